@@ -70,14 +70,14 @@ func (p RestartPolicy) Decide(failures []journal.Failure, first time.Duration, n
 		}
 		failed++
 		different[f.Message] = true
-		gaveUp = gaveUp || f.Buried && i < len(failures)-1
+		gaveUp = gaveUp || f.GivenUp && i < len(failures)-1
 	}
 	switch {
 	case len(different) >= p.MaxMessages:
 		return Decision{Open: true, Reason: fmt.Sprintf("%d different messages failed in a row", len(different))}
 	case gaveUp:
 		return Decision{Open: true, Reason: "a message was given up, and the next one failed too"}
-	case last.Buried:
+	case last.GivenUp:
 		// What failed is out of the way; the next message gets its one try
 		// after the first wait.
 		return Decision{After: min(first, p.MaxDelay), Reason: "the message was given up; the next one gets one try"}

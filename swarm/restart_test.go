@@ -12,8 +12,8 @@ func TestRestartDecisions(t *testing.T) {
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	at := func(secondsAgo int) time.Time { return now.Add(-time.Duration(secondsAgo) * time.Second) }
 	failed := func(message string, ago int) journal.Failure { return journal.Failure{At: at(ago), Message: message} }
-	buried := func(message string, ago int) journal.Failure {
-		return journal.Failure{At: at(ago), Message: message, Buried: true}
+	givenUp := func(message string, ago int) journal.Failure {
+		return journal.Failure{At: at(ago), Message: message, GivenUp: true}
 	}
 	notBegun := func(message string, ago int) journal.Failure {
 		return journal.Failure{At: at(ago), Message: message, NotBegun: true}
@@ -27,8 +27,8 @@ func TestRestartDecisions(t *testing.T) {
 		"none":                              {nil, false, 0},
 		"first failure":                     {[]journal.Failure{failed("a", 0)}, false, first},
 		"second failure doubles":            {[]journal.Failure{failed("a", 60), failed("a", 0)}, false, 2 * first},
-		"third gives the message up":        {[]journal.Failure{failed("a", 120), failed("a", 60), buried("a", 0)}, false, first},
-		"next message fails after that":     {[]journal.Failure{failed("a", 120), failed("a", 60), buried("a", 30), failed("b", 0)}, true, 0},
+		"third gives the message up":        {[]journal.Failure{failed("a", 120), failed("a", 60), givenUp("a", 0)}, false, first},
+		"next message fails after that":     {[]journal.Failure{failed("a", 120), failed("a", 60), givenUp("a", 30), failed("b", 0)}, true, 0},
 		"two messages are not three":        {[]journal.Failure{failed("a", 60), failed("b", 0)}, false, 2 * first},
 		"three different messages":          {[]journal.Failure{failed("a", 90), failed("b", 60), failed("c", 0)}, true, 0},
 		"doubling has an end":               {[]journal.Failure{failed("a", 9), failed("a", 8), failed("a", 7), failed("a", 6), failed("a", 5), failed("a", 4), failed("a", 0)}, false, 10 * time.Minute},
@@ -57,7 +57,7 @@ func TestRestartDecisions(t *testing.T) {
 // wait must be.
 func TestNoWaitIsLongerThanTheLongest(t *testing.T) {
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
-	for name, last := range map[string]journal.Failure{"failed": {At: now, Message: "a"}, "given up": {At: now, Message: "a", Buried: true}} {
+	for name, last := range map[string]journal.Failure{"failed": {At: now, Message: "a"}, "given up": {At: now, Message: "a", GivenUp: true}} {
 		if d := (swarm.RestartPolicy{}).Decide([]journal.Failure{last}, time.Hour, now); d.After != 10*time.Minute {
 			t.Errorf("%s: after %v, want 10m", name, d.After)
 		}

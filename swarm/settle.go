@@ -102,7 +102,7 @@ func (a *agent) failed(j *mail.Job, out runner.Outcome) error {
 	notBegun := out.End == runner.NoFirstEvent || out.End == runner.NoSession || out.End == runner.PromptNotRun ||
 		out.End == runner.Failed && !out.FirstEvent
 	reason := cmp.Or(out.Reason, string(out.End))
-	buried := !notBegun && j.Claim.Failed+1 >= a.spec().maxFailures()
+	givenUp := !notBegun && j.Claim.Failed+1 >= a.spec().maxFailures()
 	if err := a.inbox.RecordEnd(j, out, !notBegun); err != nil {
 		return err
 	}
@@ -112,7 +112,7 @@ func (a *agent) failed(j *mail.Job, out runner.Outcome) error {
 	if err := a.inbox.PutBackNotes(j); err != nil {
 		return err
 	}
-	if buried {
+	if givenUp {
 		a.control.comesTo(dropbox.Dead)
 		if err := a.inbox.GiveUp(j.Claim, mail.FailedTimes(j.Claim.Failed+1, reason)); err != nil {
 			return err
@@ -123,7 +123,7 @@ func (a *agent) failed(j *mail.Job, out runner.Outcome) error {
 
 	now := time.Now().UTC()
 	st := a.holds.Of(a.name)
-	failures := append(append([]journal.Failure(nil), st.Failures...), journal.Failure{At: now, Message: j.Claim.ID, NotBegun: notBegun, Buried: buried, Reason: reason})
+	failures := append(append([]journal.Failure(nil), st.Failures...), journal.Failure{At: now, Message: j.Claim.ID, NotBegun: notBegun, GivenUp: givenUp, Reason: reason})
 	if len(failures) > journal.MaxFailureMemory {
 		failures = failures[len(failures)-journal.MaxFailureMemory:]
 	}

@@ -12,18 +12,17 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/tokens"
 )
 
-// maxLogLine bounds what one event adds to an agent's log, in bytes; the whole
-// stands in the stream of the turn.
+// maxLogLine bounds the text that one event adds to an agent's log, in bytes; the turn's
+// stream has all of it.
 const maxLogLine = 8 << 10
 
-// AgentLog is an agent's readable log: a line per thing said or done, with the
-// time, the agent and the message; further lines of one text are indented.
-// What is written is also published to whoever listens. It belongs to the
-// agent's goroutine.
+// AgentLog is an agent's readable log: a line per thing said or done, with the time, the
+// agent and the message; further lines of one text are indented. It also passes each entry
+// to listeners. It belongs to the agent's goroutine.
 type AgentLog struct {
 	agent string
 	out   io.WriteCloser
-	told  func(at time.Time, id, entry string) // who listens to each entry
+	told  func(at time.Time, id, entry string) // hears each entry
 	now   func() time.Time
 	fail  func(error)
 	// secrets may stand in no line; nil knows none.
@@ -59,8 +58,7 @@ func (d *AgentLog) Line(id, text string) {
 	d.told(now.UTC(), id, entry)
 }
 
-// Close lets the file go; the next line opens it again. An idle agent holds no
-// file open.
+// Close closes the file; the next line opens it again. An idle agent holds no file open.
 func (d *AgentLog) Close() {
 	if err := d.out.Close(); err != nil {
 		d.fail(err)

@@ -10,15 +10,15 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// maxAmend bounds the receipts that are read for that, for each agent and day: the
-// newest. Only those whose message has no line are read.
+// maxAmend bounds the receipts that Amend reads for each agent and day, the newest first.
+// It reads only those of messages without a line.
 const maxAmend = 500
 
-// Amend adds the lines that are missing at the end of the ledger, and says how many. It is not
-// made durable line by line, as that would cost each turn another wait for the
-// disk; a power cut takes its end, and kill -9 between two steps the line of a
-// turn that failed. The receipts and the records of the turns are durable, so the
-// lines are made from them.
+// Amend adds the lines that are missing at the end of the ledger, and says how many. The
+// ledger is not durable line by line, as that would cost each turn another wait for the
+// disk: a power cut loses its last lines, and kill -9 between two steps loses the line of a
+// turn that failed. The receipts and the records of the turns are durable, so Amend makes
+// the lines from them.
 func (l *Ledger) Amend(home Home, store *dropbox.Store, agents []string, now time.Time) (added int, err error) {
 	var lost []LedgerLine
 	for _, agent := range agents {
@@ -60,7 +60,8 @@ func (l *Ledger) unwritten(store *dropbox.Store, agent string, now time.Time) ([
 			return nil, err
 		}
 		entries = slices.DeleteFunc(entries, func(e dropbox.Entry) bool { return l.recent[e.ID] })
-		// Names begin with the priority; what came last was done last, nearly.
+		// Names begin with the priority, so sort by time: the last to come was nearly the
+		// last to be done.
 		slices.SortFunc(entries, func(a, b dropbox.Entry) int { return b.Created.Compare(a.Created) })
 		for _, e := range entries[:min(len(entries), maxAmend)] {
 			if line, ok := lineOf(store, box, e, day); ok {
@@ -71,8 +72,8 @@ func (l *Ledger) unwritten(store *dropbox.Store, agent string, now time.Time) ([
 	return lost, nil
 }
 
-// lineOf makes the ledger's line of a message in done/; not ok where it had no
-// turn of its own, or its files say nothing.
+// lineOf makes the ledger's line of a message in done/; not ok where the message had no
+// separate turn, or its receipt cannot be read.
 func lineOf(store *dropbox.Store, box *dropbox.Mailbox, e dropbox.Entry, day time.Time) (LedgerLine, bool) {
 	data, err := box.Receipt(e)
 	if err != nil {
@@ -86,7 +87,7 @@ func lineOf(store *dropbox.Store, box *dropbox.Mailbox, e dropbox.Entry, day tim
 		Mailbox: box.Name(), State: dropbox.Done, Entry: e, Path: box.Name() + "/done/" + utcDay(day) + "/" + e.Name,
 	})
 	if err != nil {
-		m = &dropbox.Message{ID: e.ID} // somebody removed it; what it cost is still true
+		m = &dropbox.Message{ID: e.ID} // somebody removed it; its cost is still true
 	}
 	return LineOf(m, r), true
 }

@@ -8,8 +8,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// A ledger is not amended from a mailbox that cannot be looked at: that it has nothing is
-// not known.
+// Amend fails for a mailbox that cannot be read: it must not take it for empty.
 func TestAMailboxThatCannotBeLookedAt(t *testing.T) {
 	dir := t.TempDir()
 	if err := dropbox.Create(dir); err != nil {

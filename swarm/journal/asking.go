@@ -10,9 +10,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// An Asked line of a turn's .asks file says that a process of the turn waits for an
-// answer, or waits no more. The file only grows: several questions can wait at once, and
-// a crash leaves a process that is gone.
+// An Asked is a line of a turn's .asks file. It says that a process of the turn waits for
+// an answer, or waits no more. The file only grows: several questions can wait at once, and
+// after a crash a line may name a process that is gone.
 type Asked struct {
 	ID      string         `json:"id"`           // of the question
 	Of      string         `json:"of,omitempty"` // an agent, the lead, or a channel or nick of IRC
@@ -22,9 +22,9 @@ type Asked struct {
 	Over    bool           `json:"over,omitempty"`
 }
 
-// Asks notes in the running turn that it waits for the answer to a question, for so long
-// at most, which the status shows; the caller calls over when it waits no more. Outside
-// a turn it does nothing. A note that cannot be written is missing in the status alone.
+// Asks notes in the running turn that it waits for the answer to a question, for patience
+// at most. The status shows that; the caller calls over when it waits no more. Outside a
+// turn Asks does nothing. If it cannot write the note, only the status lacks it.
 func (id Identity) Asks(question, of string, patience time.Duration) (over func()) {
 	if id.Turn == "" {
 		return func() {}
@@ -50,8 +50,7 @@ func (id Identity) Asks(question, of string, patience time.Duration) (over func(
 	return func() { note(Asked{ID: question, Over: true}) }
 }
 
-// Asks is the question for whose answer a turn has waited longest; nil when it waits for
-// none.
+// Asks is the question that a turn has waited for longest; nil when it waits for no answer.
 func (h Home) Asks(turn string) *Asked {
 	data, err := os.ReadFile(h.TurnFile(turn, ".asks"))
 	if err != nil {

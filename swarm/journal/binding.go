@@ -17,9 +17,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// A Binding says which process is the session that a person attached as an agent.
-// Sessions come and go; the process is what a program that is started in one can
-// be told by, for it has it among its ancestors.
+// A Binding says which process is the session that a person attached as an agent. Sessions
+// come and go; a program that was started in one is known by the process, which is among
+// its ancestors.
 type Binding struct {
 	V       int            `json:"v"`
 	Agent   string         `json:"agent"`
@@ -27,10 +27,10 @@ type Binding struct {
 	Session string         `json:"session"` // for a person; never an address
 	Since   time.Time      `json:"since"`
 
-	// What the session works on; empty for nothing.
+	// The mail that the session works on, if any.
 	Message string   `json:"message,omitempty"` // id
 	Turn    string   `json:"turn,omitempty"`
-	Notes   []string `json:"notes,omitempty"`  // ids of what rides along
+	Notes   []string `json:"notes,omitempty"`  // ids of the notes that ride along
 	Asked   bool     `json:"asked,omitempty"`  // the person, or the model, fetched it
 	Prompt  string   `json:"prompt,omitempty"` // id of the prompt whose turn works on it
 	Latest  string   `json:"latest,omitempty"` // id of the last prompt that the session was given
@@ -38,7 +38,7 @@ type Binding struct {
 
 	// The sub-agents that work in the background, by the client's ids of them.
 	Tasks  []string `json:"tasks,omitempty"`  // those at work when the last turn ended
-	Before []string `json:"before,omitempty"` // those that worked before the message was given to the session
+	Before []string `json:"before,omitempty"` // those at work before the session got the message
 	Awaits bool     `json:"awaits,omitempty"` // the turn of the message has ended, and the message waits for its sub-agents
 }
 
@@ -47,9 +47,9 @@ func (b *Binding) Helpers() []string {
 	return slices.DeleteFunc(slices.Clone(b.Tasks), func(id string) bool { return slices.Contains(b.Before, id) })
 }
 
-// AwaitsTasks tells whether the message waits for its sub-agents at the end of a turn. done says
-// that it was the turn of the message, else it was one beside it: then the session may not
-// have been told yet of sub-agents that have ended.
+// AwaitsTasks tells whether the message waits for its sub-agents at the end of a turn. done
+// says that the turn of the message has ended. Otherwise another turn has, and the session
+// may not know yet that sub-agents have ended.
 func (b *Binding) AwaitsTasks(done bool) bool {
 	if done {
 		return len(b.Helpers()) > 0
@@ -67,11 +67,11 @@ func (h Home) bindings() string { return filepath.Join(h.dir, "attached") }
 
 func (h Home) BindingFile(agent string) string { return filepath.Join(h.bindings(), agent+".json") }
 
-// SessionGateFile is [Home.GateFile] for the mail that an attached session takes.
+// SessionGateFile is [Home.GateFile] for the mail of an attached session.
 func (h Home) SessionGateFile(agent string) string { return filepath.Join(h.bindings(), agent+".gate") }
 
-// BindingOf reads the binding of an agent; nil when no session is bound, or the
-// one that was has ended.
+// BindingOf reads the binding of an agent; nil when no session is bound, or its session has
+// ended.
 func (h Home) BindingOf(agent string) (*Binding, error) {
 	b, err := h.LastBinding(agent)
 	if b == nil || err != nil || !b.Process.Alive() {
@@ -80,7 +80,7 @@ func (h Home) BindingOf(agent string) (*Binding, error) {
 	return b, nil
 }
 
-// LastBinding is BindingOf, of a session that may have ended.
+// LastBinding is BindingOf, but its session may have ended.
 func (h Home) LastBinding(agent string) (*Binding, error) {
 	data, err := os.ReadFile(h.BindingFile(agent))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -95,7 +95,7 @@ func (h Home) LastBinding(agent string) (*Binding, error) {
 	return b, nil
 }
 
-// allAncestors is above the number of processes that can be above one.
+// allAncestors is more than the number of ancestors that a process can have.
 const allAncestors = 4096
 
 // AttachedTo finds the attached session that a process runs in, by its ancestors;
@@ -115,7 +115,7 @@ func (h Home) AttachedTo(pid int) (*Binding, error) {
 		}
 		b, err := h.LastBinding(name)
 		if err != nil || b == nil {
-			continue // being written, or gone: it is nobody's
+			continue // being written, or gone: no session
 		}
 		if above == nil {
 			above = runner.Ancestors(pid, allAncestors)
@@ -127,7 +127,7 @@ func (h Home) AttachedTo(pid int) (*Binding, error) {
 	return nil, nil
 }
 
-// LockBinding keeps two hooks of one agent apart. The caller calls the function.
+// LockBinding keeps two hooks of one agent apart. The caller calls the function to unlock.
 func (h Home) LockBinding(agent string) (func() error, error) {
 	if err := rendezvous.MakeHome(h.dir); err != nil {
 		return nil, err

@@ -18,12 +18,12 @@ import (
 // maxBatch is how many events a listener is given at once.
 const maxBatch = 100
 
-// A cursor says up to where a listener has heard.
+// A cursor says which events a listener has heard.
 type cursor struct {
 	V   int   `json:"v"`
 	Seq int64 `json:"seq"` // of the last event that it has heard
-	// First and Offset say where the next one is: behind Offset bytes of the file whose
-	// first event has the number First. It need not be believed.
+	// First and Offset say where the next event is: after Offset bytes of the file whose
+	// first event has the number First. They are a hint, and may be wrong.
 	First  int64 `json:"first,omitempty"`
 	Offset int64 `json:"offset,omitempty"`
 }
@@ -32,7 +32,7 @@ func (e *Events) cursorFile(name string) string {
 	return filepath.Join(e.dir, "cursors", name+".json")
 }
 
-// held has the cursor of a listener while f runs.
+// held locks the cursor of a listener while f runs.
 func (e *Events) held(name string, f func() error) (err error) {
 	if err := os.MkdirAll(filepath.Join(e.dir, "cursors"), 0o700); err != nil {
 		return err
@@ -45,8 +45,8 @@ func (e *Events) held(name string, f func() error) (err error) {
 	return f()
 }
 
-// Begin gives a new listener a cursor: it hears what is added from now on. One that has a
-// cursor keeps it. It is durable.
+// Begin gives a new listener a cursor, durably: the listener hears the events that are
+// added from now on. A listener that has a cursor keeps it.
 func (e *Events) Begin(name string) error {
 	err := e.held(name, func() error {
 		_, err := os.Lstat(e.cursorFile(name))
@@ -66,12 +66,12 @@ func (e *Events) Begin(name string) error {
 }
 
 // Tell gives a listener the events that it has not heard, at most 100 at once, until there
-// are no more, or hear returns an error: then these are given again the next time, and Tell
-// returns that error. missed is how many events before these are lost to the listener: the
-// list forgot them, or a line of it cannot be read. One that never began hears all that the
-// list holds.
+// are no more, or hear returns an error: then the listener gets these again the next time,
+// and Tell returns that error. missed is how many events before these the listener has
+// lost: the list forgot them, or a line of it cannot be read. A listener that never began
+// hears the whole list.
 //
-// While hear runs, no other process tells a listener of that name. hear may add events.
+// While hear runs, no other process calls a listener of that name. hear may add events.
 func (e *Events) Tell(name string, hear func(events []Event, missed int64) error) error {
 	var heard error
 	err := e.held(name, func() error {
@@ -109,8 +109,8 @@ func (e *Events) save(name string, c cursor) error {
 	return e.files.Write(e.cursorFile(name), durable.Options{Volatile: true}, append(data, '\n'))
 }
 
-// cursor reads the cursor of a listener. One that is missing or damaged is before the first
-// event: to hear an event twice is better than not at all.
+// cursor reads the cursor of a listener. A cursor that is missing or damaged is before the
+// first event: to hear an event twice is better than not at all.
 func (e *Events) cursor(name string) (c cursor, err error) {
 	data, err := os.ReadFile(e.cursorFile(name))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -124,8 +124,8 @@ func (e *Events) cursor(name string) (c cursor, err error) {
 	return c, nil
 }
 
-// after are the next events after a cursor, and the cursor behind them. A cursor behind the
-// end of the list is of one that somebody deleted: it is put before the first event.
+// after returns the next events after a cursor, and the cursor after them. A cursor beyond
+// the end belongs to a list that somebody deleted: it moves before the first event.
 func (e *Events) after(c *cursor) (events []Event, next cursor, err error) {
 	err = e.locked(func() error {
 		last, _, err := e.end()
@@ -150,9 +150,9 @@ func (e *Events) after(c *cursor) (events []Event, next cursor, err error) {
 	return events, next, err
 }
 
-// read adds the events of one file that come after a cursor, as long as there are fewer
-// than maxBatch, and moves the cursor behind them. Where want is not 0 it reads only the
-// file whose first event has that number, and tells whether this was it.
+// read adds the events of one file that come after a cursor, up to maxBatch in all, and
+// moves the cursor after them. Where want is not 0 it reads only the file whose first event
+// has that number, and tells whether this was that file.
 func (e *Events) read(name string, want int64, c *cursor, events *[]Event) (bool, error) {
 	file, err := os.Open(filepath.Join(e.dir, name))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -177,7 +177,7 @@ func (e *Events) read(name string, want int64, c *cursor, events *[]Event) (bool
 		line, err := r.ReadBytes('\n')
 		offset += int64(len(line))
 		if err == io.EOF {
-			return true, nil // what follows the last newline was cut off
+			return true, nil // a crash cut off the last line
 		} else if err != nil {
 			return false, err
 		}
@@ -190,7 +190,7 @@ func (e *Events) read(name string, want int64, c *cursor, events *[]Event) (bool
 	return true, nil
 }
 
-// firstIn is the number of the first event that r has; 0 where it has none.
+// firstIn is the number of the first event in r; 0 where r has none.
 func firstIn(r *bufio.Reader) (int64, error) {
 	for {
 		line, err := r.ReadBytes('\n')

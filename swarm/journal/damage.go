@@ -4,14 +4,15 @@ import (
 	"errors"
 )
 
-// Damaged lists the files of the daemon's that hold something else than it wrote. A
-// start refuses to do without state.json, since it would wake who is paused or stopped;
-// it does without the sessions, since a new one loses nothing that must be kept.
+// Damaged lists the files of the daemon that no longer hold what it wrote. Without
+// state.json the daemon does not start, since it would wake agents that are paused or
+// stopped; without the sessions it does, since a new session loses nothing that must be
+// kept.
 func (h Home) Damaged() []*DamagedError {
 	var list []*DamagedError
-	_, standing := OpenHolds(h)
-	_, session := OpenSessions(h)
-	for _, err := range []error{standing, session} {
+	_, holds := OpenHolds(h)
+	_, sessions := OpenSessions(h)
+	for _, err := range []error{holds, sessions} {
 		if e, ok := errors.AsType[*DamagedError](err); ok {
 			list = append(list, e)
 		}

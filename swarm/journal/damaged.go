@@ -5,13 +5,13 @@ import (
 	"os"
 )
 
-// A DamagedError says that a file of the daemon's holds something else than the daemon
-// wrote: no power cut does that (see package durable), but a disk or a hand.
+// A DamagedError says that a file of the daemon no longer holds what the daemon wrote: no
+// power cut does that (see package durable), but a bad disk or a person can.
 type DamagedError struct {
 	Path string
-	Err  error  // what is wrong in it
-	Lost string // what is not known therefore
-	Next string // what a person can do
+	Err  error  // the fault in the file
+	Lost string // the facts that are lost with it
+	Next string // the next step for a person
 }
 
 func (e *DamagedError) Error() string {
@@ -24,7 +24,7 @@ func (e *DamagedError) Error() string {
 
 func (e *DamagedError) Unwrap() error { return e.Err }
 
-// Aside is the name under which a damaged file is kept.
+// Aside is the name to which SetAside moves a damaged file.
 func (e *DamagedError) Aside() string { return e.Path + ".damaged" }
 
 // SetAside moves the file out of the way.

@@ -11,28 +11,29 @@
 //	logs/AGENT.log       the [AgentLog], for people
 //
 // Each file is replaced whole, or grows line by line; a power cut leaves the old one or the
-// new one. [WhoAmI] and [Home.CallerOf] tell from these files, and from the processes above a
-// caller, whose turn it belongs to. The package runs nothing: it knows no queue and no client,
-// but for the numbers of its process. A [Receipt] lies with the mail; its form is here, since
-// the ledger's lines are made of it.
+// new one. [WhoAmI] and [Home.CallerOf] tell from these files, and from the processes above
+// a caller, to whose turn it belongs. The package runs nothing: it knows no queue, and of a
+// client only the pid and the start time. A [Receipt] is kept with the mail; its form is
+// here, since ledger lines are made from it.
 //
-// # The list of what happened
+// # The list of events
 //
-// The list is for those who tell others of it: the lead of alerts, people on IRC of turns and
-// mail, an audit trail of finished turns.
+// The list feeds the listeners that report events: alerts to the lead, turns and mail to
+// people on IRC, finished turns to an audit trail.
 //
 //	events.jsonl          one line for each event, in the order in which they were added
 //	events.old.jsonl      the lines before these; those before them are gone
 //	cursors/NAME.json     up to which event the listener of that name has heard
 //
 // Every process of a project may add: the daemon, and the hooks of attached sessions. An
-// event that [Events.Add] returned for is durable. [Events.Tell] gives a listener what it
-// has not heard, in order, and moves its cursor when it has taken that: so a listener hears
-// every event at least once, across crashes, and after one it may hear an event again.
+// event that [Events.Add] returned for is durable. [Events.Tell] gives a listener the
+// events that it has not heard, in order, and moves its cursor when it has taken them: so a
+// listener hears every event at least once, across crashes, and after a crash it may hear
+// an event again.
 //
-// Whoever adds an event while it goes on with something that a crash cut off may add it a
-// second time. Both have the same [Event].Key, by which a listener knows them.
+// A process that repeats steps which a crash cut off may add an event a second time. Both
+// have the same [Event].Key, by which a listener knows them.
 //
-// The list is bounded. A listener that is away for longer than the list remembers is told
+// The list is bounded. A listener that is away for longer than the list remembers learns
 // how many events it has missed.
 package journal

@@ -11,8 +11,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/tokens"
 )
 
-// Every file of the daemon that must survive a power cut is the old one or the new one,
-// wherever the power goes, and its writer says so when it is not the new one.
+// After a power cut at any step every durable file of the daemon is the old one or the new
+// one, and where it is the old one its writer has returned an error.
 func TestThePowerCutsInEveryFileOfTheDaemon(t *testing.T) {
 	at := time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
 	for name, c := range map[string]struct {
@@ -53,8 +53,8 @@ func TestThePowerCutsInEveryFileOfTheDaemon(t *testing.T) {
 	}
 }
 
-// Secrets are there before somebody can prove anything with them: a cut leaves those that
-// were there, and the next call makes the missing ones.
+// Secrets are durable before anybody can use them: a cut leaves the old ones, and the next
+// call makes the missing ones.
 func TestThePowerCutsInTheTokens(t *testing.T) {
 	home := HomeOf(t.TempDir())
 	first, err := home.Tokens("coder")

@@ -10,32 +10,32 @@ import (
 // A Kind says what happened.
 type Kind string
 
-// What can happen. irc.map names these words.
+// The kinds of events. irc.map uses these words.
 const (
-	Begun  Kind = "begun"  // a turn begins: Message is what it works on, To the agent
-	Result Kind = "result" // a turn ended well: Message is what came of it, To who asked
-	Failed Kind = "failed" // a turn did not: Message says why
+	Begun  Kind = "begun"  // a turn begins: Message is its message, To the agent
+	Result Kind = "result" // a turn ended well: Message is its result, To the sender of its message
+	Failed Kind = "failed" // a turn ended badly: Message says why
 	Mail   Kind = "mail"   // Message arrived in the mailbox of the lead
 	Alert  Kind = "alert"  // Message is one of the daemon's own, for the lead
 	Dead   Kind = "dead"   // a message was given up: Message says why
 )
 
-// An Event is something that happened, and that people may want to see.
+// An Event is a fact that people may want to see.
 type Event struct {
 	V    int       `json:"v"`
 	Seq  int64     `json:"seq"` // 1, 2, 3 …; given by [Events.Add]
-	At   time.Time `json:"at"`  // likewise, where it is zero
+	At   time.Time `json:"at"`  // given by [Events.Add] where it is zero
 	Kind Kind      `json:"kind"`
-	// Key is the same whenever the same event is added again.
+	// Key is the same when the same event is added again.
 	Key   string `json:"key"`
 	Agent string `json:"agent,omitempty"` // whose turn it is about; "" where it is about no agent
 	To    string `json:"to,omitempty"`    // the mailbox that Message is for
-	About string `json:"about,omitempty"` // id of the message that one may read to know more
+	About string `json:"about,omitempty"` // id of the message with the details
 
-	Message *Message `json:"message,omitempty"` // what is shown
+	Message *Message `json:"message,omitempty"` // the message to show
 	// Of is the message of the turn; nil where there was no turn.
 	Of *Message `json:"of,omitempty"`
-	// Task is what a person asked for, where this event is the end of all that came of it.
+	// Task is the task of a person that is complete with this event; else nil.
 	Task *Message `json:"task,omitempty"`
 	Turn *Turn    `json:"turn,omitempty"` // of Result and Failed
 }
@@ -48,7 +48,7 @@ type Turn struct {
 	CostUSD float64 `json:"cost_usd"`
 }
 
-// A Message is as much of a message as the list keeps.
+// A Message is the part of a message that the list keeps.
 type Message struct {
 	ID       string       `json:"id,omitempty"` // "" where it was not delivered
 	From     string       `json:"from"`
@@ -64,13 +64,13 @@ type Message struct {
 	Body     string       `json:"body,omitempty"`  // the beginning
 }
 
-// Bounds of what the list keeps of a message, in bytes.
+// Bounds of the part of a message that the list keeps, in bytes.
 const (
 	maxText  = 7 << 10 // of the body: an alert fits in whole
 	maxExtra = 4 << 10 // a longer Extra is left out: a part of it is no YAML
 )
 
-// Keep is what the list keeps of a message; nil of none.
+// Keep is the part of a message that the list keeps; nil for nil.
 func Keep(m *dropbox.Message) *Message {
 	if m == nil {
 		return nil
@@ -85,7 +85,7 @@ func Keep(m *dropbox.Message) *Message {
 	return out
 }
 
-// Mail is the message again, as far as it was kept; nil of none.
+// Mail is the message again, as far as it was kept; nil for nil.
 func (m *Message) Mail() *dropbox.Message {
 	if m == nil {
 		return nil
@@ -100,7 +100,7 @@ func (m *Message) Mail() *dropbox.Message {
 	}
 }
 
-// cut keeps the beginning of a text, whole runes.
+// cut keeps the beginning of a text, in whole runes.
 func cut(s string) string {
 	if len(s) <= maxText {
 		return s

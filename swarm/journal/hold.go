@@ -12,21 +12,21 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
 
-// A Hold is what must be known of an agent after a restart of the daemon:
-// who paused or stopped it, and how its last turns failed.
+// A Hold is the state of an agent that must outlive the daemon: who paused or stopped it,
+// and how its last turns failed.
 type Hold struct {
 	Paused   *Pause    `json:"paused,omitempty"`
 	Stopped  *Stop     `json:"stopped,omitempty"`
 	Failures []Failure `json:"failures,omitempty"` // since the last good turn, at most MaxFailureMemory
 	Until    time.Time `json:"backoff_until,omitzero"`
 	Why      string    `json:"backoff_why,omitempty"`
-	Order    *Order    `json:"order,omitempty"` // what is to be done before the next message
-	Word     time.Time `json:"word,omitzero"`   // when a person began the count of its turns again
+	Order    *Order    `json:"order,omitempty"` // to carry out before the next message
+	Word     time.Time `json:"word,omitzero"`   // when a person restarted the count of its turns
 	Doubt    *Doubt    `json:"doubt,omitempty"` // a message that is parked for an unknown cause
 }
 
-// A Doubt is a message whose turns end Limited for a cause that the client does not
-// name: it may be the message's fault.
+// A Doubt is a message whose turns end Limited for a cause that the client does not name:
+// the message itself may be the cause.
 type Doubt struct {
 	Message string    `json:"message"`
 	Since   time.Time `json:"since"`
@@ -41,10 +41,10 @@ type Pause struct {
 	Why   string    `json:"why,omitempty"`
 	Since time.Time `json:"since"`
 	Until time.Time `json:"until,omitzero"`  // zero: until somebody resumes it
-	Turns bool      `json:"turns,omitempty"` // it began too many turns: only a person lets it go on
+	Turns bool      `json:"turns,omitempty"` // it began too many turns: only a person can resume it
 }
 
-// Holds tells whether it is a pause that has not ended by itself.
+// Holds tells whether the pause is still in force.
 func (p *Pause) Holds(now time.Time) bool {
 	return p != nil && (p.Until.IsZero() || p.Until.After(now))
 }
@@ -57,8 +57,8 @@ type Stop struct {
 	Breaker bool      `json:"breaker,omitempty"` // not by hand
 }
 
-// Holds keeps the standing of every agent and the limits of every account,
-// durably in state.json. It is safe for several goroutines.
+// Holds keeps the hold of every agent and the limit of every account, durably in
+// state.json. It is safe for several goroutines.
 type Holds struct {
 	path  string
 	files durable.Files
@@ -90,7 +90,7 @@ func OpenHolds(home Home) (*Holds, error) {
 		s.file.Limits = map[string]Limit{}
 	}
 	for name, st := range s.file.Agents {
-		if time.Since(st.Word) > countedFor { // what it began before does not count any more
+		if time.Since(st.Word) > countedFor { // turns before Word do not count any more
 			st.Word = time.Time{}
 			s.file.Agents[name] = st
 		}
@@ -98,15 +98,15 @@ func OpenHolds(home Home) (*Holds, error) {
 	return s, nil
 }
 
-// Of returns the standing of an agent. What it points to must not be changed.
+// Of returns the hold of an agent. The caller must not change the values that it points to.
 func (s *Holds) Of(agent string) Hold {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.file.Agents[agent]
 }
 
-// Change lets f change an agent's standing and writes it down. f must set new
-// values, not change what the old ones point to.
+// Change lets f change an agent's hold, and writes the file. f must set new values, not
+// change those that the old ones point to.
 func (s *Holds) Change(agent string, f func(*Hold)) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -127,7 +127,7 @@ func (st Hold) empty() bool {
 	return st.Paused == nil && st.Stopped == nil && len(st.Failures) == 0 && st.Until.IsZero() && st.Order == nil && st.Word.IsZero() && st.Doubt == nil
 }
 
-// CatchUp writes down what could not be written when it changed.
+// CatchUp writes the changes that could not be written before.
 func (s *Holds) CatchUp() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -147,7 +147,7 @@ func (s *Holds) write() error {
 	return nil
 }
 
-// An Order is what is to be done with the memory of an agent's client.
+// An Order says what to do with the memory of an agent's client.
 type Order struct {
 	What  string    `json:"what"` // OrderClear or OrderCompact
 	By    string    `json:"by"`
@@ -164,7 +164,7 @@ type Failure struct {
 	At       time.Time `json:"at"`
 	Message  string    `json:"message"`
 	NotBegun bool      `json:"unborn,omitempty"` // the client died before its first event
-	Buried   bool      `json:"buried,omitempty"` // the message was given up with this failure
+	GivenUp  bool      `json:"buried,omitempty"` // the message was given up with this failure
 	Reason   string    `json:"reason"`
 }
 

@@ -18,23 +18,23 @@ import (
 // Nothing there is mail, and nothing there belongs in git.
 type Home struct {
 	dir   string
-	files durable.Files // by which everything in it is written
+	files durable.Files // writes every file in it
 }
 
-// HomeOf names the home of a project; nothing is made.
+// HomeOf names the home of a project; it creates nothing.
 func HomeOf(project string) Home { return Home{dir: filepath.Join(project, ".claude-swarm")} }
 
-// With is the same home, with another way to write its files.
+// With returns the same home with another way to write its files.
 func (h Home) With(files durable.Files) Home {
 	h.files = files
 	return h
 }
 
-// Files is how everything in the home is written.
+// Files writes every file in the home.
 func (h Home) Files() durable.Files { return h.files }
 
-// Make makes the folders, readable by their owner alone, and keeps git away from them.
-// It is harmless to repeat.
+// Make creates the folders, readable only by their owner, and makes git ignore them. To
+// repeat it is harmless.
 func (h Home) Make() error {
 	if err := rendezvous.MakeHome(h.dir); err != nil {
 		return err
@@ -68,8 +68,8 @@ func (h Home) Ledger() string { return filepath.Join(h.dir, "ledger.jsonl") }
 // Turns is the folder of the turns' own files.
 func (h Home) Turns() string { return filepath.Join(h.dir, "turns") }
 
-// Stream is the standard output of the client that a turn has started. A later turn
-// of the same client has none of its own.
+// Stream is the standard output of the client that a turn has started. A later turn of the
+// same client has no separate stream.
 func (h Home) Stream(turn string) string { return h.TurnFile(turn, ".jsonl") }
 
 func (h Home) TurnFile(turn, ending string) string {
@@ -82,8 +82,8 @@ func (h Home) Recorded() ([]string, error) { return filesWith(h.Turns(), ".json"
 // withPIDFile lists the agents that have a pid file.
 func (h Home) withPIDFile() ([]string, error) { return filesWith(filepath.Join(h.dir, "pids"), ".pid") }
 
-// filesWith lists the files in a folder whose names have that ending, without it. There is no
-// pattern in this: the path of a project may have any signs in it.
+// filesWith lists the files in a folder whose names have that ending, without it. It uses
+// no pattern: the path of a project may have any characters in it.
 func filesWith(dir, ending string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -98,28 +98,28 @@ func filesWith(dir, ending string) ([]string, error) {
 	return names, nil
 }
 
-// ClientFile is what an agent's client is told by file. It is the same in every
-// turn, until the configuration changes.
+// ClientFile is a file that an agent's client reads. It is the same in every turn, until
+// the configuration changes.
 func (h Home) ClientFile(agent, ending string) string {
 	return filepath.Join(h.dir, "clients", agent+ending)
 }
 
 func (h Home) WindowFile(agent string) string { return filepath.Join(h.dir, "window", agent) }
 
-// PendingFile holds what a compaction took and the next prompt gives back.
+// PendingFile holds the window that a compaction removed and the next prompt gives back.
 func (h Home) PendingFile(agent string) string {
 	return filepath.Join(h.dir, "window", agent+".pending")
 }
 
 func (h Home) sessionsFile() string { return filepath.Join(h.dir, "sessions.json") }
 
-// GateFile holds what was said lately, as far as the gate needs it.
+// GateFile holds the recent messages that the gate needs.
 func (h Home) GateFile() string { return filepath.Join(h.dir, "gate.json") }
 
 // Events is the list of what happened.
 func (h Home) Events() *Events { return Open(h.dir, h.files, h.Secrets().Hidden) }
 
-// Secrets takes the tokens of the project out of what is written.
+// Secrets removes the tokens of the project from texts.
 func (h Home) Secrets() *tokens.Source { return tokens.NewSource(h.dir) }
 
 // MirrorFile says how far the lead's mail was shown.

@@ -14,8 +14,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// An Identity is whoever uses the command line: the lead, or an agent inside
-// one of its turns.
+// An Identity is the user of the command line: the lead, or an agent inside one of its
+// turns.
 type Identity struct {
 	Name  string
 	Token string
@@ -24,13 +24,13 @@ type Identity struct {
 }
 
 // WhoAmI finds out who uses the command line. The processes above this one decide: below
-// the client of a turn it is that turn's agent, whatever the environment says, and
-// below the daemon alone it is the turn that left it behind. Where they tell nothing,
-// the environment may speak of a turn that runs; then of the session that a person
-// attached as an agent, which is found among the processes above too; everywhere else
-// it is the lead. The error is a [*TraceError] where a turn is spoken of that does not
-// run. A process that lives for several turns of its client, as a server of tools does,
-// asks again for each thing that it does.
+// the client of a turn it is that turn's agent, whatever the environment says, and below
+// the daemon alone it is the turn that left it behind. Where they tell nothing, the
+// environment may name a turn that runs; then the session that a person attached as an
+// agent counts, which is found among the processes above too; everywhere else it is the
+// lead. The error is a [*TraceError] where the environment names a turn that does not run.
+// A process that lives for several turns of its client, such as a server of tools, calls
+// WhoAmI again for each action.
 func WhoAmI(home Home, getenv func(string) string) (Identity, error) {
 	name, mark := getenv(runner.AgentVar), getenv(runner.MarkVar)
 	rec, err := home.trace(os.Getpid(), mark)
@@ -50,7 +50,7 @@ func WhoAmI(home Home, getenv func(string) string) (Identity, error) {
 		if token := getenv(runner.TokenVar); token != "" {
 			return Identity{Name: name, Token: token, home: home}, nil
 		}
-		// The tools of an attached session know the name alone.
+		// The tools of an attached session know only the name.
 		turn := ""
 		if b, err := home.BindingOf(name); err == nil && b != nil {
 			turn = b.Turn
@@ -76,8 +76,8 @@ func (h Home) identity(name, turn string) (Identity, error) {
 	return Identity{Name: name, Token: tokens[name], Turn: turn, home: h}, nil
 }
 
-// Sign makes the proof of a message to one recipient, for [dropbox.Store.Send].
-// Without a token there is no proof.
+// Sign makes the proof of a message to one recipient, for [dropbox.Store.Send]; "" without
+// a token.
 func (id Identity) Sign(m *dropbox.Message, to string) string {
 	if id.Token == "" {
 		return ""
@@ -85,10 +85,10 @@ func (id Identity) Sign(m *dropbox.Message, to string) string {
 	return dropbox.Proof(id.Token, m, to)
 }
 
-// Envelope fills in what a message sent from inside a turn inherits from the
-// message that the turn works on: its thread and trace, one hop more, and the
-// path. Outside a turn it only names the sender. Type and recipients are set before:
-// an answer leads back on the path.
+// Envelope sets the fields that a message sent from inside a turn inherits from the message
+// that the turn works on: its thread and trace, one hop more, and the path. Outside a turn
+// it only names the sender. The caller has set type and recipients: an answer leads back on
+// the path.
 func (id Identity) Envelope(m *dropbox.Message) error {
 	m.From = id.Name
 	if id.Turn == "" {
@@ -111,9 +111,8 @@ func (id Identity) Envelope(m *dropbox.Message) error {
 	return nil
 }
 
-// Sent notes in the running turn what was sent in it, so that its receipt can
-// say so and the daemon does not answer a second time. Outside a turn it does
-// nothing.
+// Sent notes a message that was sent in the running turn, so that the receipt can list it
+// and the daemon does not answer a second time. Outside a turn it does nothing.
 func (id Identity) Sent(sent []dropbox.Delivery, m *dropbox.Message) error {
 	if id.Turn == "" {
 		return nil
@@ -137,7 +136,7 @@ type SentNote struct {
 	ReplyTo string
 }
 
-// SentIn lists what a turn sent by itself.
+// SentIn lists the messages that a turn sent by itself.
 func SentIn(home Home, turn string) ([]SentNote, error) {
 	data, err := os.ReadFile(home.TurnFile(turn, ".sent"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -167,9 +166,9 @@ func orDash(s string) string {
 	return s
 }
 
-// AnsweredPath is the path of an answer. A path names those who passed a request on
-// and have no answer yet; so an answer to one of them leads back to where it was
-// before that one.
+// AnsweredPath is the path of an answer. A path names the agents that passed a request on
+// and have no answer yet; so an answer to one of them shortens the path to the part before
+// that agent.
 func AnsweredPath(path []string, from string, to ...string) []string {
 	if len(to) == 1 {
 		for i := len(path) - 1; i >= 0; i-- {

@@ -44,7 +44,8 @@ func add(t *testing.T, e *journal.Events, keys ...string) {
 	}
 }
 
-// tell tells the listener called l, in another process, and returns what it heard.
+// tell calls Tell for the listener named l, as another process would, and returns what it
+// heard.
 func tell(t *testing.T, dir string, l *listener) []string {
 	t.Helper()
 	l.keys = nil
@@ -88,7 +89,7 @@ func TestAListenerHearsAllInOrder(t *testing.T) {
 	}
 }
 
-// What a listener did not take is given again, and events that come meanwhile as well.
+// A listener gets events that it refused again, together with those that came meanwhile.
 func TestRefusedEventsAreToldAgain(t *testing.T) {
 	dir := t.TempDir()
 	e := journal.Open(dir, durable.Files{}, nil)
@@ -121,8 +122,8 @@ func TestAListenerAddsEvents(t *testing.T) {
 	}
 }
 
-// The files are bounded. A listener that was away for too long is told how much it missed,
-// and one that was not has all.
+// The files are bounded. A listener that was away for too long learns how many events it
+// missed, and one that was not hears all.
 func TestTheListIsBounded(t *testing.T) {
 	dir := t.TempDir()
 	e := journal.Open(dir, durable.Files{}, nil)
@@ -162,7 +163,8 @@ func TestTheListIsBounded(t *testing.T) {
 	}
 }
 
-// A crash leaves a part of a line, and a disk may return anything: what is whole is heard.
+// A crash leaves a part of a line, and a disk may return anything: a listener hears all
+// complete lines.
 func TestADamagedList(t *testing.T) {
 	dir := t.TempDir()
 	e := journal.Open(dir, durable.Files{}, nil)
@@ -232,8 +234,8 @@ func TestManyAdd(t *testing.T) {
 	}
 }
 
-// An event is durable when Add returns: a refused change is an error, and the event that is
-// added again is heard.
+// An event is durable when Add returns: where the file system refuses a change Add returns
+// an error, and listeners hear the event once it is added again.
 func TestARefusedChange(t *testing.T) {
 	refused := errors.New("refused")
 	for _, op := range []durable.Op{durable.Create, durable.Fill, durable.Sync, durable.SyncDir} {
@@ -290,7 +292,7 @@ func TestTheListKeepsAPartOfAMessage(t *testing.T) {
 	}
 }
 
-// The longest event fits in a line, and no token stands in it.
+// The longest event fits in a line, and the line has no token.
 func TestTheLongestEvent(t *testing.T) {
 	dir := t.TempDir()
 	hide := func(line []byte) []byte { return []byte(strings.ReplaceAll(string(line), "secret", "******")) }

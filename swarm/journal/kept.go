@@ -18,8 +18,8 @@ func (h Home) KeepsMail(agent string) bool {
 	return err == nil
 }
 
-// KeepMail notes that the mail of an agent that is gone stays where it is, so that
-// nobody is reminded of it. It is durable, and holds until the agent is back.
+// KeepMail notes that the mail of an agent that is gone stays where it is, so that the
+// daemon reminds nobody of it. The note is durable, and holds until the agent is back.
 func (h Home) KeepMail(agent string) error {
 	if err := h.Make(); err != nil {
 		return err
@@ -30,7 +30,7 @@ func (h Home) KeepMail(agent string) error {
 	return errors.Join(h.files.Write(h.keptFile(agent), durable.Options{}), h.files.SyncDir(h.dir))
 }
 
-// IsBack forgets KeepMail and goneSince: the agent is there.
+// IsBack forgets [Home.KeepMail] and [Home.GoneSince]: the agent exists again.
 func (h Home) IsBack(agent string) error {
 	for _, file := range []string{h.keptFile(agent), h.goneFile(agent)} {
 		if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -42,8 +42,8 @@ func (h Home) IsBack(agent string) error {
 
 func (h Home) goneFile(agent string) string { return filepath.Join(h.dir, "gone", agent) }
 
-// GoneSince is when the daemon first saw mail of an agent that is gone. It is durable,
-// and the same until the agent is back.
+// GoneSince is when the daemon first saw mail of an agent that is gone. The time is
+// durable, and stays the same until the agent is back.
 func (h Home) GoneSince(agent string) (string, error) {
 	since, err := os.ReadFile(h.goneFile(agent))
 	if !errors.Is(err, fs.ErrNotExist) {

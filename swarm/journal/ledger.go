@@ -43,9 +43,8 @@ type LedgerLine struct {
 // MaxLastText bounds the last words in the ledger and the status, in runes.
 const MaxLastText = 200
 
-// ReadLedger calls yield for every line of a ledger, oldest first, until yield
-// returns false. What a crash cut off or spoilt is passed over. No ledger is an
-// empty ledger.
+// ReadLedger calls yield for every line of a ledger, oldest first, until yield returns
+// false. It skips lines that a crash cut off or damaged. A missing ledger counts as empty.
 func ReadLedger(path string, yield func(LedgerLine) bool) error {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -61,7 +60,7 @@ func ReadLedger(path string, yield func(LedgerLine) bool) error {
 		if err != bufio.ErrBufferFull && json.Unmarshal(data, &l) == nil && l.Turn != "" && !yield(l) {
 			return nil
 		}
-		for err == bufio.ErrBufferFull { // nothing of ours: a disk that lost what it held
+		for err == bufio.ErrBufferFull { // too long for a line: the disk lost data
 			_, err = r.ReadSlice('\n')
 		}
 		if err == io.EOF {
@@ -72,7 +71,7 @@ func ReadLedger(path string, yield func(LedgerLine) bool) error {
 	}
 }
 
-// maxLedgerLine is longer than any line that is written, in bytes.
+// maxLedgerLine is longer than any line that the daemon writes, in bytes.
 const maxLedgerLine = 256 << 10
 
 // Ledger is the ledger of a running daemon. It is safe for several
@@ -83,34 +82,34 @@ type Ledger struct {
 	// secrets may stand in no line; nil knows none.
 	secrets *tokens.Source
 	sums    map[string]*agentSum
-	// known and older are the newest turns in it: what a crash or a full disk cut
-	// off is filed again, and must not be counted twice.
+	// known and older are the newest turns in the ledger: turns whose filing a crash or a
+	// full disk cut off are filed again, and must not count twice.
 	known, older map[string]bool
-	// recent are the messages that were done in the last days, and the turns that
-	// failed, for amendLedger.
+	// recent are the messages that were done in the last days, and the turns that failed,
+	// for Amend.
 	recent map[string]bool
 }
 
-// amendDays is how far back the ledger is compared with what was done: today and
-// yesterday. A power cut takes the last half minute.
+// amendDays is the number of days for which Amend compares the ledger with done/: today and
+// yesterday. A power cut loses at most the last half minute.
 const amendDays = 2
 
 // countedFor is how long a turn counts, for policy.turns_per_hour.
 const countedFor = time.Hour
 
-// maxKnown bounds the remembered turns; what is filed again was the last that
-// some agent did.
+// maxKnown bounds the remembered turns; a turn that is filed again is the last one of its
+// agent.
 const maxKnown = 10_000
 
 // agentSum adds up one agent's turns and their cost, in US dollars.
 type agentSum struct {
 	turns        int
 	total, today float64
-	day          string // UTC day that today belongs to
+	day          string // UTC day to which today belongs
 	last         LedgerLine
 }
 
-// OpenLedger reads what is there and opens it for more. lately, if set, gets the lines
+// OpenLedger reads the ledger and opens it for more lines. lately, if set, gets the lines
 // of the last hour, and of turns that were longer.
 func OpenLedger(home Home, lately func(LedgerLine)) (*Ledger, error) {
 	path := home.Ledger()
@@ -134,7 +133,7 @@ func OpenLedger(home Home, lately func(LedgerLine)) (*Ledger, error) {
 	if err != nil {
 		return nil, fmt.Errorf("ledger: %w", err)
 	}
-	// What cannot be written is said at the start, not after the first turn.
+	// A ledger that cannot be written must fail at the start, not after the first turn.
 	file, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_RDWR, 0o600)
 	if err == nil {
 		err = file.Close()
@@ -145,7 +144,7 @@ func OpenLedger(home Home, lately func(LedgerLine)) (*Ledger, error) {
 	return l, nil
 }
 
-// ReadSums reads a ledger for what it adds up to. Nothing can be added to it.
+// ReadSums reads a ledger for its sums. It cannot take more lines.
 func ReadSums(home Home) (*Ledger, error) {
 	l := &Ledger{sums: map[string]*agentSum{}}
 	if err := ReadLedger(home.Ledger(), func(line LedgerLine) bool { l.count(line); return true }); err != nil {
@@ -157,14 +156,14 @@ func ReadSums(home Home) (*Ledger, error) {
 // ViaAttach marks the turns of a person's own session.
 const ViaAttach = "attach"
 
-// AppendLedger adds a line from outside the daemon, whose own lines it may come
-// between.
+// AppendLedger adds a line from outside the daemon, perhaps between two lines of the
+// daemon.
 func AppendLedger(home Home, line LedgerLine) error {
 	return (&Ledger{home: home, secrets: home.Secrets()}).write(line)
 }
 
-// write puts a line at the end of the file. A line that a crash or a full disk cut off is
-// ended first. It is not durable: see amend.
+// write puts a line at the end of the file. First it ends a line that a crash or a full
+// disk cut off. The line is not durable: see [Ledger.Amend].
 func (l *Ledger) write(line LedgerLine) error {
 	line.V = 1
 	data, err := json.Marshal(line)
@@ -235,7 +234,7 @@ func (l *Ledger) Turns(agent string) int {
 	return 0
 }
 
-// Cost is what an agent has cost, today and in all.
+// Cost is the cost of an agent, today and in all.
 func (l *Ledger) Cost(agent string, now time.Time) Cost {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -276,8 +275,7 @@ type Context struct {
 	Limit  int `json:"limit" yaml:"limit"`
 }
 
-// Cost is what an agent has cost, in US dollars, as its CLI estimates it. A day
-// is a UTC day.
+// Cost is the cost of an agent, in US dollars, as its CLI estimates it. A day is a UTC day.
 type Cost struct {
 	Today float64 `json:"today"`
 	Total float64 `json:"total"`

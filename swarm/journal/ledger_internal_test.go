@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// A line that cannot be written is an error, and leaves no part of it.
+// A line that cannot be written is an error, and leaves no part of it in the file.
 func TestALineThatCannotBeWritten(t *testing.T) {
 	home := HomeOf(t.TempDir())
 	if err := home.Make(); err != nil {
@@ -45,7 +45,7 @@ func TestALineThatCannotBeWritten(t *testing.T) {
 	}
 }
 
-// What a disk that lost power leaves in a file keeps nobody from reading the rest.
+// Bytes that a power cut left in the ledger do not hide its other lines.
 func TestALedgerThatWasSpoiltIsRead(t *testing.T) {
 	home := HomeOf(t.TempDir())
 	if err := home.Make(); err != nil {
@@ -96,7 +96,7 @@ func TestALineAfterOneThatWasCutOff(t *testing.T) {
 		t.Fatal("add wrote to a folder")
 	}
 	heal()
-	if err := os.WriteFile(path, []byte(`{"v":1,"turn":"a`), 0o600); err != nil { // what came of it
+	if err := os.WriteFile(path, []byte(`{"v":1,"turn":"a`), 0o600); err != nil { // the damage
 		t.Fatal(err)
 	}
 	if err := l.Add(LedgerLine{Turn: "a-1"}); err != nil {

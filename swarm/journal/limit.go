@@ -10,9 +10,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// A Limit parks all agents of one account: its usage limit is reached, or the
-// account or the service is at fault in another way. Nobody is to blame for it, so
-// nothing is counted, and it ends by itself:
+// A Limit parks all agents of one account: its usage limit is reached, or the account or
+// the service has another problem. No agent or message is to blame, so no failure counts,
+// and the limit ends by itself:
 //
 //	closed: the client said until when      Until is that time
 //	open:   nobody knows until when         Until is the next try; the waits double
@@ -20,35 +20,35 @@ import (
 //	        was told, since an outage that flickers is one outage
 type Limit struct {
 	Since time.Time `json:"since,omitzero"`  // when an agent ran into it
-	Until time.Time `json:"until"`           // when it is tried again, before the spread
-	Open  bool      `json:"open,omitempty"`  // nobody said until when it holds
+	Until time.Time `json:"until"`           // time of the next try, before the spread
+	Open  bool      `json:"open,omitempty"`  // the client did not say until when it holds
 	Tries int       `json:"tries,omitempty"` // parkings in a row, of an open one
 	Over  bool      `json:"over,omitempty"`
 	Why   string    `json:"why"`
 	Hint  string    `json:"hint,omitempty"` // what a person can do about it
 	Agent string    `json:"agent,omitempty"`
 	Told  bool      `json:"told,omitempty"`    // the lead knows
-	Hints []string  `json:"told_of,omitempty"` // of this outage: with these hints the lead was told of it
+	Hints []string  `json:"told_of,omitempty"` // of this outage: the lead was told with these hints
 
-	began time.Time     // since when its turn had no answer of the API
+	began time.Time     // since when its turn had no answer from the API
 	first time.Duration // the wait after the first parking, of an open one
 }
 
 const (
-	// FirstWait and LongestWait bound the pauses between two tries where nobody said
-	// until when a limit holds. They double.
+	// FirstWait and LongestWait bound the pauses between two tries where the client did not
+	// say until when a limit holds. The pauses double.
 	FirstWait   = 30 * time.Second
 	LongestWait = 10 * time.Minute
 	// sameOutage is how long after a try the next one may fail and still belong to
 	// the same outage.
 	sameOutage = time.Hour
-	// longestLimit bounds what a client says of a reset. The longest limits of
+	// longestLimit bounds the time until a reset that a client names. The longest limits of
 	// subscriptions are those of a week.
 	longestLimit = 8 * 24 * time.Hour
 )
 
-// spread is how much later than the reset an agent comes back: each at a time of
-// its own, the same after a restart, so that they do not all ask at once.
+// spread is how much later than the reset an agent comes back. It differs between agents,
+// so that they do not all ask at once, and is the same after a restart.
 func (l Limit) spread(agent string) time.Duration {
 	span := l.Until.Sub(l.Since)
 	if l.Open {
@@ -72,8 +72,8 @@ func LimitFrom(agent string, out runner.Outcome, atLeast time.Duration, now time
 	case out.ResetAt.IsZero():
 		l.Open, l.first = true, FirstWait
 	case !out.ResetAt.After(now):
-		// It is said to be over already, as where two clocks differ. It must not be
-		// tried repeatedly without a pause.
+		// By its time it is over already, as where two clocks differ. Tries must not repeat
+		// without a pause.
 		l.Open, l.first = true, min(atLeast, LongestWait)
 	case out.ResetAt.After(longest):
 		l.Until = longest
@@ -86,13 +86,13 @@ func LimitFrom(agent string, out runner.Outcome, atLeast time.Duration, now time
 	return l
 }
 
-// sameLimit is how far two agents may be apart in what they say of one limit.
+// sameLimit is the largest difference between the times that two agents name for one limit.
 const sameLimit = 10 * time.Minute
 
-// Park notes that an account is at its limit, and returns what holds from now on:
-// where it was parked already, that goes on, as long as either says; a limit that
-// holds much longer is another one. An open limit that is met again goes on with a
-// longer wait.
+// Park notes that an account is at its limit, and returns the limit that holds from now on:
+// an account that is already parked keeps its limit, until the later of both times; a limit
+// that holds much longer is another one. An open limit that a turn meets again continues
+// with a longer wait.
 func (s *Holds) Park(account string, l Limit, now time.Time) (Limit, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -137,11 +137,11 @@ func (s *Holds) LimitOf(account, agent string, now time.Time) (Limit, time.Time,
 		return l, time.Time{}, false
 	}
 	if ahead := l.Since.Sub(now); ahead > ClockStep {
-		// The clock was set back. How long it is parked already is not known; it is
-		// not parked longer than that once more.
+		// The clock was set back. How long the account has been parked is not known; it
+		// stays parked for at most the whole time once more.
 		l.Since, l.Until = l.Since.Add(-ahead), l.Until.Add(-ahead)
 		s.file.Limits[account] = l
-		_ = s.write() // catchUp tries again
+		_ = s.write() // CatchUp tries again
 	}
 	until := l.Until.Add(l.spread(agent))
 	return l, until, until.After(now)
@@ -176,13 +176,13 @@ func (s *Holds) LiftLimit(account string, now time.Time) error {
 	}
 	l.Over = true
 	if l.Open {
-		l.Until = now.UTC().Round(0) // from here on an outage is another one after a while
+		l.Until = now.UTC().Round(0) // a later outage is compared with this time
 	}
 	s.file.Limits[account] = l
 	return s.write()
 }
 
-// HasOpenLimit tells whether an account has a limit that nobody knows the end of.
+// HasOpenLimit tells whether an account has a limit whose end nobody knows.
 func (s *Holds) HasOpenLimit(account string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -8,8 +8,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// meet parks an account as a turn does that began then and met an outage, and tells
-// of it.
+// meet parks an account like a turn that began at that time and met an outage, and tells
+// the lead.
 func (s *Holds) meet(t *testing.T, why, hint string, began, now time.Time) (l Limit, told bool) {
 	t.Helper()
 	out := runner.Outcome{End: runner.Limited, Reason: why, Hint: hint, Began: began}
@@ -42,8 +42,8 @@ func opened(t *testing.T, home Home) *Holds {
 	return again
 }
 
-// An API that is away for three hours is one outage: told once, said since its first
-// moment, tried after growing waits, through restarts of the daemon.
+// An API that is away for three hours is one outage: the lead hears of it once, it counts
+// from its first moment, and the waits grow, across restarts of the daemon.
 func TestOneOutage(t *testing.T) {
 	home := newHome(t)
 	s := opened(t, home)
@@ -61,7 +61,8 @@ func TestOneOutage(t *testing.T) {
 		}
 		waits = append(waits, l.Until.Sub(now))
 		if s = opened(t, home); len(waits) == 3 {
-			// Another agent of the account meets it while it holds: no further try.
+			// Another agent of the account meets it while it holds: that is not another
+			// try.
 			if l, _ := s.meet(t, "503", "look at the network", now, now.Add(time.Second)); l.Why == "503" {
 				t.Error("a second agent's failure was counted as another try")
 			}
@@ -76,8 +77,8 @@ func TestOneOutage(t *testing.T) {
 	}
 }
 
-// A good turn and a person's word begin the waits again; the lead hears of it again
-// only when the outage is another one, or there is something else to do.
+// After a good turn, or a person's word, the waits begin again; the lead hears of the
+// outage again only when it is another one, or there is something else to do.
 func TestAnOutageThatFlickers(t *testing.T) {
 	s := opened(t, newHome(t))
 	now := time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC)

@@ -24,12 +24,13 @@ const (
 	// maxSize is when a new file is begun, in bytes. Both files together hold some ten
 	// thousand turns.
 	maxSize = 4 << 20
-	// someLines is how much of the end of a file has the last event, in bytes, nearly always.
+	// someLines is the size of the end of a file that nearly always has the last event, in
+	// bytes.
 	someLines = 8 << 10
 )
 
 // Events is the list of one project. Its methods are safe for several goroutines and
-// processes. Nothing has to be closed.
+// processes. It needs no Close.
 type Events struct {
 	dir     string
 	files   durable.Files
@@ -37,13 +38,13 @@ type Events struct {
 	maxSize int64
 }
 
-// Open names the list in a folder, which must be there when it is used. hide takes secrets
-// out of a line; nil takes nothing out.
+// Open names the list in a folder, which must exist when the list is used. hide removes
+// secrets from a line; nil removes nothing.
 func Open(dir string, files durable.Files, hide func([]byte) []byte) *Events {
 	return &Events{dir: dir, files: files, hide: hide, maxSize: maxSize}
 }
 
-// locked holds the list while f runs.
+// locked locks the list while f runs.
 func (e *Events) locked(f func() error) (err error) {
 	lock := flock.New(filepath.Join(e.dir, "events.lock"), flock.SetPermissions(0o600))
 	if err := lock.Lock(); err != nil {
@@ -87,7 +88,7 @@ func (e *Events) add(ev Event) error {
 	return e.files.Append(filepath.Join(e.dir, newFile), durable.Options{}, line)
 }
 
-// Last is the number of the newest event; 0 where there is none.
+// Last is the number of the newest event; 0 in an empty list.
 func (e *Events) Last() (last int64, err error) {
 	err = e.locked(func() (err error) {
 		last, _, err = e.end()
@@ -121,7 +122,7 @@ func (e *Events) end() (last, size int64, err error) {
 }
 
 // lastIn is the size of a file, in bytes, and the number of its last event; 0 where it has
-// none. It looks at the end first, and at more only where the end is damaged.
+// none. It reads the end first, and more only where the end is damaged.
 func lastIn(file *os.File) (size, last int64, err error) {
 	if size, err = file.Seek(0, io.SeekEnd); err != nil {
 		return 0, 0, err
@@ -157,7 +158,7 @@ func linesBackward(data []byte) iter.Seq[[]byte] {
 	}
 }
 
-// seqOf is the number of the event in a line; 0 of what is no event.
+// seqOf is the number of the event in a line; 0 for a line without an event.
 func seqOf(line []byte) int64 {
 	var ev struct {
 		Seq int64 `json:"seq"`

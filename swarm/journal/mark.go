@@ -10,10 +10,10 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/durable"
 )
 
-// The mark of a client is the id of the turn that started it. The client and all
-// its children carry it in CLAUDE_SWARM_TURN, and the environment of a process
-// cannot change; so where a client stays for further turns they have its mark too,
-// and a file says which of them is meant:
+// The mark of a client is the id of the turn that started it. The client and all its
+// children carry it in CLAUDE_SWARM_TURN, and the environment of a process cannot change;
+// so where a client stays for more turns they have its mark too, and a file says which turn
+// runs:
 //
 //	turns/MARK.json    the record of the first turn
 //	turns/MARK.jsonl   what the client printed, in all of its turns
@@ -21,23 +21,23 @@ import (
 //	turns/TURN.json    the record of a later one: client MARK, and where in MARK.jsonl it begins
 //	turns/TURN.sent, TURN.hook.json  what belongs to one turn
 //
-// Anyone who is asked from inside a client, as send and the compaction hook are, goes
-// by that file. A process that an earlier turn has left running therefore speaks in
-// the turn that runs when it speaks: its messages have that one's thread, and stand
-// in that one's receipt. It is ended with the client.
+// Programs inside a client, such as send and the compaction hook, go by that file. A
+// process that an earlier turn has left running therefore sends as part of the turn that
+// runs when it sends: its messages have that turn's thread, and that turn's receipt lists
+// them. It ends with the client.
 
-// Mark is what the processes of the turn carry.
+// Mark is the mark that the processes of the turn carry.
 func (r *Record) Mark() string { return cmp.Or(r.Client, r.Turn) }
 
 func (h Home) nowFile(mark string) string { return h.TurnFile(mark, ".now") }
 
-// SetNow says which turn of a client runs. It must be there before the client is
-// sent the prompt, and need not outlive a power cut: no process does.
+// SetNow writes which turn of a client runs. The file must exist before the client gets the
+// prompt, and need not survive a power cut: no process does.
 func (h Home) SetNow(mark, turn string) error {
 	return h.files.Write(h.nowFile(mark), durable.Options{Volatile: true}, []byte(turn+"\n"))
 }
 
-// TurnOf is the turn that a process works for which carries a mark.
+// TurnOf is the turn of a process that carries a mark.
 func (h Home) TurnOf(mark string) (string, error) {
 	data, err := os.ReadFile(h.nowFile(mark))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -10,15 +10,15 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// WritePIDFile says which process works for an agent, or waits for its next
-// message, for scripts and people: its pid, its start time and its mark on one line.
-// The daemon itself goes by the turn's record, where there is a turn.
+// WritePIDFile writes, for scripts and people, which process works for an agent, or waits
+// for its next message: its pid, its start time and its mark on one line. During a turn the
+// daemon itself goes by the turn's record.
 func WritePIDFile(path string, p runner.Process, mark string) error {
 	return os.WriteFile(path, fmt.Appendf(nil, "%d %d %s\n", p.PID, p.Start, mark), 0o600)
 }
 
-// MarkInPIDFile is the mark of the client that a daemon left to an agent; "" when
-// it left none.
+// MarkInPIDFile is the mark of the client that a daemon left running for an agent; "" when
+// there is none.
 func MarkInPIDFile(path string) string {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -36,8 +36,8 @@ type Client struct {
 	Process runner.Process
 }
 
-// LiveClients lists the clients that the agents' pid files name and that run: without
-// a daemon, those that outlived it.
+// LiveClients lists the running clients that the agents' pid files name: without a daemon,
+// the clients that outlived it.
 func (h Home) LiveClients() ([]Client, error) {
 	agents, err := h.withPIDFile()
 	if err != nil {
@@ -59,6 +59,6 @@ func (h Home) LiveClients() ([]Client, error) {
 	return live, nil
 }
 
-// RemovePIDFile says that no process works any more. A file that cannot be
-// removed tells of a process that has ended, which its start time shows.
+// RemovePIDFile says that no process works any more. It ignores errors: a file that stays
+// names a process that has ended, which its start time shows.
 func RemovePIDFile(path string) { _ = os.Remove(path) }

@@ -10,9 +10,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// A Receipt says what became of one message. It lies beside the message in
-// done/, and its appearance beside the message in cur/ is the moment from which
-// the turn counts as done.
+// A Receipt says how the work on one message ended. It is kept beside the message in done/.
+// The turn counts as done from the moment when the receipt appears beside the message in
+// cur/.
 type Receipt struct {
 	V        int       `yaml:"v" json:"v"`
 	ID       string    `yaml:"id" json:"id"` // of the message
@@ -21,7 +21,7 @@ type Receipt struct {
 	Backend  string    `yaml:"backend,omitempty" json:"backend,omitempty"`
 	Model    string    `yaml:"model,omitempty" json:"model,omitempty"`
 	Session  string    `yaml:"session,omitempty" json:"session,omitempty"`
-	Via      string    `yaml:"via" json:"via"`                               // the door it came through, as far as the daemon knows
+	Via      string    `yaml:"via" json:"via"`                               // the way by which it came, as far as the daemon knows
 	Attached bool      `yaml:"attached,omitempty" json:"attached,omitempty"` // the turn was one of a person's own session
 	Proven   bool      `yaml:"proven" json:"proven"`
 	Outcome  string    `yaml:"outcome" json:"outcome"` // done, rode along, duplicate
@@ -35,12 +35,12 @@ type Receipt struct {
 	Denied      []string `yaml:"denied,omitempty" json:"denied,omitempty"`
 	Compactions int      `yaml:"compactions,omitempty" json:"compactions,omitempty"`
 	Sent        []string `yaml:"sent,omitempty" json:"sent,omitempty"`       // ids of messages sent in the turn
-	Notes       []string `yaml:"notes,omitempty" json:"notes,omitempty"`     // ids of what rode along
+	Notes       []string `yaml:"notes,omitempty" json:"notes,omitempty"`     // ids of the notes that rode along
 	Steered     []string `yaml:"steered,omitempty" json:"steered,omitempty"` // ids of urgent messages that were done in the turn
 	Into        string   `yaml:"into,omitempty" json:"into,omitempty"`       // id of the message in whose turn this one was done
 	Files       []string `yaml:"files,omitempty" json:"files,omitempty"`     // written by the CLI's own tools
 	Answer      *Answer  `yaml:"answer,omitempty" json:"answer,omitempty"`
-	Text        string   `yaml:"text,omitempty" json:"text,omitempty"` // the last word of the turn
+	Text        string   `yaml:"text,omitempty" json:"text,omitempty"` // the last words of the turn
 }
 
 // An Attempt is one begun turn of a message.
@@ -60,9 +60,8 @@ type Tally struct {
 	CacheWrite int `yaml:"cache_write" json:"cache_write"`
 }
 
-// An Answer is the result that the daemon owes the sender of a message. It
-// stands in the receipt so that a daemon that takes over after a crash delivers
-// the same one.
+// An Answer is the result that the daemon owes the sender of a message. It is part of the
+// receipt so that a daemon that takes over after a crash delivers the same one.
 type Answer struct {
 	To      string   `yaml:"to" json:"to"`
 	Thread  string   `yaml:"thread" json:"thread"`
@@ -71,7 +70,7 @@ type Answer struct {
 	Hops    int      `yaml:"hops" json:"hops"`
 	Path    []string `yaml:"path,omitempty" json:"path,omitempty"`
 	Body    string   `yaml:"body" json:"body"`
-	Refused string   `yaml:"refused,omitempty" json:"refused,omitempty"` // why it is not sent
+	Refused string   `yaml:"refused,omitempty" json:"refused,omitempty"` // reason why it is not sent
 }
 
 func TallyOf(o runner.Outcome) Tally {

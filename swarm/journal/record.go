@@ -12,14 +12,14 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// A Record is the note of one attempt at a message, written before its client
-// starts and durable before the prompt is sent. With it a later daemon finds a client that outlived this one,
-// and with its end the receipt lists what was tried before.
+// A Record describes one attempt at a message. It is written before the client starts, and
+// durable before the prompt is sent. With it a later daemon finds a client that outlived
+// this one, and from its end the receipt lists earlier attempts.
 type Record struct {
 	V       int      `json:"v"`
 	Turn    string   `json:"turn"`
 	Agent   string   `json:"agent"`
-	Backend string   `json:"backend,omitempty"` // what kind of client does the turn
+	Backend string   `json:"backend,omitempty"` // kind of client that does the turn
 	Message string   `json:"message"`           // id
 	Thread  string   `json:"thread"`
 	Trace   string   `json:"trace"`
@@ -31,19 +31,19 @@ type Record struct {
 	Notes   []string `json:"notes,omitempty"`
 	Via     string   `json:"via,omitempty"`     // ViaAttach, where a person's session does the turn
 	ByLead  bool     `json:"by_lead,omitempty"` // the message is proven to be the lead's
-	// Reinjected says that the prompt carried the window: a compaction in such
-	// a turn is not answered by another window.
+	// Reinjected says that the prompt carried the window: after a compaction in such a turn
+	// the daemon does not inject another window.
 	Reinjected  bool           `json:"reinjected,omitempty"`
 	Tools       bool           `json:"tools,omitempty"` // its client has the tools of the swarm
 	WindowBytes int            `json:"window_bytes"`    // bound of the agent's window
 	Begun       time.Time      `json:"begun"`
 	Process     runner.Process `json:"process"` // zero until the client runs
-	// Client is the turn that started the client, where it has stayed since, and
-	// From is where in that one's stream this turn begins.
+	// Client is the turn that started the client, where the client has stayed since. From
+	// is where this turn begins in that turn's stream.
 	Client string       `json:"client,omitempty"`
 	From   runner.Place `json:"from,omitzero"`
 
-	// The end, when it was not a good one (that is in the receipt).
+	// The end, unless it was good: then the receipt has it.
 	End     runner.End `json:"end,omitempty"`
 	Reason  string     `json:"reason,omitempty"`
 	Ended   time.Time  `json:"ended,omitzero"`
@@ -51,11 +51,12 @@ type Record struct {
 	Counted bool       `json:"counted,omitempty"` // it counts as a failure of the message
 }
 
-// MaxTries is how many clients are started within one claim, for sessions that are refused.
+// MaxTries is how many clients the daemon starts within one claim, where they refuse the
+// session.
 const MaxTries = 4
 
-// TurnID names the client that is started for a message, in the begun-th claim
-// of it: k7f3q9m2xd-1, and further ones inside the same claim k7f3q9m2xd-1-2, …
+// TurnID is the id of a turn on a message, in the begun-th claim of it: k7f3q9m2xd-1;
+// further clients inside the same claim have k7f3q9m2xd-1-2, …
 func TurnID(message string, begun, try int) string {
 	if try == 0 {
 		return fmt.Sprintf("%s-%d", message, begun)
@@ -63,9 +64,9 @@ func TurnID(message string, begun, try int) string {
 	return fmt.Sprintf("%s-%d-%d", message, begun, try+1)
 }
 
-// WriteVolatile writes the record before its client starts. It outlives this process, so
-// a later daemon finds the client; it need not outlive a power cut, which leaves
-// no client. Before the prompt is sent, write makes it durable.
+// WriteVolatile writes the record before its client starts. The file outlives this process,
+// so a later daemon finds the client; it need not survive a power cut, which leaves no
+// client. Before the prompt is sent, Write makes it durable.
 func (r *Record) WriteVolatile(home Home) error {
 	r.V = 1
 	data, err := json.Marshal(r)
@@ -75,18 +76,18 @@ func (r *Record) WriteVolatile(home Home) error {
 	return os.WriteFile(home.TurnFile(r.Turn, ".json"), data, 0o600)
 }
 
-// Write makes the record durable.
+// Write writes the record durably.
 func (r *Record) Write(home Home) error {
 	r.V = 1
 	return home.files.WriteJSON(home.TurnFile(r.Turn, ".json"), r)
 }
 
-// Attempt is what a receipt says of a turn that did not end well.
+// Attempt is the entry of a receipt for a turn that did not end well.
 func (r *Record) Attempt() Attempt {
 	return Attempt{Start: r.Begun, End: r.Ended, Outcome: cmp.Or(string(r.End), "cut off"), Reason: r.Reason, CostUSD: r.CostUSD}
 }
 
-// Line is the ledger's line of such a turn, as far as the record knows.
+// Line is the ledger's line for such a turn, as far as the record knows.
 func (r *Record) Line() LedgerLine {
 	return LedgerLine{
 		At: r.Ended, Turn: r.Turn, Agent: r.Agent, Message: r.Message, Via: r.Via, Outcome: string(r.End), Reason: r.Reason,
@@ -95,7 +96,7 @@ func (r *Record) Line() LedgerLine {
 	}
 }
 
-// Remove takes back the record of a turn that was not begun.
+// Remove removes the record of a turn that did not begin.
 func (r *Record) Remove(home Home) error {
 	err := os.Remove(home.TurnFile(r.Turn, ".json"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -104,8 +105,8 @@ func (r *Record) Remove(home Home) error {
 	return err
 }
 
-// ReadRecord returns [fs.ErrNotExist] for a turn without a record, or with one
-// that was cut off while it was jotted down: no prompt was sent for that.
+// ReadRecord returns [fs.ErrNotExist] for a turn without a record, or with one whose
+// writing was cut off: no prompt was sent for that.
 func ReadRecord(home Home, turn string) (*Record, error) {
 	data, err := os.ReadFile(home.TurnFile(turn, ".json"))
 	if err != nil {
@@ -118,8 +119,8 @@ func ReadRecord(home Home, turn string) (*Record, error) {
 	return r, nil
 }
 
-// Records lists what is known of the attempts at a message that was begun so
-// many times, oldest first. Records that were rotated away are missing.
+// Records lists the records of the attempts at a message that was begun so many times,
+// oldest first. Records that were rotated away are missing.
 func Records(home Home, message string, begun int) ([]*Record, error) {
 	var all []*Record
 	for n := 1; n <= begun; n++ {
@@ -132,7 +133,7 @@ func Records(home Home, message string, begun int) ([]*Record, error) {
 	return all, nil
 }
 
-// TriesOf lists the records of the clients that were started within one claim.
+// TriesOf lists the records of the clients that started within one claim.
 func TriesOf(home Home, message string, begun int) ([]*Record, error) {
 	var all []*Record
 	for try := 0; ; try++ {
@@ -146,9 +147,9 @@ func TriesOf(home Home, message string, begun int) ([]*Record, error) {
 	}
 }
 
-// clockSlack is how much older than it is a file may look: file systems stamp
-// by a clock that ticks every few milliseconds.
+// clockSlack is how much too old a file may look: file systems stamp by a clock that ticks
+// every few milliseconds.
 const clockSlack = 20 * time.Millisecond
 
-// BegunBy tells whether the turn ran when a file was written, as the file's time says.
+// BegunBy tells whether the turn ran when a file was written, by the file's time.
 func (r *Record) BegunBy(written time.Time) bool { return !written.Before(r.Begun.Add(-clockSlack)) }

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// A record that cannot be read is no record that is not there: the turn may have run.
+// A record that cannot be read is not a missing record: the turn may have run.
 func TestARecordThatCannotBeRead(t *testing.T) {
 	home := HomeOf(t.TempDir())
 	if err := home.Make(); err != nil {

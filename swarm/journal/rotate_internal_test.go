@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// What several turns share is kept as long as the last of them.
+// Files that several turns share stay as long as the last of these turns.
 func TestRotationKeepsTheStreamOfAClient(t *testing.T) {
 	home := HomeOf(t.TempDir())
 	if err := home.Make(); err != nil {

@@ -8,13 +8,13 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/durable"
 )
 
-// A Session is the conversation of an agent inside its CLI. It can be taken up
-// from the same folder only.
+// A Session is the conversation of an agent inside its CLI. A client can continue it only
+// from the same folder.
 type Session struct {
 	ID   string `json:"id"`
 	Dir  string `json:"dir"`
-	Used bool   `json:"used"` // a client has said that it has this session
-	// Cleared says that the conversation before this one was let go on purpose. With
+	Used bool   `json:"used"` // a client said that it has this session
+	// Cleared says that somebody cleared the conversation before this one on purpose. With
 	// no ID the next turn begins another.
 	Cleared bool `json:"cleared,omitempty"`
 }
@@ -29,8 +29,7 @@ type Sessions struct {
 	of    map[string]Session
 }
 
-// OpenSessions reads the file. A [*DamagedError] comes with sessions that can be used: no
-// agent has one.
+// OpenSessions reads the file. With a [*DamagedError] it returns usable but empty sessions.
 func OpenSessions(home Home) (*Sessions, error) {
 	s := &Sessions{path: home.sessionsFile(), files: home.files}
 	err := ReadJSON(s.path, &s.of)
@@ -65,7 +64,7 @@ func (s *Sessions) Set(agent string, to Session) error {
 	err := s.files.WriteJSON(s.path, s.of)
 	switch {
 	case err == nil:
-	case had: // a session that is not durable must not be begun
+	case had: // a session that is not durable must not begin
 		s.of[agent] = was
 	default:
 		delete(s.of, agent)
@@ -73,17 +72,17 @@ func (s *Sessions) Set(agent string, to Session) error {
 	return err
 }
 
-// Learned notes the session that a client said it has, in the folder for which
-// it was planned: the settings may have changed since.
+// Learned notes the session that a client reported, with the folder for which it was
+// planned: the settings may have changed meanwhile.
 func (s *Sessions) Learned(agent, id string) error {
 	planned, _ := s.Get(agent)
 	return s.Set(agent, Session{ID: id, Dir: planned.Dir, Used: true})
 }
 
-// Clear lets the conversation go: the next turn begins another.
+// Clear drops the conversation: the next turn begins another.
 func (s *Sessions) Clear(agent string) error { return s.Set(agent, Session{Cleared: true}) }
 
-// IsCleared tells whether no turn has begun since.
+// IsCleared tells whether no turn has begun since Clear.
 func (s *Sessions) IsCleared(agent string) bool {
 	got, _ := s.Get(agent)
 	return got.Cleared

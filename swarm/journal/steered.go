@@ -15,7 +15,7 @@ type SteeredNote struct {
 	UUID string `json:"uuid"`
 }
 
-// NoteSteered writes down what is brought to a turn, before it is: for whoever
+// NoteSteered writes down a message before it is brought to a turn, for the daemon that
 // follows the client after this process has died.
 func (h Home) NoteSteered(turn, id, uuid string) error {
 	f, err := os.OpenFile(h.TurnFile(turn, ".steered"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
@@ -29,7 +29,7 @@ func (h Home) NoteSteered(turn, id, uuid string) error {
 	return errors.Join(err, f.Close())
 }
 
-// SteeredIn lists what was brought to a turn.
+// SteeredIn lists the messages that were brought to a turn.
 func (h Home) SteeredIn(turn string) ([]SteeredNote, error) {
 	data, err := os.ReadFile(h.TurnFile(turn, ".steered"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -40,7 +40,7 @@ func (h Home) SteeredIn(turn string) ([]SteeredNote, error) {
 	var all []SteeredNote
 	for lines := bufio.NewScanner(strings.NewReader(string(data))); lines.Scan(); {
 		var n SteeredNote
-		if json.Unmarshal(lines.Bytes(), &n) == nil { // else it was cut off: it was not brought
+		if json.Unmarshal(lines.Bytes(), &n) == nil { // else the line was cut off: the message was not brought
 			all = append(all, n)
 		}
 	}

@@ -13,10 +13,10 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/tokens"
 )
 
-// Tokens prove who sent a message: each name has a separate secret, in a file
-// that only its owner can read. Agents that run as the same user could read
-// each other's; the proof guards against mistakes and against text that claims
-// to be somebody, not against a hostile program of the same user.
+// Tokens prove who sent a message: each name has a separate secret, in a file that only its
+// owner can read. Agents that run as the same user could read each other's; the proof
+// guards against mistakes and against text that claims another sender, not against a
+// hostile program of the same user.
 //
 // A Tokens holds them for a daemon. It is safe for several goroutines.
 type Tokens struct {
@@ -25,7 +25,7 @@ type Tokens struct {
 	by   map[string]string // name
 }
 
-// OpenTokens reads the tokens, and makes those that are missing for names.
+// OpenTokens reads the tokens, and makes the missing ones for names.
 func OpenTokens(home Home, names ...string) (*Tokens, error) {
 	t := &Tokens{home: home}
 	return t, t.Add(names...)
@@ -43,14 +43,15 @@ func (t *Tokens) Add(names ...string) error {
 	return nil
 }
 
-// Of is what proves a sender; "" when nothing does.
+// Of is the secret of a sender; "" when it has none.
 func (t *Tokens) Of(name string) string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.by[name]
 }
 
-// Sign proves a message in the name of its sender; "" where nothing does.
+// Sign makes the proof of a message in the name of its sender; "" for a sender without a
+// secret.
 func (t *Tokens) Sign(m *dropbox.Message, to string) string {
 	token := t.Of(m.From)
 	if token == "" {
@@ -68,7 +69,7 @@ func (t *Tokens) SignAgain(m *dropbox.Message) func(*dropbox.Message, string) st
 	return t.Sign
 }
 
-// Tokens reads the tokens of all names, and makes those that are missing for names.
+// Tokens reads the tokens of all names, and makes the missing ones for names.
 func (h Home) Tokens(names ...string) (map[string]string, error) {
 	t, err := tokens.Read(h.dir)
 	if err != nil {

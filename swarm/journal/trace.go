@@ -16,8 +16,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// Tracing. A caller is asked who it is by the processes above it, which it cannot
-// choose, and only then by its own environment, which anything can change:
+// Tracing. The processes above a caller, which it cannot choose, say who it is, and only
+// then its own environment, which any program can change:
 //
 //	daemon -> client (carries the mark) -> sh -> make -> env -i -> caller
 //	   ^                                                             |
@@ -29,11 +29,11 @@ import (
 // so a caller below it is of some turn even when everything between has ended.
 //
 // Each client has a pid file from before its prompt until it has ended, also where its
-// daemon was killed. Without any, and not below a daemon, there is no turn to be below of,
-// and the processes above are not looked at: a send does not wait for that.
+// daemon was killed. Where there is no pid file and no daemon above, the caller cannot be
+// in a turn, and tracing does not read the processes above: that keeps send fast.
 
-// A TraceError says that a caller belongs to a turn, or says so, and that the turn
-// cannot be told. Nothing is done in anybody's name then.
+// A TraceError says that a caller belongs to a turn, or claims to, and that the turn cannot
+// be found. The caller may act in nobody's name then.
 type TraceError struct{ Why string }
 
 func (e *TraceError) Error() string { return e.Why }
@@ -41,8 +41,8 @@ func (e *TraceError) Error() string { return e.Why }
 // maxTurnID bounds the id of a turn, in bytes.
 const maxTurnID = 64
 
-// isTurnID tells whether a text has the form of a turn's id, MESSAGE-ATTEMPT. What
-// comes from an environment becomes part of a file's name.
+// isTurnID tells whether a text has the form of a turn's id, MESSAGE-ATTEMPT. The check
+// matters because text from an environment becomes part of a file's name.
 func isTurnID(s string) bool {
 	message, attempt, ok := strings.Cut(s, "-")
 	if !ok || message == "" || len(s) > maxTurnID {
@@ -61,8 +61,8 @@ func isTurnID(s string) bool {
 	return true
 }
 
-// trace finds the turn below which a process runs; nil for none. carried is the mark
-// in the caller's own environment, which tells orphans of several turns apart.
+// trace finds the turn to which a process belongs; nil for none. carried is the mark in the
+// caller's own environment, which tells orphans of several turns apart.
 func (h Home) trace(pid int, carried string) (*Record, error) {
 	clients, err := h.MarkedClients()
 	if err != nil {
@@ -97,10 +97,9 @@ func (h Home) trace(pid int, carried string) (*Record, error) {
 	return h.adoptedTurn(clients, carried)
 }
 
-// adoptedTurn is the turn that answers for a process which the daemon has adopted:
-// the one whose mark the process carries, if its client lives; else, of the clients
-// that live, the turn that was passed on most often, since it ends soonest; else the
-// last turn that there was.
+// adoptedTurn is the turn for a process that the daemon has adopted: the one whose mark the
+// process carries, if its client lives; else, of the turns whose clients live, the one with
+// the most hops, since it ends soonest; else the last turn.
 func (h Home) adoptedTurn(clients map[int]MarkedClient, carried string) (*Record, error) {
 	var found *Record
 	for _, c := range clients {
@@ -128,7 +127,7 @@ func (h Home) adoptedTurn(clients map[int]MarkedClient, carried string) (*Record
 	return rec, err
 }
 
-// lastTurn is the turn whose record was written last; nil when there is none.
+// lastTurn is the turn whose record was written last; nil without any record.
 func (h Home) lastTurn() (*Record, error) {
 	entries, err := os.ReadDir(h.Turns())
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -154,8 +153,8 @@ func (h Home) lastTurn() (*Record, error) {
 	return rec, err
 }
 
-// recordOf is the turn that the processes with a mark work for; nil when this project
-// has no such turn.
+// recordOf is the turn of the processes with a mark; nil when this project has no such
+// turn.
 func (h Home) recordOf(mark string) (*Record, error) {
 	if !isTurnID(mark) {
 		return nil, nil
@@ -174,9 +173,9 @@ func (h Home) recordOf(mark string) (*Record, error) {
 	return rec, err
 }
 
-// claimedTurn is the turn of which the caller's own environment speaks. It must be the
-// turn of that agent, and its client must run: an older one has fewer hops. The error
-// is a [*TraceError].
+// claimedTurn is the turn that the caller's own environment names. It must be the turn of
+// that agent, and its client must run: an older turn has fewer hops. The error is a
+// [*TraceError].
 func (h Home) claimedTurn(agent, mark string) (*Record, error) {
 	if !isTurnID(mark) {
 		return nil, &TraceError{fmt.Sprintf("%s=%q is not the id of a turn", runner.MarkVar, screen.Short(mark, maxTurnID))}
@@ -195,8 +194,8 @@ func (h Home) claimedTurn(agent, mark string) (*Record, error) {
 	return rec, nil
 }
 
-// hasClient tells whether the client of a turn runs, as far as is known: a client
-// that is just being started, and an attached session, stand in no record.
+// hasClient tells whether the client of a turn runs, as far as is known: no record names a
+// client that is just starting, or an attached session.
 func (h Home) hasClient(rec *Record) bool {
 	return rec.Process.PID == 0 || MarkInPIDFile(h.PIDFile(rec.Agent)) == rec.Mark() || rec.Process.Alive()
 }
@@ -230,10 +229,10 @@ func (h Home) MarkedClients() (map[int]MarkedClient, error) {
 	return all, nil
 }
 
-// CallerOf is the agent below whose turn, or attached session, a process runs, such as
-// one at the other end of a socket; "" for a person. inTurn tells a turn of the daemon's
-// from such a session. A process that has ended cannot be traced any more, which is a
-// [*TraceError].
+// CallerOf is the agent in whose turn or attached session a process runs, such as the
+// process at the other end of a socket; "" for a person. inTurn is true for a turn of the
+// daemon's, false for an attached session. A process that has ended cannot be traced any
+// more, which is a [*TraceError].
 func (h Home) CallerOf(pid int) (agent string, inTurn bool, err error) {
 	if _, err := runner.Identify(pid); err != nil {
 		return "", false, &TraceError{"whoever asked has ended, and nothing tells who that was"}
@@ -258,13 +257,13 @@ func (h Home) CallerOf(pid int) (agent string, inTurn bool, err error) {
 	return "", false, err
 }
 
-// TurnsSince are the turns that run now and were begun before a time, as far as the
-// files tell: for whoever is not the daemon.
+// TurnsSince lists the turns that run now and began before a time, as far as the files
+// tell, for programs other than the daemon.
 func (h Home) TurnsSince(at time.Time) []*Record {
 	all := h.AttachedTurns(at)
 	clients, err := h.MarkedClients()
 	if err != nil {
-		return all // nothing is known of them
+		return all // no turn is known
 	}
 	for _, c := range clients {
 		rec, err := h.recordOf(c.Mark)
@@ -275,8 +274,8 @@ func (h Home) TurnsSince(at time.Time) []*Record {
 	return all
 }
 
-// AttachedTurns are the turns of sessions that people run, which were begun before a
-// time and run still.
+// AttachedTurns lists the turns of sessions that people run which began before a time and
+// still run.
 func (h Home) AttachedTurns(at time.Time) []*Record {
 	files, err := os.ReadDir(h.bindings())
 	if err != nil {

@@ -9,18 +9,18 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
 
-// The last bound on loops. Every other rule looks at what a message says of itself, or
-// at who can be shown to have sent it; this one counts turns, whatever the messages
-// claim. An agent that begins too many of them within an hour without a word of a
-// person is paused, and a person has to let it go on.
+// The last bound on loops. Every other rule looks at the envelope of a message, or at its
+// proven sender; this one counts turns, whatever the messages claim. An agent that begins
+// too many turns within an hour without a word of a person is paused, and a person has to
+// resume it.
 //
-// A word of a person is a message that is proven to be the lead's, or an order to
-// resume or start the agent that comes from outside of every turn. A file dropped by
-// hand is not: nothing shows who wrote it. Since a program of the same user can read
-// the lead's secret, and what has left a daemon that is gone looks like a person, no
-// word lifts the second bound, which is ten times as high.
+// A word of a person is a message with a proof by the lead, or an order to resume or start
+// the agent that comes from outside every turn. A file dropped by hand does not count:
+// nothing shows who wrote it. A program of the same user can read the lead's secret, and a
+// process that outlived its daemon looks like a person, so no word lifts the second bound,
+// which is ten times as high.
 
-// absolutely is how many times turns_per_hour the bound for all turns is.
+// absolutely is the factor between turns_per_hour and the bound for all turns.
 const absolutely = 10
 
 // TurnCounts counts the turns that each agent begins. It is safe for several
@@ -33,10 +33,10 @@ type TurnCounts struct {
 // A turnBegun is a turn that an agent began, or a message that reached a running one.
 type turnBegun struct {
 	at     time.Time
-	person bool // it was begun by a word of a person
+	person bool // a word of a person began it
 }
 
-// Count notes that an agent begins a turn.
+// Count counts a turn that an agent begins.
 func (c *TurnCounts) Count(agent string, at time.Time, person bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -46,9 +46,9 @@ func (c *TurnCounts) Count(agent string, at time.Time, person bool) {
 	c.by[agent] = append(c.lately(agent, at), turnBegun{at, person})
 }
 
-// Word begins the count of turns without a person again. That of all turns goes on:
-// whoever could give such an order once a minute would else have no bound. It tells
-// whether there was something to count.
+// Word resets the count of turns without a person. The count of all turns continues: a
+// program that could give such an order once a minute would otherwise have no bound. Word
+// tells whether any turns were counted.
 func (c *TurnCounts) Word(agent string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -61,8 +61,8 @@ func (c *TurnCounts) Word(agent string) bool {
 }
 
 // Over says why the next turn of an agent would be one too many; "" when it would not.
-// person says that a word of a person begins it. perHour is policy.turns_per_hour; 0
-// is any number.
+// person says that a word of a person begins it. perHour is policy.turns_per_hour; 0 means
+// no bound.
 func (c *TurnCounts) Over(agent string, perHour int, person bool, now time.Time) string {
 	if perHour <= 0 {
 		return ""
@@ -86,8 +86,8 @@ func (c *TurnCounts) Over(agent string, perHour int, person bool, now time.Time)
 	return ""
 }
 
-// lately are the turns of the last hour. Those that a clock which was set back has put
-// into the future count as begun now. The mutex is held.
+// lately are the turns of the last hour. If the clock was set back, turns in the future
+// count as begun now. The caller holds the mutex.
 func (c *TurnCounts) lately(agent string, now time.Time) []turnBegun {
 	all := c.by[agent]
 	old := 0
@@ -108,8 +108,8 @@ func (c *TurnCounts) lately(agent string, now time.Time) []turnBegun {
 	return all
 }
 
-// Recall takes up what a ledger tells of the last hour, so that a restart does not
-// begin the count again. since is the last order of a person.
+// Recall counts the turns of the last hour in a ledger, so that a restart does not reset
+// the count. since is the last order of a person.
 func (c *TurnCounts) Recall(line LedgerLine, since time.Time) {
 	begun := line.At.Add(-time.Duration(line.Seconds * float64(time.Second)))
 	c.Count(line.Agent, begun, line.ByLead || !begun.After(since))

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// What honest swarms do for hours is not held: a lead agent whose ten workers report, a
-// person's script, cron jobs, and a person who works along.
+// The bound does not hold honest swarms that run for hours: a lead agent whose ten workers
+// report, a person's script, cron jobs, and a person who works along.
 func TestHonestTurnsAreNotHeld(t *testing.T) {
 	for name, c := range map[string]struct {
 		every  time.Duration // between two turns
@@ -39,8 +39,8 @@ func TestHonestTurnsAreNotHeld(t *testing.T) {
 	}
 }
 
-// The second bound holds for what is proven to be the lead's as well: an agent can read
-// the lead's secret.
+// The second bound also holds for messages with a proof by the lead: an agent can read the
+// lead's secret.
 func TestTheSecondBoundHoldsForAll(t *testing.T) {
 	var counts TurnCounts
 	now := time.Date(2026, 11, 22, 6, 0, 0, 0, time.UTC)
@@ -55,7 +55,7 @@ func TestTheSecondBoundHoldsForAll(t *testing.T) {
 	if why := counts.Over("a", 120, true, now); !strings.HasPrefix(why, want) {
 		t.Errorf("over = %q, want %q…", why, want)
 	}
-	// Nor does an order lift it, which somebody could give once a minute.
+	// An order does not lift it either: a program could give one each minute.
 	if !counts.Word("a") || !strings.HasPrefix(counts.Over("a", 120, true, now), want) {
 		t.Error("an order lifts the second bound")
 	}
