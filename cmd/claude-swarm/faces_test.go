@@ -103,19 +103,25 @@ func runHalted(t *testing.T, p *project) {
 	}
 	verb("start")
 	t.Cleanup(func() { verb("stop", "--now") })
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(50 * time.Millisecond) {
-		paused := 0
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	client, err := p.connect(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	changes, err := client.Subscribe(ctx, swarm.Filter{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer changes.Close()
+	for {
 		st := typedJSON[swarm.Status](t, p, "status")
-		for _, a := range st.Agents {
-			if a.State == swarm.Paused {
-				paused++
-			}
-		}
-		if paused == len(st.Agents) {
+		if !slices.ContainsFunc(st.Agents, func(a swarm.AgentStatus) bool { return a.State != swarm.Paused }) {
 			return
 		}
-		if time.Now().After(deadline) {
-			t.Fatalf("the agents are not paused: %+v", st.Agents)
+		if _, err := changes.Next(ctx); err != nil {
+			t.Fatalf("the agents are not paused: %v, %+v", err, st.Agents)
 		}
 	}
 }
