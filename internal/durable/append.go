@@ -8,12 +8,12 @@ import (
 	"path/filepath"
 )
 
-// Append adds a line to the file at path, and makes the file where there is none. line has
-// no newline. Where the file ends with a part of a line, which a crash or a full disk cut
-// off, that part becomes a line by itself. Of the options, Perm and Volatile count.
+// Append adds a line to the file at path, and makes the file if it is missing. line has no
+// newline. Where the file ends with a part of a line, left by a crash or a full disk, that
+// part becomes a separate line. Of the options, Perm and Volatile count.
 //
-// An error may leave the whole line or a part of it in the file. Two that append to one file
-// at once need a lock.
+// An error may leave the whole line or a part of it in the file. Concurrent callers for one
+// file need a lock.
 func (f Files) Append(path string, o Options, line []byte) (err error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_APPEND, 0)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -46,7 +46,7 @@ func (f Files) Append(path string, o Options, line []byte) (err error) {
 	return f.SyncDir(filepath.Dir(path))
 }
 
-// end is the size of a file, in bytes, and whether its last line has no end.
+// end returns the size of a file, in bytes, and whether its last line lacks a newline.
 func end(file *os.File) (size int64, torn bool, err error) {
 	size, err = file.Seek(0, io.SeekEnd)
 	if err != nil || size == 0 {
@@ -57,7 +57,7 @@ func end(file *os.File) (size int64, torn bool, err error) {
 	return size, last[0] != '\n', err
 }
 
-// perm are the permissions of a new file.
+// perm returns the permissions of a new file.
 func perm(o Options) fs.FileMode {
 	if o.Perm == 0 {
 		return 0o600

@@ -37,7 +37,7 @@ func TestAppend(t *testing.T) {
 	}
 }
 
-// The slice of the caller stays as it is, also where there is room behind it.
+// The caller's slice does not change, even where it has spare capacity.
 func TestAppendLeavesTheLineOfTheCaller(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lines")
 	buffer := []byte("one|two")
@@ -49,7 +49,7 @@ func TestAppendLeavesTheLineOfTheCaller(t *testing.T) {
 	}
 }
 
-// What was cut off stays a line by itself, and the next one is whole.
+// A torn line becomes a separate line, and the next line is complete.
 func TestAppendBehindATornLine(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lines")
 	if err := os.WriteFile(path, []byte("one\ntw"), 0o600); err != nil {

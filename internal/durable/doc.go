@@ -1,5 +1,5 @@
-// Package durable writes small files whole, and adds lines to long ones. Of a file that is
-// written whole a reader sees the old content or the new one, never a part, and so does a
+// Package durable replaces small files, and adds lines to long ones. A reader of a replaced
+// file sees the old content or the new content, never a part, and so does a reader after a
 // power cut.
 //
 //	create .NAME.xxxx   a temporary file in the same folder
@@ -7,17 +7,17 @@
 //	rename              .NAME.xxxx -> NAME, or link where NAME must not be replaced
 //	sync the folder     so is the name
 //
-// When [Files.Write] returns nil, all of it has happened. What fails before the rename
-// leaves the old file; then the temporary file is removed. A crash may leave a temporary
-// file, which nobody reads.
+// When [Files.Write] returns nil, all steps are done. A failure before the rename leaves
+// the old file, and the temporary file is removed. A crash may leave a temporary file,
+// which nothing reads.
 //
-// [Files.Append] adds a line to a file, and syncs the file; a new one gets its name for good
-// by a sync of the folder. A crash may leave a part of the line at the end. A reader takes
-// what has a newline, and the next line begins behind it.
+// [Files.Append] adds a line to a file and syncs the file, and for a new file the folder. A
+// crash may leave a part of the line at the end. A reader accepts only lines with a
+// newline; the next append ends the torn line.
 //
-// [Options].Volatile leaves the syncs out, for a file that may be missing or old after a
-// power cut. It is still whole for every reader.
+// [Options].Volatile omits the syncs, for a file that may be missing or old after a power
+// cut. Every reader still sees a complete file.
 //
-// Every change on disk is first put to [Files].Step, so that a test can record the order of
-// changes, or refuse one.
+// [Files].Step is called before every change on disk, so that a test can record the order
+// of changes, or refuse one.
 package durable

@@ -10,11 +10,11 @@ import (
 	"time"
 )
 
-// Files write files. The zero value is ready to use, and safe for several goroutines; two
-// that write the same file at once leave the content of one of them.
+// Files write files. The zero value is ready to use, and safe for several goroutines. Two
+// concurrent writes of the same file leave the content of one of them.
 type Files struct {
-	// Step, if set, is asked before each change on disk, in order. A change that it returns
-	// an error for is not made, and the writer returns that error.
+	// Step, if set, is called before each change on disk, in order. Where it returns an
+	// error, the change is not made and the writer returns that error.
 	Step func(Step) error
 	// Sync makes a file or a folder durable; nil means its method of that name.
 	Sync func(*os.File) error
@@ -25,32 +25,32 @@ type Op string
 
 // The changes, in the order in which a write makes them.
 const (
-	Create  Op = "create"   // the temporary file; to append, the file
-	Fill    Op = "fill"     // it gets the content, or the file gets a line more
-	Sync    Op = "sync"     // of the temporary file, or of the one that got a line
-	Rename  Op = "rename"   // it gets the name of the file
-	Link    Op = "link"     // the same, where a file of that name must stay
-	Remove  Op = "remove"   // the temporary file, after a link or a failure
-	SyncDir Op = "sync dir" // the folder
+	Create  Op = "create"   // the temporary file is made; for an append, the file
+	Fill    Op = "fill"     // it gets the content; for an append, the file gets the line
+	Sync    Op = "sync"     // the temporary file is synced; for an append, the file
+	Rename  Op = "rename"   // the temporary file gets the name of the file
+	Link    Op = "link"     // the same, where an existing file must stay
+	Remove  Op = "remove"   // the temporary file is removed, after a link or a failure
+	SyncDir Op = "sync dir" // the folder is synced
 )
 
 // A Step is one change that a write is about to make.
 type Step struct {
 	Op   Op
-	Path string // of the file that is written, also where its temporary file or its folder is meant
+	Path string // of the file that is written, also for changes of its temporary file or folder
 }
 
 // Options say how a file is written. The zero value replaces the file, durably, and only
 // its owner may read it.
 type Options struct {
-	Perm     fs.FileMode // 0 means 0600; the umask takes nothing of it
-	Time     time.Time   // of the last change, as the file says; zero means now
-	Temp     string      // name of the temporary file; "" means one that nobody else takes
-	Keep     bool        // a file that is there stays, and the error is fs.ErrExist
+	Perm     fs.FileMode // 0 means 0600; the umask does not apply
+	Time     time.Time   // modification time of the file; zero means now
+	Temp     string      // name of the temporary file; "" means a unique one
+	Keep     bool        // an existing file stays, and the error is fs.ErrExist
 	Volatile bool        // a power cut may undo the write
 }
 
-// Write gives the file at path the content of all parts, one behind the other.
+// Write gives the file at path the content of all parts, in their order.
 func (f Files) Write(path string, o Options, parts ...[]byte) error {
 	dir, err := os.OpenRoot(filepath.Dir(path))
 	if err != nil {
@@ -79,13 +79,13 @@ func (f Files) WriteJSON(path string, v any) error {
 	return f.Write(path, Options{}, append(data, '\n'))
 }
 
-// write writes the file called like the end of path into the folder dir.
+// write writes the file with the last name of path in the folder dir.
 func (f Files) write(dir *os.Root, path string, o Options, parts [][]byte) error {
 	w := writer{Files: f, dir: dir, path: path, name: filepath.Base(path), temp: o.Temp}
 	if w.temp == "" {
 		w.temp = "." + w.name + "." + rand.Text()
 	} else {
-		_ = dir.Remove(w.temp) // left by a crash; where this fails, so does the create
+		_ = dir.Remove(w.temp) // left by a crash; if this fails, so does the create
 	}
 	if err := w.fill(o, parts); err != nil {
 		return errors.Join(err, w.drop())
@@ -99,7 +99,7 @@ func (f Files) write(dir *os.Root, path string, o Options, parts [][]byte) error
 	return f.syncDir(dir, path)
 }
 
-// SyncDir makes durable what was made, renamed or removed in a folder.
+// SyncDir makes earlier changes of names in a folder durable.
 func (f Files) SyncDir(dir string) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -114,10 +114,10 @@ type writer struct {
 	Files
 	dir              *os.Root
 	path, name, temp string
-	made             bool // the temporary file is there
+	made             bool // the temporary file exists
 }
 
-// step makes a change of a file, unless it is refused.
+// step makes a change, unless Step refuses it.
 func (f Files) step(op Op, path string, change func() error) error {
 	if f.Step != nil {
 		if err := f.Step(Step{op, path}); err != nil {
@@ -160,7 +160,7 @@ func (w *writer) fill(o Options, parts [][]byte) error {
 				return err
 			}
 		}
-		return file.Chmod(perm(o)) // the umask may have taken something
+		return file.Chmod(perm(o)) // the umask may have removed permissions
 	})
 	if err == nil && !o.Volatile {
 		err = w.step(Sync, w.path, func() error { return w.sync(file) })
@@ -171,15 +171,15 @@ func (w *writer) fill(o Options, parts [][]byte) error {
 	return w.dir.Chtimes(w.temp, o.Time, o.Time)
 }
 
-// give gives the temporary file its name.
+// give gives the temporary file its final name.
 func (w *writer) give(keep bool) error {
 	if !keep {
 		return w.step(Rename, w.path, w.rename)
 	}
 	err := w.step(Link, w.path, func() error { return w.dir.Link(w.temp, w.name) })
 	if _, failed := errors.AsType[*os.LinkError](err); failed && !errors.Is(err, fs.ErrExist) {
-		// Some file systems have no hard links. Between the look and the rename another
-		// program could make the file; no call does both there.
+		// Some file systems have no hard links. Between the check and the rename another
+		// program could make the file; such a system has no call that does both.
 		if _, there := w.dir.Lstat(w.name); errors.Is(there, fs.ErrNotExist) {
 			return w.step(Rename, w.path, w.rename)
 		}

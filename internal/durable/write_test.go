@@ -38,8 +38,8 @@ func TestWriteJSON(t *testing.T) {
 	}
 }
 
-// The content is whole before it is synced, and the file has its name before the folder
-// is.
+// The content is complete before the file is synced, and the file has its name before the
+// folder is synced.
 func TestWhatIsSynced(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "file")
@@ -78,8 +78,8 @@ func TestWhatIsSynced(t *testing.T) {
 	}
 }
 
-// What the disk refuses is said, and leaves the old file alone in its folder: a sync, also
-// where the file is to have a time, and a name that a folder has.
+// An error of the disk is returned, and leaves only the old file in its folder: a failed
+// sync, also with a time, and a name that a folder has.
 func TestTroubleOfTheDisk(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "file")
@@ -123,14 +123,14 @@ func TestATemporaryNameThatIsTaken(t *testing.T) {
 	}
 }
 
-// A disk that takes a part of the content has the old file.
+// Where the disk accepts only a part of the content, the old file stays.
 func TestAFileThatIsTooLong(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "file")
 	if err := (durable.Files{}).Write(path, durable.Options{}, []byte("old")); err != nil {
 		t.Fatal(err)
 	}
-	signal.Ignore(syscall.SIGXFSZ) // else the process is ended
+	signal.Ignore(syscall.SIGXFSZ) // else the signal ends the process
 	defer signal.Reset(syscall.SIGXFSZ)
 	var was syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &was); err != nil {
@@ -157,7 +157,7 @@ func TestAFileThatIsTooLong(t *testing.T) {
 	}
 }
 
-// A write that fails leaves the old file and no other.
+// A failed write leaves the old file and no other.
 func TestARefusedChangeLeavesTheOldFile(t *testing.T) {
 	for n, op := range []durable.Op{durable.Create, durable.Fill, durable.Sync, durable.Rename} {
 		dir := t.TempDir()
@@ -188,7 +188,7 @@ func TestOptions(t *testing.T) {
 	at := time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
 	for name, c := range map[string]struct {
 		o       durable.Options
-		there   string // what is in the file before
+		there   string // the content of the file before
 		want    string
 		err     error
 		changes string
