@@ -1,4 +1,4 @@
-// Package board keeps what all agents of a swarm should know, as pages that people
+// Package board keeps the shared knowledge of all agents of a swarm, as pages that people
 // and git can read:
 //
 //	.dead-drop/board/
@@ -6,8 +6,9 @@
 //	    decisions.md       what was decided; each entry is added at the end
 //	    handoff/NAME.md    what an agent leaves for its next session, and for others
 //
-// A page is whole at every moment: it is replaced by a rename. Several processes may
-// write at the same time: each waits for the one before. The package follows no symbolic link.
+// A page is complete at every moment, since a rename replaces it. Several processes may
+// write at the same time: each waits for the one before. The package follows no symbolic
+// link.
 package board
 
 import (
@@ -34,17 +35,16 @@ const (
 	Decisions = "decisions"
 )
 
-// handoffs is the folder of the pages that one agent each writes.
+// handoffs is the folder of the pages with one author each.
 const handoffs = "handoff"
 
 // Handoff is the page that an agent leaves for its next session.
 func Handoff(agent string) string { return handoffs + "/" + agent }
 
-// MaxPage is the longest page, in bytes: the whole of it is read into an agent's
-// context.
+// MaxPage is the longest page, in bytes: an agent reads a whole page into its context.
 const MaxPage = 32 << 10
 
-// ErrNoPage says that nobody has written a page yet.
+// ErrNoPage says that a page is not written yet.
 var ErrNoPage = errors.New("nobody has written it yet")
 
 // A NameError says that there is no page of this name.
@@ -61,7 +61,7 @@ func (e *TooLongError) Error() string {
 	return fmt.Sprintf("the page would have %d bytes, %d at most; sum up what is there, and replace it", e.Bytes, MaxPage)
 }
 
-// Check says whether there is such a page. The error is a [*NameError].
+// Check returns a [*NameError] unless a page may have this name.
 func Check(page string) error {
 	agent, isHandoff := strings.CutPrefix(page, handoffs+"/")
 	switch {
@@ -82,7 +82,7 @@ type Board struct {
 // Of is the board of the mailboxes at store. It makes nothing.
 func Of(store string) Board { return Board{dir: path.Join(store, "board")} }
 
-// With is the same board, with another way to write its pages.
+// With returns the same board, which writes its pages by files.
 func (b Board) With(files durable.Files) Board {
 	b.files = files
 	return b
@@ -95,7 +95,7 @@ type Page struct {
 	Changed time.Time
 }
 
-// Read reads a page. The error is [ErrNoPage], a [*NameError], or the system's.
+// Read reads a page. The error is [ErrNoPage], a [*NameError], or that of the system.
 func (b Board) Read(page string) (Page, error) {
 	if err := Check(page); err != nil {
 		return Page{}, err
@@ -139,7 +139,7 @@ func read(root *os.Root, page string) (Page, error) {
 	return Page{Name: page, Text: strings.ToValidUTF8(string(data), "\uFFFD"), Changed: info.ModTime()}, nil
 }
 
-// List lists the pages that are there, in the order of their names.
+// List lists the existing pages, in the order of their names.
 func (b Board) List() ([]string, error) {
 	pages := []string{}
 	for _, dir := range []string{".", handoffs} {
@@ -160,13 +160,13 @@ func (b Board) List() ([]string, error) {
 	return pages, nil
 }
 
-// Replace writes a page over. It returns the page as it is then.
+// Replace overwrites a page. It returns the new page.
 func (b Board) Replace(page, text string) (Page, error) {
 	return b.change(page, func(string) string { return text })
 }
 
-// Append adds an entry at the end of a page, under a heading with who says it and
-// when. It returns the page as it is then.
+// Append adds an entry at the end of a page, under a heading with the author and the time.
+// It returns the new page.
 func (b Board) Append(page, text, by string, at time.Time) (Page, error) {
 	return b.change(page, func(old string) string {
 		if old = strings.TrimRight(old, "\n"); old != "" {
@@ -204,7 +204,8 @@ func (b Board) change(page string, change func(old string) string) (_ Page, err 
 	case !utf8.ValidString(text) || strings.ContainsRune(text, 0):
 		return Page{}, errors.New("the text is not UTF-8, or has a NUL byte")
 	}
-	// One process writes at a time, so the next one writes over what a crash has left.
+	// One process writes at a time, so a writer may overwrite the temporary file that a
+	// crash left.
 	o := durable.Options{Temp: "." + path.Base(page) + ".md.tmp"}
 	if err := b.files.WriteIn(root, page+".md", o, []byte(text)); err != nil {
 		return Page{}, err
@@ -212,8 +213,8 @@ func (b Board) change(page string, change func(old string) string) (_ Page, err 
 	return read(root, page)
 }
 
-// lock makes other writers wait. It locks the folder itself, until unlock or the end of
-// the process.
+// lock makes other writers wait until unlock or the end of the process. It locks the folder
+// itself.
 func lock(root *os.Root) (unlock func(), err error) {
 	dir, err := root.Open(".")
 	if err != nil {

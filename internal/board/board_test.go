@@ -95,7 +95,7 @@ func isTooLong(err error) bool {
 	return ok
 }
 
-// What lies there by other hands does no harm.
+// Files of others in the folder do no harm.
 func TestForeignFiles(t *testing.T) {
 	store := t.TempDir()
 	b := board.Of(store)
@@ -136,7 +136,7 @@ func TestForeignFiles(t *testing.T) {
 	}
 }
 
-// Everything that several say at once is there.
+// Concurrent entries all arrive.
 func TestManyWriters(t *testing.T) {
 	const writers, entries = 8, 20
 	b := board.Of(t.TempDir())
@@ -164,7 +164,7 @@ func TestManyWriters(t *testing.T) {
 	}
 }
 
-// A page is the old one or the new one, wherever the power goes.
+// After a power cut at any step a page is the old one or the new one.
 func TestThePowerCutsInAPage(t *testing.T) {
 	store := t.TempDir()
 	durabletest.Check(t, filepath.Join(store, "board", "handoff", "coder.md"), func(f durable.Files, n int) error {

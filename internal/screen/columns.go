@@ -26,8 +26,8 @@ func isPlainASCII(text string) bool {
 	return true
 }
 
-// Head splits text behind the last letter that fits n columns. A letter that a program
-// stores as several characters stays whole.
+// Head splits text behind the last letter that fits n columns. It does not split a letter
+// that consists of several runes.
 func Head(text string, n int) (begin, rest string) {
 	if isPlainASCII(text) {
 		n = min(max(n, 0), len(text))
@@ -47,7 +47,7 @@ func Head(text string, n int) (begin, rest string) {
 	return text[:at], text[at:]
 }
 
-// Cut shortens text to n columns, with … where something is missing.
+// Cut shortens text to n columns, and marks the cut with ….
 func Cut(text string, n int) string {
 	if Columns(text) <= n {
 		return text
@@ -59,7 +59,7 @@ func Cut(text string, n int) string {
 	return begin + "…"
 }
 
-// Fit cuts text to that many columns; 0 sets no limit.
+// Fit cuts text to at most columns columns; 0 is no limit.
 func Fit(text string, columns int) string {
 	if columns == 0 {
 		return text
@@ -67,8 +67,8 @@ func Fit(text string, columns int) string {
 	return Cut(text, columns)
 }
 
-// Wrap breaks the lines of a text at spaces, so that none is longer than n columns if
-// its words are not.
+// Wrap breaks the lines of a text at spaces. A line is longer than n columns only where a
+// word is.
 func Wrap(text string, n int) string {
 	var out []string
 	for line := range strings.SplitSeq(text, "\n") {
@@ -91,9 +91,9 @@ func Wrap(text string, n int) string {
 	return strings.Join(out, "\n")
 }
 
-// Whole breaks a line that is longer than columns; 0 sets no limit. It loses no text. A next
-// step at the end of the line begins a separate line, so that a command is broken only where
-// it does not fit by itself. A word that is too long is broken too.
+// Whole breaks a line that is longer than columns columns, without loss of text; 0 is no
+// limit. A next step at the end of the line starts a new line, so that a command is broken
+// only where it is too long for one. A word that is too long is broken too.
 func Whole(line string, columns int) string {
 	if columns == 0 || Columns(line) <= columns {
 		return line
@@ -111,8 +111,8 @@ func Whole(line string, columns int) string {
 	return strings.Join(lines, "\n")
 }
 
-// chunks splits a line into pieces of at most n columns each; a letter that is wider is a
-// separate piece.
+// chunks splits a line into pieces of at most n columns each; a wider letter is a separate
+// piece.
 func chunks(line string, n int) []string {
 	if line == "" {
 		return []string{""}

@@ -1,4 +1,4 @@
-// Package screen makes of values what a person reads on a screen of a bounded width: text
-// that cannot steer the terminal, in so many columns; numbers with the thing that they
-// count; times, spans and money. Nothing in it knows a terminal, or colours.
+// Package screen formats values for a screen of limited width: text that cannot steer the
+// terminal, cut or wrapped to a number of columns; numbers with the thing that they count;
+// times, spans and money. It knows neither terminals nor colours.
 package screen

@@ -5,22 +5,21 @@ import (
 	"unicode"
 )
 
-// OneLine makes text fit for one line of a terminal: white space becomes a
-// space, and nothing in it can steer the terminal. It drops bytes that are not UTF-8.
+// OneLine makes text fit for one line of a terminal. White space becomes a space; it drops
+// bytes that are not UTF-8 and characters that could steer the terminal.
 func OneLine(text string) string {
 	return strings.Join(strings.FieldsFunc(strings.ToValidUTF8(text, ""), func(r rune) bool {
 		return unicode.IsSpace(r) || Steers(r)
 	}), " ")
 }
 
-// Steers tells whether a rune does something to the terminal, or turns around
-// what stands beside it, so that a line says another thing than is in it.
+// Steers reports whether a rune controls the terminal, or reverses the text beside it, so
+// that a line looks different from its content.
 func Steers(r rune) bool {
 	return unicode.IsControl(r) || r >= '\u202a' && r <= '\u202e' || r >= '\u2066' && r <= '\u2069'
 }
 
-// Plain takes out of text what could steer the terminal, and keeps newlines
-// and tabs.
+// Plain removes characters that could steer the terminal, and keeps newlines and tabs.
 func Plain(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r != '\n' && r != '\t' && Steers(r) {
@@ -30,8 +29,8 @@ func Plain(text string) string {
 	}, text)
 }
 
-// Short is OneLine of at most n columns, with … where something is missing. It reads only the
-// beginning of a huge text.
+// Short is OneLine cut to n columns, with … for the rest. It reads only the beginning of a
+// huge text.
 func Short(text string, n int) string {
 	if most := 8 * n; len(text) > most {
 		text = text[:max(most, 0)]
@@ -39,7 +38,7 @@ func Short(text string, n int) string {
 	return Cut(OneLine(text), n)
 }
 
-// ShellWord makes one word of a shell command.
+// ShellWord quotes a text as one word of a shell command.
 func ShellWord(s string) string {
 	out := []byte{'\''}
 	for i := range len(s) {

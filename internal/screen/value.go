@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Span says how long something took or lasts: 850 ms, 12 s, 3 min, 2 h 05 min, 4 d.
+// Span prints a duration: 850 ms, 12 s, 3 min, 2 h 05 min, 4 d.
 func Span(d time.Duration) string {
 	switch {
 	case d < 0:
@@ -27,7 +27,7 @@ func USD(amount float64) string {
 	return fmt.Sprintf("%.*f USD", Digits(amount), amount)
 }
 
-// Digits is how many digits behind the point amounts have that stand in one column.
+// Digits is the number of decimals for amounts in one column.
 func Digits(amounts ...float64) int {
 	for _, amount := range amounts {
 		if amount > 0 && amount < 0.01 {
@@ -37,7 +37,7 @@ func Digits(amounts ...float64) int {
 	return 2
 }
 
-// Count says "1 message", "3 messages".
+// Count returns "1 message" or "3 messages".
 func Count(n int, thing string) string { return Several(n, thing, thing+"s") }
 
 // Several is Count for a thing whose plural is another word: "1 mailbox", "3 mailboxes".
@@ -48,8 +48,8 @@ func Several(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// Clock prints a time for a person: the time of a day that is today, else with
-// its date.
+// Clock prints a time for a person: only the time of day if it is today, else with the
+// date.
 func Clock(t, now time.Time) string {
 	t, now = t.Local(), now.Local()
 	if t.Format(time.DateOnly) == now.Format(time.DateOnly) {
@@ -58,7 +58,7 @@ func Clock(t, now time.Time) string {
 	return t.Format("2006-01-02 15:04")
 }
 
-// Ahead prints a time that is to come, to the second: with its day where that is not today.
+// Ahead prints a future time, to the second, with the day if it is not today.
 func Ahead(t, now time.Time) string {
 	t, now = t.Local(), now.Local()
 	if t.Format(time.DateOnly) != now.Format(time.DateOnly) {
@@ -67,7 +67,7 @@ func Ahead(t, now time.Time) string {
 	return t.Format("15:04:05")
 }
 
-// Took says how long something took, to the second: 12 s, 3 min 5 s, 2 h 10 min.
+// Took prints a duration to the second: 12 s, 3 min 5 s, 2 h 10 min.
 func Took(d time.Duration) string {
 	switch s := int(d.Round(time.Second).Seconds()); {
 	case s < 60:

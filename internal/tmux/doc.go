@@ -1,6 +1,5 @@
-// Package tmux shows a swarm in the tmux program: a session with a titled pane
-// for each agent. It is a thin wrapper; what runs in a pane is the caller's
-// command.
+// Package tmux shows a swarm in the tmux program: a session with a titled pane for each
+// agent. It is a thin wrapper; each pane runs a command of the caller.
 //
 //	session  swarm-TTS-cpp-1f3a9c
 //	window   +- coder ------------+- reviewer ---------+
@@ -9,11 +8,11 @@
 //	         | coder  working 12s |
 //	         +--------------------+
 //
-// The panes only look: each runs a viewer such as `claude-swarm logs -f`, so a
-// pane, the session or tmux itself can be closed at any time, and the swarm goes
-// on. [Server.Show] brings back what was closed.
+// The panes only show the swarm: each runs a viewer such as `claude-swarm logs -f`, so a
+// pane, the session or tmux itself can be closed at any time, and the swarm keeps running.
+// [Server.Show] recreates closed panes.
 //
 // The environment of tmux lacks the variables that mark a process as part of a turn
-// (CLAUDE_SWARM_*). With them a tmux server that an agent was the first to start would end
-// with that agent's turn.
+// (CLAUDE_SWARM_*). With them a tmux server that an agent started would end with that
+// agent's turn.
 package tmux

@@ -14,13 +14,13 @@ import (
 	"strings"
 )
 
-// ErrMissing is returned by [Find] where there is no tmux.
+// ErrMissing is returned by [Find] where tmux is not installed.
 var ErrMissing = errors.New("tmux is missing")
 
 // Options choose a tmux server. The zero value is the person's own server.
 type Options struct {
 	Program string   // "" is tmux, looked up in PATH
-	Socket  string   // name of a server apart from the person's own, as for tmux -L
+	Socket  string   // name of a separate server, as for tmux -L
 	Environ []string // for the tmux program; nil is that of this process
 }
 
@@ -51,9 +51,8 @@ func Find(o Options) (*Server, error) {
 	return &Server{program: program, socket: o.Socket, env: env}, nil
 }
 
-// SessionName makes the name of a project's session from its folder: readable,
-// its own for every folder, and without the characters that mean something in a
-// tmux target.
+// SessionName makes the name of a project's session from its folder: readable, unique for
+// each folder, and without the special characters of a tmux target.
 func SessionName(project string) string {
 	base := strings.Map(func(c rune) rune {
 		switch {
@@ -66,7 +65,7 @@ func SessionName(project string) string {
 	return "swarm-" + base[:min(len(base), 24)] + "-" + hex.EncodeToString(sum[:3])
 }
 
-// Has says whether the session is there.
+// Has reports whether the session exists.
 func (s *Server) Has(ctx context.Context, session string) (bool, error) {
 	_, err := s.run(ctx, "has-session", "-t", exactly(session))
 	if ee, ok := errors.AsType[*exec.ExitError](err); ok && ee.Exited() {
@@ -81,9 +80,9 @@ func (s *Server) Close(ctx context.Context, session string) error {
 	return err
 }
 
-// Attach is the command that shows the session in this terminal; the caller
-// gives it the terminal and runs it. Inside tmux it switches the client that is
-// there. It returns when the person detaches.
+// Attach returns the command that shows the session in this terminal; the caller gives it
+// the terminal and runs it. Inside tmux it switches the running client. It returns when the
+// person detaches.
 func (s *Server) Attach(ctx context.Context, session string) *exec.Cmd {
 	inside := slices.ContainsFunc(s.env, func(v string) bool {
 		return strings.HasPrefix(v, "TMUX=") && v != "TMUX="
@@ -97,7 +96,7 @@ func (s *Server) Attach(ctx context.Context, session string) *exec.Cmd {
 	return cmd
 }
 
-// exactly is a target that tmux does not take for the beginning of another name.
+// exactly returns a target that tmux does not match as a prefix of another name.
 func exactly(session string) string { return "=" + session }
 
 func (s *Server) command(ctx context.Context, args ...string) *exec.Cmd {
@@ -118,8 +117,8 @@ type commandError struct {
 func (e *commandError) Error() string { return "tmux " + e.command + ": " + e.said }
 func (e *commandError) Unwrap() error { return e.err }
 
-// run runs one tmux command and returns what it prints, without the last line
-// end. The error has what tmux said.
+// run runs one tmux command and returns its output, without the last newline. The error has
+// tmux's message.
 func (s *Server) run(ctx context.Context, args ...string) (string, error) {
 	cmd := s.command(ctx, args...)
 	var out, says bytes.Buffer

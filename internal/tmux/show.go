@@ -8,17 +8,17 @@ import (
 	"strings"
 )
 
-// A Pane is what one pane shows.
+// A Pane describes one pane.
 type Pane struct {
 	Title   string   // in its upper border; must be unique in the session
 	Command []string // program and arguments, run without a shell
 	Dir     string   // working folder; "" is the caller's
 }
 
-// Shown says what [Server.Show] had to do.
+// Shown is the result of [Server.Show].
 type Shown struct {
-	Created bool     // the session was not there
-	Added   []string // titles of the panes that were made
+	Created bool     // Show made the session
+	Added   []string // titles of the new panes
 	Revived []string // titles of the panes whose command had ended and runs again
 }
 
@@ -29,16 +29,16 @@ const (
 	rows    = "55"
 )
 
-// mostPanes is how many panes a window gets; more cannot be read.
+// mostPanes is the most panes in a window; more cannot be read.
 const mostPanes = 9
 
-// mark is the option of a pane that holds its title for us: the title itself can
-// be changed by what runs in the pane.
+// mark is the pane option with our copy of the title, since the program in the pane can
+// change the title itself.
 const mark = "@claude-swarm"
 
-// Show makes the session with these panes or, where it is there, adds the panes
-// that are missing and runs those again whose command has ended. Other panes and
-// windows of the session are left alone. It attaches no terminal.
+// Show makes the session with these panes. In an existing session it adds missing panes and
+// restarts those whose command has ended, and leaves other panes and windows alone. It
+// attaches no terminal.
 func (s *Server) Show(ctx context.Context, session string, panes []Pane) (Shown, error) {
 	var done Shown
 	for _, p := range panes {
@@ -57,7 +57,7 @@ func (s *Server) Show(ctx context.Context, session string, panes []Pane) (Shown,
 		if err := s.create(ctx, session, panes[0]); err == nil {
 			done.Created = true
 			done.Added = append(done.Added, panes[0].Title)
-		} else if there, _ := s.Has(ctx, session); !there { // else another start was quicker: join it
+		} else if there, _ := s.Has(ctx, session); !there { // else another process made it first: use it
 			return done, err
 		}
 	}
@@ -84,8 +84,8 @@ func (s *Server) Show(ctx context.Context, session string, panes []Pane) (Shown,
 	return done, nil
 }
 
-// Titles are the titles of our panes in the session, and whether the command of
-// each is running.
+// Titles returns the titles of our panes in the session, and whether the command of each is
+// running.
 func (s *Server) Titles(ctx context.Context, session string) (map[string]bool, error) {
 	have, err := s.list(ctx, session)
 	if err != nil {
@@ -108,19 +108,19 @@ func (s *Server) create(ctx context.Context, session string, p Pane) error {
 	return s.setOptions(ctx, id, p)
 }
 
-// add makes one more pane, in the last of our windows that has room.
+// add makes one more pane, in our last window with room.
 func (s *Server) add(ctx context.Context, session string, p Pane) error {
 	have, err := s.list(ctx, session)
 	if err != nil {
 		return err
 	}
 	count := make(map[string]int)
-	last := make(map[string]string) // the pane of each window after which the next comes
+	last := make(map[string]string) // the last pane of each window, after which the next one goes
 	for _, old := range have {
 		count[old.window]++
 		last[old.window] = old.id
 	}
-	// The colon: a window of the session, not one that is called so.
+	// The colon selects the session, not a window of that name.
 	args := []string{"new-window", "-d", "-t", exactly(session) + ":", "-n", "swarm"}
 	for _, old := range have {
 		if count[old.window] < mostPanes {
@@ -135,9 +135,9 @@ func (s *Server) add(ctx context.Context, session string, p Pane) error {
 	return s.setOptions(ctx, id, p)
 }
 
-// setOptions gives a new pane its title, and its window borders that show titles and
-// room for one more. A pane stays when its command ends, so that the last words
-// of a viewer can be read.
+// setOptions gives a new pane its title, and its window borders that show titles and room
+// for one more. A pane stays when its command ends, so that a person can read its last
+// output.
 func (s *Server) setOptions(ctx context.Context, id string, p Pane) error {
 	_, err := s.run(ctx,
 		"set-option", "-p", "-t", id, mark, argument(p.Title), ";",
@@ -149,7 +149,7 @@ func (s *Server) setOptions(ctx context.Context, id string, p Pane) error {
 	return err
 }
 
-// A pane is one of ours in a running session.
+// A pane is one of our panes in a running session.
 type pane struct {
 	id, window, title string
 	dead              bool
@@ -171,16 +171,16 @@ func (s *Server) list(ctx context.Context, session string) ([]pane, error) {
 	return panes, nil
 }
 
-// start are the arguments that say what a pane runs, and where.
+// start returns the arguments for a pane's command and folder.
 func start(p Pane) []string {
 	var args []string
 	if p.Dir != "" {
-		// The folder is a format to tmux.
+		// tmux reads the folder as a format.
 		args = append(args, "-c", argument(strings.ReplaceAll(p.Dir, "#", "##")))
 	}
 	args = append(args, "--")
 	if len(p.Command) == 1 {
-		// A single word goes to a shell, several do not.
+		// tmux gives a single word to a shell, but not several words.
 		return append(args, "'"+strings.ReplaceAll(p.Command[0], "'", `'\''`)+"'")
 	}
 	for _, word := range p.Command {
@@ -189,8 +189,7 @@ func start(p Pane) []string {
 	return args
 }
 
-// argument keeps tmux from taking a ; at the end of a word for the end of its
-// command.
+// argument escapes a ; at the end of a word, which would end the tmux command.
 func argument(word string) string {
 	if cut, found := strings.CutSuffix(word, ";"); found {
 		return cut + `\;`

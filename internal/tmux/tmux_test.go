@@ -16,7 +16,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/tmux"
 )
 
-// A bench is a tmux server of the test's own, which ends with the test.
+// A bench is a tmux server for one test, which ends with the test.
 type bench struct {
 	*tmux.Server
 	env []string
@@ -30,7 +30,7 @@ func newBench(t *testing.T) bench {
 		}
 		t.Skip("not run: tmux is missing")
 	}
-	dir, err := os.MkdirTemp("", "tmux") // its socket's path must stay short
+	dir, err := os.MkdirTemp("", "tmux") // the path of the socket must stay short
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,11 +44,11 @@ func newBench(t *testing.T) bench {
 		t.Fatal(err)
 	}
 	b := bench{s, env}
-	t.Cleanup(func() { b.tmux("kill-server") }) // there is none when the last session was closed
+	t.Cleanup(func() { b.tmux("kill-server") }) // the server has ended if the last session was closed
 	return b
 }
 
-// tmux runs the real program against the same server, to look with other eyes.
+// tmux runs the real program against the same server, as an independent check.
 func (b bench) tmux(args ...string) (string, error) {
 	cmd := exec.Command("tmux", append([]string{"-L", "test"}, args...)...)
 	cmd.Env = b.env
@@ -56,7 +56,7 @@ func (b bench) tmux(args ...string) (string, error) {
 	return strings.TrimSpace(string(out)), err
 }
 
-// eventually waits until what is true.
+// eventually waits until is returns true.
 func eventually(t *testing.T, what string, is func() bool) {
 	t.Helper()
 	tick := time.NewTicker(10 * time.Millisecond)
@@ -80,7 +80,7 @@ func show(t *testing.T, b bench, session string, panes ...tmux.Pane) tmux.Shown 
 	return shown
 }
 
-// says shows a text and stays, as a viewer does.
+// says is a pane that shows a text and stays, as a viewer does.
 func says(title string) tmux.Pane {
 	return tmux.Pane{Title: title, Command: []string{"sh", "-c", "echo this is $0; exec cat", title}}
 }
@@ -126,7 +126,7 @@ func TestShowJoinsWhatIsThere(t *testing.T) {
 	b := newBench(t)
 	show(t, b, "swarm", says("coder"), says("status"))
 	before := paneID(t, b, "coder")
-	if out, err := b.tmux("new-window", "-d", "-t", "=swarm:", "cat"); err != nil { // a window of the person's own
+	if out, err := b.tmux("new-window", "-d", "-t", "=swarm:", "cat"); err != nil { // a window that a person made
 		t.Fatal(err, out)
 	}
 
@@ -135,7 +135,7 @@ func TestShowJoinsWhatIsThere(t *testing.T) {
 		t.Errorf("Show of what is there = %+v, want nothing done", got)
 	}
 
-	// A closed pane and a new agent get panes; the others stay as they are.
+	// A closed pane and a new agent get panes; the others stay unchanged.
 	if out, err := b.tmux("kill-pane", "-t", paneID(t, b, "status")); err != nil {
 		t.Fatal(err, out)
 	}
@@ -188,8 +188,8 @@ func TestManyAgentsGetMoreWindows(t *testing.T) {
 	}
 }
 
-// What tells a process that it belongs to a turn does not reach tmux, or that
-// turn's end would end the panes.
+// The variables that mark a process of a turn do not reach tmux, or the end of that turn
+// would end the panes.
 func TestTheMarksOfATurnAreLeftOut(t *testing.T) {
 	b := newBench(t)
 	dir := t.TempDir()
