@@ -1,18 +1,17 @@
-// Package lineage tells which processes are above a process, and what they were
-// started with. A caller can set its own environment as it likes, but it cannot choose
-// other processes above it.
+// Package lineage finds the ancestors of a process, and the environment with which each was
+// started. A caller can change its own environment, but not its ancestors.
 //
 //	client of a turn (CLAUDE_SWARM_TURN=…) -> sh -> env -i -> caller
 //	         ^                                                 |
 //	         +------------- Above, Variable -------------------+
 package lineage
 
-// most bounds the way up. The chain of a person's processes is much shorter, and ends at the
-// first process of the machine.
+// most bounds the number of ancestors. The chain of a person's processes is much shorter,
+// and ends at the first process of the machine.
 const most = 4096
 
-// Above lists the parent of a process, its parent, and so on, nearest first, without
-// the first process of the machine. It ends early where the system does not tell.
+// Above lists the parent of a process, the parent's parent, and so on, nearest first,
+// without the first process of the machine. It ends early where the system hides a parent.
 func Above(pid int) []int {
 	var all []int
 	for len(all) < most {

@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Parent is the process that a process belongs to: the one that started it, or the
-// one that adopted it. The error is [fs.ErrNotExist] when there is no such process.
+// Parent returns the parent of a process: the process that started it, or the one that
+// adopted it. The error is [fs.ErrNotExist] when pid does not exist.
 func Parent(pid int) (int, error) {
 	k, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
 	// The kernel answers with an empty record for a number that no process has.
@@ -17,9 +17,9 @@ func Parent(pid int) (int, error) {
 	return int(k.Eproc.Ppid), nil
 }
 
-// Variable is the value of a variable in the environment that a process was started
-// with; "" when it had none, or is another user's. The kernel gives the arguments in
-// the same block.
+// Variable returns a variable of the environment with which a process was started, or ""
+// where the variable is missing or the process belongs to another user. The kernel puts the
+// arguments into the same block.
 func Variable(pid int, name string) string {
 	block, err := unix.SysctlRaw("kern.procargs2", pid)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Parent is the process that a process belongs to: the one that started it, or the
-// one that adopted it. The error is [fs.ErrNotExist] when there is no such process.
+// Parent returns the parent of a process: the process that started it, or the one that
+// adopted it. The error is [fs.ErrNotExist] when pid does not exist.
 func Parent(pid int) (int, error) {
 	data, err := read(pid, "stat")
 	if err != nil {
@@ -24,8 +24,8 @@ func Parent(pid int) (int, error) {
 	return strconv.Atoi(string(fields[1]))
 }
 
-// Variable is the value of a variable in the environment that a process was started
-// with; "" where it had none, and where the process is another user's.
+// Variable returns a variable of the environment with which a process was started, or ""
+// where the variable is missing or the process belongs to another user.
 func Variable(pid int, name string) string {
 	block, err := read(pid, "environ")
 	if err != nil {
@@ -34,7 +34,7 @@ func Variable(pid int, name string) string {
 	return value(block, name)
 }
 
-// read reads a file of a process in /proc. A send reads two for each process above it, and
+// read reads a file of a process in /proc. A send reads two files for each ancestor, and
 // package os would register each with the poller first.
 func read(pid int, name string) ([]byte, error) {
 	path := "/proc/" + strconv.Itoa(pid) + "/" + name
@@ -50,7 +50,7 @@ func read(pid int, name string) ([]byte, error) {
 			return nil, &fs.PathError{Op: "read", Path: path, Err: err}
 		}
 		if data = data[:len(data)+n]; len(data) < cap(data) {
-			return data, nil // the kernel gives as much as there is room for
+			return data, nil // the kernel fills the buffer as far as it can
 		}
 		data = append(data, make([]byte, len(data))...)[:len(data)]
 	}

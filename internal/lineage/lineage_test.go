@@ -12,8 +12,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/lineage"
 )
 
-// Every process above one is found, however many there are, and what they were
-// started with.
+// Above finds every ancestor, however many there are, and Variable their environments.
 func TestAbove(t *testing.T) {
 	script := "echo $$; read x"
 	for range 12 {

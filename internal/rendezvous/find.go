@@ -13,12 +13,12 @@ const ConfigName = "claude-swarm.yaml"
 // HomeName is the name of the daemon's own folder, beside the configuration.
 const HomeName = ".claude-swarm"
 
-// ErrNoProject is returned by [Find] where no folder above has a claude-swarm.yaml.
+// ErrNoProject is returned by [Find] where neither the folder nor one above it has a
+// claude-swarm.yaml.
 var ErrNoProject = errors.New("no claude-swarm.yaml here or in any folder above")
 
-// Find walks up from a folder to the first that has a claude-swarm.yaml and
-// returns the absolute path of that file. Where there is none the error is
-// [ErrNoProject].
+// Find walks up from a folder to the first one with a claude-swarm.yaml and returns the
+// absolute path of that file. The error is [ErrNoProject] if no folder has it.
 func Find(from string) (string, error) {
 	dir, err := filepath.Abs(from)
 	if err != nil {
@@ -31,7 +31,7 @@ func Find(from string) (string, error) {
 		case err == nil && !info.IsDir():
 			return path, nil
 		case err != nil && !errors.Is(err, fs.ErrNotExist):
-			return "", err // it may be there: going on would find another project
+			return "", err // the file may exist: a search further up would find another project
 		}
 		above := filepath.Dir(dir)
 		if above == dir {

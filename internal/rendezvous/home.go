@@ -9,16 +9,16 @@ import (
 	"path/filepath"
 )
 
-// IgnoreFile is a file of the daemon's folder which keeps git away from all that lies
-// there, also where no .gitignore of the project names the folder.
+// IgnoreFile is a file in the daemon's folder that makes git ignore the whole folder, even
+// where the project's .gitignore does not name it.
 const IgnoreFile = ".gitignore"
 
-// IgnoreText is what stands in it.
+// IgnoreText is its content.
 const IgnoreText = "*\n"
 
-// MakeHome makes the daemon's folder, readable by its owner alone, and in it the file
-// that keeps git away, before anything else is in it. The file survives a power cut.
-// A file that a person changed stays as it is. MakeHome is harmless to repeat.
+// MakeHome makes the daemon's folder, readable only by its owner, and as its first file the
+// one that makes git ignore it. The file survives a power cut. A file that a person changed
+// stays unchanged. Repeating MakeHome is harmless.
 func MakeHome(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("make the daemon's folder: %w", err)
@@ -35,8 +35,8 @@ func MakeHome(dir string) error {
 	return nil
 }
 
-// writeIgnore writes the file in place: a crash leaves it empty at worst, since it has two
-// bytes, and then the next call writes it again.
+// writeIgnore writes the file in place: since it has two bytes, a crash leaves at worst an
+// empty file, which the next call rewrites.
 func writeIgnore(dir, path string) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o600)
 	if err != nil {
@@ -53,7 +53,7 @@ func writeIgnore(dir, path string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// IsIgnoreFile tells whether a file is the one that [MakeHome] makes, unchanged.
+// IsIgnoreFile reports whether a file is unchanged since [MakeHome] made it.
 func IsIgnoreFile(path string) bool {
 	data, err := os.ReadFile(path)
 	return err == nil && filepath.Base(path) == IgnoreFile && (len(data) == 0 || bytes.Equal(data, []byte(IgnoreText)))

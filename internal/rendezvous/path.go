@@ -1,8 +1,8 @@
-// Package rendezvous knows where a project is, and where its daemon and those who
-// want something of it meet: at a socket whose path both work out for themselves.
+// Package rendezvous finds a project and the socket of its daemon. The daemon and its
+// clients each compute the path of the socket from the project's path.
 //
-// [Find] and [Knock] are quick: each `send` asks them, and only what wants an answer
-// needs package control, which speaks through the socket.
+// [Find] and [Knock] are quick, since each `send` calls them. Only a caller that needs an
+// answer imports package control, which talks through the socket.
 package rendezvous
 
 import (
@@ -20,7 +20,7 @@ import (
 // 103; a path that works here works on both.
 const maxPath = 99
 
-// A PathError says why there is no place for the socket.
+// A PathError says why the socket has no possible place.
 type PathError struct {
 	Path    string
 	Problem string
@@ -29,14 +29,13 @@ type PathError struct {
 
 func (e *PathError) Error() string { return fmt.Sprintf("control socket: %s %s", e.Path, e.Problem) }
 
-// Paths is where the socket of a project can lie, the best place first:
-// $XDG_RUNTIME_DIR/claude-swarm/, where that is a folder of ours, and
-// ~/.claude-swarm/run/. The name is made of the project's real path, so every
-// way to the same folder leads to the same socket.
+// Paths lists the possible paths of a project's socket, the best first:
+// $XDG_RUNTIME_DIR/claude-swarm/, where this user owns that folder, and
+// ~/.claude-swarm/run/. The name is computed from the project's real path, so every path to
+// the same folder leads to the same socket.
 //
-// A daemon listens at the first place. A client tries them all, since the
-// daemon may have been started with a runtime folder and the client, by cron
-// for example, without one.
+// A daemon listens at the first path. A client tries all of them, since the daemon may have
+// been started with a runtime folder and the client, by cron for example, without one.
 func Paths(project string, getenv func(string) string) ([]string, error) {
 	real, err := filepath.Abs(project)
 	if err == nil {
@@ -73,7 +72,7 @@ func Paths(project string, getenv func(string) string) ([]string, error) {
 	return nil, &PathError{"no folder:", "neither XDG_RUNTIME_DIR nor HOME is set", "set HOME"}
 }
 
-// checkOwner wants a folder that is ours.
+// checkOwner returns an error unless this user owns the folder.
 func checkOwner(dir string) error {
 	info, err := os.Stat(dir)
 	if err != nil {
@@ -88,8 +87,8 @@ func checkOwner(dir string) error {
 	return nil
 }
 
-// MakeFolder makes the folder of a socket, or checks the one that is there: a
-// folder of ours that nobody else can enter.
+// MakeFolder makes the folder of a socket, or checks that an existing one belongs to this
+// user and that no other user can enter it.
 func MakeFolder(dir string) error {
 	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
 		return fmt.Errorf("control socket: %w", err)

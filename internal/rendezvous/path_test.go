@@ -17,8 +17,7 @@ func env(vars map[string]string) func(string) string {
 	return func(name string) string { return vars[name] }
 }
 
-// Every caller, from wherever and by whichever way to the project, finds the
-// same socket.
+// Every caller finds the same socket, from any folder and by any path to the project.
 func TestEveryCallerAgrees(t *testing.T) {
 	project, runtime := newPlace(t)
 	getenv := env(map[string]string{"XDG_RUNTIME_DIR": runtime})
@@ -108,7 +107,7 @@ func newPlace(t *testing.T) (project, runtime string) {
 	return project, runtime
 }
 
-// A knock is answered while somebody listens, and not by what a crash left.
+// Knock succeeds while a program listens, and not at a socket that a crash left.
 func TestKnock(t *testing.T) {
 	project, runtime := newPlace(t)
 	getenv := env(map[string]string{"XDG_RUNTIME_DIR": runtime})

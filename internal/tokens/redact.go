@@ -5,18 +5,18 @@ import (
 	"strings"
 )
 
-// shortest is the least length of a value that is replaced, in bytes: a shorter one
-// would be found in ordinary text. Tokens have 26.
+// shortest is the least length of a replaced value, in bytes: a shorter one would occur in
+// ordinary text. Tokens have 26.
 const shortest = 8
 
-// A Redactor takes secrets out of text and puts a plain mark in the place of each. Nil
-// replaces nothing. It does not change, and is safe for several goroutines.
+// A Redactor replaces each secret in a text by a readable mark. A nil Redactor replaces
+// nothing. It does not change, and is safe for several goroutines.
 type Redactor struct {
 	values   []string
 	replacer *strings.Replacer
 }
 
-// NewRedactor makes one for the tokens of some names: that of coder becomes
+// NewRedactor makes a Redactor of tokens by name: the token of coder becomes
 // "[token of coder]".
 func NewRedactor(tokens map[string]string) *Redactor {
 	marks := make(map[string]string, len(tokens))
@@ -26,7 +26,7 @@ func NewRedactor(tokens map[string]string) *Redactor {
 	return NewMarks(marks)
 }
 
-// NewMarks makes one that puts marks in the place of values.
+// NewMarks makes a Redactor that replaces values by their marks.
 func NewMarks(marks map[string]string) *Redactor {
 	r := new(Redactor)
 	var pairs []string
@@ -40,8 +40,8 @@ func NewMarks(marks map[string]string) *Redactor {
 	return r
 }
 
-// In tells whether a secret is in a text. It searches once for each secret, which takes far
-// less time than writing the text.
+// In reports whether a text contains a secret. It searches once for each secret, which
+// takes far less time than writing the text.
 func (r *Redactor) In(text []byte) bool {
 	if r == nil {
 		return false
@@ -54,7 +54,7 @@ func (r *Redactor) In(text []byte) bool {
 	return false
 }
 
-// Text is a text without the secrets.
+// Text returns the text with the secrets replaced.
 func (r *Redactor) Text(s string) string {
 	if r == nil {
 		return s
@@ -67,8 +67,7 @@ func (r *Redactor) Text(s string) string {
 	return s
 }
 
-// Bytes is [Redactor.Text] of bytes. Where nothing is replaced it returns the same
-// slice.
+// Bytes is [Redactor.Text] for bytes. Where it replaces nothing it returns the same slice.
 func (r *Redactor) Bytes(b []byte) []byte {
 	if !r.In(b) {
 		return b

@@ -39,7 +39,7 @@ func TestRedactor(t *testing.T) {
 	}
 }
 
-// A source knows a token that is made while it is used, as by a reload.
+// A source sees a token that is added while it is in use, for example by a reload.
 func TestSource(t *testing.T) {
 	home := t.TempDir()
 	s := tokens.NewSource(home)

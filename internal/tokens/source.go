@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// A Source gives the redactor of a project's tokens as they are now: it looks at the
-// file each time, and reads it when it has changed. It is safe for several goroutines.
+// A Source returns the redactor of a project's current tokens: it checks the file each
+// time, and reads it when it has changed. It is safe for several goroutines.
 type Source struct {
 	home string
 
@@ -22,8 +22,8 @@ type Source struct {
 // NewSource makes the source of a daemon's folder. It reads nothing.
 func NewSource(home string) *Source { return &Source{home: home} }
 
-// Redactor is the redactor of the tokens that are in the file now. Where it cannot read the
-// file it returns the last one.
+// Redactor returns the redactor of the tokens that are in the file now. Where it cannot
+// read the file it returns the last redactor.
 func (s *Source) Redactor() *Redactor {
 	if s == nil {
 		return nil
@@ -42,16 +42,17 @@ func (s *Source) Redactor() *Redactor {
 	return s.redactor
 }
 
-// unchanged says whether a file is the one that was read.
+// unchanged reports whether a file is the one that was read last.
 func (s *Source) unchanged(info fs.FileInfo) bool {
 	return s.size == info.Size() && s.changed.Equal(info.ModTime())
 }
 
-// Hidden is a text without the tokens. Where the text has none it returns the same slice.
+// Hidden returns the text with the tokens replaced. Where the text has none it returns the
+// same slice.
 func (s *Source) Hidden(text []byte) []byte { return s.Redactor().Bytes(text) }
 
-// Writer is a writer that passes text on to w without the tokens. Each call of its Write must
-// have whole lines.
+// Writer returns a writer that passes text on to w with the tokens replaced. Each call of
+// its Write must have complete lines.
 func (s *Source) Writer(w io.Writer) io.Writer { return &writer{s, w} }
 
 type writer struct {

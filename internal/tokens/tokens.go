@@ -1,8 +1,8 @@
-// Package tokens reads the secrets by which senders prove who they are: a file in
-// the daemon's folder that only its owner can read, with a line for each name.
+// Package tokens reads the secrets with which senders prove their names: a file in the
+// daemon's folder that only its owner can read, with a line for each name.
 //
-// The daemon's package makes them; this one only reads, and imports next to
-// nothing, so that `send` signs a message without linking the daemon.
+// The daemon's package makes them. This package only reads them, and imports very little,
+// so that `send` signs a message without linking the daemon.
 package tokens
 
 import (
@@ -14,11 +14,10 @@ import (
 	"strings"
 )
 
-// File is the file with the tokens, in the daemon's folder home.
+// File is the path of the tokens' file in the daemon's folder home.
 func File(home string) string { return filepath.Join(home, "tokens") }
 
-// Read reads them: the token of each name. Without the file there are none, which is not an
-// error.
+// Read returns the token of each name. A missing file has no tokens, which is not an error.
 func Read(home string) (map[string]string, error) {
 	data, err := os.ReadFile(File(home))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
