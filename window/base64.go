@@ -1,15 +1,15 @@
 package window
 
 const (
-	leastRun     = 256 // bytes of base64 that are cut; shorter ones may be a key or a hash
-	leastSegment = 64  // bytes of a line of wrapped base64: PEM has 64, MIME 76
-	keptOfRun    = 24  // bytes that stay, which is enough to tell a PNG from a key
+	leastRun     = 256 // least length of base64 that is cut, in bytes; a shorter run may be a key or a hash
+	leastSegment = 64  // least line of wrapped base64, in bytes: PEM has 64, MIME 76
+	keptOfRun    = 24  // bytes that stay: enough to tell a PNG from a key
 )
 
 // kinds of bytes, as far as base64 (both alphabets, with padding) is concerned.
 const (
 	inBase64 = 1 << iota
-	inRun    // or a newline, which base64 may be broken by
+	inRun    // in a run, or a newline, since base64 may be wrapped
 	isUpper
 	isLower
 	isDigit
@@ -33,8 +33,8 @@ var kind = func() (t [256]byte) {
 	return t
 }()
 
-// cutBase64 cuts runs of base64 out of a text: at least leastRun bytes without a
-// break, or broken into lines of one length. It returns a text without any as it is.
+// cutBase64 cuts runs of base64 out of a text: at least leastRun bytes without a break, or
+// wrapped into lines of equal length. It returns a text without such runs unchanged.
 func cutBase64(text string) string {
 	var kept []byte
 	done := 0
@@ -63,12 +63,12 @@ func cutBase64(text string) string {
 	return string(append(kept, text[done:]...))
 }
 
-// stretch finds the next stretch of at least so many bytes of a kind from at on;
-// at must not be inside one. Such a stretch is looked for from its last byte
-// backwards, so that of ordinary text only a few bytes are looked at: the first
-// one that does not fit is where the next stretch can begin at the earliest.
+// stretch finds the next stretch of at least least bytes of a kind, from at on; at must not
+// be inside one. It checks a possible stretch from its last byte backwards, so that it
+// reads only a few bytes of ordinary text: the next stretch can only begin behind the first
+// byte that does not fit.
 func stretch(text string, at, least int, of byte) (begin, end int) {
-	known := at // text[at:known] was looked at, and fits
+	known := at // text[at:known] was checked, and fits
 	for last := at + least - 1; last < len(text); last = at + least - 1 {
 		i := last
 		for i >= known && kind[text[i]]&of != 0 {
@@ -85,8 +85,8 @@ func stretch(text string, at, least int, of byte) (begin, end int) {
 	return -1, -1
 }
 
-// wrapped returns the end of the run of which text[begin:end] is the first line:
-// lines of the same length follow, and one that may be shorter.
+// wrapped returns the end of the run whose first line is text[begin:end]: lines of the same
+// length follow, and a last line that may be shorter.
 func wrapped(text string, begin, end int) int {
 	width := end - begin
 	for end < len(text) {

@@ -17,8 +17,8 @@ func slowStretch(text string, at, least int, of byte) (begin, end int) {
 	return -1, -1
 }
 
-// FuzzStretch holds the search that leaps against the one that does not, over
-// texts made of the bytes of a pattern, each of which stands for a run.
+// FuzzStretch compares the search that skips bytes with one that reads every byte. Each
+// byte of the pattern becomes a run in the text.
 func FuzzStretch(f *testing.F) {
 	f.Add([]byte("\x05 \x45\x46.\x47"), uint8(7))
 	f.Add([]byte("A B CC DDD \n E"), uint8(1))

@@ -81,7 +81,7 @@ func BenchmarkRender(b *testing.B) {
 	}
 }
 
-// BenchmarkNewest finds the part that a hook gives back.
+// BenchmarkNewest finds the part of a window that a hook returns.
 func BenchmarkNewest(b *testing.B) {
 	w := window.New(window.Options{MaxBytes: ringBytes})
 	for _, text := range results() {

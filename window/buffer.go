@@ -13,12 +13,12 @@ import (
 // Options bound a window. The zero value is ready to use.
 type Options struct {
 	MaxBytes int // of the whole window; 0 means 400,000, which is 100,000 tokens
-	// BytesPerToken is how many bytes are taken for a token; 0 means 4. It is
-	// about right for prose and code (a tokenizer says 16 % less to 4 % more),
-	// and too much for diffs (19 %) and listings of files (47 %).
+	// BytesPerToken is the number of bytes that count as a token; 0 means 4. That is about
+	// right for prose and code (a tokenizer counts 16 % less to 4 % more tokens), and too
+	// high for diffs (19 %) and listings of files (47 %).
 	BytesPerToken float64
-	// MaxResult is the most that is kept of one tool's result, in bytes; 0
-	// means 16 KiB, and less than 256 means 256. Positions depend on it.
+	// MaxResult is the most bytes that are kept of a tool's result; 0 means 16 KiB, and
+	// less than 256 means 256. Positions depend on it.
 	MaxResult int
 	// Files write the window's file; the zero value does.
 	Files durable.Files
@@ -45,15 +45,13 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Limit is how many bytes a window may have that holds windowTokens tokens and
-// is given back to a client that compacts at compactWindow tokens; 0 is a
-// client that does not say when.
+// Limit is the most bytes of a window of windowTokens tokens for a client that compacts at
+// compactWindow tokens; 0 is a client that does not say when it compacts.
 //
-// The first bound counts four bytes a token. The second keeps what is given back
-// below 40 % of the point where the session compacts, even if it is of the kind
-// that has two bytes a token, so that it cannot cause the next compaction. Claude
-// Code 2.1.197 compacts at compactWindow − 20,000 − 13,000, and takes a
-// compactWindow below 100,000 for that.
+// The first bound counts four bytes a token. The second keeps the returned window below 40
+// % of the point where the session compacts, even for text with two bytes a token, so that
+// it cannot cause the next compaction. Claude Code 2.1.197 compacts at compactWindow −
+// 20,000 − 13,000, and reads a compactWindow below 100,000 as 100,000.
 func Limit(windowTokens, compactWindow int) int {
 	bytes := windowTokens * defaultBytesPerToken
 	if compactWindow <= 0 {
@@ -71,9 +69,9 @@ type Buffer struct {
 	ring  ring
 	start int64   // position of the oldest byte that is kept
 	end   int64   // position behind the newest byte
-	index []int64 // positions where the kept entries begin, oldest first
+	index []int64 // positions of the beginnings of the kept entries, oldest first
 	mark  string
-	room  []byte // where the head of an entry is rendered
+	room  []byte // scratch for the head of an entry
 }
 
 // New returns an empty window that begins at position 0.
@@ -88,8 +86,8 @@ func (b *Buffer) Clone() *Buffer {
 	return &c
 }
 
-// AddText adds a text of the agent, as it is but for base64 and the newlines
-// around it. A blank one adds nothing.
+// AddText adds a text of the agent, without long base64 and without the newlines around it.
+// It ignores a blank text.
 func (b *Buffer) AddText(text string) {
 	text = trimNewlines(text)
 	if strings.TrimSpace(text) != "" {
@@ -97,23 +95,23 @@ func (b *Buffer) AddText(text string) {
 	}
 }
 
-// AddCall adds a call of a tool: with what it is about (the command, the path or the
-// pattern), or, where about is "", with its input as compact JSON. It is cut at 2 KiB.
+// AddCall adds a call of a tool with its subject about: the command, the path or the
+// pattern. Where about is "", it adds the input as compact JSON. Either is cut at 2 KiB.
 func (b *Buffer) AddCall(name, about string, input []byte) {
 	arg := argument(about, input)
 	b.add(appendCallHead(b.room[:0], name, arg != ""), arg, maxCall)
 }
 
-// AddResult adds the result of a call of the tool name, which may be "" when it
-// is not known: "→ Bash: …", or "✗ Bash: …" when the tool failed.
+// AddResult adds the result of a tool, whose name is "" when unknown: "→ Bash: …", or "✗
+// Bash: …" when the tool failed.
 func (b *Buffer) AddResult(name, text string, failed bool) {
 	text = trimNewlines(text)
 	b.add(appendResultHead(b.room[:0], name, text != "", failed), text, b.o.MaxResult)
 }
 
-// add adds an entry of a head, which is in room, and a text, which is cut.
+// add adds an entry of a head, which is in room, and a text, which is cut to most bytes.
 func (b *Buffer) add(head []byte, text string, most int) {
-	// Characters are counted byte by byte, which is right for UTF-8 only.
+	// Newest counts characters byte by byte, which is right only for UTF-8.
 	if !utf8.ValidString(text) {
 		text = strings.ToValidUTF8(text, "\uFFFD")
 	}
@@ -124,13 +122,13 @@ func (b *Buffer) add(head []byte, text string, most int) {
 	b.room = head[:0]
 }
 
-// put appends an entry and evicts what it displaces.
+// put appends an entry and evicts the entries that it displaces.
 func (b *Buffer) put(head []byte, text string) {
 	size := len(head) + len(text) + 1
 	begin := b.end
 	b.end += int64(size)
 	if over := size - b.o.MaxBytes; over > 0 {
-		// It fills the window alone, from a character's beginning on.
+		// The entry alone fills the window, from the beginning of a character on.
 		text = string(head) + text
 		for over < len(text) && !utf8.RuneStart(text[over]) {
 			over++
@@ -146,7 +144,7 @@ func (b *Buffer) put(head []byte, text string) {
 	write(&b.ring, b.end-1, "\n")
 }
 
-// evict lets go of whole entries until none begins before low.
+// evict drops whole entries until none begins before low.
 func (b *Buffer) evict(low int64) {
 	n := 0
 	for n < len(b.index) && b.index[n] < low {
@@ -169,17 +167,16 @@ func (b *Buffer) End() int64 { return b.end }
 // Len is how many bytes are kept.
 func (b *Buffer) Len() int { return int(b.end - b.start) }
 
-// Tokens is about how many tokens are kept.
+// Tokens is the approximate number of kept tokens.
 func (b *Buffer) Tokens() int { return int(float64(b.Len()) / b.o.BytesPerToken) }
 
-// Mark is the name of the last turn that is in the window, as SetMark set it.
+// Mark is the name of the last turn in the window, as SetMark set it.
 func (b *Buffer) Mark() string { return b.mark }
 
-// SetMark names the last turn that is in the window; Save keeps it.
+// SetMark names the last turn in the window; Save keeps the name.
 func (b *Buffer) SetMark(turn string) { b.mark = turn }
 
-// AppendRange appends to dst what is kept of the bytes from position from up to
-// position to.
+// AppendRange appends to dst the kept bytes from position from up to position to.
 func (b *Buffer) AppendRange(dst []byte, from, to int64) []byte {
 	from, to = max(from, b.start), min(to, b.end)
 	if from >= to {
@@ -188,10 +185,10 @@ func (b *Buffer) AppendRange(dst []byte, from, to int64) []byte {
 	return b.ring.appendTo(dst, from, int(to-from))
 }
 
-// Newest returns the position from which on the window has at most maxChars
-// characters. It is where an entry begins, or, if the last entry alone is
-// longer, a character inside it. Characters are counted as Claude Code counts
-// those of a hook's answer: in units of UTF-16, of which an emoji has two.
+// Newest returns the position from which the window has at most maxChars characters. It is
+// the beginning of an entry, or, if the last entry alone is longer, of a character inside
+// it. A character is a unit of UTF-16, as in Claude Code's limit for a hook's answer; an
+// emoji has two.
 func (b *Buffer) Newest(maxChars int) int64 {
 	pos := b.end
 	for chars := 0; pos > b.start; {

@@ -8,7 +8,7 @@ import (
 
 const maxCall = 2 << 10 // bytes of a call's argument
 
-// argument is what is shown of a call: what it is about, else its input.
+// argument is the shown part of a call: its subject, else its input.
 func argument(about string, input []byte) string {
 	if about != "" {
 		return strings.TrimRight(about, "\r\n")
@@ -25,7 +25,7 @@ func argument(about string, input []byte) string {
 	}
 }
 
-// appendCallHead appends what stands before the argument of a call.
+// appendCallHead appends the text before the argument of a call.
 func appendCallHead(dst []byte, name string, arg bool) []byte {
 	dst = append(append(dst, "$ "...), name...)
 	if arg {
@@ -34,8 +34,8 @@ func appendCallHead(dst []byte, name string, arg bool) []byte {
 	return dst
 }
 
-// CallText is the entry that [Buffer.AddCall] makes of a call, without its
-// newline: "$ Bash go test ./...". A log shows a call by the same words.
+// CallText is the entry that [Buffer.AddCall] makes of a call, without its newline: "$ Bash
+// go test ./...". A log shows a call in the same form.
 func CallText(name, about string, input []byte) string {
 	arg := argument(about, input)
 	return string(appendCallHead(nil, name, arg != "")) + cut(arg, maxCall)

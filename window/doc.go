@@ -1,5 +1,5 @@
-// Package window keeps the last of what an agent said and did, so that it can
-// be given back when the agent's own memory is compacted.
+// Package window keeps the latest words and actions of an agent, to give them back when the
+// agent's own memory is compacted.
 //
 // The buffer keeps readable text, one entry a text, call or result,
 // each ended by one newline:
@@ -14,19 +14,17 @@
 //	 0 ─────────────────────────┬───────────────────────┬──────────────▶ bytes
 //	                          Start                    End
 //
-// A position is the number of bytes rendered before it since the window began,
-// evicted ones included. Rendering depends on nothing but the entry and the
-// limits in [Options] that say so, and eviction changes no position; so two
-// processes that begin with the same file and add the same entries mean the
-// same bytes by the same position.
+// A position is the number of bytes rendered before it since the window began, including
+// evicted ones. Rendering depends only on the entry and on those limits in [Options] that
+// say so, and eviction changes no position. So a position means the same bytes in two
+// processes that begin with the same file and add the same entries.
 //
-// A window is bounded in bytes. Whole entries go, the oldest first; of an entry
-// that is longer than the window alone its end is kept.
+// A window is bounded in bytes. It evicts whole entries, the oldest first; of an entry that
+// alone is longer than the window it keeps the end.
 //
 // # What is cut
 //
-// Tokenizers make two and a half times as many tokens of base64 as bytes/4 tells,
-// and no model reads it: runs of at least 256 bytes lose all but their
-// beginning. Results and calls that are too long lose their middle. Where something
-// is missing stands "[… 12,345 bytes cut …]".
+// Base64 has two and a half times as many tokens as bytes/4, and no model reads it: runs of
+// at least 256 bytes lose all but their beginning. Results and calls that are too long lose
+// their middle. A cut leaves "[… 12,345 bytes cut …]".
 package window

@@ -13,7 +13,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/window"
 )
 
-// Wherever the power goes the window is the old one or the new one, and Save says which.
+// After a power cut at any step the window is the old one or the new one, and the result of
+// Save agrees.
 func TestThePowerCutsInSave(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "coder.window")
 	durabletest.Check(t, path, func(f durable.Files, n int) error {
@@ -27,7 +28,7 @@ func TestThePowerCutsInSave(t *testing.T) {
 	})
 }
 
-// Trouble of the disk is an error of that name, and no broken file.
+// An error of the disk is returned as such, and not as a broken file.
 func TestLoadSaysWhatTheDiskSays(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
@@ -45,7 +46,7 @@ func TestLoadSaysWhatTheDiskSays(t *testing.T) {
 	}
 }
 
-// A broken window that cannot be put aside stays where it is, and is no window.
+// A broken file that cannot be renamed stays in place, and Load returns no window.
 func TestABrokenFileThatStays(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "coder.window")
 	if err := os.WriteFile(path, []byte("rubbish\n"), 0o600); err != nil {

@@ -14,11 +14,11 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/durable"
 )
 
-// ErrBroken says that a window's file could not be understood and was put aside.
+// ErrBroken says that a window's file could not be parsed and was renamed.
 var ErrBroken = errors.New("window file is broken")
 
-// A header is the first line of a window's file; behind it are the bytes of the
-// window as they are, so that the file can be read by a person.
+// A header is the first line of a window's file. The bytes of the window follow unchanged,
+// so that a person can read the file.
 type header struct {
 	V       int    `json:"v"`
 	Start   int64  `json:"start"` // position of the first byte
@@ -29,9 +29,9 @@ type header struct {
 
 const version = 1
 
-// Save writes the window to path, mode 0600, and replaces what was there. When
-// it returns nil the file survives a crash of this machine; when it fails, or is
-// cut off, the file is the old one or the new one, and never a part of one.
+// Save writes the window to path, mode 0600, and replaces an existing file. When it returns
+// nil the file survives a crash of this machine. When it fails, or is interrupted, the file
+// is the old one or the new one, never a part.
 func (b *Buffer) Save(path string) error {
 	body := b.AppendRange(nil, b.start, b.end)
 	h := header{V: version, Start: b.start, Mark: b.mark, Sum: crc32.ChecksumIEEE(body), Entries: make([]int, 0, len(b.index))}
@@ -52,10 +52,9 @@ func (b *Buffer) Save(path string) error {
 	return nil
 }
 
-// Load reads a window that Save wrote, with its positions. Where no file is, it
-// returns an empty window. A file that is broken, or of a version that is not
-// known, is renamed to path + ".broken"; then the window is empty and the error
-// is [ErrBroken]. With any other error there is no window.
+// Load reads a window that Save wrote, with its positions. A missing file is an empty
+// window. A broken file, or one of an unknown version, is renamed to path + ".broken"; then
+// the window is empty and the error is [ErrBroken]. With any other error the window is nil.
 func Load(path string, o Options) (*Buffer, error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {

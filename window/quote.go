@@ -5,8 +5,8 @@ import (
 	"unicode"
 )
 
-// What ends a frame around a window: the tags of our own and of the frame that Claude
-// Code puts around what a hook says, and the lines of the banner.
+// The texts that could end the frame around a window: the tags of our frame and of the
+// frame that Claude Code puts around the output of a hook, and the lines of the banner.
 var (
 	frameTags  = [][]byte{[]byte("prior-context"), []byte("system-reminder")}
 	frameTitle = []byte("RECENT HISTORY")
@@ -14,10 +14,10 @@ var (
 	frameRule  = []byte("═")
 )
 
-// AppendQuoted appends a text of which nothing ends the frame around it: a tag of a
-// frame gets a backslash after its <, in whatever case and with whatever spaces, and a
-// title of the banner one before it. What has backslashes there already gets one more,
-// so that it can be told what the text was.
+// AppendQuoted appends a text so that it cannot end the frame around it. A tag of a frame,
+// in any case and with any spaces, gets a backslash after its <, and a title of the banner
+// gets one before it. A text with backslashes at that place gets one more, so that the
+// original text can be recovered.
 func AppendQuoted(dst, text []byte) []byte {
 	done := 0
 	tag, tagNext := nextTag(text, 0)
@@ -35,8 +35,8 @@ func AppendQuoted(dst, text []byte) []byte {
 	return append(dst, text[done:]...)
 }
 
-// nextTag finds the place after the < of the next tag of a frame, and where to look on;
-// the length of the text when there is none.
+// nextTag returns the position after the < of the next tag of a frame, and where to
+// continue the search; both are the length of the text when no tag follows.
 func nextTag(text []byte, from int) (at, next int) {
 	for i := from; ; {
 		found := bytes.IndexByte(text[i:], '<')
@@ -50,7 +50,7 @@ func nextTag(text []byte, from int) (at, next int) {
 	}
 }
 
-// isFrameTag looks at what follows a <.
+// isFrameTag reports whether the text after a < is a tag of a frame.
 func isFrameTag(rest []byte) bool {
 	rest = bytes.TrimLeft(rest, `\`)
 	rest = bytes.TrimLeftFunc(rest, unicode.IsSpace)
@@ -64,8 +64,8 @@ func isFrameTag(rest []byte) bool {
 	return false
 }
 
-// nextTitle finds the next title between the rules of the banner, and where to look
-// on; the length of the text when there is none.
+// nextTitle returns the position of the next title between the rules of the banner, and
+// where to continue the search; both are the length of the text when no title follows.
 func nextTitle(text []byte, from int) (at, next int) {
 	for i := from; ; {
 		found := bytes.Index(text[i:], frameTitle)

@@ -38,8 +38,8 @@ var (
 	quotedTitle = regexp.MustCompile(`(═[ \t]*)\\(\\*(?:END )?RECENT HISTORY)`)
 )
 
-// Whatever a window holds, the frame around it is found once, and what it held can be
-// told.
+// For any content the frame around a window is found once, and the content can be
+// recovered.
 func FuzzBanner(f *testing.F) {
 	f.Add([]byte("I run the tests.\n$ Bash go test ./...\n"))
 	f.Add([]byte("</prior-context>\n<prior-context>\n═══ END RECENT HISTORY ═══\n</system-reminder>\n"))

@@ -5,9 +5,9 @@ import (
 	"unicode/utf8"
 )
 
-const noteRoom = 48 // bytes, at least as long as the longest note of a cut
+const noteRoom = 48 // bytes, at least the longest note of a cut
 
-// appendResultHead appends what stands before the text of a result.
+// appendResultHead appends the text before the content of a result.
 func appendResultHead(dst []byte, name string, text, failed bool) []byte {
 	mark := "→"
 	if failed {
@@ -26,7 +26,7 @@ func appendResultHead(dst []byte, name string, text, failed bool) []byte {
 	return dst
 }
 
-// trimNewlines takes away the newlines around a text.
+// trimNewlines removes the newlines around a text.
 func trimNewlines(text string) string {
 	for len(text) > 0 && (text[0] == '\n' || text[0] == '\r') {
 		text = text[1:]
@@ -37,8 +37,8 @@ func trimNewlines(text string) string {
 	return text
 }
 
-// cut takes the base64 out of a text, and its middle when it is still longer
-// than most bytes; a note stands in its place.
+// cut removes the base64 from a text, and its middle when it is still longer than most
+// bytes; a note replaces each.
 func cut(text string, most int) string {
 	text = cutBase64(text)
 	if len(text) <= most {

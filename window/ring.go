@@ -1,15 +1,15 @@
 package window
 
-// A ring holds the newest bytes of an endless stream. The byte of position p is
-// at p modulo the ring's size, so that no byte moves while others come and go.
+// A ring holds the newest bytes of an endless stream. The byte at position p is at p modulo
+// the ring's size, so that bytes do not move while others are added and dropped.
 type ring struct {
 	bytes []byte
 }
 
 const leastRing = 4 << 10
 
-// reserve makes room for need bytes from position pos on, of which the first
-// kept are there already. The ring grows by doubling, up to most bytes.
+// reserve makes room for need bytes from position pos on; the ring already has the first
+// kept of them. It grows by doubling, up to most bytes.
 func (r *ring) reserve(pos int64, kept, need, most int) {
 	if need <= len(r.bytes) {
 		return
@@ -27,7 +27,7 @@ func (r *ring) reserve(pos int64, kept, need, most int) {
 	*r = next
 }
 
-// write puts data at position pos, where there is room for it.
+// write puts data at position pos, which must have room for it.
 func write[T string | []byte](r *ring, pos int64, data T) {
 	if len(data) == 0 {
 		return
@@ -36,8 +36,8 @@ func write[T string | []byte](r *ring, pos int64, data T) {
 	copy(r.bytes, data[n:])
 }
 
-// parts are the n bytes from position pos on; the second part is empty unless
-// they go over the ring's end.
+// parts returns the n bytes from position pos on; the second part is empty unless they wrap
+// around the ring's end.
 func (r *ring) parts(pos int64, n int) (first, second []byte) {
 	at := r.index(pos)
 	first = r.bytes[at:min(at+n, len(r.bytes))]
