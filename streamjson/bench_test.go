@@ -39,8 +39,7 @@ func mix(tb testing.TB, skip ...string) []byte {
 	return all
 }
 
-// floorEvent is what one writes who decodes the stream with encoding/json into
-// a struct that has the same fields.
+// floorEvent is the plain way: a struct with the same fields, for encoding/json.
 type floorEvent struct {
 	Type      string `json:"type"`
 	Subtype   string `json:"subtype"`
@@ -155,7 +154,7 @@ func floorDecode(b *testing.B, stream []byte) {
 
 var tools = claude.Kind().Tools
 
-// remember adds to win what belongs there, as the daemon does.
+// remember adds an event to the window, as the daemon does.
 func remember(win *window.Buffer, names map[string]string, ev *streamjson.Event) {
 	if ev.Parent != "" || ev.Synthetic {
 		return
@@ -196,7 +195,7 @@ func oursDecode(b *testing.B, stream []byte, win *window.Buffer) {
 func BenchmarkStream(b *testing.B) {
 	for name, stream := range map[string][]byte{
 		"all":   mix(b),
-		"small": mix(b, "big_output.jsonl"), // nothing to skip: the hard case
+		"small": mix(b, "big_output.jsonl"), // with nothing to skip: the hard case
 	} {
 		lines := float64(bytes.Count(stream, []byte("\n")))
 		run := func(variant string, decode func()) {

@@ -5,16 +5,16 @@ import (
 	"unicode/utf8"
 )
 
-// Of a text that is too long this much is kept at each side; what is left of
-// [MaxResult] is room for the note between them.
+// A text that is too long keeps this many bytes at each side; the rest of [MaxResult] is
+// room for the note between them.
 const (
 	keepHead = MaxResult/2 - 32
 	keepTail = MaxResult/2 - 32
 )
 
-// bound cuts the middle out of a text of more than MaxResult bytes and puts a
-// note there. Neither side begins or ends inside a character. part returns bytes of the
-// text, whose size in bytes is given.
+// bound replaces the middle of a text of more than MaxResult bytes by a note. Neither side
+// begins or ends inside a character. size is the length of the text in bytes, and part
+// returns a part of it.
 func bound(size int, part func(from, to int) []byte) (kept string, lost int64) {
 	if size <= MaxResult {
 		return string(part(0, size)), 0
@@ -31,7 +31,7 @@ func bound(size int, part func(from, to int) []byte) (kept string, lost int64) {
 	return string(head[:end]) + cutNote(lost) + string(tail), lost
 }
 
-// cutNote says how many bytes are missing: "\n[… 12,345 bytes cut …]\n".
+// cutNote names the number of missing bytes: "\n[… 12,345 bytes cut …]\n".
 func cutNote(lost int64) string {
 	var buf [64]byte
 	b := append(buf[:0], "\n[… "...)

@@ -65,8 +65,8 @@ func (p *parser) decode(line []byte) {
 	ev.finish()
 }
 
-// small empties a buffer, so that it holds no line, or drops one that a long line made
-// larger than most.
+// small empties a buffer, so that it keeps no line in memory. It drops a buffer that a long
+// line made larger than most.
 func small[T any](buf []T, most int) []T {
 	if cap(buf) > most {
 		return nil
@@ -89,8 +89,7 @@ func (p *parser) content(raw []byte) []Block {
 	return clip(p.blocks)
 }
 
-// clip makes an empty slice nil, and sees to it that one who appends to it gets a
-// copy.
+// clip makes an empty slice nil, and limits the capacity, so that an append makes a copy.
 func clip[T any](s []T) []T {
 	if len(s) == 0 {
 		return nil
@@ -115,8 +114,8 @@ func (p *parser) block(o object) Block {
 	}
 }
 
-// toolResult reads the content of a tool's result: a text, or parts, of which those that
-// are not text are only named.
+// toolResult reads the content of a tool's result: a text, or parts. It only names parts
+// that are not text.
 func (p *parser) toolResult(raw []byte) (kept string, lost int64) {
 	parts, ok := p.list(raw, '[')
 	if !ok {
@@ -198,7 +197,7 @@ func result(o object) *Result {
 	}
 	if since := o.obj("model_usage_since_last_result"); since.ok {
 		r.SinceLastUSD = new(float64)
-		for _, model := range since.unique() { // a sum of fractions depends on their order
+		for _, model := range since.unique() { // in a fixed order, since a sum of fractions depends on it
 			*r.SinceLastUSD += o.p.object(model.value).float("costUSD")
 		}
 	}

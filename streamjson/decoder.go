@@ -5,16 +5,16 @@ import (
 	"io"
 )
 
-// DefaultMaxLine is the longest line that is kept whole, in bytes, when
-// [NewDecoder] is not told another. Claude Code prints a file that it edits as a
-// whole, so lines of some MiB are ordinary.
+// DefaultMaxLine is the default of the longest line that is kept whole, in bytes; see
+// [NewDecoder]. Claude Code prints the whole of a file that it edits, so lines of some MiB
+// are ordinary.
 const DefaultMaxLine = 32 << 20
 
-// Stats count what a stream held.
+// Stats count the lines of a stream.
 type Stats struct {
-	Lines   int64 `json:"lines"`   // all that follows included; blank lines are not
-	Bad     int64 `json:"bad"`     // no JSON object
-	Unknown int64 `json:"unknown"` // of a type or subtype that is not known
+	Lines   int64 `json:"lines"`   // including all that follow, without blank lines
+	Bad     int64 `json:"bad"`     // lines that are not a JSON object
+	Unknown int64 `json:"unknown"` // lines of an unknown type or subtype
 	TooLong int64 `json:"too_long"`
 	CutOff  bool  `json:"cut_off"` // the last line had no newline
 }
@@ -27,9 +27,8 @@ type Decoder struct {
 	model string // of the main conversation, as the last init named it
 }
 
-// NewDecoder returns a decoder that reads from r, to which it does no harm but
-// read: the caller closes it. maxLine is the most that is kept of one line, in
-// bytes; 0 means [DefaultMaxLine].
+// NewDecoder returns a decoder that reads from r; the caller closes r. maxLine is the most
+// that is kept of one line, in bytes; 0 means [DefaultMaxLine].
 func NewDecoder(r io.Reader, maxLine int) *Decoder {
 	if maxLine <= 0 {
 		maxLine = DefaultMaxLine
@@ -37,9 +36,9 @@ func NewDecoder(r io.Reader, maxLine int) *Decoder {
 	return &Decoder{lines: lineReader{r: r, max: maxLine}}
 }
 
-// Next returns the next event. It is valid until the next call of Next. At the
-// end of the stream, and only there, the error is [io.EOF]; any other error is
-// the reader's own, and comes after the events of all that was read before.
+// Next returns the next event. It is valid until the next call of Next. At the end of the
+// stream, and only there, the error is [io.EOF]. Any other error comes from the reader,
+// after the events of all earlier bytes.
 func (d *Decoder) Next() (*Event, error) {
 	for {
 		line, err := d.lines.next()
@@ -58,7 +57,7 @@ func (d *Decoder) event(line line) *Event {
 	d.stats.CutOff = d.stats.CutOff || line.cutOff
 	ev := &d.parse.ev
 	if line.lost > 0 {
-		// Its end is missing, so it is not JSON; do not spend time on it.
+		// A line without its end is not JSON; do not spend time on it.
 		*ev = Event{Kind: KindBad, Raw: line.text, Lost: line.lost}
 		d.stats.TooLong++
 		return ev
@@ -79,12 +78,11 @@ func (d *Decoder) event(line line) *Event {
 	return ev
 }
 
-// Offset is where in the stream the last event ends, in bytes behind the place
-// from which the decoder began to read: a decoder that begins there goes on with
-// the next event.
+// Offset is the end of the last event, in bytes from where the decoder began to read. A
+// decoder that begins there continues with the next event.
 func (d *Decoder) Offset() int64 { return d.lines.offset() }
 
-// Stats returns what was counted so far.
+// Stats returns the counts so far.
 func (d *Decoder) Stats() Stats { return d.stats }
 
 // Decode decodes one line, with or without its newline. Raw and Input are parts

@@ -68,8 +68,8 @@ func TestNothingInAStreamEndsIt(t *testing.T) {
 	}
 }
 
-// A decoder that begins where another one stopped goes on with the next event,
-// whatever lies in the buffer of the first.
+// A decoder that begins where another one stopped continues with the next event, whatever
+// the buffer of the first holds.
 func TestOffsetIsWhereTheNextEventBegins(t *testing.T) {
 	long := `{"type":"user","message":{"content":"` + strings.Repeat("x", 300_000) + `"}}`
 	stream := "\n" + strings.Join([]string{`{"type":"user","uuid":"1"}`, long, ` {"type":"user","uuid":"3"}`, "no JSON", `{"type":"user","uuid":"5"}`, `{"type":"user","uuid":"6"}`}, "\n\n")

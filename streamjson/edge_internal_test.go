@@ -7,14 +7,13 @@ import (
 	"testing"
 )
 
-// A line ends where its newline is, wherever that stands to the edges of the buffer: as
-// its last byte, as the first one after what was kept is moved to the front, and around
-// there.
+// A line ends at its newline, wherever that is in the buffer: at the last byte, at the
+// first byte after the kept bytes were moved to the front, and near both.
 func TestNewlinesAtTheEdgeOfTheBuffer(t *testing.T) {
 	for _, first := range []int{0, 1, 2, 100, readSize / 2, readSize - 2, readSize - 1} {
 		for newline := readSize - 3; newline <= readSize+3; newline++ {
 			lines := []string{strings.Repeat("a", first)}
-			if second := newline - first - 1; second >= 0 { // its newline is byte number newline
+			if second := newline - first - 1; second >= 0 { // the newline is byte number newline
 				lines = append(lines, strings.Repeat("b", second))
 			}
 			lines = append(lines, "c", "", "dd")

@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// A Kind says what an event tells, and so which fields it has.
+// A Kind is the kind of an event; it determines which fields are set.
 type Kind string
 
 const (
 	KindInit      Kind = "init"      // a turn begins: Init
 	KindAssistant Kind = "assistant" // the model speaks: Blocks, Model, MessageID, Usage, Error
 	KindUser      Kind = "user"      // results of tools, notes of the client: Blocks
-	KindReplay    Kind = "replay"    // a message of ours was taken in: UUID, Blocks
+	KindReplay    Kind = "replay"    // the client read a message of ours: UUID, Blocks
 	KindPartial   Kind = "partial"   // a piece of a text that is still being written: at most one block
 	KindResult    Kind = "result"    // a turn ends: Result, Usage
 	KindStatus    Kind = "status"    // Status
@@ -21,13 +21,13 @@ const (
 	KindRetry     Kind = "retry"     // the API is about to be asked again: Retry
 	KindHook      Kind = "hook"      // Hook
 	KindTask      Kind = "task"      // a sub-agent or background command: Task
-	KindCommand   Kind = "command"   // what became of a prompt: Command (since 2.1.330)
+	KindCommand   Kind = "command"   // the state of a prompt: Command (since 2.1.330)
 	KindControl   Kind = "control"   // Control
 	KindOther     Kind = "other"     // anything else: What
-	KindBad       Kind = "bad"       // the line is not a JSON object, or was longer than the cap
+	KindBad       Kind = "bad"       // the line is not a JSON object, or longer than the limit
 )
 
-// A BlockKind says what a block holds.
+// A BlockKind is the kind of a block.
 type BlockKind string
 
 const (
@@ -38,12 +38,12 @@ const (
 	BlockOther      BlockKind = "other"       // Name is the block's type, such as "image"
 )
 
-// ModelSynthetic is the model of texts that the client wrote itself: API
-// errors and the answers of its commands.
+// ModelSynthetic is the model name in texts that the client itself wrote: API errors and
+// the output of its commands.
 const ModelSynthetic = "<synthetic>"
 
-// MaxResult is the most that is kept of the text of one tool result, or of the
-// output of one hook, in bytes, with the note of what was cut.
+// MaxResult is the most that is kept of the text of one tool result, or of the output of
+// one hook, in bytes, including the note about the cut.
 const MaxResult = 16 << 10
 
 // An Event is one line of the stream. Fields that a line does not have are
@@ -53,26 +53,25 @@ const MaxResult = 16 << 10
 // be kept" in the package comment.
 type Event struct {
 	Kind    Kind   `json:"kind"`
-	What    string `json:"what,omitempty"` // of an other: the line's type, or type/subtype
+	What    string `json:"what,omitempty"` // of kind other: the line's type, or type/subtype
 	Session string `json:"session,omitempty"`
 	UUID    string `json:"uuid,omitempty"`
 	// Parent is the id of the tool call whose sub-agent speaks; "" is the main
 	// conversation.
 	Parent string `json:"parent,omitempty"`
-	// Synthetic is what the client put in by itself: summaries after a
-	// compaction, feedback of hooks, and all that ModelSynthetic says.
+	// Synthetic marks text that the client itself added: summaries after a compaction,
+	// output of hooks, and all texts of ModelSynthetic.
 	Synthetic bool   `json:"synthetic,omitempty"`
 	Model     string `json:"model,omitempty"`
 	MessageID string `json:"message_id,omitempty"` // the same for all blocks of one reply
-	Error     string `json:"error,omitempty"`      // of an assistant: rate_limit, authentication_failed, …
-	// APIError is what an assistant line with an Error tells of it; nil where the
-	// client (before 2.1.330) does not.
+	Error     string `json:"error,omitempty"`      // of kind assistant: rate_limit, authentication_failed, …
+	// APIError has details of the Error of an assistant line; nil before 2.1.330.
 	APIError *APIError `json:"api_error,omitempty"`
 	Blocks   []Block   `json:"blocks,omitempty"`
 
-	// Usage of an assistant is that of one request (see [Event.ContextTokens];
-	// its Output is only a beginning); of a result, the sum over the turn's
-	// requests in the main conversation.
+	// Usage of kind assistant is that of one request (see [Event.ContextTokens]; its Output
+	// is not final). Of kind result it is the sum over the turn's requests in the main
+	// conversation.
 	Usage   *Usage   `json:"usage,omitempty"`
 	Init    *Init    `json:"init,omitempty"`
 	Result  *Result  `json:"result,omitempty"`
@@ -84,18 +83,18 @@ type Event struct {
 	Command *Command `json:"command,omitempty"`
 	Control *Control `json:"control,omitempty"`
 
-	// Raw is the line without its newline, as far as it was kept.
+	// Raw is the kept part of the line, without its newline.
 	Raw []byte `json:"-"`
-	// Lost counts the bytes of the line beyond the cap, which are not in Raw.
+	// Lost is the number of bytes of the line beyond the limit, which are not in Raw.
 	Lost int64 `json:"lost,omitempty"`
 }
 
 // An APIError is an error of the API as the client's fields name it.
 type APIError struct {
-	Status int    `json:"status,omitempty"` // HTTP status; 0: no answer
+	Status int    `json:"status,omitempty"` // HTTP status; 0 for no answer
 	Type   string `json:"type,omitempty"`   // the API's word: rate_limit_error, overloaded_error, …
 	Code   string `json:"code,omitempty"`   // the client's word: usage_limit_reached, connection_failed, …
-	// ResetsAt is when the limit ends, in seconds since 1970; 0: not said.
+	// ResetsAt is when the limit ends, in seconds since 1970; 0 if unknown.
 	ResetsAt int64 `json:"resets_at,omitempty"`
 }
 
@@ -118,53 +117,53 @@ type Usage struct {
 	CacheWrite int `json:"cache_write,omitempty"`
 }
 
-// Context is what a request sent to the model, in tokens.
+// Context is the size of a request to the model, in tokens.
 func (u Usage) Context() int { return u.Input + u.CacheRead + u.CacheWrite }
 
-// Init tells with what a turn began.
+// Init has the settings with which a turn began.
 type Init struct {
 	Cwd            string `json:"cwd,omitempty"`
 	Model          string `json:"model,omitempty"`
 	PermissionMode string `json:"permission_mode,omitempty"`
 	Version        string `json:"version,omitempty"` // of the client
-	// KeySource is where the client has its API key from, such as
-	// ANTHROPIC_API_KEY; none with a login, and without either.
+	// KeySource is the source of the client's API key, such as ANTHROPIC_API_KEY; it is
+	// none with a login, and without any credentials.
 	KeySource string   `json:"key_source,omitempty"`
 	Tools     []string `json:"tools,omitempty"`
 	Servers   []Server `json:"servers,omitempty"`
 }
 
-// A Server is an MCP server and how it does: connected, pending or failed.
+// A Server is an MCP server and its status: connected, pending or failed.
 type Server struct {
 	Name   string `json:"name,omitempty"`
 	Status string `json:"status,omitempty"`
 }
 
-// A Result tells how a turn ended. IsError decides whether it ended well;
-// Subtype does not: an API error is a "success" with IsError.
+// A Result tells how a turn ended. IsError, and not Subtype, decides whether it ended well:
+// an API error is a "success" with IsError.
 type Result struct {
 	Subtype   string        `json:"subtype,omitempty"`
 	IsError   bool          `json:"is_error,omitempty"`
-	APIStatus int           `json:"api_status,omitempty"` // HTTP status of the API error; 0: none
+	APIStatus int           `json:"api_status,omitempty"` // HTTP status of the API error, or 0
 	APIType   string        `json:"api_type,omitempty"`   // as [APIError]; since 2.1.330
 	APICode   string        `json:"api_code,omitempty"`   // as [APIError]; since 2.1.330
-	Text      string        `json:"text,omitempty"`       // the last words, never cut
+	Text      string        `json:"text,omitempty"`       // the last text of the agent, never cut
 	Errors    []string      `json:"errors,omitempty"`
 	Turns     int           `json:"turns,omitempty"`
 	Duration  time.Duration `json:"duration_ns,omitempty"`
-	// CostUSD is in US dollars, with sub-agents and compactions. With Claude Code it is a
-	// running total; other clients may mean something else (runner.CostWay). Claude
-	// Code 2.1.197 adds up over its process; 2.1.330 goes on from the earlier processes
-	// of a resumed session. Both begin at 0 again after /clear.
+	// CostUSD is in US dollars, including sub-agents and compactions. With Claude Code it is
+	// a running total; other clients may mean something else (runner.CostWay). Claude
+	// Code 2.1.197 counts from the start of its process; 2.1.330 continues the total of the
+	// earlier processes of a resumed session. Both begin at 0 again after /clear.
 	CostUSD float64 `json:"cost_usd,omitempty"`
-	// SinceLastUSD is what was spent since the last result of this process, or since its
-	// beginning, in US dollars; nil when the client does not say (2.1.197).
+	// SinceLastUSD is the cost since the last result of this process, or since its start,
+	// in US dollars; nil when the client does not report it (2.1.197).
 	SinceLastUSD   *float64 `json:"since_last_usd,omitempty"`
 	StopReason     string   `json:"stop_reason,omitempty"`
 	TerminalReason string   `json:"terminal_reason,omitempty"`
 	Denials        []Denial `json:"denials,omitempty"`
-	// ContextLimit is the most tokens that the model of the main conversation
-	// takes: the model that Init named, else the one that read the most. 0: unknown.
+	// ContextLimit is the context size, in tokens, of the main conversation's model: the
+	// model that Init named, else the one that read the most. 0 is unknown.
 	ContextLimit int          `json:"context_limit,omitempty"`
 	Models       []ModelUsage `json:"models,omitempty"` // sorted by name
 }
@@ -176,7 +175,7 @@ type Denial struct {
 	Input json.RawMessage `json:"input,omitempty"`
 }
 
-// ModelUsage is what one model has used up; it adds up as [Result.CostUSD] does.
+// ModelUsage is the usage of one model, a running total like [Result.CostUSD].
 type ModelUsage struct {
 	Model         string  `json:"model,omitempty"`
 	Usage         Usage   `json:"usage,omitzero"`
@@ -184,11 +183,11 @@ type ModelUsage struct {
 	ContextWindow int     `json:"context_window,omitempty"` // tokens
 }
 
-// Compact tells of a compaction that succeeded.
+// Compact describes a successful compaction.
 type Compact struct {
 	Trigger string `json:"trigger,omitempty"` // auto or manual
 	Pre     int    `json:"pre,omitempty"`     // tokens before
-	Post    int    `json:"post,omitempty"`    // tokens of what replaced them; not the next request's size
+	Post    int    `json:"post,omitempty"`    // tokens of the summary; not the size of the next request
 }
 
 // Retry tells that the API is asked again after Delay.
@@ -196,11 +195,11 @@ type Retry struct {
 	Attempt int           `json:"attempt,omitempty"`
 	Max     int           `json:"max,omitempty"`
 	Delay   time.Duration `json:"delay_ns,omitempty"`
-	Status  int           `json:"status,omitempty"` // HTTP status; 0: no connection
+	Status  int           `json:"status,omitempty"` // HTTP status; 0 for no connection
 	Error   string        `json:"error,omitempty"`
 }
 
-// Hook tells that a hook was started, or has answered.
+// Hook tells that a hook has started or answered.
 type Hook struct {
 	Phase    string `json:"phase,omitempty"` // started or response
 	Event    string `json:"event,omitempty"` // such as SessionStart
@@ -212,37 +211,38 @@ type Hook struct {
 	Lost     int64  `json:"lost,omitempty"` // bytes that were cut out of Output
 }
 
-// Status tells what the client is at.
+// Status tells what the client is doing.
 type Status struct {
 	Text          string `json:"text,omitempty"`           // compacting, requesting or ""
 	CompactResult string `json:"compact_result,omitempty"` // success or failed
 	CompactError  string `json:"compact_error,omitempty"`
 }
 
-// Task tells of a sub-agent or a command in the background.
+// Task describes a sub-agent or a background command.
 type Task struct {
-	// Phase is started, progress, updated or notification; or background, which lists
-	// all tasks that run in the background now and tells of no single one.
+	// Phase is started, progress, updated or notification; or background, which lists all
+	// background tasks instead of describing one.
 	Phase   string `json:"phase,omitempty"`
 	ID      string `json:"id,omitempty"`
 	Type    string `json:"type,omitempty"`     // such as local_bash, or local_agent for a sub-agent
-	ToolUse string `json:"tool_use,omitempty"` // id of the tool call that began it
+	ToolUse string `json:"tool_use,omitempty"` // id of the tool call that started it
 	Status  string `json:"status,omitempty"`
 	Summary string `json:"summary,omitempty"` // or its description
-	// Foreground says that the tool call waits for a task that was started. Without it
-	// that is not known (2.1.197), or it does not.
+	// Foreground says that the tool call waits for the started task. False means that it
+	// does not wait, or that this is unknown (2.1.197).
 	Foreground bool `json:"foreground,omitempty"`
-	// Background lists the tasks of phase background, by ID and type; nil: none is left.
+	// Background lists the tasks of phase background, by ID and type; nil when none is
+	// left.
 	Background []Task `json:"background,omitempty"`
 }
 
-// Command tells what became of a prompt.
+// Command is the state of a prompt.
 type Command struct {
-	UUID  string `json:"uuid,omitempty"`  // that of the prompt
+	UUID  string `json:"uuid,omitempty"`  // the UUID of the prompt
 	State string `json:"state,omitempty"` // queued, started, completed or cancelled
 }
 
-// Control is a question or an answer beside the conversation.
+// Control is a request or a response outside the conversation.
 type Control struct {
 	Type      string `json:"type,omitempty"` // request, response or cancel
 	RequestID string `json:"request_id,omitempty"`
@@ -251,9 +251,9 @@ type Control struct {
 	Error     string `json:"error,omitempty"`
 }
 
-// ContextTokens is the size of the main conversation as this event shows it, in
-// tokens. It is known only from what the model itself says there: sub-agents
-// have a separate context, and the client's own words count nothing.
+// ContextTokens is the size of the main conversation as this event shows it, in tokens.
+// Only texts of the model itself in the main conversation tell it: sub-agents have a
+// separate context, and texts of the client have no usage.
 func (e *Event) ContextTokens() (int, bool) {
 	if e.Kind != KindAssistant || e.Parent != "" || e.Synthetic || e.Usage == nil {
 		return 0, false

@@ -16,7 +16,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/streamjson"
 )
 
-// withoutRaw compares events by what their JSON keeps; raw JSON by its meaning.
+// withoutRaw compares events by the fields that their JSON keeps, and raw JSON by its
+// meaning.
 var withoutRaw = cmp.Options{
 	cmpopts.IgnoreFields(streamjson.Event{}, "Raw"),
 	cmp.Comparer(func(a, b json.RawMessage) bool {
@@ -28,7 +29,7 @@ var withoutRaw = cmp.Options{
 	}),
 }
 
-// roundTrip checks that an event is the same after it was JSON.
+// roundTrip checks that an event survives encoding to JSON and back.
 func roundTrip(t *testing.T, ev *streamjson.Event) {
 	t.Helper()
 	data, err := json.Marshal(ev)
@@ -44,9 +45,9 @@ func roundTrip(t *testing.T, ev *streamjson.Event) {
 	}
 }
 
-// FuzzDecoder reads any bytes as a stream, at once and in small pieces: every
-// call makes progress, what is decoded is part of the input and all of it,
-// nothing depends on how the bytes arrive, and an event survives JSON and a copy.
+// FuzzDecoder reads any bytes as a stream, at once and in small pieces. Every call makes
+// progress, the events cover exactly the input, the result does not depend on how the bytes
+// arrive, and an event survives JSON and a copy.
 func FuzzDecoder(f *testing.F) {
 	f.Add([]byte(`{"type":"system","subtype":"init"}`+"\n"), uint16(4096))
 	f.Add([]byte(`{"type":"result"`), uint16(4096)) // cut off

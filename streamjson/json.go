@@ -8,15 +8,15 @@ import (
 	"unicode/utf8"
 )
 
-// maxDepth is how deep values may lie in each other, the same as for encoding/json.
+// maxDepth is the deepest nesting of values, the same as in encoding/json.
 const maxDepth = 10000
 
-// A member is a member of an object, or an element of an array, which has no key. The
-// value is a part of the line, with all it has.
+// A member is a member of an object, or an element of an array, which has no key. The value
+// is the part of the line with the whole value.
 type member struct{ key, value []byte }
 
-// members appends the members of the object or array that is all of b, but for space
-// around it. ok is false when b is no such thing, or not JSON.
+// members appends the members of the object or array b, which may have space around it. ok
+// is false when b is not such a value, or not JSON.
 func members(list []member, b []byte, bracket byte) (_ []member, ok bool) {
 	i := space(b, 0)
 	if at(b, i) != bracket {
@@ -43,8 +43,8 @@ func space(b []byte, i int) int {
 }
 
 // walk steps over the object or array that begins at b[i], and adds its members to list
-// unless that is nil. This and what it calls are as strict as encoding/json; they return
-// where the value ends, or -1.
+// unless list is nil. It and the functions that it calls are as strict as encoding/json;
+// they return the end of the value, or -1.
 func walk(b []byte, i, depth int, list *[]member) int {
 	if depth > maxDepth {
 		return -1
@@ -152,17 +152,16 @@ const (
 	highs = 0x8080808080808080
 )
 
-// special marks, by their highest bits, the first byte of w that ends the plain
-// part of a string: a quote, a backslash or a control character. Bytes behind
-// the first one may be marked wrongly.
+// special marks, by its highest bit, the first byte of w that ends the plain part of a
+// string: a quote, a backslash or a control character. It may wrongly mark later bytes.
 func special(w uint64) uint64 {
 	quote := w ^ '"'*ones
 	slash := w ^ '\\'*ones
 	return ((quote-ones)&^quote | (slash-ones)&^slash | (w-0x20*ones)&^w) & highs
 }
 
-// skipString steps over a string, eight bytes at a time. A string that may have escapes
-// or bytes beyond ASCII is odd.
+// skipString steps over a string, eight bytes at a time. odd says that the string may have
+// escapes or bytes beyond ASCII.
 func skipString(b []byte, i int) (end int, odd bool) {
 	if at(b, i) != '"' {
 		return -1, false

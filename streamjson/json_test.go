@@ -27,8 +27,8 @@ func transcripts(tb testing.TB) map[string][]byte {
 	return out
 }
 
-// checkValue holds what the parser reads of one value against encoding/json: whether it
-// is an object, an array or a string, what it has, and so on for all within.
+// checkValue compares what the parser and encoding/json read from one value: whether it is
+// an object, an array or a string, its content, and recursively all values in it.
 func checkValue(t *testing.T, p *parser, raw []byte, depth int) {
 	t.Helper()
 	if depth > 20 {
@@ -75,7 +75,7 @@ func checkValue(t *testing.T, p *parser, raw []byte, depth int) {
 	}
 }
 
-// FuzzJSON holds the reading of JSON against encoding/json.
+// FuzzJSON compares the parser with encoding/json.
 func FuzzJSON(f *testing.F) {
 	for _, line := range oddLines {
 		f.Add([]byte(line))
@@ -95,8 +95,8 @@ func FuzzJSON(f *testing.F) {
 	})
 }
 
-// FuzzBound holds the cutting of an escaped text against decoding it whole and
-// cutting it then. Texts are blown up, so that short inputs are cut too.
+// FuzzBound compares cutting an escaped text with decoding the whole text and cutting it
+// then. It repeats the text, so that short inputs are cut too.
 func FuzzBound(f *testing.F) {
 	f.Add([]byte(`plain text`), uint16(2000))
 	f.Add([]byte(`\n\u001b[31m é \ud83d\ude00 \ud83d \\`), uint16(900))

@@ -2,8 +2,8 @@ package streamjson
 
 import "strings"
 
-// kindOf says what a line of this type and subtype is. Hooks and tasks are known
-// by the beginning of their subtype; the rest of it is the phase.
+// kindOf returns the kind of a line of this type and subtype. The subtype of a hook or task
+// begins with that word; the rest of it is the phase.
 func kindOf(typ, subtype string) Kind {
 	switch typ {
 	case "assistant":
@@ -41,7 +41,7 @@ func kindOf(typ, subtype string) Kind {
 	return KindOther
 }
 
-// what names a line for which the house has no word.
+// what names a line of kind other by its type and subtype.
 func what(typ, subtype string) string {
 	if subtype == "" {
 		return typ
@@ -49,8 +49,7 @@ func what(typ, subtype string) string {
 	return typ + "/" + subtype
 }
 
-// quiet are lines of kind other that we know and have no use for. They do not
-// count as unknown.
+// quiet has known lines of kind other that are not needed. They do not count as unknown.
 var quiet = map[string]bool{
 	"system/thinking_tokens":           true,
 	"system/notification":              true,
@@ -66,7 +65,7 @@ var quiet = map[string]bool{
 	"system/session_title_changed": true,
 }
 
-// finish sets what follows from the rest of the event.
+// finish sets the fields that follow from the rest of the event.
 func (e *Event) finish() {
 	if e.Model == ModelSynthetic {
 		e.Synthetic = true
@@ -76,8 +75,8 @@ func (e *Event) finish() {
 	}
 }
 
-// setLimit finds the context limit of the main conversation's model: that of the
-// model named main, or of the one that read the most.
+// setLimit sets the context limit of the main conversation's model: the model named main,
+// else the one that read the most.
 func (r *Result) setLimit(main string) {
 	most := -1
 	for _, m := range r.Models {

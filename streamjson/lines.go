@@ -6,33 +6,33 @@ import (
 )
 
 const (
-	readSize  = 64 << 10 // of one read, and of the buffer that stays
-	chunkSize = 1 << 20  // most of a piece of a long line
-	maxEmpty  = 100      // reads in a row that bring nothing
+	readSize  = 64 << 10 // size of one read, and of the buffer that is kept
+	chunkSize = 1 << 20  // largest piece of a long line
+	maxEmpty  = 100      // empty reads in a row before an error
 )
 
 // A line is one line of the stream without its newline.
 type line struct {
 	text   []byte // valid until the next line
-	lost   int64  // bytes beyond the cap, not in text
+	lost   int64  // bytes beyond the limit, not in text
 	cutOff bool   // the stream ended before its newline
 }
 
-// A lineReader cuts a stream into lines of any length. Lines that fit into its
-// buffer are not copied. A longer one is gathered in pieces and joined when its
-// length is known, so that it costs twice its length for a moment, and not the
-// four times of a buffer that doubles; all of it is let go with the next line.
+// A lineReader cuts a stream into lines of any length. Lines that fit into its buffer are
+// not copied. A longer line is collected in pieces and joined when its length is known, so
+// that it needs twice its length for a moment, instead of four times with a buffer that
+// doubles. The next line frees all of it.
 type lineReader struct {
 	r   io.Reader
 	max int
-	err error // of the reader; given out when buf is used up
+	err error // of the reader; returned when buf is used up
 
 	buf        []byte
-	start, end int   // what is read and not given out
+	start, end int   // the bytes that are read and not yet returned
 	read       int64 // bytes of the stream so far
 }
 
-// offset is how many bytes of the stream were given out, newlines included.
+// offset is the number of returned bytes of the stream, including newlines.
 func (l *lineReader) offset() int64 { return l.read - int64(l.end-l.start) }
 
 func (l *lineReader) next() (line, error) {
@@ -88,7 +88,7 @@ func (l *lineReader) capped(text []byte, cutOff bool) line {
 	return line{text: kept, lost: int64(len(text) - len(kept)), cutOff: cutOff}
 }
 
-// long reads the rest of a line of which buf is full.
+// long reads the rest of a line that fills buf.
 func (l *lineReader) long() line {
 	pieces := [][]byte{bytes.Clone(l.buf[:min(len(l.buf), l.max)])}
 	kept := len(pieces[0])
@@ -122,12 +122,13 @@ func (l *lineReader) long() line {
 	return line{text: bytes.Join(pieces, nil), lost: lost, cutOff: true}
 }
 
-// piece reads at most room bytes of the line, and says whether its newline followed. Bytes
-// read beyond the newline go back into buf.
+// piece reads at most room bytes of the line, and returns whether its newline followed.
+// Bytes beyond the newline go back into buf.
 func (l *lineReader) piece(room int) (piece []byte, found bool) {
 	p := make([]byte, room)
 	for n := 0; n < room; {
-		// A read is never larger than buf, so that what follows the newline fits there.
+		// A read is never larger than buf, so that the bytes behind the newline fit into
+		// buf.
 		m, err := l.more(p[n:min(room, n+len(l.buf))])
 		l.err = err
 		if i := bytes.IndexByte(p[n:n+m], '\n'); i >= 0 {

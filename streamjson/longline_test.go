@@ -10,8 +10,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/streamjson"
 )
 
-// TestLongLinesAreCheap decodes lines of 10 MiB and counts all that is allocated
-// for one, which is more than is ever in use at a time.
+// TestLongLinesAreCheap decodes lines of 10 MiB and counts all bytes allocated for one,
+// which is more than are in use at any time.
 func TestLongLinesAreCheap(t *testing.T) {
 	const size = 10 << 20
 	edited := []byte(strings.Join([]string{`{"type":"user","message":{"content":[{"type":"tool_result","content":"ok"}]},"tool_use_result":{"originalFile":"`,
@@ -38,7 +38,7 @@ func TestLongLinesAreCheap(t *testing.T) {
 }
 
 // TestLongLinesAreLetGo decodes long lines, then a short one: a decoder that waits for the
-// next event holds none of the long ones.
+// next event does not keep the long lines in memory.
 func TestLongLinesAreLetGo(t *testing.T) {
 	const size = 4 << 20
 	call := []byte(`{"type":"assistant","message":{"content":[{"type":"text","text":"a"},{"type":"tool_use","input":"` + strings.Repeat("x", size) + "\"}]}}\n")
@@ -70,7 +70,7 @@ func TestLongLinesAreLetGo(t *testing.T) {
 	}
 }
 
-// TestTooLongLinesKeepTheirBeginning reads a line beyond the cap, and the next.
+// TestTooLongLinesKeepTheirBeginning reads a line beyond the limit, and the next.
 func TestTooLongLinesKeepTheirBeginning(t *testing.T) {
 	const most = 1 << 20
 	line := longLine(10<<20, "some output ")
@@ -85,7 +85,7 @@ func TestTooLongLinesKeepTheirBeginning(t *testing.T) {
 	}
 }
 
-// decodeCounted decodes one line, and says how many bytes were allocated.
+// decodeCounted decodes one line, and returns the number of allocated bytes.
 func decodeCounted(t *testing.T, line []byte) (*streamjson.Event, uint64) {
 	t.Helper()
 	var before, after runtime.MemStats

@@ -9,13 +9,13 @@ import (
 	"time"
 )
 
-// arenaSize is how much memory is taken at once for short strings. It is small,
-// because a string that is kept holds all of it.
+// arenaSize is the size of a block of memory for short strings, in bytes. It is small,
+// because a string that is kept keeps the whole block.
 const arenaSize = 4 << 10
 
 // A parser decodes lines one after the other into the same event. Short strings share
-// memory with their neighbours, so that a line with ten of them costs no allocation most
-// of the time; what was written is never written again.
+// memory with their neighbours, so that a line with ten of them usually needs no
+// allocation. Memory that was handed out is never overwritten.
 type parser struct {
 	ev      Event
 	blocks  []Block
@@ -25,8 +25,8 @@ type parser struct {
 	arena   strings.Builder
 }
 
-// An object is an object on the line. Keys are compared exactly, and the last of two
-// equal keys counts. A field that is missing or of another type than asked for is zero.
+// An object is an object on the line. Keys are compared exactly, and the last of two equal
+// keys counts. A field that is missing or of another type than requested is zero.
 type object struct {
 	p       *parser
 	members []member
@@ -48,8 +48,8 @@ func (p *parser) list(raw []byte, bracket byte) ([]member, bool) {
 	return slices.Clip(list[from:]), true
 }
 
-// unescape decodes what stands between the quotes of a string. The result is valid until
-// the next call. Bytes that are not UTF-8 become U+FFFD.
+// unescape decodes the text between the quotes of a string. The result is valid until the
+// next call. Bytes that are not UTF-8 become U+FFFD.
 func (p *parser) unescape(raw []byte) []byte {
 	raw = validUTF8(raw)
 	if bytes.IndexByte(raw, '\\') >= 0 {
@@ -77,9 +77,8 @@ func (p *parser) str(raw []byte) string {
 	return p.arena.String()[from:]
 }
 
-// bounded reads a string of which no more than MaxResult bytes are kept; see [bound]. It
-// decodes no more than it keeps. A text becomes at most three times as long, where it is
-// not UTF-8.
+// bounded reads a string and keeps at most MaxResult bytes; see [bound]. It decodes only
+// what it keeps. A text that is not UTF-8 becomes at most three times as long.
 func (p *parser) bounded(raw []byte) (kept string, lost int64) {
 	if len(raw) <= MaxResult/3 || !isString(raw) {
 		return p.str(raw), 0
@@ -101,7 +100,7 @@ func (o object) get(key string) []byte {
 	return nil
 }
 
-// unique sorts the members by key and returns of equal ones only the last.
+// unique sorts the members by key and keeps only the last of equal keys.
 func (o object) unique() []member {
 	slices.Reverse(o.members)
 	slices.SortStableFunc(o.members, func(a, b member) int { return bytes.Compare(a.key, b.key) })
@@ -131,7 +130,7 @@ func (o object) flag(key string) bool     { return string(o.get(key)) == "true" 
 func (o object) float(key string) float64 { return toFloat(o.get(key)) }
 func (o object) int(key string) int       { return toInt(o.get(key)) }
 
-// raw is the value as it stands on the line; nil when it is missing or null.
+// raw is the value as written on the line; nil when it is missing or null.
 func (o object) raw(key string) []byte {
 	if raw := o.get(key); string(raw) != "null" {
 		return raw
@@ -142,7 +141,7 @@ func (o object) raw(key string) []byte {
 func isString(raw []byte) bool { return at(raw, 0) == '"' }
 func isNumber(raw []byte) bool { return at(raw, 0) == '-' || at(raw, 0)-'0' <= 9 }
 
-// toFloat reads a JSON number; anything else, and what does not fit, is 0.
+// toFloat reads a JSON number; anything else, or a number that does not fit, is 0.
 func toFloat(num []byte) float64 {
 	if !isNumber(num) {
 		return 0
@@ -154,7 +153,7 @@ func toFloat(num []byte) float64 {
 	return f
 }
 
-// toInt reads a JSON number and drops its fraction; what does not fit is 0.
+// toInt reads a JSON number and drops its fraction; a number that does not fit is 0.
 func toInt(num []byte) int {
 	if !isNumber(num) {
 		return 0
@@ -168,7 +167,7 @@ func toInt(num []byte) int {
 	return 0
 }
 
-// milliseconds makes a duration of at most a hundred years of ms.
+// milliseconds converts ms to a duration of at most a hundred years.
 func milliseconds(ms float64) time.Duration {
 	const most = 100 * 365 * 24 * 3600 * 1000
 	return time.Duration(min(max(ms, -most), most) * float64(time.Millisecond))

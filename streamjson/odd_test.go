@@ -56,8 +56,8 @@ func deep(n int) string {
 	return strings.Repeat(`[{"a":`, n) + "1" + strings.Repeat(`}]`, n)
 }
 
-// TestOddLines pins what becomes of lines that are damaged, doubled, escaped, or of
-// other types than expected. UPDATE=1 writes the file..
+// TestOddLines pins the events of lines that are damaged, doubled, escaped, or of
+// unexpected types. UPDATE=1 writes the file.
 func TestOddLines(t *testing.T) {
 	const path = "testdata/odd-lines.txt"
 	var b strings.Builder

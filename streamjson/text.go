@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// unescape appends the bytes from..to of the text that is escaped as JSON, and says how
-// long the whole of it is when it is decoded, or the part of it before to.
+// unescape decodes a text escaped as JSON, and appends the decoded bytes from..to. It
+// returns the decoded length of the whole text, or of the part before to.
 func unescape(dst, escaped []byte, from, to int) (_ []byte, size int) {
 	add := func(piece []byte) {
 		if begin, end := max(from-size, 0), min(to-size, len(piece)); begin < end {
@@ -31,8 +31,8 @@ func unescape(dst, escaped []byte, from, to int) (_ []byte, size int) {
 	return dst, size
 }
 
-// escape decodes the escape with which text begins, and says how long it is. It
-// is valid: skipString has seen it. Half of a surrogate pair becomes U+FFFD.
+// escape decodes the escape with which text begins, and returns its length. The escape is
+// valid, since skipString has checked it. Half of a surrogate pair becomes U+FFFD.
 func escape(text []byte) (rune, int) {
 	switch c := text[1]; c {
 	case 'b':
@@ -64,7 +64,7 @@ func escape(text []byte) (rune, int) {
 func hex4(text []byte) rune {
 	var r rune
 	for _, c := range text[:4] {
-		if c |= 0x20; c >= 'a' { // a digit has that bit already
+		if c |= 0x20; c >= 'a' { // a digit already has that bit
 			c -= 'a' - 10
 		} else {
 			c -= '0'
@@ -74,7 +74,7 @@ func hex4(text []byte) rune {
 	return r
 }
 
-// validUTF8 puts U+FFFD in the place of each byte that is not UTF-8.
+// validUTF8 replaces each byte that is not UTF-8 by U+FFFD.
 func validUTF8(raw []byte) []byte {
 	if utf8.Valid(raw) {
 		return raw
