@@ -21,19 +21,19 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/fakeapi"
 )
 
-// A console is a terminal in a scratch project: a small git repository, its own home, and a
-// client whose model plays testdata/model.json.
+// A console is a terminal in a scratch project: a small git repository, a separate home,
+// and a client whose model answers from testdata/model.json.
 type console struct {
 	t   *testing.T
 	dir string
 	env []string
-	ids map[string]string // of the page to those of this run
+	ids map[string]string // the page's ids, and those of this run for them
 }
 
 func newConsole(t *testing.T) *console {
 	t.Helper()
 	bin := program(t)
-	top, err := os.MkdirTemp("", "cs") // short: the daemon's socket lies below it
+	top, err := os.MkdirTemp("", "cs") // short, since the path of the daemon's socket begins with it
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +60,7 @@ func newConsole(t *testing.T) *console {
 		"GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null",
 	}
 	t.Cleanup(func() {
-		// Only where a test failed half-way is there still a daemon.
+		// A daemon still runs only after a failed test.
 		_, _ = c.run(context.Background(), "claude-swarm stop --now")
 	})
 	if out, err := c.run(t.Context(), "git init -q . && git add . && git -c user.name=ada -c user.email=ada@example.com commit -q -m begin"); err != nil {
@@ -69,10 +69,10 @@ func newConsole(t *testing.T) *console {
 	return c
 }
 
-// shownDir stands in the pages for the folder of a project.
+// shownDir is the folder of a project on the pages.
 const shownDir = "/home/ada/greet"
 
-// run runs a command line and returns all that the terminal shows.
+// run runs a command line and returns all that the terminal would show.
 func (c *console) run(ctx context.Context, line string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -83,8 +83,8 @@ func (c *console) run(ctx context.Context, line string) (string, error) {
 	return strings.ReplaceAll(out.String(), c.dir, shownDir), err
 }
 
-// quiet waits until every agent has done what there is to do, so that what a
-// command prints does not depend on how fast this machine is.
+// quiet waits until every agent is idle, so that the output of a command does not depend on
+// the speed of this machine.
 func (c *console) quiet() {
 	c.t.Helper()
 	for deadline := time.Now().Add(patience); ; time.Sleep(30 * time.Millisecond) {
@@ -98,7 +98,7 @@ func (c *console) quiet() {
 	}
 }
 
-// wait waits until an agent has done something.
+// wait waits until an agent is idle.
 func (c *console) wait(agent string) {
 	c.t.Helper()
 	for deadline := time.Now().Add(patience); ; time.Sleep(30 * time.Millisecond) {
@@ -141,7 +141,7 @@ func (c *console) busy() string {
 		case a.State == "starting", a.State == "queued", a.State == "working":
 			return a.Name + " is " + a.State
 		case a.State == "idle" && !st.Halted:
-			// The folders know of mail before the agent does.
+			// Mail is in the folders before the agent knows of it.
 			mail, err := filepath.Glob(filepath.Join(c.dir, ".dead-drop", a.Name, "[nc][eu][wr]", "*.md"))
 			if err != nil || len(mail) > 0 {
 				return fmt.Sprintf("%s has mail: %q, %v", a.Name, mail, err)
@@ -153,8 +153,8 @@ func (c *console) busy() string {
 
 var block = regexp.MustCompile("(?ms)^```console\n(.*?)^```$")
 
-// play runs the blocks of a page in their order. With UPDATE it returns the page
-// with what was printed, else it compares.
+// play runs the blocks of a page in their order. With UPDATE it returns the page with the
+// new output, else it compares.
 func (c *console) play(page, text string) string {
 	c.t.Helper()
 	return block.ReplaceAllStringFunc(text, func(b string) string {
@@ -168,15 +168,15 @@ func (c *console) play(page, text string) string {
 			line, want, _ := strings.Cut(step, "\n")
 			out.WriteString("$ " + line + "\n")
 			c.quiet()
-			got, _ := c.run(c.t.Context(), c.rename(line)) // a status that is not 0 shows in what is printed
+			got, _ := c.run(c.t.Context(), c.rename(line)) // the output shows a failure
 			out.WriteString(c.compare(page, line, strings.TrimSuffix(want, "\n"), strings.TrimSuffix(got, "\n")))
 		}
 		return out.String() + "```"
 	})
 }
 
-// compare returns what the page is to show of a command: what it shows, if that
-// is what was printed.
+// compare returns the output that the page should show for a command: the present text, if
+// it matches what was printed.
 func (c *console) compare(page, line, want, got string) string {
 	c.t.Helper()
 	re, ids := c.pattern(want)
@@ -186,7 +186,7 @@ func (c *console) compare(page, line, want, got string) string {
 		for i, id := range ids {
 			c.ids[id] = m[i+1]
 		}
-	case !update || strings.Contains("\n"+want+"\n", "\n…\n"): // what was left out only a person knows
+	case !update || strings.Contains("\n"+want+"\n", "\n…\n"): // only a person can shorten the output
 		c.t.Errorf("%s shows of %q\n%s\nand this is printed:\n%s", page, line, want, got)
 	default:
 		want = c.shown(got)
@@ -197,8 +197,8 @@ func (c *console) compare(page, line, want, got string) string {
 	return want + "\n"
 }
 
-// shown is what was printed with the ids of the page. One that is new gets a
-// digit, so that it is known as an id.
+// shown is the output with the ids of the page. A new id gets a digit, so that it is
+// recognized as an id.
 func (c *console) shown(got string) string {
 	ofPage := make(map[string]string)
 	for id, now := range c.ids {
@@ -217,7 +217,7 @@ func (c *console) shown(got string) string {
 	return got
 }
 
-// messages are the ids of all messages of this run.
+// messages returns the ids of all messages of this run.
 func (c *console) messages() []string {
 	var ids []string
 	err := filepath.WalkDir(filepath.Join(c.dir, ".dead-drop"), func(path string, d fs.DirEntry, err error) error {
@@ -236,12 +236,12 @@ var (
 	// An id of a page has a digit, or it could be a word.
 	idShape = regexp.MustCompile(`\b[a-z2-7]{10}\b`)
 	// These parts differ from run to run, as does the number of spaces around them. A text
-	// that was cut at the end of a line is cut elsewhere when what stands before it has
+	// that was cut at the end of a line is cut elsewhere when the part before it has
 	// another width.
 	varied = regexp.MustCompile(`\b[a-z2-7]{10}\b|\b[0-9a-f]{8}…|[^0-9\n]{1,12}…\n|[0-9]+([.,:][0-9]+)*|\b(ms|s|min)\b| +|\n…\n`)
 )
 
-// rename puts the ids of this run in place of those of the page.
+// rename replaces the ids of the page by those of this run.
 func (c *console) rename(text string) string {
 	return idShape.ReplaceAllStringFunc(text, func(id string) string {
 		if now, ok := c.ids[id]; ok {
@@ -251,8 +251,8 @@ func (c *console) rename(text string) string {
 	})
 }
 
-// pattern matches what a page shows, whatever the ids, numbers and times are;
-// its groups are the ids that are new.
+// pattern matches the output on a page with any ids, numbers and times; its groups are the
+// new ids.
 func (c *console) pattern(want string) (*regexp.Regexp, []string) {
 	var b strings.Builder
 	var ids []string
@@ -285,7 +285,7 @@ func (c *console) pattern(want string) (*regexp.Regexp, []string) {
 	return regexp.MustCompile(`\A` + b.String() + `\z`), ids
 }
 
-// known says whether an id is one of this run.
+// known reports whether an id is from this run.
 func (c *console) known(id string) bool {
 	for _, now := range c.ids {
 		if now == id {

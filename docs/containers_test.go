@@ -20,7 +20,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/testkit/irctest"
 )
 
-// A service is what a compose file says of a container.
+// A service is a container in a compose file.
 type service struct {
 	Command     string            `yaml:"command"`
 	WorkingDir  string            `yaml:"working_dir"`
@@ -28,7 +28,8 @@ type service struct {
 	Volumes     []string          `yaml:"volumes"`
 }
 
-// volume is what a container sees at a path: a folder of the machine, or a volume's name.
+// volume is the source of the volume at a path: a folder of the machine, or a volume's
+// name.
 func (s service) volume(at string) string {
 	for _, v := range s.Volumes {
 		if from, to, ok := strings.Cut(v, ":"); ok && to == at {
@@ -38,8 +39,8 @@ func (s service) volume(at string) string {
 	return ""
 }
 
-// runIn runs the command of a service with the volumes that its container would see, a home
-// and a process space that no other sees. The folder has all volumes and homes.
+// runIn runs the command of a service with its volumes and with a separate home and process
+// namespace. The folder volumes has all volumes and homes.
 func (s service) runIn(t *testing.T, c *console, volumes string, name string) {
 	t.Helper()
 	runtime := s.volume(s.Environment["XDG_RUNTIME_DIR"])
@@ -69,7 +70,7 @@ func (s service) runIn(t *testing.T, c *console, volumes string, name string) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		_ = cmd.Process.Signal(syscall.SIGKILL) // its child goes with it
+		_ = cmd.Process.Signal(syscall.SIGKILL) // its child ends with it
 		_ = cmd.Wait()
 		if t.Failed() {
 			said, _ := os.ReadFile(log.Name())
@@ -79,8 +80,8 @@ func (s service) runIn(t *testing.T, c *console, volumes string, name string) {
 	})
 }
 
-// The compose file of the page on IRC: what the bridge and the swarm share is enough for
-// tasks and for orders, though neither sees the other's processes and home.
+// In the compose file of the page on IRC, the bridge and the swarm share enough for tasks
+// and for orders, although neither sees the other's processes and home.
 func TestTheContainersOfThePageOnIRC(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -152,7 +153,7 @@ type person struct {
 	channel string
 }
 
-// chat comes into a channel and waits there for the swarm.
+// chat joins a channel and waits there for the swarm.
 func chat(t *testing.T, addr, nick, channel string) *person {
 	t.Helper()
 	conn, err := (&net.Dialer{}).DialContext(context.Background(), "tcp", addr)
@@ -180,7 +181,7 @@ func (p *person) types(line string) {
 	}
 }
 
-// sees waits for a line with a text.
+// sees waits for a line that contains a text.
 func (p *person) sees(part string) string {
 	p.t.Helper()
 	for p.in.Scan() {
@@ -199,7 +200,7 @@ func (p *person) sees(part string) string {
 	return ""
 }
 
-// says says a line in the channel, and waits for what it leads to.
+// says sends a line to the channel, and waits for a line that contains leads.
 func (p *person) says(line, leads string) {
 	p.t.Helper()
 	p.types("PRIVMSG " + p.channel + " :" + line)

@@ -11,14 +11,14 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// shell takes the program out of the page on the message format.
+// shell returns the shell program on the page about the message format.
 func shell(t *testing.T) string {
 	t.Helper()
 	m := regexp.MustCompile("(?ms)^```sh\n(#!/bin/sh\n.*?)^```$").FindStringSubmatch(read(t, "message-format.md"))
 	if m == nil {
 		t.Fatal("message-format.md has no program")
 	}
-	if n := strings.Count(m[1], "\n"); n > 16 { // with its first line
+	if n := strings.Count(m[1], "\n"); n > 16 { // including its first line
 		t.Errorf("the program has %d lines", n)
 	}
 	file := filepath.Join(t.TempDir(), "drop.sh")
@@ -28,7 +28,7 @@ func shell(t *testing.T) string {
 	return file
 }
 
-// The program of the page delivers a message that the library takes.
+// The program of the page delivers a message that the library accepts.
 func TestShellProgramDelivers(t *testing.T) {
 	program, dir := shell(t), t.TempDir()
 	box := mailbox(t, filepath.Join(dir, ".dead-drop"), "coder")
@@ -67,7 +67,7 @@ func TestShellProgramDelivers(t *testing.T) {
 	}
 }
 
-// And the daemon wakes for it at once.
+// The daemon begins a turn for it at once.
 func TestShellProgramWakesAnAgent(t *testing.T) {
 	program := shell(t)
 	c := started(t)

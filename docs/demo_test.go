@@ -13,7 +13,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/claude"
 )
 
-// shownBlock is the block of a page that begins with a line.
+// shownBlock returns the block of a page that begins with a line.
 func shownBlock(t *testing.T, page, begin string) []string {
 	t.Helper()
 	for _, m := range fenced.FindAllStringSubmatch(read(t, page), -1) {
@@ -38,9 +38,8 @@ func realClient(t *testing.T) string {
 	return dir
 }
 
-// The README shows what the demo prints: each line of the one is a line of the other, but
-// for numbers, ids, times and the folder. Their order may differ where two agents speak at
-// the same time.
+// The README shows the output of the demo: both have the same lines, except for numbers,
+// ids, times and the folder. The order may differ where two agents write at the same time.
 func TestReadmeShowsTheDemo(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs the real client")
@@ -91,8 +90,8 @@ func TestReadmeShowsTheDemo(t *testing.T) {
 
 var shape = regexp.MustCompile(`/tmp/\S+|\b[a-z2-7]{10}\b|[0-9]+(?:[.,:][0-9]+)*|\b(?:ms|s|min)\b| +`)
 
-// shapes are lines without what differs from run to run. A word of the length of
-// an id goes with it.
+// shapes returns lines without the parts that differ from run to run. It drops every word
+// that is as long as an id.
 func shapes(lines []string) []string {
 	var all []string
 	for _, line := range lines {
@@ -109,8 +108,8 @@ func shapes(lines []string) []string {
 	return all
 }
 
-// CONTRIBUTING shows the beginning and the end of what `make test` prints: lines of
-// packages that are there and have tests.
+// CONTRIBUTING shows the beginning and the end of the output of `make test`: lines of
+// packages that exist and have tests.
 func TestContributingShowsTheTests(t *testing.T) {
 	out, err := exec.CommandContext(t.Context(), "go", "list", "-f", "{{if or .TestGoFiles .XTestGoFiles}}ok{{else}}?{{end}} {{.ImportPath}}", "../...").Output()
 	if err != nil {
@@ -137,8 +136,7 @@ func TestContributingShowsTheTests(t *testing.T) {
 	}
 }
 
-// The README says what the program is, how to get it and which verbs one needs before it
-// shows anything else.
+// The README begins with what the program is, how to get it and the most important verbs.
 func TestReadmeBeginsWithWhatANewcomerNeeds(t *testing.T) {
 	var heads []string
 	for line := range strings.Lines(read(t, "../README.md")) {

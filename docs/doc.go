@@ -1,10 +1,9 @@
-// Package docs has no code: it is the folder of the manual, and its tests keep
-// that manual true.
+// Package docs has no code: it is the folder of the manual, and its tests keep the manual
+// correct.
 //
-// Pages that can be made from the program are made from it: the reference of the
-// configuration and of the command line stand between two marks in their pages,
-// and UPDATE=1 go test ./docs writes them again. A terminal that a page shows,
-// in a block of the kind "console", is run, and what the program prints must be
-// what stands there, but for numbers and ids; UPDATE=1 writes that again, too.
-// Links must lead somewhere, and verbs, flags and keys must exist.
+// The references of the configuration, the command line and the tools are generated from
+// the program: they are between two marks in their pages, and UPDATE=1 go test ./docs
+// rewrites them. The commands in a block of the kind "console" are run, and the program
+// must print what the page shows, except for numbers and ids; UPDATE=1 rewrites that, too.
+// Links must have a target, and verbs, flags and keys must exist.
 package docs

@@ -15,7 +15,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// fields are the names of a type's fields on the wire, those of its parts too.
+// fields returns the names of a type's fields on the wire, including those of its parts.
 func fields(t reflect.Type, tag string) []string {
 	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
 		t = t.Elem()
@@ -115,7 +115,7 @@ func TestEnvelopeIsDescribed(t *testing.T) {
 	}
 }
 
-// The example of a message file is one.
+// The example of a message file is a valid message.
 func TestExampleOfAMessageParses(t *testing.T) {
 	at := slices.IndexFunc(fenced.FindAllStringSubmatch(read(t, "message-format.md"), -1), func(m []string) bool {
 		if !strings.HasPrefix(m[2], "---\n") {
@@ -168,8 +168,8 @@ func TestStatesAreDescribed(t *testing.T) {
 	}
 }
 
-// The exit statuses of the help are those of the page, and each has its part
-// among the troubles.
+// The page lists the same exit statuses as the help, and the page on troubleshooting has a
+// section for each.
 func TestExitStatuses(t *testing.T) {
 	help := strings.Join(strings.Fields(verbs(t).help), " ")
 	_, list, ok := strings.Cut(help, "Exit status: ")

@@ -10,7 +10,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/mcpserver"
 )
 
-// The reference of the configuration is what the program knows of its keys.
+// The reference of the configuration is generated from the program's keys.
 func TestConfigurationPage(t *testing.T) {
 	var b strings.Builder
 	sections := []struct{ prefix, title string }{
@@ -63,7 +63,7 @@ func TestCommandLinePage(t *testing.T) {
 	fill(t, "command-line.md", "verbs", b.String())
 }
 
-// The page of the agents' tools is what the MCP server says of them.
+// The page of the agents' tools is generated from the MCP server.
 func TestToolsPage(t *testing.T) {
 	var b strings.Builder
 	for _, tool := range mcpserver.New(mcpserver.Options{IRC: true}).Tools() {
@@ -88,7 +88,7 @@ func TestToolsPage(t *testing.T) {
 	fill(t, "agents-tools.md", "tools", b.String())
 }
 
-// schemaType says what may be written.
+// schemaType describes the allowed values of a schema.
 func schemaType(s *mcpserver.Schema) string {
 	switch {
 	case len(s.Enum) > 0:
@@ -101,7 +101,7 @@ func schemaType(s *mcpserver.Schema) string {
 	return s.Type
 }
 
-// partsOf lists what a result has, and what its parts have.
+// partsOf lists the fields of a result, and those of its parts.
 func partsOf(s *mcpserver.Schema) string {
 	var list []string
 	for _, property := range s.Properties {
@@ -120,7 +120,7 @@ func partsOf(s *mcpserver.Schema) string {
 	return strings.Join(list, ", ")
 }
 
-// visible is a help text without options that nothing is said about.
+// visible is a help text without options that have no description.
 func visible(help string) string {
 	var b strings.Builder
 	lines := slices.Collect(strings.Lines(help))

@@ -16,14 +16,13 @@ import (
 	"time"
 )
 
-// update says whether pages are to be written again instead of compared.
+// update says whether to rewrite the pages instead of comparing them.
 var update = os.Getenv("UPDATE") != ""
 
-// patience bounds one command of a page.
+// patience is the most time for one command of a page.
 const patience = 2 * time.Minute
 
-// built is the folder of the real program, and beside it, as claude, the stand-in.
-// It is made once.
+// built is a folder with the real program and the stand-in, as claude. It is made once.
 var built = sync.OnceValues(func() (string, error) {
 	if err := noteSources(); err != nil {
 		return "", err
@@ -39,8 +38,8 @@ var built = sync.OnceValues(func() (string, error) {
 	return bin, nil
 })
 
-// noteSources looks at the folders of the program's source, so that the go command
-// knows that what it keeps of this test is old when one of them has changed.
+// noteSources reads the folders of the program's source, so that the go command drops its
+// cached result of this test when one of them has changed.
 func noteSources() error {
 	for _, dir := range []string{"cmd", "dropbox", "internal", "ircbridge", "streamjson", "swarm", "window"} {
 		err := filepath.WalkDir(filepath.Join("..", dir), func(_ string, _ fs.DirEntry, err error) error { return err })
@@ -94,7 +93,7 @@ func read(t *testing.T, name string) string {
 	return string(data)
 }
 
-// A verb is a verb of the program as its own help tells of it.
+// A verb is a verb of the program, as the help describes it.
 type verb struct {
 	words []string // "dead", "list"
 	help  string
@@ -104,8 +103,7 @@ type verb struct {
 
 func (v verb) name() string { return strings.Join(v.words, " ") }
 
-// unlisted are verbs that programs type; the help of the program leaves them out, the
-// manual does not.
+// unlisted are verbs for programs; the manual describes them, the help does not.
 var unlisted = []string{"mcp"}
 
 // root is the help of the program with all verbs below it.
@@ -154,13 +152,13 @@ func helpOf(words []string) (verb, error) {
 }
 
 var (
-	// A line of the help that is about a verb or a flag: two spaces, the name, and
-	// at least two spaces or a line end before what it is for.
+	// A line of the help about a verb or a flag has two spaces, the name, and at least two
+	// spaces or a line end before the description.
 	entry  = regexp.MustCompile(`^  ([a-z]+|-.*?)(?:  +(\S.*))?\n$`)
 	dashed = regexp.MustCompile(`--?[a-z][a-z-]*\b`)
 )
 
-// all is v and everything below it.
+// all returns v and every verb below it.
 func (v verb) all() []verb {
 	list := []verb{v}
 	for _, sub := range v.subs {
@@ -181,8 +179,7 @@ func verbs(t *testing.T) verb {
 	return v
 }
 
-// fill puts text between the marks of that name in a page, or demands that it
-// stands there.
+// fill puts text between the marks of that name in a page, or checks that it is there.
 func fill(t *testing.T, page, name, text string) {
 	t.Helper()
 	const end = "<!-- end -->\n"
@@ -205,7 +202,7 @@ func fill(t *testing.T, page, name, text string) {
 	}
 }
 
-// find says whether a verb of these words exists, and returns it.
+// find returns the verb of these words, or an error if it does not exist.
 func (v verb) find(words []string) (verb, error) {
 	for _, sub := range v.subs {
 		if len(words) > 0 && sub.words[len(sub.words)-1] == words[0] {

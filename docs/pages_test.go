@@ -19,8 +19,7 @@ var (
 	inline  = regexp.MustCompile("`([^`\n]+)`")
 )
 
-// anchors are the names by which headings of a page can be linked to, as GitHub
-// makes them.
+// anchors returns the names for links to the headings of a page, as GitHub makes them.
 func anchors(text string) []string {
 	var all []string
 	for _, m := range heading.FindAllStringSubmatch(fenced.ReplaceAllString(text, ""), -1) {
@@ -76,7 +75,7 @@ func TestReadmeLinksToEveryPage(t *testing.T) {
 	}
 }
 
-// code is all that a page shows as typed, a command a line.
+// code returns the commands that a page shows, one a line.
 func code(text string) []string {
 	var lines []string
 	for _, m := range fenced.FindAllStringSubmatch(text, -1) {
@@ -100,12 +99,12 @@ var (
 // Every command on a page must exist: the verb, and each flag.
 func TestVerbsAndFlagsExist(t *testing.T) {
 	top := verbs(t)
-	hidden := []string{"hook", "help", "sned"} // the last is a mistake that a page shows
+	hidden := []string{"hook", "help", "sned"} // the last is a typing mistake on a page
 	used := map[string]bool{}
-	const skill = "../internal/provision/skill.md" // what init --skill writes
+	const skill = "../internal/provision/skill.md" // the file that init --skill writes
 	for _, page := range append(pages(t), skill) {
 		if page == "command-line.md" {
-			continue // it is made from the program
+			continue // the page is generated from the program
 		}
 		for _, line := range code(read(t, page)) {
 			for _, m := range call.FindAllStringSubmatch(line, -1) {
@@ -145,7 +144,7 @@ var keyed = regexp.MustCompile(`^([a-z_]+):( .*)?$`)
 var envelope = []string{
 	"v", "id", "from", "to", "cc", "type", "priority", "subject", "thread", "reply_to", "trace", "key", "turn", "topic", "offer", "hops", "path",
 	"created", "expires", "attachments", "proof", "via", "proven", "outcome", "denied", "answer", "text",
-	"try", "duplicate", // words of the program itself
+	"try", "duplicate", // fields of the program's output
 }
 
 // A key of the configuration that a page names exists.

@@ -8,8 +8,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/policy"
 )
 
-// The page of the policy has a line for each rule, in the order in which they are
-// asked.
+// The page of the policy has a line for each rule, in the order of their evaluation.
 func TestPolicyPage(t *testing.T) {
 	page := read(t, "policy.md")
 	var told []policy.Rule

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// started is a console in which a daemon runs, until the test ends.
+// started returns a console with a daemon that runs until the test ends.
 func started(t *testing.T) *console {
 	t.Helper()
 	c := newConsole(t)
@@ -27,7 +27,7 @@ func started(t *testing.T) *console {
 	return c
 }
 
-// A program that knows nothing but the page on the protocol talks to the daemon.
+// A program that is written from the page on the protocol talks to the daemon.
 func TestProtocolAsThePageSays(t *testing.T) {
 	c := started(t)
 	real, err := filepath.EvalSymlinks(c.dir)
@@ -122,7 +122,7 @@ func TestProtocolAsThePageSays(t *testing.T) {
 	}
 }
 
-// A program that knows nothing but the page on messages signs one, with a key.
+// A program that is written from the page on messages signs a message with a key.
 func TestProofAsThePageSays(t *testing.T) {
 	c := started(t)
 	var token string
@@ -162,7 +162,7 @@ func TestProofAsThePageSays(t *testing.T) {
 	if receipt := read(t, receipts[0]); !strings.Contains(receipt, "\nproven: true\n") || !strings.Contains(receipt, "\nvia: mailbox\n") {
 		t.Errorf("the receipt says\n%s", receipt)
 	}
-	// And the key is known to the program.
+	// The program knows the key.
 	out, err := c.run(t.Context(), "claude-swarm send reviewer 'Is there one?' --key greeting")
 	if err != nil || !strings.Contains(out, "duplicate of "+id) {
 		t.Errorf("a second message with the key: %v\n%s", err, out)

@@ -9,7 +9,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/claude"
 )
 
-// The pages on which somebody looks for the supported range name it.
+// The pages on which a reader looks for the supported range name it.
 func TestPagesNameTheRange(t *testing.T) {
 	for _, page := range []string{"../README.md", "quickstart.md", "troubleshooting.md", "compatibility.md"} {
 		if !strings.Contains(read(t, page), claude.Supported) {

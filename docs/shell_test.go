@@ -11,7 +11,8 @@ import (
 var shellBlock = regexp.MustCompile("(?ms)^```(?:sh)?\n(.*?)^```$")
 
 // The commands on the pages about topics and attached sessions work in a new project with a
-// daemon, line by line. A session is not begun: its plugin has to be there.
+// daemon, line by line. The test does not start a session; it checks that the plugin
+// exists.
 func TestWhatPagesTellToType(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

@@ -79,7 +79,7 @@ func TestEveryExampleIsListed(t *testing.T) {
 	}
 }
 
-// The agents of a reviewer's kind have no tool that writes.
+// Agents that only review have no tool that writes.
 func TestReviewersOnlyRead(t *testing.T) {
 	for project, agent := range map[string]string{"pair": "reviewer", "team": "reviewer", "tts": "codex"} {
 		f, err := config.Load(filepath.Join(project, config.Name))
@@ -99,8 +99,8 @@ func TestReviewersOnlyRead(t *testing.T) {
 	}
 }
 
-// The three-agent project is the first document's own, but for its folder and the line
-// that says who opus-orange is: its system texts reach somebody as they stand.
+// The three-agent project is the one in the first document, except for its folder and the
+// line that says who opus-orange is: its system texts are used unchanged.
 func TestTTSIsAsItWasWritten(t *testing.T) {
 	first, err := os.ReadFile("../internal/config/testdata/first-document.yaml")
 	if err != nil {
@@ -141,8 +141,8 @@ func TestSystemdUnit(t *testing.T) {
 	want := map[string]string{
 		"[Service]ExecStart":                "%h/.local/bin/claude-swarm start --foreground",
 		"[Service]ExecReload":               "/bin/kill -HUP $MAINPID",
-		"[Service]KillMode":                 "process", // or a crash would end the running turns
-		"[Service]RestartPreventExitStatus": "2 3 78",  // trying again does not help there
+		"[Service]KillMode":                 "process", // so that a crash does not end the running turns
+		"[Service]RestartPreventExitStatus": "2 3 78",  // a restart does not help there
 		"[Install]WantedBy":                 "default.target",
 	}
 	for key, value := range want {

@@ -13,11 +13,11 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/testkit/irctest"
 )
 
-// shown is the first block of a page: what a person types.
+// shown is the first block of a page, with the commands that a person types.
 var shown = regexp.MustCompile("(?ms)^```\n(.*?)^```$")
 
-// script makes of the lines of a README a script for sh. The id that a line takes is that of the
-// message that the line before it sent.
+// script makes a script for sh from the commands of a README. Where a line takes an id, it
+// is that of the message that the line before it sent.
 func script(t *testing.T, name string) (text string, lines int) {
 	t.Helper()
 	page, err := os.ReadFile(filepath.Join(name, "README.md"))
@@ -47,8 +47,8 @@ func script(t *testing.T, name string) (text string, lines int) {
 	return b.String(), lines
 }
 
-// The commands in the README of each example work as they are written: in a project of the
-// person's, with an IRC server where the example wants one. The first task is answered.
+// The commands in the README of each example work unchanged in a person's project, with an
+// IRC server where the example needs one. The first task is answered.
 func TestReadmesAreRight(t *testing.T) {
 	for name, agents := range projects {
 		t.Run(name, func(t *testing.T) {
@@ -85,7 +85,7 @@ func TestReadmesAreRight(t *testing.T) {
 				_ = in.command(context.Background(), "stop", "--now").Run()
 				tmux := exec.Command("tmux", "kill-server")
 				tmux.Env = append(s.env, "TMUX_TMPDIR="+top)
-				_ = tmux.Run() // most have none
+				_ = tmux.Run() // most examples have no session
 			})
 			ctx, cancel := context.WithTimeout(t.Context(), 2*patience)
 			defer cancel()
@@ -95,7 +95,7 @@ func TestReadmesAreRight(t *testing.T) {
 			if err != nil || lines < 3 {
 				t.Fatalf("%d lines of the README of %s: %v\n%s\n%s", lines, name, err, text, out)
 			}
-			// A first answer has come, or comes.
+			// The first answer has arrived, or will.
 			if got := in.run("send", agents[0], "Say hello", "--wait=60s"); !strings.Contains(got, "Done: Say hello") {
 				t.Errorf("%s answers %q", agents[0], got)
 			}
@@ -109,8 +109,8 @@ func TestReadmesAreRight(t *testing.T) {
 	}
 }
 
-// An agent without a list of tools runs commands unasked, and one with a list only those
-// that are on it, as the README of solo says.
+// An agent without a list of tools runs commands without asking, and an agent with a list
+// only those on it, as the README of solo says.
 func TestSoloRunsCommands(t *testing.T) {
 	t.Parallel()
 	s := copyExample(t, "solo")

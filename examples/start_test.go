@@ -18,11 +18,10 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// patience bounds one command; each takes some milliseconds.
+// patience is the most time for one command; each takes some milliseconds.
 const patience = 60 * time.Second
 
-// built is the folder of the real program, and beside it, as claude, the stand-in.
-// It is made once.
+// built is a folder with the real program and the stand-in, as claude. It is made once.
 var built = sync.OnceValues(func() (string, error) {
 	if err := noteSources(); err != nil {
 		return "", err
@@ -38,8 +37,8 @@ var built = sync.OnceValues(func() (string, error) {
 	return bin, nil
 })
 
-// noteSources looks at the folders of the program's source, so that the go command
-// knows that what it keeps of this test is old when one of them has changed.
+// noteSources reads the folders of the program's source, so that the go command drops its
+// cached result of this test when one of them has changed.
 func noteSources() error {
 	for _, dir := range []string{"cmd", "dropbox", "internal", "ircbridge", "streamjson", "swarm", "window"} {
 		err := filepath.WalkDir(filepath.Join("..", dir), func(_ string, _ fs.DirEntry, err error) error { return err })
@@ -58,8 +57,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// A swarm is a copy of an example with a separate home. The daemon's socket
-// lies below the home, so the path of that is short.
+// A swarm is a copy of an example with a separate home. The path of the home is short,
+// since the daemon's socket is below it.
 type swarm struct {
 	t   *testing.T
 	dir string
@@ -91,7 +90,7 @@ func copyExample(t *testing.T, name string) *swarm {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		// Only where a test failed half-way is there still a daemon.
+		// A daemon still runs only after a failed test.
 		stop := s.command(context.Background(), "stop", "--now")
 		_ = stop.Run()
 	})
@@ -120,7 +119,7 @@ func (s *swarm) run(args ...string) string {
 	return string(out)
 }
 
-// quiet fails if a message still waits or is half-way, or if a socket is left.
+// quiet fails if a message still waits or is in a turn, or if a socket is left.
 func (s *swarm) quiet(agents []string) {
 	s.t.Helper()
 	for _, agent := range append(slices.Clone(agents), dropbox.Lead) {
@@ -142,8 +141,8 @@ func (s *swarm) quiet(agents []string) {
 	})
 }
 
-// Each example is a swarm that starts as it stands: every agent does one task,
-// and its answer comes back.
+// Each example is a swarm that starts unchanged: every agent does one task, and its answer
+// comes back.
 func TestProjectsStart(t *testing.T) {
 	for name, agents := range projects {
 		t.Run(name, func(t *testing.T) {
@@ -168,7 +167,7 @@ func TestProjectsStart(t *testing.T) {
 	}
 }
 
-// A file that is copied into a mailbox is done like any other.
+// A file that is copied into a mailbox is handled like any other message.
 func TestSoloTakesAFile(t *testing.T) {
 	t.Parallel()
 	s := copyExample(t, "solo")

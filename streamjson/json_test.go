@@ -102,7 +102,7 @@ func FuzzBound(f *testing.F) {
 	f.Add([]byte(`\n\u001b[31m é \ud83d\ude00 \ud83d \\`), uint16(900))
 	f.Add([]byte("€"), uint16(6000))
 	f.Add([]byte("\xff\\u20ac"), uint16(3000))
-	f.Add([]byte("\xff"), uint16(6000)) // longer when it is decoded
+	f.Add([]byte("\xff"), uint16(6000)) // longer when decoded
 	f.Fuzz(func(t *testing.T, unit []byte, times uint16) {
 		times = min(times, 8000)
 		if len(unit) > 200 {
