@@ -98,7 +98,7 @@ func (c *console) quiet() {
 	}
 }
 
-// wait waits until an agent is idle.
+// wait waits until an agent has finished a turn.
 func (c *console) wait(agent string) {
 	c.t.Helper()
 	for deadline := time.Now().Add(patience); ; time.Sleep(30 * time.Millisecond) {
