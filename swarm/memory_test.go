@@ -176,6 +176,42 @@ func TestSessionsAreResumedAlsoAfterARestart(t *testing.T) {
 	}
 }
 
+// A client that cannot resume a session has a new one for each turn, and is given the
+// window, whatever session the settings ask for.
+func TestAClientThatCannotResumeGetsTheWindow(t *testing.T) {
+	for _, session := range []turn.SessionMode{turn.SessionResume, turn.SessionContinue} {
+		t.Run(string(session), func(t *testing.T) {
+			f := newField(t, "coder")
+			f.backend.Plain = true
+			f.plan.Agents[0].Session = session
+			f.start()
+			f.answer(f.send("coder", "@say the door is green"))
+			f.answer(f.send("coder", "@say the wall is red"))
+			f.untilState("coder", swarm.Idle)
+			f.halt()
+			f.start()
+			f.answer(f.send("coder", "go on"))
+			ids := make(map[string]bool)
+			runs := f.backend.Runs()
+			for i, r := range runs {
+				ids[r.Turn.Session.ID] = true
+				if r.Turn.Session.How != runner.New || r.Outcome.End != runner.Done {
+					t.Errorf("turn %d: session %s, ended %s (%s)", i, r.Turn.Session.How, r.Outcome.End, r.Outcome.Reason)
+				}
+			}
+			if len(runs) != 3 || len(ids) != 3 {
+				t.Errorf("%d turns in %d sessions, want 3 in 3", len(runs), len(ids))
+			}
+			last := runs[len(runs)-1].Turn.Prompt
+			for _, want := range []string{"the door is green", "the wall is red"} {
+				if n := strings.Count(last, want); n != 1 {
+					t.Errorf("the last prompt has %q %d times, want it once:\n%s", want, n, last)
+				}
+			}
+		})
+	}
+}
+
 func TestFreshSessions(t *testing.T) {
 	f := newField(t, "coder")
 	f.plan.Agents[0].Session = turn.SessionFresh

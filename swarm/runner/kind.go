@@ -16,7 +16,8 @@ type Kind struct {
 	Bypass string   // the one of Modes in which the client asks for nothing; "" is none
 	Look   string   // the one of Modes in which it changes nothing; "" is none
 
-	Cost CostWay // how its results tell what it has cost
+	Cost    CostWay // how its results tell what it has cost
+	Resumes bool    // another process of it can go on in a session; else each process begins a new one
 
 	Tools Tools
 	Hooks Hooks // nil: the client runs no command of ours after a compaction

@@ -78,12 +78,12 @@ func (t *Turns) Run(ctx context.Context, s Settings, task Task) (runner.Outcome,
 // refuses it, the other form; then a fresh one.
 func (t *Turns) session(s Settings, try int, last *journal.Record) (runner.Session, error) {
 	if try == 0 {
-		return planSession(t.Sessions, t.name, s)
+		return planSession(t.Sessions, t.kind(s), t.name, s)
 	}
 	switch {
 	case try == 1 && last.How == string(runner.Resume):
 		return runner.Session{ID: last.Session, How: runner.New}, nil
-	case try == 1 && last.How == string(runner.New):
+	case try == 1 && last.How == string(runner.New) && t.kind(s).Resumes:
 		return runner.Session{ID: last.Session, How: runner.Resume}, nil
 	}
 	return freshSession(t.Sessions, t.name, s)

@@ -62,10 +62,10 @@ func (t *Turns) CanCompact(s Settings) bool {
 
 // oldSession is the conversation that there is something of.
 func (t *Turns) oldSession(s Settings) (runner.Session, bool) {
-	switch s.Session {
-	case SessionFresh:
+	switch {
+	case s.Session == SessionFresh || !t.kind(s).Resumes:
 		return runner.Session{}, false
-	case SessionContinue:
+	case s.Session == SessionContinue:
 		return runner.Session{How: runner.Continue}, true
 	}
 	se, ok := t.Sessions.Get(t.name)

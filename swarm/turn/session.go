@@ -6,11 +6,12 @@ import (
 )
 
 // planSession says with which session the next turn of an agent runs, and writes it
-// down before the client can know of it.
-func planSession(all *journal.Sessions, agent string, s Settings) (runner.Session, error) {
+// down before the client can know of it. A kind of client that cannot resume has a new
+// session each time.
+func planSession(all *journal.Sessions, kind *runner.Kind, agent string, s Settings) (runner.Session, error) {
 	got, ok := all.Get(agent)
 	switch {
-	case s.Session == SessionFresh:
+	case s.Session == SessionFresh || !kind.Resumes:
 		return freshSession(all, agent, s)
 	case s.Session == SessionContinue && !got.Cleared:
 		return runner.Session{How: runner.Continue}, nil

@@ -4,9 +4,12 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/claude-swarm/claude-swarm/internal/testkit/runnertest"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
+
+var kind = new(runnertest.Scripted).Kind()
 
 // A session that could not be written down is not begun later either, as if it
 // had been: a daemon that starts then would not know of it.
@@ -15,7 +18,7 @@ func TestASessionIsDurableOrNotThere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := planSession(s, "coder", Settings{}); err == nil {
+	if _, err := planSession(s, kind, "coder", Settings{}); err == nil {
 		t.Fatal("plan wrote into a folder that is not there")
 	}
 	if got, ok := s.Get("coder"); ok {
@@ -35,18 +38,45 @@ func TestASessionKeepsItsFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	spec := Settings{Client: runner.Spec{Dir: "/one"}}
-	planned, err := planSession(s, "coder", spec)
+	planned, err := planSession(s, kind, "coder", spec)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Learned("coder", planned.ID); err != nil {
 		t.Fatal(err)
 	}
-	if again, err := planSession(s, "coder", spec); err != nil || again.ID != planned.ID || again.How != runner.Resume {
+	if again, err := planSession(s, kind, "coder", spec); err != nil || again.ID != planned.ID || again.How != runner.Resume {
 		t.Errorf("plan = %+v (%v), want %s resumed", again, err, planned.ID)
 	}
 	spec.Client.Dir = "/two"
-	if again, err := planSession(s, "coder", spec); err != nil || again.ID == planned.ID {
+	if again, err := planSession(s, kind, "coder", spec); err != nil || again.ID == planned.ID {
 		t.Errorf("plan = %+v (%v), want another session in another folder", again, err)
+	}
+}
+
+// A client that refuses a new session is asked to resume it, where it can; else it gets
+// another new one. Only a conversation that can be resumed can be compacted.
+func TestARefusedSessionIsResumedWhereTheClientCan(t *testing.T) {
+	home := journal.HomeOf(t.TempDir())
+	if err := home.Make(); err != nil {
+		t.Fatal(err)
+	}
+	all, err := journal.OpenSessions(home)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for plain, want := range map[bool]runner.How{false: runner.Resume, true: runner.New} {
+		turns := NewTurns(&Deps{Home: home, Sessions: all, Backends: map[string]runner.Backend{"scripted": &runnertest.Scripted{Plain: plain}}},
+			"coder", nil, nil, nil, nil)
+		got, err := turns.session(Settings{}, 1, &journal.Record{Session: "refused", How: string(runner.New)})
+		if err != nil || got.How != want || (got.ID == "refused") == plain {
+			t.Errorf("plain client %v: the session is %+v (%v), want %s", plain, got, err, want)
+		}
+		if err := all.Learned("coder", got.ID); err != nil {
+			t.Fatal(err)
+		}
+		if _, ok := turns.oldSession(Settings{}); ok == plain {
+			t.Errorf("plain client %v: there is an old session: %v", plain, ok)
+		}
 	}
 }

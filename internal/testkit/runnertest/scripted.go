@@ -22,7 +22,7 @@ type Scripted struct {
 	// Outlive says what a client still does when Follow takes it up, after what
 	// its file holds. nil: it is dead.
 	Outlive func(runner.Turn, runner.Process) []Step
-	// Plain makes it a backend of clients that tell no cost.
+	// Plain makes it a backend of clients that cannot resume a session and tell no cost.
 	Plain bool
 	// Timing shortens how long Unheard takes; the rest of it has no meaning here.
 	Timing runner.Timing
@@ -165,6 +165,8 @@ func (s *Scripted) takeSession(want runner.Session) string {
 	defer s.mu.Unlock()
 	known := s.sessions[want.ID]
 	switch {
+	case want.How != runner.New && s.Plain:
+		return "this client begins a new session each time"
 	case want.How == runner.Resume && !known:
 		return "no conversation found with session ID " + want.ID
 	case want.How == runner.New && known:
