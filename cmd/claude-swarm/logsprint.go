@@ -25,6 +25,10 @@ type logPrinter struct {
 	gap   bool     // pieces of text were lost since the last line that the daemon told of
 }
 
+// maxAhead bounds the printed entries that wait for the daemon's word. The daemon drops
+// events above the same number, so it never tells of an older entry.
+const maxAhead = 1024
+
 // logIndent begins the further lines of one entry.
 const logIndent = "    "
 
@@ -36,6 +40,7 @@ func (l *logPrinter) more(t *tail) error {
 		for _, entry := range entriesIn(lines) {
 			l.ahead = append(l.ahead, string(entry))
 		}
+		l.ahead = l.ahead[max(0, len(l.ahead)-maxAhead):]
 	}
 	return err
 }
