@@ -1,6 +1,7 @@
 package swarm
 
 import (
+	"encoding/json"
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
@@ -43,6 +44,16 @@ type Status struct {
 type Problem struct {
 	Why  string `json:"why"`
 	Next string `json:"next"` // what to type; "" where nothing helps, or Why says all
+}
+
+// UnmarshalJSON also reads a sentence alone, as a daemon of an earlier version gives it.
+func (p *Problem) UnmarshalJSON(data []byte) error {
+	*p = Problem{}
+	if json.Unmarshal(data, &p.Why) == nil {
+		return nil
+	}
+	type fields Problem // without this method
+	return json.Unmarshal(data, (*fields)(p))
 }
 
 // IRCStatus says how things stand with IRC.

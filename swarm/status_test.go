@@ -2,8 +2,10 @@ package swarm_test
 
 import (
 	"context"
+	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -153,5 +155,18 @@ func TestAnAgentThatWaitsForAnAnswerIsAsking(t *testing.T) {
 	next <- struct{}{}
 	if st := f.untilState("coder", swarm.Idle); st.Why != "" {
 		t.Errorf("idle, why %q", st.Why)
+	}
+}
+
+// After an update the client asks a daemon of the version before until that is restarted. Its
+// problems are sentences.
+func TestTheStatusOfAnOlderDaemonIsRead(t *testing.T) {
+	var st swarm.Status
+	if err := json.Unmarshal([]byte(`{"v":1,"trouble":["the disk is full",{"why":"it was moved","next":"claude-swarm restart"}]}`), &st); err != nil {
+		t.Fatal(err)
+	}
+	want := []swarm.Problem{{Why: "the disk is full"}, {Why: "it was moved", Next: "claude-swarm restart"}}
+	if !slices.Equal(st.Trouble, want) {
+		t.Errorf("trouble is %v, want %v", st.Trouble, want)
 	}
 }
