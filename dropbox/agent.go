@@ -6,15 +6,16 @@ import (
 )
 
 // Names that a store or its users need for something else. lead and the bridges are
-// reserved too, yet have mailboxes: nobody may be called so, all may write there.
+// reserved too, but have mailboxes: no agent may have these names, and everybody may write
+// to them.
 var reserved = []string{
 	"lead", "human", "operator", "supervisor", "swarm", "all", "board", "attach", "refused", "halted",
 	"tmp", "new", "cur", "done", "dead", "keys", "work", "seen", "topics",
 	"version", "halt", // files of the store; some disks take HALT and halt for one
 }
 
-// Lead is the mailbox of the person, or agent, that steers. Swarm is the sender of the daemon's own messages. All stands for every
-// agent but the sender.
+// Lead is the mailbox of the person, or agent, that steers. Swarm is the sender of the
+// daemon's own messages. All means every agent except the sender.
 const (
 	Lead  = "lead"
 	Swarm = "swarm"
@@ -25,21 +26,21 @@ const (
 // network and back.
 var bridges = []string{"irc"}
 
-// Bridges are the names of the bridges: of their mailboxes, and of the senders of what
-// people elsewhere say.
+// Bridges returns the names of the bridges: each names a mailbox, and the sender of
+// messages from people on that network.
 func Bridges() []string { return slices.Clone(bridges) }
 
-// IsBridge says whether a name is that of a bridge.
+// IsBridge reports whether a name is that of a bridge.
 func IsBridge(name string) bool { return slices.Contains(bridges, name) }
 
-// alsoLead are the names beside Lead that stand for it.
+// alsoLead are further names for Lead.
 var alsoLead = []string{"human", "operator", "supervisor"}
 
 // maxAgentName is the longest name of an agent, in bytes.
 const maxAgentName = 32
 
-// CheckAgent says whether an agent may be called so: [a-z0-9][a-z0-9_-]{0,31} and
-// not reserved. The error is a [*NameError].
+// CheckAgent checks the name of an agent: [a-z0-9][a-z0-9_-]{0,31} and not reserved. The
+// error is a [*NameError].
 func CheckAgent(name string) error {
 	if reason := badShape(name); reason != "" {
 		return &NameError{Name: name, Reason: reason}
@@ -50,15 +51,15 @@ func CheckAgent(name string) error {
 	return nil
 }
 
-// Reserved says whether a name is kept for the store itself or for what uses it.
+// Reserved reports whether a name is reserved for the store itself or for its users.
 func Reserved(name string) bool { return slices.Contains(reserved, name) || IsBridge(name) }
 
-// IsLead says whether a name stands for whoever steers: lead itself, and what other
-// programs call the person. No agent can be called so, and lead alone has a mailbox.
+// IsLead reports whether a name means the lead: lead itself, and the words of other
+// programs for the person. No agent can have these names, and only lead has a mailbox.
 func IsLead(name string) bool { return name == Lead || slices.Contains(alsoLead, name) }
 
-// CheckMailbox says whether a mailbox may be called so: as an agent, lead or a bridge. The
-// error is a [*NameError].
+// CheckMailbox checks the name of a mailbox: an agent's name, lead or a bridge. The error
+// is a [*NameError].
 func CheckMailbox(name string) error {
 	if name == Lead || IsBridge(name) {
 		return nil
@@ -83,9 +84,9 @@ func badShape(name string) string {
 	return ""
 }
 
-// Nearest picks from known the names that somebody who typed name may have meant:
-// at most 3, nearest first, and only those that are near. What begins with name comes
-// before what is spelt nearly so.
+// Nearest picks from known the names that a person who typed name may have meant: at most
+// 3, nearest first, and only similar ones. Names that begin with name come before names
+// with a similar spelling.
 func Nearest(name string, known []string) []string {
 	type guess struct {
 		name string

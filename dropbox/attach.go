@@ -13,10 +13,10 @@ import (
 	"unicode/utf8"
 )
 
-// Attach puts a file into the store, durable, as attach/<sha256>/NAME, and returns
-// what a message says about it. The same content under the same name is kept once.
-// NAME is name without its folders and without what a screen or a shell stumbles
-// over. The error is a [*TooLargeError] over MaxAttachment; then nothing is kept.
+// Attach puts a file into the store, durable, as attach/<sha256>/NAME, and returns what a
+// message says about it. The same content under the same name is kept once. NAME is name
+// without its folders and without characters that are special to a screen or a shell. The
+// error is a [*TooLargeError] over MaxAttachment; then nothing is kept.
 func (s *Store) Attach(name string, r io.Reader) (Attachment, error) {
 	a, err := s.attach(name, r)
 	if err != nil {
@@ -34,7 +34,7 @@ func (s *Store) attach(name string, r io.Reader) (Attachment, error) {
 	if n := int64(len(data)); n > limit {
 		if f, ok := r.(interface{ Stat() (fs.FileInfo, error) }); ok {
 			if info, err := f.Stat(); err == nil {
-				n = max(n, info.Size()) // all of it, not what was read
+				n = max(n, info.Size()) // the whole size, not only the part that was read
 			}
 		}
 		return Attachment{}, &TooLargeError{What: "attachment", Size: n, Max: limit}
@@ -44,7 +44,7 @@ func (s *Store) attach(name string, r io.Reader) (Attachment, error) {
 	folder := attachDir + "/" + a.SHA256
 	a.Path = folder + "/" + a.Name
 	if kept, err := s.disk.readFile(a.Path, limit); err == nil && bytes.Equal(kept, data) {
-		// Anyone who put it there may have been killed before it was durable.
+		// The process that wrote it may have been killed before it was durable.
 		return a, errors.Join(s.disk.syncDir(folder), s.disk.syncDir(attachDir))
 	}
 	if there, err := s.disk.exists(attachDir); err != nil {

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// maxBatch is how many messages are on their way together. Each has an open file.
+// maxBatch is the most messages in one batch. Each has an open file.
 const maxBatch = 64
 
 // An outgoing is a message on its way into a mailbox.
@@ -51,7 +51,7 @@ func (s *Store) deliverAll(all []*outgoing) {
 	}
 }
 
-// pick takes the messages that can be delivered together.
+// pick chooses the messages that can be delivered together.
 func (b *batch) pick(all []*outgoing) {
 	for _, o := range all {
 		if o.over {
@@ -75,8 +75,8 @@ func (b *batch) pick(all []*outgoing) {
 // and repairs the mailbox where that is needed.
 func (s *Store) deliverAlone(o *outgoing) {
 	repaired := false
-	// Anyone who takes a guard away, since it is old or no guard, does it once. Ten are
-	// more than can meet.
+	// Each other caller that removes an old or broken guard does so once. Ten rounds are
+	// more than can be needed.
 	for range 10 {
 		b := &batch{store: s, disk: s.disk, mail: []*outgoing{o}}
 		if o.err = b.finishKnown(o); errors.Is(o.err, errForgotten) {
@@ -99,7 +99,7 @@ func (s *Store) deliverAlone(o *outgoing) {
 }
 
 // finishKnown finishes the delivery of the first message with the key of this one. The
-// error is [errForgotten] when there is none.
+// error is [errForgotten] when no message has it.
 func (b *batch) finishKnown(o *outgoing) error {
 	if o.key == "" {
 		return errForgotten

@@ -20,7 +20,8 @@ func drafts(to string, messages ...*dropbox.Message) []dropbox.Draft {
 	return list
 }
 
-// A batch of any size comes whole and in its order, each message as if it were alone.
+// A batch of any size arrives complete and in order, each message as if it were delivered
+// alone.
 func TestDeliverBatch(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -67,7 +68,7 @@ func TestDeliverBatch(t *testing.T) {
 	}
 }
 
-// What is wrong with one message of a batch is no matter to the others.
+// An error of one message in a batch does not affect the others.
 func TestDeliverBatchWithFaults(t *testing.T) {
 	s := newStore(t, dropbox.Options{MaxBody: 20}, "coder", "full", "broken")
 	drop(t, s, "full", "FULL", "")
@@ -197,8 +198,8 @@ func texts(n int) (list []*dropbox.Message) {
 	return list
 }
 
-// A folder that is removed while a batch is on its way is made again, and the messages
-// that needed it come as well.
+// A folder that is removed during the delivery of a batch is recreated, and the messages
+// that needed it arrive as well.
 func TestDeliverBatchIntoAMailboxThatLosesAFolder(t *testing.T) {
 	for _, at := range []dropbox.Op{dropbox.OpCreate, dropbox.OpLink, dropbox.OpMove} {
 		for _, folder := range []string{"tmp", "new", "keys"} {

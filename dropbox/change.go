@@ -34,9 +34,8 @@ func (d *disk) mkdir(name string) error {
 	return pathError("mkdir", name, err)
 }
 
-// clearWay moves what lies in the place of a folder, such as a symlink, to another
-// name with an id. Beside a mailbox's folders it is what was dropped by hand, and
-// somebody is told of it.
+// clearWay renames a thing in the place of a folder, such as a symlink, to a name with an
+// id. Beside a mailbox's folders the new name counts as a drop, and is reported.
 func (d *disk) clearWay(folder, to string) error {
 	st, err := d.stat(folder)
 	if err != nil || kindOf(st.Mode) == KindFolder {
@@ -131,9 +130,8 @@ func (d *disk) syncFiles(files []*os.File) []error {
 	return errs
 }
 
-// move renames a file and never replaces another: then the error is fs.ErrExist.
-// Of several callers that move one file, one alone succeeds; for the others it is
-// gone, fs.ErrNotExist.
+// move renames a file and never replaces another: then the error is fs.ErrExist. Of several
+// callers that move one file, only one succeeds; the others get fs.ErrNotExist.
 func (d *disk) move(name, to string) error {
 	return d.inBothDirs(name, to, func(from, into nameAt) error { return d.moveAt(from, into, name, to) })
 }
@@ -205,7 +203,7 @@ func (d *disk) replaceAt(from, into nameAt, name, to string) error {
 	return linkError("rename", name, to, err)
 }
 
-// isFile says whether a name stands for that file.
+// isFile reports whether a name stands for that file.
 func (d *disk) isFile(name string, ino uint64) (bool, error) {
 	st, err := d.stat(name)
 	if err != nil {
@@ -214,7 +212,7 @@ func (d *disk) isFile(name string, ino uint64) (bool, error) {
 	return st.Ino == ino, nil
 }
 
-// sameFile says whether two names are there and stand for one file.
+// sameFile reports whether two names exist and stand for the same file.
 func (d *disk) sameFile(a, b string) (bool, error) {
 	one, err := d.stat(a)
 	if err != nil {
@@ -236,9 +234,9 @@ func (d *disk) isFolder(name string) error {
 	return f.Close()
 }
 
-// link gives a file a second name, or, on a file system that cannot, puts a copy
-// with the same bytes there. Either way it is all there or not at all, and never
-// replaces another.
+// link gives a file a second name, or, on a file system without hard links, makes a copy
+// with the same bytes. Either way the new name is complete or missing, and never replaces
+// another file.
 func (d *disk) link(name, to string, data []byte) error {
 	return d.inBothDirs(name, to, func(from, into nameAt) error { return d.linkAt(from, into, name, to, data) })
 }
@@ -273,7 +271,7 @@ func (d *disk) linkAt(from, into nameAt, name, to string, data []byte) error {
 	return errors.Join(err, d.removeAt(copied, scratch))
 }
 
-// unsupported says whether an error means that this disk never does such a thing.
+// unsupported reports whether an error means that this disk does not support the call.
 func unsupported(err error) bool {
 	if err == nil {
 		return false
@@ -312,7 +310,7 @@ func (d *disk) removeFolder(name string) error {
 	return pathError("remove", name, retryEINTR(func() error { return unix.Unlinkat(sp.dirfd, sp.base, unix.AT_REMOVEDIR) }))
 }
 
-// removeTree removes a folder with all that is in it.
+// removeTree removes a folder with all its content.
 func (d *disk) removeTree(name string) error {
 	if err := d.isFolder(path.Dir(name)); err != nil {
 		return err

@@ -8,23 +8,23 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A Claim is a message that was taken for a turn. It lies in cur/ until it is
-// settled: by Commit and Finish, by PutBack, or by Bury.
+// A Claim is a message that was claimed for a turn. It is in cur/ until it is settled: by
+// Commit and Finish, by PutBack, or by GiveUp.
 type Claim struct {
 	Entry            // as it is now, in cur/
 	Message *Message // nil when Bad is set
 
-	// Bad says why the file is not a message: broken, too large, a symlink, a folder.
-	// It is claimed anyway, and is to be buried. It is an [ErrInvalid] or an
+	// Bad says why the file is not a message: broken, too large, a symlink, a folder. The
+	// file is claimed anyway, and the caller gives it up. Bad is an [ErrInvalid] or an
 	// [ErrTooLarge].
 	Bad error
 }
 
-// Claim takes a waiting message: one rename from new/ to cur/, with Begun one
-// higher, durable before it returns. So a message that ends the machine each time
-// it is begun is counted. The error is [ErrGone] when somebody else took it, and
-// [ErrHalted] while HALT is there. After any other error it waits as before, or, if
-// the disk refused even to put it back, lies in cur/ as after a crash.
+// Claim takes a waiting message: one rename from new/ to cur/, with Begun one higher,
+// durable before it returns. So a message that crashes the machine each time is counted.
+// The error is [ErrGone] when somebody else took it, and [ErrHalted] while HALT is there.
+// After any other error the message waits as before, or, if the disk refused even to put it
+// back, is in cur/ as after a crash.
 //
 // The file is opened before it is moved and read through that, so what is read is
 // what was claimed.
@@ -32,7 +32,8 @@ func (b *Mailbox) Claim(e Entry) (*Claim, error) {
 	c, err := b.claim(e)
 	if err == nil {
 		if err = b.disk.syncDir(b.dir(curFolder)); err != nil {
-			// Not claimed for sure, so not claimed: or it would lie there until a restart.
+			// The claim is not durable, so undo it: otherwise the message would stay in
+			// cur/ until a restart.
 			err = errors.Join(err, b.disk.move(b.at(curFolder, c.Name), b.at(newFolder, e.Name)))
 		}
 	}
@@ -42,9 +43,9 @@ func (b *Mailbox) Claim(e Entry) (*Claim, error) {
 	return c, nil
 }
 
-// Take is a Claim that a power cut may undo until [Mailbox.SyncClaims] returns.
-// The caller prepares meanwhile what the message does not see: before a turn is
-// begun its claim must be durable.
+// Take is a Claim that a power cut may undo until [Mailbox.SyncClaims] returns. The caller
+// may prepare other things in the meantime, but before a turn begins its claim must be
+// durable.
 func (b *Mailbox) Take(e Entry) (*Claim, error) {
 	c, err := b.claim(e)
 	if err != nil {
@@ -87,16 +88,16 @@ func (b *Mailbox) claim(e Entry) (*Claim, error) {
 	return c, nil
 }
 
-// read sets c.Message, or c.Bad when the file is none, and never will be. The error
-// is [ErrGone] when there is no such file. Trouble of the disk or of this process is
-// an error too: it passes, and the message is as good as ever.
+// read sets c.Message, or c.Bad when the file is not a message and never will be. The error
+// is [ErrGone] when the file is missing. Trouble of the disk or of this process is an error
+// too: it is temporary, and the message is still good.
 func (b *Mailbox) read(c *Claim, path string) error {
 	f, err := b.disk.openRead(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return ErrGone
 	case isOdd(err):
-		// Perhaps it is not the file that is strange, but the way to it.
+		// The cause may be a folder on the path, and not the file.
 		folder, _ := strings.CutSuffix(path, "/"+c.Name)
 		if err := b.disk.isFolder(folder); err != nil {
 			return err
@@ -122,14 +123,14 @@ func (b *Mailbox) read(c *Claim, path string) error {
 	return err
 }
 
-// works says whether the disk takes a small file.
+// works reports whether the disk accepts a small file.
 func (b *Mailbox) works() bool {
 	scratch := b.at(tmpFolder, "trial-"+NewID())
 	return b.disk.write(scratch, []byte("Does this disk work?\n")) == nil && b.disk.remove(scratch) == nil
 }
 
-// Open reads again what is in cur/ already, after a crash. The error is [ErrGone]
-// when it is not there.
+// Open reads a message in cur/ again after a crash. The error is [ErrGone] when it is
+// missing.
 func (b *Mailbox) Open(e Entry) (*Claim, error) {
 	c := &Claim{Entry: e}
 	if err := b.read(c, b.at(curFolder, e.Name)); err != nil {

@@ -9,14 +9,12 @@ import (
 	"time"
 )
 
-// maxScratch is how old what lies in tmp/ may be before it counts as left by a
-// crash.
+// maxScratch is the age from which a file in tmp/ counts as left by a crash.
 const maxScratch = time.Hour
 
-// Clean removes what crashes left behind: what lies in tmp/ for an hour, and keys
-// older than 7 days. A message that was cut off before new/ was never accepted, so
-// it goes, and its key with it. To repeat it is harmless. It returns how many files
-// it removed.
+// Clean removes files that crashes left: files in tmp/ that are an hour old, and keys older
+// than 7 days. A message that did not reach new/ was never accepted, so it is removed with
+// its key. Repeating it is harmless. It returns how many files it removed.
 func (b *Mailbox) Clean(now time.Time) (removed int, err error) {
 	n, err := cleaner{b}.tmp(now)
 	if err == nil {
@@ -42,8 +40,8 @@ func (c cleaner) tmp(now time.Time) (removed int, err error) {
 			continue // gone, young, or not a file of the store
 		}
 		if _, ok := parseName(name); ok && kindOf(st.Mode) == KindFile {
-			// Moved aside first: a sender with that key may be about to finish it, and
-			// of the two renames one alone succeeds.
+			// Rename it first: a sender with that key may be about to finish it, and only
+			// one of the two renames succeeds.
 			aside := c.box.at(tmpFolder, oldPrefix+NewID())
 			if err := c.box.disk.move(path, aside); errors.Is(err, fs.ErrNotExist) {
 				continue
@@ -63,8 +61,8 @@ func (c cleaner) tmp(now time.Time) (removed int, err error) {
 	return removed, nil
 }
 
-// dropKey removes the guard that belongs to a message that is about to go, if that
-// message is nowhere else.
+// dropKey removes the guard of a message that is about to be removed, if that message is
+// nowhere else.
 func (c cleaner) dropKey(path string) error {
 	data, err := c.box.disk.readFile(path, c.box.store.maxFile())
 	if errors.Is(err, ErrInvalid) || errors.Is(err, ErrTooLarge) {

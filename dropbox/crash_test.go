@@ -84,7 +84,7 @@ var lives = map[string]func(*dropbox.Store) error{
 		}
 		return work(b)
 	},
-	"bury": func(s *dropbox.Store) error {
+	"giveup": func(s *dropbox.Store) error {
 		b, err := s.Mailbox("coder")
 		if err != nil {
 			return err
@@ -92,7 +92,7 @@ var lives = map[string]func(*dropbox.Store) error{
 		if cut, err := b.Reasons(); err != nil {
 			return err
 		} else if len(cut) > 0 {
-			return b.Bury(cut[0], "another reason")
+			return b.GiveUp(cut[0], "another reason")
 		}
 		if err := putAllBack(b); err != nil {
 			return err
@@ -105,7 +105,7 @@ var lives = map[string]func(*dropbox.Store) error{
 		if err != nil {
 			return err
 		}
-		return b.Bury(c.Entry, "the reason")
+		return b.GiveUp(c.Entry, "the reason")
 	},
 	"take in": func(s *dropbox.Store) error {
 		b, err := s.Mailbox("coder")
@@ -186,7 +186,7 @@ func TestKilledBetweenTheSteps(t *testing.T) {
 	}{
 		"send":    {nil, dropbox.Waiting, ""},
 		"work":    {func(t *testing.T, s *dropbox.Store) { deliver(t, s, "coder", text("x")) }, dropbox.Done, ".receipt.yaml"},
-		"bury":    {func(t *testing.T, s *dropbox.Store) { deliver(t, s, "coder", text("x")) }, dropbox.Dead, ".reason.txt"},
+		"giveup":  {func(t *testing.T, s *dropbox.Store) { deliver(t, s, "coder", text("x")) }, dropbox.Dead, ".reason.txt"},
 		"take in": {func(t *testing.T, s *dropbox.Store) { drop(t, s, "coder", "plan.md", "do it") }, dropbox.Waiting, ""},
 	} {
 		t.Run(verb, func(t *testing.T) {

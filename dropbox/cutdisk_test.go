@@ -14,8 +14,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// A cutDisk is a file system after so many steps, as a power cut may leave it. What
-// was synced is there. What was not may be there or not:
+// A cutDisk is a file system after some steps, as a power cut may leave it. Everything
+// synced is there. The rest is open:
 //
 //   - The bytes of a file that was not synced: all, none, a part, or NULs.
 //   - A name whose folder was not synced since: as it is, or as it was at any time

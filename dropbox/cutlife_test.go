@@ -408,7 +408,7 @@ func turn(a *actor, b *dropbox.Mailbox, c *dropbox.Claim) error {
 		_, err := b.Release(c.Entry)
 		return err
 	case 3:
-		return a.moves(name, dropbox.Dead, func() error { return b.Bury(c.Entry, "no") })
+		return a.moves(name, dropbox.Dead, func() error { return b.GiveUp(c.Entry, "no") })
 	}
 	return done(a, b, c)
 }

@@ -11,20 +11,20 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// DeadLetters are what was given up of a mailbox, in dead/.
+// DeadLetters are the messages of a mailbox that were given up, in dead/.
 type DeadLetters struct{ box *Mailbox }
 
 // DeadLetters returns the dead letters of the mailbox.
 func (b *Mailbox) DeadLetters() DeadLetters { return DeadLetters{b} }
 
-// Bury gives a message up, from cur/ or new/: first the reason is durable in
-// dead/, then the message moves there. It may be repeated, and goes on wherever a
-// crash cut it off; the first reason stays.
-func (b *Mailbox) Bury(e Entry, reason string) error {
-	return b.wrap("bury "+e.ID, b.bury(e, reason))
+// GiveUp moves a message from cur/ or new/ to dead/: first the reason is durable there,
+// then the message moves. It may be repeated, and continues after a crash at any point; the
+// first reason stays.
+func (b *Mailbox) GiveUp(e Entry, reason string) error {
+	return b.wrap("give up "+e.ID, b.giveUp(e, reason))
 }
 
-func (b *Mailbox) bury(e Entry, reason string) error {
+func (b *Mailbox) giveUp(e Entry, reason string) error {
 	name := b.at(deadFolder, e.Base()+".md")
 	err := b.writeReason(e.reasonName(), reason)
 	if err != nil {
@@ -53,12 +53,11 @@ func (b *Mailbox) bury(e Entry, reason string) error {
 	return b.disk.syncLeft(b.dir(curFolder), b.dir(newFolder))
 }
 
-// Condemn is the first half of Bury: the reason is durable in dead/, the message is
-// not there yet. It returns when that happened, which names this burial: the same
-// time when it is repeated after a crash, another one when the message was retried
-// and is given up again. So whoever tells the sender between the two halves, with
-// that time in a key, tells once each time. [Mailbox.Reasons] finds what was cut
-// off here.
+// Condemn is the first half of GiveUp: the reason is durable in dead/, the message is not
+// there yet. It returns the time of the reason: the same time when it is repeated after a
+// crash, another time when the message was retried and is given up again. So a caller that
+// tells the sender between the two halves, with that time in a key, tells once each time.
+// [Mailbox.Reasons] finds the messages whose second half is missing.
 func (b *Mailbox) Condemn(e Entry, reason string) (time.Time, error) {
 	err := b.writeReason(e.reasonName(), reason)
 	var st unix.Stat_t
@@ -71,8 +70,8 @@ func (b *Mailbox) Condemn(e Entry, reason string) (time.Time, error) {
 	return modTime(&st), nil
 }
 
-// Reasons returns the messages in cur/ that have a reason in dead/ already, in the
-// order of work: giving them up was cut off, and Bury goes on.
+// Reasons returns the messages in cur/ that have a reason in dead/ already, in the order of
+// work: giving them up was interrupted, and GiveUp continues it.
 func (b *Mailbox) Reasons() ([]Entry, error) {
 	entries, _, err := b.list(curFolder)
 	if err != nil {
@@ -91,7 +90,7 @@ func (b *Mailbox) Reasons() ([]Entry, error) {
 	return cut, nil
 }
 
-// Reason reads why a message was given up; empty if nobody noted it.
+// Reason reads why a message was given up; empty if there is no reason.
 func (b *Mailbox) Reason(e Entry) (string, error) {
 	return b.readReason(e.reasonName())
 }
@@ -112,8 +111,8 @@ const cancelReason = "cancelled while it waited"
 // Cancel takes back a message that still waits: it goes to dead/, and the reason
 // says so. The error is [ErrGone] when it waits no longer.
 func (b *Mailbox) Cancel(e Entry) error {
-	// Here the reason comes second: it must not lie beside a message that a turn
-	// took at the last moment.
+	// Here the reason comes second: there must be no reason for a message that a turn
+	// claimed at the last moment.
 	name := b.at(deadFolder, e.Base()+".md")
 	err := b.disk.move(b.at(newFolder, e.Name), name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -174,9 +173,8 @@ func (dead DeadLetters) List() ([]DeadLetter, error) {
 	return list, nil
 }
 
-// Count is how many dead letters there are that somebody may have to look at: those that
-// were taken back are left out. It opens none, and no reason but of the length of theirs:
-// it is for a status that is asked often.
+// Count returns the number of dead letters without those that were taken back. It opens no
+// letter, and only reasons of the length of cancelReason, since a status calls it often.
 func (dead DeadLetters) Count() (int, error) {
 	names, err := dead.box.disk.names(dead.box.dir(deadFolder))
 	if err != nil {
@@ -198,7 +196,7 @@ func (dead DeadLetters) Count() (int, error) {
 	return n, nil
 }
 
-// tookBack says whether a dead letter is a message that [Mailbox.Cancel] took back.
+// tookBack reports whether a dead letter is a message that [Mailbox.Cancel] took back.
 func (dead DeadLetters) tookBack(name string) (bool, error) {
 	e, ok := parseName(name)
 	if !ok {
@@ -212,14 +210,14 @@ func (dead DeadLetters) tookBack(name string) (bool, error) {
 	return reason == cancelReason, err
 }
 
-// isLetter says whether a name in dead/ is that of a dead letter, not of a reason.
+// isLetter reports whether a name in dead/ is that of a dead letter, not of a reason.
 func isLetter(name string) bool {
 	return !strings.HasSuffix(name, reasonEnd) && !strings.HasPrefix(name, ".")
 }
 
-// Retry gives a dead letter another chance, its counts at nothing: a message waits
-// again, at its old place in the order; what was dropped by hand lies again where
-// it was dropped. The error is [ErrGone] when it is not in dead/ any more.
+// Retry moves a dead letter back, with its counts at 0: a message waits again, at its old
+// place in the order; a drop goes back to where it was dropped. The error is [ErrGone] when
+// it is not in dead/ any more.
 func (dead DeadLetters) Retry(d DeadLetter) error {
 	return dead.box.wrap("retry "+d.Name, dead.retry(d))
 }
@@ -233,8 +231,8 @@ func (dead DeadLetters) retry(d DeadLetter) error {
 	} else if !there {
 		return ErrGone
 	}
-	// The reason goes first. A message in new/ that still had one would be buried
-	// again by the next start after a crash.
+	// The reason goes first. A message in new/ that still had one would be given up again
+	// by the next start after a crash.
 	if err := ignoreMissing(dead.box.disk.remove(dead.box.at(deadFolder, d.reasonName()))); err != nil {
 		return err
 	}
@@ -253,7 +251,7 @@ func (dead DeadLetters) retry(d DeadLetter) error {
 	return dead.box.disk.syncLeft(dead.box.dir(deadFolder))
 }
 
-// retryDrop lays a thing where it was dropped, unless another of its name is there.
+// retryDrop moves a drop back to where it was dropped, unless that name is taken.
 func (dead DeadLetters) retryDrop(d DeadLetter) error {
 	err := dead.box.disk.move(dead.box.at(deadFolder, d.Name), dead.box.name+"/"+d.Original)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -265,8 +263,8 @@ func (dead DeadLetters) retryDrop(d DeadLetter) error {
 	return errors.Join(err, dead.box.disk.syncDir(dead.box.name))
 }
 
-// Purge removes a dead letter and its reason for good. Its key stays known: a
-// sender that repeats itself does not bring it back.
+// Purge deletes a dead letter and its reason. Its key stays known: a repeated delivery does
+// not bring it back.
 func (dead DeadLetters) Purge(d DeadLetter) error {
 	return dead.box.wrap("purge "+d.Name, dead.purge(d))
 }
@@ -303,8 +301,8 @@ func (dead DeadLetters) purge(d DeadLetter) error {
 	return dead.box.disk.syncDir(dead.box.dir(deadFolder))
 }
 
-// Has says whether a message lies in dead/ with its reason. Another file of that name
-// that waits is a copy of it: [DeadLetters.Retry] moves the one that there is.
+// Has reports whether a message is in dead/ with its reason. A waiting file of the same
+// name is a copy of it: [DeadLetters.Retry] moves the existing message.
 func (dead DeadLetters) Has(e Entry) (bool, error) {
 	there, err := dead.box.disk.exists(dead.box.at(deadFolder, e.Base()+".md"))
 	if there && err == nil {
@@ -314,7 +312,7 @@ func (dead DeadLetters) Has(e Entry) (bool, error) {
 }
 
 // SetAsideClaimed moves a claimed file to dead/ as a thing that is not a message, beside
-// the dead letter of its name, and notes the reason.
+// the dead letter of its name, and writes the reason.
 func (b *Mailbox) SetAsideClaimed(e Entry, reason string) error {
 	_, err := b.setAside(curFolder, e.Name, reason)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -23,7 +23,7 @@ func TestDeadLetters(t *testing.T) {
 	}
 	c = claim(t, b, back)
 	for _, reason := range []string{"failed 3 times:\nno disk\n", "a second reason"} {
-		if err := b.Bury(c.Entry, reason); err != nil {
+		if err := b.GiveUp(c.Entry, reason); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -60,15 +60,15 @@ func TestDeadLetters(t *testing.T) {
 	if err := b.DeadLetters().Purge(dead); !errors.Is(err, dropbox.ErrGone) {
 		t.Errorf("second Purge = %v, want ErrGone", err)
 	}
-	if err := b.Bury(e, "gone"); !errors.Is(err, dropbox.ErrGone) {
-		t.Errorf("Bury of what is gone = %v, want ErrGone", err)
+	if err := b.GiveUp(e, "gone"); !errors.Is(err, dropbox.ErrGone) {
+		t.Errorf("GiveUp of a missing message = %v, want ErrGone", err)
 	}
 	if left := tree(t, filepath.Join(s.Dir(), "coder/dead")); len(left) != 0 {
 		t.Errorf("left in dead: %v", left)
 	}
 }
 
-// Whatever a dropped thing is called, it can be listed, tried again and purged.
+// A drop with any name can be listed, retried and purged.
 func TestSetAsideNames(t *testing.T) {
 	s := newStore(t, dropbox.Options{}, "coder")
 	b := mailbox(t, s, "coder")
@@ -106,7 +106,7 @@ func TestSetAsideNames(t *testing.T) {
 	}
 }
 
-// The time of a burial names it: the same when a crash makes it be repeated,
+// The time of the reason is the same when a crash makes it be repeated,
 // another one after a retry.
 func TestCondemn(t *testing.T) {
 	s := newStore(t, dropbox.Options{}, "coder")
@@ -127,7 +127,7 @@ func TestCondemn(t *testing.T) {
 		if err != nil || !again.Equal(first) {
 			t.Errorf("Condemn = %v (%v), want %v as before", again, err, first)
 		}
-		if err := b.Bury(c.Entry, "why else"); err != nil {
+		if err := b.GiveUp(c.Entry, "why else"); err != nil {
 			t.Fatal(err)
 		}
 		d := onlyDead(t, b)
@@ -140,6 +140,6 @@ func TestCondemn(t *testing.T) {
 		}
 	}
 	if !times[1].After(times[0]) {
-		t.Errorf("burials at %v, want a later one after the retry", times)
+		t.Errorf("given up at %v, want a later one after the retry", times)
 	}
 }

@@ -5,21 +5,20 @@ import "fmt"
 // Deliver puts a message into a mailbox. When the error is nil the message
 // survives a crash of this machine.
 //
-// m itself stays as it is. In the copy that is written, V, ID, Created and Proof
-// are new whatever m says, and what may be left out is filled in: From is lead,
-// To is the mailbox, Type is task, Thread and Trace are the new id. A result whose
-// body is over MaxBody becomes an attachment, and its body the beginning of it.
+// m itself does not change. In the copy that is written, V, ID, Created and Proof are
+// always new, and empty fields are filled in: From is lead, To is the mailbox, Type is
+// task, Thread and Trace are the new id. A result whose body is over MaxBody becomes an
+// attachment, and its body the beginning of it.
 //
 // With a Key it is delivered once: a second message with that key for the same
 // mailbox within 7 days is not written, and the Delivery is that of the first,
 // finished if it was cut off.
 //
-// Errors: [*UnknownError] or [*NameError] for the mailbox; [ErrFull], never for a
-// result or from swarm: answers and alerts always pass; [*TooLargeError];
-// [*InvalidError]; [ErrHops]; and whatever the disk says, such as ENOSPC. After any
-// error nothing is delivered and nothing is left behind, with one exception: with
-// [ErrNotDurable] the message is there, and only a Key makes it harmless to try
-// again. With a Key, what failed may be half on its way, and who tries again
+// Errors: [*UnknownError] or [*NameError] for the mailbox; [ErrFull], never for a result or
+// from swarm: answers and alerts always pass; [*TooLargeError]; [*InvalidError]; [ErrHops];
+// and errors of the disk, such as ENOSPC. After any error nothing is delivered and nothing
+// is left behind, with one exception: after [ErrNotDurable] the message is there, and only
+// a Key makes a retry harmless. With a Key, a failed delivery may be half done, and a retry
 // finishes it.
 func (s *Store) Deliver(to string, m *Message) (Delivery, error) {
 	return s.DeliverSigned(to, m, nil)
@@ -51,10 +50,9 @@ func (b *Mailbox) deliver(m *Message, sign func(*Message) string) (Delivery, err
 	return o.Delivery, nil
 }
 
-// DeliverBatch delivers several messages, in their order, and is to be preferred
-// where many come at once: one by one each waits for the disk three times, here all
-// of them wait together. What is promised for each of them is what [Store.Deliver]
-// promises, and the failure of one leaves the others alone.
+// DeliverBatch delivers several messages, in their order. It is faster for many messages:
+// one by one each waits for the disk three times, here all of them wait together. Each has
+// the guarantees of [Store.Deliver], and the failure of one does not affect the others.
 func (s *Store) DeliverBatch(drafts []Draft) []Outcome {
 	outcomes := make([]Outcome, len(drafts))
 	for at := 0; at < len(drafts); at += maxBatch {
@@ -94,8 +92,8 @@ func (s *Store) deliver(drafts []Draft, outcomes []Outcome) {
 	}
 }
 
-// prepare looks whether a message may be delivered, and returns what is to be: a copy
-// of it, whose body is not too long.
+// prepare checks that a message may be delivered, and returns the copy to deliver, whose
+// body is not too long.
 func (s *Store) prepare(to string, m *Message) (Message, error) {
 	if s.TooManyHops(m.Hops) {
 		return Message{}, fmt.Errorf("%w: %d hops, %d at most", ErrHops, m.Hops, s.opts.MaxHops)
@@ -136,7 +134,7 @@ func (s *Store) compose(to string, m Message, sign func(*Message) string) *outgo
 	return o
 }
 
-// checkRoom looks for FULL, which List puts down and takes away.
+// checkRoom looks for FULL, which List makes and removes.
 func (s *Store) checkRoom(to string, m *Message) error {
 	if m.Type == Result || m.From == Swarm {
 		return nil

@@ -16,7 +16,7 @@ type Draft struct {
 	Sign    func(*Message) string // nil for no proof; see [Store.DeliverSigned]
 }
 
-// An Outcome is what became of a [Draft].
+// An Outcome is the result of delivering a [Draft].
 type Outcome struct {
 	Delivery
 	Err error // as of [Store.Deliver]; nil: the message survives a crash of this machine

@@ -71,7 +71,7 @@ func openDisk(dir string, step func(Step) error) (*disk, error) {
 
 func (d *disk) close() error { return errors.Join(d.top.Close(), d.root.Close()) }
 
-// ask puts a change to Options.Step, if there is one.
+// ask calls Options.Step with a change, if it is set.
 func (d *disk) ask(op Op, name, to string) error {
 	if d.step == nil {
 		return nil
@@ -118,8 +118,8 @@ func (d *disk) openAt(name string, flags int, perm uint32) (*os.File, error) {
 	return os.NewFile(uintptr(fd), name), nil
 }
 
-// A nameAt is a name in an open folder: what is done there leads through no symlink,
-// whatever becomes of the path meanwhile.
+// A nameAt is a name in an open folder: a call on it follows no symlink, even if the path
+// changes in the meantime.
 type nameAt struct {
 	dirfd int
 	base  string
@@ -153,7 +153,7 @@ func (sp nameAt) close() {
 	}
 }
 
-// isFolder says whether a folder lies there.
+// isFolder reports whether the name is a folder.
 func (sp nameAt) isFolder() bool {
 	var st unix.Stat_t
 	err := retryEINTR(func() error { return unix.Fstatat(sp.dirfd, sp.base, &st, unix.AT_SYMLINK_NOFOLLOW) })
@@ -172,7 +172,7 @@ func (d *disk) stat(name string) (unix.Stat_t, error) {
 	return st, pathError("stat", name, err)
 }
 
-// readable says whether permissions let us read a file.
+// readable reports whether permissions let this user read a file.
 func (d *disk) readable(name string) bool {
 	sp, err := d.nameAt(name)
 	if err != nil {
@@ -182,8 +182,8 @@ func (d *disk) readable(name string) bool {
 	return !errors.Is(unix.Faccessat(sp.dirfd, sp.base, unix.R_OK, 0), fs.ErrPermission)
 }
 
-// exists says whether a name is there. Trouble on the way there counts as absent
-// only where it says so: a folder that is missing.
+// exists reports whether a name exists. An error on the path means absent only where a
+// folder is missing.
 func (d *disk) exists(name string) (bool, error) {
 	_, err := d.stat(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -214,8 +214,8 @@ func (d *disk) eachName(folder string, yield func(string) bool) error {
 	}
 }
 
-// names lists a folder by names alone; a folder that is not there is empty. [namesIn]
-// says how far the list is the folder at one moment.
+// names lists the names in a folder; a missing folder is empty. See [namesIn] for when the
+// list is the folder at one moment.
 func (d *disk) names(folder string) ([]string, error) {
 	f, err := d.folder(folder)
 	if errors.Is(err, fs.ErrNotExist) {

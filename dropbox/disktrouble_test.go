@@ -14,8 +14,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// A deed is a call, or some, on the one message there is in the mailbox "coder". Who
-// repeats it after an error gets what was wanted.
+// A deed is one or more calls on the only message in the mailbox "coder". Repeating it
+// after an error completes it.
 type deed struct {
 	prepare func(*dropbox.Store, *dropbox.Mailbox) error
 	do      func(*dropbox.Store, *dropbox.Mailbox) error
@@ -54,17 +54,17 @@ func take(_ *dropbox.Store, b *dropbox.Mailbox) error {
 	return err
 }
 
-// sentAndTaken, buried and refused are how a deed may find its message.
+// sentAndTaken, givenUp and refused prepare the message of a deed.
 func sentAndTaken(s *dropbox.Store, b *dropbox.Mailbox) error {
 	return errors.Join(send(s, b), take(s, b))
 }
 
-func buried(s *dropbox.Store, b *dropbox.Mailbox) error {
+func givenUp(s *dropbox.Store, b *dropbox.Mailbox) error {
 	if err := sentAndTaken(s, b); err != nil {
 		return err
 	}
 	e, err := entry(s, 1)
-	return errors.Join(err, b.Bury(e, "the reason"))
+	return errors.Join(err, b.GiveUp(e, "the reason"))
 }
 
 func refused(s *dropbox.Store, b *dropbox.Mailbox) error {
@@ -162,8 +162,8 @@ var deeds = map[string]deed{
 	"settle in a batch": {prepare: sentAndTaken, do: with(1, func(b *dropbox.Mailbox, e dropbox.Entry) error {
 		return b.SettleBatch([]dropbox.Settlement{{Entry: e, Receipt: []byte("receipt of m\n")}})[0]
 	}), want: dropbox.Done},
-	"bury": {prepare: sentAndTaken, do: with(1, func(b *dropbox.Mailbox, e dropbox.Entry) error {
-		return b.Bury(e, "the reason")
+	"giveup": {prepare: sentAndTaken, do: with(1, func(b *dropbox.Mailbox, e dropbox.Entry) error {
+		return b.GiveUp(e, "the reason")
 	}), want: dropbox.Dead},
 	"refuse": {prepare: sentAndTaken, do: with(1, func(b *dropbox.Mailbox, e dropbox.Entry) error {
 		return b.Refuse(e, "the reason")
@@ -174,8 +174,8 @@ var deeds = map[string]deed{
 	"cancel": {prepare: send, do: with(0, func(b *dropbox.Mailbox, e dropbox.Entry) error {
 		return notGone(b.Cancel(e))
 	}), want: dropbox.Dead},
-	"retry": {prepare: buried, do: toLetter(dropbox.DeadLetters.Retry), want: dropbox.Waiting},
-	"purge": {prepare: buried, do: toLetter(dropbox.DeadLetters.Purge), want: nowhere},
+	"retry": {prepare: givenUp, do: toLetter(dropbox.DeadLetters.Retry), want: dropbox.Waiting},
+	"purge": {prepare: givenUp, do: toLetter(dropbox.DeadLetters.Purge), want: nowhere},
 	"file":  {prepare: send, do: with(0, (*dropbox.Mailbox).File), want: dropbox.Done},
 }
 
@@ -366,8 +366,8 @@ func (d deed) achieved(s *dropbox.Store, b *dropbox.Mailbox) error {
 	return nil
 }
 
-// scaffolding lists what is neither a message nor a mark: in tmp/, hidden, or at the
-// top of the store. What lies in tmp/ for a key that is linked is on its way.
+// scaffolding lists what is neither a message nor a mark: in tmp/, hidden, or at the top of
+// the store. A file in tmp/ whose key is linked is still being delivered.
 func scaffolding(dir string) (left []string) {
 	filepath.WalkDir(dir, func(path string, e os.DirEntry, err error) error {
 		if err != nil || e.IsDir() {

@@ -11,7 +11,7 @@
 //	       |                        |   ^                 |
 //	       |                  Claim |   | PutBack         |
 //	       |                        v   |                 |
-//	       |                     AGENT/cur/ ----Bury----> AGENT/dead/ ---Purge--> gone
+//	       |                     AGENT/cur/ ---GiveUp---> AGENT/dead/ ---Purge--> gone
 //	       |                        |                     with its reason
 //	       |        Commit, Finish  |                        |
 //	       |                        v                        |
@@ -21,11 +21,11 @@
 //
 // # What is promised
 //
-// A message is accepted when [Store.Deliver] returns nil: then it is durable, and
-// it stays until somebody settles it. Messages are taken in the order of their file
-// names: by priority, then by the time of their delivery. A claim is a rename, so
-// one caller alone gets it. Whatever is cut off by a crash can be done again: each
-// step says what it does the second time, and none doubles a message.
+// A message is accepted when [Store.Deliver] returns nil: then it is durable, and it stays
+// until somebody settles it. Messages are taken in the order of their file names: by
+// priority, then by the time of their delivery. A claim is a rename, so only one caller
+// gets it. Every call that a crash interrupted can be repeated: each step says what it does
+// the second time, and none doubles a message.
 //
 // A message that has a key is delivered once per recipient within 7 days, also
 // when its sender was cut off and does not know whether it was delivered.
@@ -78,8 +78,8 @@
 // Several that are done at once are committed and finished by [Mailbox.SettleBatch].
 //
 // After a crash, before the first claim: [Mailbox.Recover]; then what has a receipt in
-// cur/ is finished ([Mailbox.Receipts], then Finish), what has a reason is buried
-// ([Mailbox.Reasons], then Bury), and the rest of [Mailbox.Claimed] is put back. A
+// cur/ is finished ([Mailbox.Receipts], then Finish), what has a reason is given up
+// ([Mailbox.Reasons], then GiveUp), and the rest of [Mailbox.Claimed] is put back. A
 // claimed message for which [Mailbox.HasReceipt] is true ran already and is filed with
 // File.
 //
@@ -114,7 +114,7 @@
 //
 // # The files of the package
 //
-// A file uses the files of its own layer and of those below it, and none above.
+// A file uses only the files of its layer and of the layers below.
 //
 //	readers         watch  recover  clean  retain  filesystem
 //	taking          deadletter  refuse  settle  settlebatch  find  intake

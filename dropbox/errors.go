@@ -38,7 +38,7 @@ var (
 	// ErrAmbiguous says that a part of an id stands for several. See [AmbiguousError].
 	ErrAmbiguous = errors.New("several messages")
 	// ErrWatches says that the system lets this user, or this process, watch no more
-	// folders. What is not watched is found when it is looked at.
+	// folders. Changes in the others are found only by listing them.
 	ErrWatches = errors.New("the system's limit of watches is reached")
 	// ErrNotDurable says that a message was delivered, that the disk did not confirm
 	// it, and that it could not be taken back either: a power cut may still lose it.

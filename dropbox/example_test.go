@@ -64,7 +64,7 @@ func Example() {
 			log.Fatal(err)
 		}
 		if claim.Bad != nil {
-			err = box.Bury(claim.Entry, claim.Bad.Error())
+			err = box.GiveUp(claim.Entry, claim.Bad.Error())
 		} else {
 			fmt.Printf("%s for the %d. time: %s", claim.Message.Subject, claim.Begun, claim.Message.Body)
 			if err = box.Commit(claim.Entry, []byte("v: 1\n")); err == nil {

@@ -155,9 +155,9 @@ func (s *Store) Load(f Found) (*Message, error) {
 	return m, nil
 }
 
-// Walk calls visit with every message, in the order of All, until it returns
-// false. What is not a message, and what moved on meanwhile, is left out. It reads
-// each file: for verbs of people, not for a daemon's loop.
+// Walk calls visit with every message, in the order of All, until it returns false. It
+// leaves out files that are not messages, and messages that moved on in the meantime. It
+// reads each file: for verbs of people, not for a daemon's loop.
 func (s *Store) Walk(visit func(Found, *Message) bool) error {
 	for f, err := range s.All() {
 		if err != nil {

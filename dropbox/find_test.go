@@ -49,7 +49,7 @@ func TestFind(t *testing.T) {
 	if m, err := s.Load(f); err != nil || string(m.Body) != "bbbbbbbbxy" {
 		t.Errorf("Load = %+v, %v", m, err)
 	}
-	if err := b.Bury(c.Entry, "no"); err != nil {
+	if err := b.GiveUp(c.Entry, "no"); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.Load(f); !errors.Is(err, dropbox.ErrGone) {
@@ -70,7 +70,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// What is filed, dead or refused is finished; a mailbox that is not chosen is not read.
+// Filed, dead and refused messages are finished; a mailbox that is not chosen is not read.
 func TestUnfinished(t *testing.T) {
 	s := newStore(t, dropbox.Options{}, "alice", "bob", "carol")
 	for _, agent := range []string{"alice", "bob"} {
@@ -85,7 +85,7 @@ func TestUnfinished(t *testing.T) {
 			case "done":
 				err = box.File(c.Entry)
 			case "dead":
-				err = box.Bury(c.Entry, "no")
+				err = box.GiveUp(c.Entry, "no")
 			case "refused":
 				err = box.Refuse(c.Entry, "no")
 			}

@@ -21,7 +21,8 @@ import (
 )
 
 // A store says what it makes durable (Options.Step); here the kernel says what it was asked
-// to. A process by itself hands every fsync of its own to this test before it is made.
+// to. A separate process hands each of its fsync calls to this test before the kernel makes
+// it.
 func TestEverySyncReachesTheKernel(t *testing.T) {
 	const inside = "DROPBOX_COUNTS_SYNCS"
 	if os.Getenv(inside) == "" {

@@ -2,8 +2,7 @@ package dropbox
 
 import "sync/atomic"
 
-// Full says whether the mailbox is full: then senders are refused, and what was
-// dropped by hand waits.
+// Full reports whether the mailbox is full: then senders are refused, and drops wait.
 func (b *Mailbox) Full() (bool, error) {
 	full, err := b.disk.exists(b.name + "/" + fullFile)
 	return full, b.wrap("look for "+fullFile, err)
@@ -12,7 +11,7 @@ func (b *Mailbox) Full() (bool, error) {
 // A fullMark is the file FULL of a mailbox.
 type fullMark struct{ box *Mailbox }
 
-// update puts FULL down, or takes it away, for so many waiting messages.
+// update makes or removes FULL, by the number of waiting messages.
 func (f fullMark) update(waiting int) error {
 	f.excess().Store(int64(waiting - f.box.store.opts.MaxWaiting + 1))
 	full, mark := waiting >= f.box.store.opts.MaxWaiting, f.box.name+"/"+fullFile
@@ -35,8 +34,8 @@ func (f fullMark) excess() *atomic.Int64 {
 }
 
 // messageLeft is called when a message has left new/. In a full mailbox it looks whether
-// there is room again; not at each message of a long backlog, since a listing takes
-// as long as the backlog is. What fails here is found by the next listing.
+// there is room again; not at each message of a long backlog, since a listing takes as long
+// as the backlog is. The next listing corrects a failure here.
 func (f fullMark) messageLeft() {
 	if full, err := f.box.Full(); err != nil || !full || f.excess().Add(-1) > 0 {
 		return

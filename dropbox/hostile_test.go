@@ -98,9 +98,9 @@ func keyName(key string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Whatever lies wherever in a mailbox: nothing outside is touched, nothing waits for
-// ever, nothing panics, ordinary mail goes its way, and what lay where messages lie is
-// set aside with a reason.
+// With any thing at any place in a mailbox, nothing outside is touched, no call hangs or
+// panics, ordinary mail is handled, and a thing among the messages is set aside with a
+// reason.
 func TestHostileThings(t *testing.T) {
 	injected := 0
 	for kind, build := range hostile {
@@ -225,8 +225,8 @@ func ordinaryDay(s *dropbox.Store, strange string) error {
 			return err
 		}
 		if c.Bad != nil {
-			if err := b.Bury(c.Entry, c.Bad.Error()); err != nil {
-				return fmt.Errorf("bury: %w", err)
+			if err := b.GiveUp(c.Entry, c.Bad.Error()); err != nil {
+				return fmt.Errorf("give up: %w", err)
 			}
 			continue
 		}
@@ -263,7 +263,7 @@ func tidyHostile(s *dropbox.Store, b *dropbox.Mailbox, strange string) error {
 		return err
 	}
 	for _, d := range dead {
-		// What somebody else put into dead/ has no reason, unless he wrote one.
+		// A thing that somebody else put into dead/ has a reason only if they wrote one.
 		if d.Reason == "" && !strings.HasPrefix(strange, "coder/dead/") {
 			return fmt.Errorf("%s has no reason", d.Name)
 		}
@@ -313,7 +313,7 @@ func TestHostileFolders(t *testing.T) {
 				if err == nil {
 					b.Commit(c.Entry, []byte("r"))
 					b.Finish(c.Entry)
-					b.Bury(c.Entry, "why")
+					b.GiveUp(c.Entry, "why")
 					b.PutBack(c.Entry, true)
 					b.Refuse(c.Entry, "why")
 				}
@@ -371,7 +371,7 @@ func TestHostileWriter(t *testing.T) {
 		}
 		<-ended
 		f.Close()
-		if err := b.Bury(c.Entry, "it changed"); err != nil {
+		if err := b.GiveUp(c.Entry, "it changed"); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -457,7 +457,7 @@ func FuzzNew(f *testing.F) {
 		for _, e := range list(t, b) {
 			c := claim(t, b, e)
 			if c.Bad != nil {
-				if err := b.Bury(c.Entry, c.Bad.Error()); err != nil {
+				if err := b.GiveUp(c.Entry, c.Bad.Error()); err != nil {
 					t.Fatal(err)
 				}
 			} else if !strings.HasSuffix(string(data), string(c.Message.Body)) {

@@ -28,18 +28,17 @@ type Defaults struct {
 // mailbox and removes the file. A crash in between doubles nothing: the delivery
 // has a key, made of the file and its content if the file names none.
 //
-// Front matter is optional; without it the whole file is the body of a task. What
-// a store gives itself is not believed: v, id, created, turn and proof. Copies go
-// to those in cc who have a mailbox. A body over MaxBody becomes an attachment, and
-// the message has its beginning.
+// Front matter is optional; without it the whole file is the body of a task. The fields
+// that a store sets itself are ignored: v, id, created, turn and proof. Copies go to those
+// in cc who have a mailbox. A body over MaxBody becomes an attachment, and the message has
+// its beginning.
 //
-// Errors: [ErrChanged] when the file is no more what st says, or changes while it
-// is read: it stays, look again later. [ErrGone] when it is not there. [ErrFull] and
-// trouble of the disk leave it there, too. What can never be a message is set aside
-// in dead/ with the reason, which is written first, and the error is an
-// [*InvalidError] with that reason and with From, as far as it could be read, to tell
-// the sender: broken front matter, text that is not UTF-8, a NUL, nothing at all, more
-// than MaxAttachment, a symlink, a folder.
+// Errors: [ErrChanged] when the file is no more what st says, or changes while it is read:
+// it stays, look again later. [ErrGone] when it is not there. [ErrFull] and trouble of the
+// disk leave it there, too. A file that can never be a message is set aside in dead/ with
+// the reason, which is written first, and the error is an [*InvalidError] with that reason
+// and, if it could be read, with From, to tell the sender: broken front matter, text that
+// is not UTF-8, a NUL, nothing at all, more than MaxAttachment, a symlink, a folder.
 func (drops Drops) TakeIn(st Stray, d Defaults) (Delivery, error) {
 	delivery, err := drops.takeIn(st, d)
 	if bad, ok := errors.AsType[*InvalidError](err); ok {

@@ -113,7 +113,7 @@ func TestTakeInLongBody(t *testing.T) {
 	}
 }
 
-// What can never be a message is set aside with the reason, and does no harm.
+// A file that can never be a message is set aside with the reason, and does no harm.
 func TestTakeInRefuses(t *testing.T) {
 	for name, test := range map[string]struct {
 		content string
@@ -337,8 +337,8 @@ func FuzzTakeIn(f *testing.F) {
 	})
 }
 
-// What a full disk has no reason for stays where it was dropped, and is set aside with
-// its reason when there is room.
+// While the disk has no room for the reason, a bad drop stays in place; it is set aside
+// with its reason when there is room.
 func TestNothingIsSetAsideWithoutItsReason(t *testing.T) {
 	full := false
 	s := newStore(t, dropbox.Options{Step: func(st dropbox.Step) error {

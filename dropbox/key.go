@@ -32,8 +32,8 @@ type keys struct{ store *Store }
 
 func (s *Store) keys() keys { return keys{s} }
 
-// finish looks what became of the message under a guard, delivers it if it was cut
-// off before that, and returns its delivery, durable.
+// finish finds the message under a guard, delivers it if its delivery was interrupted, and
+// returns its delivery, durable.
 func (k keys) finish(to, key string) (Delivery, error) {
 	guard := keyFile(to, key)
 	first, data, ino, err := k.read(to, key)
@@ -122,8 +122,8 @@ func (s *Store) Delivered(to, key string) (d Delivery, ok bool, err error) {
 	return d, there, nil
 }
 
-// read reads the message under a guard. What is not a guard, since somebody put
-// it there or changed it, is set aside, and the key is forgotten.
+// read reads the message under a guard. A file that is not a guard, since somebody else
+// wrote or changed it, is set aside, and the key is forgotten.
 func (k keys) read(to, key string) (m *Message, data []byte, ino uint64, err error) {
 	guard := keyFile(to, key)
 	f, err := k.store.disk.openRead(guard)
@@ -180,8 +180,8 @@ func (k keys) sync(to string) error {
 	return errors.Join(k.store.disk.syncDir(to+"/"+keysFolder), k.store.disk.syncDir(to+"/"+newFolder))
 }
 
-// forget removes a guard that is too old. It is first moved aside, so that of
-// several callers one alone removes it, and none a newer guard of that name.
+// forget removes a guard that is too old. It is renamed first, so that only one of several
+// callers removes it, and no caller removes a newer guard of that name.
 func (k keys) forget(to, guard string, ino uint64) error {
 	aside := to + "/" + tmpFolder + "/key-" + NewID()
 	if err := k.store.disk.move(guard, aside); errors.Is(err, fs.ErrNotExist) {
@@ -206,8 +206,8 @@ func (k keys) forget(to, guard string, ino uint64) error {
 	return errForgotten
 }
 
-// has says whether a message is anywhere in a mailbox. It looks in the order
-// in which a message moves, so that one on its way is met.
+// has reports whether a message is anywhere in a mailbox. It looks in the order in which a
+// message moves, so that it does not miss a moving one.
 func (k keys) has(mailbox string, e Entry) (bool, error) {
 	base := e.Base()
 	if there, err := k.store.disk.exists(mailbox + "/" + newFolder + "/" + base + ".md"); there || err != nil {

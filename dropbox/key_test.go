@@ -59,7 +59,7 @@ func TestKeyIsRememberedInEveryState(t *testing.T) {
 	}
 	again("put back")
 	c = claim(t, b, list(t, b)[0])
-	if err := b.Bury(c.Entry, "no"); err != nil {
+	if err := b.GiveUp(c.Entry, "no"); err != nil {
 		t.Fatal(err)
 	}
 	again("dead")
@@ -199,7 +199,7 @@ func TestKeyWithoutMessage(t *testing.T) {
 	}
 }
 
-// Somebody empties tmp/ between the guard and the move.
+// The folder tmp/ is emptied between the guard and the move.
 func TestKeyWithoutScratch(t *testing.T) {
 	s := newStore(t, dropbox.Options{}, "coder")
 	rude := reopen(t, s.Dir(), dropbox.Options{Step: func(st dropbox.Step) error {

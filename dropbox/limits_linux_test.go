@@ -339,7 +339,7 @@ func readOnly(dir string) harm {
 	})
 }
 
-// Whatever disk there is to be had, its kind is known and all deeds go well on it.
+// On every available disk the kind is known and all deeds succeed.
 func TestKindsOfDisk(t *testing.T) {
 	cmd := inNamespace(t, helper("kinds", t.TempDir()))
 	if out, err := cmd.CombinedOutput(); err != nil {

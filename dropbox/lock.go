@@ -39,15 +39,15 @@ func (s *Store) Lock() (release func() error, err error) {
 	return lock.Unlock, nil
 }
 
-// Halted says whether the file HALT is there. While it is, nothing is claimed;
-// deliveries go on. Any program may make and remove it: `touch` is enough.
+// Halted reports whether the file HALT exists. While it does, nothing is claimed;
+// deliveries continue. Any program may make and remove it: `touch` is enough.
 func (s *Store) Halted() bool {
 	there, err := s.disk.exists(haltFile)
 	return there || err != nil // what cannot be looked at counts as halted
 }
 
-// Halt puts the file HALT there, with the reason in it for people. If it is there
-// already the first reason stays.
+// Halt makes the file HALT, with the reason in it for people. If it exists already the
+// first reason stays.
 func (s *Store) Halt(why string) error {
 	if err := s.disk.put(scratchPrefix+NewID(), haltFile, []byte(why+"\n")); err != nil {
 		return fmt.Errorf("halt: %w", err)
@@ -55,7 +55,7 @@ func (s *Store) Halt(why string) error {
 	return nil
 }
 
-// HaltReason is what Halt or a person wrote into HALT; empty when there is none.
+// HaltReason is what Halt or a person wrote into HALT; empty without HALT.
 func (s *Store) HaltReason() string {
 	data, err := s.disk.readFile(haltFile, 4096)
 	if err != nil {
@@ -64,7 +64,7 @@ func (s *Store) HaltReason() string {
 	return strings.TrimSpace(string(data))
 }
 
-// Unhalt takes HALT away; it is not an error when it is not there.
+// Unhalt removes HALT; it is not an error when HALT is missing.
 func (s *Store) Unhalt() error {
 	err := s.disk.remove(haltFile)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -62,7 +62,7 @@ func TestRoomAgain(t *testing.T) {
 				if err != nil || full != (n < 3) {
 					t.Errorf("%d of 4 taken, 2 may wait: full %v (%v)", n, full, err)
 				}
-				// What another process takes is not counted here.
+				// Claims of another process are not counted here.
 				if err := take(mailbox(t, s, "coder"), e); err != nil {
 					t.Fatal(err)
 				}
@@ -135,7 +135,7 @@ func TestDeletedFolders(t *testing.T) {
 		t.Fatal(err)
 	}
 	remove("dead", "tmp")
-	if err := b.Bury(claim(t, b, back).Entry, "enough"); err != nil {
+	if err := b.GiveUp(claim(t, b, back).Entry, "enough"); err != nil {
 		t.Error(err)
 	}
 	remove("") // all of it: nobody's
@@ -148,8 +148,8 @@ func TestDeletedFolders(t *testing.T) {
 	deliver(t, s, "coder", text("2"))
 }
 
-// What has no message's name in new/ is set aside; what has, and is none, is found
-// at the claim. Nothing is followed.
+// A thing in new/ without a message's name is set aside; one with such a name is found at
+// the claim. No symlink is followed.
 func TestStrangeThingsInNew(t *testing.T) {
 	s := newStore(t, dropbox.Options{}, "coder")
 	b := mailbox(t, s, "coder")
@@ -189,7 +189,7 @@ func TestStrangeThingsInNew(t *testing.T) {
 		if again, err := b.Open(c.Entry); err != nil || again.Bad == nil {
 			t.Errorf("Open = %+v, %v, want it bad again", again, err)
 		}
-		if err := b.Bury(c.Entry, c.Bad.Error()); err != nil {
+		if err := b.GiveUp(c.Entry, c.Bad.Error()); err != nil {
 			t.Error(err)
 		}
 	}
@@ -375,7 +375,7 @@ func TestReleaseIsNotCounted(t *testing.T) {
 		}
 	}
 	c = claim(t, b, e)
-	if err := b.Bury(c.Entry, "enough"); err != nil {
+	if err := b.GiveUp(c.Entry, "enough"); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := b.Release(c.Entry); !errors.Is(err, dropbox.ErrGone) {
@@ -386,7 +386,7 @@ func TestReleaseIsNotCounted(t *testing.T) {
 	}
 }
 
-// A claim that the disk cannot make durable is none.
+// A claim that the disk cannot make durable fails.
 func TestClaimOnAFailingDisk(t *testing.T) {
 	s := newStore(t, dropbox.Options{}, "coder")
 	deliver(t, s, "coder", text("x"))
@@ -414,8 +414,8 @@ func TestListOnAFullDisk(t *testing.T) {
 	}
 }
 
-// What is finished is listed by the day of its end, by its receipts: what was
-// filed without a turn is not among it, but among what was filed.
+// Finished lists the messages with a receipt by the day of their end. A message that was
+// filed without a turn is only in Filed.
 func TestFinished(t *testing.T) {
 	now := time.Date(2026, 11, 21, 23, 59, 0, 0, time.UTC)
 	s := newStore(t, dropbox.Options{Now: func() time.Time { return now }}, "coder")

@@ -7,10 +7,9 @@ import (
 	"slices"
 )
 
-// MakeMailbox makes the mailbox of an agent, of lead or of irc, and makes again
-// what of it was deleted. What lies in the place of one of its folders, such as a
-// symlink, is moved beside them, where it is a [Stray]. To repeat it is harmless and
-// cheap.
+// MakeMailbox makes the mailbox of an agent, of lead or of irc, or its missing folders. A
+// thing in the place of one of the folders, such as a symlink, is moved beside them, where
+// it is a [Stray]. Repeating it is harmless and cheap.
 func (s *Store) MakeMailbox(name string) error {
 	if err := CheckMailbox(name); err != nil {
 		return fmt.Errorf("make mailbox: %w", err)
@@ -28,9 +27,9 @@ func (s *Store) Mailboxes() ([]string, error) {
 	return mailboxes, err
 }
 
-// Strangers lists what lies in the store's folder and is neither the store's own
-// nor a mailbox, sorted: folders with a wrong name, or without the folders of a mailbox,
-// which nobody serves.
+// Strangers lists the files in the store's folder that are neither its own nor mailboxes,
+// sorted: folders with an invalid name, or without the folders of a mailbox, which no
+// daemon serves.
 func (s *Store) Strangers() ([]string, error) {
 	_, strangers, err := s.survey()
 	return strangers, err
@@ -60,7 +59,8 @@ func (s *Store) survey() (mailboxes, strangers []string, err error) {
 	return mailboxes, strangers, nil
 }
 
-// isMailbox says whether a folder has new/ in it, and is not only called so.
+// isMailbox reports whether a folder contains new/, and does not only have a mailbox's
+// name.
 func (s *Store) isMailbox(name string) (bool, error) {
 	err := s.disk.isFolder(name + "/" + newFolder)
 	if errors.Is(err, fs.ErrNotExist) || isOdd(err) {

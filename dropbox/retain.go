@@ -12,11 +12,10 @@ import (
 // message that comes again still finds its receipt.
 const minRetain = 7
 
-// Retain makes room in the done/ folders of all mailboxes. Whole days go that are
-// more than days days old, and, the oldest first, days beyond mb megabytes in all.
-// 0 means no such bound. Nothing goes that is younger than 7 days, and no message
-// without its receipt: somebody may still have to look at that. It returns how many
-// messages it removed.
+// Retain makes room in the done/ folders of all mailboxes. It removes whole days that are
+// more than days days old, and, the oldest first, days beyond mb megabytes in all. 0 means
+// no such bound. It keeps messages younger than 7 days, and messages without a receipt,
+// since a person may still need them. It returns how many messages it removed.
 func (s *Store) Retain(days int, mb int64) (removed int, err error) {
 	if removed, err = (retention{s}).done(days, mb); err != nil {
 		return removed, fmt.Errorf("retain: %w", err)
@@ -24,7 +23,7 @@ func (s *Store) Retain(days int, mb int64) (removed int, err error) {
 	return removed, nil
 }
 
-// A retention removes what is kept no longer.
+// A retention removes expired files.
 type retention struct{ store *Store }
 
 // A doneFile is a finished message with its receipt, or a receipt that is left.
@@ -112,9 +111,9 @@ func (r retention) doneFiles(sizes bool) ([]doneFile, error) {
 	return files, nil
 }
 
-// RetainRefused makes room in refused/. What was refused more than days days ago goes,
-// and, the oldest first and however young, what is beyond mb megabytes in all. 0 means
-// no such bound. The word of a person for a message that still waits stays. It returns
+// RetainRefused makes room in refused/. It removes messages refused more than days days
+// ago, and, the oldest first and at any age, those beyond mb megabytes in all. 0 means no
+// such bound. The permission of a person for a message that still waits stays. It returns
 // how many messages it removed.
 func (s *Store) RetainRefused(days int, mb int64) (removed int, err error) {
 	if removed, err = (retention{s}).refused(days, mb); err != nil {
@@ -163,7 +162,7 @@ func (r retention) refused(days int, mb int64) (removed int, err error) {
 	return removed, nil
 }
 
-// refusedFiles lists what may be removed, whoever it was for.
+// refusedFiles lists the files of all mailboxes that may be removed.
 func (r retention) refusedFiles() ([]*refusedFile, error) {
 	mailboxes, err := r.store.disk.names(refusedDir)
 	if err != nil {

@@ -135,7 +135,7 @@ func TestRetainRefused(t *testing.T) {
 		}
 	}
 
-	// What was let through keeps the word for it while it waits, and no longer.
+	// A message that was let through keeps its permission only while it waits.
 	list1, err := b.Refusals().List()
 	if err != nil {
 		t.Fatal(err)
@@ -151,7 +151,7 @@ func TestRetainRefused(t *testing.T) {
 	if passes, err := b.Refusals().Passes(e); !passes || err != nil {
 		t.Errorf("what waits may not pass any more: %v", err)
 	}
-	if err := b.Bury(list(t, b)[0], "no"); err != nil {
+	if err := b.GiveUp(list(t, b)[0], "no"); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.RetainRefused(30, 0); err != nil {

@@ -21,9 +21,9 @@ type oldFile struct {
 	whole bool
 }
 
-// Whatever lies in a store, retention removes only what is finished, has its receipt
-// and is seven days old; the oldest first, no more than it must, and all that it must.
-// Cut off anywhere, it goes on.
+// In any store, retention removes only messages that are finished, have a receipt and are
+// seven days old; the oldest first, and exactly as many as it must. Interrupted anywhere,
+// it continues.
 func TestRetainModel(t *testing.T) {
 	rounds := 60
 	if long {
@@ -76,7 +76,7 @@ func scatter(t *testing.T, s *dropbox.Store, now time.Time, rng *rand.Rand) map[
 			deliver(t, s, agent, &dropbox.Message{Key: fmt.Sprint(i), Body: bodyOf("waits")})
 		}
 		claim(t, b, list(t, b)[0])
-		if err := b.Bury(list(t, b)[0], "dead"); err != nil {
+		if err := b.GiveUp(list(t, b)[0], "dead"); err != nil {
 			t.Fatal(err)
 		}
 	}

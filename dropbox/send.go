@@ -6,13 +6,13 @@ import (
 	"slices"
 )
 
-// Send delivers a message to everybody in m.To and, as a note, to everybody in
-// m.CC: one file each, each with its own id, all in one thread. The name "all"
-// stands for every mailbox but the sender's, lead and irc. Nobody gets it twice.
+// Send delivers a message to everybody in m.To and, as a note, to everybody in m.CC: one
+// file each, each with its own id, all in one thread. The name "all" stands for every
+// mailbox but the sender's, lead and irc. Each recipient gets it once.
 //
-// All names are looked at before anything is written: a wrong one, or a full
-// mailbox, refuses the whole. If the disk fails in between, the deliveries so far
-// are returned with the error; with a Key it is harmless to send again.
+// All names are checked before anything is written: a wrong name, or a full mailbox,
+// refuses the whole message. If the disk fails in between, the deliveries so far are
+// returned with the error; with a Key it is harmless to send again.
 //
 // sign, if not nil, is called for each copy with the message as it will be written
 // and the mailbox it is for, and returns the proof; see [Proof].
@@ -75,7 +75,7 @@ func signFor(sign func(*Message, string) string, to string) func(*Message) strin
 	return func(m *Message) string { return sign(m, to) }
 }
 
-// expand puts the names in place of "all", and drops those that come twice.
+// expand replaces "all" by the names, and drops duplicates.
 func (s *Store) expand(names []string, from string) ([]string, error) {
 	var list []string
 	add := func(name string) {

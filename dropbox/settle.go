@@ -88,7 +88,8 @@ func (b *Mailbox) file(e Entry) error {
 		return err
 	}
 	if e.Name != "" {
-		// The claim did not wait for this. What is done must not wait in new/ again.
+		// The claim did not wait for this sync. A finished message must not wait in new/
+		// again.
 		if err := b.disk.syncLeft(b.dir(newFolder)); err != nil {
 			return err
 		}
@@ -192,7 +193,7 @@ func (b *Mailbox) Filed(day time.Time) ([]Found, error) {
 }
 
 // Receipt reads the receipt of a message, from cur/ or from done/. The error is
-// [ErrNotFound] when there is none.
+// [ErrNotFound] without one.
 func (b *Mailbox) Receipt(e Entry) ([]byte, error) {
 	const limit = 256 << 20 // the daemon's own file, with the longest answer that a client can print
 	data, err := b.disk.readFile(b.at(curFolder, e.receiptName()), limit)

@@ -60,7 +60,8 @@ func (sb settleBatch) settle(list []Settlement) (filed []bool) {
 		return filed
 	}
 	defer day.Close()
-	// The claims did not wait for this. What is done must not wait in new/ again.
+	// The claims did not wait for this sync. A finished message must not wait in new/
+	// again.
 	if sb.box.disk.syncLeft(sb.box.dir(newFolder)) != nil {
 		return filed
 	}

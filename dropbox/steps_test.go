@@ -10,9 +10,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// What a store does on disk, step by step: content is durable before it gets its
-// name, each change of state is one rename, and that is durable before the call
-// returns. A step more or less here is a change of the promise.
+// The steps of a store on disk: content is durable before it gets its name, each change of
+// state is one rename, and the rename is durable before the call returns. A step more or
+// less here changes the guarantees.
 func TestStepsOnDisk(t *testing.T) {
 	var steps []string
 	s := newStore(t, dropbox.Options{Step: func(st dropbox.Step) error {
@@ -71,8 +71,8 @@ func TestStepsOnDisk(t *testing.T) {
 	told("Deliver with the same key")
 	c = claim(t, b, list(t, b)[0])
 	steps = nil
-	ok(b.Bury(c.Entry, "why"))
-	told("Bury")
+	ok(b.GiveUp(c.Entry, "why"))
+	told("GiveUp")
 	ok(b.DeadLetters().Retry(onlyDead(t, b)))
 	told("Retry")
 	ok(b.Cancel(list(t, b)[0]))
@@ -143,7 +143,7 @@ Deliver with a key
 Deliver with the same key
 	syncdir coder/keys
 	syncdir coder/new
-Bury
+GiveUp
 	create coder/tmp/reason-ID
 	write coder/tmp/reason-ID
 	sync coder/tmp/reason-ID

@@ -76,9 +76,8 @@ const scratchPrefix = ".scratch-"
 const haltedDir = "halted"
 
 // Create makes the folder dir and in it what a store has from the start: version,
-// .gitignore, board/, attach/, refused/ and the mailbox of the lead. What is there
-// already stays as it is, so to repeat it is harmless. A folder of a newer version
-// is [ErrVersion].
+// .gitignore, board/, attach/, refused/ and the mailbox of the lead. Existing files stay
+// unchanged, so repeating it is harmless. A folder of a newer version is [ErrVersion].
 func Create(dir string) error {
 	if err := create(dir); err != nil {
 		return fmt.Errorf("create mailboxes in %s: %w", dir, err)
@@ -170,7 +169,7 @@ func checkVersion(d *disk) error {
 	return nil
 }
 
-// Close gives back what the store holds open. Nothing else is lost by it.
+// Close closes the open files of the store. It loses nothing else.
 func (s *Store) Close() error { return s.disk.close() }
 
 // Dir is the absolute path of the store's folder.
@@ -182,7 +181,7 @@ func (s *Store) Now() time.Time { return s.opts.Now() }
 // MaxBody is the longest body of a message, in bytes; see [Options].
 func (s *Store) MaxBody() int64 { return s.opts.MaxBody }
 
-// TooManyHops says whether a message was passed on more often than may be.
+// TooManyHops reports whether a message was passed on more often than allowed.
 func (s *Store) TooManyHops(hops int) bool { return s.opts.MaxHops > 0 && hops > s.opts.MaxHops }
 
 // stamp returns the time for a new file name: now, in microseconds, and later than

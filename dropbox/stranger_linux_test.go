@@ -28,7 +28,7 @@ func TestFilesOfAnotherUser(t *testing.T) {
 	s := reopen(t, dir, dropbox.Options{}, "coder")
 	deliver(t, s, "coder", &dropbox.Message{Key: "the key", Body: bodyOf("keyed")})
 	b := mailbox(t, s, "coder")
-	if err := b.Bury(list(t, b)[0], "gone"); err != nil {
+	if err := b.GiveUp(list(t, b)[0], "gone"); err != nil {
 		t.Fatal(err)
 	}
 	for _, place := range []string{"drop.md", "new/" + hostileName + ".md", "cur/1-20261121T045102.123456Z-bbbbbbbbbb~1.0.md"} {
@@ -103,7 +103,7 @@ func stranger(dir string, _ []string) error {
 			good++
 			continue
 		}
-		if err := b.Bury(c.Entry, c.Bad.Error()); err != nil {
+		if err := b.GiveUp(c.Entry, c.Bad.Error()); err != nil {
 			return err
 		}
 	}
@@ -113,7 +113,7 @@ func stranger(dir string, _ []string) error {
 	}
 	for _, d := range dead {
 		if d.Reason != "gone" && !strings.Contains(d.Reason, "cannot be read") && !strings.Contains(d.Reason, "permission") {
-			// The reason of what was buried before is ours, and unreadable as well.
+			// The reason of what was given up before is ours, and unreadable as well.
 			return fmt.Errorf("%s has the reason %q", d.Name, d.Reason)
 		}
 	}

@@ -171,7 +171,8 @@ func TestATwinThatIsTheMessageItself(t *testing.T) {
 	}
 }
 
-// What two names of a message cannot be told apart for is an error, and neither is removed.
+// An error that keeps two names of a message from being compared is returned, and neither
+// name is removed.
 func TestATwinThatTheDiskDoesNotLetGo(t *testing.T) {
 	var sick bool
 	s := newStore(t, dropbox.Options{Step: func(st dropbox.Step) error {

@@ -3,7 +3,7 @@ package dropbox_test
 import "github.com/claude-swarm/claude-swarm/dropbox"
 
 // takeUp is what a daemon does with the mailbox of an agent after a crash: what was
-// begun is brought to its end, what cannot be read is buried, and the rest waits again.
+// begun is brought to its end, what cannot be read is given up, and the rest waits again.
 func takeUp(b *dropbox.Mailbox) error {
 	if err := b.Recover(); err != nil {
 		return err
@@ -13,7 +13,7 @@ func takeUp(b *dropbox.Mailbox) error {
 		end  func(dropbox.Entry) error
 	}{
 		{b.Receipts, b.Finish},
-		{b.Reasons, func(e dropbox.Entry) error { return b.Bury(e, "") }},
+		{b.Reasons, func(e dropbox.Entry) error { return b.GiveUp(e, "") }},
 		{b.Refusals().Unfinished, func(e dropbox.Entry) error { return b.Refuse(e, "") }},
 		{b.Claimed, func(e dropbox.Entry) error {
 			c, err := b.Open(e)
@@ -21,7 +21,7 @@ func takeUp(b *dropbox.Mailbox) error {
 				return err
 			}
 			if c.Bad != nil {
-				return b.Bury(e, c.Bad.Error())
+				return b.GiveUp(e, c.Bad.Error())
 			}
 			_, err = b.PutBack(e, false)
 			return err

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A Change says where to look. It may come late, twice, or never: what lies in the folder
-// counts.
+// A Change says where to look. It may come late, twice, or never: only the content of the
+// folder counts.
 type Change struct {
 	Mailbox string // whose; empty for All, Lost and Halt
 	Name    string // the file that appeared in new/, if the event told
@@ -36,8 +36,8 @@ type Watcher struct {
 	err     error             // the newest reason why one does not stand
 }
 
-// Watch begins to watch the store's folder and every mailbox in it, or those alone
-// that are named. It calls notify in the watcher's own goroutine. notify must not block: a
+// Watch begins to watch the store's folder and every mailbox in it, or only the named
+// mailboxes. It calls notify in the watcher's own goroutine. notify must not block: a
 // watcher that is slow by 20 microseconds an event loses events in a burst. Let it set a
 // flag, or send on a channel that has room for one.
 //
@@ -92,8 +92,8 @@ func noWatches(err error) error {
 	return err
 }
 
-// Missing is how many mailboxes are not watched, so that only a look at them finds
-// what came; err says why, if the last one who tried knows. It asks nobody.
+// Missing is the number of mailboxes that are not watched, so that only a listing finds new
+// mail; err is the newest known reason. It makes no system call.
 func (w *Watcher) Missing() (missing int, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -170,10 +170,10 @@ func (w *Watcher) Remove(name string) {
 	}
 }
 
-// Rewatch makes deleted folders of the watched mailboxes again and watches again
-// what is not watched. Call it now and then (every 30 s), and look at the folders
-// yourself at the same time. missing is how many mailboxes are not watched, which
-// then only that look finds; err says why, mostly [ErrWatches].
+// Rewatch recreates deleted folders of the watched mailboxes, and adds missing watches.
+// Call it regularly (every 30 s), and list the folders at the same time. missing is the
+// number of mailboxes that are still not watched, whose mail only that listing finds; err
+// says why, usually [ErrWatches].
 func (w *Watcher) Rewatch() (missing int, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -195,7 +195,7 @@ func (w *Watcher) Rewatch() (missing int, err error) {
 	return w.missing()
 }
 
-// run belongs to the watcher's goroutine. It does nothing but call notify.
+// run belongs to the watcher's goroutine. It only calls notify.
 func (w *Watcher) run(fw *fsnotify.Watcher) {
 	events, errs := fw.Events, fw.Errors
 	for events != nil || errs != nil {

@@ -119,7 +119,7 @@ func TestWatch(t *testing.T) {
 	}
 }
 
-// Who watches one mailbox hears nothing of the others, also after a look around.
+// A watcher of one mailbox reports nothing of the others, also after Rewatch.
 func TestWatchOneMailbox(t *testing.T) {
 	s := newStore(t, dropbox.Options{}, "coder", "reviewer")
 	r := &rings{more: make(chan struct{}, 1)}
@@ -178,7 +178,7 @@ func TestRewatch(t *testing.T) {
 	rewatch()
 	hear()
 
-	// What cannot be watched is told, and tried again.
+	// A folder that cannot be watched is reported, and retried.
 	if err := os.RemoveAll(coder); err != nil {
 		t.Fatal(err)
 	}

@@ -97,8 +97,8 @@ func (l *listener) sendAndHear() error {
 	return l.hears(d.Name)
 }
 
-// quiet says whether the watcher rests when nothing happens: what rings by itself
-// would keep a daemon busy for ever.
+// quiet checks that the watcher is silent when nothing happens: changes without a cause
+// would keep a daemon busy.
 func (l *listener) quiet() error {
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
 		l.mu.Lock()
@@ -161,8 +161,8 @@ func moveBack(aside, path string) error {
 	return errors.Join(ignoreMissing(os.Remove(path)), os.Rename(aside, path))
 }
 
-// Whatever becomes of the folders, after one look nothing is lost, rings come again,
-// and nothing rings without end.
+// After any fault of the folders, one look finds everything, changes are reported again,
+// and there is no endless series of changes.
 func TestWatchFaults(t *testing.T) {
 	for name, fault := range map[string]func(dir, aside string) (harm, heal func() error){
 		"new deleted": func(dir, aside string) (func() error, func() error) {
@@ -255,9 +255,9 @@ func TestWatchFlood(t *testing.T) {
 		}
 		a, b = b, a
 	}
-	buried := deliver(t, s, "coder", text("under the flood"))
+	letter := deliver(t, s, "coder", text("under the flood"))
 	close(free)
-	if err := l.hears(buried.Name); err != nil {
+	if err := l.hears(letter.Name); err != nil {
 		t.Error(err)
 	}
 	if err := l.sendAndHear(); err != nil {

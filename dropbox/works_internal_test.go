@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A message that cannot be read is buried only on a disk that works otherwise.
+// A message that cannot be read is given up only on a disk that works otherwise.
 func TestADiskThatWorks(t *testing.T) {
 	dir := t.TempDir()
 	if err := Create(dir); err != nil {
@@ -40,7 +40,7 @@ func TestADiskThatWorks(t *testing.T) {
 			t.Errorf("refused %q: works = %v", op, got)
 		}
 	}
-	// What could not be removed is removed later.
+	// A file that could not be removed is removed later.
 	refused = ""
 	if _, err := b.Clean(time.Now().Add(2 * time.Hour)); err != nil {
 		t.Fatal(err)

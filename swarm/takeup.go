@@ -16,7 +16,7 @@ import (
 // the middle of:
 //
 //	receipt beside the message   the turn was done: file it
-//	reason beside the message    it was given up: bury it; or refused: refuse it
+//	reason beside the message    it was given up: GiveUp; or refused: refuse it
 //	record with an end           it failed: put it back, counted as it was
 //	record, client alive         follow the client to its end
 //	record, result in its file   the turn was done: receipt from the file

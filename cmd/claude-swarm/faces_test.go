@@ -166,7 +166,7 @@ func mailInEveryState(t *testing.T, p *project, store *dropbox.Store) (done stri
 	claimed()
 	for range 2 {
 		box, e := claimed()
-		must(box.Bury(e, "failed 3 times"))
+		must(box.GiveUp(e, "failed 3 times"))
 	}
 	box, e := claimed()
 	must(box.Refuse(e, "rate: too many"))

@@ -18,11 +18,11 @@
 //	             ^                |
 //	             +----Release-----+
 //
-// A status or a note goes to each subscriber as it is. All else is work: it is kept until
-// somebody has claimed and closed it, and each subscriber gets an offer of it, a separate
-// message. A grant is one file that is put there by a rename that replaces nothing, so one
-// agent alone claims a publication. What a crash cuts off is finished by the next caller,
-// and by [Topics.Finish].
+// A status or a note goes to each subscriber unchanged. Every other type is work: it is
+// kept until an agent has claimed and closed it, and each subscriber gets an offer of it, a
+// separate message. A grant is one file, made by a rename that replaces nothing, so only
+// one agent claims a publication. The next caller, or [Topics.Finish], finishes a step that
+// a crash interrupted.
 //
 //	topics := topic.Of(store)
 //	sent, err := topics.Publish(&dropbox.Message{Topic: "task.created", Body: text}, nil)

@@ -14,9 +14,9 @@ import (
 // ErrTaken says that another agent has claimed a publication. See [TakenError].
 var ErrTaken = errors.New("claimed by another agent")
 
-// A Grant says who has claimed a publication. It is one small file, put there by a
-// rename that replaces nothing: of all who claim at once, in whatever process, one
-// alone gets it, and a crash takes it from nobody.
+// A Grant says who has claimed a publication. It is one small file, made by a rename that
+// replaces nothing: of all concurrent callers, in any process, only one gets it, and a
+// crash does not lose it.
 type Grant struct {
 	ID    string    `json:"id"`    // of the publication
 	Agent string    `json:"agent"` // who has it
@@ -115,8 +115,8 @@ func (t Topics) GrantOf(id string) (Grant, error) {
 	return g, nil
 }
 
-// Release takes a claim back, so that others may claim. It does nothing when
-// the publication is claimed by somebody else, or by nobody.
+// Release gives a claim back, so that others may claim. It does nothing unless the agent
+// has claimed the publication.
 func (t Topics) Release(id, agent string) error {
 	g, err := t.GrantOf(id)
 	if errors.Is(err, dropbox.ErrNotFound) || err == nil && g.Agent != agent {
@@ -131,9 +131,9 @@ func (t Topics) Release(id, agent string) error {
 	return nil
 }
 
-// Close files a publication that is done with: with its receipt it goes to
-// done/, durable. Only who has claimed it may close it. To repeat it is harmless.
-// The errors are [dropbox.ErrNotFound] and [*TakenError].
+// Close files a finished publication: it moves with its receipt to done/, durable. Only the
+// agent that has claimed it may close it. Repeating it is harmless. The errors are
+// [dropbox.ErrNotFound] and [*TakenError].
 func (t Topics) Close(id, agent string, receipt []byte) error {
 	if err := t.close(id, agent, receipt); err != nil {
 		return fmt.Errorf("close: %w", err)
@@ -198,7 +198,7 @@ func (t Topics) openEntry(id string) (dropbox.Entry, error) {
 		if i < 0 {
 			continue
 		}
-		// Anyone who finds a receipt finishes what was cut off.
+		// A caller that finds a receipt finishes the interrupted closing.
 		if done, err := t.box.HasReceipt(entries[i]); err != nil {
 			return dropbox.Entry{}, err
 		} else if done {

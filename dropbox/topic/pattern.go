@@ -10,14 +10,13 @@ import (
 // maxTopic is the longest topic or pattern, in bytes.
 const maxTopic = 128
 
-// Check says whether something may be published under this name: words of
-// a-z, 0-9, - and _ with dots between them. The error is an [*dropbox.InvalidError].
+// Check checks a topic: words of a-z, 0-9, - and _ with dots between them. The error is an
+// [*dropbox.InvalidError].
 func Check(topic string) error {
 	return check("topic", topic, func(word string, last bool) bool { return false })
 }
 
-// CheckPattern says whether this can be subscribed to. The error is an
-// [*dropbox.InvalidError].
+// CheckPattern checks a pattern of topics. The error is an [*dropbox.InvalidError].
 func CheckPattern(pattern string) error {
 	return check("pattern", pattern, func(word string, last bool) bool {
 		return word == "*" || word == ">" && last
@@ -52,7 +51,7 @@ func cutText(s string) string {
 	return s
 }
 
-// Matches says whether a topic is one of those that a pattern stands for.
+// Matches reports whether a pattern matches a topic.
 func Matches(pattern, topic string) bool {
 	for {
 		p, morePattern, pMore := strings.Cut(pattern, ".")

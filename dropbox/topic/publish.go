@@ -16,11 +16,10 @@ type Published struct {
 	Offered          []dropbox.Delivery // one for each subscriber
 }
 
-// Publish puts a message on m.Topic. What begins no turn (status and note) goes to
-// each subscriber as it is, and that is all: fire and forget. All else is work: it
-// is kept among the topics until somebody has claimed and closed it, and each
-// subscriber is offered it, by a separate message whose Offer is the id of the
-// publication. The sender is offered nothing.
+// Publish puts a message on m.Topic. A message that begins no turn (status and note) only
+// goes to each subscriber unchanged. Every other type is work: it is kept among the topics
+// until an agent has claimed and closed it, and each subscriber gets an offer, a separate
+// message whose Offer is the id of the publication. The sender gets no offer.
 //
 // When the error is nil, the publication is durable. An offer that could not be
 // delivered, as to a mailbox that is full, is an error with the publication in
@@ -81,7 +80,7 @@ func (t Topics) publish(m *dropbox.Message, sign func(*dropbox.Message, string) 
 	return Published{Delivery: d, Offered: offered}, err
 }
 
-// tellSubscribers delivers a word to those who want to hear it.
+// tellSubscribers delivers a message to the subscribers of its topic.
 func (t Topics) tellSubscribers(m *dropbox.Message, sign func(*dropbox.Message, string) string) (Published, error) {
 	names, err := t.Subscribers(m.Topic)
 	if err != nil {
@@ -125,10 +124,9 @@ func (t Topics) offer(id string, m *dropbox.Message, priority dropbox.Priority, 
 	return offered, errors.Join(errs...)
 }
 
-// OfferAgain offers a publication that nobody has claimed to all who subscribe
-// now, with this priority. Who was offered it with that priority before is not
-// offered it twice. From and the rest are those of the publication; sign signs in
-// the name of its sender, or is nil.
+// OfferAgain offers an unclaimed publication to all present subscribers, with this
+// priority. A subscriber who had an offer with that priority gets no second one. From and
+// the rest are those of the publication; sign signs in the name of its sender, or is nil.
 func (t Topics) OfferAgain(p Publication, priority dropbox.Priority, sign func(m *dropbox.Message, to string) string) ([]dropbox.Delivery, error) {
 	offered, err := t.offer(p.ID, p.Message, priority, sign)
 	if err != nil {
@@ -156,7 +154,7 @@ func (t Topics) WasAssigned(id, agent string) (bool, error) {
 }
 
 // Assigned finds the message by which a publication was delivered by [Topics.Assign] to an
-// agent in the last 7 days. ok is false where there is none.
+// agent in the last 7 days. ok is false without such a message.
 func (t Topics) Assigned(id, agent string) (d dropbox.Delivery, ok bool, err error) {
 	return t.store.Delivered(agent, assignKey(id))
 }

@@ -203,7 +203,7 @@ func TestWorkIsOfferedAndClaimedOnce(t *testing.T) {
 	}
 }
 
-// A word that begins no turn goes to the subscribers, and nothing of it is kept.
+// A message that begins no turn goes to the subscribers, and no copy is kept.
 func TestStatusIsFireAndForget(t *testing.T) {
 	s := newStore(t, dropbox.Options{}, "coder", "tester")
 	subscribe(t, s, "coder", "status.>")
@@ -220,8 +220,8 @@ func TestStatusIsFireAndForget(t *testing.T) {
 	}
 }
 
-// What is published twice with a key is published once, and an offer that could
-// not be delivered is made up for.
+// A message that is published twice with a key is published once, and an offer that failed
+// is delivered the second time.
 func TestPublishingAgain(t *testing.T) {
 	s := newStore(t, dropbox.Options{}, "coder", "late", "tester")
 	subscribe(t, s, "coder", ">")
@@ -251,8 +251,8 @@ func TestPublishingAgain(t *testing.T) {
 	}
 }
 
-// Whatever change on disk fails while a publication is claimed, it is claimed by
-// nobody or by the one who tries again.
+// If any change on disk fails during a claim, the publication is unclaimed or claimed by
+// the agent that retries.
 func TestAClaimThatIsCutOff(t *testing.T) {
 	steps := 0
 	probe := newStore(t, dropbox.Options{Step: func(dropbox.Step) error { steps++; return nil }}, "coder", "other", "tester")

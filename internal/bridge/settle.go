@@ -30,7 +30,7 @@ func (o *outbox) giveUpOnDisk(c *dropbox.Claim, reason string) error {
 	if err := o.bounce(c, reason, at); err != nil {
 		return err
 	}
-	return o.mail.box.Bury(c.Entry, reason)
+	return o.mail.box.GiveUp(c.Entry, reason)
 }
 
 // finishGiveUp continues giving up a message after a crash.

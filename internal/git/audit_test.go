@@ -301,7 +301,7 @@ func TestTheRealMailboxIsUnderstood(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := box.Bury(entries[0], "it kills the machine"); err != nil {
+	if err := box.GiveUp(entries[0], "it kills the machine"); err != nil {
 		t.Fatal(err)
 	}
 	p.record(a)

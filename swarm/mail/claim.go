@@ -61,7 +61,7 @@ func (in *Inbox) skip(c *dropbox.Claim) (bool, error) {
 		// It came back, as by a git checkout. Its sender has the answer.
 		in.Log.Info("message was done already", keyMessage, c.ID)
 		in.Arrivals.Forget(c.ID)
-		return true, in.Box.Bury(c.Entry, "duplicate: this message has a receipt in done/")
+		return true, in.Box.GiveUp(c.Entry, "duplicate: this message has a receipt in done/")
 	}
 	if given, err := in.Box.DeadLetters().Has(c.Entry); err != nil {
 		return false, err

@@ -25,7 +25,7 @@ func (in *Inbox) GiveUp(c *dropbox.Claim, reason string) error {
 	}
 	in.Arrivals.Forget(c.ID)
 	in.Log.Warn("message given up", keyMessage, c.ID, keyWhy, reason)
-	if err := in.Box.Bury(c.Entry, reason); err != nil {
+	if err := in.Box.GiveUp(c.Entry, reason); err != nil {
 		return err
 	}
 	in.WakeListeners()
@@ -45,7 +45,7 @@ func (in *Inbox) finishGivingUp(e dropbox.Entry) error {
 	if done, err := in.Box.HasReceipt(e); err != nil {
 		return err
 	} else if done { // a duplicate: nobody needs to know
-		return in.Box.Bury(e, reason)
+		return in.Box.GiveUp(e, reason)
 	}
 	return in.GiveUp(c, reason)
 }
