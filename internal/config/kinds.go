@@ -62,3 +62,20 @@ func (a *Agent) ofKind(all []*runner.Kind, written func(key string) bool) *Error
 	}
 	return nil
 }
+
+// attachable refuses an attached session of a kind of client that has no hooks for it.
+func (a *Agent) attachable(all []*runner.Kind) *Error {
+	var able []*runner.Kind
+	for _, k := range all {
+		if k.Name == a.Backend && k.Attaches {
+			return nil
+		}
+		if k.Attaches {
+			able = append(able, k)
+		}
+	}
+	if !a.Attached {
+		return nil
+	}
+	return wrong("attached: false, or backend: "+or(kindNames(able)), "a session of backend %s cannot be attached", a.Backend)
+}

@@ -1,7 +1,9 @@
 package config
 
 import (
+	"cmp"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
@@ -38,5 +40,33 @@ func TestAnAgentIsOfItsKind(t *testing.T) {
 	}
 	if got := kindModes(kinds); !slices.Equal(got, []string{"ask", "edit", "sandbox"}) {
 		t.Errorf("the modes of all are %q", got)
+	}
+}
+
+// A person's session of a kind that has no hooks for it cannot be an agent.
+func TestOnlyAKindWithHooksForItIsAttached(t *testing.T) {
+	kinds := []*runner.Kind{{Name: "one"}, {Name: "two", Attaches: true}, {Name: "three", Attaches: true}}
+	for text, want := range map[string]string{
+		"agents:\n  ada:\n    attached: true\n":                "swarm.yaml:3:15: attached: a session of backend one cannot be attached",
+		"defaults: {attached: true}\nagents:\n  ada: {}\n":     "swarm.yaml:1:22: attached: a session of backend one cannot be attached",
+		"agents:\n  ada:\n    attached: false\n":               "",
+		"agents:\n  ada:\n    attached: true\n    role: two\n": "",
+	} {
+		r := &reader{path: "swarm.yaml", dir: t.TempDir(), lines: strings.Split(text, "\n"), at: make(map[string]entry)}
+		f := standardFile()
+		r.file(r.document(text), &f)
+		if len(r.errs) > 0 {
+			t.Fatal(r.errs)
+		}
+		a := f.Agents[0]
+		a.Backend = cmp.Or(a.Role, "one")
+		r.ofKind(&a, kinds)
+		got, try := "", ""
+		for _, e := range r.errs {
+			got, try = e.Error(), e.Try
+		}
+		if got != want || got != "" && try != "attached: false, or backend: two or three" {
+			t.Errorf("%q: %s; try %q; want %s", text, got, try, want)
+		}
 	}
 }

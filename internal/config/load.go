@@ -9,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
 	"github.com/claude-swarm/claude-swarm/swarm/runner/backends"
 	"go.yaml.in/yaml/v3"
 )
@@ -81,16 +82,18 @@ func (r *reader) file(n *yaml.Node, f *File) {
 }
 
 // ofKind lets the kind of an agent's backend check the agent and the file.
-func (r *reader) ofKind(a *Agent) {
+func (r *reader) ofKind(a *Agent, all []*runner.Kind) {
 	path := "agents." + a.Name
-	e := a.ofKind(backends.Kinds(), func(key string) bool {
+	e := a.ofKind(all, func(key string) bool {
 		_, own := r.at[path+"."+key]
 		_, all := r.at["defaults."+key]
 		return own || all
 	})
 	if e != nil && len(r.errs) == 0 {
-		path += ".permission_mode"
-		r.report(r.find(path).value, path, e)
+		r.report(r.find(path+".permission_mode").value, path+".permission_mode", e)
+	}
+	if e := a.attachable(all); e != nil && len(r.errs) == 0 {
+		r.report(r.find(path+".attached").value, path+".attached", e)
 	}
 }
 
@@ -120,7 +123,7 @@ func (r *reader) agents(f *File) bool {
 			a := f.defaults
 			a.Name = name
 			r.keys(v, "agents."+name, reflect.ValueOf(&a).Elem())
-			r.ofKind(&a)
+			r.ofKind(&a, backends.Kinds())
 			f.Agents = append(f.Agents, a)
 		})
 	}

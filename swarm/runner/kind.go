@@ -8,7 +8,7 @@ type Kind struct {
 	Name    string   // names the backend in the configuration, such as "claude"
 	Title   string   // what people call the program, such as "Claude Code"
 	Command []string // the program and its first arguments, where the configuration names none
-	Install string   // the command line that installs the program; "" where there is none
+	Install string   // the command line that installs the program
 	Version Version
 
 	Modes  []string // the permission modes, as the client calls them; none: it knows no modes
@@ -18,6 +18,9 @@ type Kind struct {
 
 	Cost    CostWay // how its results tell what it has cost
 	Resumes bool    // another process of it can go on in a session; else each process begins a new one
+	// Attaches says that it runs our hooks in a person's session, which claude-swarm attach
+	// makes an agent.
+	Attaches bool
 
 	Tools Tools
 	Hooks Hooks // nil: the client runs no command of ours after a compaction
@@ -25,6 +28,7 @@ type Kind struct {
 
 	// Echo is a shell script that plays the client for one prompt, says text (letters and
 	// spaces) and waits for the end of its input: a turn of it needs no program, account or network. nil: none.
+	// The first kind has it.
 	Echo func(text string) string
 
 	// Secrets calls found for each secret by which other programs reach the client that
@@ -77,7 +81,7 @@ const (
 type Version struct {
 	Supported string // in words
 	Install   string // the command line that installs a version that is tested
-	// Read reads the first line that the program prints for --version.
+	// Read reads the first line that the program prints for --version. Every kind has it.
 	Read func(line string) (version string, fit Fit)
 }
 

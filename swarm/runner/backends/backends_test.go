@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
 	"github.com/claude-swarm/claude-swarm/swarm/runner/backends"
 )
 
@@ -14,12 +15,28 @@ func TestEachKindIsComplete(t *testing.T) {
 		if all[k.Name] == nil || all[k.Name].Kind() != k || backends.Kind(k.Name) != k {
 			t.Errorf("%s: no backend is of this kind", k.Name)
 		}
-		if k.Title == "" || len(k.Command) == 0 || k.Tools == nil {
-			t.Errorf("%s: no title, command or tools: %+v", k.Name, k)
+		// What doctor prints and calls, and what a turn asks, without asking whether it is there.
+		for field, lacks := range map[string]bool{
+			"Title": k.Title == "", "Command": len(k.Command) == 0 || k.Command[0] == "", "Install": k.Install == "", "Tools": k.Tools == nil,
+			"Version.Supported": k.Version.Supported == "", "Version.Install": k.Version.Install == "", "Version.Read": k.Version.Read == nil,
+			"Login.Try": k.Login.File != "" && k.Login.Try == "", "Login.Home": k.Login.File != "" && k.Login.Home == "",
+			"Login.Vars": len(k.Login.Vars) == 0,
+		} {
+			if lacks {
+				t.Errorf("%s has no %s", k.Name, field)
+			}
+		}
+		if k.Version.Read != nil {
+			if _, fit := k.Version.Read("no version of any client"); fit != runner.Foreign {
+				t.Errorf("%s: a foreign program fits as %d", k.Name, fit)
+			}
 		}
 		if len(k.Modes) == 0 != (k.Mode == "") || k.Mode != "" && !slices.Contains(k.Modes, k.Mode) || k.Bypass != "" && !slices.Contains(k.Modes, k.Bypass) {
 			t.Errorf("%s: mode %q and %q, of %q", k.Name, k.Mode, k.Bypass, k.Modes)
 		}
+	}
+	if backends.Kinds()[0].Echo == nil {
+		t.Error("the first kind has no Echo, which the round trip of doctor runs")
 	}
 	if len(all) != len(backends.Kinds()) {
 		t.Errorf("%d backends of %d kinds", len(all), len(backends.Kinds()))
