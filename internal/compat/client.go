@@ -24,8 +24,8 @@ import (
 // machine.
 const patience = 60 * time.Second
 
-// A lab is where one experiment is made: a home, a folder and a scripted API. It
-// belongs to one goroutine.
+// A lab is the environment of one experiment: a home, a folder and a scripted API. One
+// goroutine owns it.
 type lab struct {
 	version string
 	client  string // the path of the real program
@@ -41,7 +41,7 @@ type lab struct {
 }
 
 // newLab makes the folders and starts the API with a scenario that answers "Done." to
-// everything. close takes them away.
+// everything. close removes them.
 func newLab(version, program string) (*lab, error) {
 	base, err := os.MkdirTemp("", "compat")
 	if err != nil {
@@ -68,7 +68,7 @@ func newLab(version, program string) (*lab, error) {
 	return l, l.script(`{"name":"rest","times":-1,"text":"Done."}`)
 }
 
-// close ends what still runs and removes the folders.
+// close ends the running programs and removes the folders.
 func (l *lab) close() {
 	for _, c := range l.running {
 		c.cmd.Process.Kill()
@@ -87,7 +87,7 @@ func (l *lab) script(replies ...string) error {
 	return err
 }
 
-// asked are the requests of the model so far, without the client's own small ones.
+// asked returns the requests to the model so far, without the client's own small ones.
 func (l *lab) asked() []fakeapi.Request {
 	var all []fakeapi.Request
 	for _, r := range l.api.Requests() {
@@ -238,7 +238,7 @@ func (c *client) finish() (code int, err error) {
 	}
 }
 
-// complaint is what the client printed on its standard error.
+// complaint is the client's standard error.
 func (c *client) complaint() string {
 	select {
 	case <-c.ended:

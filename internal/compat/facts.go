@@ -2,10 +2,10 @@
 
 package main
 
-// A fact is something about the client that claude-swarm stands on.
+// A fact is a property of the client on which claude-swarm relies.
 type fact struct {
 	claim string
-	need  string   // what of claude-swarm needs it
+	need  string   // the part of claude-swarm that needs it
 	wants []string // the answers with which claude-swarm works; none: every "yes"
 	ask   func(*lab) (string, error)
 }

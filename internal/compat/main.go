@@ -20,7 +20,7 @@ import (
 // insideVar is set where this program runs in a network namespace.
 const insideVar = "COMPAT_INSIDE"
 
-// page is where the answers are written, seen from the checkout.
+// page is the file for the answers, relative to the checkout.
 const page = "docs/compatibility.md"
 
 func main() {
@@ -95,17 +95,17 @@ func moveInside() (int, error) {
 	return cmd.ProcessState.ExitCode(), nil
 }
 
-// An answer is what one version says to one fact.
+// An answer is the answer of one version to one fact.
 type answer struct {
 	text string
 	good bool // claude-swarm works with it
 }
 
-// atOnce is how many experiments run at the same time. Most of their time is the start
-// of a client, which needs a processor.
+// atOnce is the number of parallel experiments. Most of their time is the start of a
+// client, which needs a processor.
 const atOnce = 2
 
-// askAll makes every experiment with one version.
+// askAll runs every experiment with one version.
 func askAll(version, program string) []answer {
 	answers := make([]answer, len(facts))
 	var wg sync.WaitGroup

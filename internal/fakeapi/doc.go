@@ -1,7 +1,6 @@
-// Package fakeapi is a Messages API that says only what a scenario tells it to.
-// With it the real Claude Code program runs whole turns, with tools, MCP, hooks,
-// sessions, compaction and errors, without a network and without a key. It was
-// checked with version 2.1.197.
+// Package fakeapi is a Messages API that answers only from a scenario. With it the real
+// Claude Code program runs whole turns, with tools, MCP, hooks, sessions, compaction and
+// errors, without a network and without a key. It was checked with version 2.1.197.
 //
 //	                    +-- replies, the first that matches and has uses left
 //	request --> kind ---+-- compact, side    (the client's own small requests)
@@ -16,8 +15,8 @@
 //	DISABLE_AUTOUPDATER=1  CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1
 //	DISABLE_TELEMETRY=1  DISABLE_ERROR_REPORTING=1
 //
-// and with CLAUDE_CODE_MAX_RETRIES=0 to 2 where the scenario has errors: left
-// alone it tries for three minutes.
+// and with CLAUDE_CODE_MAX_RETRIES=0 to 2 if the scenario has errors: by default the client
+// retries for three minutes.
 //
 // # Scenario
 //

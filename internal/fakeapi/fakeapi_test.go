@@ -38,7 +38,7 @@ func serve(t *testing.T, script string) (*fakeapi.Server, string) {
 	return s, srv.URL
 }
 
-// ask posts a Messages request and returns what came; err is that of reading.
+// ask posts a Messages request and returns the answer; err is an error of reading it.
 func ask(t *testing.T, url, body string) (status int, answer string, err error) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), "POST", url+"/v1/messages?beta=true", strings.NewReader(body))
@@ -497,8 +497,8 @@ func TestListenEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// FuzzRequest: whatever is asked, the answer is a message or an error of the
-// API, both as JSON.
+// FuzzRequest: the answer to every request is a message or an error of the API, both as
+// JSON.
 func FuzzRequest(f *testing.F) {
 	f.Add([]byte(says("hello", false)))
 	f.Add([]byte(`{"max_tokens":1,"messages":[{"role":"user","content":[{"type":"tool_result","content":[{}]}]}]}`))

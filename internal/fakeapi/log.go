@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Request is what the server keeps, and logs as a line of JSON, of a request.
+// Request is the server's record of a request, which it also logs as a line of JSON.
 type Request struct {
 	N      int               `json:"n"` // 1 for the first
 	Time   time.Time         `json:"time"`
@@ -20,8 +20,8 @@ type Request struct {
 	Body   []byte            `json:"-"`       // logged as body, or as raw_body if it is not JSON
 }
 
-// Bounds of what a Server keeps for [Server.Requests]. The newest request is
-// kept whatever its size.
+// Bounds of the requests that a Server keeps for [Server.Requests]. It keeps the newest
+// request at any size.
 const (
 	keepRequests = 256
 	keepBytes    = 8 << 20
@@ -50,8 +50,8 @@ func newRequest(r *http.Request, n int) *Request {
 	return got
 }
 
-// keep keeps the request and logs it, before it is answered: a test that has
-// the answer finds the request here.
+// keep keeps the request and logs it before the answer: a test that has the answer finds
+// the request here.
 func (s *Server) keep(got *Request, kind Kind, reply string, status int) {
 	got.Kind, got.Reply, got.Status = kind, reply, status
 	s.mu.Lock()

@@ -40,8 +40,7 @@ func (m *Match) ok(q *query) bool {
 		(m.MaxMessages <= 0 || q.messages <= m.MaxMessages)
 }
 
-// found is what the first group of the regular expression stands for in q; "" without
-// one.
+// found is the match of the regular expression's first group in q; "" without one.
 func (m *Match) found(q *query) string {
 	if m == nil || m.LastUserRegexp == nil {
 		return ""

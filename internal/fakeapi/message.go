@@ -17,7 +17,7 @@ type message struct {
 	usage  Usage
 }
 
-// filled is a content block as it goes out. body is whole; a stream sends start
+// filled is a content block in its final form. body is the full block; a stream sends start
 // first and then value in pieces, as deltas of kind that have it under field.
 type filled struct {
 	body, start        map[string]any
@@ -25,7 +25,7 @@ type filled struct {
 	signature          string // of a thinking block, one more delta
 }
 
-// newMessage makes the message that rep gives as the n-th answer.
+// newMessage makes the message of rep for the n-th answer.
 func newMessage(rep *Reply, q *query, n int) *message {
 	m := &message{id: fmt.Sprintf("msg_fake_%06d", n), model: q.model, stop: rep.StopReason}
 	content := rep.Content
@@ -62,11 +62,11 @@ func newMessage(rep *Reply, q *query, n int) *message {
 	return m
 }
 
-// guess is about how many tokens n bytes are.
+// guess estimates the number of tokens in n bytes.
 func guess(n int) int { return n / 4 }
 
-// fill makes the block ready to go out: the i-th of the n-th answer. found is what the
-// match has found, for the input of a tool.
+// fill fills in the block, the i-th of the n-th answer. found is the match's {{match}}, for
+// the input of a tool.
 func (b *Block) fill(text *strings.Replacer, found string, n, i int) filled {
 	switch {
 	case b.ToolUse != nil:

@@ -10,8 +10,8 @@ import (
 	"sync"
 )
 
-// Kind is what sort of request the client made; its own small requests must not
-// use up the script.
+// Kind is the sort of a request; the client's own small requests must not use up the
+// script.
 type Kind string
 
 // The kinds. The last four are not for /v1/messages and match nothing.
@@ -37,7 +37,7 @@ func (k Kind) known() bool {
 	return false
 }
 
-// query is what the matching reads of a request, taken apart once.
+// query holds the parts of a request that matching reads, parsed once.
 type query struct {
 	kind      Kind
 	model     string
@@ -61,7 +61,7 @@ var (
 	compactPrompt = "Your task is to create a detailed summary of"
 )
 
-// parseQuery takes the body of a Messages request apart.
+// parseQuery parses the body of a Messages request.
 func parseQuery(body []byte, header http.Header) (*query, error) {
 	var in struct {
 		Model     string          `json:"model"`

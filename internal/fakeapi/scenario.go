@@ -8,8 +8,8 @@ import (
 	"regexp"
 )
 
-// Scenario is the whole script. The package comment explains each key. A
-// scenario that a [Server] plays must not be changed any more.
+// Scenario is the whole script. The package comment explains each key. A scenario must not
+// change after a [Server] has begun to play it.
 type Scenario struct {
 	Replies     []Reply           `json:"replies"`
 	Fallback    *Reply            `json:"fallback"` // a main request that no reply took
@@ -45,8 +45,8 @@ type Refusal struct {
 	RawBody      string `json:"raw_body"`
 }
 
-// Delivery is how a reply is sent: when, in which pieces, and what goes wrong
-// on the way. Events are counted from 1; 0 means never.
+// Delivery says how to send a reply: when, in which pieces, and with which faults. Events
+// are counted from 1; 0 means never.
 type Delivery struct {
 	Headers          map[string]string `json:"headers"`
 	DelayMS          int               `json:"delay_ms"`
@@ -159,7 +159,7 @@ func (s *Scenario) all() func(yield func(*Reply) bool) {
 	}
 }
 
-// check finds what would be a silent mistake.
+// check finds mistakes that would otherwise be silent.
 func (r *Reply) check() error {
 	if r.Match != nil && !r.Match.Kind.known() {
 		return fmt.Errorf("kind %q is not one of main, compact, side, quota, any", r.Match.Kind)

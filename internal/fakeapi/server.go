@@ -32,15 +32,15 @@ func New(s *Scenario, log io.Writer) *Server {
 	return srv
 }
 
-// SetScenario replaces the script and forgets how often each reply was used.
-// Answers that are under way are finished from the old one.
+// SetScenario replaces the script and forgets how often each reply was used. Running
+// answers finish from the old script.
 func (s *Server) SetScenario(sc *Scenario) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.scenario, s.used, s.answered = sc, make([]int, len(sc.Replies)), map[string]int{}
 }
 
-// Stats says what happened so far.
+// Stats are the counts so far.
 type Stats struct {
 	Requests int            `json:"requests"` // of all kinds, since the start
 	Answered map[string]int `json:"answered"` // per name of a reply, since SetScenario
@@ -48,7 +48,7 @@ type Stats struct {
 	LogError string         `json:"log_error,omitempty"`
 }
 
-// Stats returns the counts of now. LogError is the first error of the log.
+// Stats returns the present counts. LogError is the first error of the log.
 func (s *Server) Stats() Stats {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -98,7 +98,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// fail answers what the script does not reach.
+// fail answers a request that the script does not reach.
 func (s *Server) fail(w http.ResponseWriter, got *Request, status int, text string) {
 	s.keep(got, Unknown, "", status)
 	refuse(w, &Refusal{Status: status, ErrorMessage: text})

@@ -13,17 +13,16 @@ import (
 // errScripted ends a stream where the script says so.
 var errScripted = errors.New("ended by the script")
 
-// A stream sends server-sent events, and does to them what the reply's delivery
-// wants. It belongs to one handler.
+// A stream sends server-sent events with the pace and the faults of the reply's delivery.
+// One handler owns it.
 type stream struct {
 	w    http.ResponseWriter
 	rep  *Reply
 	sent int // events
 }
 
-// send sends the message event by event, until ctx, the request's own, is done.
-// A client that went away and a fault of
-// the script both end it early; neither is an error of the server.
+// send sends the message event by event, until the request's ctx is done. A client that
+// hangs up and a fault of the script both end it early; neither is an error of the server.
 func (m *message) send(ctx context.Context, w http.ResponseWriter, rep *Reply) {
 	w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
 	w.Header().Set("Cache-Control", "no-cache")

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// A small module with one of each thing that is measured.
+// small is a module with one example for each measure.
 var small = map[string]string{
 	"go.mod": "module example.com/small\n\ngo 1.26\n",
 	"mail/box.go": `package mail
@@ -113,7 +113,7 @@ func TestSourceThatDoesNotCompile(t *testing.T) {
 	}
 }
 
-// The circle of a package that is above the goal comes with its files and its uses.
+// A circle above the goal is printed with its files and its uses.
 func TestWhatClosesACircle(t *testing.T) {
 	dir := t.TempDir()
 	files := map[string]string{"go.mod": small["go.mod"]}

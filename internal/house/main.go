@@ -36,8 +36,8 @@ type tree struct {
 	packages []*packages.Package
 }
 
-// machinery are the packages that test the product. No shipped program links one, but for
-// fakeapi, which serves the demo, too.
+// machinery are the packages that test the product. No shipped program links one, except
+// fakeapi, which also serves the demo.
 var machinery = []string{
 	"internal/compat", "internal/e2e", "internal/fakeapi", "internal/floorplan", "internal/house", "internal/testkit",
 	"docs", "examples",
@@ -87,7 +87,7 @@ func isMachinery(name string) bool {
 	return strings.Contains("/"+name+"/", "/testdata/")
 }
 
-// A row is one measure: the worst there is, its goal, and what is above the goal.
+// A row is one measure: the worst finding, the goal, and the findings above the goal.
 type row struct {
 	what  string
 	now   int
@@ -96,7 +96,7 @@ type row struct {
 	above []string
 }
 
-// A finding is one thing that is measured.
+// A finding is one measurement, such as a type with its number of methods.
 type finding struct {
 	n      int
 	what   string

@@ -197,8 +197,8 @@ func (h *tree) initializers() []string {
 	})
 }
 
-// writers finds files whose functions make files and rename files, which is what a whole
-// write consists of.
+// writers finds files whose functions create files and rename files, as a complete write
+// does.
 func (h *tree) writers() []string {
 	var out []string
 	for _, p := range h.product() {

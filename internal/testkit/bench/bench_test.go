@@ -82,8 +82,8 @@ func TestGoalsAreJudgedByMedians(t *testing.T) {
 	}
 }
 
-// Floor and ours take turns in being first, every variant runs once a round, and
-// an error ends it.
+// Floor and ours take turns in being first, every variant runs once a round, and an error
+// ends the measurement.
 func TestMeasureRotates(t *testing.T) {
 	var order []string
 	run := func(_ context.Context, v variant) (map[string]float64, error) {

@@ -3,23 +3,22 @@
 //
 //	go run ./internal/testkit/bench [--json] [--rounds N] [--only WORDS]
 //
-// The benchmarks are those of the packages, where `go test -bench` finds them. A
-// goal is a ratio of ours to a floor: the same thing done by hand, with nothing
-// around it, in the same round on the same machine. Absolute times tell how fast
-// the machine is, and are only shown.
+// The benchmarks are those of the packages, where `go test -bench` finds them. A goal is a
+// ratio of ours to a floor: the same work done by hand, with nothing around it, in the same
+// round on the same machine. Absolute times depend on the machine, and are only shown.
 //
 //	build once ──> round 1 … 7 ──> medians, spread, ratio ──> table
 //	                 |
 //	                 each variant in a separate process, floor and ours in
 //	                 turns first; before each, the disk comes to rest (syncfs)
 //
-// The context that an agent's first request has more than its client's is counted once,
-// at the scripted API of the end-to-end tests, and needs the client (make tools).
+// The additional context of an agent's first request is counted once, at the scripted API
+// of the end-to-end tests, and needs the client (make tools).
 //
-// The files of the benchmarks are deleted at the end, since one that
-// deletes slows the next by up to ten times. It takes some minutes, and a machine
-// that does nothing else.
+// The files of the benchmarks are deleted at the end, since a benchmark that deletes slows
+// the next by up to ten times. A run takes some minutes, and a machine that does nothing
+// else.
 //
-// The exit status is 1 when a benchmark fails. A missed goal is not a failure: who
-// reads the table knows what else the machine did.
+// The exit status is 1 when a benchmark fails. A missed goal is not a failure, since other
+// work on the machine may be the reason.
 package main

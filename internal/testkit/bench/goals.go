@@ -1,18 +1,18 @@
 package main
 
-// A variant is a benchmark that is run by itself. Bench is its whole name, with
-// the parts of sub-benchmarks; time is a -benchtime.
+// A variant is a benchmark that runs alone. Bench is its full name, with the parts of
+// sub-benchmarks; time is a -benchtime.
 type variant struct {
 	pkg, bench, time string
 }
 
-// A value is a number that a variant reports: "ns/op", or what it names itself.
+// A value is a number that a variant reports: "ns/op", or a unit that the variant defines.
 type value struct {
 	of   variant
 	unit string
 }
 
-// How a goal compares.
+// The kinds of a goal.
 type comparison int
 
 const (
@@ -116,8 +116,8 @@ var goals = []goal{
 	{what: "context added to the first request", how: bound, ours: value{firstRequest, "tokens"}, is: 2500, linux: true},
 }
 
-// variants are those that some goals need, each once, floors and ours beside each
-// other.
+// variants returns the variants that some goals need, each once, floors and ours beside
+// each other.
 func variants(of []goal) [][]variant {
 	var groups [][]variant
 	seen := map[variant]bool{}

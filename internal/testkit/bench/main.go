@@ -27,7 +27,7 @@ func main() {
 	}
 }
 
-// run measures and prints. progress gets a line that is written over.
+// run measures and prints. progress gets one line that run overwrites.
 func run(ctx context.Context, out, progress io.Writer, rounds int, only string, asJSON bool) (err error) {
 	chosen := choose(goals, only, runtime.GOOS)
 	if len(chosen) == 0 || rounds < 1 {
@@ -63,17 +63,16 @@ func run(ctx context.Context, out, progress io.Writer, rounds int, only string, 
 	}{1, machine, rounds, rows})
 }
 
-// choose takes the lines that are asked for and that this system can measure.
+// choose returns the goals that match only and that this system can measure.
 func choose(all []goal, only, system string) []goal {
 	return slices.DeleteFunc(slices.Clone(all), func(g goal) bool {
 		return g.linux && system != "linux" || !strings.Contains(g.what, only)
 	})
 }
 
-// measure runs each variant once in every round, and one that counts in the first round
-// alone. Within a group, the floor and
-// ours of a line, they take turns in being first; and each round begins with
-// another group.
+// measure runs each variant once in every round, and one that counts only in the first
+// round. In a group, which is the floor and ours of a line, the variants take turns in
+// being first; and each round begins with another group.
 func measure(ctx context.Context, run func(context.Context, variant) (map[string]float64, error),
 	groups [][]variant, rounds int, progress io.Writer) (map[value]sample, error) {
 	measured := map[value]sample{}

@@ -15,14 +15,14 @@ import (
 	"strings"
 )
 
-// A bench runs benchmarks. Everything that they leave lies in its folder.
+// A bench runs benchmarks. Their files stay in its folder.
 type bench struct {
 	module  string // folder of the module
 	scratch string
 	runs    int
 }
 
-// prepare builds what is measured.
+// prepare builds the programs and the benchmarks.
 func prepare(ctx context.Context, of []goal) (*bench, error) {
 	out, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}").Output()
 	if err != nil {
@@ -50,8 +50,7 @@ func prepare(ctx context.Context, of []goal) (*bench, error) {
 	return b, nil
 }
 
-// programs builds ours as it is shipped, and those that the benchmarks compare it
-// with.
+// programs builds the shipped program, and those that the benchmarks compare it with.
 func (b *bench) programs(ctx context.Context) error {
 	if err := b.command(ctx, ".", "make", "-s", "build").Run(); err != nil {
 		return fmt.Errorf("make build: %w", err)
@@ -68,8 +67,8 @@ func (b *bench) programs(ctx context.Context) error {
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("go build ./testdata/bench/...: %w", err)
 	}
-	// All are copied in the same way, as make install copies ours: how a program came
-	// to the disk decides how fast it starts.
+	// All are copied in the same way as make install copies ours: the way in which a
+	// program was written to the disk decides how fast it starts.
 	others, err := filepath.Glob(filepath.Join(linked, "*"))
 	if err != nil {
 		return err
@@ -99,7 +98,7 @@ func (b *bench) command(ctx context.Context, dir, name string, args ...string) *
 	return cmd
 }
 
-// run runs a variant when the disk is at rest, and returns what it reports.
+// run runs a variant when the disk is idle, and returns its reported values.
 func (b *bench) run(ctx context.Context, v variant) (map[string]float64, error) {
 	b.runs++
 	left := filepath.Join(b.scratch, strconv.Itoa(b.runs))

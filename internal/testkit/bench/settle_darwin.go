@@ -2,7 +2,7 @@ package main
 
 import "golang.org/x/sys/unix"
 
-// settle asks the system to write what is left; it does not wait for all of it.
+// settle asks the system to write all dirty data; it does not wait for all of it.
 func settle(string) error { return unix.Sync() }
 
 // kernel names the system that runs.

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// A sample holds what one value was in each round.
+// A sample holds one value for each round.
 type sample []float64
 
 // median is the middle of a sample; of an even number the lower of the two, which
@@ -21,7 +21,7 @@ func (s sample) median() float64 {
 	return slices.Sorted(slices.Values(s))[(len(s)-1)/2]
 }
 
-// A row is a line of the table with what was measured.
+// A row is a line of the table with its measurements.
 type row struct {
 	What   string   `json:"what"`
 	Floor  *spread  `json:"floor,omitempty"`
@@ -34,7 +34,7 @@ type row struct {
 	unit string // of Goal, when it is not a ratio
 }
 
-// A spread is what is told of a sample.
+// A spread is a summary of a sample.
 type spread struct {
 	Unit   string  `json:"unit"`
 	Median float64 `json:"median"`
@@ -46,7 +46,7 @@ func spreadOf(unit string, s sample) spread {
 	return spread{Unit: unit, Median: s.median(), Min: slices.Min(s), Max: slices.Max(s)}
 }
 
-// rowOf judges a goal by what was measured.
+// rowOf judges a goal by its samples.
 func rowOf(g goal, measured map[value]sample) row {
 	r := row{What: g.what, Ours: spreadOf(g.ours.unit, measured[g.ours]), AtMost: g.how != speed}
 	if g.floor.of.bench != "" {
@@ -175,10 +175,10 @@ func scale(unit string, size float64) (factor float64, shown string) {
 	return 1, ""
 }
 
-// exact shows a number that somebody has chosen.
+// exact formats a chosen number, such as a goal.
 func exact(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
 
-// number shows two or three figures, and no more than the spread allows.
+// number formats two or three figures, and no more than the spread allows.
 func number(x float64) string {
 	switch a := math.Abs(x); {
 	case x == math.Trunc(x), a >= 9.95:

@@ -1,4 +1,4 @@
-// Package bridgetest is the suite that a bridge passes over the link to any network: what
-// waits in its mailbox is said, what people say reaches the agents, and neither is lost
-// while the network is down or the bridge begins again.
+// Package bridgetest is the test suite for a bridge over the link to any network: the
+// bridge says the messages of its mailbox, people's words reach the agents, and neither are
+// lost while the network is down or the bridge restarts.
 package bridgetest

@@ -13,18 +13,18 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/bridge"
 )
 
-// A Network is one on which a bridge is tested. It has the channels #project and #other,
+// A Network is a network for tests of a bridge. It has the channels #project and #other,
 // and the people ann, who may do everything, and eve, who may do nothing.
 type Network interface {
-	// Bridge returns the life of a bridge over a new link to the network, with some of the
-	// options set: the network sets the rest, such as the name.
+	// Bridge returns the Run function of a bridge over a new link to the network, with some
+	// of the options set: the network sets the rest, such as the name.
 	Bridge(t *testing.T, o bridge.Options) func(context.Context) error
 	// Name is the name of the bridge.
 	Name() string
 	// Say lets a person say something in a channel, or to the bridge, which is called swarm.
 	Say(t *testing.T, nick, target, text string)
-	// Seen are the texts that people saw of the bridge in a channel, or that one person saw
-	// privately, in order.
+	// Seen returns the texts of the bridge that people saw in a channel, or that one person
+	// saw privately, in order.
 	Seen(target string) []string
 	// Cut breaks the network until mended is called.
 	Cut(t *testing.T) (mended func())
@@ -132,7 +132,7 @@ func (s *scene) until(what string, ok func() bool) {
 	}
 }
 
-// sees waits until people have seen a text with that in it.
+// sees waits until people have seen a text with that part.
 func (s *scene) sees(target, part string) {
 	s.Helper()
 	s.until(fmt.Sprintf("%s sees %q", target, part), func() bool { return s.count(target, part) > 0 })
@@ -200,7 +200,7 @@ func (s *scene) state(what string, ok func(bridge.State) bool) {
 	})
 }
 
-// in waits until the bridge is in a channel, or is not.
+// in waits until the bridge is in a channel, or out of it.
 func (s *scene) in(channel string, want bool) {
 	s.Helper()
 	s.state(fmt.Sprintf("in %s: %v", channel, want), func(st bridge.State) bool {
@@ -208,7 +208,7 @@ func (s *scene) in(channel string, want bool) {
 	})
 }
 
-// A swarm answers what is asked of the daemon.
+// A swarm answers questions to the daemon.
 type swarm struct{}
 
 func (*swarm) Status(context.Context, string) (string, error) { return "all is well", nil }

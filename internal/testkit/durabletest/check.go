@@ -1,4 +1,4 @@
-// Package durabletest cuts the power in the middle of a write, for the tests of whoever
+// Package durabletest cuts the power in the middle of a write, for tests of code that
 // writes by package durable.
 package durabletest
 
@@ -13,13 +13,14 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/durable"
 )
 
-// A Cut ends the power before one change on disk: that one and all later ones are not made.
+// A Cut ends the power before one change on disk: this change and all later ones are not
+// made.
 type Cut struct {
 	Before int            // the changes that are made
-	Steps  []durable.Step // that were asked for
+	Steps  []durable.Step // the changes that were asked for
 }
 
-// ErrCut is what every change after the cut returns.
+// ErrCut is the error of every change after the cut.
 var ErrCut = errors.New("the power was cut")
 
 // Step is for [durable.Files].
@@ -31,11 +32,11 @@ func (c *Cut) Step(s durable.Step) error {
 	return nil
 }
 
-// Check holds a durable write against its promise. write writes the file at path with the
-// hook, first with one content, then with another: it is called with 1, which no cut
-// interrupts, and with 2 for every possible cut. Each time the file must have one of the
-// two contents, whole; it has the second where write returned nil, and the content was
-// synced before the file had its name.
+// Check tests the promise of a durable write. write writes the file at path with the hook,
+// with a content that depends on n: Check calls it with 1, which no cut interrupts, and
+// with 2 for every possible cut. Each time the file must have one of the two contents,
+// complete; it has the second if write returned nil, and the content was synced before the
+// file had its name.
 func Check(t *testing.T, path string, write func(f durable.Files, n int) error) {
 	t.Helper()
 	if err := write(durable.Files{}, 1); err != nil {

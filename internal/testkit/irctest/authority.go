@@ -26,10 +26,10 @@ type Authority struct {
 	key  *ecdsa.PrivateKey
 }
 
-// A Certificate is one that an [Authority] has issued.
+// A Certificate is a certificate that an [Authority] has issued.
 type Certificate struct {
 	File, KeyFile string // PEM
-	Fingerprint   string // SHA-256 of the certificate, in hexadecimal, as services take it
+	Fingerprint   string // SHA-256 of the certificate, in hexadecimal, as services accept it
 }
 
 // NewAuthority makes an authority that nobody trusts yet.
@@ -62,7 +62,7 @@ func (a *Authority) Expired(name string) Certificate {
 	}, a.key)
 }
 
-// issue signs a certificate with a key, or with its own.
+// issue signs a certificate with a key, or with the certificate's key.
 func (a *Authority) issue(name string, cert *x509.Certificate, by *ecdsa.PrivateKey) Certificate {
 	a.t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

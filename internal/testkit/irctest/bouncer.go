@@ -10,9 +10,9 @@ import (
 	"testing"
 )
 
-// Znc starts ZNC as the client nick of a server on loopback, in the channels. It plays
-// back what was said, heard or not, to whoever attaches with the password. It returns
-// the address; the nick comes to the server soon.
+// Znc starts ZNC as the client nick of a server on loopback, in the channels. ZNC plays
+// back all lines, heard or not, to every client that attaches with the password. Znc
+// returns the address; the nick comes to the server soon.
 func Znc(t testing.TB, server, nick, password string, channels ...string) (addr string) {
 	t.Helper()
 	dir, port := workDir(t), freePorts(t, 1)[0]

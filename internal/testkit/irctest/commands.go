@@ -139,7 +139,7 @@ func (u *user) say(command string, m Said) {
 	}
 }
 
-// say keeps a message and gives it to everybody who is to have it but from.
+// say keeps a message and gives it to all its receivers except from.
 func (s *Server) say(from *user, m Said, command string) Said {
 	s.serial++
 	m.ID, m.Time = fmt.Sprintf("id%d", s.serial), time.Now().UTC()
@@ -153,7 +153,7 @@ func (s *Server) say(from *user, m Said, command string) Said {
 	return m
 }
 
-// clientTags are those that a server passes on.
+// clientTags are the tags of a client that a server passes on.
 func clientTags(m irc.Message) map[string]string {
 	tags := maps.Clone(m.Tags)
 	maps.DeleteFunc(tags, func(key, _ string) bool { return !strings.HasPrefix(key, "+") })
@@ -200,8 +200,8 @@ func (u *user) deliver(m Said, command string, answer bool) {
 	}
 }
 
-// targets tells who wrote privately, and in which of the user's channels something was
-// said, by the time of the newest.
+// targets lists the users who wrote privately, and those channels of the user with new
+// messages, by the time of the newest.
 func (u *user) targets(ref string, after, before time.Time, limit int) {
 	if u.s.f.NoTargets {
 		u.send("s", "FAIL", "CHATHISTORY", "INVALID_PARAMS", "TARGETS", "Unknown subcommand")
@@ -226,7 +226,7 @@ func (u *user) targets(ref string, after, before time.Time, limit int) {
 	u.raw(irc.Msg("BATCH", "-"+ref))
 }
 
-// peer is the channel, or who wrote privately.
+// peer is the channel, or the sender of a private message.
 func (m Said) peer() string {
 	if strings.HasPrefix(m.Target, "#") {
 		return m.Target
@@ -293,7 +293,7 @@ func (u *user) history(m irc.Message) {
 	u.raw(irc.Msg("BATCH", "-"+ref))
 }
 
-// keepEvent keeps who came or went for the history.
+// keepEvent adds a join or part to the history.
 func (s *Server) keepEvent(room string, m irc.Message) {
 	if s.f.Events {
 		s.serial++
@@ -301,8 +301,8 @@ func (s *Server) keepEvent(room string, m irc.Message) {
 	}
 }
 
-// played is an event as the history has it: itself where the user asked for that, else a
-// text of a service, as ergo 2.20 writes it.
+// played returns an event of the history: the event itself if the user asked for events,
+// else a text of a service, as ergo 2.20 writes it.
 func (u *user) played(said Said, tags map[string]string) irc.Message {
 	if u.caps["draft/event-playback"] {
 		m := *said.event

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// A Limit says whether a real server keeps its own flood limit.
+// A Limit says whether a real server keeps its flood limit.
 type Limit bool
 
 const (
@@ -30,7 +30,7 @@ func Ngircd(t testing.TB, limit Limit) string {
 	})
 }
 
-// NgircdTLS starts ngircd with a certificate, for TLS alone.
+// NgircdTLS starts ngircd with a certificate, only for TLS.
 func NgircdTLS(t testing.TB, cert Certificate) string {
 	return start(t, "ngircd", func(dir, port string) (string, []string) {
 		tls := "[SSL]\nCertFile = " + cert.File + "\nKeyFile = " + cert.KeyFile + "\nPorts = " + port + "\n"
@@ -38,7 +38,7 @@ func NgircdTLS(t testing.TB, cert Certificate) string {
 	})
 }
 
-// InspircdTLS starts inspircd with a certificate, for TLS alone.
+// InspircdTLS starts inspircd with a certificate, only for TLS.
 func InspircdTLS(t testing.TB, cert Certificate) string {
 	return start(t, "inspircd", func(dir, port string) (string, []string) {
 		config := inspircdConfig(dir, freePorts(t, 1)[0], noBounds) + `
@@ -111,7 +111,7 @@ func start(t testing.TB, name string, setup func(dir, port string) (config strin
 	return p.listens(t, port)
 }
 
-// workDir is a folder with a short path, as the servers like it.
+// workDir is a folder with a short path, since the servers limit its length.
 func workDir(t testing.TB) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "irc")
@@ -129,7 +129,7 @@ func writeFile(t testing.TB, path, text string) {
 	}
 }
 
-// freePorts finds ports of 127.0.0.1 on which nobody listens.
+// freePorts finds free ports of 127.0.0.1.
 func freePorts(t testing.TB, n int) (ports []string) {
 	t.Helper()
 	for range n {
@@ -161,7 +161,7 @@ func launch(t testing.TB, dir, name string, args ...string) *program {
 	return p
 }
 
-// prepare finds an installed program that is to be started in a folder.
+// prepare finds an installed program, to be started in a folder.
 func prepare(t testing.TB, dir, name string, args ...string) *program {
 	t.Helper()
 	if testing.Short() {
@@ -200,7 +200,7 @@ func (p *program) end(signal os.Signal) {
 	<-p.ended
 }
 
-// until waits for what a program does when it has started.
+// until waits for a condition that a started program meets.
 func (p *program) until(t testing.TB, what string, done func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(30 * time.Second); !done(); time.Sleep(5 * time.Millisecond) {
@@ -215,7 +215,7 @@ func (p *program) until(t testing.TB, what string, done func() bool) {
 	}
 }
 
-// listens waits until a server takes connections, and returns its address.
+// listens waits until a server accepts connections, and returns its address.
 func (p *program) listens(t testing.TB, port string) (addr string) {
 	t.Helper()
 	addr = net.JoinHostPort("127.0.0.1", port)

@@ -18,13 +18,12 @@ const (
 	Down            // from the server to the client
 )
 
-// A Proxy stands between a client and a server and breaks what passes, as a
-// network does. All methods are safe for several goroutines.
+// A Proxy is a proxy between a client and a server that breaks connections, as a network
+// does. All methods are safe for several goroutines.
 //
-// What stands still in the network is in the hands of whoever sent it: it comes
-// out later, also after the sender has hung up, but for one who hung up with an
-// RST and so took it back. The other side hears of either only when the network
-// lets it through.
+// Stalled bytes come out later, also after the sender has hung up, unless it hung up with
+// an RST, which takes them back. The other side sees the end of the connection only when
+// the network lets it through.
 type Proxy struct {
 	Addr string // where clients connect
 
@@ -43,7 +42,7 @@ type Proxy struct {
 	over    bool // the test has ended
 }
 
-// Counts are what a [Proxy] has done until now.
+// Counts are the counts of a [Proxy] until now.
 type Counts struct {
 	Connections int    // that were asked for
 	Refused     int    // of these, hung up on at once
@@ -57,7 +56,7 @@ type Counts struct {
 	Late        [2]int // pieces that were delayed
 }
 
-// A trigger strikes when so many texts have passed.
+// A trigger strikes after so many texts.
 type trigger struct {
 	after  int
 	strike func() // nil is none
@@ -102,7 +101,7 @@ func NewProxy(t testing.TB, server string) *Proxy {
 	return p
 }
 
-// Cut ends every connection in both directions, as a server does that exits.
+// Cut ends every connection in both directions, as an exiting server does.
 func (p *Proxy) Cut() {
 	p.change(func() {
 		p.counts.Cut += len(p.links)
@@ -118,8 +117,8 @@ func (p *Proxy) Reset() {
 	})
 }
 
-// Stall lets nothing through in one direction until [Proxy.Heal], while the
-// connections stand: those that there are, and those that come.
+// Stall lets nothing through in one direction until [Proxy.Heal], without ending
+// connections, present or new.
 func (p *Proxy) Stall(w Way) { p.change(func() { p.faults[w].stall = true }) }
 
 // Swallow discards everything in one direction, so that the writer believes it was sent. It
@@ -170,10 +169,9 @@ func (p *Proxy) Heal() {
 	})
 }
 
-// OnText calls f, which breaks something, when so many pieces with a PRIVMSG in them have
-// passed in that direction, by connections that the client has not left, and one more is on
-// its way: it has come to the proxy, and not passed it. The returned channel closes after
-// that.
+// OnText calls f, which breaks something, when so many pieces with a PRIVMSG have passed in
+// that direction, on connections that the client has not left, and one more has reached the
+// proxy but not passed it. The returned channel closes after that.
 func (p *Proxy) OnText(w Way, after int, f func()) (struck <-chan struct{}) {
 	done := make(chan struct{})
 	p.change(func() {
@@ -185,7 +183,7 @@ func (p *Proxy) OnText(w Way, after int, f func()) (struck <-chan struct{}) {
 	return done
 }
 
-// Counts tells what it has done until now.
+// Counts returns the counts until now.
 func (p *Proxy) Counts() Counts {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -194,10 +192,10 @@ func (p *Proxy) Counts() Counts {
 	return c
 }
 
-// Connections is how many were asked for until now.
+// Connections is the number of connections that clients asked for until now.
 func (p *Proxy) Connections() int { return p.Counts().Connections }
 
-// Brought is what it has brought to the client by each connection, in their order.
+// Brought returns the bytes that the client got on each connection, in their order.
 func (p *Proxy) Brought() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -208,7 +206,7 @@ func (p *Proxy) Brought() []string {
 	return all
 }
 
-// change is the one way to change something: all that stand still look again.
+// change is the one way to change the faults: all stalled connections look again.
 func (p *Proxy) change(f func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -274,8 +272,8 @@ func (p *Proxy) accept() {
 	}
 }
 
-// pass brings on what comes from one side. It reads on while the network stands
-// still, to see whether the sender hangs up.
+// pass forwards the bytes of one side. It continues to read while the network stalls, to
+// see whether the sender hangs up.
 func (p *Proxy) pass(l *link, w Way) {
 	pieces, takenBack := make(chan []byte, 1024), make(chan struct{})
 	p.wg.Go(func() {
@@ -398,7 +396,7 @@ func (p *Proxy) bring(l *link, data []byte, w Way, takenBack <-chan struct{}) bo
 	return true
 }
 
-// trigger returns what is to happen before data passes.
+// trigger returns the function to call before data passes.
 func (p *Proxy) trigger(l *link, data []byte, w Way) func() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -28,11 +28,10 @@ type Features struct {
 	StrictIDs bool     // a msgid that the history does not have is refused with FAIL; ergo 2.20 answers an empty batch
 }
 
-// A Server is a small IRC server in the test, with the capabilities that the
-// servers of a distribution lack: SASL, draft/multiline, draft/chathistory and
-// draft/relaymsg, as ergo 2.20 answers. It has no flood limit and keeps all
-// that was said, so a test can ask what arrived. Its methods are safe for
-// several goroutines.
+// A Server is a small IRC server in the test, with the capabilities that the servers of a
+// distribution lack: SASL, draft/multiline, draft/chathistory and draft/relaymsg, as ergo
+// 2.20 answers. It has no flood limit and keeps all texts, so a test can ask which arrived.
+// Its methods are safe for several goroutines.
 type Server struct {
 	Addr string
 
@@ -47,7 +46,7 @@ type Server struct {
 	serial int
 }
 
-// Said is a message as the server took it.
+// Said is a message as the server got it.
 type Said struct {
 	ID, Target, Source, Text string
 	Time                     time.Time
@@ -57,7 +56,7 @@ type Said struct {
 	event                    *irc.Message      // in place of a text
 }
 
-// A user is one connection. Its fields are guarded by the server's mutex.
+// A user is one connection. The server's mutex guards its fields.
 type user struct {
 	s        *Server
 	nc       net.Conn
@@ -128,7 +127,7 @@ func (s *Server) Said(target string) []Said {
 	return all
 }
 
-// Say is somebody else speaking, who needs no connection.
+// Say lets somebody else speak, without a connection.
 func (s *Server) Say(nick, account, target, text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -136,7 +135,7 @@ func (s *Server) Say(nick, account, target, text string) {
 }
 
 // Forget empties the history, as a restart of a server that keeps it in memory does.
-// [Server.Said] still tells all.
+// [Server.Said] still returns all.
 func (s *Server) Forget() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -158,7 +157,7 @@ func (s *Server) Online(nick string) bool {
 	return s.users[strings.ToLower(nick)] != nil
 }
 
-// Kick throws a nick out of a channel.
+// Kick kicks a nick out of a channel.
 func (s *Server) Kick(channel, nick string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -210,7 +209,7 @@ func (s *Server) serve(nc net.Conn) {
 
 func (u *user) source() string { return u.nick + "!~" + u.name + "@here" }
 
-// send answers the command at hand; the first line of an answer has its label.
+// send answers the current command; the first line of an answer has its label.
 func (u *user) send(source, command string, params ...string) {
 	u.write(irc.Message{Source: source, Command: command, Params: params})
 }

@@ -77,15 +77,15 @@ saslserv { nick = "SaslServ"; user = "SaslServ"; host = "services.test"; real = 
 	return n
 }
 
-// StartServices starts the services again after StopServices, with the accounts that
-// there were, and returns when they can be used.
+// StartServices starts the services again after StopServices, with the same accounts, and
+// returns when they can be used.
 func (n *Network) StartServices() {
 	n.t.Helper()
 	file := func(name string) string { return filepath.Join(n.dir, name) }
 	n.starts++
 	log := file(fmt.Sprintf("services-%d.log", n.starts))
 	n.services = launch(n.t, n.dir, "atheme-services", "-n", "-c", file("services.conf"), "-D", n.dir, "-l", log, "-p", file("services.pid"))
-	// SASL is offered earlier than they answer.
+	// The server offers SASL before the services answer.
 	n.services.until(n.t, "get to know the network", func() bool {
 		said, _ := os.ReadFile(log)
 		return strings.Contains(string(said), "finished synching")
@@ -93,7 +93,7 @@ func (n *Network) StartServices() {
 	n.services.until(n.t, "offer SASL", func() bool { return strings.Contains(n.offered(), " sasl=") })
 }
 
-// StopServices ends the services as at a restart: the network goes on without.
+// StopServices ends the services as at a restart: the network continues without them.
 func (n *Network) StopServices() {
 	n.t.Helper()
 	n.services.end(syscall.SIGTERM)
@@ -102,12 +102,12 @@ func (n *Network) StopServices() {
 			n.t.Fatal("the server still offers SASL")
 		}
 		// inspircd overlooks the end of a link that comes together with last words, until
-		// it has something to say there, such as that somebody has come.
+		// it sends something there, such as a join.
 		n.visit("visitor").Close(n.t.Context(), "")
 	}
 }
 
-// visit is somebody who comes without an account. The caller closes it.
+// visit connects without an account. The caller closes the connection.
 func (n *Network) visit(nick string) *irc.Conn {
 	n.t.Helper()
 	ctx, cancel := context.WithTimeout(n.t.Context(), time.Minute)
@@ -119,8 +119,8 @@ func (n *Network) visit(nick string) *irc.Conn {
 	return c
 }
 
-// offered is the server's list of capabilities, as it tells a newcomer; "" if it does
-// not answer.
+// offered returns the server's list of capabilities for a new connection; "" if it does not
+// answer.
 func (n *Network) offered() string {
 	nc, err := net.Dial("tcp", n.Addr)
 	if err != nil {
@@ -143,8 +143,8 @@ func (n *Network) offered() string {
 	return strings.ReplaceAll(string(list[:size]), ":", " ")
 }
 
-// Register makes an account, by a client of that nick which then leaves; whoever
-// connects with one of the certificates can log in by it.
+// Register makes an account, by a client of that nick which then leaves; a client with one
+// of the certificates can log in by it.
 func (n *Network) Register(account, password string, certificates ...Certificate) {
 	n.t.Helper()
 	ctx, cancel := context.WithTimeout(n.t.Context(), time.Minute)

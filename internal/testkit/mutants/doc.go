@@ -1,6 +1,6 @@
-// Mutants measures the tests: it makes small mistakes in the files that keep the
-// promises about messages, one at a time, and looks whether a test fails.
-// `make mutants` runs it, in the folder of the module:
+// Mutants measures the tests: it makes small mistakes in the files that keep the promises
+// about messages, one at a time, and checks that a test fails. `make mutants` runs it, in
+// the folder of the module:
 //
 //	go run ./internal/testkit/mutants [--pkg NAME] [--every N] [--list] [--quick] [--for 8m] [--jobs N] [--fresh]
 //
@@ -13,13 +13,13 @@
 //	flip      a comparison says the opposite: `<` becomes `>=`, `==` becomes `!=`
 //
 // The files are named in target.go: claim, receipt, ledger, take-up, batch, whole files,
-// window, policy. Of all mutants one in N of each rule in each file is run, and at least one, so
-// that about 100 are. Which ones, the hashes of their names say: a change of the code
-// changes the choice where it changes the code.
+// window, policy. One in N mutants of each rule in each file is run, and at least one, so
+// that about 100 are. The hashes of their names choose them: a change of the code changes
+// the choice only there.
 //
 //	list ──> build with -overlay ──> short tests ──> all tests of the package ──> caught, or escaped
 //
-// The overlay leaves the checkout as it is. A mutant that no test can notice is named in
+// The overlay does not change the checkout. A mutant that no test can notice is named in
 // equivalents.txt with its reason; it is printed and not counted. Results are kept in
 // .mutants, so an interrupted run continues where it stopped: a caught mutant is run again
 // when its file changed, an escaped one when anything in its package changed. With --quick

@@ -34,7 +34,7 @@ type mutant struct {
 	with      string
 }
 
-// id names a mutant whatever the lines of its file are numbered.
+// id names a mutant without the number of its line.
 func (m mutant) id() string {
 	id := fmt.Sprintf("%s/%s %s %s: %s", m.pkg, m.file, m.rule, m.fn, m.was)
 	if m.nth > 1 {
@@ -52,8 +52,8 @@ func (m mutant) apply(src []byte) []byte {
 	return slices.Concat(src[:m.from], []byte(m.with), src[m.to:])
 }
 
-// durable are the names of the calls that the rule drop takes away: what makes a file
-// durable, moves one, or commits.
+// durable matches the names of the calls that the rule drop removes: those that make a file
+// durable, move one, or commit.
 var durable = regexp.MustCompile(`^([Ss]ync\w*|[Rr]ename\w*|move(At)?|replace(At|File)?|link(At)?|Linkat|Commit)$`)
 
 // generate makes all mutants of the targets, sorted by file and place.
@@ -164,7 +164,7 @@ var opposite = map[token.Token]string{
 	token.GTR: "<=", token.LEQ: ">",
 }
 
-// mutants makes those of one file.
+// mutants makes the mutants of one file.
 func (g *generator) mutants(pkg, name string, src []byte, fset *token.FileSet, file *ast.File) []mutant {
 	offset := func(p token.Pos) int { return fset.Position(p).Offset }
 	var all []mutant

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// example has each thing that a rule is about, and things that none is about.
+// example has code that each rule changes, and code that no rule changes.
 const example = `package example
 
 type box struct{ f *os.File }
@@ -93,7 +93,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// A name stands for one mutant, whatever stands above it in the file.
+// A name stands for one mutant, independent of the code above it in the file.
 func TestNames(t *testing.T) {
 	before, after := mutate(t, example), mutate(t, strings.Replace(example, "type box", "\n// More.\n\ntype box", 1))
 	var names []string
@@ -111,8 +111,8 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// The list of files is that of the module, each file is met by every rule that applies to
-// it, and the choice is the same each time.
+// The listed files exist, every rule that applies to a file makes mutants in it, and the
+// choice is the same each time.
 func TestTheSet(t *testing.T) {
 	root, err := moduleRoot(t.Context())
 	if err != nil {

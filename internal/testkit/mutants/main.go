@@ -43,7 +43,7 @@ type options struct {
 	time               time.Duration
 }
 
-// least is how many of a hundred mutants have to be caught.
+// least is the percentage of mutants that must be caught.
 const least = 95
 
 func run(ctx context.Context, out io.Writer, o options) error {
@@ -118,7 +118,7 @@ type runner struct {
 	began   time.Time
 }
 
-// runPackage judges what is not known yet.
+// runPackage judges the mutants without a known verdict.
 func (r *runner) runPackage(ctx context.Context, t target, chosen []mutant) error {
 	left := slices.DeleteFunc(chosen, func(m mutant) bool {
 		_, known := r.memory.known(m, r.states)
@@ -178,5 +178,5 @@ func (r *runner) runPackage(ctx context.Context, t target, chosen []mutant) erro
 	return failed
 }
 
-// over says whether no further mutant is to be begun.
+// over says whether the time is up.
 func (r *runner) over() bool { return r.time > 0 && time.Since(r.began) > r.time }

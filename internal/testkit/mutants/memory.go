@@ -49,8 +49,8 @@ func (k *memory) add(f finding) error {
 	return err
 }
 
-// known returns what was found out about a mutant, if it still holds: that a test fails,
-// as long as the file is the same; that none does, as long as the package is.
+// known returns the finding about a mutant, if it is still valid: a caught one while the
+// file is the same, an escaped one while the package is.
 func (k *memory) known(m mutant, s states) (finding, bool) {
 	f, ok := k.by[m.id()]
 	return f, ok && f.State == s.of(m, f.Verdict)

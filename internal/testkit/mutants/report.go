@@ -19,7 +19,7 @@ func (t *tally) add(o tally) {
 	t.left += o.left
 }
 
-// percent is how many of a hundred are caught, of those that count.
+// percent is the percentage of caught mutants, of those that count.
 func (t tally) percent() float64 {
 	if t.caught+t.escaped == 0 {
 		return 100
@@ -27,8 +27,8 @@ func (t tally) percent() float64 {
 	return 100 * float64(t.caught) / float64(t.caught+t.escaped)
 }
 
-// report prints what is known of the chosen mutants: what escaped, what is equivalent
-// and why, and a line for each package. The error says what is not as it should be.
+// report prints the findings about the chosen mutants: the escaped ones, the equivalent
+// ones with the reasons, and a line for each package. The error says why the run failed.
 func (r *runner) report(chosen []mutant) error {
 	var tallies []tally
 	var sum tally

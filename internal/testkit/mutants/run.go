@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-// A verdict is what became of a mutant.
+// A verdict is the outcome for a mutant.
 type verdict string
 
 const (
@@ -54,7 +54,7 @@ type stage struct {
 	args []string
 }
 
-// stages are the tests that a mutant has to outlive, the quick ones first.
+// stages are the tests that a mutant must survive to escape, the quick ones first.
 func (b *bench) stages() []stage {
 	short := []string{"-test.short", "-test.failfast"}
 	var all []stage
@@ -68,12 +68,12 @@ func (b *bench) stages() []stage {
 	return all
 }
 
-// leastLimit is for tests that are over at once; a mutant may make them wait.
+// leastLimit is the limit for very short tests; a mutant may make them wait.
 const leastLimit = 30 * time.Second
 
-// limit is how long a mutant may take for a stage: four times what the tests take without
-// one, since the machine may be busier then. Without a mutant they have to pass. They are
-// run when a first mutant has come to the stage.
+// limit is the longest time for a stage with a mutant: four times the time of the tests
+// without one, since the machine may be busier then. Without a mutant the tests must pass.
+// They run when the first mutant comes to the stage.
 func (b *bench) limit(ctx context.Context, s stage) (time.Duration, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -151,7 +151,7 @@ func (b *bench) fails(ctx context.Context, bin string, s stage, limit time.Durat
 // name is short, for files: tests make sockets, whose paths are bounded.
 func (m mutant) name() string { return fmt.Sprintf("%x", lot(m)[:4]) }
 
-// A buildError is what the compiler says of a mutant.
+// A buildError is the error of the compiler for a mutant.
 type buildError struct{ says string }
 
 func (e *buildError) Error() string { return e.says }
@@ -188,8 +188,8 @@ func (b *bench) build(ctx context.Context, name string, m *mutant) (string, erro
 	return bin, err
 }
 
-// test runs a stage and says what failed; "" when nothing did. When the time runs out,
-// that is a failure of the test that ran then: the mutant waits for what never comes.
+// test runs a stage and says what failed; "" when nothing did. When the time runs out, the
+// running test has failed: the mutant waits for an event that never comes.
 func (b *bench) test(ctx context.Context, bin string, s stage, limit time.Duration) (by string, err error) {
 	tmp, err := os.MkdirTemp(b.tmp, "")
 	if err != nil {
@@ -227,8 +227,8 @@ var (
 	panicked   = regexp.MustCompile(`(?m)^(panic: .*|fatal error: .*)$`)
 )
 
-// failure is what the output of tests says of the first one that failed. A subtest is
-// printed behind its test.
+// failure finds the first failed test in the output of tests. A subtest is printed after
+// its test.
 func failure(out []byte) string {
 	if t := timedOut.FindSubmatch(out); t != nil {
 		return string(t[1]) + " without an end"

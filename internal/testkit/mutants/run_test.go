@@ -41,8 +41,8 @@ func newModule(t *testing.T) (root string, of target, all []mutant) {
 	return root, of, all
 }
 
-// One is caught by a test, one by the time that runs out, and one escapes; the checkout
-// stays as it is.
+// One mutant is caught by a test, one by the time limit, and one escapes; the checkout does
+// not change.
 func TestVerdicts(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -74,7 +74,7 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
-// Tests that together take longer than their limit, and alone do not, say nothing of a
+// Tests that take longer than their limit together, and not alone, say nothing about a
 // mutant: the machine was busy.
 func TestTestsOfABusyMachine(t *testing.T) {
 	if testing.Short() {
@@ -92,7 +92,7 @@ func TestTestsOfABusyMachine(t *testing.T) {
 	}
 }
 
-// Where the tests fail without a mutant nothing can be said.
+// If the tests fail without a mutant there is no verdict.
 func TestTestsThatFailWithoutAMutant(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -160,7 +160,7 @@ func TestWhatIsKnown(t *testing.T) {
 	}
 }
 
-// The report says what escaped, and the exit status follows from it.
+// The report names the escaped mutants, and the exit status follows from it.
 func TestReport(t *testing.T) {
 	root, of, all := newModule(t)
 	for name, c := range map[string]struct {

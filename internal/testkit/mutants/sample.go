@@ -6,13 +6,12 @@ import (
 	"slices"
 )
 
-// enough is how many mutants are run, about, when nothing else is asked for.
+// enough is about the number of mutants in a run without options.
 const enough = 110
 
-// sample chooses the mutants that are run: one in n of each rule in each file, and at
-// least one. Which ones, the hash of their names says, so that a change of the code
-// changes the choice where it changes the code. With n of 0 it is the smallest n for
-// which at most enough are chosen.
+// sample chooses the mutants of a run: one in n of each rule in each file, and at least
+// one. The hashes of their names choose them, so that a change of the code changes the
+// choice only there. For n = 0 it takes the smallest n that chooses at most enough.
 func sample(all []mutant, n int) (chosen []mutant, oneIn int) {
 	if n > 0 {
 		return choose(all, n), n

@@ -13,7 +13,7 @@ type target struct {
 // tests is the folder of the package whose tests run.
 func (t target) tests() string { return cmp.Or(t.by, t.pkg) }
 
-// wholeTurns are tests of swarm that look at each step of a turn.
+// wholeTurns are tests of swarm that check each step of a turn.
 const wholeTurns = "^Test(TheOrder|EachChange|ALedger|AStart|AGood|AFailure|HowMuch|WhatADead|AnAgentStops)"
 
 var targets = []target{

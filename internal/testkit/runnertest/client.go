@@ -76,7 +76,7 @@ func (c *client) play(steps []Step) runner.Outcome {
 	return c.done()
 }
 
-// wait lets d pass, or returns the outcome of a turn that is ended meanwhile.
+// wait waits for d, or returns the outcome of a turn that ends meanwhile.
 func (c *client) wait(d time.Duration) *runner.Outcome {
 	stall := time.Duration(-1)
 	if c.turn.Spec.Stall > 0 && d >= c.turn.Spec.Stall && c.account.OpenCalls() == 0 {
@@ -100,7 +100,7 @@ func (c *client) wait(d time.Duration) *runner.Outcome {
 	return nil
 }
 
-// emit passes one event on, to the file and to the turn.
+// emit writes one event to the file and to the turn.
 func (c *client) emit(ev streamjson.Event) {
 	ev.Session = c.session
 	line, err := json.Marshal(&ev)
@@ -158,7 +158,7 @@ func (c *client) replay() error {
 	}
 }
 
-// birth emits what a client prints before it works, once.
+// birth emits the first events of a client, once.
 func (c *client) birth() {
 	if c.lines > 0 {
 		return
@@ -191,7 +191,7 @@ func (c *client) result(isError bool, text string) {
 	c.emit(streamjson.Event{Kind: streamjson.KindResult, Result: r, Usage: &streamjson.Usage{Input: 10, Output: len(text) / 4, CacheRead: max(c.context-10, 0)}})
 }
 
-// concluded is the outcome by the last result.
+// concluded returns the outcome from the last result.
 func (c *client) concluded() runner.Outcome {
 	results := c.account.Results()
 	if r := results[len(results)-1]; r.IsError {

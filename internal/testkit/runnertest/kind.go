@@ -37,10 +37,10 @@ func (t tools) Changes(tool string, input []byte) string {
 
 func (t tools) Allow(tool string, input []byte) string { return tool + " " + t.About(tool, input) }
 
-// HookRoom is the longest text that a scripted client takes from its hook.
+// HookRoom is the longest text that a scripted client accepts from its hook.
 const HookRoom = 4000
 
-// hooks knows the one hook of a scripted client, which prints what the model reads.
+// hooks knows the one hook of a scripted client, which prints text for the model.
 type hooks struct{}
 
 const hookEvent = "compacted"

@@ -32,7 +32,7 @@ type residents struct {
 	backend runner.Resident
 }
 
-// serve runs a turn and checks what holds for every outcome. A client that stays is
+// serve runs a turn and checks the promises for every outcome. A client that stays is
 // closed at the end of the test, if not before.
 func (f residents) serve(t *testing.T, ctx context.Context, turn runner.Turn, c runner.Warm) (runner.Outcome, runner.Warm) {
 	t.Helper()
@@ -53,7 +53,7 @@ func (f residents) serve(t *testing.T, ctx context.Context, turn runner.Turn, c 
 	return out, warm
 }
 
-// stays is serve where the client must stay.
+// stays is serve for a turn after which the client must stay.
 func (f residents) stays(t *testing.T, turn runner.Turn, c runner.Warm) (runner.Outcome, runner.Warm) {
 	t.Helper()
 	out, warm := f.serve(t, t.Context(), turn, c)
@@ -71,7 +71,7 @@ func next(turn runner.Turn, warm runner.Warm, script string) runner.Turn {
 	return turn
 }
 
-// closed closes a client and checks that nothing is left of it.
+// closed closes a client and checks that it leaves nothing.
 func (f residents) closed(t *testing.T, turn runner.Turn, warm runner.Warm) {
 	t.Helper()
 	warm.Close(t.Context())
@@ -85,7 +85,7 @@ func (f residents) closed(t *testing.T, turn runner.Turn, warm runner.Warm) {
 	}
 }
 
-// turns: several prompts, one process, and each turn a separate account.
+// turns: several prompts in one process, and each turn has its own cost.
 func (f residents) turns(t *testing.T) {
 	turn := f.Turn(t, "@cost 0.25\n@say one")
 	var warm runner.Warm
@@ -144,7 +144,7 @@ func (f residents) turns(t *testing.T) {
 	f.closed(t, turn, warm)
 }
 
-// ends: a client stays only after a turn as it should be, be it its first or not.
+// ends: a client stays only after a turn that went well, the first or a later one.
 func (f residents) ends(t *testing.T) {
 	for script, want := range map[string]runner.End{
 		"@fail no luck":         runner.Failed,
@@ -182,7 +182,7 @@ func (f residents) ends(t *testing.T) {
 	}
 }
 
-// died: who dies while it waits has done nothing, and another client goes on.
+// died: a client that dies while it waits has done nothing, and another client continues.
 func (f residents) died(t *testing.T) {
 	turn := f.Turn(t, "@say one")
 	_, warm := f.stays(t, turn, nil)
@@ -221,7 +221,7 @@ func (f residents) unrecorded(t *testing.T) {
 	}
 }
 
-// stirs: a client that waits is still.
+// stirs: a waiting client does nothing.
 func (f residents) stirs(t *testing.T) {
 	turn := f.Turn(t, "@say one")
 	_, warm := f.stays(t, turn, nil)
@@ -231,8 +231,7 @@ func (f residents) stirs(t *testing.T) {
 	f.closed(t, turn, warm)
 }
 
-// follow: of the turns in one file the one that is asked for is found, and none is
-// taken for another.
+// follow: Follow finds the right turn among those in one file.
 func (f residents) follow(t *testing.T) {
 	turn := f.Turn(t, "@cost 0.5\n@say one")
 	_, warm := f.stays(t, turn, nil)

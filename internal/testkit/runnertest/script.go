@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// words are what a line of a prompt may begin with, after an @: the words of [Suite], and
-// what tests of the daemon ask for besides. An argument that makes no sense fails the turn.
+// words are the words after an @ at the beginning of a line of a prompt: those of [Suite],
+// and those for tests of the daemon. A wrong argument fails the turn.
 var words = map[string]func(arg string) Step{
 	"say":      Say,
 	"sh":       func(arg string) Step { return Tool(Shell, map[string]string{"command": arg}, "") },
@@ -26,7 +26,7 @@ var words = map[string]func(arg string) Step{
 	"noresult": func(string) Step { return NoResult() },
 }
 
-// script makes the steps that a prompt asks for.
+// script returns the steps of a prompt.
 func script(prompt string) []Step {
 	var steps []Step
 	given := false // inside the window that is given back
@@ -76,8 +76,8 @@ func status(arg string) func(code int) Step {
 	}
 }
 
-// firstLine is the first line of the message in a prompt: what stands between two equal
-// lines "--- mark ---"; without them the last line of the prompt.
+// firstLine is the first line of the message in a prompt, which is between two equal lines
+// "--- mark ---"; without them the last line of the prompt.
 func firstLine(prompt string) string {
 	last, frame := "", ""
 	for line := range strings.Lines(prompt) {

@@ -9,22 +9,22 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// Scripted is a [runner.Backend] without processes. It keeps the promises of a
-// real one that can be kept in memory: Started comes before the first event, a
-// session is made once and resumed only if it was made, a UUID is run once,
-// Stall and Timeout are obeyed, and Stdout is written so that Follow can read it
-// (one event of the house a line). Its clients can stay (see [runner.Resident])
-// where they have an output. The zero value is ready to use; it is safe for
+// Scripted is a [runner.Backend] without processes. It keeps the promises of a real one
+// that memory can keep: Started comes before the first event, a session is made once and
+// resumed only if it was made, a UUID is run once, Stall and Timeout are obeyed, and Stdout
+// is written so that Follow can read it (one event per line). Its clients can stay (see
+// [runner.Resident]) if they have an output. The zero value is ready to use; it is safe for
 // several goroutines.
 type Scripted struct {
-	// Script says what a turn does; nil: what its prompt says.
+	// Script returns the steps of a turn; nil: those of its prompt.
 	Script func(runner.Turn) []Step
-	// Outlive says what a client still does when Follow takes it up, after what
-	// its file holds. nil: it is dead.
+	// Outlive returns the further steps of a client when Follow continues its turn, after
+	// the events of its file. nil: the client is dead.
 	Outlive func(runner.Turn, runner.Process) []Step
-	// Plain makes it a backend of clients that cannot resume a session and tell no cost.
+	// Plain makes it a backend of clients that cannot resume a session and report no cost.
 	Plain bool
-	// Timing shortens how long Unheard takes; the rest of it has no meaning here.
+	// Timing shortens the wait for a prompt that is not run; its other fields have no
+	// meaning here.
 	Timing runner.Timing
 
 	mu       sync.Mutex
@@ -44,7 +44,7 @@ type Run struct {
 	Outcome  runner.Outcome
 }
 
-// Kind is that of no client of the real world.
+// Kind is a kind that no real client has.
 func (s *Scripted) Kind() *runner.Kind {
 	if s.Plain {
 		return &plain
@@ -70,7 +70,7 @@ func (s *Scripted) Running() int {
 	return n
 }
 
-// Forget drops a session, as a person does who clears the client's own files.
+// Forget drops a session, as a person does who deletes the client's files.
 func (s *Scripted) Forget(session string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -159,7 +159,7 @@ func (s *Scripted) end(i int, out runner.Outcome) {
 	s.runs[i].Ended, s.runs[i].Outcome = time.Now(), out
 }
 
-// takeSession returns why the session cannot be had, or "".
+// takeSession returns why the session cannot be used, or "".
 func (s *Scripted) takeSession(want runner.Session) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

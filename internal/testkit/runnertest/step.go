@@ -10,8 +10,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// A Step is one thing that a scripted client does. The functions below make
-// them; a step that ends the turn makes those after it void.
+// A Step is one action of a scripted client. The functions below make steps; after a step
+// that ends the turn the rest is ignored.
 type Step func(*client) *runner.Outcome
 
 // goOn makes a step that does not end the turn.
@@ -19,7 +19,7 @@ func goOn(f func(*client)) Step {
 	return func(c *client) *runner.Outcome { f(c); return nil }
 }
 
-// Say lets the client say text. What it said last is the turn's text.
+// Say lets the client say text. The last text is the turn's text.
 func Say(text string) Step {
 	return goOn(func(c *client) {
 		c.said = text
@@ -64,16 +64,16 @@ func encode(input any) json.RawMessage {
 	return data
 }
 
-// sleep lets d pass. It is the turn's end if that is longer than Stall.
+// sleep waits for d. It ends the turn if that is longer than Stall.
 func sleep(d time.Duration) Step {
 	return func(c *client) *runner.Outcome { c.birth(); return c.wait(d) }
 }
 
-// forever is longer than any test's clock runs.
+// forever is longer than any test.
 const forever = 100 * 365 * 24 * time.Hour
 
-// Do calls f in the goroutine of Run, with Run's context: for what the client
-// does to the world. An error ends the turn as Failed.
+// Do calls f in the goroutine of Run, with Run's context: for effects outside of the
+// client. An error ends the turn as Failed.
 func Do(f func(context.Context, runner.Turn) error) Step {
 	return func(c *client) *runner.Outcome {
 		c.birth()
@@ -84,8 +84,7 @@ func Do(f func(context.Context, runner.Turn) error) Step {
 	}
 }
 
-// TakeIn lets the client wait for something that the turn's Steering brings, and take
-// it in.
+// TakeIn lets the client wait for a message from the turn's Steering, and read it.
 func TakeIn() Step {
 	return func(c *client) *runner.Outcome {
 		c.birth()
@@ -104,12 +103,12 @@ func TakeIn() Step {
 	}
 }
 
-// TookIn lets a client that is followed take in what an earlier daemon brought.
+// TookIn lets a followed client read a message that an earlier daemon brought.
 func TookIn(uuid string) Step {
 	return goOn(func(c *client) { c.emit(streamjson.Event{Kind: streamjson.KindReplay, UUID: uuid}) })
 }
 
-// Emit passes an event on as it is.
+// Emit emits an event unchanged.
 func Emit(ev streamjson.Event) Step {
 	return goOn(func(c *client) { c.birth(); c.emit(ev) })
 }

@@ -20,16 +20,15 @@ import (
 type Fixture struct {
 	// Backend has short times, since the suite waits for them.
 	Backend runner.Backend
-	// Turn makes a turn whose client plays script, in a new session with a new
-	// folder for its files. The suite uses the words say, fail, sleep, hang,
-	// noresult, unborn, status, deny, write, cost and compact; a stand-in that has other
-	// words is given those.
+	// Turn makes a turn whose client plays script, in a new session with a new folder for
+	// its files. The suite uses the words say, fail, sleep, hang, noresult, unborn, status,
+	// deny, write, cost and compact; Turn translates them for a stand-in with other words.
 	Turn func(t *testing.T, script string) runner.Turn
 	// Shell is the tool that runs commands, and Allow the entry of allowed_tools that
 	// would permit npm test.
 	Shell, Allow string
-	// Kill ends a client that waits, as SIGKILL does. It may be nil where the
-	// backend is no [runner.Resident].
+	// Kill ends a waiting client, as SIGKILL does. It may be nil if the backend is no
+	// [runner.Resident].
 	Kill func(runner.Process)
 }
 
@@ -57,7 +56,7 @@ func Suite(t *testing.T, f Fixture) {
 	}
 }
 
-// run runs a turn and checks what holds for every outcome.
+// run runs a turn and checks the promises for every outcome.
 func (f Fixture) run(t *testing.T, ctx context.Context, turn runner.Turn) runner.Outcome {
 	t.Helper()
 	start := time.Now()
@@ -148,7 +147,7 @@ func (f Fixture) ends(t *testing.T) {
 	}
 }
 
-// order: Started, then events, of which none is lost or moved.
+// order: Started comes first, then the events in order, without a loss.
 func (f Fixture) order(t *testing.T) {
 	turn := f.Turn(t, "@say one\n@say two\n@say three")
 	var said []string
@@ -295,7 +294,7 @@ func (f Fixture) stalled(t *testing.T) {
 	}
 }
 
-// anyPrompt: whatever a message holds reaches the client as it is.
+// anyPrompt: every text reaches the client unchanged.
 func (f Fixture) anyPrompt(t *testing.T) {
 	for name, prompt := range map[string]string{
 		"dash":    "--version",
@@ -323,7 +322,7 @@ func (f Fixture) anyPrompt(t *testing.T) {
 	}
 }
 
-// atOnce: turns do not touch each other.
+// atOnce: parallel turns do not affect each other.
 func (f Fixture) atOnce(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range 4 {
@@ -339,7 +338,7 @@ func (f Fixture) atOnce(t *testing.T) {
 	wg.Wait()
 }
 
-// followEnded: a result in the file is as good as one that was seen.
+// followEnded: a result in the file counts as much as a live one.
 func (f Fixture) followEnded(t *testing.T) {
 	turn := f.Turn(t, "@cost 0.5\n@say ready")
 	var p runner.Process

@@ -41,7 +41,7 @@ func (s *Scripted) Serve(ctx context.Context, t runner.Turn, c runner.Warm) (run
 	return out, s.wait(t, p)
 }
 
-// activate makes a waiting client one that works. It is false when it has died.
+// activate gives a waiting client a turn. It returns false if the client has died.
 func (s *Scripted) activate(w *waiting) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -78,7 +78,7 @@ func (s *Scripted) Waiting() []runner.Process {
 	return all
 }
 
-// Kill ends a client that waits, as a signal does that it cannot catch.
+// Kill ends a waiting client, as SIGKILL does.
 func (s *Scripted) Kill(p runner.Process) {
 	s.mu.Lock()
 	w := s.waiting[p]
@@ -93,8 +93,7 @@ func (w *waiting) Process() runner.Process { return w.process }
 func (w *waiting) Exited() <-chan struct{} { return w.exited }
 func (w *waiting) Place() runner.Place     { return w.place }
 
-// Stirs is true when the file has grown: a test writes there what the client does
-// unasked.
+// Stirs is true when the file has grown: a test writes unasked output of the client there.
 func (w *waiting) Stirs() bool {
 	info, err := os.Stat(w.stdout)
 	return err != nil || info.Size() > w.place.Offset

@@ -39,7 +39,7 @@ type apiReply struct {
 	problem   error // why there was no answer
 }
 
-// toolList is what a model may call.
+// toolList returns the tools that a model may call.
 func toolList() []apiTool {
 	return []apiTool{
 		tool("Bash", "Runs a shell command.", "command", "description"),
@@ -63,8 +63,8 @@ func tooLong(err error) bool {
 	return ok && f.status == 400 && strings.Contains(f.text, "prompt is too long")
 }
 
-// ask makes one request, and makes it again after an error that may pass. Its
-// error is errInterrupted or a *failure.
+// ask makes one request, and repeats it after an error that may pass. Its error is
+// errInterrupted or a *failure.
 func (c *client) ask(ctx context.Context, base string, messages []message, tools []apiTool) (*apiReply, error) {
 	body := encode(&apiRequest{
 		Model: baseModel(c.model), MaxTokens: 32000, Messages: messages, Tools: tools,
@@ -92,8 +92,8 @@ func (c *client) ask(ctx context.Context, base string, messages []message, tools
 	}
 }
 
-// longWait is the retry-after in seconds from which on the real program gives
-// up at once.
+// longWait is the shortest retry-after, in seconds, on which the real program gives up at
+// once.
 const longWait = 60
 
 // post sends one request. Status is 0 where no answer came; again is false

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// apiError plays an error of the Messages API, without the waiting.
+// apiError plays an error of the Messages API, without the waits.
 func (t *turn) apiError(status int, rest string) error {
 	c := t.c
 	e := c.errorText(status, statusText(status))
@@ -34,8 +34,8 @@ func statusText(status int) string {
 	return http.StatusText(status)
 }
 
-// usageLimit plays the usage limit of a subscription, which is told with its reset
-// and not tried again.
+// usageLimit plays the usage limit of a subscription, which has its reset time and is not
+// retried.
 func (t *turn) usageLimit(reset time.Time) error {
 	c := t.c
 	rate := &rateLimit{Status: "rejected", ResetsAt: reset.Unix(), Type: "five_hour"}
@@ -57,11 +57,11 @@ func (c *client) retry(attempt, status int, kind string) {
 	})
 }
 
-// retryDelay is about what the real program waits, in milliseconds.
+// retryDelay is about the pause of the real program, in milliseconds.
 func retryDelay(attempt int) float64 { return min(500*float64(int(1)<<(attempt-1)), 32000) + 0.5 }
 
-// apiErrorText is how the real program words an error: in the result, on the
-// assistant line, and on the lines before another try.
+// apiErrorText holds the real program's words for an error: in the result, on the assistant
+// line, and on the lines before another try.
 type apiErrorText struct {
 	kind, retry, text string
 	again             bool
@@ -79,8 +79,7 @@ var errorTypes = map[int]string{
 	500: "api_error", 502: "api_error", 503: "api_error", 504: "timeout_error", 529: "overloaded_error",
 }
 
-// errorText is how the real program words an error that the API sent with
-// message.
+// errorText returns the real program's words for an error that the API sent with message.
 func (c *client) errorText(status int, message string) apiErrorText {
 	switch status {
 	case http.StatusUnauthorized:
@@ -108,7 +107,7 @@ func (c *client) errorText(status int, message string) apiErrorText {
 	return e
 }
 
-// noAnswer is how the real program words that no answer came.
+// noAnswer returns the real program's words for a missing answer.
 func (c *client) noAnswer(err error) apiErrorText {
 	e := apiErrorText{kind: "server_error", retry: "server_error", again: true}
 	late := errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded)

@@ -11,8 +11,8 @@ import (
 // errCommand ends a turn in which no model was asked.
 var errCommand = errors.New("answered without a model")
 
-// slashWord is what the real program takes for a command: a prompt that begins with one. A
-// path is not a command, and neither is a word after a space.
+// slashWord matches a prompt that the real program takes for a command. A path is not a
+// command, and neither is a word after a space.
 var slashWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^/[A-Za-z][A-Za-z0-9_:-]*(\s|$)`) })
 
 func slashCommand(text string) (string, bool) {

@@ -48,8 +48,8 @@ func readSettings(arg string) (settings, error) {
 	return s, nil
 }
 
-// full reports whether the context has reached the point where the program
-// compacts by itself. The numbers are the real program's.
+// full reports whether the context has reached the size at which the program compacts
+// unasked. The numbers are the real program's.
 func (c *client) full() bool {
 	window := c.number("CLAUDE_CODE_AUTO_COMPACT_WINDOW", c.settings.Window)
 	if window == 0 || c.getenv("DISABLE_AUTO_COMPACT") == "1" || c.sess.turns == 0 {
@@ -59,9 +59,8 @@ func (c *client) full() bool {
 	return c.sess.context >= window-20000-13000
 }
 
-// compact makes the context small: the status lines, the SessionStart hooks in
-// between, the boundary, the summary. Where the summary cannot be made the turn
-// goes on as it is.
+// compact makes the context small: the status lines, the SessionStart hooks in between, the
+// boundary, the summary. If the summary fails the turn continues without a compaction.
 func (c *client) compact(ctx context.Context, trigger string) error {
 	began := time.Now()
 	c.status("compacting", "", "")
@@ -122,8 +121,8 @@ func (c *client) compact(ctx context.Context, trigger string) error {
 	return err
 }
 
-// runHooks runs the SessionStart hooks for source (startup, resume, compact)
-// one after the other, and returns what they want the model to know.
+// runHooks runs the SessionStart hooks for source (startup, resume, compact) one after the
+// other, and returns their text for the model.
 func (c *client) runHooks(ctx context.Context, source string) string {
 	var given []string
 	for _, group := range c.settings.Hooks["SessionStart"] {
@@ -175,11 +174,11 @@ func (c *client) runHook(ctx context.Context, source, command string, seconds fl
 	return c.hookContext(stdout)
 }
 
-// hookLimit is how many characters of a hook reach the model.
+// hookLimit is the number of characters of a hook's output that reach the model.
 const hookLimit = 10000
 
-// hookContext is what the model gets of a hook's output: the additionalContext
-// of JSON, or all of it; of more than hookLimit only a preview.
+// hookContext returns the model's part of a hook's output: the additionalContext of JSON,
+// or all of it; of more than hookLimit only a preview.
 func (c *client) hookContext(stdout []byte) string {
 	text := string(stdout)
 	var reply struct {

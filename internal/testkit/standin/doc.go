@@ -37,7 +37,7 @@
 //	@die                  the process kills itself with SIGKILL
 //	@noresult             the process exits with 0, without a result
 //	@linger D             the process stays D after the end of its input
-//	@hang                 silent for ever; deaf to SIGINT, SIGTERM and EOF
+//	@hang                 silent without end; deaf to SIGINT, SIGTERM and EOF
 //	@spin                 like @hang, and keeps a processor busy
 //	@closeout             standard output is closed, the process lives on
 //	@orphan D             a grandchild in its own session holds stdout for D

@@ -6,8 +6,7 @@ import (
 	"time"
 )
 
-// newUUID makes a random UUID. Nothing is kept secret by it, so the fast source
-// is good enough.
+// newUUID makes a random UUID. It keeps no secret, so the fast source is good enough.
 func newUUID() string {
 	a, b := rand.Uint64(), rand.Uint64()
 	return fmt.Sprintf("%08x-%04x-4%03x-%04x-%012x",

@@ -66,7 +66,7 @@ func (b *inbox) isCut(p prompt) bool {
 	return p.seq <= b.cut
 }
 
-// close says that nothing more will come.
+// close ends the input.
 func (b *inbox) close() {
 	b.mu.Lock()
 	b.closed = true
@@ -81,7 +81,7 @@ func (b *inbox) wake() {
 	}
 }
 
-// drain returns all that waits, without waiting for more.
+// drain returns the waiting prompts, without waiting for more.
 func (b *inbox) drain() (all []prompt, closed bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -89,8 +89,7 @@ func (b *inbox) drain() (all []prompt, closed bool) {
 	return all, b.closed
 }
 
-// wait returns all that waits, as soon as there is something; nothing at the
-// end of the input.
+// wait returns the waiting prompts as soon as there are some; none at the end of the input.
 func (b *inbox) wait() []prompt {
 	for {
 		all, closed := b.drain()

@@ -5,7 +5,7 @@ import (
 	"os"
 )
 
-// journal appends a line to STANDIN_LOG: what happened to the prompt p.
+// journal appends a line about the prompt p to STANDIN_LOG.
 func (c *client) journal(what string, p prompt) {
 	path := c.getenv("STANDIN_LOG")
 	if path == "" {

@@ -12,7 +12,7 @@ type tokens struct {
 	CacheRead     int `json:"cache_read_input_tokens"`
 }
 
-// context is how much of the model's window the request filled.
+// context is the part of the model's window that the request filled, in tokens.
 func (t tokens) context() int { return t.Input + t.CacheCreation + t.CacheRead }
 
 type initLine struct {
@@ -77,8 +77,8 @@ type assistantLine struct {
 	*apiErrorMore
 }
 
-// syntheticMessage is an assistant message that no model wrote: the program's
-// own words about an API error, or the answer to a command.
+// syntheticMessage is an assistant message that no model wrote: the program's text about an
+// API error, or the answer to a command.
 type syntheticMessage struct {
 	ID           string         `json:"id"`
 	Container    any            `json:"container"`
@@ -157,7 +157,7 @@ type systemLine struct {
 	Parent        string     `json:"logical_parent_uuid,omitempty"`
 }
 
-// compact says what a compaction did. The uuids name the messages that were kept whole.
+// compact describes a compaction. The uuids name the messages that were kept unchanged.
 type compact struct {
 	Trigger    string       `json:"trigger"`
 	Pre        int          `json:"pre_tokens"`

@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// lockPatience is how long the lock of the agent's client before may still be held: the
-// files of a killed process close a moment after it has ended.
+// lockPatience is the longest time for which the agent's earlier client may still hold the
+// lock: the files of a killed process close a moment after its end.
 const lockPatience = 50 * time.Millisecond
 
-// lock takes the lock of the agent in STANDIN_LOCK. It is held until this process
-// and every command that it started have ended, so it tells whether two clients
-// of one agent run at once, or one beside what another left behind.
+// lock takes the lock of the agent in STANDIN_LOCK. It is held until this process and every
+// command that it started have ended, so it shows whether two clients of one agent run at
+// once, or one beside a leftover of another.
 func (c *client) lock() error {
 	dir := c.getenv("STANDIN_LOCK")
 	if dir == "" {
@@ -36,7 +36,7 @@ func (c *client) lock() error {
 	}
 }
 
-// agent is the name that the journal and the lock go by.
+// agent is the name for the journal and the lock.
 func (c *client) agent() string {
 	if name := c.getenv("CLAUDE_SWARM_AGENT"); name != "" {
 		return name

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// Two clients of one agent show up, and so does one beside a command that the
-// client before has left.
+// The lock finds two clients of one agent, and a client beside a command that the earlier
+// client has left.
 func TestLock(t *testing.T) {
 	p := newPlace(t)
 	log := filepath.Join(t.TempDir(), "log")

@@ -15,10 +15,10 @@ import (
 	"time"
 )
 
-// Main is the whole life of a process: call os.Exit with what it returns. args
-// are the arguments without the program's name, environ is as [os.Environ]
-// has it. While it runs it takes SIGINT, SIGTERM and SIGHUP; when it returns, the
-// goroutines that read stdin and run the turn may still be there.
+// Main runs the stand-in: call os.Exit with its result. args are the arguments without the
+// program's name, environ has the form of [os.Environ]. While Main runs it handles SIGINT,
+// SIGTERM and SIGHUP; when it returns, the goroutines that read stdin and run the turn may
+// still run.
 func Main(args, environ []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	env := environment(environ)
 	c := &client{
@@ -147,7 +147,7 @@ func environment(environ []string) map[string]string {
 	return env
 }
 
-// open reads what the command line names: settings, files, the session.
+// open reads the settings, files and session that the command line names.
 func (c *client) open(o *options) (err error) {
 	c.o, c.out.format = o, o.output
 	if c.cwd, err = os.Getwd(); err != nil {
@@ -184,8 +184,8 @@ func (c *client) open(o *options) (err error) {
 	return nil
 }
 
-// refused says on stderr why nothing was started, and for a session that is not
-// there also in the stream, as the real program does.
+// refused says on stderr why nothing was started, and for a missing session also in the
+// stream, as the real program does.
 func (c *client) refused(err error) int {
 	if missing, ok := errors.AsType[*missingError](err); ok {
 		c.out.line(&resultLine{
@@ -199,8 +199,7 @@ func (c *client) refused(err error) int {
 	return 1
 }
 
-// readText takes the one prompt of the input format text: the arguments, then
-// all of stdin.
+// readText reads the one prompt of the input format text: the arguments, then all of stdin.
 func (c *client) readText(stdin io.Reader) error {
 	piped, err := io.ReadAll(stdin)
 	if err != nil {
@@ -244,8 +243,8 @@ func boolStatus(bad bool) int {
 	return 0
 }
 
-// end lets the process exit with code. It does not return control to a turn:
-// whoever calls it in the middle of one blocks with [client.stay].
+// end lets the process exit with code. A caller in the middle of a turn must then block
+// with [client.stay].
 func (c *client) end(code int) {
 	select {
 	case c.exit <- code:
@@ -256,8 +255,8 @@ func (c *client) end(code int) {
 // stay blocks without end: the goroutine ends with the process.
 func (c *client) stay() { select {} }
 
-// interrupt ends the running turn, and those whose prompts wait. Between two
-// turns SIGINT ends the process.
+// interrupt ends the running turn, and the turns of waiting prompts. Between two turns
+// SIGINT ends the process.
 func (c *client) interrupt() {
 	c.inbox.cutOff()
 	c.mu.Lock()

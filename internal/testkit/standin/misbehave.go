@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// misbehave plays the steps that a well-behaved program would not do. Those
-// that end the process do not return.
+// misbehave plays the steps of a misbehaving program. Those that end the process do not
+// return.
 func (t *turn) misbehave(ctx context.Context, s Step) error {
 	c := t.c
 	switch s.Verb {
@@ -32,7 +32,7 @@ func (t *turn) misbehave(ctx context.Context, s Step) error {
 		c.stay()
 	case "spin":
 		t.goDeaf()
-		for burned := uint64(1); burned != 0; burned += 2 { // odd for ever
+		for burned := uint64(1); burned != 0; burned += 2 { // always odd
 		}
 	case "closeout":
 		c.out.close()
@@ -61,8 +61,8 @@ func (t *turn) misbehave(ctx context.Context, s Step) error {
 	return nil
 }
 
-// goDeaf makes the process ignore whatever asks it to end, and says so in the
-// log: before that line a signal still counts.
+// goDeaf makes the process ignore every request to end, and says so in the log: before that
+// line a signal still counts.
 func (t *turn) goDeaf() {
 	t.c.deaf.Store(true)
 	t.c.journal("deaf", t.prompt)
@@ -95,7 +95,7 @@ func (c *client) noise(n int) error {
 	return nil
 }
 
-// endIfAsked ends the process for a prompt that says so, before anything is printed.
+// endIfAsked ends the process before it prints anything, if a prompt asks for that.
 func (c *client) endIfAsked(prompts []prompt) {
 	if slices.ContainsFunc(prompts, asksForEarlyEnd) {
 		c.complain("standin: unborn, as the prompt says")
@@ -105,12 +105,12 @@ func (c *client) endIfAsked(prompts []prompt) {
 }
 
 func asksForEarlyEnd(p prompt) bool {
-	steps, _ := Script(p.text) // the turn itself complains of what makes no sense
+	steps, _ := Script(p.text) // the turn reports wrong steps
 	return slices.ContainsFunc(steps, func(s Step) bool { return s.Verb == "unborn" })
 }
 
-// goOn begins a turn without a prompt, as the real program does when a command in
-// the background has ended.
+// goOn begins a turn without a prompt, as the real program does after a command in the
+// background has ended.
 func (c *client) goOn(text string) {
 	t := &turn{c: c, began: time.Now()}
 	c.printInit()
@@ -118,8 +118,8 @@ func (c *client) goOn(text string) {
 	c.out.line(t.finish(err))
 }
 
-// orphan leaves a grandchild behind that is in a separate session, has no
-// parent but init, and holds the standard output open.
+// orphan leaves a grandchild in a separate session, whose parent is init and which holds
+// the standard output open.
 func (t *turn) orphan(s Step) error {
 	cmd := exec.Command("/bin/sh", "-c", fmt.Sprintf("sleep %.3f &", s.D.Seconds()))
 	cmd.Env = t.c.environ

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// options is what the command line says.
+// options are the options of the command line.
 type options struct {
 	version, help   bool
 	input, output   string // text, stream-json; text, json, stream-json
@@ -64,8 +64,8 @@ var short = map[string]string{
 
 var modes = []string{"acceptEdits", "auto", "bypassPermissions", "default", "dontAsk", "plan"}
 
-// A complaint is an error in the very words of the real program, which prints
-// it on standard error and exits with 1.
+// A complaint is an error in the exact words of the real program, which prints it on
+// standard error and exits with 1.
 type complaint string
 
 func (c complaint) Error() string { return string(c) }
@@ -118,7 +118,7 @@ func parseOptions(args []string, r release) (*options, error) {
 	return o, o.check()
 }
 
-// set notes one flag with its values.
+// set sets one flag with its values.
 func (o *options) set(name string, values []string) error {
 	value := ""
 	if len(values) > 0 {
@@ -177,7 +177,7 @@ func (o *options) set(name string, values []string) error {
 	return nil
 }
 
-// check looks at what only makes sense together.
+// check checks the combinations of flags.
 func (o *options) check() error {
 	stream := o.output == "stream-json"
 	switch {

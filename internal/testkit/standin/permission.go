@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// ask is the objection of the mode "default": somebody would have to be asked.
+// ask is the objection of the mode "default", which would have to ask somebody.
 func ask(name string, in *toolInput) string {
 	switch name {
 	case "Bash":
@@ -17,9 +17,9 @@ func ask(name string, in *toolInput) string {
 	return "Claude requested permissions to use " + name + ", but you haven't granted it yet."
 }
 
-// scriptDenial holds for the tools of a script. Anyone who writes a script wants
-// it to run, so only rules that somebody set on purpose count: a list of
-// forbidden tools, and the modes that refuse whatever is not allowed.
+// scriptDenial applies to the tools of a script. A script is meant to run, so only rules
+// that somebody set on purpose count: a list of forbidden tools, and the modes that refuse
+// everything that is not allowed.
 func (c *client) scriptDenial(name string, in *toolInput) string {
 	if c.disallowed(name) || matchAny(c.o.denied, name, in) {
 		return "Permission to use " + name + " has been denied."
@@ -30,7 +30,7 @@ func (c *client) scriptDenial(name string, in *toolInput) string {
 	return ""
 }
 
-// modelDenial holds for the tools that a model calls: all modes count.
+// modelDenial applies to the tools that a model calls: all modes count.
 func (c *client) modelDenial(name string, in *toolInput) string {
 	if why := c.scriptDenial(name, in); why != "" {
 		return why
@@ -75,7 +75,7 @@ func matchAny(rules []string, name string, in *toolInput) bool {
 		if !open {
 			return in.Command == pattern
 		}
-		// A rule for one program must not let a second one in behind it.
+		// A rule for one program must not allow a second one after it.
 		return (in.Command == prefix || strings.HasPrefix(in.Command, prefix+" ")) && !strings.ContainsAny(in.Command, ";&|`$<>\n")
 	})
 }

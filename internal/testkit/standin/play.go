@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// play runs the steps, also those that steering adds meanwhile. A turn in which
-// nothing was said ends with a text, since every real turn has one.
+// play runs the steps, also those that steering adds meanwhile. A turn without a text gets
+// one at its end, since every real turn has one.
 func (t *turn) play(ctx context.Context) error {
 	for len(t.steps) > 0 {
 		s := t.steps[0]
@@ -95,7 +95,7 @@ func (t *turn) sleep(ctx context.Context, d time.Duration) error {
 	return nil
 }
 
-// tick says something every each until d is over.
+// tick says a text every each until d is over.
 func (t *turn) tick(ctx context.Context, d, each time.Duration) error {
 	end := time.Now().Add(d)
 	for n := 1; ; n++ {

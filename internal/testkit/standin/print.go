@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// tools is what the init line offers.
+// tools are the tools of the init line.
 var tools = []string{"Task", "Bash", "Edit", "NotebookEdit", "Read", "WebFetch", "WebSearch", "Write"}
 
 // printInit prints the line at the beginning of a turn.
@@ -40,8 +40,8 @@ func (c *client) printInit() {
 	})
 }
 
-// replay acknowledges a prompt. at is left out for one that was only put to
-// others or that is known already.
+// replay acknowledges a prompt. at is empty for a prompt that was merged into another or is
+// known already.
 func (c *client) replay(p prompt, at string) {
 	if !c.o.replay || c.getenv("STANDIN_NOREPLAY") != "" {
 		return
@@ -52,9 +52,8 @@ func (c *client) replay(p prompt, at string) {
 	})
 }
 
-// userBlocks prints a line of the user's side that the program wrote itself.
-// result and meta are the tool_use_result and tool_result_meta beside a tool's answer,
-// or nil.
+// userBlocks prints a line of the user's side that the program wrote. result and meta are
+// the tool_use_result and tool_result_meta beside a tool's answer, or nil.
 func (c *client) userBlocks(blocks []block, result any, meta []toolMeta) {
 	c.out.line(&userLine{
 		Type: "user", Message: message{Role: "user", Content: encode(blocks)}, SessionID: c.sess.id,
@@ -62,7 +61,7 @@ func (c *client) userBlocks(blocks []block, result any, meta []toolMeta) {
 	})
 }
 
-// synthetic prints a text that no model wrote. f is the error that it tells of, or nil.
+// synthetic prints a text that no model wrote. f is the error that it reports, or nil.
 func (c *client) synthetic(text string, f *failure) {
 	kind, request := "", ""
 	var more *apiErrorMore
@@ -159,7 +158,7 @@ func (r release) modelName(name string) string {
 	return name
 }
 
-// baseModel is the name that the API knows: without the mark of the long window.
+// baseModel is the name for the API, without the mark of the long window.
 func baseModel(name string) string { return strings.TrimSuffix(name, "[1m]") }
 
 // modelWindow is the size of the model's window in tokens.
@@ -170,13 +169,12 @@ func modelWindow(name string) int {
 	return 200000
 }
 
-// ofTheFifth reports whether a model is one of those that the newer version's short
-// names mean.
+// ofTheFifth reports whether one of the newer version's short names means a model.
 func ofTheFifth(model string) bool {
 	return strings.HasSuffix(model, "-5-5") || strings.HasSuffix(model, "-5-2")
 }
 
-// spend adds to what was used: by the session, and since the last result.
+// spend adds to the usage of the session, and to that since the last result.
 func (c *client) spend(model string, u tokens, usd float64) {
 	for _, used := range []map[string]*modelUsage{c.models, c.since} {
 		m := used[model]
@@ -192,7 +190,7 @@ func (c *client) spend(model string, u tokens, usd float64) {
 	}
 }
 
-// newUsage is the line of model in modelUsage, with nothing used.
+// newUsage is the empty line of model in modelUsage.
 func (c *client) newUsage(model string) *modelUsage {
 	m := &modelUsage{Window: modelWindow(model), MaxOutput: 32000}
 	switch {
@@ -207,8 +205,8 @@ func (c *client) newUsage(model string) *modelUsage {
 	return m
 }
 
-// price is what u costs in US dollars: list prices per million tokens as the
-// real program knew them in the version that is imitated.
+// price is the price of u in US dollars, from the list prices per million tokens in the
+// imitated version of the real program.
 func price(model string, u tokens) float64 {
 	in, out := 3.0, 15.0
 	switch {

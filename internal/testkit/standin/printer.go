@@ -16,8 +16,8 @@ type printer struct {
 	silent bool
 }
 
-// line prints v as one line of the stream. In the formats text and json only
-// the result is shown. A reader that went away is not an error of the turn.
+// line prints v as one line of the stream. In the formats text and json only the result is
+// shown. A closed output is not an error of the turn.
 func (p *printer) line(v any) {
 	result, isResult := v.(*resultLine)
 	if isResult {
@@ -42,7 +42,7 @@ func (p *printer) raw(data []byte) {
 	}
 }
 
-// close closes the output itself, if that can be closed.
+// close closes the output, if that can be closed.
 func (p *printer) close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -52,8 +52,8 @@ func (p *printer) close() {
 	}
 }
 
-// encode makes JSON of one of this package's own types, with <, > and & as they
-// are, as the real program prints them.
+// encode makes JSON of one of this package's types, without escapes for <, > and &, as the
+// real program does.
 func encode(v any) []byte {
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)

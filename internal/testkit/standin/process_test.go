@@ -51,8 +51,8 @@ func TestSessions(t *testing.T) {
 	}
 }
 
-// TestKilledTurnKeepsItsSession: the id is taken and the uuid known from the
-// moment on in which the turn has begun.
+// TestKilledTurnKeepsItsSession: the id is taken and the uuid known from the begin of the
+// turn on.
 func TestKilledTurnKeepsItsSession(t *testing.T) {
 	p := newPlace(t)
 	r := p.start(append(stream, "--session-id", sessA)...)
@@ -96,7 +96,7 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
-// TestInterruptBeforeTheTurn: an interrupt right behind its prompt is not lost.
+// TestInterruptBeforeTheTurn: an interrupt right after its prompt is not lost.
 func TestInterruptBeforeTheTurn(t *testing.T) {
 	r := newPlace(t).start(stream...)
 	fmt.Fprintln(r.stdin, `{"type":"user","message":{"role":"user","content":"@sleep 60"}}`+"\n"+
@@ -140,8 +140,8 @@ func TestIdleSIGINT(t *testing.T) {
 	}
 }
 
-// TestSteering: what comes while a tool runs is part of the turn, what comes
-// while the assistant speaks is one turn of its own.
+// TestSteering: a prompt that comes while a tool runs is part of the turn; prompts that
+// come while the assistant speaks are one separate turn.
 func TestSteering(t *testing.T) {
 	p := newPlace(t)
 	flag := filepath.Join(p.dir, "go-on")
@@ -212,7 +212,8 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// TestMisbehaviours: what each prints, and how it ends when its input does.
+// TestMisbehaviours: each misbehaviour prints the right lines, and ends the right way with
+// its input.
 func TestMisbehaviours(t *testing.T) {
 	for prompt, want := range map[string]struct {
 		kinds  string

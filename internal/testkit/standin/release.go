@@ -82,7 +82,7 @@ type resultMore struct {
 	Since     map[string]*modelUsage `json:"model_usage_since_last_result"`
 }
 
-// subagentStats is what a result tells of sub-agents. There are none.
+// subagentStats is the part of a result about sub-agents, always empty.
 type subagentStats struct {
 	Spawned    int            `json:"spawned"`
 	Requested  map[string]int `json:"requested"`
@@ -105,8 +105,8 @@ func noSubagents() *subagentStats {
 	}
 }
 
-// wire is the result as it is printed. That of the newer version does not begin with
-// its type.
+// wire is the printed form of the result. In the newer version it does not begin with its
+// type.
 func (r *resultLine) wire() any {
 	if r.resultMore == nil {
 		return r
@@ -161,8 +161,7 @@ type syntheticMore struct {
 	Credit  *int `json:"fallback_credit"`
 }
 
-// apiErrorMore is what the newer version says of an error of the API on the assistant
-// line.
+// apiErrorMore is the newer version's part of the assistant line about an error of the API.
 type apiErrorMore struct {
 	IsError bool            `json:"is_api_error_message"`
 	Status  int             `json:"api_error_status,omitempty"`
@@ -175,7 +174,7 @@ type apiErrorParams struct {
 	Limit *rateLimit `json:"rate_limit_info"`
 }
 
-// rateLimit is what is told of a usage limit.
+// rateLimit describes a usage limit.
 type rateLimit struct {
 	Status   string `json:"status"`
 	ResetsAt int64  `json:"resetsAt"` // seconds since 1970
@@ -183,7 +182,7 @@ type rateLimit struct {
 	Overage  bool   `json:"isUsingOverage"`
 }
 
-// lifecycleLine says what became of a prompt.
+// lifecycleLine is the state of a prompt.
 type lifecycleLine struct {
 	Type      string `json:"type"`
 	Command   string `json:"command_uuid"`
@@ -192,7 +191,7 @@ type lifecycleLine struct {
 	SessionID string `json:"session_id"`
 }
 
-// lifecycle tells what became of prompts that came with a uuid.
+// lifecycle prints the state of prompts that came with a uuid.
 func (c *client) lifecycle(state string, prompts ...prompt) {
 	if c.release.old() || c.getenv("STANDIN_NOREPLAY") != "" {
 		return
@@ -248,7 +247,7 @@ func (c *client) ifNew(text string) string {
 // stamp is the time that the newer version puts on lines of the assistant.
 func (c *client) stamp() string { return c.ifNew(timestamp()) }
 
-// takeUp goes on with what the earlier processes of a resumed session used. The older
+// takeUp continues with the usage of the earlier processes of a resumed session. The older
 // version begins at 0.
 func (c *client) takeUp() {
 	was := c.sess.totals
@@ -261,7 +260,7 @@ func (c *client) takeUp() {
 	}
 }
 
-// total is what the session has used, for its file.
+// total is the usage of the session, for its file.
 func (c *client) total(apiMS int64) *totals {
 	all := &totals{CostUSD: c.cost, APIMS: apiMS, Models: map[string]*modelUsage{}}
 	for model, m := range c.models {
@@ -280,8 +279,8 @@ func (c *client) keepSystem() error {
 	return c.sess.add(record{Type: "system", System: &c.o.system})
 }
 
-// system is the system text that the model gets: in the newer version that of the
-// session's first turn, until a compaction, unless it is told to take today's.
+// system is the system text for the model: in the newer version that of the session's first
+// turn, until a compaction, unless an option asks for the present one.
 func (c *client) system() string {
 	if c.sess.system == nil || c.release.old() || c.noSnapshot.Load() {
 		return c.o.system
@@ -312,7 +311,7 @@ type resetLine struct {
 	SessionID string `json:"session_id"`
 }
 
-// toolMeta is what the newer version tells of a tool call beside its answer.
+// toolMeta is what the newer version reports about a tool call besides its answer.
 type toolMeta struct {
 	ID       string          `json:"id"`
 	Kind     string          `json:"non_execution_kind,omitempty"`

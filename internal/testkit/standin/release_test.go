@@ -16,7 +16,8 @@ import (
 	"testing"
 )
 
-// costs are what a result says: of the session or the process, and since the last result.
+// costs returns the costs in a result: of the session or the process, and since the last
+// result.
 func costs(t *testing.T, l line) (total, since float64) {
 	t.Helper()
 	var r struct {
@@ -39,8 +40,8 @@ func costs(t *testing.T, l line) (total, since float64) {
 
 func near(a, b float64) bool { return math.Abs(a-b) < 1e-9 }
 
-// TestTotalsGoOn: the total of a resumed session has the earlier processes in it, and
-// begins again after /clear; what was used since the last result is a turn's own.
+// TestTotalsGoOn: the total of a resumed session includes the earlier processes, and begins
+// again after /clear; the usage since the last result is that of one turn.
 func TestTotalsGoOn(t *testing.T) {
 	p := newPlace(t)
 	check := func(what string, l line, total, since float64, index int) {
@@ -81,7 +82,7 @@ func TestTotalsGoOn(t *testing.T) {
 	}
 }
 
-// TestLifecycle: what becomes of a prompt is told at once, by its uuid.
+// TestLifecycle: each change of a prompt's state is printed at once, by its uuid.
 func TestLifecycle(t *testing.T) {
 	brief := func(lines []line) string {
 		names := map[string]string{uuidA: "A", uuidB: "B"}
@@ -152,8 +153,8 @@ func TestLifecycle(t *testing.T) {
 	check("2.1.197", lines, "system/init replay-A assistant result/success")
 }
 
-// TestErrorsAsRecorded compares what is said of an error of the API with the recorded
-// words and fields of the real program.
+// TestErrorsAsRecorded compares the lines about an error of the API with the recorded words
+// and fields of the real program.
 func TestErrorsAsRecorded(t *testing.T) {
 	for _, version := range []string{"2.1.197", "2.1.330"} {
 		for name, prompt := range map[string]string{
@@ -190,7 +191,7 @@ func TestErrorsAsRecorded(t *testing.T) {
 	}
 }
 
-// said is what the lines tell of an error, without what differs from run to run.
+// said returns the lines about an error, without the parts that differ from run to run.
 func said(lines []line) string {
 	var b strings.Builder
 	for _, l := range lines {
@@ -213,7 +214,7 @@ func said(lines []line) string {
 	return b.String()
 }
 
-// TestHelp: the usage names the flags of the version, each of which is taken.
+// TestHelp: the usage names the flags of the version, each of which is accepted.
 func TestHelp(t *testing.T) {
 	for version, has := range map[string]bool{"2.1.197": false, "2.1.330": true} {
 		p := newPlace(t)
@@ -246,7 +247,7 @@ func TestHelp(t *testing.T) {
 	}
 }
 
-// output is what a process without input prints.
+// output returns the output of a process without input.
 func (p *place) output(t *testing.T, args ...string) string {
 	t.Helper()
 	exe, err := os.Executable()
@@ -255,12 +256,12 @@ func (p *place) output(t *testing.T, args ...string) string {
 	}
 	cmd := exec.Command(exe, args...)
 	cmd.Env = append([]string{"CLAUDE_SWARM_STANDIN=1", "HOME=" + p.home, "GORACE=atexit_sleep_ms=0"}, p.env...)
-	out, _ := cmd.CombinedOutput() // a refusal is looked at, too
+	out, _ := cmd.CombinedOutput() // the test checks refusals, too
 	return string(out)
 }
 
-// TestSystemTextIsRecorded: a resumed session goes on with the system text of its first
-// turn, until a compaction, unless it is told not to.
+// TestSystemTextIsRecorded: a resumed session keeps the system text of its first turn,
+// until a compaction, unless an option says otherwise.
 func TestSystemTextIsRecorded(t *testing.T) {
 	var system string
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

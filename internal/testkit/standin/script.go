@@ -17,7 +17,7 @@ type Step struct {
 	USD  float64       // of cost
 }
 
-// verbs says of each verb what its argument must be.
+// verbs checks the argument of each verb.
 var verbs = map[string]func(*Step) error{
 	"say": text, "think": text, "sh": text, "write": twoWords, "edit": edit, "read": text, "deny": twoWords,
 	"sleep": duration, "tick": ticks, "big": number, "cost": money, "context": number, "model": text,
@@ -27,11 +27,10 @@ var verbs = map[string]func(*Step) error{
 	"flood": nothing, "noise": number, "limited": duration,
 }
 
-// begunBefore is what claude-swarm writes into the prompt of a later attempt.
+// begunBefore is the text that claude-swarm writes into the prompt of a later attempt.
 const begunBefore = "This was begun before"
 
-// Script reads the steps of a prompt. Its error names the line that makes
-// no sense.
+// Script reads the steps of a prompt. Its error names the wrong line.
 func Script(prompt string) ([]Step, error) {
 	var steps []Step
 	given := false // inside the window that is given back
@@ -133,9 +132,9 @@ func parseDuration(s string) (time.Duration, error) {
 // breakLines turns \n into line breaks.
 func breakLines(s string) string { return strings.ReplaceAll(s, `\n`, "\n") }
 
-// Body is what stands in a prompt between two equal lines "--- mark ---", without the last
-// line break. Without such a frame it is the last line that is not blank: what a person
-// typed after whatever stands before it.
+// Body is the text in a prompt between two equal lines "--- mark ---", without the last
+// line break. Without such a frame it is the last line that is not blank: the line that a
+// person typed.
 func Body(prompt string) string {
 	lines := strings.Split(prompt, "\n")
 	last := ""

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// A server is one MCP server as the init line and the answer to mcp_status tell
-// of it. None is started.
+// A server is one MCP server in the init line and in the answer to mcp_status. None is
+// started.
 type server struct {
 	Name   string `json:"name"`
 	Status string `json:"status"`
@@ -40,8 +40,8 @@ func readServers(values []string) ([]string, error) {
 	return names, nil
 }
 
-// servers is what is said of the MCP servers; asked is how often that was asked
-// before.
+// servers returns the printed state of the MCP servers; asked is the number of earlier
+// questions.
 func (c *client) servers(asked int) []server {
 	all := []server{}
 	for _, name := range c.mcp {
@@ -85,7 +85,7 @@ func (c *client) control(in *inputLine) {
 		case "unknown":
 			unknown()
 		case "after":
-			time.Sleep(c.span(after)) // it reads nothing else meanwhile
+			time.Sleep(c.span(after)) // the program reads nothing else meanwhile
 			answer.Response = map[string]any{"mcpServers": c.servers(c.asked)}
 			c.asked++
 		default:
@@ -104,7 +104,7 @@ func (c *client) control(in *inputLine) {
 	}
 }
 
-// span reads a duration of the environment. One that makes no sense is not a span.
+// span reads a duration from the environment; 0 for a wrong one.
 func (c *client) span(text string) time.Duration {
 	d, err := parseDuration(text)
 	if err != nil {

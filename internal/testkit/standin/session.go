@@ -13,12 +13,11 @@ import (
 	"time"
 )
 
-// firstContext is the size in tokens of a context that holds nothing yet: the
-// system prompt and the tools.
+// firstContext is the size of an empty context in tokens: the system prompt and the tools.
 const firstContext = 12000
 
-// A session is the memory of a conversation, in a file of one record a line.
-// It belongs to the goroutine that runs the turns.
+// A session is the memory of a conversation, in a file of one record a line. The goroutine
+// that runs the turns owns it.
 type session struct {
 	id    string
 	path  string // "" when the session is not kept
@@ -54,7 +53,7 @@ type record struct {
 	Time    string   `json:"time"`
 }
 
-// sessionDir is where the sessions of the working directory cwd lie.
+// sessionDir is the folder of the sessions of the working directory cwd.
 func sessionDir(getenv func(string) string, cwd string) string {
 	config := getenv("CLAUDE_CONFIG_DIR")
 	if config == "" {
@@ -65,13 +64,13 @@ func sessionDir(getenv func(string) string, cwd string) string {
 	return filepath.Join(config, "standin", fmt.Sprintf("%016x", h.Sum64()))
 }
 
-// A missingError says that a session to resume is not there.
+// A missingError says that a session to resume does not exist.
 type missingError struct{ id string }
 
 func (e *missingError) Error() string { return "No conversation found with session ID: " + e.id }
 
-// openSession finds or names the session that o asks for. Nothing is written
-// before the first message.
+// openSession finds or names the session that o asks for. It writes nothing before the
+// first message.
 func openSession(o *options, dir string) (*session, error) {
 	fresh := o.sessionID
 	if fresh == "" {
@@ -111,7 +110,7 @@ func newSession(id, dir string) *session {
 	return &session{id: id, path: filepath.Join(dir, id+".jsonl"), known: map[string]bool{}, context: firstContext}
 }
 
-// newest is the session file in dir that was written last, "" if there is none.
+// newest is the session file in dir that was written last, "" for an empty dir.
 func newest(dir string) string {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -148,7 +147,7 @@ func (s *session) load(path string) error {
 	}
 }
 
-// apply changes what is in memory as rec says.
+// apply applies rec to the session in memory.
 func (s *session) apply(rec *record) {
 	switch rec.Type {
 	case "compact":
@@ -176,7 +175,7 @@ func (s *session) apply(rec *record) {
 	}
 }
 
-// add notes rec in memory and in the file, which is made by the first record.
+// add adds rec to the memory and to the file, which the first record creates.
 func (s *session) add(rec record) error {
 	s.apply(&rec)
 	if s.path == "" {

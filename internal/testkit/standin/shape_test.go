@@ -12,10 +12,10 @@ import (
 	"testing"
 )
 
-// shapes are the keys that lines of one sort have: always, and ever.
+// shapes are the keys of the lines of one sort: always present, and ever present.
 type shapes map[string]struct{ always, ever map[string]bool }
 
-// add takes the keys of l in.
+// add adds the keys of l.
 func (s shapes) add(l line) {
 	keys := map[string]bool{}
 	paths("", map[string]any(l), keys)
@@ -29,7 +29,7 @@ func (s shapes) add(l line) {
 	s[sort] = had
 }
 
-// paths collects the keys of v with their kind of value, down to what differs
+// paths collects the keys of v with their kind of value, except below parts that differ
 // from call to call.
 func paths(at string, v any, into map[string]bool) {
 	switch v := v.(type) {
@@ -71,7 +71,7 @@ func kindOf(v any) string {
 	return fmt.Sprintf("%T", v)
 }
 
-// sortOf puts lines together that have the same keys.
+// sortOf names the sort of a line; lines of one sort have the same keys.
 func sortOf(l line) string {
 	k := l.kind()
 	switch {
@@ -136,10 +136,9 @@ func recorded(t *testing.T, dir string) shapes {
 	return s
 }
 
-// TestShapes compares each line of the stand-in with the recorded lines of its
-// sort: every key that the real ones always have is there, and none that they
-// never have, each with the same type of value. Of some sorts there are recordings of
-// the older version alone.
+// TestShapes compares each line of the stand-in with the recorded lines of its sort: every
+// key that the real ones always have is there, and none that they never have, each with the
+// same type of value. Some sorts are recorded only of the older version.
 func TestShapes(t *testing.T) {
 	for version, dir := range map[string]string{"2.1.197": "transcripts", "2.1.330": "transcripts-330"} {
 		t.Run(version, func(t *testing.T) { testShapes(t, version, recorded(t, dir), recorded(t, "transcripts")) })
@@ -167,7 +166,8 @@ func testShapes(t *testing.T, version string, real, older shapes) {
 		paths("", map[string]any(l), got)
 		for _, key := range slices.Sorted(maps.Keys(want.always)) {
 			name, _, _ := strings.Cut(key, " ")
-			// It takes no messages of other sessions, so it names no socket for them.
+			// The stand-in accepts no messages of other sessions, so it names no socket for
+			// them.
 			if !got[key] && !got[name+" null"] && name != ".messaging_socket_path" {
 				t.Errorf("%s: no %s", sort, key)
 			}
@@ -202,7 +202,7 @@ func testShapes(t *testing.T, version string, real, older shapes) {
 	}
 }
 
-// everyLine makes the stand-in print all that it can.
+// everyLine makes the stand-in print every kind of line.
 func everyLine(t *testing.T, version string) []line {
 	t.Helper()
 	p := newPlace(t)
@@ -215,7 +215,7 @@ func everyLine(t *testing.T, version string) []line {
 		"--settings", `{"hooks":{"SessionStart":[{"matcher":"compact","hooks":[{"type":"command","command":"echo hello"}]}]}}`))
 	more(p.turn("@status 401", "--resume", sessA))
 	more(p.turn("@status 429 retry-after 3600", "--resume", sessA))
-	if version != "2.1.197" { // its limits are in testdata/errors alone
+	if version != "2.1.197" { // its limits are only in testdata/errors
 		more(p.turn("@limited 1h", "--resume", sessA))
 	}
 	more(p.turn("/compact keep the names", "--resume", sessA))

@@ -18,7 +18,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/testkit/standin"
 )
 
-// TestMain makes the test binary the stand-in itself, when a test starts it so.
+// TestMain runs the test binary as the stand-in, when a test starts it so.
 func TestMain(m *testing.M) {
 	if os.Getenv("CLAUDE_SWARM_STANDIN") == "1" {
 		os.Exit(standin.Main(os.Args[1:], os.Environ(), os.Stdin, os.Stdout, os.Stderr))
@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 // patience bounds every wait for a process; nothing here takes that long.
 const patience = 20 * time.Second
 
-// stream are the flags of a turn as the daemon starts it.
+// stream are the daemon's flags for a turn.
 var stream = []string{
 	"-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose", "--replay-user-messages",
 }
@@ -108,7 +108,7 @@ func (r *run) send(uuid, text string) {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	if _, err := r.stdin.Write(append(line, '\n')); err != nil && !errors.Is(err, syscall.EPIPE) { // it has ended, which is looked at
+	if _, err := r.stdin.Write(append(line, '\n')); err != nil && !errors.Is(err, syscall.EPIPE) { // the process has ended, which the test checks
 		r.t.Fatal(err)
 	}
 }
@@ -239,7 +239,7 @@ func last(t *testing.T, lines []line) line {
 	return lines[len(lines)-1]
 }
 
-// waitFor waits until ok says so.
+// waitFor waits until ok returns true.
 func waitFor(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	deadline := time.Now().Add(patience)
@@ -298,7 +298,7 @@ func TestScript(t *testing.T) {
 	}
 }
 
-// real resolves symbolic links: a process sees its working directory so.
+// real resolves symbolic links, as in the working directory of a process.
 func real(t *testing.T, dir string) string {
 	t.Helper()
 	path, err := filepath.EvalSymlinks(dir)

@@ -15,14 +15,14 @@ import (
 	"syscall"
 )
 
-// maxOutput is how many characters of a command's output the model sees; of
-// more it gets a preview and the name of a file.
+// maxOutput is the number of characters of a command's output that the model sees; of more
+// it gets a preview and the name of a file.
 const (
 	maxOutput = 30000
 	preview   = 2000
 )
 
-// answer is what a tool gave: the text for the model and the object beside it.
+// answer is the answer of a tool: the text for the model and the object beside it.
 type answer struct {
 	text     string
 	failed   bool
@@ -31,17 +31,17 @@ type answer struct {
 	rejected bool // an interrupt ended it
 }
 
-// failed is the answer of a tool that did not do it.
+// failed is the answer of a tool that failed.
 func failed(format string, args ...any) answer {
 	text := fmt.Sprintf(format, args...)
 	return answer{text: text, failed: true, detail: "Error: " + text}
 }
 
-// rejected is what the model gets for a tool that an interrupt ended.
+// rejected is the answer for a tool that an interrupt ended.
 const rejected = "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, " +
 	"the new_string was NOT written to the file). STOP what you are doing and wait for the user to tell you how to proceed."
 
-// toolInput is the union of what the four tools take.
+// toolInput is the union of the inputs of the four tools.
 type toolInput struct {
 	Command    string `json:"command"`
 	Path       string `json:"file_path"`
@@ -99,7 +99,7 @@ func (t *turn) perform(ctx context.Context, b block, deny func(name string, in *
 	return t.answer(b.ID, a)
 }
 
-// refuse plays a call that the rules of a real project would not allow.
+// refuse plays a call that the rules of a project refuse.
 func (t *turn) refuse(ctx context.Context, name, input string) error {
 	in := map[string]any{"command": input}
 	if name != "Bash" {
@@ -112,7 +112,7 @@ func (t *turn) refuse(ctx context.Context, name, input string) error {
 	return t.perform(ctx, b, ask)
 }
 
-// answer prints the result of a tool, and then lets in what came meanwhile.
+// answer prints the result of a tool, and then reads the prompts that came meanwhile.
 func (t *turn) answer(id string, a answer) error {
 	c := t.c
 	t.endRequest("tool_use")
@@ -132,7 +132,7 @@ func (t *turn) answer(id string, a answer) error {
 	return nil
 }
 
-// metaOf is what the newer version tells of the tool call besides.
+// metaOf is the newer version's further report about the tool call.
 func (c *client) metaOf(id string, a answer) []toolMeta {
 	switch {
 	case c.release.old():
@@ -194,9 +194,9 @@ func (c *client) keep(out []byte) (string, error) {
 	return path, os.WriteFile(path, out, 0o600)
 }
 
-// shell runs command by /bin/sh and returns what it wrote to stdout, and to
-// stderr too where errOut is nil. It waits for the shell alone, not for what the
-// shell left behind; 128 and the signal is the code of one that was killed.
+// shell runs command by /bin/sh and returns what it wrote to stdout, and to stderr too
+// where errOut is nil. It waits only for the shell, not for processes that the shell left;
+// the code of a killed shell is 128 plus the signal.
 func (c *client) shell(ctx context.Context, command string, stdin []byte, errOut *[]byte) (out []byte, code int, err error) {
 	stdout, err := scratch()
 	if err != nil {
@@ -214,7 +214,7 @@ func (c *client) shell(ctx context.Context, command string, stdin []byte, errOut
 	cmd.Dir = c.cwd
 	cmd.Env = append(c.environ[:len(c.environ):len(c.environ)],
 		"CLAUDECODE=1", "CLAUDE_CODE_ENTRYPOINT=sdk-cli", "CLAUDE_CODE_SESSION_ID="+c.sess.id, "CLAUDE_PROJECT_DIR="+c.cwd)
-	// Files, not pipes: nobody waits for a child of the shell that lives on.
+	// Files, not pipes: with a pipe, Wait would wait for surviving children of the shell.
 	cmd.Stdout, cmd.Stderr = stdout, stderr
 	if stdin != nil {
 		cmd.Stdin = bytes.NewReader(stdin)

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// errInterrupted ends a turn that was told to stop.
+// errInterrupted ends an interrupted turn.
 var errInterrupted = errors.New("interrupted")
 
 // A failure ends a turn with is_error. Status is the API's, or 0.
@@ -25,8 +25,7 @@ type failure struct {
 
 func (f *failure) Error() string { return f.text }
 
-// A turn is one prompt and all that comes of it. It belongs to the goroutine of
-// [client.serve].
+// A turn is one prompt and all its consequences. The goroutine of [client.serve] owns it.
 type turn struct {
 	c       *client
 	began   time.Time
@@ -52,8 +51,8 @@ type turn struct {
 	cost  *float64 // what @cost says instead
 }
 
-// turn runs the prompts that wait: those that the session knows are only
-// acknowledged, the others are one turn together.
+// turn runs the waiting prompts: those that the session knows are only acknowledged, the
+// others are one turn together.
 func (c *client) turn(ctx context.Context, waiting []prompt) {
 	var fresh []prompt
 	for _, p := range waiting {
@@ -116,8 +115,8 @@ func (c *client) begin(ctx context.Context, last prompt) (context.Context, func(
 	}
 }
 
-// merge makes one prompt of several, as the real program does with what came
-// while it was busy. The last uuid stands for all.
+// merge makes one prompt of several, as the real program does with prompts that came while
+// it was busy. The last uuid stands for all.
 func merge(prompts []prompt) prompt {
 	last := prompts[len(prompts)-1]
 	if len(prompts) == 1 {
@@ -132,7 +131,7 @@ func merge(prompts []prompt) prompt {
 	return last
 }
 
-// run prints what stands before the answer and plays the script.
+// run prints the lines before the answer and plays the script.
 func (t *turn) run(ctx context.Context, prompts []prompt) error {
 	c := t.c
 	c.sess.mark = len(c.sess.history)
@@ -184,8 +183,8 @@ func (t *turn) run(ctx context.Context, prompts []prompt) error {
 	return t.say("Done: " + t.first)
 }
 
-// misspelt ends the process: a script that makes no sense is a mistake of the
-// test, and must not look like a turn.
+// misspelt ends the process: a wrong script is a mistake of the test, and must not look
+// like a turn.
 func (t *turn) misspelt(err error) {
 	t.c.complain("standin: " + err.Error())
 	t.c.end(2)
@@ -249,7 +248,7 @@ func (t *turn) endRequest(stop string) {
 	t.message = ""
 }
 
-// account adds up what a request used.
+// account adds the usage of a request.
 func (t *turn) account(u tokens) {
 	t.used.Input += u.Input
 	t.used.Output += u.Output
@@ -260,7 +259,7 @@ func (t *turn) account(u tokens) {
 	t.c.spend(t.c.model, u, usd)
 }
 
-// finish prints what an error leaves behind and returns the result.
+// finish prints the lines about an error and returns the result.
 func (t *turn) finish(err error) *resultLine {
 	c := t.c
 	r := &resultLine{
@@ -335,7 +334,7 @@ func (t *turn) interrupted(r *resultLine) {
 	r.Errors = []string{"[ede_diagnostic] result_type=user last_content_type=n/a stop_reason=" + stop}
 }
 
-// steer takes in what came while a tool ran: it becomes part of this turn.
+// steer adds the prompts that came while a tool ran to this turn.
 func (t *turn) steer() {
 	waiting, _ := t.c.inbox.drain()
 	for _, p := range waiting {

@@ -23,7 +23,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// An arenaSpec says how an arena is made. The zero value is one agent.
+// An arenaSpec describes an arena. The zero value has one agent.
 type arenaSpec struct {
 	agents   int
 	top      string   // YAML lines for the top of claude-swarm.yaml
@@ -34,8 +34,8 @@ type arenaSpec struct {
 	starter  []string // a program with arguments that runs the one that starts the daemon
 }
 
-// An arena is a scratch project with stand-ins for agents. Its methods are safe
-// for several goroutines.
+// An arena is a scratch project with stand-ins for the agents' clients. Its methods are
+// safe for several goroutines.
 type arena struct {
 	program string
 	client  string // the stand-in
@@ -53,7 +53,7 @@ type arena struct {
 	next int    // number of the next job
 }
 
-// newArena makes an arena. Its daemon is not started. The caller closes it.
+// newArena makes an arena, without starting its daemon. The caller closes it.
 func (r *rig) newArena(ctx context.Context, spec arenaSpec) (*arena, error) {
 	base, err := r.newDir()
 	if err != nil {
@@ -81,7 +81,7 @@ func (r *rig) newArena(ctx context.Context, spec arenaSpec) (*arena, error) {
 			config.WriteString("  " + key + "\n")
 		}
 	}
-	config.WriteString("policy: {turns_per_hour: 0}\nagents:\n") // what nobody proves to have sent comes in hundreds
+	config.WriteString("policy: {turns_per_hour: 0}\nagents:\n") // unproven messages come in hundreds
 	for i := range max(1, spec.agents) {
 		a.agents = append(a.agents, fmt.Sprintf("agent%d", i))
 		config.WriteString("  " + a.agents[i] + ": {}\n")
@@ -109,7 +109,7 @@ func (a *arena) mail() string           { return filepath.Join(a.dir, ".dead-dro
 func (a *arena) own() journal.Home      { return journal.HomeOf(a.dir) }
 func (a *arena) box(name string) string { return filepath.Join(a.mail(), name) }
 
-// close ends whatever still runs in the arena, without a word.
+// close kills all processes that still run in the arena.
 func (a *arena) close() error {
 	for _, p := range a.processes() {
 		p.kill()
@@ -138,7 +138,7 @@ func (a *arena) feed(ctx context.Context, stdin []byte, args ...string) (string,
 	cmd.Dir, cmd.Env = a.dir, a.env
 	var out, errs bytes.Buffer
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(stdin), &out, &errs
-	// A daemon that it leaves must not hold it up.
+	// A daemon that the verb starts must not delay its end.
 	cmd.WaitDelay = 20 * time.Second
 	if err := cmd.Run(); err != nil {
 		return out.String(), &verbError{args: args, code: cmd.ProcessState.ExitCode(), err: err, text: strings.TrimSpace(errs.String())}
@@ -146,7 +146,7 @@ func (a *arena) feed(ctx context.Context, stdin []byte, args ...string) (string,
 	return out.String(), nil
 }
 
-// A verbError is a verb of the program that ended badly.
+// A verbError is the failure of a verb of the program.
 type verbError struct {
 	args []string
 	code int
@@ -166,7 +166,7 @@ func (a *arena) start(ctx context.Context) error {
 	return err
 }
 
-// stop ends the daemon when its turns have ended. That none runs is not an error.
+// stop ends the daemon after its turns have ended. It is not an error if none runs.
 func (a *arena) stop(ctx context.Context) error {
 	_, err := a.swarm(ctx, "stop")
 	if verb, ok := errors.AsType[*verbError](err); ok && verb.code == 4 {
@@ -194,7 +194,7 @@ func (a *arena) dial(ctx context.Context) (*control.Client, error) {
 	return control.Dial(ctx, a.dir, "torture", func(key string) string { return env[key] })
 }
 
-// patience is how long nothing may happen before a condition counts as never met.
+// patience is the time without a change after which a condition counts as never met.
 const patience = time.Minute
 
 // until waits for a condition.

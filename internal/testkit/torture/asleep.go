@@ -16,8 +16,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// asleep stops the daemon for a while, as a laptop does that is closed: clients end
-// meanwhile, mail comes in, and nothing is noticed before it wakes.
+// asleep stops the daemon for a while, as a closed laptop does: clients end meanwhile, mail
+// arrives, and the daemon notices nothing before it wakes.
 var asleep = fault{
 	name: "daemon asleep", what: "SIGSTOP for up to three seconds, then SIGCONT",
 	full: 40, short: 4,
@@ -31,8 +31,7 @@ var asleep = fault{
 	},
 }
 
-// drowsy stops clients for a moment. Nothing bad is counted: every turn goes on
-// and ends well.
+// drowsy stops clients for a moment. Every turn continues and ends well.
 var drowsy = fault{
 	name: "client asleep", what: "SIGSTOP for up to half a second, then SIGCONT; no turn fails",
 	full: 60, short: 6,
@@ -46,8 +45,8 @@ var drowsy = fault{
 	},
 }
 
-// stalled stops clients for good. That is noticed: the turn is ended although its
-// client hears no signal but the last, and the message is done by the next one.
+// stalled stops clients for good. The daemon notices that: it ends the turn although its
+// client hears only the last signal, and the next client does the message.
 var stalled = fault{
 	name: "client never wakes", what: "SIGSTOP for good; the turn is ended, its message done later",
 	full: 3, short: 1,
@@ -55,7 +54,7 @@ var stalled = fault{
 		spec := arenaSpec{agents: 2, defaults: "  stall_timeout: 1s\n"}
 		return inArenas(ctx, r, times, times, spec, func(ctx context.Context, a *arena, times int) (counts, error) {
 			var stopped string
-			// No commands: a client that waits for one is not stalled.
+			// The messages run no commands: a client that waits for one is not stalled.
 			talk := traffic{messages: 10, script: func(n int) string { return fmt.Sprintf("@sleep 500ms\n@say did %d", n) }}
 			c, err := a.fight(ctx, times, battle{traffic: talk, strike: func(ctx context.Context, c *counts) error {
 				return until(ctx, "a client in the middle of its turn", func() bool {
@@ -82,8 +81,8 @@ var stalled = fault{
 	},
 }
 
-// nap stops a process of that role for d. One that has ended before is tried again
-// with another.
+// nap stops a process of that role for d. If the process has ended before, nap tries
+// another one.
 func nap(ctx context.Context, a *arena, r role, d time.Duration) error {
 	p, err := (&killer{a: a}).find(ctx, r)
 	if err != nil {
@@ -95,8 +94,8 @@ func nap(ctx context.Context, a *arena, r role, d time.Duration) error {
 	return err
 }
 
-// badEnds are the attempts in the ledger that did not end well. That a client was
-// killed before it had written its session is none.
+// badEnds are the attempts in the ledger that did not end well. An attempt whose client was
+// killed before it had written its session does not count.
 func (a *arena) badEnds() ([]journal.LedgerLine, error) {
 	var bad []journal.LedgerLine
 	err := journal.ReadLedger(a.own().Ledger(), func(l journal.LedgerLine) bool {

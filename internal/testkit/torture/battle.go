@@ -17,7 +17,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// inArenas shares out a fault to several arenas at once.
+// inArenas injects a fault into several arenas at once, each with a share of the times.
 func inArenas(ctx context.Context, r *rig, arenas, times int, spec arenaSpec, inject func(context.Context, *arena, int) (counts, error)) (counts, error) {
 	var (
 		wg   sync.WaitGroup
@@ -45,7 +45,7 @@ func inArenas(ctx context.Context, r *rig, arenas, times int, spec arenaSpec, in
 	return sum, errors.Join(errs...)
 }
 
-// addUp makes one line of notes that differ in nothing, with their number.
+// addUp joins equal notes into one line with their number.
 func addUp(notes []string) []string {
 	times := map[string]int{}
 	for _, n := range notes {
@@ -61,17 +61,17 @@ func addUp(notes []string) []string {
 	return out
 }
 
-// A battle is messages that are worked on while a fault strikes.
+// A battle is traffic during which a fault strikes.
 type battle struct {
-	traffic traffic // at least its messages, and as long as the fault strikes
+	traffic traffic // its messages, and more as long as the fault strikes
 	backlog int     // so many messages at most wait; 0: 40
 	calm    int     // milliseconds at most from one strike to the next; 0: 250
-	alone   bool    // nobody minds the agents: they must go on by themselves
+	alone   bool    // nobody helps the agents: they must continue unaided
 	strike  func(ctx context.Context, c *counts) error
-	after   func(ctx context.Context) error // when all is done, and the daemon still runs; may be nil
+	after   func(ctx context.Context) error // called when all messages are done and the daemon still runs; may be nil
 }
 
-// fight starts the daemon, strikes so many times, and counts.
+// fight starts the daemon, strikes the given number of times, and counts.
 func (a *arena) fight(ctx context.Context, times int, b battle) (counts, error) {
 	if err := a.start(ctx); err != nil {
 		return counts{}, err
@@ -104,8 +104,8 @@ func (a *arena) underFire(ctx context.Context, times int, b battle, c *counts) e
 	var struck atomic.Int64
 	if t.rest == nil {
 		t.rest = func(ctx context.Context) error {
-			// Ahead of the work, but not far: there is to be something to hit at every
-			// strike, and not many more messages than were asked for.
+			// The senders stay a little ahead of the work: every strike needs something to
+			// hit, and there should not be many more messages than asked for.
 			for {
 				ahead := cmp.Or(b.backlog, 40)
 				if t.messages > 0 && a.accepted() > t.messages*int(struck.Load()+1)/times {
@@ -137,8 +137,8 @@ func (a *arena) underFire(ctx context.Context, times int, b battle, c *counts) e
 	return <-sent
 }
 
-// mind does what a person would do: an agent that the breaker stopped is started
-// again, and one that waits after a failure is told to try at once.
+// mind acts as a person would: it starts an agent again that the breaker stopped, and lets
+// one that waits after a failure try at once.
 func (a *arena) mind(ctx context.Context) {
 	for pause(ctx, 300*time.Millisecond) == nil {
 		c, err := a.dial(ctx)

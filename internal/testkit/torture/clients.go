@@ -13,8 +13,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// misbehaviours are what a client may do instead of its work, as the stand-in plays it, and
-// how its turn is to end by the ledger; "done" where the work is done anyway. A script with
+// misbehaviours are the scripts of misbehaving clients for the stand-in, and the end of
+// their turns in the ledger; "done" if the client does the work anyway. A script with
 // @first misbehaves only at the first attempt.
 var misbehaviours = []struct{ name, script, end string }{
 	{"dies before its first event", "@first unborn", "unborn"},
@@ -41,8 +41,8 @@ var misbehaviours = []struct{ name, script, end string }{
 	{"never ends a command", "@first sh sleep 600", "timed-out"},
 }
 
-// unruly gives clients every tenth message to misbehave with, each in another way,
-// among good turns. A person starts agents again that the breaker stopped.
+// unruly lets clients misbehave on every tenth message, each in another way. A person
+// starts agents again that the breaker stopped.
 var unruly = fault{
 	name: "clients that misbehave", what: "every tenth message in another way; each is done, or given up once, and the rest in order",
 	full: 3 * len(misbehaviours), short: len(misbehaviours),
@@ -50,7 +50,7 @@ var unruly = fault{
 		const arenas = 3
 		spec := arenaSpec{agents: 4, defaults: "  max_failures: 3\n  stall_timeout: 3s\n  turn_timeout: 12s\n"}
 		return inArenas(ctx, r, arenas, times, spec, func(ctx context.Context, a *arena, times int) (counts, error) {
-			// Each arena begins with another one: together they go through all.
+			// Each arena begins with another misbehaviour: together they cover all.
 			first := int(r.unruly.Add(1)-1) * len(misbehaviours) / arenas
 			kind := func(n int) int { return (first + n/10) % len(misbehaviours) }
 			talk := traffic{messages: 10 * times, script: func(n int) string {
@@ -71,8 +71,9 @@ var unruly = fault{
 	},
 }
 
-// endedAs compares how turns ended with how they were to end, by the number of their job;
-// an empty end is any. The sender of a message that is given up is told once.
+// endedAs compares the ends of turns with the wanted ones, by the number of their job; an
+// empty end allows any. It also checks that the sender of a message that was given up hears
+// so once.
 func (a *arena) endedAs(want func(n int) (name, end string)) error {
 	ends := map[string][]string{}
 	err := journal.ReadLedger(a.own().Ledger(), func(l journal.LedgerLine) bool {

@@ -17,8 +17,9 @@ import (
 // sameCost is how far two sums of the same costs may differ, in US dollars.
 const sameCost = 1e-6
 
-// tallyCosts finds turns that the ledger books with another cost than their clients told.
-// A client tells the total of its session too, which has the earlier turns in it.
+// tallyCosts finds turns that the ledger books with another cost than their clients
+// reported. A client also reports the total of its session, which includes the earlier
+// turns.
 func (a *arena) tallyCosts(c *counts, turns map[string]turn) error {
 	booked, done := map[string]float64{}, map[string]bool{}
 	err := journal.ReadLedger(a.own().Ledger(), func(l journal.LedgerLine) bool {
@@ -46,7 +47,7 @@ func (a *arena) tallyCosts(c *counts, turns map[string]turn) error {
 				to = min(to, all[i+1].From.Offset)
 			}
 			cost := spent(data[min(t.From.Offset, to):to])
-			// A turn that was cut off may have spent what nobody could book.
+			// A turn that was cut off may have spent money that no result reports.
 			if over := booked[t.Turn] - cost; over > sameCost || done[t.Turn] && math.Abs(over) > sameCost {
 				c.Doubled++
 				c.show("doubled: turn %s is booked with %.6f USD and cost %.6f", t.Turn, booked[t.Turn], cost)
@@ -56,7 +57,7 @@ func (a *arena) tallyCosts(c *counts, turns map[string]turn) error {
 	return nil
 }
 
-// spent is what the results of a part of a stream cost, each by itself, in US dollars.
+// spent is the cost of the results in a part of a stream, in US dollars.
 func spent(stream []byte) (usd float64) {
 	for line := range bytes.Lines(stream) {
 		var l struct {

@@ -16,9 +16,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/claude"
 )
 
-// TestTallyFindsWhatIsBookedWrong books turns of one session, of which one client does
-// the first and another one, that stays, the others: as the daemon books them, and as it
-// must not.
+// TestTallyFindsWhatIsBookedWrong books turns of one session, the first of one client and
+// the others of another one that stays: as the daemon books them, and wrongly.
 func TestTallyFindsWhatIsBookedWrong(t *testing.T) {
 	for name, c := range map[string]struct {
 		book  func(b *bookedTurn) float64
@@ -54,7 +53,7 @@ func TestTallyFindsWhatIsBookedWrong(t *testing.T) {
 	}
 }
 
-// A bookedTurn is a turn with what its client told.
+// A bookedTurn is a turn with the costs that its client reported.
 type bookedTurn struct {
 	turn
 	account runner.Outcome
@@ -68,8 +67,8 @@ func threeTurns(t *testing.T, a *arena) []*bookedTurn {
 	t.Setenv("CLAUDE_CONFIG_DIR", t.TempDir())
 	all := []*bookedTurn{{turn: turn{Turn: "a", UUID: "a"}}, {turn: turn{Turn: "b", UUID: "b"}}, {turn: turn{Turn: "c", UUID: "c", Client: "b"}}}
 	client := func(stream string, turns []*bookedTurn, args ...string) {
-		// Prompts that wait at the same time become one turn, so each has a process
-		// and, as with a client that stays, its part of one stream.
+		// Prompts that wait at the same time become one turn, so each gets a process and,
+		// as with a client that stays, its part of one stream.
 		var out bytes.Buffer
 		for _, b := range turns {
 			line, err := json.Marshal(map[string]any{"type": "user", "uuid": b.UUID, "message": map[string]any{"role": "user", "content": "@cost 0.25\n@say " + b.UUID}})

@@ -24,22 +24,22 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// count waits until the arena is settled, stops its daemon, and counts what became
-// of the messages.
+// count waits until the arena is settled, stops its daemon, and counts the outcomes of the
+// messages.
 func (a *arena) count(ctx context.Context) (counts, error) {
 	settled := a.settle(ctx)
 	c, err := a.halt(ctx)
 	return c, errors.Join(settled, err)
 }
 
-// halt is count without the waiting.
+// halt is count without the wait.
 func (a *arena) halt(ctx context.Context) (counts, error) {
 	stopped := a.stop(ctx)
 	c, err := a.tally()
 	return c, errors.Join(stopped, err)
 }
 
-// tally counts what lies on the disk, and what still runs. The daemon is stopped.
+// tally counts the files on disk, and the processes that still run. The daemon is stopped.
 func (a *arena) tally() (counts, error) {
 	var c counts
 	jobs := a.sent()
@@ -63,21 +63,21 @@ func (a *arena) tally() (counts, error) {
 	return c, a.tallyLeft(&c)
 }
 
-// A begin is a turn's begin in the journal.
+// A begin is the begin of a turn in the journal.
 type begin struct {
 	uuid string
 	n    int // of the job
 }
 
-// A turnLog is what the stand-ins wrote down.
+// A turnLog is the log of the stand-ins.
 type turnLog struct {
 	begins   map[string][]begin // by agent, in their order
 	runs     map[int][]begin    // by job
 	overlaps []string
 }
 
-// readJournal reads the lines WORD AGENT UUID PID FIRST-LINE. Which job a turn is for
-// stands in its record, and in the first line, unless notes ride along.
+// readJournal reads the lines WORD AGENT UUID PID FIRST-LINE. The job of a turn stands in
+// its record, and in the first line, unless notes ride along.
 func (a *arena) readJournal(numbers map[string]int) (*turnLog, error) {
 	j := &turnLog{begins: map[string][]begin{}, runs: map[int][]begin{}}
 	f, err := os.Open(a.journal())
@@ -131,7 +131,7 @@ func numbers(turns map[string]turn, jobs []*job) map[string]int {
 	return out
 }
 
-// tallyTurns finds what ran twice, in a wrong order, or at the same time.
+// tallyTurns finds jobs that ran twice, in a wrong order, or at the same time.
 func (a *arena) tallyTurns(c *counts, j *turnLog, jobs []*job, turns map[string]turn) {
 	by := map[int]*job{}
 	for _, o := range jobs {
@@ -169,7 +169,7 @@ func (a *arena) tallyTurns(c *counts, j *turnLog, jobs []*job, turns map[string]
 	}
 }
 
-// A turn is what the daemon's record tells of one.
+// A turn is a turn in the daemon's record.
 type turn struct {
 	Turn    string
 	Message string // its id
@@ -178,7 +178,7 @@ type turn struct {
 	From    struct{ Offset int64 }
 }
 
-// turns are the turns by their uuid, from the daemon's records.
+// turns returns the turns by their uuid, from the daemon's records.
 func (a *arena) turns() map[string]turn {
 	out := map[string]turn{}
 	names, _ := filepath.Glob(filepath.Join(a.own().Turns(), "*.json"))
@@ -195,8 +195,8 @@ func (a *arena) turns() map[string]turn {
 	return out
 }
 
-// succeeded tells whether a turn's client printed a good result, whole: the first
-// behind the line that repeats its prompt.
+// succeeded tells whether a turn's client printed a complete good result: the first after
+// the line that repeats its prompt.
 func (a *arena) succeeded(t turn) bool {
 	data, err := os.ReadFile(a.own().Stream(cmp.Or(t.Client, t.Turn)))
 	if t.Turn == "" || err != nil {
@@ -220,7 +220,7 @@ func (a *arena) succeeded(t turn) bool {
 	return false
 }
 
-// tallyAnswers finds what is not done, and what was answered not once.
+// tallyAnswers finds messages that are not done, and messages without exactly one answer.
 func (a *arena) tallyAnswers(c *counts, j *turnLog, jobs []*job) error {
 	answers, bounces, err := a.answers()
 	if err != nil {
@@ -268,7 +268,7 @@ func (a *arena) tallyAnswers(c *counts, j *turnLog, jobs []*job) error {
 	return nil
 }
 
-// idOf is the id of the message that a file is, or belongs to; "" of another file.
+// idOf is the id of the message to which a file belongs; "" for any other file.
 func idOf(path string) string {
 	name, _, _ := strings.Cut(filepath.Base(path), "~")
 	for _, ending := range []string{".md", ".receipt.yaml", ".reason.txt"} {
@@ -281,8 +281,8 @@ func idOf(path string) string {
 	return e.ID
 }
 
-// answers counts the results and the bounces in the lead's mailbox, by what they
-// reply to.
+// answers counts the results and the bounces in the lead's mailbox, by the message that
+// they answer.
 func (a *arena) answers() (results, bounces map[string]int, err error) {
 	results, bounces = map[string]int{}, map[string]int{}
 	box, err := a.store.Mailbox(dropbox.Lead)
@@ -307,10 +307,10 @@ func (a *arena) answers() (results, bounces map[string]int, err error) {
 	return results, bounces, nil
 }
 
-// tallyLeft finds what should not be there any more.
+// tallyLeft finds leftovers.
 func (a *arena) tallyLeft(c *counts) error {
 	left := a.processes()
-	// A daemon says that it has ended a moment before it is gone.
+	// A daemon reports its end a moment before its process is gone.
 	for deadline := time.Now().Add(5 * time.Second); len(left) > 0 && time.Now().Before(deadline); left = a.processes() {
 		time.Sleep(10 * time.Millisecond) // between two looks
 	}
@@ -340,7 +340,7 @@ func (a *arena) tallyLeft(c *counts) error {
 				continue // the answers
 			}
 			files, err := os.ReadDir(filepath.Join(a.box(name), folder))
-			if err != nil && !errors.Is(err, fs.ErrNotExist) { // an empty one that was deleted is made again when it is needed
+			if err != nil && !errors.Is(err, fs.ErrNotExist) { // a deleted empty folder is made again when needed
 				return err
 			}
 			for _, f := range files {

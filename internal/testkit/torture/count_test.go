@@ -13,7 +13,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// TestTallyFindsWhatIsWrong lays out what a broken daemon would leave.
+// TestTallyFindsWhatIsWrong makes the files that a broken daemon would leave.
 func TestTallyFindsWhatIsWrong(t *testing.T) {
 	for name, c := range map[string]struct {
 		break_ func(b *broken)
@@ -62,7 +62,7 @@ func TestTallyFindsWhatIsWrong(t *testing.T) {
 	}
 }
 
-// A broken arena has three jobs that were done, and what a test adds to that.
+// A broken arena has three jobs that were done, and the files that a test adds.
 type broken struct {
 	t       *testing.T
 	a       *arena
@@ -115,14 +115,14 @@ func newBroken(t *testing.T) *broken {
 	return b
 }
 
-// all writes down that the three jobs were done, in their order.
+// all logs that the three jobs were done, in their order.
 func (b *broken) all() {
 	b.turn("a", 0, true)
 	b.turn("b", 1, true)
 	b.turn("c", 2, true)
 }
 
-// turn writes down that a job's turn ran, and with result its end.
+// turn logs that a job's turn ran, and with result its end.
 func (b *broken) turn(uuid string, n int, result bool) {
 	b.line("begin", uuid, n)
 	stream := `{"type":"user","isReplay":true,"uuid":"` + uuid + `"}` + "\n"
@@ -137,8 +137,8 @@ func (b *broken) turn(uuid string, n int, result bool) {
 	}
 }
 
-// cutIn writes down that a job's turn was cut off, in the client of an earlier turn
-// that has its result.
+// cutIn logs that a job's turn was cut off, in the client of an earlier turn that has its
+// result.
 func (b *broken) cutIn(client string, n int) {
 	stream := filepath.Join(b.a.own().Turns(), "turn-"+client+".jsonl")
 	data, err := os.ReadFile(stream)

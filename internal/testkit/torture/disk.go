@@ -15,8 +15,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// fullDisk fills the disk that the project lies on, by bytes or by names, and
-// empties it again.
+// fullDisk fills the disk of the project, by bytes or by names, and empties it again.
 var fullDisk = fault{
 	name: "disk full", what: "no room for bytes, or for names; then room again",
 	full: 24, short: 4, alone: true,
@@ -32,7 +31,7 @@ var fullDisk = fault{
 	},
 }
 
-// A scarcity is something that the daemon needs and cannot have for a while.
+// A scarcity is a resource that the daemon lacks for a while.
 type scarcity struct {
 	word string // what the status says
 	take func() error
@@ -40,9 +39,8 @@ type scarcity struct {
 	give func() error
 }
 
-// starve takes something away while messages are worked on, and gives it back. It
-// wants the status to say so, to be refused as a sender, and that all goes on by
-// itself.
+// starve takes a resource away while agents work on messages, and gives it back. It checks
+// that the status says so, that a send is refused, and that the work continues unaided.
 func (a *arena) starve(ctx context.Context, times int, s scarcity) (counts, error) {
 	c, err := a.fight(ctx, times, battle{
 		traffic: traffic{keyed: true, senders: 3}, backlog: 30, alone: true,
@@ -83,8 +81,8 @@ func (a *arena) starve(ctx context.Context, times int, s scarcity) (counts, erro
 	return c, errors.Join(err, a.noScaffolding())
 }
 
-// hoard halts the work and lets mail pile up, so that there is something to do when
-// it goes on.
+// hoard halts the work and lets mail pile up, so that there is something to do when it
+// continues.
 func (a *arena) hoard(ctx context.Context) error {
 	if err := a.store.Halt("torture"); err != nil {
 		return err
@@ -92,8 +90,7 @@ func (a *arena) hoard(ctx context.Context) error {
 	return until(ctx, "mail that waits", func() bool { return a.accepted()-a.finished() > 10 })
 }
 
-// says waits until the status says word, with a next step where it is an agent that
-// waits.
+// says waits until the status says word, with a next step if an agent waits.
 func (a *arena) says(ctx context.Context, word string) error {
 	var st swarm.Status
 	var err error
@@ -119,7 +116,7 @@ func (a *arena) refused(ctx context.Context, s scarcity) error {
 		if err := s.more(); err != nil {
 			return err
 		}
-		// Numbers with a process for a sender.
+		// This number is one that a process sends.
 		j := &job{n: (a.reserve(2*everyProcess)/everyProcess+1)*everyProcess + 3, agent: a.agents[0], sender: -1}
 		if j.id, j.err = a.deliver(ctx, j, traffic{}); j.err == nil {
 			a.keep(j)
@@ -130,7 +127,7 @@ func (a *arena) refused(ctx context.Context, s scarcity) error {
 	return errors.New("send went on without what it needs")
 }
 
-// recovers waits until work goes on by itself.
+// recovers waits until the work continues unaided.
 func (a *arena) recovers(ctx context.Context) error {
 	was := a.finished()
 	var st swarm.Status
@@ -146,8 +143,8 @@ func (a *arena) recovers(ctx context.Context) error {
 	return nil
 }
 
-// calm waits until the status has no trouble to tell of: it is looked at every 30 s
-// whether it is over.
+// calm waits until the status shows no trouble: the daemon checks every 30 s whether it is
+// over.
 func (a *arena) calm(ctx context.Context) error {
 	var st swarm.Status
 	err := until(ctx, "a status without trouble", func() bool {
@@ -161,8 +158,8 @@ func (a *arena) calm(ctx context.Context) error {
 	return nil
 }
 
-// noScaffolding is an error when files of failed deliveries are left: nobody was
-// killed, so nobody had a reason to leave any.
+// noScaffolding is an error when files of failed deliveries are left: no process was
+// killed, so none had a reason to leave any.
 func (a *arena) noScaffolding() error {
 	left, err := filepath.Glob(filepath.Join(a.mail(), "*", "tmp", "*"))
 	if err != nil || len(left) == 0 {

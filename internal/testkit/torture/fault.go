@@ -10,16 +10,16 @@ import (
 	"time"
 )
 
-// A fault is something that goes wrong in the world, and what is promised then.
+// A fault is a failure of the environment, with the promises that hold then.
 type fault struct {
 	name  string // of the line in the table, at most 25 characters
-	what  string // one line: what is done, and what must hold
+	what  string // one line: the injection, and the promises
 	full  int    // how often `make torture` injects it
 	short int    // how often the tests do
 	alone bool   // needs separate namespaces: it mounts, or sets limits
-	// inject injects it so many times into its own arenas, counts, and leaves nothing
-	// running. An error means that a promise beyond the counts was broken, or that it could
-	// not be tried.
+	// inject injects the fault so many times into new arenas, counts, and leaves nothing
+	// running. An error means that a promise beyond the counts was broken, or that the
+	// fault could not be injected.
 	inject func(ctx context.Context, r *rig, times int) (counts, error)
 }
 
@@ -44,7 +44,7 @@ var faults = []fault{
 	soak,
 }
 
-// counts say what became of the messages of some arenas.
+// counts are the outcomes of the messages of some arenas.
 type counts struct {
 	Injected int      `json:"injected"`
 	Messages int      `json:"messages"` // accepted
@@ -58,10 +58,10 @@ type counts struct {
 	Evidence []string `json:"evidence,omitempty"` // of what is not zero
 }
 
-// maxEvidence bounds what is told of one fault.
+// maxEvidence bounds the lines of evidence for one fault.
 const maxEvidence = 20
 
-// add takes in the counts of another arena.
+// add adds the counts of another arena.
 func (c *counts) add(o counts) {
 	c.Injected += o.Injected
 	c.Messages += o.Messages
@@ -84,7 +84,7 @@ func (c *counts) show(format string, args ...any) {
 	}
 }
 
-// remark keeps a line that is told beside the table and is not a fault.
+// remark keeps a line that is printed below the table and is not a fault.
 func (c *counts) remark(format string, args ...any) {
 	c.Notes = append(c.Notes, fmt.Sprintf(format, args...))
 }
@@ -105,8 +105,8 @@ type row struct {
 
 func (r row) wrong() bool { return !r.clean() || r.Failed != "" }
 
-// row injects the fault and makes its line. A panic is a line like another: what
-// was counted before it must not be lost.
+// row injects the fault and makes its line. A panic becomes a line like another: the counts
+// before it must not be lost.
 func (f fault) row(ctx context.Context, r *rig, times int) (line row) {
 	line.Fault = f.name
 	if f.alone && !inside() {

@@ -12,21 +12,21 @@ import (
 	"strconv"
 )
 
-// figures are what a daemon uses at one moment.
+// figures are the resources that a daemon uses at one moment.
 type figures struct {
-	MiB      float64 // of memory that is its own and not shared
+	MiB      float64 // of private memory
 	threads  int
 	routines int // goroutines
 	files    int // open
-	children int // processes, ended ones that nobody has waited for among them
-	switches int // of the context so far, by itself: it waited and was woken
+	children int // processes, including zombies
+	switches int // voluntary context switches so far: it waited and was woken
 }
 
 func (f figures) String() string {
 	return fmt.Sprintf("%.0f MiB, %d threads, %d goroutines, %d files, %d children", f.MiB, f.threads, f.routines, f.files, f.children)
 }
 
-// figures looks at the daemon of an arena.
+// figures measures the daemon of an arena.
 func (a *arena) figures(ctx context.Context) (figures, error) {
 	st, err := a.status(ctx, a.agents[0]) // all of them may be too many for one answer
 	if err == nil && st.Daemon == nil {

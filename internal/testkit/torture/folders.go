@@ -19,9 +19,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// folders does to the folders of the mailboxes what people and programs do: deletes
-// them, moves them away and back, puts a symlink in their place, mounts something on
-// top. Senders may be refused meanwhile; they send again.
+// folders treats the folders of the mailboxes as people and programs do: it deletes them,
+// moves them away and back, puts a symlink in their place, and mounts a file system on
+// them. Senders may be refused meanwhile; they send again.
 var folders = fault{
 	name: "folders moved, deleted", what: "deleted, moved away and back, a symlink or a mount in their place",
 	full: 50, short: 5, alone: true,
@@ -29,7 +29,7 @@ var folders = fault{
 		return inArenas(ctx, r, min(5, times), times, arenaSpec{agents: 3}, func(ctx context.Context, a *arena, times int) (counts, error) {
 			m := &mover{a: a, next: rand.IntN(5)}
 			c, err := a.fight(ctx, times, battle{traffic: traffic{keyed: true, senders: 3}, backlog: 20, alone: true, strike: m.strike, after: a.calm})
-			// Mail that was hidden for a while is not known to be older.
+			// The daemon cannot know that hidden mail is older.
 			if c.Disorder > 0 {
 				c.remark("%d messages were worked on after later ones, since they were out of sight", c.Disorder)
 				c.Disorder, c.Evidence = 0, slices.DeleteFunc(c.Evidence, func(e string) bool { return strings.HasPrefix(e, "out of order") })
@@ -39,7 +39,7 @@ var folders = fault{
 	},
 }
 
-// A mover does things to the folders of one arena, one kind after the other.
+// A mover treats the folders of one arena, in one way after the other.
 type mover struct {
 	a    *arena
 	next int
@@ -61,14 +61,14 @@ func (m *mover) strike(ctx context.Context, c *counts) error {
 	return m.mounts(ctx, name)
 }
 
-// away is how long something is not where it belongs.
+// away waits while a folder is not in its place.
 func away(ctx context.Context) error {
 	return pause(ctx, time.Duration(rand.IntN(1500))*time.Millisecond)
 }
 
-// deletes takes a folder away when nothing is in it, also while it is in use.
+// deletes deletes a folder when it is empty, also while it is in use.
 func (m *mover) deletes(ctx context.Context, name string) error {
-	// Mail of low priority may lie in new/ all the time.
+	// Mail of low priority may be in new/ all the time.
 	return until(ctx, "a folder of "+name+" that is empty", func() bool {
 		folder := []string{"new", "cur", "tmp", "dead", "work"}[rand.IntN(5)]
 		return syscall.Rmdir(filepath.Join(m.a.box(name), folder)) == nil
@@ -84,8 +84,8 @@ func (m *mover) movesAll(ctx context.Context) error {
 	return errors.Join(away(ctx), os.Rename(to, m.a.mail()))
 }
 
-// quietly does something to a mailbox while its agent is paused and no turn of it
-// runs: what a turn has in hand is not moved under it.
+// quietly changes a mailbox while its agent is paused and no turn of it runs, so that no
+// file of a running turn moves.
 func (m *mover) quietly(ctx context.Context, name string, do func() error) error {
 	if _, err := m.a.swarm(ctx, "pause", name); err != nil {
 		return err
@@ -106,8 +106,7 @@ func (m *mover) quietly(ctx context.Context, name string, do func() error) error
 	return errors.Join(err, rerr)
 }
 
-// movesOne moves a mailbox away and back. Where another was made meanwhile the two
-// become one.
+// movesOne moves a mailbox away and back. If another was made meanwhile it merges the two.
 func (m *mover) movesOne(ctx context.Context, name string) error {
 	at, to := m.a.box(name), filepath.Join(filepath.Dir(m.a.dir), "away-"+name)
 	if err := os.Rename(at, to); err != nil {
@@ -138,12 +137,12 @@ func merge(from, to string) error {
 	})
 }
 
-// links puts a symlink to another folder in the place of new/, which nobody may
-// follow: what waits there is not seen, and nothing goes to the other folder. The
-// daemon may put the symlink aside and make new/ again; then the two become one.
+// links puts a symlink to another folder in the place of new/, which nobody may follow: the
+// waiting mail is hidden, and nothing goes to the other folder. The daemon may set the
+// symlink aside and make new/ again; then links merges the two.
 func (m *mover) links(ctx context.Context, name string) error {
 	at := filepath.Join(m.a.box(name), "new")
-	// Not in the mailbox itself, where it would be taken for something that was dropped.
+	// The place is outside of the mailbox, where the folder would count as a drop.
 	aside, other := filepath.Join(filepath.Dir(m.a.dir), "aside-"+name), filepath.Join(filepath.Dir(m.a.dir), "other-"+name)
 	if err := errors.Join(os.MkdirAll(other, 0o700), os.Symlink(other, aside), swap(at, aside)); err != nil {
 		return err
@@ -167,8 +166,8 @@ func (m *mover) links(ctx context.Context, name string) error {
 	return err
 }
 
-// swap lets two names change places at once, so that nobody can make anything in a
-// place that is free for a moment.
+// swap exchanges two names atomically, so that no program can create a file at a name that
+// is free for a moment.
 func swap(a, b string) error {
 	return unix.Renameat2(unix.AT_FDCWD, a, unix.AT_FDCWD, b, unix.RENAME_EXCHANGE)
 }

@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// idle lets agents do nothing. Then the daemon does nothing either, but for the look
-// at the folders every 30 s, and what it uses does not grow. Once before and once
-// after, every agent gets a message: nobody has fallen asleep for good.
+// idle lets agents do nothing. Then the daemon does nothing either, except to look at the
+// folders every 30 s, and its resources do not grow. Once before and once after, every
+// agent gets a message, which shows that all still work.
 var idle = fault{
 	name: "1,000 agents idle", what: "for a minute: no work, nothing grows, and mail still wakes",
 	full: 1000, short: 100,
@@ -49,8 +49,8 @@ var idle = fault{
 	},
 }
 
-// notGrown is an error when a daemon uses more than it did, beyond what its garbage
-// collector makes of the same work at another moment.
+// notGrown is an error when a daemon uses more than before, beyond the variation of its
+// garbage collector.
 func notGrown(before, after figures) error {
 	var errs []error
 	if after.MiB > 1.5*before.MiB+16 {

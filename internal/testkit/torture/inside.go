@@ -12,8 +12,8 @@ const insideVar = "TORTURE_INSIDE"
 
 func inside() bool { return os.Getenv(insideVar) != "" }
 
-// moveInside runs this program again in new namespaces and waits for it. moved is
-// false where it is there already, or where the system does not allow it.
+// moveInside runs this program again in new namespaces and waits for it. moved is false if
+// the program is inside already, or if the system does not allow it.
 func moveInside() (code int, moved bool, err error) {
 	if inside() {
 		return 0, false, nil

@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// kills end processes in the middle of their work: the daemon, while it works and
-// while it starts; a client; a command that a client runs; daemon and client at
-// once. Each time the daemon is started again, and clients that outlive it are
-// found and followed. A message whose turn had printed its result is not run again.
+// kills end processes in the middle of their work: the daemon, while it works and while it
+// starts; a client; a command that a client runs; daemon and client at once. Each time the
+// fault starts the daemon again, which finds and follows the surviving clients. A message
+// whose turn had printed its result is not run again.
 var kills = fault{
 	name: "kill -9", what: "daemon, client, command, daemon and client, at random moments",
 	full: 300, short: 30,
@@ -28,7 +28,7 @@ var kills = fault{
 // A killer kills processes of one arena.
 type killer struct{ a *arena }
 
-// strike kills one, and makes sure that a daemon runs.
+// strike kills a process, and makes sure that a daemon runs.
 func (k *killer) strike(ctx context.Context, c *counts) error {
 	switch what := rand.IntN(10); {
 	case what < 3:
@@ -42,7 +42,7 @@ func (k *killer) strike(ctx context.Context, c *counts) error {
 	case what < 8:
 		return k.one(ctx, c, childRole)
 	}
-	// A client that is left alone would go on to its end.
+	// A client without a daemon would continue to its end.
 	p, err := k.find(ctx, clientRole)
 	if err != nil {
 		return err

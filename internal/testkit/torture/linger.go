@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// lingering kills as kills does, where clients stay for the next message, and may
-// be one of many turns old, idle, or just told to go, when they are hit.
+// lingering kills as kills does, while clients stay for the next message: a client may be
+// in a late turn, idle, or about to end when it is hit.
 var lingering = fault{
 	name: "kill -9, clients linger", what: "the same with clients that stay for the next message; two may wait",
 	full: 100, short: 30,

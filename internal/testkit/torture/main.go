@@ -40,7 +40,7 @@ func main() {
 	}
 }
 
-// An order is what the command line asks for.
+// An order holds the options of the command line.
 type order struct {
 	only  string
 	short bool

@@ -14,7 +14,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// A role is what a process of an arena is.
+// A role is the role of a process in an arena.
 type role string
 
 const (
@@ -24,7 +24,7 @@ const (
 	senderRole role = "sender" // and any other verb
 )
 
-// A process runs in an arena.
+// A process is a process in an arena.
 type process struct {
 	pid    int
 	parent int // that started it
@@ -33,7 +33,7 @@ type process struct {
 	turn   string
 }
 
-// processes are those of the arena, known by the home that all of them inherit.
+// processes returns the processes of the arena, which all inherit its home folder.
 func (a *arena) processes() []process {
 	dirs, err := filepath.Glob("/proc/[0-9]*")
 	if err != nil {
@@ -50,8 +50,8 @@ func (a *arena) processes() []process {
 		if err != nil || !bytes.Contains(environ, mark) {
 			continue
 		}
-		// The parent is read before the arguments: of a fork that ends in between nothing is
-		// left then, and it counts as gone.
+		// The parent is read before the arguments: a fork that ends in between then has no
+		// arguments, and counts as gone.
 		p := process{pid: pid, parent: parentOf(pid), role: senderRole}
 		ours := false
 		for entry := range bytes.SplitSeq(environ, []byte{0}) {
@@ -107,7 +107,7 @@ func parentOf(pid int) int {
 	return parent
 }
 
-// of are the processes of one role.
+// of returns the processes of one role.
 func (a *arena) of(r role) []process {
 	var out []process
 	for _, p := range a.processes() {

@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// A rig is what faults are tried with: the program as it is shipped, the stand-in for
-// the agents' client, and a folder for the arenas. It is safe for several goroutines.
+// A rig is the equipment for faults: the program as it is shipped, the stand-in for the
+// agents' client, and a folder for the arenas. It is safe for several goroutines.
 type rig struct {
 	program string
 	client  string // the stand-in

@@ -15,8 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// fewFiles lets the daemon open hardly any file more, and then again as many as it
-// likes.
+// fewFiles lets the daemon open hardly any more files, and then again any number.
 var fewFiles = fault{
 	name: "too many open files", what: "the daemon may open no more than it needs when idle",
 	full: 16, short: 2,
@@ -39,8 +38,7 @@ var fewFiles = fault{
 	},
 }
 
-// limitFiles lets a daemon open only so many files more than it has open when no
-// turn runs.
+// limitFiles lets a daemon open only so many more files than it has open when no turn runs.
 func limitFiles(pid, more int) (restore func() error, err error) {
 	links, err := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", pid))
 	if err != nil {
@@ -63,8 +61,8 @@ func limitFiles(pid, more int) (restore func() error, err error) {
 	return restore, unix.Prlimit(pid, unix.RLIMIT_NOFILE, &less, nil)
 }
 
-// noRights takes from the daemon the right to write into the mailboxes, as a chmod
-// does that went too far. It runs without the rights of root for that.
+// noRights takes the daemon's right to write into the mailboxes, as a careless chmod does.
+// For that it runs without the rights of root.
 var noRights = fault{
 	name: "rights taken away", what: "no folder of the mailboxes can be written; then they can",
 	full: 12, short: 2, alone: true,
@@ -95,8 +93,8 @@ func (a *arena) chmod(mode os.FileMode) error {
 	})
 }
 
-// readOnly mounts the disk read-only after a crash, as a kernel does that has seen
-// an error, and writable again. Neither start nor send says yes meanwhile.
+// readOnly mounts the disk read-only after a crash, as a kernel does after an error, and
+// writable again. Meanwhile start and send fail.
 var readOnly = fault{
 	name: "disk read-only", what: "crash, remount read-only: start and send refuse; then writable",
 	full: 12, short: 2, alone: true,
@@ -120,7 +118,7 @@ var readOnly = fault{
 	},
 }
 
-// wantRefused is an error unless err is a verb that said no, with word and a next step.
+// wantRefused is an error unless err is the refusal of a verb, with word and a next step.
 func wantRefused(err error, word string) error {
 	verb, ok := errors.AsType[*verbError](err)
 	if !ok || !strings.Contains(verb.text, word) || !strings.Contains(verb.text, "\n  try: ") || verb.code != 1 {
@@ -129,8 +127,7 @@ func wantRefused(err error, word string) error {
 	return nil
 }
 
-// remount changes the way in which the volume is mounted, as soon as nothing writes
-// there.
+// remount remounts the volume with other options, as soon as nothing writes there.
 func (v *volume) remount(ctx context.Context, how string) error {
 	flags := uintptr(unix.MS_REMOUNT)
 	if how == "ro" {

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// soak goes on for a while with a fault every second or so, of which none ends the
-// daemon: so it is the same one at the end, and what it uses must not have grown.
+// soak injects a fault about every second for a while. None of them ends the daemon: so it
+// is the same one at the end, and its resources must not have grown.
 var soak = fault{
 	name: "soak", what: "killed and sleeping clients, pauses, a sleeping daemon; at the end it uses no more than at first",
 	full: 1, short: 1,
@@ -32,7 +32,7 @@ var soak = fault{
 	},
 }
 
-// A soaker strikes one arena until a time has come.
+// A soaker strikes one arena until a given time.
 type soaker struct {
 	a           *arena
 	until       time.Time
@@ -108,17 +108,18 @@ func (s *soaker) one(ctx context.Context) error {
 	return errors.Join(err, rerr)
 }
 
-// enoughStatuses is how many must have been timed at first and at the end to be compared.
+// enoughStatuses is the least number of timed statuses, at first and at the end, for a
+// comparison.
 const enoughStatuses = 5
 
-// compare looks at the daemon when all is done.
+// compare compares the daemon's resources at the end with those at first.
 func (s *soaker) compare(ctx context.Context) error {
 	var err error
 	if s.now, err = s.a.figures(ctx); err != nil {
 		return err
 	}
-	// Beside other work on the machine a status may well take twice as long, and one alone
-	// any time: a short soak says nothing of it.
+	// With other work on the machine a status may take twice as long, and a single one any
+	// time: a short soak cannot judge it.
 	first, last := s.median(s.first), s.median(s.last)
 	if min(len(s.first), len(s.last)) >= enoughStatuses && last > 10*first+100*time.Millisecond {
 		err = fmt.Errorf("a status took %v at first and %v at the end", first, last)

@@ -12,12 +12,12 @@ import (
 	"time"
 )
 
-// ours is what all tests try faults with.
+// ours is the rig of all tests.
 var ours *rig
 
 func TestMain(m *testing.M) {
 	flag.Parse()
-	if testing.Short() { // without the machine that is tortured, and what needs it
+	if testing.Short() { // without the rig, and the tests that need it
 		os.Exit(m.Run())
 	}
 	code, moved, err := moveInside()
@@ -80,7 +80,7 @@ func (o testOutput) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// The page that says what is promised names every fault.
+// The page with the promises names every fault.
 func TestEveryFaultIsInTheDocs(t *testing.T) {
 	page, err := os.ReadFile("../../../docs/reliability.md")
 	if err != nil {

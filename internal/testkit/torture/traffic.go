@@ -14,8 +14,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// A job is a message that was sent, or was to be. Its body begins with a line that
-// the stand-in writes down: "job N".
+// A job is a message that was sent, or should have been. Its body begins with a line that
+// the stand-in logs: "job N".
 type job struct {
 	n      int
 	agent  string
@@ -26,7 +26,7 @@ type job struct {
 	err    error // why it was refused; nil when it was accepted
 }
 
-// A traffic says what is sent to an arena.
+// A traffic describes the messages to an arena.
 type traffic struct {
 	messages int
 	enough   <-chan struct{}                 // nil: messages are all; else at least so many, and more until it is closed
@@ -40,14 +40,14 @@ type traffic struct {
 	refusals bool // to be refused is expected
 }
 
-// Every so many messages one has low priority, and one is sent by a process.
+// One in so many messages has low priority, and one in so many is sent by a process.
 const (
 	everyLow     = 9
 	everyProcess = 10
 )
 
-// send sends messages and returns when all senders are through. It keeps the error of each
-// refused message, and each unexpected error of send itself.
+// send sends messages and returns when all senders have finished. It keeps the error of
+// each refused message, and each unexpected error of send itself.
 func (a *arena) send(ctx context.Context, t traffic) error {
 	numbers := t.messages
 	if t.enough != nil {
@@ -94,7 +94,7 @@ func (a *arena) send(ctx context.Context, t traffic) error {
 	return ctx.Err()
 }
 
-// goesOn tells whether more is to be sent than messages says.
+// goesOn tells whether the senders continue after t.messages messages.
 func (t traffic) goesOn() bool {
 	select {
 	case <-t.enough:
@@ -104,7 +104,7 @@ func (t traffic) goesOn() bool {
 	}
 }
 
-// reserve takes so many numbers and returns the first.
+// reserve reserves n numbers and returns the first.
 func (a *arena) reserve(n int) int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -184,11 +184,11 @@ func (a *arena) finished() int {
 	return n
 }
 
-// deadEnd is how the reason ends for which a message was given up.
+// deadEnd is the ending of the file with the reason for which a message was given up.
 const deadEnd = ".reason.txt"
 
-// countEnding counts the messages that have such a file. Entries that never were messages
-// may be in dead/ as well, for example a symlink in the place of a folder.
+// countEnding counts the messages with a file of that ending. dead/ may also hold entries
+// that never were messages, for example a symlink in the place of a folder.
 func countEnding(dir, ending string) int {
 	f, err := os.Open(dir)
 	if err != nil {
@@ -207,7 +207,7 @@ func countEnding(dir, ending string) int {
 	return n
 }
 
-// accepted counts the messages whose sender was told that they are.
+// accepted counts the messages that were accepted from their sender.
 func (a *arena) accepted() int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -220,8 +220,8 @@ func (a *arena) accepted() int {
 	return n
 }
 
-// settle waits until everything that was accepted is done or given up, as long as
-// anything moves.
+// settle waits until all accepted messages are done or given up, as long as there is
+// progress.
 func (a *arena) settle(ctx context.Context) error {
 	for last, since := -1, time.Now(); ; {
 		n := a.finished()
@@ -240,7 +240,7 @@ func (a *arena) settle(ctx context.Context) error {
 	}
 }
 
-// picture is the status as a person sees it, with the end of the daemon's log.
+// picture is the status for people, with the end of the daemon's log.
 func (a *arena) picture(ctx context.Context) string {
 	out, err := a.swarm(ctx, "status")
 	if err != nil {

@@ -26,12 +26,12 @@ func (v *volume) mount(mib, files int) error {
 	return system("mount", "-t", "tmpfs", "-o", fmt.Sprintf("size=%dm,nr_inodes=%d,mode=700", mib, files), "torture", v.dir)
 }
 
-// unmount lets it go, also while a process that was killed still ends.
+// unmount unmounts it, also while a killed process still ends.
 func (v *volume) unmount() error { return unix.Unmount(v.dir, unix.MNT_DETACH) }
 
 func (v *volume) filler() string { return filepath.Join(v.dir, ".filler") }
 
-// fill leaves no room: by turns none for bytes, and no name for a further file.
+// fill leaves no room: alternately none for bytes, and no name for a further file.
 func (v *volume) fill() error {
 	v.names = !v.names
 	if err := os.MkdirAll(v.filler(), 0o700); err != nil {
@@ -40,7 +40,7 @@ func (v *volume) fill() error {
 	return v.top()
 }
 
-// top takes what became free since fill.
+// top takes the room that became free since fill.
 func (v *volume) top() error {
 	if v.names {
 		for {

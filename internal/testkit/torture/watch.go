@@ -15,8 +15,8 @@ import (
 )
 
 // burst delivers more messages than the queue of the watches can hold while the daemon
-// sleeps. Every thousandth or so is a task, and no task waits for the look at the folders
-// that comes every 30 s anyway; the rest are notes, which ride along or wait.
+// sleeps. About every thousandth is a task, and no task may wait for the daemon's look at
+// the folders, which comes every 30 s; the rest are notes, which ride along or wait.
 var burst = fault{
 	name: "renames at once", what: "deliveries while the daemon sleeps, far more than a watch can queue",
 	full: 100_000, short: 20_000, alone: true,
@@ -52,8 +52,8 @@ var burst = fault{
 	},
 }
 
-// fewWatches lets the daemon have no watch at all, or not enough of them: then it
-// looks every 30 s, and the status says so.
+// fewWatches allows the daemon no watch at all, or not enough: then it looks every 30 s,
+// and the status says so.
 var fewWatches = fault{
 	name: "no watches left", what: "max_inotify_instances or max_inotify_watches reached: looks every 30 s, and says so",
 	full: 4, short: 2, alone: true,
@@ -67,7 +67,7 @@ var fewWatches = fault{
 				return counts{}, err
 			}
 			limit := limits[(id+even)%2]
-			// The limits are those of a user namespace, so this daemon gets its own.
+			// The limits belong to a user namespace, so this daemon gets a new one.
 			a.starter = []string{"unshare", "--user", "--map-root-user", "sh", "-c",
 				fmt.Sprintf(`echo %d >/proc/sys/user/%s && exec "$0" "$@"`, most[limit], limit)}
 			c, err := a.fight(ctx, 1, battle{traffic: traffic{messages: 30}, alone: true, strike: func(ctx context.Context, c *counts) error {
@@ -79,7 +79,7 @@ var fewWatches = fault{
 	},
 }
 
-// settleTasks waits until every task that was accepted is answered.
+// settleTasks waits until every accepted task is answered.
 func (a *arena) settleTasks(ctx context.Context) error {
 	tasks := 0
 	for _, j := range a.sent() {
