@@ -192,11 +192,11 @@ func toolsAreOffered(l *lab) (string, error) {
 	return yes(slices.Contains(names, "mcp__compat__echo"), "%v", names)
 }
 
-// quietFor is how long nothing has to come before it counts as refused. A message that is
-// accepted arrives within a tenth of a second.
+// quietFor is the time without a message after which it counts as refused. An accepted
+// message arrives within a tenth of a second.
 const quietFor = 2 * time.Second
 
-// tellBob lets one session send another a message, and says whether it came in.
+// tellBob lets one session send another a message, and says whether it arrived.
 func tellBob(l *lab, flags ...string) (came bool, err error) {
 	bob, err := l.start(append([]string{"--name", "bob"}, flags...)...)
 	if err != nil {
@@ -246,7 +246,8 @@ func messageIsRefused(l *lab) (string, error) {
 	return yes(!came, "it began a turn")
 }
 
-// termEndsAll ends a client by SIGTERM while a command runs, and looks for the command.
+// termEndsAll ends a client by SIGTERM while a command runs, and checks whether the command
+// ended.
 func termEndsAll(l *lab) (string, error) {
 	if err := l.script(bash("while :; do sleep 0.1; touch ticks; done"), rest); err != nil {
 		return "", err
@@ -286,7 +287,7 @@ func termEndsAll(l *lab) (string, error) {
 	return "yes", nil
 }
 
-// left are the processes of this lab, by the home in their environment.
+// left returns the processes of this lab, by the home in their environment.
 func (l *lab) left() []int {
 	files, _ := filepath.Glob("/proc/[0-9]*/environ") // the pattern is a good one
 	var pids []int

@@ -13,9 +13,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// An agent that asks the lead by its tool, and gets no answer in time, goes on as it
-// said that it would: by its default, with a no, as the last turn before a pause, or not
-// at all.
+// An agent that asks the lead by its tool, and gets no answer in time, acts as its call
+// said: it uses its default, takes a no, pauses after the turn, or ends the turn.
 func TestAskInATurnWithoutAnAnswer(t *testing.T) {
 	var replies []string
 	for _, how := range []string{"default", "deny", "pause", "abort"} {
@@ -42,7 +41,7 @@ func TestAskInATurnWithoutAnAnswer(t *testing.T) {
 		}
 	}
 
-	// The turn goes on to its end, and the next waits for a person.
+	// The turn continues to its end, and the next waits for a person.
 	r := p.receipt("coder", p.send("coder", "Ask, or else pause"))
 	if r.Text != "I went on after pause." {
 		t.Errorf("pause: receipt = %+v", r)

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// client runs the real CLI as a person does who types one prompt.
+// client runs the real CLI like a person who types one prompt.
 func (p *project) client(args ...string) string {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.t.Context(), 3*time.Minute)
@@ -30,8 +30,8 @@ const talk = `{"replies":[
 	{"name":"second","match":{"last_user_contains":"/clear everything"},"text":"That is text to me."},
 	{"name":"hello","match":{"last_user_contains":"Hello"},"times":-1,"text":"Hello to you."}]}`
 
-// A person's own session is an agent: at the end of its turn it takes up its mail,
-// and the sender gets what it said. A body is never a command.
+// A person's session is an agent: at the end of its turn it begins its mail, and the sender
+// gets its answer. A body is never a command.
 func TestAnAttachedSessionDrainsItsMail(t *testing.T) {
 	for _, way := range []string{"plugin", "settings"} {
 		t.Run(way, func(t *testing.T) {
@@ -95,8 +95,8 @@ func TestAnAttachedSessionDrainsItsMail(t *testing.T) {
 	}
 }
 
-// With attached_mail: notify the session is only told; /inbox fetches, and the end
-// of the turn files.
+// With attached_mail: notify the session only hears about mail; /inbox fetches it, and the
+// end of the turn files it.
 func TestAnAttachedSessionThatIsOnlyToldOfMail(t *testing.T) {
 	p := newProject(t, talk, "  ada: {attached: true, attached_mail: notify}\n")
 	p.swarm("init")

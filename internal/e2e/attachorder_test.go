@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// A talk with the real client: a session of the attached agent ada whose person types,
-// presses Esc and waits for turns.
+// A session is a session of the attached agent ada with the real client, whose person
+// types, presses Esc and waits for turns.
 type session struct {
 	*project
 	cmd  *exec.Cmd
@@ -64,7 +64,7 @@ func (s *session) types(text string) {
 	s.say(`{"type":"user","message":{"role":"user","content":"` + text + `"}}`)
 }
 
-// esc presses Esc, and waits for the end of the turn that it breaks off.
+// esc presses Esc, and waits for the end of the turn that it interrupts.
 func (s *session) esc() {
 	s.t.Helper()
 	s.interrupt()
@@ -106,7 +106,7 @@ func (s *session) ended() {
 	})
 }
 
-// close ends the session as a person does.
+// close ends the session like a person.
 func (s *session) close() {
 	s.t.Helper()
 	s.in.Close()
@@ -115,8 +115,8 @@ func (s *session) close() {
 	}
 }
 
-// breaks are replies for tests that break turns off: the first two turns with the message
-// do not come to their end.
+// breaks are replies for tests that interrupt turns: the first two turns with the message
+// do not reach their end.
 const breaks = `{"replies":[
 	{"name":"hello","match":{"last_user_contains":"Hello"},"times":-1,"text":"Hello to you."},
 	{"name":"again","match":{"last_user_contains":"This was begun before"},"text":"It is forty-two."},
@@ -124,8 +124,8 @@ const breaks = `{"replies":[
 	{"name":"stuck","match":{"last_user_contains":"six times seven?"},"times":-1,"text":"It is, well, let me think","chunk_runes":3,"stall_after_events":4,"stall_ms":120000},
 	{"name":"rest","times":-1,"text":"Nothing to do."}]}`
 
-// A prompt that was broken off never files mail, in whatever order a person goes on: the
-// message waits, its sender hears nothing, and the next /inbox does it.
+// An interrupted prompt never files mail, whatever the person does next: the message waits,
+// its sender hears nothing, and the next /inbox does it.
 func TestABrokenOffPromptNeverFilesMail(t *testing.T) {
 	for name, c := range map[string]struct {
 		question string
@@ -214,8 +214,8 @@ func TestABrokenOffPromptNeverFilesMail(t *testing.T) {
 	}
 }
 
-// Two /inbox one after the other, the first of them broken off: the second does the same
-// message, and it is filed once.
+// Of two /inbox in a row the first is interrupted: the second does the same message, and it
+// is filed once.
 func TestTwoFetchesInARow(t *testing.T) {
 	p := newProject(t, breaks, "  ada: {attached: true, attached_mail: notify}\n")
 	p.swarm("init")
@@ -238,7 +238,7 @@ func TestTwoFetchesInARow(t *testing.T) {
 	}
 }
 
-// A person who types while a turn runs interrupts nothing: neither a turn that /inbox
+// A person who types while a turn runs does not interrupt it, neither a turn that /inbox
 // began, nor one that the end of another turn began.
 func TestAPromptInARunningTurn(t *testing.T) {
 	for mail, begin := range map[string]string{"notify": "/swarm:inbox", "continue": "Hello"} {
@@ -270,7 +270,7 @@ func TestAPromptInARunningTurn(t *testing.T) {
 	}
 }
 
-// waits says whether a message lies in new/.
+// waits says whether a message is in new/.
 func (p *project) waits(agent, id string) bool {
 	found, _ := filepath.Glob(filepath.Join(p.dir, ".dead-drop", agent, "new/*"+id+"*"))
 	return len(found) == 1
@@ -281,7 +281,7 @@ func (p *project) exists(name string) bool {
 	return err == nil
 }
 
-// transcripts are what the clients wrote down of their sessions.
+// transcripts are the clients' records of their sessions.
 func (p *project) transcripts() string {
 	var all strings.Builder
 	files, _ := filepath.Glob(filepath.Join(p.home, ".claude/projects/*/*.jsonl"))

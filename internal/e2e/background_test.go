@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// A sub-agent takes longer than a client gets to go after its result. Its end reaches
-// the model and is the answer, whether the client waits for it in the tool call or goes
-// on and begins a turn for it; and it is paid for.
+// A sub-agent takes longer than the time that a client gets to exit after its result. Its
+// end reaches the model and is the answer, whether the client waits for it in the tool call
+// or continues and begins a turn for it; and its cost is booked.
 func TestASubAgentEndsBeforeItsTurn(t *testing.T) {
 	for _, background := range []string{"false", "true"} {
 		t.Run("background "+background, func(t *testing.T) {
@@ -35,8 +35,8 @@ func TestASubAgentEndsBeforeItsTurn(t *testing.T) {
 	}
 }
 
-// A command that was begun in the background is waited for, where it may be; what the
-// model says when it ends is part of the answer.
+// The turn waits for a command in the background, where that is allowed; the model's text
+// at its end is part of the answer.
 func TestACommandInTheBackgroundEndsBeforeItsTurn(t *testing.T) {
 	p := newProject(t, `{"replies":[
 		{"name":"job","match":{"last_user_contains":"Build it"},"content":[{"tool_use":{"name":"Bash","input":{"command":"for i in 1 2 3 4 5 6 7 8 9 10 11 12 13; do sleep 1; done; echo yes > built","description":"Build","run_in_background":true}}}]},

@@ -5,10 +5,10 @@ import (
 	"testing"
 )
 
-// A real compaction: the newest part of the window comes back in the same turn,
-// by the hook; the older rest at the head of the next prompt; nothing twice; and
-// no second compaction follows from it. In a client that stays it is the same, and
-// the compaction ends that.
+// A real compaction: the newest part of the window comes back in the same turn, by the
+// hook; the older rest at the head of the next prompt; no part comes twice, and no second
+// compaction follows. The same holds in a client that stays, which ends after the
+// compaction.
 func TestARealCompactionGivesTheWindowBack(t *testing.T) {
 	for linger, clients := range map[string]int{"0s": 6, "10m": 2} {
 		t.Run("linger "+linger, func(t *testing.T) { testARealCompaction(t, linger, clients) })
@@ -69,7 +69,7 @@ func testARealCompaction(t *testing.T, linger string, clients int) {
 	}
 }
 
-// A conversation is summed up when that is ordered, and let go when that is.
+// Orders make the client summarize a conversation, and drop it.
 func TestContextIsCompactedAndCleared(t *testing.T) {
 	p := newProject(t, `{"replies":[
 		{"name":"rest","times":-1,"text":"MY-WORD.","context_tokens":16000}],

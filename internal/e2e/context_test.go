@@ -34,9 +34,9 @@ func BenchmarkContext(b *testing.B) {
 	}
 }
 
-// addedContext counts the tokens that an agent's first request has more than the first
-// request of the same client with the same options and the same message, which runs without
-// our tools, system text and frame. Four characters count as one token.
+// addedContext counts the additional tokens of an agent's first request, compared with the
+// first request of the same client with the same options and message, but without our
+// tools, system text and frame. Four characters count as one token.
 func addedContext(t testing.TB) int {
 	t.Helper()
 	const message = "Work"

@@ -14,8 +14,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// priced is a reply of the scripted API with so many thousand tokens each read, written
-// and taken from the cache.
+// priced is a reply of the scripted API with so many thousand tokens of input, output and
+// cached input.
 func priced(reply string, in, out, cached int) string {
 	return fmt.Sprintf(`{%s,"usage":{"input_tokens":%d,"output_tokens":%d,"cache_read_input_tokens":%d}}`, reply, in*1000, out*1000, cached*1000)
 }
@@ -23,9 +23,9 @@ func priced(reply string, in, out, cached int) string {
 // freeSide makes the client's own small requests, as for a title, cost nothing.
 const freeSide = `"side":{"name":"side","text":"A title","usage":{}}`
 
-// spent is what the answers of the scripted API cost at the list prices of
-// claude-sonnet-4-5, in US dollars: 3, 15 and 0.3 a million tokens. usage tells of each
-// reply, by its name, what it counts.
+// spent is the cost of the scripted API's answers at the list prices of claude-sonnet-4-5,
+// in US dollars: 3, 15 and 0.3 per million tokens. usage has the tokens of each reply, by
+// its name.
 func (p *project) spent(usage map[string]fakeapi.Usage) (usd float64) {
 	p.t.Helper()
 	for name, times := range p.api.Stats().Answered {
@@ -38,7 +38,7 @@ func (p *project) spent(usage map[string]fakeapi.Usage) (usd float64) {
 	return usd
 }
 
-// usageOf reads what the replies of a scenario count.
+// usageOf reads the usage of the replies in a scenario.
 func usageOf(t *testing.T, scenario string) map[string]fakeapi.Usage {
 	t.Helper()
 	var s struct {
@@ -61,8 +61,8 @@ func usageOf(t *testing.T, scenario string) map[string]fakeapi.Usage {
 	return usage
 }
 
-// checkCosts holds every place that tells what coder cost against the API's own count.
-// receipts tells whether there is one for all that it did.
+// checkCosts compares every place that shows coder's cost with the API's count. receipts
+// says whether there is a receipt for all of its work.
 func (p *project) checkCosts(want float64, receipts bool) {
 	p.t.Helper()
 	got := map[string]float64{"status": p.agent("coder").CostUSD.Total}
@@ -100,14 +100,14 @@ func (p *project) checkCosts(want float64, receipts bool) {
 	}
 }
 
-// idle waits until coder has nothing to do and all of it is filed.
+// idle waits until coder has nothing to do and its messages are filed.
 func (p *project) idle() {
 	p.t.Helper()
 	p.until("coder is idle", func() bool { return p.agent("coder").State == swarm.Idle })
 }
 
-// Each turn is booked with what it cost itself: in processes that take up the session
-// of earlier ones, with a restart of the daemon between them, and in one process.
+// Each turn is booked with its own cost: in processes that resume the session of earlier
+// ones, with a restart of the daemon between them, and in one process.
 func TestEveryTurnIsBookedWithItsOwnCost(t *testing.T) {
 	for _, linger := range []string{"0s", "10m"} {
 		t.Run("linger "+linger, func(t *testing.T) {
@@ -140,8 +140,7 @@ func TestEveryTurnIsBookedWithItsOwnCost(t *testing.T) {
 	}
 }
 
-// A compaction is part of the cost of the turn in which it comes, and of one that does
-// nothing else.
+// A compaction is part of the cost of its turn, also of a turn that only compacts.
 func TestACompactionIsBooked(t *testing.T) {
 	scenario := `{"replies":[` +
 		priced(`"name":"rest","times":-1,"text":"Done."`, 1, 1, 10) + `],` + freeSide + `,"compact":` +
@@ -159,9 +158,8 @@ func TestACompactionIsBooked(t *testing.T) {
 	p.checkCosts(p.spent(usage), false)
 }
 
-// A client that is killed in the middle of a turn takes with it what it knows of the cost:
-// no later process of its session tells of that, so it stands in no book. The next turn
-// reports only its own cost.
+// The cost of a turn is lost when its client is killed in the middle: no later process of
+// its session reports it, so nothing books it. The next turn reports only its own cost.
 func TestTheCostAfterAKilledClient(t *testing.T) {
 	scenario := `{"replies":[` +
 		priced(`"name":"first","match":{"last_user_contains":"First task"},"text":"One."`, 20, 1, 10) + `,` +

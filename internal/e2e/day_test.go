@@ -37,7 +37,7 @@ const dayAgents = `  coder: {role: coder, linger: 20s}
 audit: {git: true}
 `
 
-// A day is a project that a person works with from the morning to the evening.
+// A day is a project with which a person works from the morning to the evening.
 type day struct {
 	*project
 	sent map[string]string // message → agent; what was accepted
@@ -77,7 +77,7 @@ func TestADay(t *testing.T) {
 	}
 }
 
-// give sends a message and keeps in mind that it was accepted.
+// give sends a message and records that it was accepted.
 func (d *day) give(agent string, args ...string) string {
 	d.t.Helper()
 	id := d.send(append([]string{agent}, args...)...)
@@ -182,7 +182,7 @@ func (d *day) orders() {
 	d.script(dayScript)
 }
 
-// kill ends processes as a crash does.
+// kill kills processes, like a crash.
 func (d *day) kill(pids ...int) {
 	d.t.Helper()
 	for _, pid := range pids {
@@ -216,8 +216,8 @@ func (d *day) killAll() {
 	d.script(dayScript)
 }
 
-// move moves the folder: while no daemon runs nothing is to be done about it, and while
-// one runs the status names the cure.
+// move moves the folder: without a daemon there is nothing else to do, and with one the
+// status says what to do.
 func (d *day) move() {
 	there := func(name string) {
 		d.t.Helper()
@@ -317,7 +317,7 @@ func (d *day) goes() {
 	})
 }
 
-// evening looks at everything that the day left.
+// evening checks everything that the day left.
 func (d *day) evening() {
 	d.receipt("tester", d.give("tester", "ESCAPES", "--subject", "red \x1b[31m word"))
 	d.until("all is quiet", func() bool {
@@ -355,7 +355,7 @@ func (d *day) evening() {
 	d.within(time.Minute, "no process is left", func() bool { return len(d.marked()) == 0 })
 }
 
-// sameCosts holds the ledger of the day against what status says of it.
+// sameCosts compares the ledger of the day with the status.
 func (d *day) sameCosts() {
 	var shown, booked float64
 	for _, a := range d.status().Agents {

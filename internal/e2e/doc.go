@@ -1,6 +1,5 @@
-// Package e2e holds the tests that run everything for real: our program as a
-// process, the real Claude Code CLI, and the scripted Messages API on loopback
-// in its place of the model.
+// Package e2e holds the tests with real programs: our program as a process, the real Claude
+// Code CLI, and the scripted Messages API on loopback in place of the model.
 //
 // They need the CLI that `make tools` installs below .tools, and fail without it;
 // the variable CLI says which: oldest (as without it), newest, or a version. Each

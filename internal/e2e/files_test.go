@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// An agent whose list has no tool that reads cannot send what its tools cannot read,
-// and sees nobody else's mail, though it may run `claude-swarm send` and `inbox`.
+// An agent without a tool that reads cannot send files that its tools cannot read, and sees
+// nobody else's mail, although it may run `claude-swarm send` and `inbox`.
 func TestARestrictedAgentSendsNoFileThatItCannotRead(t *testing.T) {
 	outside := filepath.Join(t.TempDir(), "secret.txt")
 	commands := []string{

@@ -12,9 +12,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// Where somebody follows an agent when its turn begins, the text is told while the client
-// writes it; who comes later gets it from its beginning. Where nobody does, the stream
-// that is kept has no pieces.
+// If somebody follows an agent when its turn begins, the feed has the text while the client
+// writes it; a later follower gets it from its beginning. If nobody follows, the stored
+// stream has no pieces.
 func TestTextIsToldWhileItIsWritten(t *testing.T) {
 	text := strings.TrimSpace(strings.Repeat("the quick brown fox ", 40))
 	p := newProject(t, `{"replies":[{"chunk_runes":10,"chunk_delay_ms":50,"text":"`+text+`"}]}`, "  coder: {}\n")
@@ -89,7 +89,7 @@ func TestTextIsToldWhileItIsWritten(t *testing.T) {
 	}
 }
 
-// variable is what the programs of the project have in their environment.
+// variable is the value of a variable in the environment of the project's programs.
 func (p *project) variable(name string) string {
 	for _, v := range p.env {
 		if value, ok := strings.CutPrefix(v, name+"="); ok {

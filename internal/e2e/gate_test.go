@@ -12,8 +12,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/claude"
 )
 
-// sessionName is what the client with this pid is called among the sessions of its user,
-// and whether it listens for what they send.
+// sessionName is the name of the client with this pid among the sessions of its user, and
+// whether it listens for their messages.
 func (p *project) sessionName(pid int) (name string, listens bool) {
 	p.t.Helper()
 	data, err := os.ReadFile(filepath.Join(p.home, ".claude/sessions", fmt.Sprint(pid)+".json"))
@@ -28,8 +28,8 @@ func (p *project) sessionName(pid int) (name string, listens bool) {
 }
 
 // Two other sessions of the same user send to an agent whose client waits: a person's
-// own, and the client of another agent, which tries it although its tools are gone.
-// Nothing reaches the agent: no turn begins, and the model is not asked.
+// session, and the client of another agent, which tries it although its tools are gone.
+// Nothing reaches the agent: no turn begins, and no request goes to the model.
 func TestNoSessionReachesAnAgentPastItsMailbox(t *testing.T) {
 	const first = `{"replies":[{"name":"rest","times":-1,"text":"Done."}]}`
 	p := newProject(t, first, lingering+"  reviewer:\n    role: reviewer\n    allowed_tools: [Read]\n")
@@ -61,7 +61,7 @@ func TestNoSessionReachesAnAgentPastItsMailbox(t *testing.T) {
 		t.Errorf("an agent's call of SendMessage gave %s; receipt %+v", answer, tried)
 	}
 
-	// Any message that was let in would arrive before this one.
+	// Any accepted message would arrive before this one.
 	second := p.receipt("coder", p.send("coder", "Second task"))
 	if len(second.Attempts) != 1 {
 		t.Errorf("receipt = %+v", second)

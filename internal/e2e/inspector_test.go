@@ -19,7 +19,7 @@ import (
 // calls a tool it lists them all, and it holds each result to the schema of its tool.
 const inspectorDir = "../../.tools/inspector/node_modules/@modelcontextprotocol/inspector-cli/build"
 
-// An inspected is what the inspector prints of a list or a call.
+// An inspected is the inspector's output for a list or a call.
 type inspected struct {
 	Tools []struct {
 		Name        string
@@ -53,8 +53,8 @@ func (p *project) inspect(args ...string) (got inspected, printed string) {
 	return got, string(out)
 }
 
-// A client that we did not write lists every tool and calls each; and once badly in each
-// way that there is: then it is told what is wrong.
+// A client that we did not write lists every tool and calls each, also once with every kind
+// of mistake: then the error says what is wrong.
 func TestTheInspectorCallsEveryTool(t *testing.T) {
 	if _, err := os.Stat(inspectorDir); err != nil {
 		t.Fatalf("the MCP inspector is missing: %v\n  try: make tools", err)
@@ -70,7 +70,7 @@ func TestTheInspectorCallsEveryTool(t *testing.T) {
 	first := strings.TrimSpace(p.swarm("publish", "review.requested", "Look at it"))
 	second := strings.TrimSpace(p.swarm("publish", "review.requested", "Look at that"))
 
-	// As a bridge leaves it that is in a channel; none runs.
+	// The files are those of a bridge in a channel; none runs.
 	p.write(".claude-swarm/irc/state.json", `{"v":1,"connected":true,"channels":[{"name":"#project-x","joined":true,"topic":"Release","members":[{"nick":"ann","modes":"@"}]}]}`)
 
 	listed, _ := p.inspect("--method", "tools/list")

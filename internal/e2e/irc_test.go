@@ -14,7 +14,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/testkit/irctest"
 )
 
-// A person sits at ii, an IRC client that is a folder of files.
+// A person uses ii, an IRC client that is a folder of files.
 type person struct {
 	t    *testing.T
 	nick string
@@ -52,7 +52,7 @@ func sitDown(t *testing.T, addr, nick string, channels ...string) *person {
 	return p
 }
 
-// type_ writes a line into a channel; "" is the server.
+// types writes a line into a channel; "" is the server.
 func (p *person) types(channel, line string) {
 	p.t.Helper()
 	in := filepath.Join(p.dir, channel, "in")
@@ -96,8 +96,8 @@ func onIRC(addr string) string {
 }
 
 // The lead gives a task in the channel, the engineering manager assigns it, a manager works
-// in a separate folder, asks in the channel, and goes on with the answer that the lead
-// gives there. All that is said is in the mailboxes.
+// in a separate folder, asks in the channel, and continues with the lead's answer there.
+// All texts are in the mailboxes.
 func TestATaskFromIRCToItsEnd(t *testing.T) {
 	addr := irctest.Ngircd(t, irctest.Unlimited)
 	p := newProject(t, `{"replies":[]}`, `  em:
@@ -141,7 +141,7 @@ func TestATaskFromIRCToItsEnd(t *testing.T) {
 		t.Errorf("login.html is %q", got)
 	}
 
-	// All of it lies in the mailboxes.
+	// All texts are in the mailboxes.
 	drops := p.drops("em") + p.drops("dinesh") + p.drops("irc")
 	for _, said := range []string{
 		"[IRC @mention in #project-x] <ann> TASK: @em build the login page", "Make login.html, and ask the lead for the colour.",
@@ -174,7 +174,7 @@ func TestATaskFromIRCToItsEnd(t *testing.T) {
 	ann.sees("#project-x", "the agents work again")
 }
 
-// drops is everything that lies in a mailbox.
+// drops is the text of all messages in a mailbox.
 func (p *project) drops(name string) string {
 	p.t.Helper()
 	var all strings.Builder

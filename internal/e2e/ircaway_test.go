@@ -24,8 +24,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// With IRC away from the start, and lost later, the agents work on, the status says how
-// things stand, and what was to be said is said when it is back.
+// While IRC is away from the start, and lost later, the agents continue to work, the status
+// says that it is away, and the waiting messages are said when it is back.
 func TestWorkGoesOnWithoutIRC(t *testing.T) {
 	proxy := irctest.NewProxy(t, irctest.Ngircd(t, irctest.Unlimited))
 	proxy.Refuse()
@@ -188,8 +188,8 @@ func killedOnIRC(t *testing.T, addr string, history bool) {
 	t.Logf("%d kills: %d lines out, %d of them said again (marked); %d in, of which %d were not heard", kills, drops, again, last-first+1, missing)
 }
 
-// The bridge can be a separate process: the daemon and it come and go without each
-// other. A reload takes the bridge into the daemon, and IRC out of the swarm.
+// The bridge can be a separate process: it and the daemon start and end independently. A
+// reload takes the bridge into the daemon, and IRC out of the swarm.
 func TestTheBridgeApart(t *testing.T) {
 	addr := irctest.Ngircd(t, irctest.Unlimited)
 	agents := fmt.Sprintf("  coder: {command: [%q]}\n", standin)
@@ -246,7 +246,7 @@ func TestTheBridgeApart(t *testing.T) {
 	}
 }
 
-// ears are a client that listens.
+// ears is a client that listens.
 type ears struct {
 	t    *testing.T
 	conn net.Conn
@@ -322,7 +322,7 @@ func (e *ears) hears(texts ...string) {
 	}
 }
 
-// all is what was heard so far.
+// all returns the lines so far.
 func (e *ears) all() []string {
 	e.mu.Lock()
 	defer e.mu.Unlock()

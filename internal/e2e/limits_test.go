@@ -31,15 +31,15 @@ func (p *project) waiting(agent string) []string {
 	return names
 }
 
-// told counts what the lead was told with a subject that has that part.
+// told counts the messages to the lead with that part in the subject.
 func (p *project) told(part string) int {
 	p.t.Helper()
 	return strings.Count(p.swarm("inbox"), part)
 }
 
-// A subscription's limit says when it ends: all agents of that login are parked
-// until then, through a restart of the daemon, and nobody is asked meanwhile; an
-// agent of another login works on.
+// A subscription's limit says when it ends: all agents of that login are parked until then,
+// through a restart of the daemon, and send no request meanwhile; an agent of another login
+// continues to work.
 func TestASubscriptionsLimit(t *testing.T) {
 	end := time.Now().Add(time.Hour)
 	p := newLogins(t, end)
@@ -72,8 +72,8 @@ func TestASubscriptionsLimit(t *testing.T) {
 	}
 }
 
-// When the limit is lifted the agents go on by themselves, and the mail is worked
-// off in its order, with nothing counted.
+// When the limit is lifted the agents continue unaided, and do the mail in order, without a
+// counted failure.
 func TestAfterASubscriptionsLimit(t *testing.T) {
 	const soon = 5 * time.Second
 	p := newLogins(t, time.Now().Add(soon))

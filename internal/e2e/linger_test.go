@@ -20,8 +20,7 @@ const lingering = `  coder:
     linger: 10m
 `
 
-// stream reads what a client printed: how many turns it began and ended, and what it
-// has cost in all.
+// stream reads a client's output: the numbers of begun and ended turns, and the total cost.
 func (p *project) stream(path string) (inits, results int, total float64) {
 	p.t.Helper()
 	data, err := os.ReadFile(path)
@@ -167,8 +166,8 @@ func TestADaemonThatIsKilledWithAClientThatStays(t *testing.T) {
 	}
 }
 
-// A job that the CLI minds in the background keeps its client from waiting: the CLI
-// begins a separate turn when the job ends.
+// A client with a job in the background does not wait for the next turn: the CLI begins a
+// separate turn when the job ends.
 func TestAClientWithAJobInTheBackgroundDoesNotStay(t *testing.T) {
 	p := newProject(t, `{"replies":[
 		{"name":"job","match":{"last_user_contains":"Build it"},"content":[{"tool_use":{"name":"Bash","input":{"command":"sleep 2; echo built","description":"Build","run_in_background":true}}}]},
@@ -188,8 +187,8 @@ func TestAClientWithAJobInTheBackgroundDoesNotStay(t *testing.T) {
 	}
 }
 
-// A client that waited is not given up while the model takes its time for the first
-// word: the client repeats the prompt with that, and not before.
+// The daemon does not give up a client that waited while the model is slow to answer: the
+// client repeats the prompt only with the first word.
 func TestAClientThatWaitedForASlowModelIsNotGivenUp(t *testing.T) {
 	p := newProject(t, `{"replies":[
 		{"name":"slow","match":{"last_user_contains":"Second task"},"times":-1,"delay_ms":16000,"text":"Thought it over."},

@@ -28,8 +28,8 @@ func passers(ring []string, kind string) string {
 	return `{"replies":[` + strings.Join(replies, ",\n") + `,{"name":"passed","match":{"last_is_tool_result":true},"times":-1,"text":"Passed on."}]}`
 }
 
-// The gate stops agents that are told to answer each other endlessly. The lead is told
-// once, the ledger has every turn with its cost, and both agents can do other work.
+// The gate stops agents that should answer each other endlessly. The lead hears that once,
+// the ledger has every turn with its cost, and both agents can do other work.
 func TestAgentsThatNeverStopAreStopped(t *testing.T) {
 	for name, c := range map[string]struct {
 		ring   []string
@@ -69,7 +69,7 @@ func TestAgentsThatNeverStopAreStopped(t *testing.T) {
 				t.Errorf("the tool said so: %v; kept as refused: %q", said, kept)
 			}
 
-			// The lead is told once, and other work is done.
+			// The lead hears once, and other work is done.
 			for _, agent := range c.ring {
 				p.receipt(agent, p.send(agent, "Are you well?", "--type", "handoff"))
 			}
@@ -84,7 +84,7 @@ func TestAgentsThatNeverStopAreStopped(t *testing.T) {
 	}
 }
 
-// ledgerHolds compares the ledger with what the status says that turns cost.
+// ledgerHolds compares the costs in the ledger with those in the status.
 func (p *project) ledgerHolds(agents []string, turns int) {
 	p.t.Helper()
 	cost, n := map[string]float64{}, 0

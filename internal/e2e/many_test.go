@@ -12,9 +12,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// A thousand messages to ten agents, each turn a separate process: all are
-// done once, in order per agent and priority, one turn of an agent at a time,
-// and nothing is left. SWARM_MANY=10000 sends more.
+// A thousand messages to ten agents, each turn in a separate process: all are done once, in
+// order per agent and priority, one turn of an agent at a time, without leftovers.
+// SWARM_MANY=10000 sends more.
 func TestAThousandMessagesToTenAgents(t *testing.T) {
 	const agents = 10
 	messages := 1000

@@ -14,8 +14,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// An agent that may do nothing but read asks another by its tools, which are there
-// before the first prompt and need no permission.
+// An agent that may only read asks another by its tools, which are there before the first
+// prompt and need no permission.
 func TestAnAgentSendsByItsTools(t *testing.T) {
 	p := newProject(t, `{"replies":[
 		{"name":"who","match":{"last_user_contains":"Who are you","tool_offered":"mcp__dead-drop__whoami"},
@@ -54,8 +54,8 @@ func TestAnAgentSendsByItsTools(t *testing.T) {
 	}
 }
 
-// Two agents talk by their tools: one asks and waits, the other replies by itself,
-// both use the board, and then it is quiet.
+// Two agents talk by their tools: one asks and waits, the other replies unasked, both use
+// the board, and then both are idle.
 func TestTwoAgentsTalkByTheirTools(t *testing.T) {
 	p := newProject(t, `{"replies":[
 		{"name":"ask","match":{"last_user_contains":"Write the parser"},
@@ -96,7 +96,7 @@ func TestTwoAgentsTalkByTheirTools(t *testing.T) {
 	if got := p.read(".dead-drop/board/decisions.md"); !strings.Contains(got, ", reviewer\n\nWe use tabs.\n") {
 		t.Errorf("the board says %q", got)
 	}
-	// The status wakes nobody, and the answer that was waited for comes no second time.
+	// The status wakes nobody, and the awaited answer does not come a second time.
 	p.until("quiet", func() bool {
 		for _, a := range p.status().Agents {
 			if a.State != "idle" {
@@ -255,8 +255,8 @@ func (p *project) serve(script string) {
 	}
 }
 
-// A client without its tools is sent no prompt: the agent is stopped, with the reason
-// and what to do, and the model was never asked.
+// A client without its tools gets no prompt: the agent is stopped, with the reason and the
+// next step, and no request went to the model.
 func TestAnAgentWithoutItsToolsIsStopped(t *testing.T) {
 	p := newProject(t, `{"replies":[{"name":"rest","times":-1,"text":"Done."}]}`, "  coder:\n    role: coder\n")
 	p.serve("exit 1\n")
@@ -274,8 +274,8 @@ func TestAnAgentWithoutItsToolsIsStopped(t *testing.T) {
 	}
 }
 
-// A server that starts after 4 s is waited for in every turn, not in the first of a
-// daemon alone: each turn's client says in its first line that it has the tools.
+// Every turn waits for a server that starts after 4 s, not only the first of a daemon: each
+// turn's client says in its first line that it has the tools.
 func TestEveryTurnWaitsForItsTools(t *testing.T) {
 	p := newProject(t, `{"replies":[
 		{"name":"who","times":-1,"match":{"last_user_contains":"Who is there"},"content":[{"tool_use":{"name":"mcp__dead-drop__whoami","input":{}}}]},

@@ -28,8 +28,8 @@ type project struct {
 	url  string // of the API
 }
 
-// newProject makes a project with the agents of config (YAML below `agents:`)
-// and starts the API with a scenario. The daemon is not started.
+// newProject makes a project with the agents of config (YAML below `agents:`) and starts
+// the API with a scenario. It does not start the daemon.
 func newProject(t testing.TB, scenario, agents string) *project {
 	t.Helper()
 	base, err := os.MkdirTemp("", "e") // short: the control socket's path has a limit
@@ -127,7 +127,7 @@ func (p *project) try(args ...string) (stdout, stderr string, err error) {
 
 func (p *project) start() { p.t.Helper(); p.swarm("start") }
 
-// stop ends the daemon at the end of a test, whatever became of it.
+// stop ends the daemon at the end of a test, if it runs.
 func (p *project) stop() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
@@ -176,13 +176,13 @@ func (p *project) agent(name string) swarm.AgentStatus {
 }
 
 // until waits for a condition. A step of one second on an idle machine has three minutes:
-// beside a load of 20 the start of a client alone takes ten seconds.
+// at a load of 20 the start of a client takes ten seconds.
 func (p *project) until(what string, ok func() bool) {
 	p.t.Helper()
 	p.within(3*time.Minute, what, ok)
 }
 
-// untilLong is until for what takes many turns.
+// untilLong is until for a condition that takes many turns.
 func (p *project) untilLong(what string, ok func() bool) {
 	p.t.Helper()
 	p.within(15*time.Minute, what, ok)
@@ -218,7 +218,7 @@ func (p *project) receipt(agent, id string) *journal.Receipt {
 	return r
 }
 
-// A turnRequest is one request to the model, as far as tests ask.
+// A turnRequest has the parts of a request to the model that tests need.
 type turnRequest struct {
 	Reply    string // the name of the scripted reply
 	Session  string
@@ -226,8 +226,8 @@ type turnRequest struct {
 	All      string // the whole request, as JSON
 }
 
-// requests are the requests to the model that were part of a conversation,
-// oldest first.
+// requests returns the requests to the model that were part of a conversation, oldest
+// first.
 func (p *project) requests() []turnRequest {
 	p.t.Helper()
 	var out []turnRequest
@@ -276,7 +276,7 @@ func flatten(raw json.RawMessage) string {
 	return strings.Join(parts, "\n")
 }
 
-// streams are what the clients printed, a file each.
+// streams returns the output of the clients, a file each.
 func (p *project) streams() []string {
 	p.t.Helper()
 	files, err := filepath.Glob(filepath.Join(p.dir, ".claude-swarm/turns/*.jsonl"))

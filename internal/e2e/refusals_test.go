@@ -17,19 +17,19 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/claude"
 )
 
-// A refusal is an answer of the API, or none, and what is to come of it.
+// A refusal is an answer of the API, or none, with the expected outcome.
 type refusal struct {
-	reply    string // the rest of the scripted reply; "": the request is not to reach it
+	reply    string // the rest of the scripted reply; "": the request must not reach the API
 	env      string // of the agent, in YAML
 	login    bool   // the agent has a login, not a key
 	want     class
 	why      string // pattern in the status, or in the last words of a dead letter
-	next     string // part of what the status says is next
+	next     string // part of the status's next step
 	requests int    // at most, in one turn; 0: not counted
-	recorded bool   // only with UPDATE=1: the recorded lines are enough for the next time
+	recorded bool   // runs only with UPDATE=1: later the recorded lines are enough
 }
 
-// A class says who is at fault.
+// A class names the cause of a refusal.
 type class string
 
 const (
@@ -123,7 +123,7 @@ func TestWhatTheAPIRefuses(t *testing.T) {
 	if os.Getenv("UPDATE") != "" {
 		f.record()
 	}
-	// A person sees to it.
+	// A person fixes the cause.
 	f.script(`{"replies":[{"name":"rest","times":-1,"text":"Done."}]}`)
 	f.write("claude-swarm.yaml", f.head+mended(rows))
 	f.swarm("reload")
@@ -154,7 +154,7 @@ type refusing struct {
 	rows            map[string]refusal
 	head            string            // of the configuration, up to the agents
 	sent            map[string]string // the message of each row
-	seen            map[string]bool   // what was met as it should be
+	seen            map[string]bool   // refusals that met the expectation
 	parked, stopped int
 }
 
@@ -201,7 +201,7 @@ func newRefusing(t *testing.T, rows map[string]refusal) *refusing {
 
 func agentOf(row string) string { return "e-" + row }
 
-// fixed are the agents as a person leaves them.
+// mended returns the agents as a person leaves them.
 func mended(rows map[string]refusal) string {
 	var agents strings.Builder
 	for name, r := range rows {
@@ -214,8 +214,7 @@ func mended(rows map[string]refusal) string {
 	return agents.String()
 }
 
-// check looks at the agents that have not met their refusal yet, and tells whether
-// all have.
+// check checks the agents that have not met their refusal yet, and tells whether all have.
 func (f *refusing) check() bool {
 	f.t.Helper()
 	answered := f.api.Stats().Answered
@@ -260,8 +259,8 @@ func (f *refusing) check() bool {
 	return len(f.seen) == len(f.rows)
 }
 
-// record writes what the clients printed in their first turns into testdata, a file
-// a row.
+// record writes the clients' output in their first turns into testdata, a file for each
+// row.
 func (f *refusing) record() {
 	f.t.Helper()
 	version := claude.Oldest

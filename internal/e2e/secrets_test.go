@@ -12,7 +12,7 @@ import (
 
 // An agent that prints its environment and says its token gives it to nobody: receipt,
 // answer, ledger, logs, window, mail by its tools, board and commits have a mark in its
-// place. Only the client's own stream stays as it is.
+// place. Only the client's stream is unchanged.
 func TestNoTokenIsWritten(t *testing.T) {
 	p := newProject(t, `{"replies":[{"name":"rest","times":-1,"text":"Done."}]}`, `  coder:
     role: coder

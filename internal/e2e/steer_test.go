@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// An urgent message arrives inside a running Bash turn of the real client, is answered by
-// the same result, and costs no separate turn.
+// An urgent message arrives inside a running Bash turn of the real client, the same result
+// answers it, and it costs no separate turn.
 func TestAnUrgentMessageArrivesInsideABashTurn(t *testing.T) {
 	p := newProject(t, `{"replies":[
 		{"name":"bash","match":{"last_user_contains":"the long task"},"times":1,"content":[{"tool_use":{"name":"Bash","input":{"command":"for i in 1 2 3 4 5; do sleep 1; done"}}}]},
@@ -28,7 +28,7 @@ func TestAnUrgentMessageArrivesInsideABashTurn(t *testing.T) {
 }
 
 // A turn that is aborted just as its client asks the model for the first time never counts
-// as done unless the verb says so, and what the verb says is what the trace shows.
+// as done unless the verb says so, and the trace agrees with the verb.
 func TestAbortAtTheFirstRequest(t *testing.T) {
 	p := newProject(t, `{"replies":[
 		{"name":"bash","times":-1,"match":{"last_user_contains":"the long task"},"delay_ms":1000,

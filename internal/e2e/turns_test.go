@@ -55,8 +55,8 @@ func TestAFileCopiedByHandIsDoneLikeAnyOther(t *testing.T) {
 }
 
 func TestARetryAfterAFailedTurnReallyRuns(t *testing.T) {
-	// After a 400 without a known cause 2.1.330 asks up to five times more by itself, each
-	// time with fewer of the API's beta features.
+	// After a 400 without a known cause 2.1.330 retries up to five times, each time with
+	// fewer of the API's beta features.
 	p := newProject(t, `{"replies":[
 		{"name":"second","match":{"last_user_contains":"begun before"},"text":"Built at the second try."},
 		{"name":"refused","times":-1,"match":{"last_user_contains":"Build it"},"status":400,"error_type":"invalid_request_error","error_message":"the script says no"}]}`, pair)
@@ -251,8 +251,8 @@ func TestSIGTERMDuringABashTool(t *testing.T) {
 	}
 }
 
-// A SIGTERM of the CLI alone leaves its command running, in a separate session;
-// that is ended with the turn, and the message is tried again.
+// A SIGTERM to only the CLI leaves its command running, in a separate session; the command
+// ends with the turn, and the message is tried again.
 func TestSIGTERMOfTheCLIDuringABashTool(t *testing.T) {
 	p := newProject(t, sleeper, pair)
 	p.start()
