@@ -23,7 +23,7 @@ type Report struct {
 	Caps     []string      `json:"caps,omitempty"`
 	Limits   bridge.Limits `json:"limits"`
 	Missing  []string      `json:"missing,omitempty"`  // what the server has not, and what that means
-	Problems []string      `json:"problems,omitempty"` // what does not work as it is set up
+	Problems []string      `json:"problems,omitempty"` // what does not work with this configuration
 }
 
 // whatFor says what does not work without a capability.

@@ -223,7 +223,7 @@ func (rm *room) tell(e bridge.Entry) {
 func (rm *room) release() { rm.tell(bridge.Entry{Dropped: true, Name: rm.name}) }
 
 // overdue gives up channels about which the server says nothing, and asks for them again
-// later. It forgets the failure of a channel that never let us in.
+// later. It deletes a failed channel that is no longer wanted.
 func (r *rooms) overdue(now time.Time) {
 	for key, rm := range r.all {
 		switch {

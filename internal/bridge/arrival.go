@@ -11,7 +11,7 @@ const maxArrivals = 256
 type arrival struct {
 	line   Line
 	drafts []dropbox.Draft
-	then   []func(dropbox.Outcome) // tells the person what became of a draft
+	then   []func(dropbox.Outcome) // tells the person the outcome of a draft
 }
 
 // add adds a message that the line asks for.

@@ -28,8 +28,8 @@ type notices struct {
 	wakes   map[string][]time.Time // by channel: when messages to agents came of it
 	crowds  map[string]*crowd      // by channel: what was too much of it
 	away    map[string]*absence    // by folded nick: what they said while we were away
-	lacking map[string]time.Time   // by folded nick and right: when they were told that they lack it
-	deaf    map[string]time.Time   // by agent, folded nick and channel: when they were told that it is not heard there
+	lacking map[string]time.Time   // by folded nick and right: when we told them that they lack it
+	deaf    map[string]time.Time   // by agent, folded nick and channel: when we told them that it is not heard there
 	spoken  map[string]spoken      // what people said last to agents, by folded channel and nick
 	holdups map[string]holdup      // what people know of agents that do not work, by agent and folded nick
 }

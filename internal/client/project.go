@@ -20,7 +20,7 @@ type Project struct {
 	Rules    policy.Policy
 	IRC      *Channels // nil: there is no IRC
 	// Reading says which files each agent may send. An agent that is missing here may send
-	// only what lies in its mailbox.
+	// only files in its mailbox.
 	Reading map[string]Reading
 }
 

@@ -94,9 +94,10 @@ func (r Reading) check(name string, in agentFolders) (string, error) {
 	return "", &FileError{Path: name, Within: slices.DeleteFunc(within, func(f string) bool { return f == "" })}
 }
 
-// daemons tells whether a file, named without symbolic links, lies in the daemon's folder of
-// this project or another one. It looks at the names in the path, at the folder itself, which
-// may have a second name, and for a file in the folder that has this one as a second name.
+// daemons tells whether a file, named without symbolic links, is in the daemon's folder of
+// this project or another one. It looks at the names in the path, at the folder itself,
+// which may have a second name, and for a file in the folder that has this one as a second
+// name.
 func daemons(file, folder string) (bool, error) {
 	for part := range strings.SplitSeq(file, string(filepath.Separator)) {
 		if strings.EqualFold(part, rendezvous.HomeName) {
@@ -163,8 +164,8 @@ func ownPipe(name string) bool {
 	return false
 }
 
-// inside tells whether a file lies in a folder, wherever symbolic links lead to the
-// folder. The file is named without them.
+// inside tells whether a file is in a folder, wherever symbolic links lead to the folder.
+// The file is named without them.
 func inside(folder, file string) bool {
 	folder, err := filepath.EvalSymlinks(folder)
 	if err != nil {

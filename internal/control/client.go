@@ -158,8 +158,8 @@ func (c *Client) Warning() string { return c.warning }
 // Path is the path of the socket.
 func (c *Client) Path() string { return c.path }
 
-// call asks, waits for the answer, and decodes it into data unless that is nil. When ctx is done
-// first, the daemon goes on with the request.
+// call asks, waits for the answer, and decodes it into data unless that is nil. When ctx is
+// done first, the daemon continues the request.
 func (c *Client) call(ctx context.Context, req request, data any) error {
 	answered := make(chan reply, 1)
 	c.mu.Lock()

@@ -23,7 +23,7 @@
 // the connection stays open. A reader that is too slow for a stream loses the oldest events, and
 // the event of kind "lost" says how many; nothing waits for the reader.
 //
-// The socket lies in a folder that only its owner can enter. On Linux and macOS, where the
+// The socket is in a folder that only its owner can enter. On Linux and macOS, where the
 // operating system names the user of a connection, the server refuses other users. Every
 // caller that may connect may do everything: the socket serves one user, it is not a border
 // between users.

@@ -23,7 +23,7 @@ func foldersOf(c *call) folders {
 	return f
 }
 
-// within resolves a path that the caller names, and checks that it lies in one of the
+// within resolves a path that the caller names, and checks that it is in one of the
 // caller's folders, wherever symbolic links lead.
 func (f folders) within(path string) (string, error) {
 	path = f.absolute(path)

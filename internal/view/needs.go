@@ -68,7 +68,7 @@ func needs(st swarm.Status) []Need {
 		case lacksDaemon(st, a):
 		case a.State == swarm.Stopped:
 			about.Kind = NeedStopped
-		case a.State == swarm.Asking && strings.HasPrefix(a.Next, "claude-swarm "): // else it goes on by itself
+		case a.State == swarm.Asking && strings.HasPrefix(a.Next, "claude-swarm "): // else the agent continues unaided
 			about.Kind = NeedAnswer
 		case a.State == swarm.Away && a.Next != "":
 			about.Kind = NeedSession

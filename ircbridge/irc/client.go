@@ -128,8 +128,8 @@ func (c *Client) Do(ctx context.Context, m Message) ([]Message, error) {
 	return nil, fmt.Errorf("%s: %w", m.Command, ErrNotSent)
 }
 
-// History returns the texts of target after a mark, as [Conn.History]. The texts of this client
-// are among them, so it shows what became of a delivery that ended with [ErrUnproven].
+// History returns the texts of target after a mark, as [Conn.History]. The texts of this
+// client are among them, so it shows the fate of a delivery that ended with [ErrUnproven].
 func (c *Client) History(ctx context.Context, target string, after Mark) ([]Text, error) {
 	conn, ok := c.Conn()
 	if !ok {

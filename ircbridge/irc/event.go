@@ -9,8 +9,8 @@ import (
 // [Renamed], [TopicChanged], [ModesChanged], [Text], [Invited], [CaughtUp], [Gap] or [Failed].
 type Event interface{ event() }
 
-// Up says that a connection is registered. A text that failed with [ErrNotSent] can be sent again
-// now; one that failed with [ErrUnproven] may stand in the history, which is known after
+// Up says that a connection is registered. A text that failed with [ErrNotSent] can be sent
+// again now; one that failed with [ErrUnproven] may be in the history, which is known after
 // [CaughtUp].
 type Up struct{ State State }
 

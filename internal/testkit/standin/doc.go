@@ -1,8 +1,8 @@
-// Package standin is a stand-in for the claude command line program. It takes
-// the same flags, keeps sessions and prints the same stream of JSON lines as
-// Claude Code 2.1.330 does in print mode, or 2.1.197 where STANDIN_VERSION says so,
-// but it asks no model: what a turn does stands in the prompt. Tests run thousands of turns with it,
-// in the test binary itself or by the program in the folder claude.
+// Package standin is a stand-in for the claude command line program. It takes the same
+// flags, keeps sessions and prints the same stream of JSON lines as Claude Code 2.1.330
+// does in print mode, or 2.1.197 where STANDIN_VERSION says so, but it asks no model: the
+// prompt has the script of a turn. Tests run thousands of turns with it, in the test binary
+// itself or by the program in the folder claude.
 //
 // # A turn
 //
@@ -80,10 +80,10 @@
 //
 // # Prompts
 //
-// 2.1.330 says of a prompt that came with a uuid what became of it (command_lifecycle):
-// queued when it was read, started, then completed, or cancelled by an interrupt. The
-// line that repeats the prompt comes with the beginning of its turn; the real program
-// prints it with the first content.
+// 2.1.330 prints the state of a prompt that came with a uuid (command_lifecycle): queued
+// when it was read, started, then completed, or cancelled by an interrupt. The line that
+// repeats the prompt comes with the beginning of its turn; the real program prints it with
+// the first content.
 //
 // # Stopping
 //

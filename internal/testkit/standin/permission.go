@@ -44,7 +44,7 @@ func (c *client) modelDenial(name string, in *toolInput) string {
 	return ask(name, in)
 }
 
-// inside reports whether path lies in the working directory.
+// inside reports whether path is in the working directory.
 func (c *client) inside(path string) bool {
 	rel, err := filepath.Rel(c.cwd, c.abs(path))
 	return err == nil && filepath.IsLocal(rel)

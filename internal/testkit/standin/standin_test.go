@@ -55,7 +55,7 @@ type run struct {
 	stdout *bufio.Reader
 	stderr bytes.Buffer
 	pipe   io.Closer
-	whole  bool // also the lines that say what became of a prompt
+	whole  bool // also the lines about the state of a prompt
 }
 
 // start starts the stand-in. The process is killed at the end of the test, if
