@@ -1,6 +1,10 @@
 package docs_test
 
 import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
 	"reflect"
 	"regexp"
 	"slices"
@@ -8,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/config"
 	"github.com/claude-swarm/claude-swarm/internal/control"
 	"github.com/claude-swarm/claude-swarm/internal/view"
 	"github.com/claude-swarm/claude-swarm/swarm"
@@ -138,6 +143,55 @@ func TestNeedsAreDescribed(t *testing.T) {
 	for _, kind := range view.NeedKinds() {
 		if !strings.Contains(read(t, "protocol.md"), "\n| `"+string(kind)+"` |") {
 			t.Errorf("protocol.md has no line for what waits for a person: %s", kind)
+		}
+	}
+}
+
+// kindsOfEvents are the constants of type Kind in package journal.
+func kindsOfEvents(t *testing.T) (kinds []string) {
+	t.Helper()
+	files, err := filepath.Glob("../swarm/journal/*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range files {
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			spec, ok := n.(*ast.ValueSpec)
+			if !ok || len(spec.Values) != 1 {
+				return true
+			}
+			of, _ := spec.Type.(*ast.Ident)
+			word, isText := spec.Values[0].(*ast.BasicLit)
+			if of != nil && of.Name == "Kind" && isText {
+				kinds = append(kinds, strings.Trim(word.Value, `"`))
+			}
+			return true
+		})
+	}
+	if len(kinds) < 6 {
+		t.Fatalf("package journal has the kinds %q; want begun, result and four others at least", kinds)
+	}
+	return kinds
+}
+
+// Each kind of event has a line in the protocol, and is a word of irc.map.
+func TestKindsOfEventsAreDescribed(t *testing.T) {
+	for _, kind := range kindsOfEvents(t) {
+		if !strings.Contains(read(t, "protocol.md"), "\n| `"+kind+"` |") {
+			t.Errorf("protocol.md has no line for events of the kind %s", kind)
+		}
+		_, words, _ := strings.Cut(read(t, "irc-reference.md"), "may name `moment` (`")
+		words, _, _ = strings.Cut(words, "`")
+		if !slices.Contains(strings.Fields(words), kind) {
+			t.Errorf("irc-reference.md does not name the moment %s of irc.map", kind)
+		}
+		rule := "agents: {coder: {}}\nirc: {map: [{moment: " + kind + ", channel: none}]}\n"
+		if _, err := config.Parse(filepath.Join(t.TempDir(), config.Name), []byte(rule)); err != nil {
+			t.Errorf("irc.map does not take the moment %s: %v", kind, err)
 		}
 	}
 }

@@ -10,7 +10,9 @@ import (
 // A Kind says what happened.
 type Kind string
 
-// The kinds of events. irc.map uses these words.
+// The kinds of events. irc.map uses these words, so a new kind needs its word there (IRCRule
+// of package config), and a place on IRC (announced and howShown of the program): without one
+// a rule of irc.map that names no moment shows it. A test in docs names the pages that lack it.
 const (
 	Begun  Kind = "begun"  // a turn begins: Message is its message, To the agent
 	Result Kind = "result" // a turn ended well: Message is its result, To the sender of its message
