@@ -29,6 +29,9 @@
 //	print.go, table.go, text.go  how a person and a program get their output
 //	errors.go, flags.go …        exit statuses and hints, flags, what was typed
 //
+// The scripts in testdata/script test the verbs in the whole program, with real daemons and a
+// stand-in for the agents' client; script_test.go has the commands that they may use.
+//
 // A verb does not know the list of the verbs: completion gets it with its [cli.App], and a
 // mistyped verb is found in [arrange].
 package main

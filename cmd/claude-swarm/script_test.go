@@ -88,14 +88,15 @@ func scripts(dir string) testscript.Params {
 		RequireUniqueNames:  true,
 		UpdateScripts:       os.Getenv("UPDATE") != "",
 		Setup:               setup,
+		// What the scripts can say besides the commands of package testscript.
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"until":  until,
-			"gone":   gone,
-			"signal": sendSignal,
-			"mail":   countMail,
-			"code":   exitsWith,
-			"keep":   keep,
-			"keys":   demandKeys,
+			"until":  until,      // until [!] PATTERN COMMAND…: run it again until its output fits
+			"gone":   gone,       // gone FILE: wait for the end of the process that the file names
+			"signal": sendSignal, // signal NAME FILE: send it to that process
+			"mail":   countMail,  // mail MAILBOX FOLDER N: wait until N messages are there
+			"code":   exitsWith,  // code N COMMAND…: it must end with that status
+			"keep":   keep,       // keep NAME: put the first word that was printed into that variable
+			"keys":   demandKeys, // keys FILE FILE…: these outputs of status --json have all keys
 		},
 	}
 }
