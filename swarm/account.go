@@ -9,9 +9,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// accountOf names the account of a client by what will be in its environment:
-// the inherited one, less and with what the agent's settings take out and add.
-// It is a hash, since the keys themselves must not get into files or logs.
+// accountOf names the account of a client by its environment: the inherited one, without
+// the variables that the agent's settings drop and with those that they add. It is a hash,
+// since the keys themselves must not get into files or logs.
 func accountOf(login runner.Login, environ []string, spec Spec) string {
 	decisive := slices.DeleteFunc(slices.Clone(environ), func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")

@@ -16,8 +16,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
-// An agent owns one mailbox and one session. Its goroutine is the one that runs
-// run; fields below own are touched by nothing else.
+// An agent owns one mailbox and one session. Its goroutine runs run; only that goroutine
+// may use the fields below own.
 type agent struct {
 	*deps
 	name    string
@@ -29,13 +29,13 @@ type agent struct {
 
 	// own
 	log *slog.Logger
-	// unsettled says that cur/ may hold what is to be taken up: at the start, and
-	// after the disk refused to file what came of a turn.
+	// unsettled says that cur/ may hold messages to take up: at the start, and after a turn
+	// that could not be filed because of the disk.
 	unsettled bool
 	hidden    *turn.Secrets
 }
 
-// Why a turn is ended before its end; the causes of its context.
+// Reasons for ending a turn early; the causes of its context.
 var (
 	errAborted     = errors.New("aborted")
 	errInterrupted = errors.New("interrupted")
@@ -44,7 +44,7 @@ var (
 
 func (a *agent) spec() Spec { return a.control.settings() }
 
-// settings are how the agent's next turn is run.
+// settings are the settings of the agent's next turn.
 func (a *agent) settings() turn.Settings {
 	s := a.spec()
 	s.Tools = a.hasTools(s)
@@ -56,7 +56,7 @@ func (a *agent) settings() turn.Settings {
 	}
 }
 
-// kind is what is known of the agent's kind of client.
+// kind describes the agent's kind of client.
 func (a *agent) kind() *runner.Kind {
 	return turn.BackendOf(a.turnDeps.Backends, a.spec().Backend).Kind()
 }
@@ -64,7 +64,7 @@ func (a *agent) kind() *runner.Kind {
 // hasTools tells whether the agent's client gets the tools of the swarm.
 func (a *agent) hasTools(s Spec) bool { return s.Tools && a.turnDeps.Tools != nil }
 
-// stopped tells whether the agent is to stay stopped.
+// stopped tells whether the agent must stay stopped.
 func (a *agent) stopped() bool { return a.holds.Of(a.name).Stopped != nil }
 
 // show publishes a change of state.
@@ -79,22 +79,22 @@ func (a *agent) showSince(s State, since time.Time, why, next string) {
 	a.feed.publish(FeedEvent{Kind: FeedState, At: time.Now().UTC(), Agent: a.name, State: s, Text: why})
 }
 
-// diskTrouble shows that the agent cannot use its files, and says when to try
-// again. Nothing is claimed meanwhile.
+// diskTrouble shows that the agent cannot use its files, and says when to try again. The
+// agent claims nothing meanwhile.
 func (a *agent) diskTrouble(ctx context.Context, doing string, err error) time.Duration {
 	a.log.Error("mailbox not usable", "doing", doing, keyErr, err)
 	a.show(Backoff, "cannot "+doing+": "+err.Error(), "tries again every "+a.restart.Disk.String()+"; see claude-swarm doctor")
 	a.inbox.Queue.Changed("")
 	t := time.NewTimer(a.restart.Disk)
 	defer t.Stop()
-	select { // not the wakeup: trouble that wakes must not spin
+	select { // not the wakeup: an error that causes wakes must not spin
 	case <-t.C:
 	case <-ctx.Done():
 	}
 	return 0
 }
 
-// halt opens the breaker: the agent stops until a person says so.
+// halt opens the breaker: the agent stops until a person starts it.
 func (a *agent) halt(why, hint string) {
 	now := time.Now().UTC()
 	a.inbox.Note(a.holds.Change(a.name, func(s *journal.Hold) {

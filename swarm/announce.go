@@ -8,28 +8,28 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// A leadAnnouncer announces the mail of the lead, which no agent works off. It
-// runs in one goroutine.
+// A leadAnnouncer announces the mail of the lead, on which no agent works. It runs in one
+// goroutine.
 type leadAnnouncer struct {
 	*deps
 	wakeup wakeup
-	seen   map[string]bool // ids of what lay there at the last look
+	seen   map[string]bool // ids of the messages at the last look
 	file   announcedUntil
 	saved  time.Time
 }
 
-// announcedUntil remembers up to which time of delivery the lead's mail was shown.
+// announcedUntil remembers the time of delivery up to which the lead's mail was shown.
 type announcedUntil struct {
 	V     int       `json:"v"`
 	Until time.Time `json:"until"`
 }
 
 const (
-	// announceSlack is how much later than another one a message may appear that was
-	// written earlier. The keys see to it that none is shown twice.
+	// announceSlack is how much later a message that was written earlier may appear. The
+	// keys make sure that no message is shown twice.
 	announceSlack = time.Minute
-	// oldMail is how old mail is that nobody wants to see any more after the daemon,
-	// or the bridge, was away.
+	// oldMail is the age from which nobody wants to see mail any more after the daemon, or
+	// the bridge, was away.
 	oldMail = 24 * time.Hour
 )
 
@@ -64,7 +64,7 @@ func (l *leadAnnouncer) save(now time.Time) {
 	l.mail.Note(l.home.Files().WriteJSON(l.home.MirrorFile(), l.file))
 }
 
-// look shows what lies there and was delivered since then.
+// look shows the messages that were delivered since then.
 func (l *leadAnnouncer) look(since time.Time) {
 	box, err := l.store.Mailbox(dropbox.Lead)
 	if err != nil {
@@ -83,11 +83,11 @@ func (l *leadAnnouncer) look(since time.Time) {
 		}
 		m, err := box.Read(e)
 		if err != nil {
-			continue // read by the person meanwhile, or no message
+			continue // read by the person meanwhile, or not a message
 		}
 		if err := l.mail.Arrived(m, dropbox.Lead, ""); err != nil {
 			l.mail.Note(err)
-			delete(still, e.ID) // seen at the next look
+			delete(still, e.ID) // the next look shows it
 			continue
 		}
 		if e.Created.After(l.file.Until) {

@@ -21,7 +21,7 @@ func named(names []string) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:maxNamed], ", "), more)
 }
 
-// tellAside tells the lead of files that lay in new/ without a message's name.
+// tellAside tells the lead of files in new/ without a message's name.
 func (d *deps) tellAside(box *dropbox.Mailbox, aside []dropbox.DeadLetter) {
 	if len(aside) == 0 {
 		return
@@ -37,7 +37,7 @@ func (d *deps) tellAside(box *dropbox.Mailbox, aside []dropbox.DeadLetter) {
 		box.Name(), named(names), box.Name(), aside[0].ID, filepath.Join(d.store.Dir(), box.Name())))
 }
 
-// list lists the agent's mail. The lead is told of what was among it and is none.
+// list lists the agent's mail, and tells the lead of entries that are not messages.
 func (a *agent) list() ([]dropbox.Entry, error) {
 	entries, aside, err := a.inbox.Box.ListAside()
 	a.deps.tellAside(a.inbox.Box, aside)

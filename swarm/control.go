@@ -9,19 +9,19 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// control is how others steer an agent: its settings, and the running turn to
-// end. It is safe for several goroutines.
+// control lets other goroutines steer an agent: change its settings, and end the running
+// turn. It is safe for several goroutines.
 type control struct {
 	mu      sync.Mutex
 	spec    Spec
 	end     context.CancelCauseFunc // ends the running turn; nil when none runs
-	message string                  // of the running turn, or of the last one
+	message string                  // that of the running turn, or of the last one
 	ended   chan struct{}           // closed when the running turn has ended
-	cut     *Cut                    // what became of its message, complete once ended is closed
+	cut     *Cut                    // the outcome of its message, complete once ended is closed
 	ender   string                  // who aborted or interrupted the running turn
 }
 
-// turnBegins lets others end the turn that begins.
+// turnBegins lets other goroutines end the turn that begins.
 func (c *control) turnBegins(message string, end context.CancelCauseFunc) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -29,7 +29,7 @@ func (c *control) turnBegins(message string, end context.CancelCauseFunc) {
 	c.cut = &Cut{Message: message, State: dropbox.Waiting}
 }
 
-// turnEnded tells those who wait that the turn has ended.
+// turnEnded tells waiting goroutines that the turn has ended.
 func (c *control) turnEnded() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -37,7 +37,7 @@ func (c *control) turnEnded() {
 	c.end, c.ended, c.cut = nil, nil, nil
 }
 
-// comesTo notes what became of the message of the running turn.
+// comesTo notes the outcome of the message of the running turn.
 func (c *control) comesTo(state dropbox.State) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -61,8 +61,8 @@ func (c *control) runningTurn() <-chan struct{} {
 	return c.ended
 }
 
-// endTurn ends the running turn, and returns what will have become of its message when
-// the turn has ended; nil when no turn runs.
+// endTurn ends the running turn, and returns the Cut that is complete when the turn has
+// ended; nil when no turn runs.
 func (c *control) endTurn(why error) *Cut {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -73,8 +73,9 @@ func (c *control) endTurn(why error) *Cut {
 	return c.cut
 }
 
-// cutShort ends the running turn for somebody, unless it is about the message except. cut is
-// what became of its message once ended is closed. It is false when there is no turn to end.
+// cutShort ends the running turn by order of by, unless the turn is about the message
+// except. cut is complete once ended is closed. The result is false when there is no turn
+// to end.
 func (c *control) cutShort(by, except string, why error) (ended <-chan struct{}, cut *Cut, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -86,15 +87,15 @@ func (c *control) cutShort(by, except string, why error) (ended <-chan struct{},
 	return c.ended, c.cut, true
 }
 
-// settings are those for the next turn.
+// settings are the settings of the next turn.
 func (c *control) settings() Spec {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.spec
 }
 
-// attached tells whether a person's session is the agent. A copy of the spec, only to
-// look, would double the stack of every idle agent.
+// attached tells whether a person's session is the agent. It copies no Spec: that would
+// double the stack of every idle agent.
 func (c *control) attached() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -112,8 +113,8 @@ func (c *control) set(to Spec) bool {
 	return true
 }
 
-// A Cut says what became of the message of a turn that was ended by an order. A turn that
-// compacts the context has no message, and the Cut says what became of the compaction.
+// A Cut is the outcome of a message whose turn was ended by an order. A turn that compacts
+// the context has no message; its Cut is the outcome of the compaction.
 type Cut struct {
 	Message string `json:"message"` // its id; "" is none
 	// State is [dropbox.Done] where the turn ended well before it could be ended,

@@ -29,11 +29,11 @@ type deps struct {
 	mail     *mail.Service
 	wakeAll  func(account string)
 	plan     func() Plan
-	advise   func(Spec) string // nil: nothing
+	advise   func(Spec) string // nil: no advice
 }
 
-// canWork tells whether the agent that leads takes up mail: it is neither
-// stopped nor paused, and its account is not at its limit.
+// canWork tells whether the agent that leads begins turns: it is neither stopped nor
+// paused, and its account is not at its limit.
 func (d *deps) canWork(lead string) bool {
 	spec, ok := d.plan().spec(lead)
 	if !ok {
@@ -56,7 +56,7 @@ const (
 	keyCost    = "cost_usd"
 )
 
-// endLeft ends what carries a mark.
+// endLeft ends the processes with a mark.
 func (d *deps) endLeft(mark string) {
 	if n := turn.EndLeft(mark); n > 0 {
 		d.log.Info("ended what was left of a turn", keyTurn, mark, "processes", n)

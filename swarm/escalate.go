@@ -12,17 +12,17 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
 )
 
-// A step is what was done last for published work that nobody claims.
+// A step is the last action for published work that nobody claims.
 type step int
 
 const (
 	offered  step = iota // to those who subscribed when it was published
 	urged                // to all who subscribe, as urgent
 	fellBack             // to the agent of the plan
-	told                 // the lead, who knows it from now on
+	told                 // to the lead, who knows it from now on
 )
 
-// after is the step that follows, of those that there is somebody for.
+// after is the next step that has a recipient.
 func (s step) after(subscribers, fallback bool) step {
 	switch {
 	case s < urged && subscribers:
@@ -33,17 +33,17 @@ func (s step) after(subscribers, fallback bool) step {
 	return told
 }
 
-// A wait is how long published work has been open to those whom its last step offered
-// it to.
+// A wait says since when published work has been open to the recipients of its last step.
 type wait struct {
 	step   step
 	since  time.Time
-	failed bool // the step could not be taken in full, and is tried again
+	failed bool // the step failed in part, and is tried again
 }
 
-// unclaimed are the publications that nobody has claimed, by their ids. It belongs to
-// the goroutine that looks after them. A daemon that starts begins each of them at its
-// first step: nobody could claim while none ran, and no step reaches anybody twice.
+// unclaimed are the publications that nobody has claimed, by their ids. It belongs to the
+// goroutine that calls followUp. A daemon that starts begins each of them at its first
+// step: nobody could claim while no daemon ran, and the keys keep a step from reaching
+// anybody twice.
 type unclaimed map[string]*wait
 
 // open notes that nobody has claimed a publication now, and returns its wait.
@@ -54,14 +54,14 @@ func (u unclaimed) open(id string, now time.Time) *wait {
 	return u[id]
 }
 
-// hold begins the waiting of a publication again, which nobody can claim now.
+// hold restarts the wait of a publication that nobody can claim now.
 func (u unclaimed) hold(id string, now time.Time) {
 	if w := u[id]; w != nil {
 		w.since = now
 	}
 }
 
-// keep forgets the publications that are not open any more.
+// keep keeps only the publications that are still open.
 func (u unclaimed) keep(open []topic.Publication) {
 	for id := range u {
 		if !slices.ContainsFunc(open, func(p topic.Publication) bool { return p.ID == id }) {
@@ -70,7 +70,7 @@ func (u unclaimed) keep(open []topic.Publication) {
 	}
 }
 
-// due tells which step is to be taken now, the first time or again; false is none.
+// due returns the step that is due now, for the first time or again; false for no step.
 func (w *wait) due(subscribers, fallback bool, patience time.Duration, now time.Time) (step, bool) {
 	switch {
 	case w.step != told && now.Sub(w.since) >= patience:
@@ -89,7 +89,7 @@ func (w *wait) took(s step, now time.Time, err error) {
 	w.failed = err != nil
 }
 
-// followUp sees to the published work that nobody has claimed for too long.
+// followUp takes the next step for published work that nobody has claimed for too long.
 func (s *Swarm) followUp(waits unclaimed, now time.Time) {
 	s.mail.Note(topic.Of(s.store).Finish())
 	open, err := topic.Of(s.store).Open()
@@ -121,7 +121,7 @@ func (s *Swarm) abandoned(p topic.Publication) {
 	s.mail.Note(topic.Of(s.store).Release(p.ID, p.Grant.Agent))
 }
 
-// escalate passes a publication on that nobody has claimed for so long.
+// escalate passes on a publication that nobody has claimed for so long.
 func (s *Swarm) escalate(p topic.Publication, w *wait, now time.Time) {
 	plan := s.Plan()
 	subscribers, err := topic.Of(s.store).Subscribers(p.Message.Topic)
@@ -160,19 +160,19 @@ func (s *Swarm) escalate(p topic.Publication, w *wait, now time.Time) {
 	}
 }
 
-// fallBack gives a publication to the agent that gets what nobody takes.
+// fallBack gives a publication to the fallback agent of its topic.
 func (s *Swarm) fallBack(p topic.Publication, agent string) error {
 	if _, err := topic.Of(s.store).Claim(p.ID, agent, ""); err != nil {
 		return err
 	}
 	err := topic.Of(s.store).Assign(p, agent, s.tokens.SignAgain(p.Message))
-	if err != nil { // a claim without a message would keep it from everybody
+	if err != nil { // a claim without a message would hide it from everybody
 		err = errors.Join(err, topic.Of(s.store).Release(p.ID, agent))
 	}
 	return err
 }
 
-// tellUnclaimed tells the lead of a publication that nobody takes, once.
+// tellUnclaimed tells the lead once of a publication that nobody claims.
 func (s *Swarm) tellUnclaimed(p topic.Publication, now time.Time) {
 	s.mail.TellLead("", "unclaimed:"+p.ID, "nobody takes "+p.ID, fmt.Sprintf(
 		"%s published work on %s that nobody has claimed for %s:\n\n%s\n\nTo give it to an agent: claude-swarm claim %s --for AGENT\nTo close it: claude-swarm ack %s\n",

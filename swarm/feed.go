@@ -5,24 +5,24 @@ import (
 	"time"
 )
 
-// feedQueue is how many events a slow reader may lag behind; then the oldest go
-// and the reader is told how many (design section 9).
+// feedQueue is how many events a slow reader may lag behind; then the feed drops the oldest
+// and tells the reader how many.
 const feedQueue = 1024
 
-// A FeedKind says what a FeedEvent tells of.
+// A FeedKind is the kind of a FeedEvent.
 type FeedKind string
 
 const (
 	FeedState   FeedKind = "state"   // an agent changed its state
 	FeedLine    FeedKind = "line"    // a finished line of an agent's log
-	FeedPartial FeedKind = "partial" // a piece of text that is still being written
-	FeedRaw     FeedKind = "raw"     // a line of the client's stream, as it is
+	FeedPartial FeedKind = "partial" // a piece of unfinished text
+	FeedRaw     FeedKind = "raw"     // a line of the client's stream, unchanged
 	FeedTurn    FeedKind = "turn"    // a turn ended
-	FeedAlert   FeedKind = "alert"   // the lead was told of something
+	FeedAlert   FeedKind = "alert"   // the lead got an alert
 	FeedLost    FeedKind = "lost"    // Count events were dropped for this reader
 )
 
-// A FeedEvent is something that happened in the swarm.
+// A FeedEvent is an event of the swarm.
 type FeedEvent struct {
 	Kind  FeedKind  `json:"kind"`
 	At    time.Time `json:"at"`
@@ -38,7 +38,7 @@ type FeedEvent struct {
 // FeedPartial and FeedRaw.
 type Filter struct {
 	Agent string // only this agent's
-	Text  bool   // FeedPartial too, of turns that began while somebody asked for it; first what is open now
+	Text  bool   // FeedPartial too, of turns that began while somebody asked for it; first the open texts
 	Raw   bool   // FeedRaw too
 }
 
@@ -55,14 +55,14 @@ type Subscription struct {
 	once   sync.Once
 }
 
-// Ready gets a value when Take has something to give.
+// Ready gets a value when Take has events to return.
 func (s *Subscription) Ready() <-chan struct{} { return s.ready }
 
-// Closed is closed when no further event comes.
+// Closed is closed when no more events come.
 func (s *Subscription) Closed() <-chan struct{} { return s.closed }
 
-// Take returns what has happened since the last call, oldest first. Where
-// events had to be dropped the first one says how many.
+// Take returns the events since the last call, oldest first. Where events had to be dropped
+// the first one says how many.
 func (s *Subscription) Take() []FeedEvent {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -97,15 +97,15 @@ func (s *Subscription) put(ev FeedEvent) {
 	}
 }
 
-// maxOpenText is the longest text that is kept for who begins to listen before its end,
-// in bytes; of a longer one such a listener gets the finished line alone.
+// maxOpenText is the longest text that is kept for a listener who joins before its end, in
+// bytes; of a longer text such a listener gets only the finished line.
 const maxOpenText = 256 << 10
 
-// feed passes events to whoever listens. Nobody waits for a listener.
+// feed passes events to the listeners. It never waits for a listener.
 type feed struct {
 	mu   sync.Mutex
 	subs map[*Subscription]struct{}
-	open map[string]*openText // by agent: what is said of a text whose line is not written yet
+	open map[string]*openText // by agent: the text whose line is not written yet
 }
 
 // An openText is a text that an agent is writing.
@@ -138,8 +138,8 @@ func (f *feed) remove(s *Subscription) {
 	delete(f.subs, s)
 }
 
-// wanted tells whether anybody would get an event of kind for agent, so that
-// nobody pays for streams that nobody reads.
+// wanted tells whether anybody would get an event of kind for agent, so that streams
+// without readers cost nothing.
 func (f *feed) wanted(kind FeedKind, agent string) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -156,7 +156,7 @@ func (f *feed) Wants(agent string) (partial, raw bool) {
 	return f.wanted(FeedPartial, agent), f.wanted(FeedRaw, agent)
 }
 
-// Partial publishes a piece of text that is still being written.
+// Partial publishes a piece of unfinished text.
 func (f *feed) Partial(agent, message, text string) {
 	f.publish(FeedEvent{Kind: FeedPartial, At: time.Now().UTC(), Agent: agent, ID: message, Text: text})
 }
@@ -181,7 +181,7 @@ func (f *feed) publish(ev FeedEvent) {
 	}
 }
 
-// follow keeps the texts that are being written. f.mu is held.
+// follow keeps the unfinished texts. The caller holds f.mu.
 func (f *feed) follow(ev FeedEvent) {
 	switch ev.Kind {
 	case FeedLine, FeedTurn:
@@ -215,7 +215,7 @@ func (f Filter) takes(kind FeedKind, agent string) bool {
 	return true
 }
 
-// closeAll ends every subscription: the daemon goes.
+// closeAll ends every subscription: the daemon stops.
 func (f *feed) closeAll() {
 	f.mu.Lock()
 	subs := make([]*Subscription, 0, len(f.subs))

@@ -6,7 +6,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// GateStatus is what the gate has stopped.
+// GateStatus lists the messages that the gate has stopped.
 type GateStatus struct {
 	Refused RefusedCount   `json:"refused"`
 	Threads []ThreadHalted `json:"halted_threads"` // the newest first
@@ -25,14 +25,14 @@ type ThreadHalted struct {
 	Since  time.Time `json:"since"`
 }
 
-// gateStatus looks at what the gate has stopped in these mailboxes.
+// gateStatus looks for messages that the gate has stopped in these mailboxes.
 func gateStatus(store *dropbox.Store, agents []Spec, now time.Time) (GateStatus, error) {
 	st := GateStatus{Threads: []ThreadHalted{}}
 	midnight := now.UTC().Truncate(24 * time.Hour)
 	for _, spec := range agents {
 		box, err := store.Mailbox(spec.Name)
 		if err != nil {
-			continue // not made yet, or just being made again
+			continue // not created yet, or being recreated now
 		}
 		kept, today, err := box.Refusals().Count(midnight)
 		if err != nil {

@@ -15,7 +15,7 @@ type GoneAgent struct {
 	Waiting int
 }
 
-// Problem says it to a person, with what to type.
+// Problem describes it to a person, with the commands to type.
 func (g GoneAgent) Problem() Problem {
 	waits := "1 message waits"
 	if g.Waiting != 1 {
@@ -27,8 +27,8 @@ func (g GoneAgent) Problem() Problem {
 	}
 }
 
-// Gone lists the agents that are not among names, but have mail that nobody works on.
-// What a person decided to keep ([Home.KeepMail]) is left out.
+// Gone lists the agents that are not among names, but have mail that nobody works on. It
+// leaves out mail that a person decided to keep ([journal.Home.KeepMail]).
 func Gone(home journal.Home, store *dropbox.Store, names []string) ([]GoneAgent, error) {
 	here := map[string]bool{}
 	for _, name := range names {
@@ -84,7 +84,7 @@ func (s *Swarm) TellGone() {
 	}
 	for _, g := range gone {
 		if s.stillLeaves(g.Name) {
-			continue // its turn ends first
+			continue // its turn has to end first
 		}
 		since, err := s.home.GoneSince(g.Name)
 		if err != nil {
@@ -96,7 +96,7 @@ func (s *Swarm) TellGone() {
 	}
 }
 
-// stillLeaves tells whether an agent that is gone ends its turn yet.
+// stillLeaves tells whether an agent that is gone still ends its turn.
 func (s *Swarm) stillLeaves(name string) bool {
 	s.mu.Lock()
 	gone := s.left[name]

@@ -11,18 +11,18 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// held tells whether something keeps the agent from working now, shows it, and
-// says when to look again.
+// held tells whether a hold keeps the agent from working now, shows it, and says when to
+// look again.
 func (a *agent) held(now time.Time) (time.Duration, bool) {
 	if a.control.attached() {
-		a.unsettled = true // for the day when it is the daemon's again
+		a.unsettled = true // for the time when it is the daemon's again
 		why, next := attachedStatus(a.home, a.name)
 		a.show(Away, why, next)
 		return forever, true
 	}
 	st := a.holds.Of(a.name)
 	if p := st.Paused; p != nil && p.Since.Sub(now) > journal.ClockStep {
-		// The clock was set back: the pause does not last longer for that.
+		// The clock was set back: that must not lengthen the pause.
 		back := *p
 		back.Since = now.UTC()
 		if !p.Until.IsZero() {
@@ -55,8 +55,8 @@ func (a *agent) held(now time.Time) (time.Duration, bool) {
 		return until(end, now), true
 	}
 	if st.Until.After(now) {
-		// A clock that was set back must not hold an agent longer than the
-		// longest wait that there is.
+		// A clock that was set back must not hold an agent longer than the longest possible
+		// wait.
 		if st.Until.Sub(now) <= 2*a.restart.orDefaults().MaxDelay {
 			a.show(Backoff, st.Why, "tries again at "+screen.Ahead(st.Until, time.Now())+", or at once after claude-swarm resume "+a.name)
 			return until(st.Until, now), true
@@ -77,9 +77,9 @@ func until(t, now time.Time) time.Duration {
 	return max(t.Sub(now), time.Millisecond)
 }
 
-// attachedStatus says which session does the mail of an attached agent, and what
-// to do where none does. The plugin of attach lies beside the daemon's files; the path is as
-// seen from the project.
+// attachedStatus says which session does the mail of an attached agent, and what to do
+// where no session does. The plugin of attach is beside the daemon's files; the path is
+// relative to the project.
 func attachedStatus(home journal.Home, name string) (why, next string) {
 	if b, err := home.BindingOf(name); err == nil && b != nil {
 		return fmt.Sprintf("your own session does its mail: pid %d", b.Process.PID), ""

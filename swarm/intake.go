@@ -13,34 +13,33 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
 
-// intake takes in what was laid into mailboxes by hand, when it has come to
-// rest. It runs in one goroutine for the whole swarm, and sleeps while nothing
-// lies there.
+// intake delivers files that were dropped into mailboxes, once they no longer change. It
+// runs in one goroutine for the whole swarm, and sleeps while there are no such files.
 type intake struct {
 	swarm  *Swarm
 	wakeup wakeup
-	seen   map[strayKey]strayState // what lay there at the last look
-	full   map[string]bool         // mailboxes that the status names, since they are full
+	seen   map[strayKey]strayState // the files at the last look
+	full   map[string]bool         // mailboxes that the status reports as full
 	tight  bool                    // the status names files that wait for room on the disk
 }
 
 type strayKey struct{ mailbox, name string }
 
-// strayState is how a file looked, and since when it has looked so.
+// strayState is the state of a file, and since when it has not changed.
 type strayState struct {
 	size    int64
 	modTime time.Time
 	since   time.Time
-	wait    time.Duration // how long it has to rest when it could not be taken in; doubles
-	full    bool          // it could not be taken in, since the mailbox is full
-	tight   bool          // it lies on a disk without room
+	wait    time.Duration // how long to wait after a failed delivery; doubles
+	full    bool          // the mailbox was full
+	tight   bool          // its disk was full
 	cut     string        // why it is set aside, since a full disk may have cut it off
 }
 
-// roomAgain is how soon a disk that was full is tried again while files wait for it.
+// roomAgain is the time between two tries of a full disk while files wait for it.
 const roomAgain = time.Second
 
-// mostPatience bounds how long something that cannot be taken in is left alone.
+// mostPatience bounds the wait after a failed delivery of a file.
 const mostPatience = 30 * time.Second
 
 func newIntake(s *Swarm) *intake {
@@ -55,14 +54,15 @@ func (in *intake) run(stop context.Context) {
 	}
 }
 
-// look takes in what has rested long enough, and says when to look again.
+// look delivers the files that have not changed for long enough, and says when to look
+// again.
 func (in *intake) look(now time.Time) time.Duration {
 	rest := in.swarm.Plan().debounce()
 	again := forever
 	still := map[strayKey]strayState{}
 	full := map[string][]string{}
 	var tight []string
-	lacksRoom := false // found out in this look
+	lacksRoom := false // as seen in this look
 	noRoom := sync.OnceValue(func() bool {
 		lacksRoom = dropbox.IsNoRoom(in.swarm.store.Room())
 		return lacksRoom
@@ -96,7 +96,7 @@ func (in *intake) look(now time.Time) time.Duration {
 				waitForRoom()
 				continue
 			}
-			if was.tight { // now there is room, also for whoever goes on writing the file
+			if was.tight { // now there is room, also for the program that still writes the file
 				was.tight, was.since, was.wait = false, now, 0
 				still[key] = was
 				again = min(again, rest)
@@ -110,7 +110,8 @@ func (in *intake) look(now time.Time) time.Duration {
 				continue
 			}
 			if was.full = isFull(p.box); was.full {
-				// Whoever makes room wakes this, and so does the next look at the folders.
+				// A program that makes room wakes this, and so does the next look at the
+				// folders.
 				still[key] = was
 				full[key.mailbox] = append(full[key.mailbox], screen.Short(st.Name, 100))
 				continue
@@ -131,7 +132,7 @@ func isFull(box *dropbox.Mailbox) bool {
 	return err == nil && full
 }
 
-// complain says in the status which files wait for room.
+// complain shows in the status which files wait for room.
 func (in *intake) complain(full map[string][]string) {
 	for name := range in.full {
 		if len(full[name]) == 0 {
@@ -145,7 +146,7 @@ func (in *intake) complain(full map[string][]string) {
 	}
 }
 
-// complainOfDisk says in the status which files wait for room on the disk.
+// complainOfDisk shows in the status which files wait for room on the disk.
 func (in *intake) complainOfDisk(files []string) {
 	const key = "drops wait for the disk"
 	if len(files) > 0 {
@@ -157,7 +158,7 @@ func (in *intake) complainOfDisk(files []string) {
 	in.tight = len(files) > 0
 }
 
-// A place is a mailbox in whose folder files may be laid by hand.
+// A place is a mailbox into whose folder files may be dropped.
 type place struct {
 	box    *dropbox.Mailbox
 	takeIn func(st dropbox.Stray, cut string) bool // false: that has to wait
@@ -180,9 +181,9 @@ func (in *intake) places() []place {
 	return out
 }
 
-// takeInFor files what was laid into the mailbox of the lead, or of IRC: a note,
-// unless it says what it is. What is not a message is set aside there, and so is what a
-// full disk cut off.
+// takeInFor delivers a file that was dropped into the mailbox of the lead, or of IRC: as a
+// note, unless the file names another type. It sets aside a file that is not a message, or
+// that a full disk cut off.
 func (in *intake) takeInFor(box *dropbox.Mailbox, st dropbox.Stray, cut string) bool {
 	log := in.swarm.log.With("file", st.Name)
 	err := setCutAside(box, st, cut)
@@ -215,8 +216,8 @@ func setCutAside(box *dropbox.Mailbox, st dropbox.Stray, cut string) error {
 	return &dropbox.InvalidError{Reason: cut}
 }
 
-// takeIn files one thing that has come to rest in the agent's folder; what a full disk
-// cut off is set aside. It is false when that has to wait.
+// takeIn delivers one finished file in the agent's folder, and sets aside a file that a
+// full disk cut off. It is false when the file has to wait.
 func (a *agent) takeIn(st dropbox.Stray, cut string) bool {
 	log := a.log.With("file", st.Name)
 	if a.turns.Runs.WroteFile(st.Name) {
@@ -258,9 +259,9 @@ func (d *deps) tellNotTaken(mailbox string, st dropbox.Stray, bad *dropbox.Inval
 		"The file "+st.Name+" in the mailbox of "+mailbox+" was not taken in: "+bad.Reason+".\n\nIt is kept in dead/: claude-swarm dead list "+mailbox+"\n")
 }
 
-// cutShort is why a file is set aside that a full disk may have cut off, or "". Disks
-// run out in whole blocks, and the smallest have 512 bytes. A file of another length
-// was written to its end.
+// cutShort is the reason to set aside a file that a full disk may have cut off, or "".
+// Disks run out in whole blocks, and the smallest have 512 bytes. A file of another length
+// is complete.
 func cutShort(st dropbox.Stray) string {
 	const block, why = 512, "; the disk was full, which may have cut it off"
 	switch {

@@ -10,7 +10,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
-// afterLimit says what follows, for an agent that is parked until then.
+// afterLimit is the next step shown for an agent that is parked until then.
 func afterLimit(l journal.Limit, agent string, until time.Time) string {
 	s := "goes on by itself at " + screen.Ahead(until, time.Now()) + ", or at once after claude-swarm resume " + agent
 	if l.Hint == "" {
@@ -30,8 +30,8 @@ func (a *agent) liftOpenLimit() {
 	a.wakeAll(account)
 }
 
-// tellLimit tells the lead of a limit, once for each thing to do about an outage.
-// An agent that finds one that was not told of, as after a crash, tells.
+// tellLimit tells the lead of a limit, once for each hint about an outage. An agent that
+// meets a limit of which the lead was not told, as after a crash, tells.
 func (a *agent) tellLimit(account string, l journal.Limit) {
 	if l.Told {
 		return

@@ -33,8 +33,8 @@ func (s *Swarm) openListeners(more []mail.Listener) error {
 	return nil
 }
 
-// listen tells a listener what happens until ctx is done, and then what happened before
-// that. Nothing interrupts Hear.
+// listen passes events to a listener until ctx is done, and then those from before that.
+// ctx does not interrupt Hear.
 func (s *Swarm) listen(ctx context.Context, l *listening) {
 	calm := context.WithoutCancel(ctx)
 	for retry, start := firstRetry, true; ; start = false {

@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// run serves the agent until stop is done, then lets the running turn end; when
-// kill is done it ends that too. It takes up first what an earlier daemon left,
-// and then calls ready. A panic is a broken promise of ours: it stops this
-// agent alone, until a person starts it again.
+// run serves the agent until stop is done, then lets the running turn end; when kill is
+// done it ends that too. First it takes up the messages that an earlier daemon left, and
+// then calls ready. A panic is a bug of the daemon: it stops only this agent, until a
+// person starts it again.
 func (a *agent) run(stop, kill context.Context, ready func()) {
 	defer a.inbox.AgentLog.Close()
 	ready = sync.OnceFunc(ready)
@@ -40,7 +40,7 @@ func (a *agent) serve(stop, kill context.Context, ready func()) (panicked bool) 
 	a.show(Starting, "", "")
 	a.inbox.Queue.Changed("")
 	a.unsettled = true
-	if !a.control.attached() { // what lies in cur/ of an attached agent is its session's
+	if !a.control.attached() { // cur/ of an attached agent belongs to its session
 		if err := a.settleLeft(kill); err != nil {
 			a.diskTrouble(stop, "take up what was left", err)
 		}
@@ -54,8 +54,8 @@ func (a *agent) serve(stop, kill context.Context, ready func()) (panicked bool) 
 	return false
 }
 
-// step does the next thing that is to be done, and says how long nothing will
-// be; 0 means look again at once.
+// step does the next piece of work, and says how long there will be no more; 0 means look
+// again at once.
 func (a *agent) step(stop, kill context.Context) time.Duration {
 	if a.turns.HasClient() {
 		a.tend(kill)
@@ -94,7 +94,7 @@ func (a *agent) step(stop, kill context.Context) time.Duration {
 	}
 	var wake wakeup
 	if a.turns.HasClient() {
-		wake = a.wakeup // it may have to be closed meanwhile
+		wake = a.wakeup // the waiting client may have to close meanwhile
 	}
 	switch err := a.slots.acquire(stop, e.Base(), wake); {
 	case errors.Is(err, errWoken):
@@ -103,13 +103,13 @@ func (a *agent) step(stop, kill context.Context) time.Duration {
 		return forever // stop is done
 	}
 	defer a.slots.release()
-	if _, held := a.held(time.Now()); held { // while it waited
+	if _, held := a.held(time.Now()); held { // held while it waited
 		return 0
 	}
 	return a.work(stop, kill)
 }
 
-// settleLeft takes up what is left in cur/, if there may be something.
+// settleLeft takes up the messages left in cur/, if there may be any.
 func (a *agent) settleLeft(kill context.Context) error {
 	if !a.unsettled {
 		return nil
@@ -121,11 +121,11 @@ func (a *agent) settleLeft(kill context.Context) error {
 	return nil
 }
 
-// tend closes the client that waits when it is to wait no longer.
+// tend closes the waiting client when it must not wait any longer.
 func (a *agent) tend(kill context.Context) { a.turns.Tend(kill, a.settings(), a.unsettled) }
 
-// rest waits until there may be something to do, d at most. This and what it calls
-// for an idle agent have small frames: a stack of 4 KiB does for them.
+// rest waits until there may be work, d at most. rest and the functions that it calls for
+// an idle agent have small frames: a stack of 4 KiB is enough for them.
 func (a *agent) rest(ctx context.Context, d time.Duration) {
 	a.turns.ClientWaits()
 	if !a.turns.HasClient() {

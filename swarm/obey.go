@@ -14,7 +14,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
-// obey does what was ordered, and forgets the order. It is called between two turns.
+// obey carries out the order, and forgets it. It is called between two turns.
 func (a *agent) obey(stop, kill context.Context, o *journal.Order) time.Duration {
 	var err error
 	if o.What == journal.OrderClear {
@@ -24,7 +24,7 @@ func (a *agent) obey(stop, kill context.Context, o *journal.Order) time.Duration
 	}
 	switch {
 	case errors.Is(err, errStopping):
-		return 0 // it is left for the next daemon
+		return 0 // the next daemon carries it out
 	case err != nil:
 		return a.diskTrouble(stop, o.What+" the context", err)
 	}
@@ -36,7 +36,7 @@ func (a *agent) obey(stop, kill context.Context, o *journal.Order) time.Duration
 	return 0
 }
 
-// clear lets the agent's session go.
+// clear drops the agent's session.
 func (a *agent) clear(ctx context.Context, o *journal.Order) error {
 	if err := a.turns.Forget(ctx); err != nil {
 		return err
@@ -46,8 +46,8 @@ func (a *agent) clear(ctx context.Context, o *journal.Order) error {
 	return nil
 }
 
-// compact runs a turn without a message. It is tried once: what keeps it from its
-// end will keep the next message too, which says so.
+// compact runs a turn without a message. It tries only once: an obstacle to the compaction
+// will stop the next message too, and that failure is reported.
 func (a *agent) compact(stop, kill context.Context, o *journal.Order) error {
 	settings := a.settings()
 	if !a.turns.CanCompact(settings) {
@@ -55,7 +55,7 @@ func (a *agent) compact(stop, kill context.Context, o *journal.Order) error {
 		a.inbox.AgentLog.Close()
 		return nil
 	}
-	// A client that waits is ended: one that has compacted could not stay anyway.
+	// End a waiting client: after a compaction it could not stay anyway.
 	a.turns.Close(kill, "the context is compacted")
 	if err := a.slots.acquire(stop, "", nil); err != nil { // before all messages
 		return errStopping
@@ -65,7 +65,7 @@ func (a *agent) compact(stop, kill context.Context, o *journal.Order) error {
 	defer end(nil)
 	a.control.turnBegins("", end)
 	defer a.control.turnEnded()
-	if _, held := a.held(time.Now()); held || stop.Err() != nil { // since it was asked
+	if _, held := a.held(time.Now()); held || stop.Err() != nil { // changed while it waited
 		return errStopping
 	}
 	began := time.Now().UTC()
@@ -96,7 +96,7 @@ func (a *agent) compact(stop, kill context.Context, o *journal.Order) error {
 	case out.End == runner.Done:
 		a.control.comesTo(dropbox.Done)
 	case out.End == runner.Stopped && (errors.Is(cause, context.Canceled) || errors.Is(cause, errStopping)):
-		return errStopping // with the daemon or the agent; the order stays
+		return errStopping // the daemon or the agent ends; the order stays
 	default:
 		a.control.comesTo(dropbox.Dead)
 	}

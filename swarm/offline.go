@@ -13,16 +13,15 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
-// Offline is the status of a project in which no daemon runs, as far as the
-// files tell: what waits, what was begun, what is dead, what was paused or stopped,
-// what it has cost. An agent whose client outlived the daemon works. Daemon is nil
-// in it.
+// Offline is the status of a project in which no daemon runs, as far as the files tell:
+// waiting, begun and dead messages, holds, and cost. An agent whose client outlived the
+// daemon works. Daemon is nil in it.
 func Offline(home journal.Home, store *dropbox.Store, p Plan, project string, now time.Time) (Status, error) {
 	st := Status{V: 1, Project: project, Halted: store.Halted(), Reason: screen.Short(store.HaltReason(), maxWhy), Agents: []AgentStatus{}}
 	paused, err := journal.OpenHolds(home)
 	if e, ok := errors.AsType[*journal.DamagedError](err); ok {
 		st.Trouble = append(st.Trouble, Problem{Why: e.Error(), Next: e.Next})
-		paused = &journal.Holds{} // what can be known is shown
+		paused = &journal.Holds{} // show the rest
 	} else if err != nil {
 		return st, err
 	}
@@ -83,11 +82,11 @@ func Offline(home journal.Home, store *dropbox.Store, p Plan, project string, no
 // maxWhy is how much of the reason of a halt the status shows, in characters.
 const maxWhy = 200
 
-// WhyNoDaemon is why an agent does nothing, where nothing else is to be said.
+// WhyNoDaemon is the reason why an agent does nothing, where there is no other reason.
 const WhyNoDaemon = "no daemon runs"
 
-// begunOffline fills in what an agent had begun when its daemon ended: its client may
-// work on; else the message lies in cur/ until the next daemon looks what became of it.
+// begunOffline adds the message that an agent had begun when its daemon ended: its client
+// may still work; otherwise the message stays in cur/ until the next daemon settles it.
 func begunOffline(home journal.Home, store *dropbox.Store, p Plan, a *AgentStatus) error {
 	box, err := store.Mailbox(a.Name)
 	if _, ok := errors.AsType[*dropbox.UnknownError](err); ok {
@@ -106,7 +105,7 @@ func begunOffline(home journal.Home, store *dropbox.Store, p Plan, a *AgentStatu
 			return err
 		}
 		if rec == nil || rec.End != "" {
-			continue // what rode along, what had not begun, and what has ended
+			continue // a note, a turn that had not begun, or one that has ended
 		}
 		if done, err := box.HasReceipt(e); err != nil {
 			return err
@@ -122,7 +121,7 @@ func begunOffline(home journal.Home, store *dropbox.Store, p Plan, a *AgentStatu
 		}
 		m := &dropbox.Message{}
 		if read, err := box.Read(e); err == nil {
-			m = read // what cannot be read has a client anyway
+			m = read // a message that cannot be read has a client anyway
 		}
 		a.State, a.Running, a.Paused, a.Activity = Working, true, false, "working"
 		a.Since, a.PID, a.Description = new(rec.Begun.UTC()), &rec.Process.PID, mail.Describe(m)
@@ -143,11 +142,11 @@ func begunOffline(home journal.Home, store *dropbox.Store, p Plan, a *AgentStatu
 	return nil
 }
 
-// countBox fills in what waits in an agent's mailbox, and what is dead.
+// countBox adds the waiting and the dead messages of an agent's mailbox.
 func countBox(store *dropbox.Store, a *AgentStatus) error {
 	box, err := store.Mailbox(a.Name)
 	if _, ok := errors.AsType[*dropbox.UnknownError](err); ok {
-		return nil // not made yet: nothing can wait there
+		return nil // not created yet: no message can wait
 	} else if err != nil {
 		return err
 	}
@@ -163,7 +162,7 @@ func countBox(store *dropbox.Store, a *AgentStatus) error {
 	return err
 }
 
-// countWaiting counts what lies in new/.
+// countWaiting counts the messages in new/.
 func countWaiting(entries []dropbox.Entry) mail.Waiting {
 	var w mail.Waiting
 	for _, e := range entries {
@@ -172,12 +171,12 @@ func countWaiting(entries []dropbox.Entry) mail.Waiting {
 	return w
 }
 
-// maxLookedAt is how many of the newest messages for the person are looked at for
-// questions: each is a file to read.
+// maxLookedAt is how many of the newest messages for the person are searched for questions:
+// each is a file to read.
 const maxLookedAt = 500
 
-// forLead counts what the person has not read, and the questions that nobody has
-// answered, whether they were read or not.
+// forLead counts the messages that the person has not read, and the questions that nobody
+// has answered, whether they were read or not.
 func forLead(store *dropbox.Store) (unread, questions int, err error) {
 	box, err := store.Mailbox(dropbox.Lead)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
-// New makes a swarm from what its project's home remembers. It starts nothing.
+// New makes a swarm from the files in its project's home. It starts nothing.
 func New(o Options) (*Swarm, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -70,7 +70,7 @@ func New(o Options) (*Swarm, error) {
 	return s, nil
 }
 
-// openJournal opens the daemon's own files. Sessions that are damaged are set aside.
+// openJournal opens the daemon's own files. It sets aside a damaged file of sessions.
 func (s *Swarm) openJournal(p Plan) (err error) {
 	names := append(dropbox.Bridges(), dropbox.Lead, dropbox.Swarm)
 	if s.tokens, err = journal.OpenTokens(s.home, append(names, specNames(p.Agents)...)...); err != nil {

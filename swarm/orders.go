@@ -9,9 +9,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// What an agent's client remembers can be taken from it, by a person or by the
-// agent itself, which cannot do that from within: its turn is part of what is
-// remembered. The order is kept in state.json, and obeyed before the next message:
+// A person can clear or compact the memory of an agent's client, and so can the agent
+// itself, though not within a turn: the turn is part of the memory. The order is kept in
+// state.json, and carried out before the next message:
 //
 //	clear     the next message begins a fresh session, without the window, and
 //	          with the handoff if there is one
@@ -44,10 +44,10 @@ func (s *Swarm) order(agent, what, by string) error {
 	if m, err := s.member(agent); err != nil {
 		return err
 	} else if m.control.attached() {
-		return &AttachedError{Name: agent} // nobody would obey
+		return &AttachedError{Name: agent} // nobody would carry it out
 	}
 	return s.steer(agent, func(st *journal.Hold) {
-		if st.Order == nil || st.Order.What != journal.OrderClear { // what is cleared need not be compacted
+		if st.Order == nil || st.Order.What != journal.OrderClear { // a cleared session need not be compacted
 			st.Order = &journal.Order{What: what, By: by, Since: time.Now().UTC()}
 		}
 	})

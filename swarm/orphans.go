@@ -8,9 +8,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
 )
 
-// endOrphans ends what is left of turns that no agent will take up, such as
-// after a mailbox was deleted while its client worked, or an agent was taken out
-// of the configuration.
+// endOrphans ends the processes of turns that no agent will take up, such as after a
+// mailbox was deleted while its client worked, or an agent was removed from the
+// configuration.
 func (s *Swarm) endOrphans() {
 	turns, err := s.home.Recorded()
 	if err != nil {
@@ -28,8 +28,8 @@ func (s *Swarm) endOrphans() {
 	}
 }
 
-// hasClaimed tells whether the message of a turn, or of a later one in the same
-// client, lies in cur/ of its agent, who will take that up if it has not yet.
+// hasClaimed tells whether the message of a turn, or of a later turn of the same client, is
+// in cur/ of its agent, which takes it up if it has not yet.
 func (s *Swarm) hasClaimed(rec *journal.Record) bool {
 	m, err := s.member(rec.Agent)
 	if err != nil {
@@ -45,7 +45,7 @@ func (s *Swarm) hasClaimed(rec *journal.Record) bool {
 	})
 }
 
-// has tells whether the client with that mark is one that an agent works with.
+// has tells whether an agent works with the client with that mark.
 func (s *Swarm) has(mark string) bool {
 	return slices.ContainsFunc(s.members(), func(m *member) bool { return m.turns.Runs.HasMark(mark) })
 }

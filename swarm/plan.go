@@ -11,8 +11,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
-// Options are what a swarm cannot do without. Project, Store, Plan and Backends
-// are required.
+// Options are the parts of a swarm. Project, Store, Plan and Backends are required.
 type Options struct {
 	// Project is the folder of claude-swarm.yaml; the daemon's own files lie in
 	// its .claude-swarm.
@@ -21,36 +20,35 @@ type Options struct {
 	Store *dropbox.Store
 	// Plan says which agents there are. Reload replaces it.
 	Plan Plan
-	// Backends by the name that an agent's Spec asks for.
+	// Backends has the backends by the name that an agent's Spec asks for.
 	Backends map[string]runner.Backend
 	// Program is the path of our own program: its folder comes first in the
 	// agents' PATH, and it is the command of the compaction hook. Empty: agents
 	// get neither.
 	Program string
-	// Tools is the MCP server through which agents reach the swarm; nil where there
-	// is none.
+	// Tools is the MCP server through which agents reach the swarm; nil for no tools.
 	Tools *runner.Server
 	// Version is shown in the status.
 	Version string
-	// Gate decides which messages may pass; nil stops loops alone.
+	// Gate decides which messages may pass; nil stops only loops.
 	Gate mail.Gate
-	// Listeners are told what happens, besides the lead and IRC.
+	// Listeners hear the events, besides the lead and IRC.
 	Listeners []mail.Listener
-	// Announcer says what people see on IRC; nil shows nothing there.
+	// Announcer chooses the events that people see on IRC; nil shows nothing there.
 	Announcer mail.Announcer
-	// Advise, if set, is asked when the turn of an agent begins for a line that it is to
-	// read then; "" is none. Its Tools are those that its client really has. It is called
-	// from several goroutines.
+	// Advise, if set, is called when the turn of an agent begins, and returns a line for
+	// the prompt, or "". The Spec's Tools are those that its client really has. Several
+	// goroutines call it.
 	Advise func(agent Spec) string
 	// Log gets the daemon's own log; nil discards it.
 	Log *slog.Logger
-	// Environ is the environment that agents inherit, before our rules strip
-	// and add to it; nil means none.
+	// Environ is the environment that agents inherit, before the daemon's rules remove and
+	// add variables; nil means an empty one.
 	Environ []string
 	// Restart and Sweep replace the documented times; their zero values are the
 	// documented times.
 	Restart RestartPolicy
-	// Sweep is how often the folders are looked at without a reason; 0 means 30 s.
+	// Sweep is the time between two looks at the folders without an event; 0 means 30 s.
 	Sweep time.Duration
 }
 
@@ -60,13 +58,13 @@ type Plan struct {
 	mail.Names
 	MaxRunning int           // turns at once; 0 means 4
 	MaxWarm    int           // clients that wait for their agent's next message; 0 means 4
-	Debounce   time.Duration // rest of a hand-dropped file before it is taken in; 0 means 1 s
+	Debounce   time.Duration // how long a dropped file must not change before delivery; 0 means 1 s
 	Log        journal.LogPolicy
 	Topics     TopicPolicy
 	Retention  Retention
 	IRC        string // the channel in which the agents and people talk; "" is none
-	// TurnsPerHour is how many turns an agent may begin within an hour without a word of
-	// a person; 0 is any number.
+	// TurnsPerHour is how many turns an agent may begin within an hour without a word of a
+	// person; 0 means no bound.
 	TurnsPerHour int
 }
 
@@ -85,8 +83,8 @@ type Spec struct {
 	Role    string
 	Zone    string
 	Backend string // key of Options.Backends; "" means the only one there is
-	// Client is what the backend needs to know: command, folder, system text,
-	// model, permissions, time limits.
+	// Client has the settings for the backend: command, folder, system text, model,
+	// permissions, time limits.
 	Client runner.Spec
 
 	WindowTokens int           // size of the window, in tokens of 4 bytes; 0 means 100,000
@@ -94,10 +92,10 @@ type Spec struct {
 	MaxFailures  int           // failures of one message before it is given up; 0 means 3
 	Session      turn.SessionMode
 	Linger       time.Duration     // how long a client stays for the next message, where Session is resume; 0: a client for each turn
-	Channels     []string          // in which it and people talk on IRC, the first one first; none: Plan.IRC
+	Channels     []string          // of IRC, in which it and people talk, the main one first; empty: Plan.IRC
 	Reread       []string          // files that the prompt tells the agent to read first
 	Env          map[string]string // added to the client's environment
-	EnvDrop      []string          // names, or prefixes with *, that are taken out of it
+	EnvDrop      []string          // names, or prefixes with *, that are removed from it
 	Tools        bool              // its client gets the tools of Options.Tools
 	Attached     bool              // a person's own session does its mail (Attached); the daemon runs no turns for it
 }
@@ -154,11 +152,11 @@ func (p Plan) spec(name string) (Spec, bool) {
 	return Spec{}, false
 }
 
-// A TopicPolicy says what happens to published work that nobody claims.
+// A TopicPolicy has the rules for published work that nobody claims.
 type TopicPolicy struct {
-	// ClaimTimeout is how long each step waits for the next one; 0 means 120 s, the
-	// source document's value. The steps are: it is offered once more, as urgent; it
-	// goes to Fallback, if there is one; the lead is told.
+	// ClaimTimeout is how long each step waits for the next one; 0 means 120 s, the source
+	// document's value. The steps are: the work is offered once more, as urgent; it goes to
+	// Fallback, if set; the lead is told.
 	ClaimTimeout time.Duration
 	Fallback     string // agent; "" and the lead are none
 }

@@ -40,7 +40,7 @@ func TestAStartSaysWhatWasMissing(t *testing.T) {
 }
 
 // A good turn of an agent in good standing writes nothing about its standing.
-func TestAGoodTurnChangesNoStanding(t *testing.T) {
+func TestAGoodTurnChangesNoHold(t *testing.T) {
 	f := newField(t, "coder")
 	fails := true
 	f.backend.Script = func(runner.Turn) []runnertest.Step {

@@ -8,16 +8,15 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
-// Changes say what a new plan changed.
+// Changes lists the changes that a new plan made.
 type Changes struct {
 	Added   []string `json:"added"`
 	Removed []string `json:"removed"`
 	Changed []string `json:"changed"`
 }
 
-// Reload puts a new plan into force. Running turns go on as they began; an
-// agent that is no longer in the plan leaves after its turn, and its mail
-// stays. An error changes nothing.
+// Reload puts a new plan into force. Running turns keep their settings; an agent that is no
+// longer in the plan leaves after its turn, and its mail stays. An error changes nothing.
 func (s *Swarm) Reload(p Plan) (Changes, error) {
 	var c Changes
 	names := []string{dropbox.Lead, dropbox.Swarm}
@@ -66,8 +65,8 @@ func (s *Swarm) Reload(p Plan) (Changes, error) {
 	}
 	for name, m := range fresh {
 		if s.run.watcher != nil {
-			// Without a watch it is looked at now and then, and the next sweep
-			// tries again.
+			// Without a watch only the sweep looks at it, and the next sweep tries to watch
+			// it again.
 			if err := s.run.watcher.Add(name); err != nil {
 				s.log.Warn("mailbox cannot be watched", keyAgent, name, keyErr, err)
 			}
@@ -80,7 +79,7 @@ func (s *Swarm) Reload(p Plan) (Changes, error) {
 	s.current = p
 	s.slots.resize(p.maxRunning())
 	s.turnDeps.Waiting.Resize(p.maxWarm())
-	s.intake.wakeup.wake() // what lies in the folder of a new agent, and another debounce
+	s.intake.wakeup.wake() // the folder of a new agent may have files, and the debounce may differ
 	slices.Sort(c.Added)
 	slices.Sort(c.Removed)
 	slices.Sort(c.Changed)

@@ -9,13 +9,13 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// A ground is the folder of the mailboxes as it was when the daemon began. While
-// the daemon runs, somebody may delete, move or replace it. It belongs to the
-// goroutine that sweeps.
+// A ground is the folder of the mailboxes that the daemon found at its start. While the
+// daemon runs, somebody may delete, move or replace it. It belongs to the goroutine that
+// sweeps.
 type ground struct {
 	store *dropbox.Store
 	was   fs.FileInfo
-	locks []func() error // of locks that had to be taken again
+	locks []func() error // releases locks that had to be taken again
 }
 
 func newGround(store *dropbox.Store) (*ground, error) {
@@ -26,8 +26,8 @@ func newGround(store *dropbox.Store) (*ground, error) {
 	return &ground{store: store, was: was}, nil
 }
 
-// check makes again what was deleted from the folder, the store's own files and
-// the lock among it, and says what is wrong with it; "" when nothing is.
+// check recreates files that were deleted from the folder, such as the store's own files
+// and the lock, and says what is wrong with the folder; "" when nothing is.
 func (g *ground) check() string {
 	is, err := os.Stat(g.store.Dir())
 	switch {
@@ -47,7 +47,7 @@ func (g *ground) check() string {
 	if !missing(filepath.Join(g.store.Dir(), ".lock")) {
 		return ""
 	}
-	// The lock that is held went with its file; nobody else would see it.
+	// The daemon's lock is on a deleted file; no other process would see it.
 	release, err := g.store.Lock()
 	if err != nil {
 		return "another daemon may work on the same mailboxes (" + err.Error() + "): stop one of them"

@@ -7,22 +7,22 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// A RestartPolicy says when an agent goes on after failures. Zero fields have
-// the documented values, which come from the source documents: 5 s and 3 in
-// 300 s for a client that dies at once, 30 s doubling for a failed turn.
+// A RestartPolicy says when an agent continues after failures. Zero fields have the
+// documented values, which come from the source documents: 5 s and 3 in 300 s for a client
+// that dies at once, 30 s doubling for a failed turn.
 type RestartPolicy struct {
 	NotBegun       time.Duration // wait after a client that died before its first event; 5 s
-	NotBegunMax    int           // so many of them within NotBegunWindow open the breaker; 3
+	NotBegunMax    int           // number of them within NotBegunWindow that opens the breaker; 3
 	NotBegunWindow time.Duration // 300 s
 	MaxDelay       time.Duration // bound of the doubling wait after failed turns; 10 min
-	MaxMessages    int           // so many different messages failed in a row open the breaker; 3
-	Disk           time.Duration // wait before files that could not be used are tried again; 5 s
+	MaxMessages    int           // number of different messages failed in a row that opens the breaker; 3
+	Disk           time.Duration // wait before the next try after an error of files; 5 s
 }
 
-// A Decision is what follows a failure: wait, or stop.
+// A Decision says what follows a failure: wait, or stop.
 type Decision struct {
-	Open   bool          // the breaker opens: no further turn until a person says so
-	After  time.Duration // else: how long to wait, before jitter
+	Open   bool          // the breaker opens: no more turns until a person starts the agent
+	After  time.Duration // otherwise: the wait, before jitter
 	Reason string
 }
 
@@ -63,7 +63,7 @@ func (p RestartPolicy) Decide(failures []journal.Failure, first time.Duration, n
 
 	failed := 0
 	different := map[string]bool{}
-	gaveUp := false // an earlier message was given up, and nothing went well since
+	gaveUp := false // an earlier message was given up, and no turn ended well since
 	for i, f := range failures {
 		if f.NotBegun {
 			continue
@@ -78,8 +78,8 @@ func (p RestartPolicy) Decide(failures []journal.Failure, first time.Duration, n
 	case gaveUp:
 		return Decision{Open: true, Reason: "a message was given up, and the next one failed too"}
 	case last.GivenUp:
-		// What failed is out of the way; the next message gets its one try
-		// after the first wait.
+		// The failed message is out of the way; the next message gets its one try after the
+		// first wait.
 		return Decision{After: min(first, p.MaxDelay), Reason: "the message was given up; the next one gets one try"}
 	}
 	return Decision{
@@ -91,8 +91,8 @@ func (p RestartPolicy) Decide(failures []journal.Failure, first time.Duration, n
 func (p RestartPolicy) afterNotBegun(failures []journal.Failure, now time.Time) Decision {
 	recent := 0
 	for _, f := range failures {
-		// A clock that was set back must not hide failures: what lies ahead of now
-		// counts as recent.
+		// A clock that was set back must not hide failures: times after now count as
+		// recent.
 		if f.NotBegun && now.Sub(f.At) < p.NotBegunWindow {
 			recent++
 		}

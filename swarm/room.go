@@ -9,14 +9,14 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
 )
 
-// A file system with less than this is tried. With more it has room, unless a quota
-// says otherwise; a quota shows when something is written.
+// A file system with less free than this is tested by a write. With more it has room,
+// unless a quota says otherwise; a quota shows at the next write.
 const (
 	scarceBytes = 1 << 20
 	scarceFiles = 100
 )
 
-// fullDisks says which disks are full, also where no agent has anything to write.
+// fullDisks lists the disks that are full, also where no agent writes at the moment.
 func (s *Swarm) fullDisks() (full []Problem) {
 	look := func(dir string, try func() error) {
 		if isScarce(dir) && dropbox.IsNoRoom(try()) {
@@ -37,13 +37,13 @@ func (s *Swarm) fullDisks() (full []Problem) {
 func isScarce(dir string) bool {
 	var st unix.Statfs_t
 	if unix.Statfs(dir, &st) != nil {
-		return false // gone: that is told elsewhere
+		return false // gone: ground.check reports that
 	}
 	// A file system without a fixed number of files says 0 for all of them.
 	return uint64(st.Bavail)*uint64(st.Bsize) < scarceBytes || st.Files > 0 && st.Ffree < scarceFiles
 }
 
-// sameDevice tells whether two folders lie in one file system.
+// sameDevice tells whether two folders are in one file system.
 func sameDevice(a, b string) bool {
 	var x, y unix.Stat_t
 	return unix.Stat(a, &x) == nil && unix.Stat(b, &y) == nil && x.Dev == y.Dev

@@ -26,7 +26,7 @@ func (s *Swarm) Run(stop, kill context.Context) error {
 
 	watcher, err := s.store.Watch(s.changed)
 	if err != nil {
-		// Slow looking is better than not starting at all.
+		// Polling is better than not starting at all.
 		s.watches(0, err)
 	} else {
 		s.watches(watcher.Missing())
@@ -60,7 +60,7 @@ func (s *Swarm) Run(stop, kill context.Context) error {
 	s.mu.Lock()
 	s.run, s.over = nil, true
 	s.mu.Unlock()
-	agents.Wait() // an agent that was added while the others ended
+	agents.Wait() // also an agent that was added while the others ended
 	done()
 	rest.Wait()
 	if watcher != nil {
@@ -69,7 +69,7 @@ func (s *Swarm) Run(stop, kill context.Context) error {
 	return nil
 }
 
-// launch starts an agent's goroutine. s.mu is held, and Run waits for the
+// launch starts an agent's goroutine. The caller holds s.mu, and Run waits for the
 // goroutine.
 func (s *Swarm) launch(m *member, ready func()) {
 	whole := s.run.stop
@@ -79,7 +79,7 @@ func (s *Swarm) launch(m *member, ready func()) {
 	s.run.wg.Go(func() {
 		defer func() {
 			close(m.gone)
-			if whole.Err() == nil { // it left, and the others go on
+			if whole.Err() == nil { // it left, and the others stay
 				s.TellGone()
 			}
 		}()
@@ -91,13 +91,13 @@ func (s *Swarm) launch(m *member, ready func()) {
 	})
 }
 
-// announce closes ready when the agents have taken up what was left, or after a
-// while: a client that outlived its daemon may work for hours. What nobody takes
-// up is ended first.
+// announce closes ready when the agents have taken up the messages that were left, or after
+// a while: a client that outlived its daemon may work for hours. First it ends the
+// processes that no agent takes up.
 func (s *Swarm) announce(ctx context.Context, taken *sync.WaitGroup) {
 	s.endOrphans()
 	all := make(chan struct{})
-	go func() { taken.Wait(); close(all) }() // ends with the agents, which Run waits for
+	go func() { taken.Wait(); close(all) }() // ends with the agents, for which Run waits
 	t := time.NewTimer(2 * time.Second)
 	defer t.Stop()
 	select {
@@ -106,9 +106,9 @@ func (s *Swarm) announce(ctx context.Context, taken *sync.WaitGroup) {
 	case <-ctx.Done():
 	}
 	close(s.ready)
-	// The stacks and buffers of the start are many times what a swarm needs that
-	// waits, and a process without work collects no garbage for minutes. The agents
-	// that have nothing to do are at rest a moment later.
+	// The stacks and buffers of the start are many times the memory that a waiting swarm
+	// needs, and a process without work collects no garbage for minutes. Agents without
+	// work are idle a moment later.
 	t.Reset(time.Second)
 	select {
 	case <-t.C:
@@ -117,7 +117,8 @@ func (s *Swarm) announce(ctx context.Context, taken *sync.WaitGroup) {
 	}
 }
 
-// changed passes what the watcher heard to whom it concerns. It must not block.
+// changed passes a change that the watcher saw to the agent or listener that it concerns.
+// It must not block.
 func (s *Swarm) changed(r dropbox.Change) {
 	s.mu.Lock()
 	m := s.agents[r.Mailbox]

@@ -12,8 +12,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// settle files what came of a turn. An error means that a file could not be
-// written: the claim stays where it is, and the next start takes it up.
+// settle files the outcome of a turn. An error means that a file could not be written: the
+// claim stays, and the next start takes it up.
 func (a *agent) settle(j *mail.Job, out runner.Outcome) error {
 	a.report(j, out)
 	if err := a.inbox.TellHalted(j.Claim.Message, ""); err != nil {
@@ -36,7 +36,7 @@ func (a *agent) settle(j *mail.Job, out runner.Outcome) error {
 	return a.failed(j, out)
 }
 
-// startHint is what a person does about a stopped agent.
+// startHint is the command that a person types for a stopped agent.
 func (a *agent) startHint(hint string) string { return hint + ", then claude-swarm start " + a.name }
 
 // report writes the end of a turn into the logs and the feed.
@@ -52,8 +52,8 @@ func (a *agent) report(j *mail.Job, out runner.Outcome) {
 	a.feed.publish(FeedEvent{Kind: FeedTurn, At: time.Now().UTC(), Agent: a.name, ID: j.Claim.ID, Text: string(out.End), Cost: out.CostUSD})
 }
 
-// aborted gives up the message of a turn that a person ended: the agent goes on
-// with the next one, and the message can be tried again from dead/.
+// aborted gives up the message of a turn that a person ended: the agent continues with the
+// next message, and this one can be tried again from dead/.
 func (a *agent) aborted(j *mail.Job, out runner.Outcome) error {
 	a.report(j, out)
 	out.Reason = "aborted by " + a.control.endedBy()
@@ -67,8 +67,8 @@ func (a *agent) aborted(j *mail.Job, out runner.Outcome) error {
 	return a.inbox.GiveUp(j.Claim, out.Reason)
 }
 
-// interrupted puts the message of a turn back that a person ended for something
-// more urgent: its turn begins again after that.
+// interrupted puts back the message of a turn that a person ended for more urgent mail: its
+// turn begins again after that.
 func (a *agent) interrupted(j *mail.Job, out runner.Outcome) error {
 	out.Reason = "interrupted by " + a.control.endedBy()
 	a.report(j, out)
@@ -76,9 +76,8 @@ func (a *agent) interrupted(j *mail.Job, out runner.Outcome) error {
 	return a.inbox.PutBackAll(j, out, false)
 }
 
-// done files a turn that ended well. The receipt is the commit point: from then
-// on the turn counts as done whatever happens, and finish can be repeated from
-// any cut.
+// done files a turn that ended well. The receipt is the commit point: from then on the turn
+// counts as done whatever happens, and finish can be repeated after a crash at any step.
 func (a *agent) done(j *mail.Job, out runner.Outcome) error {
 	r, err := a.inbox.Commit(j, out)
 	if err != nil {
@@ -94,11 +93,10 @@ func (a *agent) done(j *mail.Job, out runner.Outcome) error {
 	return a.inbox.Finish(j, r)
 }
 
-// failed counts a failure of the message and of the agent, and decides what
-// follows.
+// failed counts a failure of the message and of the agent, and decides the next step.
 func (a *agent) failed(j *mail.Job, out runner.Outcome) error {
-	// A client that never said a word was not sent the prompt, or never read it:
-	// the message is not to blame.
+	// A client that printed nothing was not sent the prompt, or never read it: the message
+	// is not to blame.
 	notBegun := out.End == runner.NoFirstEvent || out.End == runner.NoSession || out.End == runner.PromptNotRun ||
 		out.End == runner.Failed && !out.FirstEvent
 	reason := cmp.Or(out.Reason, string(out.End))
@@ -138,8 +136,8 @@ func (a *agent) failed(j *mail.Job, out runner.Outcome) error {
 	})
 }
 
-// limited parks every agent of the account. Nothing is counted, but for a message
-// that was parked for an unknown cause for too long.
+// limited parks every agent of the account. It counts no failure, except for a message that
+// was parked for an unknown cause for too long.
 func (a *agent) limited(j *mail.Job, out runner.Outcome) error {
 	now := time.Now()
 	if out.Unknown && a.doubts(j.Claim.ID, now) >= longestDoubt {
@@ -159,8 +157,8 @@ func (a *agent) limited(j *mail.Job, out runner.Outcome) error {
 	return nil
 }
 
-// longestDoubt is how long a message is parked for a cause that nobody names.
-// After that its turns count as failures.
+// longestDoubt is how long a message is parked for an unknown cause. After that its turns
+// count as failures.
 const longestDoubt = 24 * time.Hour
 
 // doubts notes that a message is parked for an unknown cause, and returns for how

@@ -7,9 +7,8 @@ import (
 	"sync"
 )
 
-// slots bounds the turns that run at once. Who waits is served by the order of
-// the names of their messages: by priority, then by age. It is safe for several
-// goroutines.
+// slots bounds the turns that run at once. Waiting agents get a slot in the order of the
+// names of their messages: by priority, then by age. It is safe for several goroutines.
 type slots struct {
 	mu      sync.Mutex
 	free    int
@@ -26,10 +25,10 @@ type waiter struct {
 
 func newSlots(n int) *slots { return &slots{free: n, total: n} }
 
-// errWoken says that somebody rang for one who waited for a slot.
+// errWoken says that a wakeup ended the wait for a slot.
 var errWoken = errors.New("woken while waiting for a place")
 
-// acquire waits for a slot, as the bearer of the message named order. With a
+// acquire waits for a slot, with a place in line by the name of its message, order. With a
 // nil error the caller must release the slot. A value from wake ends the waiting with
 // errWoken; nil never gives one.
 func (s *slots) acquire(ctx context.Context, order string, wake <-chan struct{}) error {
@@ -73,8 +72,8 @@ func (s *slots) release() {
 	s.giveBack()
 }
 
-// resize changes how many slots there are. Running turns are left alone: with
-// fewer slots, the next ones wait longer.
+// resize changes how many slots there are. Running turns continue: with fewer slots, the
+// next ones wait longer.
 func (s *slots) resize(n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -88,7 +87,7 @@ func (s *slots) giveBack() {
 	s.serve()
 }
 
-// serve hands free slots to the first in line. s.mu is held.
+// serve hands free slots to the first in line. The caller holds s.mu.
 func (s *slots) serve() {
 	for s.free > 0 && len(s.waiting) > 0 {
 		w := heap.Pop(&s.waiting).(*waiter)
@@ -97,8 +96,7 @@ func (s *slots) serve() {
 	}
 }
 
-// waiters is a heap; the first is the one whose message is to be worked on
-// first.
+// waiters is a heap; the first waiter has the message that comes first.
 type waiters []*waiter
 
 func (w waiters) Len() int           { return len(w) }

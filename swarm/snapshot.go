@@ -12,8 +12,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// pendingHold is what a running turn does not show: what holds the agent when the turn has
-// ended; "" for nothing.
+// pendingHold is the hold that begins after the running turn, which the state does not
+// show; "" for no hold.
 func pendingHold(st journal.Hold, agent string) (why, next string) {
 	switch {
 	case st.Stopped != nil:
@@ -32,9 +32,9 @@ func both(a, b string) string {
 	return a + "; " + b
 }
 
-// Status is a picture of the named agents, or of all. What cannot be counted for the
-// moment, as where the daemon may open no file more, is said as trouble: what the
-// agents do and why is known anyway.
+// Status is a picture of the named agents, or of all. Counts that cannot be made at the
+// moment, as where the daemon may open no more files, show as trouble: the states of the
+// agents are known anyway.
 func (s *Swarm) Status(names ...string) (Status, error) {
 	st := Status{
 		V: 1, Project: s.turnDeps.Project, Halted: s.store.Halted(), Reason: screen.Short(s.store.HaltReason(), maxWhy), Trouble: append(s.troubles(), s.fullDisks()...),
@@ -65,8 +65,8 @@ func (s *Swarm) Status(names ...string) (Status, error) {
 			}
 		}
 		if a.Waiting = m.inbox.Queue.Waiting(); m.inbox.Queue.Stale() || a.Waiting.Total() > 0 || a.State != Idle && a.State != Working {
-			// Somebody may have taken back what an agent has in hand; and one
-			// that is busy, or may not work, does not look.
+			// A person may have removed messages that the agent's queue still has; and a
+			// busy or held agent does not look.
 			entries, err := m.list()
 			if uncounted = cmp.Or(uncounted, err); err == nil {
 				a.Waiting = countWaiting(entries)
@@ -105,7 +105,7 @@ func (s *Swarm) troubles() []Problem {
 	return all
 }
 
-// showAsked makes an agent that works one that asks.
+// showAsked changes the state of a working agent to asking.
 func showAsked(q *journal.Asked, a *AgentStatus, p Plan) {
 	a.State, a.Since = Asking, new(q.Since)
 	a.Why = both(fmt.Sprintf("waits for the answer of %s to %s", screen.Short(p.Called(q.Of), 100), q.ID), a.Why)
@@ -118,6 +118,5 @@ func showAsked(q *journal.Asked, a *AgentStatus, p Plan) {
 	}
 }
 
-// Subscribe begins to listen to what happens. The caller closes the
-// subscription.
+// Subscribe begins a subscription to events. The caller closes it.
 func (s *Swarm) Subscribe(f Filter) *Subscription { return s.feed.subscribe(f) }

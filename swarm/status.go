@@ -9,11 +9,11 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
-// A State is where an agent is in its life; the package comment draws it.
+// A State is the state of an agent; the package comment draws the states.
 type State string
 
 const (
-	Starting State = "starting" // finishing what an earlier daemon left
+	Starting State = "starting" // finishing the work of an earlier daemon
 	Idle     State = "idle"     // nothing to do
 	Queued   State = "queued"   // has mail, waits for a free place among the running turns
 	Working  State = "working"  // a turn runs
@@ -32,7 +32,7 @@ type Status struct {
 	Project string        `json:"project"`
 	Daemon  *DaemonStatus `json:"daemon"` // nil when no daemon runs
 	Halted  bool          `json:"halted"`
-	Reason  string        `json:"halted_why"`        // what is written in HALT
+	Reason  string        `json:"halted_why"`        // the text of HALT
 	Trouble []Problem     `json:"trouble,omitempty"` // what is wrong with the daemon itself
 	Agents  []AgentStatus `json:"agents"`
 	Lead    LeadStatus    `json:"lead"`
@@ -46,7 +46,7 @@ type Problem struct {
 	Next string `json:"next"` // what to type; "" where nothing helps, or Why says all
 }
 
-// UnmarshalJSON also reads a sentence alone, as a daemon of an earlier version gives it.
+// UnmarshalJSON also reads a plain string, the form of earlier versions.
 func (p *Problem) UnmarshalJSON(data []byte) error {
 	*p = Problem{}
 	if json.Unmarshal(data, &p.Why) == nil {
@@ -56,15 +56,15 @@ func (p *Problem) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, (*fields)(p))
 }
 
-// IRCStatus says how things stand with IRC.
+// IRCStatus is the state of the bridge to IRC.
 type IRCStatus struct {
 	Server    string     `json:"server"`
 	Apart     bool       `json:"apart"`   // the bridge is a separate process
 	Running   bool       `json:"running"` // a bridge runs
 	Connected bool       `json:"connected"`
-	Since     *time.Time `json:"since"`     // connected, or not; nil when it never ran
-	Why       string     `json:"why"`       // why not
-	NextTry   *time.Time `json:"next_try"`  // when it is tried again; nil when not
+	Since     *time.Time `json:"since"`     // of the connection, or its loss; nil when it never ran
+	Why       string     `json:"why"`       // why it is not connected
+	NextTry   *time.Time `json:"next_try"`  // of a connection; nil for no next try
 	Next      string     `json:"next"`      // what to type; "" for nothing
 	Nick      string     `json:"nick"`      // of the bridge
 	Channels  []string   `json:"channels"`  // that it is in
@@ -79,14 +79,14 @@ type DaemonStatus struct {
 	PID     int       `json:"pid"`
 	Since   time.Time `json:"since"`
 	Version string    `json:"version"`
-	// Stopping says that no turn is begun any more, and the daemon ends with the
-	// last one that runs.
+	// Stopping says that no more turns begin, and the daemon ends with the last one that
+	// runs.
 	Stopping bool `json:"stopping"`
 	// Goroutines run in the daemon; a number that only grows is a defect.
 	Goroutines int `json:"goroutines"`
 }
 
-// LeadStatus says what waits for the person, and which agent leads.
+// LeadStatus counts the mail that waits for the person, and names the agent that leads.
 type LeadStatus struct {
 	Unread    int    `json:"unread"`
 	Questions int    `json:"questions"` // that nobody has answered, read or not
@@ -94,22 +94,22 @@ type LeadStatus struct {
 	Name      string `json:"name"`      // what the person is called besides lead; "" is nothing
 }
 
-// AgentStatus is a picture of one agent. Every key is there in every picture, so
-// that a program can name it: what is not known is empty or null.
+// AgentStatus is a picture of one agent. Every picture has every key, so that a program can
+// name it: an unknown value is empty or null.
 type AgentStatus struct {
 	Name    string `json:"name"`
 	Role    string `json:"role"`
 	Backend string `json:"backend"`
-	// Channels are those of IRC in which it and people talk, the first one first.
+	// Channels are the channels of IRC in which it and people talk, the main one first.
 	Channels []string   `json:"channels"`
 	State    State      `json:"state"`
 	Since    *time.Time `json:"since"` // of the state, or of the running turn; nil without a daemon
 	Why      string     `json:"why"`   // why it is in this state
 	Next     string     `json:"next"`  // what happens next, or what to type
-	// Message is what the running turn works on.
+	// Message is the message of the running turn.
 	Message *turn.MessageStatus `json:"message"`
 	Waiting mail.Waiting        `json:"waiting"`
-	Drops   int                 `json:"drops"` // files left in the mailbox by hand and not taken in yet, up to [dropbox.MaxDrops]
+	Drops   int                 `json:"drops"` // files dropped into the mailbox and not delivered yet, up to [dropbox.MaxDrops]
 	Dead    int                 `json:"dead"`
 	PID     *int                `json:"pid"` // of the running turn's CLI
 	Session string              `json:"session"`
@@ -117,14 +117,14 @@ type AgentStatus struct {
 	Context journal.Context     `json:"context"`
 	CostUSD journal.Cost        `json:"cost_usd"`
 	Last    *turn.LastText      `json:"last"`
-	// Warm is the client that stays for the next message; null when there is none,
-	// or when it works.
+	// Warm is the client that stays for the next message; null without one, or when it
+	// works.
 	Warm *turn.WarmStatus `json:"warm"`
-	// Limit is what parks the agents of its account; null where nothing does.
+	// Limit is the limit that parks the agents of its account; null without one.
 	Limit *LimitStatus `json:"limit"`
 
 	Running        bool     `json:"running"`      // a turn runs
-	Streams        bool     `json:"streams"`      // the running turn tells its text while it is written
+	Streams        bool     `json:"streams"`      // the running turn shows its text while the agent writes it
 	Paused         bool     `json:"paused"`       // by hand
 	CircuitOpen    bool     `json:"circuit_open"` // stopped by the breaker
 	TurnCount      int      `json:"turn_count"`   // turns begun: all of the ledger, and the one that runs
@@ -135,7 +135,7 @@ type AgentStatus struct {
 
 // LimitStatus is the limit of an account, or its outage, that parks an agent.
 type LimitStatus struct {
-	Account string    `json:"account"` // the same for all agents of it, and no secret
-	Until   time.Time `json:"until"`   // when this agent is tried again
+	Account string    `json:"account"` // the same for all its agents, and not secret
+	Until   time.Time `json:"until"`   // time of this agent's next try
 	Hint    string    `json:"hint"`    // what a person can do about it; "" for nothing
 }

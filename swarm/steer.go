@@ -12,8 +12,8 @@ import (
 // ErrNoTurn says that an agent has no running turn to end.
 var ErrNoTurn = errors.New("no turn is running")
 
-// ErrStopping says that the daemon ends as soon as its running turns have, and
-// takes no more orders that begin something.
+// ErrStopping says that the daemon ends as soon as its running turns have ended, and takes
+// no more orders that begin work.
 var ErrStopping = errors.New("the daemon is stopping")
 
 // A StoppedError says that an agent is stopped, so that there is no pause to end.
@@ -21,8 +21,8 @@ type StoppedError struct{ Name string }
 
 func (e *StoppedError) Error() string { return e.Name + " is stopped, not paused" }
 
-// An AttachedError says that a person runs the session of an agent, which therefore
-// does not do what the daemon orders.
+// An AttachedError says that a person runs the session of an agent, which therefore does
+// not obey the daemon.
 type AttachedError struct{ Name string }
 
 func (e *AttachedError) Error() string {
@@ -36,8 +36,8 @@ type PauseOrder struct {
 	For     time.Duration
 }
 
-// Pause keeps an agent from beginning another turn. A running one goes on to
-// its end. It lives through a restart.
+// Pause keeps an agent from beginning another turn. A running turn continues to its end.
+// The pause survives a restart.
 func (s *Swarm) Pause(agent string, o PauseOrder) error {
 	now := time.Now().UTC().Round(0) // by the clock on the wall, also on a machine that slept
 	p := &journal.Pause{By: o.By, Why: o.Why, Since: now}
@@ -51,9 +51,10 @@ func (s *Swarm) Pause(agent string, o PauseOrder) error {
 	})
 }
 
-// StartAgent starts a stopped agent, with its failures forgotten. One that was paused
-// since it began too many turns goes on too, if a person starts it. To an agent that is
-// a [*PersonError], and so is one that a person stopped or paused.
+// StartAgent starts a stopped agent, and forgets its failures. It also resumes an agent
+// that was paused because it began too many turns, if a person gives the order. An agent
+// that orders that, or the start of an agent that a person stopped or paused, gets a
+// [*PersonError].
 func (s *Swarm) StartAgent(agent, by string) error {
 	if s.stopping() {
 		return ErrStopping
@@ -71,14 +72,14 @@ func (s *Swarm) StartAgent(agent, by string) error {
 	})
 }
 
-// steer changes what is remembered of an agent, and wakes it.
+// steer changes the hold of an agent, and wakes it.
 func (s *Swarm) steer(agent string, f func(*journal.Hold)) error {
 	m, err := s.member(agent)
 	if err != nil {
 		return err
 	}
-	// What was sent just before may not have been heard of yet. Before the change: an
-	// agent that is awake would else go on by it with an older message.
+	// The queue may not know yet of a message that was sent just before. This comes before
+	// the change: an agent that is awake would otherwise continue with an older message.
 	m.inbox.Queue.Changed("")
 	if err := s.holds.Change(agent, f); err != nil {
 		return err
@@ -87,19 +88,19 @@ func (s *Swarm) steer(agent string, f func(*journal.Hold)) error {
 	return nil
 }
 
-// Abort ends the running turn of an agent and gives its message up: it goes to
-// dead/, its sender is told, and the agent goes on with its next message. A turn
-// whose good result comes anyway is done, since its work must not be done
-// again. Abort returns when the turn has ended, [ErrNoTurn] when there is none.
+// Abort ends the running turn of an agent and gives its message up: the message goes to
+// dead/, its sender is told, and the agent continues with its next message. A turn whose
+// good result comes anyway is done, since its work must not be done again. Abort returns
+// when the turn has ended, and [ErrNoTurn] when no turn runs.
 func (s *Swarm) Abort(ctx context.Context, agent, by string) (Cut, error) {
 	return s.cutShort(ctx, agent, by, "", errAborted)
 }
 
-// Interrupt ends the running turn of an agent and puts its message back, with
-// nothing counted: the agent goes on with the first of its mail, which is what is
-// urgent. A turn that already works on the message urgent keeps running; one whose
-// good result comes anyway is done, as with [Swarm.Abort]. Interrupt returns
-// when the turn has ended, [ErrNoTurn] when there is none to end.
+// Interrupt ends the running turn of an agent and puts its message back, without counting a
+// failure: the agent continues with the first of its mail, which is the urgent message. A
+// turn that already works on the message urgent keeps running; a turn whose good result
+// comes anyway is done, as with [Swarm.Abort]. Interrupt returns when the turn has ended,
+// and [ErrNoTurn] when there is no turn to end.
 func (s *Swarm) Interrupt(ctx context.Context, agent, by, urgent string) (Cut, error) {
 	return s.cutShort(ctx, agent, by, urgent, errInterrupted)
 }
@@ -122,15 +123,15 @@ func (s *Swarm) cutShort(ctx context.Context, agent, by, except string, why erro
 	}
 }
 
-// ErrNotPaused says that nothing keeps an agent from its mail, so that there was nothing
-// to end.
+// ErrNotPaused says that no hold keeps an agent from its mail, so that there was none to
+// end.
 var ErrNotPaused = errors.New("was not paused")
 
-// Resume lets a paused agent go on, and one that waits after a failure or for
-// its usage limit try at once. Where nothing kept the agent from its mail the error is
-// [ErrNotPaused]. One that is stopped stays so, with a [*StoppedError]:
-// see [Swarm.StartAgent]. One that a person paused, or that began too many turns, goes on
-// by the word of a person alone: to an agent it is a [*PersonError].
+// Resume ends the pause of an agent, and lets one that waits after a failure or for its
+// usage limit try at once. Where no hold kept the agent from its mail the error is
+// [ErrNotPaused]. A stopped agent stays stopped, with a [*StoppedError]: see
+// [Swarm.StartAgent]. Only a person may resume an agent that a person paused, or that began
+// too many turns: an agent that tries gets a [*PersonError].
 func (s *Swarm) Resume(agent, by string) error {
 	m, err := s.member(agent)
 	if err != nil {

@@ -7,21 +7,20 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// A LaterError says that an agent is told to stop, but that its turn waits for the end
-// of the turn that asked: who asks does not wait for it.
+// A LaterError says that an agent was told to stop, but that its turn waits for the end of
+// the turn that gave the order: so the order does not wait for the stop.
 type LaterError struct{ Name string }
 
 func (e *LaterError) Error() string {
 	return e.Name + " stops when its turn has ended, which waits for the end of the turn that asks"
 }
 
-// StopAgent stops an agent until it is started again, also by a later daemon.
-// It returns when the running turn has ended and its client is gone; with now, or
-// when ctx is done, that turn is ended, and its message put back with nothing
-// counted. A turn whose good result comes anyway is done; the Cut says what became
-// of the message of a turn that was to be ended, nil where none was. Where by is an agent
-// for whose turn the turn of the other waits, it returns at once with a [*LaterError], and
-// the other stops anyway.
+// StopAgent stops an agent until it is started again, also by a later daemon. It returns
+// when the running turn has ended and its client is gone; with now, or when ctx is done, it
+// ends that turn, and puts its message back without counting a failure. A turn whose good
+// result comes anyway is done; the Cut is the outcome of the message of a turn that it
+// ended, nil for no turn. Where the turn of the agent waits for a turn of the agent by,
+// StopAgent returns at once with a [*LaterError], and the agent stops anyway.
 func (s *Swarm) StopAgent(ctx context.Context, agent, by string, now bool) (cut *Cut, err error) {
 	m, err := s.member(agent)
 	if err != nil {
@@ -49,7 +48,7 @@ func (s *Swarm) StopAgent(ctx context.Context, agent, by string, now bool) (cut 
 		}
 	}
 	if gone := m.turns.Runs.ClientGone(); gone != nil {
-		select { // it has no work to end, so it is waited for as long as the caller likes
+		select { // it has no work to end, so only the caller bounds the wait
 		case <-gone:
 		case <-ctx.Done():
 		}
@@ -57,8 +56,8 @@ func (s *Swarm) StopAgent(ctx context.Context, agent, by string, now bool) (cut 
 	return cut, nil
 }
 
-// turnOf is closed when the turn that runs now of somebody has ended; nil for a
-// person, and for an agent without a turn.
+// turnOf is closed when the running turn of an agent has ended; nil for a person, and for
+// an agent without a turn.
 func (s *Swarm) turnOf(name string) <-chan struct{} {
 	m, err := s.member(name)
 	if err != nil {

@@ -11,7 +11,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
 
-// listLead sets aside what is not a message in new/ of the lead, which no agent lists.
+// listLead sets aside entries in new/ of the lead that are not messages: no agent lists
+// that folder.
 func (s *Swarm) listLead() {
 	box, err := s.store.Mailbox(dropbox.Lead)
 	if err != nil {
@@ -25,23 +26,23 @@ func (s *Swarm) listLead() {
 	s.tellAside(box, aside)
 }
 
-// listBusy looks at the mailboxes of agents that do not look themselves: those at work,
-// and those that may not work. For senders are refused by what a listing finds.
+// listBusy lists the mailboxes of agents that do not look themselves: busy ones, and held
+// ones. A full mailbox refuses senders by the count of its last listing.
 func (s *Swarm) listBusy() {
 	for _, m := range s.members() {
 		if m.view.state() != Idle {
-			_, _ = m.list() // what is wrong there the agent says when it has to do with it
+			_, _ = m.list() // the agent reports an error when it works again
 		}
 	}
 }
 
-// strayMemory is how long ago a file may have been dropped for the lead to be told
-// of it: shorter than a key is remembered, so that nobody is told twice.
+// strayMemory is the age up to which the lead hears of a dropped file: shorter than keys
+// are remembered, so that nobody hears of it twice.
 const strayMemory = 6 * 24 * time.Hour
 
-// tellStrays tells the lead of files that were dropped where nobody reads them: in
-// a folder that is not a mailbox, mostly a wrong name, or beside the mailboxes. They
-// stay where they are. It is told once for all that a folder got in one day.
+// tellStrays tells the lead of files that were dropped where nobody reads them: in a folder
+// that is not a mailbox, mostly a wrong name, or beside the mailboxes. They stay where they
+// are. The lead hears once of all files that a folder got in one day.
 func (s *Swarm) tellStrays(now time.Time) {
 	strangers, err := s.store.Strangers()
 	if err != nil {
@@ -54,12 +55,12 @@ func (s *Swarm) tellStrays(now time.Time) {
 	}
 	for _, name := range strangers {
 		path := filepath.Join(s.store.Dir(), name)
-		info, err := os.Lstat(path) // a link is not followed
+		info, err := os.Lstat(path) // do not follow a link
 		if err != nil {
 			continue
 		}
-		// The time of a folder says when something came, also where a copied file
-		// brought an old time along. What is just being filled is told of later.
+		// The time of a folder says when a file came, also where a copied file kept an old
+		// time. A folder that is just being filled has its turn later.
 		changed := info.ModTime()
 		if age := now.Sub(changed); age < s.Plan().debounce() || age > strayMemory {
 			continue
@@ -89,7 +90,7 @@ func (s *Swarm) tellStrays(now time.Time) {
 func dropsIn(folder string) []string {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
-		return nil // gone meanwhile, or not for us
+		return nil // gone meanwhile, or not readable
 	}
 	var files []string
 	for _, e := range entries { // sorted

@@ -23,29 +23,29 @@ type Swarm struct {
 	listeners []*listening
 	intake    *intake
 	leadNews  *leadAnnouncer
-	damaged   *journal.DamagedError // the file of sessions, where it was set aside
+	damaged   *journal.DamagedError // the file of sessions, if it was set aside
 	lost      wakeup                // a watch is gone: look at the watches before the next sweep
 	waits     waits                 // of turns that stop other agents
 
-	telling sync.Mutex // held by TellGone
+	telling sync.Mutex // TellGone holds it
 
 	mu      sync.Mutex
 	current Plan
 	agents  map[string]*member
-	left    map[string]<-chan struct{} // agents that a reload took out; closed when they have ended
-	run     *runContexts               // nil before Run and after it
-	over    bool                       // after it
+	left    map[string]<-chan struct{} // agents that a reload removed; closed when they have ended
+	run     *runContexts               // nil before and after Run
+	over    bool                       // Run has ended
 }
 
-// A member is an agent with what its owner, the swarm, needs to end it.
+// A member is an agent with the handles that the swarm needs to end it.
 type member struct {
 	*agent
-	leave context.CancelFunc // no further turn; the goroutine ends after the running one
+	leave context.CancelFunc // no more turns; the goroutine ends after the running one
 	gone  chan struct{}      // closed when the goroutine has ended
 	after <-chan struct{}    // closed when an earlier agent of this name has ended; nil if none was
 }
 
-// runContexts are what Run was called with, for agents that come later.
+// runContexts are the arguments of Run, for agents that come later.
 type runContexts struct {
 	stop, kill context.Context
 	wg         *sync.WaitGroup
@@ -55,7 +55,7 @@ type runContexts struct {
 // UnknownAgentError says that there is no agent of that name.
 type UnknownAgentError struct {
 	Name string
-	Near []string // names that are there and look alike, nearest first
+	Near []string // existing names that look alike, nearest first
 }
 
 func (e *UnknownAgentError) Error() string {
@@ -96,7 +96,7 @@ func (s *Swarm) member(name string) (*member, error) {
 	return nil, &UnknownAgentError{Name: name, Near: dropbox.Nearest(name, slices.Sorted(maps.Keys(s.agents)))}
 }
 
-// turnsAt are the turns that ran at a time, in the whole swarm.
+// turnsAt lists the turns that ran at a time, in the whole swarm.
 func (s *Swarm) turnsAt(at time.Time) []*journal.Record {
 	var all []*journal.Record
 	for _, m := range s.members() {

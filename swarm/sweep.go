@@ -19,12 +19,11 @@ func (s *Swarm) sweepEvery() time.Duration {
 	return s.opts.Sweep
 }
 
-// groundAgain is how soon the folder of the mailboxes is looked at again while it
-// is not there: no event tells when it is back.
+// groundAgain is the time between two looks at the folder of the mailboxes while it is
+// missing: no event tells when it is back.
 const groundAgain = time.Second
 
-// sweep looks at everything now and then without a reason, because events can
-// be lost, and tidies up.
+// sweep looks at all folders at intervals, because events can be lost, and tidies up.
 func (s *Swarm) sweep(ctx context.Context, w *dropbox.Watcher) {
 	ground, err := newGround(s.store)
 	if err != nil {
@@ -32,7 +31,7 @@ func (s *Swarm) sweep(ctx context.Context, w *dropbox.Watcher) {
 		return
 	}
 	defer func() { s.mail.Note(ground.close()) }()
-	// The agents look after their own mailboxes. In the lead's nobody works.
+	// The agents care for their own mailboxes. No agent works in the lead's.
 	if box, err := s.store.Mailbox(dropbox.Lead); err == nil {
 		s.mail.Note(box.Recover())
 	}
@@ -95,9 +94,10 @@ func (s *Swarm) watches(missing int, err error) {
 	s.mail.Trouble.Set("watch", fmt.Sprintf("%s cannot be watched: %v; they are looked at every %v", which, err, s.sweepEvery()))
 }
 
-// tidy removes what was left half-written, and what is kept no longer.
+// tidy removes half-written files, and files past their retention.
 func (s *Swarm) tidy(now time.Time) {
-	// Also the lead's, which gets the most keys, and those of agents that have left.
+	// This includes the lead's mailbox, which gets the most keys, and those of agents that
+	// have left.
 	names, err := s.store.Mailboxes()
 	if err != nil {
 		s.log.Warn("mailboxes could not be listed", keyErr, err)

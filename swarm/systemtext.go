@@ -8,7 +8,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// ircText says how to speak and listen on IRC: the agent pulls, nothing interrupts it.
+// ircText says how to speak and listen on IRC: the agent pulls messages, and none
+// interrupts it.
 func ircText(s Spec, channel string) string {
 	how := "claude-swarm irc send, read and ask"
 	if s.Tools {
@@ -20,11 +21,11 @@ others should see, ask there when only they can decide, and read it between task
 `, channel, how)
 }
 
-// systemText is what an agent's CLI is told in every turn besides its own
-// instructions: what the agent is for, who else is there, how to send and to
-// ask, and where its own files go. An agent with tools is told by their descriptions
-// how to send; the text does not repeat them. The text of the configuration comes last,
-// so that it can say otherwise.
+// systemText is the text that an agent's CLI gets in every turn besides its own
+// instructions: the agent's purpose, the other agents, how to send and to ask, and where
+// its own files go. For an agent with tools their descriptions say how to send; the text
+// does not repeat them. The text of the configuration comes last, so that it can overrule
+// the rest.
 func systemText(s Spec, p Plan, mailbox string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "You are %s, an agent of a claude-swarm.", s.Name)

@@ -12,8 +12,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
-// takeUp goes on with what an earlier daemon left in cur/, whatever it was in
-// the middle of:
+// takeUp continues with a message that an earlier daemon left in cur/, at whatever step:
 //
 //	receipt beside the message   the turn was done: file it
 //	reason beside the message    it was given up: GiveUp; or refused: refuse it
@@ -23,8 +22,8 @@ import (
 //	record, no result            put it back; the prompt will say so
 //	no record                    put it back
 //
-// What is left of dead clients is ended first, by its mark; so is a client that
-// waited for a message, and ends by itself without a daemon.
+// First it ends, by their mark, the processes that dead clients left; and a client that
+// waited for a message, which would end by itself without a daemon.
 func (a *agent) takeUp(kill context.Context) error {
 	if err := a.inbox.FinishLeft(); err != nil {
 		return err
@@ -33,7 +32,7 @@ func (a *agent) takeUp(kill context.Context) error {
 	if err != nil {
 		return err
 	}
-	// A client that has a turn is taken up with it.
+	// A client that has a turn is followed with it.
 	if waited := journal.MarkInPIDFile(a.home.PIDFile(a.name)); waited != "" && !marks[waited] {
 		a.endLeft(waited)
 		journal.RemovePIDFile(a.home.PIDFile(a.name))
@@ -56,7 +55,7 @@ func (a *agent) takeUpOne(kill context.Context, e dropbox.Entry) error {
 		return a.inbox.FinishFailure(j, a.spec().maxFailures())
 	}
 	if rec.Process.PID != 0 {
-		a.inbox.Begun(j.Claim.Message) // if the daemon was cut off before it did
+		a.inbox.Begun(j.Claim.Message) // in case the earlier daemon had not
 	}
 	if !rec.Process.Alive() {
 		a.endLeft(rec.Mark())
@@ -70,8 +69,8 @@ func (a *agent) takeUpOne(kill context.Context, e dropbox.Entry) error {
 	return a.follow(kill, j)
 }
 
-// follow goes on with a client that was started by an earlier daemon: to its
-// end if it lives, from its file if not.
+// follow follows a client that an earlier daemon started: to its end if it lives, from its
+// file if not.
 func (a *agent) follow(kill context.Context, j *mail.Job) error {
 	rec, m := j.Rec, j.Claim.Message
 	a.turns.View.Begin(&turn.MessageStatus{ID: m.ID, From: m.From, Subject: m.Subject, Since: rec.Begun}, mail.Describe(m))
@@ -90,7 +89,7 @@ func (a *agent) follow(kill context.Context, j *mail.Job) error {
 		return err
 	}
 	if out.End == runner.NoResult {
-		// Cut off, not failed: it is not counted against the message.
+		// Cut off, not failed: it does not count against the message.
 		a.report(j, out)
 		if err := a.ledger.Add(a.inbox.AttemptLine(j, out)); err != nil {
 			return err

@@ -9,8 +9,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
 )
 
-// holdForTurns pauses the agent when a turn for this message would be one too many,
-// and tells the lead once. The pause has no end of its own.
+// holdForTurns pauses the agent when a turn for this message would be one too many, and
+// tells the lead once. The pause does not end by itself.
 func (a *agent) holdForTurns(m *dropbox.Message) bool {
 	perHour := a.plan().TurnsPerHour
 	if perHour <= 0 {

@@ -8,15 +8,15 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
-// view is what the status shows of one agent besides its turns. Its agent writes it; it
-// is safe for several goroutines.
+// view has the facts that the status shows about one agent besides its turns. The agent
+// writes it; it is safe for several goroutines.
 type view struct {
 	mu sync.Mutex
 	s  AgentStatus
 }
 
-// set changes the state; it tells whether anything is new. The time of the
-// change stays when only the reason changed.
+// set changes the state, and tells whether anything changed. The time of the change stays
+// when only the reason changed.
 func (v *view) set(to State, since time.Time, why, next string) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -43,28 +43,29 @@ func (v *view) breaker(open bool) {
 	v.s.CircuitOpen = open
 }
 
-// limited notes what parks the agent, until its state is another one.
+// limited notes the limit that parks the agent, until its state changes.
 func (v *view) limited(l *LimitStatus) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.s.Limit = l
 }
 
-// described notes what the settings say of the agent.
+// described notes the facts about the agent from its settings.
 func (v *view) described(s Spec) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.s.Role, v.s.Backend, v.s.Channels = s.Role, s.Backend, append([]string{}, s.Channels...)
 }
 
-// state is where the agent is in its life.
+// state is the state of the agent.
 func (v *view) state() State {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return v.s.State
 }
 
-// status is a copy with the picture of the agent's turns, and what follows from both.
+// status is a copy with the picture of the agent's turns, and the values that follow from
+// both.
 func (v *view) status(p turn.Picture) AgentStatus {
 	v.mu.Lock()
 	s := v.s
@@ -92,7 +93,7 @@ func (v *view) status(p turn.Picture) AgentStatus {
 	return s
 }
 
-// paint fills in the picture of the agent's turns.
+// paint adds the picture of the agent's turns.
 func (a *AgentStatus) paint(p turn.Picture) {
 	a.Message, a.Description, a.PID, a.Streams, a.Warm = p.Message, p.Description, p.PID, p.Streams, p.Warm
 	a.Session, a.Model, a.Context, a.Last = p.Session, p.Model, p.Context, p.Last

@@ -5,23 +5,22 @@ import (
 	"sync"
 )
 
-// waits says which turns wait for the end of which others. Anyone who waits for one that
-// waits for it would wait for ever. The zero value is ready to use; it is safe for
-// several goroutines.
+// waits says which turns wait for the end of which others. Two turns that wait for each
+// other would never end. The zero value is ready to use; it is safe for several goroutines.
 type waits struct {
 	mu  sync.Mutex
 	all []*turnWait
 }
 
-// A turnWait is a turn of one agent that waits for the end of one of another.
+// A turnWait is a turn of one agent that waits for the end of a turn of another.
 type turnWait struct {
 	who, whom string
-	turn      <-chan struct{} // of who; closed when it has ended, and nobody in it waits
+	turn      <-chan struct{} // of who; closed when that turn has ended, and no process of it waits
 }
 
-// begin notes that a turn of who waits for the one of whom, until end is called. It
-// refuses where that one waits for who, itself or through others. A nil turn is no
-// turn, for which nobody can wait.
+// begin notes that a turn of who waits for the turn of whom, until end is called. It
+// refuses where whom waits for who, directly or through others. Nobody can wait for a nil
+// turn.
 func (w *waits) begin(who string, turn <-chan struct{}, whom string) (end func(), ok bool) {
 	if turn == nil {
 		return func() {}, true
@@ -41,8 +40,7 @@ func (w *waits) begin(who string, turn <-chan struct{}, whom string) (end func()
 	}, true
 }
 
-// leads tells whether from waits for to, itself or through others. It is called with
-// mu held.
+// leads tells whether from waits for to, directly or through others. The caller holds mu.
 func (w *waits) leads(from, to string, seen map[string]bool) bool {
 	if from == to {
 		return true

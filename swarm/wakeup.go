@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// forever is longer than any wait that means something; the 30 s look at the
-// folders wakes it anyway.
+// forever is longer than any useful wait; the look at the folders every 30 s wakes it
+// anyway.
 const forever = 365 * 24 * time.Hour
 
 // wait returns when it is woken, after d, or when ctx is done.
@@ -31,8 +31,8 @@ func (w wakeup) waitFor(ctx context.Context, d time.Duration) {
 	}
 }
 
-// A wakeup wakes one goroutine. It holds one value, and one is enough: whoever is
-// woken looks at everything.
+// A wakeup wakes one goroutine. It holds one value, and one is enough: the goroutine then
+// looks at everything.
 type wakeup chan struct{}
 
 func newWakeup() wakeup { return make(wakeup, 1) }

@@ -24,7 +24,7 @@ func (a *agent) work(stop, kill context.Context) time.Duration {
 	}
 	j, err := a.inbox.Claim(e)
 	if err != nil {
-		a.unsettled = true // if the disk refused even to put it back
+		a.unsettled = true // in case the disk refused even to put it back
 		return a.diskTrouble(stop, "claim a message", err)
 	} else if j == nil {
 		return 0
@@ -43,15 +43,15 @@ func (a *agent) work(stop, kill context.Context) time.Duration {
 	return 0
 }
 
-// runJob runs the turns of a claimed message until one has an end that counts,
-// and settles it. When the agent was told to hold since the claim, it gives the
-// message back.
+// runJob runs the turns of a claimed message until one has an end that counts, and settles
+// it. When a hold began after the claim, it gives the message back.
 func (a *agent) runJob(stop, kill context.Context, j *mail.Job) error {
 	ctx, end := context.WithCancelCause(kill)
 	defer end(nil)
 	a.control.turnBegins(j.Claim.ID, end)
 	defer a.control.turnEnded()
-	// Anyone who stopped the agent before the turn could be ended was told that none runs.
+	// A person who stopped the agent before its turn could be ended has the reply that no
+	// turn runs.
 	if _, held := a.held(time.Now()); held || stop.Err() != nil {
 		return a.inbox.GiveBack(j, nil)
 	}
@@ -81,7 +81,7 @@ func (a *agent) runJob(stop, kill context.Context, j *mail.Job) error {
 		Started: func() { a.inbox.Started(j) },
 		Steer: func(rec *journal.Record) *runner.Steering {
 			j.Rec = rec
-			return a.helm(j)
+			return a.steering(j)
 		},
 		Unusable: func(rec *journal.Record, out runner.Outcome) error {
 			j.Rec = rec
@@ -89,7 +89,7 @@ func (a *agent) runJob(stop, kill context.Context, j *mail.Job) error {
 			return unfiled
 		},
 	})
-	a.wakeup.wake() // the turn may have heard what the agent is to hear
+	a.wakeup.wake() // the turn may have used up the agent's wake
 	if j.Rec = rec; unfiled != nil {
 		return unfiled
 	} else if err != nil {
@@ -121,8 +121,7 @@ func (a *agent) promptFor(j *mail.Job, s turn.Settings, r turn.Recall, advice st
 	return p.Text()
 }
 
-// handoff is the file that an earlier session left for its successor; "" when there is
-// none.
+// handoff is the file that an earlier session left for its successor; "" without one.
 func (a *agent) handoff() string {
 	path := filepath.Join(a.store.Dir(), "board", "handoff", a.name+".md")
 	if _, err := os.Stat(path); err != nil {
@@ -131,8 +130,8 @@ func (a *agent) handoff() string {
 	return path
 }
 
-// helm brings urgent mail to the turn of j. It is used by the agent's goroutine.
-func (a *agent) helm(j *mail.Job) *runner.Steering {
+// steering brings urgent mail to the turn of j. The agent's goroutine uses it.
+func (a *agent) steering(j *mail.Job) *runner.Steering {
 	may := func(m *dropbox.Message) bool {
 		if m == nil {
 			st := a.holds.Of(a.name)

@@ -10,38 +10,38 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// A Task is what a turn works on.
+// A Task is the work of one turn.
 type Task struct {
-	// Record says which message it is, and what rides along; Run fills in the rest for
-	// each client that it starts.
+	// Record names the message, and the notes that ride along; Run sets the other fields
+	// for each client that it starts.
 	Record journal.Record
-	Begun  int // times the message was claimed, with this one
+	Begun  int // how many times the message was claimed, including this claim
 
 	// Prompt makes the prompt of a client.
 	Prompt func(Recall) string
 	// Started is called once the client runs.
 	Started func()
-	// Steer brings what is to reach the turn with this record while it runs.
+	// Steer brings urgent messages to the turn with this record while it runs.
 	Steer func(*journal.Record) *runner.Steering
-	// Unusable is called when a client could not be used, and another one is tried. An
-	// error ends the attempts.
+	// Unusable is called when a client could not be used and before Run tries another one.
+	// An error ends the attempts.
 	Unusable func(*journal.Record, runner.Outcome) error
 }
 
-// A Recall is what a client has to be told again, since its session does not know it.
+// A Recall is the text that a client needs again, since its session does not have it.
 type Recall struct {
-	Prior []byte // the window after a compaction, or all of it in a new session; empty: nothing
-	// Successor says that the session follows one that is gone: what that one left for
-	// its successor is to be read.
+	Prior []byte // the window after a compaction, or all of it in a new session; may be empty
+	// Successor says that the session follows one that is gone: the agent has to read the
+	// handoff of that one.
 	Successor bool
 }
 
 // Run runs clients until one has an end that counts. It returns the record of the last
-// one that was sent the prompt; nil where none was. An error means that no further one
-// could be started, for a reason of ours.
+// client that was sent the prompt; nil where none was. An error means that Run could not
+// start another client because of a failure of the daemon.
 func (t *Turns) Run(ctx context.Context, s Settings, task Task) (runner.Outcome, *journal.Record, error) {
-	// A dead letter that was given another chance has attempts of its earlier
-	// life on record: its turns must not bear their names.
+	// A dead letter that is tried again has records of its earlier attempts: its new turns
+	// must not have their names.
 	earlier, err := journal.TriesOf(t.Home, task.Record.Message, task.Begun)
 	if err != nil {
 		return runner.Outcome{}, nil, err
@@ -74,8 +74,8 @@ func (t *Turns) Run(ctx context.Context, s Settings, task Task) (runner.Outcome,
 	}
 }
 
-// session chooses the session of a try: the agent's own; when the client
-// refuses it, the other form; then a fresh one.
+// session chooses the session of a try: the agent's session; when the client refuses it,
+// the other form; then a fresh one.
 func (t *Turns) session(s Settings, try int, last *journal.Record) (runner.Session, error) {
 	if try == 0 {
 		return planSession(t.Sessions, t.kind(s), t.name, s)
@@ -89,8 +89,8 @@ func (t *Turns) session(s Settings, try int, last *journal.Record) (runner.Sessi
 	return freshSession(t.Sessions, t.name, s)
 }
 
-// attempt runs one client, with the record rec. An error means that it was not started,
-// for a reason of ours; then nothing of it is left.
+// attempt runs one client, with the record rec. An error means that the client did not
+// start because of a failure of the daemon; then nothing of it is left.
 func (t *Turns) attempt(ctx context.Context, s Settings, task Task, rec *journal.Record, session runner.Session) (runner.Outcome, error) {
 	mem, err := openMemory(t.Home, t.kind(s).Tools, t.name, s.windowLimit(), t.log)
 	if err != nil {
@@ -101,24 +101,24 @@ func (t *Turns) attempt(ctx context.Context, s Settings, task Task, rec *journal
 		return runner.Outcome{}, err
 	}
 	if session.How == runner.New && s.Session != SessionFresh {
-		// The agent's conversation is gone, if it had one: it gets back all
-		// that we know of it.
-		recall.Prior = mem.whole()
+		// The agent's conversation is gone, if it had one: it gets back the whole window.
+		recall.Prior = mem.content()
 		recall.Successor = len(recall.Prior) > 0 || t.Sessions.IsCleared(t.name)
 	}
 	prompt := task.Prompt(recall)
 
 	rec.Backend, rec.UUID, rec.Session, rec.How = s.Backend, journal.PromptUUID(rec.Turn), session.ID, string(session.How)
 	rec.Reinjected, rec.WindowBytes, rec.Begun, rec.Tools = len(recall.Prior) > 0, s.windowLimit(), time.Now().UTC(), t.tools(s) != nil
-	// The client writes the stream into a file that is kept, and cannot change its mind
-	// while it runs. Pieces make that file nine times as long, and reading them costs
-	// eight times as much; so only a turn that somebody follows has them.
+	// The client writes the stream into a file that is kept, and cannot switch the pieces
+	// of texts on or off while it runs. Pieces make that file nine times as long, and
+	// reading them costs eight times as much; so only a turn that somebody follows has
+	// them.
 	partial, _ := t.Feed.Wants(t.name)
 	w := t.warmFor(ctx, s, session, partial)
 	t.View.streams(partial || w != nil && w.partial)
 	if w != nil {
 		rec.Client, rec.From = w.mark, w.client.Place()
-		err = t.Home.SetNow(w.mark, rec.Turn) // the client runs, so nothing is started before the record is durable
+		err = t.Home.SetNow(w.mark, rec.Turn) // the client runs already: the record can be written when it is durable
 	} else {
 		err = rec.WriteVolatile(t.Home)
 	}
@@ -140,7 +140,7 @@ func (t *Turns) attempt(ctx context.Context, s Settings, task Task, rec *journal
 	} else if out.End == runner.NoResources {
 		err = fmt.Errorf("start the client: %s", out.Reason)
 	}
-	if err != nil { // nothing was sent, so nothing was begun
+	if err != nil { // nothing was sent, so no turn began
 		return runner.Outcome{}, errors.Join(err, rec.Remove(t.Home))
 	}
 	return out, nil

@@ -16,8 +16,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/window"
 )
 
-// handbackLead begins what the hook gives back; by it the daemon knows our
-// hook's answer from that of a hook of the user's own.
+// handbackLead begins the text that our hook gives back; by it the daemon tells our hook's
+// answer from that of a user's hook.
 const handbackLead = "What you did last, word for word, from before this compaction. Do NOT re-execute completed work."
 
 // A handback is the part of the window that the compaction hook gave back, in
@@ -27,15 +27,14 @@ type handback struct {
 	To   int64 `json:"to"`
 }
 
-// HookCompact is what the client runs, in a separate process, while it
-// compacts in the middle of a turn: it prints the newest part of the agent's
-// window as its kind of client reads it, so that the agent goes on in the same turn
-// with what it just did. It needs no daemon: the window as it
-// stood before the turn and the turn's stream are both files. The turn is the one
-// that the bearer of mark works on.
+// HookCompact is what the client runs, in a separate process, while it compacts in the
+// middle of a turn: it prints the newest part of the agent's window in the form that its
+// kind of client reads, so that the agent still knows in the same turn what it just did. It
+// needs no daemon: the window before the turn and the turn's stream are both files. The
+// turn is the one of the processes with that mark.
 //
-// It prints nothing when the turn's prompt carried the window already, or when
-// it was asked before in this turn.
+// It prints nothing when the turn's prompt carried the window already, or when the client
+// called it before in this turn.
 func HookCompact(home journal.Home, backends map[string]runner.Backend, mark string, out io.Writer) error {
 	turn, err := home.TurnOf(mark)
 	if err != nil {
@@ -77,9 +76,9 @@ func HookCompact(home journal.Home, backends map[string]runner.Backend, mark str
 	return err
 }
 
-// newestQuoted is the newest part of a window that a hook may say: the client puts it
-// into a frame that it must not end. It has at most room code units of UTF-16. Where it
-// lies in the window is from and to.
+// newestQuoted is the newest part of a window in a form that a hook may print: the client
+// puts it into a frame that it must not end. It has at most room code units of UTF-16. from
+// and to are its position in the window.
 func newestQuoted(win *window.Buffer, room int) (from, to int64, text []byte) {
 	to = win.End()
 	for most := room; ; {
@@ -89,13 +88,13 @@ func newestQuoted(win *window.Buffer, room int) (from, to int64, text []byte) {
 		if from == to || more <= 0 {
 			return from, to, text
 		}
-		most -= more // what was added by quoting
+		most -= more // the length that quoting added
 	}
 }
 
-// replay feeds a stream to a window, from an offset on and as far as it is written,
-// without the secrets, as the daemon does. What stands before the offset may say which
-// those of the client are.
+// replay feeds a stream to a window, from an offset to its present end, without the
+// secrets, like the daemon. The part before the offset may say which secrets the client
+// has.
 func replay(win *window.Buffer, kind *runner.Kind, hidden *Secrets, stream string, from int64) error {
 	f, err := os.Open(stream)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -132,9 +131,9 @@ func eachEvent(r io.Reader, do func(*streamjson.Event)) error {
 type compactions struct {
 	home       journal.Home
 	turn       string
-	hooks      runner.Hooks // nil: the client runs none
+	hooks      runner.Hooks // nil: the client runs no hooks
 	reinjected bool         // the turn's prompt carried the window
-	hookDone   bool         // our hook was seen to succeed since the last boundary
+	hookDone   bool         // our hook has succeeded since the last boundary
 	seen       int
 }
 
@@ -148,9 +147,8 @@ func (c *compactions) hook(ev *streamjson.Event) {
 	}
 }
 
-// boundary is called when a compaction has happened: it says what of the window
-// as it stands now the next prompt has to give back. Nothing when this turn
-// gave it back already.
+// boundary is called after a compaction: it returns the part of the present window that the
+// next prompt has to give back. That is nothing when this turn gave it back already.
 func (c *compactions) boundary(win *window.Buffer) ([]byte, error) {
 	c.seen++
 	hookDone := c.hookDone
@@ -165,7 +163,7 @@ func (c *compactions) boundary(win *window.Buffer) ([]byte, error) {
 	var h handback
 	data, err := os.ReadFile(c.home.HandbackFile(c.turn))
 	if errors.Is(err, fs.ErrNotExist) {
-		// Our hook answered, and had nothing to give, or it was another's hook.
+		// Our hook answered without text, or it was a user's hook.
 		return win.AppendRange(nil, win.Start(), end), nil
 	} else if err != nil {
 		return nil, err

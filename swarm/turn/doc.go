@@ -1,6 +1,6 @@
-// Package turn runs the turns of one agent: it chooses the session, starts a client or
-// takes the one that waits, follows its events into the window, the log and the status,
-// and says how the turn ended. It knows no mailbox: what a turn works on is a [Task].
+// Package turn runs the turns of one agent: it chooses the session, starts a client or uses
+// the one that waits, follows its events into the window, the log and the status, and says
+// how the turn ended. It knows no mailbox: the work of a turn is a [Task].
 //
 //	Settings, Task --> session --> record --> client --> prompt --> events --> Outcome
 //	                      ^                     |                     |
@@ -8,5 +8,5 @@
 //	                      +---------------------+
 //
 // The record of a turn is durable before its client is sent the prompt, so that a later
-// daemon finds a client that outlived this one and goes on with it ([Turns.Follow]).
+// daemon finds a client that outlived this one and follows it ([Turns.Follow]).
 package turn

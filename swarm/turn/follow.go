@@ -14,9 +14,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// Follow goes on with a client that was started by an earlier daemon: to its
-// end if it lives, from its file if not. steered are the UUIDs of what that daemon had
-// brought to the turn.
+// Follow follows a client that an earlier daemon started: to its end if it lives, from its
+// file if not. steered are the UUIDs of the messages that the earlier daemon brought to the
+// turn.
 func (t *Turns) Follow(ctx context.Context, s Settings, rec *journal.Record, steered []string) (runner.Outcome, error) {
 	mem, err := openMemory(t.Home, t.kind(s).Tools, t.name, rec.WindowBytes, t.log)
 	if err != nil {
@@ -33,7 +33,7 @@ func (t *Turns) Follow(ctx context.Context, s Settings, rec *journal.Record, ste
 	follow := t.track(s, mem, rec, nil)
 	event := follow.event
 	if mem.win.Mark() == rec.Turn {
-		event = nil // the window has this turn already; what else it told was told then
+		event = nil // the window has this turn already, and so have log and status
 	}
 	out := t.Backend(s).Follow(ctx, runner.Turn{
 		ID: rec.Turn, Client: rec.Client, From: rec.From, Agent: t.name, UUID: rec.UUID, Session: runner.Session{ID: rec.Session, How: runner.How(rec.How)},
@@ -44,23 +44,23 @@ func (t *Turns) Follow(ctx context.Context, s Settings, rec *journal.Record, ste
 	return out, nil
 }
 
-// leftoverGrace is the time from SIGTERM to SIGKILL for what a dead client left.
+// leftoverGrace is the time from SIGTERM to SIGKILL for processes that a dead client left.
 const leftoverGrace = time.Second
 
-// EndLeft ends what carries a mark, and returns how many processes that were.
+// EndLeft ends the processes with a mark, and returns their number.
 func EndLeft(mark string) int { return runner.EndLeftovers(mark, leftoverGrace) }
 
 // compactTurns begins the names of turns without a message.
 const compactTurns = "compact"
 
-// CanCompact tells whether there is something to compact, and a client that can.
+// CanCompact tells whether there is a conversation to compact, and a client that can.
 func (t *Turns) CanCompact(s Settings) bool {
 	_, ok := t.oldSession(s)
 	_, can := t.Backend(s).(runner.Compacter)
 	return ok && can
 }
 
-// oldSession is the conversation that there is something of.
+// oldSession is the conversation that can be compacted.
 func (t *Turns) oldSession(s Settings) (runner.Session, bool) {
 	switch {
 	case s.Session == SessionFresh || !t.kind(s).Resumes:
@@ -75,8 +75,8 @@ func (t *Turns) oldSession(s Settings) (runner.Session, bool) {
 	return runner.Session{ID: se.ID, How: runner.Resume}, true
 }
 
-// Compact runs a turn without a message, in which the client summarizes its
-// conversation, and returns the name of that turn. It is called where CanCompact.
+// Compact runs a turn without a message, in which the client summarizes its conversation,
+// and returns the name of that turn. CanCompact must be true.
 func (t *Turns) Compact(ctx context.Context, s Settings) (out runner.Outcome, turn string, err error) {
 	session, _ := t.oldSession(s)
 	c, ok := t.Backend(s).(runner.Compacter)
@@ -109,8 +109,8 @@ func (t *Turns) Compact(ctx context.Context, s Settings) (out runner.Outcome, tu
 	return out, turn, nil
 }
 
-// Forget lets the agent's session go, and the window with it: that would bring back
-// what was to be forgotten.
+// Forget drops the agent's session, and the window with it, which would bring back the
+// conversation.
 func (t *Turns) Forget(ctx context.Context) error {
 	t.Close(ctx, "the context is cleared")
 	if err := t.Sessions.Clear(t.name); err != nil {

@@ -9,7 +9,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// What the next prompt gives back is the old text or the new one, wherever the power goes.
+// The text that the next prompt gives back is the old or the new one after a power cut at
+// any step.
 func TestThePowerCutsInWhatTheNextPromptGivesBack(t *testing.T) {
 	home := journal.HomeOf(t.TempDir())
 	if err := home.Make(); err != nil {

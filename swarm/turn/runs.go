@@ -16,29 +16,30 @@ const maxPastTurns = 64
 // to rest within seconds after it.
 const ownFileMemory = 10 * time.Minute
 
-// Runs are the turns of one agent that run or ran, and its client: what others ask of
-// them. It is safe for several goroutines.
+// Runs are the turns of one agent that run or ran, and its client, for other goroutines to
+// ask about. It is safe for several goroutines.
 type Runs struct {
 	mu      sync.Mutex
-	current *journal.Record      // of the running turn; its fields do not change once it is here
-	past    []pastTurn           // those before, the newest last, at most maxPastTurns
-	client  *liveClient          // the client that works, or waits; nil when there is none
+	current *journal.Record      // of the running turn; its fields do not change any more
+	past    []pastTurn           // earlier turns, the newest last, at most maxPastTurns
+	client  *liveClient          // the client that works, or waits, or nil
 	wrote   map[string]time.Time // files that the agent's turns wrote into the mailbox folder, by name
 }
 
 // A pastTurn is a turn that an agent has ended.
 type pastTurn struct {
 	rec   *journal.Record
-	ended time.Time // its client
+	ended time.Time // the end of its client
 }
 
-// A liveClient is the client of an agent, from its start until nothing of it runs.
+// A liveClient is the client of an agent, from its start until all its processes have
+// ended.
 type liveClient struct {
 	mark string
-	gone chan struct{} // closed when nothing of it runs any more
+	gone chan struct{} // closed when all its processes have ended
 }
 
-// begin says which attempt runs: what the agent drops by hand inherits from it.
+// begin says which attempt runs: files that the agent drops by hand inherit from it.
 func (r *Runs) begin(rec *journal.Record) {
 	copied := *rec
 	r.mu.Lock()
@@ -59,7 +60,7 @@ func (r *Runs) end() {
 	r.current = nil
 }
 
-// Turn is the attempt that runs; "" when none does.
+// Turn is the attempt that runs; "" when no turn runs.
 func (r *Runs) Turn() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -69,8 +70,8 @@ func (r *Runs) Turn() string {
 	return r.current.Turn
 }
 
-// At is the turn of the agent in which a file was written at that time: the running
-// one, or one before; nil when it was none of them.
+// At is the turn of the agent, running or past, that ran when a file was written at that
+// time; nil for no turn.
 func (r *Runs) At(written time.Time) *journal.Record {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -85,8 +86,8 @@ func (r *Runs) At(written time.Time) *journal.Record {
 	return nil
 }
 
-// setClient says which client the agent has, by its mark; "" says that nothing of it
-// runs any more.
+// setClient says which client the agent has, by its mark; "" says that all its processes
+// have ended.
 func (r *Runs) setClient(mark string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -102,8 +103,8 @@ func (r *Runs) setClient(mark string) {
 	}
 }
 
-// ClientGone is closed when nothing of the agent's client runs any more; nil when it
-// has none.
+// ClientGone is closed when all processes of the agent's client have ended; nil without a
+// client.
 func (r *Runs) ClientGone() <-chan struct{} {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -120,8 +121,8 @@ func (r *Runs) HasMark(mark string) bool {
 	return r.client != nil && r.client.mark == mark || r.current != nil && r.current.Mark() == mark
 }
 
-// noteFile notes a file that a tool is about to write into the mailbox's folder: when
-// it comes to rest there it is the agent's work, not its mail.
+// noteFile notes a file that a tool is about to write into the mailbox's folder: the
+// finished file is the agent's work, not its mail.
 func (r *Runs) noteFile(name string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -131,8 +132,8 @@ func (r *Runs) noteFile(name string) {
 	r.wrote[name] = time.Now()
 }
 
-// WroteFile tells whether a turn of the agent wrote the file into the mailbox's folder
-// by its tools.
+// WroteFile tells whether a turn of the agent wrote the file into the mailbox's folder with
+// its tools.
 func (r *Runs) WroteFile(name string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -146,8 +147,8 @@ func (r *Runs) WroteFile(name string) bool {
 	return ok
 }
 
-// ForgetFile is called when that file was moved: what comes under its name later is
-// mail, unless the agent writes it again.
+// ForgetFile is called when that file was moved: a later file of its name is mail, unless
+// the agent writes it again.
 func (r *Runs) ForgetFile(name string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -8,14 +8,14 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// Secrets takes out of what a client says the tokens of the project and those by which
-// the client talks to others of its kind, before anything of it is written: log,
-// receipt, answer, ledger, window, status and IRC are made of what is left. The stream
-// of the client itself stays as it is. It belongs to the goroutine that runs the turn.
+// Secrets removes from a client's words the tokens of the project, and those with which the
+// client talks to others of its kind, before the daemon writes any of them: log, receipt,
+// answer, ledger, window, status and IRC get the rest. The stream of the client itself does
+// not change. It belongs to the goroutine that runs the turn.
 type Secrets struct {
 	tokens *tokens.Source // those of the project
-	// clients are the values of the client's own, by which other clients reach it. They
-	// are learned from what it prints.
+	// clients are the client's secrets, by which other clients reach it. They are learned
+	// from its output.
 	clients map[string]string
 	own     *tokens.Redactor
 }
@@ -24,21 +24,21 @@ type Secrets struct {
 // has ended by then.
 const maxClientSecrets = 64
 
-// NewSecrets takes out the tokens of source, and what it learns of the client.
+// NewSecrets removes the tokens of source, and the secrets that it learns from the client.
 func NewSecrets(source *tokens.Source) *Secrets { return &Secrets{tokens: source} }
 
 // Text is a text without secrets.
 func (s *Secrets) Text(t string) string { return s.own.Text(s.tokens.Redactor().Text(t)) }
 
-// learn looks for secrets of the client in what it prints.
+// learn looks for secrets of the client in its output.
 func (s *Secrets) learn(kind *runner.Kind, ev *streamjson.Event) {
 	if kind.Secrets != nil {
 		kind.Secrets(ev, s.keep)
 	}
 }
 
-// event is an event of that kind of client without secrets. One that has none is returned
-// as it is, else a copy.
+// event returns an event of that kind of client without secrets: the event itself where it
+// has no secrets, else a copy.
 func (s *Secrets) event(kind *runner.Kind, ev *streamjson.Event) *streamjson.Event {
 	s.learn(kind, ev)
 	r := s.tokens.Redactor() // once an event, since it looks at the file
@@ -57,7 +57,7 @@ func (s *Secrets) event(kind *runner.Kind, ev *streamjson.Event) *streamjson.Eve
 	return &clean
 }
 
-// outcome takes the secrets out of what came of a turn.
+// outcome removes the secrets from the outcome of a turn.
 func (s *Secrets) outcome(out *runner.Outcome) {
 	out.Reason, out.Hint, out.Text = s.Text(out.Reason), s.Text(out.Hint), s.Text(out.Text)
 	r := s.tokens.Redactor()

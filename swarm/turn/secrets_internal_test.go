@@ -13,8 +13,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/claude"
 )
 
-// What a client prints of the swarm's tokens, and of those by which it is reached by
-// others of its kind, is in no event that anything is made of.
+// Tokens of the swarm, and those by which other clients reach this one, do not pass into
+// events even if the client prints them.
 func TestSecretsOfEvents(t *testing.T) {
 	const token = "NDGFHCVWAUMSOU4NHL3JBTNHQD"
 	home := t.TempDir()

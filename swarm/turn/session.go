@@ -5,9 +5,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// planSession says with which session the next turn of an agent runs, and writes it
-// down before the client can know of it. A kind of client that cannot resume has a new
-// session each time.
+// planSession chooses the session of an agent's next turn, and writes it down before the
+// client can use it. A kind of client that cannot resume gets a new session each time.
 func planSession(all *journal.Sessions, kind *runner.Kind, agent string, s Settings) (runner.Session, error) {
 	got, ok := all.Get(agent)
 	switch {

@@ -11,8 +11,8 @@ import (
 
 var kind = new(runnertest.Scripted).Kind()
 
-// A session that could not be written down is not begun later either, as if it
-// had been: a daemon that starts then would not know of it.
+// A session that could not be written down does not begin later either: a daemon that
+// starts then would not know it.
 func TestASessionIsDurableOrNotThere(t *testing.T) {
 	s, err := journal.OpenSessions(journal.HomeOf(filepath.Join(t.TempDir(), "gone")))
 	if err != nil {
@@ -26,8 +26,8 @@ func TestASessionIsDurableOrNotThere(t *testing.T) {
 	}
 }
 
-// A session belongs to the folder in which it was begun, also when the settings
-// change while the turn runs.
+// A session belongs to the folder in which it began, also when the settings change while
+// the turn runs.
 func TestASessionKeepsItsFolder(t *testing.T) {
 	home := journal.HomeOf(t.TempDir())
 	if err := home.Make(); err != nil {

@@ -21,9 +21,9 @@ type tracker struct {
 	memory      *memory
 	rec         *journal.Record
 	compactions compactions
-	begun       func() // called once the client runs; may be nil
-	heard       bool   // the client has said something: it has the prompt
-	unrecorded  error  // why the record could not be made durable; nothing was sent then
+	begun       func() // called after the client has started; may be nil
+	heard       bool   // the client printed an event: it has the prompt
+	unrecorded  error  // why the record is not durable; then nothing was sent
 }
 
 // track follows the turn of a record.
@@ -55,8 +55,7 @@ func (t *tracker) event(ev *streamjson.Event) {
 	if !t.heard && ev.Kind != streamjson.KindBad {
 		t.heard = true
 		if t.rec.Reinjected {
-			// The prompt carried it: whatever comes of the turn, the session
-			// has it now.
+			// The prompt carried the window: however the turn ends, the session has it now.
 			t.turns.Note(t.memory.given())
 		}
 	}
@@ -73,7 +72,7 @@ func (t *tracker) event(ev *streamjson.Event) {
 		t.turns.View.streams(true)
 		for _, b := range ev.Blocks {
 			if b.Kind != streamjson.BlockText || ev.Parent != "" {
-				continue // the log has no thoughts, and a sub-agent's text stands apart
+				continue // the log has no thoughts, and a sub-agent's text is a separate entry
 			}
 			t.turns.Feed.Partial(t.turns.name, t.rec.Message, b.Text)
 		}
@@ -95,8 +94,8 @@ func (t *tracker) event(ev *streamjson.Event) {
 	t.memory.event(ev)
 }
 
-// retryWhy says what the client waits for when it is about to ask the API again; "" for
-// every other event.
+// retryWhy says why the client waits before it asks the API again; "" for every other
+// event.
 func retryWhy(ev *streamjson.Event) string {
 	r := ev.Retry
 	if ev.Kind != streamjson.KindRetry || r == nil {
@@ -118,15 +117,15 @@ func (t *tracker) assistant(ev *streamjson.Event) {
 		case b.Kind == streamjson.BlockText && ev.Parent == "":
 			t.turns.View.said(time.Now(), b.Text)
 		case b.Kind == streamjson.BlockToolUse:
-			// A sub-agent's writes are the agent's own too.
+			// A sub-agent's writes count as the agent's.
 			t.noteFile(b.Name, b.Input)
 			t.turns.Called(t.turns.name, b.Input)
 		}
 	}
 }
 
-// end takes the secrets out of what came of the turn, and keeps the window as the turn
-// left it. The client may stay.
+// end removes the secrets from the outcome of the turn, and saves the window. The client
+// may stay.
 func (t *tracker) end(out *runner.Outcome, stays bool) {
 	t.turns.secrets.outcome(out)
 	if t.heard {
@@ -156,7 +155,7 @@ func (t *tracker) noteFile(tool string, input []byte) {
 	}
 }
 
-// sameFolder compares two folders, also where one is reached through a link.
+// sameFolder compares two folders, also where one path goes through a link.
 func sameFolder(a, b string) bool {
 	if filepath.Clean(a) == filepath.Clean(b) {
 		return true

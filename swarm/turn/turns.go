@@ -22,25 +22,25 @@ const (
 // goroutines.
 type Deps struct {
 	Home      journal.Home
-	Project   string                    // the folder of the project, as clients are told
+	Project   string                    // the folder of the project, by the path that clients get
 	Program   string                    // our own program, which agents find in their PATH, and the hook of a compaction; "" for neither
 	Environ   []string                  // the environment that clients inherit
-	Tools     *runner.Server            // where agents have their tools from; nil: nowhere
+	Tools     *runner.Server            // gives agents their tools; nil: no tools
 	Backends  map[string]runner.Backend // by the names that Settings give
 	Sessions  *journal.Sessions
 	Waiting   *WaitingClients
 	Streams   *StreamWatch
 	Mailboxes string // the folder of the mailboxes
 	Feed      Feed
-	// Token is what proves an agent as a sender.
+	// Token is the secret that proves an agent as a sender.
 	Token func(agent string) string
-	// Called is told the input of each call of a tool.
+	// Called gets the input of each tool call.
 	Called func(agent string, input []byte)
-	// Note gets errors of files that cannot be acted on here.
+	// Note gets errors of files that this package cannot act on.
 	Note func(error)
 }
 
-// A Feed is told what an agent writes this moment, if anybody listens.
+// A Feed gets the text that an agent is writing, if anybody listens.
 type Feed interface {
 	// Wants tells whether anybody listens to the pieces of texts, or to the raw lines of
 	// the client's stream.
@@ -54,24 +54,24 @@ type SessionMode string
 
 const (
 	SessionResume   SessionMode = "resume"   // the agent's own session, by its id; the default
-	SessionContinue SessionMode = "continue" // the newest session of the folder, whoever made it
+	SessionContinue SessionMode = "continue" // the newest session of the folder, of any maker
 	SessionFresh    SessionMode = "fresh"    // a new session for every message
 )
 
-// Settings say how the turns of an agent are run. They do not change while a turn runs.
+// Settings say how to run the turns of an agent. They do not change while a turn runs.
 type Settings struct {
 	Backend      string // key of Deps.Backends; "" means the only one there is
 	Client       runner.Spec
 	Env          map[string]string // added to the client's environment
-	EnvDrop      []string          // names, or prefixes with *, that are taken out of it
+	EnvDrop      []string          // names, or prefixes with *, that are removed from it
 	Session      SessionMode
 	Linger       time.Duration // how long a client stays for the next message, where Session is resume; 0: a client for each turn
 	WindowTokens int           // size of the window, in tokens of 4 bytes
 	Tools        bool          // its client gets Deps.Tools
 }
 
-// lingers tells whether clients are to stay: they know one session, so not where
-// every turn has another, or the newest of the folder, whoever made that.
+// lingers tells whether clients stay. A client knows one session, so it does not stay where
+// every turn has another session, or the newest of the folder.
 func (s Settings) lingers() bool {
 	return s.Linger > 0 && (s.Session == "" || s.Session == SessionResume)
 }
@@ -79,8 +79,8 @@ func (s Settings) lingers() bool {
 // windowLimit bounds an agent's window, in bytes.
 func (s Settings) windowLimit() int { return window.Limit(s.WindowTokens, s.Client.CompactWindow) }
 
-// Turns runs the turns of one agent, one after the other, and keeps its client between
-// two of them. It belongs to the goroutine of the agent, but for View and Runs.
+// Turns runs the turns of one agent, one after the other, and keeps its client between two
+// of them. It belongs to the goroutine of the agent, except View and Runs.
 type Turns struct {
 	*Deps
 	View View
@@ -91,7 +91,7 @@ type Turns struct {
 	agentLog *journal.AgentLog
 	secrets  *Secrets
 	wake     func() // wakes the agent's goroutine
-	warm     *warm  // the client of the last turn, while it waits for the next; nil when there is none
+	warm     *warm  // the client of the last turn, while it waits for the next, or nil
 }
 
 // NewTurns are the turns of the agent of that name. wake wakes its goroutine, which then
@@ -122,8 +122,8 @@ func (t *Turns) environment(s Settings, turn string) []string {
 	return runner.Environ(t.Environ, o)
 }
 
-// tools is the server through which the agent's client reaches the swarm; nil where
-// it is to have none.
+// tools is the server through which the agent's client reaches the swarm; nil for a client
+// without tools.
 func (t *Turns) tools(s Settings) *runner.Server {
 	if !s.Tools {
 		return nil
@@ -131,7 +131,7 @@ func (t *Turns) tools(s Settings) *runner.Server {
 	return t.Tools
 }
 
-// toolsOf is the tools with which a turn began, for the next daemon, which may have other
+// toolsOf are the tools with which a turn began, for the next daemon, which may have other
 // settings.
 func (t *Turns) toolsOf(rec *journal.Record) *runner.Server {
 	switch {
@@ -143,7 +143,7 @@ func (t *Turns) toolsOf(rec *journal.Record) *runner.Server {
 	return t.Tools
 }
 
-// hook is the command that the client runs after a compaction; "" where there is none.
+// hook is the command that the client runs after a compaction; "" for no command.
 func (t *Turns) hook(s Settings) string {
 	if t.Program == "" || t.kind(s).Hooks == nil {
 		return ""
@@ -151,14 +151,14 @@ func (t *Turns) hook(s Settings) string {
 	return screen.ShellWord(t.Program) + " hook compact"
 }
 
-// kind is what is known of the agent's kind of client.
+// kind describes the agent's kind of client.
 func (d *Deps) kind(s Settings) *runner.Kind { return d.Backend(s).Kind() }
 
-// Backend is the backend of an agent with these settings; nil when there is none.
+// Backend is the backend of an agent with these settings; nil for an unknown backend.
 func (d *Deps) Backend(s Settings) runner.Backend { return BackendOf(d.Backends, s.Backend) }
 
-// BackendOf finds a backend by its name; nil when there is none of that name. Without a
-// name it is the only one there is.
+// BackendOf finds a backend by its name; nil for an unknown name. Without a name it is the
+// only backend.
 func BackendOf(all map[string]runner.Backend, name string) runner.Backend {
 	if name == "" && len(all) == 1 {
 		for _, b := range all {

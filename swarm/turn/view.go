@@ -11,22 +11,22 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// A View is what the status shows of an agent's turns and of its client. The agent's
-// goroutine writes it; it is safe for several goroutines.
+// A View has the facts that the status shows about an agent's turns and its client. The
+// agent's goroutine writes it; it is safe for several goroutines.
 type View struct {
 	mu      sync.Mutex
 	p       Picture
-	limitOf string // the model whose context limit is known, without what stands in brackets
+	limitOf string // the model whose context limit is known, without its part in brackets
 }
 
 // A Picture is a View at one moment.
 type Picture struct {
-	Message     *MessageStatus // what the running turn works on; nil when no turn runs
+	Message     *MessageStatus // the message of the running turn; nil when no turn runs
 	Description string         // of the running task, one line
 	PID         *int           // of the running turn's client
-	Streams     bool           // the running turn tells its text while it is written
+	Streams     bool           // the running turn shows its text while the agent writes it
 	Retries     string         // why the client of the running turn asks the API again; "" when it does not
-	Warm        *WarmStatus    // the client that stays for the next message; nil when there is none, or when it works
+	Warm        *WarmStatus    // the client that stays for the next message; nil without one, or when it works
 
 	Session string
 	Model   string
@@ -34,7 +34,7 @@ type Picture struct {
 	Last    *LastText
 
 	Turns int      // turns begun: all of the ledger, and the one that runs
-	Begun *float64 // when the last one began, in seconds since 1970
+	Begun *float64 // start of the last one, in seconds since 1970
 }
 
 // MessageStatus names the message of a running turn.
@@ -48,17 +48,17 @@ type MessageStatus struct {
 // WarmStatus is a client that waits for the next message of its agent.
 type WarmStatus struct {
 	PID   int       `json:"pid"`
-	Since time.Time `json:"since"` // it waits
-	// What it uses, with what its turns have left running. A client that waits
-	// should use next to no processor time.
+	Since time.Time `json:"since"` // start of the wait
+	// The use of its processes, and of those that its turns left running. A client that
+	// waits should use next to no processor time.
 	RSSBytes   int64   `json:"rss_bytes"`   // memory, in whole MiB
 	CPUSeconds float64 `json:"cpu_seconds"` // processor time since then, in tenths
 
 	mark   string
-	before time.Duration // processor time that it had used by then
+	before time.Duration // processor time used before Since
 }
 
-// Measure fills in what it uses.
+// Measure sets the memory and the processor time.
 func (w *WarmStatus) Measure() {
 	u := runner.UsageOf(w.mark)
 	w.RSSBytes = u.RSS >> 20 << 20
@@ -71,7 +71,7 @@ type LastText struct {
 	Text string    `json:"text"`
 }
 
-// Recalled is the picture of what an earlier daemon knew, from the newest line of the
+// Recalled is the picture that an earlier daemon had, made from the newest line of the
 // ledger and the number of an agent's lines.
 func Recalled(l journal.LedgerLine, turns int) Picture {
 	began := float64(l.At.UnixMilli())/1000 - l.Seconds
@@ -82,7 +82,7 @@ func Recalled(l journal.LedgerLine, turns int) Picture {
 	return p
 }
 
-// Recall begins with what an earlier daemon knew.
+// Recall begins with the picture of an earlier daemon.
 func (v *View) Recall(p Picture) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -106,7 +106,7 @@ func (v *View) End() {
 	v.p.Message, v.p.PID, v.p.Description, v.p.Retries, v.p.Streams = nil, nil, "", "", false
 }
 
-// Picture is a copy.
+// Picture returns a copy.
 func (v *View) Picture() Picture {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -118,8 +118,8 @@ func (v *View) Picture() Picture {
 	return p
 }
 
-// process notes the client of the running turn; 0 when it runs no more, while what it
-// has done is still written down.
+// process notes the client of the running turn; 0 after the client's end, while the daemon
+// still files the turn.
 func (v *View) process(pid int) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -129,7 +129,7 @@ func (v *View) process(pid int) {
 	}
 }
 
-// streams notes whether the running turn tells its text while it is written.
+// streams notes whether the running turn shows its text while the agent writes it.
 func (v *View) streams(does bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -144,15 +144,15 @@ func (v *View) retries(why string) {
 	v.p.Retries = why
 }
 
-// setWarm notes the client that waits; nil when none does.
+// setWarm notes the client that waits; nil for none.
 func (v *View) setWarm(w *WarmStatus) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.p.Warm = w
 }
 
-// learn notes what the client said of itself. Empty values and zeros are "not
-// said".
+// learn notes the facts that the client reported about itself. Empty values and zeros mean
+// "not reported".
 func (v *View) learn(session, model string, tokens, limit int) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -170,10 +170,10 @@ func (v *View) learn(session, model string, tokens, limit int) {
 	}
 }
 
-// limitFor is the context limit to go by when the client says that it is limit tokens.
-// named tells that the configuration names the model. Where it does not, Claude Code
-// 2.1.197 takes claude-opus-4-8[1m], and calls it claude-opus-4-8, with a smaller window,
-// in every session that it resumes: the largest that was said of the model stays.
+// limitFor is the context limit to use when the client reports limit tokens. named says
+// that the configuration names the model. Where it does not, Claude Code 2.1.197 takes
+// claude-opus-4-8[1m], and calls it claude-opus-4-8, with a smaller window, in every
+// session that it resumes: so the largest limit reported for the model stays.
 func (v *View) limitFor(limit int, named bool) int {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -188,13 +188,13 @@ func (v *View) limitFor(limit int, named bool) int {
 	return limit
 }
 
-// plainModel is the name of a model without what stands in brackets.
+// plainModel is the name of a model without its part in brackets.
 func plainModel(model string) string {
 	plain, _, _ := strings.Cut(model, "[")
 	return plain
 }
 
-// forgot notes that the client's conversation was let go.
+// forgot notes that the client's conversation was dropped.
 func (v *View) forgot() {
 	v.mu.Lock()
 	defer v.mu.Unlock()

@@ -6,7 +6,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// A client that has ended has no pid, also while its turn is still written down.
+// A client that has ended has no pid, also while the daemon still files its turn.
 func TestNoProcessHasNoPID(t *testing.T) {
 	v := new(View)
 	v.process(7)
@@ -18,8 +18,8 @@ func TestNoProcessHasNoPID(t *testing.T) {
 	}
 }
 
-// The limit of a model does not jump with what the client calls it in a session that it
-// resumes, and is another one for another model.
+// The limit of a model does not change with the name that the client uses in a session that
+// it resumes, and each model has its limit.
 func TestLimitFor(t *testing.T) {
 	said := func(v *View, model string, limit int, named bool) int {
 		v.learn("", model, 0, 0)
@@ -47,7 +47,7 @@ func TestLimitFor(t *testing.T) {
 			}
 		}
 	}
-	// An earlier daemon knew it.
+	// An earlier daemon knew the limit.
 	v := &View{}
 	v.Recall(Recalled(journal.LedgerLine{Model: "claude-opus-4-8", Context: journal.Context{Tokens: 5_000, Limit: 1_000_000}}, 1))
 	if got := said(v, "claude-opus-4-8", 200_000, false); got != 1_000_000 {

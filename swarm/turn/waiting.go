@@ -10,7 +10,7 @@ import (
 type WaitingClients struct {
 	mu   sync.Mutex
 	most int
-	all  []*waiting // the longest first
+	all  []*waiting // the longest wait first
 }
 
 // waiting is one client that waits.
@@ -19,7 +19,7 @@ type waiting struct {
 	tooMany bool
 }
 
-// NewWaitingClients lets so many clients wait.
+// NewWaitingClients lets at most so many clients wait.
 func NewWaitingClients(most int) *WaitingClients { return &WaitingClients{most: most} }
 
 // tooMany tells whether a client must be closed, since others wait too. It is false for nil.
@@ -39,8 +39,8 @@ func (w *WaitingClients) add(wake func()) *waiting {
 	return c
 }
 
-// remove notes that a client waits no more. It does nothing for nil, and for one that
-// was too many.
+// remove notes that a client waits no more. It does nothing for nil, and for a client that
+// was one too many.
 func (w *WaitingClients) remove(c *waiting) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -55,7 +55,7 @@ func (w *WaitingClients) Resize(most int) {
 	w.shrink()
 }
 
-// shrink tells the agents of those that are too many. w.mu is held.
+// shrink wakes the agents of the clients that are too many. The caller holds w.mu.
 func (w *WaitingClients) shrink() {
 	for len(w.all) > w.most {
 		w.all[0].tooMany = true

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// The clients that have waited longest are too many, their agents are woken, and a client
-// that was removed counts no more.
+// Of too many clients those that have waited longest must close, their agents are woken,
+// and a removed client does not count.
 func TestWaitingClients(t *testing.T) {
 	w := NewWaitingClients(2)
 	var all []*waiting
@@ -24,7 +24,7 @@ func TestWaitingClients(t *testing.T) {
 			t.Errorf("client %d: too many %v, agent woken %v; want %v", i, got, woken[i], want)
 		}
 	}
-	w.remove(all[1]) // it is not there any more
+	w.remove(all[1]) // it was closed already
 	if !slices.Equal(w.all, all[3:]) || w.tooMany(nil) {
 		t.Errorf("%d clients wait, want the last", len(w.all))
 	}

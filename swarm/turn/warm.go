@@ -9,8 +9,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// Clients that stay. An agent with [Settings].Linger keeps the client of a turn that went
-// well; the next message goes to the same process, which spares its start.
+// Clients that stay. An agent with [Settings].Linger keeps the client of a turn that ended
+// well; the next message goes to the same process, which saves a start.
 //
 //	                      mail
 //	       +----------- next turn <-----------+
@@ -21,18 +21,17 @@ import (
 //	    many wait, the agent is held or has other settings, the next turn is for
 //	    another session, it does something unasked, the daemon stops
 //
-// Whether a client may stay is the backend's to say ([runner.Resident]); when it is
-// to go is decided here, by the goroutine of its agent, which owns it. That
-// goroutine sleeps while the client waits: it is woken by mail, a timer, the end of
-// the client, a line that the client prints, or by the agent whose client is one
-// too many.
+// The backend says whether a client may stay ([runner.Resident]); the goroutine of its
+// agent, which owns it, decides here when it has to go. That goroutine sleeps while the
+// client waits: it is woken by mail, a timer, the end of the client, a line that the client
+// prints, or by the agent whose client is one too many.
 //
-// The turns of one client share its output and its mark; see mark.go. A daemon that
-// is killed leaves a client without standard input: it ends by itself, after its
-// turn if it has one, which the next daemon follows as any other. What is left of a
-// client that waited is ended by the mark in the agent's pid file.
+// The turns of one client share its output and its mark; see mark.go. A daemon that is
+// killed leaves a client without standard input: the client ends by itself, after its turn
+// if it has one, which the next daemon follows like any other. By the mark in the agent's
+// pid file the next daemon ends the processes that a waiting client left.
 
-// maxAge is how long a client lives: whatever it gathers over the days ends with it.
+// maxAge is how long a client lives: memory that it gathers over the days ends with it.
 const maxAge = 24 * time.Hour
 
 // A warm is the client of an agent between two turns. It belongs to the goroutine
@@ -42,28 +41,28 @@ type warm struct {
 	mark    string // the turn that started it
 	session string
 	made    made
-	partial bool            // it tells text while it is written
-	born    time.Time       // the client
+	partial bool            // it prints texts in pieces
+	born    time.Time       // start of the client
 	rested  time.Time       // the end of its last turn
-	grown   <-chan struct{} // gets a value when it prints something
-	waiting *waiting        // among the clients that wait; nil until the agent has nothing to do for it
-	spoke   bool            // it may have printed something unasked
+	grown   <-chan struct{} // gets a value when the client prints
+	waiting *waiting        // its place among the clients that wait; nil until it is idle
+	spoke   bool            // it may have printed without a prompt
 }
 
-// made is what a client was started with. Another one is started when that has
-// changed.
+// made holds the settings with which a client was started. When they change, the agent
+// needs another client.
 type made struct {
-	settings Settings // with the system text, which tells of the other agents too
+	settings Settings // with the system text, which names the other agents too
 	env      []string
 }
 
-// madeOf is what a client is started with that carries this mark.
+// madeOf returns the settings for a client with this mark.
 func (t *Turns) madeOf(s Settings, mark string) made {
 	return made{settings: s, env: t.environment(s, mark)}
 }
 
-// warmFor is the client that waits and can take a turn in that session. nil means
-// that a new one is to be started, and then nothing of an old one runs any more.
+// warmFor is the waiting client that can take a turn in that session. nil means that the
+// turn needs a new client, and that all processes of the old one have ended.
 func (t *Turns) warmFor(ctx context.Context, s Settings, session runner.Session, partial bool) *warm {
 	w := t.warm
 	if w == nil {
@@ -83,8 +82,8 @@ func (t *Turns) warmFor(ctx context.Context, s Settings, session runner.Session,
 	return nil
 }
 
-// runIn runs a turn in the client that waits, or in a new one when that is nil. If
-// it stays, it is the agent's client that waits.
+// runIn runs a turn in the client w, or in a new one when w is nil. If the client stays, it
+// becomes the agent's waiting client.
 func (t *Turns) runIn(ctx context.Context, s Settings, w *warm, turn runner.Turn) runner.Outcome {
 	if w == nil {
 		w = &warm{mark: turn.ID, session: turn.Session.ID, made: t.madeOf(s, turn.ID), partial: turn.Partial, born: time.Now(), grown: t.Streams.watch(turn.Stdout)}
@@ -126,7 +125,7 @@ func dueAt(born, rested time.Time, linger time.Duration) time.Time {
 	return due
 }
 
-// outworn says why a client cannot take another turn; "" if it can.
+// outworn says why a client cannot run another turn; "" if it can.
 func (t *Turns) outworn(s Settings, w *warm, now time.Time) string {
 	select {
 	case <-w.client.Exited():
@@ -151,16 +150,16 @@ func (t *Turns) outworn(s Settings, w *warm, now time.Time) string {
 // HasClient tells whether a client waits for the next turn.
 func (t *Turns) HasClient() bool { return t.warm != nil }
 
-// Tend closes the agent's client when it is to wait no longer. settings are those of the
-// next turn; unsettled says that what came of the last one could not be filed. It is
-// called where HasClient.
+// Tend closes the agent's client when it must not wait any longer. settings are those of
+// the next turn; unsettled says that the last turn could not be filed. HasClient must be
+// true.
 func (t *Turns) Tend(ctx context.Context, settings Settings, unsettled bool) {
 	w := t.warm
 	why := t.outworn(settings, w, time.Now())
 	switch {
 	case why != "":
 	case unsettled:
-		why = "what came of its turn could not be filed" // it is read again, to the end of the client
+		why = "what came of its turn could not be filed" // the turn is read again, to the end of the client
 	case t.Waiting.tooMany(w.waiting):
 		why = "too many clients wait"
 	case !time.Now().Before(w.due()):
@@ -171,8 +170,8 @@ func (t *Turns) Tend(ctx context.Context, settings Settings, unsettled bool) {
 	t.Close(ctx, why)
 }
 
-// Close closes the agent's client, if it has one that waits, and returns when
-// nothing of it runs any more. When ctx is done the client is killed.
+// Close closes the agent's client, if one waits, and returns when all its processes have
+// ended. When ctx is done Close kills the client.
 func (t *Turns) Close(ctx context.Context, why string) {
 	w := t.warm
 	if w == nil {
@@ -188,8 +187,8 @@ func (t *Turns) Close(ctx context.Context, why string) {
 	t.log.Info("client closed", keyWhy, why, keyTurn, w.mark, "leftovers", exit.Leftovers)
 }
 
-// ClientWaits says that the agent has nothing to do for its client, which shows in the
-// status, and counts against those of the other agents.
+// ClientWaits says that the agent's client is idle. The status shows it, and it counts for
+// the bound on waiting clients.
 func (t *Turns) ClientWaits() {
 	w := t.warm
 	if w == nil || w.waiting != nil {
@@ -200,8 +199,8 @@ func (t *Turns) ClientWaits() {
 	w.waiting = t.Waiting.add(t.wake)
 }
 
-// Rest waits until woken, or until there may be something to do for the client, d at
-// most. It is called where HasClient.
+// Rest waits until woken, or until the client may need attention, d at most. HasClient must
+// be true.
 func (t *Turns) Rest(ctx context.Context, woken <-chan struct{}, d time.Duration) {
 	w := t.warm
 	timer := time.NewTimer(min(d, time.Until(w.due())))

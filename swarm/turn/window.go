@@ -14,9 +14,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/window"
 )
 
-// memory is an agent's window while a turn runs, and what a compaction took
-// that the next prompt gives back. It is loaded for a turn and let go after it,
-// so that an idle agent holds no buffers. It belongs to one goroutine.
+// memory is an agent's window while a turn runs, and the text that a compaction removed and
+// the next prompt gives back. It is loaded for a turn and dropped after it, so that an idle
+// agent holds no buffers. It belongs to one goroutine.
 type memory struct {
 	home  journal.Home
 	agent string
@@ -25,14 +25,14 @@ type memory struct {
 	calls callNames
 }
 
-// callNames remembers which tool an open call is of.
+// callNames remembers the tool of each open call.
 type callNames map[string]string
 
 // windowOptions bounds a window by bytes; see [window.Limit].
 func windowOptions(bytes int) window.Options { return window.Options{MaxBytes: bytes} }
 
-// openMemory loads an agent's window. A broken one is begun again, which is
-// logged and costs the agent some memory, but no mail.
+// openMemory loads an agent's window. It replaces a broken window by an empty one, and logs
+// that: the agent loses memory, but no mail.
 func openMemory(home journal.Home, tools runner.Tools, agent string, bytes int, log *slog.Logger) (*memory, error) {
 	win, err := window.Load(home.WindowFile(agent), windowOptions(bytes))
 	if errors.Is(err, window.ErrBroken) {
@@ -43,13 +43,13 @@ func openMemory(home journal.Home, tools runner.Tools, agent string, bytes int, 
 	return &memory{home: home, agent: agent, tools: tools, win: win, calls: callNames{}}, nil
 }
 
-// event takes what an event adds to the window.
+// event adds an event to the window.
 func (m *memory) event(ev *streamjson.Event) { feedWindow(m.win, m.tools, m.calls, ev) }
 
-// feedWindow adds to win what ev says: texts, calls and results of the main
-// conversation. Thinking, what sub-agents say, and the client's own words are
-// left out. The hook of a compaction feeds the same events to the same window
-// in another process, so nothing here may depend on anything else.
+// feedWindow adds the texts, calls and results of the main conversation in ev to win. It
+// leaves out thinking, the words of sub-agents, and the client's messages. The hook of a
+// compaction feeds the same events to the same window in another process, so the result may
+// depend only on the arguments.
 func feedWindow(win *window.Buffer, tools runner.Tools, calls callNames, ev *streamjson.Event) {
 	if ev.Parent != "" || ev.Synthetic {
 		return
@@ -75,7 +75,7 @@ func feedWindow(win *window.Buffer, tools runner.Tools, calls callNames, ev *str
 	}
 }
 
-// save keeps the window as it is after a turn.
+// save writes the window after a turn.
 func (m *memory) save(turn string) error {
 	m.win.SetMark(turn)
 	if err := m.win.Save(m.home.WindowFile(m.agent)); err != nil {
@@ -84,12 +84,12 @@ func (m *memory) save(turn string) error {
 	return nil
 }
 
-// whole is all that the window holds.
-func (m *memory) whole() []byte {
+// content is all that the window holds.
+func (m *memory) content() []byte {
 	return m.win.AppendRange(nil, m.win.Start(), m.win.End())
 }
 
-// pending is what the last compaction took and no prompt has given back yet.
+// pending is the text that the last compaction removed and no prompt has given back yet.
 func (m *memory) pending() ([]byte, error) {
 	data, err := os.ReadFile(m.home.PendingFile(m.agent))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -98,7 +98,7 @@ func (m *memory) pending() ([]byte, error) {
 	return data, err
 }
 
-// setPending keeps what the next prompt is to give back, durably.
+// setPending saves the text that the next prompt has to give back, durably.
 func (m *memory) setPending(text []byte) error {
 	if len(text) == 0 {
 		return nil
@@ -106,7 +106,7 @@ func (m *memory) setPending(text []byte) error {
 	return m.home.Files().Write(m.home.PendingFile(m.agent), durable.Options{}, text)
 }
 
-// given forgets what a prompt has given back.
+// given forgets the text that a prompt has given back.
 func (m *memory) given() error {
 	err := os.Remove(m.home.PendingFile(m.agent))
 	if errors.Is(err, fs.ErrNotExist) {
