@@ -139,11 +139,10 @@ func (b *Mailbox) Open(e Entry) (*Claim, error) {
 	return c, nil
 }
 
-// PutBack returns a claimed message to those that wait, durable: after a crash, a
-// stop, or with failed after a turn that ended badly, which counts. Its place in
-// the order stays. It returns the entry with its new name; the error is [ErrGone]
-// when the message is neither in cur/ nor, since this is a repetition, where it was
-// put back to.
+// PutBack makes a claimed message wait again, durable: after a crash, a stop, or with
+// failed after a failed turn, which is counted. Its place in the order stays. It returns
+// the entry with its new name. The error is [ErrGone] when the message is neither in cur/
+// nor already put back.
 func (b *Mailbox) PutBack(e Entry, failed bool) (Entry, error) {
 	back := e
 	if failed {

@@ -27,13 +27,12 @@
 // gets it. Every call that a crash interrupted can be repeated: each step says what it does
 // the second time, and none doubles a message.
 //
-// A message that has a key is delivered once per recipient within 7 days, also
-// when its sender was cut off and does not know whether it was delivered.
+// A message with a key is delivered once per recipient within 7 days, also when its sender
+// crashed and does not know whether it was delivered.
 //
-// All this holds through a power cut, if the disk keeps what it says is synced, and
-// if it never loses a file that is being renamed: a cut may leave the old name, the
-// new one, or both, which [Mailbox.Recover] puts right. Nothing is asked of the order
-// in which a disk writes anything else.
+// All this survives a power cut, if the disk keeps synced data and never loses a file
+// during a rename: a cut may leave the old name, the new one, or both, which
+// [Mailbox.Recover] repairs. A disk may write everything else in any order.
 //
 // # Layout
 //
@@ -60,13 +59,13 @@
 //	defer store.Close()
 //	d, err := store.Deliver("coder", &dropbox.Message{Body: []byte("Fix the build.\n")})
 //
-// Deliveries need no lock and no daemon. A caller with many at once hands them over together,
-// to [Store.DeliverBatch]: then all of them wait for the disk as long as one.
+// Deliveries need no lock and no daemon. A caller with many messages gives them to
+// [Store.DeliverBatch] together: then all of them wait for the disk as long as one.
 //
 // # Working a mailbox off
 //
-// The process that claims holds [Store.Lock]. It lists once, works the list off, and
-// lists again when it is empty or when [Store.Watch] tells of a change:
+// The process that claims holds [Store.Lock]. It lists once, handles the messages of the
+// list, and lists again afterwards or when [Store.Watch] reports a change:
 //
 //	box, err := store.Mailbox("coder")
 //	entries, err := box.List()
@@ -75,12 +74,12 @@
 //	err = box.Commit(claim.Entry, receipt) // from here on it is done
 //	err = box.Finish(claim.Entry)
 //
-// Several that are done at once are committed and finished by [Mailbox.SettleBatch].
+// [Mailbox.SettleBatch] commits and finishes several messages together.
 //
-// After a crash, before the first claim: [Mailbox.Recover]; then what has a receipt in
-// cur/ is finished ([Mailbox.Receipts], then Finish), what has a reason is given up
+// After a crash, before the first claim: [Mailbox.Recover]; then messages with a receipt in
+// cur/ are finished ([Mailbox.Receipts], then Finish), messages with a reason are given up
 // ([Mailbox.Reasons], then GiveUp), and the rest of [Mailbox.Claimed] is put back. A
-// claimed message for which [Mailbox.HasReceipt] is true ran already and is filed with
+// claimed message for which [Mailbox.HasReceipt] is true has run already and is filed with
 // File.
 //
 // # The file
@@ -107,10 +106,10 @@
 //
 // # What else lies in a store
 //
-// [Drops] are the files that somebody left in a mailbox by hand. [DeadLetters] are what was
-// given up, [Refusals] what was refused, [Threads] the conversations that are halted. A
-// [Folder] keeps small files of whoever uses the store. The package topic keeps what is
-// published.
+// [Drops] are the files that somebody left in a mailbox by hand. [DeadLetters] are the
+// messages that were given up, [Refusals] those that were refused, [Threads] the halted
+// conversations. A [Folder] keeps small files of the store's users. The package topic keeps
+// published work.
 //
 // # The files of the package
 //
@@ -126,5 +125,6 @@
 //	a message       proof  parse  encode  message  delivery
 //	names           name  agent  errors
 //
-// The disk makes every change: a test refuses each of them once, see [Options].
+// The type disk makes every change on disk; a test refuses each of them once, see
+// [Options].
 package dropbox

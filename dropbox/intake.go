@@ -13,10 +13,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Defaults stand in for what a file that was dropped by hand does not say.
+// Defaults fill the fields that a dropped file leaves out.
 type Defaults struct {
-	From    string   // who is taken for the sender
-	Thread  string   // the conversation that it belongs to
+	From    string   // the sender
+	Thread  string   // the conversation of the message
 	Trace   string   // its first cause
 	Hops    int      // at least so many
 	Path    []string // who passed it on, if the file does not say
@@ -24,21 +24,21 @@ type Defaults struct {
 	Type    Type // instead of Task
 }
 
-// TakeIn makes a message of a file that was dropped by hand, delivers it to this
-// mailbox and removes the file. A crash in between doubles nothing: the delivery
-// has a key, made of the file and its content if the file names none.
+// TakeIn makes a message of a file that was dropped by hand, delivers it to this mailbox
+// and removes the file. A crash in between doubles nothing, since the delivery has a key:
+// the one in the file, else one made of the file and its content.
 //
 // Front matter is optional; without it the whole file is the body of a task. The fields
-// that a store sets itself are ignored: v, id, created, turn and proof. Copies go to those
-// in cc who have a mailbox. A body over MaxBody becomes an attachment, and the message has
-// its beginning.
+// that a store sets itself are ignored: v, id, created, turn and proof. Every name in cc
+// with a mailbox gets a copy. A body over MaxBody becomes an attachment, and the message
+// has its beginning.
 //
-// Errors: [ErrChanged] when the file is no more what st says, or changes while it is read:
-// it stays, look again later. [ErrGone] when it is not there. [ErrFull] and trouble of the
-// disk leave it there, too. A file that can never be a message is set aside in dead/ with
-// the reason, which is written first, and the error is an [*InvalidError] with that reason
-// and, if it could be read, with From, to tell the sender: broken front matter, text that
-// is not UTF-8, a NUL, nothing at all, more than MaxAttachment, a symlink, a folder.
+// Errors: [ErrChanged] when the file differs from st, or changes while it is read: it
+// stays, try again later. [ErrGone] when it is missing. [ErrFull] and errors of the disk
+// leave it in place, too. A file that can never be a message is set aside in dead/ with the
+// reason, which is written first, and the error is an [*InvalidError] with that reason and,
+// if it could be read, with From, to tell the sender: broken front matter, text that is not
+// UTF-8, a NUL, nothing at all, more than MaxAttachment, a symlink, a folder.
 func (drops Drops) TakeIn(st Stray, d Defaults) (Delivery, error) {
 	delivery, err := drops.takeIn(st, d)
 	if bad, ok := errors.AsType[*InvalidError](err); ok {
@@ -62,7 +62,7 @@ func (drops Drops) takeIn(st Stray, d Defaults) (Delivery, error) {
 	if from == "" {
 		from = d.From
 	}
-	blame := func(err error) error { // say who is to be told
+	blame := func(err error) error { // name the sender to tell
 		if bad, ok := errors.AsType[*InvalidError](err); ok && bad.From == "" {
 			return &InvalidError{Reason: bad.Reason, From: from}
 		}
@@ -103,7 +103,7 @@ func (drops Drops) takeIn(st Stray, d Defaults) (Delivery, error) {
 	return delivery, drops.box.disk.syncDir(drops.box.name)
 }
 
-// readStray reads a drop and makes sure that it is the one that st describes, whole.
+// readStray reads a whole drop, and checks that it is still the file that st describes.
 func (drops Drops) readStray(st Stray) ([]byte, error) {
 	switch {
 	case st.Kind == KindUnreadable:
@@ -143,13 +143,13 @@ func (drops Drops) readStray(st Stray) ([]byte, error) {
 	return data, nil
 }
 
-// dropKey names one state of one file. The file's identity alone would do, were it
-// not that a file system gives the number of a removed file to the next one.
+// dropKey names one state of one file. The file's identity is not enough, since a file
+// system gives the number of a removed file to the next one.
 func dropKey(st Stray, data []byte) string {
 	return fmt.Sprintf("drop:%x-%x-%x-%x-%x", st.Dev, st.Ino, st.ModTime.UnixNano(), st.Size, sha256.Sum256(data))
 }
 
-// fromDrop reads what a person or any program may write. It fills in nothing.
+// fromDrop parses a file that a person or any program wrote. It fills in nothing.
 func fromDrop(data []byte) (*Message, error) {
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")) // some editors begin with a byte order mark
 	switch {
@@ -177,8 +177,8 @@ func fromDrop(data []byte) (*Message, error) {
 	return m, nil
 }
 
-// guessFrom finds the sender in a front matter that is broken elsewhere, so that
-// somebody can be told.
+// guessFrom finds the sender in a front matter that is broken elsewhere, so that the sender
+// can be told.
 func guessFrom(data []byte) string {
 	for line := range bytes.Lines(data[:min(len(data), maxFront)]) {
 		if v, ok := bytes.CutPrefix(line, []byte("from:")); ok {

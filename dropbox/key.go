@@ -15,16 +15,16 @@ import (
 const keyLife = 7 * 24 * time.Hour
 
 // A key guards one delivery per mailbox. The message is written in tmp/, linked to
-// keys/<sha256 of the key>, which only one caller can do, and moved from tmp/ to
-// new/, which only one caller can do either: a rename uses its source up. So
-// whoever finds the link there can finish the delivery without doubling it,
-// even while the first caller is still at it.
+// keys/<sha256 of the key>, which only one caller can do, and moved from tmp/ to new/,
+// which only one caller can do either: a rename uses its source up. So a caller that finds
+// the link can finish the delivery without doubling it, even while the first caller still
+// works on it.
 func keyFile(mailbox, key string) string {
 	sum := sha256.Sum256([]byte(key))
 	return mailbox + "/" + keysFolder + "/" + hex.EncodeToString(sum[:])
 }
 
-// errForgotten says that a key is not remembered any more: its turn is free.
+// errForgotten says that a key is not remembered any more, so that it may be used again.
 var errForgotten = errors.New("the key is being forgotten; try again")
 
 // keys are the guards of a store's mailboxes.
@@ -61,8 +61,8 @@ func (k keys) finish(to, key string) (Delivery, error) {
 		if there {
 			return d, k.sync(to)
 		}
-		// The first caller may not have come that far: a message must not lie in new/
-		// whose key a power cut takes away.
+		// The first caller may not have synced the key: a power cut must not remove the key
+		// of a message in new/.
 		if err := k.store.disk.syncDir(to + "/" + keysFolder); err != nil {
 			return Delivery{}, err
 		}
@@ -74,8 +74,8 @@ func (k keys) finish(to, key string) (Delivery, error) {
 			return Delivery{}, err
 		}
 	}
-	// A second name means that it is somewhere after all, only never where we
-	// looked, unless Clean is about to remove it, or was cut off at that.
+	// A second name means that the message is somewhere, but was never where we looked,
+	// unless Clean is about to remove it, or was interrupted.
 	st, err := k.store.disk.stat(guard)
 	if errors.Is(err, fs.ErrNotExist) {
 		return Delivery{}, errForgotten
@@ -92,8 +92,8 @@ func (k keys) finish(to, key string) (Delivery, error) {
 		}
 		return d, k.sync(to)
 	}
-	// Neither anywhere nor on its way: the disk lost the rename in a power cut, or
-	// somebody removed the scratch. The guard holds the message itself.
+	// The message is nowhere and not being delivered: the disk lost the rename in a power
+	// cut, or somebody removed the file in tmp/. The guard has the message itself.
 	err = k.store.disk.link(guard, fresh+"/"+e.Name, data)
 	if errors.Is(err, fs.ErrNotExist) {
 		return Delivery{}, errForgotten
@@ -103,8 +103,8 @@ func (k keys) finish(to, key string) (Delivery, error) {
 	return d, k.sync(to)
 }
 
-// Delivered finds the message that was delivered to a mailbox under a key, wherever it is by
-// now, and finishes a delivery that was cut off. ok is false where that key is not known.
+// Delivered finds the message that was delivered to a mailbox with a key, in any state, and
+// finishes an interrupted delivery. ok is false for an unknown key.
 func (s *Store) Delivered(to, key string) (d Delivery, ok bool, err error) {
 	if reason := badShape(to); reason != "" {
 		return Delivery{}, false, &NameError{Name: to, Reason: reason}
@@ -154,7 +154,7 @@ func (k keys) read(to, key string) (m *Message, data []byte, ino uint64, err err
 	return m, data, f.st.Ino, nil
 }
 
-// isOld says whether a file lies in tmp/ to be removed; see [Mailbox.Clean].
+// isOld reports whether a file is in tmp/ to be removed; see [Mailbox.Clean].
 func (k keys) isOld(to string, ino uint64) (bool, error) {
 	names, err := k.store.disk.names(to + "/" + tmpFolder)
 	if err != nil {
@@ -171,11 +171,11 @@ func (k keys) isOld(to string, ino uint64) (bool, error) {
 	return false, nil
 }
 
-// purgedEnd marks, beside its guard, a message that was removed for good.
+// purgedEnd is the extension of the file, beside its guard, that marks a deleted message.
 const purgedEnd = ".purged"
 
-// sync makes durable what the first caller may have left undone: a caller that is
-// told "duplicate" relies on it.
+// sync makes the first caller's delivery durable: a caller that gets "duplicate" relies on
+// it.
 func (k keys) sync(to string) error {
 	return errors.Join(k.store.disk.syncDir(to+"/"+keysFolder), k.store.disk.syncDir(to+"/"+newFolder))
 }
@@ -233,5 +233,5 @@ func (k keys) has(mailbox string, e Entry) (bool, error) {
 	return day != "", err
 }
 
-// oldPrefix begins the names in tmp/ of scratch that is about to be removed.
+// oldPrefix begins the names of files in tmp/ that are about to be removed.
 const oldPrefix = "old-"

@@ -7,9 +7,9 @@ import (
 	"slices"
 )
 
-// A Mailbox is the side of a Store from which messages are taken. Any number of
-// goroutines may use it, and nothing is lost if several processes do; but what one
-// claims another cannot, so one process at a time should: see [Store.Lock].
+// A Mailbox is the receiving side of a Store. Any number of goroutines may use it, and
+// nothing is lost if several processes do; but only one process at a time should claim: see
+// [Store.Lock].
 type Mailbox struct {
 	store *Store
 	disk  *disk
@@ -42,7 +42,7 @@ func (b *Mailbox) at(folder, name string) string { return b.name + "/" + folder 
 // dir makes the path of one of the mailbox's folders.
 func (b *Mailbox) dir(folder string) string { return b.name + "/" + folder }
 
-// wrap says what was done, to whom, when err is not nil.
+// wrap adds the action and the mailbox to an error that is not nil.
 func (b *Mailbox) wrap(what string, err error) error {
 	if err == nil {
 		return nil
@@ -50,8 +50,8 @@ func (b *Mailbox) wrap(what string, err error) error {
 	return fmt.Errorf("%s in mailbox %s: %w", what, b.name, err)
 }
 
-// list sorts the names in a folder into messages and what is odd. Receipts beside
-// messages are neither.
+// list sorts the names in a folder into messages and odd files. Receipts beside messages
+// are neither.
 func (b *Mailbox) list(folder string) (entries []Entry, odd []string, err error) {
 	names, err := b.disk.names(b.dir(folder))
 	if err != nil {

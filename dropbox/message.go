@@ -42,10 +42,10 @@ func (t Type) Valid() bool {
 	return false
 }
 
-// Wakes says whether such a message begins a turn by itself.
+// Wakes reports whether such a message begins a turn.
 func (t Type) Wakes() bool { return t != Status && t != Note }
 
-// WantsAnswer says whether the sender is owed a Result.
+// WantsAnswer reports whether the sender expects a Result.
 func (t Type) WantsAnswer() bool { return t == Task || t == Question }
 
 // A Message is an envelope and a body. Its content never changes after delivery;
@@ -81,7 +81,7 @@ type Message struct {
 	Body []byte // Markdown, and any other text; every byte is kept
 }
 
-// Expired says whether the message is of no use any more at that time.
+// Expired reports whether the message has expired at that time.
 func (m *Message) Expired(now time.Time) bool {
 	return !m.Expires.IsZero() && !now.Before(m.Expires)
 }
@@ -117,7 +117,7 @@ const (
 	maxList = 256  // to, cc, path, attachments
 )
 
-// check says what of the envelope cannot be written or would not be read again.
+// check returns what in the envelope cannot be written, or not be read again.
 func (m *Message) check() error {
 	if m.V < 0 || m.V > Version {
 		return invalid("v %d: this program knows %d", m.V, Version)
@@ -177,7 +177,7 @@ func (m *Message) check() error {
 	return nil
 }
 
-// checkText refuses what would break a line of the envelope or of a screen.
+// checkText refuses characters that would break a line of the envelope or of a screen.
 func checkText(what, s string, most int) error {
 	if len(s) > most {
 		return invalid("%s has %d bytes, %d at most", what, len(s), most)
@@ -203,7 +203,7 @@ type Attachment struct {
 	SHA256 string // lower-case hexadecimal
 }
 
-// check refuses what Attach would not have made: paths above all.
+// check refuses an attachment that Attach would not have made, above all its path.
 func (a Attachment) check() error {
 	sum, err := hex.DecodeString(a.SHA256)
 	switch {
@@ -243,9 +243,8 @@ func attachmentName(name string) string {
 	return name
 }
 
-// Gist is what a message is about, on one line: its subject, else the beginning of its
-// text. The mark of a bridge before what a person said elsewhere is left out. It may
-// steer a terminal.
+// Gist is the content of a message in one line: its subject, else the beginning of its
+// text, without the mark of a bridge. It may contain characters that steer a terminal.
 func (m *Message) Gist() string {
 	about := m.Subject
 	if about == "" {

@@ -160,7 +160,7 @@ func NewID() string {
 	return idEncoding.EncodeToString(raw[:])[:idLen]
 }
 
-// ValidID says whether this may be the id of a message: 10 of a-z and 0-9.
+// ValidID reports whether this may be the id of a message: 10 of a-z and 0-9.
 func ValidID(id string) bool {
 	if len(id) != idLen {
 		return false
@@ -168,11 +168,11 @@ func ValidID(id string) bool {
 	return idPartShape(id)
 }
 
-// MinIDPart is how many letters stand for an id at least.
+// MinIDPart is the least number of letters of a part of an id.
 const MinIDPart = 4
 
-// MatchID tells whether part stands for an id: it is the id, or the beginning or end of
-// it with at least [MinIDPart] letters.
+// MatchID reports whether part matches an id: it is the id, or the beginning or end of it
+// with at least [MinIDPart] letters.
 func MatchID(id, part string) bool {
 	return id == part || len(part) >= MinIDPart && (strings.HasPrefix(id, part) || strings.HasSuffix(id, part))
 }
@@ -224,8 +224,8 @@ func ParsePriority(s string) (Priority, error) {
 	return Normal, invalid("priority %q: want urgent, normal or low", s)
 }
 
-// unfinished says whether a name is surely that of a file somebody still writes,
-// or of no message at all: hidden files, and what editors and copiers leave.
+// unfinished reports whether a name is surely that of an unfinished file, or never of a
+// message: hidden files, and files that editors and copiers leave.
 func unfinished(name string) bool {
 	if strings.HasPrefix(name, ".") || strings.HasPrefix(name, "#") && strings.HasSuffix(name, "#") {
 		return true

@@ -11,9 +11,9 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Parse reads a message's file: front matter as [Message.Encode] or a person
-// writes it, then the body. It says only that this is a message: it fills in
-// nothing and checks no proof. The body is a part of data, not a copy.
+// Parse reads a message's file: front matter as [Message.Encode] or a person writes it,
+// then the body. It only parses: it fills in nothing and checks no proof. The body is a
+// part of data, not a copy.
 //
 // The error is an [*InvalidError], or a [*TooLargeError] when the front matter is
 // over 16 KiB. Keys that occur twice, anchors and aliases are errors.
@@ -63,7 +63,7 @@ func splitFront(data []byte) (front, body []byte, ok bool, err error) {
 	}
 }
 
-// parseFront reads a front matter: all of YAML but the parts that a message has no use for.
+// parseFront reads a front matter: YAML without the parts that a message does not need.
 func parseFront(front []byte) (*Message, error) {
 	root, err := yamlMapping(front)
 	if err != nil {
@@ -158,8 +158,7 @@ func tame(n *yaml.Node) error {
 	return nil
 }
 
-// checkExtra says whether text is YAML lines of unknown keys that stand by
-// themselves between the known ones.
+// checkExtra checks that text is complete YAML lines of unknown keys.
 func checkExtra(text string) error {
 	if !strings.HasSuffix(text, "\n") {
 		return invalid("unknown keys have no newline at the end")
@@ -181,7 +180,7 @@ func checkExtra(text string) error {
 			return invalid("%s is a known key", root.Content[i].Value)
 		}
 	}
-	// Text that a second writing changes would change on its way.
+	// Text that changes when it is written again would change on its way.
 	again, err := yaml.Marshal(root)
 	if err != nil || string(again) != text {
 		return invalid("unknown keys do not survive being written again")
@@ -222,7 +221,7 @@ func (m *Message) set(key string, n *yaml.Node) (known bool, err error) {
 	return true, nil
 }
 
-// yamlString takes the text of any single value: 123 is a fine subject.
+// yamlString accepts the text of any scalar: 123 is a valid subject.
 func yamlString(n *yaml.Node) (string, error) {
 	if n.Kind != yaml.ScalarNode {
 		return "", invalid("want one value")

@@ -11,11 +11,11 @@ import (
 	"time"
 )
 
-// proofMark begins a proof that covers the whole envelope. One without it covers id,
-// mailbox, sender, type and body alone; it is what messages of older versions carry.
+// proofMark begins a proof that covers the whole envelope. A proof without it covers only
+// id, mailbox, sender, type and body; messages of older versions have it.
 const proofMark = "v2-"
 
-// Proof says that whoever holds the token sent this message to that mailbox: "v2-" and
+// Proof proves that a holder of the token sent this message to that mailbox: "v2-" and
 // HMAC-SHA256, in lower-case hexadecimal, with the token as the key, over the lines
 //
 //	mailbox: NAME
@@ -90,8 +90,8 @@ func proofTime(t time.Time) string {
 	return t.UTC().Truncate(time.Microsecond).Format(time.RFC3339Nano)
 }
 
-// Proven says whether m carries the proof of that token for that mailbox, in a time
-// that tells nothing about the token. An empty token proves nothing.
+// Proven reports whether m has the proof of that token for that mailbox, in constant time.
+// An empty token proves nothing.
 func Proven(token string, m *Message, to string) bool {
 	if token == "" {
 		return false

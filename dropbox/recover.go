@@ -6,18 +6,18 @@ import (
 	"strings"
 )
 
-// Recover puts right what a power cut may leave on a disk that keeps the two halves
-// of a rename apart: a message that lies where it was and where it went. It leaves
-// the one place that the message had come to. After an ordinary crash, and on most
-// disks, there is nothing to do, and it costs four listings.
+// Recover repairs what a power cut may leave on a disk that writes the two halves of a
+// rename separately: a message at its old and its new place. It keeps the newest place.
+// After an ordinary crash, and on most disks, there is nothing to do, and it costs four
+// listings.
 //
-// Call it once before the first claim, with [Store.Lock] held, then go on as after
-// any crash. To repeat it is harmless.
+// Call it once before the first claim, with [Store.Lock] held, then continue as after any
+// crash. Repeating it is harmless.
 func (b *Mailbox) Recover() error {
 	return b.wrap("recover", recovery{b}.run())
 }
 
-// A recovery puts a mailbox right.
+// A recovery repairs a mailbox.
 type recovery struct{ box *Mailbox }
 
 // twins are the names of one message within a mailbox.
@@ -93,10 +93,9 @@ func (r recovery) run() error {
 	return nil
 }
 
-// separate leaves one name of a message. A receipt or a reason is durable before
-// the message moves, so each decides where it went. Without one, what was claimed
-// last counts, and a dead letter is one that was being cancelled, or tried again, and
-// one that was refused is let through.
+// separate keeps one name of a message. A receipt or a reason is durable before the message
+// moves, so each decides where it went. Without them the last claim counts; a dead letter
+// was being cancelled or retried, and a refused message was being let through.
 func (r recovery) separate(w *twins) error {
 	if len(w.claimed)+len(w.fresh) == 0 && (w.given && !w.refused || w.told && !w.dead) {
 		return nil // an ordinary dead letter, or one that was refused
@@ -136,8 +135,8 @@ func (r recovery) separate(w *twins) error {
 	return nil
 }
 
-// dropTwin removes a name of a file that has another. It is moved aside first: had
-// the two names been one file on its way between two looks, then it goes back.
+// dropTwin removes one of two names of a file. It renames it first: if the two names were
+// only one file that moved between two looks, it is renamed back.
 func (r recovery) dropTwin(twin, keep string) error {
 	one, err := r.box.disk.stat(twin)
 	if err != nil {

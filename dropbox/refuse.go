@@ -15,7 +15,7 @@ type Refusal struct {
 	At     time.Time // when the reason was noted; zero if nobody did
 }
 
-// Refusals are what is kept of a mailbox's refused mail, in refused/ of the store.
+// Refusals are the refused messages of a mailbox, in refused/ of the store.
 type Refusals struct{ box *Mailbox }
 
 // Refusals returns the refused mail of the mailbox.
@@ -24,13 +24,13 @@ func (b *Mailbox) Refusals() Refusals { return Refusals{b} }
 // passedEnd ends the name of a reason that a person has overruled.
 const passedEnd = ".passed.txt"
 
-// path makes the path of what is kept of this mailbox's refused mail.
+// path makes the path of a file of this mailbox's refused mail.
 func (r Refusals) path(name string) string { return refusedDir + "/" + r.box.name + "/" + name }
 
-// Refuse moves a message that must not be worked on out of the mailbox, from cur/ or
-// new/ to refused/ of the store: first the reason is durable there, then the message
-// moves, by one rename. It may be repeated, and goes on wherever a crash cut it off;
-// the first reason stays. The error is [ErrGone] when the message is in neither.
+// Refuse moves a message that must not be worked on out of the mailbox, from cur/ or new/
+// to refused/ of the store: first the reason is durable there, then the message moves, by
+// one rename. It may be repeated, and continues after a crash at any point; the first
+// reason stays. The error is [ErrGone] when the message is in neither.
 func (b *Mailbox) Refuse(e Entry, reason string) error {
 	return b.wrap("refuse "+e.ID, b.Refusals().add(e, reason))
 }
@@ -89,8 +89,8 @@ func (r Refusals) makeFolder() error {
 	return nil
 }
 
-// Unfinished returns the messages in cur/ that have a reason in refused/ already, in
-// the order of work: refusing them was cut off, and Refuse goes on.
+// Unfinished returns the messages in cur/ that have a reason in refused/ already, in the
+// order of work: refusing them was interrupted, and Refuse continues it.
 func (r Refusals) Unfinished() ([]Entry, error) {
 	entries, _, err := r.box.list(curFolder)
 	if err != nil {
@@ -109,7 +109,7 @@ func (r Refusals) Unfinished() ([]Entry, error) {
 	return cut, nil
 }
 
-// List lists what was refused with the reasons, the oldest message first.
+// List lists the refused messages with their reasons, the oldest message first.
 func (r Refusals) List() ([]Refusal, error) {
 	entries, err := r.entries()
 	if err != nil {
@@ -138,8 +138,8 @@ func (r Refusals) List() ([]Refusal, error) {
 	return list, nil
 }
 
-// Count counts what is kept of the refused mail, and how much of it was refused
-// since that time. No message is opened: it is for a status that is asked often.
+// Count counts the kept refused messages, and those refused since that time. It opens no
+// message, since a status calls it often.
 func (r Refusals) Count(since time.Time) (kept, fresh int, err error) {
 	entries, err := r.entries()
 	if err != nil {
@@ -185,10 +185,10 @@ func (r Refusals) at(e Entry) (time.Time, error) {
 	return modTime(&st).UTC(), nil
 }
 
-// Readmit lets a refused message wait again, at its old place in the order, its
-// counts at nothing. With pass the reason stays beside it, overruled, and [Refusals.Passes]
-// says so from then on: whoever refused it must not do so again. Without, it is
-// decided again. The error is [ErrGone] when the message is not in refused/ any more.
+// Readmit makes a refused message wait again, at its old place in the order, with its
+// counts at 0. With pass the reason stays, marked as overruled, and [Refusals.Passes]
+// reports that: the message must not be refused again. Without pass the rules decide again.
+// The error is [ErrGone] when the message is not in refused/ any more.
 func (r Refusals) Readmit(e Entry, pass bool) error {
 	return r.box.wrap("readmit "+e.ID, r.readmit(e, pass))
 }
@@ -228,7 +228,7 @@ func (r Refusals) readmit(e Entry, pass bool) error {
 	return r.box.disk.syncLeft(refusedDir + "/" + r.box.name)
 }
 
-// Passes says whether a person has let this message through.
+// Passes reports whether a person has let this message through.
 func (r Refusals) Passes(e Entry) (bool, error) {
 	there, err := r.box.disk.exists(r.path(e.Base() + passedEnd))
 	return there, r.box.wrap("look whether "+e.ID+" may pass", err)

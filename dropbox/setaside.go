@@ -8,22 +8,23 @@ import (
 	"unicode/utf8"
 )
 
-// A DeadLetter is what was given up: a message, or a thing that was never one.
+// A DeadLetter is a message that was given up, or a thing that was not a message and was
+// set aside.
 type DeadLetter struct {
 	Entry         // of a message; for anything else only ID, Created and Name are set
-	Reason string // why, one or more lines; empty if nobody noted it
+	Reason string // why, one or more lines; empty if there is no reason
 
-	// Original is the name that a thing had which was set aside; empty for a message.
+	// Original is the earlier name of a thing that was set aside; empty for a message.
 	Original string
 }
 
-// writeReason writes a reason into dead/, durable; one that is there stays.
+// writeReason writes a reason into dead/, durable; an existing reason stays.
 func (b *Mailbox) writeReason(name, reason string) error {
 	return b.put("reason", b.at(deadFolder, name), []byte(strings.TrimRight(reason, "\n")+"\n"))
 }
 
-// setAside moves a thing that is not a message to dead/, with the reason. Its name there
-// sorts by time, has an id for the verbs that take one, and ends with the name that it had.
+// setAside moves a thing that is not a message to dead/, with the reason. Its new name
+// sorts by time, has an id for the verbs that take one, and ends with its earlier name.
 //
 //	20261121T045102.123456Z-k7f3q9m2xd-plan.docx
 func (b *Mailbox) setAside(folder, name, reason string) (DeadLetter, error) {
@@ -31,8 +32,8 @@ func (b *Mailbox) setAside(folder, name, reason string) (DeadLetter, error) {
 	at, id, original := b.store.stamp(), NewID(), tameName(name)
 	d := DeadLetter{Original: original, Reason: fmt.Sprintf("%q: %s", name, reason)}
 	d.Entry = Entry{Created: at, ID: id, Name: at.Format(timeLayout) + "-" + id + "-" + original}
-	// The reason comes first: a full disk, which has no room for it, leaves the thing
-	// where it lies. The thing may vanish at any time, and then nothing is explained.
+	// The reason comes first: if a full disk has no room for it, the thing stays in place.
+	// If the thing vanishes meanwhile, the reason is useless.
 	if err := b.writeReason(d.Name+reasonEnd, d.Reason); err != nil {
 		return d, err
 	}
@@ -56,8 +57,7 @@ func parseAside(name string) (DeadLetter, bool) {
 	return DeadLetter{Entry: Entry{Created: at, ID: id, Name: name}, Original: name[head:]}, true
 }
 
-// tameName makes of any name one that is short enough to have an ending put to it,
-// and that prints as one word on a screen.
+// tameName makes any name short enough for a longer ending, and printable as one word.
 func tameName(name string) string {
 	name = strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f || r == '/' || r == '\\' || r == utf8.RuneError {

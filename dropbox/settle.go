@@ -8,16 +8,16 @@ import (
 	"time"
 )
 
-// Commit puts the receipt of a claimed message beside it in cur/, durable. This is
-// the commit point: whoever finds a receipt there runs nothing and calls Finish.
-// If there is a receipt already it stays, and the error is nil.
+// Commit puts the receipt of a claimed message beside it in cur/, durable. This is the
+// commit point: a caller that finds a receipt there runs nothing and calls Finish. An
+// existing receipt stays, and the error is nil.
 func (b *Mailbox) Commit(e Entry, receipt []byte) error {
 	err := b.put("receipt", b.at(curFolder, e.receiptName()), receipt)
 	return b.wrap("commit "+e.ID, err)
 }
 
-// Finish files a committed message and then its receipt in done/<UTC day>/,
-// durable. It may be repeated, and goes on wherever a crash cut it off.
+// Finish files a committed message and then its receipt in done/<UTC day>/, durable. It may
+// be repeated, and continues after a crash at any point.
 func (b *Mailbox) Finish(e Entry) error {
 	return b.wrap("finish "+e.ID, b.file(e))
 }
@@ -56,7 +56,8 @@ func (b *Mailbox) markRead(e Entry) error {
 // File puts a message of the lead, read or not, into done/<UTC day>/: there was no
 // turn, so there is no receipt. To repeat it is harmless.
 func (b *Mailbox) File(e Entry) error {
-	// By way of cur/, as with a turn: what lies there is looked at after a power cut.
+	// Move it through cur/, as with a turn, since the recovery after a power cut looks
+	// there.
 	err := b.markRead(e)
 	if err == nil || errors.Is(err, ErrGone) {
 		err = b.file(e)
@@ -75,7 +76,7 @@ func (b *Mailbox) file(e Entry) error {
 	} else if !there {
 		from = b.at(newFolder, e.Name)
 	}
-	// A message that was moved before the cut says which day its receipt belongs to.
+	// A message that was moved before a crash determines the day of its receipt.
 	day, err := b.store.doneDay(b.name, e, name)
 	if err != nil {
 		return err

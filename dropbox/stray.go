@@ -10,15 +10,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Drops are what lies in a mailbox's own folder and is not the store's: what somebody or
-// the agent put there.
+// Drops are the files in a mailbox's own folder that are not the store's: a person, a
+// program or the agent put them there.
 type Drops struct{ box *Mailbox }
 
 // Drops returns the drops of the mailbox.
 func (b *Mailbox) Drops() Drops { return Drops{b} }
 
-// A Stray is something that lies in a mailbox's own folder: dropped there by hand,
-// or written by the agent. It says what was there at one moment.
+// A Stray is a file in a mailbox's own folder, dropped there by hand or written by the
+// agent, as it was at one moment.
 type Stray struct {
 	Name    string
 	Kind    Kind
@@ -29,18 +29,16 @@ type Stray struct {
 	Ino     uint64
 }
 
-// Same says whether nothing happened to the file between two looks: same file, same
-// size, same time of the last change. A file that stays the same for a while has
-// come to rest.
+// Same reports whether the file did not change between two looks: same file, same size,
+// same time of the last change. A file that stays the same for a while is complete.
 func (st Stray) Same(other Stray) bool {
 	return st.Name == other.Name && st.Kind == other.Kind && st.Size == other.Size &&
 		st.ModTime.Equal(other.ModTime) && st.Dev == other.Dev && st.Ino == other.Ino
 }
 
-// List lists what lies in the mailbox's own folder and is not the store's, the
-// oldest first. Left out are names of files that somebody surely still writes or
-// that are not messages at all: hidden ones, #x#, and those that end with ~ or with
-// swp, swo, swx, tmp, temp, part, partial, crdownload or filepart.
+// List lists the drops, the oldest first. It leaves out files that are surely still being
+// written or never are messages: hidden ones, #x#, and those that end with ~ or with swp,
+// swo, swx, tmp, temp, part, partial, crdownload or filepart.
 func (drops Drops) List() ([]Stray, error) {
 	names, err := drops.box.disk.names(drops.box.name)
 	if err != nil {
@@ -77,7 +75,7 @@ func (drops Drops) Count() (n int, err error) {
 	return n, drops.box.wrap("count drops", err)
 }
 
-// isDrop says whether a name in a mailbox is that of a file that somebody dropped.
+// isDrop reports whether a name in a mailbox is that of a dropped file.
 func isDrop(name string) bool {
 	return name != fullFile && !slices.Contains(mailboxFolders, name) && !unfinished(name)
 }
@@ -114,9 +112,9 @@ func (b *Mailbox) Arrived(e Entry) (time.Time, error) {
 	return changeTime(&st), nil
 }
 
-// MoveToWork moves what an agent wrote for itself to its folder work/. If a file
-// of that name is there already, it is replaced, as the agent would have done; a
-// folder in the way makes the new one's name end with an id.
+// MoveToWork moves a file that an agent wrote for itself to its folder work/. If a file of
+// that name is there already, it is replaced, as the agent would have done; a folder in the
+// way makes the new one's name end with an id.
 func (drops Drops) MoveToWork(st Stray) error {
 	from, to := drops.box.name+"/"+st.Name, drops.box.at(workFolder, st.Name)
 	err := drops.box.disk.mkdir(drops.box.dir(workFolder))
@@ -132,7 +130,7 @@ func (drops Drops) MoveToWork(st Stray) error {
 	return drops.box.wrap("move "+st.Name+" to work", err)
 }
 
-// SetAside moves what was dropped by hand to dead/ and notes the reason.
+// SetAside moves a drop to dead/ and writes the reason.
 func (drops Drops) SetAside(st Stray, reason string) error {
 	_, err := drops.box.setAside("", st.Name, reason)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Threads are the conversations of a store: which of them are halted.
+// Threads keep the halted conversations of a store.
 type Threads struct{ store *Store }
 
 // Threads returns the conversations of the store.
@@ -34,10 +34,9 @@ func haltFileOf(thread string) string {
 	return haltedDir + "/" + hex.EncodeToString(sum[:])
 }
 
-// Halt halts one conversation, durable, with the reason for people. The store
-// only keeps that; those who deliver and claim ask [Threads.Halted]. If it is
-// halted already the first reason stays. Any program may do the same: the file
-// halted/THREAD is enough.
+// Halt halts one conversation, durable, with the reason for people. The store only records
+// it; callers that deliver or claim ask [Threads.Halted]. If it is halted already the first
+// reason stays. Any program may do the same by making the file halted/THREAD.
 func (t Threads) Halt(thread, why string) error {
 	if err := t.halt(thread, why); err != nil {
 		return fmt.Errorf("halt thread %s: %w", thread, err)
@@ -63,8 +62,7 @@ func (t Threads) halt(thread, why string) error {
 	return t.store.disk.put(haltedDir+"/"+scratchPrefix+NewID(), haltFileOf(thread), []byte(text))
 }
 
-// Halted says whether a conversation is halted; nil when it is not. It costs
-// one look at one name.
+// Halted returns the halt of a conversation, or nil. It costs one look at one name.
 func (t Threads) Halted(thread string) (*HaltedThread, error) {
 	if thread == "" {
 		return nil, nil
@@ -133,7 +131,7 @@ func (t Threads) List() ([]HaltedThread, error) {
 	return list, nil
 }
 
-// Unhalt lets a conversation go on; it is not an error when it is not halted.
+// Unhalt lets a conversation continue; it is not an error when it is not halted.
 func (t Threads) Unhalt(thread string) error {
 	err := ignoreMissing(t.store.disk.remove(haltFileOf(thread)))
 	if err == nil {
