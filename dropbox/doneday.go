@@ -12,9 +12,8 @@ import (
 
 const dayLayout = "2006-01-02"
 
-// makeDay makes a day's folder in done/, durable. That it is there does not say so:
-// whoever made it may have been killed before it was. So each Store looks after it
-// once a day.
+// makeDay makes a day's folder in done/, durable. An existing folder may not be durable,
+// since its maker may have been killed too early. So each Store syncs it once a day.
 func (b *Mailbox) makeDay(folder string) error {
 	there, err := b.disk.exists(folder)
 	if err != nil {
@@ -87,7 +86,7 @@ func (d *disk) dayNames(folder string) ([]string, error) {
 	return names, err
 }
 
-// isDay says whether a name is that of a day's folder in done/.
+// isDay reports whether a name is that of a day's folder in done/.
 func isDay(name string) bool {
 	_, err := time.Parse(dayLayout, name)
 	return err == nil

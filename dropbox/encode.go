@@ -45,10 +45,9 @@ var envelope = []envelopeKey{
 	{"proof", func(m *Message) any { return &m.Proof }},
 }
 
-// Encode writes the message as a file: YAML front matter between two lines "---",
-// then the body, byte for byte. Empty fields are left out, so that a person reads
-// what is there. [Parse] undoes it. The error is an [*InvalidError], or a
-// [*TooLargeError] when the front matter is over 16 KiB.
+// Encode writes the message as a file: YAML front matter between two lines "---", then the
+// body, byte for byte. It leaves out empty fields. [Parse] undoes it. The error is an
+// [*InvalidError], or a [*TooLargeError] when the front matter is over 16 KiB.
 func (m *Message) Encode() ([]byte, error) {
 	if err := m.check(); err != nil {
 		return nil, err
@@ -159,11 +158,11 @@ func mustEscape(r rune) bool {
 	return r < ' ' || 0x7f <= r && r < 0xa0 || r == 0x2028 || r == 0x2029 || r == 0xfeff || r == 0xfffe || r == 0xffff
 }
 
-// notText lists words that some reader of YAML takes for something else than text.
+// notText lists words that some YAML reader does not read as text.
 var notText = []string{"true", "false", "yes", "no", "on", "off", "y", "n", "null"}
 
-// plain says whether every reader of YAML takes s for text without quotes: a
-// letter first, then letters, digits and a few signs, and no word with a meaning.
+// plain reports whether every YAML reader reads s as text without quotes: a letter first,
+// then letters, digits and a few signs, and not a word with a meaning.
 func plain(s string) bool {
 	for i := range len(s) {
 		c := s[i]

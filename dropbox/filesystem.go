@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A FileSystem says what the disk of a folder can do, as far as a store cares.
+// A FileSystem describes the abilities of a folder's disk that a store needs.
 type FileSystem struct {
 	Kind     string // as mount calls it, such as "ext4"; empty when it has no name here
 	Remote   bool   // other machines change it and our kernel does not hear of it; locks may not hold
@@ -21,12 +21,12 @@ type FileSystem struct {
 	Locks     bool // a lock that one program holds is seen by another
 }
 
-// Usable says whether deliveries with a key work there: they need hard links or a
-// rename that refuses to replace. Without a key all file systems will do.
+// Usable reports whether deliveries with a key work there: they need hard links or a rename
+// that refuses to replace. Without a key every file system is enough.
 func (f FileSystem) Usable() bool { return f.HardLinks || f.NoReplace }
 
-// ProbeFileSystem tries out what the disk of a folder can do, in a separate folder
-// there, which it removes. dir must exist, and we must be allowed to write in it.
+// ProbeFileSystem tests the disk of a folder, in a separate folder there, which it removes.
+// dir must exist and be writable.
 func ProbeFileSystem(dir string) (FileSystem, error) {
 	f, err := probe(dir)
 	if err != nil {
@@ -82,8 +82,8 @@ func locksHold(path string) (bool, error) {
 	return lock(fds[0]) == nil && errors.Is(lock(fds[1]), unix.EWOULDBLOCK), nil
 }
 
-// Misplaced lists the folders of mailboxes that nothing can be moved to or from: what
-// is no folder, such as a symlink, and what lies on another disk than the mailbox.
+// Misplaced lists the folders of mailboxes to or from which no file can be moved: things
+// that are not folders, such as a symlink, and folders on another disk than the mailbox.
 // Names are relative to the store, with slashes.
 func (s *Store) Misplaced() ([]string, error) {
 	names, err := s.Mailboxes()
@@ -113,9 +113,9 @@ func (s *Store) Misplaced() ([]string, error) {
 // which is what a message of usual size needs.
 const roomTried = 4 << 10
 
-// Room tells whether the disk takes a message: it writes a file of 4 KiB into the
-// store's folder, durable, and removes it. The error says why not; [IsNoRoom] tells a
-// full disk from other trouble. It is safe for several goroutines.
+// Room checks that the disk has room for a message: it writes a file of 4 KiB into the
+// store's folder, durable, and removes it. The error says why not; [IsNoRoom] tells a full
+// disk from other errors. It is safe for several goroutines.
 func (s *Store) Room() error {
 	name := scratchPrefix + "room-" + NewID()
 	err := s.disk.write(name, make([]byte, roomTried))
@@ -128,7 +128,7 @@ func (s *Store) Room() error {
 	return nil
 }
 
-// IsNoRoom tells whether an error says that a disk is full, or a quota used up.
+// IsNoRoom reports whether an error means that a disk is full, or a quota exceeded.
 func IsNoRoom(err error) bool {
 	return errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT)
 }

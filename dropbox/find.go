@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// A State says where in its life a message is: the name of its folder.
+// A State is the state of a message: the name of its folder.
 type State string
 
 // The states, in the order in which a message goes through them.
@@ -21,7 +21,7 @@ const (
 	Refused State = refusedDir // kept apart from the mailboxes; see [Mailbox.Refuse]
 )
 
-// A Found is a message that was looked for, in whatever mailbox it is.
+// A Found is a message that a search found in any mailbox.
 type Found struct {
 	Mailbox string
 	State   State
@@ -30,11 +30,10 @@ type Found struct {
 	Path    string // relative to the store, with slashes
 }
 
-// All goes through every message of every mailbox by names alone; none is opened.
-// Mailboxes come in the order of their names; within one come what waits, what is
-// claimed, what is done by days, the dead letters, and what was refused, each in the
-// order of names.
-// After an error there is no more.
+// All goes through every message of every mailbox by names alone; none is opened. Mailboxes
+// come in the order of their names; within one come waiting, claimed, and finished messages
+// by days, then dead letters and refused messages, each in the order of names. An error is
+// the last element.
 func (s *Store) All() iter.Seq2[Found, error] {
 	return func(yield func(Found, error) bool) {
 		mailboxes, err := s.Mailboxes()
@@ -122,7 +121,7 @@ func (s *Store) Find(part string) (Found, error) {
 		if !MatchID(f.Entry.ID, part) {
 			continue
 		}
-		// Seen twice, it moved while we looked: the later place is the true one.
+		// A message that is found twice moved during the search: the later place is right.
 		if at := slices.IndexFunc(hits, func(h Found) bool { return h.Entry.ID == f.Entry.ID }); at >= 0 {
 			hits[at] = f
 			continue

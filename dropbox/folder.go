@@ -57,8 +57,8 @@ func (f Folder) ModTime(name string) (time.Time, error) {
 	return modTime(&st), err
 }
 
-// Add makes a new file, durable, whole or not at all. Of several callers that add one
-// name, one alone succeeds; for the others the error is [fs.ErrExist].
+// Add makes a new file, durable, whole or not at all. Of several callers that add one name,
+// only one succeeds; the others get [fs.ErrExist].
 func (f Folder) Add(name string, data []byte) error { return f.write(name, data, f.box.disk.move) }
 
 // Replace makes a file or replaces it, durable, whole or not at all.

@@ -75,7 +75,7 @@ func (f *readable) read(limit int64) ([]byte, error) {
 	return data, nil
 }
 
-// A Kind says what lies under a name.
+// A Kind is the kind of thing under a name.
 type Kind string
 
 // The kinds of things.
@@ -106,16 +106,15 @@ func kindOf[M uint16 | uint32](mode M) Kind {
 	return KindDevice
 }
 
-// isOdd says whether an open fails for what lies under the name, and always will; not
-// for trouble of the disk or the process, which passes.
+// isOdd reports whether an open fails because of the thing under the name, permanently, and
+// not because of temporary trouble of the disk or the process.
 func isOdd(err error) bool {
 	return slices.ContainsFunc([]error{
 		fs.ErrPermission, unix.ELOOP, unix.ENXIO, unix.ENODEV, unix.EISDIR, unix.ENOTDIR, unix.EOPNOTSUPP, unix.ETXTBSY, unix.EOVERFLOW,
 	}, func(e error) bool { return errors.Is(err, e) })
 }
 
-// cannotOpen turns the reasons for which an open fails, and will fail again, into
-// what they say about the file.
+// cannotOpen turns the permanent reasons for a failed open into errors about the file.
 func cannotOpen(err error) error {
 	switch {
 	case errors.Is(err, unix.ELOOP):

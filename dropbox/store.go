@@ -23,10 +23,10 @@ type Options struct {
 	// Now tells the time; nil means time.Now.
 	Now func() time.Time
 
-	// Step, if set, is asked before every change that the store makes on disk, in
-	// the goroutine that makes it. An error refuses that change, and the store
-	// goes on as if the disk had refused it. So a program can keep a record, or
-	// keep a store read-only, or try out a disk that is full.
+	// Step, if set, is called before every change that the store makes on disk, in the
+	// goroutine that makes it. An error refuses that change, and the store continues as if
+	// the disk had refused it. So a program can record changes, keep a store read-only, or
+	// simulate a full disk.
 	Step func(Step) error
 }
 
@@ -65,7 +65,7 @@ const (
 	topicsDir   = "topics"
 )
 
-// ignored keeps what is not finished out of git.
+// ignored keeps unfinished mail out of git.
 const ignored = "# What is finished is tracked: done/, dead/, attach/, board/.\n" +
 	"tmp/\nnew/\ncur/\nkeys/\nwork/\ngrants/\n.lock\nHALT\nFULL\n"
 

@@ -11,8 +11,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox/topic"
 )
 
-// Wherever the closing of a publication is cut off after its receipt was written,
-// Finish files it: message and receipt lie in done/, and nothing in new/ or cur/.
+// If the closing of a publication is interrupted at any point after its receipt was
+// written, Finish files it: message and receipt are in done/, and nothing is in new/ or
+// cur/.
 func TestAClosingThatIsCutOff(t *testing.T) {
 	steps := 0
 	closed := func(t *testing.T, cut int) (*dropbox.Store, string, bool) {
@@ -72,7 +73,7 @@ func TestAClosingThatIsCutOff(t *testing.T) {
 	}
 }
 
-// mustBeFiled demands that all there is of the publications lies in done/.
+// mustBeFiled checks that all files of the publications are in done/.
 func mustBeFiled(t *testing.T, dir string, cut int) {
 	t.Helper()
 	var left, done []string

@@ -83,7 +83,7 @@ func (t Topics) claim(g Grant) (Grant, error) {
 	} else if err != nil {
 		return Grant{}, err
 	}
-	// It may have been closed, and its grant cleaned away, since the look above.
+	// It may have been closed, and its grant removed by Clean, since the look above.
 	if _, err := t.openEntry(g.ID); err != nil {
 		return Grant{}, errors.Join(err, t.grants.Remove(g.ID))
 	}
@@ -98,8 +98,8 @@ func (g Grant) mustBe(agent string) error {
 	return &TakenError{Grant: g}
 }
 
-// GrantOf says who has claimed a publication; the error is [dropbox.ErrNotFound] when
-// nobody has.
+// GrantOf returns the claim of a publication; the error is [dropbox.ErrNotFound] when it is
+// unclaimed.
 func (t Topics) GrantOf(id string) (Grant, error) {
 	var g Grant
 	data, err := t.grants.Read(id, 4<<10)
@@ -162,9 +162,9 @@ func (t Topics) close(id, agent string, receipt []byte) error {
 	return t.box.Finish(e)
 }
 
-// Finish files the publications whose closing a crash cut off after their
-// receipt was written. Any process may call it; to repeat it is harmless. It costs one
-// listing when there is nothing to do.
+// Finish files the publications whose closing a crash interrupted after their receipt was
+// written. Any process may call it; repeating it is harmless. It costs one listing when
+// there is nothing to do.
 func (t Topics) Finish() error {
 	closed, err := t.box.Receipts()
 	if err != nil || len(closed) == 0 {
@@ -259,9 +259,9 @@ func (t Topics) Open() ([]Publication, error) {
 // grantLife is how long the grant of a closed publication is kept: as long as a key.
 const grantLife = 7 * 24 * time.Hour
 
-// Clean removes what crashes left behind among the topics, as [dropbox.Mailbox.Clean]
-// does, and the grants of publications that were closed a week ago. To repeat it is
-// harmless. It returns how many files it removed.
+// Clean removes files that crashes left among the topics, as [dropbox.Mailbox.Clean] does,
+// and the grants of publications that were closed a week ago. Repeating it is harmless. It
+// returns the number of removed files.
 func (t Topics) Clean(now time.Time) (removed int, err error) {
 	if removed, err = t.box.Clean(now); err != nil {
 		return removed, err

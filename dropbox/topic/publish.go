@@ -135,8 +135,8 @@ func (t Topics) OfferAgain(p Publication, priority dropbox.Priority, sign func(m
 	return offered, nil
 }
 
-// Assign delivers a publication to the one agent that has claimed it without being
-// asked, or was given it; once.
+// Assign delivers a publication, once, to an agent that has claimed it without an offer, or
+// to which it was given.
 func (t Topics) Assign(p Publication, agent string, sign func(m *dropbox.Message, to string) string) error {
 	out := *p.Message
 	out.To, out.Offer, out.Key = nil, p.ID, assignKey(p.ID)
@@ -161,16 +161,16 @@ func (t Topics) Assigned(id, agent string) (d dropbox.Delivery, ok bool, err err
 
 func assignKey(id string) string { return "assign:" + id }
 
-// How published work ends; see [Topics.Announce].
+// The ends of published work; see [Topics.Announce].
 const (
 	Completed = "completed"
 	Failed    = "failed"
 )
 
-// Announce publishes how the work of a publication, or of an offer of it, ended,
-// as a status beside its topic: task.created is followed by task.completed or
-// task.failed. How a publication ended is told once, whoever says so and however; that
-// it was given up, once for each offer.
+// Announce publishes how the work of a publication, or of an offer of it, ended, as a
+// status beside its topic: task.created is followed by task.completed or task.failed. The
+// end of a publication is announced once, whoever announces it; that it was given up, once
+// for each offer.
 func (t Topics) Announce(m *dropbox.Message, by, end, text string, sign func(m *dropbox.Message, to string) string) error {
 	word := &dropbox.Message{
 		From: by, Type: dropbox.Status, Topic: end, Subject: m.Subject, Thread: m.Thread, Trace: m.Trace, ReplyTo: m.Offer,
@@ -187,7 +187,7 @@ func (t Topics) Announce(m *dropbox.Message, by, end, text string, sign func(m *
 	return err
 }
 
-// signFor makes a signer for this mailbox of one for any mailbox.
+// signFor makes a signer for one mailbox from a signer for any mailbox.
 func signFor(sign func(*dropbox.Message, string) string, to string) func(*dropbox.Message) string {
 	if sign == nil {
 		return nil

@@ -13,8 +13,8 @@ import (
 // maxPatterns is the most patterns of one subscriber.
 const maxPatterns = 64
 
-// Subscribe adds patterns to those of an agent, durable, and returns all that it
-// has, sorted. The errors are [*dropbox.UnknownError] or [*dropbox.NameError] for the agent and
+// Subscribe adds patterns to those of an agent, durable, and returns all its patterns,
+// sorted. The errors are [*dropbox.UnknownError] or [*dropbox.NameError] for the agent and
 // [*dropbox.InvalidError] for a pattern.
 func (t Topics) Subscribe(agent string, patterns ...string) ([]string, error) {
 	return t.resubscribe(agent, patterns, func(has []string) []string {
@@ -33,8 +33,8 @@ func (t Topics) Unsubscribe(agent string, patterns ...string) ([]string, error) 
 	})
 }
 
-// resubscribe replaces the patterns of an agent by one rename. Two programs that
-// change those of one agent at once: the last one wins.
+// resubscribe replaces the patterns of an agent by one rename. Of two concurrent changes
+// for one agent the last one wins.
 func (t Topics) resubscribe(agent string, patterns []string, change func(has []string) []string) ([]string, error) {
 	fail := func(err error) ([]string, error) {
 		return nil, fmt.Errorf("subscriptions of %s: %w", agent, err)
@@ -67,8 +67,8 @@ func (t Topics) resubscribe(agent string, patterns []string, change func(has []s
 	return has, nil
 }
 
-// Subscriptions lists the patterns of an agent, sorted. Lines that are no pattern
-// are left out: a person may write the file as well.
+// Subscriptions lists the patterns of an agent, sorted. Invalid lines are left out, since a
+// person may write the file as well.
 func (t Topics) Subscriptions(agent string) ([]string, error) {
 	if dropbox.CheckMailbox(agent) != nil {
 		return nil, fmt.Errorf("subscriptions: %w", t.store.Known(agent))
@@ -89,7 +89,7 @@ func (t Topics) Subscriptions(agent string) ([]string, error) {
 	return slices.Compact(has), nil
 }
 
-// Subscribers lists who has a pattern for this topic, sorted.
+// Subscribers lists the agents with a pattern for this topic, sorted.
 func (t Topics) Subscribers(topic string) ([]string, error) {
 	names, err := t.subscriptions.Names()
 	if err != nil {

@@ -168,7 +168,7 @@ func TestWorkIsOfferedAndClaimedOnce(t *testing.T) {
 		t.Errorf("open = %+v, %v", open, err)
 	}
 
-	// Given back, another may have it.
+	// After a release another agent may claim it.
 	if err := topic.Of(s).Release(p.ID, "coder"); err != nil {
 		t.Fatal(err)
 	}

@@ -19,7 +19,7 @@ func Of(store *dropbox.Store) Topics {
 	return Topics{store: store, box: box, subscriptions: box.Folder("subscriptions"), grants: box.Folder("grants")}
 }
 
-// makeFolders makes the folders of the topics. To repeat it is harmless.
+// makeFolders makes the folders of the topics. Repeating it is harmless.
 func (t Topics) makeFolders() error {
 	if err := t.box.Make(); err != nil {
 		return err
