@@ -202,6 +202,15 @@ func TestAClientThatCannotResumeGetsTheWindow(t *testing.T) {
 			if len(runs) != 3 || len(ids) != 3 {
 				t.Errorf("%d turns in %d sessions, want 3 in 3", len(runs), len(ids))
 			}
+			err := journal.ReadLedger(journal.HomeOf(f.dir).Ledger(), func(l journal.LedgerLine) bool {
+				if !l.CostUnknown || l.CostUSD != 0 {
+					t.Errorf("the ledger books %v USD, unknown: %v", l.CostUSD, l.CostUnknown)
+				}
+				return true
+			})
+			if err != nil {
+				t.Error(err)
+			}
 			last := runs[len(runs)-1].Turn.Prompt
 			for _, want := range []string{"the door is green", "the wall is red"} {
 				if n := strings.Count(last, want); n != 1 {

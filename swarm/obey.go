@@ -79,14 +79,14 @@ func (a *agent) compact(stop, kill context.Context, o *journal.Order) error {
 		err = a.ledger.Add(journal.LedgerLine{
 			At: out.Ended.UTC(), Turn: turn, Agent: a.name, From: a.name, Subject: "compact the context",
 			Outcome: string(out.End), Reason: out.Reason, Seconds: out.Ended.Sub(out.Began).Seconds(),
-			Tokens: journal.TallyOf(out), CostUSD: out.CostUSD, Model: out.Model, Session: out.Session,
+			Tokens: journal.TallyOf(out), CostUSD: out.CostUSD, CostUnknown: out.CostUnknown, Model: out.Model, Session: out.Session,
 			Context: journal.Context{Tokens: out.ContextTokens, Limit: out.ContextLimit},
 		})
 	}
 	if err != nil {
 		return err
 	}
-	text := fmt.Sprintf("= compacted %s %s %.2f USD, by %s", often(out.Compactions), screen.Took(out.Ended.Sub(out.Began)), out.CostUSD, o.By)
+	text := fmt.Sprintf("= compacted %s %s %s, by %s", often(out.Compactions), screen.Took(out.Ended.Sub(out.Began)), costText(out.Spent), o.By)
 	if out.End != runner.Done {
 		text = fmt.Sprintf("= not compacted: %s", cmp.Or(out.Reason, string(out.End)))
 	}

@@ -43,7 +43,7 @@ func (a *agent) startHint(hint string) string { return hint + ", then claude-swa
 func (a *agent) report(j *mail.Job, out runner.Outcome) {
 	a.inbox.Started(j)
 	took := out.Ended.Sub(out.Began)
-	text := fmt.Sprintf("= %s %s %.2f USD", out.End, screen.Took(took), out.CostUSD)
+	text := fmt.Sprintf("= %s %s %s", out.End, screen.Took(took), costText(out.Spent))
 	if out.Reason != "" {
 		text += ": " + out.Reason
 	}
@@ -171,4 +171,12 @@ func (a *agent) doubts(message string, now time.Time) time.Duration {
 		s.Doubt = &journal.Doubt{Message: message, Since: now.UTC().Round(0)}
 	}))
 	return 0
+}
+
+// costText is what a turn cost, for the log of its agent.
+func costText(s runner.Spent) string {
+	if s.CostUnknown {
+		return "cost unknown"
+	}
+	return fmt.Sprintf("%.2f USD", s.CostUSD)
 }

@@ -135,7 +135,11 @@ func historyTable(w io.Writer, v *view.History, now time.Time, long, short bool)
 		if !short {
 			cells = append(cells, screen.Span(time.Duration(turn.Seconds*float64(time.Second))))
 		}
-		cells = append(cells, fmt.Sprintf("%.*f USD", digits, turn.CostUSD))
+		cost := fmt.Sprintf("%.*f USD", digits, turn.CostUSD)
+		if turn.CostUnknown {
+			cost = "unknown"
+		}
+		cells = append(cells, cost)
 		if !short {
 			cells = append(cells, cmp.Or(turn.From, "-"))
 		}

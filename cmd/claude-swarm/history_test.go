@@ -10,6 +10,16 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/view"
 )
 
+// A cost that nobody knows is not shown as 0.
+func TestWriteHistoryOfAnUnknownCost(t *testing.T) {
+	var out bytes.Buffer
+	turn := view.PastTurn{Agent: "coder", At: time.Now(), Message: "k7f3q9m2xd", Outcome: "done", CostUnknown: true}
+	writeHistory(&out, &view.History{Agent: "coder", Turns: []view.PastTurn{turn}}, false, time.Now())
+	if row, _, _ := strings.Cut(out.String(), "\n"); !strings.Contains(row, " unknown ") || strings.Contains(row, "USD") {
+		t.Errorf("the row of a turn whose cost is unknown is %q", row)
+	}
+}
+
 // A turn is one line of 80 columns, and --long has all of it.
 func TestWriteHistory(t *testing.T) {
 	now := time.Date(2026, 11, 21, 10, 30, 0, 0, time.Local)

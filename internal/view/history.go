@@ -11,17 +11,20 @@ import (
 
 // A PastTurn is one line of a history.
 type PastTurn struct {
-	Agent   string           `json:"agent"`
-	At      time.Time        `json:"at"` // the end
-	Turn    string           `json:"turn"`
-	Message string           `json:"message"`
-	From    string           `json:"from"`
-	Subject string           `json:"subject,omitempty"` // or the beginning of the text
-	Outcome string           `json:"outcome"`
-	Reason  string           `json:"reason,omitempty"`
-	Seconds float64          `json:"seconds"`
-	CostUSD float64          `json:"cost_usd"`
-	Receipt *journal.Receipt `json:"receipt,omitempty"` // of a turn that ended well
+	Agent   string    `json:"agent"`
+	At      time.Time `json:"at"` // the end
+	Turn    string    `json:"turn"`
+	Message string    `json:"message"`
+	From    string    `json:"from"`
+	Subject string    `json:"subject,omitempty"` // or the beginning of the text
+	Outcome string    `json:"outcome"`
+	Reason  string    `json:"reason,omitempty"`
+	Seconds float64   `json:"seconds"`
+	CostUSD float64   `json:"cost_usd"`
+	// CostUnknown says that the client tells no cost, or that a person's own session did
+	// the turn.
+	CostUnknown bool             `json:"cost_unknown,omitempty"`
+	Receipt     *journal.Receipt `json:"receipt,omitempty"` // of a turn that ended well
 }
 
 // A History is the last turns of an agent.
@@ -47,6 +50,7 @@ func HistoryOf(c *client.Client, agent string, since time.Time, n int) (*History
 		h.Turns = append(h.Turns, PastTurn{
 			Agent: l.Agent, At: l.At, Turn: l.Turn, Message: l.Message, From: l.From, Subject: l.Subject,
 			Outcome: l.Outcome, Reason: l.Reason, Seconds: l.Seconds, CostUSD: l.CostUSD,
+			CostUnknown: l.CostUnknown || l.Via == journal.ViaAttach,
 		})
 		if n > 0 && len(h.Turns) > n {
 			h.Turns = h.Turns[1:]

@@ -33,11 +33,13 @@ type LedgerLine struct {
 	Seconds float64   `json:"seconds"`
 	Tokens  Tally     `json:"tokens"`
 	CostUSD float64   `json:"cost_usd"`
-	Model   string    `json:"model,omitempty"`
-	Session string    `json:"session,omitempty"`
-	Context Context   `json:"context,omitzero"`  // of the session at the end
-	Text    string    `json:"text,omitempty"`    // the last words, one line
-	ByLead  bool      `json:"by_lead,omitempty"` // its message was proven to be the lead's
+	// CostUnknown says that the client tells no cost; CostUSD is 0 then.
+	CostUnknown bool    `json:"cost_unknown,omitempty"`
+	Model       string  `json:"model,omitempty"`
+	Session     string  `json:"session,omitempty"`
+	Context     Context `json:"context,omitzero"`  // of the session at the end
+	Text        string  `json:"text,omitempty"`    // the last words, one line
+	ByLead      bool    `json:"by_lead,omitempty"` // its message was proven to be the lead's
 }
 
 // MaxLastText bounds the last words in the ledger and the status, in runes.
@@ -255,7 +257,7 @@ func utcDay(t time.Time) string { return t.UTC().Format(time.DateOnly) }
 func LineOf(m *dropbox.Message, r *Receipt) LedgerLine {
 	l := LedgerLine{
 		At: r.Ended, Turn: r.Turn, Agent: r.Agent, Message: m.ID, From: m.From, Subject: m.Subject,
-		Outcome: r.Outcome, Tokens: r.Tokens, Model: r.Model, Session: r.Session,
+		Outcome: r.Outcome, Tokens: r.Tokens, CostUnknown: r.CostUnknown, Model: r.Model, Session: r.Session,
 		Context: r.Context, Text: screen.Short(r.Text, MaxLastText),
 		ByLead: r.Proven && m.From == dropbox.Lead,
 	}

@@ -30,6 +30,8 @@ type Receipt struct {
 	Tokens   Tally     `yaml:"tokens" json:"tokens"`
 	CostUSD  float64   `yaml:"cost_usd" json:"cost_usd"` // of all attempts
 	Context  Context   `yaml:"context" json:"context"`   // of the session at the end
+	// CostUnknown says that the client of the last attempt tells no cost.
+	CostUnknown bool `yaml:"cost_unknown,omitempty" json:"cost_unknown,omitempty"`
 
 	ToolCalls   int      `yaml:"tool_calls" json:"tool_calls"`
 	Denied      []string `yaml:"denied,omitempty" json:"denied,omitempty"`
