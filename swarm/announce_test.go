@@ -109,7 +109,7 @@ func TestAnnounced(t *testing.T) {
 	}
 	f.shown("begun-" + stopped)
 
-	// What arrives while no daemon runs is shown by the next, and nothing twice.
+	// The next daemon shows mail that arrives while none runs, and nothing twice.
 	f.halt()
 	question := f.send(dropbox.Lead, "Which green?", typed(dropbox.Question), from("coder"))
 	f.start()

@@ -29,8 +29,8 @@ func (f *field) told(words string) *dropbox.Message {
 	return got
 }
 
-// Whatever a message holds, its answer or its bounce gets out of the way of the
-// next message.
+// The answer or bounce to any message, whatever its content, does not block the next
+// message.
 func TestNoAnswerHoldsUpTheNext(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -60,7 +60,7 @@ func TestNoAnswerHoldsUpTheNext(t *testing.T) {
 	}
 }
 
-// What is wrong with a message may be long; who is told gets the beginning.
+// The reason why a message failed may be long; the sender gets the beginning.
 func TestALongReasonIsToldToo(t *testing.T) {
 	f := newField(t, "coder")
 	f.start()

@@ -102,7 +102,7 @@ func TestAnAttachedSessionWorksThroughItsMail(t *testing.T) {
 	if !strings.HasPrefix(r.Prompt, "claude-swarm: turn for ada") || !strings.Contains(r.Prompt, "\n/clear\nfirst\n---") || !strings.Contains(r.Prompt, "by the way") {
 		t.Fatalf("the first prompt: %s", r.Prompt)
 	}
-	// What it sends meanwhile is sent as ada, in that turn.
+	// A message that it sends meanwhile is from ada, in that turn.
 	b, err := p.home.AttachedTo(p.hook)
 	if err != nil || b == nil || b.Agent != "ada" || b.Message != first || b.Turn != first+"-1" {
 		t.Fatalf("AttachedTo = %+v, %v", b, err)
@@ -358,9 +358,9 @@ func (strict) Ask(q mail.GateQuestion) mail.GateVerdict {
 	return mail.GateVerdict{Pass: true}
 }
 
-// What the gate refuses reaches no session, neither as work nor riding along, and its
-// sender is told. The same for an offer that another has taken, what has expired, and
-// what was done already.
+// Mail that the gate refuses reaches no session, neither as work nor as a note, and its
+// sender is told. The same holds for an offer that another agent has claimed, for expired
+// mail, and for mail that was done already.
 func TestAnAttachedSessionGetsNoRefusedMail(t *testing.T) {
 	p := newAttached(t)
 	var err error
@@ -403,7 +403,8 @@ func TestAnAttachedSessionGetsNoRefusedMail(t *testing.T) {
 	}
 }
 
-// Who is paused, stopped or halted by a person gets no mail, and it is said.
+// A session whose agent a person paused, stopped or halted gets no mail, and the reply says
+// so.
 func TestAnAttachedSessionIsHeld(t *testing.T) {
 	p := newAttached(t)
 	p.deliver(&dropbox.Message{Type: dropbox.Task, Body: []byte("a task\n")})
@@ -506,8 +507,8 @@ func TestABrokenOffFetchIsNotFiled(t *testing.T) {
 	}
 }
 
-// What a session begins, ends well and gives up is shown as of every other agent: each
-// once, also when it was broken off between.
+// The begun, done and given up messages of a session are shown like those of every other
+// agent: each once, also after a break.
 func TestAnAttachedSessionIsShown(t *testing.T) {
 	p := newAttached(t)
 	var err error
@@ -540,7 +541,7 @@ func TestAnAttachedSessionIsShown(t *testing.T) {
 	}
 }
 
-// What happened before people were to see it is not shown afterwards.
+// Events from before the announcer are not shown afterwards.
 func TestAnAttachedSessionIsShownFromNowOn(t *testing.T) {
 	p := newAttached(t)
 	p.deliver(&dropbox.Message{Type: dropbox.Task, Body: []byte("before\n")})

@@ -18,9 +18,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/claude"
 )
 
-// newClientField is a field whose agents are stand-ins for the CLI, each turn a
-// process of its own. The times of a turn are short, those after a failure long:
-// what follows a failure is there to be seen.
+// newClientField is a field whose agents are stand-ins for the CLI, each turn a separate
+// process. The times of a turn are short, those after a failure long: what follows a
+// failure is there to be seen.
 func newClientField(t *testing.T, agents ...string) *field {
 	t.Helper()
 	f := newField(t, agents...)
@@ -84,9 +84,9 @@ func (f *field) noProcesses() {
 	}
 }
 
-// A client may do anything. What follows is what is promised: the state, why, and
-// what to do about it; what is counted; that no process is left; and the next
-// message is worked on.
+// A client may do anything. The promises for what follows are: the state, its reason and
+// the next step; the count of failures; no process is left; and the next message is worked
+// on.
 func TestClientsThatMisbehave(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

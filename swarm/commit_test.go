@@ -24,7 +24,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// What one turn changes, in its order, with a note that rides along. The claim is durable
+// The changes of one turn, in order, with a note that rides along. The claim is durable
 // before the client has the prompt; the receipt is, before anything says that the turn is
 // done; the ledger has its line and the sender the answer before the message is filed.
 func TestTheOrderOfAGoodTurn(t *testing.T) {
@@ -259,7 +259,7 @@ func TestAFailureCountsAfterACrash(t *testing.T) {
 	}
 }
 
-// What a dead client left running is ended before its message is begun again.
+// Processes that a dead client left are ended before its message begins again.
 func TestWhatADeadClientLeftIsEndedFirst(t *testing.T) {
 	f := newField(t, "coder")
 	id := f.send("coder", "work")

@@ -27,8 +27,8 @@ func (s *slowly) Run(ctx context.Context, t runner.Turn) runner.Outcome {
 	return s.seen.Run(ctx, t)
 }
 
-// What stops a compaction in its middle ends it soon, leaves no process behind, and loses
-// no order but the one that a person takes back.
+// An order that stops a compaction in its middle ends it soon, leaves no process behind,
+// and loses no order except one that a person takes back.
 func TestStopDuringACompaction(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

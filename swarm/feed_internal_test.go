@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Who begins to listen while a text is being written gets it from its beginning.
+// A listener that joins while a text is being written gets it from its beginning.
 func TestALateListenerGetsTheOpenText(t *testing.T) {
 	piece := func(agent, text string) FeedEvent {
 		return FeedEvent{Kind: FeedPartial, Agent: agent, ID: "k7f3q9m2xd", Text: text}

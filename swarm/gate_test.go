@@ -115,8 +115,8 @@ func (f *field) quiet() {
 	})
 }
 
-// Agents that are told to pass a thing on for ever are stopped, whatever they say
-// and however they say it, and the lead is told once.
+// Agents that pass a task on without end are stopped, whatever they say and however they
+// say it, and the lead is told once.
 func TestAgentsInALoopAreStopped(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -204,7 +204,7 @@ func TestAgentsInALoopAreStopped(t *testing.T) {
 	}
 }
 
-// What honest agents do for one task passes: three reviews in a row, each with a
+// The messages of honest agents for one task pass: three reviews in a row, each with a
 // question back.
 func TestAnHonestConversationIsNoLoop(t *testing.T) {
 	f := newGated(t, policy.Default(), "coder", "reviewer")
@@ -377,7 +377,8 @@ func TestLastWordsHalt(t *testing.T) {
 	}
 }
 
-// What a person lets through runs, and a conversation that is let go on goes on.
+// A message that a person lets through runs, and a conversation that a person resumes
+// continues.
 func TestLetThrough(t *testing.T) {
 	f := newGated(t, policy.Default(), "coder")
 	f.start()

@@ -190,7 +190,7 @@ func TestAFileLaidIntoTheLeadsMailboxIsMail(t *testing.T) {
 	}
 }
 
-// Who lays something into the mailbox of the lead that is not a message is told so.
+// The lead hears about a file in the lead's mailbox that is not a message.
 func TestWhatIsNoMessageForTheLeadIsTold(t *testing.T) {
 	f := newField(t, "coder")
 	f.start()
@@ -248,8 +248,8 @@ func TestTheMailboxesAreDeletedAndMoved(t *testing.T) {
 	f.answer(f.send("coder", "once more"))
 }
 
-// A turn whose last act is to write a file into a mailbox by the shell must not
-// wake agents for ever, whether the file rests within the turn or after it.
+// A turn whose last act is to write a file into a mailbox by the shell must not wake agents
+// without end, whether the file is finished within the turn or after it.
 func TestFilesWrittenByTheShellEndAtTheLastHop(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -330,8 +330,8 @@ func TestADropUnderANameThatTheAgentUsed(t *testing.T) {
 	f.until("it is done", func() bool { return len(f.backend.Runs()) == 2 })
 }
 
-// What cannot be taken in is tried again more and more seldom: a full disk must
-// not fill the log as well.
+// The waits between the tries of a file that cannot be delivered grow: a full disk must not
+// fill the log as well.
 func TestPatienceWithWhatCannotBeTakenIn(t *testing.T) {
 	f := newField(t, "coder")
 	store, err := dropbox.Open(f.store.Dir(), dropbox.Options{Step: func(st dropbox.Step) error {

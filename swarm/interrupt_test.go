@@ -10,8 +10,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// What is urgent comes first, and what was interrupted for it begins again, with
-// nothing counted against it.
+// Urgent mail comes first, and the message that was interrupted for it begins again,
+// without a counted failure.
 func TestAnInterruptedMessageComesAfterTheUrgentOne(t *testing.T) {
 	f := newField(t, "coder")
 	f.start()
@@ -38,7 +38,7 @@ func TestAnInterruptedMessageComesAfterTheUrgentOne(t *testing.T) {
 	if prompt := f.backend.Runs()[2].Turn.Prompt; !strings.Contains(prompt, "begun before and cut off") {
 		t.Errorf("the second prompt of the long one does not say that it was cut off:\n%s", prompt)
 	}
-	// The turn of the message itself is let be.
+	// The turn of the urgent message itself keeps running.
 	if _, err := f.daemon.Interrupt(t.Context(), "coder", "the lead", long); !errors.Is(err, swarm.ErrNoTurn) {
 		t.Errorf("Interrupt for the message that it works on = %v, want ErrNoTurn", err)
 	}

@@ -422,7 +422,7 @@ func TestWhatIsNotWorkedOn(t *testing.T) {
 	if n := len(f.backend.Runs()); n != 0 {
 		t.Errorf("%d turns", n)
 	}
-	// What came back by a git checkout has a receipt, and is not run again.
+	// A message that came back by a git checkout has a receipt, and does not run again.
 	id := f.send("coder", "once")
 	f.answer(id)
 	f.untilState("coder", swarm.Idle)
@@ -471,8 +471,8 @@ func TestReload(t *testing.T) {
 	}
 }
 
-// Two programs that pass a message on for ever are stopped by its hops, and the
-// person is told.
+// Two programs that pass a message on without end are stopped by its hops, and the person
+// is told.
 func TestALoopEnds(t *testing.T) {
 	f := newField(t, "coder")
 	f.start()
@@ -514,7 +514,7 @@ func TestTheLeadsMailboxIsTidiedToo(t *testing.T) {
 	f.until("it is tidied", func() bool { _, err := os.Stat(old); return err != nil })
 }
 
-// What a message says of its sender cannot pass for what the daemon says.
+// The sender that a message claims cannot pass for the daemon's words about the sender.
 func TestASenderCannotSayThatItIsProven(t *testing.T) {
 	f := newField(t, "coder")
 	f.start()

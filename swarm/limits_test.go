@@ -56,8 +56,8 @@ func TestALimitWithoutAnEndIsToldOnce(t *testing.T) {
 	}
 }
 
-// What the client does not explain is parked like an outage, but not without end: the
-// message may be at fault. After a day it is counted, and given up at last.
+// A failure that the client does not explain is parked like an outage, but not without end:
+// the message may be the cause. After a day it counts, and at last the message is given up.
 func TestAnUnknownCauseIsCountedAfterADay(t *testing.T) {
 	f := newField(t, "coder")
 	f.plan.Agents[0].RetryDelay = time.Millisecond

@@ -106,8 +106,8 @@ func TestAListenerThatFails(t *testing.T) {
 	}
 }
 
-// What was on the list when the daemon was cut off is told by the next one, and an alert
-// that had arrived already is not delivered twice.
+// The next daemon passes on the events that were on the list at the crash, and does not
+// deliver an alert twice that had arrived already.
 func TestListenersGoOnAfterACrash(t *testing.T) {
 	f := newField(t, "coder")
 	h := &hearer{}

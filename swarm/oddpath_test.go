@@ -48,7 +48,7 @@ func TestAProjectWithAnOddPath(t *testing.T) {
 			}
 			f.halt()
 
-			// Who calls is known by the pid files.
+			// The pid files tell who calls.
 			self, err := runner.Identify(os.Getpid())
 			if err != nil {
 				t.Fatal(err)

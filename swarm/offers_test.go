@@ -76,8 +76,8 @@ func (f *field) closed(id string) string {
 	return g.Agent
 }
 
-// What is published is done by the one that claims it: who published gets one
-// answer, who listens hears of it, and whoever declined says nothing.
+// The agent that claims published work does it: the publisher gets one answer, the
+// listeners hear of it, and agents that declined say nothing.
 func TestPublishedWorkIsDoneOnce(t *testing.T) {
 	f := newField(t, "coder", "other", "watcher")
 	f.subscribe("coder", "task.created")
@@ -131,7 +131,7 @@ func TestAMissedOfferCostsNothing(t *testing.T) {
 	}
 }
 
-// What nobody claims is offered again as urgent, then goes to the fallback.
+// Unclaimed work is offered again as urgent, then goes to the fallback.
 func TestUnclaimedWorkFallsBack(t *testing.T) {
 	f := newField(t, "coder", "fixer")
 	f.plan.Topics = swarm.TopicPolicy{ClaimTimeout: 300 * time.Millisecond, Fallback: "fixer"}
@@ -175,7 +175,7 @@ func TestTheLeadIsToldOfUnclaimedWork(t *testing.T) {
 	}
 }
 
-// Who claims and then gives up gives it back to the others.
+// An agent that claims work and then gives up gives it back to the others.
 func TestAClaimThatComesToNothing(t *testing.T) {
 	f := newField(t, "coder", "other", "watcher")
 	f.plan.Topics = swarm.TopicPolicy{ClaimTimeout: time.Hour}
@@ -257,8 +257,8 @@ func TestNoStepOfUnclaimedWorkIsSkipped(t *testing.T) {
 	if !slices.Equal(asked, []string{"coder", "coder", "fixer"}) {
 		t.Errorf("asked: %v, want coder, once more coder, and then fixer", asked)
 	}
-	// The next daemon begins at the first step, and asks nobody twice. What is published
-	// then has its steps after those of the first, and its turns as well.
+	// The next daemon begins at the first step, and asks nobody twice. Work that is
+	// published then has its steps after those of the first, and its turns as well.
 	f.halt()
 	f.start()
 	later := f.publish(dropbox.Lead, "task.created", "more work")

@@ -16,7 +16,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// bounces are the messages for the lead that answer one of its own.
+// bounces are the messages for the lead that answer one of the lead's.
 func (f *field) bounces(id string) []*dropbox.Message {
 	f.t.Helper()
 	return slices.DeleteFunc(f.mail(dropbox.Lead), func(m *dropbox.Message) bool { return m.ReplyTo != id })

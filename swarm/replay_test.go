@@ -66,7 +66,7 @@ func TestACopyOfACancelledMessage(t *testing.T) {
 		t.Errorf("a changed copy is proven: %+v", r)
 	}
 
-	// What was taken back can be tried again as ever.
+	// A dead letter can be tried again as before.
 	letters, err := box.DeadLetters().List()
 	if err != nil {
 		t.Fatal(err)

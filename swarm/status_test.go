@@ -84,7 +84,7 @@ func TestAWorkingAgentHasTheTimeOfItsTurn(t *testing.T) {
 	f.untilState("coder", swarm.Idle)
 }
 
-// What was dropped by hand is seen before it is taken in, with a daemon and without.
+// The status shows dropped files before they are delivered, with a daemon and without.
 func TestDropsAreCountedUntilTheyAreTakenIn(t *testing.T) {
 	f := newField(t, "coder")
 	f.plan.Debounce = time.Hour

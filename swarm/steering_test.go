@@ -47,7 +47,7 @@ func TestAnUrgentMessageReachesTheRunningTurn(t *testing.T) {
 	f.until("all is filed", func() bool { return len(f.files("coder", "new"))+len(f.files("coder", "cur")) == 0 })
 }
 
-// What was brought to a turn that fails, or comes too late, has a separate turn.
+// A message that was brought to a turn that fails, or too late, gets a separate turn.
 func TestWhatTheTurnDidNotTakeInWaits(t *testing.T) {
 	for name, end := range map[string][]runnertest.Step{
 		"the turn failed":    {runnertest.TakeIn(), runnertest.Fail("no luck")},

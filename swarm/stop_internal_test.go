@@ -2,8 +2,8 @@ package swarm
 
 import "testing"
 
-// Only who closes a ring is refused. What waited in a turn that has ended, or has been
-// given up, holds nobody.
+// Only the wait that closes a circle is refused. Waits of turns that have ended, or that
+// were given up, do not count.
 func TestWaits(t *testing.T) {
 	var w waits
 	coder, reviewer := make(chan struct{}), make(chan struct{})

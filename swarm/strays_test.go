@@ -71,8 +71,8 @@ func (f *field) looked() bool {
 	return true
 }
 
-// What lies in new/ without a message's name is set aside, and the lead is told
-// once; it can be given back, and is a drop then.
+// A file in new/ without a message's name is set aside, and the lead is told once; it can
+// be given back, and is a drop then.
 func TestAFileWithoutAMessagesNameIsTold(t *testing.T) {
 	f := newField(t, "coder")
 	f.start()

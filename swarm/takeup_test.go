@@ -154,7 +154,7 @@ func TestNoClientIsStartedWithoutItsFiles(t *testing.T) {
 	}
 }
 
-// What an agent is advised depends on the tools that it really has.
+// The advice to an agent depends on the tools that it really has.
 func TestAdviceKnowsTheTools(t *testing.T) {
 	for _, has := range []bool{true, false} {
 		f := newField(t, "coder")
@@ -180,7 +180,8 @@ func TestAdviceKnowsTheTools(t *testing.T) {
 	}
 }
 
-// What was brought to a turn that failed waits again, though the disk refuses it once.
+// A message that was brought to a turn that failed waits again, though the disk refuses it
+// once.
 func TestWhatWasBroughtToAFailedTurnIsNotForgotten(t *testing.T) {
 	f := newField(t, "coder")
 	var refused atomic.Bool

@@ -42,7 +42,7 @@ func traced(t *testing.T) journal.Home {
 }
 
 // Where no client was noted and no daemon is above, nobody is below a turn: the processes
-// above are not read. What a process carries itself counts.
+// above are not read. The mark in the process's own environment counts.
 func TestWithoutClientsNobodyIsBelowATurn(t *testing.T) {
 	home := traced(t)
 	script := `CLAUDE_SWARM_TURN=aaaaaaaaaa-1 sh -c "env -i PATH=$PATH sh -c 'echo \$\$; read x; true'; true"; true`
@@ -87,8 +87,8 @@ func pidIn(t *testing.T, script string) int {
 	return pid
 }
 
-// Who asks is found by the processes above, whatever the caller's own environment
-// says: emptied, of another agent, or of another turn.
+// A caller is found by the processes above, whatever its own environment says: emptied, of
+// another agent, or of another turn.
 func TestACallerIsTracedByItsProcesses(t *testing.T) {
 	home := traced(t)
 	waits := `'echo $$; read x; true'`
@@ -119,8 +119,8 @@ func TestACallerIsTracedByItsProcesses(t *testing.T) {
 // quoted makes a quoted script fit into double quotes.
 func quoted(s string) string { return strings.ReplaceAll(s, "$$", `\$\$`) }
 
-// What the daemon has adopted is of a turn, though nothing says of which: of the one
-// that was passed on most often while clients live, else of the last one.
+// A process that the daemon has adopted belongs to a turn, though nothing says to which:
+// while clients live to the one with the most hops, else to the last one.
 func TestACallerThatTheDaemonAdopted(t *testing.T) {
 	home := traced(t)
 	note := rendezvous.Note{PID: os.Getpid(), Since: time.Now(), Version: "test"}

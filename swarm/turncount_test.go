@@ -128,7 +128,7 @@ func TestTheCountOfTurnsSurvivesARestart(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.held(3)
-	// What a person sends waits too: the agent does not go on by itself.
+	// A message from a person waits too: the agent does not resume by itself.
 	f.send("a", "go on")
 	f.held(3)
 	if n := len(f.backend.Runs()); n != 5 {
@@ -139,8 +139,8 @@ func TestTheCountOfTurnsSurvivesARestart(t *testing.T) {
 	}
 }
 
-// What a person holds only a person lets go on. What an agent or the daemon holds, an
-// agent may.
+// Only a person may resume an agent that a person holds. An agent may end a hold by an
+// agent or the daemon.
 func TestAnAgentUndoesNoOrderOfAPerson(t *testing.T) {
 	f := newField(t, "coder", "reviewer")
 	f.start()

@@ -109,7 +109,7 @@ func TestAClientWaitsNoLongerThanLinger(t *testing.T) {
 	}
 }
 
-// What makes another client necessary, or any client: the one that waits is closed,
+// Each change that makes another client necessary, or none: the waiting client is closed,
 // before another is started.
 func TestWhatEndsAClientThatWaits(t *testing.T) {
 	if testing.Short() {
@@ -280,8 +280,8 @@ func TestAClientThatDiesBeforeItTakesThePrompt(t *testing.T) {
 	}
 }
 
-// What an agent sends in a later turn of a client belongs to that turn, though its
-// environment names the first.
+// A message that an agent sends in a later turn of a client belongs to that turn, though
+// the environment names the first.
 func TestWhatIsSentBelongsToTheTurnThatRuns(t *testing.T) {
 	f := newWarmField(t, "coder")
 	sent := map[string]*dropbox.Message{}

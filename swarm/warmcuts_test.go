@@ -72,8 +72,8 @@ func TestTheTableOfCutsInAClientThatStays(t *testing.T) {
 	}
 }
 
-// What a client and its turns have left is ended at the next start, also where no
-// turn of it is in cur/.
+// Processes that a client and its turns have left are ended at the next start, also where
+// no turn of it is in cur/.
 func TestWhatAClientThatWaitedLeftIsEnded(t *testing.T) {
 	f := newWarmField(t, "coder")
 	f.start()

@@ -9,21 +9,20 @@ import (
 	"github.com/claude-swarm/claude-swarm/streamjson"
 )
 
-// An Account adds up the events of one turn. It knows only the house's words,
-// so every backend can use it. [NewAccount] makes one. It is not safe for several
-// goroutines.
+// An Account adds up the events of one turn. It uses only the fields of [streamjson.Event],
+// so it fits every backend. [NewAccount] makes one. It is not safe for several goroutines.
 type Account struct {
 	kind           *Kind
 	session, model string
 	spent          Spent
 	total          float64 // the client's running total at its last result, in US dollars
 	began          bool
-	open           map[string]call // tool calls without a result, by their id
+	open           map[string]call // tool calls without a result, by id
 	files          map[string]bool
 	denied         []Denial
 	results        []streamjson.Result
 	texts          []string // final words, one a result
-	interim        bool     // the last of them is to be replaced by the next
+	interim        bool     // the next one replaces the last of them
 }
 
 // A call is a tool call that has no result yet.
@@ -40,14 +39,14 @@ func NewAccount(kind *Kind, from Place) Account {
 	return a
 }
 
-// Restart forgets all but what was spent: it was not part of the turn, but nobody else
-// books it.
+// Restart forgets everything except the cost: the events were not part of the turn, but no
+// other turn counts their cost.
 func (a *Account) Restart() {
 	*a = Account{kind: a.kind, total: a.total, spent: Spent{CostUSD: a.spent.CostUSD, CostUnknown: a.spent.CostUnknown}}
 }
 
-// Total is the running total that the client told last, in US dollars, for the [Place]
-// where its next turn begins; 0 of a client that tells none.
+// Total is the last running total of the client, in US dollars, for the [Place] where its
+// next turn begins; 0 for a client without a total.
 func (a *Account) Total() float64 { return a.total }
 
 // Observe adds one event. It keeps nothing of ev.
@@ -132,10 +131,10 @@ func (a *Account) result(ev *streamjson.Event) {
 		}
 		a.texts, a.interim = append(a.texts, text), false
 	}
-	clear(a.open) // nothing outlives a result but background work, which nobody waits for
+	clear(a.open) // only background work outlives a result, and no call waits for it
 }
 
-// own is what a result adds to the cost of the turn, in US dollars.
+// own is the cost that a result adds to the turn, in US dollars.
 func (a *Account) own(r *streamjson.Result) float64 {
 	switch a.kind.Cost {
 	case CostOfResult:
@@ -148,11 +147,11 @@ func (a *Account) own(r *streamjson.Result) float64 {
 	return 0
 }
 
-// sinceTotal is what a result costs that tells a running total, in US dollars. A client that
-// says what it has spent since its last result is right also where its total is that of a
-// session with earlier processes. Where it tells a total alone, that is one of its
-// process, and the difference counts; a total that is smaller than before began again
-// at 0, as it does after /clear.
+// sinceTotal is the cost of a result that has a running total, in US dollars. Where the
+// result also has the cost since the last one, that counts: the total may include earlier
+// processes of the session. Where it has only a total, that is the total of the process,
+// and the difference counts; a total that is smaller than before began again at 0, as after
+// /clear.
 func sinceTotal(r *streamjson.Result, before float64) float64 {
 	switch {
 	case r.SinceLastUSD != nil:
@@ -163,17 +162,17 @@ func sinceTotal(r *streamjson.Result, before float64) float64 {
 	return r.CostUSD - before
 }
 
-// rounded is what was meant by a sum of binary fractions, in US dollars.
+// rounded removes the rounding error of a sum of binary fractions, in US dollars.
 func rounded(usd float64) float64 { return math.Round(usd*1e9) / 1e9 }
 
-// Interim says that the last result was none of the end: the client waits for work that
-// it has given away, and the text of its next result takes the place of this one's.
+// Interim says that the last result was not the final one: the client waits for delegated
+// work, and the text of its next result replaces this one's.
 func (a *Account) Interim() { a.interim = len(a.texts) > 0 }
 
 // Began reports whether any event was seen.
 func (a *Account) Began() bool { return a.began }
 
-// Session is the conversation, as the client named it last; "" when it never did.
+// Session is the last id of the conversation that the client named; "" when it named none.
 func (a *Account) Session() string { return a.session }
 
 // Compacted is how often the client has compacted its context.
@@ -185,13 +184,13 @@ func (a *Account) OpenCalls() int { return len(a.open) }
 // Results are the results seen so far, oldest first. The caller must not change them.
 func (a *Account) Results() []streamjson.Result { return a.results }
 
-// Fill writes into o what the events told.
+// Fill writes the facts from the events into o.
 func (a *Account) Fill(o *Outcome) {
 	o.Session, o.Model, o.Spent = a.session, a.model, a.spent
 	o.FirstEvent = a.began
 	o.Denied = slices.Clone(a.denied)
 	o.Files = slices.Sorted(maps.Keys(a.files))
-	// A command in the background that ends makes the client go on by itself, and what it
-	// says then is part of the answer; so is what it says to a message that came late.
+	// When a background command ends the client continues by itself. Its words then are
+	// part of the answer, and so are its words to a message that came late.
 	o.Text = strings.Join(a.texts, "\n\n")
 }

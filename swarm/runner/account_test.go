@@ -17,7 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// What the recorded streams of the real client come to.
+// The accounts of recorded streams of the real client.
 func TestAccountOfTranscripts(t *testing.T) {
 	for name, want := range map[string]struct {
 		text        string
@@ -39,8 +39,8 @@ func TestAccountOfTranscripts(t *testing.T) {
 		"interrupted":        {calls: 1, context: 13000},
 		"error_401":          {text: "Invalid API key · Fix external API key", results: 1},
 		"resident_two_turns": {context: 12000, results: 2, cost: 0.01249},
-		// A session that was resumed: its total is not the turn's. And one process in which
-		// /clear makes the total begin at 0 again.
+		// A resumed session: its total is not the turn's. And a process in which /clear
+		// resets the total to 0.
 		"330/hello":          {text: "Hi.", context: 12000, results: 1, cost: 0.003642},
 		"330/auto_compact":   {text: "Done (3)", compactions: 1, context: 15000, results: 1, cost: 0.076248},
 		"330/manual_compact": {compactions: 1, results: 1, cost: 0.071694},
@@ -113,10 +113,10 @@ func TestFailedWriteIsNoFile(t *testing.T) {
 	}
 }
 
-// What a turn of Claude Code costs, by what its results say: the running total of a
-// process, or what was spent since the last result.
+// The cost of a turn of Claude Code follows from its results: from the running total of a
+// process, or from the cost since the last result.
 func TestTheCostOfATurnIsItsOwn(t *testing.T) {
-	type said struct{ total, own float64 } // own below 0: the client does not say
+	type said struct{ total, own float64 } // own below 0: the client does not tell it
 	for name, c := range map[string]struct {
 		from    float64
 		results []said
@@ -152,8 +152,8 @@ func TestTheCostOfATurnIsItsOwn(t *testing.T) {
 	}
 }
 
-// What a turn costs of which each result tells what was spent since the one before, and of
-// which none tells any cost.
+// The cost of a turn whose results tell the cost since the one before, and of a turn whose
+// results tell no cost.
 func TestTheCostOfATurnIsReadAsItsKindSays(t *testing.T) {
 	for name, c := range map[string]struct {
 		backend *runnertest.Scripted

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// An Adopted is a client that an earlier daemon has started. Its exit status
-// was its parent's to know. Finish is called exactly once.
+// An Adopted is a client that an earlier daemon has started. Only its parent could know its
+// exit status. Finish must be called exactly once.
 type Adopted struct {
 	process Process
 	handle  handle
@@ -16,7 +16,7 @@ type Adopted struct {
 	wg      sync.WaitGroup
 }
 
-// Adopt takes up a client. It returns false when that process is dead.
+// Adopt returns the Adopted for a process. It returns false when that process is dead.
 func Adopt(p Process) (*Adopted, bool) {
 	h, ok := hold(p)
 	if !ok {
@@ -38,7 +38,7 @@ func (a *Adopted) Process() Process { return a.process }
 // Exited is closed when the client has ended.
 func (a *Adopted) Exited() <-chan struct{} { return a.exited }
 
-// Interrupt sends SIGINT to the leader alone.
+// Interrupt sends SIGINT only to the leader.
 func (a *Adopted) Interrupt() { a.handle.signal(syscall.SIGINT) }
 
 // Terminate sends SIGTERM to the group.
@@ -47,8 +47,8 @@ func (a *Adopted) Terminate() { a.signalGroup(syscall.SIGTERM) }
 // Kill sends SIGKILL to the group.
 func (a *Adopted) Kill() { a.signalGroup(syscall.SIGKILL) }
 
-// signalGroup reaches the group as long as its leader lives; what is left of a
-// group without a leader is found by its mark.
+// signalGroup reaches the group as long as its leader lives; processes of a group without a
+// leader are found by their mark.
 func (a *Adopted) signalGroup(sig syscall.Signal) {
 	if a.process.Alive() {
 		signalGroup(a.process.PID, sig)
@@ -56,7 +56,7 @@ func (a *Adopted) signalGroup(sig syscall.Signal) {
 	}
 }
 
-// Finish kills the group, waits for the leader's end, and ends whatever carries
+// Finish kills the group, waits for the leader's end, and ends the processes that carry
 // mark. The exit code is unknown (-1).
 func (a *Adopted) Finish(mark string, grace time.Duration) Exit {
 	a.Kill()

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A handle names a process by a pidfd, which stays its own even when its number
-// is used again. Kernels before 5.3 have none; there the start time is compared.
+// A handle names a process by a pidfd, which still names it when its number is used again.
+// Kernels before 5.3 have no pidfds; there the start time is compared.
 type handle struct {
 	process Process
 	fd      int // -1: no pidfd
@@ -23,7 +23,7 @@ func hold(p Process) (handle, bool) {
 	if err == nil {
 		h.fd = fd
 	}
-	if !p.Alive() { // asked after the opening, so that the fd is that of p
+	if !p.Alive() { // after the opening, so that the fd is that of p
 		h.close()
 		return h, false
 	}

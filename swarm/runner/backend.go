@@ -14,30 +14,29 @@ type Backend interface {
 	// Kind says what kind of client the backend runs. It is the same at every call.
 	Kind() *Kind
 
-	// Run runs one turn to its end and blocks for so long. When ctx is done the
-	// client is ended by the ladder and the outcome is [Stopped], unless the
-	// client finished its work anyway: that is [Done], and must not be
-	// done again. Whatever happens, the goroutines and processes that Run has
-	// started are gone when it returns.
+	// Run runs one turn to its end and blocks for so long. When ctx is done Run ends the
+	// client by the ladder and the outcome is [Stopped], unless the client finished its
+	// work anyway: that is [Done], and must not be done again. In every case the goroutines
+	// and processes that Run has started are gone when it returns.
 	Run(ctx context.Context, t Turn) Outcome
 
-	// Follow takes up a turn whose daemon died: as long as p lives it is
-	// followed to its end, as in Run; then, or if it is dead, its file is read
-	// to the end. Without a result in the file the outcome is [NoResult]. Events of
-	// the file are passed to t.Event from the first one behind t.From on, and what
-	// stands before that counts for nothing. Started is not called, and nothing is
-	// sent to the client but signals. Spec.Timeout counts from the call.
+	// Follow takes up a turn whose daemon died: as long as p lives Follow follows it to its
+	// end, as in Run; then, or if p is dead, it reads the file to the end. Without a result
+	// in the file the outcome is [NoResult]. Follow passes the events of the file to
+	// t.Event from the first one after t.From on, and ignores those before. It does not
+	// call Started, and sends the client nothing but signals. Spec.Timeout counts from the
+	// call.
 	Follow(ctx context.Context, t Turn, p Process) Outcome
 }
 
-// A Compacter is a [Backend] whose client sums a conversation up when it is told to.
+// A Compacter is a [Backend] whose client summarizes its conversation on request.
 type Compacter interface {
 	Backend
-	// CompactPrompt is the prompt of a turn that does nothing else.
+	// CompactPrompt is the prompt of a turn that only does that.
 	CompactPrompt() string
 }
 
-// A Turn is what a backend needs for one run of a client.
+// A Turn has everything that a backend needs for one run of a client.
 type Turn struct {
 	ID    string // unique in the project
 	Agent string
@@ -48,41 +47,41 @@ type Turn struct {
 	Client string
 	From   Place
 
-	// UUID names this prompt to the client, which runs each only once, also in
-	// a later process of the same session.
+	// UUID names this prompt to the client, which runs each UUID only once, also in a later
+	// process of the same session.
 	UUID string
-	// Prompt ends with a paragraph of the caller's own: there the client may look for
-	// more than text, as for a file that is to be read. In what stands before the last
-	// empty line it does not. A prompt of one paragraph may be a command.
+	// Prompt ends with a paragraph that the caller wrote: only there, after the last empty
+	// line, may the client look for more than text, such as a file to read. A prompt of one
+	// paragraph may be a command.
 	Prompt  string
 	Session Session
 	Spec    Spec
 	Env     []string // the whole environment of the client; Environ builds it
 	Files
 
-	// Tools is the MCP server through which the agent reaches the swarm; nil means
-	// that it has none. A client that is started proves that it has the tools before
-	// it is sent the prompt, which costs no call of the model. A client that lacks
-	// them is ended, and the outcome is [NoFirstEvent], also where its turn had begun.
+	// Tools is the MCP server through which the agent reaches the swarm; nil for no tools.
+	// A started client proves that it has the tools before it gets the prompt, which costs
+	// no call of the model. Run ends a client that lacks them, and the outcome is
+	// [NoFirstEvent], also where its turn had begun.
 	Tools *Server
 
-	// Hook is the command line (for a shell) that prints what the agent has to
-	// be told again right after a compaction; "" means none.
+	// Hook is the command line (for a shell) that prints the text that the agent needs
+	// again right after a compaction; "" for no hook.
 	Hook string
-	// Partial asks for text as it is written, as events of kind "partial".
+	// Partial asks for unfinished texts, as events of kind "partial".
 	Partial bool
 
-	// Grown rings when Stdout has grown. With nil, or between two rings, the
-	// backend looks by itself (Timing.Poll).
+	// Grown gets a value when Stdout has grown. With nil, or between two values, the
+	// backend polls (Timing.Poll).
 	Grown <-chan struct{}
-	// Started is called once, when the client runs and before it is sent the
-	// prompt: what it records is durable before any work can be
-	// done. An error ends the turn as Failed with nothing sent. It may be nil.
+	// Started is called once, when the client runs and before it gets the prompt: its
+	// records are durable before any work can begin. An error ends the turn as Failed with
+	// nothing sent. It may be nil.
 	Started func(Process) error
-	// Steering brings what is to reach the turn while it runs; nil is nothing. A backend
-	// that cannot steer never asks.
+	// Steering brings messages to the turn while it runs; it may be nil. A backend that
+	// cannot steer never uses it.
 	Steering *Steering
-	// Steered are the UUIDs of what an earlier daemon had brought, for Follow.
+	// Steered are the UUIDs of the messages that an earlier daemon had brought, for Follow.
 	Steered []string
 	// Event is called for each event, in order, in the goroutine of Run or
 	// Follow. The event is valid only during the call. It may be nil.
@@ -92,9 +91,9 @@ type Turn struct {
 // Mark is what the client and its children carry as [MarkVar].
 func (t Turn) Mark() string { return cmp.Or(t.Client, t.ID) }
 
-// Files are the files of a turn, as absolute paths in folders that exist. The
-// backend makes them, readable by their owner alone. Settings and System may be
-// those of the agent's earlier turns, which have ended.
+// Files are the files of a turn, as absolute paths in folders that exist. The backend
+// creates them, readable only by their owner. Settings and System may be those of the
+// agent's earlier turns, which have ended.
 type Files struct {
 	Stdout   string // the client's standard output, byte for byte; events can be read from it again
 	Stderr   string // its standard error; kept below 4 MiB; both are those of the client's first turn
@@ -108,27 +107,26 @@ type Files struct {
 // mcp__dead-drop__send there.
 const ToolServer = "dead-drop"
 
-// A Server is an MCP server, whose tools the client offers to its model: a
-// program that the client starts and talks to over its standard input and
-// output, or an address that it calls.
+// A Server is an MCP server, whose tools the client offers to its model: a program that the
+// client starts and uses over its standard input and output, or an address that it calls.
 type Server struct {
 	Command string   // the program; "" for one that is called
 	Args    []string // its arguments
 	Env     map[string]string
 
-	Type    string // http or sse, for one that is called
+	Type    string // http or sse, for an address
 	URL     string
 	Headers map[string]string
 }
 
-// How a turn comes by its session.
+// How says how a turn gets its session.
 type How string
 
 // The ways to begin a turn.
 const (
 	New      How = "new"      // a session that must not exist yet, with this ID
 	Resume   How = "resume"   // the session with this ID, which must exist
-	Continue How = "continue" // the newest session of Spec.Dir, whoever made it; ID is ignored
+	Continue How = "continue" // the newest session of Spec.Dir, of any maker; ID is ignored
 )
 
 // A Session is the client's own memory of a conversation.
@@ -137,7 +135,7 @@ type Session struct {
 	How How
 }
 
-// A Spec is what does not change between two turns of an agent. The zero value
+// A Spec has the settings that do not change between two turns of an agent. The zero value
 // of each field but Dir means the backend's own choice.
 type Spec struct {
 	Command []string // program and first arguments; empty: the backend's usual program, from the PATH in Turn.Env
@@ -147,23 +145,23 @@ type Spec struct {
 	// Thinking is off, low, medium, high, xhigh or max.
 	Thinking       string
 	PermissionMode string // as the client calls it
-	// AllowedTools names the tools that are allowed; nothing else is. nil: all
-	// built-in tools. An empty list: none.
+	// AllowedTools names the allowed tools; all others are denied. nil: all built-in tools.
+	// An empty list: no tools.
 	AllowedTools *[]string
-	// DisallowedTools are refused even when they are allowed.
+	// DisallowedTools are denied even when AllowedTools names them.
 	DisallowedTools *[]string
-	// Background lets the client work on beside the conversation, and begin work by
-	// itself: commands and sub-agents in the background, timers, monitors. Without it a
-	// tool call waits for what it began. A turn ends when none of its tasks is left.
+	// Background lets the client work beside the conversation, and begin work by itself:
+	// commands and sub-agents in the background, timers, monitors. Without it a tool call
+	// waits for the work that it began. A turn ends when all its tasks have ended.
 	Background bool
-	// Servers are further MCP servers, by their names. The client has no others.
+	// Servers are more MCP servers, by name. The client has no others.
 	Servers map[string]Server
 	// CompactWindow is the size of the context, in tokens, by which the client
 	// decides when to compact.
 	CompactWindow int
 
-	// Stall ends a turn that has printed no event for so long, of whose
-	// processes none uses the processor, and that has no tool call open. 0: never.
+	// Stall ends a turn that has printed no event for so long, has no tool call open, and
+	// whose processes do not use the processor. 0: never.
 	Stall time.Duration
 	// Timeout ends a turn that has run for so long. 0: never.
 	Timeout time.Duration

@@ -9,19 +9,19 @@ import (
 	"time"
 )
 
-// A Command says how a client is started.
+// A Command says how to start a client.
 type Command struct {
 	Args []string // program and arguments; a program without a slash is looked for in the PATH of Env
 	Dir  string
 	Env  []string
-	// Stdout and Stderr are files that the client writes itself. The caller
-	// closes them, at the earliest when Start has returned.
+	// Stdout and Stderr are files that the client writes itself. The caller closes them
+	// after Start has returned.
 	Stdout, Stderr *os.File
 }
 
-// A Child is a client that this process has started: the leader of a process
-// group of its own. Its methods may be called from several goroutines, except
-// Finish, which is called exactly once.
+// A Child is a client that this process has started: the leader of a separate process
+// group. Its methods may be called from several goroutines, except Finish, which must be
+// called exactly once.
 type Child struct {
 	cmd     *exec.Cmd
 	process Process
@@ -29,7 +29,7 @@ type Child struct {
 	exited  chan struct{}
 }
 
-// Start starts a client. An error means that nothing was started; it is
+// Start starts a client. An error means that no process was started; it is
 // [exec.ErrNotFound] or [fs.ErrPermission] when there is no such program.
 func Start(c Command) (*Child, error) {
 	path, err := LookPath(c.Args[0], c.Dir, c.Env)
@@ -74,15 +74,15 @@ func Start(c Command) (*Child, error) {
 // Process names the client.
 func (c *Child) Process() Process { return c.process }
 
-// Stdin is the client's standard input. Closing it tells the client that no
-// more comes; Finish closes it too.
+// Stdin is the client's standard input. Closing it tells the client that there is no more
+// input; Finish closes it too.
 func (c *Child) Stdin() io.WriteCloser { return c.stdin }
 
-// Exited is closed when the client has ended. It is not reaped before Finish,
-// so its numbers stay its own until then.
+// Exited is closed when the client has ended. It is not reaped before Finish, so its
+// numbers cannot be used again until then.
 func (c *Child) Exited() <-chan struct{} { return c.exited }
 
-// Interrupt sends SIGINT to the leader alone.
+// Interrupt sends SIGINT only to the leader.
 func (c *Child) Interrupt() { c.cmd.Process.Signal(syscall.SIGINT) }
 
 // Terminate sends SIGTERM to the group.
@@ -91,11 +91,11 @@ func (c *Child) Terminate() { signalGroup(c.process.PID, syscall.SIGTERM) }
 // Kill sends SIGKILL to the group.
 func (c *Child) Kill() { signalGroup(c.process.PID, syscall.SIGKILL) }
 
-// Finish kills what is left of the group, reaps the leader, and ends whatever
-// carries mark, with grace between SIGTERM and SIGKILL. When it returns nothing
-// of the turn runs that can be found. An empty mark finds nothing.
+// Finish kills the rest of the group, reaps the leader, and ends the processes that carry
+// mark, with grace between SIGTERM and SIGKILL. When it returns no process of the turn that
+// can be found runs. An empty mark finds none.
 func (c *Child) Finish(mark string, grace time.Duration) Exit {
-	// The leader is unreaped here, so the group's number is still its own.
+	// The leader is not reaped yet, so the group's number still names this group.
 	signalGroup(c.cmd.Process.Pid, syscall.SIGKILL)
 	<-c.exited
 	c.cmd.Wait() // its error is the exit status, which ProcessState has
@@ -108,7 +108,7 @@ func (c *Child) Finish(mark string, grace time.Duration) Exit {
 
 func exitOf(s *os.ProcessState) Exit {
 	if s == nil {
-		return Exit{ExitCode: -1} // somebody else has reaped it
+		return Exit{ExitCode: -1} // another goroutine has reaped it
 	}
 	if ws, ok := s.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
 		return Exit{ExitCode: -1, Signal: ws.Signal().String()}
@@ -117,7 +117,7 @@ func exitOf(s *os.ProcessState) Exit {
 }
 
 func signalGroup(pgid int, sig syscall.Signal) {
-	if pgid > 1 { // 0 would be our own group, 1 and below everybody
-		syscall.Kill(-pgid, sig) // an error means that nobody is left in it
+	if pgid > 1 { // 0 would be our own group, 1 and below all processes
+		syscall.Kill(-pgid, sig) // an error means that the group is empty
 	}
 }

@@ -64,7 +64,7 @@ func TestChildEndsByItself(t *testing.T) {
 	waitFor(t, out, "got hello")
 }
 
-// The whole group goes, and what left it too.
+// Finish ends the whole group, and processes that left it too.
 func TestFinishLeavesNothing(t *testing.T) {
 	c, out := start(t, mark(t), "sleep 600 & setsid sleep 601 & (setsid sh -c 'trap \"\" TERM; echo deaf; while :; do sleep 602; done' &); echo ready; wait")
 	waitFor(t, out, "ready")
@@ -143,7 +143,7 @@ func TestLadderSteps(t *testing.T) {
 	}
 }
 
-// A recorder is a client that writes down what is done to it.
+// A recorder is a client that records the calls of its methods.
 type recorder struct {
 	runner.Client
 	calls string
@@ -167,7 +167,7 @@ func TestStartFindsTheProgram(t *testing.T) {
 	}{
 		{"tool", "/no/such/folder:" + dir, nil},
 		{"tool", "", exec.ErrNotFound},
-		{"local", ".", exec.ErrNotFound}, // the agent's folder is no place to look
+		{"local", ".", exec.ErrNotFound}, // LookPath ignores the agent's folder
 		{"./local", "", nil},
 		{"data", dir, fs.ErrPermission},
 		{dir, "", fs.ErrPermission},
@@ -184,7 +184,7 @@ func TestStartFindsTheProgram(t *testing.T) {
 	}
 }
 
-// A number alone names nobody.
+// A number without a start time does not name a process.
 func TestProcessIsMoreThanItsNumber(t *testing.T) {
 	self, err := runner.Identify(os.Getpid())
 	if err != nil || !self.Alive() {

@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// EndAdopted ends what the turns of a daemon have left behind without their mark, and
-// the daemon has adopted as [BecomeReaper] asks: SIGTERM, and SIGKILL after grace, also
-// for what they have started meanwhile. It returns how many there were, and gives up
-// 5 s after grace. A daemon calls it last, when none of its clients runs: an orphan that
-// outlived the daemon would look like a process of a person. It spares the process group
-// of the daemon, and whoever [Start] has started.
+// EndAdopted ends the processes that the turns of a daemon have left behind without their
+// mark, and that the daemon has adopted because of [BecomeReaper]: SIGTERM, and SIGKILL
+// after grace, also for processes that they have started meanwhile. It returns how many
+// there were, and gives up 5 s after grace. A daemon calls it last, when none of its
+// clients runs: an orphan that outlived the daemon would look like a process of a person.
+// It spares the process group of the daemon, and the children of [Start].
 func EndAdopted(grace time.Duration) int {
 	seen := map[Process]bool{}
 	gentle, last := time.Now().Add(grace), time.Now().Add(grace+5*time.Second)
@@ -24,7 +24,7 @@ func EndAdopted(grace time.Duration) int {
 			p := Process{PID: s.pid, Start: s.start}
 			switch {
 			case s.dead:
-				_, _ = syscall.Wait4(s.pid, nil, syscall.WNOHANG, nil) // else it is looked at again
+				_, _ = syscall.Wait4(s.pid, nil, syscall.WNOHANG, nil) // else the next look finds it again
 			case !time.Now().Before(gentle):
 				signalProcess(p, syscall.SIGKILL)
 			case !seen[p]:
@@ -38,7 +38,7 @@ func EndAdopted(grace time.Duration) int {
 	}
 }
 
-// adoptedOrphans are the children of this process that it has not started itself.
+// adoptedOrphans are the children that this process has not started itself.
 func adoptedOrphans() []processStat {
 	var found []processStat
 	own := syscall.Getpgrp()

@@ -11,14 +11,14 @@ import (
 const (
 	AgentVar = "CLAUDE_SWARM_AGENT" // the agent's name
 	DirVar   = "CLAUDE_SWARM_DIR"   // the project's folder
-	TokenVar = "CLAUDE_SWARM_TOKEN" // the secret by which the agent's mail is proven
-	MarkVar  = "CLAUDE_SWARM_TURN"  // the turn's id, by which what is left of it is found
+	TokenVar = "CLAUDE_SWARM_TOKEN" // the secret that proves the agent's mail
+	MarkVar  = "CLAUDE_SWARM_TURN"  // the turn's id, by which its leftovers are found
 )
 
-// EnvOptions say how a client's environment differs from the daemon's.
+// EnvOptions says how a client's environment differs from the daemon's.
 type EnvOptions struct {
-	Drop   []string          // names that are taken out; PREFIX_* takes out all that begin so
-	Add    map[string]string // added, or put in place of what is there
+	Drop   []string          // names that are removed; PREFIX_* removes all with that prefix
+	Add    map[string]string // added, or replaced
 	Agent  string
 	Dir    string // the project's folder
 	Token  string
@@ -26,16 +26,16 @@ type EnvOptions struct {
 	BinDir string // folder of our own program, put before the PATH; "" leaves PATH alone
 }
 
-// A client must not believe that it was started by another one, so what those
-// set for their children is taken out. What stays is how a person logs in.
+// A client must not believe that another client started it, so Environ removes the
+// variables that clients set for their children. The variables of a person's login stay.
 var (
 	alwaysDropped = []string{"CLAUDE*", "AI_AGENT"}
 	alwaysKept    = []string{"CLAUDE_CONFIG_DIR", "CLAUDE_CODE_OAUTH_TOKEN", "CLAUDE_CODE_USE_*"}
 )
 
-// Environ builds the whole environment of a client from base, which has the
-// form of [os.Environ]. What o adds wins over base and over every rule, and our
-// own variables win over what o adds. The result is sorted, one entry a name.
+// Environ builds the whole environment of a client from base, which has the form of
+// [os.Environ]. The variables of o.Add win over base and over every rule, and our own
+// variables win over those. The result is sorted, with one entry per name.
 func Environ(base []string, o EnvOptions) []string {
 	env := make(map[string]string, len(base)+8)
 	for _, entry := range base {

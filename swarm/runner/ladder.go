@@ -12,9 +12,9 @@ type Client interface {
 	Finish(mark string, grace time.Duration) Exit
 }
 
-// A Ladder ends a client step by step. It starts nothing and reads no clock:
-// the caller, who goes on following the client's output meanwhile, calls Climb
-// whenever Due has come. It is not safe for several goroutines.
+// A Ladder ends a client step by step. It starts nothing and reads no clock: the caller,
+// which still follows the client's output meanwhile, calls Climb when Due has come. It is
+// not safe for several goroutines.
 //
 //	Begin: SIGINT ── Interrupt ── SIGTERM to the group ── Terminate ── SIGKILL to the group
 type Ladder struct {
@@ -23,21 +23,21 @@ type Ladder struct {
 	rung   int
 }
 
-// Begun reports whether the client is being ended.
+// Begun reports whether the ladder has begun.
 func (l *Ladder) Begun() bool { return l.rung > 0 }
 
-// Due is when Climb has to be called next; zero when it has not.
+// Due is the time for the next call of Climb; zero for none.
 func (l *Ladder) Due() time.Time { return l.due }
 
-// Begin interrupts the client. It does nothing when that was done before.
+// Begin interrupts the client, if the ladder has not begun.
 func (l *Ladder) Begin(c Client, now time.Time) {
 	if l.rung == 0 {
 		l.climb(c, now)
 	}
 }
 
-// BeginAtKill kills the group at once: for a client that has done its work and
-// does not go.
+// BeginAtKill kills the group at once: for a client that has done its work and does not
+// end.
 func (l *Ladder) BeginAtKill(c Client, now time.Time) {
 	if l.rung < 3 {
 		l.rung = 2
@@ -45,7 +45,7 @@ func (l *Ladder) BeginAtKill(c Client, now time.Time) {
 	}
 }
 
-// Hurry goes on to SIGTERM at once: for a client that did not hear the interrupt.
+// Hurry sends SIGTERM at once: for a client that ignored the interrupt.
 func (l *Ladder) Hurry(c Client, now time.Time) {
 	if l.rung == 1 {
 		l.climb(c, now)

@@ -10,11 +10,10 @@ import (
 	"strings"
 )
 
-// LookPath finds the program of a client by the PATH in its environment, which is
-// not the daemon's: a configuration may set it. A name with a slash is taken as it
-// is, from dir when it is relative. The error is [exec.ErrNotFound] or
-// [fs.ErrNotExist] where there is none, and [fs.ErrPermission] where what is there
-// cannot be run.
+// LookPath finds the program of a client by the PATH in its environment, which is not the
+// daemon's: a configuration may set it. A name with a slash is a path, below dir when it is
+// relative. The error is [exec.ErrNotFound] or [fs.ErrNotExist] where no program has that
+// name, and [fs.ErrPermission] where the file cannot be run.
 func LookPath(program, dir string, env []string) (string, error) {
 	if strings.Contains(program, "/") {
 		if !filepath.IsAbs(program) {
@@ -31,7 +30,7 @@ func LookPath(program, dir string, env []string) (string, error) {
 	var denied error
 	for _, folder := range filepath.SplitList(path) {
 		if !filepath.IsAbs(folder) {
-			continue // the working folder is the agent's: what lies there is not what was asked for
+			continue // the working folder belongs to the agent: never run its files
 		}
 		file := filepath.Join(folder, program)
 		err := runnable(file)

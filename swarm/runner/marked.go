@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// Leftovers are the running processes that carry mark (the ID of a turn) in the
-// environment they were started with, whoever their parent is. Only those that
-// this user may look at are found; this process itself never is.
+// Leftovers are the running processes that carry mark (the ID of a turn) in the environment
+// they were started with, whatever their parent. It finds only those that this user may
+// look at, and never this process itself.
 func Leftovers(mark string) []Process {
 	var found []Process
 	eachMarked(mark, func(s processStat) {
@@ -18,15 +18,14 @@ func Leftovers(mark string) []Process {
 	return found
 }
 
-// lastLooks is how often it is looked once more when nothing was found, because
-// processes began meanwhile: one of them may be the child of one that was passed by
-// and then ended. On a busy machine some always begin.
+// lastLooks is the number of extra looks when nothing was found but processes began
+// meanwhile: one of them may be the child of a process that was not looked at before it
+// ended. On a busy machine some always begin.
 const lastLooks = 2
 
-// EndLeftovers ends the processes that carry mark: SIGTERM, SIGKILL after
-// grace, and again for what they have started meanwhile. It returns how many
-// there were. It gives up after 5 s more, since a process in the middle of a
-// disk's answer cannot be killed by anybody.
+// EndLeftovers ends the processes that carry mark: SIGTERM, SIGKILL after grace, and again
+// for processes that they have started meanwhile. It returns how many there were. It gives
+// up after 5 s more, since nobody can kill a process that waits for a disk.
 func EndLeftovers(mark string, grace time.Duration) int {
 	seen := make(map[Process]bool)
 	groups := make(map[int]bool)
@@ -90,7 +89,7 @@ func eachMarked(mark string, f func(processStat)) {
 	}
 }
 
-// signalProcess signals the very process, or nobody.
+// signalProcess signals exactly that process, or none.
 func signalProcess(p Process, sig syscall.Signal) {
 	if h, ok := hold(p); ok {
 		h.signal(sig)

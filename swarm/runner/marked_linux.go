@@ -9,14 +9,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// pids are the numbers of the processes that there are.
+// pids are the numbers of all processes.
 func pids() []int {
 	dir, err := os.Open("/proc")
 	if err != nil {
 		return nil
 	}
 	defer dir.Close()
-	names, _ := dir.Readdirnames(-1) // what was read before an error is better than nothing
+	names, _ := dir.Readdirnames(-1) // a part of the list is better than nothing
 	numbers := make([]int, 0, len(names))
 	for _, name := range names {
 		if pid, err := strconv.Atoi(name); err == nil {
@@ -38,16 +38,16 @@ func newestPID() string {
 // An environReader reads environments into one buffer.
 type environReader struct{ buf []byte }
 
-// execPatience is how long a process may be without an environment. One that becomes
-// another program is so for some microseconds, more where the machine is busy; for
-// the last few of them its environment looks empty.
+// execPatience is how long a process may have no environment. During exec that takes some
+// microseconds, more on a busy machine; for the last few of them its environment looks
+// empty.
 const (
 	execPatience  = 50 * time.Millisecond
 	emptyPatience = 5 * time.Millisecond
 )
 
-// carries reports whether a process was started with this entry in its
-// environment. Of another user's process it knows nothing.
+// carries reports whether a process was started with this entry in its environment. It is
+// false for another user's process.
 func (r *environReader) carries(pid int, entry []byte) bool {
 	dir := "/proc/" + strconv.Itoa(pid)
 	began := time.Now()
@@ -59,8 +59,8 @@ func (r *environReader) carries(pid int, entry []byte) bool {
 		case len(block) > 0:
 			return bytes.Contains(block, entry) && hasEntry(block, entry)
 		}
-		// A process that has ended, a thread of the kernel, and one that is about to
-		// become another program all have none; only the last has a program.
+		// A process that has ended, a thread of the kernel, and a process in exec all have
+		// none; only the last has a program.
 		var to [1]byte
 		if _, err := unix.Readlink(dir+"/exe", to[:]); err != nil {
 			return false

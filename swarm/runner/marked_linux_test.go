@@ -31,8 +31,8 @@ func TestLeftoversThatChange(t *testing.T) {
 			missed++
 		}
 	}
-	// On a machine that is too busy it may be put to sleep in the middle of a change;
-	// whoever ends leftovers looks again.
+	// On an overloaded machine it may sleep in the middle of a change; EndLeftovers looks
+	// again.
 	if missed > 20 {
 		t.Errorf("missed %d times of 2000", missed)
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// Only the very mark counts: turn 1 is not turn 10, and a word in another
-// variable is none.
+// Only the exact mark counts: turn 1 is not turn 10, and the text in another variable is
+// not a mark.
 func TestLeftoversByMark(t *testing.T) {
 	run := func(env ...string) *exec.Cmd {
 		cmd := exec.Command("sleep", "600")
@@ -75,8 +75,8 @@ func TestUsage(t *testing.T) {
 	}
 }
 
-// A process that waits for a processor is at work, however little of it it gets, and
-// one that waits for anything else is not.
+// A process that waits for a processor is runnable, however little time it gets; one that
+// waits for anything else is not.
 func TestRunnable(t *testing.T) {
 	c, out := start(t, mark(t), "echo ready; while :; do :; done")
 	waitFor(t, out, "ready")

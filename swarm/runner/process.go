@@ -9,13 +9,13 @@ import (
 // together with its start time is not.
 type Process struct {
 	PID int `json:"pid"`
-	// Start is when it was started: clock ticks since boot on Linux,
-	// microseconds since 1970 on macOS. It is compared, never computed with.
+	// Start is the time of its start: clock ticks since boot on Linux, microseconds since
+	// 1970 on macOS. Use it only in comparisons.
 	Start uint64 `json:"start"`
 }
 
-// Identify returns the process that has this number now. The error is
-// [fs.ErrNotExist] when there is none.
+// Identify returns the process that has this number now. The error is [fs.ErrNotExist] when
+// no process has it.
 func Identify(pid int) (Process, error) {
 	s, err := stat(pid)
 	if err != nil {
@@ -24,8 +24,8 @@ func Identify(pid int) (Process, error) {
 	return Process{PID: pid, Start: s.start}, nil
 }
 
-// Alive reports whether the very process runs. A process that has ended and
-// was not reaped yet does not run.
+// Alive reports whether exactly this process runs. A process that has ended and was not
+// reaped yet does not run.
 func (p Process) Alive() bool {
 	if p.PID <= 0 {
 		return false
@@ -36,7 +36,7 @@ func (p Process) Alive() bool {
 
 func (p Process) String() string { return fmt.Sprintf("%d@%d", p.PID, p.Start) }
 
-// A processStat is what the system tells about one process.
+// A processStat has the system's facts about one process.
 type processStat struct {
 	pid, parent, group int
 	start              uint64

@@ -12,7 +12,7 @@ const stateZombie = 5
 func stat(pid int) (processStat, error) {
 	k, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
 	if err != nil {
-		// The kernel answers with an empty record for a number that nobody has.
+		// The kernel answers with an empty record for a number without a process.
 		return processStat{}, fs.ErrNotExist
 	}
 	if int(k.Proc.P_pid) != pid {

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// children are the leaders that this process has started and not reaped. The
-// reaping of orphans leaves them to those who wait for them.
+// children are the leaders that this process has started and not reaped. The reaping of
+// orphans skips them.
 var children registry
 
 type registry struct {
@@ -36,15 +36,14 @@ func (r *registry) has(pid int) bool {
 	return r.pids[pid]
 }
 
-// reapGroup reaps those of our children that are in the group, which has been
-// killed. Where somebody waits for the group's leader nothing is done: that
-// would steal its exit status.
+// reapGroup reaps our children in a group that has been killed. It does nothing where a
+// goroutine waits for the group's leader: that would steal its exit status.
 func reapGroup(pgid int) {
 	if pgid <= 1 || pgid == syscall.Getpgrp() || children.has(pgid) {
 		return
 	}
-	// A killed process takes a moment to die, and longer when the disk holds
-	// it; what is left then is for ReapAdopted.
+	// A killed process takes a moment to die, and longer when it waits for the disk;
+	// ReapAdopted reaps the rest.
 	for deadline := time.Now().Add(time.Second); ; {
 		pid, err := syscall.Wait4(-pgid, nil, syscall.WNOHANG, nil)
 		switch {

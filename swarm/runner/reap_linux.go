@@ -9,9 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// BecomeReaper makes this process the parent of what its descendants leave
-// behind, so that an orphan of a turn is found and reaped here. A daemon calls
-// it once, before the first turn, and then ReapAdopted now and then.
+// BecomeReaper makes this process the parent of its orphaned descendants, so that it finds
+// and reaps the orphans of a turn. A daemon calls it once, before the first turn, and then
+// ReapAdopted now and then.
 func BecomeReaper() error {
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("become the reaper of orphans: %w", err)
@@ -25,11 +25,11 @@ var suspects struct {
 	seen map[Process]bool
 }
 
-// ReapAdopted reaps orphans that have ended since they became ours, each by its
-// own number, and returns how many. It never waits for "any child", which would
-// steal the exit status of a process that os/exec waits for; and since an
-// orphan cannot be told from such a process, it takes only what was dead at the
-// previous call too. So it is called seconds apart, such as every 30 s.
+// ReapAdopted reaps orphans that have ended since they became ours, each by its own number,
+// and returns how many. It never waits for "any child", which would steal the exit status
+// of a process that os/exec waits for; and since an orphan cannot be told from such a
+// process, it reaps only children that were dead at the previous call too. So call it
+// seconds apart, such as every 30 s.
 func ReapAdopted() int {
 	suspects.mu.Lock()
 	defer suspects.mu.Unlock()

@@ -27,7 +27,7 @@ func TestReapAdopted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The first look takes nothing: whoever waits gets the status.
+	// The first look reaps nothing: a goroutine that waits gets the status.
 	if n := runner.ReapAdopted(); n != 0 {
 		t.Errorf("the first ReapAdopted reaped %d", n)
 	}
@@ -47,8 +47,8 @@ func TestReapAdopted(t *testing.T) {
 	}
 }
 
-// What a turn left behind is ended, also where it has no mark, is deaf to SIGTERM or
-// has children of its own; a process that os/exec waits for is not.
+// EndAdopted ends processes that a turn left behind, also those without a mark, those that
+// ignore SIGTERM and their children, but not a process that os/exec waits for.
 func TestEndAdopted(t *testing.T) {
 	own := exec.Command("sleep", "600") // in our own process group
 	if err := own.Start(); err != nil {

@@ -2,10 +2,9 @@ package runner
 
 import "context"
 
-// A Resident is a [Backend] whose client can stay for the next turn: the next
-// prompt goes to the same process, which goes on in the same session and writes
-// on to the same file. What a turn is does not change: each has its own UUID,
-// record and outcome.
+// A Resident is a [Backend] whose client can stay for the next turn: the next prompt goes
+// to the same process, which continues the same session and the same file. Turns stay
+// separate: each has its own UUID, record and outcome.
 //
 //	        Serve(t, nil)              Serve(t, warm)
 //	start ───── turn ───── result ─┬─ next prompt ─ turn ─ result ─┬─ …
@@ -14,17 +13,17 @@ import "context"
 type Resident interface {
 	Backend
 
-	// Serve is Run with a client that stays where it can. With warm nil it starts
-	// one. Else it sends the prompt to warm, which is used up by the call, and
-	// t.Client, t.From, Stdout and Stderr are those of it; t.Started is called
-	// before the prompt is sent, as always. When warm has died, dies or is silent
-	// before it has taken the prompt, the outcome is [ClientGone].
+	// Serve is Run with a client that stays where it can. With warm nil it starts a client.
+	// Otherwise it sends the prompt to warm, which the caller must not use any more, and
+	// t.Client, t.From, Stdout and Stderr are those of warm; t.Started is called before the
+	// prompt is sent, as always. When warm has died, dies or is silent before it has taken
+	// the prompt, the outcome is [ClientGone].
 	//
-	// The returned Warm is nil when nothing of the turn runs any more, as after
-	// Run. It stays only after a turn that is [Done], has not compacted its
-	// context, has left no work in the background that the client minds, and has
-	// kept its session; the outcome tells then what was known at its result, and
-	// Exit is zero. Processes that the turn left behind live as long as it.
+	// The returned Warm is nil when all processes of the turn have ended, as after Run. The
+	// client stays only after a turn that is [Done], has not compacted its context, has
+	// left no background work that the client watches, and has kept its session; then the
+	// outcome has the facts known at the turn's result, and Exit is zero. Processes that
+	// the turn left behind run as long as the client.
 	Serve(ctx context.Context, t Turn, warm Warm) (Outcome, Warm)
 }
 
@@ -33,16 +32,16 @@ type Resident interface {
 type Warm interface {
 	// Process names the client.
 	Process() Process
-	// Exited is closed when it has ended. Close is to be called anyway.
+	// Exited is closed when it has ended. Close must be called anyway.
 	Exited() <-chan struct{}
 	// Place is where the next turn begins.
 	Place() Place
-	// Stirs reports whether the client does something by itself since its turn
-	// ended. Nobody asked for that, so it is to be closed.
+	// Stirs reports whether the client has begun work by itself since its turn ended. No
+	// message asked for that work, so the caller has to close the client.
 	Stirs() bool
-	// Close tells the client that no more comes, and returns when nothing of it
-	// runs any more, what its turns have left behind included. When it does not go
-	// within Timing.Close, or when ctx is done, it is killed.
+	// Close tells the client that there is no more input, and returns when all its
+	// processes have ended, including those that its turns have left behind. It kills a
+	// client that does not end within Timing.Close, or when ctx is done.
 	Close(ctx context.Context) Exit
 }
 
@@ -50,5 +49,5 @@ type Warm interface {
 // beginning.
 type Place struct {
 	Offset  int64   `json:"offset"`   // in its standard output, in bytes
-	CostUSD float64 `json:"cost_usd"` // the running total that the client had told by then, in US dollars
+	CostUSD float64 `json:"cost_usd"` // the client's running total at that point, in US dollars
 }

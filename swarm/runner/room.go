@@ -5,23 +5,23 @@ import (
 	"os"
 )
 
-// roomAhead is the room, in bytes, that is set aside on the disk in front of what a
-// client has printed, and roomLow what is left of it when more is.
+// roomAhead is the disk space, in bytes, that is reserved after a client's output so far.
+// When only roomLow of it is left, more is reserved.
 const (
 	roomAhead = 1 << 20
 	roomLow   = roomAhead / 2
 )
 
-// A Room is room on the disk for what a client will print. A client whose output
-// cannot be written does not notice: what it says is lost, its result with it, and
-// it waits for ever. So no turn begins without room, and while one runs there is
-// more in front of it than a client prints between two looks.
+// A Room is reserved disk space for a client's output. A client whose output cannot be
+// written does not notice: its words and its result are lost, and it waits without end. So
+// no turn begins without room, and while one runs the room is larger than the output of a
+// client between two looks.
 //
-// The zero value has no room yet. Where a file system knows no such thing it does
+// The zero value has no room yet. On a file system that cannot reserve space it does
 // nothing. It belongs to one goroutine.
 type Room struct{ end int64 }
 
-// Keep sees to it that there is room in the file at path, which has this size.
+// Keep makes sure that there is room in the file at path, which has this size.
 func (r *Room) Keep(path string, size int64) error {
 	if size+roomLow <= r.end {
 		return nil
@@ -37,8 +37,8 @@ func (r *Room) Keep(path string, size int64) error {
 	return errors.Join(err, f.Close())
 }
 
-// ReleaseRoom gives back what was not printed into, whoever set it aside. Nothing
-// may write to the file any more.
+// ReleaseRoom frees the unused reserved space of a file, whichever process reserved it. No
+// process may write to the file any more.
 func ReleaseRoom(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {

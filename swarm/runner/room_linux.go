@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// setAside takes n bytes of the disk behind the first size ones of f. The file's
-// size stays, and what is appended goes there.
+// setAside reserves n bytes of the disk after the first size bytes of f. The file's size
+// stays, and appended bytes use the space.
 func setAside(f *os.File, size, n int64) error {
 	for {
 		switch err := unix.Fallocate(int(f.Fd()), unix.FALLOC_FL_KEEP_SIZE, size, n); err {

@@ -1,24 +1,24 @@
 package runner
 
-// Urgent mail: steering lets a message reach a turn that runs: it is written to the client's
-// standard input, and goes in with the next tool result. What comes when no tool
-// runs any more is a turn of the client's own, right after this one.
+// Urgent mail: steering lets a message reach a running turn: it is written to the client's
+// standard input, and the client reads it with the next tool result. For a message that
+// comes after the last tool call the client begins another turn, right after this one.
 //
-// The line with which the client repeats the message says that it was taken in,
-// and the good end of the result that follows says that it was done.
+// The line with which the client repeats the message shows that it has read the message,
+// and a good result after that shows that the message is done.
 
 // A Steer is one message for a running turn.
 type Steer struct {
-	UUID   string // names it to the client, as that of the prompt does
-	Prompt string // ends with a paragraph of the caller's own, as that of a [Turn] does
+	UUID   string // names it to the client, like the UUID of a prompt
+	Prompt string // ends with a paragraph that the caller wrote, like the prompt of a [Turn]
 }
 
-// Steering is how a turn comes by what is to reach it while it runs. Both are used
-// by the goroutine of Run alone, so Next may do what that of the caller may.
+// Steering brings messages to a running turn. Only the goroutine of Run uses it, so Next
+// may use everything that belongs to the caller's goroutine.
 type Steering struct {
-	// Wake gets a value when there may be something; whoever reads it uses it up.
+	// Wake gets a value when there may be a message; reading it uses it up.
 	Wake <-chan struct{}
-	// Next gives what comes next, once: from then on the backend has it. It is asked
-	// only while the client can take something in.
+	// Next returns the next message, once: from then on the backend has it. It is called
+	// only while the client can read a message.
 	Next func() (Steer, bool)
 }

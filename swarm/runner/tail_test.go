@@ -11,7 +11,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// Everything is read, also what came between the last look and the writer's end.
+// A Tail reads everything, also bytes from between the last look and the writer's end.
 func TestTail(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "out")
 	w, err := os.Create(path)
@@ -40,7 +40,7 @@ func TestTail(t *testing.T) {
 	}
 }
 
-// A file that is cut is read on from its new end.
+// After a file was cut, reading continues at its new end.
 func TestTailOfACutFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "out")
 	if err := os.WriteFile(path, []byte("a long beginning"), 0o600); err != nil {

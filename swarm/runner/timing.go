@@ -2,21 +2,21 @@ package runner
 
 import "time"
 
-// Timing holds how long a backend waits for what. The zero value stands for the
-// numbers below; a test shortens them.
+// Timing holds the waits of a backend. The zero value means the numbers below; a test
+// shortens them.
 type Timing struct {
 	Interrupt    time.Duration // from SIGINT to SIGTERM; 10 s
 	Terminate    time.Duration // from SIGTERM to SIGKILL; 5 s
 	Close        time.Duration // from the closing of standard input after the result to the killing of the group; 10 s
-	PromptNotRun time.Duration // from an acknowledgement that nothing follows to giving the prompt up; 10 s
-	Steer        time.Duration // from the result to the acknowledgement of what came too late for it; 2 s
+	PromptNotRun time.Duration // from an acknowledgement without further events to giving the prompt up; 10 s
+	Steer        time.Duration // from the result to the acknowledgement of a message that came too late for it; 2 s
 	Connect      time.Duration // from the start of a client to the connection of its tools, at the most; 2 min
-	Leftovers    time.Duration // from SIGTERM to SIGKILL for what outlived its client; 1 s
-	Poll         time.Duration // longest time between two looks at a file that nobody rings for; 100 ms
+	Leftovers    time.Duration // from SIGTERM to SIGKILL for processes that outlived their client; 1 s
+	Poll         time.Duration // longest time between two looks at a file without a wake; 100 ms
 	Sample       time.Duration // time over which the use of the processor is measured; 2 s
 }
 
-// Or returns t with the numbers of other where t has none.
+// Or returns t, with the numbers of other where t has zeros.
 func (t Timing) Or(other Timing) Timing {
 	pick := func(d *time.Duration, or time.Duration) {
 		if *d == 0 {
@@ -35,7 +35,7 @@ func (t Timing) Or(other Timing) Timing {
 	return t
 }
 
-// DefaultTiming is what the zero Timing stands for.
+// DefaultTiming has the numbers that the zero Timing means.
 func DefaultTiming() Timing {
 	return Timing{
 		Interrupt:    10 * time.Second,

@@ -2,12 +2,12 @@ package runner
 
 import "time"
 
-// A Usage is what running processes use of the machine.
+// A Usage is the use of the machine by running processes.
 type Usage struct {
 	// CPU is the processor time that they, and the children that they have waited
 	// for, have used so far.
 	CPU time.Duration
-	// RSS is the memory that they hold, in bytes. What they share counts for each.
+	// RSS is the memory that they hold, in bytes. Shared memory counts for each.
 	RSS int64
 }
 
@@ -20,9 +20,9 @@ func (u *Usage) add(s processStat) {
 // used so far.
 func CPUTime(mark string) time.Duration { return UsageOf(mark).CPU }
 
-// Runnable reports whether a thread of the running processes with this mark runs at
-// this moment, or waits for a processor. Where a machine has too much to do such a
-// process gets hardly any processor time, and is at work anyway.
+// Runnable reports whether a thread of the running processes with this mark runs at this
+// moment, or waits for a processor. On an overloaded machine such a process gets hardly any
+// processor time, but works.
 func Runnable(mark string) bool {
 	found := false
 	eachMarked(mark, func(s processStat) { found = found || wantsCPU(s.pid) })

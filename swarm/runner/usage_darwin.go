@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// UsageOf adds up what the running processes with this mark use.
+// UsageOf adds up the use of the running processes with this mark.
 func UsageOf(mark string) Usage {
 	var numbers []string
 	eachMarked(mark, func(s processStat) { numbers = append(numbers, strconv.Itoa(s.pid)) })
 	return tellUsage(numbers)
 }
 
-// Usage is what the very process uses; nothing when it does not run.
+// Usage is the use of exactly this process; zero when it does not run.
 func (p Process) Usage() Usage {
 	if !p.Alive() {
 		return Usage{}
@@ -22,8 +22,8 @@ func (p Process) Usage() Usage {
 	return tellUsage([]string{strconv.Itoa(p.PID)})
 }
 
-// tellUsage asks ps: the kernel tells the times to privileged programs only. The
-// children that were waited for are not in them.
+// tellUsage asks ps: the kernel tells the times only to privileged programs. They do not
+// include children that were waited for.
 func tellUsage(pids []string) Usage {
 	var u Usage
 	if len(pids) == 0 {

@@ -7,14 +7,14 @@ import (
 	"strconv"
 )
 
-// UsageOf adds up what the running processes with this mark use.
+// UsageOf adds up the use of the running processes with this mark.
 func UsageOf(mark string) Usage {
 	var u Usage
 	eachMarked(mark, u.add)
 	return u
 }
 
-// Usage is what the very process uses; nothing when it does not run.
+// Usage is the use of exactly this process; zero when it does not run.
 func (p Process) Usage() Usage {
 	var u Usage
 	if s, err := stat(p.PID); err == nil && s.start == p.Start && !s.dead {
@@ -23,8 +23,8 @@ func (p Process) Usage() Usage {
 	return u
 }
 
-// wantsCPU looks at the state of each thread, see proc(5): the state of a process is
-// that of its first thread alone.
+// wantsCPU looks at the state of each thread, see proc(5): the state of a process is only
+// that of its first thread.
 func wantsCPU(pid int) bool {
 	threads, _ := filepath.Glob("/proc/" + strconv.Itoa(pid) + "/task/*/stat") // the pattern is a good one
 	for _, path := range threads {

@@ -15,7 +15,7 @@ func TestEachKindIsComplete(t *testing.T) {
 		if all[k.Name] == nil || all[k.Name].Kind() != k || backends.Kind(k.Name) != k {
 			t.Errorf("%s: no backend is of this kind", k.Name)
 		}
-		// What doctor prints and calls, and what a turn asks, without asking whether it is there.
+		// Doctor and turns use these fields without a check whether they are set.
 		for field, lacks := range map[string]bool{
 			"Title": k.Title == "", "Command": len(k.Command) == 0 || k.Command[0] == "", "Install": k.Install == "", "Tools": k.Tools == nil,
 			"Version.Supported": k.Version.Supported == "", "Version.Install": k.Version.Install == "", "Version.Read": k.Version.Read == nil,

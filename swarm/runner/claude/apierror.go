@@ -139,7 +139,7 @@ func (e evidence) messageHint(f apiFailure) (string, bool) {
 	case e.own.StopReason == "refusal":
 		return "the model refuses this text: word it otherwise, or set another model: for agent " + e.turn.Agent, true
 	case f.status == http.StatusBadRequest || f.problem == "invalid_request" || f.kind == "invalid_request_error":
-		// What the API refuses may stand in the conversation by now.
+		// The content that the API refuses may be part of the conversation by now.
 		return e.look() + "; claude-swarm clear " + e.turn.Agent + " begins another conversation", true
 	}
 	return "", false

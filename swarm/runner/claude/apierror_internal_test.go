@@ -14,10 +14,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// errorRows are all the ways in which the API, the network, a proxy or the login
-// refuses, and what is to come of each, with part of the hint. What the real clients
-// print for them lies in testdata/errors, recorded by TestWhatTheAPIRefuses of
-// internal/e2e.
+// errorRows are all the ways in which the API, the network, a proxy or the login refuses,
+// with the wanted end and part of the hint. The output of the real clients for them is in
+// testdata/errors, recorded by TestWhatTheAPIRefuses of internal/e2e.
 var errorRows = map[string]struct {
 	end   runner.End
 	hint  string
@@ -131,7 +130,7 @@ func judgeRecorded(t *testing.T, name string, data []byte) (v verdict, resets ti
 	return judge(e), r.seen.resetAt
 }
 
-// What no client was seen to print, or a field says otherwise than the text.
+// Errors that no client was seen to print, and errors whose field contradicts the text.
 func TestErrorFieldsBeforeTexts(t *testing.T) {
 	for name, c := range map[string]struct {
 		own     streamjson.Result

@@ -21,8 +21,8 @@ var builtIn = []string{
 	"TaskUpdate", "TodoWrite", "WebFetch", "WebSearch", "Workflow", "Write",
 }
 
-// never are the tools that no agent has, whatever is allowed. Nobody could answer
-// AskUserQuestion. The others find and reach every session of the same user, past the
+// never are the tools that no agent has, whatever is allowed. AskUserQuestion would never
+// get an answer. The others find and reach every session of the same user, past the
 // mailboxes and their rules; version 2.1.330 asks for no permission.
 var never = []string{"AskUserQuestion", "ListAgents", "SendMessage"}
 

@@ -17,10 +17,10 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// What a client can do is asked of the client, by its --help, since a flag that it does
-// not know ends it. The answer is kept for each program, until its file is another one.
-// It may be a script around the real client, or no client at all: one that does not
-// answer has no features, and its turns run as they did.
+// The daemon asks the client for its features, by --help, since a flag that it does not
+// know ends it. The answer is kept for each program, until its file is another one. It may
+// be a script around the real client, or no client at all: one that does not answer has no
+// features, and its turns run as they did.
 
 // A feature is a flag that not every supported version has.
 type feature string
@@ -135,9 +135,9 @@ func programOf(t runner.Turn) (p program, path string, ok bool) {
 	return program{fmt.Sprintf("%q", words), file, info.Size(), info.ModTime()}, path, true
 }
 
-// ask runs the program with --help: without input, in a process group of its own that is
-// killed when it takes too long or prints too much. What has left the group carries the
-// mark of the turn, and ends with it.
+// ask runs the program with --help: without input, in a separate process group that is
+// killed when it takes too long or prints too much. A process that has left the group
+// carries the mark of the turn, and ends with it.
 func (f *features) ask(ctx context.Context, t runner.Turn, path string) (help string, ok bool) {
 	ctx, cancel := context.WithTimeout(ctx, cmp.Or(f.time, helpTime))
 	defer cancel()

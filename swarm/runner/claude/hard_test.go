@@ -27,7 +27,7 @@ func runClean(t *testing.T, turn runner.Turn) runner.Outcome {
 	return out
 }
 
-// A client may do anything. What it did is judged right, and it is gone.
+// A client may do anything. Its turn is judged right, and the client has ended.
 func TestHardClients(t *testing.T) {
 	for name, c := range map[string]struct {
 		script  string
@@ -110,7 +110,7 @@ func TestAnAPIThatDoesNotAnswer(t *testing.T) {
 	}
 }
 
-// What outlives its client is ended, and counted.
+// Processes that outlive their client are ended, and counted.
 func TestLeftovers(t *testing.T) {
 	out := runClean(t, newTurn(t, "@orphan 10m\n@say ready"))
 	if out.End != runner.Done || out.Leftovers == 0 {

@@ -35,9 +35,9 @@ type textBlock struct {
 	Text string `json:"text"`
 }
 
-// tagsOfItsOwn are what the client does not repeat a prompt for, if one block of it
-// holds that: it takes the prompt for something that it wrote itself. A prompt that is
-// not repeated counts as one that was not taken in, and would be sent a second time.
+// tagsOfItsOwn are the tags that keep the client from repeating a prompt, if one of its
+// blocks has them: it takes the prompt for text that it wrote itself. A prompt that is not
+// repeated counts as one that was not taken in, and would be sent a second time.
 const tagsOfItsOwn = `(?:bash|local-command)-std(?:out|err)\b|task-notification\b|tick\b`
 
 var (
@@ -47,10 +47,10 @@ var (
 	})
 )
 
-// steerLine is a message for a running turn. The client puts it into a frame of its
-// own, <system-reminder>, and joins blocks by newlines; so what would end the frame, or
-// keep the client from repeating the line, gets a backslash after the <. Nothing else is
-// changed.
+// steerLine is a message for a running turn. The client puts it into a frame,
+// <system-reminder>, and joins blocks by newlines; so text that would end the frame, or
+// keep the client from repeating the line, gets a backslash after the <. Nothing else
+// changes.
 func steerLine(s runner.Steer) []byte {
 	return userLine(s.UUID, steerTags().ReplaceAllString(s.Prompt, `<\$1`))
 }
@@ -92,8 +92,8 @@ type feed struct {
 
 func newFeed(w io.WriteCloser) *feed { return &feed{w: w} }
 
-// send gives the client a line. What cannot be written is not heard, which shows
-// in the client's output.
+// send gives the client a line. The client does not read a line that cannot be written,
+// which shows in its output.
 func (f *feed) send(line []byte) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -56,8 +56,8 @@ var short = runner.Timing{
 	Sample:       500 * time.Millisecond,
 }
 
-// newTurn makes a turn of the stand-in in a home and folder of its own. env is
-// added to the client's environment.
+// newTurn makes a turn of the stand-in in a separate home and folder. env is added to the
+// client's environment.
 func newTurn(t testing.TB, script string, env ...string) runner.Turn {
 	t.Helper()
 	home, dir, files := t.TempDir(), t.TempDir(), t.TempDir()

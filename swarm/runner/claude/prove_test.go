@@ -107,7 +107,7 @@ func TestALimitOfTheTurnWhileItsToolsAreMissing(t *testing.T) {
 	}
 }
 
-// What a daemon left that died while it asked for the tools holds no event of the
+// The file of a turn whose daemon died while it asked for the tools has no event of the
 // turn.
 func TestFollowATurnWithoutItsPrompt(t *testing.T) {
 	turn := withTools(t, "@say worked")

@@ -30,7 +30,7 @@ func (b *backend) goOn(ctx context.Context, t runner.Turn, w *warm) (out runner.
 	}()
 	stdout, err := openAt(t.Stdout, t.From.Offset)
 	if err != nil {
-		// What it says cannot be read, and nothing was sent.
+		// Its output cannot be read, and nothing was sent.
 		r.finish()
 		return r.never(runner.ClientGone, err.Error(), "nothing has to be done: another client is started"), nil
 	}
@@ -45,8 +45,8 @@ func (b *backend) goOn(ctx context.Context, t runner.Turn, w *warm) (out runner.
 	return r.send(w.child, stdout)
 }
 
-// mayRest tells, at the result of the turn, whether the client can take another.
-// Whatever is not as usual is a reason to begin again, which is always right.
+// mayRest tells, at the result of the turn, whether the client can take another. Anything
+// unusual is a reason to start another client, which is always right.
 func (r *follower) mayRest() bool {
 	asked := r.turn.Session
 	return r.client.keep && !r.own().IsError &&

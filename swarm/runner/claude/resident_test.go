@@ -96,7 +96,7 @@ func TestAWaitingClientThatCannotTakeThePrompt(t *testing.T) {
 	}
 }
 
-// What a turn leaves behind goes on in the next turns of its client, and ends with
+// Processes that a turn leaves behind run during the next turns of its client, and end with
 // it.
 func TestLeftoversEndWithTheirClient(t *testing.T) {
 	turn := newTurn(t, "@sh setsid sleep 600 >/dev/null 2>&1 &\n@say one")
@@ -148,9 +148,9 @@ while read -r line; do
 done`, turn.Session.ID, lines))
 }
 
-// A client with work in the background does not stay: it would begin a turn of its
-// own when that ends. One whose work is over does. The turn is over when none of it is
-// left, and the words of a sub-agent's end take the place of what was said before.
+// A client with work in the background does not stay: it would begin a turn by itself when
+// that ends. A client whose work is over does. The turn is over when all of it has ended,
+// and the words after a sub-agent's end replace the earlier ones.
 func TestWorkInTheBackground(t *testing.T) {
 	t.Parallel()
 	const (

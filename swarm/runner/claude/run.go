@@ -227,7 +227,7 @@ func (r *follower) tick(now time.Time) {
 		r.end(r.unlessAway(verdict{end: runner.TimedOut, reason: "the turn took longer than " + spec.Timeout.String(),
 			hint: "give it less to do at once, or raise turn_timeout"}), now)
 	case !r.client.followed && !r.seen.replay.IsZero() && !r.seen.after && !r.seen.init && silent >= r.timing.PromptNotRun:
-		r.end(unheard(), now)
+		r.end(promptNotRun(), now)
 	case r.client.warm && !r.client.followed && r.seen.replay.IsZero() && !r.seen.taken && !r.seen.init && silent >= r.timing.PromptNotRun && r.idle(now):
 		r.cause = gone("is silent")
 		r.ladder.BeginAtKill(r.client.process, now) // it has nothing to finish

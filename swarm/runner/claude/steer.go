@@ -49,8 +49,8 @@ func (s *steering) repeated(uuid string, results int) {
 	}
 }
 
-// open tells whether something that was written is still to be answered, after so
-// many results. What the client has not taken in by until it has not read.
+// open tells whether a written line still waits for its answer, after so many results. A
+// line that the client has not repeated by until was not read.
 func (s *steering) open(results int, now time.Time, patience time.Duration) bool {
 	if len(s.lines) == 0 {
 		return false

@@ -143,12 +143,12 @@ func (r *follower) command(c *streamjson.Command, now time.Time) {
 	}
 	r.seen.taken = true
 	if c.State == "completed" && !r.seen.replay.IsZero() && !r.seen.init && !r.client.followed && len(r.account.Results()) == 0 {
-		r.end(unheard(), now)
+		r.end(promptNotRun(), now)
 	}
 }
 
-// unheard is the verdict of a prompt that is not run.
-func unheard() verdict {
+// promptNotRun is the verdict on a prompt that the client does not run.
+func promptNotRun() verdict {
 	return verdict{end: runner.PromptNotRun, reason: "the client knows this prompt already and does not run it",
 		hint: "nothing has to be done: the next attempt has another name"}
 }

@@ -38,9 +38,9 @@ func readVersion(line string) (version string, fit runner.Fit) {
 	return version, runner.Tested
 }
 
-// Against says where a version such as "2.1.197" stands: -1 below the supported range,
-// 0 in it, 1 above it. A part counts by the digits that it begins with, and without any
-// as 0. What follows a hyphen does not count: "2.1.330-beta.1" stands where 2.1.330 does.
+// Against says where a version such as "2.1.197" stands: -1 below the supported range, 0 in
+// it, 1 above it. A part counts by the digits that it begins with, and without any as 0.
+// The part after a hyphen does not count: "2.1.330-beta.1" compares like 2.1.330.
 func Against(version string) int {
 	version, _, _ = strings.Cut(version, "-")
 	switch {
