@@ -111,7 +111,7 @@ func tellDaemon(c *cli.Context, p *project, agent string) error {
 
 func attachError(c *cli.Context, name string, err error) error {
 	if e, ok := errors.AsType[*provision.EntryError](err); ok {
-		return hint(err, "write %s, then %s", e.Line(), again(c))
+		return hint(err, "write %s, then %s", e.Line(), commandTyped(c))
 	}
 	if e, ok := errors.AsType[*provision.OccupiedError](err); ok {
 		return hint(err, "%s", e.Try)

@@ -21,10 +21,10 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// The benchmarks of this package measure the program as it is shipped, in
-// processes of its own. The floors and the client are the small programs in
-// testdata/bench. Where SWARM_BENCH_BIN names a folder, all are there already:
-// building leaves much to delete, which slows down whatever makes files next.
+// The benchmarks of this package measure the program as it is shipped, in separate
+// processes. The floors and the client are the small programs in testdata/bench. If
+// SWARM_BENCH_BIN names a folder, all programs are in it already: a build leaves many files
+// to delete, which slows down the next program that makes files.
 
 // shipped is the path of the program.
 func shipped(b *testing.B) string {
@@ -57,8 +57,8 @@ func small(b *testing.B, name string) string {
 	return path
 }
 
-// A place is a project with homes of its own for everything that the program
-// keeps outside of it.
+// A place is a project with separate homes for everything that the program keeps outside of
+// it.
 type place struct {
 	b       *testing.B
 	program string

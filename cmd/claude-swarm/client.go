@@ -49,7 +49,7 @@ func dial(c *cli.Context, p *project) (*control.Client, error) {
 	if live, err := p.home.LiveClients(); err == nil && len(live) > 0 {
 		next := "claude-swarm start"
 		if name := c.Command.Name; name == "abort" || name == "stop" {
-			next += " && " + again(c)
+			next += " && " + commandTyped(c)
 		}
 		return nil, hint(fmt.Errorf("%w, but the client of %s outlived it: pid %d", control.ErrNoDaemon, live[0].Agent, live[0].Process.PID), "%s", next)
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/config"
 )
 
-// What config check prints is a configuration, and the same one.
+// The output of config check is a configuration, and the same one.
 func TestEffectiveIsTheSameConfiguration(t *testing.T) {
 	const text = `
 dead_drop_dir: mail

@@ -24,8 +24,8 @@ func (strangeDaemon) Status(...string) (swarm.Status, error) {
 	return swarm.Status{Project: "another"}, nil
 }
 
-// Where nobody holds the lock its note is old, or came with a copy of a project, and
-// its socket may be that of another project's daemon. Nobody speaks to that.
+// If no process holds the lock, its note is old, or came with a copy of a project, and its
+// socket may belong to another project's daemon. No verb speaks to that daemon.
 func TestAnOldNoteLeadsToNoDaemon(t *testing.T) {
 	p := shortProject(t)
 	overwrite(t, filepath.Join(p.dir, "claude-swarm.yaml"), "agents: {coder: }\n")

@@ -9,7 +9,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
 
-// What doctor finds fits the screen and loses no word; without a screen each is one line.
+// The findings of doctor fit the screen and lose no word; without a screen each is one
+// line.
 func TestWriteFindings(t *testing.T) {
 	findings := []provision.Finding{
 		{Grade: provision.Good, Name: "git", Text: "2.47.1"},

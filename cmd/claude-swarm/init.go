@@ -196,11 +196,11 @@ func checkInit(c *cli.Context, dir string) error {
 
 func removeInit(c *cli.Context, dir string) error {
 	if lockHeld(journal.HomeOf(dir)) {
-		return fail(exitFailed, "claude-swarm stop && "+again(c), "the daemon of this project runs")
+		return fail(exitFailed, "claude-swarm stop && "+commandTyped(c), "the daemon of this project runs")
 	}
 	// A client outlives a daemon that was killed, with its message and its files.
 	if pids := provision.Working(dir); len(pids) > 0 {
-		return fail(exitFailed, "claude-swarm start && claude-swarm stop && "+again(c)+"   (stop waits for it; stop --now ends it)",
+		return fail(exitFailed, "claude-swarm start && claude-swarm stop && "+commandTyped(c)+"   (stop waits for it; stop --now ends it)",
 			"a turn of this project still runs without a daemon: pid %s", strings.Trim(fmt.Sprint(pids), "[]"))
 	}
 	agent, err := agentNamed(c, "role")

@@ -17,7 +17,7 @@ func initError(c *cli.Context, err error) error {
 		return err
 	}
 	if e, ok := errors.AsType[*provision.ConflictError](err); ok {
-		return hint(err, "mv %s %s && %s", shellWord(e.Path), shellWord(e.Path+".old"), again(c))
+		return hint(err, "mv %s %s && %s", shellWord(e.Path), shellWord(e.Path+".old"), commandTyped(c))
 	}
 	return hint(err, "ls -ld .")
 }

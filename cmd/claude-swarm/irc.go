@@ -149,8 +149,8 @@ func ircSend(c *cli.Context, p *post) error {
 	return nil
 }
 
-// noWhere tells that the channel is empty, such as a variable of a script that was not
-// set. What is said goes nowhere that was not named.
+// noWhere tells whether the channel is empty, like an unset variable of a script. A text
+// never goes to a channel that was not named.
 func noWhere(c *cli.Context) bool { return strings.TrimSpace(c.Args().First()) == "" }
 
 // ircText is the text behind the channel.
@@ -222,7 +222,7 @@ func ircRead(c *cli.Context, p *post) error {
 	}
 	writeLines(c.App.Writer, channel, got, p.Called, time.Now())
 	if got.Left > 0 {
-		fmt.Fprintf(c.App.Writer, "(%s to come: %s)\n", screen.Count(got.Left, "line"), again(c))
+		fmt.Fprintf(c.App.Writer, "(%s to come: %s)\n", screen.Count(got.Left, "line"), commandTyped(c))
 	}
 	return nil
 }

@@ -63,8 +63,8 @@ func (m *ircAnnouncer) Copies(mo mail.Announcement) []mail.Copy {
 	return copies
 }
 
-// gist is a message in one line. What was said on IRC is told without where, by whom and
-// to whom: that stands in the channel.
+// gist is a message in one line. A text from IRC appears without channel, speaker and
+// addressee, which the channel shows.
 func gist(m *dropbox.Message) string {
 	text := m.Subject
 	if text == "" {
@@ -202,7 +202,7 @@ func announced(i *config.IRC, mo mail.Announcement) []shownLine {
 	return shown
 }
 
-// resultsIn is the channel in which the result of a person's task stands; "" is none.
+// resultsIn returns the channel with the result of a person's task, or "".
 func resultsIn(i *config.IRC, task *dropbox.Message) string {
 	if n, ok := bridge.OriginOf(task, ircbridge.Name); ok && task.From == ircbridge.Name {
 		if !strings.HasPrefix(n.Channel, "#") {

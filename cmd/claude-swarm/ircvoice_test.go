@@ -35,8 +35,8 @@ func projectWithMail(t *testing.T, agents string) (*project, *dropbox.Store) {
 	return p, store
 }
 
-// Who asks on IRC is told who halted everything and why, and who halts a second time
-// that the first reason stays.
+// The status on IRC says who halted everything and why. A person who halts a second time
+// learns that the first reason stays.
 func TestTheVoiceSaysWhyAllIsHalted(t *testing.T) {
 	p, store := projectWithMail(t, "{coder: }")
 	v := daemonVoice{p, store}
@@ -98,8 +98,7 @@ func TestTheVoiceSaysWhatHoldsUpAnAgent(t *testing.T) {
 	}
 }
 
-// Who asks on IRC how things stand is told what an agent asks, since when, and how to
-// answer.
+// The status on IRC says what an agent asks, since when, and how to answer.
 func TestTheVoiceTellsWhatAnAgentAsks(t *testing.T) {
 	p, store := projectWithMail(t, "{coder: , tester: }")
 	if err := store.MakeMailbox("irc"); err != nil {

@@ -116,7 +116,7 @@ func readableLog(c *cli.Context, p *project, agent string) error {
 }
 
 // tellWholeMessages says where text will not appear while the agent writes it. It is only a
-// remark: without a daemon to ask it says nothing, and the log is shown all the same.
+// remark: without a daemon to ask it says nothing, and the log is shown anyway.
 func tellWholeMessages(c *cli.Context, p *project, agent string) {
 	client, err := p.connect(c.Context)
 	if err != nil {

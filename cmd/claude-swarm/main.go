@@ -17,7 +17,7 @@
 //
 // # Files
 //
-// The files are layers. A file uses files of the layers below and of its own layer:
+// The files are layers. A file uses files of its layer and of the layers below:
 //
 //	main.go                      one command line, from its arguments to the exit status
 //	app.go, args.go, help.go     the flags and the help of all verbs

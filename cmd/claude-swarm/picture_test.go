@@ -62,7 +62,7 @@ reviewer  limited  1 min  1     -     -
 	}
 }
 
-// What waits for the person stays on a screen that is too small.
+// The needs of the person stay on a screen that is too small.
 func TestASmallScreenKeepsWhatWaitsForYou(t *testing.T) {
 	now := time.Date(2026, 11, 21, 10, 30, 0, 0, time.Local)
 	st := parkedSwarm(now)

@@ -145,8 +145,8 @@ func openRecording(t *testing.T, recording string) *recordedProject {
 	return p
 }
 
-// messages are the names of all messages, as seen from the mailboxes; what is being
-// written and what was dropped by hand is none.
+// messages returns the names of all messages, relative to the mailboxes, without unfinished
+// and dropped files.
 func (p *recordedProject) messages() (names []string) {
 	p.t.Helper()
 	box := filepath.Join(p.dir, ".dead-drop")

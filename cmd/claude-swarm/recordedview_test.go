@@ -114,8 +114,8 @@ func (p *recordedProject) writeTrace(b *strings.Builder, id string) {
 	}
 }
 
-// writeHistory lists the turns of an agent. What the stand-in estimates for a turn of this
-// run depends on the words of this version's prompt; it is left out, but for the two
+// writeHistory lists the turns of an agent. The stand-in's estimate for a turn of this run
+// depends on the words of this version's prompt, so it is left out, except for the two
 // turns that name their cost.
 func (p *recordedProject) writeHistory(b *strings.Builder, agent string) {
 	h := verbJSON[view.History](p, "history", agent)

@@ -69,8 +69,8 @@ func scriptsWith(t *testing.T, program string) {
 	testscript.Run(t, scripts("testdata/"+program))
 }
 
-// scripts says how the scripts of a folder run. Each has a home and a folder
-// for its sockets of its own, and leaves no daemon behind.
+// scripts says how the scripts of a folder run. Each has its own home and its own folder
+// for sockets, and leaves no daemon behind.
 //
 // Beside the usual commands they know:
 //
@@ -88,7 +88,7 @@ func scripts(dir string) testscript.Params {
 		RequireUniqueNames:  true,
 		UpdateScripts:       os.Getenv("UPDATE") != "",
 		Setup:               setup,
-		// What the scripts can say besides the commands of package testscript.
+		// The commands of the scripts besides those of package testscript.
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"until":  until,      // until [!] PATTERN COMMAND…: run it again until its output fits
 			"gone":   gone,       // gone FILE: wait for the end of the process that the file names

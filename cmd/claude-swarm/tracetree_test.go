@@ -59,7 +59,7 @@ func TestTraceTree(t *testing.T) {
 	}
 }
 
-// What is for IRC is no part of the work: it is counted, and shown where it is asked for.
+// A copy for IRC is not part of the work: a trace counts it, and shows it on request.
 func TestTraceCopies(t *testing.T) {
 	at := time.Date(2026, 11, 21, 5, 12, 0, 0, time.Local)
 	messages := func() []*view.TracedMessage {
@@ -109,8 +109,7 @@ tasktaskta  05:12:00  lead → coder  task  greet
 	}
 }
 
-// A ring of three that all name each other must neither be lost nor be walked
-// for ever.
+// A ring of three that all name each other is neither lost nor followed endlessly.
 func TestTraceRing(t *testing.T) {
 	at := time.Date(2026, 11, 21, 5, 12, 0, 0, time.UTC)
 	ring := view.NewTrace("x", []*view.TracedMessage{
@@ -135,7 +134,7 @@ func TestMoment(t *testing.T) {
 	}
 }
 
-// What was brought to a running turn says whose turn that was: it had none itself.
+// An urgent message names the turn that it reached, since it had no turn itself.
 func TestAnUrgentMessageNamesTheTurnThatTookItIn(t *testing.T) {
 	at := time.Date(2026, 11, 21, 5, 12, 0, 0, time.Local)
 	trace := view.NewTrace("urgenturge", []*view.TracedMessage{{

@@ -10,8 +10,8 @@ import (
 // typedArgs is the key under which the app's metadata has the typed arguments.
 const typedArgs = "typed"
 
-// again returns the typed command line.
-func again(c *cli.Context) string {
+// commandTyped returns the typed command line.
+func commandTyped(c *cli.Context) string {
 	typed, _ := c.App.Metadata[typedArgs].([]string)
 	return commandText(typed)
 }

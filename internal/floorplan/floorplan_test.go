@@ -174,7 +174,7 @@ func TestShippedProgramLinksNothingHeavy(t *testing.T) {
 
 // A user's program holds nothing that is there for tests: the machinery of internal/testkit
 // plays clients and servers, breaks connections and cuts the power.
-func TestNoProgramHoldsTheTestKit(t *testing.T) {
+func TestNoProgramHoldsTestMachinery(t *testing.T) {
 	module, _ := packages(t)
 	deps := strings.Fields(goList(t, "-deps", module+"cmd/..."))
 	if !slices.Contains(deps, module+"swarm") {
