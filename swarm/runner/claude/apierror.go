@@ -82,7 +82,7 @@ func (e evidence) errorResult() verdict {
 	return verdict{end: runner.Failed, reason: text, hint: e.look()}
 }
 
-// accountOrSetUp judges what is not the message's fault.
+// accountOrSetUp judges errors that the message did not cause.
 func (e evidence) accountOrSetUp(f apiFailure, text string) (verdict, bool) {
 	switch {
 	case f.code == codeUsageLimit || f.status == http.StatusTooManyRequests || f.problem == "rate_limit" || isLimitText(f.text):
@@ -112,8 +112,8 @@ func (e evidence) accountOrSetUp(f apiFailure, text string) (verdict, bool) {
 	return verdict{}, false
 }
 
-// isAwayText recognizes a service that is away by the words of a client that has no
-// field for it: 2.1.197, or an answer that is not one of the API's.
+// isAwayText recognizes a service that is away by the words of a client without a field for
+// it: 2.1.197, or an answer that is not from the API.
 func isAwayText(text string) bool {
 	for _, words := range []string{"unable to connect to api", "request timed out", "connection error", "overloaded", "malformed response"} {
 		if contains(text, words) {
@@ -145,8 +145,8 @@ func (e evidence) messageHint(f apiFailure) (string, bool) {
 	return "", false
 }
 
-// limited is the verdict of a turn whose account or service is at fault. That is
-// neither the message's fault nor the agent's.
+// limited is the verdict on a turn that failed because of the account or the service.
+// Neither the message nor the agent is the cause.
 func limited(text, hint string) verdict {
 	return verdict{end: runner.Limited, reason: text, hint: hint}
 }

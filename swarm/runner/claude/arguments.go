@@ -21,17 +21,17 @@ var builtIn = []string{
 	"TaskUpdate", "TodoWrite", "WebFetch", "WebSearch", "Workflow", "Write",
 }
 
-// never are the tools that no agent has, whatever is allowed. AskUserQuestion would never
-// get an answer. The others find and reach every session of the same user, past the
+// never are the tools that no agent gets, even if they are allowed. AskUserQuestion would
+// never get an answer. The others find and reach every session of the same user, past the
 // mailboxes and their rules; version 2.1.330 asks for no permission.
 var never = []string{"AskUserQuestion", "ListAgents", "SendMessage"}
 
-// behind are the tools by which a client begins work that no message asked for: at a
-// time, at an event, or in sessions beside its own. They are for agents with
-// [runner.Spec.Background], and for those whose list names them.
+// behind are the tools by which a client begins work that no message asked for: at a time,
+// at an event, or in other sessions. They are for agents with [runner.Spec.Background], and
+// for agents whose list names them.
 var behind = []string{"CronCreate", "CronDelete", "CronList", "Monitor", "ScheduleWakeup", "TeamCreate", "TeamDelete"}
 
-// mail is what every agent may do, whatever else it may not.
+// mail are the commands that every agent may run.
 var mail = []string{
 	"Bash(claude-swarm send:*)", "Bash(claude-swarm reply:*)", "Bash(claude-swarm inbox:*)", "Bash(claude-swarm read:*)",
 	"Bash(claude-swarm irc send:*)", "Bash(claude-swarm irc read:*)", "Bash(claude-swarm irc ask:*)", "Bash(claude-swarm irc channels:*)", "Bash(claude-swarm irc who:*)",
@@ -176,7 +176,7 @@ func environment(t runner.Turn) []string {
 // reads one file. The turn goes on without it.
 const hookTimeout = 20
 
-// settings are what has no flag.
+// settings are the options that have no flag.
 func settings(t runner.Turn) []byte {
 	type hook struct {
 		Type    string `json:"type"`
@@ -213,7 +213,7 @@ func settings(t runner.Turn) []byte {
 	return append(data, '\n')
 }
 
-// writeFiles writes what the client reads from files.
+// writeFiles writes the files that the client reads.
 func writeFiles(t runner.Turn) error {
 	if t.Settings != "" {
 		if err := writeChanged(t.Settings, settings(t)); err != nil {
@@ -233,8 +233,8 @@ func writeFiles(t runner.Turn) error {
 	return nil
 }
 
-// writeChanged writes what is not there yet. To read a small file takes a tenth of
-// the time that it takes to make one, and the client waits for it.
+// writeChanged writes a file unless it has this content already. To read a small file takes
+// a tenth of the time that it takes to make one, and the client waits for it.
 func writeChanged(path string, data []byte) error {
 	if old, err := os.ReadFile(path); err == nil && bytes.Equal(old, data) {
 		return nil

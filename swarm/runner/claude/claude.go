@@ -21,8 +21,8 @@ type Options struct {
 	MaxOutput int64
 }
 
-// New returns the backend. It holds what it has learned of the clients' programs alone,
-// so nothing has to be closed.
+// New returns the backend. It keeps only facts about the clients' programs, so it needs no
+// Close.
 func New(o Options) runner.Backend {
 	return &backend{timing: o.Timing.Or(runner.DefaultTiming()), maxOutput: cmp.Or(o.MaxOutput, 1<<30)}
 }
@@ -45,8 +45,7 @@ func (b *backend) Run(ctx context.Context, t runner.Turn) runner.Outcome {
 	return out
 }
 
-// begin runs a turn in a separate client, which stays afterwards if it is to be
-// kept and can be.
+// begin runs a turn in a new client, which stays afterwards if keep says so and it can.
 func (b *backend) begin(ctx context.Context, t runner.Turn, keep bool) (out runner.Outcome, stays runner.Warm) {
 	r := b.newFollower(ctx, t)
 	r.client.keep = keep
@@ -77,7 +76,7 @@ func (r *follower) send(child *runner.Child, stdout *os.File) (runner.Outcome, r
 	}
 	if r.turn.Started != nil {
 		if err := r.turn.Started(child.Process()); err != nil {
-			// Nothing was sent, so nothing was done.
+			// Nothing was sent, so no work was done.
 			r.finish()
 			return r.never(runner.Failed, "the turn could not be recorded: "+err.Error(), "look at the disk"), nil
 		}
@@ -131,8 +130,8 @@ func (b *backend) Follow(ctx context.Context, t runner.Turn, p runner.Process) r
 	r.client.followed = true
 	out, err := openAt(t.Stdout, t.From.Offset)
 	if err != nil {
-		// A client without its file can tell nothing any more; it must not go
-		// on beside the next attempt.
+		// A client without its file can report nothing any more; it must not run beside the
+		// next attempt.
 		if adopted, alive := runner.Adopt(p); alive {
 			r.client.process = adopted
 		}
@@ -147,7 +146,7 @@ func (b *backend) Follow(ctx context.Context, t runner.Turn, p runner.Process) r
 	return r.follow(out)
 }
 
-// never is the outcome of a turn that was not begun.
+// never is the outcome of a turn that did not begin.
 func (r *follower) never(end runner.End, reason, hint string) runner.Outcome {
 	return runner.Outcome{End: end, Reason: oneLine(reason), Hint: hint, Exit: r.over.exit, Began: r.began, Ended: time.Now()}
 }
@@ -165,8 +164,8 @@ func openAt(path string, offset int64) (*os.File, error) {
 	return f, nil
 }
 
-// follow reads the client's output to its end, and sees to it that there is one;
-// or to the result of the turn, if the client stays.
+// follow reads the client's output to its end, and makes sure that it ends; if the client
+// stays, to the result of the turn.
 func (r *follower) follow(out *os.File) runner.Outcome {
 	defer r.poll.Stop()
 	dec := streamjson.NewDecoder(&watched{r, runner.NewTail(out, r.wait)}, 0)
@@ -208,7 +207,7 @@ func (r *follower) follow(out *os.File) runner.Outcome {
 	return o
 }
 
-// finish sees to it that nothing of the turn runs any more. Once is enough.
+// finish ends all processes of the turn. One call is enough.
 func (r *follower) finish() {
 	switch {
 	case r.over.finished:
@@ -232,7 +231,7 @@ type startFailure struct{ err error }
 func (e *startFailure) Error() string { return e.err.Error() }
 func (e *startFailure) Unwrap() error { return e.err }
 
-// startError says what a failed start means.
+// startError is the outcome of a failed start.
 func startError(t runner.Turn, err error) (end runner.End, reason, hint string) {
 	if _, ok := errors.AsType[*startFailure](err); !ok {
 		return runner.NoResources, err.Error(), lookAtDisk

@@ -46,7 +46,7 @@ type output struct {
 	flooded bool // it has printed more than most, whether that was read or not
 }
 
-// over is what is known when the turn is over.
+// over has the facts at the end of the turn.
 type over struct {
 	rests    bool         // its client stays
 	place    runner.Place // where the next turn begins
@@ -55,7 +55,7 @@ type over struct {
 	stderr   string // the end of it
 }
 
-// seen is what the stream has told beyond the account.
+// seen has the facts from the stream that the account does not keep.
 type seen struct {
 	last     time.Time // when the last event came, or may still be waited for
 	init     bool
@@ -75,7 +75,7 @@ type seen struct {
 	taken bool  // it says that it has our prompt, which it repeats later
 }
 
-// watch is what is looked at now and then.
+// watch has the state of the looks at intervals.
 type watch struct {
 	stderrAt time.Time     // next look at how much it has printed
 	cramped  bool          // there was no room for what it may have said
@@ -95,10 +95,10 @@ func (b *backend) newFollower(ctx context.Context, t runner.Turn) *follower {
 	return r
 }
 
-// judge says what the turn comes to.
+// judge returns the verdict on the turn.
 func (r *follower) judge() verdict { return judge(r.evidence()) }
 
-// evidence is what the follower knows of the turn.
+// evidence has the facts that the follower knows about the turn.
 func (r *follower) evidence() evidence {
 	return evidence{
 		turn: r.turn, cause: r.cause, own: r.judged(), began: r.account.Began(), problem: r.seen.problem, words: r.seen.words, api: r.seen.api, source: r.seen.source,

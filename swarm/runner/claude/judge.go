@@ -9,7 +9,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// A verdict is what a turn comes to, and what to say about it.
+// A verdict is the end of a turn, with the reason and the hint.
 type verdict struct {
 	end     runner.End // "" in a cause: none
 	reason  string
@@ -18,7 +18,7 @@ type verdict struct {
 	unknown bool // of a Limited: see [runner.Outcome.Unknown]
 }
 
-// evidence is all that a verdict is made of.
+// evidence has all facts for a verdict.
 type evidence struct {
 	turn     runner.Turn
 	cause    verdict // why we ended the client, if we did
@@ -81,7 +81,7 @@ func (e evidence) noResult() verdict {
 		hint: "run it by hand in the same folder and look: " + strings.Join(command(e.turn), " ") + " -p hello"}
 }
 
-// gone is the verdict of a client that waited and cannot take the prompt.
+// gone is the verdict on a waiting client that cannot take the prompt.
 func gone(how string) verdict {
 	return verdict{end: runner.ClientGone, reason: "the client that waited for the message " + how, hint: "nothing has to be done: another one is started"}
 }

@@ -68,13 +68,13 @@ func (r *follower) release() {
 	r.feed.send(prompt)
 }
 
-// isToolsAnswer knows the answers. They are no event of the turn: nothing of it has
+// isToolsAnswer recognizes the answers. They are not events of the turn, which has not
 // begun yet.
 func isToolsAnswer(ev *streamjson.Event) bool {
 	return ev.Kind == streamjson.KindControl && ev.Control != nil && strings.HasPrefix(ev.Control.RequestID, toolsQuestion)
 }
 
-// toolsAnswer takes the answer to a question.
+// toolsAnswer handles the answer to a question.
 func (r *follower) toolsAnswer(ev *streamjson.Event, now time.Time) {
 	p := &r.proof
 	if !p.holds() || ev.Control.RequestID != toolsQuestion+strconv.Itoa(p.number) {
@@ -106,7 +106,7 @@ func (r *follower) toolsAnswer(ev *streamjson.Event, now time.Time) {
 	}
 }
 
-// prove does what is due while the prompt is held back.
+// prove does the steps that are due while the prompt is held back.
 func (r *follower) prove(now time.Time) {
 	p := &r.proof
 	switch bound := r.connectBound(); {
@@ -190,8 +190,8 @@ func ours(all []mcpServer) mcpServer {
 
 func (s mcpServer) text() string { return withDetail(s.Status, s.Error) }
 
-// noTools is the verdict of a turn whose agent could neither send nor ask. It may
-// go better the next time, and is not the message's fault.
+// noTools is the verdict on a turn whose agent could neither send nor ask. A retry may
+// help, and the message is not the cause.
 func noTools(t runner.Turn, what string) verdict {
 	return verdict{end: runner.NoFirstEvent, reason: "the client has not the tools of " + runner.ToolServer + ": " + what,
 		hint: "look at " + t.Stderr + ", or set mcp: false for agent " + t.Agent}

@@ -18,7 +18,7 @@ func (b *backend) Serve(ctx context.Context, t runner.Turn, c runner.Warm) (runn
 	return b.begin(ctx, t, true)
 }
 
-// goOn runs a turn in a client that has waited for it.
+// goOn runs a turn in a waiting client.
 func (b *backend) goOn(ctx context.Context, t runner.Turn, w *warm) (out runner.Outcome, stays runner.Warm) {
 	r := b.newFollower(ctx, t)
 	r.client.keep, r.client.warm = true, true
@@ -74,8 +74,7 @@ func (w *warm) Process() runner.Process { return w.child.Process() }
 func (w *warm) Exited() <-chan struct{} { return w.child.Exited() }
 func (w *warm) Place() runner.Place     { return w.place }
 
-// mostUnasked is how much a client may print between two turns, whatever it is, in
-// bytes.
+// mostUnasked bounds the output of a client between two turns, in bytes.
 const mostUnasked = 1 << 20
 
 // Stirs looks at what was printed since the result: notes do not matter, a turn

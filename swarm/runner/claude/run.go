@@ -103,8 +103,8 @@ func (r *follower) own() *streamjson.Result {
 	return &results[r.seen.before]
 }
 
-// settle ends the turn when nothing of it is to come any more: it has its result, and
-// the client goes on with no message, command or sub-agent.
+// settle ends the turn when it is complete: it has its result, and the client does not
+// continue with a message, command or sub-agent.
 func (r *follower) settle(now time.Time) {
 	switch {
 	case r.own() == nil, r.seen.tasks.speaking, !r.seen.closing.IsZero(), r.over.rests:
@@ -180,8 +180,8 @@ func (r *follower) hurry(ev *streamjson.Event, now time.Time) {
 	}
 }
 
-// tick does what is due. It is called before every read and after every wait,
-// so neither a client that never stops talking nor a silent one escapes it.
+// tick does the steps that are due. It is called before every read and after every wait, so
+// it reaches both a client that never stops printing and a silent one.
 func (r *follower) tick(now time.Time) {
 	if r.client.process == nil {
 		return
@@ -321,10 +321,10 @@ func (r *follower) due() time.Time {
 	return due
 }
 
-// lastWords are what the model said last, for a turn without a result.
+// lastWords are the model's last words, for a turn without a result.
 func (r *follower) lastWords() string { return strings.TrimSpace(r.seen.words) }
 
-// watched is the client's output, with a look at what is due before every read.
+// watched is the client's output, with a tick before every read.
 type watched struct {
 	run  *follower
 	tail *runner.Tail

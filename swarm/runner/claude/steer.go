@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// steering is what was written to the client after its prompt.
+// steering are the lines that were written to the client after its prompt.
 type steering struct {
 	lines []steered
 	rung  bool      // a message may be there to bring, and nobody has asked since
@@ -19,7 +19,7 @@ type steered struct {
 	behind int // the results before that
 }
 
-// steer gives the client what has come for it.
+// steer gives the client the messages that have come for it.
 func (r *follower) steer() {
 	h := r.turn.Steering
 	if h == nil || !r.steering.rung || !r.canTakeIn() {
@@ -41,7 +41,7 @@ func (r *follower) canTakeIn() bool {
 	return r.feed != nil && !r.seen.replay.IsZero() && r.own() == nil && !r.ladder.Begun() && r.ctx.Err() == nil
 }
 
-// repeated notes a line that the client has taken in.
+// repeated notes a line that the client has repeated.
 func (s *steering) repeated(uuid string, results int) {
 	i := slices.IndexFunc(s.lines, func(l steered) bool { return l.uuid == uuid && !l.taken })
 	if i >= 0 {
@@ -75,12 +75,12 @@ func (r *follower) steeredDone() []string {
 	return done
 }
 
-// missing tells whether a line was never taken in.
+// missing tells whether the client never repeated a line.
 func (s *steering) missing() bool {
 	return slices.ContainsFunc(s.lines, func(l steered) bool { return !l.taken })
 }
 
-// resume is what an earlier daemon had written to a client that is followed.
+// resume notes the lines that an earlier daemon had written to a followed client.
 func (s *steering) resume(uuids []string) {
 	for _, uuid := range uuids {
 		s.lines = append(s.lines, steered{uuid: uuid})

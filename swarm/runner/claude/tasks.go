@@ -36,7 +36,7 @@ type task struct {
 
 const agentTask = "local_agent"
 
-// observe takes in what the client says of its tasks.
+// observe handles the client's events about its tasks.
 func (ts *tasks) observe(t *streamjson.Task) {
 	if t == nil {
 		return
@@ -61,7 +61,7 @@ func (ts *tasks) observe(t *streamjson.Task) {
 	}
 }
 
-// task is the one with this ID.
+// task is the task with this ID.
 func (ts *tasks) task(id string) *task {
 	if ts.known == nil {
 		ts.known = make(map[string]*task)
