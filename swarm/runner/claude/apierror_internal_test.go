@@ -102,7 +102,7 @@ func TestRecordedErrors(t *testing.T) {
 // limit ends, by the event that tells so.
 func judgeRecorded(t *testing.T, name string, data []byte) (v verdict, resets time.Time) {
 	t.Helper()
-	r := &follower{turn: runner.Turn{Agent: "coder", UUID: "u", Session: runner.Session{ID: "s-1"}}, client: client{followed: true}}
+	r := &follower{turn: runner.Turn{Agent: "coder", UUID: "u", Session: runner.Session{ID: "s-1"}}, client: client{followed: true}, account: runner.NewAccount(&kind, runner.Place{})}
 	if name == "401-token" {
 		r.turn.Env = []string{"ANTHROPIC_AUTH_TOKEN=x"}
 	}
