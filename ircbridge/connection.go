@@ -83,6 +83,7 @@ func (l *link) connect(ctx context.Context, agent, nick string) (*connection, er
 	c := &connection{agent: agent, client: irc.NewClient(cfg, opts), nick: nick, fold: irc.RFC1459}
 	c.nicks = []string{c.fold.Fold(nick)}
 	ctx, c.stop = context.WithCancel(ctx)
+	handled := make(chan struct{}) // closed when the bridge has all events
 	l.host.Do(func() func() {
 		if agent != "" { // many that come at once look like an attack
 			select {
@@ -91,9 +92,11 @@ func (l *link) connect(ctx context.Context, agent, nick string) (*connection, er
 			}
 		}
 		err := c.client.Run(ctx)
+		<-handled // or a late event would replace the reason of the end
 		return func() { l.over(c, err) }
 	})
 	l.host.Do(func() func() {
+		defer close(handled)
 		for e := range c.client.Events() {
 			if agent == "" {
 				l.host.Event(func() { l.handle(c, e) }) // or the bridge ends, and wants no more
