@@ -1,0 +1,163 @@
+package floorplan_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// The glossary has three parts. Pictures are words that once named things here and that a
+// reader had to be told about; the right side is the noun of the field. No identifier may
+// have one as a part of its name.
+var pictures = map[string]string{
+	"house":     "deps",
+	"books":     "journal",
+	"diary":     "log",
+	"reins":     "control",
+	"helm":      "control",
+	"standing":  "hold",
+	"standings": "holds",
+	"lookout":   "leadMirror",
+	"door":      "client, or via",
+	"doors":     "via",
+	"kit":       "manifest",
+	"outfit":    "programs",
+	"enlist":    "addAgents",
+	"exam":      "checkup",
+	"jot":       "write",
+	"bury":      "giveUp",
+	"buried":    "givenUp",
+	"useless":   "skip",
+	"unborn":    "noFirstEvent",
+	"unheard":   "promptNotRun",
+	"window40":  "windowLimit",
+	"spot":      "at",
+}
+
+// alone are names of functions and types that say nothing by themselves.
+var alone = map[string]string{
+	"again":   "retryEINTR, or what is done once more",
+	"between": "inBothDirs",
+	"whole":   "withMailbox, or what is complete",
+	"with":    "what is added",
+	"place":   "link, target, paths",
+	"take":    "claim, parse, pop",
+	"ring":    "wake, change, loop",
+	"note":    "logErr, writeReason, origin",
+	"missed":  "offerTaken",
+	"reach":   "toolReach",
+}
+
+// phrases are turns of speech that are not plain English: a sentence has a noun for its
+// subject, and begins with it.
+var phrases = regexp.MustCompile(`(?:^|[.;!] )(Who|Whoever|Whose|What|Whatever|Nobody|Somebody)\b` +
+	`|\b(anew|of its own\b|all the same|that is none|has them not|is let be|parted by|as it were|for ever\b|is none\.|lets? go of)`)
+
+func TestGlossary(t *testing.T) {
+	parts := regexp.MustCompile(`[A-Z]+[a-z0-9]*|[a-z0-9]+`)
+	sources(t, ".go", func(path string, text []byte) {
+		files := token.NewFileSet()
+		f, err := parser.ParseFile(files, path, text, parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, id := range declared(f) {
+			for _, part := range parts.FindAllString(id.Name, -1) {
+				if better, bad := pictures[strings.ToLower(part)]; bad {
+					t.Errorf("%s: %s is a picture: call it %s", files.Position(id.Pos()), id.Name, better)
+				}
+			}
+		}
+		for _, d := range f.Decls {
+			if fn, ok := d.(*ast.FuncDecl); ok && !strings.HasSuffix(path, "_test.go") {
+				if better, bad := alone[fn.Name.Name]; bad {
+					t.Errorf("%s: %s does not say what it does; for example %s", files.Position(fn.Pos()), fn.Name.Name, better)
+				}
+			}
+		}
+		for _, c := range f.Comments {
+			if said := dialect(c.Text()); said != "" {
+				t.Errorf("%s: %q: begin with a noun, and say it plainly", files.Position(c.Pos()), said)
+			}
+		}
+	})
+	code := regexp.MustCompile("(?s)```.*?```|`[^`\n]*`")
+	sources(t, ".md", func(path string, text []byte) {
+		if filepath.Base(path) == "CHANGELOG.md" { // what was said when it was changed
+			return
+		}
+		for i, paragraph := range strings.Split(code.ReplaceAllString(string(text), "x"), "\n\n") {
+			if said := dialect(paragraph); said != "" {
+				t.Errorf("%s, paragraph %d: %q: begin with a noun, and say it plainly", path, i+1, said)
+			}
+		}
+	})
+}
+
+// dialect returns the first words of a text that are not plain English, with those behind
+// them; "" for none. A question may begin with its question word.
+func dialect(text string) string {
+	text = strings.Join(strings.Fields(text), " ")
+	for _, m := range phrases.FindAllStringIndex(text, -1) {
+		sentence := text[m[0]:]
+		if end := strings.IndexAny(sentence[1:], ".?!"); end >= 0 && sentence[1+end] == '?' {
+			continue
+		}
+		return sentence[:min(len(sentence), 70)]
+	}
+	return ""
+}
+
+// declared are the identifiers that a file introduces.
+func declared(f *ast.File) (ids []*ast.Ident) {
+	ast.Inspect(f, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncDecl:
+			ids = append(ids, n.Name)
+		case *ast.TypeSpec:
+			ids = append(ids, n.Name)
+		case *ast.Field:
+			ids = append(ids, n.Names...)
+		case *ast.ValueSpec:
+			ids = append(ids, n.Names...)
+		case *ast.AssignStmt:
+			for _, left := range n.Lhs {
+				if id, ok := left.(*ast.Ident); ok && n.Tok == token.DEFINE {
+					ids = append(ids, id)
+				}
+			}
+		}
+		return true
+	})
+	return ids
+}
+
+// sources calls f with each file of the tree that has the suffix, but for test data.
+func sources(t *testing.T, suffix string, f func(path string, text []byte)) {
+	t.Helper()
+	root := filepath.Join("..", "..")
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && path != root && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata" || d.Name() == "bin"):
+			return filepath.SkipDir
+		case d.IsDir() || !strings.HasSuffix(path, suffix):
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		if err == nil {
+			f(path, text)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
