@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// noOpenat2 is set when the kernel, or what stands before it, does not know
-// openat2 (Linux 5.6): then folders are opened one by one.
+// noOpenat2 is set when the kernel, or a filter in front of it, does not know openat2
+// (Linux 5.6): then folders are opened one by one.
 var noOpenat2 atomic.Bool
 
 // openBeneath opens name below a folder, following no symlink on the way.

@@ -23,7 +23,7 @@ type socket struct {
 	closed bool
 }
 
-// openSocket listens, and notes in the daemon's lock where.
+// openSocket listens on the socket, and writes its path into the daemon's lock file.
 func openSocket(p *project) (*socket, error) {
 	s := &socket{project: p, note: rendezvous.Note{PID: os.Getpid(), Since: time.Now(), Version: version}}
 	return s, s.listen()

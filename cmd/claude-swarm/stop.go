@@ -298,8 +298,8 @@ func awaited(st swarm.Status, now time.Time, waited time.Duration) string {
 // longEnd is how long the end of a daemon may take before the stop says so.
 const longEnd = 3 * time.Second
 
-// A waiting says what a stop waits for: on a terminal on one line that it rewrites every
-// second, elsewhere once.
+// A waiting shows the turns that a stop waits for: on a terminal it rewrites one line every
+// second, elsewhere it prints one line once.
 type waiting struct {
 	w      io.Writer
 	client *control.Client

@@ -152,7 +152,8 @@ func (c *Client) Gone() <-chan struct{} { return c.done }
 // Version is the version of the daemon.
 func (c *Client) Version() string { return c.version }
 
-// Warning says that daemon and program have different versions; "" where they have not.
+// Warning says that daemon and program have different versions; it is "" if the versions
+// are equal.
 func (c *Client) Warning() string { return c.warning }
 
 // Path is the path of the socket.

@@ -79,7 +79,7 @@ func (tr *translator) serve(ctx context.Context, conn *Conn) error {
 	}
 }
 
-// leave notes until when this client heard its channels.
+// leave notes the time until which this client heard its channels.
 func (v *connTranslator) leave() {
 	now := time.Now()
 	if v.caught {

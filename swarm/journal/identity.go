@@ -25,7 +25,7 @@ type Identity struct {
 
 // WhoAmI finds out who uses the command line. The processes above this one decide: below
 // the client of a turn it is that turn's agent, whatever the environment says, and below
-// the daemon alone it is the turn that left it behind. Where they tell nothing, the
+// the daemon alone it is the turn that left it behind. If the processes prove nothing, the
 // environment may name a turn that runs; then the session that a person attached as an
 // agent counts, which is found among the processes above too; everywhere else it is the
 // lead. The error is a [*TraceError] where the environment names a turn that does not run.
