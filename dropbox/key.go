@@ -9,6 +9,8 @@ import (
 	"path"
 	"strings"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // keyLife is how long a key is remembered.
@@ -180,9 +182,23 @@ func (k keys) sync(to string) error {
 	return errors.Join(k.store.disk.syncDir(to+"/"+keysFolder), k.store.disk.syncDir(to+"/"+newFolder))
 }
 
-// forget removes a guard that is too old. It is renamed first, so that only one of several
-// callers removes it, and no caller removes a newer guard of that name.
+// forget removes a guard that is too old. A lock on keys/ lets one caller at a time look and
+// remove: without it a slow caller would rename a newer guard of that name, and while the name
+// is free a third caller would deliver the message again.
 func (k keys) forget(to, guard string, ino uint64) error {
+	folder, err := k.store.disk.folder(to + "/" + keysFolder)
+	if err != nil {
+		return err
+	}
+	defer folder.Close() // and with it the lock
+	if err := retryEINTR(func() error { return unix.Flock(int(folder.Fd()), unix.LOCK_EX) }); err != nil {
+		return fmt.Errorf("lock %s: %w", folder.Name(), err)
+	}
+	if same, err := k.store.disk.isFile(guard, ino); err != nil {
+		return err
+	} else if !same {
+		return errForgotten
+	}
 	aside := to + "/" + tmpFolder + "/key-" + NewID()
 	if err := k.store.disk.move(guard, aside); errors.Is(err, fs.ErrNotExist) {
 		return errForgotten
