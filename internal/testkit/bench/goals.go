@@ -85,7 +85,7 @@ var (
 var goals = []goal{
 	{what: "deliver, 1 writer", how: speed, floor: value{deliver1Floor, "ns/op"}, ours: value{deliver1, "ns/op"}, is: 0.90},
 	{what: "deliver, 8 writers", how: speed, floor: value{deliver8Floor, "ns/op"}, ours: value{deliver8, "ns/op"}, is: 0.90},
-	{what: "take", how: speed, floor: value{takeFloor, "ns/op"}, ours: value{take, "ns/op"}, is: 0.80},
+	{what: "take", how: speed, floor: value{takeFloor, "ns/op"}, ours: value{take, "ns/op"}, is: 0.70}, // the YAML library reads the front matter
 	{what: "wake, median", how: cost, floor: value{wakeFloor, "p50-ns"}, ours: value{wake, "p50-ns"}, is: 1.6, linux: true},
 	{what: "wake, 99 of 100", how: cost, floor: value{wakeFloor, "p99-ns"}, ours: value{wake, "p99-ns"}, is: 2, linux: true},
 	{what: "send to client start", how: cost, floor: value{startFloor, "p50-ns"}, ours: value{start, "p50-ns"}, is: 1.5, linux: true},
