@@ -183,8 +183,8 @@ func (k keys) sync(to string) error {
 }
 
 // forget removes a guard that is too old. A lock on keys/ lets one caller at a time look and
-// remove: without it a slow caller would rename a newer guard of that name, and while the name
-// is free a third caller would deliver the message again.
+// remove: without it a slow caller would remove a newer guard of that name, and the next caller
+// would deliver the message again.
 func (k keys) forget(to, guard string, ino uint64) error {
 	folder, err := k.store.disk.folder(to + "/" + keysFolder)
 	if err != nil {
@@ -199,24 +199,7 @@ func (k keys) forget(to, guard string, ino uint64) error {
 	} else if !same {
 		return errForgotten
 	}
-	aside := to + "/" + tmpFolder + "/key-" + NewID()
-	if err := k.store.disk.move(guard, aside); errors.Is(err, fs.ErrNotExist) {
-		return errForgotten
-	} else if err != nil {
-		return err
-	}
-	same, err := k.store.disk.isFile(aside, ino)
-	if err != nil {
-		return err
-	}
-	if !same {
-		err := k.store.disk.move(aside, guard)
-		if err != nil && !errors.Is(err, fs.ErrExist) {
-			return err
-		}
-		return errForgotten
-	}
-	if err := k.store.disk.remove(aside); err != nil {
+	if err := k.store.disk.remove(guard); ignoreMissing(err) != nil {
 		return err
 	}
 	return errForgotten
