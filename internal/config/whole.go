@@ -49,7 +49,7 @@ func (r *reader) acl(f *File) {
 		if f.hasAgent(who) {
 			agents = append(agents, who)
 		} else if len(agents) == 0 {
-			e := unlike(who, f.namesAndRoles(), "there is no agent and no role %s", who)
+			e := unlike(who, f.namesAndRoles(), "no agent or role is called %s", who)
 			if who == "fallback" {
 				e.Try = "topics: {fallback: AGENT}"
 			}
@@ -78,7 +78,7 @@ func (r *reader) correspondents(f *File, path string, list []string) *[]string {
 		case len(role) > 0:
 			agents = append(agents, role...)
 		default:
-			r.report(follow(r.find(path).value.Content[i]), path, unlike(who, f.namesAndRoles(), "there is no agent and no role %s", who))
+			r.report(follow(r.find(path).value.Content[i]), path, unlike(who, f.namesAndRoles(), "no agent or role is called %s", who))
 		}
 	}
 	slices.Sort(agents)
