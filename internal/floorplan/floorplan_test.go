@@ -49,7 +49,7 @@ var floors = map[string][]string{
 	"internal/rendezvous":   {},
 	"internal/tmux":         {},
 	"internal/tokens":       {},
-	"internal/view":         {"dropbox", "internal/config", "internal/control", "internal/client", "internal/rendezvous", "internal/bridge", "ircbridge", "swarm", "swarm/journal"},
+	"internal/view":         {"dropbox", "internal/config", "internal/control", "internal/client", "internal/rendezvous", "internal/screen", "internal/bridge", "ircbridge", "swarm", "swarm/journal"},
 	"cmd/claude-swarm":      {"*"}, // the one place that wires
 	"docs":                  {},
 	"examples":              {},

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"unicode"
+
+	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
 
 var plainWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9./_][A-Za-z0-9./_-]*$`) })
@@ -16,7 +18,7 @@ func shellQuote(s string) string {
 	if plainWord().MatchString(s) {
 		return s
 	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+	return screen.ShellWord(s)
 }
 
 // shellWord quotes one word of a command line that a person types. Characters that steer a

@@ -39,14 +39,4 @@ func Short(text string, n int) string {
 }
 
 // ShellWord quotes a text as one word of a shell command.
-func ShellWord(s string) string {
-	out := []byte{'\''}
-	for i := range len(s) {
-		if s[i] == '\'' {
-			out = append(out, `'\''`...)
-			continue
-		}
-		out = append(out, s[i])
-	}
-	return string(append(out, '\''))
-}
+func ShellWord(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
@@ -121,5 +122,5 @@ func ShellWord(word string) string {
 	if word != "" && strings.IndexFunc(word, func(r rune) bool { return !safe(r) }) < 0 {
 		return word
 	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+	return screen.ShellWord(word)
 }

@@ -111,7 +111,7 @@ type agentSum struct {
 	last         LedgerLine
 }
 
-// OpenLedger reads the ledger and opens it for more lines. lately, if set, gets the lines
+// OpenLedger reads the ledger, and makes sure that lines can be added. lately, if set, gets the lines
 // of the last hour, and of turns that were longer.
 func OpenLedger(home Home, lately func(LedgerLine)) (*Ledger, error) {
 	path := home.Ledger()
