@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"slices"
@@ -43,8 +45,9 @@ elsewhere the lead: a client of your own, for example.` +
 			defer stop()
 			server := mcpserver.New(mcpserver.Options{
 				Version: version, IRC: hasIRC(path), Turn: os.Getenv(runner.MarkVar) != "",
-				Open: func() (*mcpserver.Caller, error) { return openCaller(path) },
-				Dial: dialForTools,
+				Open:   func() (*mcpserver.Caller, error) { return openCaller(path) },
+				Dial:   dialForTools,
+				Listed: func() { sayReady(c.App.ErrWriter) },
 			})
 			return server.Serve(ctx, c.App.Reader, c.App.Writer)
 		},
@@ -54,6 +57,18 @@ elsewhere the lead: a client of your own, for example.` +
 // toolServer returns the command line by which the clients of agents start the tools' server.
 func toolServer(program string) *runner.Server {
 	return &runner.Server{Command: program, Args: []string{"mcp"}}
+}
+
+// sayReady makes the file by which a backend learns that the client of its turn has the
+// tools: its own protocol may not tell. The client's log shows why the file is missing.
+func sayReady(stderr io.Writer) {
+	path := os.Getenv(runner.ReadyVar)
+	if path == "" {
+		return
+	}
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		fmt.Fprintln(stderr, "claude-swarm:", err)
+	}
 }
 
 // hasIRC tells whether the configuration has IRC. Every call of a tool reports a mistake in

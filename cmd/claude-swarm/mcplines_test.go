@@ -6,10 +6,12 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -20,10 +22,10 @@ type toolsTalk struct {
 	out chan string
 }
 
-func newToolsTalk(t *testing.T) *toolsTalk {
+func newToolsTalk(t *testing.T, env ...string) *toolsTalk {
 	t.Helper()
 	cmd := exec.Command(ourselves(t), "mcp")
-	cmd.Dir, cmd.Env, cmd.Stderr = toolsProject(t), []string{"HOME=" + t.TempDir(), "PATH=" + os.Getenv("PATH")}, os.Stderr
+	cmd.Dir, cmd.Env, cmd.Stderr = toolsProject(t), append([]string{"HOME=" + t.TempDir(), "PATH=" + os.Getenv("PATH")}, env...), os.Stderr
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -187,4 +189,20 @@ func TestBatches(t *testing.T) {
 		c.say(`[` + note + `]`) // nothing is answered
 		c.hears(ping, 7.0)
 	})
+}
+
+// The file that says that a client has the tools comes with their list, not before.
+func TestSaysThatToolsWereListed(t *testing.T) {
+	ready := filepath.Join(t.TempDir(), "ready")
+	c := newToolsTalk(t, runner.ReadyVar+"="+ready)
+	c.say(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18"}}`)
+	c.hear()
+	if _, err := os.Stat(ready); err == nil {
+		t.Error("the client has not asked for the list of tools, and counts as ready")
+	}
+	c.say(`{"jsonrpc":"2.0","id":2,"method":"tools/list"}`)
+	c.hear()
+	if _, err := os.Stat(ready); err != nil {
+		t.Errorf("the client has the list of tools, and does not count as ready: %v", err)
+	}
 }

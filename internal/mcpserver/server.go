@@ -22,6 +22,8 @@ type Options struct {
 	Open func() (*Caller, error)
 	// Dial finds the daemon. The error is [control.ErrNoDaemon] when none runs.
 	Dial func(ctx context.Context, c *Caller) (Daemon, error)
+	// Listed is called when a client asks for the list of tools; it may be nil.
+	Listed func()
 }
 
 // A Server offers the tools.

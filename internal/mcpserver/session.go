@@ -186,6 +186,9 @@ func (c *session) answer(m message) (any, *fault) {
 	case "ping":
 		return struct{}{}, nil
 	case "tools/list":
+		if c.opts.Listed != nil {
+			c.opts.Listed()
+		}
 		return struct {
 			Tools []*Tool `json:"tools"`
 		}{c.listed}, nil

@@ -68,6 +68,9 @@ type Turn struct {
 	// Hook is the command line (for a shell) that prints the text that the agent needs
 	// again right after a compaction; "" for no hook.
 	Hook string
+	// Permit decides what the client asks for; nil denies all of it. A backend whose client
+	// does not ask ([Kind].Asks) never uses it.
+	Permit Permit
 	// Partial asks for unfinished texts, as events of kind "partial".
 	Partial bool
 
@@ -100,6 +103,7 @@ type Files struct {
 	Settings string // settings that the client reads
 	System   string // the system text, as the client reads it
 	Servers  string // the MCP servers, as the client reads them
+	Ready    string // made by our tools' server once the client has listed its tools; see [ReadyVar]
 	Private  string // a folder that the agent's tools must not read; "" is none
 }
 
@@ -159,6 +163,9 @@ type Spec struct {
 	// CompactWindow is the size of the context, in tokens, by which the client
 	// decides when to compact.
 	CompactWindow int
+	// Options are settings that only this kind of client has, by the names that its backend
+	// knows.
+	Options map[string]any
 
 	// Stall ends a turn that has printed no event for so long, has no tool call open, and
 	// whose processes do not use the processor. 0: never.

@@ -13,6 +13,7 @@ const (
 	DirVar   = "CLAUDE_SWARM_DIR"   // the project's folder
 	TokenVar = "CLAUDE_SWARM_TOKEN" // the secret that proves the agent's mail
 	MarkVar  = "CLAUDE_SWARM_TURN"  // the turn's id, by which its leftovers are found
+	ReadyVar = "CLAUDE_SWARM_READY" // the file that our tools' server makes when its tools were listed; may be unset
 )
 
 // EnvOptions says how a client's environment differs from the daemon's.

@@ -21,6 +21,15 @@ type Kind struct {
 	// Attaches says that it runs our hooks in a person's session, which claude-swarm attach
 	// makes an agent.
 	Attaches bool
+	// NamesSessions says that the client chooses the id of a new session and tells it by its
+	// first event. The id in [Turn.Session] then counts only where How is Resume.
+	NamesSessions bool
+	// RunsOnce says that the client runs the prompts of one UUID only once in a session.
+	RunsOnce bool
+	// Asks says that it asks [Turn.Permit] before it uses a tool.
+	Asks bool
+	// Steers says that [Turn.Steering] can bring messages to its running turn.
+	Steers bool
 
 	Tools Tools
 	Hooks Hooks // nil: the client runs no command after a compaction

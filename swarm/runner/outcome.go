@@ -43,8 +43,9 @@ type Outcome struct {
 	Model   string // of the main conversation
 
 	Spent
-	Denied []Denial // tool calls that were not permitted, in order
-	Files  []string // paths that Write, Edit and the like changed, as the client named them; sorted, unique
+	Denied    []Denial   // tool calls that were not permitted, in order
+	Decisions []Decision // what [Turn.Permit] decided, in order
+	Files     []string   // paths that Write, Edit and the like changed, as the client named them; sorted, unique
 
 	// Steered are the UUIDs of the messages from the turn's Steering that the client read
 	// and answered by a good result.

@@ -1,6 +1,10 @@
 package runner
 
-import "context"
+import (
+	"context"
+
+	"github.com/claude-swarm/claude-swarm/streamjson"
+)
 
 // A Resident is a [Backend] whose client can stay for the next turn: the next prompt goes
 // to the same process, which continues the same session and the same file. Turns stay
@@ -50,4 +54,6 @@ type Warm interface {
 type Place struct {
 	Offset  int64   `json:"offset"`   // in its standard output, in bytes
 	CostUSD float64 `json:"cost_usd"` // the client's running total at that point, in US dollars
+	// Tokens is the client's running total of tokens at that point, for a client that has one.
+	Tokens streamjson.Usage `json:"tokens,omitzero"`
 }

@@ -109,6 +109,7 @@ func (t *Turns) files(mark string) runner.Files {
 		Settings: t.Home.ClientFile(t.name, ".settings.json"),
 		System:   t.Home.ClientFile(t.name, ".system.md"),
 		Servers:  t.Home.ClientFile(t.name, ".mcp.json"),
+		Ready:    t.Home.ClientFile(t.name, ".ready"),
 	}
 }
 

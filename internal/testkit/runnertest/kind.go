@@ -8,7 +8,7 @@ import (
 )
 
 // kind is what most scripted clients are.
-var kind = runner.Kind{Name: "scripted", Cost: runner.CostOfResult, Resumes: true, Tools: tools{}, Hooks: hooks{}, Login: runner.Login{Vars: []string{"SCRIPTED_KEY", "HOME"}}}
+var kind = runner.Kind{Name: "scripted", Cost: runner.CostOfResult, Resumes: true, RunsOnce: true, Steers: true, Tools: tools{}, Hooks: hooks{}, Login: runner.Login{Vars: []string{"SCRIPTED_KEY", "HOME"}}}
 
 // plain is a scripted client that lacks what a client can lack.
 var plain = runner.Kind{Name: kind.Name, Tools: kind.Tools, Hooks: kind.Hooks, Login: kind.Login}
