@@ -21,6 +21,9 @@ type PermissionRequest struct {
 	// concerns; both as the client tells them, which may be not at all.
 	Command string   `json:"command,omitempty"`
 	Paths   []string `json:"paths,omitempty"`
+	// Tool is the tool of an MCP server, by the client's name of it; "" is a tool of the
+	// client itself, or one that it does not name.
+	Tool string `json:"tool,omitempty"`
 	// Title is how the client describes the call to a person.
 	Title string          `json:"title,omitempty"`
 	Input json.RawMessage `json:"input,omitempty"` // of the tool; nil where the client does not tell it

@@ -1,0 +1,19 @@
+// Package permission decides what a client may do that asks before it uses a tool: allow it,
+// deny it, or ask a person.
+//
+// [Rules] are the entries of the configuration key permissions. An entry is a kind of tool
+// call, or a kind and a pattern:
+//
+//	read                  every call of the kind read
+//	execute go test*      a command line; * stands for any text
+//	edit docs/*           a path; a title where the client tells no path
+//	tool files__read*     a tool of an MCP server, by the client's name of it
+//
+// [Rules.Decide] looks at deny, then at ask, then at allow, and last at otherwise. An entry of
+// deny or ask is read widely: it also holds for a part of a command line, and for one of several
+// paths. An entry of allow is read narrowly: * does not stand for text with which the shell
+// begins another command, and all paths must fit.
+//
+// The rules protect against a client that is wrong. They are no sandbox: a program that a rule
+// allows may start every other program.
+package permission
