@@ -156,6 +156,8 @@ type Result struct {
 	// Code 2.1.197 counts from the start of its process; 2.1.330 continues the total of the
 	// earlier processes of a resumed session. Both begin at 0 again after /clear.
 	CostUSD float64 `json:"cost_usd,omitempty"`
+	// CostUnknown says that the client told no cost with this result. CostUSD is 0 then.
+	CostUnknown bool `json:"cost_unknown,omitempty"`
 	// SinceLastUSD is the cost since the last result of this process, or since its start,
 	// in US dollars; nil when the client does not report it (2.1.197).
 	SinceLastUSD   *float64 `json:"since_last_usd,omitempty"`

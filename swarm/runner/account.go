@@ -15,7 +15,8 @@ type Account struct {
 	kind           *Kind
 	session, model string
 	spent          Spent
-	total          float64 // the client's running total at its last result, in US dollars
+	cost           costTotal
+	tokens         tokensTotal
 	began          bool
 	open           map[string]call // tool calls without a result, by id
 	files          map[string]bool
@@ -30,24 +31,60 @@ type call struct {
 	file string // the file that it changes, if it succeeds; "" when none
 }
 
+// A costTotal is the client's running total of its cost.
+type costTotal struct {
+	usd      float64 // at its last result, in US dollars
+	unbased  bool    // nobody knows the total at which the turn began
+	notTold  bool    // the last result has no figure: the next one may make up for it
+	notKnown bool    // a part of the turn's cost will never be known
+}
+
+// A tokensTotal is the client's running total of its tokens.
+type tokensTotal struct {
+	usage   streamjson.Usage // at its last result
+	unbased bool             // nobody knows the total at which the turn began
+}
+
 // NewAccount returns the account of a turn of that kind of client. It begins at from.
 func NewAccount(kind *Kind, from Place) Account {
-	a := Account{kind: kind, spent: Spent{CostUnknown: kind.Cost == CostUnknown}}
-	if kind.Cost == CostOfProcess {
-		a.total = from.CostUSD
+	a := Account{kind: kind}
+	if kind.Cost == CostOfProcess || kind.Cost == CostOfSession {
+		a.cost.usd = from.CostUSD
+	}
+	if kind.Tokens != TokensOfResult {
+		a.tokens.usage = from.Tokens
 	}
 	return a
+}
+
+// Resumed says that the process has taken up a session of an earlier process, and that its
+// turn is the first one here. A running total of the session then begins at an unknown
+// number: the cost of the turn is unknown, unless BaseCost comes, and its tokens up to the
+// first result do not count. It changes nothing for the other kinds of clients.
+func (a *Account) Resumed() {
+	a.cost.unbased = a.kind.Cost == CostOfSession
+	a.tokens.unbased = a.kind.Tokens == TokensOfSession
+}
+
+// BaseCost is the client's running total before it got the prompt, in US dollars, as the
+// client tells it.
+func (a *Account) BaseCost(usd float64) {
+	if a.kind.Cost == CostOfSession {
+		a.cost.usd, a.cost.unbased = usd, false
+	}
 }
 
 // Restart forgets everything except the cost: the events were not part of the turn, but no
 // other turn counts their cost.
 func (a *Account) Restart() {
-	*a = Account{kind: a.kind, total: a.total, spent: Spent{CostUSD: a.spent.CostUSD, CostUnknown: a.spent.CostUnknown}}
+	*a = Account{kind: a.kind, cost: a.cost, tokens: a.tokens, spent: Spent{CostUSD: a.spent.CostUSD}}
 }
 
-// Total is the last running total of the client, in US dollars, for the [Place] where its
-// next turn begins; 0 for a client without a total.
-func (a *Account) Total() float64 { return a.total }
+// Place is where the client's next turn begins, with the running totals of its last
+// result: zeros for a client without totals. offset is in its standard output, in bytes.
+func (a *Account) Place(offset int64) Place {
+	return Place{Offset: offset, CostUSD: a.cost.usd, Tokens: a.tokens.usage}
+}
 
 // Observe adds one event. It keeps nothing of ev.
 func (a *Account) Observe(ev *streamjson.Event) {
@@ -112,12 +149,13 @@ func (a *Account) answers(blocks []streamjson.Block) {
 func (a *Account) result(ev *streamjson.Event) {
 	r := ev.Clone().Result
 	if u := ev.Usage; u != nil {
-		a.spent.Tokens.Input += u.Input
-		a.spent.Tokens.Output += u.Output
-		a.spent.Tokens.CacheRead += u.CacheRead
-		a.spent.Tokens.CacheWrite += u.CacheWrite
+		own := a.ownTokens(*u)
+		a.spent.Tokens.Input += own.Input
+		a.spent.Tokens.Output += own.Output
+		a.spent.Tokens.CacheRead += own.CacheRead
+		a.spent.Tokens.CacheWrite += own.CacheWrite
 	}
-	a.spent.CostUSD = rounded(a.spent.CostUSD + a.own(r))
+	a.spent.CostUSD = rounded(a.spent.CostUSD + a.ownCost(r))
 	if r.ContextLimit > 0 {
 		a.spent.ContextLimit = r.ContextLimit
 	}
@@ -134,17 +172,45 @@ func (a *Account) result(ev *streamjson.Event) {
 	clear(a.open) // only background work outlives a result, and no call waits for it
 }
 
-// own is the cost that a result adds to the turn, in US dollars.
-func (a *Account) own(r *streamjson.Result) float64 {
+// ownCost is the cost that a result adds to the turn, in US dollars.
+func (a *Account) ownCost(r *streamjson.Result) float64 {
 	switch a.kind.Cost {
 	case CostOfResult:
+		a.cost.notKnown = a.cost.notKnown || r.CostUnknown
 		return max(0, r.CostUSD)
-	case CostOfProcess:
-		before := a.total
-		a.total = r.CostUSD
+	case CostOfProcess, CostOfSession:
+		if a.cost.notTold = r.CostUnknown; a.cost.notTold {
+			return 0
+		}
+		before, unbased := a.cost.usd, a.cost.unbased
+		a.cost.usd, a.cost.unbased = r.CostUSD, false
+		if unbased && r.SinceLastUSD == nil {
+			a.cost.notKnown = true
+			return 0
+		}
 		return sinceTotal(r, before)
 	}
 	return 0
+}
+
+// ownTokens are the tokens that a result with this usage adds to the turn. A total that is
+// smaller than before in any count began again at 0.
+func (a *Account) ownTokens(u streamjson.Usage) streamjson.Usage {
+	if a.kind.Tokens == TokensOfResult {
+		return u
+	}
+	before, unbased := a.tokens.usage, a.tokens.unbased
+	a.tokens.usage, a.tokens.unbased = u, false
+	switch {
+	case unbased:
+		return streamjson.Usage{}
+	case u.Input < before.Input || u.Output < before.Output || u.CacheRead < before.CacheRead || u.CacheWrite < before.CacheWrite:
+		return u
+	}
+	return streamjson.Usage{
+		Input: u.Input - before.Input, Output: u.Output - before.Output,
+		CacheRead: u.CacheRead - before.CacheRead, CacheWrite: u.CacheWrite - before.CacheWrite,
+	}
 }
 
 // sinceTotal is the cost of a result that has a running total, in US dollars. Where the
@@ -187,6 +253,7 @@ func (a *Account) Results() []streamjson.Result { return a.results }
 // Fill writes the facts from the events into o.
 func (a *Account) Fill(o *Outcome) {
 	o.Session, o.Model, o.Spent = a.session, a.model, a.spent
+	o.CostUnknown = a.kind.Cost == CostUnknown || a.cost.notTold || a.cost.notKnown
 	o.FirstEvent = a.began
 	o.Denied = slices.Clone(a.denied)
 	o.Files = slices.Sorted(maps.Keys(a.files))

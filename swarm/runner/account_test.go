@@ -146,8 +146,8 @@ func TestTheCostOfATurnIsItsOwn(t *testing.T) {
 		}
 		var o runner.Outcome
 		a.Fill(&o)
-		if math.Abs(o.CostUSD-c.want) > 1e-9 || o.CostUSD < 0 || a.Total() != c.total {
-			t.Errorf("%s: %v USD and a total of %v, want %v and %v", name, o.CostUSD, a.Total(), c.want, c.total)
+		if math.Abs(o.CostUSD-c.want) > 1e-9 || o.CostUSD < 0 || a.Place(0).CostUSD != c.total {
+			t.Errorf("%s: %v USD and a total of %v, want %v and %v", name, o.CostUSD, a.Place(0).CostUSD, c.want, c.total)
 		}
 	}
 }
@@ -168,8 +168,91 @@ func TestTheCostOfATurnIsReadAsItsKindSays(t *testing.T) {
 		}
 		var o runner.Outcome
 		a.Fill(&o)
-		if o.CostUSD != c.want || o.CostUnknown != (c.want == 0) || a.Total() != 0 {
-			t.Errorf("%s: %v USD (unknown: %v) and a total of %v, want %v USD and no total", name, o.CostUSD, o.CostUnknown, a.Total(), c.want)
+		if o.CostUSD != c.want || o.CostUnknown != (c.want == 0) || a.Place(7) != (runner.Place{Offset: 7}) {
+			t.Errorf("%s: %v USD (unknown: %v) and a place of %+v, want %v USD and no total", name, o.CostUSD, o.CostUnknown, a.Place(7), c.want)
+		}
+	}
+}
+
+// A client may tell no cost with one result. A running total of the session makes up for it
+// with the next result; its base is unknown in a session that was resumed, unless the
+// client tells it before the prompt.
+func TestACostThatTheClientDoesNotTell(t *testing.T) {
+	const none = -1
+	for name, c := range map[string]struct {
+		way     runner.CostWay
+		from    float64
+		resumed bool
+		base    float64 // none: the client does not tell it
+		results []float64
+		want    float64
+		unknown bool
+		total   float64
+	}{
+		"each result tells it":                    {runner.CostOfResult, 0, true, none, []float64{0.5, 0.25}, 0.75, false, 0},
+		"one result does not":                     {runner.CostOfResult, 0, false, none, []float64{0.5, none, 0.25}, 0.75, true, 0},
+		"a total of the process":                  {runner.CostOfProcess, 0.5, true, none, []float64{0.75}, 0.25, false, 0.75},
+		"a total, and the last result lacks it":   {runner.CostOfProcess, 0.5, false, none, []float64{0.75, none}, 0.25, true, 0.75},
+		"a total, and a later result makes it up": {runner.CostOfSession, 0.5, false, none, []float64{none, 0.75}, 0.25, false, 0.75},
+		"a new session":                           {runner.CostOfSession, 0, false, none, []float64{0.25, 0.5}, 0.5, false, 0.5},
+		"a later turn of a session":               {runner.CostOfSession, 0.5, false, none, []float64{0.75}, 0.25, false, 0.75},
+		"a session that begins again at 0":        {runner.CostOfSession, 0.5, false, none, []float64{0.25}, 0.25, false, 0.25},
+		"a resumed session":                       {runner.CostOfSession, 0, true, none, []float64{4, 4.5}, 0.5, true, 4.5},
+		"a resumed session that tells its total":  {runner.CostOfSession, 0, true, 4, []float64{4.25, 4.5}, 0.5, false, 4.5},
+		"a resumed session without a result":      {runner.CostOfSession, 0, true, 4, nil, 0, false, 4},
+	} {
+		a := runner.NewAccount(&runner.Kind{Cost: c.way}, runner.Place{CostUSD: c.from})
+		if c.resumed {
+			a.Resumed()
+		}
+		if c.base != none {
+			a.BaseCost(c.base)
+		}
+		for _, usd := range c.results {
+			a.Observe(&streamjson.Event{Kind: streamjson.KindResult, Result: &streamjson.Result{CostUSD: max(0, usd), CostUnknown: usd == none}})
+		}
+		var o runner.Outcome
+		a.Fill(&o)
+		if o.CostUSD != c.want || o.CostUnknown != c.unknown || a.Place(0).CostUSD != c.total {
+			t.Errorf("%s: %v USD (unknown: %v) and a total of %v, want %v (%v) and %v", name, o.CostUSD, o.CostUnknown, a.Place(0).CostUSD, c.want, c.unknown, c.total)
+		}
+	}
+}
+
+// The tokens of a turn are those of its results, or the difference of a running total.
+func TestTheTokensOfATurnAreReadAsItsKindSays(t *testing.T) {
+	u := func(in, out int) streamjson.Usage {
+		return streamjson.Usage{Input: in, Output: out, CacheRead: 10 * in}
+	}
+	for name, c := range map[string]struct {
+		way     runner.TokensWay
+		from    streamjson.Usage
+		resumed bool
+		results []streamjson.Usage
+		want    streamjson.Usage
+		total   streamjson.Usage
+	}{
+		"each result counts its own":           {runner.TokensOfResult, u(7, 7), true, []streamjson.Usage{u(100, 10), u(200, 20)}, u(300, 30), streamjson.Usage{}},
+		"the first turn with a total":          {runner.TokensOfProcess, u(0, 0), true, []streamjson.Usage{u(100, 10), u(300, 30)}, u(300, 30), u(300, 30)},
+		"a later turn":                         {runner.TokensOfProcess, u(300, 30), false, []streamjson.Usage{u(400, 40)}, u(100, 10), u(400, 40)},
+		"a turn without a request":             {runner.TokensOfProcess, u(400, 40), false, []streamjson.Usage{u(400, 40)}, u(0, 0), u(400, 40)},
+		"a total that begins again at 0":       {runner.TokensOfSession, u(400, 40), false, []streamjson.Usage{u(100, 10), u(200, 20)}, u(200, 20), u(200, 20)},
+		"a total with only less output":        {runner.TokensOfSession, u(400, 40), false, []streamjson.Usage{u(500, 10)}, u(500, 10), u(500, 10)},
+		"a session that was resumed":           {runner.TokensOfSession, u(0, 0), true, []streamjson.Usage{u(400, 40), u(500, 50)}, u(100, 10), u(500, 50)},
+		"a session that was not":               {runner.TokensOfSession, u(0, 0), false, []streamjson.Usage{u(400, 40)}, u(400, 40), u(400, 40)},
+		"a turn of a session without a result": {runner.TokensOfSession, u(400, 40), false, nil, u(0, 0), u(400, 40)},
+	} {
+		a := runner.NewAccount(&runner.Kind{Tokens: c.way}, runner.Place{Tokens: c.from})
+		if c.resumed {
+			a.Resumed()
+		}
+		for _, usage := range c.results {
+			a.Observe(&streamjson.Event{Kind: streamjson.KindResult, Result: &streamjson.Result{}, Usage: &usage})
+		}
+		var o runner.Outcome
+		a.Fill(&o)
+		if o.Tokens != c.want || a.Place(0).Tokens != c.total {
+			t.Errorf("%s: %+v and a total of %+v, want %+v and %+v", name, o.Tokens, a.Place(0).Tokens, c.want, c.total)
 		}
 	}
 }

@@ -16,8 +16,9 @@ type Kind struct {
 	Bypass string   // the one of Modes in which the client asks for nothing; "" is none
 	Look   string   // the one of Modes in which it changes nothing; "" is none
 
-	Cost    CostWay // how its results tell their cost
-	Resumes bool    // another process of it can go on in a session; else each process begins a new one
+	Cost    CostWay   // how its results tell their cost
+	Tokens  TokensWay // how its results count their tokens
+	Resumes bool      // another process of it can go on in a session; else each process begins a new one
 	// Attaches says that it runs our hooks in a person's session, which claude-swarm attach
 	// makes an agent.
 	Attaches bool
@@ -76,7 +77,6 @@ type Hooks interface {
 }
 
 // A CostWay is the meaning of the cost in a client's results: [streamjson.Result].CostUSD.
-// Its tokens are always those since the last result.
 type CostWay int
 
 // The ways in which clients tell their cost.
@@ -84,6 +84,21 @@ const (
 	CostUnknown   CostWay = iota // they tell no cost
 	CostOfResult                 // the cost since the last result
 	CostOfProcess                // a running total of the process, which may begin again at 0; SinceLastUSD wins where it is set
+	// CostOfSession is a running total of the session, over all its processes. It may begin
+	// again at 0 too. See [Account.Resumed].
+	CostOfSession
+)
+
+// A TokensWay is the meaning of the usage in a client's results.
+type TokensWay int
+
+// The ways in which clients count their tokens.
+const (
+	TokensOfResult  TokensWay = iota // those since the last result
+	TokensOfProcess                  // a running total of the process, which may begin again at 0
+	// TokensOfSession is a running total of the session, over all its processes. It may
+	// begin again at 0 too. See [Account.Resumed].
+	TokensOfSession
 )
 
 // A Version says which versions of a client a backend is tested with.

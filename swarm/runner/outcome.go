@@ -67,8 +67,8 @@ type Outcome struct {
 // Spent is the use of tokens and money by a turn.
 type Spent struct {
 	Tokens      streamjson.Usage // of all requests of the main conversation
-	CostUSD     float64          // with sub-agents and compactions; 0 where CostUnknown
-	CostUnknown bool             // the client tells no cost
+	CostUSD     float64          // with sub-agents and compactions; where CostUnknown, the part that is known
+	CostUnknown bool             // the client did not tell the cost, or not all of it
 	ToolCalls   int
 	Compactions int
 	// ContextTokens is the size of the conversation at its last request, and ContextLimit

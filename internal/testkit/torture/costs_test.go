@@ -90,7 +90,7 @@ func threeTurns(t *testing.T, a *arena) []*bookedTurn {
 				account.Observe(ev)
 			}
 			account.Fill(&b.account)
-			b.total = account.Total()
+			b.total = account.Place(0).CostUSD
 			args = []string{"--resume", session}
 		}
 		if err := os.WriteFile(a.own().Stream(stream), out.Bytes(), 0o600); err != nil {

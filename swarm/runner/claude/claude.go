@@ -189,7 +189,7 @@ func (r *follower) follow(out *os.File) runner.Outcome {
 	}
 	o := runner.Outcome{Exit: r.over.exit, Began: r.began, Ended: time.Now(), Stream: dec.Stats()}
 	r.account.Fill(&o)
-	r.over.place = runner.Place{Offset: r.turn.From.Offset + dec.Offset(), CostUSD: r.account.Total()}
+	r.over.place = r.account.Place(r.turn.From.Offset + dec.Offset())
 	r.over.stderr = tailOf(r.turn.Stderr, 8<<10)
 	boundFile(r.turn.Stderr) // it may have printed much since the last look
 	v := r.proven(r.judge())
