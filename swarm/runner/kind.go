@@ -1,13 +1,17 @@
 package runner
 
-import "github.com/claude-swarm/claude-swarm/streamjson"
+import (
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/streamjson"
+)
 
 // A Kind has the facts about a kind of client program that are known without running it. A
 // backend makes one, and it never changes.
 type Kind struct {
 	Name    string   // names the backend in the configuration, such as "claude"
 	Title   string   // what people call the program, such as "Claude Code"
-	Command []string // the program and its first arguments, where the configuration names none
+	Command []string // the program and its first arguments, where the configuration names none; empty: the configuration must name it
 	Install string   // the command line that installs the program
 	Version Version
 
@@ -31,6 +35,17 @@ type Kind struct {
 	Asks bool
 	// Steers says that [Turn.Steering] can bring messages to its running turn.
 	Steers bool
+
+	// Linger is how long the client stays after a turn, for the next message, where the
+	// configuration does not say it.
+	Linger time.Duration
+	// Lacks are the keys of the configuration of an agent that the client cannot honour, each
+	// with what to write instead; "" is nothing. A key with a value, such as
+	// "session: continue", is about that value alone.
+	Lacks map[string]string
+	// Options are the keys below backend_options that the backend reads itself. It hands on
+	// the others to the client. nil: it takes none.
+	Options []Option
 
 	Tools Tools
 	Hooks Hooks // nil: the client runs no command after a compaction

@@ -2,6 +2,7 @@ package backends_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
@@ -24,6 +25,11 @@ func TestEachKindIsComplete(t *testing.T) {
 		} {
 			if lacks {
 				t.Errorf("%s has no %s", k.Name, field)
+			}
+		}
+		for _, o := range k.Options {
+			if o.Name == "" || o.Type == "" || !strings.HasSuffix(o.Doc, ".") || o.Check == nil || k.Option(o.Name).Doc != o.Doc {
+				t.Errorf("%s: the option %+v is not complete, or twice there", k.Name, o)
 			}
 		}
 		if k.Version.Read != nil {
