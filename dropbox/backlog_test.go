@@ -13,13 +13,13 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// backlog puts n messages into new/ of a mailbox, by name and in an order that has
-// nothing to do with the order of work. It returns their names in that.
+// backlog writes n messages into new/ of a mailbox as files, in an order that differs from
+// the order of work. It returns their names in the order of work.
 func backlog(t testing.TB, s *dropbox.Store, agent string, n int) []string {
 	t.Helper()
 	names := make([]string, n)
 	for i := range names {
-		at := time.Date(2026, 1, 1, 0, 0, (i*7919)%n, 0, time.UTC) // 7919 is prime: each second once
+		at := time.Date(2026, 1, 1, 0, 0, (i*7919)%n, 0, time.UTC) // 7919 is prime: each second occurs once
 		e := dropbox.Entry{Priority: dropbox.Priority(i%3 - 1), Created: at, ID: dropbox.NewID()}
 		names[i] = e.FileName()
 		data := fmt.Sprintf("---\nid: %s\nfrom: lead\n---\nmessage\n", e.ID)
@@ -31,8 +31,8 @@ func backlog(t testing.TB, s *dropbox.Store, agent string, n int) []string {
 	return names
 }
 
-// A hundred thousand messages in one mailbox are listed and claimed in the order of
-// work, in a bounded memory, and FULL comes and goes with them.
+// A hundred thousand messages in one mailbox are listed and claimed in the order of work,
+// in bounded memory, and FULL is set and cleared in between.
 func TestHundredThousandWait(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -68,7 +68,7 @@ func TestHundredThousandWait(t *testing.T) {
 	if err := second(s.Deliver("coder", text("one more"))); !errors.Is(err, dropbox.ErrFull) {
 		t.Errorf("Deliver to a mailbox with %d messages = %v, want ErrFull", n, err)
 	}
-	// The list in hand is worked off; nothing is listed again for it.
+	// The listed messages are worked off without another listing.
 	for _, e := range entries[:1000] {
 		c := claim(t, b, e)
 		if c.Bad != nil || c.ID != e.ID {

@@ -11,7 +11,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// drafts are messages to one mailbox.
+// drafts returns n messages for one mailbox.
 func drafts(to string, messages ...*dropbox.Message) []dropbox.Draft {
 	var list []dropbox.Draft
 	for _, m := range messages {
@@ -21,7 +21,7 @@ func drafts(to string, messages ...*dropbox.Message) []dropbox.Draft {
 }
 
 // A batch of any size arrives complete and in order, each message as if it were delivered
-// alone.
+// singly.
 func TestDeliverBatch(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -146,8 +146,8 @@ func TestBatchesAtOnce(t *testing.T) {
 	}
 }
 
-// A batch is settled as its messages would be one by one, also those on which an
-// earlier try was cut off anywhere.
+// SettleBatch does to each message what settling it singly does, also to a message on which
+// an earlier try was cut off at any step.
 func TestSettleBatch(t *testing.T) {
 	s := newStore(t, dropbox.Options{}, "coder")
 	b := mailbox(t, s, "coder")
@@ -199,7 +199,7 @@ func texts(n int) (list []*dropbox.Message) {
 }
 
 // A folder that is removed during the delivery of a batch is recreated, and the messages
-// that needed it arrive as well.
+// for it arrive as well.
 func TestDeliverBatchIntoAMailboxThatLosesAFolder(t *testing.T) {
 	for _, at := range []dropbox.Op{dropbox.OpCreate, dropbox.OpLink, dropbox.OpMove} {
 		for _, folder := range []string{"tmp", "new", "keys"} {

@@ -19,8 +19,8 @@ import (
 
 const kilobyte = 1024
 
-// settle waits until the disk is at rest, so that one variant does not pay for
-// what another left.
+// settle waits until the disk is idle, so that one variant does not pay for the writes of
+// another.
 func settle(b *testing.B) {
 	b.Helper()
 	syscall.Sync()
@@ -33,12 +33,12 @@ func must(b *testing.B, err error) {
 	}
 }
 
-// byHand delivers without a package: write, sync, rename, sync the folder.
+// byHand delivers without the package: write, sync, rename, sync the folder.
 func byHand(dir, name string, data []byte) error {
 	return byHandTogether(dir, []string{name}, data)
 }
 
-// byHandTogether delivers several files with these bytes: the folder is synced once.
+// byHandTogether delivers several files with the same bytes, and syncs the folder once.
 func byHandTogether(dir string, names []string, data []byte) error {
 	for _, name := range names {
 		f, err := os.OpenFile(filepath.Join(dir, "tmp", name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
@@ -68,8 +68,8 @@ func syncFolder(dir string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// benchStore makes a store that `go test -artifacts` leaves to be deleted later:
-// deleting slows down whoever makes files next.
+// benchStore makes a store that `go test -artifacts` keeps for later deletion: a deletion
+// would slow down the next variant.
 func benchStore(b *testing.B, o dropbox.Options, mailboxes ...string) *dropbox.Store {
 	b.Helper()
 	dir := filepath.Join(b.ArtifactDir(), dropbox.NewID(), ".dead-drop")
@@ -77,7 +77,7 @@ func benchStore(b *testing.B, o dropbox.Options, mailboxes ...string) *dropbox.S
 	return reopen(b, dir, o, mailboxes...)
 }
 
-// handBoxes makes the folders that byHand wants.
+// handBoxes makes the folders for byHand.
 func handBoxes(b *testing.B) string {
 	b.Helper()
 	dir := filepath.Join(b.ArtifactDir(), dropbox.NewID())
@@ -87,7 +87,7 @@ func handBoxes(b *testing.B) string {
 	return dir
 }
 
-// BenchmarkDeliver is a durable delivery of 1 KB, for 1 and for 8 writers.
+// BenchmarkDeliver measures a durable delivery of 1 KB, for 1 and for 8 writers.
 func BenchmarkDeliver(b *testing.B) {
 	body := bytes.Repeat([]byte("0123456789abcde\n"), kilobyte/16)
 	for _, writers := range []int{1, 8} {
@@ -111,7 +111,7 @@ func BenchmarkDeliver(b *testing.B) {
 	}
 }
 
-// BenchmarkDeliverBatch is a durable delivery of 1 KB, 32 at a time, for each message.
+// BenchmarkDeliverBatch measures a durable delivery of 1 KB in batches of 32, per message.
 func BenchmarkDeliverBatch(b *testing.B) {
 	const batch = 32
 	body := bytes.Repeat([]byte("0123456789abcde\n"), kilobyte/16)
@@ -165,7 +165,7 @@ func inParallel(b *testing.B, writers int, f func() error) {
 	})
 }
 
-// BenchmarkTake is a claim: new/ to cur/, durable, and the message read.
+// BenchmarkTake measures a claim: new/ to cur/, durable, with the read of the message.
 func BenchmarkTake(b *testing.B) {
 	const round = 2000
 	body := bytes.Repeat([]byte("0123456789abcde\n"), kilobyte/16)
@@ -182,7 +182,7 @@ func BenchmarkTake(b *testing.B) {
 		settle(b)
 		i := 0
 		for b.Loop() {
-			if i == round { // all taken: back with them, off the clock
+			if i == round { // all are claimed: put them back, without the timer
 				b.StopTimer()
 				for _, name := range names {
 					must(b, os.Rename(filepath.Join(dir, "cur", name), filepath.Join(dir, "new", name)))
@@ -226,7 +226,7 @@ func BenchmarkTake(b *testing.B) {
 	})
 }
 
-// fill puts n small messages into a mailbox, quickly: by name, not by delivery.
+// fill writes n small messages into a mailbox as files, without the steps of a delivery.
 func fill(b testing.TB, s *dropbox.Store, agent string, n int) {
 	b.Helper()
 	for i := range n {
@@ -239,7 +239,7 @@ func fill(b testing.TB, s *dropbox.Store, agent string, n int) {
 	}
 }
 
-// BenchmarkList lists 10,000 waiting messages; the floor only reads the names.
+// BenchmarkList lists 10,000 waiting messages; the floor only reads their names.
 func BenchmarkList(b *testing.B) {
 	const backlog = 10_000
 	s := benchStore(b, dropbox.Options{MaxWaiting: 2 * backlog}, "coder")
@@ -268,8 +268,8 @@ func BenchmarkList(b *testing.B) {
 	})
 }
 
-// BenchmarkBacklog works a backlog off as a daemon does: one listing, then claim,
-// commit and finish of each. The time of one message must not grow with the backlog.
+// BenchmarkBacklog works off a backlog like a daemon: one listing, then the claim, commit
+// and finish of each message. The time per message must not grow with the backlog.
 func BenchmarkBacklog(b *testing.B) {
 	for _, n := range []int{1_000, 10_000} {
 		b.Run(fmt.Sprintf("ours/%d", n), func(b *testing.B) {

@@ -7,7 +7,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// A key is known whichever way the clock was set since, within its week.
+// A key is known for its week, also when the clock is set forward or back meanwhile.
 func TestAKeyIsKnownByAnotherClock(t *testing.T) {
 	now := time.Now()
 	s := newStore(t, dropbox.Options{Now: func() time.Time { return now }}, "coder")

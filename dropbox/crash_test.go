@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// programs are what the test binary can be told to be, besides those of lives.
+// programs are the programs that the test binary can run as, besides those in lives.
 var programs = map[string]func(dir string, args []string) error{
 	"deliver": func(dir string, args []string) error {
 		s, err := dropbox.Open(dir, dropbox.Options{})
@@ -54,7 +54,7 @@ func helperMain(verb, dir string, args []string) error {
 	if run := programs[verb]; run != nil {
 		return run(dir, args)
 	}
-	// A life is killed before its n-th step.
+	// A life is a program that is killed before its n-th step.
 	n, err := strconv.Atoi(args[0])
 	if err != nil {
 		return err
@@ -71,13 +71,13 @@ func helperMain(verb, dir string, args []string) error {
 	return lives[verb](s)
 }
 
-// lives are what the helper does to a mailbox "coder" with one message, or none.
+// lives are what the helper process does to a mailbox "coder" with at most one message.
 var lives = map[string]func(*dropbox.Store) error{
 	"send": func(s *dropbox.Store) error {
 		_, err := s.Deliver("coder", keyed("k"))
 		return err
 	},
-	"work": func(s *dropbox.Store) error { // what a daemon does, after a crash too
+	"work": func(s *dropbox.Store) error { // the steps of a daemon, also after a crash
 		b, err := s.Mailbox("coder")
 		if err != nil {
 			return err
@@ -121,8 +121,8 @@ var lives = map[string]func(*dropbox.Store) error{
 	},
 }
 
-// work finishes what a crash left, puts back what was begun, then claims, commits
-// and finishes what waits, as a daemon does.
+// work does a daemon's steps: it completes what a crash left unfinished, puts begun
+// messages back, then claims, commits and finishes the waiting ones.
 func work(b *dropbox.Mailbox) error {
 	committed, err := b.Receipts()
 	if err != nil {
@@ -173,8 +173,8 @@ func putAllBack(b *dropbox.Mailbox) error {
 	return nil
 }
 
-// Each life is killed with SIGKILL before each of its steps, then lived again by a
-// second process that is killed too, then to the end: nothing is lost or doubled.
+// Each life is killed with SIGKILL before each of its steps. A second process runs it again
+// and is killed too, and a third completes it. No message is lost or doubled.
 func TestKilledBetweenTheSteps(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -182,7 +182,7 @@ func TestKilledBetweenTheSteps(t *testing.T) {
 	for verb, test := range map[string]struct {
 		prepare func(*testing.T, *dropbox.Store)
 		state   dropbox.State
-		beside  string // the ending of what lies beside the message in the end
+		beside  string // the suffix of the file beside the message at the end
 	}{
 		"send":    {nil, dropbox.Waiting, ""},
 		"work":    {func(t *testing.T, s *dropbox.Store) { deliver(t, s, "coder", text("x")) }, dropbox.Done, ".receipt.yaml"},
@@ -201,7 +201,7 @@ func TestKilledBetweenTheSteps(t *testing.T) {
 					t.Fatalf("only %d steps", n-1)
 				}
 				runKilled(t, verb, s.Dir(), 3)
-				for range 2 { // and once more than needed
+				for range 2 { // one more time than needed
 					if err := lives[verb](s); err != nil {
 						t.Fatalf("killed before step %d, then: %v", n, err)
 					}
@@ -237,7 +237,7 @@ func TestKilledBetweenTheSteps(t *testing.T) {
 	}
 }
 
-// runKilled runs the helper, and says whether it was killed before it came to its end.
+// runKilled runs the helper process, and reports whether it was killed before its end.
 func runKilled(t *testing.T, verb, dir string, n int) bool {
 	t.Helper()
 	out, err := helper(verb, dir, strconv.Itoa(n)).CombinedOutput()
@@ -251,7 +251,8 @@ func runKilled(t *testing.T, verb, dir string, n int) bool {
 	return true
 }
 
-// Eight processes' worth of writers, one reader: every message once, each writer's in order.
+// Eight processes write and one reads: every message arrives once, and those of each writer
+// in order.
 func TestManyWriters(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -310,7 +311,7 @@ func TestManyWriters(t *testing.T) {
 	}
 }
 
-// Every change on disk can be refused, and is then reported: no step goes unseen.
+// Every change on disk can fail, and each failure is reported.
 func TestFullDisk(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

@@ -14,17 +14,17 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// A cutDisk is a file system after some steps, as a power cut may leave it. Everything
-// synced is there. The rest is open:
+// A cutDisk is a file system after some steps, as a power cut may leave it. Everything that
+// was synced is durable. The rest is open:
 //
 //   - The bytes of a file that was not synced: all, none, a part, or NULs.
-//   - A name whose folder was not synced since: as it is, or as it was at any time
-//     since that folder was synced last, each name by itself. One thing is asked of
-//     the disk: that a rename loses no file, so the old name may stay beside the new
-//     one, but never go without it.
+//   - A name in a folder that was not synced: its state now, or at any time since the
+//     last sync of the folder, separately for each name. The disk gives one guarantee: a
+//     rename loses no file. So the old name may stay beside the new one, but it does not
+//     disappear without the new one.
 //
-// That is strict: what POSIX leaves open, less what a journal, a log or soft updates
-// give. The kind disk keeps changes of names in their order (ext4, xfs).
+// This is strict: it allows what POSIX allows, except what a journal, a log or soft updates
+// rule out. The kind disk keeps changes of names in their order (ext4, xfs).
 type cutDisk struct {
 	root *inode
 	last int // index of the newest event
@@ -35,22 +35,22 @@ type cutDisk struct {
 type inode struct {
 	names   map[string]*slot // of a folder; nil for a file
 	data    []byte
-	written bool // the bytes are on their way
+	written bool // a write of the bytes has begun
 	synced  bool
 }
 
-// A slot is a name in a folder, with what it stood for since the folder was synced.
+// A slot is a name in a folder, with its meanings since the folder was synced.
 type slot struct {
 	past []change // the first is durable
-	from int      // how many before the first were forgotten
+	from int      // number of older changes that were dropped
 }
 
-// A change makes a name stand for something, or for nothing.
+// A change makes a name refer to a file or folder, or removes the name.
 type change struct {
 	to   *inode
 	at   int   // index of the event
-	dest *slot // of a rename that took the name away: the new name, and
-	must int   // which of its changes must have happened then
+	dest *slot // of a rename that removed the name: the new name
+	must int   // the change of dest that must have happened by then
 }
 
 func newFolder() *inode { return &inode{names: make(map[string]*slot)} }
@@ -73,7 +73,8 @@ func (s *slot) set(c change) (n int) {
 	return s.from + len(s.past)
 }
 
-// slotAt finds a name as the running system sees it; nil when its folder is not there.
+// slotAt finds a name as the running system sees it; it returns nil when the name's folder
+// does not exist.
 func (d *cutDisk) slotAt(name string) *slot {
 	at := d.root
 	parts := strings.Split(name, "/")
@@ -101,13 +102,13 @@ func (d *cutDisk) folderAt(name string) *inode {
 	return nil
 }
 
-// An event is a step with the bytes that it wrote.
+// An event is a step and the bytes that it wrote.
 type event struct {
 	dropbox.Step
 	data []byte
 }
 
-// apply does what the kernel does at that step, and that may be nothing.
+// apply does what the kernel does at that step, which may be nothing.
 func (d *cutDisk) apply(e event) error {
 	d.last++
 	s := d.slotAt(e.Name)
@@ -145,7 +146,7 @@ func (d *cutDisk) apply(e event) error {
 	case dropbox.OpLink, dropbox.OpMove, dropbox.OpReplace:
 		to := d.slotAt(e.To)
 		if to == nil || to.now() == is || to.now() != nil && e.Op != dropbox.OpReplace {
-			return nil // ENOENT, EEXIST, or two names of one file, which rename leaves alone
+			return nil // ENOENT, EEXIST, or two names of one file, which rename keeps
 		}
 		n := to.set(change{to: is, at: d.last})
 		if e.Op != dropbox.OpLink {
@@ -164,9 +165,9 @@ func (d *cutDisk) apply(e event) error {
 	return nil
 }
 
-// An image says what of the open questions of a cutDisk comes out how.
+// An image answers the open questions of a cutDisk.
 type image struct {
-	chosen map[*slot]int // index into past; the newest if it is not here
+	chosen map[*slot]int // index into past; the newest change when the slot is missing here
 	data   map[*inode][]byte
 }
 
@@ -196,7 +197,7 @@ func (d *cutDisk) open() (slots []*slot, files []*inode) {
 	return slots, files
 }
 
-// lawful says whether no rename of the image lost its file.
+// lawful reports whether every file of a rename still has a name in the image.
 func (im image) lawful() bool {
 	for s, i := range im.chosen {
 		for _, c := range s.past[:i+1] {
@@ -215,7 +216,7 @@ func (im image) lawful() bool {
 	return true
 }
 
-// rests are what may be left of the bytes of a file that was not synced.
+// rests returns the possible contents, after a cut, of a file that was not synced.
 func (f *inode) rests() [][]byte {
 	if !f.written {
 		return [][]byte{nil}
@@ -223,7 +224,7 @@ func (f *inode) rests() [][]byte {
 	return [][]byte{f.data, nil, f.data[:len(f.data)/2], make([]byte, len(f.data))}
 }
 
-// kindImages are those of a disk that keeps the order of names: the cut comes
+// kindImages returns the images of a disk that keeps the order of names: the cut comes
 // after any of the events since the last sync.
 func (d *cutDisk) kindImages() []image {
 	slots, files := d.open()
@@ -251,7 +252,7 @@ func (d *cutDisk) kindImages() []image {
 	return all
 }
 
-// strictImages are all there are, or so many of them by chance.
+// strictImages returns all images, or, when there are too many, a random selection.
 func (d *cutDisk) strictImages(most int, rng *rand.Rand) []image {
 	slots, files := d.open()
 	total := 1
@@ -289,7 +290,7 @@ func (d *cutDisk) strictImages(most int, rng *rand.Rand) []image {
 	return all
 }
 
-// materialise makes the image under dir, a folder that does not exist.
+// materialise writes the image into dir, a folder that does not exist yet.
 func (d *cutDisk) materialise(dir string, im image) error {
 	made := make(map[*inode]string)
 	var build func(f *inode, path string) error
@@ -324,8 +325,8 @@ func (d *cutDisk) materialise(dir string, im image) error {
 	return build(d.root, dir)
 }
 
-// files are the names that the running system sees, each with its bytes, or with
-// the first name of the file that it is another name of.
+// files returns the names that the running system sees, each with its bytes, or with the
+// first name of the same file.
 func (d *cutDisk) files() map[string]string {
 	files, first := make(map[string]string), make(map[*inode]string)
 	var visit func(f *inode, path string)
@@ -348,7 +349,7 @@ func (d *cutDisk) files() map[string]string {
 	return files
 }
 
-// describe says what an image is, for a report.
+// describe describes an image for a report.
 func (d *cutDisk) describe(im image) string {
 	var b strings.Builder
 	names := make(map[*inode]string)
@@ -382,7 +383,7 @@ func (d *cutDisk) describe(im image) string {
 	return b.String()
 }
 
-// loadDisk reads a folder that is at rest: all of it is durable.
+// loadDisk reads a folder whose files are all durable.
 func loadDisk(t testing.TB, dir string) *cutDisk {
 	t.Helper()
 	seen := make(map[uint64]*inode)

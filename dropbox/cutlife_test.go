@@ -18,46 +18,45 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// A recording is what several programs did to one store, step by step, and what
-// each of them was told after which step.
+// A recording contains the steps of several programs on one store, and the result that each
+// program got after which step.
 type recording struct {
 	dir    string
-	disk   *cutDisk // as it was at the beginning
+	disk   *cutDisk // the state at the beginning
 	events []event
 	facts  []fact
 }
 
-// A fact is what holds of a message from an event on: where it may be if the power
-// is cut then.
+// A fact says, from an event on, where a message may be if the power is cut then.
 type fact struct {
-	at   int    // index of the event that comes next
+	at   int    // index of the next event
 	name string // of the message; see bodyOf
-	// During a call the message may also be where the call brings it, and after the
-	// call it is there, or where calls brought it that began later.
+	// During a call the message may also be at the call's target. After the call it is
+	// there, or at the target of a call that began later.
 	to   dropbox.State
 	call bool
-	of   int // after a call: which fact the call itself is
+	of   int // after a call: index of the call's fact
 
-	accepted      bool // only this: a sender was told that it is there
-	counted       bool // only this: it is counted so often, at least
+	accepted      bool // only this: a sender was told that the message exists
+	counted       bool // only this: the least number of counted attempts
 	begun, failed int
 }
 
 const nowhere dropbox.State = ""
 
-// bodyOf is a text that shows whether it is whole and which message it is of.
+// bodyOf returns a text that contains the message's name and shows whether it is complete.
 func bodyOf(name string) []byte {
 	return []byte("message " + name + "\n" + strings.Repeat(name+" ", 100) + "\nend of " + name + "\n")
 }
 
-// nameOf undoes bodyOf; ok is false when the text is not whole.
+// nameOf is the inverse of bodyOf; ok is false when the text is not complete.
 func nameOf(body []byte) (name string, ok bool) {
 	first, _, _ := strings.Cut(string(body), "\n")
 	name, ok = strings.CutPrefix(first, "message ")
 	return name, ok && string(body) == string(bodyOf(name))
 }
 
-// An actor is one program. Between two of its steps no other runs.
+// An actor is one program. No other program runs between two of its steps.
 type actor struct {
 	rec    *recording
 	store  *dropbox.Store
@@ -65,28 +64,28 @@ type actor struct {
 	parked chan<- *actor
 	turn   chan struct{}
 	life   int        // steps until it is killed; 0 means never
-	never  dropbox.Op // what its disk cannot do at all
+	never  dropbox.Op // an operation that its disk refuses
 	err    error
 	done   bool
 }
 
 var errKilled = errors.New("killed")
 
-// pause lets others go first.
+// pause lets other actors run.
 func (a *actor) pause() {
 	a.parked <- a
 	<-a.turn
 }
 
-// step waits for its turn and takes down what comes next.
+// step waits for the actor's turn and records the next step.
 func (a *actor) step(st dropbox.Step) error {
 	if st.Op == a.never {
 		return syscall.EINVAL
 	}
 	a.pause()
-	if st.Op == dropbox.OpSync { // the bytes are all there by now
+	if st.Op == dropbox.OpSync { // all bytes are written by now
 		data, err := os.ReadFile(filepath.Join(a.rec.dir, st.Name))
-		if ignoreMissing(err) != nil { // removed while it was written, it will not be seen again
+		if ignoreMissing(err) != nil { // removed while it was written; nothing will read it
 			return err
 		}
 		for i := range slices.Backward(a.rec.events) {
@@ -98,7 +97,7 @@ func (a *actor) step(st dropbox.Step) error {
 	}
 	if a.life > 1 {
 		a.life--
-	} else if a.life == 1 { // and so it stays
+	} else if a.life == 1 { // and it stays so
 		return errKilled
 	}
 	a.rec.events = append(a.rec.events, event{Step: st})
@@ -111,7 +110,7 @@ func (a *actor) fact(f fact) (index int) {
 	return len(a.rec.facts) - 1
 }
 
-// moves does what brings a message from place to place.
+// moves runs the call that moves a message from one state to another.
 func (a *actor) moves(name string, to dropbox.State, do func() error) error {
 	of := a.fact(fact{name: name, call: true, to: to})
 	err := again(do)
@@ -121,7 +120,7 @@ func (a *actor) moves(name string, to dropbox.State, do func() error) error {
 	return err
 }
 
-// again repeats a call whose scratch was tidied away while it was written.
+// again repeats a call whose scratch file was cleaned up while it was written.
 func again(do func() error) (err error) {
 	for range 5 {
 		if err = do(); !errors.Is(err, fs.ErrNotExist) {
@@ -131,10 +130,11 @@ func again(do func() error) (err error) {
 	return err
 }
 
-// A program is what an actor does.
+// A program is the work of an actor.
 type program func(*actor) error
 
-// record lets programs work on the store in dir, and chance decide whose step is next.
+// record lets programs work on the store in dir; a random choice decides which makes the
+// next step.
 func record(t *testing.T, dir string, seed uint64, programs ...program) *recording {
 	t.Helper()
 	rec := &recording{dir: dir, disk: loadDisk(t, dir)}
@@ -175,7 +175,7 @@ func record(t *testing.T, dir string, seed uint64, programs ...program) *recordi
 	return rec
 }
 
-// without lets a program work on a disk that cannot do such a thing.
+// without runs a program on a disk that refuses an operation.
 func without(op dropbox.Op, p program) program {
 	return func(a *actor) error {
 		a.never = op
@@ -191,8 +191,8 @@ func killed(p program) program {
 	}
 }
 
-// twice is one life of a message, killed before the n-th step; then the next start,
-// and another life.
+// twice is one life of a message, killed before the n-th step, then the next start and a
+// second life.
 func twice(n int) program {
 	return func(a *actor) error {
 		a.life = n
@@ -207,7 +207,7 @@ func twice(n int) program {
 	}
 }
 
-// oneLife sends a message with an attachment, and works off all that waits.
+// oneLife sends a message with an attachment, and works off all waiting messages.
 func oneLife(a *actor, name string) error {
 	at, err := a.store.Attach("a.txt", strings.NewReader("the attachment"))
 	if err != nil {
@@ -239,7 +239,8 @@ func oneLife(a *actor, name string) error {
 	return nil
 }
 
-// sends delivers messages: plain, with keys that others use too, with attachments.
+// sends delivers messages: without keys, with keys that other programs use too, with
+// attachments.
 func sends(who string, n int) program {
 	return func(a *actor) error {
 		for i := range n {
@@ -271,7 +272,8 @@ func sends(who string, n int) program {
 	}
 }
 
-// sendsTogether delivers in batches, to two mailboxes: some with keys that others use too.
+// sendsTogether delivers in batches to two mailboxes, some messages with keys that other
+// programs use too.
 func sendsTogether(who string, n int) program {
 	return func(a *actor) error {
 		var drafts []dropbox.Draft
@@ -297,7 +299,7 @@ func sendsTogether(who string, n int) program {
 			var left []string
 			for i, o := range a.store.DeliverBatch(drafts) {
 				switch {
-				case errors.Is(o.Err, fs.ErrNotExist): // its scratch was tidied away
+				case errors.Is(o.Err, fs.ErrNotExist): // its scratch file was cleaned up
 					again, left = append(again, drafts[i]), append(left, names[i])
 				case o.Err != nil:
 					return o.Err
@@ -311,7 +313,8 @@ func sendsTogether(who string, n int) program {
 	}
 }
 
-// worksTogether claims what waits, up to three at a time, and settles it in one batch.
+// worksTogether claims up to three waiting messages at a time, and settles them in one
+// batch.
 func worksTogether(n int) program {
 	return func(a *actor) error {
 		b, err := a.store.Mailbox("coder")
@@ -356,7 +359,7 @@ func worksTogether(n int) program {
 	}
 }
 
-// works claims so often, and lets each turn end in another way.
+// works claims n messages, and ends each turn in another way.
 func works(n int) program {
 	return func(a *actor) error {
 		b, err := a.store.Mailbox("coder")
@@ -413,7 +416,7 @@ func turn(a *actor, b *dropbox.Mailbox, c *dropbox.Claim) error {
 	return done(a, b, c)
 }
 
-// done is the good end of a turn.
+// done ends a turn with success.
 func done(a *actor, b *dropbox.Mailbox, c *dropbox.Claim) error {
 	name, _ := nameOf(c.Message.Body)
 	err := a.moves(name, dropbox.Done, func() error { return b.Commit(c.Entry, []byte("receipt of "+name+"\n")) })
@@ -423,8 +426,8 @@ func done(a *actor, b *dropbox.Mailbox, c *dropbox.Claim) error {
 	return b.Finish(c.Entry)
 }
 
-// meddles cancels what waits, retries and purges what is dead, and lets through what
-// was refused.
+// meddles cancels waiting messages, retries and purges dead ones, and releases refused
+// ones.
 func meddles(n int) program {
 	return func(a *actor) error {
 		b, err := a.store.Mailbox("coder")
@@ -505,7 +508,7 @@ func readmit(a *actor, b *dropbox.Mailbox, r dropbox.Refusal, pass bool) error {
 	return err
 }
 
-// reads is the person who reads, and files, what came for the lead.
+// reads plays the person who reads and files the lead's mail.
 func reads(a *actor) error {
 	b, err := a.store.Mailbox(dropbox.Lead)
 	if err != nil {
@@ -527,7 +530,7 @@ func reads(a *actor) error {
 				return err
 			}
 		}
-		if i != 1 { // on the way it is read
+		if i != 1 { // File claims an unread message first
 			a.fact(fact{name: name, call: true, to: dropbox.Claimed})
 			if err := a.moves(name, dropbox.Done, func() error { return b.File(entries[0]) }); err != nil {
 				return err
@@ -537,7 +540,7 @@ func reads(a *actor) error {
 	return nil
 }
 
-// tidies cleans up as if what lies in tmp/ were old.
+// tidies cleans up as if the files in tmp/ were old.
 func tidies(a *actor) error {
 	b, err := a.store.Mailbox("coder")
 	if err != nil {
@@ -554,7 +557,7 @@ func tidies(a *actor) error {
 	return nil
 }
 
-// takesIn takes in what lies in the mailbox's own folder, and tidies up.
+// takesIn takes in the dropped files of the mailbox, and cleans up.
 func takesIn(a *actor) error {
 	b, err := a.store.Mailbox("coder")
 	if err != nil {

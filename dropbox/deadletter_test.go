@@ -68,7 +68,7 @@ func TestDeadLetters(t *testing.T) {
 	}
 }
 
-// A drop with any name can be listed, retried and purged.
+// A dead drop can be listed, retried and purged, whatever its name.
 func TestSetAsideNames(t *testing.T) {
 	s := newStore(t, dropbox.Options{}, "coder")
 	b := mailbox(t, s, "coder")
@@ -92,7 +92,7 @@ func TestSetAsideNames(t *testing.T) {
 		if f, err := s.Find(dead.ID); err != nil || f.State != dropbox.Dead {
 			t.Errorf("Find(%s) = %+v, %v", dead.ID, f, err)
 		}
-		// Another of that name is not replaced, and the reason stays meanwhile.
+		// A drop with the same name is not replaced; the reason stays.
 		drop(t, s, "coder", want, "another")
 		if err := b.DeadLetters().Retry(dead); !errors.Is(err, fs.ErrExist) || onlyDead(t, b) != dead {
 			t.Errorf("Retry over another file = %v", err)
@@ -106,8 +106,8 @@ func TestSetAsideNames(t *testing.T) {
 	}
 }
 
-// The time of the reason is the same when a crash makes it be repeated,
-// another one after a retry.
+// Condemn, repeated after a crash, writes the same time into the reason; after a retry it
+// writes a new one.
 func TestCondemn(t *testing.T) {
 	s := newStore(t, dropbox.Options{}, "coder")
 	b := mailbox(t, s, "coder")

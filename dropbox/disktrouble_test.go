@@ -14,16 +14,16 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// A deed is one or more calls on the only message in the mailbox "coder". Repeating it
+// A deed is one or more calls for the only message in the mailbox "coder". A repetition
 // after an error completes it.
 type deed struct {
 	prepare func(*dropbox.Store, *dropbox.Mailbox) error
 	do      func(*dropbox.Store, *dropbox.Mailbox) error
 	want    dropbox.State
-	counted [2]int // begun and failed, in the end
+	counted [2]int // attempts begun and failed at the end
 }
 
-// only is the one entry of a list.
+// only returns the one entry of a list.
 func only(entries []dropbox.Entry, err error) (dropbox.Entry, error) {
 	if err == nil && len(entries) != 1 {
 		err = fmt.Errorf("%d messages, want one: %v", len(entries), entries)
@@ -38,7 +38,7 @@ func send(s *dropbox.Store, _ *dropbox.Mailbox) error {
 	return second(s.Deliver("coder", &dropbox.Message{From: "tester", Body: bodyOf("m")}))
 }
 
-// take claims the message, from wherever an error left it.
+// take claims the message in whatever state an error left it.
 func take(_ *dropbox.Store, b *dropbox.Mailbox) error {
 	if err := putAllBack(b); err != nil {
 		return err
@@ -54,7 +54,7 @@ func take(_ *dropbox.Store, b *dropbox.Mailbox) error {
 	return err
 }
 
-// sentAndTaken, givenUp and refused prepare the message of a deed.
+// sentAndTaken, givenUp and refused bring the message into the state before a deed.
 func sentAndTaken(s *dropbox.Store, b *dropbox.Mailbox) error {
 	return errors.Join(send(s, b), take(s, b))
 }
@@ -75,7 +75,7 @@ func refused(s *dropbox.Store, b *dropbox.Mailbox) error {
 	return errors.Join(err, b.Refuse(e, "the reason"))
 }
 
-// entry is the entry that the message has, or had, when it was begun so often.
+// entry returns the entry that the message has, or had, after so many begun attempts.
 func entry(s *dropbox.Store, begun int) (dropbox.Entry, error) {
 	for f, err := range s.All() {
 		if err != nil {
@@ -89,7 +89,7 @@ func entry(s *dropbox.Store, begun int) (dropbox.Entry, error) {
 	return dropbox.Entry{}, errors.New("there is no message")
 }
 
-// with does something with the entry of the message as it was before.
+// with calls do with the entry of the message in its earlier state.
 func with(begun int, do func(b *dropbox.Mailbox, e dropbox.Entry) error) func(*dropbox.Store, *dropbox.Mailbox) error {
 	return func(s *dropbox.Store, b *dropbox.Mailbox) error {
 		e, err := entry(s, begun)
@@ -100,7 +100,7 @@ func with(begun int, do func(b *dropbox.Mailbox, e dropbox.Entry) error) func(*d
 	}
 }
 
-// toLetter does something with the dead letter, if it is still there.
+// toLetter calls do with the dead letter, if it still exists.
 func toLetter(do func(dropbox.DeadLetters, dropbox.DeadLetter) error) func(*dropbox.Store, *dropbox.Mailbox) error {
 	return func(_ *dropbox.Store, b *dropbox.Mailbox) error {
 		dead, err := b.DeadLetters().List()
@@ -179,7 +179,7 @@ var deeds = map[string]deed{
 	"file":  {prepare: send, do: with(0, (*dropbox.Mailbox).File), want: dropbox.Done},
 }
 
-// notGone lets a repetition find that it was done before.
+// notGone makes a repetition succeed when the deed was done before.
 func notGone(err error) error {
 	if errors.Is(err, dropbox.ErrGone) {
 		return nil
@@ -187,16 +187,16 @@ func notGone(err error) error {
 	return err
 }
 
-// How a disk fails.
+// sicknesses are the ways in which a disk fails.
 var sicknesses = map[string]func(st dropbox.Step, n, at int) bool{
 	"once": func(st dropbox.Step, n, at int) bool { return n == at },
 	"full": func(st dropbox.Step, n, at int) bool { return n >= at && st.Op != dropbox.OpRemove },
 	"dead": func(st dropbox.Step, n, at int) bool { return n >= at },
 }
 
-// Every change on disk fails in its turn, in every way. The caller is told which way,
-// no scaffolding stays that could be taken away, no message is half or lost or there
-// twice, and who repeats the call on a healthy disk gets what was wanted.
+// Every change on disk fails once, in every way. The caller learns in which way; no scratch
+// file stays that could have been removed; no message is incomplete, lost or doubled; and a
+// repetition of the call on a healthy disk succeeds.
 func TestDiskTrouble(t *testing.T) {
 	ways := []error{syscall.ENOSPC, syscall.EIO}
 	if long {
@@ -231,7 +231,7 @@ func TestDiskTrouble(t *testing.T) {
 	}
 }
 
-// sick makes a disk fail at a step, and notes when it does.
+// sick makes a disk fail at a step, and records when it failed.
 func sick(fails func(st dropbox.Step, n, at int) bool, at int, errno error, fell *bool) harm {
 	return func(dir string) (*dropbox.Store, func() error, error) {
 		n := 0
@@ -246,13 +246,13 @@ func sick(fails func(st dropbox.Step, n, at int) bool, at int, errno error, fell
 	}
 }
 
-// A harm opens the store in dir, and does something that may make a deed to it fail.
-// heal undoes that.
+// A harm opens the store in dir and makes the disk refuse some operations. heal undoes
+// that.
 type harm func(dir string) (s *dropbox.Store, heal func() error, err error)
 
-// endure does the deed while it is harmed, and then again. hurt says whether it failed
-// the first time, as it must with errno. left allows that scaffolding stays, since
-// nothing could be removed either.
+// endure does the deed on the harmed disk, and then again on the healed one. hurt reports
+// whether the deed failed the first time, which must be with errno. left allows scratch
+// files to stay, because the disk refused their removal too.
 func (d deed) endure(dir string, errno error, left bool, harm harm) (hurt bool, err error) {
 	if err := dropbox.Create(dir); err != nil {
 		return false, err
@@ -293,7 +293,7 @@ func (d deed) endure(dir string, errno error, left bool, harm harm) (hurt bool, 
 	case !errors.Is(err, errno):
 		return true, fmt.Errorf("the caller was told: %w", err)
 	case errors.Is(err, dropbox.ErrNotDurable):
-		return true, d.achieved(s, b) // only not yet for sure
+		return true, d.achieved(s, b) // but it may not be durable yet
 	}
 	if err := d.whole(s, b); err != nil {
 		return true, fmt.Errorf("after the error: %w", err)
@@ -307,7 +307,7 @@ func (d deed) endure(dir string, errno error, left bool, harm harm) (hurt bool, 
 	return true, d.achieved(s, b)
 }
 
-// whole says whether the message is there whole, once at most.
+// whole reports whether there is at most one message, and whether it is complete.
 func (d deed) whole(s *dropbox.Store, b *dropbox.Mailbox) error {
 	n := 0
 	for f, err := range s.All() {
@@ -332,7 +332,7 @@ func (d deed) whole(s *dropbox.Store, b *dropbox.Mailbox) error {
 	return nil
 }
 
-// achieved says whether all is as it should be in the end.
+// achieved checks that the final state is correct.
 func (d deed) achieved(s *dropbox.Store, b *dropbox.Mailbox) error {
 	var places []place
 	for f, err := range s.All() {
@@ -366,8 +366,9 @@ func (d deed) achieved(s *dropbox.Store, b *dropbox.Mailbox) error {
 	return nil
 }
 
-// scaffolding lists what is neither a message nor a mark: in tmp/, hidden, or at the top of
-// the store. A file in tmp/ whose key is linked is still being delivered.
+// scaffolding lists the files that are neither messages nor marks: in tmp/, hidden, or at
+// the top of the store. A file in tmp/ whose key is linked is still being delivered and
+// does not count.
 func scaffolding(dir string) (left []string) {
 	filepath.WalkDir(dir, func(path string, e os.DirEntry, err error) error {
 		if err != nil || e.IsDir() {

@@ -12,14 +12,14 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// The receipt of a message is found whatever the clock did since its delivery, and only in
-// the folder of a day.
+// The receipt of a message is found although the clock changed after the delivery, and only
+// in the folder of one day.
 func TestTheReceiptOfAMessageFromTheFuture(t *testing.T) {
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	s := newStore(t, dropbox.Options{Now: func() time.Time { return now }}, "coder")
 	b := mailbox(t, s, "coder")
 	deliver(t, s, "coder", text("work"))
-	now = now.AddDate(0, 0, -6) // the clock was set right
+	now = now.AddDate(0, 0, -6) // the clock was corrected
 	c := claim(t, b, list(t, b)[0])
 	elsewhere := filepath.Join(s.Dir(), "coder/done/kept")
 	if err := os.MkdirAll(elsewhere, 0o700); err != nil {
@@ -39,7 +39,7 @@ func TestTheReceiptOfAMessageFromTheFuture(t *testing.T) {
 	}
 }
 
-// The receipt stays in cur/ until it is durable that the message has left it.
+// The receipt stays in cur/ until the move of the message is durable.
 func TestTheReceiptStaysUntilTheMessageIsFiled(t *testing.T) {
 	sick := false
 	s := newStore(t, dropbox.Options{Step: func(st dropbox.Step) error {

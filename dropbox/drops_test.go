@@ -9,7 +9,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// DropCount counts what will be taken in, and not without end.
+// DropCount counts the drops that will be taken in, up to a limit.
 func TestDropCount(t *testing.T) {
 	s := newStore(t, dropbox.Options{}, "coder")
 	box := mailbox(t, s, "coder")

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A field without a key would be neither written nor read nor covered by a proof.
+// A field without a key would be missing from the file, from the parser and from the proof.
 func TestEveryFieldHasAKey(t *testing.T) {
 	var m Message
 	fields := make(map[any]bool)

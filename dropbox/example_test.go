@@ -36,13 +36,13 @@ func Example() {
 	store, done := openExample("coder")
 	defer done()
 
-	// Anybody may send, without a lock.
+	// Any process may send, without a lock.
 	sent, err := store.Deliver("coder", &dropbox.Message{Subject: "Build", Body: []byte("Fix the build.\n")})
 	if err != nil {
 		log.Fatal(err)
 	}
 
-	// One process at a time works mailboxes off.
+	// One process at a time works off the mailboxes.
 	release, err := store.Lock()
 	if err != nil {
 		log.Fatal(err)
@@ -82,7 +82,7 @@ func Example() {
 	// done <nil>
 }
 
-// With a key, a sender that does not know whether it succeeded tries again.
+// A sender that does not know whether its delivery succeeded repeats it with the same key.
 func ExampleStore_Deliver_key() {
 	store, done := openExample("coder")
 	defer done()
@@ -95,7 +95,7 @@ func ExampleStore_Deliver_key() {
 	// true <nil>
 }
 
-// A wrong name is refused with the names that are near.
+// The error for an unknown name suggests similar names.
 func ExampleUnknownError() {
 	store, done := openExample("alice", "bob")
 	defer done()
@@ -109,7 +109,7 @@ func ExampleUnknownError() {
 	// [alice]
 }
 
-// The proof is made of the message as it is written, so the store asks for it.
+// The proof covers the message as it is written, so the store asks for it.
 func ExampleStore_Send() {
 	store, done := openExample("alice", "bob", "carol")
 	defer done()
@@ -129,7 +129,7 @@ func ExampleStore_Send() {
 	// lead true
 }
 
-// A file that a person leaves in the folder becomes a message.
+// A file that a person puts into the folder becomes a message.
 func ExampleDrops_TakeIn() {
 	store, done := openExample("coder")
 	defer done()
@@ -141,7 +141,7 @@ func ExampleDrops_TakeIn() {
 	if err := os.WriteFile(path, []byte("Tidy up.\n"), 0o600); err != nil {
 		log.Fatal(err)
 	}
-	strays, err := box.Drops().List() // look twice, a debounce apart, and compare with Same
+	strays, err := box.Drops().List() // list twice, some time apart, and compare with Same
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -70,7 +70,8 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// Filed, dead and refused messages are finished; a mailbox that is not chosen is not read.
+// Filed, dead and refused messages are finished. Mailboxes that the caller did not choose
+// are not read.
 func TestUnfinished(t *testing.T) {
 	s := newStore(t, dropbox.Options{}, "alice", "bob", "carol")
 	for _, agent := range []string{"alice", "bob"} {

@@ -20,8 +20,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// A store says what it makes durable (Options.Step); here the kernel says what it was asked
-// to. A separate process hands each of its fsync calls to this test before the kernel makes
+// Options.Step reports what a store makes durable; this test checks it against the kernel.
+// A separate process passes each of its fsync calls to this test before the kernel makes
 // it.
 func TestEverySyncReachesTheKernel(t *testing.T) {
 	const inside = "DROPBOX_COUNTS_SYNCS"
@@ -91,19 +91,19 @@ func TestEverySyncReachesTheKernel(t *testing.T) {
 	}
 }
 
-// watchSyncs calls each before every fsync of this process, with the path of the file, from
-// now on and for good.
+// watchSyncs calls each before every fsync of this process, with the path of the file. It
+// cannot be undone.
 func watchSyncs(each func(path string)) error {
 	const (
 		setFilter = 1 // SECCOMP_SET_MODE_FILTER
-		// SECCOMP_FILTER_FLAG_TSYNC, _NEW_LISTENER and _TSYNC_ESRCH: for all threads, and the
-		// answer is the listener.
+		// SECCOMP_FILTER_FLAG_TSYNC, _NEW_LISTENER and _TSYNC_ESRCH: the filter holds for
+		// all threads, and the call returns the listener.
 		flags  = 1 | 1<<3 | 1<<4
 		notify = 0x7fc00000 // SECCOMP_RET_USER_NOTIF
 		allow  = 0x7fff0000 // SECCOMP_RET_ALLOW
 	)
 	filter := []unix.SockFilter{
-		{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: 0}, // the number of the call
+		{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: 0}, // the number of the system call
 		{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: unix.SYS_FSYNC, Jt: 1},
 		{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: unix.SYS_FDATASYNC, Jf: 1},
 		{Code: unix.BPF_RET | unix.BPF_K, K: notify},

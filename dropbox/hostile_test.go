@@ -21,8 +21,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// hostile makes things that are not messages. secret is a file, and outside a folder,
-// that nobody may touch.
+// hostile makes files that are not messages. secret is a file, and outside a folder, that
+// no call may touch.
 var hostile = map[string]func(path, secret, outside string) error{
 	"symlink to a file":    func(path, secret, _ string) error { return os.Symlink(secret, path) },
 	"symlink to a folder":  func(path, _, outside string) error { return os.Symlink(outside, path) },
@@ -48,8 +48,8 @@ var hostile = map[string]func(path, secret, outside string) error{
 	},
 }
 
-// socketAt listens, and leaves the socket there. Its path may be long, so it is made
-// from within the folder's short name.
+// socketAt listens at a path and leaves the socket there. The path may be too long for a
+// socket, so it is made through a short name of the folder.
 func socketAt(path, _, _ string) error {
 	short, err := os.MkdirTemp("", "s")
 	if err != nil {
@@ -68,7 +68,7 @@ func socketAt(path, _, _ string) error {
 	return syscall.Mknod(path, syscall.S_IFSOCK|0o600, 0) // on another disk
 }
 
-// makeOld lets a thing be cleaned away, if it is not a name of the secret.
+// makeOld makes a file old enough for the cleaning, unless it is a name of the secret.
 func makeOld(path, secret string) error {
 	thing, err := os.Lstat(path)
 	if err != nil {
@@ -86,7 +86,7 @@ func makeOld(path, secret string) error {
 
 const hostileName = "1-20261121T045102.123456Z-aaaaaaaaaa"
 
-// places are where such a thing may lie, relative to the mailbox.
+// hostilePlaces are the paths for such a file, relative to the mailbox.
 var hostilePlaces = []string{
 	"drop.md", "new/" + hostileName + ".md", "new/odd.md", "cur/" + hostileName + "~1.0.md", "cur/" + hostileName + ".receipt.yaml",
 	"tmp/" + hostileName + ".md", "tmp/odd", "dead/" + hostileName + ".md", "dead/" + hostileName + ".reason.txt", "dead/odd",
@@ -98,8 +98,8 @@ func keyName(key string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// With any thing at any place in a mailbox, nothing outside is touched, no call hangs or
-// panics, ordinary mail is handled, and a thing among the messages is set aside with a
+// With any such file at any path in a mailbox, no file outside is touched, no call hangs or
+// panics, ordinary mail is handled, and a file among the messages is set aside with a
 // reason.
 func TestHostileThings(t *testing.T) {
 	injected := 0
@@ -126,8 +126,8 @@ func TestHostileThings(t *testing.T) {
 	tally(t, "hostile files", injected)
 }
 
-// guarded runs a day in a store, under a deadline, and compares what is outside before
-// and after.
+// guarded runs a day in a store with a deadline, and compares the files outside before and
+// after it.
 func guarded(t *testing.T, what string, day func(s *dropbox.Store, secret, outside string) error) {
 	t.Helper()
 	scratch := fastFolder(t)
@@ -158,7 +158,7 @@ func guarded(t *testing.T, what string, day func(s *dropbox.Store, secret, outsi
 	os.RemoveAll(scratch)
 }
 
-// snapshot is what there is in a folder: names, kinds, modes, times of change, bytes.
+// snapshot describes the contents of a folder: names, kinds, modes, change times, bytes.
 func snapshot(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	found := make(map[string]string)
@@ -184,8 +184,8 @@ func snapshot(t *testing.T, dir string) map[string]string {
 	return found
 }
 
-// ordinaryDay is a start, mail with and without a key, a turn for each, and tidying up,
-// in a mailbox in which something strange lies.
+// ordinaryDay is a start, mail with and without a key, a turn for each message, and a
+// clean-up, in a mailbox with one strange file.
 func ordinaryDay(s *dropbox.Store, strange string) error {
 	if err := s.MakeMailbox("coder"); err != nil {
 		return err
@@ -242,7 +242,7 @@ func ordinaryDay(s *dropbox.Store, strange string) error {
 	return tidyHostile(s, b, strange)
 }
 
-// tidyHostile cleans up, looks at everything, and removes the dead letters.
+// tidyHostile cleans up, reads everything, and removes the dead letters.
 func tidyHostile(s *dropbox.Store, b *dropbox.Mailbox, strange string) error {
 	for _, age := range []time.Duration{2 * time.Hour, 9 * 24 * time.Hour} {
 		if _, err := b.Clean(time.Now().Add(age)); err != nil {
@@ -263,7 +263,8 @@ func tidyHostile(s *dropbox.Store, b *dropbox.Mailbox, strange string) error {
 		return err
 	}
 	for _, d := range dead {
-		// A thing that somebody else put into dead/ has a reason only if they wrote one.
+		// A file that another program put into dead/ has a reason only if the program wrote
+		// one.
 		if d.Reason == "" && !strings.HasPrefix(strange, "coder/dead/") {
 			return fmt.Errorf("%s has no reason", d.Name)
 		}
@@ -280,14 +281,14 @@ func tidyHostile(s *dropbox.Store, b *dropbox.Mailbox, strange string) error {
 	return nil
 }
 
-// Folders of the mailbox that became symlinks to outside, or fifos, or files: nothing
-// goes there, and the next start makes them folders again.
+// A folder of the mailbox became a symlink to the outside, a fifo, or a file. No call
+// writes there, and the next start makes it a folder again.
 func TestHostileFolders(t *testing.T) {
 	injected := 0
 	for _, folder := range []string{"tmp", "new", "cur", "done", "dead", "keys", "work"} {
 		for kind, build := range hostile {
 			if strings.HasSuffix(kind, "folder") && !strings.HasPrefix(kind, "symlink") {
-				continue // that is no harm
+				continue // it does no harm
 			}
 			injected++
 			guarded(t, folder+" is a "+kind, func(s *dropbox.Store, secret, outside string) error {
@@ -306,7 +307,7 @@ func TestHostileFolders(t *testing.T) {
 				if err := errors.Join(os.RemoveAll(path), build(path, secret, outside)); err != nil {
 					return err
 				}
-				// Each of these may fail, and none may go outside.
+				// Each of these calls may fail, but none may write outside.
 				s.Deliver("coder", &dropbox.Message{Key: "k", Body: bodyOf("meanwhile")})
 				b.Drops().TakeIn(dropbox.Stray{Name: "none"}, dropbox.Defaults{})
 				c, err := b.Claim(entries[0])
@@ -337,7 +338,7 @@ func TestHostileFolders(t *testing.T) {
 	tally(t, "hostile folders", injected)
 }
 
-// A message that changes while it is read is a message or none; nothing panics.
+// A file that changes while it is read gives a message or an error, and never a panic.
 func TestHostileWriter(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -378,11 +379,12 @@ func TestHostileWriter(t *testing.T) {
 	tally(t, "a message changed while it is read", rounds)
 }
 
-// An attachment that somebody replaced is put there again, and none is waited for.
+// An attachment that was replaced by another file is written again, and no call waits for
+// it.
 func TestHostileAttachments(t *testing.T) {
 	for kind, build := range hostile {
 		if strings.HasSuffix(kind, "folder") && !strings.HasPrefix(kind, "symlink") {
-			continue // what is in a folder is not replaced by a file
+			continue // a file does not replace the contents of a folder
 		}
 		guarded(t, "an attachment is a "+kind, func(s *dropbox.Store, secret, outside string) error {
 			a, err := s.Attach("a.txt", strings.NewReader("secret")) // as long as the secret
@@ -395,7 +397,7 @@ func TestHostileAttachments(t *testing.T) {
 			}
 			if f, err := s.OpenAttachment(a); err == nil {
 				f.Close()
-				if kind != "hard link to outside" && kind != "garbage" { // a file as long as it should be
+				if kind != "hard link to outside" && kind != "garbage" { // a file with the expected length
 					return errors.New("it is opened")
 				}
 			}
@@ -409,7 +411,7 @@ func TestHostileAttachments(t *testing.T) {
 			return f.Close()
 		})
 	}
-	// Of the same length, and another content.
+	// The same length with another content.
 	s := newStore(t, dropbox.Options{})
 	a, err := s.Attach("a.txt", strings.NewReader("good"))
 	if err != nil {
@@ -427,8 +429,8 @@ func TestHostileAttachments(t *testing.T) {
 	}
 }
 
-// FuzzNew: whatever file of whatever name lies in new/, it becomes a message, or a dead
-// letter with a reason and all its bytes, or is left alone since somebody still writes it.
+// FuzzNew: a file in new/ with any name and content becomes a message, or a dead letter
+// with a reason and all its bytes, or stays because a program still writes it.
 func FuzzNew(f *testing.F) {
 	f.Add(hostileName+".md", []byte("---\nid: aaaaaaaaaa\n---\nbody"))
 	f.Add(hostileName+"~1.0.md", []byte("---\n---\n"))

@@ -16,7 +16,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// drop leaves a file as a person does.
+// drop writes a file into the mailbox like a person.
 func drop(t testing.TB, s *dropbox.Store, agent, name, content string) {
 	t.Helper()
 	if err := os.WriteFile(filepath.Join(s.Dir(), agent, name), []byte(content), 0o644); err != nil {
@@ -41,7 +41,7 @@ func onlyDead(t testing.TB, b *dropbox.Mailbox) dropbox.DeadLetter {
 	}
 	want := 1
 	if dead[0].Reason == "cancelled while it waited" {
-		want = 0 // nobody has to look at it
+		want = 0 // it needs no person
 	}
 	if n, err := b.DeadLetters().Count(); err != nil || n != want {
 		t.Fatalf("DeadCount() = %d, %v, want %d", n, err, want)
@@ -113,7 +113,7 @@ func TestTakeInLongBody(t *testing.T) {
 	}
 }
 
-// A file that can never be a message is set aside with the reason, and does no harm.
+// A file that can never become a message is set aside with a reason, and does no harm.
 func TestTakeInRefuses(t *testing.T) {
 	for name, test := range map[string]struct {
 		content string
@@ -145,7 +145,7 @@ func TestTakeInRefuses(t *testing.T) {
 			if data, err := os.ReadFile(filepath.Join(s.Dir(), "coder/dead", dead.Name)); err != nil || string(data) != test.content {
 				t.Errorf("kept %q, %v", data, err)
 			}
-			// A person fixes it where it lies, and tries again.
+			// A person corrects the file in dead/ and retries it.
 			if err := b.DeadLetters().Retry(dead); err != nil {
 				t.Fatal(err)
 			}
@@ -213,7 +213,7 @@ func TestTakeInUnreadable(t *testing.T) {
 		t.Fatal(err)
 	}
 	st := onlyStray(t, b)
-	if os.Getuid() == 0 { // root reads everything: tell the store what another would see
+	if os.Getuid() == 0 { // root can read every file: make the store see what another user would
 		st.Kind = dropbox.KindUnreadable
 	} else if st.Kind != dropbox.KindUnreadable {
 		t.Errorf("kind %q", st.Kind)
@@ -257,7 +257,7 @@ func TestStraysLeaveOut(t *testing.T) {
 	s := newStore(t, dropbox.Options{MaxWaiting: 1}, "coder")
 	b := mailbox(t, s, "coder")
 	deliver(t, s, "coder", text("x"))
-	list(t, b) // puts FULL down
+	list(t, b) // writes FULL
 	for _, name := range []string{".hidden", "a~", ".a.swp", "a.tmp", "a.part", "#a#", "a.crdownload"} {
 		drop(t, s, "coder", name, "x")
 	}
@@ -290,8 +290,8 @@ func TestMoveToWork(t *testing.T) {
 	}
 }
 
-// FuzzTakeIn: whatever is dropped becomes one message or one dead letter, and the
-// bytes of it are kept.
+// FuzzTakeIn: every dropped file becomes one message or one dead letter, which has all its
+// bytes.
 func FuzzTakeIn(f *testing.F) {
 	f.Add([]byte("hello"))
 	f.Add([]byte("---\nfrom: a\nkey: k\n---\nbody"))
@@ -337,7 +337,7 @@ func FuzzTakeIn(f *testing.F) {
 	})
 }
 
-// While the disk has no room for the reason, a bad drop stays in place; it is set aside
+// While the disk has no room for the reason, a bad drop stays in its place. It is set aside
 // with its reason when there is room.
 func TestNothingIsSetAsideWithoutItsReason(t *testing.T) {
 	full := false

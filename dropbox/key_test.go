@@ -26,7 +26,7 @@ func guard(s *dropbox.Store, to, key string) string {
 	return filepath.Join(s.Dir(), to, "keys", fmt.Sprintf("%x", sha256.Sum256([]byte(key))))
 }
 
-// ids returns the ids of all messages that wait, each as often as it does.
+// ids returns the ids of all waiting messages, with repetitions.
 func ids(t testing.TB, b *dropbox.Mailbox) []string {
 	t.Helper()
 	var ids []string
@@ -36,7 +36,7 @@ func ids(t testing.TB, b *dropbox.Mailbox) []string {
 	return ids
 }
 
-// A key is remembered wherever its message is by now.
+// A key is remembered in every state of its message.
 func TestKeyIsRememberedInEveryState(t *testing.T) {
 	s := newStore(t, dropbox.Options{}, "coder", "tester")
 	b := mailbox(t, s, "coder")
@@ -143,8 +143,8 @@ func TestKeyIsForgottenAfterAWeek(t *testing.T) {
 	}
 }
 
-// cutAt makes a store whose next delivery is cut off before the n-th step, as by a
-// kill: all that would clean up fails as well.
+// cutAt makes a store whose next delivery stops before the n-th step, as after a kill: the
+// clean-up fails as well.
 func cutAt(t *testing.T, dir string, n int) (s *dropbox.Store, reached func() bool) {
 	steps := 0
 	s = reopen(t, dir, dropbox.Options{Step: func(dropbox.Step) error {
@@ -156,8 +156,8 @@ func cutAt(t *testing.T, dir string, n int) (s *dropbox.Store, reached func() bo
 	return s, func() bool { return steps >= n }
 }
 
-// Wherever a delivery with a key is cut off, the next caller finishes it or makes
-// it again, and there is one message.
+// A delivery with a key may be cut off at any step. The next caller completes or repeats
+// it, and there is one message.
 func TestKeyedDeliveryCutOff(t *testing.T) {
 	for n := 1; ; n++ {
 		whole := newStore(t, dropbox.Options{}, "coder")
@@ -184,8 +184,8 @@ func TestKeyedDeliveryCutOff(t *testing.T) {
 	}
 }
 
-// After a power cut the disk may have the guard and neither the scratch nor the
-// message: the guard itself is delivered.
+// After a power cut the disk may have the key file, but neither the scratch file nor the
+// message: then the key file itself is delivered.
 func TestKeyWithoutMessage(t *testing.T) {
 	s := newStore(t, dropbox.Options{}, "coder")
 	b := mailbox(t, s, "coder")
@@ -199,7 +199,7 @@ func TestKeyWithoutMessage(t *testing.T) {
 	}
 }
 
-// The folder tmp/ is emptied between the guard and the move.
+// The folder tmp/ is emptied between the link of the key and the move.
 func TestKeyWithoutScratch(t *testing.T) {
 	s := newStore(t, dropbox.Options{}, "coder")
 	rude := reopen(t, s.Dir(), dropbox.Options{Step: func(st dropbox.Step) error {
@@ -234,7 +234,7 @@ func TestKeyInAFullMailbox(t *testing.T) {
 	}
 }
 
-// refuse makes the disk one that cannot do such a thing.
+// refuse makes the disk refuse an operation.
 func refuse(err error, ops ...dropbox.Op) func(dropbox.Step) error {
 	return func(st dropbox.Step) error {
 		if slices.Contains(ops, st.Op) {
@@ -290,7 +290,7 @@ func TestOneKeyManyCallers(t *testing.T) {
 		b := mailbox(t, s, "coder")
 		stop := make(chan struct{})
 		var claims sync.WaitGroup
-		claims.Go(func() { // a daemon takes whatever comes at once
+		claims.Go(func() { // a daemon claims every message at once
 			for {
 				for _, e := range list(t, b) {
 					if c, err := b.Claim(e); err == nil && b.Commit(c.Entry, nil) == nil {

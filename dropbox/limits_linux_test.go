@@ -26,13 +26,13 @@ func init() {
 	programs["kinds"] = kindsOfDisk
 }
 
-// A process that may open no more files gets an error for what it does, and loses
-// nothing by it: above all, no message is taken for one that cannot be read.
+// A process that cannot open more files gets an error from its call, and loses no message.
+// Above all, it mistakes no message for an unreadable one.
 func TestFewFiles(t *testing.T) {
 	runHelper(t, helper("fewfiles", fastFolder(t)))
 }
 
-// A batch succeeds where each of its messages would by itself.
+// A batch succeeds where each of its messages would succeed singly.
 func TestBatchWithFewFiles(t *testing.T) {
 	if out, err := helper("fewforabatch", fastFolder(t)).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
@@ -56,7 +56,7 @@ func fewForABatch(dir string, _ []string) error {
 		}
 		batch = append(batch, dropbox.Draft{To: to, Message: keyed(fmt.Sprint(i))})
 	}
-	// Anyone who started the test may have left it a file with a higher number.
+	// The parent process may have left the test an open file with a higher number.
 	held, err := os.ReadDir("/proc/self/fd")
 	if err != nil {
 		return err
@@ -75,7 +75,7 @@ func fewForABatch(dir string, _ []string) error {
 		}
 	}
 	unix.Close(next)
-	const few = 5 // as many as a single delivery holds open, and one
+	const few = 5 // one more than a single delivery holds open
 	if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: uint64(next) + few, Max: uint64(next) + few}); err != nil {
 		return err
 	}
@@ -103,8 +103,8 @@ func runHelper(t *testing.T, cmd *exec.Cmd) {
 	tally(t, t.Name(), injected)
 }
 
-// fewFiles does every deed with so many files left to open: 0, 1, and so on, until it
-// succeeds.
+// fewFiles does every deed while 0 more files can be opened, then 1, and so on until the
+// deed succeeds.
 func fewFiles(dir string, _ []string) error {
 	var whole unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &whole); err != nil {
@@ -141,8 +141,8 @@ func fewFiles(dir string, _ []string) error {
 	return errors.Join(errors.Join(errs...), err)
 }
 
-// scramble takes and opens messages while something else takes all files there are
-// to be had, and gives them back, over and over.
+// scramble claims and opens messages while another goroutine opens all available files and
+// closes them again, over and over.
 func scramble(dir string) (injected int, err error) {
 	if err := dropbox.Create(dir); err != nil {
 		return 0, err
@@ -221,14 +221,14 @@ func scramble(dir string) (injected int, err error) {
 	return injected, err
 }
 
-// A disk that is really full, of bytes or of names, or mounted read-only. It is a
-// small one in memory, mounted in a separate namespace.
+// A disk that is really full (of bytes or of names) or mounted read-only. It is a small
+// tmpfs in a separate mount namespace.
 func TestSmallDisk(t *testing.T) {
 	cmd := helper("smalldisk", t.TempDir())
 	runHelper(t, inNamespace(t, cmd))
 }
 
-// inNamespace lets a command mount what it likes, and nobody else sees it.
+// inNamespace runs a command that may mount file systems, which no other process sees.
 func inNamespace(t *testing.T, cmd *exec.Cmd) *exec.Cmd {
 	t.Helper()
 	cmd.SysProcAttr = &syscall.SysProcAttr{
@@ -277,7 +277,7 @@ func smallDisk(dir string, _ []string) error {
 	return errors.Join(errs...)
 }
 
-// opened makes a harm of something that is done once the store is open.
+// opened makes a harm of an action on the open store.
 func opened(hurt func() (heal func() error, err error)) harm {
 	return func(dir string) (*dropbox.Store, func() error, error) {
 		s, err := dropbox.Open(dir, dropbox.Options{})
@@ -289,7 +289,7 @@ func opened(hurt func() (heal func() error, err error)) harm {
 	}
 }
 
-// fillBytes leaves so many pages free.
+// fillBytes fills the disk except for so many pages.
 func fillBytes(dir string, pages int) harm {
 	return opened(func() (func() error, error) {
 		path := filepath.Join(dir, "filler")
@@ -311,7 +311,7 @@ func fillBytes(dir string, pages int) harm {
 	})
 }
 
-// fillNames leaves room for so many files.
+// fillNames fills the disk except for so many files.
 func fillNames(dir string, left int) harm {
 	return opened(func() (func() error, error) {
 		folder := filepath.Join(dir, "fillers")
@@ -339,7 +339,7 @@ func readOnly(dir string) harm {
 	})
 }
 
-// On every available disk the kind is known and all deeds succeed.
+// On every available disk the store recognizes the kind, and all deeds succeed.
 func TestKindsOfDisk(t *testing.T) {
 	cmd := inNamespace(t, helper("kinds", t.TempDir()))
 	if out, err := cmd.CombinedOutput(); err != nil {
@@ -379,7 +379,8 @@ func kindsOfDisk(dir string, _ []string) error {
 	return errors.Join(append(errs, mountedOver(at("store")))...)
 }
 
-// mountedOver says whether a disk that is mounted on a folder of a mailbox is told.
+// mountedOver checks that the store reports a disk that is mounted on a folder of a
+// mailbox.
 func mountedOver(dir string) error {
 	if err := dropbox.Create(dir); err != nil {
 		return err

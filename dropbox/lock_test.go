@@ -27,7 +27,7 @@ func TestLock(t *testing.T) {
 	if err := release(); err != nil {
 		t.Fatal(err)
 	}
-	// A holder that is killed holds nothing.
+	// A killed holder holds no lock.
 	cmd := helper("lock", s.Dir())
 	stdin, _ := cmd.StdinPipe()
 	stdout, err := cmd.StdoutPipe()

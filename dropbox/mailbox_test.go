@@ -37,12 +37,12 @@ func TestFull(t *testing.T) {
 	for _, e := range list(t, b) {
 		claim(t, b, e)
 	}
-	list(t, b) // there is room again
+	list(t, b) // sees that there is room again
 	deliver(t, s, "coder", text("4"))
 }
 
-// There is room as soon as a message is taken, in whatever way, without a listing;
-// where answers came in beyond the bound, as soon as enough have gone.
+// There is room as soon as a message leaves the mailbox in any way, without a listing. When
+// answers came in above the limit, there is room as soon as the count is below it.
 func TestRoomAgain(t *testing.T) {
 	for way, take := range map[string]func(b *dropbox.Mailbox, e dropbox.Entry) error{
 		"claim":  func(b *dropbox.Mailbox, e dropbox.Entry) error { return second(b.Claim(e)) },
@@ -62,7 +62,7 @@ func TestRoomAgain(t *testing.T) {
 				if err != nil || full != (n < 3) {
 					t.Errorf("%d of 4 taken, 2 may wait: full %v (%v)", n, full, err)
 				}
-				// Claims of another process are not counted here.
+				// Claims by another process are not counted here.
 				if err := take(mailbox(t, s, "coder"), e); err != nil {
 					t.Fatal(err)
 				}
@@ -96,7 +96,7 @@ func TestBounds(t *testing.T) {
 
 func second[T any](_ T, err error) error { return err }
 
-// A message that is delivered is a copy: the caller's own stays as it is.
+// Deliver copies the message: the caller's value stays unchanged.
 func TestDeliverLeavesTheMessage(t *testing.T) {
 	s := newStore(t, dropbox.Options{}, "coder")
 	m := text("x")
@@ -106,7 +106,7 @@ func TestDeliverLeavesTheMessage(t *testing.T) {
 	}
 }
 
-// Folders that somebody deleted are made again, by whoever needs them.
+// Deleted folders are recreated by the call that needs them.
 func TestDeletedFolders(t *testing.T) {
 	s := newStore(t, dropbox.Options{}, "coder")
 	b := mailbox(t, s, "coder")
@@ -138,7 +138,7 @@ func TestDeletedFolders(t *testing.T) {
 	if err := b.GiveUp(claim(t, b, back).Entry, "enough"); err != nil {
 		t.Error(err)
 	}
-	remove("") // all of it: nobody's
+	remove("") // all of it: the mailbox is gone
 	if _, err := s.Deliver("coder", text("2")); !errors.Is(err, dropbox.ErrNoMailbox) {
 		t.Errorf("Deliver after the mailbox was deleted = %v, want ErrNoMailbox", err)
 	}
@@ -148,8 +148,8 @@ func TestDeletedFolders(t *testing.T) {
 	deliver(t, s, "coder", text("2"))
 }
 
-// A thing in new/ without a message's name is set aside; one with such a name is found at
-// the claim. No symlink is followed.
+// A file in new/ whose name is not a message's is set aside. A folder with a message's name
+// is found at the claim. No symlink is followed.
 func TestStrangeThingsInNew(t *testing.T) {
 	s := newStore(t, dropbox.Options{}, "coder")
 	b := mailbox(t, s, "coder")
@@ -220,7 +220,7 @@ func TestStrangeThingsInNew(t *testing.T) {
 	}
 }
 
-// A folder that became a symlink leads nowhere.
+// No call follows a folder that became a symlink.
 func TestSymlinkedFolders(t *testing.T) {
 	for _, folder := range []string{"", "new", "tmp", "cur", "keys"} {
 		s := newStore(t, dropbox.Options{}, "coder")
@@ -299,7 +299,7 @@ func TestWorkThatCameBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, age := range []time.Duration{0, 30 * time.Hour, 40 * 24 * time.Hour} {
-		now = now.Add(age) // the turn ends later, and the file comes back still later
+		now = now.Add(age) // the turn ends later, and the file comes back later still
 		if age == 0 {
 			c := claim(t, b, list(t, b)[0])
 			if has, err := b.HasReceipt(c.Entry); has || err != nil {
@@ -326,7 +326,7 @@ func TestWorkThatCameBack(t *testing.T) {
 	}
 }
 
-// Finish goes on with the day on which it began, though midnight has passed.
+// Finish keeps the day on which it began, also after midnight.
 func TestFinishOverMidnight(t *testing.T) {
 	now := time.Date(2026, 11, 21, 23, 59, 59, 0, time.UTC)
 	clock := func() time.Time { return now }
@@ -369,7 +369,7 @@ func TestReleaseIsNotCounted(t *testing.T) {
 	deliver(t, s, "coder", text("x"))
 	e := list(t, b)[0]
 	c := claim(t, b, e)
-	for range 2 { // the second time after an error, say
+	for range 2 { // the second call is the retry after an error
 		if back, err := b.Release(c.Entry); err != nil || back != e {
 			t.Errorf("Release = %+v, %v, want %+v", back, err, e)
 		}
@@ -401,7 +401,7 @@ func TestClaimOnAFailingDisk(t *testing.T) {
 	}
 }
 
-// A disk on which nothing can be written keeps nobody from the mail.
+// A disk that refuses all writes does not keep a reader from the mail.
 func TestListOnAFullDisk(t *testing.T) {
 	s := newStore(t, dropbox.Options{}, "coder")
 	deliver(t, s, "coder", text("x"))
@@ -414,8 +414,8 @@ func TestListOnAFullDisk(t *testing.T) {
 	}
 }
 
-// Finished lists the messages with a receipt by the day of their end. A message that was
-// filed without a turn is only in Filed.
+// Finished lists the messages with a receipt by the day of their end. Messages that were
+// filed without a turn are only in Filed.
 func TestFinished(t *testing.T) {
 	now := time.Date(2026, 11, 21, 23, 59, 0, 0, time.UTC)
 	s := newStore(t, dropbox.Options{Now: func() time.Time { return now }}, "coder")

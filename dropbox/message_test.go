@@ -15,7 +15,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// full is a message in which every field is set.
+// full returns a message with every field set.
 func full() *dropbox.Message {
 	sum := strings.Repeat("0f", 32)
 	return &dropbox.Message{
@@ -210,7 +210,7 @@ func TestProof(t *testing.T) {
 	s := newStore(t, dropbox.Options{}, "coder")
 	const token = "secret"
 	sign := func(m *dropbox.Message) string { return dropbox.Proof(token, m, "coder") }
-	sent := full() // every field, as a file that was written and read again
+	sent := full() // every field, as after a write and a read
 	sent.ID, sent.Proof, sent.From, sent.Body, sent.Hops = "", "", "tester", []byte("hi"), 1
 	if _, err := s.DeliverSigned("coder", sent, sign); err != nil {
 		t.Fatal(err)
@@ -258,8 +258,8 @@ func TestProof(t *testing.T) {
 	}
 }
 
-// Messages of older versions stay proven, and so do those of programs that follow the
-// older page. Their proof covers less.
+// Messages of older versions stay proven, and so do those of programs that follow the older
+// page. Their proof covers fewer fields.
 func TestOldProof(t *testing.T) {
 	const token = "secret"
 	m := &dropbox.Message{ID: "proofproof", From: "lead", Type: dropbox.Task, Subject: "one", Body: []byte("hi")}
@@ -285,7 +285,7 @@ func TestOldProof(t *testing.T) {
 	}
 }
 
-// FuzzParse: what is read can be written, and then reads the same.
+// FuzzParse: a message that was read can be written, and reads the same again.
 func FuzzParse(f *testing.F) {
 	data, err := full().Encode()
 	if err != nil {
@@ -320,7 +320,7 @@ func FuzzParse(f *testing.F) {
 		}
 		again, err := m.Encode()
 		if errors.Is(err, dropbox.ErrTooLarge) {
-			return // quotes made it longer than it came
+			return // quotes made it longer than before
 		} else if err != nil {
 			t.Fatalf("Encode of what Parse read from %q: %v", data, err)
 		}

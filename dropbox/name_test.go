@@ -54,7 +54,7 @@ func FuzzParseName(f *testing.F) {
 	})
 }
 
-// The order of work is the order of names, whatever counts they carry.
+// The order of work is the order of names, whatever counts they contain.
 func TestNamesSort(t *testing.T) {
 	s := newStore(t, dropbox.Options{Now: func() time.Time { return time.Unix(1_700_000_000, 0) }}, "coder")
 	var want []string
@@ -119,7 +119,7 @@ func TestCheckAgent(t *testing.T) {
 func TestNearest(t *testing.T) {
 	known := []string{"alice", "alicia", "bob", "coder", "opus-engineer", "reviewer", "tester"}
 	for name, want := range map[string][]string{
-		"alcie":         {"alice"}, // neighbours swapped
+		"alcie":         {"alice"}, // two letters swapped
 		"Coder":         {"coder"},
 		"opus":          {"opus-engineer"},
 		"bib":           {"bob"},

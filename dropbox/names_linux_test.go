@@ -11,8 +11,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// A listing is the folder at one moment, also of a folder that the kernel returns in many
-// pieces to those who read with a small buffer.
+// A listing shows the folder at one moment, also when the kernel returns it in many parts
+// to readers with a small buffer.
 func TestAListingShowsOneMoment(t *testing.T) {
 	s := newStore(t, dropbox.Options{}, "coder")
 	b := mailbox(t, s, "coder")

@@ -31,7 +31,7 @@ func FuzzParseUndoesEncode(f *testing.F) {
 	})
 }
 
-// The stepwise open is what macOS and old kernels use; it must refuse the same.
+// The stepwise open is for macOS and old kernels; it must refuse the same paths.
 func TestOpenStepwise(t *testing.T) {
 	dir := t.TempDir()
 	d, err := openDisk(dir, nil)

@@ -15,11 +15,11 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// long says whether the long forms of the tests are asked for.
+// long reports whether the long forms of the tests were requested.
 var long = os.Getenv("SWARM_TORTURE") != ""
 
-// fastFolder is a new folder in memory where there is one. These tests count what
-// a store does with a disk; they need none.
+// fastFolder returns a new folder in memory if possible. These tests count the steps of a
+// store on a disk; they need no disk.
 func fastFolder(t testing.TB) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("/dev/shm", "dropbox-*")
@@ -30,8 +30,8 @@ func fastFolder(t testing.TB) string {
 	return dir
 }
 
-// After any step of any program, a power cut leaves a store that goes on: what was
-// promised is kept, nothing is there half, and nothing twice.
+// A power cut after any step of any program leaves a usable store: every promise is kept,
+// and no file is incomplete or doubled.
 func TestPowerCut(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -87,8 +87,8 @@ func TestPowerCut(t *testing.T) {
 	})
 }
 
-// tally tells how often a fault was injected, and that nothing was lost or doubled by
-// it: the test would have failed. `go test -json` has it as attributes.
+// tally reports the number of injected faults; none of them lost or doubled a message, or
+// the test would have failed. `go test -json` has the number as attributes.
 func tally(t *testing.T, fault string, injected int) {
 	t.Helper()
 	lost := 0
@@ -110,7 +110,7 @@ func cutEverywhere(t *testing.T, seed uint64, most int, programs []program) (ima
 	}
 	s := reopen(t, dir, dropbox.Options{}, "coder")
 	for _, name := range []string{"drop-1", "drop-2"} {
-		// With a separate key, since no image keeps the number of a file.
+		// With a separate key, because no image keeps the inode number of a file.
 		drop(t, s, "coder", name+".md", "---\nkey: "+name+"\n---\n"+string(bodyOf(name)))
 	}
 	rec := record(t, dir, seed, programs...)
@@ -141,7 +141,7 @@ func cutEverywhere(t *testing.T, seed uint64, most int, programs []program) (ima
 	}
 }
 
-// last tells the steps before a cut.
+// last describes the steps before a cut.
 func (rec *recording) last(n int) string {
 	var b strings.Builder
 	for _, e := range rec.events[max(0, n-12):n] {
@@ -156,7 +156,7 @@ type hope struct {
 	begun, failed int
 }
 
-// hopes says what was promised by the n-th event.
+// hopes returns what was promised by the n-th event.
 func (rec *recording) hopes(n int) map[string]*hope {
 	hopes := make(map[string]*hope)
 	purged := make(map[string]bool)
@@ -191,8 +191,8 @@ func (rec *recording) hopes(n int) map[string]*hope {
 	return hopes
 }
 
-// judge opens what a cut left, does what a daemon does at its start, and says what
-// is wrong then.
+// judge opens the store that a cut left, does the steps of a daemon's start, and returns
+// what is wrong then.
 func (rec *recording) judge(t *testing.T, dir string, n int) error {
 	s, err := dropbox.Open(dir, dropbox.Options{})
 	if err != nil {
@@ -219,7 +219,7 @@ func (rec *recording) judge(t *testing.T, dir string, n int) error {
 	if err := compare(s, hopes); err != nil {
 		return err
 	}
-	// A sender that repeats itself is told the truth, and doubles nothing.
+	// A sender that repeats its call gets the right answer, and doubles no message.
 	for name, h := range hopes {
 		if !strings.HasPrefix(name, "key-") {
 			continue
@@ -243,7 +243,7 @@ func (rec *recording) judge(t *testing.T, dir string, n int) error {
 	return nil
 }
 
-// startAgain is what a daemon does first.
+// startAgain does the first steps of a daemon.
 func startAgain(s *dropbox.Store) error {
 	b, err := s.Mailbox(dropbox.Lead)
 	if err != nil {
@@ -273,13 +273,14 @@ func startAgain(s *dropbox.Store) error {
 	return nil
 }
 
-// A place is where a message was found, and how it is counted there.
+// A place is the state in which a message was found, with its counts.
 type place struct {
 	state         dropbox.State
 	begun, failed int
 }
 
-// whereIs finds all messages of the mailbox by their names; each must be whole.
+// whereIs finds all messages of the mailbox by their names, and checks that each is
+// complete.
 func whereIs(s *dropbox.Store) (map[string][]place, error) {
 	there := make(map[string][]place)
 	for f, err := range s.All() {
@@ -317,7 +318,7 @@ func whereIs(s *dropbox.Store) (map[string][]place, error) {
 	return there, nil
 }
 
-// compare holds what is there to what was promised.
+// compare compares the mailbox with the promises.
 func compare(s *dropbox.Store, hopes map[string]*hope) error {
 	there, err := whereIs(s)
 	if err != nil {

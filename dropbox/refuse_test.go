@@ -11,7 +11,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// onlyRefusal is the one message that was refused.
+// onlyRefusal returns the one refused message.
 func onlyRefusal(t *testing.T, b *dropbox.Mailbox) dropbox.Refusal {
 	t.Helper()
 	list, err := b.Refusals().List()
@@ -108,8 +108,8 @@ func TestRefuseWhatIsGone(t *testing.T) {
 	}
 }
 
-// Wherever refusing is cut off, the next start goes on with it: the message is
-// refused once, with the first reason, or waits again.
+// A refusal may be cut off at any step. The next start completes it: the message is refused
+// once, with the first reason, or waits again.
 func TestRefuseCutAnywhere(t *testing.T) {
 	for n := 1; ; n++ {
 		dir := filepath.Join(t.TempDir(), ".dead-drop")
@@ -190,7 +190,7 @@ func TestHaltThread(t *testing.T) {
 			t.Errorf("ThreadHalted(%q) = %+v, %v", thread, h, err)
 		}
 	}
-	// touch is enough.
+	// An empty file is enough, as `touch` makes it.
 	if err := os.WriteFile(filepath.Join(s.Dir(), "halted", "byhand"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -230,7 +230,7 @@ func TestHaltThread(t *testing.T) {
 	}
 }
 
-// Where the store allows more hops, or any number, it delivers them.
+// A store that allows more hops, or any number, delivers messages with as many.
 func TestMaxHops(t *testing.T) {
 	for most, last := range map[int]int{0: dropbox.MaxHops, 3: 3, -1: 1000} {
 		s := newStore(t, dropbox.Options{MaxHops: most}, "coder")

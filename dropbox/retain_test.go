@@ -14,7 +14,7 @@ import (
 func TestClean(t *testing.T) {
 	s := newStore(t, dropbox.Options{}, "coder")
 	b := mailbox(t, s, "coder")
-	cut, _ := cutAt(t, s.Dir(), 6) // written, guard linked, not moved
+	cut, _ := cutAt(t, s.Dir(), 6) // written, key linked, not moved
 	if _, err := cut.Deliver("coder", keyed("cut")); err == nil {
 		t.Fatal("was not cut off")
 	}
@@ -126,7 +126,7 @@ func TestRetainRefused(t *testing.T) {
 		{15, 0, 5, 15},
 		{0, 3, 0, 15},  // 15 of 0.2 MB are less
 		{30, 2, 5, 10}, // 2 MB are 10
-		{0, 1, 5, 5},   // however young
+		{0, 1, 5, 5},   // even the youngest
 	} {
 		n, err := s.RetainRefused(test.days, test.mb)
 		kept, _, err2 := b.Refusals().Count(time.Time{})
@@ -135,7 +135,7 @@ func TestRetainRefused(t *testing.T) {
 		}
 	}
 
-	// A message that was let through keeps its permission only while it waits.
+	// A released message keeps its permission only while it waits.
 	list1, err := b.Refusals().List()
 	if err != nil {
 		t.Fatal(err)

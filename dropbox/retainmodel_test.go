@@ -13,17 +13,18 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// An oldFile is a finished message of some day, as the model of retention sees it.
+// An oldFile is a finished message of some day in the model of retention.
 type oldFile struct {
 	day  string
 	size int64
-	// whole says that it has its receipt, so that it may go; a receipt alone may, too.
+	// whole means that the message has its receipt, so that it may be removed; a receipt
+	// without its message may be removed too.
 	whole bool
 }
 
 // In any store, retention removes only messages that are finished, have a receipt and are
-// seven days old; the oldest first, and exactly as many as it must. Interrupted anywhere,
-// it continues.
+// seven days old. It removes the oldest first, and exactly as many as it must. After an
+// interruption at any step it continues.
 func TestRetainModel(t *testing.T) {
 	rounds := 60
 	if long {
@@ -42,7 +43,7 @@ func TestRetainModel(t *testing.T) {
 		before := tree(t, dir)
 
 		days, mb := rng.IntN(3)*10, int64(rng.IntN(3))
-		if rng.IntN(2) == 0 { // first it is cut off somewhere
+		if rng.IntN(2) == 0 { // the first run is cut off at a random step
 			n := 1 + rng.IntN(8)
 			cut := reopen(t, dir, dropbox.Options{Now: o.Now, Step: func(dropbox.Step) error {
 				if n--; n <= 0 {
@@ -66,8 +67,8 @@ func TestRetainModel(t *testing.T) {
 	tally(t, "retention", rounds)
 }
 
-// scatter puts messages into every state, and finished ones into days around the
-// bounds. It returns the finished ones by their path without ending.
+// scatter puts messages into every state, and finished ones into days around the limits. It
+// returns the finished ones by their paths without suffix.
 func scatter(t *testing.T, s *dropbox.Store, now time.Time, rng *rand.Rand) map[string]oldFile {
 	t.Helper()
 	for _, agent := range []string{"coder", "tester"} {
@@ -115,7 +116,7 @@ func scatter(t *testing.T, s *dropbox.Store, now time.Time, rng *rand.Rand) map[
 	return files
 }
 
-// retained holds what is left to what the bounds allow.
+// retained checks the remaining files against the limits.
 func retained(files map[string]oldFile, before, after []string, now time.Time, days int, mb int64) error {
 	left := make(map[string]bool)
 	for _, name := range after {
@@ -149,7 +150,7 @@ func retained(files map[string]oldFile, before, after []string, now time.Time, d
 		if left[base+".md"] {
 			total += f.size
 		} else {
-			total += 1000 // the receipt alone, after a cut
+			total += 1000 // only the receipt, after a cut
 		}
 		if f.day < keep {
 			oldestLeft = min(oldestLeft, f.day)

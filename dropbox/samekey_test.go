@@ -17,7 +17,7 @@ import (
 
 func init() { programs["senders"] = senders }
 
-// senders delivers with each key that it is told, and says the id.
+// senders delivers a message with each key that it reads, and prints the id.
 func senders(dir string, args []string) error {
 	o := dropbox.Options{}
 	if args[0] != "" {
@@ -38,7 +38,7 @@ func senders(dir string, args []string) error {
 	return in.Err()
 }
 
-// A crowd is twenty processes that send at once.
+// A crowd is twenty processes that send at the same moment.
 type crowd struct {
 	t       *testing.T
 	command func() *exec.Cmd
@@ -70,7 +70,7 @@ func (c *crowd) start(i int) {
 	c.members[i] = m
 }
 
-// stop ends all and waits for them.
+// stop ends all processes and waits for them.
 func (c *crowd) stop() {
 	for i := range c.members {
 		c.members[i].in.Close()
@@ -80,8 +80,8 @@ func (c *crowd) stop() {
 	}
 }
 
-// send lets all send with one key. Those before doomed are killed at a moment that
-// chance decides, and replaced. It returns what the others were told.
+// send makes all processes send with one key. The first doomed ones are killed at a random
+// moment and replaced. It returns what the others printed.
 func (c *crowd) send(key string, doomed int, rng *rand.Rand) (told []string) {
 	c.t.Helper()
 	for i := range c.members {
@@ -90,7 +90,7 @@ func (c *crowd) send(key string, doomed int, rng *rand.Rand) (told []string) {
 		}
 	}
 	for i := range doomed {
-		for range rng.IntN(20_000) { // less than a delivery takes, to longer than all do
+		for range rng.IntN(20_000) { // from less than one delivery takes, to more than all take
 			rng.Uint64()
 		}
 		if err := c.members[i].cmd.Process.Kill(); err != nil {
@@ -124,9 +124,9 @@ func (c *crowd) send(key string, doomed int, rng *rand.Rand) (told []string) {
 	return told
 }
 
-// Twenty processes send with the same key at the same moment, a hundred times, and
-// some or all of them are killed at it: there is one message, all are told its id, and
-// it comes to be even if nobody lived to see it.
+// Twenty processes send with the same key at the same moment, a hundred times, and some or
+// all of them are killed during that. There is one message, all senders learn its id, and
+// it exists even if no sender survived.
 func TestOneKeyTwentyProcesses(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -155,7 +155,7 @@ func TestOneKeyTwentyProcesses(t *testing.T) {
 				doomed := []int{0, 5, 20}[round%3]
 				killed += doomed
 				told := c.send(key, doomed, rng)
-				if len(told) < len(c.members) { // one who came later
+				if len(told) < len(c.members) { // a later sender
 					told = append(told, deliver(t, s, "coder", keyed(key)).ID)
 				}
 				for _, id := range told {
@@ -164,7 +164,7 @@ func TestOneKeyTwentyProcesses(t *testing.T) {
 					}
 				}
 				ids[key] = told[0]
-				// A daemon is at work meanwhile.
+				// A daemon works at the same time.
 				if round%2 == 0 {
 					if err := work(b); err != nil {
 						t.Fatal(err)
@@ -192,8 +192,8 @@ func TestOneKeyTwentyProcesses(t *testing.T) {
 	}
 }
 
-// keyStore is a store in memory, if there is such a folder: it is about the order in
-// which processes come, which a disk would only make them wait for.
+// keyStore returns a store in memory, if there is such a folder. The test is about the
+// order of the processes, and a disk would only slow them down.
 func keyStore(t *testing.T) *dropbox.Store {
 	t.Helper()
 	dir := fastFolder(t) + "/.dead-drop"

@@ -46,7 +46,7 @@ func TestSend(t *testing.T) {
 	}
 }
 
-// A Send that was cut off is harmless to repeat, and its thread stays one.
+// A Send that was cut off can be repeated, and its thread stays the same.
 func TestSendCutOffBetweenRecipients(t *testing.T) {
 	s := newStore(t, dropbox.Options{}, "alice", "bob")
 	m := &dropbox.Message{To: []string{"alice", "bob"}, Key: "k", Body: []byte("x")}

@@ -11,8 +11,8 @@ import (
 )
 
 // The steps of a store on disk: content is durable before it gets its name, each change of
-// state is one rename, and the rename is durable before the call returns. A step more or
-// less here changes the guarantees.
+// state is one rename, and the rename is durable before the call returns. An added or
+// missing step changes the guarantees.
 func TestStepsOnDisk(t *testing.T) {
 	var steps []string
 	s := newStore(t, dropbox.Options{Step: func(st dropbox.Step) error {

@@ -101,7 +101,7 @@ func TestCreateAndOpen(t *testing.T) {
 	if _, err := dropbox.Open(dir, dropbox.Options{}); !errors.Is(err, dropbox.ErrNoStore) {
 		t.Errorf("Open of nothing = %v, want ErrNoStore", err)
 	}
-	for range 2 { // the second time finds all there
+	for range 2 { // the second call finds everything in place
 		if err := dropbox.Create(dir); err != nil {
 			t.Fatal(err)
 		}

@@ -17,8 +17,8 @@ func init() { programs["stranger"] = stranger }
 
 const nobody = 65534
 
-// Files that another user left, and that we may not read, are set aside with that
-// reason; only a key that cannot be read is an error for who uses it.
+// Files of another user that we may not read are set aside with that reason. Only an
+// unreadable key is an error for the sender that uses it.
 func TestFilesOfAnotherUser(t *testing.T) {
 	scratch := fastFolder(t)
 	dir := filepath.Join(scratch, ".dead-drop")
@@ -41,7 +41,7 @@ func TestFilesOfAnotherUser(t *testing.T) {
 		t.Fatal(err)
 	}
 	if os.Getuid() == 0 {
-		// The folders are the stranger's; the files stay ours.
+		// The folders belong to the other user; the files stay ours.
 		err := filepath.WalkDir(scratch, func(path string, e fs.DirEntry, err error) error {
 			if err == nil && (e.IsDir() || !strings.Contains(path, "/coder/")) {
 				err = os.Chown(path, nobody, nobody)
@@ -59,7 +59,7 @@ func TestFilesOfAnotherUser(t *testing.T) {
 }
 
 func stranger(dir string, _ []string) error {
-	if os.Getuid() == 0 { // root reads everything
+	if os.Getuid() == 0 { // root can read every file
 		if err := errors.Join(syscall.Setgroups(nil), syscall.Setgid(nobody), syscall.Setuid(nobody)); err != nil {
 			return err
 		}
@@ -113,7 +113,8 @@ func stranger(dir string, _ []string) error {
 	}
 	for _, d := range dead {
 		if d.Reason != "gone" && !strings.Contains(d.Reason, "cannot be read") && !strings.Contains(d.Reason, "permission") {
-			// The reason of what was given up before is ours, and unreadable as well.
+			// The reason file of the message that was given up before is ours, and
+			// unreadable as well.
 			return fmt.Errorf("%s has the reason %q", d.Name, d.Reason)
 		}
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// No call reports success when something was not made durable: it says so, or has made
-// the same durable later in another way.
+// No call reports success when a sync failed, unless it made the same bytes durable in
+// another way later.
 func TestNoRefusedSyncIsPassedOver(t *testing.T) {
 	for name, d := range deeds {
 		t.Run(name, func(t *testing.T) {
@@ -23,7 +23,7 @@ func TestNoRefusedSyncIsPassedOver(t *testing.T) {
 			scratch := fastFolder(t)
 			refused := 0
 			for at := 1; ; at++ {
-				var missing *dropbox.Step // what was refused, and is not durable yet
+				var missing *dropbox.Step // the refused sync, until the same is durable
 				over := true
 				sick := func(dir string) (*dropbox.Store, func() error, error) {
 					n := 0
@@ -35,7 +35,7 @@ func TestNoRefusedSyncIsPassedOver(t *testing.T) {
 							missing, over = &st, false
 							return syscall.EIO
 						}
-						// Another try writes another file.
+						// A retry writes another file.
 						if missing != nil && st.Op == missing.Op && (st.Op == dropbox.OpSync || st.Name == missing.Name) {
 							missing = nil
 						}
@@ -47,7 +47,7 @@ func TestNoRefusedSyncIsPassedOver(t *testing.T) {
 				if err != nil {
 					t.Errorf("sync %d: %v", at, err)
 				}
-				if over { // the deed has fewer of them
+				if over { // the deed has fewer syncs
 					break
 				}
 				refused++
@@ -62,8 +62,8 @@ func TestNoRefusedSyncIsPassedOver(t *testing.T) {
 	}
 }
 
-// A message of which a power cut left two names, one of them in done/ of an earlier day,
-// is filed there and not in another day a second time.
+// A power cut left two names of a message, one of them in done/ of an earlier day. The
+// message is filed there, and not a second time in another day.
 func TestABatchFilesWhereTheMessageIs(t *testing.T) {
 	now := time.Date(2026, 11, 21, 23, 59, 0, 0, time.UTC)
 	s := newStore(t, dropbox.Options{Now: func() time.Time { return now }}, "coder")
@@ -99,8 +99,8 @@ func TestABatchFilesWhereTheMessageIs(t *testing.T) {
 	}
 }
 
-// A batch whose messages the disk does not make durable in done/ leaves their receipts in
-// cur/ until it has: after a power cut they say that the turns were done.
+// When the disk does not make the messages of a batch durable in done/, their receipts stay
+// in cur/ until it does: after a power cut they show that the turns were done.
 func TestReceiptsOfABatchStayUntilItsMessagesAreFiled(t *testing.T) {
 	refused, filed := false, false
 	s := newStore(t, dropbox.Options{Step: func(st dropbox.Step) error {
@@ -141,8 +141,8 @@ func TestReceiptsOfABatchStayUntilItsMessagesAreFiled(t *testing.T) {
 	}
 }
 
-// Two names of one message may be one message on its way: when the other name is gone at
-// the second look, the first one is put back.
+// Two names of a message may be one message that is being moved: when the other name is
+// gone at the second look, the first one is put back.
 func TestATwinThatIsTheMessageItself(t *testing.T) {
 	var keep string
 	s := newStore(t, dropbox.Options{Step: func(st dropbox.Step) error {
@@ -171,7 +171,7 @@ func TestATwinThatIsTheMessageItself(t *testing.T) {
 	}
 }
 
-// An error that keeps two names of a message from being compared is returned, and neither
+// An error that prevents the comparison of two names of a message is returned, and neither
 // name is removed.
 func TestATwinThatTheDiskDoesNotLetGo(t *testing.T) {
 	var sick bool

@@ -2,8 +2,8 @@ package dropbox_test
 
 import "github.com/claude-swarm/claude-swarm/dropbox"
 
-// takeUp is what a daemon does with the mailbox of an agent after a crash: what was
-// begun is brought to its end, what cannot be read is given up, and the rest waits again.
+// takeUp does what a daemon does with the mailbox of an agent after a crash: it completes
+// begun steps, gives up unreadable messages, and makes the others wait again.
 func takeUp(b *dropbox.Mailbox) error {
 	if err := b.Recover(); err != nil {
 		return err

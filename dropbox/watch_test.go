@@ -11,7 +11,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// rings collects what a watcher tells, without ever blocking it.
+// rings collects the changes that a watcher reports, and never blocks it.
 type rings struct {
 	mu    sync.Mutex
 	heard []dropbox.Change
@@ -28,7 +28,7 @@ func (r *rings) bell(ring dropbox.Change) {
 	}
 }
 
-// await waits until a ring is heard that is as wanted, and forgets those before.
+// await waits for a change that equals want, and drops those before it.
 func (r *rings) await(t *testing.T, want dropbox.Change) {
 	t.Helper()
 	deadline := time.After(time.Minute)
@@ -89,7 +89,7 @@ func TestWatch(t *testing.T) {
 	}
 	r.await(t, dropbox.Change{Halt: true})
 
-	// A new mailbox is heard of, but not from, until it is added.
+	// A new mailbox is reported, but its messages only after Add.
 	if err := s.MakeMailbox("late"); err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +119,7 @@ func TestWatch(t *testing.T) {
 	}
 }
 
-// A watcher of one mailbox reports nothing of the others, also after Rewatch.
+// A watcher of one mailbox reports no change of the others, also after Rewatch.
 func TestWatchOneMailbox(t *testing.T) {
 	s := newStore(t, dropbox.Options{}, "coder", "reviewer")
 	r := &rings{more: make(chan struct{}, 1)}
@@ -137,7 +137,7 @@ func TestWatchOneMailbox(t *testing.T) {
 	for range 2 {
 		deliver(t, s, "coder", text("x"))
 		d := deliver(t, s, "reviewer", text("y"))
-		r.await(t, dropbox.Change{Mailbox: "reviewer", Name: d.Name}) // events come in their order
+		r.await(t, dropbox.Change{Mailbox: "reviewer", Name: d.Name}) // events come in order
 		if missing, err := w.Rewatch(); missing != 0 || err != nil {
 			t.Errorf("Rewatch = %d, %v", missing, err)
 		}
@@ -169,7 +169,7 @@ func TestRewatch(t *testing.T) {
 	rewatch()
 	hear()
 
-	// A folder that was moved away, and another in its place.
+	// A folder was moved away, and another one took its place.
 	coder := filepath.Join(s.Dir(), "coder")
 	if err := os.Rename(coder, filepath.Join(t.TempDir(), "away")); err != nil {
 		t.Fatal(err)

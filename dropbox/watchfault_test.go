@@ -12,13 +12,13 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// A listener does with rings what a daemon does: a name is noted, and whatever else is
-// heard means a look at the folder.
+// A listener handles changes like a daemon: it keeps the name of a message, and looks at
+// the folder after any other change.
 type listener struct {
 	s     *dropbox.Store
 	w     *dropbox.Watcher
 	mu    sync.Mutex
-	known map[string]bool // names that were heard of or seen in coder/new
+	known map[string]bool // names from changes and from looks at coder/new
 	look  bool
 	lost  bool
 	rings int
@@ -43,7 +43,7 @@ func listen(s *dropbox.Store) (*listener, error) {
 	return l, err
 }
 
-// sweep is what a daemon does every 30 s, and soon after a ring that is Lost.
+// sweep does what a daemon does every 30 s, and soon after a change that is Lost.
 func (l *listener) sweep() (missing int, err error) {
 	missing, err = l.w.Rewatch()
 	return missing, errors.Join(err, l.see())
@@ -64,7 +64,7 @@ func (l *listener) see() error {
 	return err
 }
 
-// hears waits until a message is known by rings alone, and by the looks that they ask
+// hears waits until a message is known from changes, and from the looks that changes ask
 // for.
 func (l *listener) hears(name string) error {
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
@@ -88,7 +88,7 @@ func (l *listener) hears(name string) error {
 	return fmt.Errorf("nothing was ever heard of %s", name)
 }
 
-// sendAndHear delivers a message and waits until it is known by rings.
+// sendAndHear delivers a message and waits until changes have made it known.
 func (l *listener) sendAndHear() error {
 	d, err := l.s.Deliver("coder", text("x"))
 	if err != nil {
@@ -97,14 +97,14 @@ func (l *listener) sendAndHear() error {
 	return l.hears(d.Name)
 }
 
-// quiet checks that the watcher is silent when nothing happens: changes without a cause
-// would keep a daemon busy.
+// quiet checks that the watcher reports nothing while nothing happens: changes without a
+// cause would keep a daemon busy.
 func (l *listener) quiet() error {
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
 		l.mu.Lock()
 		before := l.rings
 		l.mu.Unlock()
-		time.Sleep(50 * time.Millisecond) // long enough for a watcher that spins to ring
+		time.Sleep(50 * time.Millisecond) // long enough for a watcher in a loop to report something
 		l.mu.Lock()
 		after := l.rings
 		l.mu.Unlock()
@@ -115,8 +115,8 @@ func (l *listener) quiet() error {
 	return errors.New("it rings and rings")
 }
 
-// survives harms what is watched, sends a message if it can be sent, heals, and demands
-// that after one look nothing is lost and rings come again.
+// survives damages the watched folders, sends a message if that is possible, repairs them,
+// and checks that after one look no message is missing and changes are reported again.
 func (l *listener) survives(harm, heal func() error) error {
 	if err := l.sendAndHear(); err != nil {
 		return fmt.Errorf("before: %w", err)
@@ -148,8 +148,8 @@ func (l *listener) survives(harm, heal func() error) error {
 
 func nothing() error { return nil }
 
-// moveBack puts a folder in the place of what was made there meanwhile, as a careful
-// person does: what has come into that goes along.
+// moveBack moves a folder back to its place as a careful person does: files that arrived in
+// its replacement are moved along.
 func moveBack(aside, path string) error {
 	names, err := os.ReadDir(path)
 	for _, e := range names {
@@ -161,8 +161,8 @@ func moveBack(aside, path string) error {
 	return errors.Join(ignoreMissing(os.Remove(path)), os.Rename(aside, path))
 }
 
-// After any fault of the folders, one look finds everything, changes are reported again,
-// and there is no endless series of changes.
+// After any damage to the folders, one look finds every message, changes are reported
+// again, and the changes do not go on without end.
 func TestWatchFaults(t *testing.T) {
 	for name, fault := range map[string]func(dir, aside string) (harm, heal func() error){
 		"new deleted": func(dir, aside string) (func() error, func() error) {
@@ -221,7 +221,7 @@ func TestWatchFaults(t *testing.T) {
 	}
 }
 
-// A hundred thousand renames while the bell is held: of what was lost, one ring tells.
+// A hundred thousand renames happen while the callback blocks: one change reports the loss.
 func TestWatchFlood(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -234,7 +234,7 @@ func TestWatchFlood(t *testing.T) {
 	l.w, err = s.Watch(func(r dropbox.Change) {
 		once.Do(func() {
 			close(stuck)
-			<-free // a bell as it must not be
+			<-free // a callback must not block like this
 		})
 		l.bell(r)
 	})
@@ -305,7 +305,7 @@ func TestWatchUnderFlood(t *testing.T) {
 		}
 	}
 	closed := make(chan error, 1)
-	go func() { closed <- l.w.Close() }() // received from below
+	go func() { closed <- l.w.Close() }() // received below
 	select {
 	case err := <-closed:
 		if err != nil {
@@ -316,7 +316,7 @@ func TestWatchUnderFlood(t *testing.T) {
 	}
 	close(stop)
 	all.Wait()
-	for range 2 { // harmless, both
+	for range 2 { // both calls are harmless
 		if _, err := l.w.Rewatch(); err == nil {
 			t.Error("Rewatch of a closed watcher finds nothing wrong")
 		}

@@ -18,8 +18,9 @@ func init() {
 	programs["watchmount"] = watchMount
 }
 
-// Where the system gives no watcher, or no more watches, that is told by name, nothing
-// is lost by looking, and when the limit is lifted rings come again.
+// When the system gives no watcher, or no more watches, the error names the limit. A look
+// at the folders loses no message, and when the limit is lifted, changes are reported
+// again.
 func TestWatchLimits(t *testing.T) {
 	cmd := inNamespace(t, helper("fewwatches", t.TempDir()))
 	if out, err := cmd.CombinedOutput(); err != nil {
@@ -87,8 +88,8 @@ func fewWatches(dir string, _ []string) error {
 	return nil
 }
 
-// Another disk that is mounted on a watched folder, and taken away again, loses
-// nothing: no event tells of it, the next look does.
+// When another disk is mounted on a watched folder and unmounted again, no message is lost:
+// no event reports it, but the next look does.
 func TestWatchMount(t *testing.T) {
 	cmd := inNamespace(t, helper("watchmount", t.TempDir()))
 	if out, err := cmd.CombinedOutput(); err != nil {
@@ -121,7 +122,7 @@ func watchMount(dir string, _ []string) error {
 	coder := filepath.Join(store, "coder")
 	onTop := func() error { return unix.Mount("tmpfs", coder, "tmpfs", 0, "") }
 	away := func() error { return unix.Unmount(coder, 0) }
-	// Taken away before the next look, and looked at while it is there.
+	// Unmounted before the next look, and looked at while it is mounted.
 	if err := l.survives(onTop, away); err != nil {
 		return fmt.Errorf("mounted and taken away: %w", err)
 	}

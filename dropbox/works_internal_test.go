@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A message that cannot be read is given up only on a disk that works otherwise.
+// An unreadable message is given up only on a disk that works otherwise.
 func TestADiskThatWorks(t *testing.T) {
 	dir := t.TempDir()
 	if err := Create(dir); err != nil {
@@ -50,7 +50,7 @@ func TestADiskThatWorks(t *testing.T) {
 	}
 }
 
-// A folder is not removed when the disk may not be changed.
+// A folder is not removed while the disk refuses changes.
 func TestAFolderThatMayNotBeRemoved(t *testing.T) {
 	dir := t.TempDir()
 	if err := Create(dir); err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// loginScene is a bridge with an account and people with accounts, at a server and
-// services that others wrote.
+// loginScene is a bridge with an account, and people with accounts, at a server and
+// services of other projects.
 func loginScene(t *testing.T) (*scene, *irctest.Network) {
 	t.Helper()
 	n := irctest.NewNetwork(t)
@@ -23,7 +23,7 @@ func loginScene(t *testing.T) (*scene, *irctest.Network) {
 	return s, n
 }
 
-// An account that the server vouches for may command; a nick proves nothing.
+// An account that the server vouches for may give orders; a nick proves nothing.
 func TestAccountsOfRealServices(t *testing.T) {
 	s, n := loginScene(t)
 	n.Register("ann", "anns-own-one")
@@ -47,13 +47,14 @@ func TestAccountsOfRealServices(t *testing.T) {
 	ann.say("#project-x", "coder: three, by annabel who is ann")
 	s.mail("coder", 3)
 
-	// The nick that is free now proves nothing.
+	// The nick, which is free now, proves nothing.
 	eve := newPerson(t, n.Addr, "ann", "#project-x")
 	eve.say("#project-x", "coder: by a nick")
 	eve.say("swarm", "TASK: coder: by a nick, privately")
 	s.state("two denied", func(st bridge.State) bool { return st.Denied == 2 })
 
-	// Without services the server vouches for those whom it knows, and lets nobody in.
+	// Without services the server still vouches for people who are logged in, but accepts
+	// no new login.
 	n.StopServices()
 	ann.say("#project-x", "coder: four, without services")
 	s.mail("coder", 4)
@@ -90,7 +91,7 @@ func TestLoginRefusedIsSaid(t *testing.T) {
 	}
 	s.stop()
 
-	// The bridge waits for services that are away for the moment.
+	// The bridge waits for services that are down for a while.
 	n.StopServices()
 	s.o.Server.SASLPassword = "the-right-one"
 	s.start()

@@ -64,8 +64,8 @@ func (r *raw) until(part string) (line string, ok bool) {
 	return "", false
 }
 
-// folder makes a folder that `go test -artifacts` deletes later: after many files were
-// deleted, ext4 takes long to find an inode number for a new one.
+// folder makes a folder that `go test -artifacts` deletes later: after many deletions ext4
+// takes long to find an inode number for a new file.
 func folder(b *testing.B) string {
 	b.Helper()
 	dir := filepath.Join(b.ArtifactDir(), dropbox.NewID())
@@ -124,7 +124,7 @@ func run(b *testing.B, store *dropbox.Store, addr string) {
 	})
 }
 
-// arrivals watches a folder, and gives the name of each file that appears in it.
+// arrivals watches a folder, and sends the name of each file that appears in it.
 func arrivals(b *testing.B, dir string) <-chan string {
 	b.Helper()
 	w, err := fsnotify.NewBufferedWatcher(100_000)
@@ -146,7 +146,7 @@ func arrivals(b *testing.B, dir string) <-chan string {
 	return names
 }
 
-// durable writes a file as durably as a message is delivered.
+// durable writes a file with the same syncs as the delivery of a message.
 func durable(dir, name, text string) error {
 	tmp := filepath.Join(dir, ".tmp-"+name)
 	f, err := os.Create(tmp)
@@ -249,7 +249,7 @@ func BenchmarkIn(b *testing.B) {
 // many is the number of messages on their way at once while the rate is measured.
 const many = 1000
 
-// rate reports the messages per second, from the first to the last.
+// rate reports the messages per second from the first to the last.
 func rate(b *testing.B, next func() bool) {
 	b.Helper()
 	var first time.Time
@@ -265,9 +265,9 @@ func rate(b *testing.B, next func() bool) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// BenchmarkOutRate measures the messages per second when many wait: of a relay that moves
-// each file away after it has written the line, and of the bridge, which proves each and
-// files it with a receipt.
+// BenchmarkOutRate measures the messages per second when many wait. The floor is a relay
+// that moves each file away after it has written the line; the bridge proves each message
+// and files it with a receipt.
 func BenchmarkOutRate(b *testing.B) {
 	b.Run("floor", func(b *testing.B) {
 		for range b.N {
@@ -304,7 +304,7 @@ func BenchmarkOutRate(b *testing.B) {
 	})
 }
 
-// relay says the files of a folder, and moves each away, durably.
+// relay sends the files of a folder as lines, and moves each away, durably.
 func relay(dir, done string, mouth *raw) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -337,7 +337,7 @@ func BenchmarkInRate(b *testing.B) {
 	say := func(mouth *raw) {
 		for n := range many {
 			if _, err := fmt.Fprintf(mouth, "PRIVMSG #bench :coder: message %d.\r\n", n); err != nil {
-				return // the benchmark says so
+				return // the benchmark reports it
 			}
 		}
 	}
@@ -346,7 +346,7 @@ func BenchmarkInRate(b *testing.B) {
 			addr := irctest.Ngircd(b, irctest.Unlimited)
 			mouth, ear := connect(b, addr, "bench", "#bench"), connect(b, addr, "ear", "#bench")
 			dir := folder(b)
-			go say(mouth) // ends when all is written, or with the connection
+			go say(mouth) // ends when all lines are written, or with the connection
 			n := 0
 			rate(b, func() bool {
 				said, ok := ear.until(" PRIVMSG ")
@@ -362,7 +362,7 @@ func BenchmarkInRate(b *testing.B) {
 			mouth := connect(b, addr, "bench", "#bench")
 			run(b, store, addr)
 			names := arrivals(b, filepath.Join(store.Dir(), "coder/new"))
-			go say(mouth) // ends when all is written, or with the connection
+			go say(mouth) // ends when all lines are written, or with the connection
 			rate(b, func() bool { return <-names != "" })
 		}
 	})

@@ -14,8 +14,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// A bouncer plays back everything at each attach: the bridge obeys none of it, keeps none
-// of it twice, and reports no line as missed that it has heard.
+// A bouncer plays back the whole history at each attach. The bridge obeys none of the
+// lines, keeps none of them twice, and reports no line as missed that it has heard.
 func TestBouncer(t *testing.T) {
 	server := irctest.Ngircd(t, irctest.Unlimited)
 	ann := newPerson(t, server, "ann", "#project-x")
@@ -28,7 +28,7 @@ func TestBouncer(t *testing.T) {
 	s := newScene(t, proxy.Addr)
 	s.o.Server.Password = "u/n:pw"
 	s.o.Allow = []bridge.Permit{{Mask: "ann!*@127.0.0.1", May: bridge.Rights()}, {Nick: "joe", May: bridge.Rights()}}
-	// away says something while nobody is attached, and waits until the bouncer has it.
+	// away says a line while no client is attached, and waits until the bouncer has it.
 	away := func(target, text string) {
 		t.Helper()
 		ann.say(target, text)
@@ -45,7 +45,7 @@ func TestBouncer(t *testing.T) {
 						return true
 					}
 				case <-time.After(100 * time.Millisecond):
-					return false // look again
+					return false // try again
 				}
 			}
 		})
@@ -105,7 +105,7 @@ func TestBouncer(t *testing.T) {
 	}
 	s.mail("coder", 2)
 
-	// The bouncer is on this machine, and the server may be anywhere: a nick is not enough.
+	// The bouncer is on this machine, but the server may be anywhere: a nick is not enough.
 	newPerson(t, server, "joe", "#project-x").say("#project-x", "coder: by a nick")
 	s.state("joe is denied", func(st bridge.State) bool {
 		return st.Denied == 1 && strings.Contains(strings.Join(st.Warnings, "\n"), "nick joe counts for nothing")

@@ -17,7 +17,7 @@ import (
 
 // A quietHost records the calls of Noted, and allows few others.
 type quietHost struct {
-	bridge.Host // nil: what a test does not expect panics
+	bridge.Host // nil: a call that the test does not expect panics
 	noted       []string
 }
 
@@ -36,8 +36,8 @@ func newOffline() (*link, *quietHost) {
 	return l, h
 }
 
-// Joining and leaving channels has an outcome, and the link notes the channels for the next
-// start.
+// Joining and leaving channels has an outcome, and the link records the channels for the
+// next start.
 func TestJoinAndLeave(t *testing.T) {
 	l, h := newOffline()
 	l.rooms.room("#project-x").wanted = true
@@ -52,7 +52,7 @@ func TestJoinAndLeave(t *testing.T) {
 	l.rooms.Join("#OPEN", false, tell)
 	l.rooms.Join("#shut", true, tell)
 	l.rooms.handle(irc.Failed{Channel: "#shut", Err: errors.New("banned"), Retry: time.Minute})
-	joined("#shut") // nobody waits for it any more
+	joined("#shut") // no request waits for it any more
 	l.rooms.Join("#later", false, tell)
 	l.Stop()
 	want := []string{
@@ -85,7 +85,7 @@ func TestSound(t *testing.T) {
 	ago := func(d time.Duration) time.Time { return time.Now().Add(-d) }
 	const stand = standFirst * time.Minute
 	for name, c := range map[string]struct {
-		proven int // lines of ours on the connection
+		proven int // the bridge's lines on the connection
 		since  time.Time
 		want   bool
 	}{

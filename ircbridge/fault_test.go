@@ -12,10 +12,10 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/testkit/irctest"
 )
 
-// A breakage is a way in which a connection breaks. It strikes while a text is on its way,
-// and is undone after its effect.
+// A breakage is a way in which a connection breaks. It begins while a text is being sent,
+// and ends after it had an effect.
 type breakage struct {
-	at     []irctest.Way // the direction of that text; taken in turn
+	at     []irctest.Way // the directions of that text, in turn
 	strike func(*irctest.Proxy)
 	done   func(before, now irctest.Counts) bool
 }
@@ -26,8 +26,8 @@ var (
 	wayIn    = []irctest.Way{irctest.Down}
 )
 
-// breakages are all the ways. Only a missing answer shows a silent one, so it lasts until
-// the bridge has left the connection and asked for another.
+// breakages are all the ways. A silent connection is only noticed by a missing answer, so
+// it stays silent until the bridge has left it and opened another one.
 var breakages = map[string]breakage{
 	"cut":   {bothWays, (*irctest.Proxy).Cut, func(before, now irctest.Counts) bool { return now.Cut > before.Cut }},
 	"reset": {bothWays, (*irctest.Proxy).Reset, func(before, now irctest.Counts) bool { return now.Reset > before.Reset }},
@@ -63,19 +63,19 @@ var breakages = map[string]breakage{
 	}},
 }
 
-// left says whether the bridge has left a connection and asked for another.
+// left reports whether the bridge has left a connection and opened another one.
 func left(before, now irctest.Counts) bool {
 	return now.Left > before.Left && now.Connections > before.Connections
 }
 
-// A storm is traffic while the network breaks.
+// A storm is traffic on a network that breaks again and again.
 type storm struct {
 	*traffic
-	order []string       // the kinds that are to come
-	times map[string]int // how often each kind has struck
-	most  int            // messages each way
+	order []string       // the kinds of faults to come
+	times map[string]int // how often each kind has happened
+	most  int            // messages in each direction
 
-	// Of the one that strikes now:
+	// The current fault:
 	begun  time.Time
 	before irctest.Counts
 	at     irctest.Way
@@ -83,15 +83,15 @@ type storm struct {
 	took   map[string]time.Duration
 }
 
-// The number of messages each way, and of breaks of each kind.
+// The number of messages in each direction, and of faults of each kind.
 const (
 	stormMessages = 500
 	stormFaults   = 10
 )
 
-// calmEvery is the number of faults after which the test waits until everything is said.
-// The bridge gives up a message on which the connection ends four times, since the message
-// may be the reason, so no message may meet more than three faults.
+// calmEvery is the number of faults after which the test waits until all messages are said.
+// The bridge gives up a message after the fourth connection that ends with it, because the
+// message may be the reason. So no message may meet more than three faults.
 const calmEvery = 3
 
 // TestFaults says 500 messages each way while the connection breaks ten times in every way,
@@ -108,11 +108,11 @@ func TestFaults(t *testing.T) {
 	}
 	t.Run("inspircd", func(t *testing.T) {
 		t.Parallel()
-		// The server welcomes new connections once a second, so each connection takes a
-		// second. Two bridges share the work, and so the wait.
+		// The server welcomes one new connection per second, so each connection takes a
+		// second. Two bridges share the faults, and so the wait.
 		weather(t, newStorm(withoutHistory(t, irctest.Inspircd(t, irctest.Unlimited))), newStorm(withoutHistory(t, irctest.Inspircd(t, irctest.Unlimited))))
 	})
-	t.Run("meanwhile", func(t *testing.T) { // the two take as long as that one
+	t.Run("meanwhile", func(t *testing.T) { // both together take as long as the first
 		t.Parallel()
 		t.Run("ngircd", func(t *testing.T) { weather(t, newStorm(withoutHistory(t, irctest.Ngircd(t, irctest.Unlimited)))) })
 		t.Run("with history", func(t *testing.T) { weather(t, newStorm(withHistory(t))) })
@@ -130,7 +130,7 @@ func newStorm(tr *traffic) *storm {
 }
 
 // weather breaks connections in every way, and checks the messages. Several storms share
-// the number of messages and of faults.
+// the messages and the faults.
 func weather(t *testing.T, storms ...*storm) {
 	t.Helper()
 	for _, s := range storms {
@@ -151,7 +151,7 @@ func weather(t *testing.T, storms ...*storm) {
 		}
 		for _, s := range storms {
 			if i%calmEvery == calmEvery-1 {
-				s.allSaid() // so the bridge is there
+				s.allSaid() // so the bridge is connected
 				for range s.most * calmEvery / len(s.order) {
 					s.line()
 				}
@@ -181,8 +181,8 @@ func weather(t *testing.T, storms ...*storm) {
 	}
 }
 
-// breakOut sends messages both ways, and breaks the connection while one of them is on its
-// way.
+// breakOut sends messages in both directions, and breaks the connection while one of them
+// is being sent.
 func (s *storm) breakOut(i int) {
 	s.Helper()
 	b := breakages[s.order[i]]
@@ -194,7 +194,7 @@ func (s *storm) breakOut(i int) {
 	}
 }
 
-// blowOver waits until it has broken, and lets the network heal.
+// blowOver waits for the effect of the fault, and then repairs the network.
 func (s *storm) blowOver(i int) {
 	s.Helper()
 	kind := s.order[i]
@@ -208,7 +208,7 @@ func (s *storm) blowOver(i int) {
 			s.drop()
 		}
 		if s.at == irctest.Down {
-			s.line() // what was said while nobody was there comes to nobody
+			s.line() // a line said while the bridge is away reaches no program
 		}
 		return false
 	}, s.mailbox)

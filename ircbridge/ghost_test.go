@@ -9,8 +9,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/testkit/irctest"
 )
 
-// A server may continue to read a dead connection, and say its lines later. Until that is
-// over, which the old nick shows, the history is not complete.
+// A server may continue to read a dead connection and say its lines later. The history is
+// complete only when the server has closed that connection, which its nick shows.
 func TestTheOldConnectionHasItsSay(t *testing.T) {
 	s := withHistory(t)
 	s.start()
@@ -21,7 +21,8 @@ func TestTheOldConnectionHasItsSay(t *testing.T) {
 	s.state("back under another nick", func(st bridge.State) bool {
 		return st.Connected && st.Nick == "swarm_" && slices.ContainsFunc(st.Channels, func(c bridge.Channel) bool { return c.Name == "#standup-x" && c.Joined })
 	})
-	// Meanwhile others are said elsewhere, so there was time to say this again.
+	// Meanwhile other messages are said in other channels, so there was time to repeat this
+	// one.
 	s.where(s.say("coder", bridge.Origin{Channel: "#standup-x"}, "elsewhere"), dropbox.Done)
 	s.proxy.Heal()
 	eventually(t, "both are done with", func() bool { return s.finished() == 2 }, s.mailbox)

@@ -53,7 +53,7 @@ func TestTasksAndMentions(t *testing.T) {
 		ann.like("ann: What is the task? Write it behind the name, as in: TASK: @coder fix the build")
 		s.mail("tester", 1)
 
-		// All of it is there to be read.
+		// The buffer contains all the lines.
 		got, err := bridge.Reader{Dir: ircbridge.Folder(s.home), Name: "coder"}.New("#project-x", 0)
 		if err != nil || len(got.Lines) < 5 || got.Lines[0].Nick != "ann" {
 			t.Errorf("buffer: %+v, %v", got, err)
@@ -95,7 +95,7 @@ func TestAnswersReachTheQuestion(t *testing.T) {
 			if f, err := s.store.Find(id); err != nil || f.State != dropbox.Claimed {
 				t.Errorf("the question is %s, %v: whoever waits would take it for refused", f.State, err)
 			}
-			// It outlives the bridge, and is not asked twice.
+			// The question survives a restart of the bridge, and is not asked twice.
 			s.stop()
 			s.start()
 			s.ready()
@@ -131,12 +131,12 @@ func TestAnswersReachTheQuestion(t *testing.T) {
 			}
 			ann.say("#project-x", "coder: later")
 			ann.like("Somebody has answered " + d.ID + " already.")
-			s.mail("coder", 1) // the one of the first part
+			s.mail("coder", 1) // the message of the first part
 		})
 	})
 }
 
-// A fakeSwarm is a daemon that notes its orders.
+// A fakeSwarm is a daemon that records its orders.
 type fakeSwarm struct {
 	mu     sync.Mutex
 	orders []string
@@ -229,9 +229,9 @@ func TestCommands(t *testing.T) {
 		}
 		joe.say("#project-x", "swarm: pause coder")
 		joe.say("swarm", "TASK: coder: go on")
-		joe.say("#project-x", "swarm: status coder") // this he may
+		joe.say("#project-x", "swarm: status coder") // joe has this right
 		joe.sees("#project-x swarm: joe: coder works on k7f3q9m2xd")
-		s.mail("coder", 1) // nothing but rows
+		s.mail("coder", 1) // no order became a message
 		daemon.mu.Lock()
 		defer daemon.mu.Unlock()
 		want := "pause coder by ann on IRC|resume coder by ann on IRC|abort tester by ann on IRC|halt  by ann on IRC|halt  by ann on IRC: the disk is full|unhalt  by ann on IRC|resume coder by ann on IRC"
@@ -241,7 +241,7 @@ func TestCommands(t *testing.T) {
 	})
 }
 
-// A person who speaks to an agent that does not work learns why, once for each reason.
+// A person who writes to an agent that does not work learns why, once for each reason.
 func TestWhatHoldsUpAnAgentIsTold(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		s := newScene(t, addr)
@@ -269,8 +269,8 @@ func TestWhatHoldsUpAnAgentIsTold(t *testing.T) {
 	})
 }
 
-// Of a text that a client tears into several lines the agent gets the first, and the person
-// hears that.
+// A client may split a long text into several lines. The agent gets the first line, and the
+// person is told.
 func TestTornTextIsTold(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		s := newScene(t, addr)
@@ -289,7 +289,7 @@ func TestTornTextIsTold(t *testing.T) {
 		eve.say("#project-x", "coder: first")
 		eve.say("#project-x", "second")
 		ann.say("#project-x", "nobody is meant")
-		ann.conn.Send("#project-x", "coder: "+strings.Repeat("word ", 80)) // goes out with the next
+		ann.conn.Send("#project-x", "coder: "+strings.Repeat("word ", 80)) // is sent with the next line
 		ann.say("#project-x", "and its end")
 		eve.say("#project-x", "what a text")
 		ann.sees("#project-x swarm: ann: coder got your first line only: the next one names nobody. Put the name before each line, or say it in one of at most 350 characters.")
@@ -330,8 +330,8 @@ func TestWakesAreBounded(t *testing.T) {
 	})
 }
 
-// TestTwoThatMentionEachOtherStop lets a program on the list answer every line of the
-// bridge with a mention, as another bridge would.
+// TestTwoThatMentionEachOtherStop answers every line of the bridge with a mention, as
+// another bridge would.
 func TestTwoThatMentionEachOtherStop(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		s := newScene(t, addr)
@@ -339,7 +339,7 @@ func TestTwoThatMentionEachOtherStop(t *testing.T) {
 		s.start()
 		s.ready()
 		bot := newPerson(t, s.o.Server.Addr, "ann", "#project-x")
-		// Our own agents' lines wake nobody: none of them becomes a question.
+		// Lines of our own agents wake no agent: none of them becomes a question.
 		s.say("coder", bridge.Origin{}, "tester: what do you think? @tester\n")
 		s.say("tester", bridge.Origin{}, "coder: ask coder\n")
 		bot.like("[tester] coder: ask coder")

@@ -10,8 +10,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/bridge"
 )
 
-// The bridge's hints work in the channel where they stand, also while somebody else has the
-// bridge's nick.
+// The hints that the bridge gives work in the channel where it gives them, also while
+// another person has the bridge's nick.
 func TestHintsWorkAsTheyArePrinted(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		s := newScene(t, addr)
@@ -56,14 +56,14 @@ func TestHintsWorkAsTheyArePrinted(t *testing.T) {
 		ann.say("#project-x", hint+" localhost")
 		answered(id, "localhost", 2)
 
-		// A person with a telephone leaves out the name, and most of the id.
+		// A person on a telephone leaves out the name and most of the id.
 		id, _ = ask("Which user?")
 		ann.say("#project-x", "Reply "+id[5:]+": root")
 		answered(id, "root", 3)
 		id, _ = ask("Which door?")
 		ann.say("#project-x", "reply "+id[:5]+" the green one")
 		answered(id, "the green one", 4)
-		// A person who answers too late hears so.
+		// A person who answers too late is told.
 		ann.say("#project-x", "reply "+id[:6]+" the blue one")
 		ann.like("ann: No question " + id[:6] + " waits for an answer.")
 		ann.say("#project-x", "reply to that, somebody")

@@ -13,7 +13,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 )
 
-// heard are the texts of a channel that the bridge keeps, without its own.
+// heard returns the texts of a channel that the bridge keeps, without its own.
 func (s *scene) heard(channel string) (all []string) {
 	s.Helper()
 	lines, err := bridge.Reader{Dir: ircbridge.Folder(s.home)}.Recent(channel, time.Time{}, 0)
@@ -28,14 +28,14 @@ func (s *scene) heard(channel string) (all []string) {
 	return all
 }
 
-// The bridge reads the lines from while it was away also if the server has forgotten
-// earlier ones, and the log says that some may be missing.
+// The bridge reads the lines that it missed while it was away. If the server has forgotten
+// the earlier ones, the log says that some may be missing.
 func TestAServerThatForgets(t *testing.T) {
 	for name, c := range map[string]struct {
 		f       irctest.Features
 		restart bool
 		said    int
-		first   int // of what can be had
+		first   int // the first line that the server still has
 	}{
 		"restarted":  {restart: true, said: 3},
 		"short ring": {f: irctest.Features{Ring: 64}, said: 100, first: 36},
@@ -73,8 +73,8 @@ func TestAServerThatForgets(t *testing.T) {
 	}
 }
 
-// Joins and parts are not talk: a server with them in its history plays them back as texts
-// of a service to clients that do not ask for events.
+// Joins and parts are not talk: a server that keeps them in its history plays them back as
+// texts of a service to clients that do not ask for events.
 func TestComingsAndGoingsAreNotTalk(t *testing.T) {
 	for name, f := range map[string]irctest.Features{
 		"with event-playback":    {Events: true},
@@ -95,7 +95,7 @@ func TestComingsAndGoingsAreNotTalk(t *testing.T) {
 			s.ready()
 			want := []string{"eve: before", "coder-bob: swarm: joined the channel"}
 			eventually(t, "what was said", func() bool { return len(s.heard("#project-x")) >= 2 })
-			srv.Say("eve", "", "#project-x", "after") // all of the history came before it
+			srv.Say("eve", "", "#project-x", "after") // the whole history came before it
 			want = append(want, "eve: after")
 			eventually(t, "what was said then", func() bool { return slices.Contains(s.heard("#project-x"), "eve: after") })
 			if got := s.heard("#project-x"); !slices.Equal(got, want) {
@@ -111,8 +111,8 @@ func TestComingsAndGoingsAreNotTalk(t *testing.T) {
 	}
 }
 
-// A bridge that was killed may have mailed a line that it had not kept yet. The next one
-// does not ask the person to repeat it: the order is under way.
+// A bridge that was killed may have delivered a line that it had not kept yet. The next one
+// does not ask the person to repeat it, because the order is being carried out.
 func TestWhatWasMailedIsNotMissed(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for seconds")
@@ -129,7 +129,7 @@ func TestWhatWasMailedIsNotMissed(t *testing.T) {
 	srv.Say("joe", "", "#project-x", "coder: stop")
 	said := srv.Said("#project-x")[1:]
 	for i, agents := range [][]string{{"coder"}, {"coder"}} {
-		for _, agent := range agents { // as the bridge did that was killed
+		for _, agent := range agents { // like the bridge that was killed
 			m := &dropbox.Message{From: "irc", To: []string{agent}, Type: dropbox.Question, Key: "irc-" + srv.Addr + "-" + said[i].ID, Body: []byte(said[i].Text)}
 			if _, err := s.store.Deliver(agent, m); err != nil {
 				t.Fatal(err)

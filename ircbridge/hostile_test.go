@@ -21,7 +21,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// hostile are parts of texts that a program may take for something else.
+// hostile are parts of texts that a program may misread.
 var hostile = []string{
 	"\r", "\r\n", "\n", "\n\n", "\rQUIT :bye", "\r\nPRIVMSG ann :pwned", "\nPRIVMSG ann :pwned", "\rJOIN #evil", "\x01ACTION waves\x01", "\x01VERSION\x01", "\x01",
 	":", ":ann!a@b PRIVMSG #project-x :forged", "@account=ann :x", " ", "  ", "\t", "\x02bold\x02", "\x0304,05red", "\x0f", "\x7f", "\u0085", "\u2028", "\u200d", "\ufeff",
@@ -39,7 +39,7 @@ func TestHostileTexts(t *testing.T) {
 		for range 1 + rand.N(12) {
 			b.WriteString(hostile[rand.N(len(hostile))])
 		}
-		texts[i] = strings.ReplaceAll(b.String(), "\x00", "") // no body has one
+		texts[i] = strings.ReplaceAll(b.String(), "\x00", "") // no body contains one
 		if len(texts[i]) > 8000 {
 			texts[i] = strings.ToValidUTF8(texts[i][:8000], "")
 		}
@@ -70,12 +70,12 @@ func TestHostileTexts(t *testing.T) {
 			all.WriteString(m.Text)
 		}
 		got := strings.Split(all.String(), "[coder] ")[1:]
-		blanks := regexp.MustCompile(`[ \t]+`) // a chat has no tabs either
+		blanks := regexp.MustCompile(`[ \t]+`) // a chat shows no tabs either
 		next := 0
 		for _, text := range texts {
 			var want strings.Builder
 			for line := range strings.SplitSeq(irc.PlainText(text), "\n") {
-				if strings.TrimSpace(line) != "" { // a chat has no blank lines
+				if strings.TrimSpace(line) != "" { // a chat shows no blank lines
 					want.WriteString(strings.TrimRight(line, " \t"))
 				}
 			}
@@ -105,7 +105,7 @@ func TestHostileTexts(t *testing.T) {
 	})
 }
 
-// secrets are texts with a secret that nobody may see, each in a sentence or a file.
+// secrets are texts with a secret in a sentence or a file; the secret must never be shown.
 func secrets() []string {
 	letters := func(n int) string {
 		const from = "abcdefghijkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789"
@@ -145,7 +145,7 @@ func TestSecretsReachNobody(t *testing.T) {
 	})
 }
 
-// secretIn is the secret in a text: its longest run of letters and digits.
+// secretIn returns the secret in a text: its longest run of letters and digits.
 func secretIn(text string) string {
 	longest := ""
 	for w := range strings.FieldsFuncSeq(text, func(r rune) bool {
@@ -201,8 +201,8 @@ func (s *scene) secretsReachNobody(planted []string) {
 	}
 }
 
-// TestAMessageThatTheServerDoesNotBear lets a server hang up on one text, with a reason and
-// without, and checks that the others are said.
+// TestAMessageThatTheServerDoesNotBear makes a server hang up on one text, with a reason
+// and without, and checks that the others are said.
 func TestAMessageThatTheServerDoesNotBear(t *testing.T) {
 	for name, last := range map[string]string{"with a word": "ERROR :Closing link: Request too long\r\n", "without a word": ""} {
 		test := func(t *testing.T, addr string) {
@@ -233,7 +233,7 @@ func TestAMessageThatTheServerDoesNotBear(t *testing.T) {
 	}
 }
 
-// touchy is a proxy that hangs up on lines with a word.
+// touchy is a proxy that hangs up on lines with a certain word.
 func touchy(t *testing.T, server, word, last string) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -9,16 +9,16 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/bridge"
 )
 
-// Requests that wait for a server to let the bridge in hold up no text.
+// Requests to join a channel that the server does not let the bridge into delay no text.
 func TestJoinsHoldUpNothing(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		s := newScene(t, addr)
-		s.o.Server.RetryMin, s.o.Server.RetryMax = 20*time.Second, 20*time.Second // between two tries to get in
+		s.o.Server.RetryMin, s.o.Server.RetryMax = 20*time.Second, 20*time.Second // between two tries to join
 		s.start()
 		s.ready()
-		const closed = 36 // more than may be on their way at all
+		const closed = 36 // more requests than may be pending
 		channel := func(i int) string { return fmt.Sprintf("#closed-%d", i) }
-		for i := 0; i < closed; i += 9 { // the server lets one person into ten
+		for i := 0; i < closed; i += 9 { // the server lets one person join ten channels
 			ann := newPerson(t, s.o.Server.Addr, fmt.Sprintf("ann%d", i))
 			for j := i; j < i+9; j++ {
 				ann.raw("JOIN", channel(j))

@@ -15,7 +15,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 )
 
-// TestMain also runs as a bridge that the test kills: IRCBRIDGE_BE has the folders of its
+// TestMain also runs as a bridge that the test kills: IRCBRIDGE_BE holds the folders of its
 // store and its home, and the address of the server.
 func TestMain(m *testing.M) {
 	if be := os.Getenv("IRCBRIDGE_BE"); be != "" {
@@ -69,7 +69,7 @@ func killed(t *testing.T, s *traffic) {
 	s.start()
 	s.ready()
 	s.line()
-	eventually(t, "the first line is heard", func() bool { // the bridge need not hear what was said before
+	eventually(t, "the first line is heard", func() bool { // the bridge need not hear earlier lines
 		heard, _ := s.heard()
 		return heard[0] > 0
 	})
@@ -84,7 +84,7 @@ func killed(t *testing.T, s *traffic) {
 		}
 		moment := rand.N(3 * time.Millisecond)
 		struck := s.proxy.OnText(bothWays[i%2], rand.N(60), func() {
-			if i%4 > 1 { // else at once, before it has passed
+			if i%4 > 1 { // otherwise at once, before it has passed
 				time.AfterFunc(moment, func() { _ = cmd.Process.Kill() })
 				return
 			}

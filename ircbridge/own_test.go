@@ -10,7 +10,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 )
 
-// An agent with channels speaks there, and is spoken to there and privately.
+// An agent with channels speaks in them, and people can speak to it there and privately.
 func TestAnAgentWithChannels(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		s := newScene(t, addr)
@@ -34,7 +34,7 @@ func TestAnAgentWithChannels(t *testing.T) {
 		if got := s.mail("coder", 2); string(got[0].Body) != "[IRC @mention in #local] <ann> coder: and here?" {
 			t.Errorf("coder got %q", got[0].Body)
 		}
-		// People answer its question in the channel where it asked.
+		// People answer the agent's question in the channel where it asked.
 		id := s.leave(&dropbox.Message{From: "coder", Type: dropbox.Question, Body: []byte("Which port?"), Extra: bridge.Origin{Channel: "#project-x"}.Extra(ircbridge.Name)})
 		ann.like("[coder] asks: Which port?")
 		s.state("a question", func(st bridge.State) bool { return len(st.Questions) == 1 })

@@ -10,8 +10,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// A person reads a result of 200 KB, of which the body is only the beginning, page by page
-// to its last byte, privately, although they asked in the channel.
+// A person reads a result of 200 KB, of which the body has only the beginning, page by page
+// to its last byte. The pages come privately, although the person asked in the channel.
 func TestReadingALongResult(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		s := newScene(t, addr)
@@ -22,7 +22,7 @@ func TestReadingALongResult(t *testing.T) {
 		for i := 0; text.Len() < 190_000; i++ {
 			fmt.Fprintf(&text, "row %d of a long result,%s and its end\n\n", i, strings.Repeat(" word", i%200))
 		}
-		text.WriteString(strings.Repeat("x", 10_000)) // no place to cut
+		text.WriteString(strings.Repeat("x", 10_000)) // without a good place to cut
 		d, err := s.store.Deliver("coder", &dropbox.Message{From: "tester", Subject: "the log", Type: dropbox.Result, Body: text.Bytes()})
 		if err != nil {
 			t.Fatal(err)
@@ -66,7 +66,7 @@ func TestReadingALongResult(t *testing.T) {
 			}
 		}
 		want := strings.ReplaceAll(text.String(), "\n", "")
-		bare := func(s string) string { return strings.ReplaceAll(s, " ", "") } // where a line was cut, one is gone
+		bare := func(s string) string { return strings.ReplaceAll(s, " ", "") } // a cut may remove a space
 		if _, said, _ := strings.Cut(got.String(), "the log"); bare(said) != bare(want) {
 			t.Errorf("read %d bytes, want %d", len(said), len(want))
 		}

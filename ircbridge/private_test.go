@@ -13,8 +13,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// The bridge keeps private lines from while it was away and does not obey them, as in
-// channels: over a restart before any private talk, and over a cut connection.
+// The bridge keeps private lines that it missed while it was away, but does not obey them,
+// as in channels. This holds over a restart before any private talk, and over a cut
+// connection.
 func TestPrivateTalkWhileAway(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for seconds")
@@ -53,7 +54,7 @@ func TestPrivateTalkWhileAway(t *testing.T) {
 			t.Errorf("ann was told %d times, want %d", got, n)
 		}
 	}
-	newPersonBy(t, irc.Config{Addr: srv.Addr, Nick: "ann"}) // or nobody can tell her
+	newPersonBy(t, irc.Config{Addr: srv.Addr, Nick: "ann"}) // otherwise the server cannot tell her
 	s.start()
 	s.ready()
 	s.stop()
@@ -93,8 +94,8 @@ func TestPrivateTalkWhileAway(t *testing.T) {
 	s.mail("coder", 1)
 }
 
-// A server whose history has no targets still has the history of channels, and the bridge
-// says that it does not know the rest.
+// A server whose history has no targets still has the history of channels. The bridge says
+// that it cannot know the private lines.
 func TestPrivateTalkThatNobodyTells(t *testing.T) {
 	srv := irctest.NewServer(t, irctest.Features{NoTargets: true})
 	s := newScene(t, srv.Addr)

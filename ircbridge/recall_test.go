@@ -10,7 +10,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/testkit/irctest"
 )
 
-// A message that was begun earlier goes before the messages behind it, also while the
+// A message that was begun earlier is sent before the messages behind it, also while the
 // bridge asks the server how much of it was said.
 func TestOrderBehindALookUp(t *testing.T) {
 	srv := irctest.NewServer(t, irctest.Features{})
@@ -27,7 +27,7 @@ func TestOrderBehindALookUp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := box.Claim(entries[0]) // by a bridge that was killed
+	c, err := box.Claim(entries[0]) // like a bridge that was killed
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -44,7 +44,7 @@ func TestRequests(t *testing.T) {
 		s.start()
 		s.ready()
 		ann := newPerson(t, addr, "ann", "#work-k7f3q9m2xd", "#other")
-		ann.raw("MODE", "#work-k7f3q9m2xd", "-t") // else inspircd lets operators alone set the topic
+		ann.raw("MODE", "#work-k7f3q9m2xd", "-t") // otherwise inspircd allows only operators to set the topic
 		join := s.say("swarm", bridge.Origin{Do: bridge.DoJoin, Channel: "#work-k7f3q9m2xd"}, "")
 		s.where(join, dropbox.Done)
 		topic := s.say("coder", bridge.Origin{Do: bridge.DoTopic, Channel: "#work-k7f3q9m2xd"}, "fix the\nbuild\x01 now\n")
@@ -52,7 +52,7 @@ func TestRequests(t *testing.T) {
 			s.say("coder", bridge.Origin{Channel: "#work-k7f3q9m2xd"}, fmt.Sprintf("step %d", i))
 		}
 		part := s.say("swarm", bridge.Origin{Do: bridge.DoPart, Channel: "#work-k7f3q9m2xd"}, "")
-		// The bridge joins a channel that nobody asked for when a message is for it.
+		// The bridge joins a channel without an order when it has a message for it.
 		auto := s.say("coder", bridge.Origin{Channel: "#other"}, "hello others")
 		ann.sees("#work-k7f3q9m2xd swarm: [coder] step 4")
 		ann.sees("#other swarm: [coder] hello others")
@@ -96,7 +96,7 @@ func TestWhatIRCDoesNotTakeIsGivenUp(t *testing.T) {
 		for name, tc := range map[string]struct {
 			m    dropbox.Message
 			want string
-			next string // what its sender is to do; ID is the message
+			next string // the next step for the sender; ID stands for the message
 		}{
 			"nobody": {dropbox.Message{Extra: bridge.Origin{Channel: "nobody"}.Extra(ircbridge.Name), Body: []byte("psst")}, "No such nick",
 				`Once nobody is there, try again: claude-swarm dead retry ID`},
@@ -169,7 +169,7 @@ func TestAlertsComeFirstAndTargetsInTurn(t *testing.T) {
 			at[l] = i
 		}
 		alert, word := at["#alerts swarm: [swarm] coder is stopped"], at["#standup-x swarm: [tester] a word"]
-		// The server decides which channel is joined first: until then texts for others
+		// The server decides which channel is joined first; until then texts for the others
 		// continue.
 		if alert > 12 || word > 16 {
 			t.Errorf("the alert came after %d lines, the other target after %d:\n%s", alert, word, strings.Join(ann.lines()[:20], "\n"))
@@ -183,8 +183,8 @@ func TestAlertsComeFirstAndTargetsInTurn(t *testing.T) {
 	})
 }
 
-// TestARequestKeepsItsPlace fills the mailbox before the bridge comes, so that all of it
-// waits at once.
+// TestARequestKeepsItsPlace fills the mailbox before the bridge starts, so that all
+// messages wait at once.
 func TestARequestKeepsItsPlace(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		s := newScene(t, addr)
@@ -260,7 +260,7 @@ func TestFilesByHand(t *testing.T) {
 	})
 }
 
-// Copies of a conversation without a channel, since it began without a task or is over,
+// A conversation without a task, or whose task is over, has no channel, and copies of it
 // open none.
 func TestNoChannelForMereQuestions(t *testing.T) {
 	srv := irctest.NewServer(t, irctest.Features{})

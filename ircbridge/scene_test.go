@@ -19,11 +19,10 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// patience is the longest wait of a test for an event that must come. Other machines may be
-// slow.
+// patience is the longest time that a test waits for an event. Other machines may be slow.
 const patience = 3 * time.Minute
 
-// onEachServer runs a test on two real servers: the old world, and the new.
+// onEachServer runs a test on two real servers, an old one and a modern one.
 func onEachServer(t *testing.T, test func(t *testing.T, addr string)) {
 	t.Run("ngircd", func(t *testing.T) { t.Parallel(); test(t, irctest.Ngircd(t, irctest.Unlimited)) })
 	t.Run("inspircd", func(t *testing.T) { t.Parallel(); test(t, irctest.Inspircd(t, irctest.Unlimited)) })
@@ -114,7 +113,7 @@ func (s *scene) ready() {
 	})
 }
 
-// say leaves a message in irc/.
+// say puts a message into irc/.
 func (s *scene) say(from string, n bridge.Origin, text string) string {
 	s.Helper()
 	return s.leave(&dropbox.Message{From: from, Type: dropbox.Note, Body: []byte(text), Extra: n.Extra(ircbridge.Name)})
@@ -136,7 +135,7 @@ func (s *scene) where(id string, want dropbox.State) dropbox.Found {
 	eventually(s, fmt.Sprintf("%s in %s", id, want), func() bool {
 		var err error
 		f, err = s.store.Find(id)
-		if err != nil && !errors.Is(err, dropbox.ErrNotFound) { // it may be on its way from one folder to the next
+		if err != nil && !errors.Is(err, dropbox.ErrNotFound) { // it may be between two folders
 			s.Fatal(err)
 		}
 		return err == nil && f.State == want
@@ -144,7 +143,7 @@ func (s *scene) where(id string, want dropbox.State) dropbox.Found {
 	return f
 }
 
-// mail waits for so many messages that wait in a mailbox, and returns them.
+// mail waits until n messages wait in a mailbox, and returns them.
 func (s *scene) mail(agent string, n int) []*dropbox.Message {
 	s.Helper()
 	var all []*dropbox.Message
@@ -179,7 +178,7 @@ func (s *scene) waiting(agent string) []*dropbox.Message {
 	return all
 }
 
-// A person is a person with a separate client.
+// A person is a person at IRC with a separate client.
 type person struct {
 	t    testing.TB
 	conn *irc.Conn
@@ -196,7 +195,7 @@ func newPerson(t testing.TB, addr, nick string, channels ...string) *person {
 	return newPersonBy(t, irc.Config{Addr: addr, Nick: nick}, channels...)
 }
 
-// newPersonBy does so with more in the configuration, such as a login.
+// newPersonBy is newPerson with more configuration, such as a login.
 func newPersonBy(t testing.TB, cfg irc.Config, channels ...string) *person {
 	t.Helper()
 	cfg.Clear, cfg.Flood = true, irc.Flood{Off: true}
@@ -227,7 +226,7 @@ func newPersonBy(t testing.TB, cfg irc.Config, channels ...string) *person {
 	return p
 }
 
-// say says something and waits until the server has it.
+// say says a text and waits until the server has it.
 func (p *person) say(target, text string) {
 	p.t.Helper()
 	if err := p.conn.Send(target, text).Wait(p.t.Context()); err != nil {
@@ -243,7 +242,7 @@ func (p *person) raw(command string, params ...string) {
 	}
 }
 
-// lines are the texts that were seen, as "target nick: text".
+// lines returns the texts that the person has seen, as "target nick: text".
 func (p *person) lines() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -256,7 +255,7 @@ func (p *person) lines() []string {
 	return all
 }
 
-// heard is the last parameter of everything that came: texts, topics and reasons.
+// heard returns the last parameter of every received line: texts, topics and reasons.
 func (p *person) heard() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -275,7 +274,7 @@ func (p *person) sees(line string) {
 	})
 }
 
-// like waits until a line with that part has been seen, and returns it.
+// like waits until the person has seen a line that contains part, and returns it.
 func (p *person) like(part string) string {
 	p.t.Helper()
 	found := ""
@@ -291,8 +290,7 @@ func (p *person) like(part string) string {
 	return found
 }
 
-// eventually waits for a condition. When it never comes, the failure shows the results of
-// like.
+// eventually waits for a condition. On a time-out the failure shows the results of like.
 func eventually(t testing.TB, what string, ok func() bool, like ...func() string) {
 	t.Helper()
 	for limit := time.Now().Add(patience); !ok(); time.Sleep(5 * time.Millisecond) {
@@ -305,7 +303,7 @@ func eventually(t testing.TB, what string, ok func() bool, like ...func() string
 	}
 }
 
-// A lockedBuffer is a log that several write and one reads.
+// A lockedBuffer is a log with several writers and one reader.
 type lockedBuffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer

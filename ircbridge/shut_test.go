@@ -14,14 +14,14 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/bridge"
 )
 
-// isIn says whether the bridge is in a channel, by its state.
+// isIn reports whether the bridge is in a channel, by its state.
 func isIn(channel string) func(bridge.State) bool {
 	return func(st bridge.State) bool {
 		return slices.ContainsFunc(st.Channels, func(c bridge.Channel) bool { return c.Name == channel && c.Joined })
 	}
 }
 
-// isOut says whether the bridge is out of a channel, and the state says why.
+// isOut reports whether the bridge is out of a channel and the state says why.
 func isOut(channel, why string) func(bridge.State) bool {
 	return func(st bridge.State) bool {
 		return slices.ContainsFunc(st.Channels, func(c bridge.Channel) bool {
@@ -30,8 +30,8 @@ func isOut(channel, why string) func(bridge.State) bool {
 	}
 }
 
-// The bridge never stops retrying a channel that may let it in later, and the status says
-// when.
+// The bridge never stops retrying a channel that may let it in later, and the status shows
+// the next try.
 func TestAChannelThatOpensLater(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		ann := newPerson(t, addr, "ann", "#side")
@@ -49,7 +49,7 @@ func TestAChannelThatOpensLater(t *testing.T) {
 		if c := st.Channels[slices.IndexFunc(st.Channels, func(c bridge.Channel) bool { return c.Name == "#side" })]; c.NextTry.IsZero() {
 			t.Errorf("the state does not say when: %+v", c)
 		}
-		time.Sleep(time.Second) // beyond all tries that were made so far
+		time.Sleep(time.Second) // longer than all tries so far
 		ann.raw("MODE", "#side", "-i")
 		st = s.state("in", isIn("#side"))
 		if slices.ContainsFunc(st.Warnings, func(w string) bool { return strings.Contains(w, "#side") }) {
@@ -58,7 +58,7 @@ func TestAChannelThatOpensLater(t *testing.T) {
 	})
 }
 
-// The bridge comes back into a channel that threw it out, also one that an agent asked for.
+// The bridge returns to a channel that kicked it, also to one that an agent asked for.
 func TestKickedManyTimes(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		ann := newPerson(t, addr, "ann", "#asked")
@@ -79,8 +79,8 @@ func TestKickedManyTimes(t *testing.T) {
 	})
 }
 
-// An invitation by anybody brings the bridge back into its channels; into another channel
-// it follows only those who may control.
+// Anyone may invite the bridge back into its channels; into another channel it follows only
+// people with the right to control.
 func TestInvitations(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		ann, joe := newPerson(t, addr, "ann", "#other"), newPerson(t, addr, "joe", "#joes")
@@ -107,7 +107,7 @@ func TestInvitations(t *testing.T) {
 	})
 }
 
-// The bridge enters a channel with its key, and tells the key to nobody.
+// The bridge joins a channel with its key, and shows the key to no one.
 func TestAChannelWithAKey(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		ann := newPerson(t, addr, "ann", "#Vault", "#wrong")
@@ -144,7 +144,7 @@ func TestAChannelWithAKey(t *testing.T) {
 	})
 }
 
-// No agent makes the bridge deaf in a channel of the configuration.
+// No agent can make the bridge deaf in a channel of the configuration.
 func TestConfiguredChannelsAreNotLeft(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		s := newScene(t, addr)
@@ -165,7 +165,7 @@ func TestConfiguredChannelsAreNotLeft(t *testing.T) {
 	})
 }
 
-// A person who may control can also end the tries to get into a channel.
+// A person with the right to control can also end the tries to join a channel.
 func TestAShutChannelIsGivenUpByOrder(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		ann := newPerson(t, addr, "ann", "#asked")

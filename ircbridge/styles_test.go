@@ -75,8 +75,8 @@ func TestRelayedFallsBack(t *testing.T) {
 	})
 }
 
-// Where the bridge may not relay, the names stand in brackets, only in this channel, and
-// the status names it. As an operator it may relay.
+// In a channel where the bridge may not relay, the names are in brackets, and the status
+// names the channel. As an operator the bridge may relay.
 func TestRelayedInSomeChannels(t *testing.T) {
 	srv := irctest.NewServer(t, irctest.Features{NoRelay: []string{"#Alerts"}})
 	s := newScene(t, srv.Addr)
@@ -135,7 +135,7 @@ func TestEachAgentItsNick(t *testing.T) {
 		if m := s.mail("coder", 1)[0]; string(m.Body) != "[IRC @mention in #project-x] <ann> x-coder: by your nick" {
 			t.Errorf("mention: %q", m.Body)
 		}
-		// The bridge says an agent's text in a channel where the agent is not.
+		// The bridge says an agent's text in a channel that the agent has not joined.
 		s.say("coder", bridge.Origin{Channel: "#elsewhere"}, "from afar")
 		joe := newPerson(t, addr, "joe", "#elsewhere")
 		s.say("coder", bridge.Origin{Channel: "#elsewhere"}, "from afar again")

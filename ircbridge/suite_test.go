@@ -12,7 +12,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 )
 
-// IRC passes the suite of every network.
+// IRC passes the suite that every network must pass.
 func TestIRCIsANetwork(t *testing.T) {
 	bridgetest.Run(t, func(t *testing.T) bridgetest.Network {
 		server := irctest.NewServer(t, irctest.Features{MaxLines: 1})

@@ -7,7 +7,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// A person who gives a task learns that it was accepted, and how much comes before it.
+// A person who gives a task learns that it was accepted, and how many messages come before
+// it.
 func TestATaskIsTaken(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		s := newScene(t, addr)

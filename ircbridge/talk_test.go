@@ -54,7 +54,7 @@ func TestTheLeadByItsName(t *testing.T) {
 			}
 			return mailbox
 		}
-		s.o.Style = ircbridge.StyleRelay // which these servers lack, and the lead does not need
+		s.o.Style = ircbridge.StyleRelay // the servers here lack it, and the lead does not need it
 		ann, joe := newPerson(t, addr, "ann", "#project-x", "#standup-x"), newPerson(t, addr, "joe", "#project-x")
 		s.start()
 		s.ready()
@@ -70,7 +70,7 @@ func TestTheLeadByItsName(t *testing.T) {
 		}
 		ann.say("swarm", "read "+d.ID)
 		ann.like("ann swarm: " + d.ID + " from opus-orange to coder, note, ")
-		// People answer the lead's question by the name, and by lead.
+		// People answer the lead's question with the name or with "lead".
 		if err := s.store.MakeMailbox(dropbox.Lead); err != nil {
 			t.Fatal(err)
 		}
@@ -85,11 +85,11 @@ func TestTheLeadByItsName(t *testing.T) {
 				t.Errorf("answer %d: %+v\n%s", i, m, m.Body)
 			}
 		}
-		ann.say("#project-x", "opus-orange: is anything else?") // nothing waits, so it is talk
+		ann.say("#project-x", "opus-orange: is anything else?") // no question is open, so it is talk
 		ann.say("#project-x", "TASK: @opus-orange do it yourself")
 		ann.like("Whose task is that? Name one of: coder, tester")
 		s.mail(dropbox.Lead, 3)
-		// Files still say lead.
+		// The files still have "lead".
 		lines, err := bridge.Reader{Dir: ircbridge.Folder(s.home)}.Recent("#project-x", time.Time{}, 0)
 		for _, l := range ann.lines() {
 			if strings.Contains(l, " swarm: ") && strings.Contains(l, "lead") {

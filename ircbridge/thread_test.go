@@ -10,8 +10,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/testkit/irctest"
 )
 
-// threaded are the texts that a person has seen with the id of the line that they answer, as
-// "target text <- id".
+// threaded returns the texts that a person has seen, with the id of the line that each
+// answers, as "target text <- id".
 func (p *person) threaded() (all []string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -23,7 +23,7 @@ func (p *person) threaded() (all []string) {
 	return all
 }
 
-// An answer names the line that it answers, where the server accepts that, so that a client
+// Where the server accepts that, an answer names the line that it answers, so that a client
 // can show both together.
 func TestAnswersNameWhatTheyAnswer(t *testing.T) {
 	for name, addr := range map[string]func(*testing.T) string{

@@ -23,7 +23,7 @@ type traffic struct {
 	box     *dropbox.Mailbox
 	history bool
 	sayIn   func(text string) // ann speaks
-	out     func() []string   // what the bridge has said in the channel
+	out     func() []string   // the bridge's lines in the channel
 
 	drops int // said so far
 	lines int
@@ -34,7 +34,7 @@ func newTraffic(t *testing.T, addr string) *traffic {
 	proxy := irctest.NewProxy(t, addr)
 	s := &traffic{scene: newScene(t, proxy.Addr), proxy: proxy}
 	s.o.WakesPerMinute = -1
-	s.o.BufferSize = 1 << 20 // all of it
+	s.o.BufferSize = 1 << 20 // large enough for all lines
 	var err error
 	if s.box, err = s.store.Mailbox("irc"); err != nil {
 		t.Fatal(err)
@@ -61,7 +61,7 @@ func withHistory(t *testing.T) *traffic {
 	return s
 }
 
-// withoutHistory is traffic at a real server, which keeps none.
+// withoutHistory is traffic at a real server that keeps no history.
 func withoutHistory(t *testing.T, addr string) *traffic {
 	t.Helper()
 	ann := newPerson(t, addr, "ann", "#project-x")
@@ -79,14 +79,14 @@ func withoutHistory(t *testing.T, addr string) *traffic {
 	return s
 }
 
-// drop leaves the next message for IRC.
+// drop puts the next message into irc/.
 func (s *traffic) drop() {
 	s.Helper()
 	s.say("coder", bridge.Origin{}, fmt.Sprintf("drop %d", s.drops))
 	s.drops++
 }
 
-// line lets ann say the next line.
+// line makes ann say the next line.
 func (s *traffic) line() {
 	s.Helper()
 	text := fmt.Sprintf("line %d", s.lines)
@@ -99,7 +99,7 @@ func (s *traffic) line() {
 
 func forCoder(n int) bool { return n%4 == 0 }
 
-// number finds the number of a line at its end.
+// number returns the number at the end of a line.
 func number(text string) (n int, ok bool) {
 	_, digits, ok := strings.Cut(text, "line ")
 	if !ok {
@@ -253,8 +253,8 @@ func (s *traffic) brought() [][]int {
 	return all
 }
 
-// heard counts the lines of ann in the channel that the bridge has heard, and says which
-// were live.
+// heard counts ann's lines in the channel that the bridge has heard, and reports which were
+// live.
 func (s *traffic) heard() (times map[int]int, live map[int]bool) {
 	s.Helper()
 	lines, err := bridge.Reader{Dir: ircbridge.Folder(s.home), Size: 1 << 20}.Recent("#project-x", time.Time{}, 0)
@@ -271,7 +271,7 @@ func (s *traffic) heard() (times map[int]int, live map[int]bool) {
 	return times, live
 }
 
-// mailOfCoder counts the lines of ann that came to coder.
+// mailOfCoder counts ann's lines that reached coder.
 func (s *traffic) mailOfCoder() map[int]int {
 	s.Helper()
 	times := map[int]int{}

@@ -18,8 +18,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// sicken lets the disk of the bridge, and of no other program, refuse some steps while sick
-// is true.
+// sicken makes the bridge's disk, and no other program's, refuse some steps while sick is
+// true.
 func (s *scene) sicken(refuses func(dropbox.Step) bool) (sick *atomic.Bool) {
 	s.Helper()
 	sick = new(atomic.Bool)
@@ -39,7 +39,7 @@ func (s *scene) sicken(refuses func(dropbox.Step) bool) (sick *atomic.Bool) {
 }
 
 // The bridge does not say a message whose claim a power cut may undo: the next start would
-// say it once more, without a mark.
+// say it again without a mark.
 func TestNothingIsSaidThatIsNotClaimedForSure(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		s := newScene(t, addr)
@@ -61,7 +61,7 @@ func TestNothingIsSaidThatIsNotClaimedForSure(t *testing.T) {
 			t.Errorf("the disk was asked %d times in a moment", n)
 		}
 		sick.Store(false)
-		ids = append(ids, s.say("coder", bridge.Origin{}, "line 3")) // it rings
+		ids = append(ids, s.say("coder", bridge.Origin{}, "line 3")) // the file event wakes the bridge
 		ann.sees("#project-x swarm: [coder] line 3")
 		for _, id := range ids {
 			s.where(id, dropbox.Done)
@@ -111,7 +111,7 @@ func TestFilingIsTriedAgain(t *testing.T) {
 	})
 }
 
-// A person who speaks to an agent whose mailbox accepts nothing hears so; lines for other
+// A person who writes to an agent whose mailbox accepts no message is told. Lines for other
 // agents arrive.
 func TestUndeliveredIsSaid(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
@@ -139,15 +139,15 @@ func TestUndeliveredIsSaid(t *testing.T) {
 	})
 }
 
-// Lines that come faster than the disk are neither lost nor mixed up, in the mailboxes and
-// in the buffer.
+// Lines that arrive faster than the disk can write are neither lost nor reordered, in the
+// mailboxes and in the buffer.
 func TestBurstOfLines(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		s := newScene(t, addr)
 		s.o.WakesPerMinute, s.o.BufferSize = -1, 2000
 		slow := s.sicken(func(st dropbox.Step) bool {
 			if st.Op == dropbox.OpSyncDir && strings.HasSuffix(st.Name, "/new") {
-				time.Sleep(20 * time.Millisecond) // the disk of somebody else; no test waits for it
+				time.Sleep(20 * time.Millisecond) // another program's disk; no test waits for it
 			}
 			return false
 		})
@@ -190,8 +190,8 @@ func TestBurstOfLines(t *testing.T) {
 	})
 }
 
-// A bridge that gets the order to end while it delivers a message to an agent ends, also
-// when the disk refuses the message.
+// A bridge that is told to stop while it delivers a message to an agent ends, also when the
+// disk refuses the message.
 func TestStopWhileSomethingIsDelivered(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		s := newScene(t, addr)
@@ -232,11 +232,11 @@ func TestStopWhileSomethingIsDelivered(t *testing.T) {
 	})
 }
 
-// The status describes a server that hangs up, and a nick that is taken, in words.
+// The status describes in words a server that hangs up, and a nick that is taken.
 func TestTroubleInWords(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		proxy := irctest.NewProxy(t, addr)
-		other := newPerson(t, proxy.Addr, "swarm", "#project-x") // its end is seen there
+		other := newPerson(t, proxy.Addr, "swarm", "#project-x") // sees the hang-up
 		s := newScene(t, proxy.Addr)
 		s.start()
 		taken := func(st bridge.State) bool {

@@ -11,8 +11,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/testkit/irctest"
 )
 
-// Private messages to a person do not wait for a channel, however much waits for it, and
-// stay in order; the channels continue beside them.
+// Private messages to a person do not wait for a channel, however many messages wait for
+// it, and stay in order. The channels continue at the same time.
 func TestPrivateInAFlood(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for seconds")
@@ -21,7 +21,7 @@ func TestPrivateInAFlood(t *testing.T) {
 	s := newScene(t, srv.Addr)
 	s.o.Server.Unlimited, s.o.Server.Rate = false, 20
 	channels := []string{"#project-x", "#standup-x", "#alerts", "#errors"}
-	for i := range 400 { // more than are looked at to choose the next one
+	for i := range 400 { // more than the bridge examines to choose the next one
 		s.say("coder", bridge.Origin{Channel: channels[i%4]}, fmt.Sprintf("line %d\nof two", i))
 	}
 	newPerson(t, srv.Addr, "ann")
@@ -38,7 +38,7 @@ func TestPrivateInAFlood(t *testing.T) {
 	id := s.say("coder", bridge.Origin{Channel: "ann"}, "psst")
 	s.where(id, dropbox.Done)
 	at := srv.Said("ann")[0].Time
-	// A few lines were written already, and a few are written while the message is made
+	// A few lines were written before, and a few are written while the claim becomes
 	// durable.
 	if n := inChannels(at) - before; n > 12 {
 		t.Errorf("%d lines in the channels went before it", n)

@@ -9,7 +9,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
 )
 
-// Advice stands in the prompt of the turn that begins, above what it is about.
+// The prompt of a turn has the advice above the message that it is about.
 func TestAdviceComesWithATurn(t *testing.T) {
 	f := newField(t, "coder")
 	asked := make(chan swarm.Spec, 10)
@@ -20,7 +20,7 @@ func TestAdviceComesWithATurn(t *testing.T) {
 		}
 		return ""
 	}
-	f.plan.Agents[0].Tools = true // but there is no server that would give it any
+	f.plan.Agents[0].Tools = true // but no server offers the tools
 	f.start()
 	f.answer(f.send("coder", "@say first"))
 	f.answer(f.send("coder", "@say second"))
@@ -36,7 +36,7 @@ func TestAdviceComesWithATurn(t *testing.T) {
 	}
 }
 
-// The session of a person gets it too.
+// An attached session gets the advice too.
 func TestAdviceComesWithAnAttachedTurn(t *testing.T) {
 	p := newAttached(t)
 	var err error

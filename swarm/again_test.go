@@ -10,8 +10,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// While the client asks the API again the status says so, beside what will hold the
-// agent, until the client tells anything else, or its turn ends.
+// While the client retries the API, the status says so, beside the hold that is to come.
+// The line goes at the next event of the client or at the end of its turn.
 func TestTheStatusShowsThatTheAPIIsAskedAgain(t *testing.T) {
 	f := newField(t, "coder")
 	told := make(chan *streamjson.Retry)

@@ -12,7 +12,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// ledger reads the turns of the ledger, and what they cost.
+// ledger returns the turns of the ledger and their total cost.
 func (f *field) ledger() (turns []string, cost float64) {
 	f.t.Helper()
 	err := journal.ReadLedger(journal.HomeOf(f.dir).Ledger(), func(l journal.LedgerLine) bool {
@@ -26,8 +26,8 @@ func (f *field) ledger() (turns []string, cost float64) {
 	return turns, cost
 }
 
-// A power cut takes the end of the ledger, which is not made durable line by line.
-// The next start makes the lines again, from receipts and records, each once.
+// A power cut loses the end of the ledger, because single lines are not synced. The next
+// start writes each lost line once, from receipts and records.
 func TestLinesThatAPowerCutTookAreMadeAgain(t *testing.T) {
 	f := newField(t, "coder", "reviewer")
 	tries := 0

@@ -14,7 +14,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
 )
 
-// everywhere is an announcer that shows everything in one channel.
+// everywhere is an announcer that shows every event in one channel.
 type everywhere struct{}
 
 func (everywhere) Bridge() string { return "irc" }
@@ -23,7 +23,7 @@ func (everywhere) Copies(mo mail.Announcement) []mail.Copy {
 	return []mail.Copy{{Where: "#all", Extra: fmt.Sprintf("irc: {channel: \"#all\", about: %s, to: %s, moment: %s}\n", mo.About, mo.To, mo.Kind)}}
 }
 
-// copies lists what waits in the mailbox irc, by the beginning of its key.
+// copies lists the messages in the mailbox irc by the first part of their keys.
 func (f *field) copies(key string) []*dropbox.Message {
 	f.t.Helper()
 	if !slices.Contains(must(f.store.Mailboxes()), "irc") {
@@ -46,8 +46,8 @@ func (f *field) shown(key string) *dropbox.Message {
 	return f.copies(key)[0]
 }
 
-// shownOnce checks, after a cut, that what became of each task was shown, and
-// nothing twice.
+// shownOnce checks after a cut that the end of each task was shown, and that nothing was
+// shown twice.
 func (f *field) shownOnce() {
 	f.t.Helper()
 	for _, m := range f.mail(dropbox.Lead) {
@@ -71,7 +71,7 @@ func (f *field) shownOnce() {
 func TestAnnounced(t *testing.T) {
 	f := newField(t, "coder", "reviewer")
 	f.announcer = everywhere{}
-	f.restart.MaxMessages = 100 // no breaker here
+	f.restart.MaxMessages = 100 // the breaker must not open here
 	f.start()
 
 	id := f.send("coder", "@say the door is green", subject("Paint the door"))
@@ -109,7 +109,7 @@ func TestAnnounced(t *testing.T) {
 	}
 	f.shown("begun-" + stopped)
 
-	// The next daemon shows mail that arrives while none runs, and nothing twice.
+	// The next daemon shows mail that arrived while no daemon ran, and shows nothing twice.
 	f.halt()
 	question := f.send(dropbox.Lead, "Which green?", typed(dropbox.Question), from("coder"))
 	f.start()
@@ -128,7 +128,7 @@ func TestAnnounced(t *testing.T) {
 	}
 }
 
-// An agent that leads gets the alerts, and people see them anyway.
+// An agent that leads gets the alerts; people see them too.
 func TestAnnouncedAlertsToAnAgent(t *testing.T) {
 	f := newField(t, "planner", "coder")
 	f.plan.Lead = "planner"
@@ -144,8 +144,8 @@ func TestAnnouncedAlertsToAnAgent(t *testing.T) {
 	}
 }
 
-// A disk that refuses the copies, or a mailbox that is full of them, keeps no agent
-// from its work; the status says so until it is over.
+// A full mailbox, or a disk that refuses the copies, keeps no agent from its work. The
+// status reports it while it lasts.
 func TestAnnouncingKeepsNobodyFromWork(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -184,10 +184,10 @@ func TestAnnouncingKeepsNobodyFromWork(t *testing.T) {
 		t.Error("the status does not say that copies are left out")
 	}
 	id := f.send(dropbox.Lead, "Which green?", typed(dropbox.Question), from("coder"))
-	f.shown("mail-" + id) // what people must see passes
+	f.shown("mail-" + id) // alerts for people always pass
 }
 
-// A file that was laid into the mailbox irc by hand waits there like a message.
+// A file that a person puts into the mailbox irc waits there like a message.
 func TestHandDroppedForIRC(t *testing.T) {
 	f := newField(t, "coder")
 	f.announcer = everywhere{}

@@ -16,7 +16,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// finished is an announcer that shows which tasks of people are complete, and by which turn.
+// finished is an announcer that shows each complete task of a person, with the turn that
+// completed it.
 type finished struct{}
 
 func (finished) Bridge() string { return "irc" }
@@ -28,8 +29,8 @@ func (finished) Copies(mo mail.Announcement) []mail.Copy {
 	return []mail.Copy{{Where: "#done", Text: fmt.Sprintf("%s is complete with %s: %s", mo.Task.ID, mo.Agent, strings.TrimSpace(string(mo.Message.Body)))}}
 }
 
-// A task of a person is complete when all that came of it is done: what it was delegated
-// to, and what came of the answer.
+// A person's task is complete when all messages that it caused are done: the delegated
+// ones, and those that the answers caused.
 func TestATaskIsCompleteWithWhatItWasDelegatedTo(t *testing.T) {
 	f := newField(t, "planner", "coder", "tester")
 	f.announcer = finished{}

@@ -15,7 +15,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// told waits until the lead has a message with these words in it.
+// told waits until the lead has a message that contains all the words.
 func (f *field) told(words string) *dropbox.Message {
 	f.t.Helper()
 	var got *dropbox.Message
@@ -29,8 +29,8 @@ func (f *field) told(words string) *dropbox.Message {
 	return got
 }
 
-// The answer or bounce to any message, whatever its content, does not block the next
-// message.
+// The answer to a message, or its bounce, does not block the next message, whatever its
+// content.
 func TestNoAnswerHoldsUpTheNext(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -60,7 +60,7 @@ func TestNoAnswerHoldsUpTheNext(t *testing.T) {
 	}
 }
 
-// The reason why a message failed may be long; the sender gets the beginning.
+// The reason for a failure may be long; the sender gets the first part of it.
 func TestALongReasonIsToldToo(t *testing.T) {
 	f := newField(t, "coder")
 	f.start()
@@ -71,7 +71,7 @@ func TestALongReasonIsToldToo(t *testing.T) {
 	f.told("not a valid message")
 }
 
-// A file whose name would break a line is told of like any other.
+// A file whose name would break a line is reported like any other.
 func TestAStrangeNameIsTold(t *testing.T) {
 	f := newField(t, "coder")
 	f.start()
@@ -79,7 +79,7 @@ func TestAStrangeNameIsTold(t *testing.T) {
 	f.told("was not taken in")
 }
 
-// A result that answers something else is not the answer to this message.
+// A result that replies to another message is not the answer to this one.
 func TestAnAnswerToAnotherMessageIsNoAnswerToThis(t *testing.T) {
 	f := newField(t, "coder")
 	f.backend.Script = func(turn runner.Turn) []runnertest.Step {

@@ -20,8 +20,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// An attachedPost is the mailbox of an agent that this test process is the session
-// of: the hooks are called as if by a child of it.
+// An attachedPost is the mailbox of an agent whose session is this test process. Its
+// methods call the hooks as a child of the session does.
 type attachedPost struct {
 	*testing.T
 	home  journal.Home
@@ -49,7 +49,7 @@ func newAttached(t *testing.T) *attachedPost {
 	return p
 }
 
-// child starts a program that waits until the test ends.
+// child starts a program that runs until the test ends.
 func child(t *testing.T) int {
 	t.Helper()
 	cmd := exec.Command("cat")
@@ -102,7 +102,7 @@ func TestAnAttachedSessionWorksThroughItsMail(t *testing.T) {
 	if !strings.HasPrefix(r.Prompt, "claude-swarm: turn for ada") || !strings.Contains(r.Prompt, "\n/clear\nfirst\n---") || !strings.Contains(r.Prompt, "by the way") {
 		t.Fatalf("the first prompt: %s", r.Prompt)
 	}
-	// A message that it sends meanwhile is from ada, in that turn.
+	// A message that the session sends in that turn is from ada.
 	b, err := p.home.AttachedTo(p.hook)
 	if err != nil || b == nil || b.Agent != "ada" || b.Message != first || b.Turn != first+"-1" {
 		t.Fatalf("AttachedTo = %+v, %v", b, err)
@@ -130,8 +130,8 @@ func TestAnAttachedSessionWorksThroughItsMail(t *testing.T) {
 	}
 }
 
-// answerTo finds the lead's message in reply to one; nil for none.
-// holding counts the files that have the text in them.
+// answerTo returns the lead's message that replies to id, or nil. holding counts the files
+// that contain the text.
 func (p *attachedPost) holding(glob, text string) (n int) {
 	files, err := filepath.Glob(filepath.Join(p.store.Dir(), glob))
 	for _, file := range files {
@@ -165,8 +165,8 @@ func (p *attachedPost) answerTo(id string) *dropbox.Message {
 	return nil
 }
 
-// The client ignores a ninth block in a row; a message that it ignored would be
-// lost from sight, so none is claimed for it.
+// The client ignores a ninth block in a row, and the message in it would be lost. So the
+// hook claims no message for a ninth block.
 func TestTheCapOfTurnsInARow(t *testing.T) {
 	p := newAttached(t)
 	for i := range 10 {
@@ -192,8 +192,8 @@ func TestTheCapOfTurnsInARow(t *testing.T) {
 	}
 }
 
-// A person who breaks off the turn with the message and types something else has
-// not had the message done.
+// When a person breaks off the turn of a message and types something else, the message is
+// not done.
 func TestABrokenOffTurnPutsItsMessageBack(t *testing.T) {
 	p := newAttached(t)
 	id := p.deliver(&dropbox.Message{Type: dropbox.Task, Body: []byte("a task\n")})
@@ -216,7 +216,7 @@ func TestABrokenOffTurnPutsItsMessageBack(t *testing.T) {
 	}
 }
 
-// Without a Stop hook the next /inbox files what the one before fetched.
+// Without a Stop hook, the next /inbox files the messages that the last one fetched.
 func TestFetchingWithoutAStopHook(t *testing.T) {
 	p := newAttached(t)
 	first := p.deliver(&dropbox.Message{Type: dropbox.Task, Body: []byte("first\n")})
@@ -231,7 +231,7 @@ func TestFetchingWithoutAStopHook(t *testing.T) {
 		t.Errorf("%d receipts, want 2; the answer: %v", n, p.answerTo(first))
 	}
 	third := p.deliver(&dropbox.Message{Type: dropbox.Task, Body: []byte("third\n")})
-	for range 2 { // with a Stop hook that did not come the turn was broken off
+	for range 2 { // no Stop hook ran, so the turn was broken off
 		if got, err := p.s.Fetch(p.hook, "s", false); err != nil || !strings.Contains(got, "third") {
 			t.Fatalf("Fetch = %q, %v", got, err)
 		}
@@ -244,7 +244,7 @@ func TestFetchingWithoutAStopHook(t *testing.T) {
 func TestASecondSessionGetsNoMail(t *testing.T) {
 	p := newAttached(t)
 	p.deliver(&dropbox.Message{Type: dropbox.Task, Body: []byte("a task\n")})
-	// A separate session: a program that is not a shell, with a child.
+	// A separate session: a program that is not a shell, and its child.
 	cmd := exec.Command("timeout", "600", "cat")
 	in, err := cmd.StdinPipe()
 	if err == nil {
@@ -302,13 +302,13 @@ func TestMailThatCannotBeWorkedOn(t *testing.T) {
 	if n := p.count("ada/dead/*.md"); n != 2 {
 		t.Errorf("%d dead letters, want the broken message and the loop", n)
 	}
-	// Anyone who cannot be answered does not keep the mailbox from further work.
+	// A sender that cannot be answered does not keep the mailbox from further work.
 	if r := p.stop(true, "done"); r.Prompt != "" || p.count("ada/cur/*") != 0 || p.count("ada/done/*/*.receipt.yaml") != 1 {
 		t.Errorf("the end: %+v", r)
 	}
 }
 
-// Anyone who is started in the session, at any depth, is the agent.
+// Every process below the session is the agent, at any depth.
 func TestWhoAmIByAncestry(t *testing.T) {
 	p := newAttached(t)
 	if _, err := p.s.Begin(p.hook, "s"); err != nil {
@@ -348,7 +348,7 @@ func TestWhoAmIByAncestry(t *testing.T) {
 	}
 }
 
-// strict is a gate that lets nothing pass which says no.
+// strict is a gate that refuses each message with the word "no" in it.
 type strict struct{}
 
 func (strict) Ask(q mail.GateQuestion) mail.GateVerdict {
@@ -358,9 +358,9 @@ func (strict) Ask(q mail.GateQuestion) mail.GateVerdict {
 	return mail.GateVerdict{Pass: true}
 }
 
-// Mail that the gate refuses reaches no session, neither as work nor as a note, and its
-// sender is told. The same holds for an offer that another agent has claimed, for expired
-// mail, and for mail that was done already.
+// A message that the gate refuses reaches no session, neither as work nor as a note, and
+// its sender gets the refusal. The same holds for an offer that another agent has claimed,
+// for an expired message, and for one that is done already.
 func TestAnAttachedSessionGetsNoRefusedMail(t *testing.T) {
 	p := newAttached(t)
 	var err error
@@ -403,8 +403,8 @@ func TestAnAttachedSessionGetsNoRefusedMail(t *testing.T) {
 	}
 }
 
-// A session whose agent a person paused, stopped or halted gets no mail, and the reply says
-// so.
+// A session gets no mail while its agent is paused, stopped or halted, and the reply says
+// why.
 func TestAnAttachedSessionIsHeld(t *testing.T) {
 	p := newAttached(t)
 	p.deliver(&dropbox.Message{Type: dropbox.Task, Body: []byte("a task\n")})
@@ -440,8 +440,8 @@ func TestAnAttachedSessionIsHeld(t *testing.T) {
 	}
 }
 
-// A person who fetches a message, breaks the turn off, of which no hook is told, and
-// types something else has not had the message done.
+// A person fetches a message, breaks off the turn (no hook runs then), and types something
+// else: the message is not done.
 func TestABrokenOffFetchIsNotFiled(t *testing.T) {
 	for name, told := range map[string]bool{"a prompt hook": true, "by the Stop hook alone": false} {
 		t.Run(name, func(t *testing.T) {
@@ -507,8 +507,8 @@ func TestABrokenOffFetchIsNotFiled(t *testing.T) {
 	}
 }
 
-// The begun, done and given up messages of a session are shown like those of every other
-// agent: each once, also after a break.
+// The begun, done and given-up messages of a session are shown like those of every other
+// agent: each once, also after a broken-off turn.
 func TestAnAttachedSessionIsShown(t *testing.T) {
 	p := newAttached(t)
 	var err error
@@ -541,7 +541,7 @@ func TestAnAttachedSessionIsShown(t *testing.T) {
 	}
 }
 
-// Events from before the announcer are not shown afterwards.
+// Events from before the announcer was set are not shown later.
 func TestAnAttachedSessionIsShownFromNowOn(t *testing.T) {
 	p := newAttached(t)
 	p.deliver(&dropbox.Message{Type: dropbox.Task, Body: []byte("before\n")})
@@ -563,8 +563,8 @@ func TestAnAttachedSessionIsShownFromNowOn(t *testing.T) {
 	}
 }
 
-// shown is what lies in the mailbox of IRC, sorted: what, from whom, and of a result the
-// text. Nothing is done there before.
+// shown lists the messages in the mailbox of IRC, sorted: the kind, the sender, and the
+// text of a result. The mailbox has no finished messages.
 func (p *attachedPost) shown() (list []string) {
 	p.Helper()
 	box, err := p.store.Mailbox("irc")

@@ -73,7 +73,7 @@ func TestTheOrderOfHooks(t *testing.T) {
 			session := "s1"
 			for step := range strings.SplitSeq(c.steps, ", ") {
 				verb, arg, _ := strings.Cut(step, " ")
-				arg, more, _ := strings.Cut(arg, " ") // the sub-agents at work, or the one whose end the prompt tells
+				arg, more, _ := strings.Cut(arg, " ") // the sub-agents at work, or the one whose end the prompt reports
 				text := ""
 				if id, ok := strings.CutPrefix(more, "<"); ok {
 					text = "<task-notification>\n<task-id>" + id + "</task-id>\n"
@@ -112,8 +112,9 @@ func TestTheOrderOfHooks(t *testing.T) {
 	}
 }
 
-// A hook that is killed between the claim and the note of it, as by Esc while the client
-// runs the ! lines, leaves the message in cur/. The next hook puts it back.
+// A hook may be killed between the claim and the session's record of it, for example by Esc
+// while the client runs the ! lines. The message then stays in cur/, and the next hook puts
+// it back.
 func TestAFetchThatWasKilled(t *testing.T) {
 	p := newAttached(t)
 	id := p.deliver(&dropbox.Message{Type: dropbox.Task, Body: []byte("a task\n")})

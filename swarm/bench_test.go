@@ -17,7 +17,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// fill lays n small messages into a mailbox, quickly: by name, not by delivery.
+// fill writes n small messages into a mailbox as files, without the steps of a delivery.
 func fill(b *testing.B, newFolder string, n int) {
 	b.Helper()
 	for i := range n {
@@ -30,14 +30,13 @@ func fill(b *testing.B, newFolder string, n int) {
 	}
 }
 
-// some is how many messages of a backlog are worked off.
+// some is the number of messages that one measurement works off.
 const some = 200
 
-// BenchmarkBacklog starts a daemon on a mailbox with so many messages. first-ns is
-// the time from nothing to the beginning of the first turn. ns/op is the time of
-// one of the first 200 messages, with its client, who says one word: the longer
-// the backlog, the more it would show if each message cost a look at all of them.
-// The floor lists the folder once.
+// BenchmarkBacklog starts a daemon on a mailbox with many messages. first-ns is the time
+// from the daemon's start to the beginning of the first turn. ns/op is the time of one of
+// the first 200 messages, including its client, which says one word: it grows with the
+// backlog if each message costs a look at all the others. The floor lists the folder once.
 func BenchmarkBacklog(b *testing.B) {
 	b.Run("floor/10000", func(b *testing.B) {
 		dir := b.ArtifactDir()
@@ -69,8 +68,8 @@ func BenchmarkBacklog(b *testing.B) {
 	}
 }
 
-// workOff makes a project with n messages for one agent, and starts a daemon that
-// works some of them off.
+// workOff makes a project with n messages for one agent, and starts a daemon that works off
+// some of them.
 func workOff(b *testing.B, dir string, n int) (first, all time.Duration) {
 	box := filepath.Join(dir, ".dead-drop")
 	if err := dropbox.Create(box); err != nil {
@@ -116,7 +115,7 @@ func workOff(b *testing.B, dir string, n int) (first, all time.Duration) {
 		}
 	})
 	<-enough
-	cancel() // the running turn is the last
+	cancel() // the turn that runs now is the last
 	wg.Wait()
 	return first, time.Since(began)
 }

@@ -18,9 +18,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/claude"
 )
 
-// newClientField is a field whose agents are stand-ins for the CLI, each turn a separate
-// process. The times of a turn are short, those after a failure long: what follows a
-// failure is there to be seen.
+// newClientField is a field whose agents are stand-ins for the CLI, one process per turn.
+// The time limits of a turn are short. The waits after a failure are long, so that a test
+// can observe the state between.
 func newClientField(t *testing.T, agents ...string) *field {
 	t.Helper()
 	f := newField(t, agents...)
@@ -40,7 +40,7 @@ var clientOptions = claude.Options{
 	},
 }
 
-// clientSpecs are the settings of agents whose client is this test binary.
+// clientSpecs returns the settings of agents whose client is this test binary.
 func clientSpecs(t interface{ Fatal(...any) }, dir, home string, names ...string) []swarm.Spec {
 	self, err := os.Executable()
 	if err != nil {
@@ -52,16 +52,17 @@ func clientSpecs(t interface{ Fatal(...any) }, dir, home string, names ...string
 			Name: name, Backend: "claude", RetryDelay: time.Hour,
 			Client: runner.Spec{
 				Command: []string{self}, Dir: dir, PermissionMode: "acceptEdits",
-				Timeout: time.Minute, // so that a failure of a test ends
+				Timeout: time.Minute, // so that a failed test ends
 			},
-			// A program with the race detector waits a second at its end unless told not to.
+			// A program with the race detector sleeps for a second before it exits, unless
+			// this variable says otherwise.
 			Env: map[string]string{asClient: "1", "HOME": home, "ANTHROPIC_API_KEY": "sk-ant-test", "GORACE": "atexit_sleep_ms=0", "STANDIN_LOG": filepath.Join(home, "turns.log")},
 		})
 	}
 	return specs
 }
 
-// turns are the turns that have left a record, in the order of their names.
+// turns returns the turns that left a record, sorted by name.
 func (f *field) turns() []string {
 	f.t.Helper()
 	names, err := filepath.Glob(filepath.Join(journal.HomeOf(f.dir).Turns(), "*.json"))
@@ -74,7 +75,7 @@ func (f *field) turns() []string {
 	return names
 }
 
-// noProcesses checks that no turn has left a process behind.
+// noProcesses checks that no process of a turn still runs.
 func (f *field) noProcesses() {
 	f.t.Helper()
 	for _, turn := range f.turns() {
@@ -84,9 +85,9 @@ func (f *field) noProcesses() {
 	}
 }
 
-// A client may do anything. The promises for what follows are: the state, its reason and
-// the next step; the count of failures; no process is left; and the next message is worked
-// on.
+// A client may do anything. After each misbehaviour the test checks the state of the agent,
+// its reason and the next step; the count of failures; that no process is left; and that
+// the next message is worked on.
 func TestClientsThatMisbehave(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -104,8 +105,8 @@ func TestClientsThatMisbehave(t *testing.T) {
 		stall   time.Duration
 		timeout time.Duration
 
-		state     swarm.State // in which the agent is then
-		why, next string      // parts of what the status says
+		state     swarm.State // of the agent afterwards
+		why, next string      // parts of the status
 		outcome   string      // in the ledger; "" is done
 		counted   int         // failures of the message
 		text      string      // of the answer; "ready" if it is done
@@ -206,7 +207,7 @@ func TestClientsThatMisbehave(t *testing.T) {
 			if c.state == swarm.Stopped {
 				goOn = f.daemon.StartAgent
 			}
-			if err := goOn("coder", "lead"); err != nil && !errors.Is(err, swarm.ErrNotPaused) { // it may go on already
+			if err := goOn("coder", "lead"); err != nil && !errors.Is(err, swarm.ErrNotPaused) { // the agent may have resumed already
 				t.Fatal(err)
 			}
 			if got := string(f.answer(next).Body); !strings.Contains(got, "fine") {
@@ -218,7 +219,7 @@ func TestClientsThatMisbehave(t *testing.T) {
 	}
 }
 
-// ledgerSays checks how the attempts at a message ended.
+// ledgerSays checks the outcomes of a message's attempts.
 func (f *field) ledgerSays(id string, outcomes ...string) {
 	f.t.Helper()
 	var got []string
@@ -233,8 +234,8 @@ func (f *field) ledgerSays(id string, outcomes ...string) {
 	}
 }
 
-// Three clients that die before their first event stop the agent, whatever the
-// message, which is not counted.
+// Three clients that die before their first event stop the agent. None of the three counts
+// as a failure of the message.
 func TestAClientThatAlwaysDiesAtOnceStopsTheAgent(t *testing.T) {
 	f := newClientField(t, "coder")
 	f.restart.NotBegun = 20 * time.Millisecond
@@ -257,8 +258,8 @@ func TestAClientThatAlwaysDiesAtOnceStopsTheAgent(t *testing.T) {
 	f.noProcesses()
 }
 
-// A message whose turn kills the client three times is given up, its sender is told
-// once, and the next one is worked on.
+// A message whose turn kills the client three times is given up. Its sender gets one
+// bounce, and the next message is worked on.
 func TestAMessageThatKillsItsClientIsGivenUp(t *testing.T) {
 	f := newClientField(t, "coder")
 	f.plan.Agents[0].RetryDelay = 20 * time.Millisecond

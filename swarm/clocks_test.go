@@ -11,8 +11,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// A daemon under another clock left times that are an hour ahead, where the clock was
-// set back since, or a day behind, where it was set forward. Neither holds an agent.
+// A daemon with another clock left times that are an hour ahead (the clock was set back
+// since then) or a day behind (it was set forward). Neither keeps an agent from its work.
 func TestAClockThatWasSet(t *testing.T) {
 	const word = "2006-01-02T15:04:05.999999999Z07:00"
 	for name, shift := range map[string]time.Duration{"back an hour": time.Hour, "forward a day": -24 * time.Hour} {
@@ -45,8 +45,8 @@ func TestAClockThatWasSet(t *testing.T) {
 	}
 }
 
-// A clock that was set forward past the time of a message gives it up, and the
-// sender is told; the next one is worked on.
+// When the clock is set forward past the expiry of a message, the message is given up and
+// its sender gets a bounce. The next message is worked on.
 func TestAMessageThatExpiredByTheClock(t *testing.T) {
 	f := newField(t, "coder")
 	late := f.send("coder", "too late", func(m *dropbox.Message) { m.Expires = time.Now().Add(-23 * time.Hour) })

@@ -24,9 +24,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// The changes of one turn, in order, with a note that rides along. The claim is durable
-// before the client has the prompt; the receipt is, before anything says that the turn is
-// done; the ledger has its line and the sender the answer before the message is filed.
+// The changes of one turn, in order, with a note in the prompt. The claim is durable before
+// the client gets the prompt. The receipt is durable before any event says that the turn is
+// done. The ledger has its line, and the sender the answer, before the message is filed.
 func TestTheOrderOfAGoodTurn(t *testing.T) {
 	f := newField(t, "coder")
 	var mu sync.Mutex
@@ -116,16 +116,16 @@ syncdir coder/done/DAY
 	}
 }
 
-// Each change to the mailboxes that comes of a message fails once, on a disk that is well
-// again at the next try. The daemon goes on by itself, and the message comes to its end
-// once: no turn is done twice, and nothing is missing of what must be there.
+// Each change to the mailboxes that a message causes fails once, on a disk that works at
+// the next try. The daemon continues, and the message ends once: no turn is done twice, and
+// no file is missing.
 func TestEachChangeIsRefusedOnce(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
 	}
 	for name, c := range map[string]struct {
-		last   []runnertest.Step // of the client
-		folder string            // where the message ends
+		last   []runnertest.Step // the client's last steps
+		folder string            // in which the message ends
 		ledger string
 	}{
 		"done":   {nil, "done", "done"},
@@ -198,7 +198,8 @@ func TestEachChangeIsRefusedOnce(t *testing.T) {
 	}
 }
 
-// A turn is not filed before the ledger has its line: what is filed is not looked at again.
+// A turn is filed only when the ledger has its line, because nothing looks at a filed turn
+// later.
 func TestALedgerThatTakesNothingIsWaitedFor(t *testing.T) {
 	for name, last := range map[string][]runnertest.Step{"done": nil, "failed": {runnertest.Fail("no luck")}} {
 		t.Run(name, func(t *testing.T) {
@@ -236,8 +237,8 @@ func TestALedgerThatTakesNothingIsWaitedFor(t *testing.T) {
 	}
 }
 
-// A failure that was written down counts, also when a crash came before the message was
-// put back.
+// A failure that is in the record counts, also when a crash came before the message was put
+// back.
 func TestAFailureCountsAfterACrash(t *testing.T) {
 	f := newField(t, "coder")
 	f.backend.Script = func(runner.Turn) []runnertest.Step { return []runnertest.Step{runnertest.Fail("no luck")} }
@@ -259,7 +260,7 @@ func TestAFailureCountsAfterACrash(t *testing.T) {
 	}
 }
 
-// Processes that a dead client left are ended before its message begins again.
+// Before a message begins again, the daemon ends the processes that its dead client left.
 func TestWhatADeadClientLeftIsEndedFirst(t *testing.T) {
 	f := newField(t, "coder")
 	id := f.send("coder", "work")
@@ -278,7 +279,7 @@ func TestWhatADeadClientLeftIsEndedFirst(t *testing.T) {
 	f.answer(id)
 }
 
-// An agent that is paused while it waits for a place claims nothing when it gets one.
+// An agent that is paused while it waits for a slot claims nothing when it gets one.
 func TestAPauseWhileAnAgentWaitsForAPlace(t *testing.T) {
 	f := newField(t, "a", "b")
 	f.plan.MaxRunning = 1
@@ -316,13 +317,13 @@ func TestAPauseWhileAnAgentWaitsForAPlace(t *testing.T) {
 	f.answer(second)
 }
 
-// The notes of a turn are bounded: by their size together, though one of any size rides,
-// and by their number. The others wait for the next turn, and none is counted as begun.
+// The notes of a turn are limited in number and in total size; a single note may have any
+// size. The other notes wait for the next turn and do not count as begun.
 func TestHowMuchRidesAlong(t *testing.T) {
 	const half = 16 << 10
 	for name, c := range map[string]struct {
 		sizes []int
-		rides int // in the first turn
+		rides int // notes in the first turn
 	}{
 		"as much as there is room":      {[]int{half, half}, 2},
 		"one byte more":                 {[]int{half, half + 1}, 1},
@@ -363,7 +364,7 @@ func TestHowMuchRidesAlong(t *testing.T) {
 	}
 }
 
-// Agents that failed together do not come back together.
+// Agents that failed together do not all retry at the same moment.
 func TestWaitsAreSpread(t *testing.T) {
 	var agents []string
 	for i := range 8 {
@@ -395,11 +396,12 @@ func TestWaitsAreSpread(t *testing.T) {
 	}
 }
 
-// refuse lets a file be a folder until heal is called, so that nothing can be added to it.
+// refuse replaces a file by a folder, so that appends to it fail, until heal is called.
 func refuse(t *testing.T, path string) (heal func()) {
 	t.Helper()
 	kept := path + ".kept"
-	// Each step is one rename: a line that is added meanwhile is in one of both.
+	// Each step is one rename: a line that is added at the same time is in one of the two
+	// files.
 	if err := errors.Join(os.Link(path, kept), os.Symlink(filepath.Dir(path), path+".folder"), os.Rename(path+".folder", path)); err != nil {
 		t.Fatal(err)
 	}

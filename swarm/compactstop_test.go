@@ -14,7 +14,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// slowly lets the hook of a compaction take a minute while the file slow is there.
+// slowly makes the hook of a compaction take a minute while the file "slow" exists.
 type slowly struct {
 	*seen
 	slow, began string
@@ -27,8 +27,8 @@ func (s *slowly) Run(ctx context.Context, t runner.Turn) runner.Outcome {
 	return s.seen.Run(ctx, t)
 }
 
-// An order that stops a compaction in its middle ends it soon, leaves no process behind,
-// and loses no order except one that a person takes back.
+// An order that stops a compaction in the middle ends it soon and leaves no process behind.
+// No order is lost, except one that a person takes back.
 func TestStopDuringACompaction(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -36,7 +36,7 @@ func TestStopDuringACompaction(t *testing.T) {
 	for name, c := range map[string]struct {
 		stop  func(f *field) *swarm.Cut
 		state dropbox.State
-		again bool // the compaction is done when the agent goes on
+		again bool // the compaction is done after the agent resumes
 	}{
 		"stop --now of the agent": {func(f *field) *swarm.Cut {
 			cut, err := f.daemon.StopAgent(f.t.Context(), "coder", "lead", true)
@@ -104,8 +104,8 @@ func TestStopDuringACompaction(t *testing.T) {
 	}
 }
 
-// A client that compacts by itself in a turn is ended as soon, and its message waits
-// again, with nothing counted.
+// A client that starts a compaction within a turn is ended as soon, and its message waits
+// again. No failure is counted.
 func TestStopWhileTheClientCompacts(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

@@ -20,12 +20,12 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// errCut is what the disk says from the moment of a cut on: nothing that the
-// dead daemon would still have done reaches it.
+// errCut is the error of each disk operation after a cut: no later change of the dead
+// daemon reaches the disk.
 var errCut = errors.New("the daemon is dead")
 
-// cut makes a store whose changes stop for good when at first says so: what
-// is on disk then is what a daemon leaves that is killed there.
+// cutStore makes a store that refuses every change from the moment when at returns true.
+// The disk then is in the state that a killed daemon leaves.
 func (f *field) cutStore(at func(dropbox.Step) bool) {
 	f.t.Helper()
 	dead := make(chan struct{})
@@ -61,9 +61,9 @@ func (f *field) cutStore(at func(dropbox.Step) bool) {
 	f.store = whole
 }
 
-// cutEverywhere lets a client say something and end with last, and stops the disk
-// at every change to the mailboxes that comes of it, one after the other; then it
-// starts again and calls check. over tells when all is done.
+// cutEverywhere runs a task once for each change that it makes to the mailboxes, and stops
+// the disk at that change. The client says something and ends with last. Then a daemon
+// starts again and cutEverywhere calls check. over reports whether the task has ended.
 func cutEverywhere(t *testing.T, last []runnertest.Step, over func(f *field) bool, check func(f *field, id string)) {
 	t.Helper()
 	task := func(ended *bool) (*field, string) {
@@ -77,7 +77,7 @@ func cutEverywhere(t *testing.T, last []runnertest.Step, over func(f *field) boo
 		}
 		return f, f.send("coder", "work")
 	}
-	// First a whole run, to know the changes.
+	// A run without a cut records the changes.
 	var steps []dropbox.Step
 	ended := false
 	probe, _ := task(&ended)
@@ -123,8 +123,8 @@ func cutEverywhere(t *testing.T, last []runnertest.Step, over func(f *field) boo
 	}
 }
 
-// TestCutsAroundTheEndOfATurn: the task is done once, answered once, and nothing is
-// left.
+// TestCutsAroundTheEndOfATurn checks that the task is done once and answered once, and that
+// nothing is left.
 func TestCutsAroundTheEndOfATurn(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -134,8 +134,8 @@ func TestCutsAroundTheEndOfATurn(t *testing.T) {
 	})
 }
 
-// TestCutsAroundABurial: the sender is told once, and the message lies in dead/ with
-// its reason.
+// TestCutsAroundABurial checks that the sender gets one bounce and that the message is in
+// dead/ with its reason.
 func TestCutsAroundABurial(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -164,7 +164,7 @@ func TestAClientThatOutlivedItsDaemonIsFollowed(t *testing.T) {
 	f := newField(t, "coder")
 	id := f.send("coder", "work")
 	turn := claim(f, "coder", id)
-	// The record of a turn whose client still runs: this process stands for it.
+	// The record of a turn whose client still runs; the client is this process.
 	self, err := runner.Identify(os.Getpid())
 	if err != nil {
 		t.Fatal(err)
@@ -183,8 +183,8 @@ func TestAClientThatOutlivedItsDaemonIsFollowed(t *testing.T) {
 	}
 }
 
-// A client that outlived its daemon is held to the tools that its turn began with, whatever
-// the settings of today say; the record of the turn tells them.
+// A client that outlived its daemon keeps the tools that its turn began with, also when the
+// settings have changed. The record of the turn names them.
 func TestAFollowedTurnKeepsItsTools(t *testing.T) {
 	for _, tools := range []bool{true, false} {
 		f := newField(t, "coder")
@@ -230,8 +230,8 @@ func TestAFollowedTurnKeepsItsTools(t *testing.T) {
 	}
 }
 
-// Without a daemon the status tells of what was begun, with and without a client that
-// works on.
+// Without a daemon the status shows the turns that were begun, with and without a client
+// that still runs.
 func TestOfflineStatusOfWhatWasBegun(t *testing.T) {
 	f := newField(t, "coder", "reviewer")
 	self, err := runner.Identify(os.Getpid())
@@ -254,8 +254,8 @@ func TestOfflineStatusOfWhatWasBegun(t *testing.T) {
 	}
 }
 
-// A client whose message nobody has any more is ended at the start, also while an
-// agent follows another client for long.
+// A client whose message has disappeared is ended at the start, also while an agent follows
+// another client for long.
 func TestAClientThatNobodyTakesUpIsEnded(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -290,7 +290,8 @@ func TestAClientThatNobodyTakesUpIsEnded(t *testing.T) {
 	f.answer(id)
 }
 
-// leftover starts a process that bears the mark of a turn; ended is closed when it ends.
+// leftover starts a process with the mark of a turn in its environment; ended is closed
+// when the process ends.
 func leftover(t *testing.T, turn string) (ended chan struct{}, p runner.Process) {
 	t.Helper()
 	cmd := exec.Command("sleep", "600")
@@ -350,8 +351,8 @@ func TestAMessageBegunTenTimesWithoutAnEndIsGivenUp(t *testing.T) {
 	}
 }
 
-// claim takes a message as a daemon does that dies right after, and returns the
-// id of its turn.
+// claim claims a message like a daemon that dies right after it, and returns the id of the
+// turn.
 func claim(f *field, name, id string) string {
 	f.t.Helper()
 	box, err := f.store.Mailbox(name)
@@ -392,8 +393,8 @@ func writeRecord(f *field, turn, id string, p runner.Process) {
 	}
 }
 
-// A disk that is full for a while stops the work and not the daemon; what was
-// done is filed when there is room again, and not done a second time.
+// A disk that is full for a while stops the work but not the daemon. When there is room
+// again, the work that was done is filed and not done a second time.
 func TestAFullDiskIsWaitedFor(t *testing.T) {
 	f := newField(t, "coder")
 	var full atomic.Bool

@@ -17,10 +17,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
 )
 
-// TestTheTableOfCuts has a row for each place in docs/architecture.md at which a
-// crash can cut: a real process kills itself there, and what the next start does
-// is looked at. In each the task is done once and answered once, or given up once,
-// and nothing is left behind.
+// TestTheTableOfCuts has a row for each place in docs/architecture.md at which a crash can
+// cut. A real process kills itself there, and the test checks what the next start does.
+// Each task is done once and answered once, or given up once, and nothing is left behind.
 func TestTheTableOfCuts(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -31,7 +30,7 @@ func TestTheTableOfCuts(t *testing.T) {
 			f.dies("tmp written", "SWARM_TEST_BODY="+task)
 			f.neverAccepted()
 			f.agesBy(2*time.Hour, "coder/tmp")
-			f.start() // an hour later it is tidied away
+			f.start() // it is deleted after an hour
 			f.until("it is tidied away", func() bool { return len(f.files("coder", "tmp")) == 0 })
 			f.doneOnce(f.send("coder", task))
 		},
@@ -186,7 +185,7 @@ func TestTheTableOfCuts(t *testing.T) {
 	}
 }
 
-// cut lets the daemon die while it works on a task, and returns its id.
+// cut makes the daemon die while it works on a task, and returns the task's id.
 func (f *field) cut(at, body string) string {
 	f.t.Helper()
 	id := f.send("coder", body)
@@ -194,7 +193,7 @@ func (f *field) cut(at, body string) string {
 	return id
 }
 
-// neverAccepted starts a daemon: nothing is worked on.
+// neverAccepted starts a daemon and checks that the killed sender's message does not exist.
 func (f *field) neverAccepted() {
 	f.t.Helper()
 	f.start()
@@ -205,7 +204,7 @@ func (f *field) neverAccepted() {
 	}
 }
 
-// agesBy makes everything in a folder of the mailboxes look so much older.
+// agesBy sets the times of all files in a folder of the mailboxes back by d.
 func (f *field) agesBy(d time.Duration, folder string) {
 	f.t.Helper()
 	for _, name := range f.files(folder) {
@@ -217,7 +216,7 @@ func (f *field) agesBy(d time.Duration, folder string) {
 	}
 }
 
-// sendAgain delivers with the victim's key; first says that the key was free.
+// sendAgain delivers with the victim's key; first reports whether the key was free.
 func (f *field) sendAgain(body string) (id string, first bool) {
 	f.t.Helper()
 	d, err := f.store.Deliver("coder", &dropbox.Message{Body: []byte(body), Key: "k"})
@@ -227,8 +226,8 @@ func (f *field) sendAgain(body string) (id string, first bool) {
 	return d.ID, !d.Duplicate
 }
 
-// doneOnce waits until a task is done, and checks that it was begun and answered
-// once; before are the attempts in the ledger that no client began.
+// doneOnce waits until a task is done, and checks that it was begun once and answered once.
+// before is the number of attempts in the ledger that no client began.
 func (f *field) doneOnce(id string, before ...string) {
 	f.t.Helper()
 	if got := string(f.answer(id).Body); !strings.Contains(got, "did it") {
@@ -240,8 +239,8 @@ func (f *field) doneOnce(id string, before ...string) {
 	f.ledgerSays(id, append(before, "done")...)
 }
 
-// onlyOnce checks that a task was begun so many times, answered once, and that
-// nothing is under way any more.
+// onlyOnce checks that a task was begun a number of times and answered once, and that no
+// work is left.
 func (f *field) onlyOnce(id string, begun int) {
 	f.t.Helper()
 	if got := f.begun(); len(got) != begun {
@@ -256,7 +255,8 @@ func (f *field) onlyOnce(id string, begun int) {
 	}
 }
 
-// givenUpOnce lets a task fail for the last time, and cuts that.
+// givenUpOnce makes a task fail for the last time and cuts the daemon while it gives the
+// task up.
 func (f *field) givenUpOnce(at string) {
 	f.t.Helper()
 	id := f.send("coder", "@say begun\n@exit 3")

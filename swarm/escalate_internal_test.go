@@ -7,17 +7,17 @@ import (
 	"time"
 )
 
-// Each step is taken in its turn, however rarely one looks, and a step that failed is
-// taken again until the next one.
+// Each step happens in its order, even when the looks are rare. A step that failed is
+// repeated until the next one.
 func TestStepsOfUnclaimedWork(t *testing.T) {
 	const patience = 2 * time.Minute
 	cut := errors.New("disk full")
 	for name, c := range map[string]struct {
 		subscribers, fallback bool
 		every                 time.Duration // between two looks
-		fails                 map[step]int  // so often
+		fails                 map[step]int  // how often each step fails
 		want                  []step
-		at                    []int // of the looks, from 1
+		at                    []int // numbers of the looks, from 1
 	}{
 		"all":                   {true, true, time.Minute, nil, []step{urged, fellBack, told}, []int{2, 4, 6}},
 		"looked at rarely":      {true, true, time.Hour, nil, []step{urged, fellBack, told}, []int{1, 2, 3}},
@@ -57,7 +57,7 @@ func TestStepsOfUnclaimedWork(t *testing.T) {
 	}
 }
 
-// While somebody has it, or everything is halted, the time stands still.
+// The time does not count while an agent has the work, or while everything is halted.
 func TestWhatIsHeldWaitsAgain(t *testing.T) {
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	u := unclaimed{}

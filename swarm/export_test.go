@@ -4,7 +4,7 @@ import (
 	"time"
 )
 
-// Waits is when an agent failed last, and until when it waits for that.
+// Waits returns the time of an agent's last failure, and the end of its wait.
 func (s *Swarm) Waits(agent string) (failed, until time.Time) {
 	st := s.holds.Of(agent)
 	if n := len(st.Failures); n > 0 {
@@ -13,5 +13,5 @@ func (s *Swarm) Waits(agent string) (failed, until time.Time) {
 	return failed, st.Until
 }
 
-// Failures is how many failures of an agent are remembered.
+// Failures returns the number of remembered failures of an agent.
 func (s *Swarm) Failures(agent string) int { return len(s.holds.Of(agent).Failures) }

@@ -14,7 +14,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// seen are real clients whose prompts are kept.
+// seen holds real clients whose prompts are kept.
 type seen struct {
 	runner.Resident
 	mu      sync.Mutex
@@ -44,8 +44,8 @@ func (s *seen) last() string {
 	return s.prompts[len(s.prompts)-1]
 }
 
-// A cleared agent begins a fresh session with its next message: without the window,
-// and with what it left for its successor.
+// A cleared agent begins a fresh session with its next message. The prompt has no window,
+// but the note that the agent left for its successor.
 func TestClear(t *testing.T) {
 	f, seen := newSeenField(t, "coder")
 	f.start()
@@ -61,7 +61,7 @@ func TestClear(t *testing.T) {
 	if err := f.daemon.Clear("coder", "lead"); err != nil {
 		t.Fatal(err)
 	}
-	if err := f.daemon.Compact("coder", "lead"); err != nil { // what is cleared need not be compacted
+	if err := f.daemon.Compact("coder", "lead"); err != nil { // a cleared session needs no compaction
 		t.Fatal(err)
 	}
 	f.until("the session is gone", func() bool { return f.status("coder").Session == "" })
@@ -77,7 +77,7 @@ func TestClear(t *testing.T) {
 	if !strings.Contains(prompt, "Read these first: "+handoff) {
 		t.Errorf("the handoff is not named:\n%s", prompt)
 	}
-	// That is done once.
+	// The note appears once.
 	f.receipt("coder", f.send("coder", "@say and again"))
 	if got := f.status("coder").Session; got != fresh {
 		t.Errorf("the session is %q, want to go on with %q", got, fresh)
@@ -90,7 +90,7 @@ func TestClear(t *testing.T) {
 	}
 }
 
-// An order outlives the daemon, and is obeyed before the next message.
+// An order survives the daemon and is carried out before the next message.
 func TestClearOutlivesTheDaemon(t *testing.T) {
 	f := newClientField(t, "coder")
 	f.start()
@@ -117,12 +117,12 @@ func TestClearOutlivesTheDaemon(t *testing.T) {
 	}
 }
 
-// Compacting is a separate turn: the session stays, the cost is in the ledger, and
-// the next prompt gives the older part of the window back.
+// A compaction is a separate turn: the session stays, the cost is in the ledger, and the
+// next prompt contains the summary of the older part of the window.
 func TestCompact(t *testing.T) {
 	f, seen := newSeenField(t, "coder")
 	f.start()
-	if err := f.daemon.Compact("coder", "lead"); err != nil { // nothing to compact is not a failure
+	if err := f.daemon.Compact("coder", "lead"); err != nil { // an empty window is not a failure
 		t.Fatal(err)
 	}
 	f.receipt("coder", f.send("coder", "@say I remember BLUE"))

@@ -9,8 +9,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// The lead is told once of mail whose agent is gone, whichever part of it is settled
-// meanwhile, and once more when the agent was back and goes again.
+// The lead gets one alert about mail whose agent is gone, whatever part of it is settled
+// meanwhile. A second alert comes when the agent was back and is removed again.
 func TestTheLeadIsToldOnceThatAnAgentIsGone(t *testing.T) {
 	f := newField(t, "coder", "idle")
 	f.start()
@@ -36,7 +36,7 @@ func TestTheLeadIsToldOnceThatAnAgentIsGone(t *testing.T) {
 			t.Fatalf("the lead has %d alerts, want %d: %v", len(got), want, got)
 		}
 	}
-	reload(smaller) // nobody calls TellGone: the end of the agent does
+	reload(smaller) // no call of TellGone: the end of the agent makes it
 	told(1)
 	if err := os.Remove(filepath.Join(f.store.Dir(), "idle", "new", f.files("idle", "new")[0])); err != nil {
 		t.Fatal(err)

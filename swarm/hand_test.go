@@ -20,8 +20,8 @@ import (
 
 func drop(f *field, agent, name, text string) {
 	f.t.Helper()
-	// Whole at once: on a loaded machine more than the pause that these tests allow can
-	// lie between the file and its text, and an empty file is set aside.
+	// The file appears complete: on a loaded machine the time between the file and its text
+	// can exceed the short pause of these tests, and an empty file is set aside.
 	whole := filepath.Join(filepath.Dir(f.store.Dir()), ".drop-"+agent+"-"+name)
 	if err := os.WriteFile(whole, []byte(text), 0o600); err != nil {
 		f.t.Fatal(err)
@@ -56,8 +56,8 @@ func TestAFileDroppedBeforeTheStart(t *testing.T) {
 	f.until("an answer", func() bool { return len(f.mail(dropbox.Lead)) == 1 })
 }
 
-// A file that was dropped into a full mailbox is told of, and taken in as soon as
-// there is room: nobody looks through the folders here.
+// A file that was dropped into a full mailbox is reported, and taken in as soon as there is
+// room. No periodic look runs in this test.
 func TestAFileDroppedIntoAFullMailbox(t *testing.T) {
 	f := newField(t, "coder")
 	f.reopen(dropbox.Options{MaxWaiting: 2})
@@ -71,7 +71,7 @@ func TestAFileDroppedIntoAFullMailbox(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := box.List(); err != nil { // puts FULL down
+	if _, err := box.List(); err != nil { // writes the mark FULL
 		t.Fatal(err)
 	}
 	f.start()
@@ -93,7 +93,7 @@ func TestAFileDroppedIntoAFullMailbox(t *testing.T) {
 	f.until("nothing is complained of", func() bool { return len(troubles()) == 0 })
 }
 
-// Document 4's own system text lets agents write their work into their mailbox.
+// The system text of design document 4 lets agents write files into their mailbox.
 func TestAnAgentsOwnFilesDoNotWakeIt(t *testing.T) {
 	f := newField(t, "opus-engineer")
 	mine := filepath.Join(f.store.Dir(), "opus-engineer", "perf-015.md")
@@ -127,7 +127,7 @@ func TestWhatIsDroppedDuringATurnInheritsIt(t *testing.T) {
 				drop(f, "coder", "next.md", "step two")
 				return nil
 			}),
-			// The turn goes on until the file was taken in.
+			// The turn continues until the file was taken in.
 			runnertest.Do(func(ctx context.Context, _ runner.Turn) error {
 				f.until("taken in", func() bool { return len(f.files("coder", "new")) == 1 })
 				return nil
@@ -152,7 +152,8 @@ func TestWhatIsDroppedDuringATurnInheritsIt(t *testing.T) {
 		if m.Thread != id || m.Hops != 1 || m.From != dropbox.Lead {
 			t.Errorf("thread %s hops %d from %s, want %s 1 lead", m.Thread, m.Hops, m.From, id)
 		}
-		// It may be a person's: the answer is for the lead, and no turn for the agent.
+		// The file may be a person's: the answer is for the lead, and the agent gets no
+		// turn.
 		f.until("the lead has both answers", func() bool { return len(f.mail(dropbox.Lead)) == 2 })
 		f.untilState("coder", swarm.Idle)
 		if n := len(f.backend.Runs()); n != 2 {
@@ -190,7 +191,7 @@ func TestAFileLaidIntoTheLeadsMailboxIsMail(t *testing.T) {
 	}
 }
 
-// The lead hears about a file in the lead's mailbox that is not a message.
+// The lead hears about a file in its own mailbox that is not a message.
 func TestWhatIsNoMessageForTheLeadIsTold(t *testing.T) {
 	f := newField(t, "coder")
 	f.start()
@@ -201,9 +202,9 @@ func TestWhatIsNoMessageForTheLeadIsTold(t *testing.T) {
 	}
 }
 
-// rm -rf of the mailboxes under a running daemon: they are made again, also what
-// makes them a store, and the next message is worked on. Moved away, the status
-// says so until they are back.
+// After rm -rf of the mailboxes under a running daemon, the daemon recreates them, with the
+// files that mark a store, and works on the next message. When they were moved away, the
+// status says so until they are back.
 func TestTheMailboxesAreDeletedAndMoved(t *testing.T) {
 	f := newField(t, "coder")
 	f.start()
@@ -215,7 +216,7 @@ func TestTheMailboxesAreDeletedAndMoved(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, e := range entries {
-		os.RemoveAll(filepath.Join(dir, e.Name())) // the daemon may be quicker to make them again
+		os.RemoveAll(filepath.Join(dir, e.Name())) // the daemon may recreate them sooner
 	}
 	f.until("a store again", func() bool {
 		s, err := dropbox.Open(dir, dropbox.Options{})
@@ -224,7 +225,7 @@ func TestTheMailboxesAreDeletedAndMoved(t *testing.T) {
 		}
 		defer s.Close()
 		_, err = s.Deliver("coder", &dropbox.Message{Body: []byte("after"), Key: "once"})
-		_, noLead := s.Mailbox(dropbox.Lead) // made again after the agents'
+		_, noLead := s.Mailbox(dropbox.Lead) // recreated after those of the agents
 		return err == nil && noLead == nil
 	})
 	f.until("it is worked on", func() bool { return len(f.mail(dropbox.Lead)) == 1 })
@@ -308,7 +309,7 @@ func TestAFileDroppedWhileTheAgentWorksIsAnsweredToTheLead(t *testing.T) {
 	}
 }
 
-// A person may drop a file under a name that the agent used a minute ago.
+// A person may drop a file with a name that the agent used a minute ago.
 func TestADropUnderANameThatTheAgentUsed(t *testing.T) {
 	f := newField(t, "coder")
 	mine := filepath.Join(f.store.Dir(), "coder", "notes.md")
@@ -318,7 +319,7 @@ func TestADropUnderANameThatTheAgentUsed(t *testing.T) {
 		once.Do(func() {
 			steps = append(steps,
 				runnertest.Tool(runnertest.Save, map[string]any{"path": mine, "content": "x"}, ""),
-				// After the call was told: what comes to rest before is mail.
+				// The file counts as mail if it came to rest before the call was reported.
 				runnertest.Do(func(context.Context, runner.Turn) error { return os.WriteFile(mine, []byte("x"), 0o600) }))
 		})
 		return append(steps, runnertest.Say("done"))
@@ -330,8 +331,8 @@ func TestADropUnderANameThatTheAgentUsed(t *testing.T) {
 	f.until("it is done", func() bool { return len(f.backend.Runs()) == 2 })
 }
 
-// The waits between the tries of a file that cannot be delivered grow: a full disk must not
-// fill the log as well.
+// The waits between the tries of a file that cannot be delivered grow, so that a full disk
+// does not fill the log as well.
 func TestPatienceWithWhatCannotBeTakenIn(t *testing.T) {
 	f := newField(t, "coder")
 	store, err := dropbox.Open(f.store.Dir(), dropbox.Options{Step: func(st dropbox.Step) error {
@@ -351,16 +352,16 @@ func TestPatienceWithWhatCannotBeTakenIn(t *testing.T) {
 	f.until("the first try", func() bool { return strings.Contains(f.log.String(), failed) })
 	first := time.Now()
 	f.until("three more", func() bool { return strings.Count(f.log.String(), failed) >= 4 })
-	// The rest is 50 ms: twice, four times and eight times that.
+	// The pause is 50 ms; the waits are two, four and eight times that.
 	if took := time.Since(first); took < 600*time.Millisecond {
 		t.Errorf("four tries within %v", took)
 	}
 }
 
-// A full disk may cut a file off while it is dropped. Nothing is taken in or set aside
-// while it is full; after that the file that was written once more is done, and the one
-// that was not is set aside with its reason, and the lead is told of it once. A file
-// that was written to its end is done.
+// A full disk may cut off a file while a person drops it. While the disk is full, nothing
+// is taken in or set aside. After that, a file that was written to its end, or written
+// again, is done. The one that stayed short is set aside with its reason, and the lead gets
+// one alert about it.
 func TestADropThatAFullDiskCutOff(t *testing.T) {
 	f := newField(t, "coder")
 	var full atomic.Bool
@@ -375,7 +376,7 @@ func TestADropThatAFullDiskCutOff(t *testing.T) {
 	}
 	t.Cleanup(func() { store.Close() })
 	f.store = store
-	f.sweep = time.Hour // nobody but the intake looks
+	f.sweep = time.Hour // only the intake looks at the folders
 	f.start()
 	full.Store(true)
 	drop(f, "coder", "empty.md", "")

@@ -10,8 +10,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
 )
 
-// An agent that leads is woken by the alerts; the person gets those about that
-// agent, all while it cannot work, and the answers to the person's own messages.
+// Alerts wake an agent that leads. The person gets the alerts about that agent, all alerts
+// while it cannot work, and the answers to the person's own messages.
 func TestAnAgentThatLeads(t *testing.T) {
 	const refused = "@status 401" // which stops an agent at once
 	f := newField(t, "planner", "coder")
@@ -46,7 +46,7 @@ func TestLeadFor(t *testing.T) {
 		{"", "coder", "lead"},
 		{"", "lead", "lead"},
 		{"planner", "coder", "planner"},
-		{"planner", "lead", "planner"}, // the person writes to whoever leads
+		{"planner", "lead", "planner"}, // the person writes to the agent that leads
 		{"planner", "planner", "lead"},
 	} {
 		if got := (mail.Names{Lead: test.lead}).LeadFor(test.from); got != test.want {

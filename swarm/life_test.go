@@ -112,7 +112,7 @@ func TestAMessageThatFailsThreeTimesIsGivenUp(t *testing.T) {
 	if bounce.From != dropbox.Swarm || bounce.Type != dropbox.Result || !strings.Contains(string(bounce.Body), "failed 3 times") || !strings.Contains(string(bounce.Body), "no luck") {
 		t.Errorf("bounce = %s from %s: %s", bounce.Type, bounce.From, bounce.Body)
 	}
-	f.answer(good) // the next message gets its try
+	f.answer(good) // the next message is tried
 	if st := f.untilState("coder", swarm.Idle); st.Dead != 1 || st.CircuitOpen {
 		t.Errorf("dead = %d, circuit open = %v", st.Dead, st.CircuitOpen)
 	}
@@ -144,7 +144,7 @@ func TestTheBreakerOpensWhenTheNextMessageFailsToo(t *testing.T) {
 		t.Errorf("the lead was told %d times, want once", told)
 	}
 
-	// It lives through a restart, and a person starts it again.
+	// The stop survives a restart; a person starts the agent again.
 	f.halt()
 	f.start()
 	f.untilState("coder", swarm.Stopped)
@@ -264,7 +264,7 @@ func TestStopLetsTheTurnEnd(t *testing.T) {
 	}
 }
 
-// Mail that comes during a long turn is counted all along.
+// Mail that arrives during a long turn is counted at once.
 func TestMailIsCountedDuringALongTurn(t *testing.T) {
 	f := newField(t, "coder")
 	release := make(chan struct{})
@@ -273,7 +273,7 @@ func TestMailIsCountedDuringALongTurn(t *testing.T) {
 	f.send("coder", "one")
 	f.untilState("coder", swarm.Working)
 	last := f.send("coder", "two")
-	for range 2 { // the look at the folders forgets what events said
+	for range 2 { // a look at the folders replaces the counts of the events
 		f.looked()
 		if w := f.status("coder").Waiting.Total(); w != 1 {
 			t.Errorf("%d messages wait, want 1", w)
@@ -307,7 +307,7 @@ func TestSteering(t *testing.T) {
 		t.Errorf("paused: why %q next %q", st.Why, st.Next)
 	}
 	id := f.send("coder", "work")
-	f.halt() // a pause lives through a restart
+	f.halt() // a pause survives a restart
 	f.start()
 	if st := f.untilState("coder", swarm.Paused); st.Waiting.Normal != 1 {
 		t.Errorf("waiting = %+v, want the message that came before the restart", st.Waiting)
@@ -422,7 +422,7 @@ func TestWhatIsNotWorkedOn(t *testing.T) {
 	if n := len(f.backend.Runs()); n != 0 {
 		t.Errorf("%d turns", n)
 	}
-	// A message that came back by a git checkout has a receipt, and does not run again.
+	// A message that a git checkout brought back has a receipt, and does not run again.
 	id := f.send("coder", "once")
 	f.answer(id)
 	f.untilState("coder", swarm.Idle)
@@ -435,7 +435,7 @@ func TestWhatIsNotWorkedOn(t *testing.T) {
 
 func TestReload(t *testing.T) {
 	f := newField(t, "coder", "reviewer")
-	f.sweep = time.Hour // nothing is found because it is looked for now and then
+	f.sweep = time.Hour // the periodic look finds nothing
 	f.start()
 	f.answer(f.send("coder", "work"))
 	p := swarm.Plan{Debounce: f.plan.Debounce, Agents: slices.Clone(f.plan.Agents[:1])}
@@ -455,7 +455,8 @@ func TestReload(t *testing.T) {
 	if _, err := f.daemon.Status("reviewer"); err == nil {
 		t.Error("reviewer is still there")
 	}
-	// It comes back, and its mail was kept; also what was laid there by hand.
+	// The agent comes back with its old mail, also with files that were put there without a
+	// delivery.
 	id := f.send("reviewer", "work")
 	drop(f, "reviewer", "more.md", "more work\n")
 	drop(f, "coder", "other.md", "other work\n")
@@ -471,8 +472,8 @@ func TestReload(t *testing.T) {
 	}
 }
 
-// Two programs that pass a message on without end are stopped by its hops, and the person
-// is told.
+// The hop limit stops two programs that pass a message on without end, and the person gets
+// an alert.
 func TestALoopEnds(t *testing.T) {
 	f := newField(t, "coder")
 	f.start()
@@ -499,7 +500,7 @@ func TestTheStatusRemembersAfterARestart(t *testing.T) {
 	}
 }
 
-// The keys in the lead's mailbox are forgotten like those in any other.
+// Keys in the lead's mailbox expire like those in any other.
 func TestTheLeadsMailboxIsTidiedToo(t *testing.T) {
 	f := newField(t, "coder")
 	old := filepath.Join(f.store.Dir(), dropbox.Lead, "tmp", "half")
@@ -514,7 +515,8 @@ func TestTheLeadsMailboxIsTidiedToo(t *testing.T) {
 	f.until("it is tidied", func() bool { _, err := os.Stat(old); return err != nil })
 }
 
-// The sender that a message claims cannot pass for the daemon's words about the sender.
+// A message's claim about its sender cannot pass for the daemon's statement about the
+// sender.
 func TestASenderCannotSayThatItIsProven(t *testing.T) {
 	f := newField(t, "coder")
 	f.start()
@@ -525,7 +527,7 @@ func TestASenderCannotSayThatItIsProven(t *testing.T) {
 	}
 }
 
-// Notes are looked at like other messages before they ride along.
+// Notes go through the same checks as other messages before they enter a prompt.
 func TestNotesThatAreOfNoUseDoNotRide(t *testing.T) {
 	f := newField(t, "coder")
 	f.start()
@@ -543,7 +545,7 @@ func TestNotesThatAreOfNoUseDoNotRide(t *testing.T) {
 	f.nothingLeft("coder")
 }
 
-// Reading the pid file is a comfort; a turn does not fail for it.
+// A turn does not fail when its pid file cannot be read.
 func TestATurnNeedsNoPIDFile(t *testing.T) {
 	f := newField(t, "coder")
 	f.start()

@@ -17,8 +17,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// A client that says that its limit was lifted already, as where two clocks
-// differ, is not asked repeatedly.
+// A client that says that its limit has ended already, for example because two clocks
+// differ, is not asked in a loop.
 func TestALimitInThePastIsWaitedFor(t *testing.T) {
 	f := newField(t, "coder")
 	f.plan.Agents[0].RetryDelay = time.Hour
@@ -33,8 +33,8 @@ func TestALimitInThePastIsWaitedFor(t *testing.T) {
 	}
 }
 
-// Where nobody says how long a limit holds it is tried now and then; the lead
-// is told of it once, not each time.
+// A limit without a known end is tried now and then; the lead gets one alert about it, not
+// one per try.
 func TestALimitWithoutAnEndIsToldOnce(t *testing.T) {
 	f := newField(t, "coder")
 	f.backend.Script = func(runner.Turn) []runnertest.Step {
@@ -56,8 +56,9 @@ func TestALimitWithoutAnEndIsToldOnce(t *testing.T) {
 	}
 }
 
-// A failure that the client does not explain is parked like an outage, but not without end:
-// the message may be the cause. After a day it counts, and at last the message is given up.
+// A failure that the client does not explain parks the agent like an outage, but not
+// without end, because the message may be the cause. After a day the failure counts, and in
+// the end the message is given up.
 func TestAnUnknownCauseIsCountedAfterADay(t *testing.T) {
 	f := newField(t, "coder")
 	f.plan.Agents[0].RetryDelay = time.Millisecond
@@ -93,8 +94,7 @@ func TestAnUnknownCauseIsCountedAfterADay(t *testing.T) {
 	})
 }
 
-// A good turn ends what parks the other agents of the account, where nobody knew
-// until when.
+// A good turn unparks the other agents of the account if the end of the limit was unknown.
 func TestAGoodTurnEndsAnOutage(t *testing.T) {
 	f := newField(t, "coder", "reviewer")
 	release := make(chan struct{})
@@ -115,10 +115,10 @@ func TestAGoodTurnEndsAnOutage(t *testing.T) {
 	f.untilState("coder", swarm.Limited)
 	close(release)
 	f.answer(review)
-	f.answer(id) // long before the first wait is over
+	f.answer(id) // long before the end of the first wait
 }
 
-// An agent that takes the key out of its environment uses another account.
+// An agent that removes the key from its environment uses another account.
 func TestAccountsByWhatIsLeftOfTheEnvironment(t *testing.T) {
 	f := newField(t, "keyed", "login")
 	f.environ = []string{"SCRIPTED_KEY=k"}
@@ -155,7 +155,7 @@ func TestAgentsComeBackOneAfterTheOther(t *testing.T) {
 		return seen
 	}
 	before := ends()
-	if len(before) < 5 { // by the second, within a minute
+	if len(before) < 5 { // after the second, within a minute
 		t.Errorf("12 agents come back at %d times: %v", len(before), before)
 	}
 	f.halt()
@@ -170,7 +170,7 @@ func TestAgentsComeBackOneAfterTheOther(t *testing.T) {
 	}
 }
 
-// After the reset the mail is worked off in its order.
+// After the reset the mail is worked off in order.
 func TestMailAfterALimitKeepsItsOrder(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -197,10 +197,10 @@ func TestMailAfterALimitKeepsItsOrder(t *testing.T) {
 	f.nothingLeft("coder")
 }
 
-// park writes down a limit as a daemon does that is killed right after.
+// park writes a limit to disk like a daemon that is killed right after it.
 func (f *field) park(since, until time.Time) {
 	f.t.Helper()
-	f.start() // to learn the account's name
+	f.start() // to get the account's name
 	f.send("coder", "work")
 	f.untilState("coder", swarm.Limited)
 	f.halt()
@@ -212,7 +212,7 @@ func (f *field) park(since, until time.Time) {
 	})
 }
 
-// state lets change edit state.json, while no daemon runs.
+// state edits state.json with change while no daemon runs.
 func (f *field) state(change func(map[string]any)) {
 	f.t.Helper()
 	path := filepath.Join(journal.HomeOf(f.dir).Dir(), "state.json")
@@ -244,7 +244,7 @@ func limitedOnce(d time.Duration) func(runner.Turn) []runnertest.Step {
 	}
 }
 
-// A clock that was set back by years parks nobody for so long.
+// A clock that is set back by years does not park an agent for years.
 func TestAClockThatWasSetBackParksNobodyForEver(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -257,14 +257,14 @@ func TestAClockThatWasSetBackParksNobodyForEver(t *testing.T) {
 	f.until("the message is done", func() bool { return len(f.files("coder", "done")) == 2 })
 }
 
-// The lead is told of a limit once, also when the daemon is killed before it could
-// tell.
+// The lead gets one alert about a limit, also when the daemon is killed before it could
+// send one.
 func TestALimitIsToldAfterACrash(t *testing.T) {
 	f := newField(t, "coder")
 	f.backend.Script = limitedOnce(time.Hour)
 	now := time.Now()
 	f.park(now, now.Add(time.Hour))
-	before := len(f.mail(dropbox.Lead)) // of the limit that the state has no more
+	before := len(f.mail(dropbox.Lead)) // the limit that is no longer in the state
 	for range 2 {
 		f.start()
 		f.untilState("coder", swarm.Limited)
@@ -280,8 +280,8 @@ func TestALimitIsToldAfterACrash(t *testing.T) {
 	}
 }
 
-// A limit that two agents run into at the same time is one limit; one that holds
-// for days is not that which holds for an hour.
+// Two agents that reach a limit at the same time share one limit. A limit that holds for
+// days differs from one that holds for an hour.
 func TestOneAlertForOneLimit(t *testing.T) {
 	for name, c := range map[string]struct {
 		second time.Duration
@@ -323,8 +323,8 @@ func testAlertsOfLimits(t *testing.T, second time.Duration, want int) {
 	}
 }
 
-// A machine that has nothing left for a client is waited for, however long it
-// takes: nothing was begun, so nothing is counted and no breaker opens.
+// While the machine has no resources for a client, the daemon waits, however long that
+// takes. No turn was begun, so no failure counts and no breaker opens.
 func TestAMachineThatIsShortIsWaitedFor(t *testing.T) {
 	f := newField(t, "coder")
 	times := 20

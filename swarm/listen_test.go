@@ -13,12 +13,12 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
 )
 
-// A hearer notes what it hears.
+// A hearer records the events that it hears.
 type hearer struct {
 	mu     sync.Mutex
 	events []journal.Event
 	calls  int
-	err    error // what it answers
+	err    error // the error that it returns
 }
 
 func (h *hearer) Hear(_ context.Context, events []journal.Event) error {
@@ -38,7 +38,7 @@ func (h *hearer) answer(err error) {
 	h.err = err
 }
 
-// of counts the events with that key.
+// of counts the events with a key.
 func (h *hearer) of(key string) (n int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -83,8 +83,8 @@ func TestAListenerHearsOfTurns(t *testing.T) {
 	}
 }
 
-// A listener that fails hears the same again; the status says so meanwhile, and the other
-// listeners go on.
+// A listener that fails gets the same event again. The status reports it meanwhile, and the
+// other listeners continue.
 func TestAListenerThatFails(t *testing.T) {
 	f := newField(t, "coder")
 	h := &hearer{}
@@ -106,8 +106,8 @@ func TestAListenerThatFails(t *testing.T) {
 	}
 }
 
-// The next daemon passes on the events that were on the list at the crash, and does not
-// deliver an alert twice that had arrived already.
+// The next daemon passes on the events that were on the list at the crash. An alert that
+// had arrived already is not delivered twice.
 func TestListenersGoOnAfterACrash(t *testing.T) {
 	f := newField(t, "coder")
 	h := &hearer{}
@@ -119,7 +119,7 @@ func TestListenersGoOnAfterACrash(t *testing.T) {
 	alert := journal.Event{Kind: journal.Alert, Key: "deps:1", To: dropbox.Lead, Message: &journal.Message{
 		From: dropbox.Swarm, To: []string{dropbox.Lead}, Type: dropbox.Status, Subject: "the deps burns", Key: "deps:1", Body: "Come.\n",
 	}}
-	for range 2 { // as if the daemon was cut off, and went on with what it did
+	for range 2 { // as if the daemon was cut off and repeated its last step
 		if err := list.Add(alert); err != nil {
 			t.Fatal(err)
 		}
@@ -135,7 +135,7 @@ func TestListenersGoOnAfterACrash(t *testing.T) {
 	}
 }
 
-// An alert for an agent that led, and is gone, goes to the person.
+// An alert for an agent that led, and was removed, goes to the person.
 func TestAnAlertForAnAgentThatIsGone(t *testing.T) {
 	f := newField(t, "coder")
 	list := journal.Open(journal.HomeOf(f.dir).Dir(), durable.Files{}, nil)

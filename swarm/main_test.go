@@ -14,8 +14,8 @@ import (
 // asClient makes the test binary the stand-in client when it is set.
 const asClient = "SWARM_TEST_CLIENT"
 
-// The log rotator of an agent keeps one goroutine for good once it has written;
-// that is the library's way. Everything else must have ended.
+// The log rotator of an agent starts one goroutine that never ends; its library has no way
+// to stop it. Every other goroutine must have ended.
 func TestMain(m *testing.M) {
 	switch {
 	case os.Getenv(asClient) != "":
@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 	case os.Getenv(asVictim) != "":
 		os.Exit(victimMain(os.Getenv(asVictim)))
 	}
-	// Orphans of the clients become ours, as they do in the daemon.
+	// This process adopts the orphans of the clients, as the daemon does.
 	if err := runner.BecomeReaper(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)

@@ -12,8 +12,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/testkit/standin"
 )
 
-// A thousand messages to ten agents, from several senders at once: each is done
-// once, in order per agent and priority, and nothing is left.
+// A thousand messages to ten agents, from several senders at once: each message is done
+// once, in order per agent and priority, and none is left.
 func TestAThousandMessages(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -51,8 +51,8 @@ func TestAThousandMessages(t *testing.T) {
 		return left == 0
 	})
 
-	// Per agent, one turn after the other; per agent and sender, in the order of
-	// sending (senders race with each other, and urgent ones overtake).
+	// The turns of an agent do not overlap. Per agent and sender the messages run in the
+	// order of sending (senders race with each other, and urgent messages overtake).
 	ran := map[string]int{}
 	began := map[string]time.Time{}
 	last := map[string]int{}

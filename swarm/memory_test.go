@@ -14,7 +14,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
-// prompts are the prompts of all turns so far.
+// prompts returns the prompts of all turns so far.
 func (f *field) prompts() []string {
 	var out []string
 	for _, r := range f.backend.Runs() {
@@ -176,8 +176,8 @@ func TestSessionsAreResumedAlsoAfterARestart(t *testing.T) {
 	}
 }
 
-// A client that cannot resume a session has a new one for each turn, and is given the
-// window, whatever session the settings ask for.
+// A client that cannot resume a session gets a new session with the window for each turn,
+// whatever the settings say about sessions.
 func TestAClientThatCannotResumeGetsTheWindow(t *testing.T) {
 	for _, session := range []turn.SessionMode{turn.SessionResume, turn.SessionContinue} {
 		t.Run(string(session), func(t *testing.T) {

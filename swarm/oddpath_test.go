@@ -12,8 +12,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// The path of a project may have signs in it that mean something to a shell: the daemon
-// starts there, and finds its own files.
+// The path of a project may contain characters that a shell would interpret: the daemon
+// starts there and finds its files.
 func TestAProjectWithAnOddPath(t *testing.T) {
 	for _, name := range []string{"a[b", "[ab]", "a*b?", `a\b`} {
 		t.Run(name, func(t *testing.T) {
@@ -31,8 +31,8 @@ func TestAProjectWithAnOddPath(t *testing.T) {
 			f.untilState("coder", swarm.Idle)
 			f.halt()
 
-			// The line of a turn that failed is made again, and a client that nobody takes up
-			// is ended.
+			// The missing ledger line of a failed turn is written again, and a client that
+			// no agent takes over is ended.
 			if err := os.Truncate(home.Ledger(), 0); err != nil {
 				t.Fatal(err)
 			}
@@ -48,7 +48,7 @@ func TestAProjectWithAnOddPath(t *testing.T) {
 			}
 			f.halt()
 
-			// The pid files tell who calls.
+			// The pid files identify the caller.
 			self, err := runner.Identify(os.Getpid())
 			if err != nil {
 				t.Fatal(err)

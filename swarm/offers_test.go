@@ -17,7 +17,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// publish publishes work in the name of an agent, or of the lead.
+// publish publishes work as an agent or as the lead.
 func (f *field) publish(from, name, body string) topic.Published {
 	f.t.Helper()
 	p, err := topic.Of(f.store).Publish(&dropbox.Message{From: from, Topic: name, Body: []byte(body)}, func(m *dropbox.Message, to string) string {
@@ -36,7 +36,7 @@ func (f *field) subscribe(agent string, patterns ...string) {
 	}
 }
 
-// claims is a script in which those agents claim what they are offered.
+// claims is a script in which the named agents claim each offer.
 func (f *field) claims(keen ...string) func(runner.Turn) []runnertest.Step {
 	return func(turn runner.Turn) []runnertest.Step {
 		return []runnertest.Step{
@@ -62,7 +62,7 @@ func (f *field) claims(keen ...string) func(runner.Turn) []runnertest.Step {
 	}
 }
 
-// closed waits until a publication is closed, and returns by whom.
+// closed waits until a publication is closed, and returns who closed it.
 func (f *field) closed(id string) string {
 	f.t.Helper()
 	f.until("the publication is closed", func() bool {
@@ -77,7 +77,7 @@ func (f *field) closed(id string) string {
 }
 
 // The agent that claims published work does it: the publisher gets one answer, the
-// listeners hear of it, and agents that declined say nothing.
+// listeners get the event, and agents that declined send nothing.
 func TestPublishedWorkIsDoneOnce(t *testing.T) {
 	f := newField(t, "coder", "other", "watcher")
 	f.subscribe("coder", "task.created")
@@ -107,7 +107,7 @@ func TestPublishedWorkIsDoneOnce(t *testing.T) {
 	}
 }
 
-// An offer of what another has claimed costs no turn.
+// An offer that another agent has claimed costs no turn.
 func TestAMissedOfferCostsNothing(t *testing.T) {
 	f := newField(t, "coder", "other")
 	f.subscribe("coder", ">")
@@ -131,7 +131,7 @@ func TestAMissedOfferCostsNothing(t *testing.T) {
 	}
 }
 
-// Unclaimed work is offered again as urgent, then goes to the fallback.
+// Unclaimed work is offered again as urgent, and then goes to the fallback.
 func TestUnclaimedWorkFallsBack(t *testing.T) {
 	f := newField(t, "coder", "fixer")
 	f.plan.Topics = swarm.TopicPolicy{ClaimTimeout: 300 * time.Millisecond, Fallback: "fixer"}
@@ -154,13 +154,13 @@ func TestUnclaimedWorkFallsBack(t *testing.T) {
 	}
 }
 
-// Without a fallback, or when that fails too, the lead is told, once.
+// Without a fallback, or when the fallback fails too, the lead gets one alert.
 func TestTheLeadIsToldOfUnclaimedWork(t *testing.T) {
 	f := newField(t, "coder")
 	f.plan.Topics = swarm.TopicPolicy{ClaimTimeout: 100 * time.Millisecond}
 	f.sweep = 20 * time.Millisecond
 	f.start()
-	p := f.publish("coder", "task.created", "work") // nobody subscribes
+	p := f.publish("coder", "task.created", "work") // the topic has no subscriber
 	m := f.told("nobody has claimed")
 	if !strings.Contains(string(m.Body), "claude-swarm claim "+p.ID) {
 		t.Errorf("told: %s", m.Body)
@@ -168,14 +168,14 @@ func TestTheLeadIsToldOfUnclaimedWork(t *testing.T) {
 	before := len(f.mail(dropbox.Lead))
 	f.halt()
 	f.start()
-	later := f.publish("coder", "task.created", "more work") // whose steps come after those of the first
+	later := f.publish("coder", "task.created", "more work") // its steps come after those of the first
 	f.told("claude-swarm claim " + later.ID)
 	if after := len(f.mail(dropbox.Lead)); after != before+1 {
 		t.Errorf("told %d times", after-before)
 	}
 }
 
-// An agent that claims work and then gives up gives it back to the others.
+// Work that an agent claims and then gives up goes back to the other agents.
 func TestAClaimThatComesToNothing(t *testing.T) {
 	f := newField(t, "coder", "other", "watcher")
 	f.plan.Topics = swarm.TopicPolicy{ClaimTimeout: time.Hour}
@@ -196,8 +196,8 @@ func TestAClaimThatComesToNothing(t *testing.T) {
 	}
 }
 
-// A crash may file a publication and leave its receipt behind; the next daemon files
-// that too, and so does the look of one that runs.
+// A crash may file a publication and leave its receipt behind. The next daemon files the
+// receipt too, and so does the periodic look of a running daemon.
 func TestTheReceiptOfAPublicationIsFiled(t *testing.T) {
 	f := newField(t, "coder")
 	f.subscribe("coder", "task.*")
@@ -227,8 +227,8 @@ func TestTheReceiptOfAPublicationIsFiled(t *testing.T) {
 	f.until("the next daemon files it", func() bool { return len(filed()) == 2 })
 }
 
-// No step is skipped: neither of work that was published long before a daemon ran, nor
-// where the time-out is shorter than the time between two looks.
+// No step is skipped, neither for work that was published long before the daemon started,
+// nor when the time-out is shorter than the time between two looks.
 func TestNoStepOfUnclaimedWorkIsSkipped(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -257,8 +257,8 @@ func TestNoStepOfUnclaimedWorkIsSkipped(t *testing.T) {
 	if !slices.Equal(asked, []string{"coder", "coder", "fixer"}) {
 		t.Errorf("asked: %v, want coder, once more coder, and then fixer", asked)
 	}
-	// The next daemon begins at the first step, and asks nobody twice. Work that is
-	// published then has its steps after those of the first, and its turns as well.
+	// The next daemon begins at the first step, and asks no agent twice. Work that is
+	// published then has its steps, and its turns, after those of the first.
 	f.halt()
 	f.start()
 	later := f.publish(dropbox.Lead, "task.created", "more work")

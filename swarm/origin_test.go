@@ -15,7 +15,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// deliver puts a message into a mailbox as a program without a proof does.
+// deliver puts a message into a mailbox like a program without a proof.
 func (f *field) deliver(to, body string) string {
 	f.t.Helper()
 	d, err := f.store.Deliver(to, &dropbox.Message{From: dropbox.Lead, To: []string{to}, Type: dropbox.Handoff, Body: []byte(body)})
@@ -25,9 +25,9 @@ func (f *field) deliver(to, body string) string {
 	return d.ID
 }
 
-// People and cron jobs drop files by hand while agents work, one after the other, and in
-// a swarm where a turn always runs. None of them is a loop, also when each appears in
-// the turn that the one before began.
+// People and cron jobs drop files while agents work, one file after the other, in a swarm
+// where a turn always runs. No such file is a loop, even if each one appears during the
+// turn that the previous one started.
 func TestHonestDropsOnABusySwarm(t *testing.T) {
 	f := newGated(t, policy.Default(), "a", "b")
 	steps := map[string]chan struct{}{"a": make(chan struct{}), "b": make(chan struct{})}
@@ -69,9 +69,9 @@ func TestHonestDropsOnABusySwarm(t *testing.T) {
 	}
 }
 
-// A message that a turn delivers by itself, without a proof, into a folder that its
-// tools named has the hops of that turn, also when its file is older than the turn, or
-// says otherwise.
+// A message that a turn delivers without a proof, directly into a folder that its tools
+// named, has the hops of that turn. The age of the file and its own statement do not
+// matter.
 func TestADeliveryIntoANamedFolderInheritsTheTurn(t *testing.T) {
 	f := newGated(t, policy.Default(), "a", "b")
 	f.backend.Script = func(turn runner.Turn) []runnertest.Step {

@@ -16,13 +16,13 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// bounces are the messages for the lead that answer one of the lead's.
+// bounces returns the lead's messages that reply to one of the lead's.
 func (f *field) bounces(id string) []*dropbox.Message {
 	f.t.Helper()
 	return slices.DeleteFunc(f.mail(dropbox.Lead), func(m *dropbox.Message) bool { return m.ReplyTo != id })
 }
 
-// retry gives a dead letter of an agent another chance.
+// retry retries a dead letter of an agent.
 func (f *field) retry(name, id string) {
 	f.t.Helper()
 	box, err := f.store.Mailbox(name)
@@ -44,7 +44,7 @@ func (f *field) retry(name, id string) {
 	f.t.Fatalf("%s is not dead", id)
 }
 
-// A dead letter that was given another chance and dies again is told of again.
+// A dead letter that is retried and dies again is reported again.
 func TestASecondDeathIsToldAgain(t *testing.T) {
 	f := newField(t, "coder")
 	f.start()
@@ -64,7 +64,7 @@ func TestASecondDeathIsToldAgain(t *testing.T) {
 	if n := len(f.bounces(id)); n != 2 {
 		t.Errorf("the sender was told %d times of two deaths", n)
 	}
-	// The same holds for what is given up without a turn.
+	// The same holds for a message that is given up without a turn.
 	old := f.send("coder", "too late", expires(time.Now().Add(-time.Hour)))
 	f.answer(old)
 	f.until("it has expired", func() bool { return f.status("coder").Dead == 2 })
@@ -72,9 +72,9 @@ func TestASecondDeathIsToldAgain(t *testing.T) {
 	f.until("it has expired again", func() bool { return len(f.bounces(old)) == 2 })
 }
 
-// Two poison messages one after the other: the first is given up, the second gets
-// one try and opens the breaker; when a person starts the agent, it gets the rest
-// of its tries, and then comes the next one.
+// Two poison messages in a row: the first is given up, the second gets one try and opens
+// the breaker. When a person starts the agent, the second gets its remaining tries, and
+// then comes the next message.
 func TestTwoPoisonMessagesInARow(t *testing.T) {
 	f := newField(t, "coder")
 	f.start()
@@ -106,8 +106,8 @@ func TestTwoPoisonMessagesInARow(t *testing.T) {
 	}
 }
 
-// A message that ends the machine each time is found by its turns, which have no
-// end; the next one is worked on.
+// A message that crashes the machine each time is found by its turns, which have no end.
+// The next message is worked on.
 func TestAMessageThatEndsTheMachineIsGivenUp(t *testing.T) {
 	f := newField(t, "coder")
 	id := f.send("coder", "kills the machine")
@@ -116,7 +116,7 @@ func TestAMessageThatEndsTheMachineIsGivenUp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for range 10 { // as many starts, with nothing left of the client
+	for range 10 { // ten starts; the client leaves no trace
 		turn := claim(f, "coder", id)
 		writeRecord(f, turn, id, runner.Process{PID: 1 << 22, Start: 1})
 		entries, err := box.Claimed()
@@ -137,8 +137,8 @@ func TestAMessageThatEndsTheMachineIsGivenUp(t *testing.T) {
 	}
 }
 
-// A message that was begun often and came to an end each time, as one that waits
-// for a usage limit, is no such message, also when its first records are gone.
+// A message that was begun often and whose turns all ended, for example one that waits for
+// a usage limit, is not poison, also when its first records are gone.
 func TestAMessageThatIsOftenPutBackIsKept(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -156,7 +156,7 @@ func TestAMessageThatIsOftenPutBackIsKept(t *testing.T) {
 	for n := 1; n <= 25; n++ {
 		f.until("a turn", func() bool { return len(f.backend.Runs()) == n })
 		f.untilState("coder", swarm.Limited)
-		if n > 11 { // they were rotated away
+		if n > 11 { // they were removed by rotation
 			for _, end := range []string{".json", ".jsonl"} {
 				if err := os.Remove(filepath.Join(journal.HomeOf(f.dir).Turns(), fmt.Sprintf("%s-%d%s", id, n-11, end))); err != nil {
 					t.Fatal(err)

@@ -16,7 +16,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// A start says that lines were missing in the ledger when they were, and not else.
+// The log of a start mentions lines that the ledger lacked, and only then.
 func TestAStartSaysWhatWasMissing(t *testing.T) {
 	const missing = "lines were missing in the ledger"
 	f := newField(t, "coder")
@@ -39,7 +39,7 @@ func TestAStartSaysWhatWasMissing(t *testing.T) {
 	}
 }
 
-// A good turn of an agent in good standing writes nothing about its standing.
+// A good turn of an agent without holds writes nothing about holds.
 func TestAGoodTurnChangesNoHold(t *testing.T) {
 	f := newField(t, "coder")
 	fails := true
@@ -68,8 +68,8 @@ func TestAGoodTurnChangesNoHold(t *testing.T) {
 	}
 }
 
-// An agent that cannot work stops when its message waits again, and not before: nobody
-// looks into cur/ of a stopped agent.
+// An agent that cannot work stops only when its message waits in new/ again, because
+// nothing looks into cur/ of a stopped agent.
 func TestAnAgentStopsWhenItsMessageWaitsAgain(t *testing.T) {
 	f := newField(t, "coder")
 	var once atomic.Bool
@@ -88,7 +88,7 @@ func TestAnAgentStopsWhenItsMessageWaitsAgain(t *testing.T) {
 	}
 }
 
-// The last words of an agent are its own, and not those of a sub-agent.
+// The last words of an agent are its own, not those of a sub-agent.
 func TestTheLastWordsAreTheAgents(t *testing.T) {
 	f := newField(t, "coder")
 	spoken, goOn := make(chan struct{}), make(chan struct{})

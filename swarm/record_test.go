@@ -11,8 +11,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// A record that was cut off while it was jotted down belongs to a client that
-// was sent nothing: the message is taken up as if there were none.
+// A record that a crash cut off in the middle belongs to a client that got no prompt yet:
+// the message begins as if there were no record.
 func TestARecordThatWasCutOff(t *testing.T) {
 	for name, left := range map[string]string{"empty": "", "half": `{"v":1,"turn":"k7f3q9`} {
 		t.Run(name, func(t *testing.T) {
@@ -33,8 +33,8 @@ func TestARecordThatWasCutOff(t *testing.T) {
 	}
 }
 
-// Without a durable record nothing is sent; the turn begins when there is room
-// for one, and nothing was counted.
+// Without a durable record the client gets no prompt. The turn begins when the disk has
+// room for a record, and no failure is counted.
 func TestNothingIsSentWithoutARecord(t *testing.T) {
 	f := newField(t, "coder")
 	var inTheWay string
@@ -42,7 +42,7 @@ func TestNothingIsSentWithoutARecord(t *testing.T) {
 		if inTheWay != "" {
 			return
 		}
-		// A folder with something in it cannot be replaced by a file.
+		// A file cannot replace a folder that has an entry.
 		inTheWay = filepath.Join(journal.HomeOf(f.dir).Turns(), turn.ID+".json")
 		if err := os.Remove(inTheWay); err != nil {
 			t.Error(err)

@@ -10,8 +10,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// A copy of a message that was taken back does not run under its name; under another
-// name it runs, as anything does that somebody puts there, and is not proven.
+// A copy of a finished message does not run under the same name. Under another name it
+// runs, like any file that a person puts there, and is unproven.
 func TestACopyOfACancelledMessage(t *testing.T) {
 	f := newField(t, "coder")
 	id := f.send("coder", "work", subject("one"))
@@ -66,7 +66,7 @@ func TestACopyOfACancelledMessage(t *testing.T) {
 		t.Errorf("a changed copy is proven: %+v", r)
 	}
 
-	// A dead letter can be tried again as before.
+	// A dead letter can still be retried.
 	letters, err := box.DeadLetters().List()
 	if err != nil {
 		t.Fatal(err)

@@ -53,8 +53,8 @@ func TestRestartDecisions(t *testing.T) {
 	}
 }
 
-// The wait that is held against a clock that was set back is bounded, so every
-// wait must be.
+// Every wait is bounded, because after the clock was set back the bound is the only
+// protection.
 func TestNoWaitIsLongerThanTheLongest(t *testing.T) {
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	for name, last := range map[string]journal.Failure{"failed": {At: now, Message: "a"}, "given up": {At: now, Message: "a", GivenUp: true}} {

@@ -10,8 +10,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// A note that was claimed to ride along, and then could be neither taken nor set
-// aside, is not forgotten in cur/ until the next start.
+// A claimed note that could be neither read nor set aside does not stay in cur/ until the
+// next start.
 func TestANoteThatCannotBeSetAsideIsNotForgotten(t *testing.T) {
 	f := newField(t, "coder")
 	once := false

@@ -17,7 +17,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// offline is the status of an agent while no daemon runs.
+// offline returns the status of an agent while no daemon runs.
 func (f *field) offline(name string) swarm.AgentStatus {
 	f.t.Helper()
 	st, err := swarm.Offline(journal.HomeOf(f.dir), f.store, f.plan, f.dir, time.Now())
@@ -33,8 +33,9 @@ func (f *field) offline(name string) swarm.AgentStatus {
 	return swarm.AgentStatus{}
 }
 
-// The count of turns goes on over restarts, with and without a daemon, and so do failed
-// ones; while an agent has one message after the other, the time is that of the turn.
+// The counts of turns and of failed turns continue over restarts, with and without a
+// daemon. While an agent works on one message after the other, the time shown is that of
+// the turn.
 func TestTurnsAreCountedOverRestarts(t *testing.T) {
 	f := newField(t, "coder", "other")
 	f.start()
@@ -107,7 +108,8 @@ func TestDropsAreCountedUntilTheyAreTakenIn(t *testing.T) {
 	f.until("they are taken in", func() bool { return f.status("coder").Drops == 0 && len(f.files("coder", "done")) == 4 })
 }
 
-// An agent that waits for an answer is asking: since when, of whom, and what to do.
+// An agent that waits for an answer is "asking". The status shows since when, whom it
+// asked, and what to do.
 func TestAnAgentThatWaitsForAnAnswerIsAsking(t *testing.T) {
 	f := newField(t, "coder")
 	next := make(chan struct{})
@@ -158,8 +160,8 @@ func TestAnAgentThatWaitsForAnAnswerIsAsking(t *testing.T) {
 	}
 }
 
-// After an update the client asks a daemon of the version before until that is restarted. Its
-// problems are sentences.
+// After an update, the new client talks to the old daemon until a restart. The problems
+// that it shows are sentences.
 func TestTheStatusOfAnOlderDaemonIsRead(t *testing.T) {
 	var st swarm.Status
 	if err := json.Unmarshal([]byte(`{"v":1,"trouble":["the disk is full",{"why":"it was moved","next":"claude-swarm restart"}]}`), &st); err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// An urgent message reaches the running turn, is answered by its result, and has
-// a separate receipt; what is not urgent waits.
+// An urgent message reaches the running turn, is answered by its result, and has a separate
+// receipt. A message that is not urgent waits.
 func TestAnUrgentMessageReachesTheRunningTurn(t *testing.T) {
 	f := newField(t, "coder")
 	f.backend.Script = func(turn runner.Turn) []runnertest.Step {
@@ -47,7 +47,7 @@ func TestAnUrgentMessageReachesTheRunningTurn(t *testing.T) {
 	f.until("all is filed", func() bool { return len(f.files("coder", "new"))+len(f.files("coder", "cur")) == 0 })
 }
 
-// A message that was brought to a turn that fails, or too late, gets a separate turn.
+// A message that reaches a turn too late, or a turn that fails, gets a separate turn.
 func TestWhatTheTurnDidNotTakeInWaits(t *testing.T) {
 	for name, end := range map[string][]runnertest.Step{
 		"the turn failed":    {runnertest.TakeIn(), runnertest.Fail("no luck")},
@@ -78,8 +78,8 @@ func TestWhatTheTurnDidNotTakeInWaits(t *testing.T) {
 	}
 }
 
-// A daemon that dies takes nothing along: what its client had taken in and done is
-// filed by the next one, and what it had not done waits.
+// A daemon dies while its client works. The next daemon files the messages that the client
+// received and finished; the unfinished ones wait.
 func TestSteeredMessagesLiveThroughACrash(t *testing.T) {
 	const uuid = "00000000-0000-5000-8000-00000000000a"
 	for name, tookIn := range map[string]bool{"taken in": true, "not taken in": false} {

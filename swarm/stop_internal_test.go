@@ -2,8 +2,8 @@ package swarm
 
 import "testing"
 
-// Only the wait that closes a circle is refused. Waits of turns that have ended, or that
-// were given up, do not count.
+// Only the wait that closes a circle is refused. Waits of ended turns, and waits that were
+// given up, do not count.
 func TestWaits(t *testing.T) {
 	var w waits
 	coder, reviewer := make(chan struct{}), make(chan struct{})

@@ -7,8 +7,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// Turns that stop one another would each wait for the end of the other. One of them
-// does not wait, and all are stopped in the end.
+// Two turns that stop each other would both wait for the other's end. One of them does not
+// wait, and in the end both are stopped.
 func TestAgentsThatStopOneAnotherDoNotWaitForEver(t *testing.T) {
 	for name, ring := range map[string][]string{
 		"two":   {"coder", "reviewer"},
@@ -28,7 +28,7 @@ func TestAgentsThatStopOneAnotherDoNotWaitForEver(t *testing.T) {
 			results := make(chan result, len(ring))
 			for i, by := range ring {
 				next := ring[(i+1)%len(ring)]
-				go func() { // read below, or ended with the field
+				go func() { // received below, or ended with the field
 					_, err := f.daemon.StopAgent(t.Context(), next, by, false)
 					results <- result{by, err}
 				}()
@@ -42,7 +42,7 @@ func TestAgentsThatStopOneAnotherDoNotWaitForEver(t *testing.T) {
 				if _, later := errors.AsType[*swarm.LaterError](r.err); later != (n == 0) || n > 0 && r.err != nil {
 					t.Errorf("stop %d that returned, by %s: %v", n, r.by, r.err)
 				}
-				// Its turn goes on, and ends.
+				// The turn of this agent continues and ends.
 				if _, err := f.daemon.Interrupt(t.Context(), r.by, "lead", ""); err != nil {
 					t.Fatal(err)
 				}

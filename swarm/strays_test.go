@@ -12,7 +12,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// alerts are what the lead was told with a subject that has that part.
+// alerts returns the lead's messages whose subject contains part.
 func (f *field) alerts(part string) []*dropbox.Message {
 	f.t.Helper()
 	return slices.DeleteFunc(f.mail(dropbox.Lead), func(m *dropbox.Message) bool {
@@ -20,8 +20,8 @@ func (f *field) alerts(part string) []*dropbox.Message {
 	})
 }
 
-// A file in a folder that is not a mailbox stays there; the lead is told once, with
-// the name that was meant, also across a restart.
+// A file in a folder that is not a mailbox stays there. The lead gets one alert with the
+// name that was probably meant, also across a restart.
 func TestADropIntoAWrongFolderIsTold(t *testing.T) {
 	f := newField(t, "coder", "reviewer")
 	f.start()
@@ -38,7 +38,7 @@ func TestADropIntoAWrongFolderIsTold(t *testing.T) {
 	f.until("the lead is told", func() bool { return len(f.alerts("codr/")) > 0 && len(f.alerts("loose.md")) > 0 })
 	f.halt()
 	f.start()
-	// Two looks at the folders later at the earliest.
+	// After two looks at the folders at the latest.
 	drop(f, "coder", "a.md", "first\n")
 	f.until("a turn", func() bool { return len(f.bodies()) == 1 })
 	f.until("another look", func() bool { return f.looked() })
@@ -59,8 +59,8 @@ func TestADropIntoAWrongFolderIsTold(t *testing.T) {
 	}
 }
 
-// looked waits until the folders were looked at once more: a mark of the store that
-// is deleted comes back then.
+// looked waits for the next complete look at the folders, which recreates a deleted mark of
+// the store.
 func (f *field) looked() bool {
 	f.t.Helper()
 	mark := filepath.Join(f.store.Dir(), "version")
@@ -71,8 +71,8 @@ func (f *field) looked() bool {
 	return true
 }
 
-// A file in new/ without a message's name is set aside, and the lead is told once; it can
-// be given back, and is a drop then.
+// A file in new/ whose name is not a message's is set aside, and the lead gets one alert.
+// When a person restores the file, it counts as dropped.
 func TestAFileWithoutAMessagesNameIsTold(t *testing.T) {
 	f := newField(t, "coder")
 	f.start()
@@ -90,7 +90,7 @@ func TestAFileWithoutAMessagesNameIsTold(t *testing.T) {
 	f.retry("coder", id)
 	f.until("it is taken in", func() bool { return slices.Contains(f.bodies(), "do it") })
 
-	// In the lead's own mailbox nobody else would say so.
+	// For the lead's own mailbox this alert is the only report.
 	if err := os.WriteFile(filepath.Join(f.store.Dir(), "lead/new/note.md"), []byte("look\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +101,7 @@ func TestAFileWithoutAMessagesNameIsTold(t *testing.T) {
 	}
 }
 
-// An agent that may not work has its mailbox looked through as well.
+// The mailbox of an agent that may not work is looked through as well.
 func TestAMisnamedFileOfAStoppedAgentIsTold(t *testing.T) {
 	f := newField(t, "coder")
 	f.start()

@@ -23,26 +23,26 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// field is a project with a store and a scripted backend. A daemon is started on
-// it, stopped, and started again.
+// A field is a project with a store and a scripted backend. Its methods start a daemon on
+// it, stop it, and start it again.
 type field struct {
 	t         *testing.T
 	dir       string
 	store     *dropbox.Store
 	backend   *runnertest.Scripted
 	clients   runner.Backend // of real processes; see newClientField
-	home      string         // of those
+	home      string         // of the real processes
 	listeners []mail.Listener
 	plan      swarm.Plan
 	restart   swarm.RestartPolicy
 	tokens    map[string]string
 	environ   []string
-	tools     *runner.Server // of the swarm, which agents have whose Spec says so; may be nil
+	tools     *runner.Server // the swarm's, for agents whose Spec asks for tools; may be nil
 	sweep     time.Duration
 	gate      mail.Gate      // may be nil
 	announcer mail.Announcer // may be nil
 	advise    func(swarm.Spec) string
-	before    func(runner.Turn) // is called before the backend runs a turn; may be nil
+	before    func(runner.Turn) // runs before each turn of the backend; may be nil
 	short     func() string     // why the machine has nothing left for a client; nil or "": it has
 
 	daemon *swarm.Swarm
@@ -52,7 +52,7 @@ type field struct {
 	log    *syncLog
 }
 
-// quick are restart times that a test can wait for.
+// quick is a restart policy with short times for tests.
 var quick = swarm.RestartPolicy{NotBegun: 20 * time.Millisecond, MaxDelay: 100 * time.Millisecond, Disk: 20 * time.Millisecond}
 
 func newField(t *testing.T, agents ...string) *field {
@@ -60,7 +60,7 @@ func newField(t *testing.T, agents ...string) *field {
 	return newFieldIn(t, t.TempDir(), agents...)
 }
 
-// newFieldIn is newField in a folder that is there.
+// newFieldIn is newField in an existing folder.
 func newFieldIn(t *testing.T, dir string, agents ...string) *field {
 	t.Helper()
 	box := filepath.Join(dir, ".dead-drop")
@@ -93,7 +93,7 @@ func newFieldIn(t *testing.T, dir string, agents ...string) *field {
 	return f
 }
 
-// foreseen is a backend that says which turn comes next.
+// foreseen is a backend that knows the next turn in advance.
 type foreseen struct {
 	runner.Backend
 	before func(runner.Turn)
@@ -143,7 +143,7 @@ func (f *field) start() {
 	}
 }
 
-// reopen gives the field a store of other options, before the first start.
+// reopen gives the field a store with other options, before the first start.
 func (f *field) reopen(o dropbox.Options) {
 	f.t.Helper()
 	store, err := dropbox.Open(f.store.Dir(), o)
@@ -156,7 +156,7 @@ func (f *field) reopen(o dropbox.Options) {
 	f.store = store
 }
 
-// halt ends the daemon at once, if one runs.
+// halt kills the daemon, if one runs.
 func (f *field) halt() {
 	f.t.Helper()
 	if f.daemon == nil {
@@ -186,10 +186,10 @@ func (f *field) send(to, body string, set ...func(*dropbox.Message)) string {
 	return d.ID
 }
 
-// patience bounds the wait for what takes milliseconds on an idle machine.
+// patience bounds a wait for an event that takes milliseconds on an idle machine.
 const patience = 3 * time.Minute
 
-// until waits for a condition, which is asked after everything that happens.
+// until waits for a condition, and checks it after every event.
 func (f *field) until(what string, ok func() bool) {
 	f.t.Helper()
 	var events *swarm.Subscription
@@ -219,8 +219,8 @@ func (f *field) until(what string, ok func() bool) {
 	}
 }
 
-// alertsDelivered waits until the daemon has delivered its alerts, or a while where it
-// cannot.
+// alertsDelivered waits until the daemon has delivered its alerts, or for a fixed time if
+// it cannot deliver.
 func (f *field) alertsDelivered() {
 	events, waits := journal.Open(journal.HomeOf(f.dir).Dir(), durable.Files{}, nil), errors.New("an alert waits")
 	for deadline := time.Now().Add(time.Second); f.daemon != nil && time.Now().Before(deadline); time.Sleep(time.Millisecond) {
@@ -236,7 +236,7 @@ func (f *field) alertsDelivered() {
 	}
 }
 
-// mail lists the messages that wait for somebody.
+// mail lists the messages in an agent's new/.
 func (f *field) mail(name string) []*dropbox.Message {
 	f.t.Helper()
 	if name == dropbox.Lead {
@@ -288,7 +288,7 @@ func (f *field) status(name string) swarm.AgentStatus {
 	return st.Agents[0]
 }
 
-// untilState waits until an agent is in a state.
+// untilState waits for a state of an agent.
 func (f *field) untilState(name string, want swarm.State) swarm.AgentStatus {
 	f.t.Helper()
 	var got swarm.AgentStatus
@@ -296,7 +296,7 @@ func (f *field) untilState(name string, want swarm.State) swarm.AgentStatus {
 	return got
 }
 
-// files lists what lies in a folder of a mailbox, without folders.
+// files lists the files in a folder of a mailbox, without sub-folders.
 func (f *field) files(parts ...string) []string {
 	f.t.Helper()
 	var out []string
@@ -314,7 +314,7 @@ func (f *field) files(parts ...string) []string {
 	return out
 }
 
-// nothingLeft checks that an agent's mailbox has nothing under way.
+// nothingLeft checks that no work is left in an agent's mailbox.
 func (f *field) nothingLeft(name string) {
 	f.t.Helper()
 	for _, dir := range []string{"new", "cur"} {
@@ -324,7 +324,7 @@ func (f *field) nothingLeft(name string) {
 	}
 }
 
-// receipt waits for the receipt of a message that is done, and reads it.
+// receipt waits for the receipt of a finished message, and returns it.
 func (f *field) receipt(name, id string) *journal.Receipt {
 	f.t.Helper()
 	path := ""
@@ -344,7 +344,7 @@ func (f *field) receipt(name, id string) *journal.Receipt {
 	return r
 }
 
-// bodies are the bodies of the prompts that the backend was given.
+// bodies returns the bodies of the prompts that the backend got.
 func (f *field) bodies() []string {
 	var out []string
 	for _, r := range f.backend.Runs() {
@@ -355,7 +355,7 @@ func (f *field) bodies() []string {
 	return out
 }
 
-// syncLog keeps what the daemon logs, for a test that fails.
+// syncLog keeps the daemon's log for a test that fails.
 type syncLog struct {
 	mu sync.Mutex
 	b  strings.Builder
@@ -380,7 +380,7 @@ func from(name string) func(*dropbox.Message)     { return func(m *dropbox.Messa
 func hops(n int) func(*dropbox.Message)           { return func(m *dropbox.Message) { m.Hops = n } }
 func expires(t time.Time) func(*dropbox.Message)  { return func(m *dropbox.Message) { m.Expires = t } }
 
-// waitFor lets a turn go on when ch is closed.
+// waitFor blocks a turn until ch is closed.
 func waitFor(ch <-chan struct{}) runnertest.Step {
 	return runnertest.Do(func(ctx context.Context, _ runner.Turn) error {
 		select {
@@ -392,7 +392,7 @@ func waitFor(ch <-chan struct{}) runnertest.Step {
 	})
 }
 
-// restore puts a message that is done back into new/, as a git checkout may.
+// restore puts a finished message back into new/, as a git checkout may.
 func restore(f *field, name, id string) {
 	f.t.Helper()
 	for _, file := range f.files(name, "done") {

@@ -12,7 +12,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// golden compares got with a file of testdata, or rewrites it with UPDATE=1.
+// golden compares got with a file in testdata; with UPDATE=1 it rewrites the file.
 func golden(t *testing.T, name, got string) {
 	t.Helper()
 	path := filepath.Join("testdata", name)

@@ -14,7 +14,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// newIdle is a swarm that does not run, of one agent, coder.
+// newIdle returns a swarm with one agent, coder, that does not run.
 func newIdle(t *testing.T) *Swarm {
 	t.Helper()
 	project := t.TempDir()
@@ -57,8 +57,8 @@ func claimed(t *testing.T, a *member, as dropbox.Type) *dropbox.Claim {
 	return c
 }
 
-// A client belongs to an agent as long as one of its turns does: the message of an earlier
-// one is done, that of the running one lies in cur/.
+// A client belongs to an agent as long as one of its turns does: here the message of its
+// earlier turn is done, and that of the running turn is in cur/.
 func TestAClientOfALaterTurnIsNoOrphan(t *testing.T) {
 	s := newIdle(t)
 	a := s.agents["coder"]
@@ -84,7 +84,8 @@ func TestAClientOfALaterTurnIsNoOrphan(t *testing.T) {
 	}
 }
 
-// Turns that cannot be looked at are told of: what is left of them may run on.
+// A start reports the turns whose records it cannot read, because their processes may still
+// run.
 func TestTurnsThatCannotBeLookedAt(t *testing.T) {
 	home := journal.HomeOf(t.TempDir())
 	if err := os.MkdirAll(home.Dir(), 0o700); err != nil {

@@ -21,8 +21,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// A message that somebody takes away while it is taken up is nobody's any more; the others
-// are worked on.
+// A message that disappears while the daemon takes it over is dropped; the others are
+// worked on.
 func TestAMessageThatGoesWhileItIsTakenUp(t *testing.T) {
 	f := newField(t, "coder")
 	stays := f.send("coder", "work")
@@ -47,8 +47,8 @@ func TestAMessageThatGoesWhileItIsTakenUp(t *testing.T) {
 	}
 }
 
-// The notes of a failed turn wait again before its message is settled, however often the
-// disk refuses it: nobody looks into cur/ after that.
+// The notes of a failed turn wait again before its message is settled, even if the disk
+// refuses that several times, because nothing looks into cur/ later.
 func TestTheNotesOfAFailedTurnWaitAgain(t *testing.T) {
 	f := newField(t, "coder")
 	f.plan.Agents[0].MaxFailures = 1
@@ -96,7 +96,8 @@ func TestAClientThatWaitedForADeadDaemonIsEnded(t *testing.T) {
 	})
 }
 
-// A record that cannot be read keeps no other client from being ended that nobody takes up.
+// One unreadable record does not keep the daemon from ending the other clients that no
+// agent takes over.
 func TestAnOrphanBesideARecordThatCannotBeRead(t *testing.T) {
 	f := newField(t, "coder")
 	ended, p := leftover(t, "bbbbbbbbbb-1")
@@ -112,7 +113,8 @@ func TestAnOrphanBesideARecordThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// Without a window, or a place for the record, no client is started and nothing is counted.
+// Without a window, or without room for the record, no client starts and no failure is
+// counted.
 func TestNoClientIsStartedWithoutItsFiles(t *testing.T) {
 	for name, c := range map[string]struct {
 		spoil, heal func(journal.Home) error
@@ -154,7 +156,7 @@ func TestNoClientIsStartedWithoutItsFiles(t *testing.T) {
 	}
 }
 
-// The advice to an agent depends on the tools that it really has.
+// The advice to an agent depends on the tools that the agent really has.
 func TestAdviceKnowsTheTools(t *testing.T) {
 	for _, has := range []bool{true, false} {
 		f := newField(t, "coder")
@@ -180,13 +182,13 @@ func TestAdviceKnowsTheTools(t *testing.T) {
 	}
 }
 
-// A message that was brought to a turn that failed waits again, though the disk refuses it
-// once.
+// A message that was brought to a turn that failed waits again, also when the disk refuses
+// that once.
 func TestWhatWasBroughtToAFailedTurnIsNotForgotten(t *testing.T) {
 	f := newField(t, "coder")
 	var refused atomic.Bool
 	f.reopen(dropbox.Options{Step: func(st dropbox.Step) error {
-		// The name of what is urgent begins with 0.
+		// The names of urgent messages begin with 0.
 		if strings.HasPrefix(st.Name, "coder/cur/0-") && strings.HasPrefix(st.To, "coder/new/") && refused.CompareAndSwap(false, true) {
 			return syscall.EIO
 		}
@@ -213,8 +215,8 @@ func TestWhatWasBroughtToAFailedTurnIsNotForgotten(t *testing.T) {
 	}
 }
 
-// Work that was published is closed before its message is filed, though the disk refuses it
-// once: nobody would close it after that, and it would be offered again.
+// Published work is closed before its message is filed, also when the disk refuses that
+// once. Nothing would close it later, and it would be offered again.
 func TestAPublicationIsClosedBeforeItsMessageIsFiled(t *testing.T) {
 	f := newField(t, "coder")
 	f.subscribe("coder", "work")

@@ -19,8 +19,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// traced is a home with a turn of a and one of b, which was passed on more often. The pid
-// file is of a client that has ended.
+// traced is a home with a turn of a, and one of b with more hops. The pid file names a
+// client that has ended.
 func traced(t *testing.T) journal.Home {
 	t.Helper()
 	home := journal.HomeOf(t.TempDir())
@@ -41,8 +41,9 @@ func traced(t *testing.T) journal.Home {
 	return home
 }
 
-// Where no client was noted and no daemon is above, nobody is below a turn: the processes
-// above are not read. The mark in the process's own environment counts.
+// When no client is on record and no daemon is among the parent processes, a process
+// belongs to no turn by its parents, which are then not read. The mark in its environment
+// counts.
 func TestWithoutClientsNobodyIsBelowATurn(t *testing.T) {
 	home := traced(t)
 	script := `CLAUDE_SWARM_TURN=aaaaaaaaaa-1 sh -c "env -i PATH=$PATH sh -c 'echo \$\$; read x; true'; true"; true`
@@ -61,7 +62,7 @@ func TestWithoutClientsNobodyIsBelowATurn(t *testing.T) {
 	}
 }
 
-// pidIn is the process that a script of a shell says it is, while it waits.
+// pidIn starts a shell script that prints a pid and waits, and returns that pid.
 func pidIn(t *testing.T, script string) int {
 	t.Helper()
 	cmd := exec.Command("sh", "-c", script)
@@ -78,7 +79,7 @@ func pidIn(t *testing.T, script string) int {
 	}
 	t.Cleanup(func() {
 		in.Close()
-		_ = cmd.Wait() // its status is that of the last command of the script
+		_ = cmd.Wait() // the exit status is that of the script's last command
 	})
 	var pid int
 	if _, err := fmt.Fscan(bufio.NewReader(out), &pid); err != nil {
@@ -87,8 +88,8 @@ func pidIn(t *testing.T, script string) int {
 	return pid
 }
 
-// A caller is found by the processes above, whatever its own environment says: emptied, of
-// another agent, or of another turn.
+// A caller is identified by its parent processes. Its own environment does not matter: it
+// may be empty, or name another agent or another turn.
 func TestACallerIsTracedByItsProcesses(t *testing.T) {
 	home := traced(t)
 	waits := `'echo $$; read x; true'`
@@ -116,11 +117,11 @@ func TestACallerIsTracedByItsProcesses(t *testing.T) {
 	}
 }
 
-// quoted makes a quoted script fit into double quotes.
+// quoted escapes a quoted script for use inside double quotes.
 func quoted(s string) string { return strings.ReplaceAll(s, "$$", `\$\$`) }
 
-// A process that the daemon has adopted belongs to a turn, though nothing says to which:
-// while clients live to the one with the most hops, else to the last one.
+// A process that the daemon adopted belongs to a turn even if nothing says to which one:
+// while clients live, to the turn with the most hops, otherwise to the last turn.
 func TestACallerThatTheDaemonAdopted(t *testing.T) {
 	home := traced(t)
 	note := rendezvous.Note{PID: os.Getpid(), Since: time.Now(), Version: "test"}
@@ -132,7 +133,7 @@ func TestACallerThatTheDaemonAdopted(t *testing.T) {
 		t.Fatal(got, err)
 	}
 	defer lock.Unlock()
-	// This process has the place of the daemon, and reaps orphans as it does.
+	// This process plays the daemon and adopts orphans as the daemon does.
 	pid := pidIn(t, `(env -i setsid sh -c 'echo $$; read x; true' <&3 &) 3<&0; cat`)
 	then := time.Now().Add(-time.Minute)
 	if err := os.Chtimes(filepath.Join(home.Turns(), "bbbbbbbbbb-1.json"), then, then); err != nil {
@@ -164,8 +165,8 @@ func TestACallerThatTheDaemonAdopted(t *testing.T) {
 	}
 }
 
-// An environment that speaks of a turn which does not run is refused, and names no file
-// elsewhere.
+// An environment that names a turn which does not run is refused, and cannot point to a
+// file elsewhere.
 func TestAnEnvironmentOfNoTurn(t *testing.T) {
 	home := traced(t)
 	if _, err := home.Tokens(dropbox.Lead, "a", "b"); err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// troubled tells whether the status complains of something.
+// troubled reports whether the status has a complaint.
 func (f *field) troubled(part string) bool {
 	f.t.Helper()
 	st, err := f.daemon.Status()
@@ -25,8 +25,8 @@ func (f *field) troubled(part string) bool {
 	return slices.ContainsFunc(st.Trouble, func(p swarm.Problem) bool { return strings.Contains(p.Why, part) })
 }
 
-// A complaint about the daemon's own files goes when they can be written again,
-// and what was deleted is made again.
+// A complaint about the daemon's own files ends when they can be written again. Deleted
+// files are recreated.
 func TestAComplaintAboutFilesGoes(t *testing.T) {
 	f := newField(t, "coder")
 	f.sweep = time.Hour
@@ -52,7 +52,7 @@ func TestAComplaintAboutFilesGoes(t *testing.T) {
 	f.until("the complaint is gone", func() bool { return !f.troubled("pids") })
 }
 
-// The lead is told of what it could not be told of, once, when its mailbox can be
+// An alert that could not be delivered reaches the lead once, when its mailbox can be
 // written again.
 func TestAnAlertWaitsForTheDisk(t *testing.T) {
 	f := newField(t, "coder")
@@ -80,8 +80,8 @@ func TestAnAlertWaitsForTheDisk(t *testing.T) {
 	}
 }
 
-// The complaint that the mailboxes are gone goes soon after they are back, not
-// only at the next look at everything.
+// The complaint that the mailboxes are gone ends soon after they are back, not only at the
+// next periodic look.
 func TestMailboxesThatAreBackAreSeenSoon(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -101,8 +101,7 @@ func TestMailboxesThatAreBackAreSeenSoon(t *testing.T) {
 	f.answer(f.send("coder", "work"))
 }
 
-// An agent that stopped while nothing could be written down is stopped after a
-// restart, too.
+// An agent that stopped while the disk refused all writes is still stopped after a restart.
 func TestWhatIsStoppedIsWrittenDownLater(t *testing.T) {
 	f := newField(t, "coder")
 	f.start()
@@ -121,7 +120,7 @@ func TestWhatIsStoppedIsWrittenDownLater(t *testing.T) {
 	f.untilState("coder", swarm.Stopped)
 }
 
-// A folder that cannot be looked at keeps nobody from knowing what the agents do.
+// An unreadable folder does not keep the status from showing the agents' states.
 func TestTheStatusOfWhatCannotBeCounted(t *testing.T) {
 	f := newField(t, "coder", "reviewer")
 	f.start()

@@ -13,8 +13,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// pingPong makes two agents wake each other by messages that no rule holds: in the name
-// of the lead, without a proof, in a separate conversation.
+// pingPong makes two agents wake each other by messages that no rule refuses: sent as the
+// lead, without a proof, each in a new conversation.
 func (f *field) pingPong() {
 	f.backend.Script = func(turn runner.Turn) []runnertest.Step {
 		return []runnertest.Step{runnertest.Do(func(context.Context, runner.Turn) error {
@@ -45,8 +45,8 @@ func (f *field) held(turns int) swarm.AgentStatus {
 	return paused
 }
 
-// Agents that wake each other past every rule are paused at the bound. Only a person
-// lets them go on, also after a restart, and the lead is told once.
+// Agents that wake each other past every rule are paused at the limit. Only a person can
+// resume them, also after a restart, and the lead gets one alert.
 func TestTurnsWithoutAPersonAreBounded(t *testing.T) {
 	f := newField(t, "a", "b")
 	f.plan.TurnsPerHour = 5
@@ -54,7 +54,7 @@ func TestTurnsWithoutAPersonAreBounded(t *testing.T) {
 	f.start()
 	f.send("a", "Begin.", typed(dropbox.Handoff))
 	paused := f.held(5)
-	// Each begins five; the first turn of a is a person's.
+	// Each agent begins five turns; the first turn of a is for a person.
 	first := len(f.backend.Runs())
 	if first > 11 {
 		t.Errorf("%d turns, want 11 at most", first)
@@ -69,7 +69,7 @@ func TestTurnsWithoutAPersonAreBounded(t *testing.T) {
 		t.Errorf("%d messages wait, want the one that would have been next", n)
 	}
 
-	// A restart changes nothing, and no agent may end it.
+	// A restart does not change that, and no agent may resume them.
 	f.halt()
 	f.start()
 	f.held(5)
@@ -88,7 +88,7 @@ func TestTurnsWithoutAPersonAreBounded(t *testing.T) {
 		t.Errorf("%d turns, %d before the restart", n, first)
 	}
 
-	// A person begins the count again, for the next daemon too.
+	// A person's order resets the count, also for the next daemon.
 	if err := f.daemon.Resume(paused.Name, dropbox.Lead); err != nil {
 		t.Fatal(err)
 	}
@@ -99,8 +99,8 @@ func TestTurnsWithoutAPersonAreBounded(t *testing.T) {
 	}
 }
 
-// After a person's order a restart does not count what was before it, and counts what
-// came after it.
+// After a person's order, a restart does not count the turns before it, but counts those
+// after it.
 func TestTheCountOfTurnsSurvivesARestart(t *testing.T) {
 	f := newField(t, "a", "b")
 	f.plan.TurnsPerHour = 3
@@ -117,7 +117,7 @@ func TestTheCountOfTurnsSurvivesARestart(t *testing.T) {
 		f.untilState("a", swarm.Idle)
 	}
 	drops(2)
-	if err := f.daemon.Resume("a", dropbox.Lead); !errors.Is(err, swarm.ErrNotPaused) { // the count begins again anyway
+	if err := f.daemon.Resume("a", dropbox.Lead); !errors.Is(err, swarm.ErrNotPaused) { // the count starts at zero anyway
 		t.Fatal(err)
 	}
 	drops(2)
@@ -128,7 +128,7 @@ func TestTheCountOfTurnsSurvivesARestart(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.held(3)
-	// A message from a person waits too: the agent does not resume by itself.
+	// A message from a person waits too: it does not resume the agent.
 	f.send("a", "go on")
 	f.held(3)
 	if n := len(f.backend.Runs()); n != 5 {
@@ -140,7 +140,7 @@ func TestTheCountOfTurnsSurvivesARestart(t *testing.T) {
 }
 
 // Only a person may resume an agent that a person holds. An agent may end a hold by an
-// agent or the daemon.
+// agent or by the daemon.
 func TestAnAgentUndoesNoOrderOfAPerson(t *testing.T) {
 	f := newField(t, "coder", "reviewer")
 	f.start()

@@ -20,20 +20,20 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/claude"
 )
 
-// asVictim makes the test binary a program that kills itself with SIGKILL at one
-// exact place: the daemon of a client field, or a sender. Its value is the place.
+// asVictim makes the test binary a program that kills itself with SIGKILL at one exact
+// place, as the daemon of a client field or as a sender. Its value is the place.
 const (
 	asVictim   = "SWARM_TEST_VICTIM"
 	victimDir  = "SWARM_TEST_DIR"
 	victimHome = "SWARM_TEST_HOME"
-	// victimLinger lets the clients of the daemon stay, whatever its value.
+	// victimLinger, with any value, makes the clients of the daemon outlive it.
 	victimLinger = "SWARM_TEST_LINGER"
 )
 
 // A place is where a victim dies: right after a change on disk, or at a moment in
 // the life of a turn.
 type place struct {
-	after   func(dropbox.Step) bool // the change is made, and then the end comes
+	after   func(dropbox.Step) bool // the process dies right after this change
 	turn    moment
 	sends   bool // the victim is a sender, with the key "k" if keyed
 	keyed   bool
@@ -50,14 +50,15 @@ const (
 	afterEnd    moment = "the client has ended, and its result is in the file"
 )
 
-// changes is a change of that kind, with paths that begin so.
+// changes matches a change of that operation whose paths begin with the prefixes.
 func changes(op dropbox.Op, name, to string) func(dropbox.Step) bool {
 	return func(st dropbox.Step) bool {
 		return st.Op == op && strings.HasPrefix(st.Name, name) && strings.HasPrefix(st.To, to)
 	}
 }
 
-// ends is a change of that kind whose second path lies in a folder and has an ending.
+// ends matches a change of that operation whose second path is in a folder and has a
+// suffix.
 func ends(op dropbox.Op, folder, ending string) func(dropbox.Step) bool {
 	return func(st dropbox.Step) bool {
 		return st.Op == op && strings.HasPrefix(st.To, folder) && strings.HasSuffix(st.To, ending)
@@ -84,7 +85,7 @@ var places = map[string]place{
 	"buried":           {after: ends(dropbox.OpReplace, "coder/dead/", ".md")},
 }
 
-// die ends this process as kill -9 does.
+// die kills this process like kill -9.
 func die() {
 	if err := syscall.Kill(os.Getpid(), syscall.SIGKILL); err != nil {
 		log.Fatal(err)
@@ -92,7 +93,7 @@ func die() {
 	select {}
 }
 
-// victimMain is the whole life of a victim. It returns when it was not killed.
+// victimMain runs a victim. It returns only when the victim was not killed.
 func victimMain(at string) int {
 	p, ok := places[at]
 	if !ok {
@@ -101,9 +102,9 @@ func victimMain(at string) int {
 	}
 	dir := os.Getenv(victimDir)
 	box := filepath.Join(dir, ".dead-drop")
-	// Where clients stay the first message is spared: what is cut is the turn of the
-	// second, in the client of the first.
-	var spared atomic.Bool // changes are made by several goroutines
+	// Where clients outlive the daemon, the first message is spared: the cut hits the turn
+	// of the second, in the client of the first.
+	var spared atomic.Bool // several goroutines make changes
 	spared.Store(os.Getenv(victimLinger) == "")
 	store, err := dropbox.Open(box, dropbox.Options{Step: func(st dropbox.Step) error {
 		if !spared.Load() {
@@ -169,7 +170,7 @@ type fatal struct{}
 
 func (fatal) Fatal(args ...any) { log.Fatal(args...) }
 
-// doomed is a backend in which the daemon dies.
+// doomed is a backend whose turn kills the daemon.
 type doomed struct {
 	runner.Backend
 	place place
@@ -196,7 +197,7 @@ func (b *doomed) Serve(ctx context.Context, t runner.Turn, c runner.Warm) (runne
 	return out, stays
 }
 
-// doom is the turn in which the daemon dies.
+// doom runs the turn that kills the daemon.
 func (b *doomed) doom(t runner.Turn) runner.Turn {
 	var client runner.Process
 	started, event := t.Started, t.Event
@@ -222,7 +223,7 @@ func (b *doomed) doom(t runner.Turn) runner.Turn {
 	return t
 }
 
-// dies runs a victim until it has killed itself at that place.
+// dies runs a victim and waits until it has killed itself at that place.
 func (f *field) dies(at string, env ...string) {
 	f.t.Helper()
 	self, err := os.Executable()
@@ -241,7 +242,7 @@ func (f *field) dies(at string, env ...string) {
 	}
 }
 
-// begun are the turns that a client has begun, by the first line of their bodies.
+// begun lists the turns that the clients began, by the first lines of the bodies.
 func (f *field) begun() []string {
 	f.t.Helper()
 	data, err := os.ReadFile(filepath.Join(f.home, "turns.log"))

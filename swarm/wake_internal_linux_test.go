@@ -82,7 +82,7 @@ func BenchmarkWake(b *testing.B) {
 		}
 		ctx, cancel := context.WithCancel(b.Context())
 		woken := make(chan int64)
-		go func() { // ends with ctx; what an agent does that has nothing to do
+		go func() { // ends with ctx; it runs what an idle agent runs
 			for a := s.agents["coder"]; ; {
 				a.wakeup.wait(ctx, forever)
 				if ctx.Err() != nil {
@@ -105,7 +105,7 @@ func BenchmarkWake(b *testing.B) {
 // folder in which files go from tmp/ to new/.
 const renamerVar = "SWARM_BENCH_RENAMER"
 
-// wakes lets another process rename files and takes the times.
+// wakes makes another process rename files and collects the times.
 func wakes(b *testing.B, dir string, woken <-chan int64) {
 	orders, give, err := os.Pipe()
 	if err != nil {
@@ -131,7 +131,7 @@ func wakes(b *testing.B, dir string, woken <-chan int64) {
 		if err := os.WriteFile(filepath.Join(dir, "tmp", name), []byte("---\nv: 1\n---\nhello\n"), 0o600); err != nil {
 			b.Fatal(err)
 		}
-		time.Sleep(300 * time.Microsecond) // until everybody sleeps: a wake is measured, not a spin
+		time.Sleep(300 * time.Microsecond) // until both processes sleep: the benchmark measures a wake, not a spin
 		if _, err := fmt.Fprintln(give, name); err != nil {
 			b.Fatal(err)
 		}
@@ -152,11 +152,11 @@ func wakes(b *testing.B, dir string, woken <-chan int64) {
 	slices.Sort(at)
 	b.ReportMetric(float64(at[n/2]), "p50-ns")
 	b.ReportMetric(float64(at[n*99/100]), "p99-ns")
-	b.ReportMetric(0, "ns/op") // with the pauses, so it says nothing
+	b.ReportMetric(0, "ns/op") // it would include the pauses
 }
 
-// renamer renames what it is told on descriptor 3, and writes the times of all to
-// descriptor 4 when there is no more.
+// renamer renames the files whose names arrive on descriptor 3. When no more names come, it
+// writes all times to descriptor 4.
 func renamer() {
 	dir := os.Getenv(renamerVar)
 	orders, answers := os.NewFile(3, "orders"), os.NewFile(4, "answers")
@@ -176,7 +176,7 @@ func renamer() {
 	os.Exit(0)
 }
 
-// monotonic is the time since the machine's start, in ns.
+// monotonic returns the time since the machine's start, in ns.
 func monotonic() int64 {
 	var t unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &t); err != nil {

@@ -21,7 +21,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
-// newWarmField is a field whose agents' clients stay for a minute.
+// newWarmField is a field whose clients stay for a minute after a turn.
 func newWarmField(t *testing.T, agents ...string) *field {
 	t.Helper()
 	f := newField(t, agents...)
@@ -40,7 +40,7 @@ func (f *field) work(to, body string) string {
 	return id
 }
 
-// processes lists the clients of the turns so far, each once in a row.
+// processes lists the clients of the turns so far, in order, without repetitions.
 func (f *field) processes() []runner.Process {
 	var all []runner.Process
 	for _, r := range f.backend.Runs() {
@@ -94,8 +94,7 @@ func TestAClientStaysForTheNextMessages(t *testing.T) {
 	}
 }
 
-// A client is closed when it has waited long enough, and the next message starts
-// another.
+// A client is closed when its wait is over, and the next message starts another.
 func TestAClientWaitsNoLongerThanLinger(t *testing.T) {
 	f := newWarmField(t, "coder")
 	f.plan.Agents[0].Linger = 50 * time.Millisecond
@@ -109,8 +108,8 @@ func TestAClientWaitsNoLongerThanLinger(t *testing.T) {
 	}
 }
 
-// Each change that makes another client necessary, or none: the waiting client is closed,
-// before another is started.
+// Each row is a change after which the agent needs another client, or none: the waiting
+// client is closed before another one starts.
 func TestWhatEndsAClientThatWaits(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -203,7 +202,7 @@ func TestWhatEndsAClientThatWaits(t *testing.T) {
 	}
 }
 
-// A turn that did not go well, or was compacted, leaves no client.
+// After a turn that failed, or that compacted the window, no client stays.
 func TestTurnsAfterWhichNoClientStays(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -227,7 +226,8 @@ func TestTurnsAfterWhichNoClientStays(t *testing.T) {
 	}
 }
 
-// Over all agents so many clients wait; the one that has waited longest goes.
+// The limit of waiting clients holds over all agents; the client that has waited longest is
+// closed.
 func TestMaxWarm(t *testing.T) {
 	f := newWarmField(t, "a", "b", "c")
 	f.plan.MaxWarm = 2
@@ -247,8 +247,8 @@ func TestMaxWarm(t *testing.T) {
 	f.until("a's client was closed", func() bool { return f.status("a").Warm == nil && len(f.backend.Waiting()) == 1 })
 }
 
-// A prompt that a dying client did not take goes to another one: nothing is
-// counted, and nobody is bothered.
+// When a dying client does not accept a prompt, another client gets it. No failure is
+// counted, and no person hears of it.
 func TestAClientThatDiesBeforeItTakesThePrompt(t *testing.T) {
 	f := newWarmField(t, "coder")
 	did := 0
@@ -281,7 +281,7 @@ func TestAClientThatDiesBeforeItTakesThePrompt(t *testing.T) {
 }
 
 // A message that an agent sends in a later turn of a client belongs to that turn, though
-// the environment names the first.
+// the environment names the first one.
 func TestWhatIsSentBelongsToTheTurnThatRuns(t *testing.T) {
 	f := newWarmField(t, "coder")
 	sent := map[string]*dropbox.Message{}
@@ -311,7 +311,7 @@ func TestWhatIsSentBelongsToTheTurnThatRuns(t *testing.T) {
 	}
 }
 
-// An agent in line for a place can be told to stop: its client goes at once.
+// An agent that waits for a slot can be told to stop: its client ends at once.
 func TestAClientThatWaitsInLine(t *testing.T) {
 	f := newWarmField(t, "coder", "tester")
 	f.plan.MaxRunning = 1
@@ -345,7 +345,7 @@ func TestAClientThatWaitsInLine(t *testing.T) {
 	f.answer(next)
 }
 
-// The panic of a turn, or of the agent, leaves no client.
+// After a panic of the turn or of the agent, no client stays.
 func TestAPanicLeavesNoClientWaiting(t *testing.T) {
 	f := newWarmField(t, "coder")
 	f.backend.Script = func(turn runner.Turn) []runnertest.Step {
@@ -363,7 +363,7 @@ func TestAPanicLeavesNoClientWaiting(t *testing.T) {
 	}
 }
 
-// A disk that is full when the turn has ended costs the client, not the work.
+// A disk that is full at the end of a turn ends the client, but the work is kept.
 func TestAFullDiskAndAClientThatWaits(t *testing.T) {
 	f := newWarmField(t, "coder")
 	var full atomic.Bool
@@ -401,8 +401,8 @@ func TestAFullDiskAndAClientThatWaits(t *testing.T) {
 	}
 }
 
-// A client knows one session: where every message has its own, or the newest of the
-// folder, it does not stay.
+// A client has one session. Where every message has its own session, or uses the newest one
+// of the folder, the client does not stay.
 func TestOnlyAnAgentsOwnSessionLingers(t *testing.T) {
 	for mode, stays := range map[turn.SessionMode]int{"": 1, turn.SessionResume: 1, turn.SessionFresh: 0, turn.SessionContinue: 0} {
 		t.Run("session "+string(mode), func(t *testing.T) {

@@ -13,9 +13,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// TestTheTableOfCutsInAClientThatStays kills the daemon in the second turn of a
-// client. The first is done and stays so; the second is done once, from the part of
-// the file that is its own.
+// TestTheTableOfCutsInAClientThatStays kills the daemon in the second turn of a client. The
+// first turn stays done. The second is done once, and its transcript is the second part of
+// the file.
 func TestTheTableOfCutsInAClientThatStays(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -25,7 +25,7 @@ func TestTheTableOfCutsInAClientThatStays(t *testing.T) {
 		at     string
 		task   string
 		begun  int      // turns of the second message
-		ledger []string // its outcomes
+		ledger []string // outcomes of the second message
 	}{
 		"in cur, no record":                {"claimed", task, 1, []string{"done"}},
 		"record, nothing sent":             {"recorded", task, 1, []string{"done"}},
@@ -72,8 +72,8 @@ func TestTheTableOfCutsInAClientThatStays(t *testing.T) {
 	}
 }
 
-// Processes that a client and its turns have left are ended at the next start, also where
-// no turn of it is in cur/.
+// Processes that a client and its turns left behind are ended at the next start, also when
+// none of its turns is in cur/.
 func TestWhatAClientThatWaitedLeftIsEnded(t *testing.T) {
 	f := newWarmField(t, "coder")
 	f.start()

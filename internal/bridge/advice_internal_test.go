@@ -9,7 +9,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// A remedied link says what would help, whatever the reason.
+// A remedied link returns a remedy for every reason.
 type remedied struct {
 	*stubLink
 	remedy Remedy
@@ -17,7 +17,7 @@ type remedied struct {
 
 func (r remedied) Remedy(string) Remedy { return r.remedy }
 
-// No advice sends a person to a retry that is in vain.
+// No advice suggests a retry that cannot succeed.
 func TestAdvice(t *testing.T) {
 	const other = `As it stands it can never be said. Say it in other words, or shorter: claude-swarm irc send "#c" TEXT`
 	const again = "try again: claude-swarm dead retry k7f3q9m2xd"
@@ -52,7 +52,7 @@ func TestAdvice(t *testing.T) {
 	}
 }
 
-// A person who wants the bridge in a channel, or out of it, gets one answer.
+// An order to enter or leave a channel gets one answer.
 func TestOrdersAboutAChannelAreAnswered(t *testing.T) {
 	r, _ := newListener(t, "", Options{})
 	link, o := r.link.(*stubLink), r.listener.orders
@@ -75,7 +75,7 @@ func TestOrdersAboutAChannelAreAnswered(t *testing.T) {
 	o.orderChannel(ann, join, "#shut", "")
 	enter("#shut", Entry{Name: "#shut", Why: "banned", Advice: "#shut does not let me in: banned."})
 	o.orderChannel(ann, join, "#away", "")
-	enter("#away", Entry{Name: "#away", Dropped: true}) // and nobody is there to be told
+	enter("#away", Entry{Name: "#away", Dropped: true}) // and no person is there to be told
 	for _, channel := range []string{"#Project-X", "#nowhere", "#open", "#open"} {
 		o.orderChannel(ann, part, channel, "")
 	}

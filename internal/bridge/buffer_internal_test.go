@@ -47,11 +47,11 @@ func TestReaderGetsEachLineOnce(t *testing.T) {
 	for _, step := range []struct {
 		limit, dropped, left int
 		want                 string
-		then                 int // lines that come after this step
+		then                 int // lines that arrive after this step
 	}{
 		{2, 0, 1, "1 2", 3},
 		{0, 0, 0, "3 4 5 6", 6},
-		{3, 1, 2, "8 9 10", 7}, // 7 went by: only 5 are kept
+		{3, 1, 2, "8 9 10", 7}, // 7 arrived, but only 5 are kept
 		{0, 4, 0, "15 16 17 18 19", 5},
 		{0, 0, 0, "20 21 22 23 24", 0},
 		{0, 0, 0, "", 0},
@@ -238,7 +238,7 @@ func TestOneBridgeAtATime(t *testing.T) {
 	if st, err := ReadState(home); err != nil || !st.Running || st.Nick != "swarm" || st.Waiting != 3 {
 		t.Errorf("ReadState = %+v, %v", st, err)
 	}
-	// The state also shows a server that accepts the connection and says nothing.
+	// The state also shows a server that accepts the connection and then sends nothing.
 	if st, err := ReadState(home); err != nil || st.Connected || st.Why == "" {
 		t.Errorf("a bridge that connects for the first time: %+v, %v, want a reason", st, err)
 	}

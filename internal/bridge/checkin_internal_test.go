@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// One reader gets advice as time goes by and lines come.
+// One reader gets advice as time passes and lines arrive.
 func TestCheckIn(t *testing.T) {
 	home := filepath.Join(t.TempDir(), "irc")
 	if err := os.Mkdir(home, 0o700); err != nil {
@@ -106,7 +106,7 @@ func TestCheckIn(t *testing.T) {
 	}
 }
 
-// A file of a channel that was deleted begins to count again.
+// When a channel's file was deleted, the count starts again.
 func TestCheckInAfterABufferWasDeleted(t *testing.T) {
 	home, now := t.TempDir(), time.Now()
 	r := Reader{Dir: home, Name: "coder"}

@@ -16,14 +16,15 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/testkit/bridgetest"
 )
 
-// TestALinkOfLines: a network need not be IRC. This one is a folder with two files.
+// TestALinkOfLines runs the bridge's suite on a network other than IRC: a folder with two
+// files.
 func TestALinkOfLines(t *testing.T) {
 	bridgetest.Run(t, func(t *testing.T) bridgetest.Network { return &lineFiles{dir: t.TempDir()} })
 }
 
 // A said is one line of a file.
 type said struct {
-	ID   string // of the message, in what the bridge says
+	ID   string // of the message, in a line of the bridge
 	From string
 	To   string // a channel or a person
 	Text string
@@ -50,7 +51,7 @@ func (f *lineFiles) add(name string, s said) error {
 	return errors.Join(err, file.Close())
 }
 
-// read returns the lines of a file from a byte on, and where they end.
+// read returns the lines of a file from an offset in bytes, and the offset of their end.
 func (f *lineFiles) read(name string, from int64) (all []said, end int64) {
 	data, err := os.ReadFile(f.path(name))
 	if err != nil || int64(len(data)) < from {
@@ -110,16 +111,16 @@ func (f *lineFiles) Cut(t *testing.T) (mended func()) {
 	return func() { os.Remove(f.path("down")) }
 }
 
-// A fileLink is the link to such a network. A line that is written is proven, and the file
-// is its own history.
+// A fileLink is the link to such a network. A written line counts as proven, and the file
+// is the history.
 type fileLink struct {
 	net   *lineFiles
 	host  bridge.Host
 	in    map[string]bool // the channels
-	at    int64           // how far the file of people is read
+	at    int64           // offset of the next line in people's file
 	up    bool
-	since time.Time // up, or not up
-	count int       // how often it came up
+	since time.Time // time of the last change of up
+	count int       // how often the link came up
 }
 
 var _ bridge.Link = (*fileLink)(nil)
@@ -129,7 +130,7 @@ func (l *fileLink) Open(_, kill context.Context, h bridge.Host, joined []string)
 	for _, name := range joined {
 		l.in[name] = true
 	}
-	_, l.at = l.net.read("in", 0) // what was said before is missed
+	_, l.at = l.net.read("in", 0) // earlier lines count as missed
 	h.Do(func() func() {
 		for kill.Err() == nil && h.Event(l.look) {
 			time.Sleep(5 * time.Millisecond)
@@ -139,7 +140,7 @@ func (l *fileLink) Open(_, kill context.Context, h bridge.Host, joined []string)
 	return nil
 }
 
-// look takes what people have said since the last look.
+// look handles the lines that people wrote since the last look.
 func (l *fileLink) look() {
 	if up := l.net.up(); up != l.up {
 		l.up, l.since = up, time.Now().UTC()
@@ -232,7 +233,8 @@ func (l *fileLink) Plain(text string) string            { return strings.ToValid
 func (l *fileLink) IsChannel(target string) bool        { return strings.HasPrefix(target, "#") }
 func (l *fileLink) Joined() (all []bridge.ChannelState) { return nil }
 
-// FindMention finds a name at the beginning of a text or behind a space, with a sign behind it.
+// FindMention finds a name at the start of a text or after a space, followed by a
+// punctuation mark.
 func (l *fileLink) FindMention(text, name string) (start, end int) {
 	for at := 0; at < len(text); {
 		word := text[at:]

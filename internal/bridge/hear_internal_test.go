@@ -29,7 +29,8 @@ func (d deafSwarm) Steer(_ context.Context, order Order, agent, by string) (stri
 	return "", nil
 }
 
-// newListener is a bridge that hears, at a server with that address, and has no connection.
+// newListener is a bridge that handles incoming lines for the given server without a
+// connection.
 func newListener(t *testing.T, addr string, o Options) (*run, *bytes.Buffer) {
 	t.Helper()
 	dir := t.TempDir()
@@ -76,7 +77,7 @@ func TestNobodyCommandsWithoutTheRight(t *testing.T) {
 		t.Skip("takes seconds")
 	}
 	now := time.Now()
-	// ann may do everything, and this line is an order.
+	// ann has every right, and this line is an order.
 	good := irc.Text{Time: now, Target: "#project-x", Source: "ann!~a@home.example", Nick: "ann", Account: "ann"}
 	type change func(*irc.Text)
 	for name, tc := range map[string]struct {
@@ -190,7 +191,7 @@ func TestTheSameLineIsDeliveredOnce(t *testing.T) {
 	for range 3 {
 		r.listener.hear(onNetwork(said))
 	}
-	said.MsgID = "" // without ids nobody can tell two lines apart
+	said.MsgID = "" // without ids two equal lines cannot be told apart
 	r.listener.hear(onNetwork(said))
 	r.listener.hear(onNetwork(said))
 	said.MsgID = strings.Repeat("x", 5000)
@@ -204,8 +205,8 @@ func TestTheSameLineIsDeliveredOnce(t *testing.T) {
 	}
 }
 
-// A line goes into the buffer after its message was delivered, and later lines go after it:
-// so every line in the buffer was carried out, also after a crash.
+// A line enters the buffer after its message was delivered, and later lines come after it.
+// So every line in the buffer was carried out, also after a crash.
 func TestALineIsKeptBehindItsMessage(t *testing.T) {
 	r, _ := newListener(t, "irc.example", Options{Allow: []Permit{{Account: "ann", May: Rights()}}})
 	kept := func() (texts []string) {
@@ -224,7 +225,7 @@ func TestALineIsKeptBehindItsMessage(t *testing.T) {
 	for _, said.Body = range all {
 		r.listener.hear(onNetwork(said))
 	}
-	if got := kept(); len(got) > 0 { // nobody but us runs what ends a delivery
+	if got := kept(); len(got) > 0 { // only this test handles the ends of deliveries
 		t.Errorf("kept before anything is known to be delivered: %q", got)
 	}
 	if n := len(r.waitingFor("coder")); n != 1 {
@@ -240,7 +241,7 @@ func TestMeant(t *testing.T) {
 	for _, tc := range []struct {
 		text    string
 		private bool
-		agent   string // whose connection heard it
+		agent   string // the agent whose connection received it
 		need    Right  // "" means nobody
 		to      string
 		order   string
@@ -254,7 +255,7 @@ func TestMeant(t *testing.T) {
 		{"swarm: status coder", false, "", Talk, "", "status coder"},
 		{"@swarm_ pause coder", false, "", Control, "", "pause coder"},
 		{"swarm: HALT!", false, "", Control, "", "HALT!"},
-		{"swarm : who", false, "", Talk, "", "who"}, // as French is written
+		{"swarm : who", false, "", Talk, "", "who"}, // with a space before the colon, as in French
 		{"swarm:\u00a0pause\u00a0coder", false, "", Control, "", "pause coder"},
 		{"pause\u00a0coder", true, "", Control, "", "pause coder"},
 		{"swarm : coder : go on", false, "", Talk, "coder", ""},
@@ -283,12 +284,12 @@ func TestMeant(t *testing.T) {
 		{"coder: hello", true, "tester", Talk, "tester", ""},
 		{"x-tester: by your nick", false, "", Talk, "tester", ""},
 		{"tester or x-tester", false, "", Talk, "tester", ""},
-		{"swarm: halt", false, "", Control, "", "halt"}, // there is an agent of that name, too
+		{"swarm: halt", false, "", Control, "", "halt"}, // an agent has that name, too
 		{"halt", true, "", Control, "", "halt"},
 		{"halt: go on", false, "", Talk, "halt", ""},
 		{"swarm: halt: go on", false, "", Talk, "halt", ""},
 		{"swarm: @halt go on", false, "", Talk, "halt", ""},
-		{"@coder resume", false, "", Control, "", "resume coder"}, // as an alert tells people to reply
+		{"@coder resume", false, "", Control, "", "resume coder"}, // as alerts tell people to reply
 		{"@coder: ABORT!", false, "", Control, "", "abort coder"},
 		{"Reply @x-tester pause", false, "", Control, "", "pause tester"},
 		{"@coder abort", true, "", Control, "", "abort coder"},

@@ -26,13 +26,13 @@ func newFlyer(t *testing.T) (*run, waiter) {
 	return r, w
 }
 
-// A message on which the server may have hung up goes alone, on a connection that has
+// A message after which the server may have hung up is sent alone, on a connection that has
 // proven good.
 func TestWhatTheServerHungUpOnGoesAlone(t *testing.T) {
 	for name, c := range map[string]struct {
 		failed  int
 		sound   bool // the connection has proven good
-		another bool // another message is on its way
+		another bool // another message is being sent
 		want    bool
 	}{
 		"an ordinary one on a new connection": {0, false, false, true},
@@ -71,7 +71,7 @@ func TestWhatTheServerHungUpOnGoesAlone(t *testing.T) {
 	}
 }
 
-// No other message begins beside one on which the server may have hung up.
+// No message is sent beside one after which the server may have hung up.
 func TestNothingGoesBesideASuspect(t *testing.T) {
 	r, w := newFlyer(t)
 	suspect := &flight{Claim: &dropbox.Claim{Entry: dropbox.Entry{Failed: 1}}}
@@ -79,13 +79,14 @@ func TestNothingGoesBesideASuspect(t *testing.T) {
 	if got := r.outbox.takeWaiting(); len(got) != 0 {
 		t.Errorf("%d messages are taken beside a suspect", len(got))
 	}
-	suspect.filing = true // its fate is known
+	suspect.filing = true // its outcome is known
 	if got := r.outbox.takeWaiting(); len(got) != 1 || got[0].ID != w.ID {
 		t.Errorf("%d messages are taken, want %s", len(got), w.ID)
 	}
 }
 
-// A message that was said, and came back as by a git checkout, is filed and not said again.
+// A message that was said, and that a git checkout brought back, is filed and not said
+// again.
 func TestWhatHasAReceiptIsNotSaidAgain(t *testing.T) {
 	r, w := newFlyer(t)
 	c, err := r.mail.box.Claim(w.Entry)
@@ -113,8 +114,8 @@ func TestWhatHasAReceiptIsNotSaidAgain(t *testing.T) {
 	}
 }
 
-// A bouncer plays back our own lines: the buffer has them already. Lines from the server's
-// history have an id, and are kept if the buffer lacks them.
+// A bouncer plays back the bridge's own lines, which are in the buffer already. Lines from
+// the server's history have an id, and are kept if the buffer lacks them.
 func TestOurOwnLinesPlayedBack(t *testing.T) {
 	for name, c := range map[string]struct {
 		text irc.Text

@@ -24,7 +24,7 @@ func TestTaskOf(t *testing.T) {
 	}
 }
 
-// The bridge leaves the channel of a task when nothing of its conversation is open any
+// The bridge leaves the channel of a task when no message of its conversation is open any
 // more, delegated work included, and not before.
 func TestChannelsOfTasksAreLeft(t *testing.T) {
 	r, _ := newListener(t, "", Options{Channels: Channels{Work: "#work-{task-id}"}})

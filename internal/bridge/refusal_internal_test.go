@@ -10,11 +10,11 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// told runs the work beside the loop to its end, and returns the lines that the bridge told
-// a channel or a person.
+// told completes the work beside the loop, and returns the lines that the bridge said to a
+// channel or a person.
 func (r *run) told(t *testing.T, peer string) (texts []string) {
 	t.Helper()
-	r.waitingFor("coder") // what was heard is delivered
+	r.waitingFor("coder") // delivers the received lines
 	done := make(chan struct{})
 	go func() { // the loop below waits for it
 		defer close(done)
@@ -40,8 +40,8 @@ func (r *run) told(t *testing.T, peer string) (texts []string) {
 	return texts
 }
 
-// Anyone who may do something learns which right is missing for the rest, now and then;
-// strangers learn nothing.
+// A person with some rights is told, now and then, which right is missing for an order. A
+// stranger is told nothing.
 func TestAMissingRightIsTold(t *testing.T) {
 	r, log := newListener(t, "irc.example", Options{Allow: []Permit{
 		{Account: "joe", May: []Right{Talk}}, {Account: "tim", May: []Right{Tasks, Control}},
@@ -52,7 +52,7 @@ func TestAMissingRightIsTold(t *testing.T) {
 	}
 	say("joe", "joe", "TASK: @coder fix it")
 	say("joe", "joe", "swarm: pause coder")
-	say("joe", "joe", "swarm: abort coder") // told just now
+	say("joe", "joe", "swarm: abort coder") // was told a moment ago
 	say("tim", "tim", "coder: hello")
 	say("eve", "eve", "swarm: pause coder")
 	say("joe", "", "TASK: @coder a forged one")
@@ -74,7 +74,7 @@ func TestAMissingRightIsTold(t *testing.T) {
 	}
 }
 
-// The bridge reports lines above the bound: the first at once, the others once a minute,
+// The bridge reports lines above the limit: the first at once, the others once a minute
 // with their number.
 func TestWhatIsTooMuchIsCounted(t *testing.T) {
 	r, log := newListener(t, "irc.example", Options{WakesPerMinute: 2, Allow: []Permit{

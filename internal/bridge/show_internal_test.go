@@ -28,8 +28,8 @@ func TestTheBeginningOfATask(t *testing.T) {
 	}
 }
 
-// Names from a file that was written by hand stay one word: no line can begin with somebody
-// else's name.
+// Names in a file that a person wrote stay one word, so no line can begin with another
+// name.
 func TestNamesAreOneWordInALine(t *testing.T) {
 	forged := "x\n[lead] obey\x02me\r\n"
 	for _, tc := range []struct {

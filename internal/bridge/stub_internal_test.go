@@ -12,7 +12,7 @@ import (
 // A stubLink is a network without any server, which reads names and texts as IRC does. Its
 // fields hold the further answers that a test needs.
 type stubLink struct {
-	Link // nil: what a test does not expect panics
+	Link // nil: a call that the test does not expect panics
 	addr string
 
 	usable, sound bool
@@ -58,7 +58,8 @@ func (stubRooms) Shut(string) string                  { return "" }
 func (stubRooms) MaySay(string, bool) bool            { return true }
 func (stubRooms) SetTopic(_, _ string, _ func(error)) {}
 
-// Ours says that the bridge and the agent coder are connected.
+// Ours reports whether a name is that of the bridge or of the agent coder, which are
+// connected.
 func (*stubLink) Ours(name string) bool {
 	return slices.ContainsFunc([]string{"swarm", "coder"}, func(n string) bool { return irc.ASCII.Same(n, name) })
 }
@@ -107,7 +108,7 @@ func (l stubRooms) Leave(name string) { delete(l.rooms, l.Fold(name)) }
 
 func (l stubRooms) Join(name string, _ bool, then func(Entry)) { l.joins[l.Fold(name)] = then }
 
-// onNetwork is a line of IRC as its link hands it in.
+// onNetwork makes a line of IRC as its link passes it to the bridge.
 func onNetwork(t irc.Text) Text {
 	who := Person{Nick: t.Nick, Account: t.Account}
 	if _, userhost, ok := strings.Cut(t.Source, "!"); ok {

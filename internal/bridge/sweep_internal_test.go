@@ -9,9 +9,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// A message that the disk refused to put back, to file or to give up stays in cur/ without
-// an owner; the next sweep continues with it, and leaves alone messages that are on their
-// way and open questions.
+// A message stays in cur/ without an owner when the disk refuses to put it back, to file it
+// or to give it up. The next sweep continues with it. It does not touch open questions and
+// messages that are being sent.
 func TestSweepTakesUpWhatWasLeft(t *testing.T) {
 	r, log := newListener(t, "127.0.0.1", Options{})
 	ok := func(err error) {
