@@ -14,7 +14,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
-	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
+	"github.com/claude-swarm/claude-swarm/internal/discovery"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
@@ -124,7 +124,7 @@ func quoted(s string) string { return strings.ReplaceAll(s, "$$", `\$\$`) }
 // while clients live, to the turn with the most hops, otherwise to the last turn.
 func TestACallerThatTheDaemonAdopted(t *testing.T) {
 	home := traced(t)
-	note := rendezvous.Note{PID: os.Getpid(), Since: time.Now(), Version: "test"}
+	note := discovery.Note{PID: os.Getpid(), Since: time.Now(), Version: "test"}
 	if err := note.Write(home.LockFile()); err != nil {
 		t.Fatal(err)
 	}

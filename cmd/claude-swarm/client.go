@@ -13,7 +13,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/control"
-	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
+	"github.com/claude-swarm/claude-swarm/internal/discovery"
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/internal/view"
 	"github.com/claude-swarm/claude-swarm/swarm"
@@ -22,7 +22,7 @@ import (
 // connect finds the project's daemon, also where the daemon has another environment and
 // its socket lies in another folder. The caller closes the client.
 func (p *project) connect(ctx context.Context) (*control.Client, error) {
-	note, _ := rendezvous.Holder(p.home.LockFile())
+	note, _ := discovery.Holder(p.home.LockFile())
 	return control.Dial(ctx, p.dir, version, os.Getenv, note.Socket)
 }
 
@@ -30,7 +30,7 @@ func (p *project) connect(ctx context.Context) (*control.Client, error) {
 // [control.ErrNoDaemon] with the next step. The caller closes the client.
 func dial(c *cli.Context, p *project) (*control.Client, error) {
 	client, err := p.connect(c.Context)
-	note, held := rendezvous.Holder(p.home.LockFile())
+	note, held := discovery.Holder(p.home.LockFile())
 	switch {
 	case err == nil:
 		if w := client.Warning(); w != "" {

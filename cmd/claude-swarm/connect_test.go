@@ -13,7 +13,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/claude-swarm/claude-swarm/internal/control"
-	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
+	"github.com/claude-swarm/claude-swarm/internal/discovery"
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
@@ -44,7 +44,7 @@ func TestAnOldNoteLeadsToNoDaemon(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	if err := (rendezvous.Note{PID: 1, Socket: l.Addr().String()}).Write(p.home.LockFile()); err != nil {
+	if err := (discovery.Note{PID: 1, Socket: l.Addr().String()}).Write(p.home.LockFile()); err != nil {
 		t.Fatal(err)
 	}
 	c := cli.NewContext(newApp(nil, strings.NewReader(""), io.Discard, io.Discard), flag.NewFlagSet("", flag.ContinueOnError), nil)

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/claude-swarm/claude-swarm/internal/control"
-	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
+	"github.com/claude-swarm/claude-swarm/internal/discovery"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
@@ -66,7 +66,7 @@ func TestTheSocketIsMadeAgain(t *testing.T) {
 	if want := filepath.Join(os.Getenv("HOME"), ".claude-swarm", "run", filepath.Base(first)); s.path() != want {
 		t.Errorf("the socket is at %s, want %s", s.path(), want)
 	}
-	if got := rendezvous.ReadNote(p.home.LockFile()); got.Socket != s.path() || got.PID != os.Getpid() {
+	if got := discovery.ReadNote(p.home.LockFile()); got.Socket != s.path() || got.PID != os.Getpid() {
 		t.Errorf("the note says %+v, want the socket %s", got, s.path())
 	}
 	if _, err := control.Listen(p.dir, os.Getenv); err == nil {

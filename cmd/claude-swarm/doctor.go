@@ -9,8 +9,8 @@ import (
 	"github.com/fatih/color"
 	"github.com/urfave/cli/v2"
 
+	"github.com/claude-swarm/claude-swarm/internal/discovery"
 	"github.com/claude-swarm/claude-swarm/internal/provision"
-	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
 
@@ -40,7 +40,7 @@ wrong. Exit status 1 when something is wrong; warnings do not count.
 				return err
 			}
 			order := provision.DoctorOptions{Config: path, Version: version, Getenv: os.Getenv}
-			if note, held := rendezvous.Holder(p.home.LockFile()); held {
+			if note, held := discovery.Holder(p.home.LockFile()); held {
 				order.LockedBy, order.Socket = note.PID, note.Socket
 				if note.PID == 0 {
 					order.LockedBy = -1

@@ -15,8 +15,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/client"
 	"github.com/claude-swarm/claude-swarm/internal/config"
 	"github.com/claude-swarm/claude-swarm/internal/control"
+	"github.com/claude-swarm/claude-swarm/internal/discovery"
 	"github.com/claude-swarm/claude-swarm/internal/provision"
-	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
 	"github.com/claude-swarm/claude-swarm/swarm"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
@@ -130,7 +130,7 @@ func nextStep(err error) string {
 	if e, ok := errors.AsType[*control.Error](err); ok {
 		return e.Hint
 	}
-	if e, ok := errors.AsType[*rendezvous.PathError](err); ok {
+	if e, ok := errors.AsType[*discovery.PathError](err); ok {
 		return e.Hint
 	}
 	if e, ok := errors.AsType[*journal.DamagedError](err); ok {

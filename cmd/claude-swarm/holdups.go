@@ -11,7 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/claude-swarm/claude-swarm/internal/control"
-	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
+	"github.com/claude-swarm/claude-swarm/internal/discovery"
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/internal/view"
 	"github.com/claude-swarm/claude-swarm/swarm"
@@ -77,7 +77,7 @@ func (h *holdups) look(ctx context.Context) {
 		return
 	}
 	st, err := h.ask(ctx)
-	_, moved := rendezvous.Elsewhere(h.project.dir, os.Getenv)
+	_, moved := discovery.Elsewhere(h.project.dir, os.Getenv)
 	switch {
 	case moved && (err == nil || errors.Is(err, control.ErrNoDaemon)):
 		h.say(noDaemon, "the project was moved under its daemon, which can do nothing there", "try: claude-swarm restart")

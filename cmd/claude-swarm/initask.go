@@ -14,8 +14,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/claude-swarm/claude-swarm/internal/config"
+	"github.com/claude-swarm/claude-swarm/internal/discovery"
 	"github.com/claude-swarm/claude-swarm/internal/provision"
-	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/swarm/runner/backends"
 )
@@ -104,7 +104,7 @@ func askWhere(c *cli.Context, dir string) error {
 	if home, err := os.UserHomeDir(); err == nil && sameFolder(dir, home) {
 		fmt.Fprintln(c.App.ErrWriter, "claude-swarm: this is your home folder: the agents work in all of it, and every folder below it belongs to the project")
 	}
-	above, err := rendezvous.Find(filepath.Dir(dir))
+	above, err := discovery.Find(filepath.Dir(dir))
 	if err != nil || c.Bool("nested") {
 		return nil // no project, or one that cannot be read
 	}

@@ -15,8 +15,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/claude-swarm/claude-swarm/internal/discovery"
 	"github.com/claude-swarm/claude-swarm/internal/git"
-	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
 )
 
 // readyTimeout is how long start waits for a new daemon, which is ready after milliseconds,
@@ -67,8 +67,8 @@ func refuseTracked(ctx context.Context, p *project) error {
 	if here, err := os.Getwd(); err != nil || here != p.dir {
 		where += " -C " + shellWord(p.dir)
 	}
-	return fail(exitFailed, fmt.Sprintf("%s rm -r --cached %s, then %s commit", where, rendezvous.HomeName, where),
-		"git tracks %s, with what no commit may hold: %s", rendezvous.HomeName, strings.Join(files[:min(len(files), 3)], ", "))
+	return fail(exitFailed, fmt.Sprintf("%s rm -r --cached %s, then %s commit", where, discovery.HomeName, where),
+		"git tracks %s, with what no commit may hold: %s", discovery.HomeName, strings.Join(files[:min(len(files), 3)], ", "))
 }
 
 func spawn(ctx context.Context, p *project, flags, names []string) (readiness, error) {

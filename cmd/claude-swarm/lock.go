@@ -8,13 +8,13 @@ import (
 
 	"github.com/gofrs/flock"
 
-	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
+	"github.com/claude-swarm/claude-swarm/internal/discovery"
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
 // A runningError says that another daemon has the project.
-type runningError struct{ note rendezvous.Note }
+type runningError struct{ note discovery.Note }
 
 func (e *runningError) Error() string {
 	s := "a daemon runs here already"
@@ -47,13 +47,13 @@ func lockDaemon(home journal.Home) (release func() error, err error) {
 			return lock.Unlock, nil
 		}
 		if time.Now().After(deadline) {
-			return nil, errors.Join(&runningError{rendezvous.ReadNote(home.LockFile())}, lock.Close())
+			return nil, errors.Join(&runningError{discovery.ReadNote(home.LockFile())}, lock.Close())
 		}
 	}
 }
 
 // lockHeld tells whether a daemon holds the lock of a project.
 func lockHeld(home journal.Home) bool {
-	_, held := rendezvous.Holder(home.LockFile())
+	_, held := discovery.Holder(home.LockFile())
 	return held
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/client"
 	"github.com/claude-swarm/claude-swarm/internal/config"
 	"github.com/claude-swarm/claude-swarm/internal/control"
+	"github.com/claude-swarm/claude-swarm/internal/discovery"
 	"github.com/claude-swarm/claude-swarm/internal/mcpserver"
-	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
 	"github.com/claude-swarm/claude-swarm/swarm"
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
@@ -136,7 +136,7 @@ func foldersOf(file *config.File, name string) []string {
 
 // dialForTools finds the daemon of a project.
 func dialForTools(ctx context.Context, d *mcpserver.Caller) (mcpserver.Daemon, error) {
-	note, _ := rendezvous.Holder(d.Home.LockFile())
+	note, _ := discovery.Holder(d.Home.LockFile())
 	client, err := control.Dial(ctx, d.Project, version, os.Getenv, note.Socket)
 	if err != nil {
 		return nil, err

@@ -17,7 +17,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/config"
 	"github.com/claude-swarm/claude-swarm/internal/control"
-	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
+	"github.com/claude-swarm/claude-swarm/internal/discovery"
 	"github.com/claude-swarm/claude-swarm/swarm"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
@@ -150,7 +150,7 @@ func TestACopyHasNoDaemon(t *testing.T) {
 		}
 	}()
 	home := journal.HomeOf(dir)
-	if err := errors.Join(home.Make(), rendezvous.Note{PID: 1, Socket: l.Addr().String()}.Write(home.LockFile())); err != nil {
+	if err := errors.Join(home.Make(), discovery.Note{PID: 1, Socket: l.Addr().String()}.Write(home.LockFile())); err != nil {
 		t.Fatal(err)
 	}
 	client := connect(t, dir)

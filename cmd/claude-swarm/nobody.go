@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
-	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
+	"github.com/claude-swarm/claude-swarm/internal/discovery"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
@@ -20,8 +20,8 @@ func sayIfNobodyWorks(w io.Writer, project string, store *dropbox.Store, to ...s
 	}
 	listens, moved := false, false
 	if lockHeld(journal.HomeOf(project)) { // else there is no socket to look for
-		if listens = rendezvous.Knock(project, os.Getenv); !listens {
-			listens, moved = rendezvous.Elsewhere(project, os.Getenv)
+		if listens = discovery.Listening(project, os.Getenv); !listens {
+			listens, moved = discovery.Elsewhere(project, os.Getenv)
 		}
 	}
 	switch {

@@ -16,7 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
+	"github.com/claude-swarm/claude-swarm/internal/discovery"
 	"github.com/claude-swarm/claude-swarm/internal/view"
 	"github.com/claude-swarm/claude-swarm/swarm"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
@@ -276,7 +276,7 @@ func (p *recordedProject) end() {
 		if !lockHeld(home) {
 			return
 		}
-		if pid := rendezvous.ReadNote(home.LockFile()).PID; pid > 0 {
+		if pid := discovery.ReadNote(home.LockFile()).PID; pid > 0 {
 			_ = syscall.Kill(pid, sig) // it may have ended meanwhile
 		}
 		for deadline := time.Now().Add(2 * time.Second); lockHeld(home) && time.Now().Before(deadline); {

@@ -16,7 +16,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
+	"github.com/claude-swarm/claude-swarm/internal/discovery"
 	"github.com/claude-swarm/claude-swarm/internal/testkit/standin"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
@@ -134,7 +134,7 @@ func endDaemons(env *testscript.Env) {
 			return nil // what cannot be looked at holds no daemon of ours
 		}
 		home := journal.HomeOf(filepath.Dir(filepath.Dir(path)))
-		pid := rendezvous.ReadNote(home.LockFile()).PID
+		pid := discovery.ReadNote(home.LockFile()).PID
 		if pid == 0 || !lockHeld(home) {
 			return nil
 		}

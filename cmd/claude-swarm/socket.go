@@ -9,14 +9,14 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/internal/control"
-	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
+	"github.com/claude-swarm/claude-swarm/internal/discovery"
 )
 
 // A socket is the daemon's control socket. The daemon can create it again: systemd removes
 // the runtime folder of a user who has logged out, and the daemon works on.
 type socket struct {
 	project *project
-	note    rendezvous.Note
+	note    discovery.Note
 
 	mu     sync.Mutex
 	l      *net.UnixListener
@@ -25,7 +25,7 @@ type socket struct {
 
 // openSocket listens on the socket, and writes its path into the daemon's lock file.
 func openSocket(p *project) (*socket, error) {
-	s := &socket{project: p, note: rendezvous.Note{PID: os.Getpid(), Since: time.Now(), Version: version}}
+	s := &socket{project: p, note: discovery.Note{PID: os.Getpid(), Since: time.Now(), Version: version}}
 	return s, s.listen()
 }
 

@@ -12,7 +12,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/claude-swarm/claude-swarm/internal/control"
-	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
+	"github.com/claude-swarm/claude-swarm/internal/discovery"
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
@@ -96,7 +96,7 @@ func startAgents(c *cli.Context, p *project, client *control.Client, names []str
 		} else if st.Daemon != nil && st.Daemon.Stopping {
 			return fail(exitFailed, "claude-swarm stop --now, then claude-swarm start", "%w: it ends when the running turns have", swarm.ErrStopping)
 		}
-		return alreadyRuns(&runningError{rendezvous.ReadNote(p.home.LockFile())})
+		return alreadyRuns(&runningError{discovery.ReadNote(p.home.LockFile())})
 	}
 	me, err := p.whoAmI()
 	if err != nil {

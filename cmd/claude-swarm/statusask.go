@@ -10,7 +10,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/control"
-	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
+	"github.com/claude-swarm/claude-swarm/internal/discovery"
 	"github.com/claude-swarm/claude-swarm/internal/view"
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
@@ -33,7 +33,7 @@ func statusNow(c *cli.Context) (st swarm.Status, err error) {
 	})
 	// A daemon that ended during the request counts as none.
 	if !errors.Is(err, control.ErrNoDaemon) && !errors.Is(err, control.ErrGone) {
-		if _, moved := rendezvous.Elsewhere(p.dir, os.Getenv); err == nil && moved {
+		if _, moved := discovery.Elsewhere(p.dir, os.Getenv); err == nil && moved {
 			st.Trouble = append(st.Trouble, swarm.Problem{
 				Why: "the project was moved from " + st.Project + " under its daemon, which can do nothing there", Next: view.RestartDaemon,
 			})

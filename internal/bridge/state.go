@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
+	"github.com/claude-swarm/claude-swarm/internal/discovery"
 )
 
 // A State is the state of the bridge. The bridge writes it at every change, at most 4 times
@@ -139,7 +139,7 @@ func lockFile(dir string) string { return filepath.Join(dir, "lock") }
 // lock makes this process the one bridge of the project, until release or its end. The
 // error is [ErrRunning] when another process is the bridge.
 func lock(home, dir string) (release func() error, err error) {
-	if err := rendezvous.MakeHome(home); err != nil {
+	if err := discovery.MakeHome(home); err != nil {
 		return nil, fmt.Errorf("lock the bridge: %w", err)
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/claude-swarm/claude-swarm/internal/config"
-	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
+	"github.com/claude-swarm/claude-swarm/internal/discovery"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
@@ -54,8 +54,8 @@ func FindConfig(named string, getenv func(string) string) (string, error) {
 		}
 		from = dir
 	}
-	path, err := rendezvous.Find(from)
-	if errors.Is(err, rendezvous.ErrNoProject) {
+	path, err := discovery.Find(from)
+	if errors.Is(err, discovery.ErrNoProject) {
 		return "", &NoProjectError{From: from}
 	}
 	return path, err

@@ -12,7 +12,7 @@ import (
 	"syscall"
 
 	"github.com/claude-swarm/claude-swarm/internal/config"
-	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
+	"github.com/claude-swarm/claude-swarm/internal/discovery"
 	"github.com/claude-swarm/claude-swarm/swarm/runner/backends"
 )
 
@@ -100,7 +100,7 @@ func (r Reading) check(name string, in agentFolders) (string, error) {
 // name.
 func daemons(file, folder string) (bool, error) {
 	for part := range strings.SplitSeq(file, string(filepath.Separator)) {
-		if strings.EqualFold(part, rendezvous.HomeName) {
+		if strings.EqualFold(part, discovery.HomeName) {
 			return true, nil
 		}
 	}

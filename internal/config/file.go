@@ -7,11 +7,11 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
-	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
+	"github.com/claude-swarm/claude-swarm/internal/discovery"
 )
 
 // Name is the name of the configuration file.
-const Name = rendezvous.ConfigName
+const Name = discovery.ConfigName
 
 // A File is a configuration without errors. Its values do not change; a reload makes a new
 // one. The folders and programs that it names may be missing, see [File.CheckFolders].
@@ -84,7 +84,7 @@ func (f *File) Running() int {
 }
 
 // Home is the daemon's own folder, beside the file.
-func (f *File) Home() string { return filepath.Join(f.Dir, rendezvous.HomeName) }
+func (f *File) Home() string { return filepath.Join(f.Dir, discovery.HomeName) }
 
 // Source is the content of the file as it was read.
 func (f *File) Source() []byte { return f.source }

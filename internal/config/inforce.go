@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/claude-swarm/claude-swarm/internal/discovery"
 	"github.com/claude-swarm/claude-swarm/internal/durable"
-	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
 )
 
 // inForceName is the daemon's copy of the configuration in force. Its first line is a
@@ -34,7 +34,7 @@ func InForce(path string) *File {
 	if err != nil {
 		return nil
 	}
-	data, err := os.ReadFile(filepath.Join(filepath.Dir(path), rendezvous.HomeName, inForceName))
+	data, err := os.ReadFile(filepath.Join(filepath.Dir(path), discovery.HomeName, inForceName))
 	if err != nil {
 		return nil
 	}

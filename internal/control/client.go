@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
+	"github.com/claude-swarm/claude-swarm/internal/discovery"
 )
 
 // helloTimeout is how long a client waits for the daemon's first line. A daemon that needs longer
@@ -50,7 +50,7 @@ type Client struct {
 // paths to try after those of the project; Dial skips empty ones. The error is [ErrNoDaemon] when
 // no daemon answers. The caller closes the client.
 func Dial(ctx context.Context, project, version string, getenv func(string) string, also ...string) (*Client, error) {
-	paths, err := rendezvous.Paths(project, getenv)
+	paths, err := discovery.Paths(project, getenv)
 	if err != nil {
 		return nil, err
 	}

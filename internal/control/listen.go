@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
+	"github.com/claude-swarm/claude-swarm/internal/discovery"
 )
 
 // ErrInUse is returned by [Listen] when a daemon answers at the socket.
@@ -19,12 +19,12 @@ var ErrInUse = errors.New("control socket: a daemon answers there")
 // Listen creates the socket of a project. It removes a socket that a crash left behind, after a
 // check that no daemon answers there. To close the listener removes the socket.
 func Listen(project string, getenv func(string) string) (*net.UnixListener, error) {
-	paths, err := rendezvous.Paths(project, getenv)
+	paths, err := discovery.Paths(project, getenv)
 	if err != nil {
 		return nil, err
 	}
 	path := paths[0]
-	if err := rendezvous.MakeFolder(filepath.Dir(path)); err != nil {
+	if err := discovery.MakeFolder(filepath.Dir(path)); err != nil {
 		return nil, err
 	}
 	if err := clearStale(path); err != nil {
@@ -50,7 +50,7 @@ func clearStale(path string) error {
 		return fmt.Errorf("control socket: %w", err)
 	}
 	if info.Mode()&fs.ModeSocket == 0 {
-		return &rendezvous.PathError{Path: path, Problem: "is there and is not a socket", Hint: "rm " + path}
+		return &discovery.PathError{Path: path, Problem: "is there and is not a socket", Hint: "rm " + path}
 	}
 	conn, err := net.DialTimeout("unix", path, time.Second)
 	if err == nil {

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/internal/control"
-	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
+	"github.com/claude-swarm/claude-swarm/internal/discovery"
 )
 
 // A rawClient writes raw bytes, and reads frames.
@@ -37,7 +37,7 @@ type frame struct {
 
 func (p project) raw(t testing.TB) *rawClient {
 	t.Helper()
-	paths, err := rendezvous.Paths(p.project, p.getenv)
+	paths, err := discovery.Paths(p.project, p.getenv)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -212,7 +212,7 @@ func TestSocketLeftByACrash(t *testing.T) {
 
 func TestWhatLiesInTheWay(t *testing.T) {
 	p := newProject(t)
-	paths, err := rendezvous.Paths(p.project, p.getenv)
+	paths, err := discovery.Paths(p.project, p.getenv)
 	if err != nil {
 		t.Fatal(err)
 	}

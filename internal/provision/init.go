@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/claude-swarm/claude-swarm/internal/config"
-	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
+	"github.com/claude-swarm/claude-swarm/internal/discovery"
 )
 
 // Init turns the folder dir, which must exist, into a project. It writes claude-swarm.yaml,
@@ -22,7 +22,7 @@ func Init(dir string, o Options) (Report, error) {
 	if err != nil {
 		return r, err
 	}
-	if above, err := rendezvous.Find(filepath.Dir(s.m.dir)); err == nil && above != r.Config {
+	if above, err := discovery.Find(filepath.Dir(s.m.dir)); err == nil && above != r.Config {
 		r.Above = above
 	}
 	plain := o.Config == ""

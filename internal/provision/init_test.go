@@ -13,8 +13,8 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/config"
+	"github.com/claude-swarm/claude-swarm/internal/discovery"
 	"github.com/claude-swarm/claude-swarm/internal/provision"
-	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
 )
 
 func initIn(t *testing.T, dir string, o provision.Options) provision.Report {
@@ -64,7 +64,7 @@ func TestInitMakesAProject(t *testing.T) {
 	if text, err := os.ReadFile(r.Config); err != nil || string(text) != config.Template() {
 		t.Errorf("claude-swarm.yaml is not the template (%v)", err)
 	}
-	if path, err := rendezvous.Find(dir); err != nil || path != r.Config {
+	if path, err := discovery.Find(dir); err != nil || path != r.Config {
 		t.Errorf("Find = %q, %v, want %q", path, err, r.Config)
 	}
 

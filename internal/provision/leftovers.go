@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/internal/control"
-	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
+	"github.com/claude-swarm/claude-swarm/internal/discovery"
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/swarm"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
@@ -30,7 +30,7 @@ func (e *checkup) daemon(ctx context.Context) {
 		return
 	case !errors.Is(err, control.ErrNoDaemon):
 		try := ""
-		if pe, ok := errors.AsType[*rendezvous.PathError](err); ok {
+		if pe, ok := errors.AsType[*discovery.PathError](err); ok {
 			try = pe.Hint
 		}
 		e.wrong(name, try, "%v", err)
@@ -43,7 +43,7 @@ func (e *checkup) daemon(ctx context.Context) {
 		return
 	}
 	stale := ""
-	if paths, err := rendezvous.Paths(dir, e.Getenv); err == nil {
+	if paths, err := discovery.Paths(dir, e.Getenv); err == nil {
 		for _, path := range paths {
 			if _, err := os.Lstat(path); err == nil {
 				stale = path

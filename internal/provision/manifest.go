@@ -13,7 +13,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
+	"github.com/claude-swarm/claude-swarm/internal/discovery"
 )
 
 // homeName is the folder of the daemon's own files, with logs and tokens.
@@ -190,7 +190,7 @@ func (m *manifest) save() error {
 	if err := m.disk.asks("make " + homeName); err != nil {
 		return err
 	}
-	if err := rendezvous.MakeHome(m.home()); err != nil {
+	if err := discovery.MakeHome(m.home()); err != nil {
 		return err
 	}
 	return m.disk.write(m.path(), data, 0o600, time.Time{}, true)

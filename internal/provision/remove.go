@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 
 	"github.com/claude-swarm/claude-swarm/internal/config"
-	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
+	"github.com/claude-swarm/claude-swarm/internal/discovery"
 )
 
 // RemoveOptions tune Remove. The zero value removes everything that was made and contains
@@ -87,7 +87,7 @@ func (s *setup) removeHome(o RemoveOptions) error {
 	if err != nil {
 		return err
 	}
-	if ignore := filepath.Join(s.m.home(), rendezvous.IgnoreFile); n == 1 && rendezvous.IsIgnoreFile(ignore) {
+	if ignore := filepath.Join(s.m.home(), discovery.IgnoreFile); n == 1 && discovery.IsIgnoreFile(ignore) {
 		// When the folder has nothing else to hide from git, its .gitignore goes, too.
 		if err := s.m.disk.remove(ignore); err != nil {
 			return err
@@ -102,7 +102,7 @@ func (s *setup) removeHome(o RemoveOptions) error {
 
 func (s *setup) keptHome() error {
 	why := "the daemon's logs and journal; init --remove --purge removes them too"
-	if n, err := count(s.m.home()); err != nil || n <= 2 && exists(s.m.path()) && (n == 1 || exists(filepath.Join(s.m.home(), rendezvous.IgnoreFile))) {
+	if n, err := count(s.m.home()); err != nil || n <= 2 && exists(s.m.path()) && (n == 1 || exists(filepath.Join(s.m.home(), discovery.IgnoreFile))) {
 		why = "it says what was made here and has stayed"
 	}
 	s.r.kept(s.m.home(), why)

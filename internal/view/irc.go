@@ -4,7 +4,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/bridge"
 	"github.com/claude-swarm/claude-swarm/internal/config"
-	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
+	"github.com/claude-swarm/claude-swarm/internal/discovery"
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 	"github.com/claude-swarm/claude-swarm/swarm"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
@@ -77,7 +77,7 @@ func waitingForIRC(f *config.File) (int, error) {
 
 // hasDaemon tells whether a daemon holds the project.
 func hasDaemon(home journal.Home) bool {
-	_, held := rendezvous.Holder(home.LockFile())
+	_, held := discovery.Holder(home.LockFile())
 	return held
 }
 

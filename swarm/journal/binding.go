@@ -13,7 +13,7 @@ import (
 
 	"github.com/gofrs/flock"
 
-	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
+	"github.com/claude-swarm/claude-swarm/internal/discovery"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
@@ -129,7 +129,7 @@ func (h Home) AttachedTo(pid int) (*Binding, error) {
 
 // LockBinding keeps two hooks of one agent apart. The caller calls the function to unlock.
 func (h Home) LockBinding(agent string) (func() error, error) {
-	if err := rendezvous.MakeHome(h.dir); err != nil {
+	if err := discovery.MakeHome(h.dir); err != nil {
 		return nil, err
 	}
 	if err := os.MkdirAll(h.bindings(), 0o700); err != nil {

@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/claude-swarm/claude-swarm/internal/discovery"
 	"github.com/claude-swarm/claude-swarm/internal/durable"
-	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
 	"github.com/claude-swarm/claude-swarm/internal/tokens"
 )
 
@@ -36,7 +36,7 @@ func (h Home) Files() durable.Files { return h.files }
 // Make creates the folders, readable only by their owner, and makes git ignore them. To
 // repeat it is harmless.
 func (h Home) Make() error {
-	if err := rendezvous.MakeHome(h.dir); err != nil {
+	if err := discovery.MakeHome(h.dir); err != nil {
 		return err
 	}
 	for _, d := range []string{"logs", "turns", "clients", "pids", "window"} {

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/claude-swarm/claude-swarm/internal/discovery"
 	"github.com/claude-swarm/claude-swarm/internal/lineage"
-	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
@@ -68,7 +68,7 @@ func (h Home) trace(pid int, carried string) (*Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	daemon, holds := rendezvous.Holder(h.LockFile())
+	daemon, holds := discovery.Holder(h.LockFile())
 	if !holds && len(clients) == 0 {
 		return nil, nil
 	}

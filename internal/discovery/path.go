@@ -1,9 +1,9 @@
-// Package rendezvous finds a project and the socket of its daemon. The daemon and its
+// Package discovery finds a project and the socket of its daemon. The daemon and its
 // clients each compute the path of the socket from the project's path.
 //
-// [Find] and [Knock] are quick, since each `send` calls them. Only a caller that needs an
+// [Find] and [Listening] are quick, because each `send` calls them. Only a caller that needs an
 // answer imports package control, which talks through the socket.
-package rendezvous
+package discovery
 
 import (
 	"crypto/sha256"

@@ -1,4 +1,4 @@
-package rendezvous_test
+package discovery_test
 
 import (
 	"errors"
@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
+	"github.com/claude-swarm/claude-swarm/internal/discovery"
 )
 
 func env(vars map[string]string) func(string) string {
@@ -25,13 +25,13 @@ func TestEveryCallerAgrees(t *testing.T) {
 	if err := os.Symlink(project, link); err != nil {
 		t.Fatal(err)
 	}
-	want, err := rendezvous.Paths(project, getenv)
+	want, err := discovery.Paths(project, getenv)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Chdir(project)
 	for _, way := range []string{link, project + "/", project + "/../p", "."} {
-		got, err := rendezvous.Paths(way, getenv)
+		got, err := discovery.Paths(way, getenv)
 		if diff := cmp.Diff(want, got); err != nil || diff != "" {
 			t.Errorf("Paths(%q): %v (-want +got):\n%s", way, err, diff)
 		}
@@ -40,7 +40,7 @@ func TestEveryCallerAgrees(t *testing.T) {
 	if err := os.Mkdir(other, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if got, _ := rendezvous.Paths(other, getenv); cmp.Equal(want, got) {
+	if got, _ := discovery.Paths(other, getenv); cmp.Equal(want, got) {
 		t.Errorf("Paths of two projects are the same: %q", got)
 	}
 }
@@ -70,9 +70,9 @@ func TestPaths(t *testing.T) {
 		"nothing":                 {nil, nil, "neither XDG_RUNTIME_DIR nor HOME is set"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			paths, err := rendezvous.Paths(project, env(tc.env))
+			paths, err := discovery.Paths(project, env(tc.env))
 			if tc.err != "" {
-				pe, ok := errors.AsType[*rendezvous.PathError](err)
+				pe, ok := errors.AsType[*discovery.PathError](err)
 				if !ok || !strings.Contains(err.Error(), tc.err) || pe.Hint == "" {
 					t.Fatalf("Paths = %q, %#v, want a PathError with a hint about %q", paths, err, tc.err)
 				}
@@ -107,30 +107,30 @@ func newPlace(t *testing.T) (project, runtime string) {
 	return project, runtime
 }
 
-// Knock succeeds while a program listens, and not at a socket that a crash left.
-func TestKnock(t *testing.T) {
+// Listening succeeds while a program listens, and not at a socket that a crash left.
+func TestListening(t *testing.T) {
 	project, runtime := newPlace(t)
 	getenv := env(map[string]string{"XDG_RUNTIME_DIR": runtime})
-	if rendezvous.Knock(project, getenv) {
-		t.Error("Knock = true where no socket is")
+	if discovery.Listening(project, getenv) {
+		t.Error("Listening = true where no socket is")
 	}
-	paths, err := rendezvous.Paths(project, getenv)
+	paths, err := discovery.Paths(project, getenv)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := rendezvous.MakeFolder(filepath.Dir(paths[0])); err != nil {
+	if err := discovery.MakeFolder(filepath.Dir(paths[0])); err != nil {
 		t.Fatal(err)
 	}
 	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: paths[0], Net: "unix"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !rendezvous.Knock(project, getenv) {
-		t.Error("Knock = false where somebody listens")
+	if !discovery.Listening(project, getenv) {
+		t.Error("Listening = false where somebody listens")
 	}
 	l.SetUnlinkOnClose(false) // as after a crash
 	l.Close()
-	if rendezvous.Knock(project, getenv) {
-		t.Error("Knock = true where nobody listens any more")
+	if discovery.Listening(project, getenv) {
+		t.Error("Listening = true where nobody listens any more")
 	}
 }

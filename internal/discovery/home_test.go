@@ -1,22 +1,22 @@
-package rendezvous_test
+package discovery_test
 
 import (
 	"os"
 	"path/filepath"
 	"testing"
 
-	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
+	"github.com/claude-swarm/claude-swarm/internal/discovery"
 )
 
 func TestMakeHome(t *testing.T) {
 	for name, tc := range map[string]struct{ before, want string }{
-		"nothing is there":   {want: rendezvous.IgnoreText},
-		"cut off in writing": {before: "empty", want: rendezvous.IgnoreText},
+		"nothing is there":   {want: discovery.IgnoreText},
+		"cut off in writing": {before: "empty", want: discovery.IgnoreText},
 		"somebody's own":     {before: "*\n!notes.md\n", want: "*\n!notes.md\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			dir := filepath.Join(t.TempDir(), "a", rendezvous.HomeName)
-			path := filepath.Join(dir, rendezvous.IgnoreFile)
+			dir := filepath.Join(t.TempDir(), "a", discovery.HomeName)
+			path := filepath.Join(dir, discovery.IgnoreFile)
 			if tc.before != "" {
 				if err := os.MkdirAll(dir, 0o700); err != nil {
 					t.Fatal(err)
@@ -30,7 +30,7 @@ func TestMakeHome(t *testing.T) {
 				}
 			}
 			for range 2 {
-				if err := rendezvous.MakeHome(dir); err != nil {
+				if err := discovery.MakeHome(dir); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -40,7 +40,7 @@ func TestMakeHome(t *testing.T) {
 			if info, err := os.Stat(dir); err != nil || info.Mode().Perm() != 0o700 {
 				t.Errorf("mode of the folder: %v, %v", info, err)
 			}
-			if ours := rendezvous.IsIgnoreFile(path); ours != (tc.want == rendezvous.IgnoreText) {
+			if ours := discovery.IsIgnoreFile(path); ours != (tc.want == discovery.IgnoreText) {
 				t.Errorf("IsIgnoreFile = %t of %q", ours, tc.want)
 			}
 		})

@@ -1,4 +1,4 @@
-package rendezvous
+package discovery
 
 import (
 	"os"
@@ -8,9 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Knock reports whether a daemon listens at a socket of the project. It connects and sends
+// Listening reports whether a daemon listens at a socket of the project. It connects and sends
 // nothing, which costs a `send` a few microseconds; a greeting would wait for the daemon.
-func Knock(project string, getenv func(string) string) bool {
+func Listening(project string, getenv func(string) string) bool {
 	paths, err := Paths(project, getenv)
 	if err != nil {
 		return false
@@ -23,7 +23,7 @@ func Knock(project string, getenv func(string) string) bool {
 	return false
 }
 
-// Elsewhere searches further where [Knock] finds no daemon. listens says that a daemon
+// Elsewhere searches further where [Listening] finds no daemon. listens says that a daemon
 // holds the project's lock and listens at the socket in its note, since its environment
 // differs. moved says that the project was moved while the daemon ran, so that the daemon
 // cannot work any more. A copy of a project has the note too, but no daemon holds its lock.
