@@ -53,19 +53,20 @@ func (b *Mailbox) giveUp(e Entry, reason string) error {
 	return b.disk.syncLeft(b.dir(curFolder), b.dir(newFolder))
 }
 
-// Condemn is the first half of GiveUp: the reason is durable in dead/, the message is not
-// there yet. It returns the time of the reason: the same time when it is repeated after a
-// crash, another time when the message was retried and is given up again. So a caller that
-// tells the sender between the two halves, with that time in a key, tells once each time.
-// [Mailbox.Reasons] finds the messages whose second half is missing.
-func (b *Mailbox) Condemn(e Entry, reason string) (time.Time, error) {
+// BeginGiveUp is the first half of GiveUp: it makes the reason durable in dead/ and does not
+// move the message yet. It returns the time of the reason. A repetition after a crash
+// returns the same time; when the message was retried and is given up again, the time
+// differs. So a caller that notifies the sender between the two halves, with that time in a
+// key, notifies once per giving up. [Mailbox.Reasons] finds the messages whose second half
+// is missing.
+func (b *Mailbox) BeginGiveUp(e Entry, reason string) (time.Time, error) {
 	err := b.writeReason(e.reasonName(), reason)
 	var st unix.Stat_t
 	if err == nil {
 		st, err = b.disk.stat(b.at(deadFolder, e.reasonName()))
 	}
 	if err != nil {
-		return time.Time{}, b.wrap("condemn "+e.ID, err)
+		return time.Time{}, b.wrap("give up "+e.ID, err)
 	}
 	return modTime(&st), nil
 }

@@ -106,26 +106,26 @@ func TestSetAsideNames(t *testing.T) {
 	}
 }
 
-// Condemn, repeated after a crash, writes the same time into the reason; after a retry it
+// BeginGiveUp, repeated after a crash, writes the same time into the reason; after a retry it
 // writes a new one.
-func TestCondemn(t *testing.T) {
+func TestBeginGiveUp(t *testing.T) {
 	s := newStore(t, dropbox.Options{}, "coder")
 	b := mailbox(t, s, "coder")
 	deliver(t, s, "coder", text("x"))
 	var times []time.Time
 	for range 2 {
 		c := claim(t, b, list(t, b)[0])
-		first, err := b.Condemn(c.Entry, "why")
+		first, err := b.BeginGiveUp(c.Entry, "why")
 		if err != nil {
 			t.Fatal(err)
 		}
 		cut, err := b.Reasons()
 		if err != nil || len(cut) != 1 || cut[0].ID != c.ID {
-			t.Fatalf("Reasons = %v (%v), want the condemned message", cut, err)
+			t.Fatalf("Reasons = %v (%v), want the message whose reason is written", cut, err)
 		}
-		again, err := b.Condemn(cut[0], "why else")
+		again, err := b.BeginGiveUp(cut[0], "why else")
 		if err != nil || !again.Equal(first) {
-			t.Errorf("Condemn = %v (%v), want %v as before", again, err, first)
+			t.Errorf("BeginGiveUp = %v (%v), want %v as before", again, err, first)
 		}
 		if err := b.GiveUp(c.Entry, "why else"); err != nil {
 			t.Fatal(err)

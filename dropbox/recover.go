@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// Recover repairs what a power cut may leave on a disk that writes the two halves of a
-// rename separately: a message at its old and its new place. It keeps the newest place.
-// After an ordinary crash, and on most disks, there is nothing to do, and it costs four
-// listings.
+// Recover repairs a mailbox after a power cut on a disk that writes the two halves of a
+// rename separately: such a cut may leave a message at its old and its new place. Recover
+// keeps the newest place. After an ordinary crash, and on most disks, it has nothing to
+// repair and costs four listings.
 //
 // Call it once before the first claim, with [Store.Lock] held, then continue as after any
 // crash. Repeating it is harmless.
@@ -20,21 +20,21 @@ func (b *Mailbox) Recover() error {
 // A recovery repairs a mailbox.
 type recovery struct{ box *Mailbox }
 
-// twins are the names of one message within a mailbox.
-type twins struct {
+// places are the places of one message within a mailbox, each with a name of its file.
+type places struct {
 	e              Entry
 	fresh, claimed []Entry // in the order of their counts
-	dead, given    bool    // it is in dead/; with a reason
-	refused, told  bool    // it is in refused/; with a reason
-	receipt        bool    // it has one in cur/
+	dead, given    bool    // it is in dead/; dead/ has a reason
+	refused, told  bool    // it is in refused/; refused/ has a reason
+	receipt        bool    // cur/ has its receipt
 }
 
 func (r recovery) run() error {
-	all := make(map[string]*twins)
-	twinsOf := func(e Entry) *twins {
+	all := make(map[string]*places)
+	placesOf := func(e Entry) *places {
 		base := e.Base()
 		if all[base] == nil {
-			all[base] = &twins{e: e}
+			all[base] = &places{e: e}
 		}
 		return all[base]
 	}
@@ -46,17 +46,17 @@ func (r recovery) run() error {
 		slices.Sort(names)
 		for _, name := range names {
 			if e, ok := parseName(name); ok && folder == curFolder {
-				w := twinsOf(e)
+				w := placesOf(e)
 				w.claimed = append(w.claimed, e)
 			} else if ok {
-				twinsOf(e).dead = true
+				placesOf(e).dead = true
 			} else if base, ok := strings.CutSuffix(name, receiptEnd); ok && folder == curFolder {
 				if e, ok := parseBase(base); ok {
-					twinsOf(e).receipt = true
+					placesOf(e).receipt = true
 				}
 			} else if base, ok := strings.CutSuffix(name, reasonEnd); ok && folder == deadFolder {
 				if e, ok := parseBase(base); ok {
-					twinsOf(e).given = true
+					placesOf(e).given = true
 				}
 			}
 		}
@@ -67,10 +67,10 @@ func (r recovery) run() error {
 	}
 	for _, name := range names {
 		if e, ok := parseName(name); ok {
-			twinsOf(e).refused = true
+			placesOf(e).refused = true
 		} else if base, ok := strings.CutSuffix(name, reasonEnd); ok {
 			if e, ok := parseBase(base); ok {
-				twinsOf(e).told = true
+				placesOf(e).told = true
 			}
 		}
 	}
@@ -79,9 +79,9 @@ func (r recovery) run() error {
 		return err
 	}
 	for i, e := range fresh {
-		// Most have one name, and need no look at the others.
+		// Most messages have one name and need no look at other places.
 		if all[e.Base()] != nil || i+1 < len(fresh) && fresh[i+1].ID == e.ID {
-			w := twinsOf(e)
+			w := placesOf(e)
 			w.fresh = append(w.fresh, e)
 		}
 	}
@@ -94,14 +94,14 @@ func (r recovery) run() error {
 }
 
 // separate keeps one name of a message. A receipt or a reason is durable before the message
-// moves, so each decides where it went. Without them the last claim counts; a dead letter
-// was being cancelled or retried, and a refused message was being let through.
-func (r recovery) separate(w *twins) error {
+// moves, so it shows where the message went. Without them the last claim counts: a dead
+// letter was being cancelled or retried, and a refused message was being released.
+func (r recovery) separate(w *places) error {
 	if len(w.claimed)+len(w.fresh) == 0 && (w.given && !w.refused || w.told && !w.dead) {
 		return nil // an ordinary dead letter, or one that was refused
 	}
 	file := w.e.Base() + ".md"
-	var paths []string // the truest first
+	var paths []string // the right one first
 	day, err := r.box.store.doneDay(r.box.name, w.e, file)
 	if err != nil {
 		return err
@@ -127,34 +127,34 @@ func (r recovery) separate(w *twins) error {
 	if w.refused && !w.told {
 		paths = append(paths, r.box.Refusals().path(file))
 	}
-	for _, twin := range paths[min(1, len(paths)):] {
-		if err := r.dropTwin(twin, paths[0]); err != nil {
+	for _, other := range paths[min(1, len(paths)):] {
+		if err := r.dropDuplicate(other, paths[0]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// dropTwin removes one of two names of a file. It renames it first: if the two names were
+// dropDuplicate removes one of two names of a file. It renames it first: if the two names were
 // only one file that moved between two looks, it is renamed back.
-func (r recovery) dropTwin(twin, keep string) error {
-	one, err := r.box.disk.stat(twin)
+func (r recovery) dropDuplicate(other, keep string) error {
+	one, err := r.box.disk.stat(other)
 	if err != nil {
 		return ignoreMissing(err)
 	}
 	if same, err := r.box.disk.isFile(keep, one.Ino); !same || err != nil {
-		return err // another file with that id: what becomes of it is decided at its claim
+		return err // another file with that id: its claim decides about it
 	}
 	aside := r.box.at(tmpFolder, "twin-"+NewID())
-	if err := r.box.disk.move(twin, aside); err != nil {
+	if err := r.box.disk.move(other, aside); err != nil {
 		return ignoreMissing(err)
 	}
 	same, err := r.box.disk.isFile(keep, one.Ino)
 	if err == nil && same {
 		return r.box.disk.remove(aside)
 	}
-	if back := r.box.disk.move(aside, twin); back != nil {
-		return fmt.Errorf("%s is left as %s: %w", twin, aside, back)
+	if back := r.box.disk.move(aside, other); back != nil {
+		return fmt.Errorf("%s is left as %s: %w", other, aside, back)
 	}
 	return err
 }

@@ -143,7 +143,7 @@ func TestReceiptsOfABatchStayUntilItsMessagesAreFiled(t *testing.T) {
 
 // Two names of a message may be one message that is being moved: when the other name is
 // gone at the second look, the first one is put back.
-func TestATwinThatIsTheMessageItself(t *testing.T) {
+func TestADuplicateThatIsTheMessageItself(t *testing.T) {
 	var keep string
 	s := newStore(t, dropbox.Options{Step: func(st dropbox.Step) error {
 		if keep != "" && st.Op == dropbox.OpMove && strings.HasPrefix(st.To, "coder/tmp/twin-") {
@@ -173,7 +173,7 @@ func TestATwinThatIsTheMessageItself(t *testing.T) {
 
 // An error that prevents the comparison of two names of a message is returned, and neither
 // name is removed.
-func TestATwinThatTheDiskDoesNotLetGo(t *testing.T) {
+func TestADuplicateThatTheDiskDoesNotRemove(t *testing.T) {
 	var sick bool
 	s := newStore(t, dropbox.Options{Step: func(st dropbox.Step) error {
 		if sick && (st.Op == dropbox.OpMove || st.Op == dropbox.OpRemove) {

@@ -23,7 +23,7 @@ func (o *outbox) giveUp(f *flight, reason string) {
 
 // giveUpOnDisk does the steps of giving up; each may be repeated.
 func (o *outbox) giveUpOnDisk(c *dropbox.Claim, reason string) error {
-	at, err := o.mail.box.Condemn(c.Entry, reason)
+	at, err := o.mail.box.BeginGiveUp(c.Entry, reason)
 	if err != nil {
 		return err
 	}

@@ -35,7 +35,7 @@ func TestSweepTakesUpWhatWasLeft(t *testing.T) {
 		claims = append(claims, c)
 	}
 	ok(r.mail.box.Commit(claims[1].Entry, []byte("receipt\n")))
-	_, err = r.mail.box.Condemn(claims[2].Entry, "no such channel")
+	_, err = r.mail.box.BeginGiveUp(claims[2].Entry, "no such channel")
 	ok(err)
 	r.outbox.flights = map[string]*flight{ids[3]: {Claim: claims[3]}}
 	r.questions.open = []question{{OpenQuestion: OpenQuestion{ID: ids[4], From: "coder", At: time.Now()}, Own: true}}

@@ -10,7 +10,7 @@ import (
 // that a message is given up. If a crash cuts it off after the reason is written, the next
 // start completes it.
 func (in *Inbox) GiveUp(c *dropbox.Claim, reason string) error {
-	at, err := in.Box.Condemn(c.Entry, reason)
+	at, err := in.Box.BeginGiveUp(c.Entry, reason)
 	if err != nil {
 		return err
 	}

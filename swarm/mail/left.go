@@ -127,7 +127,7 @@ func (in *Inbox) Left() (left []dropbox.Entry, marks map[string]bool, err error)
 	if err != nil {
 		return nil, nil, err
 	}
-	riders, marks := map[string]bool{}, map[string]bool{}
+	settledWith, marks := map[string]bool{}, map[string]bool{}
 	for _, e := range claimed {
 		rec, err := LastRecord(in.Home, e)
 		if err != nil {
@@ -138,18 +138,18 @@ func (in *Inbox) Left() (left []dropbox.Entry, marks map[string]bool, err error)
 		}
 		marks[rec.Mark()] = true
 		for _, id := range rec.Notes {
-			riders[id] = true
+			settledWith[id] = true
 		}
 		brought, err := in.Home.SteeredIn(rec.Turn)
 		if err != nil {
 			return nil, nil, err
 		}
 		for _, s := range brought {
-			riders[s.ID] = true
+			settledWith[s.ID] = true
 		}
 	}
 	// A note is settled with the message that it rode along with.
-	return slices.DeleteFunc(claimed, func(e dropbox.Entry) bool { return riders[e.ID] }), marks, nil
+	return slices.DeleteFunc(claimed, func(e dropbox.Entry) bool { return settledWith[e.ID] }), marks, nil
 }
 
 // Reopen opens a message that was left in cur/, with the record of its last turn. The

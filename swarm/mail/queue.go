@@ -21,7 +21,7 @@ type Queue struct {
 	changed []string        // names that events brought
 	look    bool            // the folder must be listed
 	list    []dropbox.Entry // begin turns, in this order
-	riders  []dropbox.Entry // notes, which wake nobody and ride along, in order
+	notes   []dropbox.Entry // go into the prompt of the next turn, in this order
 	count   Waiting         // counts both
 }
 
@@ -64,14 +64,14 @@ func (q *Queue) Refresh(list func() ([]dropbox.Entry, error)) error {
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	known := make(map[string]bool, len(q.riders))
-	for _, e := range q.riders {
+	known := make(map[string]bool, len(q.notes))
+	for _, e := range q.notes {
 		known[e.ID] = true
 	}
-	q.list, q.riders, q.count = make([]dropbox.Entry, 0, len(entries)), nil, Waiting{}
+	q.list, q.notes, q.count = make([]dropbox.Entry, 0, len(entries)), nil, Waiting{}
 	for _, e := range entries {
 		if known[e.ID] {
-			q.riders = append(q.riders, e)
+			q.notes = append(q.notes, e)
 		} else {
 			q.list = append(q.list, e)
 		}
@@ -84,8 +84,8 @@ func (q *Queue) Refresh(list func() ([]dropbox.Entry, error)) error {
 func (q *Queue) Add(e dropbox.Entry) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if i, found := rank(q.riders, e); found {
-		q.riders[i] = e
+	if i, found := rank(q.notes, e); found {
+		q.notes[i] = e
 		return
 	}
 	i, found := rank(q.list, e)
@@ -118,10 +118,10 @@ func without(list []dropbox.Entry, e dropbox.Entry) ([]dropbox.Entry, bool) {
 func (q *Queue) Remove(e dropbox.Entry) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	var work, rider bool
+	var work, note bool
 	q.list, work = without(q.list, e)
-	q.riders, rider = without(q.riders, e)
-	if work || rider {
+	q.notes, note = without(q.notes, e)
+	if work || note {
 		q.count.Add(e.Priority, -1)
 	}
 }
@@ -136,7 +136,7 @@ func (q *Queue) Head() (dropbox.Entry, bool) {
 	return q.list[0], true
 }
 
-// MarkNote notes that an entry wakes nobody.
+// MarkNote marks an entry as a note, which begins no turn.
 func (q *Queue) MarkNote(e dropbox.Entry) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -144,15 +144,15 @@ func (q *Queue) MarkNote(e dropbox.Entry) {
 	if q.list, found = without(q.list, e); !found {
 		return
 	}
-	i, _ := rank(q.riders, e)
-	q.riders = slices.Insert(q.riders, i, e)
+	i, _ := rank(q.notes, e)
+	q.notes = slices.Insert(q.notes, i, e)
 }
 
 // Notes lists the first few entries that are known to be notes.
 func (q *Queue) Notes(most int) []dropbox.Entry {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return slices.Clone(q.riders[:min(most, len(q.riders))])
+	return slices.Clone(q.notes[:min(most, len(q.notes))])
 }
 
 // Stale tells whether the folder must be listed before the count is right, as during a long
@@ -174,7 +174,7 @@ func (q *Queue) Waiting() Waiting {
 			continue
 		}
 		_, work := rank(q.list, e)
-		if _, rider := rank(q.riders, e); !work && !rider {
+		if _, note := rank(q.notes, e); !work && !note {
 			w.Add(e.Priority, 1)
 		}
 	}
