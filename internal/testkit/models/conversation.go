@@ -1,0 +1,112 @@
+package models
+
+import (
+	"slices"
+	"strings"
+)
+
+// A conversation is what a request holds, the same for every wire format.
+type conversation struct {
+	model    string
+	messages []message
+	tools    []offer
+}
+
+// A message is one side's part of a conversation. Tool results are messages without a text.
+type message struct {
+	from    role
+	text    string
+	calls   int // tool calls in it, of the model
+	results int // results of tool calls in it
+}
+
+type role int
+
+const (
+	user role = iota
+	assistant
+	result
+)
+
+// An offer is a tool of the client.
+type offer struct {
+	name      string
+	namespace string // of an MCP server's tool in codex
+	free      bool   // takes a text in place of JSON
+}
+
+// add adds a message. Parts of one side that follow each other are one message, except those
+// of the user, where each may be a script.
+func (c *conversation) add(m message) {
+	if n := len(c.messages); n > 0 && m.from == assistant && c.messages[n-1].from == assistant {
+		last := &c.messages[n-1]
+		last.text += m.text
+		last.calls += m.calls
+		return
+	}
+	c.messages = append(c.messages, m)
+}
+
+// next returns the newest script, its text, and the steps that are left of it.
+func (c *conversation) next() (prompt string, left []step) {
+	for i := len(c.messages) - 1; i >= 0; i-- {
+		if c.messages[i].from != user {
+			continue
+		}
+		steps := script(c.messages[i].text)
+		if len(steps) == 0 {
+			continue
+		}
+		done := 0
+		for _, m := range c.messages[i+1:] {
+			if m.from == assistant && m.calls == 0 {
+				return "", nil // the script's last answer: what came after it has no script
+			}
+			done += m.results
+		}
+		return c.messages[i].text, after(steps, done)
+	}
+	return "", nil
+}
+
+// after returns the steps behind the first n calls. Of those before it keeps the tokens.
+func after(steps []step, n int) []step {
+	var kept []step
+	for i, s := range steps {
+		if n == 0 {
+			return append(kept, steps[i:]...)
+		}
+		if s.call != nil {
+			n--
+		}
+		if s.context > 0 {
+			kept = []step{s}
+		}
+	}
+	return kept
+}
+
+// A toolCall is a call as the client knows it.
+type toolCall struct {
+	offer
+	input any // an object, or a string for a tool that takes a text
+}
+
+// resolve finds the client's tool for a call.
+func (c *conversation) resolve(want call) (toolCall, bool) {
+	for _, known := range clientTools[want.do] {
+		i := slices.IndexFunc(c.tools, func(o offer) bool { return o.name == known.name && o.namespace == "" })
+		if i >= 0 {
+			return toolCall{c.tools[i], known.input(want)}, true
+		}
+	}
+	if want.do != "tool" {
+		return toolCall{}, false
+	}
+	for _, o := range c.tools {
+		if o.name == want.name || strings.HasSuffix(o.name, "_"+want.name) || strings.HasSuffix(o.name, "-"+want.name) {
+			return toolCall{o, rawInput(want.text)}, true
+		}
+	}
+	return toolCall{}, false
+}
