@@ -15,6 +15,12 @@ CLI_FILE       = $(TOOLS)/claude/$(1)/node_modules/.bin/claude
 INSPECTOR_VERSION := 0.22.0
 INSPECTOR_SDK := 1.32.2
 INSPECTOR     := $(TOOLS)/inspector/node_modules/.bin/mcp-inspector-cli
+# The coding agents that speak the Agent Client Protocol, as NAME:PACKAGE:VERSION:PROGRAM.
+ACP_CLIENTS   := $(shell sed -n 's/^\t{Name: "\(.*\)", Package: "\(.*\)", Version: "\(.*\)", Program: "\(.*\)"},/\1:\2:\3:\4/p' internal/testkit/acptest/versions.go)
+acp_part       = $(word $(1),$(subst :, ,$(2)))
+acp_dir        = $(TOOLS)/acp/$(call acp_part,1,$(1))/$(call acp_part,3,$(1))
+acp_file       = $(call acp_dir,$(1))/node_modules/.bin/$(call acp_part,4,$(1))
+ACP_FILES     := $(foreach c,$(ACP_CLIENTS),$(call acp_file,$(c)))
 # So many inputs each; a time works too, but go ends some targets in an error then.
 FUZZTIME      ?= 3000x
 VERSION       := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
@@ -27,7 +33,7 @@ BINDIR        ?= $(PREFIX)/bin
 # The most bytes that the program may have; docs/performance.md gives the reason.
 SIZE          := 17000000
 
-.PHONY: build install size test e2e e2e-newest e2e-oldest compat race lint fuzz bench house mutants torture soak check install-tools demo demo-check darwin tools strict clean
+.PHONY: build install size test acp-tools e2e e2e-newest e2e-oldest compat race lint fuzz bench house mutants torture soak check install-tools demo demo-check darwin tools strict clean
 
 build:
 	CGO_ENABLED=0 go build -trimpath $(TAGS) -ldflags '$(LDFLAGS)' -o bin/claude-swarm ./cmd/claude-swarm
@@ -50,6 +56,18 @@ $(TOOLS)/claude/%/node_modules/.bin/claude:
 $(INSPECTOR):
 	npm install --no-fund --no-audit --loglevel=error --prefix $(TOOLS)/inspector \
 		@modelcontextprotocol/inspector-cli@$(INSPECTOR_VERSION) @modelcontextprotocol/sdk@$(INSPECTOR_SDK)
+
+# 1.5 GB in all. Most of the time goes into unpacking, so one download does not wait for
+# another.
+define acp_rule
+$(call acp_file,$(1)):
+	npm install --no-fund --no-audit --loglevel=error --prefix $(call acp_dir,$(1)) $(call acp_part,2,$(1))@$(call acp_part,3,$(1))
+	@test -x $$@ || { echo "$(call acp_part,2,$(1)) did not install $$@"; exit 1; }
+endef
+$(foreach c,$(ACP_CLIENTS),$(eval $(call acp_rule,$(c))))
+
+acp-tools:
+	@$(MAKE) --no-print-directory -j $(words $(ACP_FILES)) $(ACP_FILES)
 
 tools: $(call CLI_FILE,$(CLI_OLDEST)) $(call CLI_FILE,$(CLI_NEWEST)) $(call CLI_FILE,$(CLI_VERSION)) $(INSPECTOR)
 
@@ -156,7 +174,7 @@ STAGES := install-tools lint darwin size strict e2e-newest e2e-oldest fuzz demo-
 check:
 	@sh .ci/stages $(STAGES)
 
-install-tools: tools $(TOOLS)/bin/staticcheck
+install-tools: tools acp-tools $(TOOLS)/bin/staticcheck
 
 clean:
 	rm -rf bin .fuzz.log

@@ -58,10 +58,12 @@ var floors = map[string][]string{
 	"ircbridge":             {"internal/bridge", "ircbridge/irc"},
 
 	// Test machinery: no program links it.
+	"internal/testkit/acptest":        {},
 	"internal/testkit/bench":          {},
 	"internal/testkit/bridgetest":     {"dropbox", "internal/bridge"},
 	"internal/testkit/durabletest":    {"internal/durable"},
 	"internal/testkit/irctest":        {"ircbridge/irc"},
+	"internal/testkit/models":         {},
 	"internal/testkit/mutants":        {},
 	"internal/testkit/runnertest":     {"streamjson", "swarm/runner"},
 	"internal/testkit/standin":        {},
