@@ -11,8 +11,13 @@
 //
 // [Rules.Decide] looks at deny, then at ask, then at allow, and last at otherwise. An entry of
 // deny or ask is read widely: it also holds for a part of a command line, and for one of several
-// paths. An entry of allow is read narrowly: * does not stand for text with which the shell
-// begins another command, and all paths must fit.
+// paths. An entry of allow is read narrowly: all paths must fit, and * does not stand for text
+// with which the shell begins another command or writes to a file. A line of plain commands,
+// joined by && || ; | and newlines, is allowed where each command is. A line that the shell
+// cannot read is allowed by no pattern.
+//
+// Without an entry for them, reading, searching and thinking is allowed, and so are edits in the
+// agent's folder where otherwise is not set.
 //
 // The rules protect against a client that is wrong. They are no sandbox: a program that a rule
 // allows may start every other program.

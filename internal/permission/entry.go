@@ -4,15 +4,17 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// tool is the kind of an entry about a tool of an MCP server.
-const tool = "tool"
+// Two kinds: execute is about a command line; tool is only a kind of an entry, about a tool of
+// an MCP server.
+const (
+	execute = "execute"
+	tool    = "tool"
+)
 
 // kinds are the kinds of entries: those of [runner.PermissionRequest], and tool.
-var kinds = []string{"read", "edit", "delete", "move", "search", "execute", "think", "fetch", "switch_mode", "other", tool}
+var kinds = []string{"read", "edit", "delete", "move", "search", execute, "think", "fetch", "switch_mode", "other", tool}
 
 // Kinds are the words with which an entry may begin.
 func Kinds() []string { return slices.Clone(kinds) }
@@ -50,86 +52,3 @@ func ParseEntry(text string) (Entry, error) {
 
 // String is the entry as ParseEntry reads it.
 func (e Entry) String() string { return strings.TrimSpace(e.Kind + " " + e.Pattern) }
-
-// concerns reports whether an entry of deny or ask holds for a call: its pattern fits a part
-// of the command line, or one of the paths.
-func (e Entry) concerns(r runner.PermissionRequest) bool {
-	if !e.about(r) {
-		return false
-	}
-	return e.Pattern == "" || slices.ContainsFunc(e.subjects(r), func(s string) bool {
-		if e.Kind != "execute" {
-			return fits(e.Pattern, s, "")
-		}
-		for _, part := range beginnings(s) {
-			if fits(e.Pattern, part, "") || fits(e.Pattern+" *", part, "") {
-				return true
-			}
-		}
-		return false
-	})
-}
-
-// allows reports whether an entry of allow holds for a call.
-func (e Entry) allows(r runner.PermissionRequest) bool {
-	if !e.about(r) {
-		return false
-	}
-	subjects, barred := e.subjects(r), ""
-	if e.Kind == "execute" {
-		barred = operators
-	}
-	return e.Pattern == "" || len(subjects) > 0 && !slices.ContainsFunc(subjects, func(s string) bool { return !fits(e.Pattern, s, barred) })
-}
-
-// about reports whether the kind of the entry is that of a call.
-func (e Entry) about(r runner.PermissionRequest) bool {
-	return e.Kind == r.Kind || e.Kind == tool && r.Tool != ""
-}
-
-// subjects are the texts of a call that a pattern is compared with.
-func (e Entry) subjects(r runner.PermissionRequest) []string {
-	switch {
-	case e.Kind == tool:
-		return []string{r.Tool}
-	case e.Kind == "execute" && r.Command != "":
-		return []string{strings.Join(strings.FieldsFunc(r.Command, func(c rune) bool { return c == ' ' || c == '\t' }), " ")}
-	case e.Kind != "execute" && len(r.Paths) > 0:
-		return r.Paths
-	}
-	return []string{r.Title}
-}
-
-// operators are the characters with which a shell begins another command, writes to a file, or
-// expands a text.
-const operators = ";&|<>()$`\n\r"
-
-// beginnings are the ends of a command line that begin where a word does.
-func beginnings(line string) []string {
-	all := []string{line}
-	for i, c := range line {
-		if strings.ContainsRune(" '\"\\/={}!"+operators, c) {
-			all = append(all, line[i+1:])
-		}
-	}
-	return all
-}
-
-// fits reports whether the pattern fits the whole text. A * stands for any text without the
-// characters of barred.
-func fits(pattern, text, barred string) bool {
-	head, rest, star := strings.Cut(pattern, "*")
-	after, ok := strings.CutPrefix(text, head)
-	if !ok || !star {
-		return ok && after == ""
-	}
-	for {
-		if fits(rest, after, barred) {
-			return true
-		}
-		if after == "" || strings.IndexByte(barred, after[0]) >= 0 {
-			return false
-		}
-		after = after[1:]
-	}
-}

@@ -1,6 +1,8 @@
 package permission_test
 
 import (
+	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/claude-swarm/claude-swarm/internal/permission"
@@ -105,10 +107,215 @@ func TestPathsAndTools(t *testing.T) {
 }
 
 func TestOtherwise(t *testing.T) {
-	call := runner.PermissionRequest{Kind: "read"}
 	for _, want := range []permission.Answer{permission.Allow, permission.Ask, permission.Deny} {
-		if got, _ := (permission.Rules{Otherwise: want}).Decide(call); got != want {
-			t.Errorf("otherwise %s: %s", want, got)
+		r := permission.Rules{Otherwise: want}
+		for _, kind := range []string{"edit", "execute", "fetch", "delete", "other"} {
+			if got, _ := r.Decide(runner.PermissionRequest{Kind: kind}); got != want {
+				t.Errorf("otherwise %s: %s of %s", want, got, kind)
+			}
+		}
+		for _, kind := range []string{"read", "search", "think"} {
+			if got, _ := r.Decide(runner.PermissionRequest{Kind: kind}); got != permission.Allow {
+				t.Errorf("otherwise %s: %s of %s, want allow", want, got, kind)
+			}
+			r := permission.Rules{Otherwise: want, Deny: []permission.Entry{{Kind: kind}}}
+			if got, _ := r.Decide(runner.PermissionRequest{Kind: kind}); got != permission.Deny {
+				t.Errorf("otherwise %s: %s of %s, which an entry denies", want, got, kind)
+			}
 		}
 	}
+}
+
+func TestPathsAreThoseOfTheAgentsFolder(t *testing.T) {
+	for _, c := range []struct {
+		allow, path string
+		want        permission.Answer
+	}{
+		{"", "/home/ann/shop/a.go", permission.Allow},
+		{"", "a.go", permission.Allow},
+		{"", "/home/ann/shop", permission.Allow},
+		{"", "/home/ann/shop/../.ssh/config", permission.Deny},
+		{"", "../shop2/a.go", permission.Deny},
+		{"", "/home/ann/shopping/a.go", permission.Deny},
+		{"edit docs/*", "/home/ann/shop/docs/a.md", permission.Allow},
+		{"edit /etc/*", "/etc/hosts", permission.Allow},
+		{"edit /etc/*", "/etc/../root/.profile", permission.Deny},
+		{"edit ../other/*", "/home/ann/other/x", permission.Deny}, // an entry names it from /
+	} {
+		r := rules(t, c.allow, "", "")
+		r.Dir = "/home/ann/shop"
+		if got, _ := r.Decide(runner.PermissionRequest{Kind: "edit", Paths: []string{c.path}}); got != c.want {
+			t.Errorf("allow %q: edit of %s: %s, want %s", c.allow, c.path, got, c.want)
+		}
+	}
+	r := rules(t, "", "", "edit secrets/*")
+	r.Dir = "/home/ann/shop"
+	for _, path := range []string{"/home/ann/shop/secrets/key", "secrets/key", "docs/../secrets/key"} {
+		if got, _ := r.Decide(runner.PermissionRequest{Kind: "edit", Paths: []string{"a.go", path}}); got != permission.Deny {
+			t.Errorf("edit of %s: %s, want deny", path, got)
+		}
+	}
+	// Without a path nobody knows which file it is.
+	r = rules(t, "delete docs/*", "", "")
+	if got, _ := r.Decide(runner.PermissionRequest{Kind: "delete", Title: "docs/a"}); got != permission.Deny {
+		t.Errorf("delete without a path: %s, want deny", got)
+	}
+}
+
+func TestEachCommandOfALineNeedsAnEntry(t *testing.T) {
+	r := permission.Rules{}
+	for _, text := range []string{"execute go test*", "execute npm test", "execute make all > build.log", "execute grep *"} {
+		e, err := permission.ParseEntry(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Allow = append(r.Allow, e)
+	}
+	for command, want := range map[string]string{
+		"go test ./... && npm test":             "execute go test*, execute npm test",
+		"go test ./a; go test ./b":              "execute go test*",
+		"go test ./... 2>&1 | grep -v 'ok;'":    "execute go test*, execute grep *",
+		"! npm test || go test >/dev/null 2>&1": "execute npm test, execute go test*",
+		"npm test\ngo test ./x":                 "execute npm test, execute go test*",
+		"make all > build.log":                  "execute make all > build.log",
+		`grep "a & b" x`:                        "execute grep *",
+		"go test && npm publish":                "",
+		"npm test --save":                       "",
+		"make all > other.log":                  "",
+		"make all >> build.log":                 "",
+		"make all > build.log && go test":       "", // the entry names a whole line
+		"grep x > build.log":                    "",
+		"npm test &":                            "",
+		"npm test & go test":                    "",
+		"(npm test)":                            "",
+		"{ npm test; }":                         "",
+		"if npm test; then go test; fi":         "",
+		"go test $HOME":                         "",
+		`go test "$(npm test)"`:                 "",
+		"go test `npm test`":                    "",
+		"go test <(npm test)":                   "",
+		"go test $'a'":                          "",
+		"grep x <<E\nE":                         "",
+		"PATH=. go test":                        "",
+		"go test\r\nnpm test":                   "",
+		"npm test # ; and more":                 "",
+		"npm test |":                            "",
+		"go test 'abc":                          "",
+		"npm test >&file":                       "",
+		"npm test 2>/dev/null/../x":             "",
+		"eval npm test":                         "",
+		"\"go\" test":                           "",
+	} {
+		got, by := r.Decide(runner.PermissionRequest{Kind: "execute", Command: command})
+		if (got == permission.Allow) != (want != "") || by != want {
+			t.Errorf("Decide(%q) = %s by %q, want %q", command, got, by, want)
+		}
+	}
+	if got, by := rules(t, "execute", "", "").Decide(runner.PermissionRequest{Kind: "execute", Command: "a $(b) > 'c"}); got != permission.Allow {
+		t.Errorf("an entry without a pattern: %s by %q, want allow", got, by)
+	}
+	// A title is not the command line.
+	if got, by := r.Decide(runner.PermissionRequest{Kind: "execute", Title: "npm test"}); got != permission.Deny {
+		t.Errorf("a command that the client does not tell: %s by %q, want deny", got, by)
+	}
+}
+
+// A command that is hidden in another, or in quotes, is denied and asked about too.
+func TestDenyLooksIntoALine(t *testing.T) {
+	r := rules(t, "execute", "", "execute rm *")
+	for _, command := range []string{
+		"rm x", `r\m x`, `"rm" x`, "'r'm x", "ls; rm x", "ls && rm x", "ls | rm x", "ls $(rm x)", "ls `rm x`", "ls <(rm x)", "(rm x)",
+		"f() { rm x; }; f", "if rm x; then ls; fi", "sudo rm x", "A=b rm x", "bash -c 'rm x'", "rm  x", "rm\tx", "rm x 'unfinished", "ls\nrm x", "ls & rm x",
+	} {
+		if got, by := r.Decide(runner.PermissionRequest{Kind: "execute", Command: command}); got != permission.Deny {
+			t.Errorf("Decide(%q) = %s by %q, want deny", command, got, by)
+		}
+	}
+}
+
+func TestALongLineIsDenied(t *testing.T) {
+	long := runner.PermissionRequest{Kind: "execute", Command: "go test " + strings.Repeat("x", 64<<10)}
+	for _, allow := range []string{"execute go test*", "execute"} {
+		want := permission.Deny
+		if allow == "execute" {
+			want = permission.Allow
+		}
+		if got, _ := rules(t, allow, "", "").Decide(long); got != want {
+			t.Errorf("allow %s: %s, want %s", allow, got, want)
+		}
+	}
+}
+
+// FuzzAllowedCommands reads an allowed line by another way than Decide does: whatever the shell
+// may begin in it is the one allowed command.
+func FuzzAllowedCommands(f *testing.F) {
+	for _, line := range []string{
+		"ok", "ok a b", "ok && ok x", "ok | ok", "ok 'a;b' \"c|d\"", "ok 2>&1", "ok >/dev/null; ok", "! ok", "ok\nok", `ok \; x`, "ok $(x)", "ok `x`",
+		"ok > x", "ok & x", "ok # x", "ok; x", "ok <<E\nx\nE\n", "ok \\\nx", "ok $'\\'' x", "ok {a,b}", "time ok", "ok |& ok", "ok &>/dev/null", "ok \r x",
+	} {
+		f.Add(line)
+	}
+	rules := permission.Rules{Allow: []permission.Entry{{Kind: "execute", Pattern: "ok"}, {Kind: "execute", Pattern: "ok *"}}}
+	f.Fuzz(func(t *testing.T, line string) {
+		if got, _ := rules.Decide(runner.PermissionRequest{Kind: "execute", Command: line}); got != permission.Allow {
+			return
+		}
+		for _, command := range commandsOf(t, line) {
+			if command = strings.TrimLeft(command, " \t!"); command != "" && command != "ok" && !strings.HasPrefix(command, "ok ") && !strings.HasPrefix(command, "ok\t") {
+				t.Errorf("%q is allowed, with %q", line, command)
+			}
+		}
+	})
+}
+
+// quiet are the redirections that are allowed everywhere.
+var quiet = regexp.MustCompile(`^(>&[0-9]+|&?>>?[ \t]*/dev/null|<[ \t]*/dev/null)($|[ \t\n;|&<>])`)
+
+// commandsOf splits a line at the operators outside of quotes. It fails the test where the line
+// has an operator that begins commands inside of others, or touches files.
+func commandsOf(t *testing.T, line string) []string {
+	t.Helper()
+	var all []string
+	var now strings.Builder
+	quote := byte(0)
+	for i := 0; i < len(line); i++ {
+		c := line[i]
+		switch {
+		case quote == '\'':
+			if c == quote {
+				quote = 0
+			}
+		case c == '\\':
+			i++
+			if i < len(line) && line[i] == '\n' {
+				now.WriteByte(' ') // goes on with the next line
+				continue
+			}
+		case c == '$' || c == '`':
+			t.Errorf("%q is allowed, with %q", line, line[i:])
+		case quote == '"':
+			if c == quote {
+				quote = 0
+			}
+		case c == '\'' || c == '"':
+			quote = c
+		case (c == '>' || c == '<' || c == '&') && quiet.MatchString(line[i:]):
+			now.WriteByte(' ')
+			i += len(quiet.FindStringSubmatch(line[i:])[1]) - 1
+			continue
+		case c == '<' || c == '>' || c == '(' || c == ')':
+			t.Errorf("%q is allowed, with %q", line, line[i:])
+		case c == '&' && i+1 < len(line) && line[i+1] == '&', c == '|' && i+1 < len(line) && (line[i+1] == '|' || line[i+1] == '&'):
+			i++
+			fallthrough
+		case c == ';' || c == '|' || c == '\n':
+			all = append(all, now.String())
+			now.Reset()
+			continue
+		case c == '&':
+			t.Errorf("%q is allowed, with %q", line, line[i:])
+		}
+		now.WriteByte(line[min(i, len(line)-1)])
+	}
+	return append(all, now.String())
 }

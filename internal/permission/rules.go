@@ -1,7 +1,9 @@
 package permission
 
 import (
+	"path"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
@@ -10,8 +12,8 @@ import (
 // An Answer is what the rules say about a tool call.
 type Answer string
 
-// The answers. Unsaid allows what changes nothing but files of the project: the kinds read,
-// search, think and edit. It denies everything else, as the permission mode acceptEdits does.
+// The answers. Unsaid is for Rules.Otherwise: it allows edits of files in the agent's folder,
+// and denies everything else, as the permission mode acceptEdits does.
 const (
 	Allow  Answer = "allow"
 	Ask    Answer = "ask"
@@ -22,27 +24,75 @@ const (
 // Rules say what a client may do. The zero value allows what [Unsaid] allows.
 type Rules struct {
 	Allow, Ask, Deny []Entry
-	Otherwise        Answer        // about what no entry names
+	Otherwise        Answer        // about what no entry names; reading, searching and thinking is allowed
 	Timeout          time.Duration // of a question; a call without an answer is denied
+	// Dir is the agent's folder, as an absolute path. Entries may name paths in it without it.
+	Dir string
 }
 
-// Decide says what becomes of a tool call: Allow, Ask or Deny. The entry is the one that decided;
-// it is the zero Entry where Otherwise did.
-func (r Rules) Decide(call runner.PermissionRequest) (Answer, Entry) {
-	for _, list := range []struct {
-		answer  Answer
-		entries []Entry
-		holds   func(Entry, runner.PermissionRequest) bool
-	}{{Deny, r.Deny, Entry.concerns}, {Ask, r.Ask, Entry.concerns}, {Allow, r.Allow, Entry.allows}} {
-		if i := slices.IndexFunc(list.entries, func(e Entry) bool { return list.holds(e, call) }); i >= 0 {
-			return list.answer, list.entries[i]
+// maxLine bounds the command lines that are compared with patterns, in bytes.
+const maxLine = 64 << 10
+
+// Decide says what becomes of a tool call: Allow, Ask or Deny. The rule is the entry that
+// decided, or the entries, with commas, where a command line has several commands; it is ""
+// where no entry did.
+func (r Rules) Decide(req runner.PermissionRequest) (answer Answer, rule string) {
+	c := &call{PermissionRequest: req}
+	for _, p := range req.Paths {
+		c.paths = append(c.paths, formsOf(p, r.Dir)...)
+	}
+	if req.Kind == execute {
+		if len(req.Command) > maxLine && slices.ContainsFunc(slices.Concat(r.Deny, r.Ask, r.Allow), Entry.hasCommand) {
+			return Deny, "" // nobody reads so much
+		}
+		c.line = readLine(req.Command)
+	}
+	concerns := func(e Entry) bool { return e.concerns(c) }
+	if i := slices.IndexFunc(r.Deny, concerns); i >= 0 {
+		return Deny, r.Deny[i].String()
+	}
+	if i := slices.IndexFunc(r.Ask, concerns); i >= 0 {
+		return Ask, r.Ask[i].String()
+	}
+	if rule := r.allowing(c); rule != "" {
+		return Allow, rule
+	}
+	switch {
+	case c.Tool == "" && slices.Contains([]string{"read", "search", "think"}, c.Kind):
+		return Allow, ""
+	case r.Otherwise != Unsaid:
+		return r.Otherwise, ""
+	case c.Tool == "" && c.Kind == "edit" && r.inside(c.Paths):
+		return Allow, ""
+	}
+	return Deny, ""
+}
+
+// hasCommand tells whether an entry has a pattern for command lines.
+func (e Entry) hasCommand() bool { return e.Kind == execute && e.Pattern != "" }
+
+// allowing is the entry that allows a call, or "". The commands of one line may have an entry
+// each.
+func (r Rules) allowing(c *call) string {
+	if i := slices.IndexFunc(r.Allow, func(e Entry) bool { return e.allows(c, r.Dir) }); i >= 0 {
+		return r.Allow[i].String()
+	}
+	var used []string
+	for _, command := range c.line.commands {
+		i := slices.IndexFunc(r.Allow, func(e Entry) bool { return e.hasCommand() && fits(e.Pattern, command, "") })
+		if i < 0 {
+			return ""
+		}
+		if rule := r.Allow[i].String(); !slices.Contains(used, rule) {
+			used = append(used, rule)
 		}
 	}
-	if r.Otherwise != Unsaid {
-		return r.Otherwise, Entry{}
-	}
-	if call.Tool == "" && slices.Contains([]string{"read", "search", "think", "edit"}, call.Kind) {
-		return Allow, Entry{}
-	}
-	return Deny, Entry{}
+	return strings.Join(used, ", ")
+}
+
+// inside tells whether all paths lie in the agent's folder, as far as it is known.
+func (r Rules) inside(paths []string) bool {
+	return r.Dir == "" || !slices.ContainsFunc(paths, func(p string) bool {
+		return len(formsOf(p, r.Dir)) == 1 && formsOf(p, r.Dir)[0] != path.Clean(r.Dir)
+	})
 }

@@ -1,0 +1,119 @@
+package permission
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+)
+
+// A call is a tool call with the texts that patterns are compared with.
+type call struct {
+	runner.PermissionRequest
+	line  line     // of the kind execute
+	paths []string // in every form in which an entry may name them
+}
+
+// concerns reports whether an entry of deny or ask holds for a call: its pattern fits a part
+// of the command line, or one of the paths.
+func (e Entry) concerns(c *call) bool {
+	switch {
+	case !e.about(c):
+		return false
+	case e.Pattern == "":
+		return true
+	case e.Kind == tool:
+		return fits(e.Pattern, c.Tool, "")
+	case e.Kind != execute:
+		return slices.ContainsFunc(append([]string{c.Title}, c.paths...), e.fits)
+	}
+	for _, text := range append([]string{c.Title, c.line.text}, c.line.plain...) {
+		if slices.ContainsFunc(beginnings(text), e.fits) {
+			return true
+		}
+	}
+	return false
+}
+
+// fits reports whether the pattern fits a text, or its first words.
+func (e Entry) fits(text string) bool {
+	return fits(e.Pattern, text, "") || e.Kind == execute && fits(e.Pattern+" *", text, "")
+}
+
+// allows reports whether an entry of allow holds for a whole call.
+func (e Entry) allows(c *call, dir string) bool {
+	switch {
+	case !e.about(c):
+		return false
+	case e.Pattern == "":
+		return true
+	case e.Kind == tool:
+		return fits(e.Pattern, c.Tool, "")
+	case e.Kind == execute:
+		return c.Command != "" && !c.line.bad && fits(e.Pattern, c.line.text, operators)
+	case len(c.Paths) > 0:
+		return !slices.ContainsFunc(c.Paths, func(p string) bool {
+			return !slices.ContainsFunc(formsOf(p, dir), func(form string) bool { return fits(e.Pattern, form, "") })
+		})
+	}
+	return !slices.Contains(ofFiles, e.Kind) && fits(e.Pattern, c.Title, "")
+}
+
+// about reports whether the kind of the entry is that of a call.
+func (e Entry) about(c *call) bool { return e.Kind == c.Kind || e.Kind == tool && c.Tool != "" }
+
+// ofFiles are the kinds of calls that concern files: without a path nobody knows which.
+var ofFiles = []string{"read", "edit", "delete", "move"}
+
+// formsOf are the forms in which an entry may name a path: absolute, and from the agent's
+// folder.
+func formsOf(p, dir string) []string {
+	whole := path.Clean(p)
+	if !path.IsAbs(whole) && dir != "" {
+		whole = path.Join(dir, whole)
+	}
+	if dir == "" {
+		return []string{whole}
+	}
+	if inside, ok := strings.CutPrefix(whole, strings.TrimSuffix(path.Clean(dir), "/")+"/"); ok {
+		return []string{whole, inside}
+	}
+	return []string{whole}
+}
+
+// operators are the characters with which a shell begins another command, writes to a file, or
+// expands a text.
+const operators = ";&|<>()$`\n\r"
+
+// beginnings are the ends of a text that begin where a word may begin.
+func beginnings(text string) []string {
+	all := []string{text}
+	for i, c := range text {
+		if strings.ContainsRune(" '\"\\/={}!"+operators, c) {
+			all = append(all, text[i+1:])
+		}
+	}
+	return all
+}
+
+// fits reports whether the pattern fits the whole text. A * stands for any text without the
+// characters of barred. Each * takes as little as it can, so a text with a barred character
+// may fail that could fit otherwise.
+func fits(pattern, text, barred string) bool {
+	parts := strings.Split(pattern, "*")
+	text, ok := strings.CutPrefix(text, parts[0])
+	last := len(parts) - 1
+	if !ok || last == 0 {
+		return ok && text == ""
+	}
+	for _, part := range parts[1:last] {
+		skipped, rest, found := strings.Cut(text, part)
+		if !found || strings.ContainsAny(skipped, barred) {
+			return false
+		}
+		text = rest
+	}
+	skipped, ok := strings.CutSuffix(text, parts[last])
+	return ok && !strings.ContainsAny(skipped, barred)
+}

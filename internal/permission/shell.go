@@ -1,0 +1,156 @@
+package permission
+
+import (
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// A line is a command line as the shell reads it.
+type line struct {
+	text string // with one space between two words
+	// commands are the commands that the shell runs one by one, as they are written. It is nil
+	// where the line has more than plain commands, joined by && || ; | and newlines: it then
+	// begins further programs, or writes to files, in places that these texts do not show.
+	commands []string
+	// plain are all commands of the line, also those inside of others, without quotes.
+	plain []string
+	bad   bool // the shell cannot read it
+}
+
+// readLine parses a command line. The syntax is that of bash, which includes that of sh.
+func readLine(text string) line {
+	l := line{text: oneSpaced(text)}
+	file, err := syntax.NewParser(syntax.KeepComments(true)).Parse(strings.NewReader(text), "")
+	if err != nil || strings.ContainsAny(text, "\r\x00") { // which shells do not read alike
+		l.bad = true
+		return l
+	}
+	simple := len(file.Last) == 0
+	for _, s := range file.Stmts {
+		simple = l.add(text, s) && simple
+	}
+	if !simple {
+		l.commands = nil
+	}
+	syntax.Walk(file, func(n syntax.Node) bool {
+		if call, ok := n.(*syntax.CallExpr); ok {
+			l.plain = append(l.plain, unquoted(call.Args))
+		}
+		return true
+	})
+	return l
+}
+
+// add adds the commands of a statement, and tells whether it has nothing but plain commands.
+func (l *line) add(text string, s *syntax.Stmt) bool {
+	if s.Background || s.Coprocess || s.Disown || len(s.Comments) > 0 {
+		return false
+	}
+	for _, r := range s.Redirs {
+		if !harmless(r) {
+			return false
+		}
+	}
+	switch cmd := s.Cmd.(type) {
+	case *syntax.BinaryCmd:
+		left := l.add(text, cmd.X)
+		return l.add(text, cmd.Y) && left
+	case *syntax.CallExpr:
+		if len(cmd.Assigns) > 0 || len(cmd.Args) == 0 {
+			return false
+		}
+		words := make([]string, len(cmd.Args))
+		for i, w := range cmd.Args {
+			if !constant(w.Parts) {
+				return false
+			}
+			words[i] = text[w.Pos().Offset():w.End().Offset()]
+		}
+		l.commands = append(l.commands, strings.Join(words, " "))
+		return true
+	}
+	return false
+}
+
+// constant tells whether the shell puts nothing in the place of a part of a word, except names
+// of files.
+func constant(parts []syntax.WordPart) bool {
+	for _, p := range parts {
+		switch p := p.(type) {
+		case *syntax.Lit:
+			if expands(p.Value) {
+				return false // text to this shell, and not to every other
+			}
+		case *syntax.SglQuoted:
+			if p.Dollar {
+				return false
+			}
+		case *syntax.DblQuoted:
+			if p.Dollar || !constant(p.Parts) {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// expands tells whether a text has a character that expands, and no backslash before it.
+func expands(text string) bool {
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case '\\':
+			i++
+		case '$', '`':
+			return true
+		}
+	}
+	return false
+}
+
+// harmless tells whether a redirection reads and writes no file: 2>&1, and /dev/null.
+func harmless(r *syntax.Redirect) bool {
+	if r.Word == nil {
+		return false
+	}
+	to := r.Word.Lit()
+	switch r.Op {
+	case syntax.DplOut:
+		return to != "" && strings.Trim(to, "0123456789") == ""
+	case syntax.RdrOut, syntax.AppOut, syntax.RdrIn, syntax.RdrAll, syntax.AppAll:
+		return to == "/dev/null"
+	}
+	return false
+}
+
+// unquoted is the text of words without their quotes, as far as it is known before the shell
+// runs them.
+func unquoted(words []*syntax.Word) string {
+	var all []string
+	for _, w := range words {
+		var b strings.Builder
+		constants(&b, w.Parts)
+		all = append(all, b.String())
+	}
+	return strings.Join(all, " ")
+}
+
+func constants(b *strings.Builder, parts []syntax.WordPart) {
+	for _, p := range parts {
+		switch p := p.(type) {
+		case *syntax.Lit:
+			b.WriteString(strings.ReplaceAll(p.Value, `\`, ""))
+		case *syntax.SglQuoted:
+			b.WriteString(p.Value)
+		case *syntax.DblQuoted:
+			constants(b, p.Parts)
+		}
+	}
+}
+
+// oneSpaced is a text with one space between two words of a line.
+func oneSpaced(text string) string {
+	return strings.Join(strings.FieldsFunc(text, func(c rune) bool { return c == ' ' || c == '\t' }), " ")
+}
