@@ -59,6 +59,8 @@ var floors = map[string][]string{
 
 	// Test machinery: no program links it.
 	"internal/testkit/acptest":        {},
+	"internal/testkit/acpstandin":     {"internal/testkit/standin"},
+	"internal/testkit/acpstandin/acp": {"internal/testkit/acpstandin"},
 	"internal/testkit/bench":          {},
 	"internal/testkit/bridgetest":     {"dropbox", "internal/bridge"},
 	"internal/testkit/durabletest":    {"internal/durable"},

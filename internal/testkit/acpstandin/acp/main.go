@@ -1,0 +1,15 @@
+// Acp is the stand-in of package acpstandin as a program: tests run it in place of an agent
+// that speaks the Agent Client Protocol.
+//
+//	go build -o bin/ ./internal/testkit/acpstandin/acp
+package main
+
+import (
+	"os"
+
+	"github.com/claude-swarm/claude-swarm/internal/testkit/acpstandin"
+)
+
+func main() {
+	os.Exit(acpstandin.Main(os.Args[1:], os.Environ(), os.Stdin, os.Stdout, os.Stderr))
+}

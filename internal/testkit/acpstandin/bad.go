@@ -1,0 +1,138 @@
+package acpstandin
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Bad lists the bad clients that ACPSTANDIN_BAD chooses, as KIND or KIND:METHOD. With a
+// METHOD the client is good until it writes the answer to that request, or its own message
+// with that method; without one it is bad from its first message on.
+var Bad = []string{
+	"prose",      // prints sentences
+	"silent",     // reads, and prints nothing
+	"echo",       // prints what it reads, as cat does
+	"exit",       // says why on its standard error, and exits with status 3
+	"kill",       // ends itself by SIGKILL
+	"garbage",    // prints bytes that are no JSON, then the message
+	"long-line",  // prints 100 MB in one line, then the message
+	"many-lines", // prints 100 MB in many lines, then the message
+	"half",       // prints half of the message, and then nothing
+	"ids",        // answers with another id
+	"twice",      // prints each message twice
+	"strings",    // numbers are strings
+	"deep",       // arrays within arrays, 200,000 levels
+	"mute",       // leaves this message out
+}
+
+// garbageSize is the size of the long garbage, in bytes.
+const garbageSize = 100 << 20
+
+// misbehave makes a bad client. all says that it was one that never speaks the protocol,
+// which has ended with code.
+func (a *agent) misbehave(bad string, stdin io.Reader, stdout io.Writer) (code int, all bool) {
+	kind, method, _ := strings.Cut(bad, ":")
+	if !slices.Contains(Bad, kind) {
+		fmt.Fprintf(a.stderr, "acpstandin: no bad client is called %q\n", kind)
+		return 2, true
+	}
+	if method == "" {
+		switch kind {
+		case "prose":
+			fmt.Fprint(stdout, "Welcome to the assistant!\nType /help for help.\n\n> ")
+			io.Copy(io.Discard, stdin)
+			return 0, true
+		case "silent":
+			io.Copy(io.Discard, stdin)
+			return 0, true
+		case "echo":
+			io.Copy(stdout, stdin)
+			return 0, true
+		case "exit", "kill":
+			a.die(kind)
+		}
+	}
+	dumb := false
+	a.conn.spoil = func(written string, line []byte) []byte {
+		if method != "" && written != method {
+			return line
+		}
+		if dumb {
+			return nil
+		}
+		switch kind {
+		case "prose":
+			return append([]byte("Now I think about it.\n"), line...)
+		case "silent":
+			dumb = true
+			return nil
+		case "half":
+			dumb = true
+			stdout.Write(line[:len(line)/2])
+			return nil
+		}
+		return a.spoiled(kind, line)
+	}
+	return 0, false
+}
+
+// spoiled is what a bad client prints in place of a line.
+func (a *agent) spoiled(kind string, line []byte) []byte {
+	switch kind {
+	case "exit", "kill":
+		a.die(kind)
+	case "mute":
+		return nil
+	case "echo", "twice":
+		return slices.Concat(line, []byte("\n"), line)
+	case "garbage":
+		return slices.Concat([]byte("\x00\xff{\"id\":]\x1b[31m\n\n{}\n[]\nnull\n7\n\"a\"\n"), line)
+	case "long-line":
+		return slices.Concat(bytes.Repeat([]byte("x"), garbageSize), []byte("\n"), line)
+	case "many-lines":
+		return append(bytes.Repeat([]byte("garbage in many lines, each of sixty-four bytes, is no message\n"), garbageSize/63), line...)
+	case "ids":
+		return bytes.Replace(line, []byte(`"id":`), []byte(`"id":99`), 1)
+	case "strings":
+		return numbers(line)
+	case "deep":
+		const levels = 200000
+		deep := slices.Concat(bytes.Repeat([]byte("["), levels), bytes.Repeat([]byte("]"), levels))
+		return slices.Concat(line[:len(line)-1], []byte(`,"_deep":`), deep, []byte("}"))
+	}
+	return line
+}
+
+// numbers makes strings of the numbers of a line that are no part of a string.
+func numbers(line []byte) []byte {
+	var out []byte
+	quoted, number := false, false
+	for i, b := range line {
+		digit := b >= '0' && b <= '9' || b == '.' || b == '-'
+		if !quoted && digit != number {
+			out = append(out, '"')
+			number = digit
+		}
+		if b == '"' && (i == 0 || line[i-1] != '\\') {
+			quoted = !quoted
+		}
+		out = append(out, b)
+	}
+	return out
+}
+
+// die ends the process.
+func (a *agent) die(how string) {
+	if how == "kill" {
+		syscall.Kill(os.Getpid(), syscall.SIGKILL)
+		time.Sleep(time.Minute) // the signal comes meanwhile
+	}
+	fmt.Fprintln(a.stderr, "acpstandin: the settings are broken")
+	os.Exit(3)
+}

@@ -1,0 +1,38 @@
+// Package acpstandin is a stand-in for the agents that speak the Agent Client Protocol
+// (version 1) on their standard input and output, for tests. It needs no model, account or
+// network. The prompt is the script: lines that begin with an @ and a known word are steps,
+// and other lines are ignored. Without a step the agent says "Done: " and the first line of
+// the message.
+//
+//	@say TEXT            a message, in two chunks
+//	@think TEXT          a thought
+//	@sh COMMAND          asks, then runs COMMAND in a session (of processes) apart
+//	@write PATH TEXT     asks, then writes a file and tells the difference
+//	@double COMMAND      asks twice for one call, then runs COMMAND
+//	@deny TOOL WHAT      a call that fails without a question
+//	@tool NAME JSON      calls a tool of the MCP servers that the client was given
+//	@sleep 3s            is silent
+//	@hang                hears neither signals nor session/cancel
+//	@cost 0.25           adds US dollars to the cost of the session
+//	@context 12000       sets the size of the context, in tokens
+//	@compact             the context falls to a third
+//	@steer               waits for _session/steering and follows its script
+//	@late                sends updates after the response
+//	@fail TEXT           ends the turn with an error
+//	@status 429          ends the turn as this client does when its model's service answers so;
+//	                     "@status 429 usage" is the usage limit of a subscription
+//	@noresult            exits in the middle of the turn, with status 1
+//
+// The real clients differ. A [Personality] is data: one field for each difference that was
+// seen, and [Personalities] has one entry for each client, with its values.
+//
+// Variables of the environment choose what the stand-in plays:
+//
+//	ACPSTANDIN=codex            the personality; without it "acp", which has no quirks
+//	ACPSTANDIN_QUIRKS={…}       JSON that changes fields of the personality
+//	ACPSTANDIN_NO_FIRST_EVENT=1 exits before it answers initialize
+//	ACPSTANDIN_BAD=prose        a bad client; see [Bad]
+//	ACPSTANDIN_PLAY=FILE        plays a recorded dialogue; see [Player]
+//
+// Sessions are files below $HOME/.acpstandin, so that a later process can resume them.
+package acpstandin

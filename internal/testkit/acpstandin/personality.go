@@ -1,0 +1,171 @@
+package acpstandin
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+)
+
+// A Personality has the ways in which real clients differ. It is data, and JSON can change it.
+type Personality struct {
+	Name    string `json:"name"`    // agentInfo.name
+	Title   string `json:"title"`   // agentInfo.title; "" is left out
+	Version string `json:"version"` // agentInfo.version
+
+	Protocol int    `json:"protocol"` // the version that initialize answers
+	IDs      string `json:"ids"`      // the shape of session ids: uuid, ses or cli
+	Login    bool   `json:"login"`    // session/new says that a login is missing
+
+	// Servers says where the client takes MCP servers from: session (from session/new),
+	// trusted (from session/new, only with --skip-trust or GEMINI_CLI_TRUST_WORKSPACE), flag
+	// (--additional-mcp-config), file (the file of CLINE_MCP_SETTINGS_PATH) or none.
+	Servers   string `json:"servers"`
+	ToolName  string `json:"tool_name"`  // a format for the server and the tool
+	BareTool  bool   `json:"bare_tool"`  // questions and calls name the tool without its server
+	ClosedEnv bool   `json:"closed_env"` // an MCP server gets little of the client's environment
+	// AllowedTools are the flags before the name of a server or tool that needs no question.
+	AllowedTools []string `json:"allowed_tools"`
+
+	// Asks says when the client asks: always, dangerous (only for rm -rf) or never. AsksTools
+	// is the same for MCP tools: always, without arguments (mute) or never.
+	Asks      string   `json:"asks"`
+	AsksTools string   `json:"asks_tools"`
+	Options   []Option `json:"options"`
+	// Calls is the order of a tool call's messages: call (tool_call, question, update), update
+	// (update, question, tool_call, update), question (question, update) or partial (tool_call
+	// without the command, update, question, update).
+	Calls string `json:"calls"`
+	// Input is the shape of rawInput of a command: command, commands (a list), both or none.
+	Input string `json:"input"`
+	// Refused says what follows a refused call: goes-on, ends, says (a text, then the end) or
+	// cancelled (the turn, unless the call is for an MCP tool).
+	Refused string `json:"refused"`
+	// CancelWaits says that session/cancel has no effect while a question is open.
+	CancelWaits bool `json:"cancel_waits"`
+
+	// Usage says which tokens a response tells: turn, call (those of the last call of the
+	// model), session (a running total), quota (those of the turn, in _meta) or none.
+	Usage   string `json:"usage"`
+	Context bool   `json:"context"` // usage_update tells used and size
+	Cost    bool   `json:"cost"`    // usage_update tells the cost of the session
+
+	Resume bool `json:"resume"` // session/resume is there
+	Load   bool `json:"load"`   // session/load is there, and replays the history
+	Late   bool `json:"late"`   // a part of the replay follows the response
+
+	Errors  []Error `json:"errors"`  // what an answer of the service becomes; the first one that fits
+	Silence int     `json:"silence"` // how long a silent error is silent, in milliseconds
+	// CancelEnds says that session/cancel in such a silence brings end_turn, not cancelled.
+	CancelEnds bool `json:"cancel_ends"`
+	ZeroUsed   bool `json:"zero_used"` // a usage_update with 0 used tokens comes before an error
+
+	StaysOpen bool   `json:"stays_open"` // with an MCP server it outlives the end of its input
+	ExitAfter int    `json:"exit_after"` // from the end of its input to its exit, in milliseconds
+	Launcher  string `json:"launcher"`   // a process around the agent: "", forwards, dies or deaf (for signals)
+	Signals   bool   `json:"signals"`    // it exits with status 0 for a signal
+	Daemon    bool   `json:"daemon"`     // it leaves a daemon, unless CLINE_SESSION_BACKEND_MODE is local
+
+	Modes    []string `json:"modes"` // the first one is the default
+	Models   []string `json:"models"`
+	ModesBy  string   `json:"modes_by"` // modes (session/set_mode) or options (session/set_config_option)
+	Steering bool     `json:"steering"`
+
+	Prefix string `json:"prefix"` // a warning in front of each answer
+	Noise  bool   `json:"noise"`  // unknown updates, fields, notifications and a request
+}
+
+// An Option is one answer that a question offers.
+type Option struct {
+	ID   string `json:"optionId"`
+	Kind string `json:"kind"`
+	Name string `json:"name"`
+}
+
+// An Error says what the client makes of an answer of its model's service.
+type Error struct {
+	Statuses []int `json:"statuses"` // empty: all
+	// As is error (a JSON-RPC error), code (one with the status as its code), login (one that
+	// demands a login), system (a text, end_turn and the status systemError), text ("Error: "
+	// and a text, end_turn) or usage (only for "@status 429 usage": a JSON-RPC error that names
+	// the limit).
+	As     string `json:"as"`
+	Silent bool   `json:"silent"` // only after Silence
+}
+
+var standard = []Option{{"allow_once", "allow_once", "Allow once"}, {"allow_always", "allow_always", "Always allow"}, {"reject_once", "reject_once", "Reject"}}
+
+// outage are the answers after which clients try again for a long time.
+var outage = []int{429, 500, 502, 503, 504, 529}
+
+// Personalities has the personality of each client, by the name of its backend.
+var Personalities = map[string]Personality{
+	"acp": {
+		Name: "stand-in", Title: "Stand-in", Version: "1.0.0", Protocol: 1, IDs: "uuid", Servers: "session", ToolName: "mcp__%s__%s",
+		Asks: "always", AsksTools: "always", Options: standard, Calls: "call", Input: "command", Refused: "goes-on",
+		Usage: "turn", Context: true, Cost: true, Resume: true, Load: true, Errors: []Error{{As: "error"}},
+		Modes: []string{"default", "plan", "yolo"}, Models: []string{"stand-in-1"}, ModesBy: "modes", Steering: true,
+	},
+	"codex": {
+		Name: "@agentclientprotocol/codex-acp", Title: "Codex", Version: "2.6.0", Protocol: 1, IDs: "uuid",
+		Servers: "session", ToolName: "mcp__%s__%s", BareTool: true, ClosedEnv: true,
+		Asks: "dangerous", AsksTools: "mute", Calls: "call", Input: "command", Refused: "cancelled",
+		Options: []Option{{"allow_once", "allow_once", "Allow once"}, {"accept_execpolicy_amendment", "allow_always", "Always allow"}, {"cancel", "reject_once", "Reject"}},
+		Usage:   "turn", Context: true, Resume: true, Load: true,
+		Errors:   []Error{{Statuses: []int{401}, As: "login"}, {Statuses: []int{429}, As: "usage"}, {As: "system"}},
+		Launcher: "forwards", ExitAfter: 2000, Modes: []string{"agent", "read-only", "workspace-write", "agent-full-access"},
+		Models: []string{"gpt-6.1-sol[medium]"}, ModesBy: "modes", Steering: true,
+		Prefix: "Warning: Model metadata for `stub-model` not found. Defaulting to fallback metadata; this can degrade performance and cause issues.\n\n",
+	},
+	"opencode": {
+		Name: "OpenCode", Version: "1.18.33", Protocol: 1, IDs: "ses", Servers: "session", ToolName: "%s_%s",
+		Asks: "always", AsksTools: "never", Calls: "partial", Input: "command", Refused: "ends",
+		Options: []Option{{"once", "allow_once", "Allow once"}, {"always", "allow_always", "Always allow"}, {"reject", "reject_once", "Reject"}},
+		Usage:   "call", Context: true, Cost: true, Resume: true, Load: true,
+		Errors: []Error{{Statuses: outage, As: "error", Silent: true}, {As: "error"}}, Silence: 68000, CancelEnds: true, ZeroUsed: true,
+		Modes: []string{"build", "plan"}, Models: []string{"local/stub-model"}, ModesBy: "options",
+	},
+	"copilot": {
+		Name: "Copilot", Title: "Copilot", Version: "1.0.102", Protocol: 1, IDs: "uuid",
+		Servers: "flag", ToolName: "%s-%s", BareTool: true, AllowedTools: []string{"--allow-tool"},
+		Asks: "always", AsksTools: "always", Options: standard, Calls: "call", Input: "both", Refused: "says",
+		Usage: "session", Context: true, Load: true,
+		Errors: []Error{{Statuses: outage, As: "text", Silent: true}, {As: "text"}}, Silence: 15000,
+		Launcher: "dies", Modes: []string{"agent", "plan", "autopilot"}, Models: []string{"stub-model"}, ModesBy: "options",
+	},
+	"gemini": {
+		Name: "gemini-cli", Title: "Gemini CLI", Version: "0.61.0", Protocol: 1, IDs: "uuid",
+		Servers: "trusted", ToolName: "mcp_%s_%s", AllowedTools: []string{"--allowed-tools"},
+		Asks: "always", AsksTools: "always", Calls: "question", Input: "none", Refused: "goes-on", CancelWaits: true,
+		Options: []Option{{"proceed_always", "allow_always", "Allow for this session"}, {"proceed_once", "allow_once", "Allow"}, {"cancel", "reject_once", "Reject"}},
+		Usage:   "quota", Load: true, Late: true,
+		Errors: []Error{{Statuses: outage, As: "code", Silent: true}, {As: "code"}}, Silence: 80000,
+		StaysOpen: true, Launcher: "deaf", Signals: true, Modes: []string{"default", "autoEdit", "yolo", "plan"}, Models: []string{"gemini-2.5-flash"}, ModesBy: "modes",
+	},
+	"cline": {
+		Name: "cline", Version: "3.0.65", Protocol: 1, IDs: "cli", Servers: "file", ToolName: "%s__%s",
+		Asks: "always", AsksTools: "always", Options: standard, Calls: "update", Input: "commands", Refused: "goes-on", CancelWaits: true,
+		Usage: "none", Load: true,
+		Errors: []Error{{Statuses: outage, As: "error", Silent: true}, {As: "error"}}, Silence: 62000,
+		Signals: true, Daemon: true, Modes: []string{"act", "plan"}, Models: []string{"gpt-4o"}, ModesBy: "modes",
+	},
+}
+
+// personality returns the one that name and quirks choose.
+func personality(name, quirks string) (Personality, error) {
+	if name == "" {
+		name = "acp"
+	}
+	p, ok := Personalities[name]
+	if !ok {
+		return p, fmt.Errorf("no personality is called %q", name)
+	}
+	if quirks == "" {
+		return p, nil
+	}
+	d := json.NewDecoder(bytes.NewReader([]byte(quirks)))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&p); err != nil {
+		return p, fmt.Errorf("ACPSTANDIN_QUIRKS: %w", err)
+	}
+	return p, nil
+}

@@ -1,0 +1,250 @@
+package acpstandin
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"time"
+)
+
+// A Line is one line of a recorded dialogue.
+type Line struct {
+	TMS int             `json:"t_ms"` // since the start of the agent
+	Dir string          `json:"dir"`  // client or agent
+	Msg json.RawMessage `json:"msg"`
+}
+
+// ReadRecord reads a record and divides it into its connections: each one begins with the
+// client's initialize. Lines of another direction than client and agent are comments.
+func ReadRecord(r io.Reader) ([][]Line, error) {
+	var connections [][]Line
+	lines := bufio.NewReader(r)
+	for n := 1; ; n++ {
+		data, err := lines.ReadBytes('\n')
+		if len(bytes.TrimSpace(data)) > 0 {
+			var l Line
+			if err := json.Unmarshal(data, &l); err != nil {
+				return nil, fmt.Errorf("line %d: %w", n, err)
+			}
+			var m message
+			if err := json.Unmarshal(l.Msg, &m); err != nil {
+				return nil, fmt.Errorf("line %d: %w", n, err)
+			}
+			switch {
+			case l.Dir == "client" && m.Method == "initialize":
+				connections = append(connections, []Line{l})
+			case l.Dir != "client" && l.Dir != "agent":
+			case len(connections) == 0:
+				return nil, fmt.Errorf("line %d: the record does not begin with initialize", n)
+			default:
+				connections[len(connections)-1] = append(connections[len(connections)-1], l)
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			return connections, nil
+		} else if err != nil {
+			return nil, err
+		}
+	}
+}
+
+// A Player plays the agent of one recorded connection. It takes each message of the client
+// for the next recorded one of the same kind: a request or notification with the same method,
+// or the response to the same request of the agent. Then it prints what the agent had printed
+// up to the client's next message. It translates the ids of requests, the session's id and
+// the working folder. A response that says something else than the recorded one, or that is
+// not in the record, is an error.
+type Player struct {
+	lines []Line
+	sent  []message      // the client's messages, at the index of their lines; others are zero
+	used  map[string]int // by kind: how far the record is used
+	ids   map[string]json.RawMessage
+	old   []string // pairs for strings.NewReplacer
+}
+
+// NewPlayer makes a player of one connection.
+func NewPlayer(lines []Line) *Player {
+	p := &Player{lines: lines, sent: make([]message, len(lines)), used: map[string]int{}, ids: map[string]json.RawMessage{}}
+	for i, l := range lines {
+		if l.Dir == "client" {
+			json.Unmarshal(l.Msg, &p.sent[i]) // ReadRecord has read it before
+		}
+	}
+	return p
+}
+
+// kindOf names a message of the client, so that the same one can be found in the record.
+func kindOf(m message) string {
+	if m.Method == "" {
+		return "answer to " + string(m.ID)
+	}
+	return m.Method
+}
+
+// Next returns what the agent prints after a message of the client. For a request that is
+// not in the record it is the error that its method is unknown.
+func (p *Player) Next(m message) ([]json.RawMessage, error) {
+	kind := kindOf(m)
+	at := p.used[kind]
+	for at < len(p.lines) && (p.lines[at].Dir != "client" || kindOf(p.sent[at]) != kind) {
+		at++
+	}
+	if at == len(p.lines) {
+		switch {
+		case m.Method == "":
+			return nil, fmt.Errorf("the record has no %s", kind)
+		case m.ID == nil:
+			return nil, nil
+		}
+		return []json.RawMessage{encode(map[string]any{"jsonrpc": "2.0", "id": m.ID, "error": notFound(m.Method)})}, nil
+	}
+	p.used[kind] = at + 1
+	if m.Method == "" && !same(p.sent[at].Result, m.Result) {
+		return nil, fmt.Errorf("the %s is %s, in the record %s", kind, m.Result, p.sent[at].Result)
+	}
+	p.translate(p.sent[at], m)
+	var out []json.RawMessage
+	replacer := strings.NewReplacer(p.old...)
+	for _, l := range p.lines[at+1:] {
+		if l.Dir == "client" {
+			break
+		}
+		out = append(out, p.played(l.Msg, replacer))
+	}
+	return out, nil
+}
+
+// translate remembers what the client calls otherwise than in the record.
+func (p *Player) translate(recorded, m message) {
+	if m.ID != nil && m.Method != "" {
+		p.ids[string(recorded.ID)] = m.ID
+	}
+	var was, is struct {
+		SessionID string `json:"sessionId"`
+		Cwd       string `json:"cwd"`
+	}
+	if json.Unmarshal(recorded.Params, &was) != nil || json.Unmarshal(m.Params, &is) != nil {
+		return // parameters that are no object have neither
+	}
+	for _, pair := range [][2]string{{was.SessionID, is.SessionID}, {was.Cwd, is.Cwd}} {
+		if pair[0] != "" && pair[1] != "" && pair[0] != pair[1] {
+			p.old = append(p.old, pair[0], strings.Trim(string(encode(pair[1])), `"`))
+		}
+	}
+}
+
+// played is a recorded message of the agent for this client.
+func (p *Player) played(recorded json.RawMessage, replacer *strings.Replacer) json.RawMessage {
+	text := replacer.Replace(string(recorded))
+	var m message
+	if err := json.Unmarshal([]byte(text), &m); err != nil || m.Method != "" || m.ID == nil {
+		return json.RawMessage(text)
+	}
+	id, ok := p.ids[string(m.ID)]
+	if !ok {
+		return json.RawMessage(text)
+	}
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal([]byte(text), &fields); err != nil {
+		return json.RawMessage(text)
+	}
+	fields["id"] = id
+	return encode(fields)
+}
+
+// same says whether two pieces of JSON mean the same.
+func same(a, b json.RawMessage) bool {
+	var x, y any
+	json.Unmarshal(a, &x) // nil for none
+	json.Unmarshal(b, &y)
+	return reflect.DeepEqual(x, y)
+}
+
+// playRecord plays a connection of a recorded dialogue: the first process of a home plays
+// the first one, the next process the second one. It exits with status 4 when the client
+// leaves the record.
+func (a *agent) playRecord(path string) int {
+	lines, err := a.connection(path)
+	if err != nil {
+		a.complain(err)
+		return 2
+	}
+	p := NewPlayer(lines)
+	for {
+		m, err := a.conn.read()
+		if errors.Is(err, io.EOF) {
+			return 0
+		} else if err != nil {
+			a.complain(err)
+			return 4
+		}
+		if err := a.startRecorded(m); err != nil {
+			a.complain(err)
+		}
+		out, err := p.Next(m)
+		if err != nil {
+			a.complain(err)
+			return 4
+		}
+		for _, line := range out {
+			a.conn.out.Write(append(line, '\n')) // a client that has gone closes our input too
+		}
+	}
+}
+
+// startRecorded starts the MCP servers that a client names, since they are not in the record,
+// and lets them list their tools.
+func (a *agent) startRecorded(m message) error {
+	if m.Method != "session/new" && m.Method != "session/resume" && m.Method != "session/load" {
+		return nil
+	}
+	var ps params
+	if err := json.Unmarshal(m.Params, &ps); err != nil {
+		return err
+	}
+	specs, err := a.serverSpecs(&ps)
+	if err != nil {
+		return err
+	}
+	for _, spec := range specs {
+		if _, err := a.startServer(spec, &session{cwd: ps.Cwd}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// connection reads the part of the record that this process plays.
+func (a *agent) connection(path string) ([]Line, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	connections, err := ReadRecord(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	mark := filepath.Join(a.getenv("HOME"), ".acpstandin-played")
+	file, err := os.OpenFile(mark, os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	fmt.Fprintln(file, time.Now().Format(time.RFC3339))
+	data, err := os.ReadFile(mark)
+	if err != nil {
+		return nil, err
+	}
+	if n := bytes.Count(data, []byte("\n")); n <= len(connections) {
+		return connections[n-1], nil
+	}
+	return nil, fmt.Errorf("%s has only %d connections", path, len(connections))
+}

@@ -1,0 +1,111 @@
+package acpstandin
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// A session is a conversation, as the file of it holds it.
+type session struct {
+	ID      string  `json:"id"`
+	Mode    string  `json:"mode"`
+	Model   string  `json:"model"`
+	Input   int     `json:"input"`  // tokens of the whole session
+	Output  int     `json:"output"` // tokens of the whole session
+	Used    int     `json:"used"`   // tokens in the context
+	Cost    float64 `json:"cost"`   // US dollars of the whole session
+	Calls   int     `json:"calls"`  // tool calls, which are numbered
+	History []said  `json:"history"`
+
+	cwd     string
+	file    string
+	servers []*server // by the order in which the client has them
+}
+
+// A said is one entry of the history: an update that session/load replays.
+type said struct {
+	Update map[string]any `json:"update"`
+}
+
+// contextSize is the size of every model's context, in tokens.
+const contextSize = 200000
+
+// newID makes an id in the shape that the client uses.
+func newID(shape string) string {
+	random := strings.ToLower(rand.Text())
+	switch shape {
+	case "ses":
+		return "ses_" + random
+	case "cli":
+		return fmt.Sprintf("%d_%s_cli", time.Now().UnixMilli(), random[:5])
+	}
+	var b [16]byte
+	rand.Read(b[:])
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+}
+
+// folder is where the sessions of this home are.
+func (a *agent) folder() string {
+	return filepath.Join(a.getenv("HOME"), ".acpstandin", strings.ReplaceAll(a.is.Name, "/", "-"))
+}
+
+// create begins a session.
+func (a *agent) create(cwd string) *session {
+	id := newID(a.is.IDs)
+	s := &session{ID: id, cwd: cwd, file: filepath.Join(a.folder(), id+".json"), Used: 12000, Mode: a.is.Modes[0], Model: a.is.Models[0]}
+	if model := a.flag("-m"); model != "" {
+		s.Model = model
+	}
+	a.complain(s.save())
+	return s
+}
+
+// open reads the session that the client names.
+func (a *agent) open(id, cwd string) (*session, error) {
+	if id == "" || strings.ContainsAny(id, "/\\") {
+		return nil, invalid("sessionId: %q is no id", id)
+	}
+	s := &session{file: filepath.Join(a.folder(), id+".json")}
+	data, err := os.ReadFile(s.file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, a.unknownSession(id)
+	} else if err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(data, s); err != nil {
+		return nil, err
+	}
+	s.cwd, s.Mode = cwd, a.is.Modes[0]
+	return s, nil
+}
+
+// unknownSession is how a client refuses an id. The words differ.
+func (a *agent) unknownSession(id string) error {
+	switch a.is.IDs {
+	case "ses":
+		return &rpcError{Code: -32602, Message: "Session not found: " + id, Data: map[string]any{"sessionId": id}}
+	case "cli":
+		return &rpcError{Code: -32603, Message: "Internal error", Data: map[string]any{"details": "session not found: " + id}}
+	}
+	return &rpcError{Code: -32002, Message: "Resource not found: " + id, Data: map[string]any{"uri": id}}
+}
+
+// save writes the session so that a process that dies leaves the old file or the new one.
+func (s *session) save() error {
+	if err := os.MkdirAll(filepath.Dir(s.file), 0o700); err != nil {
+		return err
+	}
+	tmp := s.file + ".tmp"
+	if err := os.WriteFile(tmp, encode(s), 0o600); err != nil {
+		return err
+	}
+	return os.Rename(tmp, s.file)
+}

@@ -1,0 +1,78 @@
+package acpstandin
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+)
+
+// fits says whether an entry of Personality.Errors is for this answer of the service.
+func fits(e Error, code int, rest string) bool {
+	if e.As == "usage" && !strings.HasPrefix(rest, "usage") {
+		return false
+	}
+	return len(e.Statuses) == 0 || slices.Contains(e.Statuses, code)
+}
+
+// failure ends the turn.
+func (t *turn) failure(e Error, code int, rest string) error {
+	if e.Silent && !t.wait(t.silence(rest)) {
+		if t.a.is.CancelEnds {
+			return &ended{stop: "end_turn"}
+		}
+		return errCancelled
+	}
+	if t.a.is.ZeroUsed {
+		t.a.update(t.s, map[string]any{"sessionUpdate": "usage_update", "used": 0, "size": contextSize})
+	}
+	switch e.As {
+	case "login":
+		return &rpcError{Code: -32000, Message: "Authentication required"}
+	case "usage":
+		const text = "You’ve hit your usage limit. Upgrade to Pro or try again at 3:46 AM."
+		t.broken(text)
+		return &rpcError{Code: -32603, Message: "Internal error", Data: map[string]any{"message": text, "codexErrorInfo": "usageLimitExceeded"}}
+	case "system":
+		t.broken(systemText(code))
+		return &ended{stop: "end_turn", noUsage: true}
+	case "text":
+		t.chunk("agent_message_chunk", fmt.Sprintf("Error: %d %s", code, detail(code)))
+		return &ended{stop: "end_turn"}
+	case "code":
+		return &rpcError{Code: code, Message: detail(code)}
+	}
+	if t.a.is.IDs == "ses" {
+		return &rpcError{Code: -32603, Message: "Internal error: scripted status", Data: map[string]any{"service": "session", "errorName": "APIError"}}
+	}
+	return &rpcError{Code: -32603, Message: "Internal error", Data: map[string]any{"details": fmt.Sprintf("%d scripted status", code)}}
+}
+
+// silence is how long the client tries without a word.
+func (t *turn) silence(rest string) time.Duration {
+	if seconds, ok := strings.CutPrefix(rest, "retry-after "); ok {
+		return duration(seconds + "s")
+	}
+	return time.Duration(t.a.is.Silence) * time.Millisecond
+}
+
+// broken tells an error as codex does: by a text, and by the status of its thread.
+func (t *turn) broken(text string) {
+	t.chunk("agent_message_chunk", text)
+	t.a.update(t.s, map[string]any{"sessionUpdate": "session_info_update",
+		"_meta": map[string]any{"codex": map[string]any{"threadStatus": map[string]any{"type": "systemError"}}}})
+}
+
+// systemText is what codex says of an answer of the service.
+func systemText(code int) string {
+	switch code {
+	case http.StatusInternalServerError:
+		return "We’re currently experiencing high demand, which may cause temporary errors."
+	case http.StatusTooManyRequests:
+		return "exceeded retry limit, last status: 429 Too Many Requests"
+	case http.StatusBadRequest:
+		return detail(code)
+	}
+	return fmt.Sprintf("unexpected status %d %s: scripted status, url: http://127.0.0.1/v1/responses", code, http.StatusText(code))
+}
