@@ -45,6 +45,15 @@ func (l *Ladder) BeginAtKill(c Client, now time.Time) {
 	}
 }
 
+// BeginAtTerminate sends SIGTERM to the group at once: for a client that has done its work,
+// does not end, and leaves something behind when it is killed.
+func (l *Ladder) BeginAtTerminate(c Client, now time.Time) {
+	if l.rung < 2 {
+		l.rung = 1
+		l.climb(c, now)
+	}
+}
+
 // Hurry sends SIGTERM at once: for a client that ignored the interrupt.
 func (l *Ladder) Hurry(c Client, now time.Time) {
 	if l.rung == 1 {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
+	"github.com/claude-swarm/claude-swarm/swarm/runner/follow"
 )
 
 // Error results belong to three classes:
@@ -56,34 +57,34 @@ func (e evidence) failure() apiFailure {
 }
 
 // errorResult judges a result that says that it is an error.
-func (e evidence) errorResult() verdict {
+func (e evidence) errorResult() follow.Verdict {
 	f := e.failure()
 	text := firstOf(f.text, e.words, "the client says that it failed ("+e.own.Subtype+")")
 	if contains(text+" "+strings.Join(e.own.Errors, " "), "no conversation found") {
-		return verdict{end: runner.NoSession, reason: "the session " + e.turn.Session.ID + " is not known here", hint: freshSession}
+		return follow.Verdict{End: runner.NoSession, Reason: "the session " + e.turn.Session.ID + " is not known here", Hint: freshSession}
 	}
 	switch e.own.Subtype {
 	case "error_max_turns":
-		return verdict{end: runner.Failed, reason: "it reached the most turns that its command allows", hint: "raise --max-turns in command:, or give it less to do at once"}
+		return follow.Verdict{End: runner.Failed, Reason: "it reached the most turns that its command allows", Hint: "raise --max-turns in command:, or give it less to do at once"}
 	case "error_max_budget_usd":
-		return verdict{end: runner.Failed, reason: "it spent what its command allows for one turn", hint: "raise --max-budget-usd in command:, or give it less to do at once"}
+		return follow.Verdict{End: runner.Failed, Reason: "it spent what its command allows for one turn", Hint: "raise --max-budget-usd in command:, or give it less to do at once"}
 	}
 	if v, ok := e.accountOrSetUp(f, text); ok {
 		return v
 	}
 	if hint, ok := e.messageHint(f); ok {
-		return verdict{end: runner.Failed, reason: text, hint: hint}
+		return follow.Verdict{End: runner.Failed, Reason: text, Hint: hint}
 	}
 	if f.problem == "unknown" {
 		v := limited(text, hintAway)
-		v.unknown = true
+		v.Unknown = true
 		return v
 	}
-	return verdict{end: runner.Failed, reason: text, hint: e.look()}
+	return follow.Verdict{End: runner.Failed, Reason: text, Hint: e.look()}
 }
 
 // accountOrSetUp judges errors that the message did not cause.
-func (e evidence) accountOrSetUp(f apiFailure, text string) (verdict, bool) {
+func (e evidence) accountOrSetUp(f apiFailure, text string) (follow.Verdict, bool) {
 	switch {
 	case f.code == codeUsageLimit || f.status == http.StatusTooManyRequests || f.problem == "rate_limit" || isLimitText(f.text):
 		return e.usageLimit(f, text), true
@@ -96,7 +97,7 @@ func (e evidence) accountOrSetUp(f apiFailure, text string) (verdict, bool) {
 	case f.code == codeNoConnection:
 		return limited(text, hintAway), true
 	case f.status == http.StatusNotFound || f.problem == "model_not_found":
-		return verdict{end: runner.Refused, reason: text, hint: "set model: of agent " + e.turn.Agent + " to one that your account has"}, true
+		return follow.Verdict{End: runner.Refused, Reason: text, Hint: "set model: of agent " + e.turn.Agent + " to one that your account has"}, true
 	case f.status == http.StatusUnauthorized:
 		return e.unauthorized(text), true
 	case f.status == http.StatusForbidden || f.problem == "oauth_org_not_allowed":
@@ -109,7 +110,7 @@ func (e evidence) accountOrSetUp(f apiFailure, text string) (verdict, bool) {
 	case f.status == 0 && isAwayText(f.text):
 		return limited(text, hintAway), true
 	}
-	return verdict{}, false
+	return follow.Verdict{}, false
 }
 
 // isAwayText recognizes a service that is away by the words of a client without a field for
@@ -147,30 +148,30 @@ func (e evidence) messageHint(f apiFailure) (string, bool) {
 
 // limited is the verdict on a turn that failed because of the account or the service.
 // Neither the message nor the agent is the cause.
-func limited(text, hint string) verdict {
-	return verdict{end: runner.Limited, reason: text, hint: hint}
+func limited(text, hint string) follow.Verdict {
+	return follow.Verdict{End: runner.Limited, Reason: text, Hint: hint}
 }
 
 // usageLimit tells a usage limit, which has an end, from a service that throttles
 // for a moment. The client's rate limit event names the end of the account's window
 // in both cases.
-func (e evidence) usageLimit(f apiFailure, text string) verdict {
+func (e evidence) usageLimit(f apiFailure, text string) follow.Verdict {
 	v := limited(text, hintWait)
 	switch {
 	case f.code != codeUsageLimit && !isLimitText(f.text):
 	case e.api.ResetsAt > 0:
-		v.resetAt = time.Unix(e.api.ResetsAt, 0)
+		v.ResetAt = time.Unix(e.api.ResetsAt, 0)
 	case !e.resetAt.IsZero():
-		v.resetAt = e.resetAt
+		v.ResetAt = e.resetAt
 	default:
-		v.resetAt = resetTime(text, e.now)
+		v.ResetAt = resetTime(text, e.now)
 	}
 	return v
 }
 
 // refusedByAPI judges a turn whose client still asks again after the API refused
 // its key or login.
-func (e evidence) refusedByAPI(status int) verdict {
+func (e evidence) refusedByAPI(status int) follow.Verdict {
 	switch {
 	case status == http.StatusForbidden:
 		return e.forbidden(fmt.Sprintf("the API refuses the account (%d)", status))
@@ -182,7 +183,7 @@ func (e evidence) refusedByAPI(status int) verdict {
 
 // unauthorized judges a 401: a wrong key stays wrong, while a login may be renewed
 // by a person, or by another client of the same login.
-func (e evidence) unauthorized(text string) verdict {
+func (e evidence) unauthorized(text string) follow.Verdict {
 	if e.keyed() || e.source == "" && contains(text, "api key") {
 		return e.refusedKey(text)
 	}
@@ -191,13 +192,13 @@ func (e evidence) unauthorized(text string) verdict {
 
 // forbidden judges a 403: the account may not use the API now, by its
 // organization, its country or a proxy.
-func (e evidence) forbidden(text string) verdict {
+func (e evidence) forbidden(text string) follow.Verdict {
 	return limited(text, "look at the account, log in with claude /login, or use an API key")
 }
 
-func (e evidence) refusedKey(text string) verdict {
-	return verdict{end: runner.Refused, reason: text,
-		hint: "log in with claude /login, or set ANTHROPIC_API_KEY in env: of agent " + e.turn.Agent}
+func (e evidence) refusedKey(text string) follow.Verdict {
+	return follow.Verdict{End: runner.Refused, Reason: text,
+		Hint: "log in with claude /login, or set ANTHROPIC_API_KEY in env: of agent " + e.turn.Agent}
 }
 
 // keyed tells whether the client works with a key or a fixed token, not a login. The

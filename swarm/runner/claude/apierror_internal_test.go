@@ -12,6 +12,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/streamjson"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
+	"github.com/claude-swarm/claude-swarm/swarm/runner/follow"
 )
 
 // errorRows are all the ways in which the API, the network, a proxy or the login refuses,
@@ -87,11 +88,11 @@ func TestRecordedErrors(t *testing.T) {
 					t.Fatal(err)
 				}
 				v, resets := judgeRecorded(t, name, data)
-				if v.end != want.end || !strings.Contains(v.hint, want.hint) || v.reason == "" || v.hint == "" || strings.Contains(v.hint, "claude-swarm start") {
-					t.Errorf("judge = %s, %q, %q; want %s, …%s…", v.end, v.reason, v.hint, want.end, want.hint)
+				if v.End != want.end || !strings.Contains(v.Hint, want.hint) || v.Reason == "" || v.Hint == "" || strings.Contains(v.Hint, "claude-swarm start") {
+					t.Errorf("judge = %s, %q, %q; want %s, …%s…", v.End, v.Reason, v.Hint, want.end, want.hint)
 				}
-				if v.resetAt.IsZero() == want.reset || want.reset && version == Newest && !v.resetAt.Equal(resets) {
-					t.Errorf("the limit ends at %v, want %v", v.resetAt, resets)
+				if v.ResetAt.IsZero() == want.reset || want.reset && version == Newest && !v.ResetAt.Equal(resets) {
+					t.Errorf("the limit ends at %v, want %v", v.ResetAt, resets)
 				}
 			})
 		}
@@ -100,12 +101,14 @@ func TestRecordedErrors(t *testing.T) {
 
 // judgeRecorded judges what a client printed in a turn. resets is when the recorded
 // limit ends, by the event that tells so.
-func judgeRecorded(t *testing.T, name string, data []byte) (v verdict, resets time.Time) {
+func judgeRecorded(t *testing.T, name string, data []byte) (v follow.Verdict, resets time.Time) {
 	t.Helper()
-	r := &follower{turn: runner.Turn{Agent: "coder", UUID: "u", Session: runner.Session{ID: "s-1"}}, client: client{followed: true}, account: runner.NewAccount(&kind, runner.Place{})}
+	turn := runner.Turn{Agent: "coder", UUID: "u", Session: runner.Session{ID: "s-1"}}
 	if name == "401-token" {
-		r.turn.Env = []string{"ANTHROPIC_AUTH_TOKEN=x"}
+		turn.Env = []string{"ANTHROPIC_AUTH_TOKEN=x"}
 	}
+	r := new(backend).newFollower(t.Context(), turn)
+	r.followed = true
 	refused := 0 // the status of the last refusal that the client asked again after
 	dec := streamjson.NewDecoder(bytes.NewReader(data), 0)
 	for {
@@ -121,8 +124,8 @@ func judgeRecorded(t *testing.T, name string, data []byte) (v verdict, resets ti
 		}
 		r.observe(ev)
 	}
-	r.over.exit.ExitCode = 1
 	e := r.evidence()
+	e.exit.ExitCode = 1
 	e.followed, e.now = false, time.Date(2026, 11, 22, 6, 0, 0, 0, time.UTC)
 	if r.seen.refusals >= 2 { // then we end the client, and that is the cause
 		return e.refusedByAPI(refused), time.Time{}
@@ -160,11 +163,11 @@ func TestErrorFieldsBeforeTexts(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c.own.IsError, c.own.Subtype = true, "success"
 			v := judge(evidence{own: &c.own, problem: c.problem, source: c.source, turn: runner.Turn{Agent: "coder", Env: c.env}, resetAt: time.Unix(1, 0)})
-			if v.end != c.end || v.unknown != c.unknown {
-				t.Errorf("judge = %s, unknown %v (%q); want %s, %v", v.end, v.unknown, v.reason, c.end, c.unknown)
+			if v.End != c.end || v.Unknown != c.unknown {
+				t.Errorf("judge = %s, unknown %v (%q); want %s, %v", v.End, v.Unknown, v.Reason, c.end, c.unknown)
 			}
-			if limit := strings.Contains(name, "by its code"); v.resetAt.IsZero() == limit {
-				t.Errorf("the limit ends at %v", v.resetAt)
+			if limit := strings.Contains(name, "by its code"); v.ResetAt.IsZero() == limit {
+				t.Errorf("the limit ends at %v", v.ResetAt)
 			}
 		})
 	}

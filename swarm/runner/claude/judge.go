@@ -7,21 +7,13 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/streamjson"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
+	"github.com/claude-swarm/claude-swarm/swarm/runner/follow"
 )
-
-// A verdict is the end of a turn, with the reason and the hint.
-type verdict struct {
-	end     runner.End // "" in a cause: none
-	reason  string
-	hint    string
-	resetAt time.Time
-	unknown bool // of a Limited: see [runner.Outcome.Unknown]
-}
 
 // evidence has all facts for a verdict.
 type evidence struct {
 	turn     runner.Turn
-	cause    verdict // why we ended the client, if we did
+	cause    follow.Verdict // why we ended the client, if we did
 	own      *streamjson.Result
 	began    bool   // there was an event
 	problem  string // error word of the last assistant line
@@ -37,11 +29,11 @@ type evidence struct {
 }
 
 // judge decides. It reads no clock and no file.
-func judge(e evidence) verdict {
+func judge(e evidence) follow.Verdict {
 	switch {
 	case e.own != nil && !e.own.IsError:
-		return verdict{end: runner.Done} // also when it was being ended: the work is done, and not to be done again
-	case e.cause.end != "":
+		return follow.Verdict{End: runner.Done} // also when it was being ended: the work is done, and not to be done again
+	case e.cause.End != "":
 		return e.cause
 	case e.own != nil:
 		return e.errorResult()
@@ -49,41 +41,33 @@ func judge(e evidence) verdict {
 	return e.noResult()
 }
 
-// Hints for what the daemon fixes by itself.
-const (
-	freshSession = "nothing has to be done: it is tried the other way, then with a fresh session"
-	goesBack     = "nothing has to be done: the message goes back to its mailbox"
-)
+// freshSession is a hint for what the daemon fixes by itself.
+const freshSession = "nothing has to be done: it is tried the other way, then with a fresh session"
 
 // noResult judges a turn that ended without a separate result.
-func (e evidence) noResult() verdict {
-	said := lastLine(e.stderr)
-	ended := "the client " + exitText(e.exit)
+func (e evidence) noResult() follow.Verdict {
+	said := follow.LastLine(e.stderr)
+	ended := "the client " + follow.Ended(e.exit)
 	switch {
 	case e.untaken && !e.followed:
-		return gone("has ended")
+		return follow.Gone("has ended")
 	case contains(e.stderr, "is already in use"):
-		return verdict{end: runner.NoSession, reason: "the session " + e.turn.Session.ID + " exists already", hint: freshSession}
+		return follow.Verdict{End: runner.NoSession, Reason: "the session " + e.turn.Session.ID + " exists already", Hint: freshSession}
 	case contains(e.stderr, "no conversation found"):
-		return verdict{end: runner.NoSession, reason: "the session " + e.turn.Session.ID + " is not known here", hint: freshSession}
+		return follow.Verdict{End: runner.NoSession, Reason: "the session " + e.turn.Session.ID + " is not known here", Hint: freshSession}
 	case e.followed:
-		return verdict{end: runner.NoResult, reason: "the client of the earlier daemon is dead and left no result", hint: goesBack}
+		return follow.Lost()
 	case e.began:
-		return verdict{end: runner.Failed, reason: withDetail(ended+" without a result", said), hint: e.look()}
+		return follow.Verdict{End: runner.Failed, Reason: follow.WithDetail(ended+" without a result", said), Hint: e.look()}
 	case contains(e.stderr, "root/sudo"):
-		return verdict{end: runner.Refused, reason: said,
-			hint: "run the daemon as another user, or set IS_SANDBOX: \"1\" in env: where the machine is one"}
+		return follow.Verdict{End: runner.Refused, Reason: said,
+			Hint: "run the daemon as another user, or set IS_SANDBOX: \"1\" in env: where the machine is one"}
 	case badCommand(e.stderr, e.exit):
-		return verdict{end: runner.Refused, reason: withDetail("the client does not take its command line", firstLine(e.stderr)),
-			hint: fmt.Sprintf("check command:, permission_mode: and the installed version of agent %s (%s to %s are known to work)", e.turn.Agent, Oldest, Newest)}
+		return follow.Verdict{End: runner.Refused, Reason: follow.WithDetail("the client does not take its command line", follow.FirstLine(e.stderr)),
+			Hint: fmt.Sprintf("check command:, permission_mode: and the installed version of agent %s (%s to %s are known to work)", e.turn.Agent, Oldest, Newest)}
 	}
-	return verdict{end: runner.NoFirstEvent, reason: withDetail(ended+" before it said anything", said),
-		hint: "run it by hand in the same folder and look: " + strings.Join(command(e.turn), " ") + " -p hello"}
-}
-
-// gone is the verdict on a waiting client that cannot take the prompt.
-func gone(how string) verdict {
-	return verdict{end: runner.ClientGone, reason: "the client that waited for the message " + how, hint: "nothing has to be done: another one is started"}
+	return follow.Verdict{End: runner.NoFirstEvent, Reason: follow.WithDetail(ended+" before it said anything", said),
+		Hint: "run it by hand in the same folder and look: " + strings.Join(command(e.turn), " ") + " -p hello"}
 }
 
 // badCommand recognizes a client that refuses its flags, and a program that is not the client.
@@ -104,10 +88,3 @@ func badCommand(stderr string, exit runner.Exit) bool {
 }
 
 func (e evidence) look() string { return "claude-swarm logs " + e.turn.Agent + " shows what it did" }
-
-func exitText(x runner.Exit) string {
-	if x.Signal != "" {
-		return "was ended by a signal (" + x.Signal + ")"
-	}
-	return fmt.Sprintf("exited with status %d", x.ExitCode)
-}

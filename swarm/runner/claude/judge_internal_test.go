@@ -7,6 +7,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/streamjson"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
+	"github.com/claude-swarm/claude-swarm/swarm/runner/follow"
 )
 
 func TestJudge(t *testing.T) {
@@ -14,7 +15,7 @@ func TestJudge(t *testing.T) {
 	bad := func(status int, text string) *streamjson.Result {
 		return &streamjson.Result{Subtype: "success", IsError: true, APIStatus: status, Text: text}
 	}
-	stopped := verdict{end: runner.Stopped, reason: "the turn was stopped"}
+	stopped := follow.Verdict{End: runner.Stopped, Reason: "the turn was stopped"}
 	for name, c := range map[string]struct {
 		e      evidence
 		end    runner.End
@@ -57,11 +58,11 @@ func TestJudge(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c.e.turn = runner.Turn{Agent: "coder", Session: runner.Session{ID: "s-1"}}
 			v := judge(c.e)
-			if v.end != c.end || !strings.Contains(v.reason, c.reason) || !strings.Contains(v.hint, c.hint) {
-				t.Errorf("judge = %s, %q, %q; want %s, …%s…, …%s…", v.end, v.reason, v.hint, c.end, c.reason, c.hint)
+			if v.End != c.end || !strings.Contains(v.Reason, c.reason) || !strings.Contains(v.Hint, c.hint) {
+				t.Errorf("judge = %s, %q, %q; want %s, …%s…, …%s…", v.End, v.Reason, v.Hint, c.end, c.reason, c.hint)
 			}
-			if (v.reason == "") != (v.end == runner.Done) || v.end != c.e.cause.end && (v.hint == "") != (v.end == runner.Done) {
-				t.Errorf("%s has the reason %q and the hint %q", v.end, v.reason, v.hint)
+			if (v.Reason == "") != (v.End == runner.Done) || v.End != c.e.cause.End && (v.Hint == "") != (v.End == runner.Done) {
+				t.Errorf("%s has the reason %q and the hint %q", v.End, v.Reason, v.Hint)
 			}
 		})
 	}
@@ -106,20 +107,6 @@ func TestLimitTexts(t *testing.T) {
 	} {
 		if got := isLimitText(text); got != want {
 			t.Errorf("isLimitText(%q) = %v, want %v", text, got, want)
-		}
-	}
-}
-
-func TestOneLine(t *testing.T) {
-	for text, want := range map[string]string{
-		"one\n two\r\n":                "one two",
-		"\x1b[31mred\x1b[0m":           "[31mred[0m",
-		"bad \xff byte":                "bad \uFFFD byte",
-		strings.Repeat("ä", 300):       strings.Repeat("ä", 200) + "…",
-		"a" + strings.Repeat("ä", 300): "a" + strings.Repeat("ä", 199) + "…",
-	} {
-		if got := oneLine(text); got != want {
-			t.Errorf("oneLine(%.40q) = %q, want %q", text, got, want)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/streamjson"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
+	"github.com/claude-swarm/claude-swarm/swarm/runner/follow"
 )
 
 // A proof holds the prompt of a turn back until the client says that it has the
@@ -32,7 +33,7 @@ type proof struct {
 	number  int
 	pending string // what was said last; "": nothing yet
 
-	missing verdict // the turn began without its tools, whatever comes of it; no end: it did not
+	missing follow.Verdict // the turn began without its tools, whatever comes of it; no end: it did not
 }
 
 // askAgain is the pause between two questions, while the client connects. Claude
@@ -57,15 +58,15 @@ func (r *follower) askTools(now time.Time) {
 	p := &r.proof
 	p.number++
 	p.asked, p.waits = now, true
-	r.feed.send(fmt.Appendf(nil, `{"type":"control_request","request_id":%q,"request":{"subtype":"mcp_status"}}`+"\n", toolsQuestion+strconv.Itoa(p.number)))
+	r.run.Send(fmt.Appendf(nil, `{"type":"control_request","request_id":%q,"request":{"subtype":"mcp_status"}}`+"\n", toolsQuestion+strconv.Itoa(p.number)))
 }
 
 // release sends the prompt.
 func (r *follower) release() {
 	prompt := r.proof.prompt
 	r.proof = proof{}
-	r.seen.last = time.Now() // the silence before says nothing of the turn
-	r.feed.send(prompt)
+	r.run.Expect(time.Now()) // the silence before says nothing of the turn
+	r.run.Send(prompt)
 }
 
 // isToolsAnswer recognizes the answers. They are not events of the turn, which has not
@@ -102,7 +103,7 @@ func (r *follower) toolsAnswer(ev *streamjson.Event, now time.Time) {
 	case "pending":
 		p.pending = s.Status
 	default:
-		r.end(noTools(r.turn, s.text()), now)
+		r.run.End(noTools(r.turn, s.text()), now)
 	}
 }
 
@@ -110,11 +111,11 @@ func (r *follower) toolsAnswer(ev *streamjson.Event, now time.Time) {
 func (r *follower) prove(now time.Time) {
 	p := &r.proof
 	switch bound := r.connectBound(); {
-	case !p.holds() || r.ladder.Begun():
+	case !p.holds() || r.run.Ending():
 	case now.Sub(p.began) >= bound && p.pending == "":
 		r.release() // it knows no control requests
 	case now.Sub(p.began) >= bound:
-		r.end(noTools(r.turn, p.pending+" for "+bound.String()), now)
+		r.run.End(noTools(r.turn, p.pending+" for "+bound.String()), now)
 	case !p.waits && now.Sub(p.asked) >= askAgain:
 		r.askTools(now)
 	}
@@ -157,13 +158,13 @@ func (r *follower) initSays(ev *streamjson.Event, now time.Time) {
 	}
 	if s := ours(line.Servers); s.Status != connected {
 		r.proof.missing = noTools(r.turn, s.text())
-		r.end(r.proof.missing, now)
+		r.run.End(r.proof.missing, now)
 	}
 }
 
 // proven is the verdict of a turn, given that of its result.
-func (r *follower) proven(v verdict) verdict {
-	if r.proof.missing.end != "" {
+func (r *follower) proven(v follow.Verdict) follow.Verdict {
+	if r.proof.missing.End != "" {
 		return r.proof.missing
 	}
 	return v
@@ -188,11 +189,11 @@ func ours(all []mcpServer) mcpServer {
 	return mcpServer{Name: runner.ToolServer, Status: "missing"}
 }
 
-func (s mcpServer) text() string { return withDetail(s.Status, s.Error) }
+func (s mcpServer) text() string { return follow.WithDetail(s.Status, s.Error) }
 
 // noTools is the verdict on a turn whose agent could neither send nor ask. A retry may
 // help, and the message is not the cause.
-func noTools(t runner.Turn, what string) verdict {
-	return verdict{end: runner.NoFirstEvent, reason: "the client has not the tools of " + runner.ToolServer + ": " + what,
-		hint: "look at " + t.Stderr + ", or set mcp: false for agent " + t.Agent}
+func noTools(t runner.Turn, what string) follow.Verdict {
+	return follow.Verdict{End: runner.NoFirstEvent, Reason: "the client has not the tools of " + runner.ToolServer + ": " + what,
+		Hint: "look at " + t.Stderr + ", or set mcp: false for agent " + t.Agent}
 }

@@ -8,7 +8,6 @@ import (
 // steering are the lines that were written to the client after its prompt.
 type steering struct {
 	lines []steered
-	rung  bool      // a message may be there to bring, and nobody has asked since
 	until time.Time // when a line that was not taken in by then never will be; zero: the turn has no result yet
 }
 
@@ -21,24 +20,18 @@ type steered struct {
 
 // steer gives the client the messages that have come for it.
 func (r *follower) steer() {
-	h := r.turn.Steering
-	if h == nil || !r.steering.rung || !r.canTakeIn() {
+	if !r.canTakeIn() {
 		return
 	}
-	r.steering.rung = false
-	for {
-		s, ok := h.Next()
-		if !ok {
-			return
-		}
+	for s := range r.run.Messages() {
 		r.steering.lines = append(r.steering.lines, steered{uuid: s.UUID})
-		r.feed.send(steerLine(s))
+		r.run.Send(steerLine(s))
 	}
 }
 
 // canTakeIn tells whether the client works on its prompt and says what it takes in.
 func (r *follower) canTakeIn() bool {
-	return r.feed != nil && !r.seen.replay.IsZero() && r.own() == nil && !r.ladder.Begun() && r.ctx.Err() == nil
+	return r.run.CanSend() && !r.seen.replay.IsZero() && r.own() == nil && !r.run.Ending() && !r.run.Stopped()
 }
 
 // repeated notes a line that the client has repeated.
@@ -66,7 +59,7 @@ func (s *steering) open(results int, now time.Time, patience time.Duration) bool
 // done lists what was taken in before a result that is good.
 func (r *follower) steeredDone() []string {
 	var done []string
-	results := r.account.Results()
+	results := r.run.Account.Results()
 	for _, l := range r.steering.lines {
 		if l.taken && l.behind < len(results) && !results[l.behind].IsError {
 			done = append(done, l.uuid)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/streamjson"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
+	"github.com/claude-swarm/claude-swarm/swarm/runner/follow"
 )
 
 // Commands and sub-agents that the client minds beside the conversation:
@@ -130,7 +131,7 @@ func (r *follower) judged() *streamjson.Result {
 	case !r.seen.tasks.delegated:
 		return own
 	}
-	results := r.account.Results()
+	results := r.run.Account.Results()
 	return &results[len(results)-1]
 }
 
@@ -142,13 +143,13 @@ func (r *follower) command(c *streamjson.Command, now time.Time) {
 		return
 	}
 	r.seen.taken = true
-	if c.State == "completed" && !r.seen.replay.IsZero() && !r.seen.init && !r.client.followed && len(r.account.Results()) == 0 {
-		r.end(promptNotRun(), now)
+	if c.State == "completed" && !r.seen.replay.IsZero() && !r.seen.init && !r.followed && len(r.run.Account.Results()) == 0 {
+		r.run.End(promptNotRun(), now)
 	}
 }
 
 // promptNotRun is the verdict on a prompt that the client does not run.
-func promptNotRun() verdict {
-	return verdict{end: runner.PromptNotRun, reason: "the client knows this prompt already and does not run it",
-		hint: "nothing has to be done: the next attempt has another name"}
+func promptNotRun() follow.Verdict {
+	return follow.Verdict{End: runner.PromptNotRun, Reason: "the client knows this prompt already and does not run it",
+		Hint: "nothing has to be done: the next attempt has another name"}
 }

@@ -1,0 +1,83 @@
+package follow
+
+import (
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+)
+
+// End begins to end the client by the ladder, for the first cause only.
+func (r *Run) End(cause Verdict, now time.Time) {
+	if r.process == nil || r.ladder.Begun() {
+		return
+	}
+	r.cause = cause
+	asked := &canceled{Client: r.process, cancel: r.protocol.Cancel}
+	r.ladder.Begin(asked, now)
+	if r.feed != nil && !asked.could {
+		r.feed.close()
+	}
+}
+
+// A canceled is a client that is asked in its own words before it gets a signal.
+type canceled struct {
+	runner.Client
+	cancel func() bool
+	could  bool
+}
+
+func (c *canceled) Interrupt() {
+	if c.could = c.cancel(); !c.could {
+		c.Client.Interrupt()
+	}
+}
+
+// Kill kills the client, which has nothing to finish.
+func (r *Run) Kill(cause Verdict, now time.Time) {
+	if r.process == nil || r.ladder.Begun() {
+		return
+	}
+	r.cause = cause
+	r.ladder.BeginAtKill(r.process, now)
+}
+
+// Hurry sends SIGTERM at once to a client that did not heed the interrupt.
+func (r *Run) Hurry(now time.Time) {
+	if r.process != nil {
+		r.ladder.Hurry(r.process, now)
+	}
+}
+
+// Ending reports whether the client is being ended by signals.
+func (r *Run) Ending() bool { return r.ladder.Begun() }
+
+// Cause is why the client is being ended; the zero Verdict if it is not, or if it only did
+// not end with its input.
+func (r *Run) Cause() Verdict { return r.cause }
+
+// CloseInput tells the client that its work is done. It has Timing.Close to exit.
+func (r *Run) CloseInput(now time.Time) {
+	if r.feed != nil {
+		r.feed.close()
+	}
+	r.over.closing = now.Add(r.options.Timing.Close)
+}
+
+// KeepOn lets a client run whose input is closed: it has begun a turn by itself.
+func (r *Run) KeepOn() { r.over.closing = time.Time{} }
+
+// Closing reports whether the client is expected to exit by itself.
+func (r *Run) Closing() bool { return !r.over.closing.IsZero() }
+
+// overdue ends a client that does not exit with its input. It has done its work, so that is
+// not a failure.
+func (r *Run) overdue(now time.Time) {
+	if !now.After(r.over.closing) {
+		return
+	}
+	if r.options.Terminates {
+		r.ladder.BeginAtTerminate(r.process, now)
+	} else {
+		r.ladder.BeginAtKill(r.process, now)
+	}
+}

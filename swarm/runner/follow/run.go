@@ -1,0 +1,237 @@
+package follow
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+)
+
+// Options tune how clients are followed. The zero value is ready to use.
+type Options struct {
+	Timing runner.Timing
+	// MaxOutput ends a turn whose client has printed more, in bytes; 0 means
+	// 1 GiB. A client that loops would fill the disk.
+	MaxOutput int64
+	// Terminates says that a client that does not end with its input gets SIGTERM, and
+	// Timing.Terminate, before it is killed. It is for clients that leave something behind
+	// when they are killed.
+	Terminates bool
+}
+
+// or fills in what o leaves open.
+func (o Options) or() Options {
+	o.Timing = o.Timing.Or(runner.DefaultTiming())
+	o.MaxOutput = cmp.Or(o.MaxOutput, 1<<30)
+	return o
+}
+
+// A Protocol is the part of a turn that depends on what a client and we say to each other.
+// A Run calls it in the goroutine of the turn.
+type Protocol interface {
+	// Tick does the steps of the protocol that are due. It is called before each read of
+	// the output, after each [Run.Wake], and at Due; not while the client is being ended.
+	Tick(now time.Time)
+	// Due is when Tick has to be called though nothing is printed; zero: never.
+	Due() time.Time
+	// Working reports whether the time of the turn counts, as it does not before the
+	// client has its prompt.
+	Working() bool
+	// Late is the verdict on a turn that is ended because it is too long or too silent. v
+	// blames the turn; the protocol may know better.
+	Late(v Verdict) Verdict
+	// Cancel asks the client in its own words to break the turn off, and reports whether
+	// it could. Its input stays open then; else it gets SIGINT. A client that does not
+	// end within Timing.Interrupt gets SIGTERM in both cases.
+	Cancel() bool
+}
+
+// A Run follows one client through one turn. It belongs to the goroutine of the turn, but
+// for Wake. The caller closes it.
+type Run struct {
+	// Account adds up the events of the turn. The caller gives it each of them.
+	Account runner.Account
+
+	ctx      context.Context // of the turn, for as long as the turn
+	turn     runner.Turn
+	kind     *runner.Kind
+	options  Options
+	protocol Protocol
+	began    time.Time
+
+	child   *runner.Child // process, if we have started it
+	process runner.Client // nil: dead
+	feed    *feed         // nil: its standard input is not ours
+	ladder  runner.Ladder
+	cause   Verdict // why the client is being ended, if it is
+
+	output output
+	quiet  quiet
+	woken  woken
+	over   over
+}
+
+// over has what is known at the end of a client.
+type over struct {
+	closing  time.Time // when a client is ended that does not go; zero: not armed
+	stays    bool      // it is a Warm now
+	finished bool      // nothing of the turn runs any more: exit is known
+	exit     runner.Exit
+}
+
+// New returns the Run of a turn of that kind of client, which is not started yet.
+func New(ctx context.Context, t runner.Turn, kind *runner.Kind, p Protocol, o Options) *Run {
+	o = o.or()
+	now := time.Now()
+	return &Run{
+		Account: runner.NewAccount(kind, t.From),
+		ctx:     ctx, turn: t, kind: kind, options: o, protocol: p, began: now,
+		ladder: runner.Ladder{Timing: o.Timing},
+		quiet:  quiet{last: now},
+		woken:  woken{rung: true, extra: make(chan struct{}, 1), poll: newPoller(o.Timing.Poll)},
+	}
+}
+
+// Start starts a client with these arguments, the program first, and this environment, and
+// records that it runs. When it returns false, nothing was sent, nothing runs, and the
+// outcome says why.
+func (r *Run) Start(args, env []string) (runner.Outcome, bool) {
+	child, err := r.start(args, env)
+	if err != nil {
+		return r.Never(startError(r.turn, r.kind, args[0], err)), false
+	}
+	r.own(child, newFeed(child.Stdin()))
+	return r.record()
+}
+
+// GoOn takes the next turn to a client that has stayed, which belongs to the Run from now
+// on. It returns false, as Start does, when the client has ended meanwhile.
+func (r *Run) GoOn(w *Warm) (runner.Outcome, bool) {
+	r.own(w.child, w.feed)
+	out, err := openAt(r.turn.Stdout, r.turn.From.Offset)
+	if err != nil {
+		// Its output cannot be read, and nothing was sent.
+		r.Finish()
+		return r.Never(Verdict{End: runner.ClientGone, Reason: err.Error(), Hint: hintAnother}), false
+	}
+	r.output.file = out
+	select {
+	case <-w.child.Exited():
+		r.Finish()
+		return r.Never(Gone("has ended")), false
+	default:
+	}
+	return r.record()
+}
+
+func (r *Run) own(child *runner.Child, f *feed) { r.child, r.process, r.feed = child, child, f }
+
+// record makes room for what the client prints, and tells the caller of the turn that the
+// client runs. The client starts meanwhile.
+func (r *Run) record() (runner.Outcome, bool) {
+	if err := r.output.makeRoom(r.turn.Stdout); err != nil {
+		r.Finish()
+		return r.Never(Verdict{End: runner.NoResources, Reason: err.Error(), Hint: HintDisk}), false
+	}
+	if r.turn.Started != nil {
+		if err := r.turn.Started(r.process.Process()); err != nil {
+			r.Finish()
+			return r.Never(Verdict{End: runner.Failed, Reason: "the turn could not be recorded: " + err.Error(), Hint: "look at the disk"}), false
+		}
+	}
+	return runner.Outcome{}, true
+}
+
+// Adopt takes up a client of an earlier daemon, alive or dead. Its input is not ours. It
+// returns false, with no process left, when the output of the client is gone.
+func (r *Run) Adopt(p runner.Process) (runner.Outcome, bool) {
+	out, err := openAt(r.turn.Stdout, r.turn.From.Offset)
+	if adopted, alive := runner.Adopt(p); alive {
+		r.process = adopted
+	}
+	if err != nil {
+		// A client without its file can report nothing any more; it must not run beside the
+		// next attempt.
+		r.Finish()
+		return r.Never(Verdict{End: runner.NoResult, Reason: "the output of the earlier daemon's turn is gone: " + err.Error()}), false
+	}
+	r.output.file = out
+	return runner.Outcome{}, true
+}
+
+// Close ends what still runs, unless the client stays, and closes the files.
+func (r *Run) Close() {
+	r.woken.poll.Stop()
+	if r.output.file != nil {
+		r.output.file.Close()
+	}
+	if !r.over.stays {
+		r.Finish() // it was done before, but for a panic of the caller
+	}
+}
+
+// Send gives the client a line, with its newline, and does not wait until it is read.
+// It does nothing for a client whose input is not ours.
+func (r *Run) Send(line []byte) {
+	if r.feed != nil {
+		r.feed.send(line)
+	}
+}
+
+// CanSend reports whether the client's input is ours.
+func (r *Run) CanSend() bool { return r.feed != nil }
+
+// Stopped reports whether the turn is to stop: its context is done.
+func (r *Run) Stopped() bool { return r.ctx.Err() != nil }
+
+// Finish ends all processes of the turn. It may be called again.
+func (r *Run) Finish() {
+	switch {
+	case r.over.finished:
+		return
+	case r.process != nil:
+		if r.feed != nil {
+			r.feed.close()
+		}
+		r.over.exit = r.process.Finish(r.turn.Mark(), r.options.Timing.Leftovers)
+	default:
+		r.over.exit = runner.Exit{ExitCode: -1, Leftovers: runner.EndLeftovers(r.turn.Mark(), r.options.Timing.Leftovers)}
+	}
+	_ = runner.ReleaseRoom(r.turn.Stdout) // else it is taken until the turn is rotated away
+	r.over.finished = true
+}
+
+// Exit is how the client ended, after Finish.
+func (r *Run) Exit() runner.Exit { return r.over.exit }
+
+// Outcome is the outcome of a turn whose output was read: the verdict with what the account
+// has. broken is the error at which reading ended.
+func (r *Run) Outcome(v Verdict, broken error) runner.Outcome {
+	if broken != nil && !errors.Is(broken, io.EOF) && !v.End.OK() {
+		v = Verdict{End: runner.Failed, Reason: "the client's output could not be read: " + broken.Error(), Hint: "look at the disk"}
+	}
+	if r.flooded() && !v.End.OK() {
+		os.Truncate(r.turn.Stdout, r.turn.From.Offset+maxStderr) // its beginning tells enough, and the next attempt may flood too
+	}
+	boundFile(r.turn.Stderr) // it may have printed much since the last look
+	var o runner.Outcome
+	r.Account.Fill(&o)
+	r.fill(&o, v)
+	return o
+}
+
+// Never is the outcome of a turn that did not begin.
+func (r *Run) Never(v Verdict) runner.Outcome {
+	var o runner.Outcome
+	r.fill(&o, v)
+	return o
+}
+
+func (r *Run) fill(o *runner.Outcome, v Verdict) {
+	o.End, o.Reason, o.Hint, o.ResetAt, o.Unknown = v.End, OneLine(v.Reason), v.Hint, v.ResetAt, v.Unknown
+	o.Exit, o.Began, o.Ended = r.over.exit, r.began, time.Now()
+}

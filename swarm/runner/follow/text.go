@@ -1,0 +1,59 @@
+package follow
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+)
+
+// maxReason is the longest reason, in bytes.
+const maxReason = 400
+
+// OneLine makes text fit for a line of a list.
+func OneLine(text string) string {
+	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "\uFFFD")), " ")
+	text = strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f { // an escape sequence would act on a terminal
+			return -1
+		}
+		return r
+	}, text)
+	if len(text) <= maxReason {
+		return text
+	}
+	cut := maxReason
+	for !utf8.RuneStart(text[cut]) {
+		cut--
+	}
+	return text[:cut] + "…"
+}
+
+// FirstLine is the first line of a text with anything in it.
+func FirstLine(text string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	return strings.TrimSpace(line)
+}
+
+// LastLine is the last line of a text with anything in it.
+func LastLine(text string) string {
+	text = strings.TrimSpace(text)
+	return strings.TrimSpace(text[strings.LastIndexByte(text, '\n')+1:])
+}
+
+// WithDetail adds the detail to a text, if there is one.
+func WithDetail(text, detail string) string {
+	if detail == "" {
+		return text
+	}
+	return text + ": " + detail
+}
+
+// Ended says how a client has ended: "exited with status 1".
+func Ended(x runner.Exit) string {
+	if x.Signal != "" {
+		return "was ended by a signal (" + x.Signal + ")"
+	}
+	return fmt.Sprintf("exited with status %d", x.ExitCode)
+}

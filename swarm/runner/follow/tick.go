@@ -1,0 +1,103 @@
+package follow
+
+import (
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+)
+
+// tick does the steps that are due. It is called before every read and after every wait, so
+// it reaches both a client that never stops printing and a silent one.
+func (r *Run) tick(now time.Time) {
+	if r.process == nil {
+		return
+	}
+	r.ladder.Climb(r.process, now)
+	r.lookAtFiles(now)
+	if r.Closing() {
+		r.overdue(now)
+		if !r.Stopped() {
+			return
+		}
+	}
+	if r.ladder.Begun() {
+		return
+	}
+	spec := r.turn.Spec
+	switch took := now.Sub(r.began); {
+	case r.flooded():
+		r.End(r.tooMuch(), now)
+	case r.Stopped():
+		r.End(Verdict{End: runner.Stopped, Reason: "the turn was stopped", Hint: HintGoesBack}, now)
+	case spec.Timeout > 0 && took >= spec.Timeout && r.protocol.Working():
+		r.End(r.protocol.Late(Verdict{End: runner.TimedOut, Reason: "the turn took longer than " + spec.Timeout.String(),
+			Hint: "give it less to do at once, or raise turn_timeout"}), now)
+	default:
+		r.protocol.Tick(now)
+		r.endSilent(now)
+	}
+}
+
+// endSilent ends a client that shows no sign of life.
+func (r *Run) endSilent(now time.Time) {
+	if r.ladder.Begun() || r.Closing() {
+		return
+	}
+	silent, stall := r.Silent(now), r.turn.Spec.Stall
+	switch {
+	case r.output.cramped && silent >= crampedPatience*r.options.Timing.PromptNotRun && r.Idle(now):
+		// Also with a tool call open: its end may be what was lost.
+		r.End(Verdict{End: runner.Stopped, Reason: "the disk was full, and what the client said is lost", Hint: HintGoesBack}, now)
+	case stall > 0 && silent >= stall && r.protocol.Working() && r.Account.OpenCalls() == 0 && r.Idle(now):
+		r.End(r.protocol.Late(Verdict{End: runner.Stalled, Reason: "no sign of life for " + silent.Round(time.Second).String(),
+			Hint: "claude-swarm logs " + r.turn.Agent + " shows what it did last"}), now)
+	}
+}
+
+// crampedPatience is how many times longer than a client that does not take its
+// prompt one may be silent whose disk was full. It may have said all that it had to.
+const crampedPatience = 6
+
+// quiet is how long nothing came from the client.
+type quiet struct {
+	last     time.Time     // when the last event came, or may still be waited for
+	sampleAt time.Time     // when the second look at the processor time is due; zero: no first one yet
+	sample   time.Duration // what the first look saw
+}
+
+// Heard notes a sign of life.
+func (r *Run) Heard(now time.Time) {
+	if now.After(r.quiet.last) {
+		r.quiet.last = now
+	}
+	r.quiet.sampleAt = time.Time{}
+}
+
+// Expect has the silence begin at a time: what was not said before says nothing of the
+// turn, or will come only then.
+func (r *Run) Expect(at time.Time) { r.quiet.last = at }
+
+// Silent is for how long there was no sign of life.
+func (r *Run) Silent(now time.Time) time.Duration { return now.Sub(r.quiet.last) }
+
+// busyShare is the share of one core above which a turn counts as busy. A client
+// that waits uses less than 1 %.
+const busyShare = 0.02
+
+// Idle measures, over two calls, whether the turn's processes use the processor. One
+// that waits for a processor is not idle: on a machine with too much to do it uses none.
+func (r *Run) Idle(now time.Time) bool {
+	q := &r.quiet
+	switch {
+	case q.sampleAt.IsZero():
+		q.sample = runner.CPUTime(r.turn.Mark())
+		q.sampleAt = now.Add(r.options.Timing.Sample)
+		return false
+	case now.Before(q.sampleAt):
+		return false
+	}
+	over := now.Sub(q.sampleAt) + r.options.Timing.Sample
+	used := runner.CPUTime(r.turn.Mark()) - q.sample
+	q.sampleAt = time.Time{} // if it was busy, begin again
+	return used < time.Duration(busyShare*float64(over)) && !runner.Runnable(r.turn.Mark())
+}

@@ -1,0 +1,34 @@
+package follow
+
+import (
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+)
+
+// A Verdict is the end of a turn, with the reason and the hint.
+type Verdict struct {
+	End     runner.End // "" in a cause: none
+	Reason  string
+	Hint    string
+	ResetAt time.Time
+	Unknown bool // of a Limited: see [runner.Outcome.Unknown]
+}
+
+// Hints that several verdicts share.
+const (
+	HintDisk     = "look at the disk and at the rights of the folder"
+	HintGoesBack = "nothing has to be done: the message goes back to its mailbox"
+
+	hintAnother = "nothing has to be done: another client is started"
+)
+
+// Gone is the verdict on a waiting client that cannot take the prompt.
+func Gone(how string) Verdict {
+	return Verdict{End: runner.ClientGone, Reason: "the client that waited for the message " + how, Hint: "nothing has to be done: another one is started"}
+}
+
+// Lost is the verdict on a turn of an earlier daemon whose client died without a result.
+func Lost() Verdict {
+	return Verdict{End: runner.NoResult, Reason: "the client of the earlier daemon is dead and left no result", Hint: HintGoesBack}
+}

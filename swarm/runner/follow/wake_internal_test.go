@@ -1,0 +1,46 @@
+package follow
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+)
+
+// A silentClient lives and says nothing.
+type silentClient struct{ runner.Client }
+
+func (silentClient) Interrupt()              {}
+func (silentClient) Process() runner.Process { return runner.Process{} }
+func (silentClient) Exited() <-chan struct{} { return nil }
+
+// A plain protocol has nothing to do.
+type plain struct{}
+
+func (plain) Tick(time.Time)         {}
+func (plain) Due() time.Time         { return time.Time{} }
+func (plain) Working() bool          { return true }
+func (plain) Late(v Verdict) Verdict { return v }
+func (plain) Cancel() bool           { return false }
+
+// A counted protocol counts its ticks.
+type counted struct {
+	plain
+	ticks int
+}
+
+func (c *counted) Tick(time.Time) { c.ticks++ }
+
+// Wake has the protocol looked at though the next look is far away.
+func TestWakeEndsTheWait(t *testing.T) {
+	p := new(counted)
+	r := New(context.Background(), runner.Turn{ID: "none-2"}, &runner.Kind{}, p, Options{})
+	r.process = silentClient{}
+	r.woken.poll.pause, r.woken.poll.most = time.Hour, time.Hour
+	defer r.woken.poll.Stop()
+	go r.Wake()
+	if !r.wait() || p.ticks != 1 {
+		t.Errorf("%d ticks after a wake", p.ticks)
+	}
+}

@@ -1,0 +1,71 @@
+package follow
+
+import (
+	"context"
+	"os"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+)
+
+// MayStay reports whether the client can take another turn, as far as its process and its
+// output tell.
+func (r *Run) MayStay() bool {
+	return r.child != nil && !r.ladder.Begun() && !r.Closing() && !r.Stopped() &&
+		!r.output.flooded && r.turn.From.Offset+r.output.read < r.options.MaxOutput/4 // the file grows with every turn
+}
+
+// Stay ends the Run but not the client. Its next turn begins after that many bytes of Output.
+func (r *Run) Stay(read int64) *Warm {
+	r.over.stays = true
+	place := r.Account.Place(r.turn.From.Offset + read)
+	return &Warm{child: r.child, feed: r.feed, turn: r.turn, options: r.options, place: place}
+}
+
+// A Warm is a client whose last turn is over. Its file and mark are those of its
+// first one, and so in turn. It has all of [runner.Warm] but Stirs.
+type Warm struct {
+	child   *runner.Child
+	feed    *feed
+	turn    runner.Turn
+	options Options
+	place   runner.Place
+}
+
+// Process names the client.
+func (w *Warm) Process() runner.Process { return w.child.Process() }
+
+// Exited is closed when the client has ended.
+func (w *Warm) Exited() <-chan struct{} { return w.child.Exited() }
+
+// Place is where the next turn begins.
+func (w *Warm) Place() runner.Place { return w.place }
+
+// Unasked opens what the client has printed since the turn ended. The caller closes it.
+func (w *Warm) Unasked() (*os.File, error) { return openAt(w.turn.Stdout, w.place.Offset) }
+
+// Close lets the client end by itself, as after any turn.
+func (w *Warm) Close(ctx context.Context) runner.Exit {
+	w.feed.close()
+	timing := w.options.Timing
+	if !w.exits(ctx, timing.Close) && w.options.Terminates {
+		w.child.Terminate()
+		w.exits(ctx, timing.Terminate)
+	}
+	exit := w.child.Finish(w.turn.Mark(), timing.Leftovers)
+	_ = runner.ReleaseRoom(w.turn.Stdout)
+	return exit
+}
+
+// exits waits for the client's end, for so long, and reports whether it came.
+func (w *Warm) exits(ctx context.Context, patience time.Duration) bool {
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	select {
+	case <-w.child.Exited():
+		return true
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+	return false
+}
