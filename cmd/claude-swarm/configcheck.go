@@ -25,7 +25,8 @@ func configCommand() *cli.Command {
 			Usage: "say what is in force, or what is wrong",
 			Description: `Prints the whole configuration as it is in force, every key with its value, as
 YAML that could stand in the file. What is wrong is printed with file, line and
-column, and the exit status is 78.` +
+column, and the exit status is 78. A note says what some agents cannot follow,
+and which option may be misspelt.` +
 				examples("claude-swarm config check", "claude-swarm config check --json"),
 			Flags:  []cli.Flag{jsonFlag()},
 			Action: configCheck,
@@ -46,7 +47,15 @@ func configCheck(c *cli.Context) error {
 	}
 	all := effective(p.file)
 	if c.Bool("json") {
-		return printJSON(c.App.Writer, append(keyed{{"v", 1}, {"path", p.file.Path}}, all...))
+		first := keyed{{"v", 1}, {"path", p.file.Path}}
+		if notes := p.file.Notes(); len(notes) > 0 {
+			var texts []string
+			for _, note := range notes {
+				texts = append(texts, note.Error())
+			}
+			first = append(first, entry{"notes", texts})
+		}
+		return printJSON(c.App.Writer, append(first, all...))
 	}
 	var out bytes.Buffer
 	enc := yaml.NewEncoder(&out)
@@ -54,7 +63,14 @@ func configCheck(c *cli.Context) error {
 	if err := errors.Join(enc.Encode(all), enc.Close()); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(c.App.Writer, "# in force: %s\n%s", p.file.Path, out.Bytes())
+	fmt.Fprintf(c.App.Writer, "# in force: %s\n", p.file.Path)
+	for _, note := range p.file.Notes() {
+		fmt.Fprintf(c.App.Writer, "# note: %v\n", note)
+		if note.Try != "" {
+			fmt.Fprintf(c.App.Writer, "#   try: %s\n", note.Try)
+		}
+	}
+	_, err = c.App.Writer.Write(out.Bytes())
 	return err
 }
 

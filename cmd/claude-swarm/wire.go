@@ -117,6 +117,7 @@ func specOf(f *config.File, a config.Agent) swarm.Spec {
 			DisallowedTools: a.DisallowedTools,
 			Servers:         serversOf(a),
 			CompactWindow:   a.CompactWindow,
+			Options:         a.BackendOptions,
 			Stall:           a.StallTimeout,
 			Timeout:         a.TurnTimeout,
 		},

@@ -8,17 +8,24 @@ import (
 // An Agent is one agent with every key filled in: from its own entry, else from
 // defaults, else from the built-in value.
 type Agent struct {
-	Name    string // its mailbox and address
-	Role    string `key:"role" is:"empty" doc:"What the agent is for, one line. It and the other agents read it."`
-	Zone    string `key:"zone" is:"empty" doc:"The part of the project that the agent is responsible for, one line."`
-	System  string `key:"system" is:"raw" doc:"Added to the client's system prompt at every turn. claude-swarm itself adds name, role, zone, the other agents and how to send mail."`
-	Backend string `key:"backend" is:"raw,backend" from:"backend" doc:"The kind of agent program."`
+	Name   string // its mailbox and address
+	Role   string `key:"role" is:"empty" doc:"What the agent is for, one line. It and the other agents read it."`
+	Zone   string `key:"zone" is:"empty" doc:"The part of the project that the agent is responsible for, one line."`
+	System string `key:"system" is:"raw" doc:"Added to the client's system prompt at every turn. claude-swarm itself adds name, role, zone, the other agents and how to send mail."`
+	// Tags are addresses, too: @TAG is every agent that has it.
+	Tags    []string `key:"tags" is:"tag,once" doc:"Words for what the agent is good at: [frontend, go]. They are shown to the other agents, and @frontend is the address of every agent with that tag: \x60claude-swarm send @frontend TEXT\x60. A tag has the form of an agent's name, and no agent has that name."`
+	Backend string   `key:"backend" is:"raw,backend" from:"backend" doc:"The kind of agent program. A kind without a usual program needs the key command."`
 
 	// Command is the backend's program and its first arguments. A program with a slash in
 	// it is an absolute path here; any other is looked up in PATH when a turn starts.
-	Command []string `key:"command" is:"raw" type:"text or list" split:"words" from:"command" doc:"The program of the backend and its first arguments. Text is split at spaces, quotes as in a shell; no shell runs it. A program with a slash is relative to this file."`
+	Command []string `key:"command" also:"acp_command" is:"raw" type:"text or list" split:"words" from:"command" doc:"The program of the backend and its first arguments. Text is split at spaces, quotes as in a shell; no shell runs it. A program with a slash is relative to this file. acp_command is another name of this key. The command of defaults is for the backend of defaults: an agent with another backend has the usual command of that backend."`
 
-	PermissionMode string `key:"permission_mode" from:"mode" doc:"What the client may do without asking. bypassPermissions allows everything, and holds only where it is written. Where allowed_tools is a list, the client runs in dontAsk instead, unless this is plan or bypassPermissions."`
+	// BackendOptions have values of YAML: nil, bool, int, float64, string, []any and
+	// map[string]any.
+	BackendOptions map[string]any `key:"backend_options" is:"removable" type:"keys with values" doc:"Settings that only this backend or its client has, with any values. The backend checks those that it reads, and hands on all others to its client. Those of an agent are added to those of defaults, if both have the same backend; NAME: null removes one."`
+	Permissions    Permissions    `key:"permissions" default:"{allow: [], ask: [], deny: [], otherwise: null, timeout: 10m}" doc:"What a client may do that asks before it uses a tool: {allow: [fetch, \"execute go test*\"], ask: [\"execute git push*\"], deny: [\"execute rm -rf*\"], otherwise: deny, timeout: 10m}. An entry is a kind of call (read, edit, delete, move, search, execute, think, fetch, switch_mode, other), or a kind and a pattern for its command line or path, where * is any text; tool NAME is a tool of an MCP server, by the client's name. deny goes before ask, and ask before allow. ask is a question to the lead; without an answer within timeout it means deny. otherwise is allow, ask or deny, for calls that no entry names; null allows read, search, think and edit and denies the rest. An agent's lists are added to those of defaults."`
+
+	PermissionMode string `key:"permission_mode" from:"mode" doc:"What the client may do without asking, in the client's words; each backend knows some of them, and null is the usual one of the backend. Of claude bypassPermissions allows everything, and holds only where it is written; where allowed_tools is a list, the client runs in dontAsk instead, unless this is plan or bypassPermissions."`
 	WindowTokens   int    `key:"window_tokens" default:"100000" doc:"How much of its last turns is kept for the agent and given back after the client compacted its context, in tokens of 4 bytes."`
 	// With a compact_window of 50,000 the versions 2.1.197 and 2.1.330 of Claude Code
 	// did not compact at a context of 72,000.
@@ -33,12 +40,12 @@ type Agent struct {
 	// turns for it. AttachedMail says what the Stop hook of that session does with mail.
 	Attached     bool          `key:"attached" doc:"The agent is a session of Claude Code that a person runs, attached with claude-swarm attach. The daemon runs no turns for it; its mail waits for that session."`
 	AttachedMail string        `key:"attached_mail" type:"continue | notify" default:"continue" doc:"What an attached session does with mail at the end of a turn. continue: it continues with the next message by itself, at most 8 in a row. notify: it tells its person, who fetches mail with /inbox."`
-	Linger       time.Duration `key:"linger" zero:"for a process for each turn" doc:"How long the client stays after a turn, for the next message: that saves its start, and costs its memory meanwhile. 0s: a process for each turn. It needs session: resume, since a client knows one conversation."`
+	Linger       time.Duration `key:"linger" zero:"for a process for each turn" from:"linger" doc:"How long the client stays after a turn, for the next message: that saves its start, and costs its memory meanwhile. 0s: a process for each turn. The default is that of the backend: 10m for those whose clients are slow to start, which are all but claude. It needs session: resume, since a client knows one conversation."`
 	Background   bool          `key:"background" doc:"Let the client work beside the conversation, and begin work by itself: commands and sub-agents in the background, timers (CronCreate, CronDelete, CronList, ScheduleWakeup), Monitor and teams. With false a tool call waits for the work that it began, and those tools are refused, except the ones in allowed_tools. With true a turn ends when all these tasks have ended; if one never ends, as a server, stall_timeout or turn_timeout ends the turn."`
 
 	// AllowedTools are the tools it may use. nil allows all; a list, even an
 	// empty one, denies what is not on it.
-	AllowedTools    *[]string `key:"allowed_tools" is:"empty" type:"text, list or null" split:"allowed" doc:"The tools that the agent may use, separated by commas or as a list: \"Read,Glob,Bash(git diff:*)\". null allows all; everything that is not on a list is denied. Sending and reading mail is always allowed. SendMessage and ListAgents, with which sessions of one user reach each other past the mailboxes, cannot be allowed."`
+	AllowedTools    *[]string `key:"allowed_tools" is:"empty" type:"text, list or null" split:"allowed" doc:"The tools that the agent may use, by the client's names, separated by commas or as a list: \"Read,Glob,Bash(git diff:*)\". null allows all; everything that is not on a list is denied. Sending and reading mail is always allowed. SendMessage and ListAgents, with which sessions of one user reach each other past the mailboxes, cannot be allowed."`
 	DisallowedTools *[]string `key:"disallowed_tools" is:"empty" type:"text, list or null" split:"tools" doc:"The tools that the agent may not use, even when they are allowed above; written in the same way."`
 
 	// AllowedDirs are absolute.
@@ -49,7 +56,7 @@ type Agent struct {
 
 	// An empty Model or PermissionMode leaves the choice to the client. Cwd is absolute.
 	// Channels may contain {slug}.
-	Model    string            `key:"model" is:"word" type:"text or null" doc:"The model, by the client's name or alias for it; null is the client's own choice. The meaning of an alias changes with the client: for Claude Code 2.1.330 opus, also its own choice, is claude-opus-5-5, sonnet is claude-sonnet-5-5, haiku is claude-haiku-5-5 and fable is claude-fable-5-2, of 1,000,000 tokens each; a full name pins one."`
+	Model    string            `key:"model" is:"word" type:"text or null" doc:"The model, by the client's name or alias for it, with the provider's prefix where the client wants one (anthropic/claude-sonnet-4-6); null is the client's own choice. The meaning of an alias changes with the version of the client: for Claude Code 2.1.330 opus, also its own choice, is claude-opus-5-5, sonnet is claude-sonnet-5-5, haiku is claude-haiku-5-5 and fable is claude-fable-5-2, of 1,000,000 tokens each; a full name pins one."`
 	Thinking string            `key:"thinking" type:"off | low | medium | high | xhigh | max | null" doc:"How much the model thinks before it answers; null is the client's own choice."`
 	Cwd      string            `key:"cwd" is:"cwd" type:"path" default:"." doc:"The folder in which the agent works. Relative to project_dir."`
 	Channels []string          `key:"channels" is:"word,channel,once" doc:"The channels of the agent on IRC: [shop-api]. Its words, and the copies of its mail, go to the first unless they name another; people speak to it there, and privately. []: the project's channel, and people speak to it in every channel. The # may be left out, {slug} means the project."`

@@ -57,6 +57,7 @@ func TestNothingWrittenIsTheDefault(t *testing.T) {
 		Debounce: time.Second, MaxWarm: 4, MaxWaiting: 10_000,
 		Agents: []config.Agent{{
 			Name: "coder", Backend: "claude", Command: []string{"claude"},
+			Permissions:    config.Permissions{Timeout: 10 * time.Minute},
 			PermissionMode: "acceptEdits", WindowTokens: 100_000, CompactWindow: 200_000,
 			StallTimeout: 10 * time.Minute, TurnTimeout: 2 * time.Hour, RetryDelay: 30 * time.Second,
 			MaxFailures: 3, Session: config.SessionResume, MCP: true, AttachedMail: "continue", Cwd: dir,
@@ -132,6 +133,7 @@ retention: {done_days: 7, done_mb: 9, refused_days: 5, refused_mb: 0}
 		Agents: []config.Agent{{
 			Name: "coder", Role: "coder", Zone: "Zone A: the parser", System: "You are coder.\nBe brief.\n",
 			Backend: "claude", Command: []string{filepath.Join(dir, "bin/claude"), "--flag", "two words"},
+			Permissions:    config.Permissions{Timeout: 10 * time.Minute},
 			PermissionMode: "plan", WindowTokens: 50_000, CompactWindow: 150_000,
 			StallTimeout: 90 * time.Second, TurnTimeout: 90 * time.Minute, RetryDelay: 500 * time.Millisecond,
 			MaxFailures: 5, Session: config.SessionFresh, Linger: 10 * time.Minute, Background: true, Attached: true, AttachedMail: "notify", AllowedTools: &allowed, DisallowedTools: &disallowed,

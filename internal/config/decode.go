@@ -28,10 +28,16 @@ type checker interface {
 
 // keys reads the keys of a struct.
 func (r *reader) keys(n *yaml.Node, path string, v reflect.Value) {
-	before, fields := len(r.errs), fieldsOf(v.Type())
+	before, fields, written := len(r.errs), fieldsOf(v.Type()), make(map[*field]*yaml.Node)
 	r.each(n, path, func(key string, k, n *yaml.Node) {
-		if i := slices.IndexFunc(fields, func(f field) bool { return f.key == key }); i >= 0 {
-			r.value(n, below(path, key), &fields[i], v.Field(fields[i].index))
+		if i := slices.IndexFunc(fields, func(f field) bool { return key == f.key || f.also != "" && key == f.also }); i >= 0 {
+			f, at := &fields[i], below(path, fields[i].key)
+			if first, twice := written[f]; twice {
+				r.report(k, "", wrong("", "%s is another name of %s, which is at line %d", f.also, f.key, first.Line))
+				return
+			}
+			written[f], r.at[at] = k, entry{k, n}
+			r.value(n, at, f, v.Field(f.index))
 		} else {
 			r.unknown(k, path, key, v.Type())
 		}
@@ -43,6 +49,9 @@ func (r *reader) keys(n *yaml.Node, path string, v reflect.Value) {
 
 // later are the keys of parts that this version does not have.
 var later = []string{"budget", "supervisor", "webhooks", "worktree"}
+
+// foreign are keys of other programs that run agents, with ours.
+var foreign = map[string]string{"agent": "backend", "directory": "cwd"}
 
 // unknown reports a key that does not belong at its place: it is a key of a part that is
 // not built yet, of another place in the file, or no key at all.
@@ -58,7 +67,9 @@ func (r *reader) unknown(k *yaml.Node, path, key string, t reflect.Type) {
 	case t == agentType && slices.Contains(keysOf(fileType), key):
 		e.Problem += " here; it belongs to the top level"
 	default:
-		if e.Near = dropbox.Nearest(key, here); len(e.Near) == 0 {
+		if meant, ok := foreign[key]; ok && slices.Contains(here, meant) {
+			e.Near = []string{meant}
+		} else if e.Near = dropbox.Nearest(key, here); len(e.Near) == 0 {
 			e.Try = "known here: " + strings.Join(here, ", ")
 		}
 	}
@@ -73,6 +84,11 @@ func (r *reader) value(n *yaml.Node, path string, f *field, v reflect.Value) {
 		v.SetZero()
 	case v.Kind() == reflect.Struct:
 		r.keys(n, path, v)
+	case f.has("added"):
+		before := v.Interface().([]string)
+		if v.SetZero(); r.list(n, path, f, v) {
+			v.Set(reflect.ValueOf(slices.Concat(v.Interface().([]string), before)))
+		}
 	case v.Kind() == reflect.Map:
 		r.names(n, path, f, v)
 	case v.Kind() == reflect.Slice && v.Type().Elem().Kind() == reflect.Struct:
@@ -269,6 +285,11 @@ func (r *reader) names(n *yaml.Node, path string, f *field, v reflect.Value) {
 		switch {
 		case f.has("removable") && isNull(n):
 			one = reflect.Value{}
+		case one.Kind() == reflect.Interface:
+			value, e := plain(n)
+			if r.report(n, at, e) && value != nil {
+				one.Set(reflect.ValueOf(value))
+			}
 		case one.Kind() == reflect.String:
 			r.report(n, at, f.pair(name, n))
 			one.SetString(n.Value)

@@ -3,7 +3,8 @@
 //
 // [Load] reads the file. Its result is complete: paths are absolute, every key has a value,
 // and the keys under defaults have been merged into each agent. An agent's own key wins:
-// its list replaces the list of defaults; only the variables of env are merged one by one.
+// its list replaces the list of defaults; only the names of env, mcp_servers and
+// backend_options and the lists of permissions are merged.
 //
 //	claude-swarm.yaml --Load--> File --CheckFolders--> start
 //	                     \--> Errors (exit status 78)
@@ -12,7 +13,8 @@
 // file, each with line, column and the nearest known name. Nothing is guessed
 // and nothing is ignored: an unknown key is an error, a key of a part that is
 // not built yet is refused as such, and a number that would be read as
-// something else is refused.
+// something else is refused. A key of an agent that its kind of client cannot follow is an
+// error, too. Where defaults have it the agent goes without, and [File.Notes] says so.
 //
 // Load looks only at the file. [File.CheckFolders], which start and doctor call, checks
 // that the folders in it exist: a mailbox can be read and written on a machine that lacks
@@ -26,9 +28,11 @@
 //	  |
 //	whole, paths       what only the whole file can tell: names, folders, IRC
 //	  |
+//	kinds, options     what the kind of its client means for an agent
+//	  |
 //	decode             nodes to structs, along their tags
 //	  |
-//	file, agent, policy, irc   the structs: keys, defaults and meanings, and what each checks
+//	file, agent, permissions, policy, irc   the structs: keys, defaults and meanings, and what each checks
 //	  |
 //	rules, words, span, fields   what a text must be; what the tags say
 //	  |

@@ -27,6 +27,10 @@ func Effective[M any](f *File, mapping func(keys []string, values []any) M) M {
 		var keys []string
 		values := []any{}
 		switch {
+		case v.Kind() == reflect.Interface && v.IsNil():
+			return nil
+		case v.Kind() == reflect.Interface: // of backend_options
+			return of(v.Elem(), f)
 		case f.null && v.IsZero():
 			return nil
 		case f.has("shown") && v.IsZero():

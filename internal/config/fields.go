@@ -13,9 +13,11 @@ import (
 // A field is one key of a struct. The tags of the struct's field describe it:
 //
 //	key      its name in the file
+//	also     another name of it
 //	is       what a text must be: names of rules, see rules.go. And how it is read: raw is
 //	         not trimmed and may have several lines, empty may be empty, any may be a number
-//	         too, once leaves out what a list has already, removable goes away where it is
+//	         too, once leaves out what a list has already, added puts a list before that of
+//	         defaults, removable goes away where it is
 //	         null, later waits until the rest is known
 //	type     what may be written, as the reference says it: words with | between them are all
 //	         that there are, and null and auto stand for the zero value
@@ -31,7 +33,7 @@ import (
 //	doc      what the key does, with its unit and bounds: the last, and only of keys of the
 //	         reference
 type field struct {
-	key, what, zero, split, like, standard string
+	key, also, what, zero, split, like, standard string
 
 	index       int      // in the struct
 	is          []string // names of rules, and the words above
@@ -67,7 +69,7 @@ func fieldsOf(t reflect.Type) (all []field) {
 	for i := range t.NumField() {
 		tag := t.Field(i).Tag
 		f := field{
-			key: tag.Get("key"), what: cmp.Or(tag.Get("type"), kinds[t.Field(i).Type.Kind()]), zero: tag.Get("zero"),
+			key: tag.Get("key"), also: tag.Get("also"), what: cmp.Or(tag.Get("type"), kinds[t.Field(i).Type.Kind()]), zero: tag.Get("zero"),
 			split: tag.Get("split"), like: tag.Get("like"), standard: tag.Get("default"), index: i,
 			least: number(tag.Get("least"), 1), most: number(tag.Get("most"), math.MaxInt32),
 		}
@@ -83,7 +85,7 @@ func fieldsOf(t reflect.Type) (all []field) {
 			continue
 		}
 		f.null, f.auto = strings.HasSuffix(f.what, "null"), strings.HasSuffix(f.what, "auto")
-		if words := cmp.Or(tag.Get("of"), f.what); strings.Contains(words, " | ") {
+		if words := cmp.Or(tag.Get("of"), f.what); strings.Contains(words, " | ") && tag.Get("from") == "" {
 			f.words = strings.Split(strings.TrimSuffix(words, " | null"), " | ")
 		}
 		all = append(all, f)

@@ -89,6 +89,10 @@ func (f *File) Home() string { return filepath.Join(f.Dir, discovery.HomeName) }
 // Source is the content of the file as it was read.
 func (f *File) Source() []byte { return f.source }
 
+// Notes are what a person should know of this configuration: keys of defaults that some
+// agents cannot follow, and options that may be misspelt. They are in the order of the file.
+func (f *File) Notes() []*Error { return f.from.notes }
+
 // CCLead returns the names of the agents with cc_lead: the lead gets a copy of their
 // messages to others.
 func (f *File) CCLead() []string { return f.names(func(a Agent) bool { return a.CCLead }) }

@@ -1,8 +1,12 @@
 package config
 
 import (
+	"maps"
+	"reflect"
 	"slices"
 	"strings"
+
+	"go.yaml.in/yaml/v3"
 
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 	"github.com/claude-swarm/claude-swarm/swarm/runner/backends"
@@ -17,7 +21,9 @@ func kindsSay(about string) (what, standard string) {
 	case "backend":
 		return strings.Join(kindNames(all), " | "), first.Name
 	case "mode":
-		return strings.Join(kindModes(all), " | "), first.Mode
+		return strings.Join(kindModes(all), " | ") + " | null", first.Mode
+	case "linger":
+		return "", first.Linger.String()
 	}
 	return "", strings.Join(first.Command, " ")
 }
@@ -41,41 +47,119 @@ func kindModes(all []*runner.Kind) (modes []string) {
 	return modes
 }
 
-// ofKind gives an agent the command and the permission mode of its kind of client, where
-// the file names none, and demands a mode that this kind knows.
-func (a *Agent) ofKind(all []*runner.Kind, written func(key string) bool) *Error {
-	i := slices.IndexFunc(all, func(k *runner.Kind) bool { return k.Name == a.Backend })
+// ofKind gives an agent what its kind of client says where the file says nothing. It refuses
+// the agent's own keys that the client cannot follow. The agent goes without those of
+// defaults, and a note says so.
+func (r *reader) ofKind(a, defaults *Agent) {
+	i := slices.IndexFunc(r.clients(), func(k *runner.Kind) bool { return k.Name == a.Backend })
 	if i < 0 {
-		return nil // said already
+		return // said already
 	}
-	k := all[i]
-	if !written("command") {
-		a.Command = slices.Clone(k.Command)
+	k, path := r.clients()[i], "agents."+a.Name
+	r.command(a, k, a.Backend == defaults.Backend)
+	r.mode(a, k)
+	r.attachable(a)
+	r.options(a, k, a.Backend == defaults.Backend)
+	r.lacks(a, k)
+	if _, written := r.written(path, "linger"); !written && a.Session == SessionResume && !a.Attached {
+		a.Linger = k.Linger
 	}
+}
+
+// written finds a key of the agent at path that the file has there, or under defaults.
+func (r *reader) written(path, key string) (at entry, ok bool) {
+	if at, ok = r.at[path+"."+key]; !ok {
+		at, ok = r.at["defaults."+key]
+	}
+	return at, ok
+}
+
+// once reports a problem, unless it is known of the same place: every agent has the values of
+// defaults.
+func (r *reader) once(n *yaml.Node, path string, e *Error) {
+	if e != nil && !slices.ContainsFunc(r.errs, func(o *Error) bool { return o.Line == n.Line && o.Column == n.Column }) {
+		r.report(n, path, e)
+	}
+}
+
+// command gives an agent the program of its kind. The command of defaults is for the backend
+// of defaults.
+func (r *reader) command(a *Agent, k *runner.Kind, general bool) {
+	path := "agents." + a.Name
+	_, own := r.at[path+".command"]
+	if _, written := r.at["defaults.command"]; own || written && general {
+		return
+	}
+	a.Command = slices.Clone(k.Command)
+	if len(a.Command) == 0 {
+		r.once(r.find(path+".backend").value, "", wrong("command: [PROGRAM, ARGUMENTS]", "backend %s needs a command, and agent %s has none", k.Name, a.Name))
+	}
+}
+
+// mode gives an agent the permission mode of its kind, and demands a mode that this kind knows.
+func (r *reader) mode(a *Agent, k *runner.Kind) {
+	path := "agents." + a.Name
+	at, written := r.written(path, "permission_mode")
 	switch {
-	case !written("permission_mode"):
+	case !written || a.PermissionMode == "":
 		a.PermissionMode = k.Mode
 	case len(k.Modes) == 0:
-		return wrong("", "backend %s knows no permission modes", k.Name)
+		r.once(at.value, path+".permission_mode", wrong("permission_mode: null", "backend %s knows no permission modes", k.Name))
 	case !slices.Contains(k.Modes, a.PermissionMode):
-		return unlike(a.PermissionMode, k.Modes, "%q is not one of backend %s: %s", a.PermissionMode, k.Name, or(k.Modes))
+		r.once(at.value, path+".permission_mode", unlike(a.PermissionMode, k.Modes, "%q is not one of backend %s: %s", a.PermissionMode, k.Name, or(k.Modes)))
 	}
-	return nil
 }
 
 // attachable refuses an attached session of a kind of client that has no hooks for it.
-func (a *Agent) attachable(all []*runner.Kind) *Error {
+func (r *reader) attachable(a *Agent) {
 	var able []*runner.Kind
-	for _, k := range all {
+	for _, k := range r.clients() {
 		if k.Name == a.Backend && k.Attaches {
-			return nil
+			return
 		}
 		if k.Attaches {
 			able = append(able, k)
 		}
 	}
-	if !a.Attached {
-		return nil
+	if path := "agents." + a.Name + ".attached"; a.Attached {
+		r.once(r.find(path).value, path, wrong("attached: false, or backend: "+or(kindNames(able)), "a session of backend %s cannot be attached", a.Backend))
 	}
-	return wrong("attached: false, or backend: "+or(kindNames(able)), "a session of backend %s cannot be attached", a.Backend)
+}
+
+// lacking are the keys that a client of a kind cannot follow, each with what to write instead.
+func lacking(k *runner.Kind) map[string]string {
+	all := make(map[string]string)
+	if !k.Asks {
+		all["permissions"] = "allowed_tools, disallowed_tools or permission_mode"
+	}
+	if !k.Takes() {
+		all["backend_options"] = ""
+	}
+	maps.Copy(all, k.Lacks)
+	return all
+}
+
+// lacks refuses the keys of an agent that its client cannot follow, and takes back those of
+// defaults.
+func (r *reader) lacks(a *Agent, k *runner.Kind) {
+	lacking, v, standard := lacking(k), reflect.ValueOf(a).Elem(), standardAgent()
+	for _, f := range fieldsOf(agentType) {
+		value, without := v.Field(f.index), reflect.ValueOf(standard).Field(f.index)
+		instead, lacks := lacking[f.key]
+		what := f.key
+		if !lacks && value.Kind() == reflect.String {
+			what += ": " + value.String()
+			instead, lacks = lacking[what]
+		}
+		if !lacks || reflect.DeepEqual(value.Interface(), without.Interface()) {
+			continue
+		}
+		path := "agents." + a.Name + "." + f.key
+		if at, own := r.at[path]; own {
+			r.report(at.value, "", wrong(instead, "%s: backend %s cannot follow it", what, k.Name))
+			continue
+		}
+		value.Set(without)
+		r.remark(r.find(path).value, "", wrong(instead, "%s: backend %s cannot follow it, so it does not hold for %s", what, k.Name, a.Name))
+	}
 }

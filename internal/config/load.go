@@ -37,19 +37,22 @@ func Load(path string) (*File, error) {
 
 // Parse reads a configuration from data as if it were the file at path, which need not
 // exist: relative paths start at its folder. The only error is [Errors].
-func Parse(path string, data []byte) (*File, error) {
+func Parse(path string, data []byte) (*File, error) { return parse(path, data, backends.Kinds()) }
+
+func parse(path string, data []byte, clients []*runner.Kind) (*File, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return nil, err
 	}
 	text := strings.TrimPrefix(string(data), "\ufeff") // a byte order mark is not part of the first line
-	r := &reader{path: path, dir: filepath.Dir(abs), lines: strings.Split(text, "\n"), at: make(map[string]entry)}
+	r := &reader{path: path, dir: filepath.Dir(abs), lines: strings.Split(text, "\n"), at: make(map[string]entry), kinds: clients}
 	f := standardFile()
 	f.Path, f.Dir, f.source, f.from = abs, r.dir, data, r
 	r.file(r.document(text), &f)
 	if err := r.failed(); err != nil {
 		return nil, err
 	}
+	r.notes.sort()
 	return &f, nil
 }
 
@@ -81,22 +84,6 @@ func (r *reader) file(n *yaml.Node, f *File) {
 	}
 }
 
-// ofKind lets the kind of an agent's backend check the agent and the file.
-func (r *reader) ofKind(a *Agent, all []*runner.Kind) {
-	path := "agents." + a.Name
-	e := a.ofKind(all, func(key string) bool {
-		_, own := r.at[path+"."+key]
-		_, all := r.at["defaults."+key]
-		return own || all
-	})
-	if e != nil && len(r.errs) == 0 {
-		r.report(r.find(path+".permission_mode").value, path+".permission_mode", e)
-	}
-	if e := a.attachable(all); e != nil && len(r.errs) == 0 {
-		r.report(r.find(path+".attached").value, path+".attached", e)
-	}
-}
-
 // agents reads the agents on top of defaults, wherever in the file that is.
 func (r *reader) agents(f *File) bool {
 	r.project = f.ProjectDir
@@ -123,7 +110,7 @@ func (r *reader) agents(f *File) bool {
 			a := f.defaults
 			a.Name = name
 			r.keys(v, "agents."+name, reflect.ValueOf(&a).Elem())
-			r.ofKind(&a, backends.Kinds())
+			r.ofKind(&a, &f.defaults)
 			f.Agents = append(f.Agents, a)
 		})
 	}

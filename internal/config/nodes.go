@@ -12,6 +12,9 @@ import (
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+	"github.com/claude-swarm/claude-swarm/swarm/runner/backends"
 )
 
 // A reader turns the nodes of one file into values and collects the errors. It knows each
@@ -23,6 +26,16 @@ type reader struct {
 	lines   []string // the lines of the file, without their ends
 	at      map[string]entry
 	errs    Errors
+	notes   Errors         // what a person should know of a good file
+	kinds   []*runner.Kind // of clients; nil: those of this version
+}
+
+// clients are the kinds of clients that an agent can have.
+func (r *reader) clients() []*runner.Kind {
+	if r.kinds == nil {
+		return backends.Kinds()
+	}
+	return r.kinds
 }
 
 // An entry is the nodes of a key and its value.
@@ -82,6 +95,21 @@ func (r *reader) report(n *yaml.Node, path string, e *Error) bool {
 	if e == nil {
 		return true
 	}
+	r.errs = append(r.errs, r.placed(n, path, e))
+	return false
+}
+
+// remark records what a person should know, unless it is there already: every agent has the
+// values of defaults.
+func (r *reader) remark(n *yaml.Node, path string, e *Error) {
+	if e = r.placed(n, path, e); !slices.ContainsFunc(r.notes, func(o *Error) bool { return o.Error() == e.Error() }) {
+		r.notes = append(r.notes, e)
+	}
+}
+
+// placed completes a problem with its place, and with the name of its key where path is not
+// empty.
+func (r *reader) placed(n *yaml.Node, path string, e *Error) *Error {
 	if path != "" {
 		e.Problem = shown(path) + ": " + e.Problem
 	}
@@ -89,8 +117,7 @@ func (r *reader) report(n *yaml.Node, path string, e *Error) bool {
 	// The decoder takes characters for line ends that editors do not.
 	e.Path, e.Line = r.path, min(max(n.Line, 1), len(r.lines))
 	e.Column = min(max(n.Column, 1), utf8.RuneCountInString(r.lines[e.Line-1])+1)
-	r.errs = append(r.errs, e)
-	return false
+	return e
 }
 
 // failed returns all recorded problems, or nil.
@@ -98,9 +125,7 @@ func (r *reader) failed() error {
 	if len(r.errs) == 0 {
 		return nil
 	}
-	slices.SortStableFunc(r.errs, func(a, b *Error) int {
-		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
-	})
+	r.errs.sort()
 	return r.errs
 }
 

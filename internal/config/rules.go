@@ -14,7 +14,6 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/dropbox/topic"
-	"github.com/claude-swarm/claude-swarm/swarm/runner/backends"
 )
 
 // ToolServer is the name, in the client, of the MCP server that claude-swarm
@@ -62,6 +61,8 @@ var rules = map[string]rule{
 	"mask":    matches(`!.*@`, "is not a mask", `mask: "*!*@host.example"`),
 	"certain": matches(`^[^!]*![^@]*@.*[^*?.]`, "fits everybody: the host has to say who it is", `mask: "*!*@host.example"`),
 	"pattern": pattern,
+	"call":    call,
+	"tag":     func(_ *reader, s string) (string, *Error) { return s, badName("tag", s) },
 }
 
 // fits makes a rule of a predicate.
@@ -112,18 +113,12 @@ func program(r *reader, s string) (string, *Error) {
 	return resolve(r.dir, s)
 }
 
-// laterBackends are refused by name, so that nobody believes that they work.
-var laterBackends = []string{"codex", "acp", "opencode", "copilot", "cline", "gemini", "exec"}
-
-func backend(_ *reader, s string) (string, *Error) {
-	known := kindNames(backends.Kinds())
-	switch {
-	case slices.Contains(known, s):
+func backend(r *reader, s string) (string, *Error) {
+	known := kindNames(r.clients())
+	if slices.Contains(known, s) {
 		return s, nil
-	case slices.Contains(laterBackends, s):
-		return "", wrong("", "%s: not in this version", s)
 	}
-	return "", wrong("", "%q is unknown; this version has %s", s, or(known))
+	return "", unlike(s, known, "%q is unknown; this version has %s", s, or(known))
 }
 
 // host is the address of an IRC server: host, or host:port.

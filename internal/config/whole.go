@@ -17,6 +17,14 @@ func (r *reader) named(f *File) {
 	if f.Topics.Fallback = f.addressOf(f.Topics.Fallback); f.Topics.Fallback != dropbox.Lead {
 		r.namesAgent(f, "topics.fallback", f.Topics.Fallback)
 	}
+	for _, a := range f.Agents {
+		for _, tag := range a.Tags {
+			if f.hasAgent(tag) {
+				path := "agents." + a.Name + ".tags"
+				r.once(r.find(path).value, path, wrong("another word", "%s is an agent, and its own address", tag))
+			}
+		}
+	}
 	if f.LeadName == "" {
 		return
 	}
