@@ -5,9 +5,8 @@ import (
 	"slices"
 )
 
-// Names that a store or its users need for something else. lead and the bridges are
-// reserved too, but have mailboxes: no agent may have these names, and everybody may write
-// to them.
+// Names that a store or its users need. lead and the bridges are reserved too, but they
+// have mailboxes: no agent may have these names, and every agent may write to them.
 var reserved = []string{
 	"lead", "human", "operator", "supervisor", "swarm", "all", "board", "attach", "refused", "halted",
 	"tmp", "new", "cur", "done", "dead", "keys", "work", "seen", "topics",
@@ -54,8 +53,8 @@ func CheckAgent(name string) error {
 // Reserved reports whether a name is reserved for the store itself or for its users.
 func Reserved(name string) bool { return slices.Contains(reserved, name) || IsBridge(name) }
 
-// IsLead reports whether a name means the lead: lead itself, and the words of other
-// programs for the person. No agent can have these names, and only lead has a mailbox.
+// IsLead reports whether a name means the lead: lead itself, or a word that other programs
+// use for the person. No agent can have these names, and only lead has a mailbox.
 func IsLead(name string) bool { return name == Lead || slices.Contains(alsoLead, name) }
 
 // CheckMailbox checks the name of a mailbox: an agent's name, lead or a bridge. The error
@@ -91,7 +90,7 @@ func Nearest(name string, known []string) []string {
 	type guess struct {
 		name string
 		far  int
-		how  int // 0: it begins so; 1: it is spelt nearly so
+		how  int // 0: begins with the typed name; 1: similar spelling
 	}
 	var guesses []guess
 	typed := []byte(name)
@@ -103,13 +102,13 @@ func Nearest(name string, known []string) []string {
 	}
 	for _, k := range known {
 		far := distance(string(typed), k)
-		// A third of the letters may be wrong, one in any case; and a beginning of
-		// three letters or more is near however long the rest is.
+		// A third of the letters may be wrong, and at least one. A beginning of three
+		// letters or more is near, however long the rest is.
 		begins := len(typed) >= 3 && len(k) > len(typed) && k[:len(typed)] == string(typed)
 		if far <= max(1, min(len(k), len(typed))/3) || begins {
 			how := 1
 			if begins {
-				how = 0 // nothing is spelt wrong
+				how = 0 // no letter is wrong
 			}
 			guesses = append(guesses, guess{k, far, how})
 		}
@@ -124,8 +123,7 @@ func Nearest(name string, known []string) []string {
 	return near
 }
 
-// distance counts the letters to add, drop, change or swap with the neighbour to
-// make b of a.
+// distance counts the changes (add, drop, replace or swap a letter) that make b of a.
 func distance(a, b string) int {
 	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range last {

@@ -13,10 +13,10 @@ import (
 	"unicode/utf8"
 )
 
-// Attach puts a file into the store, durable, as attach/<sha256>/NAME, and returns what a
-// message says about it. The same content under the same name is kept once. NAME is name
-// without its folders and without characters that are special to a screen or a shell. The
-// error is a [*TooLargeError] over MaxAttachment; then nothing is kept.
+// Attach puts a file into the store, durable, as attach/<sha256>/NAME, and returns its
+// description for a message. The same content under the same name is kept once. NAME is
+// name without its folders and without characters that are special to a screen or a shell.
+// The error is a [*TooLargeError] over MaxAttachment; then the store keeps no file.
 func (s *Store) Attach(name string, r io.Reader) (Attachment, error) {
 	a, err := s.attach(name, r)
 	if err != nil {
@@ -44,12 +44,12 @@ func (s *Store) attach(name string, r io.Reader) (Attachment, error) {
 	folder := attachDir + "/" + a.SHA256
 	a.Path = folder + "/" + a.Name
 	if kept, err := s.disk.readFile(a.Path, limit); err == nil && bytes.Equal(kept, data) {
-		// The process that wrote it may have been killed before it was durable.
+		// The process that wrote the file may have been killed before the file was durable.
 		return a, errors.Join(s.disk.syncDir(folder), s.disk.syncDir(attachDir))
 	}
 	if there, err := s.disk.exists(attachDir); err != nil {
 		return Attachment{}, err
-	} else if !there { // somebody deleted it
+	} else if !there { // a program deleted it
 		if err := errors.Join(s.disk.mkdir(attachDir), s.disk.syncDir(".")); err != nil {
 			return Attachment{}, err
 		}
@@ -63,13 +63,13 @@ func (s *Store) attach(name string, r io.Reader) (Attachment, error) {
 	scratch := attachDir + "/" + scratchPrefix + NewID()
 	err = s.disk.write(scratch, data)
 	if err == nil {
-		// Replacing is right: the same content, or the broken rest of it.
+		// Replacing is right: the target has the same content, or a damaged version of it.
 		if err = s.disk.replace(scratch, a.Path); err != nil {
 			err = errors.Join(err, ignoreMissing(s.disk.remove(scratch)))
 		}
 	}
 	if err != nil {
-		_ = s.disk.removeFolder(folder) // if nothing else is in it
+		_ = s.disk.removeFolder(folder) // if it is empty
 		return Attachment{}, err
 	}
 	return a, s.disk.syncDir(folder)
@@ -93,7 +93,8 @@ func (s *Store) OpenAttachment(a Attachment) (*os.File, error) {
 	return os.NewFile(uintptr(f.fd), filepath.Join(s.dir, a.Path)), nil
 }
 
-// spill makes an attachment of a body that is too long, and leaves its beginning.
+// spill makes an attachment of a body that is too long, and keeps its beginning as the
+// body.
 func (s *Store) spill(m *Message, name string) error {
 	a, err := s.attach(name, bytes.NewReader(m.Body))
 	if err != nil {

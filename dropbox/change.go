@@ -34,8 +34,8 @@ func (d *disk) mkdir(name string) error {
 	return pathError("mkdir", name, err)
 }
 
-// clearWay renames a thing in the place of a folder, such as a symlink, to a name with an
-// id. Beside a mailbox's folders the new name counts as a drop, and is reported.
+// clearWay renames a file in the place of a folder, such as a symlink, to a name with an
+// id. Within a mailbox the new name counts as a drop, and is reported.
 func (d *disk) clearWay(folder, to string) error {
 	st, err := d.stat(folder)
 	if err != nil || kindOf(st.Mode) == KindFolder {
@@ -44,8 +44,8 @@ func (d *disk) clearWay(folder, to string) error {
 	return ignoreMissing(d.move(folder, to+"-"+NewID()))
 }
 
-// write makes a new file with these bytes, durable but for its name. After an
-// error there is no file.
+// write makes a new file with these bytes. The bytes are durable, but the name is not.
+// After an error the file does not exist.
 func (d *disk) write(name string, data []byte) error {
 	sp, err := d.nameAt(name)
 	if err != nil {
@@ -70,8 +70,8 @@ func (d *disk) writeAt(sp nameAt, name string, data []byte) error {
 	return err
 }
 
-// fillAt makes a new file with these bytes, which are not durable yet. The caller
-// closes it. After an error there is no file.
+// fillAt makes a new file with these bytes, which are not durable yet. The caller closes
+// it. After an error the file does not exist.
 func (d *disk) fillAt(sp nameAt, name string, data []byte) (*os.File, error) {
 	if err := d.ask(OpCreate, name, ""); err != nil {
 		return nil, err
@@ -95,13 +95,13 @@ func (d *disk) fillAt(sp nameAt, name string, data []byte) (*os.File, error) {
 	return f, nil
 }
 
-// syncers is how many files are synced at the same time. On an SSD with ext4 one
-// after the other makes 4,100 files a second durable, 8 at a time 13,700, and 32 no
-// more than 16,400.
+// syncers is the number of files that are synced at the same time. On an SSD with ext4, one
+// at a time makes 4,100 files per second durable, 8 at a time 13,700, and 32 at a time
+// 16,400.
 const syncers = 8
 
-// syncFiles makes the bytes of several files durable, several at a time, and closes
-// them. It returns an error for each; a file that is nil has none.
+// syncFiles makes the bytes of several files durable, several at a time, and closes them.
+// It returns one error per file, in order; the error for a nil file is nil.
 func (d *disk) syncFiles(files []*os.File) []error {
 	errs := make([]error, len(files))
 	for i, f := range files {
@@ -130,13 +130,13 @@ func (d *disk) syncFiles(files []*os.File) []error {
 	return errs
 }
 
-// move renames a file and never replaces another: then the error is fs.ErrExist. Of several
-// callers that move one file, only one succeeds; the others get fs.ErrNotExist.
+// move renames a file and never replaces another one: then the error is fs.ErrExist. Of
+// several callers that move one file, only one succeeds; the others get fs.ErrNotExist.
 func (d *disk) move(name, to string) error {
 	return d.inBothDirs(name, to, func(from, into nameAt) error { return d.moveAt(from, into, name, to) })
 }
 
-// inBothDirs opens the folders of two names for f.
+// inBothDirs calls f with the open folders of two names.
 func (d *disk) inBothDirs(name, to string, f func(from, into nameAt) error) error {
 	from, err := d.nameAt(name)
 	if err != nil {
@@ -162,13 +162,13 @@ func (d *disk) moveAt(from, into nameAt, name, to string) error {
 	if !unsupported(err) {
 		return err
 	}
-	// An old kernel, or a file system of the network. A link and a remove would
-	// refuse to replace, but two callers could both link, with a claim between
-	// them, and the message would be there twice. Names carry 50 random bits, so
-	// to look first is the smaller risk.
+	// This is an old kernel or a network file system. A link and a remove would refuse to
+	// replace, but two callers could both link, with a claim between them, and the message
+	// would exist twice. Names contain 50 random bits, so a look before the rename is the
+	// smaller risk.
 	var st unix.Stat_t
 	if unix.Fstatat(into.dirfd, into.base, &st, unix.AT_SYMLINK_NOFOLLOW) == nil {
-		// Gone comes before taken: another caller may have moved it there.
+		// Check from first: another caller may have moved it to the target.
 		err := unix.Fstatat(from.dirfd, from.base, &st, unix.AT_SYMLINK_NOFOLLOW)
 		if err == nil {
 			err = unix.EEXIST
@@ -178,7 +178,7 @@ func (d *disk) moveAt(from, into nameAt, name, to string) error {
 	return d.replaceAt(from, into, name, to)
 }
 
-// replace renames a file over another, or to a name that is free.
+// replace renames a file to a name, and replaces the file of that name, if there is one.
 func (d *disk) replace(name, to string) error {
 	return d.inBothDirs(name, to, func(from, into nameAt) error { return d.replaceAt(from, into, name, to) })
 }
@@ -189,8 +189,8 @@ func (d *disk) replaceAt(from, into nameAt, name, to string) error {
 	}
 	err := retryEINTR(func() error { return renameNew(from.dirfd, from.base, into.dirfd, into.base) })
 	if err == unix.EEXIST {
-		// A rename between two names of one file does nothing, and both stay: a power
-		// cut may have left them.
+		// A rename between two names of one file does nothing, and both stay. A power cut
+		// may have left two names.
 		if same, err := d.sameFile(name, to); err != nil {
 			return err
 		} else if same {
@@ -203,7 +203,7 @@ func (d *disk) replaceAt(from, into nameAt, name, to string) error {
 	return linkError("rename", name, to, err)
 }
 
-// isFile reports whether a name stands for that file.
+// isFile reports whether a name refers to the file with this inode number.
 func (d *disk) isFile(name string, ino uint64) (bool, error) {
 	st, err := d.stat(name)
 	if err != nil {
@@ -212,7 +212,7 @@ func (d *disk) isFile(name string, ino uint64) (bool, error) {
 	return st.Ino == ino, nil
 }
 
-// sameFile reports whether two names exist and stand for the same file.
+// sameFile reports whether two names exist and refer to the same file.
 func (d *disk) sameFile(a, b string) (bool, error) {
 	one, err := d.stat(a)
 	if err != nil {
@@ -225,7 +225,7 @@ func (d *disk) sameFile(a, b string) (bool, error) {
 	return one.Ino == other.Ino && one.Dev == other.Dev, nil
 }
 
-// isFolder refuses a symlink where a folder should be: a rename would go through.
+// isFolder refuses a symlink in the place of a folder, because a rename would follow it.
 func (d *disk) isFolder(name string) error {
 	f, err := d.folder(name)
 	if err != nil {
@@ -297,7 +297,7 @@ func (d *disk) removeAt(sp nameAt, name string) error {
 	return pathError("remove", name, retryEINTR(func() error { return unix.Unlinkat(sp.dirfd, sp.base, 0) }))
 }
 
-// removeFolder removes a folder that is empty.
+// removeFolder removes an empty folder.
 func (d *disk) removeFolder(name string) error {
 	sp, err := d.nameAt(name)
 	if err != nil {
@@ -339,9 +339,9 @@ func (d *disk) syncDir(name string) error {
 	return d.syncFolder(f)
 }
 
-// syncLeft makes it durable that something went away from these folders. A disk may
-// keep that apart from where it went to, which must be durable first. A folder that
-// somebody deleted has nothing left in it.
+// syncLeft makes it durable that names left these folders. A disk may record that
+// separately from the new place, which must be durable first. A deleted folder needs no
+// sync.
 func (d *disk) syncLeft(names ...string) error {
 	for _, name := range names {
 		if err := ignoreMissing(d.syncDir(name)); err != nil {
@@ -351,8 +351,8 @@ func (d *disk) syncLeft(names ...string) error {
 	return nil
 }
 
-// put makes a small file durable under a name, through scratch in the same file
-// system. If one is there already it stays, and that is not an error.
+// put makes a small file durable under a name, through scratch in the same file system. An
+// existing file stays, and that is not an error.
 func (d *disk) put(scratch, name string, data []byte) error {
 	if there, err := d.exists(name); there || err != nil {
 		return errors.Join(err, d.syncDir(path.Dir(name)))

@@ -11,7 +11,7 @@ import (
 // A Claim is a message that was claimed for a turn. It is in cur/ until it is settled: by
 // Commit and Finish, by PutBack, or by GiveUp.
 type Claim struct {
-	Entry            // as it is now, in cur/
+	Entry            // its state in cur/
 	Message *Message // nil when Bad is set
 
 	// Bad says why the file is not a message: broken, too large, a symlink, a folder. The
@@ -20,14 +20,14 @@ type Claim struct {
 	Bad error
 }
 
-// Claim takes a waiting message: one rename from new/ to cur/, with Begun one higher,
+// Claim claims a waiting message: one rename from new/ to cur/, with Begun one higher,
 // durable before it returns. So a message that crashes the machine each time is counted.
-// The error is [ErrGone] when somebody else took it, and [ErrHalted] while HALT is there.
+// The error is [ErrGone] when another caller took it, and [ErrHalted] while HALT exists.
 // After any other error the message waits as before, or, if the disk refused even to put it
 // back, is in cur/ as after a crash.
 //
-// The file is opened before it is moved and read through that, so what is read is
-// what was claimed.
+// Claim opens the file before the rename and reads it through that descriptor, so it reads
+// the file that it claimed.
 func (b *Mailbox) Claim(e Entry) (*Claim, error) {
 	c, err := b.claim(e)
 	if err == nil {
@@ -54,12 +54,12 @@ func (b *Mailbox) Take(e Entry) (*Claim, error) {
 	return c, nil
 }
 
-// SyncClaims makes durable what was taken from this mailbox before the call.
+// SyncClaims makes the earlier calls of [Mailbox.Take] for this mailbox durable.
 func (b *Mailbox) SyncClaims() error {
 	return b.wrap("make the claim durable", b.disk.syncDir(b.dir(curFolder)))
 }
 
-// claim is the rename. It returns ErrGone when somebody else took the message.
+// claim does the rename. It returns ErrGone when another caller took the message.
 func (b *Mailbox) claim(e Entry) (*Claim, error) {
 	if b.store.Halted() {
 		return nil, ErrHalted
@@ -73,11 +73,11 @@ func (b *Mailbox) claim(e Entry) (*Claim, error) {
 	c.Name = c.FileName()
 	to := b.at(curFolder, c.Name)
 	err := b.disk.move(from, to)
-	if errors.Is(err, fs.ErrNotExist) { // which of the two?
+	if errors.Is(err, fs.ErrNotExist) { // the message, or the folder cur/?
 		if there, statErr := b.disk.exists(from); !there {
 			return nil, errors.Join(ErrGone, statErr)
 		}
-		if err = makeMailbox(b.disk, b.name); err == nil { // somebody deleted cur/
+		if err = makeMailbox(b.disk, b.name); err == nil { // cur/ was deleted
 			err = b.disk.move(from, to)
 		}
 	}
@@ -88,16 +88,16 @@ func (b *Mailbox) claim(e Entry) (*Claim, error) {
 	return c, nil
 }
 
-// read sets c.Message, or c.Bad when the file is not a message and never will be. The error
-// is [ErrGone] when the file is missing. Trouble of the disk or of this process is an error
-// too: it is temporary, and the message is still good.
+// read sets c.Message, or c.Bad when the file is not a message and cannot become one. The
+// error is [ErrGone] when the file is missing. A failure of the disk or of this process is
+// an error too: it is temporary, and the message is still good.
 func (b *Mailbox) read(c *Claim, path string) error {
 	f, err := b.disk.openRead(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return ErrGone
 	case isOdd(err):
-		// The cause may be a folder on the path, and not the file.
+		// The cause may be a folder on the path instead of the file.
 		folder, _ := strings.CutSuffix(path, "/"+c.Name)
 		if err := b.disk.isFolder(folder); err != nil {
 			return err
@@ -113,7 +113,7 @@ func (b *Mailbox) read(c *Claim, path string) error {
 		c.Message, err = parseAs(c.Entry, data)
 	}
 	if errors.Is(err, unix.EIO) && b.works() {
-		// Only this file is broken. To try again and again would hold up all others.
+		// Only this file is broken. Endless retries would block all others.
 		err = invalid("the file cannot be read: %v", err)
 	}
 	if errors.Is(err, ErrInvalid) || errors.Is(err, ErrTooLarge) {
@@ -139,10 +139,10 @@ func (b *Mailbox) Open(e Entry) (*Claim, error) {
 	return c, nil
 }
 
-// PutBack makes a claimed message wait again, durable: after a crash, a stop, or with
-// failed after a failed turn, which is counted. Its place in the order stays. It returns
-// the entry with its new name. The error is [ErrGone] when the message is neither in cur/
-// nor already put back.
+// PutBack makes a claimed message wait again, durably: after a crash or a stop, or, with
+// failed, after a failed turn, which it counts. The message keeps its place in the order.
+// PutBack returns the entry with its new name. The error is [ErrGone] when the message is
+// neither in cur/ nor already put back.
 func (b *Mailbox) PutBack(e Entry, failed bool) (Entry, error) {
 	back := e
 	if failed {
@@ -152,7 +152,7 @@ func (b *Mailbox) PutBack(e Entry, failed bool) (Entry, error) {
 	return back, b.wrap("put back "+e.ID, err)
 }
 
-// Release is PutBack for a turn that never began: the claim is not counted.
+// Release is PutBack for a turn that never began: it undoes the count of the claim.
 func (b *Mailbox) Release(e Entry) (Entry, error) {
 	back := e
 	back.Begun = max(0, e.Begun-1)
@@ -164,12 +164,12 @@ func (b *Mailbox) putBack(e, back Entry) (Entry, error) {
 	back.Name = back.FileName()
 	from, to := b.at(curFolder, e.Name), b.at(newFolder, back.Name)
 	err := b.disk.move(from, to)
-	if errors.Is(err, fs.ErrNotExist) { // which of the two?
+	if errors.Is(err, fs.ErrNotExist) { // the message, or the folder new/?
 		claimed, statErr := b.disk.exists(from)
 		if statErr != nil {
 			return Entry{}, statErr
 		}
-		if !claimed { // it may have been put back, and the disk did not confirm that
+		if !claimed { // an earlier PutBack may have moved it without a confirmation by the disk
 			var back bool
 			if back, err = b.disk.exists(to); err == nil && !back {
 				err = ErrGone

@@ -40,8 +40,8 @@ func (c cleaner) tmp(now time.Time) (removed int, err error) {
 			continue // gone, young, or not a file of the store
 		}
 		if _, ok := parseName(name); ok && kindOf(st.Mode) == KindFile {
-			// Rename it first: a sender with that key may be about to finish it, and only
-			// one of the two renames succeeds.
+			// Rename it first: a sender with that key may be about to complete the
+			// delivery, and only one of the two renames succeeds.
 			aside := c.box.at(tmpFolder, oldPrefix+NewID())
 			if err := c.box.disk.move(path, aside); errors.Is(err, fs.ErrNotExist) {
 				continue
@@ -61,8 +61,8 @@ func (c cleaner) tmp(now time.Time) (removed int, err error) {
 	return removed, nil
 }
 
-// dropKey removes the guard of a message that is about to be removed, if that message is
-// nowhere else.
+// dropKey removes the key file of a message that is about to be removed, if that message
+// exists nowhere else.
 func (c cleaner) dropKey(path string) error {
 	data, err := c.box.disk.readFile(path, c.box.store.maxFile())
 	if errors.Is(err, ErrInvalid) || errors.Is(err, ErrTooLarge) {
@@ -72,18 +72,18 @@ func (c cleaner) dropKey(path string) error {
 	}
 	m, err := Parse(data)
 	if err != nil || m.Key == "" {
-		return nil // half written: it never had a guard
+		return nil // half written: it never had a key file
 	}
 	if there, err := c.box.store.keys().has(c.box.name, m.entry()); there || err != nil {
 		return err // a second name of a message that was delivered
 	}
-	guard := keyFile(c.box.name, m.Key)
-	if purged, err := c.box.disk.exists(guard + purgedEnd); purged || err != nil {
-		return err // and so is a message that was purged since
+	link := keyFile(c.box.name, m.Key)
+	if purged, err := c.box.disk.exists(link + purgedEnd); purged || err != nil {
+		return err // or it is a message that was purged since
 	}
 	g, _, ino, err := c.box.store.keys().read(c.box.name, m.Key)
 	if err == nil && g.ID == m.ID {
-		err = c.box.store.keys().forget(c.box.name, guard, ino)
+		err = c.box.store.keys().forget(c.box.name, link, ino)
 	}
 	if errors.Is(err, errForgotten) {
 		return nil
@@ -142,7 +142,7 @@ func (s *Store) clean(now time.Time) (removed int, err error) {
 			if err != nil || now.Sub(modTime(&st)) < maxScratch {
 				continue
 			}
-			if kindOf(st.Mode) == KindFolder { // of a trial of the file system
+			if kindOf(st.Mode) == KindFolder { // left by a test of the file system
 				err = s.disk.removeTree(path)
 			} else {
 				err = ignoreMissing(s.disk.remove(path))

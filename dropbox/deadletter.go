@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// DeadLetters are the messages of a mailbox that were given up, in dead/.
+// DeadLetters are the given-up messages of a mailbox, in dead/.
 type DeadLetters struct{ box *Mailbox }
 
 // DeadLetters returns the dead letters of the mailbox.
@@ -72,7 +72,7 @@ func (b *Mailbox) BeginGiveUp(e Entry, reason string) (time.Time, error) {
 }
 
 // Reasons returns the messages in cur/ that have a reason in dead/ already, in the order of
-// work: giving them up was interrupted, and GiveUp continues it.
+// work: their GiveUp was interrupted, and a repetition completes it.
 func (b *Mailbox) Reasons() ([]Entry, error) {
 	entries, _, err := b.list(curFolder)
 	if err != nil {
@@ -91,7 +91,7 @@ func (b *Mailbox) Reasons() ([]Entry, error) {
 	return cut, nil
 }
 
-// Reason reads why a message was given up; empty if there is no reason.
+// Reason returns why a message was given up, or "" without a reason.
 func (b *Mailbox) Reason(e Entry) (string, error) {
 	return b.readReason(e.reasonName())
 }
@@ -109,11 +109,11 @@ func (b *Mailbox) readReason(name string) (string, error) {
 // cancelReason is the reason of a message that was taken back.
 const cancelReason = "cancelled while it waited"
 
-// Cancel takes back a message that still waits: it goes to dead/, and the reason
-// says so. The error is [ErrGone] when it waits no longer.
+// Cancel takes back a message that still waits: it moves it to dead/ with a reason that
+// says so. The error is [ErrGone] when the message does not wait any more.
 func (b *Mailbox) Cancel(e Entry) error {
-	// Here the reason comes second: there must be no reason for a message that a turn
-	// claimed at the last moment.
+	// Here the reason comes second: a message that a turn claimed at the last moment must
+	// not get a reason.
 	name := b.at(deadFolder, e.Base()+".md")
 	err := b.disk.move(b.at(newFolder, e.Name), name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -129,7 +129,7 @@ func (b *Mailbox) Cancel(e Entry) error {
 	return b.wrap("cancel "+e.ID, err)
 }
 
-// cancelled is an error unless a Cancel was cut off after it had moved the message.
+// cancelled returns an error unless a Cancel was cut off after it had moved the message.
 func (b *Mailbox) cancelled(e Entry, name string) error {
 	moved, err := b.disk.exists(name)
 	if err != nil {
@@ -175,7 +175,7 @@ func (dead DeadLetters) List() ([]DeadLetter, error) {
 }
 
 // Count returns the number of dead letters without those that were taken back. It opens no
-// letter, and only reasons of the length of cancelReason, since a status calls it often.
+// letter, and only reasons of the length of cancelReason, because a status calls it often.
 func (dead DeadLetters) Count() (int, error) {
 	names, err := dead.box.disk.names(dead.box.dir(deadFolder))
 	if err != nil {
@@ -211,7 +211,7 @@ func (dead DeadLetters) tookBack(name string) (bool, error) {
 	return reason == cancelReason, err
 }
 
-// isLetter reports whether a name in dead/ is that of a dead letter, not of a reason.
+// isLetter reports whether a name in dead/ is that of a dead letter and not of a reason.
 func isLetter(name string) bool {
 	return !strings.HasSuffix(name, reasonEnd) && !strings.HasPrefix(name, ".")
 }
@@ -264,8 +264,8 @@ func (dead DeadLetters) retryDrop(d DeadLetter) error {
 	return errors.Join(err, dead.box.disk.syncDir(dead.box.name))
 }
 
-// Purge deletes a dead letter and its reason. Its key stays known: a repeated delivery does
-// not bring it back.
+// Purge deletes a dead letter and its reason. Its key is still remembered, so a repeated
+// delivery does not bring it back.
 func (dead DeadLetters) Purge(d DeadLetter) error {
 	return dead.box.wrap("purge "+d.Name, dead.purge(d))
 }
@@ -288,7 +288,7 @@ func (dead DeadLetters) purge(d DeadLetter) error {
 			return err
 		}
 	}
-	if kindOf(st.Mode) == KindFolder { // set aside, with all that is in it
+	if kindOf(st.Mode) == KindFolder { // a folder that was set aside, with its contents
 		err = dead.box.disk.removeTree(name)
 	} else {
 		err = dead.box.disk.remove(name)
@@ -312,8 +312,8 @@ func (dead DeadLetters) Has(e Entry) (bool, error) {
 	return there && err == nil, dead.box.wrap("look whether "+e.ID+" was given up", err)
 }
 
-// SetAsideClaimed moves a claimed file to dead/ as a thing that is not a message, beside
-// the dead letter of its name, and writes the reason.
+// SetAsideClaimed moves a claimed file to dead/ as a file that is not a message, beside the
+// dead letter of its name, and writes the reason.
 func (b *Mailbox) SetAsideClaimed(e Entry, reason string) error {
 	_, err := b.setAside(curFolder, e.Name, reason)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -6,10 +6,10 @@ type Delivery struct {
 	To        string // the mailbox
 	Name      string // the file's name as it was delivered
 	Thread    string
-	Duplicate bool // the key was delivered before; nothing new was written
+	Duplicate bool // the key was delivered before; this call wrote no message
 }
 
-// A Draft is a message that is to be delivered.
+// A Draft is a message to deliver.
 type Draft struct {
 	To      string
 	Message *Message

@@ -17,18 +17,18 @@ type Op string
 // The changes that a store makes.
 const (
 	OpMkdir   Op = "mkdir"   // make the folder Name
-	OpCreate  Op = "create"  // make the empty file Name, which was not there
+	OpCreate  Op = "create"  // make the empty file Name; it must not exist
 	OpWrite   Op = "write"   // write all bytes of Name
 	OpSync    Op = "sync"    // make the bytes of Name durable
-	OpLink    Op = "link"    // call Name also To, which was not there
-	OpMove    Op = "move"    // call Name now To, which was not there
-	OpReplace Op = "replace" // call Name now To, in place of what was there
+	OpLink    Op = "link"    // give the file Name a second name To, which must not exist
+	OpMove    Op = "move"    // rename Name to To, which must not exist
+	OpReplace Op = "replace" // rename Name to To and replace the old To
 	OpRemove  Op = "remove"  // remove Name
 	OpSyncDir Op = "syncdir" // make the names in the folder Name durable
 )
 
-// A Step is one change on disk that a store is about to make. Names are relative
-// to the store's folder, with slashes.
+// A Step is one change on disk that a store is about to make. Names are relative to the
+// store's folder, with slashes.
 type Step struct {
 	Op   Op
 	Name string
@@ -105,7 +105,7 @@ func retryEINTR(f func() error) error {
 	}
 }
 
-// folder opens a folder, to list it, to sync it, or to move things into it.
+// folder opens a folder, to list it, to sync it, or to move files into it.
 func (d *disk) folder(name string) (*os.File, error) {
 	return d.openAt(name, unix.O_RDONLY|unix.O_DIRECTORY, 0)
 }
@@ -123,7 +123,7 @@ func (d *disk) openAt(name string, flags int, perm uint32) (*os.File, error) {
 type nameAt struct {
 	dirfd int
 	base  string
-	own   bool // the folder was opened for this
+	own   bool // nameAt opened the folder, so close closes it
 }
 
 // nameAt opens the folder that name is in. The caller closes it.
@@ -144,7 +144,7 @@ func nameIn(folder *os.File, name string) nameAt {
 	return nameAt{dirfd: int(folder.Fd()), base: path.Base(name)}
 }
 
-// sibling is another name in the same folder; it is not to be closed.
+// sibling is another name in the same folder; the caller does not close it.
 func (sp nameAt) sibling(base string) nameAt { return nameAt{dirfd: sp.dirfd, base: base} }
 
 func (sp nameAt) close() {
@@ -182,8 +182,8 @@ func (d *disk) readable(name string) bool {
 	return !errors.Is(unix.Faccessat(sp.dirfd, sp.base, unix.R_OK, 0), fs.ErrPermission)
 }
 
-// exists reports whether a name exists. An error on the path means absent only where a
-// folder is missing.
+// exists reports whether a name exists. An error on the path counts as "does not exist"
+// only when a folder is missing.
 func (d *disk) exists(name string) (bool, error) {
 	_, err := d.stat(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -192,7 +192,7 @@ func (d *disk) exists(name string) (bool, error) {
 	return err == nil, err
 }
 
-// eachName calls yield for the names in a folder, in any order, until it returns false.
+// eachName calls yield for the names in a folder, in any order, until yield returns false.
 func (d *disk) eachName(folder string, yield func(string) bool) error {
 	f, err := d.folder(folder)
 	if err != nil {
@@ -214,8 +214,8 @@ func (d *disk) eachName(folder string, yield func(string) bool) error {
 	}
 }
 
-// names lists the names in a folder; a missing folder is empty. See [namesIn] for when the
-// list is the folder at one moment.
+// names lists the names in a folder; a missing folder counts as empty. [namesIn] says when
+// the list shows the folder at one moment.
 func (d *disk) names(folder string) ([]string, error) {
 	f, err := d.folder(folder)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -228,8 +228,8 @@ func (d *disk) names(folder string) ([]string, error) {
 }
 
 // openStepwise opens name below a folder, one folder after the other, each without
-// following a symlink. Names have no empty part and no "..": they are made of
-// constants, checked agents and names that a folder listed.
+// following a symlink. Names have no empty part and no "..": they consist of constants,
+// checked agents' names and names from a listing.
 func openStepwise(dirfd int, name string, flags int, perm uint32) (int, error) {
 	at := dirfd
 	for {

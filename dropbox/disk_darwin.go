@@ -11,7 +11,7 @@ func openBeneath(dirfd int, name string, flags int, perm uint32) (int, error) {
 	return openStepwise(dirfd, name, flags, perm)
 }
 
-// pathOnly opens a folder for no more than to do something in it.
+// pathOnly opens a folder only as the base of other calls.
 const pathOnly = unix.O_RDONLY
 
 // renameNew renames without replacing.
@@ -19,6 +19,6 @@ func renameNew(dirfd int, name string, todirfd int, to string) error {
 	return unix.RenameatxNp(dirfd, name, todirfd, to, unix.RENAME_EXCL)
 }
 
-// namesIn lists an open folder. It reads a large one by several calls: a name may be
-// missing beside one that was added later.
+// namesIn lists an open folder. It reads a large one in several calls: the list may lack a
+// name and have another one that was added later.
 func namesIn(folder *os.File) ([]string, error) { return folder.Readdirnames(-1) }

@@ -7,7 +7,7 @@ import (
 )
 
 // noOpenat2 is set when the kernel, or a filter in front of it, does not know openat2
-// (Linux 5.6): then folders are opened one by one.
+// (Linux 5.6). Then folders are opened one by one.
 var noOpenat2 atomic.Bool
 
 // openBeneath opens name below a folder, following no symlink on the way.
@@ -24,7 +24,7 @@ func openBeneath(dirfd int, name string, flags int, perm uint32) (int, error) {
 		fd, err := unix.Openat2(dirfd, name, &how)
 		switch err {
 		case unix.EINTR, unix.EAGAIN:
-		case unix.ENOSYS, unix.EPERM: // some containers answer EPERM to calls they do not know
+		case unix.ENOSYS, unix.EPERM: // some containers return EPERM for unknown calls
 			if fd, err := openStepwise(dirfd, name, flags, perm); err == nil || err != unix.EPERM {
 				noOpenat2.Store(true)
 				return fd, err
@@ -36,7 +36,7 @@ func openBeneath(dirfd int, name string, flags int, perm uint32) (int, error) {
 	}
 }
 
-// pathOnly opens a folder for no more than to do something in it.
+// pathOnly opens a folder only as the base of other calls.
 const pathOnly = unix.O_PATH
 
 // renameNew renames without replacing.

@@ -22,10 +22,10 @@
 // # What is promised
 //
 // A message is accepted when [Store.Deliver] returns nil: then it is durable, and it stays
-// until somebody settles it. Messages are taken in the order of their file names: by
+// until a caller settles it. Messages are claimed in the order of their file names: by
 // priority, then by the time of their delivery. A claim is a rename, so only one caller
-// gets it. Every call that a crash interrupted can be repeated: each step says what it does
-// the second time, and none doubles a message.
+// gets it. Every call that a crash interrupted can be repeated; no repetition doubles a
+// message.
 //
 // A message with a key is delivered once per recipient within 7 days, also when its sender
 // crashed and does not know whether it was delivered.
@@ -41,7 +41,7 @@
 //	    tmp/ new/ cur/                   being written; waiting; claimed
 //	    done/2026-11-21/                 finished, each with its receipt
 //	    dead/                            given up, each with its reason
-//	    keys/                            the guard against duplicates
+//	    keys/                            one file per key, against duplicates
 //	    work/                            the agent's own files
 //	    FULL                             while it is there senders are refused
 //	    anything.md                      dropped by hand: see [Drops.List]
@@ -59,8 +59,8 @@
 //	defer store.Close()
 //	d, err := store.Deliver("coder", &dropbox.Message{Body: []byte("Fix the build.\n")})
 //
-// Deliveries need no lock and no daemon. A caller with many messages gives them to
-// [Store.DeliverBatch] together: then all of them wait for the disk as long as one.
+// Deliveries need no lock and no daemon. A caller with many messages passes them to
+// [Store.DeliverBatch] together: then all of them wait for the disk only as long as one.
 //
 // # Working a mailbox off
 //
@@ -104,12 +104,12 @@
 // The package knows no configuration, no daemon and no agent program. It works on
 // Linux and macOS.
 //
-// # What else lies in a store
+// # What else is in a store
 //
-// [Drops] are the files that somebody left in a mailbox by hand. [DeadLetters] are the
-// messages that were given up, [Refusals] those that were refused, [Threads] the halted
-// conversations. A [Folder] keeps small files of the store's users. The package topic keeps
-// published work.
+// [Drops] are the files that a person or a program put into a mailbox without a delivery.
+// [DeadLetters] are the messages that were given up, [Refusals] those that were refused,
+// [Threads] the halted conversations. A [Folder] keeps small files of the store's users.
+// The package topic keeps published work.
 //
 // # The files of the package
 //

@@ -12,8 +12,9 @@ import (
 
 const dayLayout = "2006-01-02"
 
-// makeDay makes a day's folder in done/, durable. An existing folder may not be durable,
-// since its maker may have been killed too early. So each Store syncs it once a day.
+// makeDay makes the folder of a day in done/, durable. An existing folder may not be
+// durable, because its maker may have been killed too early. So each Store syncs it once a
+// day.
 func (b *Mailbox) makeDay(folder string) error {
 	there, err := b.disk.exists(folder)
 	if err != nil {
@@ -43,9 +44,9 @@ func (b *Mailbox) makeDay(folder string) error {
 	return nil
 }
 
-// doneDay returns the day under which done/ has a file of this message, or "". It
-// tries the days from the message's creation to today by name; clocks of two
-// machines may differ by a day. Only for an older message does it list the days.
+// doneDay returns the day under which done/ has a file of this message, or "". It tries the
+// days from the message's creation to today by name; the clocks of two machines may differ
+// by a day. It lists the days only for an older message.
 func (s *Store) doneDay(mailbox string, e Entry, file string) (string, error) {
 	done := mailbox + "/" + doneFolder
 	today := s.opts.Now().UTC()
@@ -68,7 +69,7 @@ func (s *Store) doneDay(mailbox string, e Entry, file string) (string, error) {
 	for _, day := range days {
 		there, err := s.disk.exists(done + "/" + day + "/" + file)
 		if errors.Is(err, unix.ENOTDIR) || errors.Is(err, unix.ELOOP) {
-			continue // only a folder holds messages
+			continue // only folders contain messages
 		}
 		if there || err != nil {
 			return day, err

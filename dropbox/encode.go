@@ -6,21 +6,21 @@ import (
 	"time"
 )
 
-// maxFront is the most bytes between the two lines "---".
+// maxFront is the largest number of bytes between the two lines "---".
 const maxFront = 16 << 10
 
-// fence begins and ends the front matter.
+// fence is the first and the last line of the front matter.
 const fence = "---\n"
 
-// An envelopeKey is one key of the front matter, and the field of a message that it is.
+// An envelopeKey is one key of the front matter, and the message field for it.
 type envelopeKey struct {
 	name  string
 	field func(m *Message) any // a pointer to the field
 }
 
-// envelope are all keys, in the order in which [Message.Encode] writes them. [Parse] reads
-// these, and a [Proof] covers them, but for v, attachments and proof: v is fixed, and of an
-// attachment it covers the content and the name.
+// envelope lists all keys, in the order in which [Message.Encode] writes them. [Parse]
+// reads these, and a [Proof] covers them, except v, attachments and proof: v is fixed, and
+// of an attachment it covers the content and the name.
 var envelope = []envelopeKey{
 	{"v", func(m *Message) any { return &m.V }},
 	{"id", func(m *Message) any { return &m.ID }},
@@ -46,7 +46,7 @@ var envelope = []envelopeKey{
 }
 
 // Encode writes the message as a file: YAML front matter between two lines "---", then the
-// body, byte for byte. It leaves out empty fields. [Parse] undoes it. The error is an
+// body, byte for byte. It leaves out empty fields. [Parse] reads it back. The error is an
 // [*InvalidError], or a [*TooLargeError] when the front matter is over 16 KiB.
 func (m *Message) Encode() ([]byte, error) {
 	if err := m.check(); err != nil {
@@ -71,7 +71,7 @@ func (m *Message) Encode() ([]byte, error) {
 	return append(b, m.Body...), nil
 }
 
-// appendField writes the key of a field with its value; nothing where that is empty.
+// appendField writes the key of a field with its value, and nothing for an empty value.
 func appendField(b []byte, key string, field any) []byte {
 	switch v := field.(type) {
 	case *string:
@@ -131,8 +131,8 @@ func appendList(b []byte, key string, list []string) []byte {
 	return append(b, "]\n"...)
 }
 
-// appendScalar writes a word as it is, and all else in double quotes, with the
-// escapes that YAML and JSON share.
+// appendScalar writes a plain word without quotes, and other text in double quotes, with
+// the escapes that YAML and JSON share.
 func appendScalar(b []byte, s string) []byte {
 	if plain(s) {
 		return append(b, s...)
@@ -152,17 +152,17 @@ func appendScalar(b []byte, s string) []byte {
 	return append(b, '"')
 }
 
-// mustEscape names the characters below U+10000 that YAML does not allow, or takes
-// for the end of a line. (YAML 1.2 section 5.1, 1.1 for the line ends.)
+// mustEscape lists the characters below U+10000 that YAML does not allow, or reads as the
+// end of a line. (YAML 1.2 section 5.1, 1.1 for the line ends.)
 func mustEscape(r rune) bool {
 	return r < ' ' || 0x7f <= r && r < 0xa0 || r == 0x2028 || r == 0x2029 || r == 0xfeff || r == 0xfffe || r == 0xffff
 }
 
-// notText lists words that some YAML reader does not read as text.
+// notText lists words that some YAML readers do not read as text.
 var notText = []string{"true", "false", "yes", "no", "on", "off", "y", "n", "null"}
 
 // plain reports whether every YAML reader reads s as text without quotes: a letter first,
-// then letters, digits and a few signs, and not a word with a meaning.
+// then letters, digits and a few other characters, and not a word with a meaning.
 func plain(s string) bool {
 	for i := range len(s) {
 		c := s[i]

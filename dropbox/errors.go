@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// The errors that a caller may test for with [errors.Is]. Those that carry facts
-// have a type as well, to be had with [errors.AsType].
+// The errors that a caller may test for with [errors.Is]. Errors with facts also have a
+// type for [errors.AsType].
 var (
 	// ErrNoStore says that the folder is not a store: it has no file "version".
 	ErrNoStore = errors.New("no mailboxes here")
@@ -15,36 +15,37 @@ var (
 	ErrVersion = errors.New("mailboxes of an unknown version")
 	// ErrLocked says that another process claims from this store. See [LockedError].
 	ErrLocked = errors.New("locked by another process")
-	// ErrHalted says that the file HALT is there, and nothing may be claimed.
+	// ErrHalted says that the file HALT exists, so no message may be claimed.
 	ErrHalted = errors.New("halted")
 	// ErrName says that a name cannot be an agent's. See [NameError].
 	ErrName = errors.New("not a name for an agent")
-	// ErrNoMailbox says that nobody here has that name. See [UnknownError].
+	// ErrNoMailbox says that no mailbox has that name. See [UnknownError].
 	ErrNoMailbox = errors.New("no such mailbox")
 	// ErrFull says that too many messages wait there already.
 	ErrFull = errors.New("mailbox is full")
-	// ErrTooLarge says that a body or an attachment is over its bound. See [TooLargeError].
+	// ErrTooLarge says that a body or an attachment is over its limit. See [TooLargeError].
 	ErrTooLarge = errors.New("too large")
-	// ErrInvalid says that bytes or fields are no message. See [InvalidError].
+	// ErrInvalid says that bytes or fields are not a message. See [InvalidError].
 	ErrInvalid = errors.New("not a valid message")
 	// ErrHops says that programs passed a message on too often: a loop.
 	ErrHops = errors.New("passed on too often")
-	// ErrGone says that the message is no longer where it was: somebody else took it.
+	// ErrGone says that the message has moved: another caller took it.
 	ErrGone = errors.New("no longer there")
-	// ErrChanged says that a file changed while it was read: it is not finished yet.
+	// ErrChanged says that a file changed while it was read: it is not complete yet.
 	ErrChanged = errors.New("still changing")
-	// ErrNotFound says that no message has an id with that end.
+	// ErrNotFound says that no message has an id with that beginning or end.
 	ErrNotFound = errors.New("no such message")
-	// ErrAmbiguous says that a part of an id stands for several. See [AmbiguousError].
+	// ErrAmbiguous says that a part of an id matches several messages. See
+	// [AmbiguousError].
 	ErrAmbiguous = errors.New("several messages")
-	// ErrWatches says that the system lets this user, or this process, watch no more
-	// folders. Changes in the others are found only by listing them.
+	// ErrWatches says that the system does not let this user, or this process, watch more
+	// folders. Only a listing finds changes in the others.
 	ErrWatches = errors.New("the system's limit of watches is reached")
-	// ErrNotDurable says that a message was delivered, that the disk did not confirm
-	// it, and that it could not be taken back either: a power cut may still lose it.
+	// ErrNotDurable says that a message was delivered, but the disk did not confirm it, and
+	// the message could not be removed either: a power cut may still lose it.
 	ErrNotDurable = errors.New("delivered, but the disk did not confirm it")
-	// ErrFileSystem says that the disk can do neither of two things, one of which a
-	// store needs: hard links, or a rename that never replaces.
+	// ErrFileSystem says that the disk has neither hard links nor a rename that never
+	// replaces; a store needs one of them.
 	ErrFileSystem = errors.New("file system has neither hard links nor a rename that refuses to replace")
 )
 
@@ -59,7 +60,7 @@ func (e *NameError) Error() string { return fmt.Sprintf("name %q: %s", e.Name, e
 // Unwrap makes a NameError an [ErrName].
 func (e *NameError) Unwrap() error { return ErrName }
 
-// An UnknownError says that nobody has that name, and who has one like it.
+// An UnknownError says that no mailbox has that name, and lists similar names.
 type UnknownError struct {
 	Name string
 	Near []string // at most 3, nearest first
@@ -88,10 +89,10 @@ func (e *TooLargeError) Error() string {
 // Unwrap makes a TooLargeError an [ErrTooLarge].
 func (e *TooLargeError) Unwrap() error { return ErrTooLarge }
 
-// An InvalidError says why bytes or fields are no message.
+// An InvalidError says why bytes or fields are not a message.
 type InvalidError struct {
 	Reason string
-	From   string // who sent it, if that could be read
+	From   string // the sender, if it could be read
 }
 
 func (e *InvalidError) Error() string { return e.Reason }
@@ -103,7 +104,7 @@ func invalid(format string, args ...any) error {
 	return &InvalidError{Reason: fmt.Sprintf(format, args...)}
 }
 
-// A LockedError says who holds the lock, as far as the holder told.
+// A LockedError says who holds the lock, as far as the file tells.
 type LockedError struct {
 	Holder string // for example "pid 4711 on host nimbus"; may be empty
 }

@@ -9,20 +9,20 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A FileSystem describes the abilities of a folder's disk that a store needs.
+// A FileSystem describes what a folder's disk can do for a store.
 type FileSystem struct {
 	Kind     string // as mount calls it, such as "ext4"; empty when it has no name here
-	Remote   bool   // other machines change it and our kernel does not hear of it; locks may not hold
-	Volatile bool   // it does not outlive the machine, or the container: tmpfs, overlay
+	Remote   bool   // other machines change it without events here; locks may have no effect there
+	Volatile bool   // it is lost with the machine or the container: tmpfs, overlay
 
 	HardLinks bool // a file may have two names
 	NoReplace bool // it has a rename that refuses to replace
 	FoldsCase bool // it takes "a" and "A" for one name
-	Locks     bool // a lock that one program holds is seen by another
+	Locks     bool // a program's lock excludes other programs
 }
 
 // Usable reports whether deliveries with a key work there: they need hard links or a rename
-// that refuses to replace. Without a key every file system is enough.
+// that refuses to replace. Deliveries without a key work on every file system.
 func (f FileSystem) Usable() bool { return f.HardLinks || f.NoReplace }
 
 // ProbeFileSystem tests the disk of a folder, in a separate folder there, which it removes.
@@ -65,7 +65,7 @@ func probe(dir string) (f FileSystem, err error) {
 	return f, err
 }
 
-// locksHold takes one lock twice: the second must fail.
+// locksHold takes one lock twice: the second attempt must fail.
 func locksHold(path string) (bool, error) {
 	var fds [2]*os.File
 	for i := range fds {
@@ -82,7 +82,7 @@ func locksHold(path string) (bool, error) {
 	return lock(fds[0]) == nil && errors.Is(lock(fds[1]), unix.EWOULDBLOCK), nil
 }
 
-// Misplaced lists the folders of mailboxes to or from which no file can be moved: things
+// Misplaced lists the folders of mailboxes that files cannot be moved into or out of: files
 // that are not folders, such as a symlink, and folders on another disk than the mailbox.
 // Names are relative to the store, with slashes.
 func (s *Store) Misplaced() ([]string, error) {
@@ -109,13 +109,13 @@ func (s *Store) Misplaced() ([]string, error) {
 	return list, nil
 }
 
-// roomTried is how many bytes [Store.Room] writes: a block of the usual file systems,
-// which is what a message of usual size needs.
+// roomTried is the number of bytes that [Store.Room] writes: one block of the usual file
+// systems, which is enough for a message of usual size.
 const roomTried = 4 << 10
 
 // Room checks that the disk has room for a message: it writes a file of 4 KiB into the
-// store's folder, durable, and removes it. The error says why not; [IsNoRoom] tells a full
-// disk from other errors. It is safe for several goroutines.
+// store's folder, durable, and removes it. The error is that of the disk; [IsNoRoom]
+// distinguishes a full disk from other errors. It is safe for several goroutines.
 func (s *Store) Room() error {
 	name := scratchPrefix + "room-" + NewID()
 	err := s.disk.write(name, make([]byte, roomTried))

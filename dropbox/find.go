@@ -30,10 +30,10 @@ type Found struct {
 	Path    string // relative to the store, with slashes
 }
 
-// All goes through every message of every mailbox by names alone; none is opened. Mailboxes
-// come in the order of their names; within one come waiting, claimed, and finished messages
-// by days, then dead letters and refused messages, each in the order of names. An error is
-// the last element.
+// All goes through every message of every mailbox by names only; it opens no file.
+// Mailboxes come in the order of their names. Within one come waiting, claimed, and
+// finished messages by days, then dead letters and refused messages, each in the order of
+// names. An error is the last element.
 func (s *Store) All() iter.Seq2[Found, error] {
 	return func(yield func(Found, error) bool) {
 		mailboxes, err := s.Mailboxes()
@@ -54,7 +54,7 @@ func (b *Mailbox) All() iter.Seq2[Found, error] {
 	return func(yield func(Found, error) bool) { b.store.allIn(b.name, yield) }
 }
 
-// allIn yields the messages of one mailbox, and says whether to go on.
+// allIn yields the messages of one mailbox, and returns false when the caller stops.
 func (s *Store) allIn(mailbox string, yield func(Found, error) bool) bool {
 	days, err := s.disk.names(mailbox + "/" + doneFolder)
 	if err != nil {
@@ -106,9 +106,8 @@ func (s *Store) allIn(mailbox string, yield func(Found, error) bool) bool {
 	return true
 }
 
-// Find looks for the one message that part stands for (see [MatchID]), in all mailboxes
-// and states. The error is [ErrNotFound], or an [*AmbiguousError] when part stands for
-// several.
+// Find returns the one message that part matches (see [MatchID]), in all mailboxes and
+// states. The error is [ErrNotFound], or an [*AmbiguousError] when part matches several.
 func (s *Store) Find(part string) (Found, error) {
 	if !idPartShape(part) || len(part) < MinIDPart {
 		return Found{}, fmt.Errorf("find %q: %w", part, ErrNotFound)
@@ -138,8 +137,8 @@ func (s *Store) Find(part string) (Found, error) {
 	return Found{}, fmt.Errorf("find %s: %w", part, &AmbiguousError{Part: part, Found: hits})
 }
 
-// Load reads a message that was found. The error is [ErrGone] when it has moved on
-// since; then look for it again.
+// Load reads a message that was found. The error is [ErrGone] when it has moved since; then
+// search for it again.
 func (s *Store) Load(f Found) (*Message, error) {
 	data, err := s.disk.readFile(f.Path, s.maxFile())
 	var m *Message
@@ -154,9 +153,9 @@ func (s *Store) Load(f Found) (*Message, error) {
 	return m, nil
 }
 
-// Walk calls visit with every message, in the order of All, until it returns false. It
-// leaves out files that are not messages, and messages that moved on in the meantime. It
-// reads each file: for verbs of people, not for a daemon's loop.
+// Walk calls visit with every message, in the order of All, until visit returns false. It
+// leaves out files that are not messages, and messages that moved in the meantime. It reads
+// each file: it is for people's commands, not for a daemon's loop.
 func (s *Store) Walk(visit func(Found, *Message) bool) error {
 	for f, err := range s.All() {
 		if err != nil {
@@ -176,7 +175,7 @@ func (s *Store) Walk(visit func(Found, *Message) bool) error {
 }
 
 // Unfinished calls visit with every message that waits or is claimed, mailbox by mailbox,
-// until it returns false; it opens none. in chooses the mailboxes; nil chooses all. A
+// until visit returns false; it opens none. in chooses the mailboxes; nil chooses all. A
 // message that is claimed meanwhile may come twice.
 func (s *Store) Unfinished(in func(mailbox string) bool, visit func(*Mailbox, Entry) bool) error {
 	names, err := s.Mailboxes()
@@ -193,7 +192,7 @@ func (s *Store) Unfinished(in func(mailbox string) bool, visit func(*Mailbox, En
 		} else if err != nil {
 			return err
 		}
-		waiting, err := box.Peek() // first: what moves on meanwhile is claimed
+		waiting, err := box.Peek() // first, so that a message that moves meanwhile is found in cur/
 		if err != nil {
 			return err
 		}
@@ -210,7 +209,7 @@ func (s *Store) Unfinished(in func(mailbox string) bool, visit func(*Mailbox, En
 	return nil
 }
 
-// An AmbiguousError lists the messages that a part of an id stands for.
+// An AmbiguousError lists the messages that a part of an id matches.
 type AmbiguousError struct {
 	Part  string
 	Found []Found // sorted by their ids

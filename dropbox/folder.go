@@ -34,11 +34,12 @@ func (f Folder) Make() error {
 	return errors.Join(f.box.disk.mkdir(f.path()), f.box.disk.syncDir(f.box.name))
 }
 
-// Names lists the files, in any order. A folder that is not there is empty.
+// Names lists the files, in any order. A missing folder counts as empty.
 func (f Folder) Names() ([]string, error) { return f.box.disk.names(f.path()) }
 
-// Read reads a file of at most limit bytes. The error is [fs.ErrNotExist] when it is not
-// there, an [*InvalidError] when it is not a file, and a [*TooLargeError].
+// Read reads a file of at most limit bytes. The error is [fs.ErrNotExist] when it does not
+// exist, an [*InvalidError] when it is not a regular file, and a [*TooLargeError] above the
+// limit.
 func (f Folder) Read(name string, limit int64) ([]byte, error) {
 	path, err := f.file(name)
 	if err != nil {
@@ -47,7 +48,7 @@ func (f Folder) Read(name string, limit int64) ([]byte, error) {
 	return f.box.disk.readFile(path, limit)
 }
 
-// ModTime says when a file was written, UTC.
+// ModTime returns the time when a file was written, in UTC.
 func (f Folder) ModTime(name string) (time.Time, error) {
 	path, err := f.file(name)
 	if err != nil {
@@ -57,11 +58,11 @@ func (f Folder) ModTime(name string) (time.Time, error) {
 	return modTime(&st), err
 }
 
-// Add makes a new file, durable, whole or not at all. Of several callers that add one name,
-// only one succeeds; the others get [fs.ErrExist].
+// Add makes a new file, durable and complete, or makes no file. Of several callers that add
+// one name, only one succeeds; the others get [fs.ErrExist].
 func (f Folder) Add(name string, data []byte) error { return f.write(name, data, f.box.disk.move) }
 
-// Replace makes a file or replaces it, durable, whole or not at all.
+// Replace makes a file or replaces it, durable and complete, or changes nothing.
 func (f Folder) Replace(name string, data []byte) error {
 	return f.write(name, data, f.box.disk.replace)
 }
@@ -81,7 +82,7 @@ func (f Folder) write(name string, data []byte, put func(from, to string) error)
 	return f.box.disk.syncDir(f.path())
 }
 
-// Remove removes files, durable. A file that is not there is not an error.
+// Remove removes files, durably. A missing file is not an error.
 func (f Folder) Remove(names ...string) error {
 	for _, name := range names {
 		path, err := f.file(name)

@@ -26,16 +26,17 @@ func (f fullMark) update(waiting int) error {
 	return ignoreMissing(f.box.disk.remove(mark))
 }
 
-// excess is how many messages had to leave at the last listing before there is
-// room. It is only an estimate: others take messages too, and answers always come in.
+// excess returns how many messages had to leave, at the last listing, before there was
+// room. It is only an estimate, because other processes take messages too, and answers
+// always come in.
 func (f fullMark) excess() *atomic.Int64 {
 	n, _ := f.box.store.tooMany.LoadOrStore(f.box.name, new(atomic.Int64))
 	return n.(*atomic.Int64)
 }
 
-// messageLeft is called when a message has left new/. In a full mailbox it looks whether
-// there is room again; not at each message of a long backlog, since a listing takes as long
-// as the backlog is. The next listing corrects a failure here.
+// messageLeft is called when a message has left new/. In a full mailbox it checks whether
+// there is room again. It does not list for each message of a long backlog, because a
+// listing takes as long as the backlog is. The next listing corrects a failure here.
 func (f fullMark) messageLeft() {
 	if full, err := f.box.Full(); err != nil || !full || f.excess().Add(-1) > 0 {
 		return

@@ -16,45 +16,45 @@ import (
 // keyLife is how long a key is remembered.
 const keyLife = 7 * 24 * time.Hour
 
-// A key guards one delivery per mailbox. The message is written in tmp/, linked to
-// keys/<sha256 of the key>, which only one caller can do, and moved from tmp/ to new/,
-// which only one caller can do either: a rename uses its source up. So a caller that finds
-// the link can finish the delivery without doubling it, even while the first caller still
-// works on it.
+// keyFile is the file that makes a key deliver only one message to a mailbox. The message
+// is written in tmp/ and linked to keys/<sha256 of the key>, which only one caller can do.
+// Then it is moved from tmp/ to new/, which also only one caller can do, because a rename
+// removes the old name. So a caller that finds the key file can complete the delivery
+// without doubling it, even while the first caller still works on it.
 func keyFile(mailbox, key string) string {
 	sum := sha256.Sum256([]byte(key))
 	return mailbox + "/" + keysFolder + "/" + hex.EncodeToString(sum[:])
 }
 
-// errForgotten says that a key is not remembered any more, so that it may be used again.
+// errForgotten says that a key is no longer remembered, so that it may be used again.
 var errForgotten = errors.New("the key is being forgotten; try again")
 
-// keys are the guards of a store's mailboxes.
+// keys are the key files of a store's mailboxes; see [keyFile].
 type keys struct{ store *Store }
 
 func (s *Store) keys() keys { return keys{s} }
 
-// finish finds the message under a guard, delivers it if its delivery was interrupted, and
-// returns its delivery, durable.
+// finish reads the message in a key file, completes its delivery if that was interrupted,
+// and returns the delivery, durable.
 func (k keys) finish(to, key string) (Delivery, error) {
-	guard := keyFile(to, key)
+	link := keyFile(to, key)
 	first, data, ino, err := k.read(to, key)
 	if err != nil {
 		return Delivery{}, err
 	}
 	e := first.entry()
 	if k.store.opts.Now().Sub(e.Created) > keyLife {
-		return Delivery{}, k.forget(to, guard, ino)
+		return Delivery{}, k.forget(to, link, ino)
 	}
 	d := Delivery{ID: e.ID, To: to, Name: e.Name, Thread: first.Thread, Duplicate: true}
-	if purged, err := k.store.disk.exists(guard + purgedEnd); err != nil {
+	if purged, err := k.store.disk.exists(link + purgedEnd); err != nil {
 		return Delivery{}, err
 	} else if purged {
 		return d, k.sync(to)
 	}
 	fresh := to + "/" + newFolder
-	// Look, then move, then look again: between a look and the move another caller
-	// may have delivered it, and a turn have taken it.
+	// Look, then move, then look again: between a look and the move another caller may have
+	// delivered the message, and a turn may have claimed it.
 	for range 3 {
 		there, err := k.has(to, e)
 		if err != nil {
@@ -76,9 +76,9 @@ func (k keys) finish(to, key string) (Delivery, error) {
 			return Delivery{}, err
 		}
 	}
-	// A second name means that the message is somewhere, but was never where we looked,
-	// unless Clean is about to remove it, or was interrupted.
-	st, err := k.store.disk.stat(guard)
+	// A second name means that the message exists, but moved around the looks, unless Clean
+	// is about to remove it, or was interrupted.
+	st, err := k.store.disk.stat(link)
 	if errors.Is(err, fs.ErrNotExist) {
 		return Delivery{}, errForgotten
 	} else if err != nil {
@@ -90,13 +90,13 @@ func (k keys) finish(to, key string) (Delivery, error) {
 			return Delivery{}, err
 		}
 		if old {
-			return Delivery{}, k.forget(to, guard, st.Ino)
+			return Delivery{}, k.forget(to, link, st.Ino)
 		}
 		return d, k.sync(to)
 	}
-	// The message is nowhere and not being delivered: the disk lost the rename in a power
-	// cut, or somebody removed the file in tmp/. The guard has the message itself.
-	err = k.store.disk.link(guard, fresh+"/"+e.Name, data)
+	// The message has no other name, and no caller is delivering it: the disk lost the rename
+	// in a power cut, or the file in tmp/ was removed. The key file contains the message.
+	err = k.store.disk.link(link, fresh+"/"+e.Name, data)
 	if errors.Is(err, fs.ErrNotExist) {
 		return Delivery{}, errForgotten
 	} else if err != nil && !errors.Is(err, fs.ErrExist) {
@@ -124,11 +124,11 @@ func (s *Store) Delivered(to, key string) (d Delivery, ok bool, err error) {
 	return d, there, nil
 }
 
-// read reads the message under a guard. A file that is not a guard, since somebody else
-// wrote or changed it, is set aside, and the key is forgotten.
+// read reads the message in a key file. A file that another program wrote or changed is set
+// aside, and the key is forgotten.
 func (k keys) read(to, key string) (m *Message, data []byte, ino uint64, err error) {
-	guard := keyFile(to, key)
-	f, err := k.store.disk.openRead(guard)
+	link := keyFile(to, key)
+	f, err := k.store.disk.openRead(link)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil, 0, errForgotten
@@ -145,7 +145,7 @@ func (k keys) read(to, key string) (m *Message, data []byte, ino uint64, err err
 	}
 	if errors.Is(err, ErrInvalid) || errors.Is(err, ErrTooLarge) {
 		b := &Mailbox{store: k.store, disk: k.store.disk, name: to}
-		_, err = b.setAside(keysFolder, path.Base(guard), fmt.Sprintf("it lay in keys/ as the guard of a key, and is none: %v", err))
+		_, err = b.setAside(keysFolder, path.Base(link), fmt.Sprintf("it was in keys/, but is not the file of a key: %v", err))
 		if ignoreMissing(err) == nil {
 			err = errForgotten
 		}
@@ -156,7 +156,7 @@ func (k keys) read(to, key string) (m *Message, data []byte, ino uint64, err err
 	return m, data, f.st.Ino, nil
 }
 
-// isOld reports whether a file is in tmp/ to be removed; see [Mailbox.Clean].
+// isOld reports whether a file is in tmp/ for its removal; see [Mailbox.Clean].
 func (k keys) isOld(to string, ino uint64) (bool, error) {
 	names, err := k.store.disk.names(to + "/" + tmpFolder)
 	if err != nil {
@@ -173,33 +173,33 @@ func (k keys) isOld(to string, ino uint64) (bool, error) {
 	return false, nil
 }
 
-// purgedEnd is the extension of the file, beside its guard, that marks a deleted message.
+// purgedEnd is the suffix of the file, beside a key file, that marks a purged message.
 const purgedEnd = ".purged"
 
-// sync makes the first caller's delivery durable: a caller that gets "duplicate" relies on
-// it.
+// sync makes the first caller's delivery durable: a caller whose message is a duplicate
+// relies on that.
 func (k keys) sync(to string) error {
 	return errors.Join(k.store.disk.syncDir(to+"/"+keysFolder), k.store.disk.syncDir(to+"/"+newFolder))
 }
 
-// forget removes a guard that is too old. A lock on keys/ lets one caller at a time look and
-// remove: without it a slow caller would remove a newer guard of that name, and the next caller
+// forget removes an old key file. A lock on keys/ lets one caller at a time look and remove:
+// otherwise a slow caller would remove a newer key file of that name, and the next caller
 // would deliver the message again.
-func (k keys) forget(to, guard string, ino uint64) error {
+func (k keys) forget(to, link string, ino uint64) error {
 	folder, err := k.store.disk.folder(to + "/" + keysFolder)
 	if err != nil {
 		return err
 	}
-	defer folder.Close() // and with it the lock
+	defer folder.Close() // this frees the lock
 	if err := retryEINTR(func() error { return unix.Flock(int(folder.Fd()), unix.LOCK_EX) }); err != nil {
 		return fmt.Errorf("lock %s: %w", folder.Name(), err)
 	}
-	if same, err := k.store.disk.isFile(guard, ino); err != nil {
+	if same, err := k.store.disk.isFile(link, ino); err != nil {
 		return err
 	} else if !same {
 		return errForgotten
 	}
-	if err := k.store.disk.remove(guard); ignoreMissing(err) != nil {
+	if err := k.store.disk.remove(link); ignoreMissing(err) != nil {
 		return err
 	}
 	return errForgotten
@@ -212,7 +212,7 @@ func (k keys) has(mailbox string, e Entry) (bool, error) {
 	if there, err := k.store.disk.exists(mailbox + "/" + newFolder + "/" + base + ".md"); there || err != nil {
 		return there, err
 	}
-	for _, folder := range []string{curFolder, newFolder} { // back in new/ it has counts
+	for _, folder := range []string{curFolder, newFolder} { // a message that is back in new/ has counts
 		names, err := k.store.disk.names(mailbox + "/" + folder)
 		if err != nil {
 			return false, err
@@ -232,5 +232,5 @@ func (k keys) has(mailbox string, e Entry) (bool, error) {
 	return day != "", err
 }
 
-// oldPrefix begins the names of files in tmp/ that are about to be removed.
+// oldPrefix begins the names of files in tmp/ that Clean is about to remove.
 const oldPrefix = "old-"

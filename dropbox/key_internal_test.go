@@ -30,7 +30,7 @@ func TestASlowCallerKeepsTheNewerKey(t *testing.T) {
 		return d
 	}
 	send()
-	guard := keyFile("coder", "k")
+	link := keyFile("coder", "k")
 	_, _, old, err := s.keys().read("coder", "k")
 	if err != nil {
 		t.Fatal(err)
@@ -40,7 +40,7 @@ func TestASlowCallerKeepsTheNewerKey(t *testing.T) {
 	if newer.Duplicate {
 		t.Fatal("the key of a week ago still counts")
 	}
-	if err := s.keys().forget("coder", guard, old); !errors.Is(err, errForgotten) {
+	if err := s.keys().forget("coder", link, old); !errors.Is(err, errForgotten) {
 		t.Errorf("forget = %v, want errForgotten", err)
 	}
 	if d := send(); !d.Duplicate || d.ID != newer.ID {

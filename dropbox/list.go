@@ -17,14 +17,14 @@ func (b *Mailbox) List() ([]Entry, error) {
 	return entries, err
 }
 
-// ListAside is List, and also returns the files that it has set aside this time.
+// ListAside is List, and also returns the files that it has set aside in this call.
 func (b *Mailbox) ListAside() ([]Entry, []DeadLetter, error) {
 	entries, odd, err := b.list(newFolder)
 	if err != nil {
 		return nil, nil, b.wrap("list", err)
 	}
-	// A failure of either, for example on a full disk, must not block the mail: the next
-	// listing retries.
+	// A failure of one of these, for example on a full disk, must not block the mail: the
+	// next listing retries.
 	_ = fullMark{b}.update(len(entries))
 	var aside []DeadLetter
 	for _, name := range odd {

@@ -11,10 +11,10 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// Lock says that this process, and no other, claims from the store. It does not
-// wait: when another process holds the lock the error is a [*LockedError] that
-// names it. The kernel frees the lock when the process ends, however it ends; the
-// text in the file is only a note for people.
+// Lock makes this process the only one that claims from the store. It does not wait: when
+// another process holds the lock, the error is a [*LockedError] that names it. The kernel
+// frees the lock when the process ends in any way; the text in the file is only a note for
+// people.
 //
 // Deliveries need no lock.
 func (s *Store) Lock() (release func() error, err error) {
@@ -25,7 +25,7 @@ func (s *Store) Lock() (release func() error, err error) {
 		return nil, fmt.Errorf("lock %s: %w", s.dir, err)
 	}
 	if !got {
-		note, _ := os.ReadFile(path) // no note is no reason to say less than "locked"
+		note, _ := os.ReadFile(path) // without a note the error only says "locked"
 		return nil, fmt.Errorf("lock %s: %w", s.dir, &LockedError{Holder: strings.TrimSpace(string(note))})
 	}
 	host, err := os.Hostname()
@@ -43,7 +43,7 @@ func (s *Store) Lock() (release func() error, err error) {
 // deliveries continue. Any program may make and remove it: `touch` is enough.
 func (s *Store) Halted() bool {
 	there, err := s.disk.exists(haltFile)
-	return there || err != nil // what cannot be looked at counts as halted
+	return there || err != nil // an error counts as halted
 }
 
 // Halt makes the file HALT, with the reason in it for people. If it exists already the
@@ -55,7 +55,7 @@ func (s *Store) Halt(why string) error {
 	return nil
 }
 
-// HaltReason is what Halt or a person wrote into HALT; empty without HALT.
+// HaltReason returns the text that Halt or a person wrote into HALT, or "" without HALT.
 func (s *Store) HaltReason() string {
 	data, err := s.disk.readFile(haltFile, 4096)
 	if err != nil {

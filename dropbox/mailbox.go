@@ -25,9 +25,9 @@ func (s *Store) Mailbox(name string) (*Mailbox, error) {
 	return &Mailbox{store: s, disk: s.disk, name: name}, nil
 }
 
-// Topics is the mailbox of what was published: work that is open waits there, and work
-// that is closed is done. It belongs to no agent, and nobody can send to it by name. See
-// the package topic; [Mailbox.Make] makes it.
+// Topics is the mailbox of published work: open work waits there, and closed work is done.
+// It belongs to no agent, and no message can be sent to it by name. See the package topic;
+// [Mailbox.Make] makes it.
 func (s *Store) Topics() *Mailbox { return &Mailbox{store: s, disk: s.disk, name: topicsDir} }
 
 // Make makes the folders of the mailbox that are missing. To repeat it is harmless.
@@ -36,7 +36,7 @@ func (b *Mailbox) Make() error { return b.wrap("make the folders", makeMailbox(b
 // Name is the agent's name.
 func (b *Mailbox) Name() string { return b.name }
 
-// at makes the path of something in the mailbox, relative to the store.
+// at makes the path of a file in the mailbox, relative to the store.
 func (b *Mailbox) at(folder, name string) string { return b.name + "/" + folder + "/" + name }
 
 // dir makes the path of one of the mailbox's folders.
@@ -70,8 +70,8 @@ func (b *Mailbox) list(folder string) (entries []Entry, odd []string, err error)
 	return entries, odd, nil
 }
 
-// put makes a small file of the mailbox durable; see disk.put. Folders that somebody
-// deleted are made again.
+// put makes a small file of the mailbox durable; see disk.put. It recreates deleted
+// folders.
 func (b *Mailbox) put(what, name string, data []byte) error {
 	scratch := b.at(tmpFolder, what+"-"+NewID())
 	err := b.disk.put(scratch, name, data)
@@ -83,9 +83,9 @@ func (b *Mailbox) put(what, name string, data []byte) error {
 	return err
 }
 
-// Read reads a message that waits, without claiming it: a note that rides along,
-// or the lead's mail. It also reads what is in cur/. The error is [ErrGone] when
-// it is in neither, and [ErrInvalid] when it is not a message.
+// Read reads a waiting message without claiming it: a note for a prompt, or the lead's
+// mail. It also reads messages in cur/. The error is [ErrGone] when the message is in
+// neither folder, and [ErrInvalid] when the file is not a message.
 func (b *Mailbox) Read(e Entry) (*Message, error) {
 	for _, folder := range []string{newFolder, curFolder} {
 		data, err := b.disk.readFile(b.at(folder, e.Name), b.store.maxFile())
@@ -101,7 +101,7 @@ func (b *Mailbox) Read(e Entry) (*Message, error) {
 	return nil, b.wrap("read "+e.ID, ErrGone)
 }
 
-// parseAs reads a message that must be the one that its file's name says.
+// parseAs parses a message and checks it against its file's name.
 func parseAs(e Entry, data []byte) (*Message, error) {
 	m, err := Parse(data)
 	if err != nil {
@@ -114,6 +114,6 @@ func parseAs(e Entry, data []byte) (*Message, error) {
 	return m, nil
 }
 
-// maxFile is the largest file that can be a message. A file that came by new/ may
-// have a longer body than a delivery allows; who claims it decides about that.
+// maxFile is the largest file that can be a message. A file that a program put into new/
+// may have a longer body than a delivery allows; the claimer decides about it.
 func (s *Store) maxFile() int64 { return s.opts.MaxAttachment + maxFront + 64 }

@@ -7,9 +7,9 @@ import (
 	"slices"
 )
 
-// MakeMailbox makes the mailbox of an agent, of lead or of irc, or its missing folders. A
-// thing in the place of one of the folders, such as a symlink, is moved beside them, where
-// it is a [Stray]. Repeating it is harmless and cheap.
+// MakeMailbox makes the mailbox of an agent, of lead or of a bridge, or its missing
+// folders. A file in the place of one of the folders, such as a symlink, is renamed within
+// the mailbox, where it is a [Stray]. Repeating it is harmless and cheap.
 func (s *Store) MakeMailbox(name string) error {
 	if err := CheckMailbox(name); err != nil {
 		return fmt.Errorf("make mailbox: %w", err)
@@ -59,8 +59,8 @@ func (s *Store) survey() (mailboxes, strangers []string, err error) {
 	return mailboxes, strangers, nil
 }
 
-// isMailbox reports whether a folder contains new/, and does not only have a mailbox's
-// name.
+// isMailbox reports whether the folder of that name contains new/. The name itself is not
+// enough.
 func (s *Store) isMailbox(name string) (bool, error) {
 	err := s.disk.isFolder(name + "/" + newFolder)
 	if errors.Is(err, fs.ErrNotExist) || isOdd(err) {
@@ -69,7 +69,7 @@ func (s *Store) isMailbox(name string) (bool, error) {
 	return err == nil, err
 }
 
-// unknown is the error for a mailbox that is not there.
+// unknown is the error for a missing mailbox.
 func (s *Store) unknown(name string) error {
 	known, err := s.Mailboxes()
 	if err != nil {
@@ -78,8 +78,8 @@ func (s *Store) unknown(name string) error {
 	return &UnknownError{Name: name, Near: Nearest(name, known)}
 }
 
-// Known is nil when an agent, lead or irc has a mailbox of that name. The error is an
-// [*UnknownError] or a [*NameError].
+// Known returns nil when an agent, lead or a bridge has a mailbox of that name. The error
+// is an [*UnknownError] or a [*NameError].
 func (s *Store) Known(name string) error {
 	if err := CheckMailbox(name); err != nil {
 		return s.misnamed(name, err)
@@ -87,8 +87,8 @@ func (s *Store) Known(name string) error {
 	return s.known(name)
 }
 
-// known is an error unless the name is that of a mailbox, or was: an
-// [*UnknownError], or what the disk says.
+// known returns nil for the name of a mailbox that exists or existed. Otherwise the error
+// is an [*UnknownError], or an error of the disk.
 func (s *Store) known(name string) error {
 	is, err := s.isMailbox(name)
 	if err == nil && !is {
@@ -100,7 +100,7 @@ func (s *Store) known(name string) error {
 	return err
 }
 
-// hasSome says whether a folder was a mailbox once.
+// hasSome reports whether one of the mailbox's folders exists, so that it was a mailbox once.
 func (s *Store) hasSome(name string) (bool, error) {
 	for _, folder := range mailboxFolders {
 		there, err := s.disk.exists(name + "/" + folder)
@@ -122,8 +122,8 @@ func (s *Store) repair(name string) error {
 	return makeMailbox(s.disk, name)
 }
 
-// misnamed is the error for a name that can have no mailbox: the nearest names
-// help more than the rule.
+// misnamed is the error for a name that no mailbox can have: the nearest names help more
+// than the rule.
 func (s *Store) misnamed(name string, err error) error {
 	known, listErr := s.Mailboxes()
 	if near := Nearest(name, known); listErr == nil && len(near) > 0 {

@@ -13,27 +13,27 @@ import (
 // Version is the number of the message format, the field v.
 const Version = 1
 
-// MaxHops is how often programs may pass a message on, if Options say nothing else.
+// MaxHops is how often programs may pass a message on, unless Options set another number.
 // One more is a loop.
 const MaxHops = 8
 
-// Type says what a message asks for.
+// Type is the kind of a message: what its sender expects.
 type Type string
 
-// The types. Status and Note wake nobody: they ride along with the next turn.
+// The types. Status and Note begin no turn: they go into the prompt of the next turn.
 const (
 	Task     Type = "task"     // do this; answered by a Result
 	Question Type = "question" // answer this; answered by a Result
 	Result   Type = "result"   // the answer to a Task or a Question
-	Status   Type = "status"   // how things stand
-	Handoff  Type = "handoff"  // goes on with somebody else's work
+	Status   Type = "status"   // a report on progress
+	Handoff  Type = "handoff"  // continue another agent's work
 	Note     Type = "note"     // for information
 )
 
 // Types lists all types, in the order of their declaration.
 func Types() []Type { return []Type{Task, Question, Result, Status, Handoff, Note} }
 
-// Valid says whether t is one of the types.
+// Valid reports whether t is one of the types.
 func (t Type) Valid() bool {
 	switch t {
 	case Task, Question, Result, Status, Handoff, Note:
@@ -48,8 +48,8 @@ func (t Type) Wakes() bool { return t != Status && t != Note }
 // WantsAnswer reports whether the sender expects a Result.
 func (t Type) WantsAnswer() bool { return t == Task || t == Question }
 
-// A Message is an envelope and a body. Its content never changes after delivery;
-// what happens to it is in its file's name, place and receipt.
+// A Message is an envelope and a body. Its content never changes after delivery; its state
+// is in its file's name, place and receipt.
 type Message struct {
 	V        int    // version of the format; [Version]
 	ID       string // 10 characters, unique in the project; given at the delivery
@@ -93,7 +93,7 @@ func (m *Message) entry() Entry {
 	return e
 }
 
-// fill sets what may be left out of a file from the name of the file.
+// fill sets fields that a file may leave out, from the name of the file.
 func (m *Message) fill(e Entry) {
 	m.V, m.ID, m.Priority, m.Created = Version, e.ID, e.Priority, e.Created
 	setIfEmpty(&m.From, Lead)
@@ -110,14 +110,14 @@ func setIfEmpty(s *string, to string) {
 	}
 }
 
-// Bounds of single fields, in bytes: a front matter has 16 KiB for all of them.
+// Limits of single fields, in bytes; a front matter has 16 KiB for all of them.
 const (
 	maxLine = 1024 // subject, key
 	maxWord = 128  // names, ids, turn, proof
 	maxList = 256  // to, cc, path, attachments
 )
 
-// check returns what in the envelope cannot be written, or not be read again.
+// check returns an error for an envelope that cannot be written, or not be read again.
 func (m *Message) check() error {
 	if m.V < 0 || m.V > Version {
 		return invalid("v %d: this program knows %d", m.V, Version)
@@ -191,11 +191,11 @@ func checkText(what, s string, most int) error {
 	return nil
 }
 
-// attachDir has the attachments, below the store's folder.
+// attachDir is the folder of the attachments, below the store's folder.
 const attachDir = "attach"
 
-// An Attachment is a file that goes with a message. It lies in the store, under
-// the name of its content, so that two senders of one file keep it once.
+// An Attachment is a file that belongs to a message. Its path in the store contains the
+// hash of its content, so that a file from two senders is kept once.
 type Attachment struct {
 	Name   string // the file's own name
 	Path   string // relative to the store: attach/<sha256>/NAME
@@ -243,8 +243,9 @@ func attachmentName(name string) string {
 	return name
 }
 
-// Gist is the content of a message in one line: its subject, else the beginning of its
-// text, without the mark of a bridge. It may contain characters that steer a terminal.
+// Gist returns the content of a message in one line: its subject, otherwise the beginning
+// of its text, without the mark of a bridge. It may contain control characters for a
+// terminal.
 func (m *Message) Gist() string {
 	about := m.Subject
 	if about == "" {
@@ -256,8 +257,8 @@ func (m *Message) Gist() string {
 	return strings.Join(strings.Fields(about), " ")
 }
 
-// Heard takes apart a text that a bridge brought, as in "[IRC where] <who> what" of the
-// bridge irc. ok is false for another text.
+// Heard splits a text that a bridge brought, such as "[IRC where] <who> what" of the bridge
+// irc. ok is false for another text.
 func Heard(bridge, text string) (who, what string, ok bool) {
 	inner, found := strings.CutPrefix(text, "[")
 	title, _, spaced := strings.Cut(inner, " ")

@@ -31,7 +31,7 @@ type Entry struct {
 	ID       string
 	Begun    int    // how many turns began with it
 	Failed   int    // how many of them failed
-	Name     string // the file's name as it is now; empty if only a receipt is left of it
+	Name     string // the file's name now; empty if only a receipt is left
 }
 
 // ParseName reads a message's file name, and nothing else: FileName of what it
@@ -83,8 +83,8 @@ func parseBase(base string) (Entry, bool) {
 	return Entry{Priority: Priority(base[0]-'0') + Urgent, Created: at, ID: id}, true
 }
 
-// parseTime is time.Parse for timeLayout, at a tenth of the cost: a
-// listing of 10,000 names does it 10,000 times.
+// parseTime is time.Parse for timeLayout, at a tenth of the cost: a listing of 10,000 names
+// calls it 10,000 times.
 func parseTime(s string) (time.Time, bool) {
 	if len(s) != len(timeLayout) || s[8] != 'T' || s[15] != '.' || s[22] != 'Z' {
 		return time.Time{}, false
@@ -100,11 +100,11 @@ func parseTime(s string) (time.Time, bool) {
 	}
 	at := time.Date(n[0], time.Month(n[1]), n[2], n[3], n[4], n[5], n[6]*1000, time.UTC)
 	y, m, d := at.Date()
-	// time.Date turns the 31st of June into the 1st of July: that is not our name.
+	// time.Date turns the 31st of June into the 1st of July, which is another name.
 	return at, y == n[0] && int(m) == n[1] && d == n[2] && n[3] < 24 && n[4] < 60 && n[5] < 60
 }
 
-// parseCount reads a decimal number as strconv.Itoa writes it, below a million.
+// parseCount reads a decimal number below a million as strconv.Itoa writes it.
 func parseCount(s string) (int, bool) {
 	if len(s) == 0 || len(s) > 6 || len(s) > 1 && s[0] == '0' {
 		return 0, false
@@ -129,7 +129,7 @@ func (e Entry) Base() string {
 	return string(append(b, e.ID...))
 }
 
-// FileName is the name that the entry's counts ask for in new/ or cur/.
+// FileName is the file name in new/ or cur/ with the entry's counts.
 func (e Entry) FileName() string {
 	if e.Begun == 0 && e.Failed == 0 {
 		return e.Base() + ".md"
@@ -137,7 +137,7 @@ func (e Entry) FileName() string {
 	return e.Base() + "~" + strconv.Itoa(e.Begun) + "." + strconv.Itoa(e.Failed) + ".md"
 }
 
-// Receipt and reason lie beside a message, under the part of its name that stays.
+// A receipt and a reason are beside a message, under the part of its name that stays.
 func (e Entry) receiptName() string { return e.Base() + receiptEnd }
 func (e Entry) reasonName() string  { return e.Base() + reasonEnd }
 
@@ -146,8 +146,8 @@ const (
 	reasonEnd  = ".reason.txt"
 )
 
-// idLetters is lower-case base32: what file systems that fold case cannot confuse,
-// without 0, 1, 8 and 9.
+// idLetters is lower-case base32 without 0, 1, 8 and 9: file systems that fold case cannot
+// confuse these letters.
 const idLetters = "abcdefghijklmnopqrstuvwxyz234567"
 
 var idEncoding = base32.NewEncoding(idLetters).WithPadding(base32.NoPadding)
@@ -160,7 +160,7 @@ func NewID() string {
 	return idEncoding.EncodeToString(raw[:])[:idLen]
 }
 
-// ValidID reports whether this may be the id of a message: 10 of a-z and 0-9.
+// ValidID reports whether s may be the id of a message: 10 letters of a-z and 0-9.
 func ValidID(id string) bool {
 	if len(id) != idLen {
 		return false
@@ -168,7 +168,7 @@ func ValidID(id string) bool {
 	return idPartShape(id)
 }
 
-// MinIDPart is the least number of letters of a part of an id.
+// MinIDPart is the least number of letters in a part of an id.
 const MinIDPart = 4
 
 // MatchID reports whether part matches an id: it is the id, or the beginning or end of it
@@ -177,7 +177,7 @@ func MatchID(id, part string) bool {
 	return id == part || len(part) >= MinIDPart && (strings.HasPrefix(id, part) || strings.HasSuffix(id, part))
 }
 
-// idPartShape says whether s may be a part of an id.
+// idPartShape reports whether s may be a part of an id.
 func idPartShape(s string) bool {
 	for _, c := range []byte(s) {
 		if !('a' <= c && c <= 'z' || '0' <= c && c <= '9') {
@@ -187,9 +187,9 @@ func idPartShape(s string) bool {
 	return s != "" && len(s) <= idLen
 }
 
-// Priority says which of two messages comes first, whatever their age. It is the
-// first letter of a message's file name (0, 1 or 2), so that names sort in the order
-// of work. The zero value is Normal.
+// Priority says which of two messages comes first, whatever their age. It is the first
+// letter of a message's file name (0, 1 or 2), so that names sort in the order of work. The
+// zero value is Normal.
 type Priority int8
 
 // The priorities, the most urgent first; they compare as numbers.
@@ -210,8 +210,8 @@ func (p Priority) String() string {
 	return "normal"
 }
 
-// ParsePriority reads what String writes. The empty string is Normal; any other
-// is an [*InvalidError].
+// ParsePriority reads what String returns. The empty string is Normal; for any other text
+// the error is an [*InvalidError].
 func ParsePriority(s string) (Priority, error) {
 	switch s {
 	case "urgent":
@@ -224,8 +224,8 @@ func ParsePriority(s string) (Priority, error) {
 	return Normal, invalid("priority %q: want urgent, normal or low", s)
 }
 
-// unfinished reports whether a name is surely that of an unfinished file, or never of a
-// message: hidden files, and files that editors and copiers leave.
+// unfinished reports whether a name is surely that of an incomplete file, or can never be a
+// message's: hidden files, and temporary files of editors and copy programs.
 func unfinished(name string) bool {
 	if strings.HasPrefix(name, ".") || strings.HasPrefix(name, "#") && strings.HasSuffix(name, "#") {
 		return true

@@ -8,14 +8,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Sizes of the buffer that a folder is read into, in bytes.
+// Sizes of the buffer for the names in a folder, in bytes.
 const (
 	firstNames = 32 << 10 // the names of about 450 messages
 	mostNames  = 8 << 20  // the names of about 110,000 messages
-	mostName   = 19 + 256 // one name at most; see getdents64(2)
+	mostName   = 19 + 256 // the longest name; see getdents64(2)
 )
 
-// mostReads is how often a folder is read in order to see it at one moment.
+// mostReads is how often namesIn reads a folder to see it at one moment.
 const mostReads = 5
 
 // nameBuffers keeps the buffers of earlier listings, so that the next listing of a large
@@ -61,7 +61,7 @@ func namesIn(folder *os.File) ([]string, error) {
 }
 
 // readRest returns the names in the n bytes that were read, and those that follow in the
-// folder. once says that none follows.
+// folder. once reports that no name follows.
 func readRest(folder *os.File, buf []byte, n int) (names []string, once bool, err error) {
 	for once = true; n > 0; once = once && n == 0 {
 		_, _, names = unix.ParseDirent(buf[:n], -1, names)
@@ -72,7 +72,7 @@ func readRest(folder *os.File, buf []byte, n int) (names []string, once bool, er
 	return names, once, nil
 }
 
-// readDirent reads the next names in a folder, as many as fit. n is 0 at the end.
+// readDirent reads as many of the next names in a folder as fit. n is 0 at the end.
 func readDirent(folder *os.File, buf []byte) (n int, err error) {
 	err = retryEINTR(func() (err error) {
 		n, err = unix.ReadDirent(int(folder.Fd()), buf)

@@ -36,8 +36,8 @@ func Parse(data []byte) (*Message, error) {
 	return m, nil
 }
 
-// splitFront finds the two lines "---". ok is false where the text does not begin with one;
-// it is an error when only the second is missing.
+// splitFront finds the two lines "---". ok is false for a text that does not begin with
+// one. If only the second is missing, that is an error.
 func splitFront(data []byte) (front, body []byte, ok bool, err error) {
 	rest, ok := bytes.CutPrefix(data, []byte(fence))
 	if !ok {
@@ -63,7 +63,7 @@ func splitFront(data []byte) (front, body []byte, ok bool, err error) {
 	}
 }
 
-// parseFront reads a front matter: YAML without the parts that a message does not need.
+// parseFront reads a front matter: YAML without the features that a message does not need.
 func parseFront(front []byte) (*Message, error) {
 	root, err := yamlMapping(front)
 	if err != nil {
@@ -97,10 +97,10 @@ func parseFront(front []byte) (*Message, error) {
 	return m, nil
 }
 
-// yamlMapping reads YAML into its nodes, without comments. nil is an empty one.
+// yamlMapping parses YAML into its nodes, without comments. An empty text gives nil.
 func yamlMapping(text []byte) (_ *yaml.Node, err error) {
 	defer func() {
-		// yaml.v3 3.0.1 panics on some broken input, where it means an error.
+		// yaml.v3 3.0.1 panics on some broken input instead of returning an error.
 		if p := recover(); p != nil {
 			err = invalid("front matter: %v", p)
 		}
@@ -130,8 +130,8 @@ func yamlMapping(text []byte) (_ *yaml.Node, err error) {
 	return root, nil
 }
 
-// tame refuses anchors, aliases, merges and keys that occur twice, and drops the
-// comments, at every depth.
+// tame refuses anchors, aliases, merges and repeated keys at every depth, and drops the
+// comments.
 func tame(n *yaml.Node) error {
 	if n.Anchor != "" || n.Kind == yaml.AliasNode {
 		return invalid("front matter line %d: anchors and aliases are not allowed", n.Line)
@@ -180,7 +180,7 @@ func checkExtra(text string) error {
 			return invalid("%s is a known key", root.Content[i].Value)
 		}
 	}
-	// Text that changes when it is written again would change on its way.
+	// Text that would change when it is written again is refused.
 	again, err := yaml.Marshal(root)
 	if err != nil || string(again) != text {
 		return invalid("unknown keys do not survive being written again")
@@ -188,7 +188,7 @@ func checkExtra(text string) error {
 	return nil
 }
 
-// set gives one field its value. It says whether the key is known.
+// set gives one field its value. It reports whether the key is known.
 func (m *Message) set(key string, n *yaml.Node) (known bool, err error) {
 	i := slices.IndexFunc(envelope, func(k envelopeKey) bool { return k.name == key })
 	if i < 0 {
@@ -232,7 +232,7 @@ func yamlString(n *yaml.Node) (string, error) {
 	return n.Value, nil
 }
 
-// yamlList takes a list, and one value for a list of one.
+// yamlList accepts a list, and a single value as a list of one.
 func yamlList(n *yaml.Node) ([]string, error) {
 	if n.Kind == yaml.ScalarNode {
 		s, err := yamlString(n)
@@ -267,8 +267,8 @@ func yamlInt(n *yaml.Node) (int, error) {
 	return int(i), nil
 }
 
-// yamlTime takes RFC 3339, with a space for the T if need be. Years are those that
-// RFC 3339 can write again.
+// yamlTime parses RFC 3339, also with a space instead of the T. The year must be one that
+// RFC 3339 can write.
 func yamlTime(n *yaml.Node) (time.Time, error) {
 	s, err := yamlString(n)
 	if err != nil || s == "" {

@@ -12,7 +12,7 @@ import (
 )
 
 // proofMark begins a proof that covers the whole envelope. A proof without it covers only
-// id, mailbox, sender, type and body; messages of older versions have it.
+// id, mailbox, sender, type and body; messages of older versions have such proofs.
 const proofMark = "v2-"
 
 // Proof proves that a holder of the token sent this message to that mailbox: "v2-" and

@@ -10,12 +10,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// readFile reads a whole regular file of at most limit bytes. A thing of another
-// kind under that name is an [*InvalidError], a larger file a [*TooLargeError].
+// readFile reads a whole regular file of at most limit bytes. For another kind of file the
+// error is an [*InvalidError], for a larger file a [*TooLargeError].
 func (d *disk) readFile(name string, limit int64) ([]byte, error) {
 	f, err := d.openRead(name)
 	if isOdd(err) && !errors.Is(err, fs.ErrPermission) && d.isFolder(path.Dir(name)) == nil {
-		err = cannotOpen(err) // it is the thing that is strange, not the way to it
+		err = cannotOpen(err) // the file is odd, not the path to it
 	}
 	if err != nil {
 		return nil, err
@@ -24,19 +24,19 @@ func (d *disk) readFile(name string, limit int64) ([]byte, error) {
 	return f.read(limit)
 }
 
-// A readable is a file opened to be read once. It is a bare descriptor: an
-// [os.File] would be offered to the poller first, since the open did not wait.
+// A readable is a file opened for one read. It is a bare descriptor, because an [os.File]
+// would be offered to the poller first.
 type readable struct {
 	fd   int
 	name string
 	st   unix.Stat_t
 }
 
-// readFlags open what is to be read: no symlink, and no wait for the other end of a
-// fifo.
+// readFlags are the flags to open a file for reading: they follow no symlink, and do not
+// wait for the other end of a fifo.
 const readFlags = unix.O_RDONLY | unix.O_NONBLOCK | unix.O_CLOEXEC | unix.O_NOFOLLOW
 
-// openRead opens what is there, of whatever kind. It waits for no fifo.
+// openRead opens a file of any kind. It does not wait for a fifo.
 func (d *disk) openRead(name string) (readable, error) {
 	fd, err := openBeneath(d.fd, name, readFlags, 0)
 	if err != nil {
@@ -75,10 +75,10 @@ func (f *readable) read(limit int64) ([]byte, error) {
 	return data, nil
 }
 
-// A Kind is the kind of thing under a name.
+// A Kind is the kind of file under a name.
 type Kind string
 
-// The kinds of things.
+// The kinds of files.
 const (
 	KindFile       Kind = "file"
 	KindUnreadable Kind = "unreadable file"
@@ -89,7 +89,7 @@ const (
 	KindDevice     Kind = "device"
 )
 
-// kindOf reads the mode that the kernel gives. (uint32 on Linux, uint16 on macOS.)
+// kindOf returns the kind for a mode from the kernel. (uint32 on Linux, uint16 on macOS.)
 func kindOf[M uint16 | uint32](mode M) Kind {
 	switch uint32(mode) & unix.S_IFMT {
 	case unix.S_IFREG:
@@ -106,15 +106,15 @@ func kindOf[M uint16 | uint32](mode M) Kind {
 	return KindDevice
 }
 
-// isOdd reports whether an open fails because of the thing under the name, permanently, and
-// not because of temporary trouble of the disk or the process.
+// isOdd reports whether an open fails permanently because of the kind of file under the
+// name, and not because of temporary trouble of the disk or the process.
 func isOdd(err error) bool {
 	return slices.ContainsFunc([]error{
 		fs.ErrPermission, unix.ELOOP, unix.ENXIO, unix.ENODEV, unix.EISDIR, unix.ENOTDIR, unix.EOPNOTSUPP, unix.ETXTBSY, unix.EOVERFLOW,
 	}, func(e error) bool { return errors.Is(err, e) })
 }
 
-// cannotOpen turns the permanent reasons for a failed open into errors about the file.
+// cannotOpen turns permanent reasons for a failed open into errors about the file.
 func cannotOpen(err error) error {
 	switch {
 	case errors.Is(err, unix.ELOOP):

@@ -11,8 +11,8 @@ import (
 // A Refusal is a message that was refused, with the reason.
 type Refusal struct {
 	Entry
-	Reason string    // why, one or more lines; empty if nobody noted it
-	At     time.Time // when the reason was noted; zero if nobody did
+	Reason string    // why, one or more lines; may be empty
+	At     time.Time // time of the reason; zero without a reason
 }
 
 // Refusals are the refused messages of a mailbox, in refused/ of the store.
@@ -21,16 +21,16 @@ type Refusals struct{ box *Mailbox }
 // Refusals returns the refused mail of the mailbox.
 func (b *Mailbox) Refusals() Refusals { return Refusals{b} }
 
-// passedEnd ends the name of a reason that a person has overruled.
+// passedEnd is the suffix of a reason that a person has overruled.
 const passedEnd = ".passed.txt"
 
-// path makes the path of a file of this mailbox's refused mail.
+// path makes the path of a file among this mailbox's refused mail.
 func (r Refusals) path(name string) string { return refusedDir + "/" + r.box.name + "/" + name }
 
 // Refuse moves a message that must not be worked on out of the mailbox, from cur/ or new/
-// to refused/ of the store: first the reason is durable there, then the message moves, by
-// one rename. It may be repeated, and continues after a crash at any point; the first
-// reason stays. The error is [ErrGone] when the message is in neither.
+// to refused/ of the store: first the reason is durable there, then one rename moves the
+// message. It may be repeated, and continues after a crash at any point; the first reason
+// stays. The error is [ErrGone] when the message is in neither folder.
 func (b *Mailbox) Refuse(e Entry, reason string) error {
 	return b.wrap("refuse "+e.ID, b.Refusals().add(e, reason))
 }
@@ -66,8 +66,8 @@ func (r Refusals) add(e Entry, reason string) error {
 	return r.box.disk.syncLeft(r.box.dir(curFolder), r.box.dir(newFolder))
 }
 
-// makeFolder makes the folder for this mailbox's refused mail, durable. As with a
-// day's folder in done/, each Store looks after that once.
+// makeFolder makes the folder for this mailbox's refused mail, durable. As with a day's
+// folder in done/, each Store does this once.
 func (r Refusals) makeFolder() error {
 	folder := refusedDir + "/" + r.box.name
 	there, err := r.box.disk.exists(folder)
@@ -90,7 +90,7 @@ func (r Refusals) makeFolder() error {
 }
 
 // Unfinished returns the messages in cur/ that have a reason in refused/ already, in the
-// order of work: refusing them was interrupted, and Refuse continues it.
+// order of work: their refusal was interrupted, and Refuse completes it.
 func (r Refusals) Unfinished() ([]Entry, error) {
 	entries, _, err := r.box.list(curFolder)
 	if err != nil {
@@ -138,8 +138,8 @@ func (r Refusals) List() ([]Refusal, error) {
 	return list, nil
 }
 
-// Count counts the kept refused messages, and those refused since that time. It opens no
-// message, since a status calls it often.
+// Count counts the kept refused messages, and those refused since a time. It opens no
+// message, because a status calls it often.
 func (r Refusals) Count(since time.Time) (kept, fresh int, err error) {
 	entries, err := r.entries()
 	if err != nil {
@@ -176,7 +176,7 @@ func (r Refusals) entries() ([]Entry, error) {
 	return entries, nil
 }
 
-// at is when the reason was noted.
+// at returns the time of the reason.
 func (r Refusals) at(e Entry) (time.Time, error) {
 	st, err := r.box.disk.stat(r.path(e.reasonName()))
 	if err != nil {
@@ -228,7 +228,7 @@ func (r Refusals) readmit(e Entry, pass bool) error {
 	return r.box.disk.syncLeft(refusedDir + "/" + r.box.name)
 }
 
-// Passes reports whether a person has let this message through.
+// Passes reports whether a person has released this message.
 func (r Refusals) Passes(e Entry) (bool, error) {
 	there, err := r.box.disk.exists(r.path(e.Base() + passedEnd))
 	return there, r.box.wrap("look whether "+e.ID+" may pass", err)

@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// minRetain is how long done/ is kept in any case: as long as keys are, so that a
-// message that comes again still finds its receipt.
+// minRetain is how long done/ is kept at least: as long as keys are, so that a message that
+// comes again still finds its receipt.
 const minRetain = 7
 
 // Retain makes room in the done/ folders of all mailboxes. It removes whole days that are
-// more than days days old, and, the oldest first, days beyond mb megabytes in all. 0 means
-// no such bound. It keeps messages younger than 7 days, and messages without a receipt,
-// since a person may still need them. It returns how many messages it removed.
+// more than days days old. Then, the oldest first, it removes days beyond mb megabytes in
+// all. 0 means no such limit. It keeps messages younger than 7 days, and messages without a
+// receipt, because a person may still need them. It returns how many messages it removed.
 func (s *Store) Retain(days int, mb int64) (removed int, err error) {
 	if removed, err = (retention{s}).done(days, mb); err != nil {
 		return removed, fmt.Errorf("retain: %w", err)
@@ -26,7 +26,7 @@ func (s *Store) Retain(days int, mb int64) (removed int, err error) {
 // A retention removes expired files.
 type retention struct{ store *Store }
 
-// A doneFile is a finished message with its receipt, or a receipt that is left.
+// A doneFile is a finished message with its receipt, or a receipt whose message is gone.
 type doneFile struct {
 	folder, day string
 	names       []string
@@ -55,7 +55,7 @@ func (r retention) done(days int, mb int64) (removed int, err error) {
 	for _, f := range files {
 		tooMuch := mb > 0 && total > mb<<20
 		if f.day >= keep || !tooMuch && f.day >= old {
-			break // sorted by day: what follows is younger
+			break // sorted by day: all later entries are younger
 		}
 		for _, name := range f.names {
 			if err := ignoreMissing(r.store.disk.remove(f.folder + "/" + name)); err != nil {
@@ -64,14 +64,14 @@ func (r retention) done(days int, mb int64) (removed int, err error) {
 		}
 		total -= f.size
 		removed++
-		// A day's folder goes with its last file; until then this fails.
+		// A day's folder goes with its last file; this fails until then.
 		_ = r.store.disk.removeFolder(f.folder)
 	}
 	return removed, nil
 }
 
-// doneFiles lists what may be removed: messages that have a receipt, message first,
-// so that a cut leaves a receipt rather than a message that looks unfinished.
+// doneFiles lists the files that may be removed: messages that have a receipt, message
+// first, so that a crash leaves a receipt and no message that looks unfinished.
 func (r retention) doneFiles(sizes bool) ([]doneFile, error) {
 	mailboxes, err := r.store.Mailboxes()
 	if err != nil {
@@ -112,9 +112,9 @@ func (r retention) doneFiles(sizes bool) ([]doneFile, error) {
 }
 
 // RetainRefused makes room in refused/. It removes messages refused more than days days
-// ago, and, the oldest first and at any age, those beyond mb megabytes in all. 0 means no
-// such bound. The permission of a person for a message that still waits stays. It returns
-// how many messages it removed.
+// ago. Then, the oldest first and at any age, it removes those beyond mb megabytes in all.
+// 0 means no such limit. It keeps a person's permission for a message that still waits. It
+// returns how many messages it removed.
 func (s *Store) RetainRefused(days int, mb int64) (removed int, err error) {
 	if removed, err = (retention{s}).refused(days, mb); err != nil {
 		return removed, fmt.Errorf("retain what was refused: %w", err)
@@ -122,12 +122,12 @@ func (s *Store) RetainRefused(days int, mb int64) (removed int, err error) {
 	return removed, nil
 }
 
-// A refusedFile is a message that was refused, with its reason; or what is left of one.
+// A refusedFile is a refused message with its reason, or only one of the two.
 type refusedFile struct {
 	e       Entry
-	paths   []string // the message first: a cut leaves a reason, and no message without one
+	paths   []string // the message first: a crash then leaves a reason, and no message without one
 	message bool
-	at      time.Time // of the newest of them
+	at      time.Time // time of the newest of them
 	size    int64
 }
 
@@ -147,7 +147,7 @@ func (r retention) refused(days int, mb int64) (removed int, err error) {
 	old := r.store.opts.Now().AddDate(0, 0, -days)
 	for _, f := range files {
 		if (mb <= 0 || total <= mb<<20) && (days <= 0 || !f.at.Before(old)) {
-			break // sorted by time: what follows is younger
+			break // sorted by time: all later entries are younger
 		}
 		for _, path := range f.paths {
 			if err := ignoreMissing(r.store.disk.remove(path)); err != nil {
@@ -194,7 +194,7 @@ func (r retention) refusedFiles() ([]*refusedFile, error) {
 			if ignoreMissing(err) != nil {
 				return nil, err
 			} else if err != nil {
-				continue // gone since
+				continue // removed since
 			}
 			f.paths = append(f.paths, path)
 			f.message = f.message || strings.HasSuffix(name, ".md")
@@ -211,8 +211,8 @@ func (r retention) refusedFiles() ([]*refusedFile, error) {
 	return files, nil
 }
 
-// spareWaiting takes off what belongs to a message that was let through and waits, and
-// the reason of one that is just being refused.
+// spareWaiting removes from the list the files of released messages that wait, and the
+// reason of a message whose refusal is under way.
 func (r retention) spareWaiting(mailbox string, all map[string]*refusedFile) error {
 	for _, folder := range []string{newFolder, curFolder} {
 		names, err := r.store.disk.names(mailbox + "/" + folder)

@@ -8,13 +8,13 @@ import (
 	"unicode/utf8"
 )
 
-// A DeadLetter is a message that was given up, or a thing that was not a message and was
-// set aside.
+// A DeadLetter is a message that was given up, or a file that was not a message and was set
+// aside.
 type DeadLetter struct {
-	Entry         // of a message; for anything else only ID, Created and Name are set
+	Entry         // of a message; for another file only ID, Created and Name are set
 	Reason string // why, one or more lines; empty if there is no reason
 
-	// Original is the earlier name of a thing that was set aside; empty for a message.
+	// Original is the earlier name of a file that was set aside; empty for a message.
 	Original string
 }
 
@@ -23,8 +23,8 @@ func (b *Mailbox) writeReason(name, reason string) error {
 	return b.put("reason", b.at(deadFolder, name), []byte(strings.TrimRight(reason, "\n")+"\n"))
 }
 
-// setAside moves a thing that is not a message to dead/, with the reason. Its new name
-// sorts by time, has an id for the verbs that take one, and ends with its earlier name.
+// setAside moves a file that is not a message to dead/, with the reason. Its new name sorts
+// by time, has an id for the verbs that take one, and ends with its earlier name.
 //
 //	20261121T045102.123456Z-k7f3q9m2xd-plan.docx
 func (b *Mailbox) setAside(folder, name, reason string) (DeadLetter, error) {
@@ -32,8 +32,8 @@ func (b *Mailbox) setAside(folder, name, reason string) (DeadLetter, error) {
 	at, id, original := b.store.stamp(), NewID(), tameName(name)
 	d := DeadLetter{Original: original, Reason: fmt.Sprintf("%q: %s", name, reason)}
 	d.Entry = Entry{Created: at, ID: id, Name: at.Format(timeLayout) + "-" + id + "-" + original}
-	// The reason comes first: if a full disk has no room for it, the thing stays in place.
-	// If the thing vanishes meanwhile, the reason is useless.
+	// The reason comes first: if a full disk has no room for it, the file stays in place.
+	// If the file vanishes meanwhile, the reason is removed.
 	if err := b.writeReason(d.Name+reasonEnd, d.Reason); err != nil {
 		return d, err
 	}
@@ -57,7 +57,7 @@ func parseAside(name string) (DeadLetter, bool) {
 	return DeadLetter{Entry: Entry{Created: at, ID: id, Name: name}, Original: name[head:]}, true
 }
 
-// tameName makes any name short enough for a longer ending, and printable as one word.
+// tameName makes a name printable as one word, and short enough for a longer suffix.
 func tameName(name string) string {
 	name = strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f || r == '/' || r == '\\' || r == utf8.RuneError {
@@ -65,7 +65,7 @@ func tameName(name string) string {
 		}
 		return r
 	}, name)
-	for len(name) > 120 { // from the front, so that the ending stays
+	for len(name) > 120 { // from the front, so that the suffix stays
 		_, n := utf8.DecodeRuneInString(name)
 		name = name[n:]
 	}
@@ -73,7 +73,7 @@ func tameName(name string) string {
 		return "file"
 	}
 	if strings.HasSuffix(name, reasonEnd) {
-		name += "_" // or it would pass for the reason of another
+		name += "_" // or it would look like the reason of another file
 	}
 	return name
 }

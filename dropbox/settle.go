@@ -9,7 +9,7 @@ import (
 )
 
 // Commit puts the receipt of a claimed message beside it in cur/, durable. This is the
-// commit point: a caller that finds a receipt there runs nothing and calls Finish. An
+// commit point: a caller that finds a receipt there runs no turn and calls Finish. An
 // existing receipt stays, and the error is nil.
 func (b *Mailbox) Commit(e Entry, receipt []byte) error {
 	err := b.put("receipt", b.at(curFolder, e.receiptName()), receipt)
@@ -22,8 +22,8 @@ func (b *Mailbox) Finish(e Entry) error {
 	return b.wrap("finish "+e.ID, b.file(e))
 }
 
-// MarkRead moves a waiting message of the lead to cur/: read, and not yet filed.
-// To repeat it is harmless. No turn begins, so nothing is counted.
+// MarkRead moves a waiting message of the lead to cur/: read, but not filed. Repeating it
+// is harmless. No turn begins, so no attempt is counted.
 func (b *Mailbox) MarkRead(e Entry) error {
 	return b.wrap("mark "+e.ID+" as read", b.markRead(e))
 }
@@ -53,10 +53,10 @@ func (b *Mailbox) markRead(e Entry) error {
 	return b.disk.syncLeft(b.dir(newFolder))
 }
 
-// File puts a message of the lead, read or not, into done/<UTC day>/: there was no
-// turn, so there is no receipt. To repeat it is harmless.
+// File puts a message of the lead, read or not, into done/<UTC day>/. There was no turn, so
+// there is no receipt. Repeating it is harmless.
 func (b *Mailbox) File(e Entry) error {
-	// Move it through cur/, as with a turn, since the recovery after a power cut looks
+	// Move it through cur/, as a turn does, because the recovery after a power cut looks
 	// there.
 	err := b.markRead(e)
 	if err == nil || errors.Is(err, ErrGone) {
@@ -76,7 +76,7 @@ func (b *Mailbox) file(e Entry) error {
 	} else if !there {
 		from = b.at(newFolder, e.Name)
 	}
-	// A message that was moved before a crash determines the day of its receipt.
+	// If the message was moved before a crash, its day is also that of its receipt.
 	day, err := b.store.doneDay(b.name, e, name)
 	if err != nil {
 		return err
@@ -94,7 +94,8 @@ func (b *Mailbox) file(e Entry) error {
 		if err := b.disk.syncLeft(b.dir(newFolder)); err != nil {
 			return err
 		}
-		// The same message twice is one: git brought it back, or a key was cut.
+		// Two files of the same message are one message: git brought it back, or a delivery
+		// with a key was cut off.
 		if err := b.disk.replace(from, folder+"/"+name); ignoreMissing(err) != nil {
 			return err
 		}
@@ -109,9 +110,9 @@ func (b *Mailbox) file(e Entry) error {
 	return b.disk.syncDir(folder)
 }
 
-// HasReceipt says whether a turn has finished this message before: then it must
-// not run again, however it came back to new/ (a git checkout, a restored backup).
-// It looks at single names, never through done/.
+// HasReceipt reports whether a turn has finished this message before: then it must not run
+// again, however it came back to new/ (a git checkout, a restored backup). It looks at
+// single names, never through done/.
 func (b *Mailbox) HasReceipt(e Entry) (bool, error) {
 	there, err := b.disk.exists(b.at(curFolder, e.receiptName()))
 	if err == nil && !there {
@@ -122,9 +123,9 @@ func (b *Mailbox) HasReceipt(e Entry) (bool, error) {
 	return there, b.wrap("look for the receipt of "+e.ID, err)
 }
 
-// Receipts returns the messages whose receipt is still in cur/, in the order of
-// work: they are to be finished. Where only the receipt is left, Name is empty. The
-// receipts are durable when it returns, also where Commit was cut off.
+// Receipts returns the messages whose receipt is still in cur/, in the order of work:
+// Finish must complete them. Where only the receipt is left, Name is empty. The receipts
+// are durable when it returns, also where Commit was cut off.
 func (b *Mailbox) Receipts() ([]Entry, error) {
 	names, err := b.disk.names(b.dir(curFolder))
 	if err != nil {
@@ -154,8 +155,8 @@ func (b *Mailbox) Receipts() ([]Entry, error) {
 	return entries, b.wrap("list receipts", err)
 }
 
-// Finished returns the messages that have a receipt in done/ of one UTC day, in the
-// order of their names. None of them is opened.
+// Finished returns the messages that have a receipt in done/ of one UTC day, in the order
+// of their names. It opens none of them.
 func (b *Mailbox) Finished(day time.Time) ([]Entry, error) {
 	names, err := b.disk.dayNames(b.at(doneFolder, day.UTC().Format(dayLayout)))
 	if err != nil {
@@ -174,8 +175,8 @@ func (b *Mailbox) Finished(day time.Time) ([]Entry, error) {
 	return entries, nil
 }
 
-// Filed returns the messages in done/ of one UTC day, with or without a receipt, in
-// the order of their names. None of them is opened; [Store.Load] does that.
+// Filed returns the messages in done/ of one UTC day, with or without a receipt, in the
+// order of their names. It opens none of them; [Store.Load] does that.
 func (b *Mailbox) Filed(day time.Time) ([]Found, error) {
 	date := day.UTC().Format(dayLayout)
 	folder := b.at(doneFolder, date)
@@ -196,7 +197,7 @@ func (b *Mailbox) Filed(day time.Time) ([]Found, error) {
 // Receipt reads the receipt of a message, from cur/ or from done/. The error is
 // [ErrNotFound] without one.
 func (b *Mailbox) Receipt(e Entry) ([]byte, error) {
-	const limit = 256 << 20 // the daemon's own file, with the longest answer that a client can print
+	const limit = 256 << 20 // the daemon writes this file; it contains the longest answer that a client can print
 	data, err := b.disk.readFile(b.at(curFolder, e.receiptName()), limit)
 	if errors.Is(err, fs.ErrNotExist) {
 		var day string

@@ -8,10 +8,10 @@ type Settlement struct {
 	Receipt []byte
 }
 
-// SettleBatch is Commit and Finish for several messages of the mailbox, and returns an
-// error for each; what has one may be settled again. One by one each waits for the disk
-// six times, here all of them wait together. The receipts of all are durable before the
-// first message is moved.
+// SettleBatch is Commit and Finish for several messages of the mailbox. It returns one
+// error per message; a message with an error may be settled again. Settled singly, each
+// message waits for the disk six times; here all of them wait together. The receipts of all
+// are durable before the first message moves.
 func (b *Mailbox) SettleBatch(list []Settlement) []error {
 	errs := make([]error, len(list))
 	for at := 0; at < len(list); at += maxBatch {
@@ -21,7 +21,8 @@ func (b *Mailbox) SettleBatch(list []Settlement) []error {
 			if filed[i] {
 				continue
 			}
-			// Something stands in the way, or a crash cut it off before: by itself.
+			// A file is in the way, or a crash cut an earlier try off: settle this message
+			// singly.
 			err := b.Commit(st.Entry, st.Receipt)
 			if err == nil {
 				err = b.Finish(st.Entry)
@@ -35,8 +36,8 @@ func (b *Mailbox) SettleBatch(list []Settlement) []error {
 // A settleBatch settles several messages of a mailbox together.
 type settleBatch struct{ box *Mailbox }
 
-// settle takes each step of Commit and Finish for all messages before the next
-// one, and says for which all of them succeeded.
+// settle does each step of Commit and Finish for all messages before the next step, and
+// reports for each message whether all steps succeeded.
 func (sb settleBatch) settle(list []Settlement) (filed []bool) {
 	filed = make([]bool, len(list))
 	cur, err := sb.box.disk.folder(sb.box.dir(curFolder))
@@ -83,7 +84,7 @@ func (sb settleBatch) settle(list []Settlement) (filed []bool) {
 	return going
 }
 
-// commit puts the receipts into cur/, durable, and says which are there.
+// commit puts the receipts into cur/, durable, and reports which ones are there.
 func (sb settleBatch) commit(list []Settlement, cur *os.File, tmp nameAt) (there []bool) {
 	there = make([]bool, len(list))
 	files, names := make([]*os.File, len(list)), make([]string, len(list))
@@ -106,7 +107,7 @@ func (sb settleBatch) commit(list []Settlement, cur *os.File, tmp nameAt) (there
 			there[i] = true
 			continue
 		}
-		// Clean removes it if that fails.
+		// If this fails, Clean removes the file later.
 		_ = sb.box.disk.removeAt(tmp.sibling(names[i]), scratch)
 	}
 	if sb.box.disk.syncFolder(cur) != nil {
@@ -115,7 +116,7 @@ func (sb settleBatch) commit(list []Settlement, cur *os.File, tmp nameAt) (there
 	return there
 }
 
-// isNowhereDone says whether no earlier try has filed the message.
+// isNowhereDone reports that no earlier try has filed the message.
 func (sb settleBatch) isNowhereDone(e Entry) bool {
 	day, err := sb.box.store.doneDay(sb.box.name, e, e.Base()+".md")
 	return err == nil && day == ""

@@ -20,13 +20,13 @@ type Options struct {
 	MaxWaiting    int   // messages that may wait in one mailbox; 0 means 10,000
 	MaxHops       int   // how often programs may pass a message on; 0 means [MaxHops], below 0 any number
 
-	// Now tells the time; nil means time.Now.
+	// Now returns the time; nil means time.Now.
 	Now func() time.Time
 
 	// Step, if set, is called before every change that the store makes on disk, in the
 	// goroutine that makes it. An error refuses that change, and the store continues as if
-	// the disk had refused it. So a program can record changes, keep a store read-only, or
-	// simulate a full disk.
+	// the disk had refused it. A program can use it to record changes, keep a store
+	// read-only, or simulate a full disk.
 	Step func(Step) error
 }
 
@@ -37,8 +37,8 @@ type Store struct {
 	disk    *disk
 	opts    Options
 	last    atomic.Int64 // time of the newest delivery of this Store, in microseconds
-	days    sync.Map     // of each mailbox: the newest folder in done/ that is surely durable; and its refused/, if that is
-	tooMany sync.Map     // of each mailbox: see [fullMark.excess]
+	days    sync.Map     // per mailbox: the newest folder in done/ that is known to be durable, and refused/ if it is
+	tooMany sync.Map     // per mailbox: see [fullMark.excess]
 }
 
 // The folders of a mailbox.
@@ -65,19 +65,19 @@ const (
 	topicsDir   = "topics"
 )
 
-// ignored keeps unfinished mail out of git.
+// ignored is the .gitignore that keeps unfinished mail out of git.
 const ignored = "# What is finished is tracked: done/, dead/, attach/, board/.\n" +
 	"tmp/\nnew/\ncur/\nkeys/\nwork/\ngrants/\n.lock\nHALT\nFULL\n"
 
-// scratchPrefix begins the names of files outside a mailbox that are being written.
+// scratchPrefix begins the names of incomplete files outside a mailbox.
 const scratchPrefix = ".scratch-"
 
-// haltedDir has a file for every conversation that is halted.
+// haltedDir has a file for every halted conversation.
 const haltedDir = "halted"
 
-// Create makes the folder dir and in it what a store has from the start: version,
-// .gitignore, board/, attach/, refused/ and the mailbox of the lead. Existing files stay
-// unchanged, so repeating it is harmless. A folder of a newer version is [ErrVersion].
+// Create makes the folder dir and the first content of a store: version, .gitignore,
+// board/, attach/, refused/ and the mailbox of the lead. Existing files stay unchanged, so
+// repeating it is harmless. The error is [ErrVersion] for a folder of a newer version.
 func Create(dir string) error {
 	if err := create(dir); err != nil {
 		return fmt.Errorf("create mailboxes in %s: %w", dir, err)
@@ -108,12 +108,12 @@ func create(dir string) error {
 	if err := d.put(scratchPrefix+NewID(), ".gitignore", []byte(ignored)); err != nil {
 		return err
 	}
-	// The version comes last: without it this is not a store yet.
+	// The version comes last: without it the folder is not a store yet.
 	return d.put(scratchPrefix+NewID(), versionFile, []byte(strconv.Itoa(Version)+"\n"))
 }
 
 // Open opens the store in dir. The caller closes it. The error is [ErrNoStore] or
-// [ErrVersion] when there is none that this program can use.
+// [ErrVersion] when there is no store that this program can use.
 func Open(dir string, o Options) (*Store, error) {
 	s, err := open(dir, o)
 	if err != nil {
@@ -169,13 +169,13 @@ func checkVersion(d *disk) error {
 	return nil
 }
 
-// Close closes the open files of the store. It loses nothing else.
+// Close closes the open files of the store. It loses no message.
 func (s *Store) Close() error { return s.disk.close() }
 
 // Dir is the absolute path of the store's folder.
 func (s *Store) Dir() string { return s.dir }
 
-// Now is the time as the store tells it; see [Options].
+// Now returns the store's time; see [Options].
 func (s *Store) Now() time.Time { return s.opts.Now() }
 
 // MaxBody is the longest body of a message, in bytes; see [Options].
@@ -184,8 +184,8 @@ func (s *Store) MaxBody() int64 { return s.opts.MaxBody }
 // TooManyHops reports whether a message was passed on more often than allowed.
 func (s *Store) TooManyHops(hops int) bool { return s.opts.MaxHops > 0 && hops > s.opts.MaxHops }
 
-// stamp returns the time for a new file name: now, in microseconds, and later than
-// any stamp before, so that the messages of one process sort as they were sent.
+// stamp returns the time for a new file name: now, in microseconds, and later than any
+// stamp before, so that the messages of one process sort in the order of sending.
 func (s *Store) stamp() time.Time {
 	now := s.opts.Now().UnixMicro()
 	for {

@@ -17,14 +17,14 @@ type Drops struct{ box *Mailbox }
 // Drops returns the drops of the mailbox.
 func (b *Mailbox) Drops() Drops { return Drops{b} }
 
-// A Stray is a file in a mailbox's own folder, dropped there by hand or written by the
-// agent, as it was at one moment.
+// A Stray is a file in a mailbox's own folder at one moment. A person dropped it there, or
+// the agent wrote it.
 type Stray struct {
 	Name    string
 	Kind    Kind
 	Size    int64 // bytes
 	ModTime time.Time
-	Changed time.Time // when it was written, or moved there, last; no program can choose it
+	Changed time.Time // last time it was written or moved there; no program can choose it
 	Dev     uint64
 	Ino     uint64
 }
@@ -36,9 +36,9 @@ func (st Stray) Same(other Stray) bool {
 		st.ModTime.Equal(other.ModTime) && st.Dev == other.Dev && st.Ino == other.Ino
 }
 
-// List lists the drops, the oldest first. It leaves out files that are surely still being
-// written or never are messages: hidden ones, #x#, and those that end with ~ or with swp,
-// swo, swx, tmp, temp, part, partial, crdownload or filepart.
+// List lists the drops, the oldest first. It leaves out files that are surely incomplete or
+// never messages: hidden ones, #x#, and those that end with ~ or with swp, swo, swx, tmp,
+// temp, part, partial, crdownload or filepart.
 func (drops Drops) List() ([]Stray, error) {
 	names, err := drops.box.disk.names(drops.box.name)
 	if err != nil {
@@ -61,10 +61,11 @@ func (drops Drops) List() ([]Stray, error) {
 	return list, nil
 }
 
-// MaxDrops is the most that [Drops.Count] counts.
+// MaxDrops is the largest result of [Drops.Count].
 const MaxDrops = 10_000
 
-// Count counts what [Drops.List] lists, up to MaxDrops. It opens none of it.
+// Count returns the number of files that [Drops.List] lists, up to MaxDrops. It opens none
+// of them.
 func (drops Drops) Count() (n int, err error) {
 	err = drops.box.disk.eachName(drops.box.name, func(name string) bool {
 		if isDrop(name) {
@@ -100,8 +101,9 @@ func stray(name string, st *unix.Stat_t) Stray {
 	}
 }
 
-// Arrived says when a message that waits was put into new/, by the clock of the file
-// system, which no program can choose. The error is [ErrGone] when it is not there.
+// Arrived returns the time when a waiting message was put into new/, by the clock of the
+// file system, which no program can choose. The error is [ErrGone] when the message is not
+// there.
 func (b *Mailbox) Arrived(e Entry) (time.Time, error) {
 	st, err := b.disk.stat(b.at(newFolder, e.Name))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -112,9 +114,9 @@ func (b *Mailbox) Arrived(e Entry) (time.Time, error) {
 	return changeTime(&st), nil
 }
 
-// MoveToWork moves a file that an agent wrote for itself to its folder work/. If a file of
-// that name is there already, it is replaced, as the agent would have done; a folder in the
-// way makes the new one's name end with an id.
+// MoveToWork moves a file that an agent wrote for itself to its folder work/. It replaces a
+// file of that name, as the agent would have done. If a folder has that name, the new name
+// ends with an id.
 func (drops Drops) MoveToWork(st Stray) error {
 	from, to := drops.box.name+"/"+st.Name, drops.box.at(workFolder, st.Name)
 	err := drops.box.disk.mkdir(drops.box.dir(workFolder))

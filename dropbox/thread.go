@@ -11,21 +11,21 @@ import (
 	"time"
 )
 
-// Threads keep the halted conversations of a store.
+// Threads keeps the halted conversations of a store.
 type Threads struct{ store *Store }
 
 // Threads returns the conversations of the store.
 func (s *Store) Threads() Threads { return Threads{s} }
 
-// A HaltedThread is a conversation that is halted.
+// A HaltedThread is a halted conversation.
 type HaltedThread struct {
 	Thread string
-	Why    string    // one or more lines; empty when the file was made by hand
+	Why    string    // one or more lines; empty for a file that a person made without text
 	Since  time.Time // UTC
 }
 
-// haltFileOf is the file that halts a thread: halted/<thread>, or the SHA-256 of one
-// that cannot be the name of a file.
+// haltFileOf is the file that halts a thread: halted/<thread>, or the SHA-256 of a thread
+// that cannot be a file name.
 func haltFileOf(thread string) string {
 	if idPartShape(thread) {
 		return haltedDir + "/" + thread
@@ -87,7 +87,7 @@ func (t Threads) read(file, thread string) (*HaltedThread, error) {
 	if err != nil {
 		return nil, err
 	}
-	// A person may have written anything into it.
+	// A person may have written any text into it.
 	first, rest, _ := strings.Cut(string(data), "\n")
 	if thread == "" {
 		h.Thread = strings.TrimPrefix(file, haltedDir+"/")
@@ -103,7 +103,7 @@ func (t Threads) read(file, thread string) (*HaltedThread, error) {
 	return h, nil
 }
 
-// List lists the conversations that are halted, the newest first.
+// List lists the halted conversations, the newest first.
 func (t Threads) List() ([]HaltedThread, error) {
 	names, err := t.store.disk.names(haltedDir)
 	if err != nil {
@@ -116,7 +116,7 @@ func (t Threads) List() ([]HaltedThread, error) {
 		}
 		h, err := t.read(haltedDir+"/"+name, "")
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrInvalid) || errors.Is(err, ErrTooLarge) {
-			continue // gone meanwhile, or a thing that halts nothing that has a name
+			continue // removed meanwhile, or a file that halts no conversation
 		} else if err != nil {
 			return nil, fmt.Errorf("list halted threads: %w", err)
 		}

@@ -15,25 +15,25 @@ import (
 // A Change says where to look. It may come late, twice, or never: only the content of the
 // folder counts.
 type Change struct {
-	Mailbox string // whose; empty for All, Lost and Halt
-	Name    string // the file that appeared in new/, if the event told
-	Stray   bool   // something happened in the mailbox's own folder, or there is room again: see [Drops.List]
-	Halt    bool   // HALT came or went
-	All     bool   // events were lost, or folders came or went: look everywhere
-	Lost    bool   // a watch is gone, or an error came: call [Watcher.Rewatch] soon
+	Mailbox string // the mailbox; empty for All, Lost and Halt
+	Name    string // the file that appeared in new/, if the event had its name
+	Stray   bool   // a file changed in the mailbox's own folder, or there is room again: see [Drops.List]
+	Halt    bool   // HALT was made or removed
+	All     bool   // events were lost, or folders were made or removed: look everywhere
+	Lost    bool   // a watch is gone, or an error happened: call [Watcher.Rewatch] soon
 }
 
-// A Watcher tells when something happens in a store. One serves all mailboxes: the
-// kernel gives a user 128 watchers, and one is enough for thousands of folders.
+// A Watcher reports changes in a store. One watcher serves all mailboxes: the kernel gives
+// a user 128 watchers, and one is enough for thousands of folders.
 type Watcher struct {
 	store  *Store
 	notify func(Change)
 	runs   sync.WaitGroup
 
 	mu      sync.Mutex
-	fs      *fsnotify.Watcher // nil as long as the system gave us none
-	watched map[string]bool   // mailboxes that Add was called for; true: all watches stand
-	err     error             // the newest reason why one does not stand
+	fs      *fsnotify.Watcher // nil while the system gives us none
+	watched map[string]bool   // mailboxes that were added; true: all their watches are set
+	err     error             // the newest reason for a missing watch
 }
 
 // Watch begins to watch the store's folder and every mailbox in it, or only the named
@@ -64,7 +64,7 @@ func (s *Store) Watch(notify func(Change), names ...string) (*Watcher, error) {
 	return w, nil
 }
 
-// begin watches the store's folder. It wants the lock.
+// begin watches the store's folder. The caller holds the lock.
 func (w *Watcher) begin() error {
 	if w.fs == nil {
 		fw, err := fsnotify.NewBufferedWatcher(4096)
@@ -80,8 +80,8 @@ func (w *Watcher) begin() error {
 	return nil
 }
 
-// noWatches says in our own words that a limit of the system is reached: ENOSPC is
-// what inotify says, and has nothing to do with the disk.
+// noWatches reports a limit of the system in our own words: inotify returns ENOSPC for it,
+// which has nothing to do with the disk.
 func noWatches(err error) error {
 	switch {
 	case errors.Is(err, unix.ENOSPC):
@@ -92,15 +92,15 @@ func noWatches(err error) error {
 	return err
 }
 
-// Missing is the number of mailboxes that are not watched, so that only a listing finds new
-// mail; err is the newest known reason. It makes no system call.
+// Missing returns the number of mailboxes without a watch, whose new mail only a listing
+// finds; err is the newest known reason. It makes no system call.
 func (w *Watcher) Missing() (missing int, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.missing()
 }
 
-// missing wants the lock.
+// missing is Missing for a caller that holds the lock.
 func (w *Watcher) missing() (n int, err error) {
 	for _, stands := range w.watched {
 		if !stands {
@@ -113,8 +113,8 @@ func (w *Watcher) missing() (n int, err error) {
 	return n, err
 }
 
-// Close ends the watcher; after it notify is not called any more. It must not be
-// called from within notify.
+// Close ends the watcher; afterwards notify is not called any more. It must not be called
+// from within notify.
 func (w *Watcher) Close() error {
 	w.mu.Lock()
 	fw := w.fs
@@ -127,22 +127,22 @@ func (w *Watcher) Close() error {
 	return err
 }
 
-// Add watches one more mailbox. To repeat it is harmless. After an error the
-// mailbox is not forgotten: Rewatch tries again.
+// Add watches one more mailbox. Repeating it is harmless. After an error the mailbox stays
+// on the list, and Rewatch tries again.
 func (w *Watcher) Add(name string) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.add(name)
 }
 
-// add wants the lock.
+// add is Add for a caller that holds the lock.
 func (w *Watcher) add(name string) error {
 	w.watched[name] = false
 	if w.fs == nil {
 		return w.err
 	}
 	for _, folder := range []string{name, name + "/" + newFolder} {
-		// fsnotify would follow a symlink that lies in the way.
+		// fsnotify would follow a symlink in the place of the folder.
 		err := w.store.disk.isFolder(folder)
 		if err == nil {
 			err = w.fs.Add(filepath.Join(w.store.dir, folder))
@@ -156,7 +156,7 @@ func (w *Watcher) add(name string) error {
 	return nil
 }
 
-// Remove stops watching a mailbox. To repeat it is harmless.
+// Remove stops watching a mailbox. Repeating it is harmless.
 func (w *Watcher) Remove(name string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -165,7 +165,7 @@ func (w *Watcher) Remove(name string) {
 		return
 	}
 	for _, folder := range []string{name + "/" + newFolder, name} {
-		// It fails when the folder is gone, and the watch with it.
+		// This fails when the folder is gone, and its watch with it.
 		_ = w.fs.Remove(filepath.Join(w.store.dir, folder))
 	}
 }
@@ -188,14 +188,14 @@ func (w *Watcher) Rewatch() (missing int, err error) {
 			w.watched[name], w.err = false, err
 			continue
 		}
-		// To add what is watched is one call to the kernel, and the only sure way to
-		// watch a folder that was replaced by another of its name.
+		// Adding a watched folder again is one call to the kernel, and the only sure way to
+		// watch a folder that was replaced by another of the same name.
 		_ = w.add(name) // kept in w.err
 	}
 	return w.missing()
 }
 
-// run belongs to the watcher's goroutine. It only calls notify.
+// run belongs to the watcher's goroutine, and only calls notify.
 func (w *Watcher) run(fw *fsnotify.Watcher) {
 	events, errs := fw.Events, fw.Errors
 	for events != nil || errs != nil {
@@ -213,8 +213,8 @@ func (w *Watcher) run(fw *fsnotify.Watcher) {
 				errs = nil
 				continue
 			}
-			// An overflow stands for any number of lost events in any folder; what
-			// another error stands for is unknown, so it is treated as no less.
+			// An overflow means any number of lost events in any folder. The meaning of
+			// another error is unknown, so it is treated like an overflow.
 			w.notify(Change{All: true, Lost: true})
 		}
 	}
@@ -235,7 +235,7 @@ func (w *Watcher) change(ev fsnotify.Event) (Change, bool) {
 		return Change{All: true, Lost: true}, gone
 	case rel == haltFile:
 		return Change{Halt: true}, true
-	case !inside: // a folder came or went
+	case !inside: // a folder was made or removed
 		if CheckMailbox(mailbox) != nil {
 			return Change{}, false
 		}

@@ -21,7 +21,7 @@ var targets = []target{
 		"claim.go", "change.go", "settle.go", "doneday.go", // claim and receipt
 		"recover.go",                 // take-up
 		"batch.go", "settlebatch.go", // batch
-	}, first: "^Test(StepsOnDisk|EverySync|NoRefusedSync|DeliverBatch|SettleBatch|Clean|ATwin|DiskTrouble)"},
+	}, first: "^Test(StepsOnDisk|EverySync|NoRefusedSync|DeliverBatch|SettleBatch|Clean|ADuplicate|DiskTrouble)"},
 	{pkg: "swarm", files: []string{
 		"work.go",   // claim
 		"settle.go", // receipt
