@@ -2,6 +2,7 @@ package dropbox
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"slices"
@@ -9,17 +10,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// maxBatch is the most messages in one batch. Each has an open file.
+// maxBatch is the largest number of messages in one batch. Each has an open file.
 const maxBatch = 64
 
-// An outgoing is a message on its way into a mailbox.
+// An outgoing is a message that is being delivered.
 type outgoing struct {
 	Delivery
 	key  string
 	data []byte
 
 	folders *boxFolders
-	over    bool  // it was delivered, or failed for good
+	over    bool  // it was delivered, or failed permanently
 	err     error // why it failed; while it is not over, why this batch cannot deliver it
 }
 
@@ -28,30 +29,29 @@ func (o *outgoing) path() string    { return o.To + "/" + newFolder + "/" + o.Na
 
 func (o *outgoing) end(err error) { o.over, o.err = true, err }
 
-// mayGoAlone says whether a message may be delivered alone after this error: when its
-// mailbox is repaired, with fewer files open, or by finishing what has its key.
+// failed is a message to the mailbox that cannot be delivered.
+func failed(to string, err error) *outgoing {
+	return &outgoing{Delivery: Delivery{To: to}, over: true, err: err}
+}
+
+// outcome is the result for the sender.
+func (o *outgoing) outcome() Outcome {
+	if o.err != nil {
+		return Outcome{Err: fmt.Errorf("deliver to %s: %w", o.To, o.err)}
+	}
+	return Outcome{Delivery: o.Delivery}
+}
+
+// mayGoAlone reports whether a message that failed in a batch may succeed singly: after a
+// repair of its mailbox, with fewer open files, or by completing the delivery that has its
+// key.
 func mayGoAlone(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.EMFILE) || errors.Is(err, unix.ENFILE) ||
 		errors.Is(err, errForgotten)
 }
 
-// deliverAll delivers messages together as far as they can be, and then the others, one
-// by one: those whose key is known, or is that of an earlier one, and those of a mailbox
-// that lacks a folder.
-func (s *Store) deliverAll(all []*outgoing) {
-	if len(all) > 1 {
-		b := &batch{store: s, disk: s.disk}
-		b.pick(all)
-		b.deliver()
-	}
-	for _, o := range all {
-		if !o.over {
-			s.deliverAlone(o)
-		}
-	}
-}
-
-// pick chooses the messages that can be delivered together.
+// pick chooses the messages that can be delivered together: not those with a known key, or
+// with the key of an earlier message.
 func (b *batch) pick(all []*outgoing) {
 	for _, o := range all {
 		if o.over {
@@ -71,12 +71,15 @@ func (b *batch) pick(all []*outgoing) {
 	}
 }
 
-// deliverAlone delivers one message: it finishes an earlier delivery with the same key,
-// and repairs the mailbox where that is needed.
-func (s *Store) deliverAlone(o *outgoing) {
+// deliver delivers one message: it completes an earlier delivery with the same key, and
+// repairs the mailbox if that is needed.
+func (s *Store) deliver(o *outgoing) {
+	if o.over {
+		return
+	}
 	repaired := false
-	// Each other caller that removes an old or broken guard does so once. Ten rounds are
-	// more than can be needed.
+	// Each other caller that removes an old or broken key file does so once. Ten rounds are
+	// more than enough.
 	for range 10 {
 		b := &batch{store: s, disk: s.disk, mail: []*outgoing{o}}
 		if o.err = b.finishKnown(o); errors.Is(o.err, errForgotten) {
@@ -98,8 +101,8 @@ func (s *Store) deliverAlone(o *outgoing) {
 	}
 }
 
-// finishKnown finishes the delivery of the first message with the key of this one. The
-// error is [errForgotten] when no message has it.
+// finishKnown completes the delivery of the first message with the key of this one. The
+// error is [errForgotten] when no message has the key.
 func (b *batch) finishKnown(o *outgoing) error {
 	if o.key == "" {
 		return errForgotten
@@ -114,8 +117,8 @@ func (b *batch) finishKnown(o *outgoing) error {
 	return nil
 }
 
-// A batch delivers messages together. Each step is taken for all messages before the next
-// one, so that all of them wait for the disk together:
+// A batch delivers messages together. It does each step for all messages before the next
+// step, so that all of them wait for the disk together:
 //
 //	write all in tmp/ -> sync them -> link those with a key to keys/ -> sync keys/
 //	-> move all to new/, in order -> sync new/
@@ -123,7 +126,7 @@ type batch struct {
 	store *Store
 	disk  *disk
 	boxes []*boxFolders
-	mail  []*outgoing // what is on its way
+	mail  []*outgoing // the messages under way
 }
 
 // boxFolders are the folders of a mailbox that a batch holds open.
@@ -132,21 +135,21 @@ type boxFolders struct {
 	fresh, keys *os.File // keys is nil until a message with a key is linked there
 	tmp         nameAt
 
-	taken, moved []*outgoing // what was linked to keys/, and what came to new/
+	linked, moved []*outgoing // messages with a new key file; messages that are in new/
 }
 
 func (b *batch) deliver() {
 	defer b.close()
-	for _, step := range []func(){b.open, b.write, b.guard, b.move} {
+	for _, step := range []func(){b.open, b.write, b.linkKeys, b.move} {
 		step()
 		b.mail = slices.DeleteFunc(b.mail, func(o *outgoing) bool { return o.over || o.err != nil })
 	}
 }
 
-// stop takes a message that left no file behind out of the batch.
+// stop takes a message without a file out of the batch.
 func (b *batch) stop(o *outgoing, err error) { o.over, o.err = !mayGoAlone(err), err }
 
-// drop takes a message whose file lies in tmp/ out of the batch.
+// drop removes the file of a message from tmp/, and takes the message out of the batch.
 func (b *batch) drop(o *outgoing, err error) {
 	if left := ignoreMissing(b.disk.removeAt(o.folders.tmp.sibling(o.Name), o.scratch())); left != nil {
 		o.end(errors.Join(err, left))
@@ -206,33 +209,33 @@ func (b *batch) write() {
 	}
 }
 
-// guard takes the keys; see [keyFile].
-func (b *batch) guard() {
+// linkKeys makes the key files; see [keyFile].
+func (b *batch) linkKeys() {
 	for _, o := range b.mail {
 		if o.key == "" {
 			continue
 		}
-		guard := keyFile(o.To, o.key)
+		link := keyFile(o.To, o.key)
 		err := b.openKeys(o.folders)
 		if err == nil {
-			err = b.disk.linkAt(o.folders.tmp.sibling(o.Name), nameIn(o.folders.keys, guard), o.scratch(), guard, o.data)
+			err = b.disk.linkAt(o.folders.tmp.sibling(o.Name), nameIn(o.folders.keys, link), o.scratch(), link, o.data)
 		}
 		if errors.Is(err, fs.ErrExist) {
-			err = errForgotten // not yet: another caller was quicker
+			err = errForgotten // another caller was quicker: deliver looks at its message
 		}
 		if err != nil {
 			b.drop(o, err)
 			continue
 		}
-		o.folders.taken = append(o.folders.taken, o)
+		o.folders.linked = append(o.folders.linked, o)
 	}
 	for _, box := range b.boxes {
-		if len(box.taken) == 0 {
+		if len(box.linked) == 0 {
 			continue
 		}
 		if err := b.disk.syncFolder(box.keys); err != nil {
-			for _, o := range box.taken {
-				o.end(err) // the next caller with that key finishes it
+			for _, o := range box.linked {
+				o.end(err) // the next caller with that key completes it
 			}
 		}
 	}
@@ -255,13 +258,13 @@ func (b *batch) move() {
 		case o.key == "":
 			b.drop(o, err)
 		case errors.Is(err, fs.ErrNotExist):
-			// A second caller was quicker and finished this very delivery, or somebody
-			// emptied tmp/. Either way the guard knows.
+			// A second caller was quicker and completed this delivery, or tmp/ was emptied.
+			// In both cases the key file has the message.
 			if err := b.finishKnown(o); err != nil {
 				b.stop(o, err)
 			}
 		default:
-			o.end(err) // the next caller with that key finishes it
+			o.end(err) // the next caller with that key completes it
 		}
 	}
 	for _, box := range b.boxes {
@@ -278,12 +281,12 @@ func (b *batch) move() {
 	}
 }
 
-// takeBack removes a message whose move to new/ did not become durable, for that
-// reason, and returns the error of its delivery.
+// takeBack removes a message whose move to new/ did not become durable, with that reason,
+// and returns the error of its delivery.
 func (b *batch) takeBack(o *outgoing, reason error) error {
 	tmp, fresh := o.folders.tmp.sibling(o.Name), nameIn(o.folders.fresh, o.Name)
 	if back := b.disk.moveAt(fresh, tmp, o.path(), o.scratch()); back != nil {
-		return errors.Join(reason, ErrNotDurable, back) // or somebody has claimed it
+		return errors.Join(reason, ErrNotDurable, back) // or a turn has claimed it
 	}
 	return errors.Join(reason, b.disk.removeAt(tmp, o.scratch()))
 }

@@ -1,6 +1,9 @@
 package dropbox
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Deliver puts a message into a mailbox. When the error is nil the message
 // survives a crash of this machine.
@@ -24,117 +27,97 @@ func (s *Store) Deliver(to string, m *Message) (Delivery, error) {
 	return s.DeliverSigned(to, m, nil)
 }
 
-// DeliverSigned is Deliver with a proof. sign gets the message as it will be
-// written, all but the proof, and returns that; see [Proof].
+// DeliverSigned is Deliver with a proof. sign gets the complete message except the proof,
+// and returns the proof; see [Proof].
 func (s *Store) DeliverSigned(to string, m *Message, sign func(*Message) string) (Delivery, error) {
-	out := s.DeliverBatch([]Draft{{To: to, Message: m, Sign: sign}})[0]
+	o := s.composeNamed(to, m, sign)
+	s.deliver(o)
+	out := o.outcome()
 	return out.Delivery, out.Err
 }
 
-// Deliver is [Store.DeliverSigned] to this mailbox. Only so a message comes to the mailbox
-// of the topics.
-func (b *Mailbox) Deliver(m *Message, sign func(*Message) string) (Delivery, error) {
-	d, err := b.deliver(m, sign)
-	return d, b.wrap("deliver", err)
-}
-
-func (b *Mailbox) deliver(m *Message, sign func(*Message) string) (Delivery, error) {
-	out, err := b.store.prepare(b.name, m)
-	if err != nil {
-		return Delivery{}, err
-	}
-	o := b.store.compose(b.name, out, sign)
-	if b.store.deliverAll([]*outgoing{o}); o.err != nil {
-		return Delivery{}, o.err
-	}
-	return o.Delivery, nil
-}
-
 // DeliverBatch delivers several messages, in their order. It is faster for many messages:
-// one by one each waits for the disk three times, here all of them wait together. Each has
-// the guarantees of [Store.Deliver], and the failure of one does not affect the others.
+// delivered singly, each waits for the disk three times; here all of them wait together.
+// Each has the guarantees of [Store.Deliver], and the failure of one does not affect the
+// others.
 func (s *Store) DeliverBatch(drafts []Draft) []Outcome {
-	outcomes := make([]Outcome, len(drafts))
-	for at := 0; at < len(drafts); at += maxBatch {
-		end := min(at+maxBatch, len(drafts))
-		s.deliver(drafts[at:end], outcomes[at:end])
-	}
-	for i := range outcomes {
-		if err := outcomes[i].Err; err != nil {
-			outcomes[i].Err = fmt.Errorf("deliver to %s: %w", drafts[i].To, err)
+	outcomes := make([]Outcome, 0, len(drafts))
+	for drafts := range slices.Chunk(drafts, maxBatch) {
+		all := make([]*outgoing, len(drafts))
+		for i, d := range drafts {
+			all[i] = s.composeNamed(d.To, d.Message, d.Sign)
+		}
+		if len(all) > 1 {
+			b := &batch{store: s, disk: s.disk}
+			b.pick(all)
+			b.deliver()
+		}
+		for _, o := range all {
+			s.deliver(o) // unless the batch has delivered it
+			outcomes = append(outcomes, o.outcome())
 		}
 	}
 	return outcomes
 }
 
-// deliver is DeliverBatch for at most maxBatch messages.
-func (s *Store) deliver(drafts []Draft, outcomes []Outcome) {
-	all := make([]*outgoing, len(drafts))
-	for i, d := range drafts {
-		var m Message
-		err := CheckMailbox(d.To)
-		if err != nil {
-			err = s.misnamed(d.To, err)
-		} else {
-			m, err = s.prepare(d.To, d.Message)
-		}
-		if err != nil {
-			all[i] = &outgoing{over: true, err: err}
-			continue
-		}
-		all[i] = s.compose(d.To, m, d.Sign)
+// Deliver is [Store.DeliverSigned] to this mailbox. It is the only way to deliver to the
+// mailbox of the topics.
+func (b *Mailbox) Deliver(m *Message, sign func(*Message) string) (Delivery, error) {
+	o := b.store.compose(b.name, m, sign)
+	b.store.deliver(o)
+	if o.err != nil {
+		return Delivery{}, b.wrap("deliver", o.err)
 	}
-	s.deliverAll(all)
-	for i, o := range all {
-		if outcomes[i].Err = o.err; o.err == nil {
-			outcomes[i].Delivery = o.Delivery
-		}
-	}
+	return o.Delivery, nil
 }
 
-// prepare checks that a message may be delivered, and returns the copy to deliver, whose
-// body is not too long.
-func (s *Store) prepare(to string, m *Message) (Message, error) {
+// composeNamed is compose for a mailbox that a sender has named.
+func (s *Store) composeNamed(to string, m *Message, sign func(*Message) string) *outgoing {
+	if err := CheckMailbox(to); err != nil {
+		return failed(to, s.misnamed(to, err))
+	}
+	return s.compose(to, m, sign)
+}
+
+// compose checks that a message may be delivered, stamps and signs a copy of it, and makes
+// the bytes of its file.
+func (s *Store) compose(to string, m *Message, sign func(*Message) string) *outgoing {
 	if s.TooManyHops(m.Hops) {
-		return Message{}, fmt.Errorf("%w: %d hops, %d at most", ErrHops, m.Hops, s.opts.MaxHops)
+		return failed(to, fmt.Errorf("%w: %d hops, %d at most", ErrHops, m.Hops, s.opts.MaxHops))
 	}
 	if err := s.checkRoom(to, m); err != nil {
-		return Message{}, err
+		return failed(to, err)
 	}
 	out := *m
 	if out.Type == Result && int64(len(out.Body)) > s.opts.MaxBody {
 		if err := s.spill(&out, "result.md"); err != nil {
-			return Message{}, err
+			return failed(to, err)
 		}
 	}
 	if n := int64(len(out.Body)); n > s.opts.MaxBody {
-		return Message{}, &TooLargeError{What: "body", Size: n, Max: s.opts.MaxBody}
+		return failed(to, &TooLargeError{What: "body", Size: n, Max: s.opts.MaxBody})
 	}
-	return out, nil
-}
-
-// compose stamps and signs a message that was prepared, and makes its file's bytes.
-func (s *Store) compose(to string, m Message, sign func(*Message) string) *outgoing {
-	m.V, m.ID, m.Created, m.Proof = Version, NewID(), s.stamp(), ""
-	setIfEmpty(&m.From, Lead)
-	setIfEmpty(&m.Thread, m.ID)
-	setIfEmpty(&m.Trace, m.ID)
-	if m.Type == "" {
-		m.Type = Task
+	out.V, out.ID, out.Created, out.Proof = Version, NewID(), s.stamp(), ""
+	setIfEmpty(&out.From, Lead)
+	setIfEmpty(&out.Thread, out.ID)
+	setIfEmpty(&out.Trace, out.ID)
+	if out.Type == "" {
+		out.Type = Task
 	}
-	if len(m.To) == 0 {
-		m.To = []string{to}
+	if len(out.To) == 0 {
+		out.To = []string{to}
 	}
 	if sign != nil {
-		m.Proof = sign(&m)
+		out.Proof = sign(&out)
 	}
-	o := &outgoing{Delivery: Delivery{ID: m.ID, To: to, Name: m.entry().Name, Thread: m.Thread}, key: m.Key}
-	o.data, o.err = m.Encode()
-	o.over = o.err != nil
-	return o
+	data, err := out.Encode()
+	if err != nil {
+		return failed(to, err)
+	}
+	return &outgoing{Delivery: Delivery{ID: out.ID, To: to, Name: out.entry().Name, Thread: out.Thread}, key: out.Key, data: data}
 }
 
-// checkRoom looks for FULL, which List makes and removes.
+// checkRoom returns [ErrFull] while the file FULL exists, which List makes and removes.
 func (s *Store) checkRoom(to string, m *Message) error {
 	if m.Type == Result || m.From == Swarm {
 		return nil
@@ -144,7 +127,7 @@ func (s *Store) checkRoom(to string, m *Message) error {
 		return err
 	}
 	if m.Key != "" {
-		// A message that was delivered before needs no room: its sender is told so.
+		// A message that was delivered before needs no room: its sender gets a duplicate.
 		known, err := s.disk.exists(keyFile(to, m.Key))
 		if err != nil || known {
 			return err

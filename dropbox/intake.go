@@ -18,8 +18,8 @@ type Defaults struct {
 	From    string   // the sender
 	Thread  string   // the conversation of the message
 	Trace   string   // its first cause
-	Hops    int      // at least so many
-	Path    []string // who passed it on, if the file does not say
+	Hops    int      // the least number
+	Path    []string // the agents that passed it on, unless the file has them
 	ReplyTo string
 	Type    Type // instead of Task
 }
@@ -62,7 +62,7 @@ func (drops Drops) takeIn(st Stray, d Defaults) (Delivery, error) {
 	if from == "" {
 		from = d.From
 	}
-	blame := func(err error) error { // name the sender to tell
+	blame := func(err error) error { // adds the sender, who is to be told
 		if bad, ok := errors.AsType[*InvalidError](err); ok && bad.From == "" {
 			return &InvalidError{Reason: bad.Reason, From: from}
 		}
@@ -87,20 +87,21 @@ func (drops Drops) takeIn(st Stray, d Defaults) (Delivery, error) {
 			return Delivery{}, err
 		}
 	}
-	delivery, err := drops.box.deliver(m, nil)
-	if errors.Is(err, ErrHops) || errors.Is(err, ErrTooLarge) {
+	o := drops.box.store.compose(drops.box.name, m, nil)
+	drops.box.store.deliver(o)
+	if err = o.err; errors.Is(err, ErrHops) || errors.Is(err, ErrTooLarge) {
 		err = invalid("%v", err)
 	}
 	if err != nil {
 		return Delivery{}, blame(err)
 	}
-	if err := drops.box.store.copies(drops.box.name, m, delivery.Thread); err != nil {
+	if err := drops.box.store.copies(drops.box.name, m, o.Thread); err != nil {
 		return Delivery{}, err
 	}
 	if err := ignoreMissing(drops.box.disk.remove(drops.box.name + "/" + st.Name)); err != nil {
 		return Delivery{}, err
 	}
-	return delivery, drops.box.disk.syncDir(drops.box.name)
+	return o.Delivery, drops.box.disk.syncDir(drops.box.name)
 }
 
 // readStray reads a whole drop, and checks that it is still the file that st describes.
@@ -143,13 +144,13 @@ func (drops Drops) readStray(st Stray) ([]byte, error) {
 	return data, nil
 }
 
-// dropKey names one state of one file. The file's identity is not enough, since a file
-// system gives the number of a removed file to the next one.
+// dropKey makes a key from one state of one file. The file's inode number is not enough,
+// because a file system reuses the number of a removed file.
 func dropKey(st Stray, data []byte) string {
 	return fmt.Sprintf("drop:%x-%x-%x-%x-%x", st.Dev, st.Ino, st.ModTime.UnixNano(), st.Size, sha256.Sum256(data))
 }
 
-// fromDrop parses a file that a person or any program wrote. It fills in nothing.
+// fromDrop parses a file that a person or any program wrote. It fills in no field.
 func fromDrop(data []byte) (*Message, error) {
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")) // some editors begin with a byte order mark
 	switch {

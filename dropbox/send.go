@@ -6,25 +6,22 @@ import (
 	"slices"
 )
 
-// Send delivers a message to everybody in m.To and, as a note, to everybody in m.CC: one
-// file each, each with its own id, all in one thread. The name "all" stands for every
-// mailbox but the sender's, lead and irc. Each recipient gets it once.
+// Send delivers a message to all names in m.To and, as a note, to all names in m.CC: one
+// file per recipient, each with its own id, all in one thread. The name "all" means every
+// mailbox except the sender's, lead and the bridges. Each recipient gets it once.
 //
 // All names are checked before anything is written: a wrong name, or a full mailbox,
-// refuses the whole message. If the disk fails in between, the deliveries so far are
-// returned with the error; with a Key it is harmless to send again.
+// refuses the whole message. If the disk fails in between, Send returns the deliveries so
+// far with the error; with a Key it is harmless to send again.
 //
-// sign, if not nil, is called for each copy with the message as it will be written
-// and the mailbox it is for, and returns the proof; see [Proof].
-func (s *Store) Send(m *Message, sign func(m *Message, to string) string) ([]Delivery, error) {
-	sent, err := s.send(m, sign)
-	if err != nil {
-		return sent, fmt.Errorf("send: %w", err)
-	}
-	return sent, nil
-}
-
-func (s *Store) send(m *Message, sign func(*Message, string) string) ([]Delivery, error) {
+// Send calls sign, if not nil, for each copy, with the complete message except the proof
+// and its mailbox; sign returns the proof, see [Proof].
+func (s *Store) Send(m *Message, sign func(m *Message, to string) string) (sent []Delivery, err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("send: %w", err)
+		}
+	}()
 	to, err := s.expand(m.To, m.From)
 	if err != nil {
 		return nil, err
@@ -46,9 +43,8 @@ func (s *Store) send(m *Message, sign func(*Message, string) string) ([]Delivery
 	}
 	out := *m
 	if out.Thread == "" && len(to)+len(cc) > 1 && out.Key == "" {
-		out.Thread = NewID() // several firsts: the thread is a separate id
+		out.Thread = NewID() // several recipients: the thread is a separate id
 	}
-	var sent []Delivery
 	for i, name := range slices.Concat(to, cc) {
 		if i >= len(to) {
 			if slices.Contains(to, name) {
@@ -61,7 +57,8 @@ func (s *Store) send(m *Message, sign func(*Message, string) string) ([]Delivery
 			return sent, err
 		}
 		sent = append(sent, d)
-		// Also where the first was delivered long ago, and this is a repetition.
+		// This also sets the thread when the first delivery was long ago and this call is a
+		// repetition.
 		setIfEmpty(&out.Thread, d.Thread)
 		setIfEmpty(&out.Trace, sent[0].ID)
 	}
@@ -75,7 +72,7 @@ func signFor(sign func(*Message, string) string, to string) func(*Message) strin
 	return func(m *Message) string { return sign(m, to) }
 }
 
-// expand replaces "all" by the names, and drops duplicates.
+// expand replaces "all" by the names, and removes duplicates.
 func (s *Store) expand(names []string, from string) ([]string, error) {
 	var list []string
 	add := func(name string) {
@@ -104,8 +101,8 @@ func (s *Store) expand(names []string, from string) ([]string, error) {
 	return list, nil
 }
 
-// copies delivers the notes for those in cc, as far as they have a mailbox; first
-// is who has the message itself. The key makes it harmless to repeat.
+// copies delivers the notes for the names in cc that have a mailbox; first is the recipient
+// of the message itself. The key makes a repetition harmless.
 func (s *Store) copies(first string, m *Message, thread string) error {
 	names, err := s.expand(slices.DeleteFunc(slices.Clone(m.CC), func(name string) bool {
 		return name != All && CheckMailbox(name) != nil
