@@ -32,6 +32,8 @@ type FeedEvent struct {
 	Text  string    `json:"text,omitempty"`
 	Count int       `json:"count,omitempty"` // of FeedLost
 	Cost  float64   `json:"cost_usd,omitempty"`
+	// CostUnknown says that Cost is only the part that is known.
+	CostUnknown bool `json:"cost_unknown,omitempty"`
 }
 
 // A Filter chooses the events of a subscription. The zero value takes all but

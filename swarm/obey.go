@@ -86,12 +86,12 @@ func (a *agent) compact(stop, kill context.Context, o *journal.Order) error {
 	if err != nil {
 		return err
 	}
-	text := fmt.Sprintf("= compacted %s %s %s, by %s", often(out.Compactions), screen.Took(out.Ended.Sub(out.Began)), costText(out.Spent), o.By)
+	text := fmt.Sprintf("= compacted %s %s %s, by %s", often(out.Compactions), screen.Took(out.Ended.Sub(out.Began)), screen.Cost(out.CostUSD, out.CostUnknown), o.By)
 	if out.End != runner.Done {
 		text = fmt.Sprintf("= not compacted: %s", cmp.Or(out.Reason, string(out.End)))
 	}
 	a.inbox.AgentLog.Line("", text)
-	a.log.Info("context compacted", "end", string(out.End), keyWhy, out.Reason, "compactions", out.Compactions, keyCost, out.CostUSD)
+	a.log.Info("context compacted", "end", string(out.End), keyWhy, out.Reason, "compactions", out.Compactions, costAttr(out.Spent))
 	switch cause := context.Cause(ctx); {
 	case out.End == runner.Done:
 		a.control.comesTo(dropbox.Done)

@@ -3,6 +3,7 @@ package swarm
 import (
 	"cmp"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
@@ -43,13 +44,13 @@ func (a *agent) startHint(hint string) string { return hint + ", then claude-swa
 func (a *agent) report(j *mail.Job, out runner.Outcome) {
 	a.inbox.Started(j)
 	took := out.Ended.Sub(out.Began)
-	text := fmt.Sprintf("= %s %s %s", out.End, screen.Took(took), costText(out.Spent))
+	text := fmt.Sprintf("= %s %s %s", out.End, screen.Took(took), screen.Cost(out.CostUSD, out.CostUnknown))
 	if out.Reason != "" {
 		text += ": " + out.Reason
 	}
 	a.inbox.AgentLog.Line(j.Claim.ID, text)
-	a.log.Info("turn ended", keyMessage, j.Claim.ID, keyTurn, j.Rec.Turn, "end", string(out.End), keyWhy, out.Reason, keyTook, took, keyCost, out.CostUSD)
-	a.feed.publish(FeedEvent{Kind: FeedTurn, At: time.Now().UTC(), Agent: a.name, ID: j.Claim.ID, Text: string(out.End), Cost: out.CostUSD})
+	a.log.Info("turn ended", keyMessage, j.Claim.ID, keyTurn, j.Rec.Turn, "end", string(out.End), keyWhy, out.Reason, keyTook, took, costAttr(out.Spent))
+	a.feed.publish(FeedEvent{Kind: FeedTurn, At: time.Now().UTC(), Agent: a.name, ID: j.Claim.ID, Text: string(out.End), Cost: out.CostUSD, CostUnknown: out.CostUnknown})
 }
 
 // aborted gives up the message of a turn that a person ended: the agent continues with the
@@ -173,10 +174,10 @@ func (a *agent) doubts(message string, now time.Time) time.Duration {
 	return 0
 }
 
-// costText is what a turn cost, for the log of its agent.
-func costText(s runner.Spent) string {
+// costAttr is what a turn cost, for the log of the daemon.
+func costAttr(s runner.Spent) slog.Attr {
 	if s.CostUnknown {
-		return "cost unknown"
+		return slog.String(keyCost, screen.CostCell(s.CostUSD, true, screen.Digits(s.CostUSD)))
 	}
-	return fmt.Sprintf("%.2f USD", s.CostUSD)
+	return slog.Float64(keyCost, s.CostUSD)
 }

@@ -272,7 +272,7 @@ func (s *stage) showReceipts() error {
 	}
 	defer p.close()
 	var t table
-	total := 0.0
+	total, unknown := 0.0, false
 	for _, name := range file.Names() {
 		h, err := view.HistoryOf(p.Client, name, time.Time{}, 0)
 		if err != nil {
@@ -284,9 +284,9 @@ func (s *stage) showReceipts() error {
 				return fmt.Errorf("a turn of %s failed: %s", name, turn.Reason)
 			}
 			t.add("receipt", name, fmt.Sprintf("%.1f s", turn.Seconds), screen.Count(r.ToolCalls, "tool call"),
-				thousands(r.Tokens.In+r.Tokens.CacheRead+r.Tokens.CacheWrite)+" tokens in, "+thousands(r.Tokens.Out)+" out", screen.USD(r.CostUSD))
+				thousands(r.Tokens.In+r.Tokens.CacheRead+r.Tokens.CacheWrite)+" tokens in, "+thousands(r.Tokens.Out)+" out", screen.Cost(r.CostUSD, r.CostUnknown))
 		}
-		total += h.CostUSD
+		total, unknown = total+h.CostUSD, unknown || h.CostUnknown > 0
 	}
 	if len(t.rows) < 2 {
 		return fmt.Errorf("%s instead of two", screen.Count(len(t.rows), "turn"))
@@ -294,7 +294,7 @@ func (s *stage) showReceipts() error {
 	s.say("\n")
 	t.write(s.out, nil)
 	if s.live {
-		s.say("\nDone in %s. It has cost %s, as the client estimates it.\n", screen.Span(time.Since(s.began)), screen.USD(total))
+		s.say("\nDone in %s. %s\n", screen.Span(time.Since(s.began)), hasCost(total, unknown))
 	} else {
 		s.say("\nDone in %s. The costs are the client's estimate; nothing was paid.\n", screen.Span(time.Since(s.began)))
 	}
@@ -317,4 +317,12 @@ func (b *lineBuffer) add(data []byte) []string {
 		}
 		lines, b.rest = append(lines, line), rest
 	}
+}
+
+// hasCost says what a demonstration with a real client cost.
+func hasCost(usd float64, unknown bool) string {
+	if unknown && usd == 0 {
+		return "The client does not tell what it has cost."
+	}
+	return "It has cost " + screen.Cost(usd, unknown) + ", as the client estimates it."
 }

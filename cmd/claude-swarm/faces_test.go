@@ -323,13 +323,15 @@ func needFacts(t *testing.T, p *project) facts {
 	return f
 }
 
-func toolFacts(t *testing.T, p *project) facts {
+// toolsOf serves the agents' tools of a project until the test ends. The function calls one.
+func toolsOf(t *testing.T, p *project) (call func(tool string, arguments map[string]any, into any)) {
+	t.Helper()
 	server := mcpserver.New(mcpserver.Options{
 		Version: "test", Open: func() (*mcpserver.Caller, error) { return openCaller(filepath.Join(p.dir, config.Name)) }, Dial: dialForTools,
 	})
 	requests, ask := io.Pipe()
 	answers, say := io.Pipe()
-	ctx, cancel := context.WithCancel(t.Context())
+	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context())) // the clean-up ends it
 	served := make(chan error, 1)
 	go func() {
 		err := server.Serve(ctx, requests, say)
@@ -341,12 +343,12 @@ func toolFacts(t *testing.T, p *project) facts {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() {
+	t.Cleanup(func() {
 		client.Close()
 		cancel()
 		<-served
-	}()
-	call := func(tool string, arguments map[string]any, into any) {
+	})
+	return func(tool string, arguments map[string]any, into any) {
 		t.Helper()
 		got, err := client.CallTool(ctx, &mcp.CallToolParams{Name: tool, Arguments: arguments})
 		if err != nil || got.IsError {
@@ -360,6 +362,10 @@ func toolFacts(t *testing.T, p *project) facts {
 			t.Fatal(err)
 		}
 	}
+}
+
+func toolFacts(t *testing.T, p *project) facts {
+	call := toolsOf(t, p)
 	f := facts{}
 	var list struct {
 		Agents []struct {

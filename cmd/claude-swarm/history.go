@@ -97,7 +97,7 @@ func writeHistory(w io.Writer, v *view.History, long bool, now time.Time) {
 	if v.Failed > 0 {
 		total += fmt.Sprintf(", %d of them not done", v.Failed)
 	}
-	fmt.Fprintf(w, "\n%s · %s\n", total, screen.USD(v.CostUSD))
+	fmt.Fprintf(w, "\n%s · %s\n", total, screen.Cost(v.CostUSD, v.CostUnknown > 0))
 }
 
 // longestAgent is how many columns of an agent's name stand in a short row.
@@ -135,9 +135,9 @@ func historyTable(w io.Writer, v *view.History, now time.Time, long, short bool)
 		if !short {
 			cells = append(cells, screen.Span(time.Duration(turn.Seconds*float64(time.Second))))
 		}
-		cost := fmt.Sprintf("%.*f USD", digits, turn.CostUSD)
-		if turn.CostUnknown {
-			cost = "unknown"
+		cost := screen.CostCell(turn.CostUSD, turn.CostUnknown, digits)
+		if turn.CostUSD > 0 || !turn.CostUnknown {
+			cost += " USD"
 		}
 		cells = append(cells, cost)
 		if !short {

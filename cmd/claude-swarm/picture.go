@@ -152,7 +152,7 @@ func (l look) writeAgents(w io.Writer, st *view.Status) {
 			t.add(cells...)
 			t.last().below = narrowDetails(a.AgentStatus)
 		} else {
-			t.add(append(cells, number(a.Dead), money(a.CostUSD.Today), task(a.AgentStatus))...)
+			t.add(append(cells, number(a.Dead), money(a.CostUSD), task(a.AgentStatus))...)
 		}
 		t.last().whole = a.Message == nil
 		t.last().below = append(t.last().below, details(a, now)...)
@@ -178,8 +178,8 @@ func (l look) writeAgents(w io.Writer, st *view.Status) {
 // writeTail prints what waits for a person. Each part has an empty line before it.
 func (l look) writeTail(w io.Writer, st *view.Status) {
 	p, now, columns := l.paint, l.now, l.columns
-	if cost := st.Cost(); cost.Total > 0 {
-		fmt.Fprintln(w, "\n"+screen.Whole(screen.USD(cost.Today)+" today, "+screen.USD(cost.Total)+" in all", columns))
+	if text := costs(st.Cost()); text != "" {
+		fmt.Fprintln(w, "\n"+screen.Whole(text, columns))
 	}
 	for _, line := range haltedLines(st.Needed(view.NeedThread)) {
 		fmt.Fprintln(w, "\n"+p.paint(screen.Whole(line, columns), color.FgRed))

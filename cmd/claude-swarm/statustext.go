@@ -11,6 +11,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/internal/view"
 	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
 	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
@@ -96,11 +97,22 @@ func drops(n int) string {
 }
 
 // money returns the cost of today, in US dollars.
-func money(amount float64) string {
-	if amount == 0 {
+func money(c journal.Cost) string {
+	if c.Today == 0 && c.TodayUnknown == 0 {
 		return "-"
 	}
-	return strings.TrimSuffix(screen.USD(amount), " USD")
+	return screen.CostCell(c.Today, c.TodayUnknown > 0, screen.Digits(c.Today))
+}
+
+// costs returns the cost of today and in all, for a line; "" where nothing was spent.
+func costs(c journal.Cost) string {
+	switch {
+	case c.Total == 0 && c.TotalUnknown == 0:
+		return ""
+	case c.Total == 0:
+		return screen.Cost(0, true)
+	}
+	return screen.Cost(c.Today, c.TodayUnknown > 0) + " today, " + screen.Cost(c.Total, c.TotalUnknown > 0) + " in all"
 }
 
 // task says what an agent works on, or why it does not work.
@@ -132,8 +144,8 @@ func narrowDetails(a swarm.AgentStatus) []tableLine {
 	if a.Dead > 0 {
 		facts = append(facts, screen.Count(a.Dead, "dead letter"))
 	}
-	if a.CostUSD.Today > 0 {
-		facts = append(facts, screen.USD(a.CostUSD.Today)+" today")
+	if c := a.CostUSD; c.Today > 0 || c.TodayUnknown > 0 {
+		facts = append(facts, screen.Cost(c.Today, c.TodayUnknown > 0)+" today")
 	}
 	if len(facts) > 0 {
 		lines = append(lines, tableLine{strings.Join(facts, ", "), true})

@@ -31,8 +31,8 @@ func (t tree) write(w io.Writer, v *view.Trace) {
 		t.writeMessage(w, root, "", "")
 	}
 	total := screen.Count(len(v.Messages)-v.Copies, "message") + " · " + screen.Count(v.Turns, "turn")
-	if v.CostUSD > 0 {
-		total += " · " + screen.USD(v.CostUSD)
+	if v.CostUSD > 0 || v.CostUnknown > 0 {
+		total += " · " + screen.Cost(v.CostUSD, v.CostUnknown > 0)
 	}
 	if took := v.Ended.Sub(v.Began); took > 0 {
 		total += " · " + screen.Span(took)
@@ -114,8 +114,8 @@ func (t tree) notes(m *view.TracedMessage) []string {
 		if !turn.End.IsZero() {
 			line += " · " + screen.Span(turn.End.Sub(turn.Start))
 		}
-		if turn.CostUSD > 0 {
-			line += " · " + screen.USD(turn.CostUSD)
+		if turn.CostUSD > 0 || turn.CostUnknown {
+			line += " · " + screen.Cost(turn.CostUSD, turn.CostUnknown)
 		}
 		if turn.ToolCalls > 0 {
 			line += " · " + screen.Count(turn.ToolCalls, "tool call")

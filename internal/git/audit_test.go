@@ -170,6 +170,21 @@ func snapshot(t testing.TB, dir string, skip ...string) map[string]string {
 	return files
 }
 
+// The commit of a turn does not say 0 where its cost is unknown.
+func TestACommitSaysThatTheCostIsUnknown(t *testing.T) {
+	p := newProject(t)
+	ended := p.now.Add(-time.Hour)
+	p.turn("coder", 1, ended, func(r *journal.Receipt) { r.CostUSD, r.CostUnknown = 0, true })
+	p.turn("coder", 2, ended, func(r *journal.Receipt) { r.CostUnknown = true })
+	p.record(p.audit())
+	for i, want := range []string{"unknown", "≥0.0125"} {
+		log := strings.Join(p.log("%B"), "\n")
+		if trailer := fmt.Sprintf("Turn: turn-k%09d\nOutcome: done\nCost-USD: %s", i+1, want); !strings.Contains(log, trailer) {
+			t.Errorf("no %q in\n%s", trailer, log)
+		}
+	}
+}
+
 func TestAFinishedTurnIsACommit(t *testing.T) {
 	p := newProject(t)
 	p.record(p.audit())

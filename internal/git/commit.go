@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path"
-	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -137,7 +136,7 @@ func turnText(t *turn, r *journal.Receipt, h head, body []byte) string {
 	trailer("Trace", cmp.Or(h.Trace, answer.Trace))
 	trailer("Turn", r.Turn)
 	trailer("Outcome", r.Outcome)
-	trailer("Cost-USD", strconv.FormatFloat(r.CostUSD, 'f', 4, 64))
+	trailer("Cost-USD", screen.CostCell(r.CostUSD, r.CostUnknown, 4))
 	for _, p := range t.mails[1:] {
 		trailer("Rode-Along", idOf(p.base))
 	}

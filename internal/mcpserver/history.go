@@ -23,14 +23,17 @@ type pastTurns struct {
 }
 
 type pastTurn struct {
-	Ended   string   `json:"ended"`
-	Message string   `json:"message"`
-	From    string   `json:"from"`
-	About   string   `json:"about"`
-	Outcome string   `json:"outcome" jsonschema:"done, or how it failed"`
-	Why     string   `json:"why,omitempty"`
-	Seconds float64  `json:"seconds"`
-	CostUSD float64  `json:"cost_usd"`
+	Ended   string  `json:"ended"`
+	Message string  `json:"message"`
+	From    string  `json:"from"`
+	About   string  `json:"about"`
+	Outcome string  `json:"outcome" jsonschema:"done, or how it failed"`
+	Why     string  `json:"why,omitempty"`
+	Seconds float64 `json:"seconds"`
+	// CostUSD is nil where nothing of it is known.
+	CostUSD     *float64 `json:"cost_usd,omitempty" jsonschema:"left out where it is unknown"`
+	CostUnknown bool     `json:"cost_unknown,omitempty" jsonschema:"cost_usd is only a part of the cost, or left out"`
+
 	Files   []string `json:"files,omitempty" jsonschema:"that were changed"`
 	Summary string   `json:"summary,omitempty" jsonschema:"how its last words began"`
 }
@@ -51,7 +54,7 @@ func (c crew) history(_ context.Context, in historyArguments) (*pastTurns, error
 	for _, t := range h.Turns {
 		turn := pastTurn{
 			Ended: stamp(t.At), Message: t.Message, From: c.Called(t.From), About: t.Subject, Outcome: t.Outcome,
-			Seconds: t.Seconds, CostUSD: t.CostUSD,
+			Seconds: t.Seconds, CostUSD: t.KnownUSD(), CostUnknown: t.CostUnknown,
 		}
 		if t.Outcome != view.OutcomeDone {
 			turn.Why = t.Reason

@@ -27,6 +27,30 @@ func USD(amount float64) string {
 	return fmt.Sprintf("%.*f USD", Digits(amount), amount)
 }
 
+// Cost prints what something cost, in US dollars. unknown says that amount is only the part
+// that is known: "at least 1.20 USD", or "cost unknown" where nothing is known.
+func Cost(amount float64, unknown bool) string {
+	switch {
+	case !unknown:
+		return USD(amount)
+	case amount > 0:
+		return "at least " + USD(amount)
+	}
+	return "cost unknown"
+}
+
+// CostCell is Cost for a column of amounts with so many decimals, without the unit:
+// "1.20", "≥1.20" or "unknown".
+func CostCell(amount float64, unknown bool, digits int) string {
+	switch {
+	case !unknown:
+		return fmt.Sprintf("%.*f", digits, amount)
+	case amount > 0:
+		return fmt.Sprintf("≥%.*f", digits, amount)
+	}
+	return "unknown"
+}
+
 // Digits is the number of decimals for amounts in one column.
 func Digits(amounts ...float64) int {
 	for _, amount := range amounts {

@@ -14,6 +14,8 @@ func TestValues(t *testing.T) {
 		{screen.Span(59 * time.Minute), "59 min"}, {screen.Span(125 * time.Minute), "2 h 05 min"}, {screen.Span(96 * time.Hour), "4 d"},
 		{screen.Took(12 * time.Second), "12 s"}, {screen.Took(185 * time.Second), "3 min 5 s"}, {screen.Took(130 * time.Minute), "2 h 10 min"},
 		{screen.USD(0), "0.00 USD"}, {screen.USD(1.5), "1.50 USD"}, {screen.USD(0.0057), "0.0057 USD"},
+		{screen.Cost(0.5, false), "0.50 USD"}, {screen.Cost(0, true), "cost unknown"}, {screen.Cost(0.0057, true), "at least 0.0057 USD"},
+		{screen.CostCell(0, false, 2), "0.00"}, {screen.CostCell(0, true, 2), "unknown"}, {screen.CostCell(1.2, true, 2), "≥1.20"},
 		{screen.Count(0, "message"), "0 messages"}, {screen.Count(1, "message"), "1 message"}, {screen.Count(2, "message"), "2 messages"},
 		{screen.Several(1, "mailbox", "mailboxes"), "1 mailbox"}, {screen.Several(3, "mailbox", "mailboxes"), "3 mailboxes"},
 		{screen.Clock(now, now), "14:00"}, {screen.Clock(now.AddDate(0, 0, -1), now), "2026-11-21 14:00"},

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"encoding/json"
 	"fmt"
 	"time"
 
@@ -21,8 +22,8 @@ type PastTurn struct {
 	Reason  string    `json:"reason,omitempty"`
 	Seconds float64   `json:"seconds"`
 	CostUSD float64   `json:"cost_usd"`
-	// CostUnknown says that the client tells no cost, or that a person's own session did
-	// the turn.
+	// CostUnknown says that the client did not tell the cost, or not all of it, or that a
+	// person's own session did the turn. CostUSD is the part that is known.
 	CostUnknown bool             `json:"cost_unknown,omitempty"`
 	Receipt     *journal.Receipt `json:"receipt,omitempty"` // of a turn that ended well
 }
@@ -32,8 +33,31 @@ type History struct {
 	V       int        `json:"v"`
 	Agent   string     `json:"agent"` // "": of all
 	Turns   []PastTurn `json:"turns"`
-	CostUSD float64    `json:"cost_usd"` // of these turns
-	Failed  int        `json:"failed"`
+	CostUSD float64    `json:"cost_usd"` // of these turns, as far as it is known
+	// CostUnknown is the number of turns whose cost is unknown, or not known in full.
+	CostUnknown int `json:"cost_unknown_turns,omitempty"`
+	Failed      int `json:"failed"`
+}
+
+// KnownUSD is the cost of the turn, in US dollars; nil where nothing of it is known.
+func (t PastTurn) KnownUSD() *float64 { return journal.KnownUSD(t.CostUSD, t.CostUnknown) }
+
+// MarshalJSON writes null for a cost of which nothing is known.
+func (t PastTurn) MarshalJSON() ([]byte, error) {
+	type plain PastTurn
+	return json.Marshal(struct {
+		plain
+		CostUSD *float64 `json:"cost_usd"`
+	}{plain(t), t.KnownUSD()})
+}
+
+// MarshalJSON writes null for a cost of which nothing is known.
+func (h History) MarshalJSON() ([]byte, error) {
+	type plain History
+	return json.Marshal(struct {
+		plain
+		CostUSD *float64 `json:"cost_usd"`
+	}{plain(h), journal.KnownUSD(h.CostUSD, h.CostUnknown > 0)})
 }
 
 // OutcomeDone is the outcome of a turn that ended well.
@@ -50,7 +74,7 @@ func HistoryOf(c *client.Client, agent string, since time.Time, n int) (*History
 		h.Turns = append(h.Turns, PastTurn{
 			Agent: l.Agent, At: l.At, Turn: l.Turn, Message: l.Message, From: l.From, Subject: l.Subject,
 			Outcome: l.Outcome, Reason: l.Reason, Seconds: l.Seconds, CostUSD: l.CostUSD,
-			CostUnknown: l.CostUnknown || l.Via == journal.ViaAttach,
+			CostUnknown: l.IsCostUnknown(),
 		})
 		if n > 0 && len(h.Turns) > n {
 			h.Turns = h.Turns[1:]
@@ -63,6 +87,9 @@ func HistoryOf(c *client.Client, agent string, since time.Time, n int) (*History
 	for i := range h.Turns {
 		h.Turns[i].fillIn(c)
 		h.CostUSD += h.Turns[i].CostUSD
+		if h.Turns[i].CostUnknown {
+			h.CostUnknown++
+		}
 		if h.Turns[i].Outcome != OutcomeDone {
 			h.Failed++
 		}

@@ -26,8 +26,7 @@ func StatusOf(st swarm.Status) *Status { return &Status{Status: st, Needs: needs
 func (s *Status) Cost() journal.Cost {
 	var sum journal.Cost
 	for _, a := range s.Agents {
-		sum.Today += a.CostUSD.Today
-		sum.Total += a.CostUSD.Total
+		sum = sum.Plus(a.CostUSD)
 	}
 	return sum
 }

@@ -2,6 +2,7 @@ package view
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
@@ -68,12 +69,23 @@ type Trace struct {
 	Trace    string           `json:"trace"`
 	Messages []*TracedMessage `json:"messages"` // by time
 	Turns    int              `json:"turns"`
-	CostUSD  float64          `json:"cost_usd"`
-	Began    time.Time        `json:"began"`
-	Ended    time.Time        `json:"ended"` // the last event that is known
+	CostUSD  float64          `json:"cost_usd"` // as far as it is known
+	// CostUnknown is the number of turns whose cost is unknown, or not known in full.
+	CostUnknown int       `json:"cost_unknown_turns,omitempty"`
+	Began       time.Time `json:"began"`
+	Ended       time.Time `json:"ended"` // the last event that is known
 
 	Roots  []*TracedMessage `json:"-"` // messages without a parent, by time
 	Copies int              `json:"-"` // of the messages
+}
+
+// MarshalJSON writes null for a cost of which nothing is known.
+func (t Trace) MarshalJSON() ([]byte, error) {
+	type plain Trace
+	return json.Marshal(struct {
+		plain
+		CostUSD *float64 `json:"cost_usd"`
+	}{plain(t), journal.KnownUSD(t.CostUSD, t.CostUnknown > 0)})
 }
 
 // TraceOf collects the messages with the trace or the thread of one message, from all mailboxes,
@@ -119,7 +131,7 @@ func attempts(c *client.Client) (map[string][]journal.Attempt, error) {
 	err := journal.ReadLedger(c.Home.Ledger(), func(l journal.LedgerLine) bool {
 		took := time.Duration(l.Seconds * float64(time.Second))
 		all[l.Message] = append(all[l.Message], journal.Attempt{
-			Start: l.At.Add(-took), End: l.At, Outcome: l.Outcome, Reason: l.Reason, CostUSD: l.CostUSD,
+			Start: l.At.Add(-took), End: l.At, Outcome: l.Outcome, Reason: l.Reason, CostUSD: l.CostUSD, CostUnknown: l.IsCostUnknown(),
 		})
 		return true
 	})
@@ -143,6 +155,9 @@ func traced(c *client.Client, f dropbox.Found, m *dropbox.Message, attempts []jo
 		t.Receipt = r
 		if len(r.Attempts) > 0 {
 			t.Attempts = r.Attempts
+			if last := &t.Attempts[len(t.Attempts)-1]; r.Attached {
+				last.CostUnknown = true
+			}
 		}
 	}
 	return t
@@ -211,6 +226,9 @@ func (t *Trace) count(m *TracedMessage) {
 	for _, a := range m.Attempts {
 		t.Turns++
 		t.CostUSD += a.CostUSD
+		if a.CostUnknown {
+			t.CostUnknown++
+		}
 		t.seen(a.End)
 	}
 }

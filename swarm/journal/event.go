@@ -48,6 +48,8 @@ type Turn struct {
 	Outcome string  `json:"outcome"`
 	Seconds float64 `json:"seconds"`
 	CostUSD float64 `json:"cost_usd"`
+	// CostUnknown is as in [LedgerLine].
+	CostUnknown bool `json:"cost_unknown,omitempty"`
 }
 
 // A Message is the part of a message that the list keeps.

@@ -33,7 +33,8 @@ type LedgerLine struct {
 	Seconds float64   `json:"seconds"`
 	Tokens  Tally     `json:"tokens"`
 	CostUSD float64   `json:"cost_usd"`
-	// CostUnknown says that the client tells no cost; CostUSD is 0 then.
+	// CostUnknown says that the client did not tell the cost, or not all of it; CostUSD is
+	// the part that is known.
 	CostUnknown bool    `json:"cost_unknown,omitempty"`
 	Model       string  `json:"model,omitempty"`
 	Session     string  `json:"session,omitempty"`
@@ -41,6 +42,10 @@ type LedgerLine struct {
 	Text        string  `json:"text,omitempty"`    // the last words, one line
 	ByLead      bool    `json:"by_lead,omitempty"` // its message was proven to be the lead's
 }
+
+// IsCostUnknown tells whether the cost of the turn is unknown: its client did not tell it,
+// or a person's own session did the turn.
+func (l LedgerLine) IsCostUnknown() bool { return l.CostUnknown || l.Via == ViaAttach }
 
 // MaxLastText bounds the last words in the ledger and the status, in runes.
 const MaxLastText = 200
@@ -105,10 +110,10 @@ const maxKnown = 10_000
 
 // agentSum adds up one agent's turns and their cost, in US dollars.
 type agentSum struct {
-	turns        int
-	total, today float64
-	day          string // UTC day to which today belongs
-	last         LedgerLine
+	turns int
+	cost  Cost
+	day   string // UTC day to which cost.Today belongs
+	last  LedgerLine
 }
 
 // OpenLedger reads the ledger, and makes sure that lines can be added. lately, if set, gets the lines
@@ -207,11 +212,10 @@ func (l *Ledger) count(line LedgerLine) {
 		l.sums[line.Agent] = sum
 	}
 	if day := utcDay(line.At); day != sum.day {
-		sum.day, sum.today = day, 0
+		sum.day, sum.cost.Today, sum.cost.TodayUnknown = day, 0, 0
 	}
 	sum.turns++
-	sum.today += line.CostUSD
-	sum.total += line.CostUSD
+	sum.cost.add(line)
 	sum.last = line
 }
 
@@ -244,9 +248,9 @@ func (l *Ledger) Cost(agent string, now time.Time) Cost {
 	if sum == nil {
 		return Cost{}
 	}
-	c := Cost{Total: sum.total}
-	if sum.day == utcDay(now) {
-		c.Today = sum.today
+	c := sum.cost
+	if sum.day != utcDay(now) {
+		c.Today, c.TodayUnknown = 0, 0
 	}
 	return c
 }
@@ -257,7 +261,7 @@ func utcDay(t time.Time) string { return t.UTC().Format(time.DateOnly) }
 func LineOf(m *dropbox.Message, r *Receipt) LedgerLine {
 	l := LedgerLine{
 		At: r.Ended, Turn: r.Turn, Agent: r.Agent, Message: m.ID, From: m.From, Subject: m.Subject,
-		Outcome: r.Outcome, Tokens: r.Tokens, CostUnknown: r.CostUnknown, Model: r.Model, Session: r.Session,
+		Outcome: r.Outcome, Tokens: r.Tokens, Model: r.Model, Session: r.Session,
 		Context: r.Context, Text: screen.Short(r.Text, MaxLastText),
 		ByLead: r.Proven && m.From == dropbox.Lead,
 	}
@@ -267,6 +271,7 @@ func LineOf(m *dropbox.Message, r *Receipt) LedgerLine {
 	if n := len(r.Attempts); n > 0 {
 		last := r.Attempts[n-1]
 		l.Seconds, l.CostUSD = last.End.Sub(last.Start).Seconds(), last.CostUSD
+		l.CostUnknown = last.CostUnknown
 	}
 	return l
 }
@@ -275,10 +280,4 @@ func LineOf(m *dropbox.Message, r *Receipt) LedgerLine {
 type Context struct {
 	Tokens int `json:"tokens" yaml:"tokens"`
 	Limit  int `json:"limit" yaml:"limit"`
-}
-
-// Cost is the cost of an agent, in US dollars, as its CLI estimates it. A day is a UTC day.
-type Cost struct {
-	Today float64 `json:"today"`
-	Total float64 `json:"total"`
 }

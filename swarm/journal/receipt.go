@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"time"
@@ -30,7 +31,8 @@ type Receipt struct {
 	Tokens   Tally     `yaml:"tokens" json:"tokens"`
 	CostUSD  float64   `yaml:"cost_usd" json:"cost_usd"` // of all attempts
 	Context  Context   `yaml:"context" json:"context"`   // of the session at the end
-	// CostUnknown says that the client of the last attempt tells no cost.
+	// CostUnknown says that the client of an attempt did not tell its cost, or not all of
+	// it; CostUSD is the part that is known.
 	CostUnknown bool `yaml:"cost_unknown,omitempty" json:"cost_unknown,omitempty"`
 
 	ToolCalls   int      `yaml:"tool_calls" json:"tool_calls"`
@@ -52,6 +54,17 @@ type Attempt struct {
 	Outcome string    `yaml:"outcome" json:"outcome"`
 	Reason  string    `yaml:"reason,omitempty" json:"reason,omitempty"`
 	CostUSD float64   `yaml:"cost_usd" json:"cost_usd"`
+	// CostUnknown is as in [LedgerLine].
+	CostUnknown bool `yaml:"cost_unknown,omitempty" json:"cost_unknown,omitempty"`
+}
+
+// MarshalJSON writes null for a cost of which nothing is known.
+func (a Attempt) MarshalJSON() ([]byte, error) {
+	type plain Attempt
+	return json.Marshal(struct {
+		plain
+		CostUSD *float64 `json:"cost_usd"`
+	}{plain(a), KnownUSD(a.CostUSD, a.CostUnknown)})
 }
 
 // A Tally counts tokens.

@@ -48,7 +48,9 @@ type Record struct {
 	Reason  string     `json:"reason,omitempty"`
 	Ended   time.Time  `json:"ended,omitzero"`
 	CostUSD float64    `json:"cost_usd,omitempty"`
-	Counted bool       `json:"counted,omitempty"` // it counts as a failure of the message
+	// CostUnknown is as in [LedgerLine].
+	CostUnknown bool `json:"cost_unknown,omitempty"`
+	Counted     bool `json:"counted,omitempty"` // it counts as a failure of the message
 }
 
 // MaxTries is how many clients the daemon starts within one claim, where they refuse the
@@ -84,14 +86,14 @@ func (r *Record) Write(home Home) error {
 
 // Attempt is the entry of a receipt for a turn that did not end well.
 func (r *Record) Attempt() Attempt {
-	return Attempt{Start: r.Begun, End: r.Ended, Outcome: cmp.Or(string(r.End), "cut off"), Reason: r.Reason, CostUSD: r.CostUSD}
+	return Attempt{Start: r.Begun, End: r.Ended, Outcome: cmp.Or(string(r.End), "cut off"), Reason: r.Reason, CostUSD: r.CostUSD, CostUnknown: r.CostUnknown || r.Via == ViaAttach}
 }
 
 // Line is the ledger's line for such a turn, as far as the record knows.
 func (r *Record) Line() LedgerLine {
 	return LedgerLine{
 		At: r.Ended, Turn: r.Turn, Agent: r.Agent, Message: r.Message, Via: r.Via, Outcome: string(r.End), Reason: r.Reason,
-		Seconds: r.Ended.Sub(r.Begun).Seconds(), CostUSD: r.CostUSD, Session: r.Session,
+		Seconds: r.Ended.Sub(r.Begun).Seconds(), CostUSD: r.CostUSD, CostUnknown: r.CostUnknown, Session: r.Session,
 		ByLead: r.ByLead,
 	}
 }

@@ -150,7 +150,7 @@ func (s *Attached) commit(e dropbox.Entry, b *journal.Binding, last string) erro
 	now := time.Now().UTC()
 	r := &journal.Receipt{
 		ID: e.ID, Turn: b.Turn, Agent: in.Name, Backend: in.Backend(), Session: b.Session, Via: ViaMailbox, Attached: true, Proven: in.Proves(c.Message),
-		Outcome: string(runner.Done), Ended: now, Notes: b.Notes, Text: cut(last, 4096),
+		Outcome: string(runner.Done), Ended: now, CostUnknown: true, Notes: b.Notes, Text: cut(last, 4096),
 	}
 	tried, err := journal.Records(in.Home, e.ID, c.Begun)
 	if err != nil {
@@ -164,7 +164,7 @@ func (s *Attached) commit(e dropbox.Entry, b *journal.Binding, last string) erro
 		}
 		r.Attempts = append(r.Attempts, rec.Attempt())
 	}
-	r.Attempts = append(r.Attempts, journal.Attempt{Start: begun, End: now, Outcome: string(runner.Done)})
+	r.Attempts = append(r.Attempts, journal.Attempt{Start: begun, End: now, Outcome: string(runner.Done), CostUnknown: true})
 	sent, err := journal.SentIn(in.Home, b.Turn)
 	if err != nil {
 		return err

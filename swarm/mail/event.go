@@ -33,12 +33,17 @@ func (in *Inbox) ended(m *dropbox.Message, r *journal.Receipt, answer string) er
 	ev := journal.Event{
 		Kind: journal.Result, Key: eventKey(journal.Result, m.ID), Agent: in.Name, To: m.From, About: cmp.Or(answer, m.ID),
 		Message: journal.Keep(shown), Of: journal.Keep(m),
-		Turn: &journal.Turn{ID: r.Turn, Outcome: r.Outcome, Seconds: line.Seconds, CostUSD: line.CostUSD},
+		Turn: turnOf(line),
 	}
 	if in.Announcer != nil { // finding it reads all mail
 		ev.Task = journal.Keep(in.completed(m, r))
 	}
 	return in.happened(ev)
+}
+
+// turnOf is the turn of a line of the ledger, for an event.
+func turnOf(l journal.LedgerLine) *journal.Turn {
+	return &journal.Turn{ID: l.Turn, Outcome: l.Outcome, Seconds: l.Seconds, CostUSD: l.CostUSD, CostUnknown: l.IsCostUnknown()}
 }
 
 // FailedTurn says that a turn did not end well. line is its line in the ledger.
@@ -50,7 +55,7 @@ func (in *Inbox) FailedTurn(m *dropbox.Message, line journal.LedgerLine, why str
 	return in.happened(journal.Event{
 		Kind: journal.Failed, Key: eventKey(journal.Failed, line.Turn), Agent: in.Name, To: m.From, About: m.ID,
 		Message: journal.Keep(shown), Of: journal.Keep(m),
-		Turn: &journal.Turn{ID: line.Turn, Outcome: line.Outcome, Seconds: line.Seconds, CostUSD: line.CostUSD},
+		Turn: turnOf(line),
 	})
 }
 

@@ -147,7 +147,7 @@ func (in *Inbox) PutBack(c *dropbox.Claim, failed bool) error {
 // RecordEnd writes the end of an attempt durably, with its line in the ledger.
 func (in *Inbox) RecordEnd(j *Job, out runner.Outcome, counted bool) error {
 	r := j.Rec
-	r.End, r.Reason, r.Ended, r.CostUSD, r.Counted = out.End, out.Reason, out.Ended.UTC(), out.CostUSD, counted
+	r.End, r.Reason, r.Ended, r.CostUSD, r.CostUnknown, r.Counted = out.End, out.Reason, out.Ended.UTC(), out.CostUSD, out.CostUnknown, counted
 	if err := r.Write(in.Home); err != nil {
 		return fmt.Errorf("turn record: %w", err)
 	}
@@ -184,8 +184,9 @@ func (in *Inbox) receipt(j *Job, out runner.Outcome) (*journal.Receipt, error) {
 		}
 		r.Attempts = append(r.Attempts, o.Attempt())
 		r.CostUSD += o.CostUSD
+		r.CostUnknown = r.CostUnknown || o.CostUnknown
 	}
-	r.Attempts = append(r.Attempts, journal.Attempt{Start: j.Rec.Begun, End: out.Ended.UTC(), Outcome: string(out.End), CostUSD: out.CostUSD})
+	r.Attempts = append(r.Attempts, journal.Attempt{Start: j.Rec.Begun, End: out.Ended.UTC(), Outcome: string(out.End), CostUSD: out.CostUSD, CostUnknown: out.CostUnknown})
 	r.CostUSD += out.CostUSD
 	for _, d := range out.Denied {
 		r.Denied = append(r.Denied, denial(d))

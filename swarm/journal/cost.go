@@ -1,0 +1,46 @@
+package journal
+
+import "encoding/json"
+
+// Cost is the cost of an agent, in US dollars, as its CLI estimates it. A day is a UTC day.
+// In JSON an amount is null where the cost of turns is unknown and nothing else was spent.
+type Cost struct {
+	Today float64 `json:"today"`
+	Total float64 `json:"total"`
+	// The numbers of turns whose cost is unknown, or not known in full.
+	TodayUnknown int `json:"today_unknown_turns,omitempty"`
+	TotalUnknown int `json:"total_unknown_turns,omitempty"`
+}
+
+// Plus is the sum of two costs.
+func (c Cost) Plus(d Cost) Cost {
+	return Cost{c.Today + d.Today, c.Total + d.Total, c.TodayUnknown + d.TodayUnknown, c.TotalUnknown + d.TotalUnknown}
+}
+
+// add adds the cost of a turn of today.
+func (c *Cost) add(l LedgerLine) {
+	c.Today += l.CostUSD
+	c.Total += l.CostUSD
+	if l.IsCostUnknown() {
+		c.TodayUnknown++
+		c.TotalUnknown++
+	}
+}
+
+// MarshalJSON writes null for an amount of which nothing is known.
+func (c Cost) MarshalJSON() ([]byte, error) {
+	type plain Cost
+	return json.Marshal(struct {
+		Today *float64 `json:"today"`
+		Total *float64 `json:"total"`
+		plain
+	}{KnownUSD(c.Today, c.TodayUnknown > 0), KnownUSD(c.Total, c.TotalUnknown > 0), plain(c)})
+}
+
+// KnownUSD is an amount for JSON: nil where nothing of it is known.
+func KnownUSD(usd float64, unknown bool) *float64 {
+	if unknown && usd == 0 {
+		return nil
+	}
+	return &usd
+}
