@@ -31,6 +31,8 @@ type client struct {
 	calls    int
 	said     string
 	denied   []streamjson.Denial
+	decided  []runner.Decision
+	asks     bool // before it uses a tool
 	lines    int
 	taken    bool            // the prompt was repeated
 	brought  []string        // UUIDs of what came by Steering, now or for an earlier daemon
@@ -38,7 +40,7 @@ type client struct {
 }
 
 func newClient(ctx context.Context, kind *runner.Kind, t runner.Turn, mode int) (*client, error) {
-	c := &client{ctx: ctx, turn: t, cancel: func() {}, began: time.Now(), account: runner.NewAccount(kind, t.From), model: "scripted-1", context: 12000, limit: 200000}
+	c := &client{ctx: ctx, turn: t, cancel: func() {}, began: time.Now(), asks: kind.Asks, account: runner.NewAccount(kind, t.From), model: "scripted-1", context: 12000, limit: 200000}
 	if t.Spec.Model != "" {
 		c.model = t.Spec.Model
 	}
@@ -212,6 +214,7 @@ func (c *client) fail(end runner.End, reason string) runner.Outcome { return *c.
 func (c *client) outcome(end runner.End, reason string) *runner.Outcome {
 	out := &runner.Outcome{End: end, Reason: strings.ReplaceAll(reason, "\n", " "), Began: c.began, Ended: time.Now()}
 	c.account.Fill(out)
+	out.Decisions = c.decided
 	if end != runner.Done {
 		out.Hint = "this is a scripted backend; look at the script"
 		out.ExitCode = 1

@@ -13,6 +13,10 @@ var kind = runner.Kind{Name: "scripted", Cost: runner.CostOfResult, Resumes: tru
 // plain is a scripted client that lacks what a client can lack.
 var plain = runner.Kind{Name: kind.Name, Tools: kind.Tools, Hooks: kind.Hooks, Login: kind.Login}
 
+// asking is a scripted client that names its sessions, asks before it uses a tool, runs a
+// prompt as often as it gets it, and tells no cost.
+var asking = runner.Kind{Name: kind.Name, Resumes: true, NamesSessions: true, Asks: true, Steers: true, Tools: kind.Tools, Hooks: kind.Hooks, Login: kind.Login}
+
 // The tools of a scripted client.
 const (
 	Shell = "shell" // runs a command: {"command": "npm test"}

@@ -64,9 +64,9 @@ func (f residents) stays(t *testing.T, turn runner.Turn, c runner.Warm) (runner.
 }
 
 // next makes the turn after one whose client has stayed.
-func next(turn runner.Turn, warm runner.Warm, script string) runner.Turn {
+func next(turn runner.Turn, out runner.Outcome, warm runner.Warm, script string) runner.Turn {
 	first := turn.Mark()
-	turn = nextTurn(turn, script, runner.Resume)
+	turn = further(turn, out, script)
 	turn.Client, turn.From = first, warm.Place()
 	return turn
 }
@@ -89,6 +89,7 @@ func (f residents) closed(t *testing.T, turn runner.Turn, warm runner.Warm) {
 func (f residents) turns(t *testing.T) {
 	turn := f.Turn(t, "@cost 0.25\n@say one")
 	var warm runner.Warm
+	var out runner.Outcome
 	var process runner.Process
 	place := runner.Place{}
 	for i, want := range []struct {
@@ -96,8 +97,9 @@ func (f residents) turns(t *testing.T) {
 		cost         float64
 	}{{"@cost 0.25\n@say one", "one", 0.25}, {"@cost 0.5\n@write note.txt x\n@say two", "two", 0.5}, {"@cost 0.125\n@say three", "three", 0.125}} {
 		if i > 0 {
-			turn = next(turn, warm, want.script)
+			turn = next(turn, out, warm, want.script)
 		}
+		turn.Permit = permits("edit")
 		var said []string
 		started, last := false, streamjson.Kind("")
 		turn.Started = func(p runner.Process) error {
@@ -121,19 +123,21 @@ func (f residents) turns(t *testing.T) {
 				}
 			}
 		}
-		var out runner.Outcome
 		out, warm = f.stays(t, turn, warm)
-		if out.Text != want.text || out.CostUSD != want.cost || !slices.Equal(said, []string{want.text}) || last != streamjson.KindResult || !out.FirstEvent {
+		if f.Lacks.Cost {
+			want.cost = 0
+		}
+		if out.Text != want.text || out.CostUSD != want.cost || out.CostUnknown != f.Lacks.Cost || !slices.Equal(said, []string{want.text}) || last != streamjson.KindResult || !out.FirstEvent {
 			t.Errorf("turn %d: %q for %v USD, heard %q and at last %s; want %q for %v USD", i+1, out.Text, out.CostUSD, said, last, want.text, want.cost)
 		}
-		if out.Session != turn.Session.ID || out.Model == "" || out.ContextTokens == 0 || out.ContextLimit == 0 || out.Tokens.Input == 0 {
+		if !f.sessionOf(turn, out) || out.Model == "" && !f.Lacks.Model || (out.ContextTokens == 0 || out.ContextLimit == 0) != f.Lacks.Context || (out.Tokens.Input == 0) != f.Lacks.Tokens {
 			t.Errorf("turn %d: the outcome is %+v", i+1, out)
 		}
 		if calls := strings.Count(want.script, "@write"); out.ToolCalls != calls || len(out.Files) != calls {
 			t.Errorf("turn %d: %d tool calls, files %q; want %d", i+1, out.ToolCalls, out.Files, calls)
 		}
 		total := 0.0
-		if f.Backend.Kind().Cost == runner.CostOfProcess {
+		if way := f.Backend.Kind().Cost; way == runner.CostOfProcess || way == runner.CostOfSession {
 			total = place.CostUSD + want.cost
 		}
 		if warm.Process() != process || warm.Place().Offset <= place.Offset || warm.Place().CostUSD != total {
@@ -160,18 +164,17 @@ func (f residents) ends(t *testing.T) {
 				if how == "first" {
 					turn.Prompt = script
 				} else {
-					_, warm = f.stays(t, turn, nil)
-					turn = next(turn, warm, script)
+					var out runner.Outcome
+					out, warm = f.stays(t, turn, nil)
+					turn = next(turn, out, warm, script)
 				}
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
 				if want == runner.TimedOut {
 					turn.Spec.Timeout = 300 * time.Millisecond
 				}
-				turn.Event = func(ev *streamjson.Event) {
-					if want == runner.Stopped && ev.Kind == streamjson.KindAssistant {
-						cancel()
-					}
+				if want == runner.Stopped {
+					turn.Partial, turn.Event = true, onWork(cancel)
 				}
 				out, warm := f.serve(t, ctx, turn, warm)
 				if out.End != want || warm != nil {
@@ -185,21 +188,21 @@ func (f residents) ends(t *testing.T) {
 // died: a client that dies while it waits has done nothing, and another client continues.
 func (f residents) died(t *testing.T) {
 	turn := f.Turn(t, "@say one")
-	_, warm := f.stays(t, turn, nil)
+	out, warm := f.stays(t, turn, nil)
 	f.Kill(warm.Process())
 	select {
 	case <-warm.Exited():
 	case <-time.After(20 * time.Second):
 		t.Fatal("nobody noticed that the client has died")
 	}
-	turn = next(turn, warm, "@say two")
+	turn = next(turn, out, warm, "@say two")
 	turn.Event = func(ev *streamjson.Event) { t.Errorf("event %s of a client that is dead", ev.Kind) }
 	if out, stays := f.serve(t, t.Context(), turn, warm); out.End != runner.ClientGone || stays != nil {
 		t.Fatalf("ended %s (%s), want %s", out.End, out.Reason, runner.ClientGone)
 	}
-	turn = nextTurn(turn, "@say two", runner.Resume)
+	turn = further(turn, out, "@say two")
 	turn.Client, turn.From, turn.Event = "", runner.Place{}, nil
-	out, warm := f.stays(t, turn, nil)
+	out, warm = f.stays(t, turn, nil)
 	if out.Text != "two" {
 		t.Errorf("the next client said %q", out.Text)
 	}
@@ -208,8 +211,8 @@ func (f residents) died(t *testing.T) {
 
 func (f residents) unrecorded(t *testing.T) {
 	turn := f.Turn(t, "@say one")
-	_, warm := f.stays(t, turn, nil)
-	turn = next(turn, warm, "@say two")
+	out, warm := f.stays(t, turn, nil)
+	turn = next(turn, out, warm, "@say two")
 	turn.Started = func(runner.Process) error { return errors.New("disk full") }
 	turn.Event = func(ev *streamjson.Event) {
 		if ev.Kind == streamjson.KindAssistant {
@@ -234,18 +237,22 @@ func (f residents) stirs(t *testing.T) {
 // follow: Follow finds the right turn among those in one file.
 func (f residents) follow(t *testing.T) {
 	turn := f.Turn(t, "@cost 0.5\n@say one")
-	_, warm := f.stays(t, turn, nil)
-	turn = next(turn, warm, "@cost 0.25\n@say two")
+	out, warm := f.stays(t, turn, nil)
+	turn = next(turn, out, warm, "@cost 0.25\n@say two")
 	_, warm = f.stays(t, turn, warm)
-	unsent := next(turn, warm, "@say three")
+	unsent := next(turn, out, warm, "@say three")
 	p := warm.Process()
 	f.closed(t, turn, warm)
 
 	turn.Started = func(runner.Process) error { t.Error("Follow called Started"); return nil }
-	out := f.backend.Follow(t.Context(), turn, p)
+	cost := 0.25
+	if f.Lacks.Cost {
+		cost = 0
+	}
+	out = f.backend.Follow(t.Context(), turn, p)
 	f.check(t, turn, out)
-	if out.End != runner.Done || out.Text != "two" || out.CostUSD != 0.25 {
-		t.Errorf("Follow = %s %q %v (%s), want what Serve returned: %q 0.25", out.End, out.Text, out.CostUSD, out.Reason, "two")
+	if out.End != runner.Done || out.Text != "two" || out.CostUSD != cost {
+		t.Errorf("Follow = %s %q %v (%s), want what Serve returned: %q %v", out.End, out.Text, out.CostUSD, out.Reason, "two", cost)
 	}
 	for name, from := range map[string]runner.Place{"from where it would begin": unsent.From, "from before an earlier one": turn.From} {
 		unsent.From = from

@@ -23,6 +23,10 @@ type Scripted struct {
 	Outlive func(runner.Turn, runner.Process) []Step
 	// Plain makes it a backend of clients that cannot resume a session and report no cost.
 	Plain bool
+	// Asks makes it a backend of clients that name their sessions and ask [runner.Turn].Permit
+	// before they run a command or write a file. They report no cost either, and run a prompt
+	// with a known UUID once more.
+	Asks bool
 	// Timing shortens the wait for a prompt that is not run; its other fields have no
 	// meaning here.
 	Timing runner.Timing
@@ -46,8 +50,11 @@ type Run struct {
 
 // Kind is a kind that no real client has.
 func (s *Scripted) Kind() *runner.Kind {
-	if s.Plain {
+	switch {
+	case s.Plain:
 		return &plain
+	case s.Asks:
+		return &asking
 	}
 	return &kind
 }
@@ -96,6 +103,9 @@ func (s *Scripted) run(ctx context.Context, t runner.Turn, p runner.Process, mod
 			return c.fail(runner.Failed, "the turn was not recorded: "+err.Error())
 		}
 	}
+	if s.Asks && t.Session.How != runner.Resume {
+		t.Session.ID = "named-" + t.ID
+	}
 	c.session = t.Session.ID
 	if c.session == "" {
 		c.session = "scripted-" + t.ID
@@ -109,7 +119,7 @@ func (s *Scripted) run(ctx context.Context, t runner.Turn, p runner.Process, mod
 	if s.Script != nil {
 		steps = s.Script(t)
 	}
-	if s.takeUUID(t.UUID) {
+	if s.takeUUID(t.UUID) && !s.Asks {
 		steps = []Step{promptNotRun(s.Timing)}
 	}
 	return c.play(steps)

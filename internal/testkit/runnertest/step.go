@@ -32,6 +32,10 @@ func Say(text string) Step {
 func Tool(name string, input any, result string) Step {
 	return goOn(func(c *client) {
 		id := c.call(name, input)
+		if !c.permitted(name, encode(input)) {
+			c.refuse(name, id, encode(input))
+			return
+		}
 		c.emit(streamjson.Event{Kind: streamjson.KindUser, Blocks: []streamjson.Block{{Kind: streamjson.BlockToolResult, ID: id, Text: result}}})
 	})
 }
@@ -43,10 +47,34 @@ func deny(name, what string) Step {
 		if name == Shell {
 			input = map[string]string{"command": what}
 		}
-		id := c.call(name, input)
-		c.denied = append(c.denied, streamjson.Denial{Tool: name, ID: id, Input: encode(input)})
-		c.emit(streamjson.Event{Kind: streamjson.KindUser, Blocks: []streamjson.Block{{Kind: streamjson.BlockToolResult, ID: id, Text: "permission denied", Failed: true}}})
+		c.refuse(name, c.call(name, input), encode(input))
 	})
+}
+
+// permitted asks for a call where the client asks.
+func (c *client) permitted(name string, input json.RawMessage) bool {
+	if !c.asks {
+		return true
+	}
+	request := runner.PermissionRequest{Kind: "other", Title: name, Input: input}
+	switch about := (tools{}).About(name, input); name {
+	case Shell:
+		request.Kind, request.Command = "execute", about
+	case Save:
+		request.Kind, request.Paths = "edit", []string{about}
+	}
+	d := runner.Decision{Request: request, At: time.Now()}
+	if c.turn.Permit != nil {
+		d = c.turn.Permit(c.ctx, request)
+	}
+	c.decided = append(c.decided, d)
+	return d.Allowed
+}
+
+// refuse ends a call that was not permitted.
+func (c *client) refuse(name, id string, input json.RawMessage) {
+	c.denied = append(c.denied, streamjson.Denial{Tool: name, ID: id, Input: input})
+	c.emit(streamjson.Event{Kind: streamjson.KindUser, Blocks: []streamjson.Block{{Kind: streamjson.BlockToolResult, ID: id, Text: "permission denied", Failed: true}}})
 }
 
 func (c *client) call(name string, input any) string {

@@ -11,8 +11,16 @@ import (
 )
 
 func TestScriptedKeepsThePromises(t *testing.T) {
-	b := &runnertest.Scripted{Timing: runner.Timing{PromptNotRun: 100 * time.Millisecond}}
+	suite(t, &runnertest.Scripted{Timing: runner.Timing{PromptNotRun: 100 * time.Millisecond}}, runnertest.Lacks{})
+}
+
+func TestScriptedThatAsksKeepsThePromises(t *testing.T) {
+	suite(t, &runnertest.Scripted{Asks: true}, runnertest.Lacks{Cost: true})
+}
+
+func suite(t *testing.T, b *runnertest.Scripted, lacks runnertest.Lacks) {
 	runnertest.Suite(t, runnertest.Fixture{
+		Lacks:   lacks,
 		Backend: b,
 		Kill:    b.Kill,
 		Shell:   runnertest.Shell, Allow: "shell npm test",

@@ -97,6 +97,9 @@ func TestSuite(t *testing.T) {
 		Backend: claude.New(claude.Options{Timing: short}),
 		Turn:    func(t *testing.T, script string) runner.Turn { return newTurn(t, script) },
 		Kill:    func(p runner.Process) { syscall.Kill(p.PID, syscall.SIGKILL) },
-		Shell:   "Bash", Allow: "Bash(npm test:*)",
+		Shell:   "Bash", Allow: "Bash(npm test:*)", Commands: true,
+		Server: func(*testing.T) *runner.Server {
+			return &runner.Server{Command: "tools", Env: map[string]string{}}
+		},
 	})
 }
