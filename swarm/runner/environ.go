@@ -30,8 +30,10 @@ type EnvOptions struct {
 // A client must not believe that another client started it, so Environ removes the
 // variables that clients set for their children. The variables of a person's login stay.
 var (
-	alwaysDropped = []string{"CLAUDE*", "AI_AGENT"}
-	alwaysKept    = []string{"CLAUDE_CONFIG_DIR", "CLAUDE_CODE_OAUTH_TOKEN", "CLAUDE_CODE_USE_*"}
+	alwaysDropped = []string{"CLAUDE*", "AI_AGENT",
+		"CODEX_SESSION_ID", "CODEX_THREAD_ID", "CODEX_TOOL_CALL_ID", "CODEX_CI", "OPENCODE", "OPENCODE_PID", "OPENCODE_CLIENT",
+		"COPILOT_CLI", "COPILOT_AGENT_SESSION_ID", "GEMINI_CLI", "CLINE_CONNECTOR_CLI_LAUNCH"}
+	alwaysKept = []string{"CLAUDE_CONFIG_DIR", "CLAUDE_CODE_OAUTH_TOKEN", "CLAUDE_CODE_USE_*"}
 )
 
 // Environ builds the whole environment of a client from base, which has the form of

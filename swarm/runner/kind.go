@@ -132,7 +132,7 @@ const (
 	Foreign Fit = iota // another program
 	TooOld
 	Tested
-	Untested // newer than all of them
+	Untested // newer than all of them, or at least not one of them
 )
 
 // A Login describes how a client logs in, and by which variables.

@@ -109,6 +109,9 @@ func (t *Turns) runIn(ctx context.Context, s Settings, w *warm, turn runner.Turn
 	out, stays := r.Serve(ctx, turn, client)
 	if stays != nil {
 		w.client, w.rested = stays, time.Now()
+		if b.Kind().NamesSessions && out.Session != "" {
+			w.session = out.Session
+		}
 		t.warm = w
 	}
 	return out

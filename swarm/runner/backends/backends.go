@@ -5,22 +5,27 @@ package backends
 
 import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
+	"github.com/claude-swarm/claude-swarm/swarm/runner/acp"
 	"github.com/claude-swarm/claude-swarm/swarm/runner/claude"
 )
 
 // New makes a backend of each kind, by its name.
 func New() map[string]runner.Backend {
-	all := make(map[string]runner.Backend)
-	for _, b := range []runner.Backend{
-		claude.New(claude.Options{}),
-	} {
-		all[b.Kind().Name] = b
+	all := map[string]runner.Backend{claude.Kind().Name: claude.New(claude.Options{})}
+	for _, c := range acp.Clients() {
+		all[c.Kind.Name] = acp.New(acp.Options{Client: c})
 	}
 	return all
 }
 
 // Kinds are all kinds. The first is the one of an agent for which nobody names another.
-func Kinds() []*runner.Kind { return []*runner.Kind{claude.Kind()} }
+func Kinds() []*runner.Kind {
+	kinds := []*runner.Kind{claude.Kind()}
+	for _, c := range acp.Clients() {
+		kinds = append(kinds, &c.Kind)
+	}
+	return kinds
+}
 
 // Kind finds a kind by its name, where "" is the first; nil when there is none of that name.
 func Kind(name string) *runner.Kind {

@@ -164,7 +164,7 @@ func (e evidence) usageLimit(f apiFailure, text string) follow.Verdict {
 	case !e.resetAt.IsZero():
 		v.ResetAt = e.resetAt
 	default:
-		v.ResetAt = resetTime(text, e.now)
+		v.ResetAt = runner.ResetTime(text, e.now)
 	}
 	return v
 }

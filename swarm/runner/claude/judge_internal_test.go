@@ -89,8 +89,8 @@ func TestResetTime(t *testing.T) {
 		"limit reached · resets 3":                                   {},
 		"API Error: Request rejected (429) · Please try again later": {},
 	} {
-		if got := resetTime(text, now); !got.Equal(want) {
-			t.Errorf("resetTime(%q) = %v, want %v", text, got, want)
+		if got := runner.ResetTime(text, now); !got.Equal(want) {
+			t.Errorf("runner.ResetTime(%q) = %v, want %v", text, got, want)
 		}
 	}
 }

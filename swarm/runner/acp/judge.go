@@ -1,0 +1,157 @@
+package acp
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+	"github.com/claude-swarm/claude-swarm/swarm/runner/follow"
+)
+
+const hintAway = "nothing has to be done: the message waits and is tried again"
+
+// judge is the verdict on a turn, at its result or at the end of its client.
+func (e *exchange) judge() follow.Verdict {
+	cause := e.run.Cause()
+	switch {
+	case e.reply.verdict.End != "":
+		return e.reply.verdict
+	case e.reply.came:
+		v := e.judgeReply()
+		if v.End.OK() && e.turn.Tools != nil && e.client.LateTools && !e.followed && !e.hasTools() {
+			return noTools(e)
+		}
+		if !v.End.OK() && cause.End != "" {
+			return cause
+		}
+		return v
+	case cause.End != "":
+		return cause
+	case e.followed:
+		return follow.Lost()
+	case e.warm() && !e.reply.heard:
+		return follow.Gone("has ended")
+	case e.step == starting && e.bad.count > 0:
+		return notACP(e)
+	case !e.reply.heard:
+		return follow.Verdict{End: runner.NoFirstEvent, Reason: e.program() + " ended before it had begun the turn" + e.dyingWords(), Hint: "look at " + e.turn.Stderr}
+	}
+	return follow.Verdict{End: runner.Failed, Reason: e.program() + " ended without a result" + e.dyingWords(), Hint: "look at " + e.turn.Stderr}
+}
+
+// warm tells whether the client had earlier turns.
+func (e *exchange) warm() bool { return e.turn.From != runner.Place{} }
+
+// judgeReply is the verdict on the answer to the prompt.
+func (e *exchange) judgeReply() follow.Verdict {
+	if e.reply.fault != nil {
+		return e.classify(e.reply.fault, true)
+	}
+	words := e.stream.words()
+	if e.stream.failed {
+		return e.classifyText(strings.TrimSpace(words+" "+e.stream.problem), 0, e.stream.info)
+	}
+	for _, p := range e.client.Errors {
+		if found := matches(p, words); found != nil {
+			status := 0
+			if len(found) > 1 {
+				status, _ = strconv.Atoi(found[1])
+			}
+			return e.classifyText(words, status, "")
+		}
+	}
+	switch reason := e.reply.finished.Reason; reason {
+	case "end_turn":
+		return follow.Verdict{End: runner.Done}
+	case "cancelled":
+		if len(e.asks.denied) > 0 {
+			return follow.Verdict{End: runner.Done} // codex ends a turn in which a command was refused
+		}
+		return follow.Verdict{End: runner.Failed, Reason: e.program() + " cancelled the turn", Hint: hintLogs(e)}
+	case "refusal":
+		return follow.Verdict{End: runner.Failed, Reason: "the model refused to go on: " + words, Hint: hintLogs(e)}
+	case "max_tokens":
+		return follow.Verdict{End: runner.Failed, Reason: "the answer was longer than the model may write", Hint: "give it less to do at once"}
+	case "max_turn_requests":
+		return follow.Verdict{End: runner.Failed, Reason: "the turn took more requests than " + e.client.Kind.Title + " allows", Hint: "give it less to do at once"}
+	default:
+		return follow.Verdict{End: runner.Failed, Reason: fmt.Sprintf("%s ended the turn for a reason that is not known here: %q", e.program(), reason), Hint: hintLogs(e)}
+	}
+}
+
+func hintLogs(e *exchange) string {
+	return "claude-swarm logs " + e.turn.Agent + " shows what it did last"
+}
+
+// program is what a person calls the client.
+func (e *exchange) program() string {
+	if e.client.Kind.Name == "acp" && len(e.turn.Spec.Command) > 0 {
+		return e.turn.Spec.Command[0]
+	}
+	return e.client.Kind.Title
+}
+
+// dyingWords are the last line of the standard error, for a reason.
+func (e *exchange) dyingWords() string {
+	lines := strings.Split(strings.TrimSpace(e.run.Stderr()), "\n")
+	if last := strings.TrimSpace(lines[len(lines)-1]); last != "" {
+		return ": " + last
+	}
+	return ""
+}
+
+// mayRest tells, at the answer to the prompt, whether the client can take another one.
+// Anything unusual is a reason to start another client, which is always right.
+func (e *exchange) mayRest() bool {
+	return e.keep && e.judge().End == runner.Done && e.run.MayStay() && len(e.asks.open) == 0 && !e.steered.missing()
+}
+
+// The verdicts on a set-up that cannot work. A retry does not help.
+
+func refused(e *exchange, why string) follow.Verdict {
+	return follow.Verdict{End: runner.Refused, Reason: e.program() + ": " + why, Hint: "check command: and backend: of agent " + e.turn.Agent}
+}
+
+func notACP(e *exchange) follow.Verdict {
+	return refused(e, fmt.Sprintf("it prints %q and is no ACP agent", e.bad.first))
+}
+
+func notSignedIn(e *exchange, f *fault) follow.Verdict {
+	return follow.Verdict{End: runner.Refused, Reason: e.program() + " is not signed in: " + f.text(), Hint: e.client.Kind.Login.Try}
+}
+
+func unknownSetting(e *exchange, id string, f *fault) follow.Verdict {
+	key, value := "permission_mode", e.turn.Spec.PermissionMode
+	if id == idModel {
+		key, value = "model", e.turn.Spec.Model
+	}
+	return follow.Verdict{End: runner.Refused, Reason: fmt.Sprintf("%s does not take the %s %q: %s", e.program(), key, value, f.text()),
+		Hint: "change " + key + ": of agent " + e.turn.Agent}
+}
+
+// noTools is the verdict on a turn whose agent could neither send nor ask. The message is not
+// the cause.
+func noTools(e *exchange) follow.Verdict {
+	return follow.Verdict{End: runner.NoFirstEvent, Reason: e.program() + " has not started the tools of " + runner.ToolServer,
+		Hint: "look at " + e.turn.Stderr + ", or set mcp: false for agent " + e.turn.Agent}
+}
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+// silenceOf is the patience with a silent client: it doubles with each turn of the agent that
+// ended for its silence, so that a model that is only slow answers at last.
+func silenceOf(c *Client, before int, stall time.Duration) time.Duration {
+	d := c.Silence
+	if d == 0 {
+		return 0
+	}
+	for range min(before, 10) {
+		d *= 2
+	}
+	if stall > 0 && d >= stall {
+		return 0 // stall_timeout ends it
+	}
+	return d
+}

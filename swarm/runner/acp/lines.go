@@ -1,0 +1,93 @@
+package acp
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+
+	"github.com/claude-swarm/claude-swarm/streamjson"
+)
+
+// maxLine is the longest line that is read, in bytes. A client sends the whole text of a file
+// that it edits, before and after.
+const maxLine = 16 << 20
+
+// A lineReader reads the lines of a client's output.
+type lineReader struct {
+	r      *bufio.Reader
+	offset int64 // behind the last line, in bytes
+}
+
+func newLineReader(r io.Reader) *lineReader { return &lineReader{r: bufio.NewReaderSize(r, 64<<10)} }
+
+// next is the next line without its end, which is valid until the next call. Of a line that is
+// longer than maxLine it is the beginning; whole is false then, and for a last line that does
+// not end.
+func (l *lineReader) next() (line []byte, whole bool, err error) {
+	long := false
+	for {
+		piece, err := l.r.ReadSlice('\n')
+		l.offset += int64(len(piece))
+		switch {
+		case len(line)+len(piece) > maxLine:
+			long = true
+		case err == nil && line == nil:
+			return bytes.TrimRight(piece, "\r\n"), true, nil
+		default:
+			line = append(line, piece...)
+		}
+		switch {
+		case err == nil:
+			return bytes.TrimRight(line, "\r\n"), !long, nil
+		case !errors.Is(err, bufio.ErrBufferFull):
+			return line, false, err
+		}
+	}
+}
+
+// badLines are lines that are no messages.
+type badLines struct {
+	count int
+	first string // the beginning of the first
+}
+
+// maxBad is how many lines that are no messages a program may print before it has answered
+// initialize: a launcher may print some notes.
+const maxBad = 50
+
+// add counts a line.
+func (b *badLines) add(line []byte) {
+	b.count++
+	if b.first == "" {
+		b.first = string(line[:min(len(line), 120)])
+	}
+}
+
+// line handles a line of the client.
+func (e *exchange) line(line []byte, whole bool) {
+	if len(bytes.TrimSpace(line)) == 0 {
+		return
+	}
+	m, ok := parse(line)
+	if !ok || !whole {
+		e.bad.add(line)
+		if e.step == starting && e.bad.count > maxBad {
+			e.fail(notACP(e))
+		} else if e.step == working {
+			e.stream.event(streamjson.Event{Kind: streamjson.KindBad}, line)
+		}
+		return
+	}
+	switch {
+	case m.isRequest():
+		e.requested(&m, line)
+	case m.isAnswer():
+		e.answered(&m, line)
+	case m.Method == "session/update":
+		e.updated(&m, line)
+	case e.step == working:
+		e.hear(line)
+		e.stream.skip(m.Method, line)
+	}
+}

@@ -1,0 +1,142 @@
+package acp
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+)
+
+// options are the keys below backend_options that change the row of a client: for a program
+// that has none, and for a version that differs from the tested one.
+func options() []runner.Option {
+	return []runner.Option{
+		key("start_timeout", "time", "How long the program may take to answer initialize.", aTime),
+		key("silence", "time", "How long it may say nothing before its model counts as away, and the turn is tried again.", aTime),
+		key("late_tools", "true or false", "It starts MCP servers with the first prompt.", aBool),
+		key("late_replay", "true or false", "After session/load the replay goes on behind the answer.", aBool),
+		key("stays", "true or false", "It does not end when its input is closed.", aBool),
+		key("servers", "session or file", "Where it takes MCP servers from; {servers} in command and env is the path of the file.", oneOf("session", "file")),
+		key("tokens", "turn, session or quota", "What the tokens of a result count.", oneOf("turn", "session", "quota")),
+		key("model_args", "list of texts", "The arguments that name the model, with {model}.", texts),
+		key("notes", "list of texts", "Beginnings of texts that the program wrote itself, and not the model.", texts),
+		key("errors", "list of patterns", "Answers that are errors; the first group may have an HTTP status.", patterns),
+		key("limits", "list of patterns", "Errors that mean a limit of the account.", patterns),
+	}
+}
+
+func key(name, kind, doc string, check func(any) error) runner.Option {
+	return runner.Option{Name: name, Type: kind, Doc: doc, Check: check}
+}
+
+func aTime(v any) error {
+	text, ok := v.(string)
+	if d, err := time.ParseDuration(text); !ok || err != nil || d <= 0 {
+		return errors.New("want a time, such as 60s")
+	}
+	return nil
+}
+
+func aBool(v any) error {
+	if _, ok := v.(bool); !ok {
+		return errors.New("want true or false")
+	}
+	return nil
+}
+
+func oneOf(words ...string) func(any) error {
+	return func(v any) error {
+		if text, ok := v.(string); !ok || !slices.Contains(words, text) {
+			return fmt.Errorf("want one of %q", words)
+		}
+		return nil
+	}
+}
+
+func texts(v any) error {
+	list, ok := v.([]any)
+	for _, each := range list {
+		if _, text := each.(string); !text {
+			ok = false
+		}
+	}
+	if !ok {
+		return errors.New("want a list of texts")
+	}
+	return nil
+}
+
+func patterns(v any) error {
+	if err := texts(v); err != nil {
+		return err
+	}
+	for _, text := range listed(v) {
+		if _, err := regexp.Compile(text); err != nil {
+			return fmt.Errorf("%q is no pattern: %w", text, err)
+		}
+	}
+	return nil
+}
+
+// listed are the texts of a list.
+func listed(v any) (all []string) {
+	list, _ := v.([]any)
+	for _, each := range list {
+		if text, ok := each.(string); ok {
+			all = append(all, text)
+		}
+	}
+	return all
+}
+
+// changedBy is the row of a client with the options of an agent, which the configuration has
+// checked. rest has the options that are the client's.
+func (c Client) changedBy(all map[string]any) (changed Client, rest map[string]any) {
+	for name, v := range all {
+		text, _ := v.(string)
+		yes, _ := v.(bool)
+		d, _ := time.ParseDuration(text)
+		switch name {
+		case "start_timeout":
+			c.Start = d
+		case "silence":
+			c.Silence = d
+		case "late_tools":
+			c.LateTools = yes
+		case "late_replay":
+			c.LateReplay = yes
+		case "stays":
+			c.Stays = yes
+		case "servers":
+			c.Servers = inSession
+			if text == "file" {
+				c.Servers = inFile
+			}
+		case "tokens":
+			c.Tokens, c.Kind.Tokens = inUsage, runner.TokensOfResult
+			switch text {
+			case "session":
+				c.Kind.Tokens = runner.TokensOfSession
+			case "quota":
+				c.Tokens = inQuota
+			}
+		case "model_args":
+			c.ModelArgs = listed(v)
+		case "notes":
+			c.Notes = listed(v)
+		case "errors":
+			c.Errors = listed(v)
+		case "limits":
+			c.Limits = listed(v)
+		default:
+			if rest == nil {
+				rest = map[string]any{}
+			}
+			rest[name] = v
+		}
+	}
+	return c, rest
+}

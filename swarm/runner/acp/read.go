@@ -1,0 +1,183 @@
+package acp
+
+import (
+	"encoding/json"
+	"strings"
+)
+
+// The types in this file are what we read of the client's messages. The library's types
+// would not do: that of version 0.13.0 loses the name that codex and claude give a tool call,
+// and refuses the whole answer to session/new for one setting of a form that it does not know.
+
+// initialized is the answer to initialize.
+type initialized struct {
+	Version int `json:"protocolVersion"`
+	Agent   struct {
+		Name    string `json:"name"`
+		Title   string `json:"title"`
+		Version string `json:"version"`
+	} `json:"agentInfo"`
+	Can struct {
+		Load bool `json:"loadSession"`
+		MCP  struct {
+			HTTP bool `json:"http"`
+			SSE  bool `json:"sse"`
+		} `json:"mcpCapabilities"`
+		Session map[string]json.RawMessage `json:"sessionCapabilities"`
+	} `json:"agentCapabilities"`
+	Login []struct {
+		ID          string `json:"id"`
+		Name        string `json:"name"`
+		Description string `json:"description"`
+	} `json:"authMethods"`
+	Meta struct {
+		Steering struct {
+			Supported bool `json:"supported"`
+		} `json:"steering"`
+	} `json:"_meta"`
+}
+
+// resumes tells whether a session of an earlier process can be resumed without its replay.
+func (i *initialized) resumes() bool {
+	_, ok := i.Can.Session["resume"]
+	return ok
+}
+
+// opened is the answer to session/new, session/load and session/resume.
+type opened struct {
+	Session string `json:"sessionId"`
+	Modes   struct {
+		Current string `json:"currentModeId"`
+		All     []struct {
+			ID string `json:"id"`
+		} `json:"availableModes"`
+	} `json:"modes"`
+	Models struct {
+		Current string `json:"currentModelId"`
+	} `json:"models"`
+	Settings []struct {
+		ID       string          `json:"id"`
+		Category string          `json:"category"`
+		Value    json.RawMessage `json:"currentValue"`
+	} `json:"configOptions"`
+}
+
+// fullMode is the id of a mode: copilot's are addresses that end in # and the name.
+func (o *opened) fullMode(name string) string {
+	for _, m := range o.Modes.All {
+		if strings.HasSuffix(m.ID, "#"+name) {
+			return m.ID
+		}
+	}
+	return name
+}
+
+// setting is the value of the setting of that category, or "".
+func (o *opened) setting(category string) (id, value string) {
+	for _, s := range o.Settings {
+		if s.Category == category || s.Category == "" && s.ID == category {
+			_ = json.Unmarshal(s.Value, &value) // not all are text
+			return s.ID, value
+		}
+	}
+	return "", ""
+}
+
+// finished is the answer to session/prompt.
+type finished struct {
+	Reason string `json:"stopReason"`
+	Usage  *usage `json:"usage"`
+	Meta   struct {
+		Quota struct {
+			Tokens *struct {
+				Input  int `json:"input_tokens"`
+				Output int `json:"output_tokens"`
+			} `json:"token_count"`
+			Models []struct {
+				Model string `json:"model"`
+			} `json:"model_usage"`
+		} `json:"quota"`
+	} `json:"_meta"`
+}
+
+// usage counts tokens.
+type usage struct {
+	Input      int `json:"inputTokens"`
+	Output     int `json:"outputTokens"`
+	CacheRead  int `json:"cachedReadTokens"`
+	CacheWrite int `json:"cachedWriteTokens"`
+	Thought    int `json:"thoughtTokens"`
+}
+
+// An update is what the client says while it works: session/update.
+type update struct {
+	Kind    string          `json:"sessionUpdate"`
+	Content json.RawMessage `json:"content"` // of a text one block, of a tool call a list
+	toolFields
+	Used *int `json:"used"`
+	Size *int `json:"size"`
+	Cost *struct {
+		Amount   float64 `json:"amount"`
+		Currency string  `json:"currency"`
+	} `json:"cost"`
+	Meta meta `json:"_meta"`
+}
+
+// toolFields are the fields of a tool call; an update has those that changed.
+type toolFields struct {
+	ID        string          `json:"toolCallId"`
+	Name      string          `json:"name"`
+	Title     string          `json:"title"`
+	ToolKind  string          `json:"kind"`
+	Status    string          `json:"status"`
+	Input     json.RawMessage `json:"rawInput"`
+	Output    json.RawMessage `json:"rawOutput"`
+	Locations []struct {
+		Path string `json:"path"`
+	} `json:"locations"`
+}
+
+// meta has what single clients say beside the protocol.
+type meta struct {
+	Codex struct {
+		Thread struct {
+			Type string `json:"type"` // active, idle, systemError
+		} `json:"threadStatus"`
+		Error *struct {
+			Message string          `json:"message"`
+			Info    json.RawMessage `json:"codexErrorInfo"`
+		} `json:"error"`
+	} `json:"codex"`
+	TerminalOutput struct {
+		Data string `json:"data"`
+	} `json:"terminal_output_delta"`
+	TerminalExit *struct {
+		Code int `json:"exit_code"`
+	} `json:"terminal_exit"`
+	MCPApproval bool `json:"is_mcp_tool_approval"`
+	MCPCall     bool `json:"is_mcp_tool_call"`
+}
+
+// A block is one piece of a text or of a tool's result.
+type block struct {
+	Type    string `json:"type"` // text, image, resource_link; or content, diff, terminal in a list of a tool
+	Text    string `json:"text"`
+	Path    string `json:"path"` // of a diff
+	Content *block `json:"content"`
+}
+
+// permissionAsked are the parameters of session/request_permission.
+type permissionAsked struct {
+	Call struct {
+		toolFields
+		Content json.RawMessage `json:"content"`
+	} `json:"toolCall"`
+	Options []option `json:"options"`
+	Meta    meta     `json:"_meta"`
+}
+
+// An option is an answer that the client offers.
+type option struct {
+	ID   string `json:"optionId"`
+	Kind string `json:"kind"`
+}

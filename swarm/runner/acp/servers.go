@@ -1,0 +1,105 @@
+package acp
+
+import (
+	"encoding/json"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	protocol "github.com/coder/acp-go-sdk"
+
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+)
+
+// toolsVars are the variables that our tools' server needs. codex starts servers with an
+// environment that has none of the client's.
+var toolsVars = []string{runner.AgentVar, runner.DirVar, runner.TokenVar, runner.MarkVar, "PATH", "HOME", "TMPDIR", "XDG_RUNTIME_DIR"}
+
+// servers are the MCP servers of a turn, by name, with our own.
+func serversOf(t runner.Turn) map[string]runner.Server {
+	all := maps.Clone(t.Spec.Servers)
+	if t.Tools == nil {
+		return all
+	}
+	if all == nil {
+		all = map[string]runner.Server{}
+	}
+	own := *t.Tools
+	own.Env = maps.Clone(own.Env)
+	if own.Env == nil {
+		own.Env = map[string]string{}
+	}
+	for _, entry := range t.Env {
+		if name, value, _ := strings.Cut(entry, "="); slices.Contains(toolsVars, name) {
+			own.Env[name] = value
+		}
+	}
+	if t.Ready != "" {
+		own.Env[runner.ReadyVar] = t.Ready
+	}
+	all[runner.ToolServer] = own
+	return all
+}
+
+// sessionServers are the servers as session/new takes them; never nil, since the protocol
+// demands the list.
+func sessionServers(all map[string]runner.Server) []protocol.McpServer {
+	list := []protocol.McpServer{}
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		s := all[name]
+		switch s.Type {
+		case "http":
+			list = append(list, protocol.McpServer{Http: &protocol.McpServerHttpInline{Type: "http", Name: name, Url: s.URL, Headers: headers(s.Headers)}})
+		case "sse":
+			list = append(list, protocol.McpServer{Sse: &protocol.McpServerSseInline{Type: "sse", Name: name, Url: s.URL, Headers: headers(s.Headers)}})
+		default:
+			list = append(list, protocol.McpServer{Stdio: &protocol.McpServerStdio{Name: name, Command: s.Command, Args: append([]string{}, s.Args...), Env: variables(s.Env)}})
+		}
+	}
+	return list
+}
+
+func headers(all map[string]string) []protocol.HttpHeader {
+	list := []protocol.HttpHeader{}
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		list = append(list, protocol.HttpHeader{Name: name, Value: all[name]})
+	}
+	return list
+}
+
+func variables(all map[string]string) []protocol.EnvVariable {
+	list := []protocol.EnvVariable{}
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		list = append(list, protocol.EnvVariable{Name: name, Value: all[name]})
+	}
+	return list
+}
+
+// writeServers writes the file from which a client takes its servers, in the form that
+// copilot and cline read; each ignores the keys of the other.
+func writeServers(path string, all map[string]runner.Server) error {
+	type entry struct {
+		Type     string            `json:"type,omitempty"`
+		Command  string            `json:"command,omitempty"`
+		Args     []string          `json:"args,omitempty"`
+		Env      map[string]string `json:"env,omitempty"`
+		URL      string            `json:"url,omitempty"`
+		Headers  map[string]string `json:"headers,omitempty"`
+		Tools    []string          `json:"tools"`    // copilot: which tools it offers
+		Disabled bool              `json:"disabled"` // cline
+	}
+	file := struct {
+		Servers map[string]entry `json:"mcpServers"`
+	}{map[string]entry{}}
+	for name, s := range all {
+		e := entry{Type: s.Type, Command: s.Command, Args: s.Args, Env: s.Env, URL: s.URL, Headers: s.Headers, Tools: []string{"*"}}
+		file.Servers[name] = e
+	}
+	data, err := json.MarshalIndent(file, "", "  ")
+	if err != nil {
+		return err
+	}
+	_ = os.Remove(path) // its mode may have been another
+	return os.WriteFile(path, append(data, '\n'), 0o600)
+}

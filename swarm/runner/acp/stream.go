@@ -1,0 +1,231 @@
+package acp
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/claude-swarm/claude-swarm/streamjson"
+)
+
+// A stream makes events of the updates of one prompt. The client tells its texts and tool
+// calls in pieces; an event has the whole of one.
+type stream struct {
+	client  *Client
+	session string
+	partial bool // emit the pieces of texts too
+	emit    func(*streamjson.Event)
+
+	text    strings.Builder // of the message that is being written
+	thought strings.Builder
+	last    string // the last finished message
+	calls   map[string]*toolCall
+	order   []*toolCall // in which they were told
+
+	used, size int      // of the context, in tokens; 0: unknown
+	cost       *float64 // the session's total, in US dollars; nil: not told
+	failed     bool     // the client says that the turn has failed (codex)
+	problem    string   // its words about that
+	info       string   // its word for the cause
+	retries    int      // how often it said that it asks the model again
+}
+
+// observe takes an update. raw is its line.
+func (s *stream) observe(u *update, raw []byte) {
+	switch u.Kind {
+	case "agent_message_chunk":
+		s.chunk(u, raw)
+	case "agent_thought_chunk":
+		var b block
+		if lenient(u.Content, &b) && b.Text != "" {
+			s.endText(raw)
+			s.thought.WriteString(b.Text)
+		}
+	case "tool_call", "tool_call_update":
+		if u.ID == "" {
+			s.skip(u.Kind, raw)
+			return
+		}
+		s.endTexts(raw)
+		c := s.call(u.ID)
+		c.merge(u.toolFields, u.Content, &u.Meta)
+		s.tell(c, raw)
+	case "usage_update":
+		s.usage(u, raw)
+	case "session_info_update":
+		s.codexSays(u, raw)
+	default:
+		s.skip(u.Kind, raw)
+	}
+}
+
+// skip passes on what means nothing to us.
+func (s *stream) skip(what string, raw []byte) {
+	s.event(streamjson.Event{Kind: streamjson.KindOther, What: what}, raw)
+}
+
+func (s *stream) event(ev streamjson.Event, raw []byte) {
+	ev.Session, ev.Raw = s.session, raw
+	s.emit(&ev)
+}
+
+// chunk is a piece of the answer.
+func (s *stream) chunk(u *update, raw []byte) {
+	var b block
+	if !lenient(u.Content, &b) || b.Text == "" || s.text.Len() == 0 && s.client.isNote(b.Text) {
+		s.skip(u.Kind, raw)
+		return
+	}
+	s.endThought(raw)
+	s.text.WriteString(b.Text)
+	if s.partial {
+		s.event(streamjson.Event{Kind: streamjson.KindPartial, Blocks: []streamjson.Block{{Kind: streamjson.BlockText, Text: b.Text}}}, raw)
+	}
+}
+
+func (s *stream) endTexts(raw []byte) {
+	s.endThought(raw)
+	s.endText(raw)
+}
+
+func (s *stream) endThought(raw []byte) {
+	if text := s.thought.String(); text != "" {
+		s.thought.Reset()
+		s.event(streamjson.Event{Kind: streamjson.KindAssistant, Blocks: []streamjson.Block{{Kind: streamjson.BlockThinking, Text: text}}}, raw)
+	}
+}
+
+func (s *stream) endText(raw []byte) {
+	text := s.text.String()
+	s.text.Reset()
+	if strings.TrimSpace(text) == "" {
+		return
+	}
+	s.last = text
+	s.event(streamjson.Event{Kind: streamjson.KindAssistant, Blocks: []streamjson.Block{{Kind: streamjson.BlockText, Text: text}}}, raw)
+}
+
+// call is the call of that id; it may be the first that is told of it.
+func (s *stream) call(id string) *toolCall {
+	c := s.calls[id]
+	if c == nil {
+		c = &toolCall{toolFields: toolFields{ID: id}}
+		if s.calls == nil {
+			s.calls = map[string]*toolCall{}
+		}
+		s.calls[id] = c
+		s.order = append(s.order, c)
+	}
+	return c
+}
+
+// tell emits what is new about a call.
+func (s *stream) tell(c *toolCall, raw []byte) {
+	failed, done := c.done()
+	if !c.announced && (done || c.described()) {
+		s.announce(c, raw)
+	}
+	if !done || c.ended {
+		return
+	}
+	c.ended = true
+	text, lost := c.result()
+	s.event(streamjson.Event{Kind: streamjson.KindUser, Blocks: []streamjson.Block{{
+		Kind: streamjson.BlockToolResult, ID: c.ID, Text: text, Failed: failed, Lost: lost,
+	}}}, raw)
+}
+
+func (s *stream) announce(c *toolCall, raw []byte) {
+	if c.announced {
+		return
+	}
+	c.announced = true
+	s.event(streamjson.Event{Kind: streamjson.KindAssistant, Blocks: []streamjson.Block{{
+		Kind: streamjson.BlockToolUse, ID: c.ID, Name: c.name(), Input: c.input(),
+	}}}, raw)
+}
+
+// open tells whether a tool call has no result yet.
+func (s *stream) open() bool {
+	for _, c := range s.order {
+		if !c.ended {
+			return true
+		}
+	}
+	return false
+}
+
+// usage is the size of the context, and the cost of the session.
+func (s *stream) usage(u *update, raw []byte) {
+	if u.Cost != nil && strings.EqualFold(u.Cost.Currency, "USD") {
+		amount := u.Cost.Amount
+		s.cost = &amount
+	}
+	if u.Size != nil && *u.Size > 0 {
+		s.size = *u.Size
+	}
+	if u.Used == nil || *u.Used <= 0 {
+		s.skip(u.Kind, raw)
+		return
+	}
+	s.used = *u.Used
+	s.event(streamjson.Event{Kind: streamjson.KindAssistant, Usage: &streamjson.Usage{Input: s.used}}, raw)
+}
+
+// codexSays reads what codex tells of its thread: that it failed, which no answer says, and
+// that it asks the model again.
+func (s *stream) codexSays(u *update, raw []byte) {
+	codex := u.Meta.Codex
+	if codex.Thread.Type == "systemError" {
+		s.failed = true
+	}
+	if codex.Error == nil {
+		s.skip(u.Kind, raw)
+		return
+	}
+	s.problem, s.info = codex.Error.Message, errorInfo(codex.Error.Info)
+	s.retries++
+	s.event(streamjson.Event{Kind: streamjson.KindRetry, Retry: &streamjson.Retry{
+		Attempt: s.retries, Status: statusIn(codex.Error.Info), Error: s.problem,
+	}}, raw)
+}
+
+// errorInfo is codex's word for an error: a text, or the only key of an object.
+func errorInfo(info json.RawMessage) string {
+	var word string
+	if json.Unmarshal(info, &word) == nil {
+		return word
+	}
+	var object map[string]json.RawMessage
+	if json.Unmarshal(info, &object) == nil {
+		for key := range object {
+			return key
+		}
+	}
+	return ""
+}
+
+// words are the agent's last words.
+func (s *stream) words() string {
+	if text := strings.TrimSpace(s.text.String()); text != "" {
+		return text
+	}
+	return strings.TrimSpace(s.last)
+}
+
+// end emits what is not finished, and the result of the turn.
+func (s *stream) end(result streamjson.Result, tokens *streamjson.Usage, raw []byte) {
+	s.endTexts(raw)
+	for _, c := range s.order {
+		if !c.announced {
+			s.announce(c, raw)
+		}
+	}
+	result.Text = s.words()
+	if result.ContextLimit == 0 {
+		result.ContextLimit = s.size
+	}
+	if s.cost != nil {
+		result.CostUSD = *s.cost
+	}
+	s.event(streamjson.Event{Kind: streamjson.KindResult, Result: &result, Usage: tokens}, raw)
+}

@@ -1,0 +1,274 @@
+package acp
+
+import (
+	"bytes"
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/claude-swarm/claude-swarm/streamjson"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+)
+
+// A toolCall is what is known of a tool call so far. Clients tell it in pieces: opencode
+// names the command in a later update, cline sends updates before the call, and gemini asks
+// for permission without any update.
+type toolCall struct {
+	toolFields
+	paths     []string // of locations and diffs
+	text      string   // of its content, as last told
+	terminal  strings.Builder
+	failed    bool // a command of it ended with another status than 0
+	announced bool // the event of the call was emitted
+	ended     bool // the event of its result was emitted
+	mcp       bool // the client says that it is a tool of an MCP server
+}
+
+// merge adds what an update tells.
+func (c *toolCall) merge(f toolFields, content json.RawMessage, m *meta) {
+	for _, field := range []struct{ to, from *string }{
+		{&c.Name, &f.Name}, {&c.Title, &f.Title}, {&c.ToolKind, &f.ToolKind}, {&c.Status, &f.Status},
+	} {
+		if *field.from != "" {
+			*field.to = *field.from
+		}
+	}
+	if says(f.Input) {
+		c.Input = slices.Clone(f.Input)
+	}
+	if says(f.Output) {
+		c.Output = slices.Clone(f.Output)
+	}
+	for _, l := range f.Locations {
+		c.addPath(l.Path)
+	}
+	var blocks []block
+	if lenientList(content, &blocks) && len(blocks) > 0 {
+		var texts []string
+		for _, b := range blocks {
+			switch {
+			case b.Type == "diff":
+				c.addPath(b.Path)
+			case b.Content != nil && b.Content.Text != "":
+				texts = append(texts, b.Content.Text)
+			}
+		}
+		c.text = strings.Join(texts, "\n")
+	}
+	c.terminal.WriteString(m.TerminalOutput.Data)
+	if m.TerminalExit != nil {
+		c.failed = m.TerminalExit.Code != 0
+	}
+	c.mcp = c.mcp || m.MCPApproval || m.MCPCall
+}
+
+func (c *toolCall) addPath(path string) {
+	if path != "" && !slices.Contains(c.paths, path) {
+		c.paths = append(c.paths, path)
+	}
+}
+
+// says tells whether a value is more than null or an empty object.
+func says(value json.RawMessage) bool {
+	trimmed := bytes.TrimSpace(value)
+	return len(trimmed) > 0 && !bytes.Equal(trimmed, []byte("null")) && !bytes.Equal(trimmed, []byte("{}"))
+}
+
+// lenientList is lenient for a list.
+func lenientList(data []byte, into any) bool {
+	trimmed := bytes.TrimSpace(data)
+	if len(trimmed) == 0 || trimmed[0] != '[' {
+		return false
+	}
+	return lenient(data, into) || json.Valid(data)
+}
+
+// described tells whether the call can be shown: enough of it is known.
+func (c *toolCall) described() bool {
+	if c.ToolKind == execute {
+		return c.command() != ""
+	}
+	return says(c.Input) || len(c.paths) > 0
+}
+
+// The kinds of tools that mean something to us.
+const (
+	execute = "execute"
+	edit    = "edit"
+	remove  = "delete"
+	move    = "move"
+	other   = "other"
+)
+
+// inputFields are the names under which clients give the parts of an input.
+type inputFields struct {
+	Command  json.RawMessage   `json:"command"`
+	Commands []string          `json:"commands"`
+	Cmd      string            `json:"cmd"`
+	Paths    map[string]string `json:"-"`
+}
+
+// command is the command line of a call that runs one. gemini gives it as the title.
+func (c *toolCall) command() string {
+	if c.ToolKind != execute || c.mcp {
+		return ""
+	}
+	var in inputFields
+	lenient(c.Input, &in)
+	var line string
+	var words []string
+	switch {
+	case len(in.Commands) > 0:
+		return strings.Join(in.Commands, "\n")
+	case in.Cmd != "":
+		return in.Cmd
+	case json.Unmarshal(in.Command, &line) == nil && line != "":
+		return line
+	case json.Unmarshal(in.Command, &words) == nil && len(words) > 0:
+		return strings.Join(words, " ")
+	case says(c.Input) || c.Status == "pending" && c.Title == c.Name:
+		return ""
+	}
+	return c.Title
+}
+
+// pathKeys are the names under which clients give the path of a file.
+var pathKeys = []string{"path", "file_path", "filePath", "absolute_path", "filename"}
+
+// files are the files that the call concerns.
+func (c *toolCall) files() []string {
+	files := slices.Clone(c.paths)
+	var in map[string]json.RawMessage
+	if json.Unmarshal(c.Input, &in) == nil {
+		for _, key := range pathKeys {
+			var path string
+			if json.Unmarshal(in[key], &path) == nil && path != "" && !slices.Contains(files, path) {
+				files = append(files, path)
+			}
+		}
+		var folders []string
+		if json.Unmarshal(in["directories"], &folders) == nil {
+			for _, f := range folders {
+				if !slices.Contains(files, f) {
+					files = append(files, f)
+				}
+			}
+		}
+	}
+	return files
+}
+
+// ownTool recognizes the names that clients make of a tool of our server: mcp__dead-drop__send,
+// mcp_dead-drop_send, dead-drop-send, dead-drop__send, dead-drop/send, mcp.dead-drop.send, and
+// gemini's "send (dead-drop MCP Server)".
+var ownTool = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:(?:Tool: )?(?:mcp[_.]+)?dead[-_]drop(?:[-_./]+|\.)([a-z][a-z_]*)\b|([a-z][a-z_]*) \(dead-drop MCP Server\)$)`)
+})
+
+// codexInput is what codex gives as the input of a tool of a server.
+type codexInput struct {
+	Server    string          `json:"server"`
+	Tool      string          `json:"tool"`
+	Arguments json.RawMessage `json:"arguments"`
+}
+
+// own is the name of our server's tool that is called; "" for every other tool.
+func (c *toolCall) own() string {
+	if !c.mcp && c.ToolKind != "" && c.ToolKind != other {
+		return "" // a command or path may have any words
+	}
+	for _, name := range []string{c.Name, c.Title, c.ID} {
+		if found := ownTool().FindStringSubmatch(name); found != nil {
+			return found[1] + found[2]
+		}
+	}
+	return ""
+}
+
+// name is what the events call the tool: its kind, or the name of a tool of a server, which
+// for our own is that of [runner.ToolServer].
+func (c *toolCall) name() string {
+	if tool := c.own(); tool != "" {
+		return "mcp__" + runner.ToolServer + "__" + tool
+	}
+	if c.ToolKind == "" || c.ToolKind == other || c.mcp {
+		if c.Name != "" {
+			return c.Name
+		}
+		if title, _, _ := strings.Cut(c.Title, ":"); title != "" {
+			return title
+		}
+		return other
+	}
+	return c.ToolKind
+}
+
+// A toolInput is what the events have as the input of a tool of the client itself, whatever
+// the client calls the parts.
+type toolInput struct {
+	Command string          `json:"command,omitempty"`
+	Path    string          `json:"path,omitempty"`
+	Title   string          `json:"title,omitempty"`
+	Input   json.RawMessage `json:"input,omitempty"` // as the client gives it
+}
+
+// input is the input in the events: that of a server's tool unchanged.
+func (c *toolCall) input() json.RawMessage {
+	if name := c.name(); name != c.ToolKind && says(c.Input) {
+		var in codexInput
+		if c.mcp && lenient(c.Input, &in) && says(in.Arguments) {
+			return in.Arguments
+		}
+		return c.Input
+	}
+	in := toolInput{Command: c.command(), Title: c.Title}
+	if in.Title == in.Command {
+		in.Title = ""
+	}
+	if files := c.files(); len(files) > 0 && c.ToolKind != execute {
+		in.Path = files[0]
+	}
+	if says(c.Input) && json.Valid(c.Input) {
+		in.Input = c.Input
+	}
+	data, err := json.Marshal(in)
+	if err != nil {
+		return json.RawMessage("{}") // its own input is no JSON
+	}
+	return data
+}
+
+// result is the text of the call's result.
+func (c *toolCall) result() (text string, lost int64) {
+	text = c.text
+	if text == "" {
+		text = c.terminal.String()
+	}
+	if text == "" {
+		var out struct {
+			Output string `json:"output"`
+			Error  string `json:"error"`
+		}
+		if lenient(c.Output, &out) {
+			text = out.Output + out.Error
+		}
+	}
+	if len(text) > streamjson.MaxResult {
+		lost = int64(len(text) - streamjson.MaxResult)
+		text = strings.ToValidUTF8(text[:streamjson.MaxResult], "")
+	}
+	return text, lost
+}
+
+// done tells whether the client says that the call has ended, and how.
+func (c *toolCall) done() (failed, done bool) {
+	switch c.Status {
+	case "completed":
+		return c.failed, true
+	case "failed":
+		return true, true
+	}
+	return false, false
+}

@@ -1,0 +1,74 @@
+package acp
+
+import (
+	"encoding/json"
+	"testing"
+)
+
+// The forms in which clients name a tool of our server, and calls that only look like one.
+func TestOwnTools(t *testing.T) {
+	for _, test := range []struct {
+		call toolFields
+		mcp  bool
+		want string
+	}{
+		{toolFields{Title: "send (dead-drop MCP Server)", ToolKind: "other", ID: "mcp_dead-drop_send__1"}, false, "send"},
+		{toolFields{Title: "mcp.dead-drop.list_agents", ToolKind: "execute"}, true, "list_agents"},
+		{toolFields{Title: "dead-drop_send", ToolKind: "other"}, false, "send"},
+		{toolFields{Title: `dead-drop__send: {"to":"a"}`, ToolKind: "other"}, false, "send"},
+		{toolFields{Title: "dead-drop-board_read"}, false, "board_read"},
+		{toolFields{Name: "mcp__dead-drop__ask", Title: "ask", ToolKind: "other"}, false, "ask"},
+		{toolFields{Name: "mcp__dead_drop__ask", ToolKind: "other"}, false, "ask"},
+		{toolFields{Title: "dead-drop/send", ToolKind: "edit"}, false, ""},
+		{toolFields{Title: "dead-drop-send; rm -rf /", ToolKind: "execute"}, false, ""},
+		{toolFields{Title: "echo (dead-drop MCP Server)", ToolKind: "execute"}, false, ""},
+		{toolFields{Title: "rm -rf / send (dead-drop MCP Server)", ToolKind: "other"}, false, ""},
+		{toolFields{Title: "files__read", ToolKind: "other"}, false, ""},
+	} {
+		c := toolCall{toolFields: test.call, mcp: test.mcp}
+		if got := c.own(); got != test.want {
+			t.Errorf("%+v is our %q, want %q", test.call, got, test.want)
+		}
+	}
+}
+
+// The command lines and paths of the real clients' calls.
+func TestCommandsAndPaths(t *testing.T) {
+	for _, test := range []struct {
+		call          toolFields
+		command, path string
+	}{
+		{toolFields{ToolKind: "execute", Title: "echo hi > a.txt"}, "echo hi > a.txt", ""}, // gemini
+		{toolFields{ToolKind: "execute", Title: "scripted", Input: json.RawMessage(`{"command":"npm test","description":"scripted"}`)}, "npm test", ""},
+		{toolFields{ToolKind: "execute", Title: "run_commands: a", Input: json.RawMessage(`{"commands":["a","b"]}`)}, "a\nb", ""},
+		{toolFields{ToolKind: "execute", Title: "bash", Input: json.RawMessage(`{"cwd":"/p"}`)}, "", ""},
+		{toolFields{ToolKind: "execute", Input: json.RawMessage(`{"command":["bash","-lc","ls"]}`)}, "bash -lc ls", ""},
+		{toolFields{ToolKind: "edit", Input: json.RawMessage(`{"path":"a.go","new_text":"x"}`)}, "", "a.go"},
+		{toolFields{ToolKind: "edit", Input: json.RawMessage(`"odd"`)}, "", ""},
+	} {
+		c := toolCall{toolFields: test.call}
+		path := ""
+		if files := c.files(); len(files) > 0 {
+			path = files[0]
+		}
+		if c.command() != test.command || path != test.path {
+			t.Errorf("%s %s: command %q and path %q, want %q and %q", test.call.Title, test.call.Input, c.command(), path, test.command, test.path)
+		}
+	}
+}
+
+// Messages are read as far as they are known.
+func TestLenient(t *testing.T) {
+	m, ok := parse([]byte(`{"jsonrpc":"2.0","method":"session/update","params":{"update":{"sessionUpdate":"usage_update","used":"many","size":100,"new":[1]}},"id":null}`))
+	var p struct {
+		Update update `json:"update"`
+	}
+	if !ok || m.isRequest() || !lenient(m.Params, &p) || p.Update.Kind != "usage_update" || p.Update.Size == nil || *p.Update.Size != 100 {
+		t.Errorf("read as %+v of %+v, ok %v", p, m, ok)
+	}
+	for _, line := range []string{"", "prose", "[]", `"text"`, "12", "{}", `{"id":1}`, `{"method":""}`, `{"jsonrpc":`} {
+		if m, ok := parse([]byte(line)); ok {
+			t.Errorf("%q is a message: %+v", line, m)
+		}
+	}
+}

@@ -1,0 +1,39 @@
+package acp
+
+import (
+	"encoding/json"
+	"strings"
+)
+
+// tools knows the calls in the events of a stream; see toolCall.input.
+type tools struct{}
+
+// About is the command line, the path or the title.
+func (tools) About(_ string, input []byte) string {
+	var in toolInput
+	lenient(input, &in)
+	for _, text := range []string{in.Command, in.Path, in.Title} {
+		if text != "" {
+			return text
+		}
+	}
+	return ""
+}
+
+// Changes is the path of a call that edits, deletes or moves a file.
+func (tools) Changes(tool string, input []byte) string {
+	if tool != edit && tool != remove && tool != move {
+		return ""
+	}
+	var in toolInput
+	lenient(input, &in)
+	return in.Path
+}
+
+// Allow is an entry of permissions: the kind and what it concerns.
+func (t tools) Allow(tool string, input []byte) string {
+	if about, _, _ := strings.Cut(t.About(tool, input), "\n"); about != "" && json.Valid(input) {
+		return tool + " " + about
+	}
+	return tool
+}

@@ -1,0 +1,68 @@
+package acp
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/claude-swarm/claude-swarm/swarm/runner/follow"
+)
+
+// A warm is a client whose last turn is over.
+type warm struct {
+	*follow.Warm
+	session session
+}
+
+// Stirs looks at what the client has said since its answer: settings and names do not matter,
+// work that nobody asked for does.
+func (w *warm) Stirs() bool {
+	out, err := w.Unasked()
+	if err != nil {
+		return true // nobody could read its next turn
+	}
+	defer out.Close()
+	lines := newLineReader(io.LimitReader(out, mostUnasked))
+	for {
+		line, _, err := lines.next()
+		if m, ok := parse(line); ok && works(&m) {
+			return true
+		}
+		if err != nil {
+			return !errors.Is(err, io.EOF) || lines.offset == mostUnasked
+		}
+	}
+}
+
+// mostUnasked bounds the output of a client between two turns, in bytes.
+const mostUnasked = 1 << 20
+
+// works tells whether a message is about work of the model.
+func works(m *message) bool {
+	if m.isRequest() {
+		return true
+	}
+	var p struct {
+		Update struct {
+			Kind string `json:"sessionUpdate"`
+		} `json:"update"`
+	}
+	if m.Method != "session/update" || json.Unmarshal(m.Params, &p) != nil {
+		return false
+	}
+	switch p.Update.Kind {
+	case "agent_message_chunk", "agent_thought_chunk", "tool_call", "tool_call_update", "plan":
+		return true
+	}
+	return false
+}
+
+// removeReady removes the file by which an earlier client has proven its tools.
+func removeReady(path string) error {
+	if err := os.Remove(path); path != "" && err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,101 @@
+package acp
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+)
+
+// A message is one line of the client: JSON-RPC 2.0. A message with a method is a request
+// when it has an id, and else a notification; one without a method is an answer to us.
+type message struct {
+	ID     json.RawMessage `json:"id"`
+	Method string          `json:"method"`
+	Params json.RawMessage `json:"params"`
+	Result json.RawMessage `json:"result"`
+	Error  *fault          `json:"error"`
+}
+
+// A fault is the error of an answer.
+type fault struct {
+	Code    int             `json:"code"`
+	Message string          `json:"message"`
+	Data    json.RawMessage `json:"data"`
+}
+
+// The codes of JSON-RPC and of the protocol that mean something to us.
+const (
+	codeNoMethod     = -32601
+	codeAuthRequired = -32000
+)
+
+// parse reads a line; ok is false for a line that is no message.
+func parse(line []byte) (m message, ok bool) {
+	if !lenient(line, &m) {
+		return message{}, false
+	}
+	return m, m.Method != "" || m.isAnswer()
+}
+
+func (m *message) isRequest() bool { return m.Method != "" && len(m.ID) > 0 && string(m.ID) != "null" }
+
+func (m *message) isAnswer() bool {
+	return m.Method == "" && len(m.ID) > 0 && (m.Error != nil || m.Result != nil)
+}
+
+// answers tells whether the message is the answer to our request of that id.
+func (m *message) answers(id string) bool {
+	var got string
+	return m.isAnswer() && json.Unmarshal(m.ID, &got) == nil && got == id
+}
+
+// lenient decodes JSON as far as it can: a field of another type than ours is left out, since
+// clients of next year may say more than those of today. It is false for what is no JSON
+// object.
+func lenient(data []byte, into any) bool {
+	err := json.Unmarshal(data, into)
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		return wrong.Field != "" // else the whole is something else
+	}
+	return err == nil
+}
+
+// request is the line of a request of ours; an empty id makes it a notification.
+func request(id, method string, params any) []byte {
+	return encode(struct {
+		Version string `json:"jsonrpc"`
+		ID      string `json:"id,omitempty"`
+		Method  string `json:"method"`
+		Params  any    `json:"params"`
+	}{"2.0", id, method, params})
+}
+
+// answer is the line that answers a request of the client.
+func answer(id json.RawMessage, result any) []byte {
+	return encode(struct {
+		Version string          `json:"jsonrpc"`
+		ID      json.RawMessage `json:"id"`
+		Result  any             `json:"result"`
+	}{"2.0", id, result})
+}
+
+// refuseMethod answers a request that we do not serve.
+func refuseMethod(id json.RawMessage, method string) []byte {
+	type refusal struct {
+		Code    int    `json:"code"`
+		Message string `json:"message"`
+	}
+	return encode(struct {
+		Version string          `json:"jsonrpc"`
+		ID      json.RawMessage `json:"id"`
+		Error   refusal         `json:"error"`
+	}{"2.0", id, refusal{codeNoMethod, fmt.Sprintf("method not found: %q", method)}})
+}
+
+func encode(v any) []byte {
+	line, err := json.Marshal(v)
+	if err != nil {
+		panic("acp: a message of strings and numbers cannot fail to be JSON: " + err.Error())
+	}
+	return append(line, '\n')
+}

@@ -1,0 +1,86 @@
+package runner
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+var (
+	resetEpoch = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\|(\d{10})\b`) })
+	// An optional day, a time on the clock, an optional zone.
+	resetClock = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)\b(?:resets?(?: at| on)?|try again at) (?:([a-z]{3,9}) (\d{1,2})(?:,| at)? (?:at )?)?(\d{1,2})(?::(\d{2}))? ?(am|pm)?(?: \(([^)]+)\))?`)
+	})
+	resetIn = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)\b(?:resets?|try again) in (?:(\d+) ?d(?:ays?)? ?)?(?:(\d+) ?h(?:ours?)? ?)?(?:(\d+) ?m(?:in(?:utes?)?)?)?`)
+	})
+)
+
+// ResetTime reads from the text of a limit when it ends; zero when the text does not say. A
+// time on the clock is the next one after now.
+func ResetTime(text string, now time.Time) time.Time {
+	if m := resetEpoch().FindStringSubmatch(text); m != nil {
+		seconds, _ := strconv.ParseInt(m[1], 10, 64)
+		return time.Unix(seconds, 0)
+	}
+	if m := resetIn().FindStringSubmatch(text); m != nil && m[1]+m[2]+m[3] != "" {
+		return now.Add(time.Duration(number(m[1]))*24*time.Hour + time.Duration(number(m[2]))*time.Hour + time.Duration(number(m[3]))*time.Minute)
+	}
+	m := resetClock().FindStringSubmatch(text)
+	if m == nil || m[4] == "" && m[5] == "" {
+		return time.Time{} // a bare number is not a time
+	}
+	zone := now.Location()
+	if m[6] != "" {
+		named, err := time.LoadLocation(m[6])
+		if err != nil {
+			return time.Time{}
+		}
+		zone = named
+	}
+	hour, minute := number(m[3]), number(m[4])
+	switch strings.ToLower(m[5]) {
+	case "pm":
+		hour = hour%12 + 12
+	case "am":
+		hour %= 12
+	}
+	if hour > 23 || minute > 59 {
+		return time.Time{}
+	}
+	local := now.In(zone)
+	if m[1] == "" {
+		at := time.Date(local.Year(), local.Month(), local.Day(), hour, minute, 0, 0, zone)
+		if !at.After(now) {
+			at = at.AddDate(0, 0, 1)
+		}
+		return at
+	}
+	month, ok := monthOf(m[1])
+	if !ok {
+		return time.Time{}
+	}
+	at := time.Date(local.Year(), month, number(m[2]), hour, minute, 0, 0, zone)
+	if now.Sub(at) > 24*time.Hour {
+		at = at.AddDate(1, 0, 0) // in January it speaks of the coming one
+	}
+	return at
+}
+
+func monthOf(name string) (time.Month, bool) {
+	for m := time.January; m <= time.December; m++ {
+		if strings.EqualFold(name, m.String()) || strings.EqualFold(name, m.String()[:3]) {
+			return m, true
+		}
+	}
+	return 0, false
+}
+
+// number reads what a pattern has found to be digits; "" is 0.
+func number(digits string) int {
+	n, _ := strconv.Atoi(digits)
+	return n
+}
