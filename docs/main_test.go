@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// update says whether to rewrite the pages instead of comparing them.
+// update reports whether to rewrite the pages instead of comparing them.
 var update = os.Getenv("UPDATE") != ""
 
 // patience is the most time for one command of a page.

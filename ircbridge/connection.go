@@ -33,7 +33,7 @@ type connection struct {
 	retired  bool
 }
 
-// usable says whether the connection can post now.
+// usable reports whether the connection can post now.
 func (c *connection) usable() bool { return c.up && !c.doubtful }
 
 // doubt notes that the connection has failed before its event says so: it posts nothing
@@ -60,7 +60,7 @@ func (c *connection) begun(st irc.State) {
 	}
 }
 
-// has says whether a nick is, or was, a nick of the connection.
+// has reports whether a nick is, or was, a nick of the connection.
 func (c *connection) has(nick string) bool { return slices.Contains(c.nicks, c.fold.Fold(nick)) }
 
 // connect makes a connection and begins to keep it up until ctx is done.
@@ -112,7 +112,7 @@ func (l *link) connect(ctx context.Context, agent, nick string) (*connection, er
 	return c, nil
 }
 
-// hungUp says whether the other side ended a connection, as opposed to one that fell silent
+// hungUp reports whether the other side ended a connection, as opposed to one that fell silent
 // or that we ended: spoken if the server said so, and not only that it shuts down; bare if
 // the connection ended without a word.
 func hungUp(err error) (spoken, bare bool) {

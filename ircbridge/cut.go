@@ -111,7 +111,7 @@ func (c cutter) said(rest, heard string) int {
 	return 0
 }
 
-// alike says whether one of our lines begins as rest does.
+// alike reports whether one of our lines begins as rest does.
 func (c cutter) alike(rest, heard string) bool {
 	line, ok := strings.CutPrefix(heard, c.prefix)
 	line = strings.TrimPrefix(line, again)

@@ -129,7 +129,7 @@ func (s *speech) landCut(conn *irc.Conn) {
 	s.l.host.LookAgain()
 }
 
-// inside says whether a connection may speak to a target: it is in that channel, or the
+// inside reports whether a connection may speak to a target: it is in that channel, or the
 // target is not a channel.
 func (l *link) inside(conn *irc.Conn, target string) bool {
 	if !l.IsChannel(target) {

@@ -285,7 +285,7 @@ func (l *link) Ours(nick string) bool {
 	return false
 }
 
-// now says whether a nick is one of ours at this moment.
+// now reports whether a nick is one of ours at this moment.
 func (l *link) now(nick string) bool {
 	if l.main.fold.Same(nick, l.main.nick) {
 		return true

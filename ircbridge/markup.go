@@ -13,7 +13,7 @@ func withoutMarkup(text string) string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
-// isMarkup says whether a line of Markdown is the fence of a block of code, the line between
+// isMarkup reports whether a line of Markdown is the fence of a block of code, the line between
 // the head of a table and its rows, or a rule.
 func isMarkup(line string) bool {
 	line = strings.TrimSpace(line)

@@ -36,7 +36,7 @@ func (names) Plain(text string) string { return irc.PlainText(text) }
 // IsChannel implements [bridge.Names]: by the signs with which channels begin on most servers.
 func (names) IsChannel(target string) bool { return isChannel(target) }
 
-// isChannel says whether a target is a channel when no server has told which signs its
+// isChannel reports whether a target is a channel when no server has told which signs its
 // channels begin with.
 func isChannel(target string) bool {
 	return target != "" && strings.IndexByte("#&+!", target[0]) >= 0

@@ -49,7 +49,7 @@ func (s *speech) recall(f *saying) {
 // connection of ours: 18 s were seen with 40 lines.
 const lingerPatience = 20 * time.Second
 
-// lingers says whether to wait with a message that may have been said: the nick of an
+// lingers reports whether to wait with a message that may have been said: the nick of an
 // earlier connection is still there, so the history is not complete yet. Once a channel is
 // caught up, its members are known.
 func (l *link) lingers(channel string) bool {
@@ -60,7 +60,7 @@ func (l *link) lingers(channel string) bool {
 	return time.Since(l.main.since) < lingerPatience && conn.HistoryLimit() > 0 && l.earlier(conn, channel)
 }
 
-// earlier says whether one of our earlier nicks is in a channel, besides the present one.
+// earlier reports whether one of our earlier nicks is in a channel, besides the present one.
 func (l *link) earlier(conn *irc.Conn, channel string) bool {
 	members, _, _ := conn.Members(channel)
 	return slices.ContainsFunc(members, func(nick string) bool { return l.Ours(nick) && !l.now(nick) })

@@ -61,10 +61,10 @@ func (a *agent) kind() *runner.Kind {
 	return turn.BackendOf(a.turnDeps.Backends, a.spec().Backend).Kind()
 }
 
-// hasTools tells whether the agent's client gets the tools of the swarm.
+// hasTools reports whether the agent's client gets the tools of the swarm.
 func (a *agent) hasTools(s Spec) bool { return s.Tools && a.turnDeps.Tools != nil }
 
-// stopped tells whether the agent must stay stopped.
+// stopped reports whether the agent must stay stopped.
 func (a *agent) stopped() bool { return a.holds.Of(a.name).Stopped != nil }
 
 // show publishes a change of state.

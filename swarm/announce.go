@@ -28,8 +28,8 @@ const (
 	// announceSlack is how much later a message that was written earlier may appear. The
 	// keys make sure that no message is shown twice.
 	announceSlack = time.Minute
-	// oldMail is the age from which nobody wants to see mail any more after the daemon, or
-	// the bridge, was away.
+	// oldMail is the age above which mail is not shown any more after the daemon, or the
+	// bridge, was away.
 	oldMail = 24 * time.Hour
 )
 

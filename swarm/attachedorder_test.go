@@ -8,12 +8,13 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
 )
 
-// The hooks of a session in the orders in which Claude Code 2.1.197 and 2.1.330 call
-// them. A step is a hook with the id of its prompt: expand and submit are given a prompt,
-// fetch is a ! line of /inbox and knows no id, stop and again end a turn, again one that
-// the Stop hook itself began. Behind the id stand the sub-agents that still work at the
-// end of a turn; "<a" is the prompt by which the client tells the end of the sub-agent a. "clear" ends the session's conversation and begins another
-// in the same process; "begin s2" begins another without a word about the end.
+// The hooks of a session in the orders in which Claude Code 2.1.197 and 2.1.330 call them.
+// A step is a hook with the id of its prompt: expand and submit get a prompt, fetch is a !
+// line of /inbox without an id, stop ends a turn, and again ends a turn that the Stop hook
+// itself began. After the id come the sub-agents that still work at the end of a turn; "<a"
+// is the prompt with which the client reports the end of the sub-agent a. "clear" ends the
+// session's conversation and begins another in the same process; "begin s2" begins another
+// without a hook about the end.
 func TestTheOrderOfHooks(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

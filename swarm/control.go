@@ -94,7 +94,7 @@ func (c *control) settings() Spec {
 	return c.spec
 }
 
-// attached tells whether a person's session is the agent. It copies no Spec: that would
+// attached reports whether a person's session is the agent. It copies no Spec: that would
 // double the stack of every idle agent.
 func (c *control) attached() bool {
 	c.mu.Lock()
@@ -102,7 +102,7 @@ func (c *control) attached() bool {
 	return c.spec.Attached
 }
 
-// set gives the agent new settings, from its next turn on. It tells whether they differ.
+// set gives the agent new settings, from its next turn on. It reports whether they differ.
 func (c *control) set(to Spec) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

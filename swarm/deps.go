@@ -32,7 +32,7 @@ type deps struct {
 	advise   func(Spec) string // nil: no advice
 }
 
-// canWork tells whether the agent that leads begins turns: it is neither stopped nor
+// canWork reports whether the agent that leads begins turns: it is neither stopped nor
 // paused, and its account is not at its limit.
 func (d *deps) canWork(lead string) bool {
 	spec, ok := d.plan().spec(lead)

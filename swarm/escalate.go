@@ -42,11 +42,11 @@ type wait struct {
 
 // unclaimed are the publications that nobody has claimed, by their ids. It belongs to the
 // goroutine that calls followUp. A daemon that starts begins each of them at its first
-// step: nobody could claim while no daemon ran, and the keys keep a step from reaching
-// anybody twice.
+// step: no agent could claim while no daemon ran, and the keys prevent that a step reaches
+// an agent twice.
 type unclaimed map[string]*wait
 
-// open notes that nobody has claimed a publication now, and returns its wait.
+// open records that a publication has no claim now, and returns its wait.
 func (u unclaimed) open(id string, now time.Time) *wait {
 	if u[id] == nil {
 		u[id] = &wait{since: now}
@@ -121,7 +121,7 @@ func (s *Swarm) abandoned(p topic.Publication) {
 	s.mail.Note(topic.Of(s.store).Release(p.ID, p.Grant.Agent))
 }
 
-// escalate passes on a publication that nobody has claimed for so long.
+// escalate does the step for a publication that nobody has claimed for a given time.
 func (s *Swarm) escalate(p topic.Publication, w *wait, now time.Time) {
 	plan := s.Plan()
 	subscribers, err := topic.Of(s.store).Subscribers(p.Message.Topic)
@@ -166,7 +166,7 @@ func (s *Swarm) fallBack(p topic.Publication, agent string) error {
 		return err
 	}
 	err := topic.Of(s.store).Assign(p, agent, s.tokens.SignAgain(p.Message))
-	if err != nil { // a claim without a message would hide it from everybody
+	if err != nil { // a claim without a message would hide the publication from all agents
 		err = errors.Join(err, topic.Of(s.store).Release(p.ID, agent))
 	}
 	return err

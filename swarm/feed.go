@@ -40,7 +40,7 @@ type FeedEvent struct {
 // FeedPartial and FeedRaw.
 type Filter struct {
 	Agent string // only this agent's
-	Text  bool   // FeedPartial too, of turns that began while somebody asked for it; first the open texts
+	Text  bool   // also FeedPartial, for turns that began while a listener wanted it; the unfinished texts come first
 	Raw   bool   // FeedRaw too
 }
 
@@ -113,7 +113,7 @@ type feed struct {
 // An openText is a text that an agent is writing.
 type openText struct {
 	first FeedEvent // its first piece
-	text  []byte    // all of it so far; nil when that is too long
+	text  []byte    // the whole text so far; nil when it is too long
 }
 
 func (f *feed) subscribe(filter Filter) *Subscription {
@@ -140,8 +140,8 @@ func (f *feed) remove(s *Subscription) {
 	delete(f.subs, s)
 }
 
-// wanted tells whether anybody would get an event of kind for agent, so that streams
-// without readers cost nothing.
+// wanted reports whether any listener would get an event of kind for agent, so that streams
+// without listeners cost nothing.
 func (f *feed) wanted(kind FeedKind, agent string) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -153,7 +153,8 @@ func (f *feed) wanted(kind FeedKind, agent string) bool {
 	return false
 }
 
-// Wants tells whether anybody would get the pieces of texts, or the raw lines, of an agent.
+// Wants reports whether any listener would get the pieces of texts, or the raw lines, of an
+// agent.
 func (f *feed) Wants(agent string) (partial, raw bool) {
 	return f.wanted(FeedPartial, agent), f.wanted(FeedRaw, agent)
 }

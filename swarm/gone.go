@@ -27,8 +27,8 @@ func (g GoneAgent) Problem() Problem {
 	}
 }
 
-// Gone lists the agents that are not among names, but have mail that nobody works on. It
-// leaves out mail that a person decided to keep ([journal.Home.KeepMail]).
+// Gone lists the agents that are not among names, but have unfinished mail. It leaves out
+// mail that a person decided to keep ([journal.Home.KeepMail]).
 func Gone(home journal.Home, store *dropbox.Store, names []string) ([]GoneAgent, error) {
 	here := map[string]bool{}
 	for _, name := range names {
@@ -96,7 +96,7 @@ func (s *Swarm) TellGone() {
 	}
 }
 
-// stillLeaves tells whether an agent that is gone still ends its turn.
+// stillLeaves reports whether an agent that is gone still ends its turn.
 func (s *Swarm) stillLeaves(name string) bool {
 	s.mu.Lock()
 	gone := s.left[name]

@@ -11,7 +11,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// held tells whether a hold keeps the agent from working now, shows it, and says when to
+// held reports whether a hold keeps the agent from working now, shows it, and says when to
 // look again.
 func (a *agent) held(now time.Time) (time.Duration, bool) {
 	if a.control.attached() {

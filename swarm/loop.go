@@ -24,7 +24,7 @@ func (a *agent) run(stop, kill context.Context, ready func()) {
 	}
 }
 
-// serve is run until a panic; it tells whether there was one.
+// serve is run until a panic; it reports whether there was one.
 func (a *agent) serve(stop, kill context.Context, ready func()) (panicked bool) {
 	defer func() {
 		if p := recover(); p != nil {

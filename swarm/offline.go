@@ -13,9 +13,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
-// Offline is the status of a project in which no daemon runs, as far as the files tell:
-// waiting, begun and dead messages, holds, and cost. An agent whose client outlived the
-// daemon works. Daemon is nil in it.
+// Offline reads the status of a project without a daemon from its files: waiting, begun and
+// dead messages, holds, and cost. An agent whose client outlived the daemon works. Daemon
+// is nil in it.
 func Offline(home journal.Home, store *dropbox.Store, p Plan, project string, now time.Time) (Status, error) {
 	st := Status{V: 1, Project: project, Halted: store.Halted(), Reason: screen.Short(store.HaltReason(), maxWhy), Agents: []AgentStatus{}}
 	paused, err := journal.OpenHolds(home)
@@ -175,8 +175,8 @@ func countWaiting(entries []dropbox.Entry) mail.Waiting {
 // each is a file to read.
 const maxLookedAt = 500
 
-// forLead counts the messages that the person has not read, and the questions that nobody
-// has answered, whether they were read or not.
+// forLead counts the messages that the person has not read, and the unanswered questions,
+// read or not.
 func forLead(store *dropbox.Store) (unread, questions int, err error) {
 	box, err := store.Mailbox(dropbox.Lead)
 	if err != nil {

@@ -44,7 +44,7 @@ func (s *Swarm) order(agent, what, by string) error {
 	if m, err := s.member(agent); err != nil {
 		return err
 	} else if m.control.attached() {
-		return &AttachedError{Name: agent} // nobody would carry it out
+		return &AttachedError{Name: agent} // no agent would carry it out
 	}
 	return s.steer(agent, func(st *journal.Hold) {
 		if st.Order == nil || st.Order.What != journal.OrderClear { // a cleared session need not be compacted
@@ -53,8 +53,8 @@ func (s *Swarm) order(agent, what, by string) error {
 	})
 }
 
-// ToBeCompacted tells whether the context of an agent is still to be compacted, as the
-// files of a project say in which no daemon runs.
+// ToBeCompacted reports whether the context of an agent is still to be compacted. It reads
+// the files of a project without a daemon.
 func ToBeCompacted(home journal.Home, agent string) (bool, error) {
 	st, err := journal.OpenHolds(home)
 	if err != nil {

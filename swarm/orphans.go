@@ -19,8 +19,8 @@ func (s *Swarm) endOrphans() {
 	}
 	for _, turn := range turns {
 		rec, err := journal.ReadRecord(s.home, turn)
-		// Asked last: the agents work already, and a turn is known to run before
-		// its process stands in its record.
+		// This is asked last: the agents work already, and a turn counts as running before
+		// the record has its process.
 		if err != nil || rec.End != "" || !rec.Process.Alive() || s.hasClaimed(rec) || s.has(rec.Mark()) {
 			continue
 		}
@@ -28,7 +28,7 @@ func (s *Swarm) endOrphans() {
 	}
 }
 
-// hasClaimed tells whether the message of a turn, or of a later turn of the same client, is
+// hasClaimed reports whether the message of a turn, or of a later turn of the same client, is
 // in cur/ of its agent, which takes it up if it has not yet.
 func (s *Swarm) hasClaimed(rec *journal.Record) bool {
 	m, err := s.member(rec.Agent)
@@ -45,7 +45,7 @@ func (s *Swarm) hasClaimed(rec *journal.Record) bool {
 	})
 }
 
-// has tells whether an agent works with the client with that mark.
+// has reports whether an agent works with the client with that mark.
 func (s *Swarm) has(mark string) bool {
 	return slices.ContainsFunc(s.members(), func(m *member) bool { return m.turns.Runs.HasMark(mark) })
 }

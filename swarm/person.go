@@ -14,14 +14,14 @@ func (e *PersonError) Error() string {
 	return "an agent cannot let " + e.Name + " go on: a person holds it, or it began too many turns without one"
 }
 
-// forPerson tells whether only a person may end the hold of an agent: a person ordered it,
+// forPerson reports whether only a person may end the hold of an agent: a person ordered it,
 // or the bound on turns did.
 func (s *Swarm) forPerson(st journal.Hold) bool {
 	ordered := func(by string) bool { return by != dropbox.Swarm && s.fromPerson(by) }
 	return st.Paused != nil && (st.Paused.Turns || ordered(st.Paused.By)) || st.Stopped != nil && ordered(st.Stopped.By)
 }
 
-// fromPerson tells whether an order comes from a person. Orders of agents have their names:
+// fromPerson reports whether an order comes from a person. Orders of agents have their names:
 // the control socket finds out who calls.
 func (s *Swarm) fromPerson(by string) bool {
 	_, err := s.member(by)

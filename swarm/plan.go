@@ -152,7 +152,7 @@ func (p Plan) spec(name string) (Spec, bool) {
 	return Spec{}, false
 }
 
-// A TopicPolicy has the rules for published work that nobody claims.
+// A TopicPolicy has the rules for unclaimed published work.
 type TopicPolicy struct {
 	// ClaimTimeout is how long each step waits for the next one; 0 means 120 s, the source
 	// document's value. The steps are: the work is offered once more, as urgent; it goes to

@@ -10,8 +10,8 @@ import (
 )
 
 // A ground is the folder of the mailboxes that the daemon found at its start. While the
-// daemon runs, somebody may delete, move or replace it. It belongs to the goroutine that
-// sweeps.
+// daemon runs, another program may delete, move or replace it. It belongs to the goroutine
+// that sweeps.
 type ground struct {
 	store *dropbox.Store
 	was   fs.FileInfo
@@ -27,7 +27,7 @@ func newGround(store *dropbox.Store) (*ground, error) {
 }
 
 // check recreates files that were deleted from the folder, such as the store's own files
-// and the lock, and says what is wrong with the folder; "" when nothing is.
+// and the lock, and describes what is wrong with the folder, or returns "".
 func (g *ground) check() string {
 	is, err := os.Stat(g.store.Dir())
 	switch {

@@ -33,7 +33,7 @@ func (s *Swarm) fullDisks() (full []Problem) {
 	return full
 }
 
-// isScarce tells whether a file system has so little left that it may be full.
+// isScarce reports whether a file system has so little left that it may be full.
 func isScarce(dir string) bool {
 	var st unix.Statfs_t
 	if unix.Statfs(dir, &st) != nil {
@@ -43,7 +43,7 @@ func isScarce(dir string) bool {
 	return uint64(st.Bavail)*uint64(st.Bsize) < scarceBytes || st.Files > 0 && st.Ffree < scarceFiles
 }
 
-// sameDevice tells whether two folders are in one file system.
+// sameDevice reports whether two folders are in one file system.
 func sameDevice(a, b string) bool {
 	var x, y unix.Stat_t
 	return unix.Stat(a, &x) == nil && unix.Stat(b, &y) == nil && x.Dev == y.Dev

@@ -59,7 +59,7 @@ func (s *slots) acquire(ctx context.Context, order string, wake <-chan struct{})
 	return err
 }
 
-// full tells whether a caller of acquire would have to wait.
+// full reports whether a caller of acquire would have to wait.
 func (s *slots) full() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

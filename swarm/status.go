@@ -20,8 +20,8 @@ const (
 	Asking   State = "asking"   // a turn runs, and waits for the answer to its question
 	Backoff  State = "backoff"  // waits after a failure
 	Limited  State = "limited"  // parked until the usage limit of its account resets
-	Paused   State = "paused"   // by hand; mail waits
-	Stopped  State = "stopped"  // by hand or by the breaker; mail waits
+	Paused   State = "paused"   // by a person or an agent; mail waits
+	Stopped  State = "stopped"  // by a person, an agent or the breaker; mail waits
 	Away     State = "attached" // a person's own session does its mail, without the daemon
 )
 
@@ -89,7 +89,7 @@ type DaemonStatus struct {
 // LeadStatus counts the mail that waits for the person, and names the agent that leads.
 type LeadStatus struct {
 	Unread    int    `json:"unread"`
-	Questions int    `json:"questions"` // that nobody has answered, read or not
+	Questions int    `json:"questions"` // unanswered, read or not
 	Agent     string `json:"agent"`     // gets what others send to the lead; "" when that is the person
 	Name      string `json:"name"`      // what the person is called besides lead; "" is nothing
 }
@@ -125,7 +125,7 @@ type AgentStatus struct {
 
 	Running        bool     `json:"running"`      // a turn runs
 	Streams        bool     `json:"streams"`      // the running turn shows its text while the agent writes it
-	Paused         bool     `json:"paused"`       // by hand
+	Paused         bool     `json:"paused"`       // by a person or an agent
 	CircuitOpen    bool     `json:"circuit_open"` // stopped by the breaker
 	TurnCount      int      `json:"turn_count"`   // turns begun: all of the ledger, and the one that runs
 	LastActivation *float64 `json:"last_activation"`

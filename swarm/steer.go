@@ -29,8 +29,8 @@ func (e *AttachedError) Error() string {
 	return "a person runs the session of " + e.Name + ", not the daemon"
 }
 
-// A PauseOrder says who pauses an agent, why, and for how long; For is 0 for
-// "until somebody resumes it".
+// A PauseOrder says who pauses an agent, why, and for how long; For is 0 for "until
+// resumed".
 type PauseOrder struct {
 	By, Why string
 	For     time.Duration
@@ -117,7 +117,7 @@ func (s *Swarm) cutShort(ctx context.Context, agent, by, except string, why erro
 	}
 	select {
 	case <-ended:
-		return *cut, nil // nobody writes it any more
+		return *cut, nil // no goroutine writes it any more
 	case <-ctx.Done():
 		return Cut{}, ctx.Err()
 	}

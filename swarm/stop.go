@@ -44,7 +44,7 @@ func (s *Swarm) StopAgent(ctx context.Context, agent, by string, now bool) (cut 
 		}
 		if now {
 			cut = m.control.endTurn(errStopping)
-			<-ended // nobody writes the cut any more
+			<-ended // no goroutine writes the cut any more
 		}
 	}
 	if gone := m.turns.Runs.ClientGone(); gone != nil {

@@ -36,13 +36,14 @@ func (s *Swarm) listBusy() {
 	}
 }
 
-// strayMemory is the age up to which the lead hears of a dropped file: shorter than keys
-// are remembered, so that nobody hears of it twice.
+// strayMemory is the age up to which a dropped file is reported to the lead. It is shorter
+// than the life of keys, so that no file is reported twice.
 const strayMemory = 6 * 24 * time.Hour
 
-// tellStrays tells the lead of files that were dropped where nobody reads them: in a folder
-// that is not a mailbox, mostly a wrong name, or beside the mailboxes. They stay where they
-// are. The lead hears once of all files that a folder got in one day.
+// tellStrays tells the lead of files that were dropped where no agent reads them: in a
+// folder that is not a mailbox, mostly because of a wrong name, or beside the mailboxes.
+// They stay where they are. The lead gets one alert about all files that a folder got in
+// one day.
 func (s *Swarm) tellStrays(now time.Time) {
 	strangers, err := s.store.Strangers()
 	if err != nil {
@@ -86,7 +87,7 @@ func (s *Swarm) tellStrays(now time.Time) {
 	}
 }
 
-// dropsIn lists the files that somebody left in a folder.
+// dropsIn lists the dropped files in a folder.
 func dropsIn(folder string) []string {
 	entries, err := os.ReadDir(folder)
 	if err != nil {

@@ -107,7 +107,7 @@ func (s *Swarm) turnsAt(at time.Time) []*journal.Record {
 	return append(all, s.home.AttachedTurns(at)...)
 }
 
-// stopping tells whether Run was told to end.
+// stopping reports whether Run was told to end.
 func (s *Swarm) stopping() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -8,8 +8,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// ircText says how to speak and listen on IRC: the agent pulls messages, and none
-// interrupts it.
+// ircText explains how to speak and listen on IRC: the agent fetches messages, and no
+// message interrupts it.
 func ircText(s Spec, channel string) string {
 	how := "claude-swarm irc send, read and ask"
 	if s.Tools {

@@ -61,7 +61,7 @@ func (a *agent) takeUpOne(kill context.Context, e dropbox.Entry) error {
 		a.endLeft(rec.Mark())
 	}
 	if rec.Process.PID == 0 {
-		// The record is there, the process is not: nothing was sent.
+		// There is a record but no process: the client got no prompt.
 		a.log.Info("turn had not begun", keyTurn, rec.Turn)
 		return a.inbox.PutBackAll(j, runner.Outcome{End: runner.Stopped, Reason: "the daemon ended before the client was sent the prompt", Began: rec.Begun, Ended: time.Now()}, false)
 	}

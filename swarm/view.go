@@ -15,7 +15,7 @@ type view struct {
 	s  AgentStatus
 }
 
-// set changes the state, and tells whether anything changed. The time of the change stays
+// set changes the state, and reports whether anything changed. The time of the change stays
 // when only the reason changed.
 func (v *view) set(to State, since time.Time, why, next string) bool {
 	v.mu.Lock()

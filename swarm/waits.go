@@ -40,7 +40,7 @@ func (w *waits) begin(who string, turn <-chan struct{}, whom string) (end func()
 	}, true
 }
 
-// leads tells whether from waits for to, directly or through others. The caller holds mu.
+// leads reports whether from waits for to, directly or through others. The caller holds mu.
 func (w *waits) leads(from, to string, seen map[string]bool) bool {
 	if from == to {
 		return true

@@ -40,6 +40,6 @@ func newWakeup() wakeup { return make(wakeup, 1) }
 func (w wakeup) wake() {
 	select {
 	case w <- struct{}{}:
-	default: // somebody did already
+	default: // another goroutine woke it already
 	}
 }

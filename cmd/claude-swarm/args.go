@@ -73,12 +73,12 @@ func arrange(app *cli.App, args []string) (commandLine, error) {
 // A level is what split found of one verb.
 type level struct {
 	flags  []string // with their values
-	global []string // flags of the program, which may stand behind the verb
+	global []string // flags of the program, which may follow the verb
 	help   bool
 	span   optional
 }
 
-// An optional is a flag without a value and the word behind it, which may be its span.
+// An optional is a flag without a value and the word after it, which may be its span.
 type optional struct {
 	flag int  // its place in the flags
 	word int  // the place of the word in the operands
@@ -144,7 +144,7 @@ func split(args []string, flags, global []cli.Flag, all bool) (l level, operands
 	return l, operands, err
 }
 
-// isShort tells whether arg is a flag of one letter and its number in one word: -n1.
+// isShort reports whether arg is a flag of one letter and its number in one word: -n1.
 func isShort(arg string, flags []cli.Flag) bool {
 	if len(arg) < 3 || arg[1] == '-' || strings.Trim(arg[2:], "0123456789") != "" {
 		return false

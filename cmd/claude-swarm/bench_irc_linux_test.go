@@ -64,7 +64,7 @@ func BenchmarkOnIRC(b *testing.B) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// talk says so many lines in each channel.
+// talk says n lines in each channel.
 func talk(b *testing.B, addr string, channels []string, lines int) {
 	b.Helper()
 	conn, err := net.Dial("tcp", addr)

@@ -66,7 +66,7 @@ type place struct {
 	env     []string
 }
 
-// newPlace makes a project with so many agents, whose client is the smallest.
+// newPlace makes a project with a number of agents, whose client is the smallest possible.
 func newPlace(b *testing.B, agents int, env ...string) *place {
 	b.Helper()
 	return newPlaceOf(b, b.ArtifactDir(), agents, small(b, "client"), env...)
@@ -297,13 +297,13 @@ func sendToStart(b *testing.B, store *dropbox.Store, stamps *stamps) {
 		for busy(filepath.Join(store.Dir(), "agent0")) {
 			time.Sleep(time.Millisecond)
 		}
-		time.Sleep(3 * time.Millisecond) // what is done after a turn is not part of the next start
+		time.Sleep(3 * time.Millisecond) // the work after a turn is not part of the next start
 	}
 	medianOf(b, times)
-	b.ReportMetric(0, "ns/op") // with the pauses, so it says nothing
+	b.ReportMetric(0, "ns/op") // it would include the pauses
 }
 
-// busy tells whether a mailbox has something under way.
+// busy reports whether a mailbox has a message in tmp/, new/ or cur/.
 func busy(mailbox string) bool {
 	for _, folder := range []string{"new", "cur"} {
 		if left, err := os.ReadDir(filepath.Join(mailbox, folder)); len(left) > 0 || err != nil {
@@ -313,8 +313,8 @@ func busy(mailbox string) bool {
 	return false
 }
 
-// BenchmarkStart is `start` for 5,000 agents, until it says that all are ready:
-// new-ns where nothing is there yet, again-ns where the mailboxes are.
+// BenchmarkStart is `start` for 5,000 agents, until it says that all are ready: new-ns
+// without mailboxes, again-ns with existing ones.
 func BenchmarkStart(b *testing.B) {
 	b.Run("ours", func(b *testing.B) {
 		var times [2]time.Duration
@@ -354,7 +354,7 @@ func BenchmarkIdle(b *testing.B) {
 				pids = append(pids, p.start())
 				defer p.stop()
 			}
-			time.Sleep(2 * time.Second) // what was begun at the start comes to its end
+			time.Sleep(2 * time.Second) // lets work from the start end
 			var memory, before, after []float64
 			for _, pid := range pids {
 				before = append(before, switches(b, pid))

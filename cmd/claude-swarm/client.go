@@ -19,8 +19,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// connect finds the project's daemon, also where the daemon has another environment and
-// its socket lies in another folder. The caller closes the client.
+// connect finds the project's daemon, also if the daemon has another environment and its
+// socket is in another folder. The caller closes the client.
 func (p *project) connect(ctx context.Context) (*control.Client, error) {
 	note, _ := discovery.Holder(p.home.LockFile())
 	return control.Dial(ctx, p.dir, version, os.Getenv, note.Socket)
@@ -142,7 +142,7 @@ func namesIn(c *cli.Context) (names []string) {
 	return names
 }
 
-// agentsOf returns the agents that names stand for; all stands for every agent.
+// agentsOf returns the agents with these names; all means every agent.
 func agentsOf(ctx context.Context, client *control.Client, names []string, where func(swarm.AgentStatus) error) ([]string, error) {
 	if !slices.Contains(names, dropbox.All) {
 		_, err := client.Status(ctx, names...)

@@ -99,7 +99,7 @@ func withoutEquals(words []string) []string {
 // A candidate completes a word.
 type candidate struct{ text, about string }
 
-// A finder collects the words that may stand at the cursor.
+// A finder collects the possible words at the cursor.
 type finder struct {
 	c     *cli.Context
 	last  string // the typed part of the word under the cursor

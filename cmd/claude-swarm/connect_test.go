@@ -25,7 +25,7 @@ func (strangeDaemon) Status(...string) (swarm.Status, error) {
 }
 
 // If no process holds the lock, its note is old, or came with a copy of a project, and its
-// socket may belong to another project's daemon. No verb speaks to that daemon.
+// socket may belong to another project's daemon. No verb connects to that daemon.
 func TestAnOldNoteLeadsToNoDaemon(t *testing.T) {
 	p := shortProject(t)
 	overwrite(t, filepath.Join(p.dir, "claude-swarm.yaml"), "agents: {coder: }\n")

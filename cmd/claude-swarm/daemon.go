@@ -305,8 +305,8 @@ func (d *daemon) Status(names ...string) (swarm.Status, error) {
 	return st, err
 }
 
-// Reload reads the configuration again. A mistake keeps the old configuration in force, and
-// stands in the status until a good one is read.
+// Reload reads the configuration again. After a mistake the old configuration stays in
+// force, and the status shows the mistake until a good one is read.
 func (d *daemon) Reload(by string) (swarm.Changes, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -213,7 +213,7 @@ func (s *stage) stopDaemon(ctx context.Context) error {
 	return errors.New("the daemon could not be stopped")
 }
 
-// sendTask gives coder the task, and shows the events until the answer is there.
+// sendTask gives coder the task, and shows the events until the answer arrives.
 func (s *stage) sendTask(ctx context.Context) (id, answer string, err error) {
 	s.command("claude-swarm send coder --file task.md --wait")
 	s.say("%s\n\n", s.pal.paint(indent(strings.TrimSpace(demoTask), "  | "), color.Faint))

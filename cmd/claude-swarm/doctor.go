@@ -69,7 +69,7 @@ wrong. Exit status 1 when something is wrong; warnings do not count.
 	}
 }
 
-// mend repairs what is safe to repair, and tells whether it did something.
+// mend repairs what is safe to repair, and reports whether it did something.
 func mend(w io.Writer, findings []provision.Finding) (did bool) {
 	for _, f := range findings {
 		if !f.Fixable {

@@ -61,8 +61,8 @@ func usagef(next, format string, args ...any) error {
 	return fail(exitUsage, next, format, args...)
 }
 
-// unknownAgent says that there is no agent of that name, and what was probably
-// meant. next is the command line with %s where the right name goes.
+// unknownAgent says that no agent has that name, and suggests similar names. next is the
+// command line with %s in place of the right name.
 func unknownAgent(name string, near []string, next string) error {
 	if len(near) == 0 {
 		return fail(exitUnknown, "claude-swarm status", "no agent named %q here", name)
@@ -154,7 +154,8 @@ func nextStep(err error) string {
 	return ""
 }
 
-// machineStep returns what to look at when the machine has run out of disk, files or the like.
+// machineStep returns the next step when the machine has run out of disk space, files or
+// another resource.
 func machineStep(err error) string {
 	is := func(kinds ...syscall.Errno) bool {
 		return slices.ContainsFunc(kinds, func(k syscall.Errno) bool { return errors.Is(err, k) })
@@ -188,7 +189,7 @@ func isConfigError(err error) bool {
 	return ok
 }
 
-// isFileError tells whether an agent may not send a file.
+// isFileError reports whether an agent may not send a file.
 func isFileError(err error) bool {
 	_, ok := errors.AsType[*client.FileError](err)
 	return ok

@@ -31,8 +31,8 @@ type facts map[string]string
 
 func (f facts) set(name string, value any) { f[name] = fmt.Sprint(value) }
 
-// All faces say the same of one project with mail in every state, each as far as it says it
-// at all.
+// All faces show the same facts of one project with mail in every state, as far as each
+// shows them.
 func TestAllFacesSayTheSame(t *testing.T) {
 	p, store := projectWithMail(t, "{coder: , reviewer: }")
 	done := mailInEveryState(t, p, store)
@@ -44,8 +44,8 @@ func TestAllFacesSayTheSame(t *testing.T) {
 	}
 	compare(t, p, store, done, want)
 
-	// A daemon counts by itself. It takes up nothing, since all is halted, and puts back what
-	// was claimed without a turn.
+	// A daemon counts by itself. It begins no turn, because the swarm is halted, and puts
+	// back messages that were claimed without a turn.
 	for i := range 3 {
 		if err := os.Remove(filepath.Join(store.Dir(), "coder", fmt.Sprintf("drop%d.md", i))); err != nil {
 			t.Fatal(err)
@@ -57,8 +57,7 @@ func TestAllFacesSayTheSame(t *testing.T) {
 	t.Run("with a daemon", func(t *testing.T) { compare(t, p, store, done, want) })
 }
 
-// compare asks each face, and demands that it says what is wanted as far as that is its
-// matter.
+// compare asks each face, and checks the facts that this face shows.
 func compare(t *testing.T, p *project, store *dropbox.Store, done string, want facts) {
 	for name, face := range map[string]struct {
 		says  facts

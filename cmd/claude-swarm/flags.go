@@ -6,7 +6,7 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// isFlag tells whether an argument is a flag: one or two dashes and a word, with or without
+// isFlag reports whether an argument is a flag: one or two dashes and a word, with or without
 // = and a value. A text such as "- one" or "-5 degrees" is an argument, so that
 // a message may begin with a dash.
 func isFlag(arg string) bool {
@@ -36,8 +36,8 @@ func lookup(flags []cli.Flag, name string) cli.Flag {
 	return nil
 }
 
-// takesValue tells whether the next argument belongs to f. A flag such as
-// --wait[=D], which may stand alone, has a value with IsBoolFlag.
+// takesValue reports whether the next argument belongs to f. A flag such as --wait[=D],
+// whose value is optional, has a value type with IsBoolFlag.
 func takesValue(f cli.Flag) bool {
 	if g, ok := f.(*cli.GenericFlag); ok {
 		b, ok := g.Value.(interface{ IsBoolFlag() bool })

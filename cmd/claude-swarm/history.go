@@ -100,7 +100,7 @@ func writeHistory(w io.Writer, v *view.History, long bool, now time.Time) {
 	fmt.Fprintf(w, "\n%s · %s\n", total, screen.Cost(v.CostUSD, v.CostUnknown > 0))
 }
 
-// longestAgent is how many columns of an agent's name stand in a short row.
+// longestAgent is the largest number of columns for an agent's name in a short row.
 const longestAgent = 12
 
 // historyTable lays out a history; outcome is the column that says how a turn ended. long

@@ -10,7 +10,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/view"
 )
 
-// A cost that nobody knows is not shown as 0.
+// An unknown cost is not shown as 0.
 func TestWriteHistoryOfAnUnknownCost(t *testing.T) {
 	var out bytes.Buffer
 	turn := view.PastTurn{Agent: "coder", At: time.Now(), Message: "k7f3q9m2xd", Outcome: "done", CostUnknown: true}

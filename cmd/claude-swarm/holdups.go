@@ -39,7 +39,7 @@ type holdups struct {
 	ended   chan struct{}
 }
 
-// noDaemon stands for the agent of the hold-up that concerns all of them.
+// noDaemon takes the place of the agent in a hold-up that concerns all agents.
 const noDaemon = ""
 
 // newHoldups begins to listen to the daemon. The caller closes it.

@@ -62,7 +62,7 @@ func openFolder(c *cli.Context) (*dropbox.Store, journal.Identity, error) {
 	}
 	store, err := dropbox.Open(folder, dropbox.Options{})
 	if err != nil {
-		return nil, nobody, bad // the file names the folder, and cannot be read
+		return nil, nobody, bad // the unreadable file names the folder
 	}
 	return store, me, nil
 }

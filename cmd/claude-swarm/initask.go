@@ -89,7 +89,7 @@ func talkOver(r io.Reader, w io.Writer, p provision.Proposal) (provision.Proposa
 	}
 }
 
-// talks tells whether the program can ask a person.
+// talks reports whether the program can ask a person.
 func talks(c *cli.Context) bool {
 	in, ok := c.App.Reader.(*os.File)
 	return ok && isatty.IsTerminal(in.Fd()) && isTerminal(c.App.Writer) && !c.Bool("non-interactive") && !c.Bool("json")

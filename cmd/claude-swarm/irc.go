@@ -106,7 +106,7 @@ func (p *post) ircError(err error) error {
 	return p.refused(err, "")
 }
 
-// A given task went to an agent with what was said on IRC.
+// An agent got the task with the text from IRC.
 type given struct {
 	ID string `json:"id"`
 	To string `json:"to"`
@@ -149,7 +149,7 @@ func ircSend(c *cli.Context, p *post) error {
 	return nil
 }
 
-// noWhere tells whether the channel is empty, like an unset variable of a script. A text
+// noWhere reports whether the channel is empty, like an unset variable of a script. A text
 // never goes to a channel that was not named.
 func noWhere(c *cli.Context) bool { return strings.TrimSpace(c.Args().First()) == "" }
 
@@ -161,7 +161,7 @@ func ircText(c *cli.Context, p *post) (string, error) {
 	return string(body), err
 }
 
-// sayIfNotSaid warns that what was sent waits.
+// sayIfNotSaid warns that the text waits.
 func (p *post) sayIfNotSaid(c *cli.Context) {
 	s, err := view.IRCOf(p.file, p.home)
 	if err != nil || s == nil || s.Connected {

@@ -29,7 +29,7 @@ func (m *ircAnnouncer) advice(home journal.Home, log *slog.Logger) func(swarm.Sp
 	}
 }
 
-// mayRead tells whether an agent may use what it reads channels with.
+// mayRead reports whether an agent may use the tool or command that reads channels.
 func mayRead(s swarm.Spec) bool {
 	if s.Client.DisallowedTools == nil {
 		return true

@@ -28,7 +28,7 @@ func newIRCAnnouncer(i config.IRC) *ircAnnouncer {
 
 func (m *ircAnnouncer) set(i config.IRC) { m.section.Store(&i) }
 
-// A shownLine is what is shown in one channel.
+// A shownLine is the text for one channel.
 type shownLine struct {
 	channel string
 	how     bridge.Announcement
@@ -63,8 +63,8 @@ func (m *ircAnnouncer) Copies(mo mail.Announcement) []mail.Copy {
 	return copies
 }
 
-// gist is a message in one line. A text from IRC appears without channel, speaker and
-// addressee, which the channel shows.
+// gist returns a message in one line. A text from IRC has no channel, speaker and addressee
+// in it, because the channel shows them.
 func gist(m *dropbox.Message) string {
 	text := m.Subject
 	if text == "" {
@@ -92,7 +92,7 @@ func tagged(m *dropbox.Message) string {
 	return tag + " " + string(m.Body)
 }
 
-// first tells whether a message began its conversation.
+// first reports whether a message began its conversation.
 func first(m *dropbox.Message) bool {
 	return m != nil && m.Type == dropbox.Task && (m.Thread == m.ID || m.Thread == "")
 }
@@ -109,8 +109,8 @@ func workChannel(i *config.IRC, mo mail.Announcement) string {
 	return bridge.Channels{Work: i.Channel(i.Channels.Work)}.WorkOf(mo.Message.Thread)
 }
 
-// shownTo is the name that the line speaks of beside that of the speaker: the agent,
-// where a turn begins or ends badly.
+// shownTo is the second name in the line, besides the speaker: the agent, if a turn begins
+// or fails.
 func shownTo(mo mail.Announcement, s shownLine) string {
 	if s.how == bridge.Said && s.text != "" {
 		return "" // it is said to all
@@ -176,7 +176,7 @@ func announced(i *config.IRC, mo mail.Announcement) []shownLine {
 		if mo.Task != nil { // a person gave it, and wants to know
 			where := resultsIn(i, mo.Task)
 			text := fmt.Sprintf("[COMPLETE] %s finished task \"%s\".", cmp.Or(strings.Join(mo.Task.To, ", "), mo.Agent), gist(mo.Task)) // not %q, which takes an emoji apart
-			if mo.Task.ID != mo.Of.ID {                                                                                                 // it was delegated: these are the last words about it, which answer nobody
+			if mo.Task.ID != mo.Of.ID {                                                                                                 // it was delegated: these are the last words about it, which are no answer
 				text = strings.TrimSuffix(text, ".") + ": " + screen.Cut(screen.OneLine(string(mo.Message.Body)), 200)
 				add(where, bridge.Said, string(mo.Message.Body))
 			}
@@ -216,13 +216,13 @@ func resultsIn(i *config.IRC, task *dropbox.Message) string {
 	return i.Channel(i.Channels.Standup)
 }
 
-// saidIn tells whether somebody on IRC said a message in that channel.
+// saidIn reports whether a person on IRC said a message in that channel.
 func saidIn(m *dropbox.Message, channel string) bool {
 	n, ok := bridge.OriginOf(m, ircbridge.Name)
 	return ok && m.From == ircbridge.Name && strings.EqualFold(n.Channel, channel)
 }
 
-// fits tells whether a rule is about an announcement. Its type is that of the message on
+// fits reports whether a rule is about an announcement. Its type is that of the message on
 // which the turn works, or that arrived.
 func fits(r config.IRCRule, mo mail.Announcement) bool {
 	about := mo.Message

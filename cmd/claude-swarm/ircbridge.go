@@ -66,7 +66,7 @@ func ircOptions(p *project, store *dropbox.Store, log *slog.Logger) (ircbridge.O
 	for _, t := range tokens { // an agent that prints its environment must not tell its token
 		o.Secrets = append(o.Secrets, t)
 	}
-	// Rules may show things in their own channels.
+	// A rule may show events in a channel that only the rule names.
 	for _, r := range i.Map {
 		if r.Channel != "" {
 			o.Join = append(o.Join, i.Channel(r.Channel))
@@ -90,7 +90,7 @@ func channelNames(i config.IRC, templates []string) []string {
 	return names
 }
 
-// secret reads a password from where the configuration says; "" where it says nothing.
+// secret reads a password from the source in the configuration, or returns "" without one.
 func secret(key, variable, path string) (string, error) {
 	switch {
 	case variable != "":
@@ -144,8 +144,9 @@ func channelKeys(i config.IRC) (map[string]string, error) {
 	return keys, nil
 }
 
-// agentNames are those of the agents and the lead for a bridge apart from the daemon, which
-// nobody tells of a reload: as the file has them now. It is safe for several goroutines.
+// agentNames are the names of the agents and the lead for a bridge in a separate process,
+// which learns of no reload: so it reads them from the file. It is safe for several
+// goroutines.
 type agentNames struct {
 	mu     sync.Mutex
 	looked time.Time
@@ -171,8 +172,8 @@ func (n *agentNames) now() *config.File {
 	return n.file
 }
 
-// An ircService runs the bridge of a daemon, and another one when the configuration says
-// something else. An error in it is logged, and harms nothing else.
+// An ircService runs the bridge of a daemon, and starts another one when the configuration
+// of IRC changes. Its errors are logged, and affect no agent.
 type ircService struct {
 	project *project
 	store   *dropbox.Store
@@ -198,7 +199,7 @@ func (s *ircService) follow(ctx context.Context, file *config.File) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.names.Store(file)
-	keys, _ := channelKeys(file.IRC) // what is wrong with them the bridge tells
+	keys, _ := channelKeys(file.IRC) // the bridge reports their errors
 	if s.cancel != nil && reflect.DeepEqual(s.running, file.IRC) && maps.Equal(s.keys, keys) && s.connected() {
 		return // one that is not connected may have been refused: its password is read again
 	}
@@ -228,8 +229,8 @@ func (s *ircService) connected() bool {
 	return err == nil && st.Connected
 }
 
-// lastWords is how long the end of the daemon waits for what is to be said. The next bridge
-// says the messages that are left.
+// lastWords is how long the daemon waits at its end until the bridge has said its messages.
+// The next bridge says the remaining ones.
 const lastWords = 3 * time.Second
 
 // drain lets the bridge say what the last turns left for it.
@@ -245,7 +246,7 @@ func (s *ircService) drain(ctx context.Context) {
 	}
 }
 
-// left counts what is not said and filed yet.
+// left counts the messages that are not said and filed yet.
 func (s *ircService) left() int {
 	box, err := s.store.Mailbox(ircbridge.Name)
 	if err != nil {
@@ -289,7 +290,7 @@ func (s *ircService) serve(ctx context.Context, p *project) {
 	}
 }
 
-// once is the life of one bridge. A panic in it is a fault of ours, and ends it alone.
+// once runs one bridge to its end. A panic in it is our defect, and ends only the bridge.
 func (s *ircService) once(ctx context.Context, p *project) (err error) {
 	defer func() {
 		if r := recover(); r != nil {

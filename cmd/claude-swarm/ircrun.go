@@ -73,8 +73,8 @@ func runApart(c *cli.Context, p *project) error {
 	}
 }
 
-// bridgeUntil runs one bridge until somebody ends it; again says that the
-// configuration is to be read once more.
+// bridgeUntil runs one bridge until it is told to end; again asks the caller to read the
+// configuration once more.
 func bridgeUntil(ctx context.Context, sigs <-chan os.Signal, p *project, store *dropbox.Store, log *slog.Logger) (again bool, err error) {
 	o, err := ircOptions(p, store, log)
 	if err != nil {

@@ -147,7 +147,7 @@ func (v daemonVoice) Held(ctx context.Context, agent string) (string, error) {
 	return "", nil
 }
 
-// heldLine is why an agent takes up no mail, in one line; "" when it does.
+// heldLine says in one line why an agent does not work on its mail; "" if it does.
 func heldLine(a swarm.AgentStatus) string {
 	held := view.HoldupOf(a)
 	if held == nil {

@@ -80,7 +80,7 @@ func TestTheVoiceSaysWhyAllIsHalted(t *testing.T) {
 	}
 }
 
-// Anyone who speaks to an agent on IRC is told what it does not work for.
+// A person who writes to an agent on IRC is told why it does not work.
 func TestTheVoiceSaysWhatHoldsUpAnAgent(t *testing.T) {
 	for want, a := range map[string]swarm.AgentStatus{
 		"": {Name: "coder", State: swarm.Idle},

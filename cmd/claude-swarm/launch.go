@@ -20,7 +20,7 @@ import (
 )
 
 // readyTimeout is how long start waits for a new daemon, which is ready after milliseconds,
-// or after two seconds where it takes up long turns.
+// or after two seconds if it follows long turns.
 const readyTimeout = 30 * time.Second
 
 // A readiness is the message of a new daemon to the start verb that waits for it.

@@ -60,7 +60,7 @@ func writeLetter(w io.Writer, l letter, created time.Time, way, reason string) {
 	fmt.Fprintln(w, screen.Fit("  "+screen.OneLine(reason), columns))
 }
 
-// sayLetters says what was done to how many letters, or to which, with --json.
+// sayLetters says what was done, and to how many letters; with --json, to which ones.
 func sayLetters[L letter](c *cli.Context, what string, letters []L, thing string) error {
 	if c.Bool("json") {
 		ids := []string{}
@@ -82,8 +82,7 @@ func (p *post) deadLetters(names ...string) ([]view.DeadLetter, error) {
 	return lettersOf(p, names, "claude-swarm dead list %s", view.DeadLetters)
 }
 
-// refusals lists what was refused on its way to the named mailboxes, or to all,
-// oldest first.
+// refusals lists the refused messages to the named mailboxes, or to all, oldest first.
 func (p *post) refusals(names ...string) ([]view.Refusal, error) {
 	return lettersOf(p, names, "claude-swarm refused list %s", view.Refusals)
 }

@@ -52,7 +52,7 @@ func lockDaemon(home journal.Home) (release func() error, err error) {
 	}
 }
 
-// lockHeld tells whether a daemon holds the lock of a project.
+// lockHeld reports whether a daemon holds the lock of a project.
 func lockHeld(home journal.Home) bool {
 	_, held := discovery.Holder(home.LockFile())
 	return held

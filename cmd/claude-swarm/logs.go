@@ -86,7 +86,7 @@ of the last turn, JSON lines.` +
 	}
 }
 
-// hasLog tells whether an agent has a log, also one that is gone from the configuration.
+// hasLog reports whether an agent has a log, also one that is gone from the configuration.
 func (p *project) hasLog(agent string) bool {
 	if dropbox.CheckAgent(agent) != nil {
 		return false
@@ -116,7 +116,7 @@ func readableLog(c *cli.Context, p *project, agent string) error {
 }
 
 // tellWholeMessages says where text will not appear while the agent writes it. It is only a
-// remark: without a daemon to ask it says nothing, and the log is shown anyway.
+// remark: without a daemon it prints nothing, and the log is shown anyway.
 func tellWholeMessages(c *cli.Context, p *project, agent string) {
 	client, err := p.connect(c.Context)
 	if err != nil {

@@ -22,7 +22,7 @@ type logPrinter struct {
 	agent string
 	open  string   // shown text that is not a line yet
 	ahead []string // printed entries of which the daemon has not told yet
-	gap   bool     // pieces of text were lost since the last line that the daemon told of
+	gap   bool     // pieces of text were lost since the last line that the daemon reported
 }
 
 // maxAhead bounds the printed entries that wait for the daemon's word. The daemon drops
@@ -57,7 +57,8 @@ func (l *logPrinter) told(ev swarm.FeedEvent) {
 		l.gap = true
 	case swarm.FeedLine:
 		l.gap = false
-		// No event comes any more about what stands before it, such as a line by hand.
+		// No later event is about an entry before this one, such as a line that a person
+		// wrote.
 		if i := slices.Index(l.ahead, ev.Text); i >= 0 {
 			l.ahead = slices.Delete(l.ahead, 0, i+1)
 		}
@@ -107,8 +108,9 @@ func (l *logPrinter) entry(entry string) {
 	fmt.Fprintln(l.w, l.head(words[0], words[1], words[2])+l.colour(body))
 }
 
-// restOf returns what of the body of a line is not shown yet; ok is false where what is shown is
-// another text. The body lacks white space at the end of the text, and the end of a long text.
+// restOf returns the part of a line's body that is not shown yet; ok is false if the shown
+// text is not its beginning. The body lacks white space at the end of the text, and the end
+// of a long text.
 func restOf(body, shown string) (rest string, ok bool) {
 	body = strings.TrimLeft(body, "\n ") // as the text is shown
 	if rest, ok := strings.CutPrefix(body, shown); ok {

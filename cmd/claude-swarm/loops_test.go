@@ -83,9 +83,9 @@ var loopWays = []loopWay{
 	{"a child that drops a file", `printf '%s\n' "$B" > late-$me; (clean setsid sh -c "sleep 1; mv late-$me .dead-drop/$to/$$.md" >/dev/null 2>&1 &); sleep 1.5`, "", false},
 }
 
-// Two agents that pass a ball on in each of their turns come to an end, whatever way
-// the ball takes: by the rules for messages where it can be traced, else by the bound on
-// turns without a person. The lead is told, and nothing runs afterwards.
+// Two agents that pass a ball on in each of their turns come to an end, whatever way the
+// ball takes: by the rules for messages if it can be traced, otherwise by the limit on
+// turns without a person. The lead is told, and no turn runs afterwards.
 func TestLoopsEnd(t *testing.T) {
 	if testing.Short() {
 		t.Skip("real daemons, for many turns")
@@ -167,7 +167,7 @@ func newLoop(t *testing.T, way loopWay, acl string) *loop {
 	return l
 }
 
-// run runs the program, and gives what it printed.
+// run runs the program, and returns its output.
 func (l *loop) run(args ...string) string {
 	l.t.Helper()
 	cmd := exec.Command("claude-swarm", args...)
@@ -267,7 +267,8 @@ func (l *loop) stopped() []string {
 	return slices.Compact(why)
 }
 
-// An agent that may write to nobody reaches no other agent in any of these ways.
+// An agent without the right to write to others reaches no other agent in any of these
+// ways.
 func TestAListHoldsInEveryWay(t *testing.T) {
 	if testing.Short() {
 		t.Skip("real daemons, for many turns")

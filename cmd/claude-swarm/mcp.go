@@ -71,7 +71,7 @@ func sayReady(stderr io.Writer) {
 	}
 }
 
-// hasIRC tells whether the configuration has IRC. Every call of a tool reports a mistake in
+// hasIRC reports whether the configuration has IRC. Every call of a tool reports a mistake in
 // the file.
 func hasIRC(path string) bool {
 	file, err := loadForTools(path)

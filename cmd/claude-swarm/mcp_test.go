@@ -81,7 +81,7 @@ func whoami(t *testing.T, client *mcp.ClientSession) map[string]any {
 	return res.StructuredContent.(map[string]any)
 }
 
-// The tools for IRC are there where the configuration has it.
+// The server has the tools for IRC if the configuration has IRC.
 func TestToolsForIRC(t *testing.T) {
 	for section, want := range map[string]bool{"": false, "irc: {server: localhost}\n": true} {
 		dir := toolsProject(t)

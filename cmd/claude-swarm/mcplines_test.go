@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// A toolsTalk is a client that says what it likes, line by line.
+// A toolsTalk is a client that sends arbitrary lines.
 type toolsTalk struct {
 	t   *testing.T
 	in  io.WriteCloser

@@ -16,9 +16,9 @@ import (
 type flagError struct {
 	name  string // as typed
 	flags []cli.Flag
-	left  int    // how many arguments stood behind it
+	left  int    // the number of arguments after it
 	value string // that the error is about
-	err   error  // what is wrong with the value; nil: the flag does not exist
+	err   error  // the error of the value; nil: the flag does not exist
 }
 
 // errNoValue means that a flag has no value, errUnclearSpan that a word may be the value of a
@@ -119,7 +119,7 @@ func withCandidate(err error, typed []string) error {
 	return hint(err, "%s", retyped(typed, at, id))
 }
 
-// nearest returns the known name that name most likely stands for, or "".
+// nearest returns the known name that was probably meant, or "".
 func nearest(name string, known []string) string {
 	if near := dropbox.Nearest(name, known); len(near) > 0 {
 		return near[0]

@@ -61,8 +61,8 @@ func cannotPrint(err error) error {
 	return fail(exitFailed, "print to another place; the disk behind this one may be full", "cannot print: %w", withoutPath(err))
 }
 
-// withoutPath takes the path out of an error about a file: that of the standard output helps
-// nobody.
+// withoutPath removes the path from an error about a file, because the path of the standard
+// output helps no person.
 func withoutPath(err error) error {
 	if pe, ok := errors.AsType[*fs.PathError](err); ok {
 		return pe.Err

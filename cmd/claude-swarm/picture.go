@@ -49,9 +49,9 @@ func draw(st swarm.Status, l look) picture {
 
 func (p picture) String() string { return p.head + "\n" + p.agents + p.tail }
 
-// smaller returns the lines of the status for a screen with so many rows; 0 is no limit. If
-// they do not fit, each agent gets one line; if that does not fit either, the last agents
-// are left out. The end stays: it says what waits for the person.
+// smaller returns the lines of the status for a screen with a number of rows; 0 is no
+// limit. If they do not fit, each agent gets one line; if that does not fit either, the
+// last agents are left out. The end stays: it says what waits for the person.
 func smaller(st swarm.Status, l look, rows int) []string {
 	all := linesOf(draw(st, l).String())
 	if rows < 2 || len(all) <= rows {

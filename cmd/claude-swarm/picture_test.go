@@ -34,7 +34,7 @@ func parkedSwarm(now time.Time) swarm.Status {
 	}
 }
 
-// The limit of an account stands in one line for all of its agents.
+// The limit of an account takes one line for all of its agents.
 func TestALimitIsSaidOnce(t *testing.T) {
 	now := time.Date(2026, 11, 21, 10, 30, 0, 0, time.Local)
 	st := parkedSwarm(now)

@@ -209,7 +209,7 @@ func (p *post) sayIfNobodyWorks(c *cli.Context, to ...string) {
 	sayIfNobodyWorks(c.App.ErrWriter, p.dir, p.Store, to...)
 }
 
-// isGone tells whether an agent has a mailbox and no entry in the configuration.
+// isGone reports whether an agent has a mailbox and no entry in the configuration.
 func (p *post) isGone(name string) bool {
 	if _, there := p.file.Agent(name); there || name == dropbox.Lead || dropbox.IsBridge(name) {
 		return false

@@ -34,7 +34,7 @@ func screenSize(w io.Writer) (columns, rows int) {
 	return min(max(int(size.Col), 40), 200), int(size.Row)
 }
 
-// isTerminal tells whether a person looks at w.
+// isTerminal reports whether a person looks at w.
 func isTerminal(w io.Writer) bool {
 	f, ok := fileOf(w)
 	return ok && isatty.IsTerminal(f.Fd())

@@ -112,7 +112,7 @@ func (p *project) agents(names []string, next string) ([]string, error) {
 	return names, nil
 }
 
-// inTurn tells whether this process runs in a turn that the daemon waits for: a turn of an
+// inTurn reports whether this process runs in a turn that the daemon waits for: a turn of an
 // agent of this project, whatever the environment says. The daemon does not wait for an
 // attached session of a person. A turn of another project may do here what a person may.
 func (p *project) inTurn() (bool, error) {

@@ -28,9 +28,9 @@ import (
 // A version that changes a format on purpose records a further project and keeps this
 // one; see testdata/project-v1/README.md.
 //
-// opened.txt is what the verbs say before a daemon runs, finished.txt what became of
-// every message. RECORD=1 writes both for a new recording; one that was accepted keeps its
-// own.
+// opened.txt has the output of the verbs before a daemon runs, finished.txt the outcome of
+// every message. RECORD=1 writes both for a new recording; an accepted recording keeps its
+// files.
 func TestRecordedProject(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds; CI runs it always")
@@ -73,7 +73,7 @@ type recordedProject struct {
 	dir, home string
 	env       []string
 	ids       map[string]string // of messages, by the names that record.sh gives them
-	recorded  map[string]string // where each message lay, by its id
+	recorded  map[string]string // folder of each message, by its id
 }
 
 // openRecording copies a recording and puts in what belongs to this machine and this
@@ -167,7 +167,7 @@ func (p *recordedProject) messages() (names []string) {
 	return names
 }
 
-// scratch is what was cut off while it was being delivered to coder.
+// scratch is the file of a delivery to coder that was cut off.
 func (p *recordedProject) scratch() []string {
 	p.t.Helper()
 	names, err := filepath.Glob(filepath.Join(p.dir, ".dead-drop", "coder", "tmp", "*"))

@@ -24,7 +24,7 @@ func (p *recordedProject) opened() string {
 	for _, a := range st.Agents {
 		why := ""
 		if a.State == swarm.Paused {
-			why = a.Why // somebody wrote it; the rest are words of this version
+			why = a.Why // a person wrote it; the other reasons are words of this version
 		}
 		fmt.Fprintf(&b, "%s: %s %q, waiting %d/%d/%d, dead %d, %.7f USD\n", a.Name, a.State, why, a.Waiting.Urgent, a.Waiting.Normal, a.Waiting.Low, a.Dead, a.CostUSD.Total)
 	}
@@ -236,7 +236,7 @@ func (p *recordedProject) demandKey() {
 	}
 }
 
-// finished is what became of each message of the recording, in lines.
+// finished lists the outcome of each message of the recording, in lines.
 func (p *recordedProject) finished() string {
 	var b strings.Builder
 	for _, id := range slices.Sorted(maps.Keys(p.recorded)) {

@@ -93,7 +93,7 @@ func scripts(dir string) testscript.Params {
 			"until":  until,      // until [!] PATTERN COMMAND…: run it again until its output fits
 			"gone":   gone,       // gone FILE: wait for the end of the process that the file names
 			"signal": sendSignal, // signal NAME FILE: send it to that process
-			"mail":   countMail,  // mail MAILBOX FOLDER N: wait until N messages are there
+			"mail":   countMail,  // mail MAILBOX FOLDER N: wait for N messages
 			"code":   exitsWith,  // code N COMMAND…: it must end with that status
 			"keep":   keep,       // keep NAME: put the first word that was printed into that variable
 			"keys":   demandKeys, // keys FILE FILE…: these outputs of status --json have all keys
@@ -131,7 +131,7 @@ func setup(env *testscript.Env) error {
 func endDaemons(env *testscript.Env) {
 	_ = filepath.WalkDir(env.WorkDir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.Name() != "daemon.lock" {
-			return nil // what cannot be looked at holds no daemon of ours
+			return nil // an unreadable folder contains no daemon of ours
 		}
 		home := journal.HomeOf(filepath.Dir(filepath.Dir(path)))
 		pid := discovery.ReadNote(home.LockFile()).PID
@@ -184,7 +184,7 @@ func until(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	var out string
 	if !poll(func() bool {
-		_ = ts.Exec(args[1], args[2:]...) // its status does not matter, what it prints does
+		_ = ts.Exec(args[1], args[2:]...) // its output matters, its status does not
 		out = ts.ReadFile("stdout")
 		return re.MatchString(out) == want
 	}) {
@@ -211,7 +211,7 @@ func gone(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// zombie tells whether a process has ended and only waits for its parent,
+// zombie reports whether a process has ended and only waits for its parent,
 // which for a daemon is whatever the container calls init. The first thread may
 // be one while others still hold the files.
 func zombie(pid int) bool {

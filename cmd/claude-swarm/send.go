@@ -131,7 +131,7 @@ func send(c *cli.Context, wait optionalSpan) error {
 		}
 	}
 	if wait.set {
-		return p.await(c, sent[:len(m.To)], wait.span) // nobody answers the copies
+		return p.await(c, sent[:len(m.To)], wait.span) // the copies get no answer
 	}
 	p.sayIfNobodyWorks(c, append(m.To, m.CC...)...)
 	return nil

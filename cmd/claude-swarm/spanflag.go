@@ -81,14 +81,13 @@ func parseWhen(s string, now time.Time) (time.Time, error) {
 	return at.UTC(), nil
 }
 
-// An optionalSpan is the value of a flag that may stand alone: --wait, or
-// --wait=30s.
+// An optionalSpan is the value of a flag whose value is optional: --wait, or --wait=30s.
 type optionalSpan struct {
 	set  bool
 	span time.Duration // 0: no end
 }
 
-// IsBoolFlag lets the flag stand alone; its value is then "true".
+// IsBoolFlag makes the value optional; without one it is "true".
 func (o *optionalSpan) IsBoolFlag() bool { return true }
 
 // String is the value that was set.
@@ -126,7 +125,7 @@ func checkValue(f cli.Flag, value string) error {
 	return nil
 }
 
-// takesSpan tells whether f may stand alone or have a span.
+// takesSpan reports whether f has an optional span.
 func takesSpan(f cli.Flag) bool {
 	g, ok := f.(*cli.GenericFlag)
 	if ok {
@@ -135,8 +134,8 @@ func takesSpan(f cli.Flag) bool {
 	return ok
 }
 
-// likeSpan tells whether a person may have meant a word behind such a flag as its span: the
-// word is a span, lacks only the unit, or spells a span in another way, as 10min does.
+// likeSpan reports whether a person may have meant the word after such a flag as its span:
+// the word is a span, lacks only the unit, or spells a span in another way, as 10min does.
 func likeSpan(word string) bool {
 	_, err := config.ParseSpan(word)
 	wrong, ok := errors.AsType[*config.SpanError](err)

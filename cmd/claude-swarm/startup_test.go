@@ -29,8 +29,8 @@ func madeReady(t *testing.T, dir string, args ...string) string {
 	return stderr.String()
 }
 
-// Every verb pays for what the packages make ready at the start, so none of ours does
-// more there than lay out its tables: regular expressions wait until they are needed.
+// Every verb pays for the initialization of the packages. So our packages only fill their
+// tables there; regular expressions are compiled when they are needed.
 func TestStartMakesLittleReady(t *testing.T) {
 	const most = 16 << 10 // bytes for a package; the tables of the configuration take 5 KiB
 	made := regexp.MustCompile(`(?m)^init (github\.com/claude-swarm/claude-swarm/\S+) .*, (\d+) bytes`)
@@ -55,7 +55,7 @@ func TestAPlainSendBeginsInMain(t *testing.T) {
 	dir := t.TempDir()
 	overwrite(t, filepath.Join(dir, config.Name), "agents: {coder: }\n")
 	madeReady(t, dir, "init")
-	for _, text := range []string{"first", "second"} { // what one leaves is there for the next
+	for _, text := range []string{"first", "second"} { // each finds the files of the one before
 		trace := madeReady(t, dir, "send", "coder", text)
 		if !regexp.MustCompile(`(?m)^init main `).MatchString(trace) {
 			t.Errorf("send %s was over before main began:\n%s", text, trace)

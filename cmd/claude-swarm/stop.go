@@ -184,8 +184,8 @@ func stopDaemon(c *cli.Context, p *project) error {
 	})
 }
 
-// sayStopped says that the daemon has ended, and what became of the messages of the turns
-// that ran when it was told to end. It reads that from the files.
+// sayStopped says that the daemon has ended, and how the turns ended that ran when it was
+// told to stop. It reads that from the files.
 func sayStopped(c *cli.Context, home journal.Home, agents []swarm.AgentStatus) error {
 	view := stopView{V: 1, Daemon: true, Agents: []stopOfAgent{}}
 	for _, a := range agents {
@@ -210,9 +210,9 @@ func sayStopped(c *cli.Context, home journal.Home, agents []swarm.AgentStatus) e
 	return nil
 }
 
-// cutIn reads from the mailboxes what became of the message of an ended turn. It is nil where
-// the message is gone, or is left to the daemon's next start. A turn without a message
-// compacted the context; it is done unless the order for it is still there.
+// cutIn reads from the mailboxes the state of the message of an ended turn. It returns nil
+// if the message is gone, or waits for the daemon's next start. A turn without a message
+// compacted the context; it is done unless the order for it still exists.
 func cutIn(c *cli.Context, home journal.Home, agent, id string) (*swarm.Cut, error) {
 	store, _, err := openFolder(c)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
 
-// A table lines up its columns. The last column gets what is left of the width
-// and is cut there; where next to nothing is left it gets a separate line.
+// A table aligns its columns. The last column gets the rest of the width and is cut there;
+// if almost no width is left, it gets a separate line.
 type table struct {
 	width int  // of the screen; 0 is 80 for the rows, and no limit for lines that are kept whole
 	spill bool // a last cell that is too long gets a separate line
@@ -25,8 +25,8 @@ type tableRow struct {
 	below []tableLine // further lines
 }
 
-// A tableLine stands below a row, indented. A line that is too long is wrapped if it is whole,
-// else cut.
+// A tableLine is an indented line below a row. A line that is too long is wrapped if whole
+// is set, otherwise cut.
 type tableLine struct {
 	text  string
 	whole bool
@@ -96,7 +96,7 @@ func (t *table) widths() (widths []int) {
 	return widths
 }
 
-// crowded tells whether the last column gets too little room: less than its text, and less
+// crowded reports whether the last column gets too little room: less than its text, and less
 // than fewWords.
 func (t *table) crowded(widths []int, across int) bool {
 	room := across

@@ -109,7 +109,7 @@ func (t *tail) more() ([]byte, error) {
 	}
 }
 
-// replaced tells whether the path now leads to another file, or whether the file was
+// replaced reports whether the path now leads to another file, or whether the file was
 // truncated.
 func (t *tail) replaced() (bool, error) {
 	now, err := os.Stat(t.path)

@@ -42,7 +42,7 @@ func since(t, now time.Time) string {
 	return screen.Span(d)
 }
 
-// number prints a count; a dash stands for 0.
+// number prints a count, and a dash for 0.
 func number(n int) string {
 	if n == 0 {
 		return "-"

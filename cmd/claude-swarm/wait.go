@@ -23,7 +23,7 @@ type awaiting struct {
 	c       *cli.Context
 	post    *post
 	several bool             // then each answer is printed with the name of who answers
-	answers []*client.Answer // that are printed at the end, as JSON
+	answers []*client.Answer // printed at the end, as JSON
 }
 
 // await waits for the first answer to each of the messages. limit 0 is no limit.
@@ -75,8 +75,8 @@ func (p *post) mayAwait(to []string, as string) error {
 	return usagef(as+` "…"   (without --wait)`, "%s would wait for itself: its mail comes after this turn", p.Me.Name)
 }
 
-// all waits until no message is pending. For several messages it tells the outcome of each at
-// once, and goes on waiting for the others.
+// all waits until no message is pending. For several messages it prints the outcome of each
+// as it comes, and waits for the others.
 func (w *awaiting) all(ctx context.Context) error {
 	sent, failed := len(w.Pending), 0
 	for len(w.Pending) > 0 {
@@ -144,8 +144,8 @@ func (w *awaiting) file(a *client.Answer) error {
 	return a.File()
 }
 
-// An answerView is what send --wait --json prints for one message, an answersView
-// what it prints for several.
+// An answerView is the output of send --wait --json for one message, an answersView that
+// for several.
 type answerView struct {
 	V      int           `json:"v"`
 	Sent   []string      `json:"sent"`

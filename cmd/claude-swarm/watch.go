@@ -64,7 +64,8 @@ func watchStatus(c *cli.Context) error {
 		} else if same, err := frame(c, st, began); err != nil {
 			return err
 		} else if !bytes.Equal(same, before) {
-			// Drawn for one moment: the passing of time is not a change.
+			// Compare the pictures for one moment, because the passing of time is not a
+			// change.
 			if _, err := w.Write(now); err != nil {
 				return err
 			}
@@ -86,7 +87,7 @@ func watchStatus(c *cli.Context) error {
 	}
 }
 
-// canRedraw tells whether w is a terminal on which a picture can replace the one before.
+// canRedraw reports whether w is a terminal on which a picture can replace the one before.
 func canRedraw(w io.Writer) bool { return isTerminal(w) && os.Getenv("TERM") != "dumb" }
 
 // frame returns the status as text or JSON, drawn for a moment.
@@ -99,9 +100,9 @@ func frame(c *cli.Context, st swarm.Status, at time.Time) ([]byte, error) {
 	return []byte(draw(st, lookOf(c, at)).String()), nil
 }
 
-// redraw writes over the old picture, line by line, and clears the rest of the screen: to
-// clear the whole screen would make it flicker. A line is cleared before it is written,
-// since after a full line the cursor still stands on its last letter.
+// redraw writes over the old picture, line by line, and clears the rest of the screen:
+// clearing the whole screen would make it flicker. A line is cleared before it is written,
+// because after a full line the cursor is still on its last letter.
 func redraw(w io.Writer, lines []string, rows int) {
 	picture := screenHome + lineClear + strings.Join(lines, "\n"+lineClear)
 	if len(lines) < rows || rows == 0 {

@@ -146,7 +146,7 @@ func (t Topics) Assign(p Publication, agent string, sign func(m *dropbox.Message
 	return nil
 }
 
-// WasAssigned tells whether a publication was delivered by [Topics.Assign] to an agent in
+// WasAssigned reports whether a publication was delivered by [Topics.Assign] to an agent in
 // the last 7 days.
 func (t Topics) WasAssigned(id, agent string) (bool, error) {
 	_, ok, err := t.Assigned(id, agent)

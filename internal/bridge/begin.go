@@ -57,7 +57,7 @@ func (o *outbox) begin(f *flight) {
 	})
 }
 
-// landed decides what comes after a message was said, or was not. It says whether the
+// landed decides what comes after a message was said, or was not. It reports whether the
 // message waits again.
 func (o *outbox) landed(s *Saying, l Landing) (waits bool) {
 	f := o.flights[s.ID]

@@ -48,7 +48,7 @@ func (c Channels) taskOf(channel string) string {
 	return id
 }
 
-// Hears tells whether people speak to an agent in a channel.
+// Hears reports whether people speak to an agent in a channel.
 func (c Channels) Hears(agent, channel string) bool {
 	own := c.Own[agent]
 	return len(own) == 0 || slices.ContainsFunc(own, func(c string) bool { return strings.EqualFold(c, channel) })

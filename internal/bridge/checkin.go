@@ -95,7 +95,7 @@ func lasting(d time.Duration) string {
 // quotes are escaped.
 var ownMark = []byte(`"own":true`)
 
-// waits tells whether a channel has unread lines after a mark; bridge is the nick of the
+// waits reports whether a channel has unread lines after a mark; bridge is the nick of the
 // bridge. The beginning of every turn calls it, so it reads from the end and no further
 // than it must.
 func (r Reader) waits(channel string, mark int64, bridge string) (bool, error) {

@@ -19,7 +19,7 @@ type destination struct {
 	answers   string // the server's id of the line that is answered there; "" is not known
 }
 
-// private says whether a destination is a person and not a channel.
+// private reports whether a destination is a person and not a channel.
 func (p destination) private() bool { return p.target == p.person }
 
 // destinationOf decides where a message goes. origin is the origin of the message that it
@@ -42,7 +42,7 @@ func destinationOf(m *dropbox.Message, n, origin Origin, c Channels, bridge stri
 	return p
 }
 
-// passing says whether a copy only tells that a turn began or ended, and nobody waits for
+// passing reports whether a copy only tells that a turn began or ended, and nobody waits for
 // it. People wait for the result of a task that they gave.
 func passing(m *dropbox.Message, n Origin, bridge string) bool {
 	if n.About == "" || n.Do != "" || m.Priority != dropbox.Low || m.Type == dropbox.Question {

@@ -149,7 +149,7 @@ func (r *listener) notListened(t Text, need Right, now time.Time) string {
 	return ""
 }
 
-// mailed says whether a line from the history has already reached its agents: an earlier
+// mailed reports whether a line from the history has already reached its agents: an earlier
 // bridge may have been killed before it kept the line.
 func (r *listener) mailed(t Text, agents []string) bool {
 	if t.MsgID == "" || len(agents) == 0 {

@@ -9,7 +9,7 @@ import (
 type Names interface {
 	// Fold returns the form of a name for keys of maps. It keeps the length.
 	Fold(name string) string
-	// Same says whether two names are one.
+	// Same reports whether two names are one.
 	Same(a, b string) bool
 	// FindMention returns where a text first speaks to a name, with the signs around it, in
 	// bytes; -1 where it does not.
@@ -17,7 +17,7 @@ type Names interface {
 	// Plain makes any text safe to say: it replaces everything that the network would take
 	// for a command or a format.
 	Plain(text string) string
-	// IsChannel says whether a target is a channel, and not a person.
+	// IsChannel reports whether a target is a channel, and not a person.
 	IsChannel(target string) bool
 }
 
@@ -38,12 +38,12 @@ type Link interface {
 	// Describe fills in the part of the state that is about the network.
 	Describe(s *State)
 
-	// Usable says whether the link can send now.
+	// Usable reports whether the link can send now.
 	Usable() bool
 	// Connection counts the connections, from 1; 0 is none so far. since is when the last
 	// one began.
 	Connection() (n int, since time.Time)
-	// Sound says whether the connection has proven good. Until then the bridge says nothing
+	// Sound reports whether the connection has proven good. Until then the bridge says nothing
 	// on which the network may hang up.
 	Sound() bool
 	// LookAgain returns how soon a waiting message may be said without any other event; 0
@@ -54,7 +54,7 @@ type Link interface {
 	Self() string
 	// Selves are names by which people speak to the bridge.
 	Selves() []string
-	// Ours says whether a name is, or was, one of ours.
+	// Ours reports whether a name is, or was, one of ours.
 	Ours(name string) bool
 	// Called are the names of an agent on the network, besides its mailbox's.
 	Called(agent string) []string
@@ -93,7 +93,7 @@ type Rooms interface {
 	Channel(name string) (c ChannelState, ok bool)
 	// Joined are the channels that the link wants to be in.
 	Joined() []ChannelState
-	// MaySay says whether a text for a channel may go now, and makes the link join the
+	// MaySay reports whether a text for a channel may go now, and makes the link join the
 	// channel if need be. begun says that a part of the text may have been said before.
 	MaySay(channel string, begun bool) bool
 	// Shut says why the link cannot speak in a channel for now; "" when it can, or when
@@ -142,12 +142,12 @@ type Host interface {
 	// Kept returns what the buffer of a channel says about a message of ours; ok is false
 	// without a buffer.
 	Kept(channel, id string) (k Kept, ok bool)
-	// HasSaid says whether the buffer of a channel holds a line of ours under that id.
+	// HasSaid reports whether the buffer of a channel holds a line of ours under that id.
 	HasSaid(channel, msgid string) bool
 
 	// Agents are the present names of the agents.
 	Agents() []string
-	// MayControl says whether a person may control the bridge.
+	// MayControl reports whether a person may control the bridge.
 	MayControl(p Person) bool
 	// Stopping says that the bridge is about to end.
 	Stopping() bool

@@ -64,7 +64,7 @@ func (l *mail) file(st dropbox.Settlement) error {
 	return l.box.SettleBatch([]dropbox.Settlement{st})[0]
 }
 
-// isHere says whether a message has that id, or enough of it.
+// isHere reports whether a message has that id, or enough of it.
 func (l *mail) isHere(id string) bool {
 	if len(id) < leastRead {
 		return false

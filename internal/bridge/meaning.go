@@ -144,7 +144,7 @@ func cutHead(line string, names []name, c Names) (at []string, rest string) {
 	}
 }
 
-// mentions says whether a text speaks to a name.
+// mentions reports whether a text speaks to a name.
 func mentions(text, name string, c Names) bool {
 	start, _ := c.FindMention(text, name)
 	return start >= 0

@@ -65,7 +65,7 @@ func orderWord(order string) string {
 	return strings.ToLower(strings.TrimRight(word, "!?."))
 }
 
-// isOrder says whether the bridge obeys such an order. An order comes before an agent of
+// isOrder reports whether the bridge obeys such an order. An order comes before an agent of
 // the same name: with a sign behind it, as in "halt: go on", the word is the agent's name.
 func isOrder(order string) bool { return slices.Contains(orderWords, orderWord(order)) }
 

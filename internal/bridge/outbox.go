@@ -100,7 +100,7 @@ func (o *outbox) takeOff() {
 	})
 }
 
-// mayClaim says whether the bridge may claim any message now.
+// mayClaim reports whether the bridge may claim any message now.
 func (o *outbox) mayClaim() bool {
 	return !o.stopping && !o.halted && !o.held && o.link.Usable()
 }
@@ -164,7 +164,7 @@ func (o *outbox) unproven() int {
 	return n
 }
 
-// noneAlone says whether none of the messages on their way is private.
+// noneAlone reports whether none of the messages on their way is private.
 func (o *outbox) noneAlone() bool {
 	for _, f := range o.flights {
 		if f.to.alone && !f.filing {
@@ -174,7 +174,7 @@ func (o *outbox) noneAlone() bool {
 	return true
 }
 
-// suspected says whether the server has hung up before on a message that is on its way:
+// suspected reports whether the server has hung up before on a message that is on its way:
 // such a message goes alone.
 func (o *outbox) suspected() bool {
 	for _, f := range o.flights {
@@ -185,7 +185,7 @@ func (o *outbox) suspected() bool {
 	return false
 }
 
-// ready says whether a message may be said now. One on which the other side may have hung up
+// ready reports whether a message may be said now. One on which the other side may have hung up
 // waits until the connection has proven good: else a bad network would look like a bad
 // message.
 func (o *outbox) ready(w waiter) bool {
@@ -213,7 +213,7 @@ func (o *outbox) ready(w waiter) bool {
 	return o.link.Rooms().MaySay(w.target, w.Begun > 0)
 }
 
-// noChannelOf says whether a copy is for the channel of a conversation that has none: it
+// noChannelOf reports whether a copy is for the channel of a conversation that has none: it
 // began without a task, or it is over. The bridge does not join a channel for text that it
 // also says elsewhere.
 func (o *outbox) noChannelOf(to destination) bool {

@@ -30,7 +30,7 @@ type Permit struct {
 	May     []Right
 }
 
-// Check says whether the permit can be used with a server at that address.
+// Check reports whether the permit can be used with a server at that address.
 func (p Permit) Check(addr string) error {
 	set := 0
 	for _, who := range []string{p.Account, p.Mask, p.Nick} {
@@ -151,7 +151,7 @@ func matchMask(pattern, s string) bool {
 	return strings.Trim(pattern[i:], "*") == ""
 }
 
-// Loopback says whether an address, host or host:port, is this machine and no other.
+// Loopback reports whether an address, host or host:port, is this machine and no other.
 func Loopback(addr string) bool {
 	host, _, err := net.SplitHostPort(addr)
 	if err != nil {

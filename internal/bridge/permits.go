@@ -11,5 +11,5 @@ type permits struct {
 // of returns the rights of a person.
 func (p permits) of(who Person) []Right { return rightsOf(p.allow, who, p.link, p.link.Vouched()) }
 
-// may says whether a person has a right.
+// may reports whether a person has a right.
 func (p permits) may(who Person, need Right) bool { return slices.Contains(p.of(who), need) }

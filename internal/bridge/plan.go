@@ -176,7 +176,7 @@ func (p *plan) nextOther(ready func(waiter) bool) (w waiter, ok bool) {
 	return w, best >= 0
 }
 
-// before says whether a goes before b, although b comes first in the list.
+// before reports whether a goes before b, although b comes first in the list.
 func (p *plan) before(a, b waiter) bool {
 	if a.priority != b.priority {
 		return a.priority > b.priority

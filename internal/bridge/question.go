@@ -63,7 +63,7 @@ func (q *questions) save() {
 	}
 }
 
-// isOpen says whether a message in the bridge's mailbox is an open question.
+// isOpen reports whether a message in the bridge's mailbox is an open question.
 func (q *questions) isOpen(id string) bool {
 	return slices.ContainsFunc(q.open, func(o question) bool { return o.Own && o.ID == id })
 }

@@ -103,7 +103,7 @@ func (r *record) kept(channel, id string) (k Kept, ok bool) {
 	return Kept{Upto: upto, MsgIDs: msgids, Spoke: b.spoke}, true
 }
 
-// hasSaid says whether the buffer of a channel holds a line of ours under that id.
+// hasSaid reports whether the buffer of a channel holds a line of ours under that id.
 func (r *record) hasSaid(channel, msgid string) bool {
 	b := r.buffer(channel)
 	return b != nil && b.seen[msgid]

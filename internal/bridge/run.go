@@ -32,7 +32,7 @@ func New(o Options, link Link) (*Bridge, error) {
 }
 
 // Run runs the bridge until ctx is done, and then returns nil. The link connects, and
-// reconnects whenever the connection breaks; the state says whether it is up. The error is
+// reconnects whenever the connection breaks; the state reports whether it is up. The error is
 // [ErrRunning] when another process is the bridge of this project, and otherwise an error
 // of the disk that prevents all work.
 func (b *Bridge) Run(ctx context.Context) (err error) {

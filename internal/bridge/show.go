@@ -112,7 +112,7 @@ func aside(parts ...string) string {
 	return " (" + strings.Join(said, ", ") + ")"
 }
 
-// firstLine is the first line of a text, cut at maxFirst; more says whether that was
+// firstLine is the first line of a text, cut at maxFirst; more reports whether that was
 // not all.
 func firstLine(text string) (line string, more bool) {
 	line, rest, _ := strings.Cut(text, "\n")

@@ -20,7 +20,7 @@ type State struct {
 	V  int       `json:"v"`
 	At time.Time `json:"at"` // when it was written
 
-	// Running says whether a bridge runs now. The reader finds that out; all other fields
+	// Running reports whether a bridge runs now. The reader finds that out; all other fields
 	// are from the last bridge that ran.
 	Running bool `json:"-"`
 
@@ -165,7 +165,7 @@ func lock(home, dir string) (release func() error, err error) {
 	return f.Close, nil
 }
 
-// running says whether a process holds the lock.
+// running reports whether a process holds the lock.
 func running(dir string) (bool, error) {
 	f, err := os.Open(lockFile(dir))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -68,7 +68,7 @@ func topicLine(c Names, mask func(string) string, text string) string {
 	return mask(strings.Join(strings.Fields(c.Plain(text)), " "))
 }
 
-// sameChannel says whether two names are one channel.
+// sameChannel reports whether two names are one channel.
 func sameChannel(c Names, a, b string) bool { return c.Same(a, b) || strings.EqualFold(a, b) }
 
 // idParts tells a person what may be written for an id.

@@ -103,7 +103,7 @@ func finishForwarded(box *dropbox.Mailbox) error {
 	return nil
 }
 
-// isRemoval tells whether a receipt in cur/ was made by [Client.Forward].
+// isRemoval reports whether a receipt in cur/ was made by [Client.Forward].
 func isRemoval(box *dropbox.Mailbox, e dropbox.Entry) bool {
 	data, err := box.Receipt(e)
 	if err != nil {

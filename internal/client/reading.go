@@ -94,7 +94,7 @@ func (r Reading) check(name string, in agentFolders) (string, error) {
 	return "", &FileError{Path: name, Within: slices.DeleteFunc(within, func(f string) bool { return f == "" })}
 }
 
-// daemons tells whether a file, named without symbolic links, is in the daemon's folder of
+// daemons reports whether a file, named without symbolic links, is in the daemon's folder of
 // this project or another one. It looks at the names in the path, at the folder itself,
 // which may have a second name, and for a file in the folder that has this one as a second
 // name.
@@ -137,7 +137,7 @@ func daemons(file, folder string) (bool, error) {
 	return found, err
 }
 
-// ownPipe tells whether a name stands for a pipe or a socket that this process was started
+// ownPipe reports whether a name stands for a pipe or a socket that this process was started
 // with, such as /dev/stdin or the name that a shell makes of <(command).
 func ownPipe(name string) bool {
 	info, err := os.Stat(name)
@@ -164,7 +164,7 @@ func ownPipe(name string) bool {
 	return false
 }
 
-// inside tells whether a file is in a folder, wherever symbolic links lead to the folder.
+// inside reports whether a file is in a folder, wherever symbolic links lead to the folder.
 // The file is named without them.
 func inside(folder, file string) bool {
 	folder, err := filepath.EvalSymlinks(folder)
@@ -175,10 +175,10 @@ func inside(folder, file string) bool {
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
-// reads tells whether the agent may read its working folder at all.
+// reads reports whether the agent may read its working folder at all.
 func (r Reading) reads() bool { return !slices.ContainsFunc(r.Denied, isWhole("Read")) }
 
-// allows tells whether the tools of the agent may read a file, named without symbolic
+// allows reports whether the tools of the agent may read a file, named without symbolic
 // links, outside of its mailbox. store is the folder of the mailboxes: the working folder of
 // an agent gives no right to the mailboxes of others in it.
 func (r Reading) allows(file, store string) bool {
@@ -194,7 +194,7 @@ func (r Reading) allows(file, store string) bool {
 	return slices.ContainsFunc(*r.Allowed, func(t string) bool { return r.covers(t, file, false) })
 }
 
-// unbound tells whether the agent may run every command, or use every tool.
+// unbound reports whether the agent may run every command, or use every tool.
 func (r Reading) unbound() bool {
 	return r.Allowed == nil || slices.ContainsFunc(*r.Allowed, isWhole("Bash"))
 }
@@ -207,7 +207,7 @@ func isWhole(tool string) func(string) bool {
 	}
 }
 
-// covers tells whether the entry Read(PATTERN) of a list of tools is about a file. As in
+// covers reports whether the entry Read(PATTERN) of a list of tools is about a file. As in
 // the client, //FOLDER is absolute, ~/ is the home, and any other pattern is relative to
 // the working folder. A pattern for a folder covers the files below it, too. A pattern that
 // denies and has no slash covers every file of that name.

@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// systemText runs two turns of a session with two system texts, and says whether the
+// systemText runs two turns of a session with two system texts, and reports whether the
 // second one reached the model.
 func systemText(l *lab, flags ...string) (reached bool, err error) {
 	for i, flag := range []string{"--session-id", "--resume"} {

@@ -135,7 +135,7 @@ func (f *fact) try(version, program string) (text string, err error) {
 	return f.ask(l)
 }
 
-// good says whether claude-swarm works with that answer.
+// good reports whether claude-swarm works with that answer.
 func (f *fact) good(text string) bool {
 	if len(f.wants) == 0 {
 		return strings.HasPrefix(text, "yes")

@@ -196,7 +196,7 @@ func toolsAreOffered(l *lab) (string, error) {
 // message arrives within a tenth of a second.
 const quietFor = 2 * time.Second
 
-// tellBob lets one session send another a message, and says whether it arrived.
+// tellBob lets one session send another a message, and reports whether it arrived.
 func tellBob(l *lab, flags ...string) (came bool, err error) {
 	bob, err := l.start(append([]string{"--name", "bob"}, flags...)...)
 	if err != nil {

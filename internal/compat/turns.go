@@ -109,7 +109,7 @@ func killedSessionIsResumed(l *lab) (string, error) {
 	return yes(r["is_error"] == false && bytes.Contains(asked[len(asked)-1].Body, []byte("BANANA")), "%v", r)
 }
 
-// repeated says whether the client has repeated a prompt.
+// repeated reports whether the client has repeated a prompt.
 func (c *client) repeated(uuid string) bool {
 	for _, n := range c.all("user", "") {
 		if n["isReplay"] == true && n.text("uuid") == uuid {

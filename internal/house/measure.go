@@ -128,7 +128,7 @@ func (g uses) describe(circle []string) []string {
 	return out
 }
 
-// isLocal tells whether a name is declared inside a function.
+// isLocal reports whether a name is declared inside a function.
 func isLocal(obj types.Object, p *types.Package) bool {
 	switch o := obj.(type) {
 	case *types.Func:

@@ -70,7 +70,7 @@ func Rules() []Rule {
 	return []Rule{RuleUnproven, RuleReserved, RuleType, RuleSize, RuleHalted, RuleSentinel, RuleHops, RuleRing, RuleACL, RuleCost, RuleSenderRate, RuleThreadRate, RuleEcho}
 }
 
-// A Verdict says whether a message may pass.
+// A Verdict reports whether a message may pass.
 type Verdict struct {
 	Pass   bool
 	Rule   Rule   // that refuses it; where it passes and Halt is set, that halts the conversation

@@ -27,11 +27,11 @@ func HoldupOf(a swarm.AgentStatus) *Holdup {
 	return nil
 }
 
-// Resting tells whether the agent begins no turn now. If it does begin one, Why says what will
+// Resting reports whether the agent begins no turn now. If it does begin one, Why says what will
 // hold it up later, or who is missing.
 func (h *Holdup) Resting() bool { return h.State == swarm.Backoff || h.Lasting() }
 
-// Lasting tells whether the agent begins no turn before a person acts or a limit ends. A pause
+// Lasting reports whether the agent begins no turn before a person acts or a limit ends. A pause
 // after a failure is short.
 func (h *Holdup) Lasting() bool {
 	return h.State == swarm.Limited || h.State == swarm.Paused || h.State == swarm.Stopped

@@ -62,7 +62,7 @@ func MessageIn(c *client.Client, mailbox string, state dropbox.State, m *dropbox
 	return v
 }
 
-// proven tells whether a message is from the sender that it names.
+// proven reports whether a message is from the sender that it names.
 func proven(c *client.Client, mailbox string, m *dropbox.Message) bool {
 	if m.Proof == "" {
 		return false

@@ -40,7 +40,7 @@ type Limit struct {
 	Hint   string    // what a person can do; "" for nothing
 }
 
-// Shared tells whether the limit parks several agents, so that a face says it once for all.
+// Shared reports whether the limit parks several agents, so that a face says it once for all.
 func (l Limit) Shared() bool { return len(l.Agents) > 1 }
 
 // Next is the command that retries before the limit ends.
@@ -110,7 +110,7 @@ func (s *Status) List() []Agent {
 	return list
 }
 
-// lacksDaemon tells whether an agent does nothing only because no daemon runs.
+// lacksDaemon reports whether an agent does nothing only because no daemon runs.
 func lacksDaemon(st swarm.Status, a swarm.AgentStatus) bool {
 	return st.Daemon == nil && a.State == swarm.Stopped && a.Next == StartDaemon
 }

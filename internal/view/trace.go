@@ -205,7 +205,7 @@ func NewTrace(id string, messages []*TracedMessage) *Trace {
 	return t
 }
 
-// under tells whether m is below above.
+// under reports whether m is below above.
 func (m *TracedMessage) under(above *TracedMessage) bool {
 	for _, s := range above.Below {
 		if s == m || m.under(s) {

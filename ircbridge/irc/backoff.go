@@ -45,13 +45,13 @@ func (b *Backoff) Next(err error, stood time.Duration) (wait time.Duration, stop
 	return wait, Final(err)
 }
 
-// Final says whether an error ends all tries: the server refused the account (SASL), or the
+// Final reports whether an error ends all tries: the server refused the account (SASL), or the
 // configuration cannot work.
 func Final(err error) bool {
 	return errors.Is(err, ErrSASL) || errors.Is(err, ErrConfig)
 }
 
-// Unwelcome says whether the server wants this client to stay away for a while: a ban (465), a
+// Unwelcome reports whether the server wants this client to stay away for a while: a ban (465), a
 // wrong password (464), an ERROR about throttling or bans, no logins at the moment (ErrNoSASL).
 func Unwelcome(err error) bool {
 	if errors.Is(err, ErrNoSASL) {

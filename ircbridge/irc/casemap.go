@@ -29,7 +29,7 @@ func (c CaseMapping) Fold(name string) string {
 	return name
 }
 
-// Same says whether two names are one for the server.
+// Same reports whether two names are one for the server.
 func (c CaseMapping) Same(a, b string) bool { return len(a) == len(b) && c.Fold(a) == c.Fold(b) }
 
 func (c CaseMapping) fold(r byte) byte {

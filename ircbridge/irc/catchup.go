@@ -122,7 +122,7 @@ func (v *connTranslator) caughtUp(ctx context.Context, f fetched) {
 	}
 }
 
-// knows says whether a history reaches back to the known texts, so that nothing is missing
+// knows reports whether a history reaches back to the known texts, so that nothing is missing
 // before it: one of its texts is known, or there is no known text that it would have to hold.
 func (v *connTranslator) knows(f fetched) bool {
 	r := v.recent(f.target)

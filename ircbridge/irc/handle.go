@@ -123,7 +123,7 @@ func (p *protocol) historyBatch(b *batch) []Message {
 	return members
 }
 
-// own says whether a message is an echo of this connection: by its nick, or by the tag of the
+// own reports whether a message is an echo of this connection: by its nick, or by the tag of the
 // server on a RELAYMSG under another nick.
 func (p *protocol) own(m Message) bool {
 	switch m.Command {
@@ -172,7 +172,7 @@ func (p *protocol) one(m Message, reg *registration) ([]Message, error) {
 	return []Message{m}, nil
 }
 
-// unlabelled finds the entry that an answer without a label belongs to. It says whether the
+// unlabelled finds the entry that an answer without a label belongs to. It reports whether the
 // message was only an echo.
 func (p *protocol) unlabelled(m Message) bool {
 	if p.own(m) && p.st.has("echo-message") {

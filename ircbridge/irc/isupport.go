@@ -66,7 +66,7 @@ func (s ISupport) CaseMapping() CaseMapping {
 	return ASCII
 }
 
-// IsChannel says whether a target is a channel here, by CHANTYPES.
+// IsChannel reports whether a target is a channel here, by CHANTYPES.
 func (s ISupport) IsChannel(target string) bool {
 	types, ok := s["CHANTYPES"]
 	if !ok {

@@ -107,7 +107,7 @@ func maskAssignment(found string) string {
 	return name + between + Masked
 }
 
-// isRandom says whether a value without digits looks random: it has about as many
+// isRandom reports whether a value without digits looks random: it has about as many
 // upper-case letters as lower-case ones, while a name of several words has few.
 func isRandom(value string) bool {
 	great, small := 0, 0

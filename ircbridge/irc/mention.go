@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// Mentions says whether a text speaks to nick: the text contains the nick in any case that
+// Mentions reports whether a text speaks to nick: the text contains the nick in any case that
 // c takes for the same, with no character of a nick on either side. An @ before it and a
 // colon or comma after it are allowed. A nick in a URL, a path, a mail address or the name
 // of a channel does not count.
@@ -46,7 +46,7 @@ func FindMention(text, nick string, c CaseMapping) (start, end int) {
 	}
 }
 
-// standsAlone says whether text[i:j] has an end of a word on both sides.
+// standsAlone reports whether text[i:j] has an end of a word on both sides.
 func standsAlone(text string, i, j int) bool {
 	before, size := utf8.DecodeLastRuneInString(text[:i])
 	if before == '@' {
@@ -63,7 +63,7 @@ func standsAlone(text string, i, j int) bool {
 	return true
 }
 
-// inAddress says whether the word around i is a URL or a path from a root.
+// inAddress reports whether the word around i is a URL or a path from a root.
 func inAddress(text string, i int) bool {
 	begin := strings.LastIndexFunc(text[:i], unicode.IsSpace) + 1
 	word := strings.TrimLeft(text[begin:i], `("'<`)
@@ -72,7 +72,7 @@ func inAddress(text string, i int) bool {
 		strings.HasPrefix(word, "www.") || strings.HasPrefix(word, "mailto:")
 }
 
-// isNickRune says whether a nick may hold the rune. Letters are those of any
+// isNickRune reports whether a nick may hold the rune. Letters are those of any
 // script, since some servers allow them in nicks.
 func isNickRune(r rune) bool {
 	return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("-[]\\`^{}_|", r))

@@ -130,7 +130,7 @@ func (o *outbox) of(private bool, p Priority) *turns {
 	return &o.waiting[p]
 }
 
-// room says whether n more pieces may wait.
+// room reports whether n more pieces may wait.
 func (o *outbox) room(target string, private bool, p Priority, n int) bool {
 	if p == Alert {
 		return o.size() < 2*maxWaiting

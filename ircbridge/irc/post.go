@@ -59,7 +59,7 @@ func (p *protocol) post(o Outgoing) *Delivery {
 	return d
 }
 
-// noNick says whether a target that is not a channel cannot be a nick either. To a server it is a
+// noNick reports whether a target that is not a channel cannot be a nick either. To a server it is a
 // mask of users or servers ($$*), an address (nick!user@host) or the operators of a channel
 // (@#channel), and a server without labels does not say which text it refuses.
 func noNick(target string) bool {

@@ -19,7 +19,7 @@ func newRecent(marks []Mark) *recent {
 	return r
 }
 
-// add adds a mark, and says whether it is new. A live text without an id always is: somebody may
+// add adds a mark, and reports whether it is new. A live text without an id always is: somebody may
 // say the same twice in one instant.
 func (r *recent) add(m Mark, played bool) bool {
 	key := m.key()

@@ -106,7 +106,7 @@ func (c *Conn) command(m Message) (*entry, error) {
 	return e, c.p.fits(e.data)
 }
 
-// concerns says whether a failure without a label belongs to command m.
+// concerns reports whether a failure without a label belongs to command m.
 func concerns(r *Rejected, answer, m Message, fold CaseMapping) bool {
 	if answer.Command == "FAIL" {
 		return answer.Param(0) == m.Command || answer.Param(0) == "*"

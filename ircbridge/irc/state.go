@@ -32,7 +32,7 @@ type State struct {
 	Unproven int           // lines written and not proven yet
 }
 
-// Cap says whether a capability is on.
+// Cap reports whether a capability is on.
 func (s State) Cap(name string) bool { _, ok := s.Caps[name]; return ok }
 
 // CaseMapping is the server's.

@@ -49,7 +49,7 @@ func newText(m Message, st *State, now time.Time) (t Text, ok bool) {
 	return t, true
 }
 
-// isHistory says whether batches of a type hold old messages: a history that was asked for, or the
+// isHistory reports whether batches of a type hold old messages: a history that was asked for, or the
 // play-back of a bouncer.
 func isHistory(batch string) bool {
 	return strings.HasSuffix(batch, "chathistory") || strings.HasSuffix(batch, "/playback")

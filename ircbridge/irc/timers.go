@@ -14,7 +14,7 @@ const maxNickWait = 10 * time.Minute
 func (p *protocol) runTimers(now time.Time) (time.Duration, error) {
 	t := &p.timers
 	next := time.Hour
-	// due says whether at has come; if not, the writer wakes then.
+	// due reports whether at has come; if not, the writer wakes then.
 	due := func(at time.Time) bool {
 		if d := at.Sub(now); d > 0 {
 			next = min(next, d)

@@ -25,7 +25,7 @@ type AgentLog struct {
 	told  func(at time.Time, id, entry string) // hears each entry
 	now   func() time.Time
 	fail  func(error)
-	// secrets may stand in no line; nil knows none.
+	// secrets are kept out of every line; nil means no secrets.
 	secrets *tokens.Source
 }
 

@@ -87,7 +87,7 @@ func lineOf(store *dropbox.Store, box *dropbox.Mailbox, e dropbox.Entry, day tim
 		Mailbox: box.Name(), State: dropbox.Done, Entry: e, Path: box.Name() + "/done/" + utcDay(day) + "/" + e.Name,
 	})
 	if err != nil {
-		m = &dropbox.Message{ID: e.ID} // somebody removed it; its cost is still true
+		m = &dropbox.Message{ID: e.ID} // the message was removed; its cost still counts
 	}
 	return LineOf(m, r), true
 }

@@ -30,7 +30,7 @@ type Binding struct {
 	// The mail that the session works on, if any.
 	Message string   `json:"message,omitempty"` // id
 	Turn    string   `json:"turn,omitempty"`
-	Notes   []string `json:"notes,omitempty"`  // ids of the notes that ride along
+	Notes   []string `json:"notes,omitempty"`  // ids of the notes in the same turn
 	Asked   bool     `json:"asked,omitempty"`  // the person, or the model, fetched it
 	Prompt  string   `json:"prompt,omitempty"` // id of the prompt whose turn works on it
 	Latest  string   `json:"latest,omitempty"` // id of the last prompt that the session was given
@@ -47,7 +47,7 @@ func (b *Binding) Helpers() []string {
 	return slices.DeleteFunc(slices.Clone(b.Tasks), func(id string) bool { return slices.Contains(b.Before, id) })
 }
 
-// AwaitsTasks tells whether the message waits for its sub-agents at the end of a turn. done
+// AwaitsTasks reports whether the message waits for its sub-agents at the end of a turn. done
 // says that the turn of the message has ended. Otherwise another turn has, and the session
 // may not know yet that sub-agents have ended.
 func (b *Binding) AwaitsTasks(done bool) bool {

@@ -125,7 +125,7 @@ func (e *Events) cursor(name string) (c cursor, err error) {
 }
 
 // after returns the next events after a cursor, and the cursor after them. A cursor beyond
-// the end belongs to a list that somebody deleted: it moves before the first event.
+// the end belongs to a deleted list: it moves before the first event.
 func (e *Events) after(c *cursor) (events []Event, next cursor, err error) {
 	err = e.locked(func() error {
 		last, _, err := e.end()
@@ -152,7 +152,7 @@ func (e *Events) after(c *cursor) (events []Event, next cursor, err error) {
 
 // read adds the events of one file that come after a cursor, up to maxBatch in all, and
 // moves the cursor after them. Where want is not 0 it reads only the file whose first event
-// has that number, and tells whether this was that file.
+// has that number, and reports whether this was that file.
 func (e *Events) read(name string, want int64, c *cursor, events *[]Event) (bool, error) {
 	file, err := os.Open(filepath.Join(e.dir, name))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -12,9 +12,9 @@
 //
 // Each file is replaced whole, or grows line by line; a power cut leaves the old one or the
 // new one. [WhoAmI] and [Home.CallerOf] tell from these files, and from the processes above
-// a caller, to whose turn it belongs. The package runs nothing: it knows no queue, and of a
-// client only the pid and the start time. A [Receipt] is kept with the mail; its form is
-// here, since ledger lines are made from it.
+// a caller, to whose turn it belongs. The package starts no process: it has no queue, and
+// knows only the pid and the start time of a client. A [Receipt] is kept with the mail; its
+// form is here, since ledger lines are made from it.
 //
 // # The list of events
 //

@@ -89,7 +89,7 @@ func Keep(m *dropbox.Message) *Message {
 	return out
 }
 
-// Mail is the message again, as far as it was kept; nil for nil.
+// Mail returns the message with the parts that were kept; nil for nil.
 func (m *Message) Mail() *dropbox.Message {
 	if m == nil {
 		return nil

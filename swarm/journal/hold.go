@@ -40,11 +40,11 @@ type Pause struct {
 	By    string    `json:"by"`
 	Why   string    `json:"why,omitempty"`
 	Since time.Time `json:"since"`
-	Until time.Time `json:"until,omitzero"`  // zero: until somebody resumes it
+	Until time.Time `json:"until,omitzero"`  // zero: until the agent is resumed
 	Turns bool      `json:"turns,omitempty"` // it began too many turns: only a person can resume it
 }
 
-// Holds tells whether the pause is still in force.
+// Holds reports whether the pause is still in force.
 func (p *Pause) Holds(now time.Time) bool {
 	return p != nil && (p.Until.IsZero() || p.Until.After(now))
 }
@@ -54,7 +54,7 @@ type Stop struct {
 	Why     string    `json:"why,omitempty"`
 	Hint    string    `json:"hint,omitempty"`
 	Since   time.Time `json:"since"`
-	Breaker bool      `json:"breaker,omitempty"` // not by hand
+	Breaker bool      `json:"breaker,omitempty"` // by the breaker, not by a person
 }
 
 // Holds keeps the hold of every agent and the limit of every account, durably in

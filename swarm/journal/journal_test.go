@@ -17,7 +17,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// A listener notes the keys of what it hears.
+// A listener records the keys of its events.
 type listener struct {
 	keys   []string
 	missed int64

@@ -12,14 +12,14 @@ import (
 
 func (h Home) keptFile(agent string) string { return filepath.Join(h.dir, "kept", agent) }
 
-// KeepsMail tells whether a person decided to keep the mail of an agent that is gone.
+// KeepsMail reports whether a person decided to keep the mail of an agent that is gone.
 func (h Home) KeepsMail(agent string) bool {
 	_, err := os.Stat(h.keptFile(agent))
 	return err == nil
 }
 
-// KeepMail notes that the mail of an agent that is gone stays where it is, so that the
-// daemon reminds nobody of it. The note is durable, and holds until the agent is back.
+// KeepMail records that the mail of an agent that is gone stays where it is, so that the
+// daemon reminds no person of it. The record is durable, and holds until the agent is back.
 func (h Home) KeepMail(agent string) error {
 	if err := h.Make(); err != nil {
 		return err

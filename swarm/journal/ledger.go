@@ -86,7 +86,7 @@ const maxLedgerLine = 256 << 10
 type Ledger struct {
 	home Home
 	mu   sync.Mutex
-	// secrets may stand in no line; nil knows none.
+	// secrets are kept out of every line; nil means no secrets.
 	secrets *tokens.Source
 	sums    map[string]*agentSum
 	// known and older are the newest turns in the ledger: turns whose filing a crash or a

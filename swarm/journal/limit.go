@@ -72,8 +72,8 @@ func LimitFrom(agent string, out runner.Outcome, atLeast time.Duration, now time
 	case out.ResetAt.IsZero():
 		l.Open, l.first = true, FirstWait
 	case !out.ResetAt.After(now):
-		// By its time it is over already, as where two clocks differ. Tries must not repeat
-		// without a pause.
+		// The time of the end has passed already, for example because two clocks differ.
+		// Tries must not repeat without a pause.
 		l.Open, l.first = true, min(atLeast, LongestWait)
 	case out.ResetAt.After(longest):
 		l.Until = longest
@@ -182,7 +182,7 @@ func (s *Holds) LiftLimit(account string, now time.Time) error {
 	return s.write()
 }
 
-// HasOpenLimit tells whether an account has a limit whose end nobody knows.
+// HasOpenLimit reports whether an account has a limit without a known end.
 func (s *Holds) HasOpenLimit(account string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -190,7 +190,7 @@ func (s *Holds) HasOpenLimit(account string) bool {
 	return l.Open && !l.Over
 }
 
-// Backoff is the wait d, doubled so many times, at most limit.
+// Backoff returns the wait d, doubled n times, at most limit.
 func Backoff(d time.Duration, times int, limit time.Duration) time.Duration {
 	for range times {
 		if d >= limit/2 {

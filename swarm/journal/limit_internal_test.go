@@ -42,8 +42,8 @@ func opened(t *testing.T, home Home) *Holds {
 	return again
 }
 
-// An API that is away for three hours is one outage: the lead hears of it once, it counts
-// from its first moment, and the waits grow, across restarts of the daemon.
+// An API that fails for three hours is one outage: the lead gets one alert, the outage
+// counts from its first moment, and the waits grow, across restarts of the daemon.
 func TestOneOutage(t *testing.T) {
 	home := newHome(t)
 	s := opened(t, home)
@@ -77,8 +77,8 @@ func TestOneOutage(t *testing.T) {
 	}
 }
 
-// After a good turn, or a person's word, the waits begin again; the lead hears of the
-// outage again only when it is another one, or there is something else to do.
+// After a good turn, or a person's order, the waits start again. The lead gets another
+// alert only about another outage, or when the next step differs.
 func TestAnOutageThatFlickers(t *testing.T) {
 	s := opened(t, newHome(t))
 	now := time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC)

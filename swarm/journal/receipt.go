@@ -22,7 +22,7 @@ type Receipt struct {
 	Backend  string    `yaml:"backend,omitempty" json:"backend,omitempty"`
 	Model    string    `yaml:"model,omitempty" json:"model,omitempty"`
 	Session  string    `yaml:"session,omitempty" json:"session,omitempty"`
-	Via      string    `yaml:"via" json:"via"`                               // the way by which it came, as far as the daemon knows
+	Via      string    `yaml:"via" json:"via"`                               // the way by which it came, if the daemon knows
 	Attached bool      `yaml:"attached,omitempty" json:"attached,omitempty"` // the turn was one of a person's own session
 	Proven   bool      `yaml:"proven" json:"proven"`
 	Outcome  string    `yaml:"outcome" json:"outcome"` // done, rode along, duplicate

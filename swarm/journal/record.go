@@ -89,7 +89,7 @@ func (r *Record) Attempt() Attempt {
 	return Attempt{Start: r.Begun, End: r.Ended, Outcome: cmp.Or(string(r.End), "cut off"), Reason: r.Reason, CostUSD: r.CostUSD, CostUnknown: r.CostUnknown || r.Via == ViaAttach}
 }
 
-// Line is the ledger's line for such a turn, as far as the record knows.
+// Line returns the ledger's line for such a turn, with the fields that the record has.
 func (r *Record) Line() LedgerLine {
 	return LedgerLine{
 		At: r.Ended, Turn: r.Turn, Agent: r.Agent, Message: r.Message, Via: r.Via, Outcome: string(r.End), Reason: r.Reason,
@@ -121,7 +121,7 @@ func ReadRecord(home Home, turn string) (*Record, error) {
 	return r, nil
 }
 
-// Records lists the records of the attempts at a message that was begun so many times,
+// Records lists the records of the attempts at a message that was begun a number of times,
 // oldest first. Records that were rotated away are missing.
 func Records(home Home, message string, begun int) ([]*Record, error) {
 	var all []*Record
@@ -153,5 +153,5 @@ func TriesOf(home Home, message string, begun int) ([]*Record, error) {
 // every few milliseconds.
 const clockSlack = 20 * time.Millisecond
 
-// BegunBy tells whether the turn ran when a file was written, by the file's time.
+// BegunBy reports whether the turn ran when a file was written, by the file's time.
 func (r *Record) BegunBy(written time.Time) bool { return !written.Before(r.Begun.Add(-clockSlack)) }

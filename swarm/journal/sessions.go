@@ -14,8 +14,8 @@ type Session struct {
 	ID   string `json:"id"`
 	Dir  string `json:"dir"`
 	Used bool   `json:"used"` // a client said that it has this session
-	// Cleared says that somebody cleared the conversation before this one on purpose. With
-	// no ID the next turn begins another.
+	// Cleared says that the conversation before this one was cleared on purpose. Without an
+	// ID the next turn begins another.
 	Cleared bool `json:"cleared,omitempty"`
 }
 
@@ -82,7 +82,7 @@ func (s *Sessions) Learned(agent, id string) error {
 // Clear drops the conversation: the next turn begins another.
 func (s *Sessions) Clear(agent string) error { return s.Set(agent, Session{Cleared: true}) }
 
-// IsCleared tells whether no turn has begun since Clear.
+// IsCleared reports whether no turn has begun since Clear.
 func (s *Sessions) IsCleared(agent string) bool {
 	got, _ := s.Get(agent)
 	return got.Cleared

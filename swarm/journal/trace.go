@@ -25,15 +25,15 @@ import (
 //	   +-- the daemon, but no mark: it adopted what a turn left behind
 //
 // The outermost mark counts: a process inside a turn can set another mark for what it
-// starts, but not for the client above it. The daemon adopts the orphans of its turns,
-// so a caller below it is of some turn even when everything between has ended.
+// starts, but not for the client above it. The daemon adopts the orphans of its turns, so a
+// caller below it belongs to a turn even when all processes between have ended.
 //
 // Each client has a pid file from before its prompt until it has ended, also where its
 // daemon was killed. Where there is no pid file and no daemon above, the caller cannot be
 // in a turn, and tracing does not read the processes above: that keeps send fast.
 
 // A TraceError says that a caller belongs to a turn, or claims to, and that the turn cannot
-// be found. The caller may act in nobody's name then.
+// be found. The caller then may not act for any agent.
 type TraceError struct{ Why string }
 
 func (e *TraceError) Error() string { return e.Why }
@@ -41,7 +41,7 @@ func (e *TraceError) Error() string { return e.Why }
 // maxTurnID bounds the id of a turn, in bytes.
 const maxTurnID = 64
 
-// isTurnID tells whether a text has the form of a turn's id, MESSAGE-ATTEMPT. The check
+// isTurnID reports whether a text has the form of a turn's id, MESSAGE-ATTEMPT. The check
 // matters because text from an environment becomes part of a file's name.
 func isTurnID(s string) bool {
 	message, attempt, ok := strings.Cut(s, "-")
@@ -194,8 +194,8 @@ func (h Home) claimedTurn(agent, mark string) (*Record, error) {
 	return rec, nil
 }
 
-// hasClient tells whether the client of a turn runs, as far as is known: no record names a
-// client that is just starting, or an attached session.
+// hasClient reports whether the client of a turn runs. It does not know of a client that is
+// just starting, or of an attached session: no record names them.
 func (h Home) hasClient(rec *Record) bool {
 	return rec.Process.PID == 0 || MarkInPIDFile(h.PIDFile(rec.Agent)) == rec.Mark() || rec.Process.Alive()
 }
@@ -257,8 +257,8 @@ func (h Home) CallerOf(pid int) (agent string, inTurn bool, err error) {
 	return "", false, err
 }
 
-// TurnsSince lists the turns that run now and began before a time, as far as the files
-// tell, for programs other than the daemon.
+// TurnsSince lists from the files the turns that run now and began before a time, for
+// programs other than the daemon.
 func (h Home) TurnsSince(at time.Time) []*Record {
 	all := h.AttachedTurns(at)
 	clients, err := h.MarkedClients()

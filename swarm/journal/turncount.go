@@ -48,7 +48,7 @@ func (c *TurnCounts) Count(agent string, at time.Time, person bool) {
 
 // Word resets the count of turns without a person. The count of all turns continues: a
 // program that could give such an order once a minute would otherwise have no bound. Word
-// tells whether any turns were counted.
+// reports whether any turns were counted.
 func (c *TurnCounts) Word(agent string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -11,7 +11,7 @@ import (
 
 // An Announcer shows people elsewhere, such as in the channels of IRC, what the swarm does:
 // the daemon delivers copies into the mailbox of a bridge, and the bridge shows them. A
-// copy wakes nobody, passes no gate, and no agent waits for it. One goroutine at a time
+// copy wakes no agent, passes no gate, and no agent waits for it. One goroutine at a time
 // asks the announcer, which must not block.
 type Announcer interface {
 	// Bridge is the name of the bridge, and so of its mailbox. It is always the same.
@@ -46,9 +46,9 @@ type Copy struct {
 	Text  string // what is shown there, as a note, for subject and body; "" is these
 }
 
-// mostCopies bounds the copies that wait for a bridge which does not come: a person who
-// looks an hour later wants to know how things stand, not each step. Copies that people
-// must see (mail, alerts, dead letters) do not count.
+// mostCopies bounds the copies that wait while no bridge runs: a person who looks an hour
+// later wants the present state, not each step. Copies that people must see (mail, alerts,
+// dead letters) do not count.
 const mostCopies = 1000
 
 // Announcing is the daemon's side of an [Announcer]. It is safe for several goroutines.
@@ -77,7 +77,7 @@ func (mo Announcement) copyFor(c Copy, bridge string) *dropbox.Message {
 	return m
 }
 
-// passing tells whether people can do without an event when there are too many.
+// passing reports whether an event may be left out when there are too many.
 func passing(kind journal.Kind) bool {
 	return kind == journal.Begun || kind == journal.Result || kind == journal.Failed
 }
@@ -97,7 +97,7 @@ func (m *Announcing) Count(store *dropbox.Store) {
 	m.waiting = n
 }
 
-// room tells whether one more copy may wait. Before it says no, it counts the mailbox.
+// room reports whether one more copy may wait. Before it says no, it counts the mailbox.
 func (m *Announcing) room(store *dropbox.Store) bool {
 	m.mu.Lock()
 	m.waiting++

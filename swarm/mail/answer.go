@@ -70,8 +70,8 @@ func (in *Inbox) answer(m *dropbox.Message, r *journal.Receipt) (id string, err 
 		err = in.copyTo(lead, result)
 	}
 	if undeliverable(err) {
-		// The sender has no mailbox, as may be where a message was written by hand. The
-		// lead gets to know.
+		// The sender has no mailbox, for example because a person wrote the message. The
+		// lead is told.
 		in.TellLead(in.Name, "result:"+m.ID, ans.Subject, fmt.Sprintf("%s answered %s, which cannot be delivered (%v):\n\n%s", in.Name, ans.To, err, ans.Body))
 		return "", nil
 	}

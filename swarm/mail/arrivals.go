@@ -10,8 +10,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// The ways by which a message may come, as far as the daemon knows by itself; it does not
-// believe what a message says about that.
+// The ways by which a message may come, as the daemon has seen them; it does not believe
+// the message itself.
 const (
 	ViaMailbox = "mailbox" // a program delivered it into new/, such as claude-swarm send
 	viaHand    = "hand"    // a file dropped into the folder, which the daemon delivered

@@ -29,7 +29,7 @@ type Attached struct {
 type AttachedOptions struct {
 	Gate      Gate          // is asked about every claimed message, as in the daemon; nil stops only loops
 	Announcer Announcer     // nil announces nothing
-	Advise    func() string // a line for each prompt; nil is none
+	Advise    func() string // a line for each prompt; nil for no line
 	Log       *slog.Logger  // nil discards it
 	Names     Names         // who the lead is
 	Backend   string        // what kind of client the session is, for the receipts
@@ -74,7 +74,7 @@ func OpenAttached(home journal.Home, store *dropbox.Store, name string, o Attach
 			return nil, err
 		}
 	}
-	s.WakeListeners = func() { // perhaps no daemon runs that would tell them
+	s.WakeListeners = func() { // no daemon may be running that would tell them
 		for _, l := range listeners {
 			_, _ = s.Hear(context.Background(), l) // logged; they hear it the next time
 		}
@@ -188,8 +188,8 @@ func (s *Attached) bind(pid int, session string) (b, other *journal.Binding, err
 }
 
 // Stop is the end of a turn of the session. The message that it worked on is done: receipt,
-// answer, filed. Then the next one begins, within the cap. Where sub-agents of the message
-// work on in the background, it is done at the end of the turn in which the session is told
+// answer, filed. Then the next one begins, within the cap. If sub-agents of the message
+// continue in the background, it is done at the end of the turn in which the session learns
 // that the last of them has ended.
 func (s *Attached) Stop(ev StopEvent) (reply StopReply, err error) {
 	unlock, err := s.mail.Home.LockBinding(s.mail.Name)
@@ -365,7 +365,7 @@ func (s *Attached) held(now time.Time) (string, error) {
 	return "", nil
 }
 
-// waiting counts the mail that a turn can begin with; notes ride along with it.
+// waiting counts the mail that can begin a turn; notes do not count.
 func (s *Attached) waiting() (n int, err error) {
 	entries, err := s.mail.Box.Peek()
 	for _, e := range entries {

@@ -13,7 +13,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// next claims the message that is first in line, and what rides along with it.
+// next claims the first waiting message, and the notes for its prompt.
 func (s *Attached) next(b *journal.Binding) (string, error) {
 	entries, err := s.mail.Box.List()
 	if err != nil {
@@ -48,7 +48,7 @@ func (s *Attached) next(b *journal.Binding) (string, error) {
 	return "", nil
 }
 
-// notes claims the notes that ride along.
+// notes claims the notes for the prompt.
 func (s *Attached) notes(entries []dropbox.Entry) (notes []*dropbox.Claim, err error) {
 	size := 0
 	for _, e := range entries {
@@ -202,8 +202,8 @@ func (s *Attached) putBackCut() error {
 	return s.putBackLeft()
 }
 
-// putBackLeft finishes messages that have a receipt in cur/, and puts the rest back: nobody
-// works on a message of this agent.
+// putBackLeft finishes messages that have a receipt in cur/, and puts the rest back,
+// because no turn of this agent runs.
 func (s *Attached) putBackLeft() error {
 	box := s.mail.Box
 	committed, err := box.Receipts()

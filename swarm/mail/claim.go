@@ -92,9 +92,9 @@ func (in *Inbox) Started(j *Job) {
 	in.Begun(m)
 }
 
-// TakeNotes claims the notes that ride along, and makes all claims of the turn durable: the
-// client must not get a prompt about a message that a power cut would put back as if nobody
-// had begun it. A note that cannot be claimed waits for the next turn.
+// TakeNotes claims the notes for the prompt, and makes all claims of the turn durable:
+// otherwise a power cut could put a message back as if it was never begun, although the
+// client has its prompt. A note that cannot be claimed waits for the next turn.
 func (in *Inbox) TakeNotes(j *Job) error {
 	in.takeNotes(j)
 	return in.Box.SyncClaims()

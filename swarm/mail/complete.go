@@ -9,9 +9,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// completed is the task of a person that is complete with the turn on m, whose receipt is
-// r: no other message that came of the task still waits. It is nil where no task is
-// complete.
+// completed returns the task of a person that is complete with the turn on m, whose receipt
+// is r: no other message of the task waits any more. It returns nil if no task is complete.
 func (in *Inbox) completed(m *dropbox.Message, r *journal.Receipt) *dropbox.Message {
 	task, err := m, error(nil)
 	if root := cmp.Or(m.Trace, m.ID); root != m.ID {
@@ -54,9 +53,9 @@ func (s *Service) message(id string) (m *dropbox.Message, err error) {
 	return m, err
 }
 
-// isOpen tells whether a message that came of a task waits for an agent or is in a turn,
-// besides the message except. Questions to people do not count: the agent that asked may
-// have continued without an answer.
+// isOpen reports whether a message of a task, other than except, waits for an agent or is
+// in a turn. Questions to people do not count: the agent that asked may have continued
+// without an answer.
 func (s *Service) isOpen(task *dropbox.Message, except string) (bool, error) {
 	since := task.Created.Add(-time.Minute) // the other clock may differ
 	open := false
@@ -77,5 +76,5 @@ func (s *Service) isOpen(task *dropbox.Message, except string) (bool, error) {
 	return open, err
 }
 
-// IsAgent tells whether a mailbox is that of an agent.
+// IsAgent reports whether a mailbox is that of an agent.
 func IsAgent(mailbox string) bool { return mailbox != dropbox.Lead && !dropbox.IsBridge(mailbox) }

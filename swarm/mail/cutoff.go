@@ -29,7 +29,7 @@ func cutOffs(home journal.Home, message string, begun int) (inARow int, last tim
 	return inARow, last, nil
 }
 
-// ended tells whether a claim has ended: its last client has, and no other client had to
+// ended reports whether a claim has ended: its last client has, and no other client had to
 // follow for another session.
 func ended(tries []*journal.Record) bool {
 	if len(tries) == 0 {

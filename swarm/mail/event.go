@@ -11,7 +11,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// Begun says that an agent takes up a message.
+// Begun says that an agent begins to work on a message.
 func (in *Inbox) Begun(m *dropbox.Message) {
 	shown := journal.Keep(m)
 	in.Note(in.happened(journal.Event{

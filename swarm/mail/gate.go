@@ -25,7 +25,7 @@ type GateQuestion struct {
 	At             time.Time
 }
 
-// A GateVerdict says whether a message may pass.
+// A GateVerdict reports whether a message may pass.
 type GateVerdict struct {
 	Pass   bool
 	Rule   string // in one word, the rule that stops it, or halts its conversation

@@ -44,7 +44,7 @@ func (in *Inbox) finishGivingUp(e dropbox.Entry) error {
 	}
 	if done, err := in.Box.HasReceipt(e); err != nil {
 		return err
-	} else if done { // a duplicate: nobody needs to know
+	} else if done { // a duplicate: no sender needs to know
 		return in.Box.GiveUp(e, reason)
 	}
 	return in.GiveUp(c, reason)

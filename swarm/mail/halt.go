@@ -24,8 +24,8 @@ func (in *Inbox) haltThread(m *dropbox.Message, v GateVerdict) error {
 }
 
 // TellHalted tells the lead once that the conversation of a message is halted, if it is. A
-// sender may have halted it before the delivery, and told nobody. It does not tell the lead
-// of a halt by the lead.
+// sender may have halted it before the delivery without an alert. TellHalted does not
+// report a halt by the lead.
 func (in *Inbox) TellHalted(m *dropbox.Message, more string) error {
 	h, err := in.Store.Threads().Halted(m.Thread)
 	if err != nil || h == nil || strings.HasPrefix(h.Why, ByLead) {
@@ -41,7 +41,7 @@ func (in *Inbox) TellHalted(m *dropbox.Message, more string) error {
 const ByLead = "by " + dropbox.Lead
 
 // lastWord asks the gate about an answer of the daemon's in this agent's name. An answer
-// that halts its conversation still arrives, as a note, which wakes nobody.
+// that halts its conversation still arrives, as a note, which wakes no agent.
 func (in *Inbox) lastWord(m *dropbox.Message, to string) error {
 	if in.Gate == nil {
 		return nil

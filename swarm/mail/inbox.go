@@ -26,11 +26,11 @@ type Hider interface {
 	Text(text string) string
 }
 
-// Proves tells whether a message is really from its sender.
+// Proves reports whether a message is really from its sender.
 func (in *Inbox) Proves(m *dropbox.Message) bool {
 	token := in.Tokens.Of(m.From)
 	return token != "" && dropbox.Proven(token, m, in.Name)
 }
 
-// ByLead tells whether a message is a word of a person to the agent.
+// ByLead reports whether a message is from a person to the agent.
 func (in *Inbox) ByLead(m *dropbox.Message) bool { return m.From == dropbox.Lead && in.Proves(m) }

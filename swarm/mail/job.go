@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	maxNotes    = 16    // messages that ride along with one turn
+	maxNotes    = 16    // notes in one prompt
 	maxNoteSize = 32768 // bytes of their bodies together
 	maxBegun    = 10    // attempts at a message without an end; more show that it kills the machine
 )
@@ -27,15 +27,15 @@ type Job struct {
 	Rec     *journal.Record // the attempt that runs, or ran last
 	Began   time.Time
 	told    bool // the agent's log has it
-	// Stranded says that a note was claimed and could neither ride along nor be put back:
-	// somebody has to look at cur/.
+	// Stranded says that a note was claimed, and could neither enter the prompt nor be put
+	// back: the agent must look through cur/ again.
 	Stranded bool
 }
 
-// ByLead tells whether a word of a person begins the turn.
+// ByLead reports whether a message of a person begins the turn.
 func (j *Job) ByLead() bool { return j.Proven && j.Claim.Message.From == dropbox.Lead }
 
-// NoteIDs are the ids of the notes that ride along.
+// NoteIDs returns the ids of the notes in the prompt.
 func (j *Job) NoteIDs() []string {
 	var out []string
 	for _, c := range j.Notes {

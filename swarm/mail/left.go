@@ -10,7 +10,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// finishCommitted files a message whose receipt lies beside it.
+// finishCommitted files a message with a receipt in cur/.
 func (in *Inbox) finishCommitted(e dropbox.Entry) error {
 	if e.Name == "" {
 		return in.Box.Finish(e) // the message is filed already

@@ -77,8 +77,8 @@ func count(t *testing.T, a *Inbox, want ...int) {
 	}
 }
 
-// A turn is not settled before the list of events has its end: nothing would add it after
-// that, and no listener would hear of it.
+// A turn is not settled before the list of events has its end: no later step would add it,
+// and no listener would get it.
 func TestReopenWaitsForTheListOfEvents(t *testing.T) {
 	refused := func(a *Inbox, f func() error) {
 		t.Helper()

@@ -29,7 +29,7 @@ func (s *Service) happened(ev journal.Event) error {
 	return nil
 }
 
-// Hear gives a listener the events that it has not heard, and tells whether there were any.
+// Hear gives a listener the events that it has not heard, and reports whether there were any.
 // A failure shows in the status.
 func (s *Service) Hear(ctx context.Context, l Listener) (any bool, err error) {
 	err = s.Events.Tell(l.Name, func(events []journal.Event, missed int64) error {

@@ -24,7 +24,7 @@ func (n Names) LeadFor(from string) string {
 	return n.Lead
 }
 
-// Leads tells whether an address is that of the lead: lead itself, another name of it
+// Leads reports whether an address is that of the lead: lead itself, another name of it
 // ([dropbox.IsLead]), or the name that the configuration gives the person. Messages to it
 // go to [Names.LeadFor].
 func (n Names) Leads(address string) bool {
@@ -32,7 +32,7 @@ func (n Names) Leads(address string) bool {
 }
 
 // Called is the name that people and agents use for the owner of a mailbox: for the lead
-// the name that the configuration gives the person, for everybody else the mailbox.
+// the name that the configuration gives the person, for others the name of the mailbox.
 func (n Names) Called(mailbox string) string {
 	if mailbox == dropbox.Lead {
 		return cmp.Or(n.LeadName, mailbox)
@@ -40,8 +40,8 @@ func (n Names) Called(mailbox string) string {
 	return mailbox
 }
 
-// CopyFor says who gets a copy of an agent's messages to others; "" is nobody. A message
-// that goes to the lead anyway, or only to people behind a bridge, needs no copy.
+// CopyFor returns the recipient of copies of an agent's messages to others, or "". A
+// message that goes to the lead anyway, or only to people behind a bridge, needs no copy.
 func (n Names) CopyFor(from string, to ...string) string {
 	lead := n.LeadFor(from)
 	others := slices.ContainsFunc(to, func(name string) bool { return !dropbox.IsBridge(name) })

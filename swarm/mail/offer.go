@@ -7,7 +7,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// hasOffer tells whether this agent has claimed a publication.
+// hasOffer reports whether this agent has claimed a publication.
 func (in *Inbox) hasOffer(id string) bool {
 	g, err := topic.Of(in.Store).GrantOf(id)
 	return err == nil && g.Agent == in.Name

@@ -13,7 +13,7 @@ import (
 )
 
 // A Prompt is the text with which one turn begins. It never begins with a body, so that the
-// CLI cannot take a body for a command, and every body stands between two marks that it
+// CLI cannot mistake a body for a command, and every body is between two marks that it
 // cannot contain.
 type Prompt struct {
 	Agent   string
@@ -21,7 +21,7 @@ type Prompt struct {
 	Prior   []byte // the window after a compaction, or empty
 	Reread  []string
 	Advice  string       // a line of the daemon's own; "" is none
-	Notes   []promptMail // the notes that ride along
+	Notes   []promptMail // the notes in this prompt
 	Message promptMail
 	Tools   bool      // its client has the tools of dead-drop
 	CutOff  time.Time // when an earlier attempt at the message was cut off, or zero

@@ -12,10 +12,10 @@ import (
 // queue lists the folder instead: the names are only a shortcut.
 const maxChanged = 1024
 
-// A Queue is an agent's waiting mail as far as it is known: the lists of the last look, and
-// the names that events brought since. A backlog is listed once, not again for every
-// message, and no step for one message goes through all of it. It is safe for several
-// goroutines; only the agent's own goroutine takes from it.
+// A Queue is the known waiting mail of an agent: the lists of the last look, and the names
+// from later events. A backlog is listed once, not again for every message, and no step for
+// one message goes through all of it. It is safe for several goroutines; only the agent's
+// own goroutine takes from it.
 type Queue struct {
 	mu      sync.Mutex
 	changed []string        // names that events brought
@@ -102,7 +102,7 @@ func rank(list []dropbox.Entry, e dropbox.Entry) (i int, found bool) {
 	return slices.BinarySearchFunc(list, e, func(a, b dropbox.Entry) int { return strings.Compare(a.Base(), b.Base()) })
 }
 
-// without removes an entry from a list and tells whether it was there.
+// without removes an entry from a list and reports whether it was there.
 func without(list []dropbox.Entry, e dropbox.Entry) ([]dropbox.Entry, bool) {
 	i, found := rank(list, e)
 	switch {
@@ -155,7 +155,7 @@ func (q *Queue) Notes(most int) []dropbox.Entry {
 	return slices.Clone(q.notes[:min(most, len(q.notes))])
 }
 
-// Stale tells whether the folder must be listed before the count is right, as during a long
+// Stale reports whether the folder must be listed before the count is right, as during a long
 // turn.
 func (q *Queue) Stale() bool {
 	q.mu.Lock()

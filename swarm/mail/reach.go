@@ -43,7 +43,7 @@ func (r *Reach) Called(by string, input []byte) {
 	}
 }
 
-// named tells whether a turn of that agent named the folder of a mailbox.
+// named reports whether a turn of that agent named the folder of a mailbox.
 func (r *Reach) named(mailbox, agent string) bool {
 	if r == nil {
 		return false // an attached session sees no tool calls of others

@@ -36,7 +36,7 @@ type Service struct {
 	Trouble   *Trouble
 	Reach     *Reach
 	Names     func() Names
-	// CanWork tells whether the agent that leads begins turns.
+	// CanWork reports whether the agent that leads begins turns.
 	CanWork func(agent string) bool
 	// TurnsAt lists the turns that ran at a time.
 	TurnsAt func(time.Time) []*journal.Record
@@ -51,8 +51,8 @@ type Ledger interface {
 	Add(line journal.LedgerLine) error
 }
 
-// deliver sends a message of the daemon's or in an agent's name. The store turns a result
-// that is too long into an attachment.
+// deliver sends a message as the daemon or as an agent. The store turns a result that is
+// too long into an attachment.
 func (s *Service) deliver(as, to string, m *dropbox.Message) (dropbox.Delivery, error) {
 	token := s.Tokens.Of(as)
 	m.Subject, m.Body = s.Secrets.Redactor().Text(m.Subject), s.Secrets.Hidden(m.Body)
@@ -64,7 +64,7 @@ func (s *Service) deliver(as, to string, m *dropbox.Message) (dropbox.Delivery, 
 	})
 }
 
-// undeliverable tells whether no retry can deliver a message: retries would block the
+// undeliverable reports whether no retry can deliver a message: retries would block the
 // mailbox.
 func undeliverable(err error) bool {
 	return slices.ContainsFunc([]error{dropbox.ErrNoMailbox, dropbox.ErrName, dropbox.ErrInvalid, dropbox.ErrTooLarge, dropbox.ErrHops},

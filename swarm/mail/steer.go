@@ -26,7 +26,7 @@ import (
 // maxSteered bounds the messages that are brought to one turn.
 const maxSteered = 16
 
-// NextUrgent claims the next urgent message for the turn that runs. may tells whether the
+// NextUrgent claims the next urgent message for the turn that runs. may reports whether the
 // turn may get that message; for nil, whether it may get any.
 func (in *Inbox) NextUrgent(j *Job, may func(*dropbox.Message) bool) (runner.Steer, bool) {
 	for len(j.Steered) < maxSteered {

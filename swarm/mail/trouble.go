@@ -13,9 +13,9 @@ type Trouble struct {
 	what map[string]complaint
 }
 
-// A complaint says what is wrong. Where the caller cannot know when that is over, fix finds
-// it out, or mends it: the daemon calls fix at each look at the folders, and an error keeps
-// the complaint.
+// A complaint describes a problem. If the caller cannot know when the problem ends, fix
+// checks or repairs it: the daemon calls fix at each look at the folders, and an error
+// keeps the complaint.
 type complaint struct {
 	sentence string
 	mend     func() error

@@ -65,8 +65,8 @@ func TestADayThatCannotBeListed(t *testing.T) {
 	})
 }
 
-// Reopen fails while the folder with the notes of the turn cannot be listed: the message
-// would be settled, and nobody would look for the notes again.
+// Reopen fails while the folder with the notes of the turn cannot be listed: otherwise the
+// message would be settled, and no later step would look for the notes.
 func TestNotesThatCannotBeLookedForAtAStart(t *testing.T) {
 	a := newInbox(t)
 	note, task := claimed(t, a, dropbox.Note), claimed(t, a, dropbox.Task)
@@ -90,7 +90,7 @@ func TestNotesThatCannotBeLookedForAtAStart(t *testing.T) {
 }
 
 // A turn that is done is neither answered nor filed while the folder with its notes cannot
-// be listed: nobody would file them after that.
+// be listed: no later step would file them.
 func TestNotesThatCannotBeLookedForAtTheEnd(t *testing.T) {
 	a := newInbox(t)
 	note, task := claimed(t, a, dropbox.Note), claimed(t, a, dropbox.Task)
