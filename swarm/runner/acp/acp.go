@@ -25,7 +25,7 @@ type Options struct {
 
 // New returns the backend of one kind of client. It needs no Close.
 func New(o Options) runner.Backend {
-	return &backend{client: o.Client, maxOutput: o.MaxOutput, timing: o.Timing.Or(runner.DefaultTiming()), silent: map[string]int{}}
+	return &backend{client: o.Client, maxOutput: o.MaxOutput, timing: o.Timing.Or(runner.DefaultTiming()), silent: map[string]int{}, made: map[string]time.Time{}, began: time.Now()}
 }
 
 type backend struct {
@@ -34,7 +34,9 @@ type backend struct {
 	maxOutput int64
 
 	mu     sync.Mutex
-	silent map[string]int // turns in a row, by agent, that ended because the model did not answer
+	silent map[string]int       // turns in a row, by agent, that ended because the model did not answer
+	made   map[string]time.Time // when sessions were made, at the latest; of the last hour
+	began  time.Time            // of the backend
 }
 
 // Kind is that of the row.
@@ -100,7 +102,7 @@ func (b *backend) Follow(ctx context.Context, t runner.Turn, p runner.Process) r
 // exchange makes the exchange of a turn. leave ends it.
 func (b *backend) exchange(ctx context.Context, t runner.Turn) (e *exchange, leave func()) {
 	c, rest := b.client.changedBy(t.Spec.Options)
-	e = &exchange{turn: t, client: c, rest: rest, timing: b.timing}
+	e = &exchange{turn: t, client: c, rest: rest, timing: b.timing, born: b.born}
 	e.silence = silenceOf(&c, b.silentTurns(t.Agent), t.Spec.Stall)
 	e.run = follow.New(ctx, t, &c.Kind, e, follow.Options{Timing: b.timing, MaxOutput: b.maxOutput, Terminates: c.Stays})
 	e.stream = stream{client: &e.client, partial: t.Partial, emit: func(ev *streamjson.Event) {
@@ -134,12 +136,12 @@ func (b *backend) finish(e *exchange) (runner.Outcome, runner.Warm) {
 	v := e.judge()
 	if e.rests() && v.End == runner.Done {
 		out := e.outcome(v, nil)
-		b.noteSilence(e, v)
+		b.noteEnd(e, v)
 		return out, &warm{Warm: e.run.Stay(lines.offset), session: e.session}
 	}
 	e.run.Finish()
 	v = e.judge() // its standard error is whole now
-	b.noteSilence(e, v)
+	b.noteEnd(e, v)
 	return e.outcome(v, broken), nil
 }
 
@@ -163,6 +165,32 @@ func (e *exchange) outcome(v follow.Verdict, broken error) runner.Outcome {
 	return o
 }
 
+// born is when a session was made, at the latest: a session of an earlier daemon was made
+// before this one began.
+func (b *backend) born(session string) time.Time {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if at, ok := b.made[session]; ok {
+		return at
+	}
+	return b.began
+}
+
+// noteSession notes that a turn has made a session.
+func (b *backend) noteSession(e *exchange) {
+	if e.session.id == "" || e.turn.Session.How == runner.Resume || !e.client.FreshLoads {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.made[e.session.id] = e.session.made
+	for id, at := range b.made {
+		if time.Since(at) > time.Hour {
+			delete(b.made, id)
+		}
+	}
+}
+
 // silentTurns counts the turns in a row of an agent whose model did not answer.
 func (b *backend) silentTurns(agent string) int {
 	b.mu.Lock()
@@ -170,7 +198,8 @@ func (b *backend) silentTurns(agent string) int {
 	return b.silent[agent]
 }
 
-func (b *backend) noteSilence(e *exchange, v follow.Verdict) {
+func (b *backend) noteEnd(e *exchange, v follow.Verdict) {
+	b.noteSession(e)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	switch {
@@ -192,6 +221,11 @@ func (e *exchange) prepare() follow.Verdict {
 	}
 	if err := removeReady(e.turn.Ready); err != nil {
 		return follow.Verdict{End: runner.NoResources, Reason: err.Error(), Hint: follow.HintDisk}
+	}
+	if e.client.Settings != "" {
+		if err := writePrivate(e.turn.Settings, []byte(e.client.Settings+"\n")); err != nil {
+			return follow.Verdict{End: runner.NoResources, Reason: err.Error(), Hint: follow.HintDisk}
+		}
 	}
 	if e.client.Servers == inFile {
 		if err := writeServers(e.turn.Files.Servers, serversOf(e.turn)); err != nil {
@@ -228,14 +262,16 @@ func (e *exchange) command() []string {
 
 // filled puts the values of a turn into a text of the table.
 func (e *exchange) filled(text string) string {
-	return strings.NewReplacer("{servers}", e.turn.Files.Servers, "{model}", e.turn.Spec.Model).Replace(text)
+	return strings.NewReplacer("{servers}", e.turn.Files.Servers, "{settings}", e.turn.Settings, "{model}", e.turn.Spec.Model).Replace(text)
 }
 
 // environment is that of the turn with what the client needs.
 func (e *exchange) environment() []string {
 	add := map[string]string{}
 	for name, value := range e.client.Env {
-		add[name] = e.filled(value)
+		if value != "{settings}" || !e.has(name) { // settings that the system names hold
+			add[name] = e.filled(value)
+		}
 	}
 	if e.client.ModeVar != "" && e.turn.Spec.PermissionMode != "" {
 		add[e.client.ModeVar] = e.turn.Spec.PermissionMode
@@ -252,4 +288,9 @@ func (e *exchange) environment() []string {
 		env = append(env, name+"="+add[name])
 	}
 	return env
+}
+
+// has tells whether the environment of the turn has a variable.
+func (e *exchange) has(name string) bool {
+	return slices.ContainsFunc(e.turn.Env, func(entry string) bool { return strings.HasPrefix(entry, name+"=") })
 }

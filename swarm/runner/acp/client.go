@@ -11,10 +11,11 @@ import (
 // what the protocol does not tell. The zero value of a field below Kind means that the program
 // does as the protocol says.
 type Client struct {
-	Kind   runner.Kind
-	Args   []string          // added to every command; {servers} is the path of the servers' file
-	Env    map[string]string // added to its environment; values as in Args
-	Tested string            // the version that our tests run
+	Kind     runner.Kind
+	Args     []string          // added to every command; {servers} and {settings} are the paths of files
+	Settings string            // the content of {settings}; "": no file
+	Env      map[string]string // added to its environment; values as in Args
+	Tested   string            // the version that our tests run
 
 	ModeVar    string     // the variable that names the mode at the start; "" is session/set_mode
 	ModelArgs  []string   // the arguments that name the model, with {model}
@@ -22,13 +23,14 @@ type Client struct {
 	Servers    serversWay // where it takes MCP servers from
 	LateTools  bool       // it starts MCP servers with the first prompt: their proof comes with the end of the turn
 	LateReplay bool       // after session/load the replay may go on behind the answer
+	FreshLoads bool       // session/load destroys a session that is not older than the present minute
 	Stays      bool       // it does not end when its input is closed
 	Tokens     tokensIn   // where a result has the tokens
 
 	// Notes begin pieces of an answer that the program wrote itself, and not the model.
 	Notes []string
-	// Errors are regular expressions of answers that are errors. Their first group may have
-	// an HTTP status.
+	// Errors are regular expressions of answers that are errors where the result tells no
+	// tokens. Their first group may have an HTTP status.
 	Errors []string
 	// Limits are those of errors that mean a limit of the account, besides the ones that hold
 	// for every client.

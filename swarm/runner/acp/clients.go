@@ -61,6 +61,7 @@ func copilot() *Client {
 		Tested:  "1.0.102",
 		Args:    []string{"--no-auto-update", "--additional-mcp-config", "@{servers}", "--allow-tool=" + runner.ToolServer},
 		Servers: inFile, ModelVar: "COPILOT_MODEL",
+		Notes:  []string{"Info: Request failed due to ", "Info: Response was interrupted "},
 		Errors: []string{`^Error: (\d{3})?`},
 	})
 }
@@ -78,7 +79,11 @@ func gemini() *Client {
 		},
 	}, Client{
 		Tested: "0.61.0", Args: []string{"--skip-trust"}, ModelArgs: []string{"-m", "{model}"},
-		Notes: []string{"[MODE_UPDATE] "}, LateReplay: true, Stays: true, Tokens: inQuota, Silence: longestRetry,
+		// Else each start removes the sessions that were loaded before.
+		Settings:   `{"general":{"sessionRetention":{"enabled":false}}}`,
+		Env:        map[string]string{"GEMINI_CLI_SYSTEM_SETTINGS_PATH": "{settings}"},
+		FreshLoads: true,
+		Notes:      []string{"[MODE_UPDATE] "}, LateReplay: true, Stays: true, Tokens: inQuota, Silence: longestRetry,
 	})
 }
 

@@ -19,6 +19,7 @@ type step int
 
 const (
 	starting  step = iota // the answer to initialize
+	aging                 // the end of the minute in which the session was made
 	opening               // the answer to session/new, session/resume or session/load
 	setting               // the answers to mode and model
 	replaying             // the end of a replay
@@ -56,7 +57,8 @@ type exchange struct {
 	bad      badLines
 	reply    reply
 	steered  steered
-	silence  time.Duration // the patience of this turn; 0: any
+	silence  time.Duration                  // the patience of this turn; 0: any
+	born     func(session string) time.Time // when a session was made, at the latest
 
 	permitCtx context.Context // of the turn; see asks
 }
@@ -71,7 +73,8 @@ type session struct {
 	retried  bool // session/resume was refused as unknown, and session/load is tried
 	waiting  int  // answers to mode and model that are missing
 	resumed  bool
-	prompted bool // some turn of the process had its prompt
+	made     time.Time // when it was opened
+	prompted bool      // some turn of the process had its prompt
 }
 
 // reply is the answer to the prompt.
@@ -114,6 +117,8 @@ func (e *exchange) opens() {
 	case e.session.hello.resumes() && !e.session.retried: // with the parameters of load: the library leaves an empty list out
 		e.session.resumed = true
 		e.run.Send(request(idOpen, protocol.AgentMethodSessionResume, protocol.LoadSessionRequest{Cwd: dir, McpServers: servers, SessionId: id, Meta: e.rest}))
+	case e.session.hello.Can.Load && e.client.FreshLoads && e.born(e.turn.Session.ID).Truncate(time.Minute).Equal(time.Now().Truncate(time.Minute)):
+		e.enter(aging)
 	case e.session.hello.Can.Load:
 		e.session.resumed, e.session.loading = true, true
 		e.run.Send(request(idOpen, protocol.AgentMethodSessionLoad, protocol.LoadSessionRequest{Cwd: dir, McpServers: servers, SessionId: id, Meta: e.rest}))
@@ -134,7 +139,7 @@ func (e *exchange) opened(result json.RawMessage) {
 	if e.session.resumed {
 		e.run.Account.Resumed()
 	}
-	e.stream.session = e.session.id
+	e.stream.session, e.session.made = e.session.id, time.Now()
 	_, model := o.setting("model")
 	e.session.model = cmp.Or(model, o.Models.Current)
 	e.enter(setting)

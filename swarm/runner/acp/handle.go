@@ -166,6 +166,8 @@ func (e *exchange) Tick(now time.Time) {
 		if bound := e.startBound(); now.Sub(e.since) >= bound {
 			e.late("it does not answer initialize within "+bound.String(), now)
 		}
+	case aging:
+		e.opens()
 	case opening, setting:
 		if now.Sub(e.since) >= e.timing.Connect {
 			e.late("it does not open its session within "+e.timing.Connect.String(), now)
@@ -218,6 +220,8 @@ func (e *exchange) Due() time.Time {
 	switch e.step {
 	case starting:
 		return e.since.Add(e.startBound())
+	case aging:
+		return time.Now().Truncate(time.Minute).Add(time.Minute)
 	case opening, setting:
 		return e.since.Add(e.timing.Connect)
 	case replaying:

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/claude-swarm/claude-swarm/streamjson"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 	"github.com/claude-swarm/claude-swarm/swarm/runner/follow"
 )
@@ -54,7 +55,7 @@ func (e *exchange) judgeReply() follow.Verdict {
 		return e.classifyText(strings.TrimSpace(words+" "+e.stream.problem), 0, e.stream.info)
 	}
 	for _, p := range e.client.Errors {
-		if found := matches(p, words); found != nil {
+		if found := matches(p, words); found != nil && e.tokens() == nil {
 			status := 0
 			if len(found) > 1 {
 				status, _ = strconv.Atoi(found[1])
@@ -64,7 +65,7 @@ func (e *exchange) judgeReply() follow.Verdict {
 	}
 	switch reason := e.reply.finished.Reason; reason {
 	case "end_turn":
-		return follow.Verdict{End: runner.Done}
+		return e.judgeEnd(words)
 	case "cancelled":
 		if len(e.asks.denied) > 0 {
 			return follow.Verdict{End: runner.Done} // codex ends a turn in which a command was refused
@@ -79,6 +80,19 @@ func (e *exchange) judgeReply() follow.Verdict {
 	default:
 		return follow.Verdict{End: runner.Failed, Reason: fmt.Sprintf("%s ended the turn for a reason that is not known here: %q", e.program(), reason), Hint: hintLogs(e)}
 	}
+}
+
+// judgeEnd is the verdict on a turn that has ended as it should, by the client's words.
+func (e *exchange) judgeEnd(words string) follow.Verdict {
+	none := e.tokens() == nil || *e.tokens() == streamjson.Usage{}
+	if cause := e.run.Cause(); cause.End != "" && none {
+		return cause // opencode says so also of a turn that we have cancelled
+	}
+	if words == "" && len(e.stream.order) == 0 && len(e.asks.denied) == 0 {
+		// cline ends so in a session that it has broken.
+		return follow.Verdict{End: runner.Failed, Reason: e.program() + " ended the turn without a word", Hint: "look at " + e.turn.Stderr}
+	}
+	return follow.Verdict{End: runner.Done}
 }
 
 func hintLogs(e *exchange) string {

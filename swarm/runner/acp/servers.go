@@ -100,6 +100,11 @@ func writeServers(path string, all map[string]runner.Server) error {
 	if err != nil {
 		return err
 	}
+	return writePrivate(path, append(data, '\n'))
+}
+
+// writePrivate writes a file that only its owner reads.
+func writePrivate(path string, data []byte) error {
 	_ = os.Remove(path) // its mode may have been another
-	return os.WriteFile(path, append(data, '\n'), 0o600)
+	return os.WriteFile(path, data, 0o600)
 }

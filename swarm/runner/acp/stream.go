@@ -71,7 +71,7 @@ func (s *stream) event(ev streamjson.Event, raw []byte) {
 // chunk is a piece of the answer.
 func (s *stream) chunk(u *update, raw []byte) {
 	var b block
-	if !lenient(u.Content, &b) || b.Text == "" || s.text.Len() == 0 && s.client.isNote(b.Text) {
+	if !lenient(u.Content, &b) || b.Text == "" || s.client.isNote(b.Text) {
 		s.skip(u.Kind, raw)
 		return
 	}
