@@ -33,7 +33,7 @@ BINDIR        ?= $(PREFIX)/bin
 # The most bytes that the program may have; docs/performance.md gives the reason.
 SIZE          := 17000000
 
-.PHONY: build install size test acp-tools e2e e2e-newest e2e-oldest compat race lint fuzz bench house mutants torture soak check install-tools demo demo-check darwin tools strict clean
+.PHONY: build install size test acp-tools record-acp e2e e2e-newest e2e-oldest compat race lint fuzz bench house mutants torture soak check install-tools demo demo-check darwin tools strict clean
 
 build:
 	CGO_ENABLED=0 go build -trimpath $(TAGS) -ldflags '$(LDFLAGS)' -o bin/claude-swarm ./cmd/claude-swarm
@@ -125,6 +125,11 @@ house:
 # one package: make mutants PKG=dropbox. It goes on where an earlier run stopped.
 mutants:
 	go run ./internal/testkit/mutants $(if $(PKG),--pkg $(PKG)) $(if $(QUICK),--quick) $(if $(FOR),--for $(FOR))
+
+# Writes testdata/acp again, from dialogues with the real coding agents; for some of them:
+# make record-acp ROWS="codex gemini/load".
+record-acp: acp-tools
+	go run ./internal/testkit/acprecord $(ROWS)
 
 # Every fault in its long form; the tests inject each in a short one.
 torture:

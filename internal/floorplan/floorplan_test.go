@@ -60,6 +60,7 @@ var floors = map[string][]string{
 	"ircbridge":             {"internal/bridge", "ircbridge/irc"},
 
 	// Test machinery: no program links it.
+	"internal/testkit/acprecord":      {"internal/testkit/acptest", "internal/testkit/models"},
 	"internal/testkit/acptest":        {},
 	"internal/testkit/acpstandin":     {"internal/testkit/standin"},
 	"internal/testkit/acpstandin/acp": {"internal/testkit/acpstandin"},

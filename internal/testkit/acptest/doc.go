@@ -1,3 +1,10 @@
-// Package acptest knows the real coding agents that speak the Agent Client Protocol: which
-// versions the tests run, and where `make acp-tools` installs them.
+// Package acptest runs the real coding agents that speak the Agent Client Protocol, without a
+// network and without an account: their versions, and a home folder for each with the
+// configuration that makes package models its model.
+//
+//	Again()      this program once more, in a network namespace with loopback only
+//	Prepare()    a home folder, a working folder and an environment for one client
+//	Home.Speak() the client as a process that speaks the protocol
+//
+// Nothing of the user's home is read or written. `make acp-tools` installs the clients.
 package acptest

@@ -1,0 +1,47 @@
+package acptest
+
+import (
+	"path/filepath"
+)
+
+// A Tools is an MCP server over standard input and output, which a client starts.
+type Tools struct {
+	Name    string
+	Command string
+	Args    []string
+	Env     map[string]string
+}
+
+// Speak returns the command line that starts the client as an agent of the protocol with the
+// server s, additions to its environment, and the servers for session/new: each client takes
+// an MCP server in its own way. The command trusts the working folder, and asks before it
+// uses a tool.
+func (h *Home) Speak(s Tools) (command, env []string, servers []any, err error) {
+	pairs := []any{}
+	for key, value := range s.Env {
+		pairs = append(pairs, object{"name": key, "value": value})
+	}
+	servers = []any{object{"name": s.Name, "command": s.Command, "args": s.Args, "env": pairs}}
+	file := filepath.Join(h.Dir, "servers.json")
+	switch h.Client.Name {
+	case "codex":
+		return []string{h.Program}, []string{"INITIAL_AGENT_MODE=workspace-write"}, servers, nil
+	case "opencode":
+		return []string{h.Program, "acp"}, nil, servers, nil
+	case "gemini":
+		// Without this setting a start deletes sessions that another process has loaded.
+		system := filepath.Join(h.Dir, "system.json")
+		err = h.writeJSON("system.json", object{"general": object{"sessionRetention": object{"enabled": false}}})
+		return []string{h.Program, "--acp", "--skip-trust", "-m", h.Model}, []string{"GEMINI_CLI_SYSTEM_SETTINGS_PATH=" + system}, servers, err
+	case "copilot": // refuses servers of session/new that it would have to start
+		err = h.writeJSON("servers.json", object{"mcpServers": object{s.Name: object{
+			"type": "local", "command": s.Command, "args": s.Args, "env": s.Env, "tools": []string{"*"},
+		}}})
+		return []string{h.Program, "--acp", "--no-auto-update", "--additional-mcp-config", "@" + file}, nil, []any{}, err
+	default: // cline ignores the servers of session/new
+		err = h.writeJSON("servers.json", object{"mcpServers": object{s.Name: object{
+			"command": s.Command, "args": s.Args, "env": s.Env, "disabled": false,
+		}}})
+		return []string{h.Program, "--acp"}, []string{"CLINE_SESSION_BACKEND_MODE=local", "CLINE_MCP_SETTINGS_PATH=" + file}, []any{}, err
+	}
+}
