@@ -63,6 +63,55 @@ func TestACompactionInTheTurnThatCarriedTheWindowIsNotAnswered(t *testing.T) {
 	}
 }
 
+// A client that tells no compaction: the fall of its context shows it, within a turn, from
+// one turn to the next, and over a restart of the daemon.
+func TestAFallOfTheContextBringsTheWindowBackOnce(t *testing.T) {
+	for name, turns := range map[string][]string{
+		"within a turn":       {"@context 150000\n@say before the fall\n@context 40000\n@say after the fall"},
+		"between two turns":   {"@context 150000\n@say before the fall", "@context 40000\n@say after the fall"},
+		"over a restart":      {"@context 150000\n@say before the fall", "restart", "@context 40000\n@say after the fall"},
+		"a small one is none": {"@context 30000\n@say before the fall", "@context 14000\n@say after the fall"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newField(t, "coder")
+			f.backend.Quiet = true
+			f.start()
+			var last string
+			for _, text := range append(turns, "@context 41000\n@say third", "@context 42000\n@say fourth") {
+				if text == "restart" {
+					f.untilState("coder", swarm.Idle)
+					f.halt()
+					f.start()
+					continue
+				}
+				id := f.send("coder", text)
+				f.answer(id)
+				if strings.Contains(text, "after the fall") {
+					last = id
+				}
+			}
+			fell := name != "a small one is none"
+			for _, prompt := range f.prompts() {
+				given := strings.Contains(prompt, "<prior-context>")
+				if want := fell && strings.Contains(prompt, "third"); given != want {
+					t.Errorf("the window is in a prompt: %v, want %v:\n%s", given, want, prompt)
+				}
+				if given && (!strings.Contains(prompt, "before the fall") || strings.Contains(prompt, "after the fall")) {
+					t.Errorf("the window is not what came before:\n%s", prompt)
+				}
+			}
+			log, err := os.ReadFile(journal.HomeOf(f.dir).AgentLog("coder"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			said := strings.Contains(string(log), "= the client compacted its context (seen by its size: 150,000 → 40,000 tokens)")
+			if n := f.receipt("coder", last).Compactions; said != fell || (n == 1) != fell {
+				t.Errorf("%d compactions in the receipt; the log says:\n%s", n, log)
+			}
+		})
+	}
+}
+
 func TestThePendingWindowLivesThroughARestart(t *testing.T) {
 	f := newField(t, "coder")
 	f.start()

@@ -284,7 +284,7 @@ func (s *stage) showReceipts() error {
 				return fmt.Errorf("a turn of %s failed: %s", name, turn.Reason)
 			}
 			t.add("receipt", name, fmt.Sprintf("%.1f s", turn.Seconds), screen.Count(r.ToolCalls, "tool call"),
-				thousands(r.Tokens.In+r.Tokens.CacheRead+r.Tokens.CacheWrite)+" tokens in, "+thousands(r.Tokens.Out)+" out", screen.Cost(r.CostUSD, r.CostUnknown))
+				screen.Thousands(r.Tokens.In+r.Tokens.CacheRead+r.Tokens.CacheWrite)+" tokens in, "+screen.Thousands(r.Tokens.Out)+" out", screen.Cost(r.CostUSD, r.CostUnknown))
 		}
 		total, unknown = total+h.CostUSD, unknown || h.CostUnknown > 0
 	}

@@ -12,17 +12,8 @@ import (
 // shellWord quotes a word for a shell, where a hint names it.
 func shellWord(word string) string { return view.ShellWord(word) }
 
-// thousands prints a number with a comma at the thousands.
-func thousands(n int) string {
-	digits := fmt.Sprint(n)
-	for i := len(digits) - 3; i > 0; i -= 3 {
-		digits = digits[:i] + "," + digits[i:]
-	}
-	return digits
-}
-
 // byteCount says how many bytes.
-func byteCount(n int) string { return thousands(n) + " bytes" }
+func byteCount(n int) string { return screen.Thousands(n) + " bytes" }
 
 // indent puts a prefix before each line.
 func indent(text, prefix string) string {

@@ -61,6 +61,15 @@ func Digits(amounts ...float64) int {
 	return 2
 }
 
+// Thousands prints a number with a comma after each three digits: "12,345".
+func Thousands(n int) string {
+	digits := fmt.Sprint(n)
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits
+}
+
 // Count returns "1 message" or "3 messages".
 func Count(n int, thing string) string { return Several(n, thing, thing+"s") }
 

@@ -35,6 +35,9 @@ type Kind struct {
 	Asks bool
 	// Steers says that [Turn.Steering] can bring messages to its running turn.
 	Steers bool
+	// Compacts says that it tells by an event that it has compacted its context. Else a
+	// fall of the size of the context shows it.
+	Compacts bool
 
 	// Linger is how long the client stays after a turn, for the next message, where the
 	// configuration does not say it.

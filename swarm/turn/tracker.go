@@ -22,6 +22,7 @@ type tracker struct {
 	rec         *journal.Record
 	compactions compactions
 	begun       func() // called after the client has started; may be nil
+	fallen      int    // compactions that only the size of the context has shown
 	heard       bool   // the client printed an event: it has the prompt
 	unrecorded  error  // why the record is not durable; then nothing was sent
 }
@@ -29,10 +30,12 @@ type tracker struct {
 // track follows the turn of a record.
 func (t *Turns) track(s Settings, mem *memory, rec *journal.Record, begun func()) *tracker {
 	kind := t.kind(s)
-	return &tracker{
+	follow := &tracker{
 		turns: t, settings: s, kind: kind, memory: mem, rec: rec, begun: begun,
 		compactions: compactions{home: t.Home, hooks: kind.Hooks, turn: rec.Turn, reinjected: rec.Reinjected},
 	}
+	follow.watchSize()
+	return follow
 }
 
 // started makes the record durable before the prompt is sent. The client starts
@@ -109,6 +112,7 @@ func retryWhy(ev *streamjson.Event) string {
 }
 
 func (t *tracker) assistant(ev *streamjson.Event) {
+	t.contextSeen(ev)
 	if tokens, ok := ev.ContextTokens(); ok {
 		t.turns.View.learn("", ev.Model, tokens, 0)
 	}
@@ -128,6 +132,7 @@ func (t *tracker) assistant(ev *streamjson.Event) {
 // may stay.
 func (t *tracker) end(out *runner.Outcome, stays bool) {
 	t.turns.secrets.outcome(out)
+	out.Compactions += t.fallen
 	if t.heard {
 		t.turns.Note(t.memory.save(t.rec.Turn))
 	}

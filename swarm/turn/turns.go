@@ -92,6 +92,7 @@ type Turns struct {
 	secrets  *Secrets
 	wake     func() // wakes the agent's goroutine
 	warm     *warm  // the client of the last turn, while it waits for the next, or nil
+	size     contextSize
 }
 
 // NewTurns are the turns of the agent of that name. wake wakes its goroutine, which then

@@ -8,14 +8,17 @@ import (
 )
 
 // kind is what most scripted clients are.
-var kind = runner.Kind{Name: "scripted", Cost: runner.CostOfResult, Resumes: true, RunsOnce: true, Steers: true, Tools: tools{}, Hooks: hooks{}, Login: runner.Login{Vars: []string{"SCRIPTED_KEY", "HOME"}}}
+var kind = runner.Kind{Name: "scripted", Cost: runner.CostOfResult, Resumes: true, RunsOnce: true, Steers: true, Compacts: true, Tools: tools{}, Hooks: hooks{}, Login: runner.Login{Vars: []string{"SCRIPTED_KEY", "HOME"}}}
 
 // plain is a scripted client that lacks what a client can lack.
 var plain = runner.Kind{Name: kind.Name, Tools: kind.Tools, Hooks: kind.Hooks, Login: kind.Login}
 
 // asking is a scripted client that names its sessions, asks before it uses a tool, runs a
 // prompt as often as it gets it, and tells no cost.
-var asking = runner.Kind{Name: kind.Name, Resumes: true, NamesSessions: true, Asks: true, Steers: true, Tools: kind.Tools, Hooks: kind.Hooks, Login: kind.Login}
+var asking = runner.Kind{Name: kind.Name, Resumes: true, NamesSessions: true, Asks: true, Steers: true, Compacts: true, Tools: kind.Tools, Hooks: kind.Hooks, Login: kind.Login}
+
+// quiet is a scripted client that goes on in its session, but tells and reads less.
+var quiet = runner.Kind{Name: kind.Name, Cost: kind.Cost, Resumes: true, RunsOnce: true, Tools: kind.Tools, Login: kind.Login}
 
 // The tools of a scripted client.
 const (

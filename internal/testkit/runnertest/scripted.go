@@ -27,6 +27,9 @@ type Scripted struct {
 	// before they run a command or write a file. They report no cost either, and run a prompt
 	// with a known UUID once more.
 	Asks bool
+	// Quiet makes it a backend of clients that resume a session, but tell no compaction,
+	// run no hook and read no mail in mid-turn.
+	Quiet bool
 	// Timing shortens the wait for a prompt that is not run; its other fields have no
 	// meaning here.
 	Timing runner.Timing
@@ -55,6 +58,8 @@ func (s *Scripted) Kind() *runner.Kind {
 		return &plain
 	case s.Asks:
 		return &asking
+	case s.Quiet:
+		return &quiet
 	}
 	return &kind
 }

@@ -1,0 +1,68 @@
+package turn
+
+import (
+	"fmt"
+
+	"github.com/claude-swarm/claude-swarm/internal/screen"
+	"github.com/claude-swarm/claude-swarm/streamjson"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+)
+
+// leastFall is the smallest fall of the context that counts as a compaction, in tokens: a
+// small conversation varies by itself.
+const leastFall = 20_000
+
+// A contextSize watches the size of a conversation over its turns, for a client that does
+// not tell its compactions ([runner.Kind].Compacts): a fall by more than half is one.
+type contextSize struct {
+	session string
+	peak    int // the largest since the session began, or since the last compaction, in tokens
+}
+
+// begin says which session the next turn uses. resumed says that the session has turns
+// already, the last of which ended with a context of that many tokens.
+func (c *contextSize) begin(session string, resumed bool, last int) {
+	switch {
+	case !resumed:
+		*c = contextSize{session: session}
+	case session != c.session:
+		*c = contextSize{session, last}
+	}
+}
+
+// see notes the size of a request, in tokens. It returns the size before where that is a
+// compaction.
+func (c *contextSize) see(tokens int) (before int, fell bool) {
+	if tokens <= 0 {
+		return 0, false // codex says 0 with an error
+	}
+	before = c.peak
+	if fell = tokens < before/2 && before-tokens >= leastFall; fell || tokens > before {
+		c.peak = tokens
+	}
+	return before, fell
+}
+
+// contextSeen looks for a compaction that the client does not tell: then the text of the
+// window is pending, as after one that it tells.
+func (t *tracker) contextSeen(ev *streamjson.Event) {
+	now, ok := ev.ContextTokens()
+	if !ok || t.kind.Compacts {
+		return
+	}
+	before, fell := t.turns.size.see(now)
+	if !fell {
+		return
+	}
+	t.fallen++
+	pending, err := t.compactions.boundary(t.memory.win)
+	t.turns.Note(err)
+	t.turns.Note(t.memory.setPending(pending))
+	t.turns.agentLog.Line(t.rec.Message, fmt.Sprintf("= the client compacted its context (seen by its size: %s → %s tokens)", screen.Thousands(before), screen.Thousands(now)))
+	t.turns.log.Info("context compacted, as its size shows", keyTurn, t.rec.Turn, "before_tokens", before, "tokens", now)
+}
+
+// watchSize begins to watch the context of the turn.
+func (t *tracker) watchSize() {
+	t.turns.size.begin(t.rec.Session, t.rec.How != string(runner.New), t.turns.View.Picture().Context.Tokens)
+}
