@@ -62,7 +62,7 @@ func (drops Drops) takeIn(st Stray, d Defaults) (Delivery, error) {
 	if from == "" {
 		from = d.From
 	}
-	blame := func(err error) error { // adds the sender, who is to be told
+	blame := func(err error) error { // adds the sender, so that the caller can tell the sender
 		if bad, ok := errors.AsType[*InvalidError](err); ok && bad.From == "" {
 			return &InvalidError{Reason: bad.Reason, From: from}
 		}

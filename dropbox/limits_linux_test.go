@@ -289,7 +289,7 @@ func opened(hurt func() (heal func() error, err error)) harm {
 	}
 }
 
-// fillBytes fills the disk except for so many pages.
+// fillBytes fills the disk except for n pages.
 func fillBytes(dir string, pages int) harm {
 	return opened(func() (func() error, error) {
 		path := filepath.Join(dir, "filler")
@@ -311,7 +311,7 @@ func fillBytes(dir string, pages int) harm {
 	})
 }
 
-// fillNames fills the disk except for so many files.
+// fillNames fills the disk except for n files.
 func fillNames(dir string, left int) harm {
 	return opened(func() (func() error, error) {
 		folder := filepath.Join(dir, "fillers")

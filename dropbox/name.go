@@ -34,8 +34,8 @@ type Entry struct {
 	Name     string // the file's name now; empty if only a receipt is left
 }
 
-// ParseName reads a message's file name, and nothing else: FileName of what it
-// returns is that name again. Any other name is an [*InvalidError].
+// ParseName parses a message's file name: FileName of the result is the same name. For any
+// other name the error is an [*InvalidError].
 func ParseName(name string) (Entry, error) {
 	e, ok := parseName(name)
 	if !ok {

@@ -25,7 +25,7 @@ type connection struct {
 	caught   bool // all private talk until now is known
 	gen      int  // counts connections
 	nick     string
-	nicks    []string // all that it has had, folded: what comes from one of them is ours
+	nicks    []string // all its nicks so far, folded: a line from one of them is ours
 	fold     irc.CaseMapping
 	state    irc.State // as of the beginning of the connection
 	since    time.Time // of this connection
@@ -36,7 +36,7 @@ type connection struct {
 // usable reports whether the connection can post now.
 func (c *connection) usable() bool { return c.up && !c.doubtful }
 
-// doubt notes that the connection has failed before its event says so: it posts nothing
+// doubt records that the connection has failed, before its event arrives: it posts nothing
 // until that event, or the next connection. A failure of an earlier connection does not
 // count.
 func (c *connection) doubt() {

@@ -35,7 +35,7 @@ type cutter struct {
 	prefix string // before each piece, such as "[coder] "
 	limit  int    // bytes of a line, prefix and all
 	whole  bool   // the server takes multiline messages
-	read   string // what is typed to read the rest
+	read   string // the order that shows the rest
 }
 
 // short is the text that people see: of too many lines only the first, and a line that says

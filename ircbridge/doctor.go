@@ -36,8 +36,8 @@ var whatFor = []struct{ name, without string }{
 	{"draft/multiline", fmt.Sprintf("long messages are cut after %d lines", maxShown)},
 }
 
-// Doctor connects to the server, finds out what it can do, and leaves again. It joins
-// nothing and says nothing. Its nick has one more letter, so that a running bridge keeps
+// Doctor connects to the server, finds out what it can do, and leaves again. It joins no
+// channel and says nothing. Its nick has one more letter, so that a running bridge keeps
 // its nick. The error says why there is no connection.
 func Doctor(ctx context.Context, o Options) (Report, error) {
 	if err := o.check(); err != nil {

@@ -24,7 +24,7 @@ type Grant struct {
 	At    time.Time `json:"at"`
 }
 
-// A TakenError says that somebody else has claimed a publication, or has closed it.
+// A TakenError says that another agent has claimed a publication, or has closed it.
 type TakenError struct {
 	Grant
 	Closed bool
@@ -44,7 +44,7 @@ func (e *TakenError) Unwrap() error { return ErrTaken }
 type Publication struct {
 	ID      string
 	Message *dropbox.Message
-	Grant   *Grant // nil: nobody has claimed it
+	Grant   *Grant // nil: unclaimed
 }
 
 // Claim gives a publication to an agent, durable. To repeat it is harmless.

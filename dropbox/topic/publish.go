@@ -12,7 +12,7 @@ import (
 
 // Published says where a publication went.
 type Published struct {
-	dropbox.Delivery                    // of the publication itself; its ID is what is claimed
+	dropbox.Delivery                    // of the publication itself; agents claim its ID
 	Offered          []dropbox.Delivery // one for each subscriber
 }
 
@@ -63,8 +63,8 @@ func (t Topics) publish(m *dropbox.Message, sign func(*dropbox.Message, string) 
 		return Published{}, err
 	}
 	if d.Duplicate {
-		// The first publication is offered to those who lack the offer, until
-		// somebody has it.
+		// The first publication is offered to the subscribers without an offer, until one
+		// of them claims it.
 		open, err := t.Find(d.ID)
 		if errors.Is(err, ErrTaken) || open.Grant != nil {
 			return Published{Delivery: d}, nil

@@ -22,8 +22,8 @@ func (t Topics) Subscribe(agent string, patterns ...string) ([]string, error) {
 	})
 }
 
-// Unsubscribe takes patterns away from those of an agent, or all of them when none
-// is named, and returns what is left. A pattern that it does not have is not an error.
+// Unsubscribe removes patterns of an agent, or all of them when no pattern is given, and
+// returns the remaining ones. A pattern that the agent does not have is not an error.
 func (t Topics) Unsubscribe(agent string, patterns ...string) ([]string, error) {
 	return t.resubscribe(agent, patterns, func(has []string) []string {
 		if len(patterns) == 0 {

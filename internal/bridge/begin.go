@@ -9,8 +9,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// The bridge gives a message up after the other side has hung up on it so many times: when
-// the server says that it hangs up, and when the connection only ends, as on a bad network.
+// The bridge gives a message up after the other side has hung up on it this often: the
+// first number counts when the server said that it hangs up, the second when the connection
+// only ended, as on a bad network.
 const (
 	maxHangUps    = 2
 	maxBareHangUp = 4

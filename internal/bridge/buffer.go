@@ -27,9 +27,9 @@ type Line struct {
 	MsgID   string    `json:"msgid,omitempty"`
 	Replay  bool      `json:"replay,omitempty"` // from the server's history
 	Notice  bool      `json:"notice,omitempty"`
-	Own     bool      `json:"own,omitempty"`  // of ours: said by the bridge of itself, such as that a turn began
+	Own     bool      `json:"own,omitempty"`  // of ours: the bridge's own words, such as that a turn began
 	Drop    string    `json:"drop,omitempty"` // of ours: id of the message that was said
-	Upto    int       `json:"upto,omitempty"` // of ours: how many bytes of that message are said with this line
+	Upto    int       `json:"upto,omitempty"` // of ours: the bytes of that message that are said with this line
 }
 
 // Speaker is the name of the speaker of a line, for people: called gives the name of the
@@ -72,7 +72,7 @@ func fileName(name string) string {
 }
 
 // A buffer keeps the last lines of a channel in a file. Only the bridge writes it; readers
-// open the file as they like. One goroutine owns the buffer.
+// may open the file at any time. One goroutine owns the buffer.
 //
 // A line without a number is only for the bridge: it says that a line of ours, which the
 // file already has under that msgid, belongs to a message (Drop, Upto).

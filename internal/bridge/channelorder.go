@@ -46,7 +46,7 @@ func (r *orders) joinFor(t Text, name string) {
 		switch {
 		case e.In:
 			r.rep.tell(t, "I am in "+e.Name+" now.")
-		case !e.Dropped: // else the connection ended, and with it what is said to people
+		case !e.Dropped: // otherwise the connection ended, and no answer can be sent
 			r.rep.tell(t, e.Advice)
 		}
 	})
@@ -66,7 +66,7 @@ func (r *orders) partFor(name string) (said string) {
 	return "I have left " + ch.Name + "."
 }
 
-// orderTopic tells the topic of a channel, or sets it to a text.
+// orderTopic says the topic of a channel, or sets it to a text.
 func (r *orders) orderTopic(t Text, ch ChannelState, text string) {
 	if text == "" {
 		if text = ch.Topic; text == "" {

@@ -7,14 +7,14 @@ import (
 
 // Channels are the project's channels; an empty one does not exist. Project must be set.
 type Channels struct {
-	Project string // what is said without another place
+	Project string // the channel of texts without another one
 	Standup string
 	Work    string // with {task-id} in it; see [Channels.WorkOf]
 	Alerts  string
 	Errors  string
 
-	// Own are the channels of agents that have some. Such an agent's messages without
-	// another destination go to the first, and people speak to it only there, or privately.
+	// Own are the channels of agents. Such an agent's messages without another destination
+	// go to its first channel, and people speak to it only in its channels, or privately.
 	Own map[string][]string
 }
 

@@ -15,8 +15,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// Silence is how long a reader may leave the channels alone before [Reader.CheckIn]
-// speaks.
+// Silence is how long a reader may not read the channels before [Reader.CheckIn] gives
+// advice.
 const Silence = 10 * time.Minute
 
 // A check says when a reader last read the channels.
@@ -136,7 +136,7 @@ func (r Reader) waits(channel string, mark int64, bridge string) (bool, error) {
 // looked records that the channels were read just now.
 func (r Reader) looked() error {
 	if r.Name == "" || r.Name == dropbox.Lead {
-		return nil // nobody that is ever advised
+		return nil // this reader gets no advice
 	}
 	return r.noteCheck(check{Since: time.Now()})
 }

@@ -124,7 +124,7 @@ func (r *orders) steer(t Text, order Order, agent, why string) {
 	r.ask(t, func(ctx context.Context) (string, error) { return r.swarm.Steer(ctx, order, agent, by) })
 }
 
-// ask asks the daemon, which may take a while, and tells the person the answer.
+// ask asks the daemon, which may take a while, and says the answer to the person.
 func (r *orders) ask(t Text, question func(context.Context) (string, error)) {
 	if r.swarm == nil {
 		r.rep.tell(t, "No daemon is here to ask.")
@@ -184,7 +184,7 @@ func (r *orders) bring(t Text, q question, o Origin, body string) {
 	}
 }
 
-// noOrder says what was wrong with words to the bridge, and what may have been meant.
+// noOrder says that the words are not an order, and suggests a similar one.
 func (r *orders) noOrder(word, rest string) string {
 	try := help
 	if near := dropbox.Nearest(word, orderWords); len(near) > 0 {

@@ -42,8 +42,8 @@ func destinationOf(m *dropbox.Message, n, origin Origin, c Channels, bridge stri
 	return p
 }
 
-// passing reports whether a copy only tells that a turn began or ended, and nobody waits for
-// it. People wait for the result of a task that they gave.
+// passing reports whether a copy only says that a turn began or ended, and no person waits
+// for it. People wait for the result of a task that they gave.
 func passing(m *dropbox.Message, n Origin, bridge string) bool {
 	if n.About == "" || n.Do != "" || m.Priority != dropbox.Low || m.Type == dropbox.Question {
 		return false

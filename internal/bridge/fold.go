@@ -9,10 +9,10 @@ import (
 )
 
 // After an outage one line for each channel replaces the copies that only tell that turns
-// began and ended: a telephone that buzzes for each would buzz for a quarter of an hour.
+// began and ended: otherwise a telephone would buzz for a quarter of an hour.
 const (
 	foldAge  = 3 * time.Minute // younger copies are news
-	foldKeep = 3               // so many of the others are said anyway, the newest
+	foldKeep = 3               // the number of the newest that are said anyway
 )
 
 // foldUp looks once in each connection for copies that have waited since before it, and

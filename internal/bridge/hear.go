@@ -92,7 +92,7 @@ func (r *listener) obey(t Text, now time.Time, a *arrival) {
 		return
 	}
 	if t.Notice && t.Who.Host == "" {
-		return // the server speaks, such as of its TLS: nobody asks for anything
+		return // a text of the server, for example about its TLS, is no order
 	}
 	if why := r.notListened(t, m.need, now); why != "" {
 		if news := t; t.History {

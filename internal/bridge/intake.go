@@ -8,7 +8,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// debounce is how long a file that was put into the mailbox by hand must stay unchanged.
+// debounce is how long a dropped file must stay unchanged.
 const debounce = time.Second
 
 // A resting file was seen, and its writer may not have finished.
@@ -17,8 +17,8 @@ type resting struct {
 	since time.Time
 }
 
-// takeIn makes messages of the files that were put into the mailbox by hand and stay
-// unchanged. wait says that some still change.
+// takeIn makes messages of the dropped files that stay unchanged. wait reports that some
+// still change.
 func (r *run) takeIn(now time.Time) (wait bool) {
 	strays, err := r.mail.box.Drops().List()
 	if err != nil {

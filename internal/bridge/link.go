@@ -14,8 +14,8 @@ type Names interface {
 	// FindMention returns where a text first speaks to a name, with the signs around it, in
 	// bytes; -1 where it does not.
 	FindMention(text, name string) (start, end int)
-	// Plain makes any text safe to say: it replaces everything that the network would take
-	// for a command or a format.
+	// Plain makes any text safe to say: it replaces everything that the network would read
+	// as a command or a format.
 	Plain(text string) string
 	// IsChannel reports whether a target is a channel, and not a person.
 	IsChannel(target string) bool
@@ -40,11 +40,11 @@ type Link interface {
 
 	// Usable reports whether the link can send now.
 	Usable() bool
-	// Connection counts the connections, from 1; 0 is none so far. since is when the last
-	// one began.
+	// Connection returns the number of connections so far, and the time when the last one
+	// began.
 	Connection() (n int, since time.Time)
-	// Sound reports whether the connection has proven good. Until then the bridge says nothing
-	// on which the network may hang up.
+	// Sound reports whether the connection has proven good. Until then the bridge says no
+	// text that may make the network hang up.
 	Sound() bool
 	// LookAgain returns how soon a waiting message may be said without any other event; 0
 	// means never. suspects says that the network may hang up on some of them.
@@ -121,7 +121,7 @@ type Host interface {
 	// Later is Event for work that began with Do. It returns after f has run.
 	Later(f func())
 
-	// Heard handles a text that somebody said.
+	// Heard handles a text that was said on the network.
 	Heard(t Text)
 	// Landed reports the fate of a text. waits says that it waits again; else it is
 	// finished.
@@ -163,7 +163,7 @@ type Text struct {
 	MsgID   string // "" where the server gives none
 	Body    string // without formatting
 
-	Who Person // who said it, as far as the network vouches for it
+	Who Person // the speaker, as the network vouches for it
 	Via string // the agent whose connection heard it; "" is the bridge's own
 
 	Private bool
@@ -196,11 +196,11 @@ const (
 // A Saying is a message as a [Link] is to say it.
 type Saying struct {
 	ID       string // of the message
-	Speaker  string // the mailbox whose words they are
-	Agent    bool   // they are an agent's, which may speak under its own name
+	Speaker  string // the mailbox of the speaker
+	Agent    bool   // the speaker is an agent, which may speak under its own name
 	Name     string // what people call its owner
 	Target   string // a channel or a person
-	Text     string // all that is to be said, without secrets
+	Text     string // the whole text, without secrets
 	ReadID   string // by which people read the rest
 	Answers  string // the server's id of the text that it answers; "" for none
 	Priority Priority
@@ -237,7 +237,7 @@ type Landing struct {
 
 // A Hangup says how the other side ended the connection.
 type Hangup struct {
-	Spoken bool // it said that it hangs up, and not that it goes itself
+	Spoken bool // it said that it hangs up, and not that it shuts down
 	Err    error
 }
 
@@ -252,7 +252,7 @@ type Shown struct {
 type Kept struct {
 	Upto   int       // how many bytes are said
 	MsgIDs []string  // of its lines
-	Spoke  time.Time // when the last line of ours was said there
+	Spoke  time.Time // time of our last line there
 }
 
 // Told follows lines that the bridge told people.

@@ -62,7 +62,7 @@ func meant(text string, private bool, agent string, names []name, nicks []string
 		return m, len(m.agents) > 0
 	}
 	if len(m.agents) == 0 {
-		m.order = taskWord // for nobody that we know
+		m.order = taskWord // for no agent that we know
 	} else if _, what := cutHead(line, names, c); strings.Trim(what, " :,;.!?-@") == "" {
 		m.agents, m.order = nil, taskWord+" "+m.agents[0] // a task without words
 	}

@@ -17,7 +17,7 @@ type Options struct {
 	Home  string // the daemon's folder, .claude-swarm; the bridge's files lie in Home/Name
 
 	Channels Channels
-	Allow    []Permit // nobody else commands; see [Permit.Check]
+	Allow    []Permit // only they may give orders; see [Permit.Check]
 
 	// Agents returns the present names of the agents. nil means all mailboxes except those
 	// of the lead and the bridge.

@@ -10,8 +10,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// An Origin is what a message says about a network. It stands in the front matter in one
-// line, under a key with the bridge's name:
+// An Origin is the part of a message about a network. In the front matter it is one line,
+// under a key with the bridge's name:
 //
 //	irc: {channel: "#project-x", about: k7f3q9m2xd, moment: begun}
 //
@@ -22,7 +22,7 @@ type Origin struct {
 	Do        Do           `yaml:"do,omitempty"`      // a request to the bridge; "" says the text
 	Channel   string       `yaml:"channel,omitempty"` // or the nick of a person, who is told privately
 	About     string       `yaml:"about,omitempty"`   // id of the message that this shows a copy of
-	To        string       `yaml:"to,omitempty"`      // whose mailbox that message lies in
+	To        string       `yaml:"to,omitempty"`      // the mailbox that has the message
 	Announces Announcement `yaml:"moment,omitempty"`  // what happened to it
 	Nick      string       `yaml:"nick,omitempty"`    // who said it
 	Account   string       `yaml:"account,omitempty"` // the account that the server vouches for; "" is none
@@ -50,12 +50,12 @@ const (
 	Begun   Announcement = "begun"  // its turn began: [to] begins: FIRST (from lead, swarm: read ID)
 	Ended   Announcement = "ended"  // its turn ended well: [from] done: FIRST (swarm: read ID)
 	Failed  Announcement = "failed" // its turn failed: [to] failed: FIRST (swarm: read ID)
-	Alert   Announcement = "alert"  // somebody should look: [from] text
+	Alert   Announcement = "alert"  // a person should look: [from] text
 	GivenUp Announcement = "dead"   // it was given up: [to] gave up ID: FIRST
 )
 
 // OriginOf reads the origin of a message for the bridge with that name. ok is false when
-// there is none that it can read.
+// there is no readable origin.
 func OriginOf(m *dropbox.Message, bridge string) (o Origin, ok bool) {
 	if m == nil || !strings.Contains(m.Extra, bridge+":") {
 		return Origin{}, false

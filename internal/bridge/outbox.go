@@ -40,8 +40,8 @@ type outbox struct {
 
 	plan      *plan
 	flights   map[string]*flight // messages on their way, by id
-	folds     map[string]string  // ids of messages that are not said, to that which is said instead
-	filings   []filing           // what is done with, and waits to be filed
+	folds     map[string]string  // from ids of messages that are not said, to the message that replaces them
+	filings   []filing           // finished messages that wait to be filed
 	foldedFor int                // the connection for which foldUp has looked
 	atFiling  bool               // some of it is being filed
 	claiming  bool               // claims are being made durable
@@ -146,7 +146,7 @@ func (o *outbox) takeWaiting() (taken []*flight) {
 		}
 		taken = append(taken, f)
 		if f.to.request != "" {
-			break // what is said after it may depend on it
+			break // a later text may depend on it
 		}
 	}
 	return taken
@@ -196,7 +196,7 @@ func (o *outbox) ready(w waiter) bool {
 		joining := 0
 		for _, f := range o.flights {
 			if !f.filing && sameChannel(o.link, f.to.target, w.target) {
-				return false // what was said before comes before it
+				return false // earlier texts come first
 			}
 			if f.to.request == DoJoin {
 				joining++

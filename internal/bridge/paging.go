@@ -14,7 +14,7 @@ const (
 	maxPages  = 3  // on their way to one person, who gets no further one before they arrive
 )
 
-// Bounds of what is kept for `more`.
+// Limits of the text that is kept for `more`.
 const (
 	maxMores = 64      // people
 	maxRead  = 1 << 20 // bytes of a text
@@ -41,7 +41,7 @@ func (r *replies) fitting(t Text, lines []string) (cut []string) {
 	return cut
 }
 
-// tellPage tells the beginning of a text that may be long, and keeps the rest for `more`.
+// tellPage says the beginning of a text that may be long, and keeps the rest for `more`.
 func (r *replies) tellPage(t Text, lines []string, page int) {
 	if len(lines) <= page+1 { // the line about one more line is a line, too
 		r.tellLines(t, lines)
@@ -67,7 +67,7 @@ func (r *replies) tellPage(t Text, lines []string, page int) {
 	m.pages = append(m.pages, r.tellLines(t, now))
 }
 
-// goOn tells the next page of a text: privately if it began privately.
+// goOn says the next page of a text: privately if it began privately.
 func (r *replies) goOn(t Text) {
 	m := r.mores[r.link.Fold(t.Nick)]
 	if m == nil || len(m.rest) == 0 {
@@ -91,5 +91,5 @@ func (r *replies) goOn(t Text) {
 	r.tellPage(t, rest, moreLines)
 }
 
-// forget forgets what a person was reading.
+// forget drops the text that a person was reading.
 func (r *replies) forget(t Text) { delete(r.mores, r.link.Fold(t.Nick)) }

@@ -78,7 +78,7 @@ func (p Permit) who() string {
 	return "nick " + p.Nick
 }
 
-// A Person is the writer of a line, as far as the network vouches for it.
+// A Person is the writer of a line, as the network vouches for it.
 type Person struct {
 	Nick, User, Host string
 	Account          string // "" is not logged in
@@ -128,7 +128,7 @@ func (p Permit) matches(who Person, c caseMapping) bool {
 	return who.Nick != "" && who.Host != "" && c.Same(p.Nick, who.Nick)
 }
 
-// matchMask matches s against a pattern in which * stands for any bytes and ? for one. Its
+// matchMask matches s against a pattern in which * matches any bytes and ? one byte. Its
 // time grows with len(pattern) * len(s).
 func matchMask(pattern, s string) bool {
 	star, retry := -1, 0

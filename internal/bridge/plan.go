@@ -39,10 +39,10 @@ type plan struct {
 	box   *dropbox.Mailbox
 	where func(*dropbox.Message) destination
 
-	entries []dropbox.Entry // as listed, without what was claimed since
+	entries []dropbox.Entry // the last listing without later claims
 	known   map[string]waiter
-	private []waiter          // what is for people, of those that were looked at, in order
-	fresh   []dropbox.Entry   // what was not looked at for that
+	private []waiter          // messages for people among the examined ones, in order
+	fresh   []dropbox.Entry   // messages that were not examined yet
 	served  map[string]uint64 // by target: when it had its last turn
 	turn    uint64
 	inARow  int // private messages since the last other one, while one waited
@@ -211,7 +211,7 @@ func (p *plan) claimed(w waiter) {
 	p.fresh = slices.DeleteFunc(p.fresh, func(e dropbox.Entry) bool { return e.ID == w.ID })
 	p.served[strings.ToLower(w.target)] = p.turn
 	if len(p.served) > 1024 {
-		clear(p.served) // everybody had a turn
+		clear(p.served) // every target had a turn
 	}
 	delete(p.known, w.ID)
 	p.entries = slices.DeleteFunc(p.entries, func(e dropbox.Entry) bool { return e.ID == w.ID })

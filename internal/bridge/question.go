@@ -15,8 +15,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// Bounds of the questions that wait for an answer. A waiting agent gives up long before; an
-// answer after that reaches nobody.
+// Bounds of the questions that wait for an answer. A waiting agent gives up long before; a
+// later answer reaches no agent.
 const (
 	maxOpen = 200
 	openFor = 7 * 24 * time.Hour
@@ -120,8 +120,8 @@ func (q *questions) shut(id, outcome string) {
 	}
 }
 
-// answer delivers a person's words to the agent that asked. already says that somebody
-// answered before.
+// answer delivers a person's words to the agent that asked. already says that another
+// person answered before.
 func (q *questions) answer(to question, o Origin, body string) (already bool, err error) {
 	found, old, err := q.mail.find(to.ID)
 	if errors.Is(err, dropbox.ErrNotFound) {

@@ -175,7 +175,7 @@ func (r Reader) marks() (map[string]int64, error) {
 	if err := readSmall(r.marksFile(), &marks); err != nil {
 		return nil, fmt.Errorf("read the marks of %s: %w", r.Name, err)
 	}
-	if marks == nil { // somebody wrote null
+	if marks == nil { // the file contains null
 		marks = map[string]int64{}
 	}
 	return marks, nil

@@ -11,8 +11,8 @@ import (
 // two programs could talk endlessly. Strangers hear nothing.
 const tellAgain = time.Minute
 
-// notices tells people about their lines, besides the answers: that nobody obeys a line,
-// that the agent is held up, that it has a task. The loop owns it.
+// notices tells people more about their lines than the answers do: that a line is not
+// obeyed, that the agent is held up, that it has a task. The loop owns it.
 type notices struct {
 	link     Link
 	loop     *loop
@@ -25,12 +25,12 @@ type notices struct {
 	called   func(mailbox string) string
 	most     int // most messages to agents from one channel in a minute; below 1 any number
 
-	wakes   map[string][]time.Time // by channel: when messages to agents came of it
-	crowds  map[string]*crowd      // by channel: what was too much of it
+	wakes   map[string][]time.Time // by channel: times of its messages to agents
+	crowds  map[string]*crowd      // by channel: lines above the limit
 	away    map[string]*absence    // by folded nick: what they said while we were away
 	lacking map[string]time.Time   // by folded nick and right: when we told them that they lack it
 	deaf    map[string]time.Time   // by agent, folded nick and channel: when we told them that it is not heard there
-	spoken  map[string]spoken      // what people said last to agents, by folded channel and nick
+	spoken  map[string]spoken      // the last line of people to agents, by folded channel and nick
 	holdups map[string]holdup      // what people know of agents that do not work, by agent and folded nick
 }
 
@@ -66,7 +66,7 @@ func (r *notices) noteMissed(t Text) {
 	r.tellMissed(r.away[key], 1)
 }
 
-// tellMissed tells a person which lines nobody obeyed, when no more of them come.
+// tellMissed tells a person which lines were not obeyed, when no more of them arrive.
 func (r *notices) tellMissed(a *absence, round int) {
 	lines := a.lines
 	r.loop.do(func() func() {
@@ -179,7 +179,7 @@ func (r *notices) tooMany(t Text, agent string, now time.Time) {
 	o.lines++
 }
 
-// tellCrowds tells people how many of their lines woke nobody in the last minute.
+// tellCrowds tells people how many of their lines woke no agent in the last minute.
 func (r *notices) tellCrowds(now time.Time) {
 	for at, c := range r.crowds {
 		if now.Sub(c.told) < tellAgain {

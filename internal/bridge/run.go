@@ -13,7 +13,7 @@ import (
 const (
 	sweepEvery = 30 * time.Second       // to look at the mailbox whatever the watcher says
 	stateEvery = 250 * time.Millisecond // between two writings of the state
-	lastWords  = 3 * time.Second        // for the proof of what is on its way when the bridge ends
+	lastWords  = 3 * time.Second        // to prove the messages under way when the bridge ends
 )
 
 // A Bridge carries messages between the mailboxes of one project and one network.
@@ -68,9 +68,9 @@ type run struct {
 	questions *questions
 	outbox    *outbox
 	listener  *listener
-	threads   map[string]string    // of what is open, see [run.openThreads]: by mailbox and id
+	threads   map[string]string    // of open messages, see [run.openThreads]: by mailbox and id
 	idle      map[string]time.Time // by channel of a conversation: since when nothing of that is open
-	resting   map[string]resting   // files laid into the mailbox by hand, by name
+	resting   map[string]resting   // dropped files, by name
 }
 
 func newRun(ctx context.Context, o *Options, link Link, box *dropbox.Mailbox) *run {
@@ -204,10 +204,10 @@ func (r *run) serve(joined []string) error {
 			ended, out.stopping, patience = nil, true, time.After(lastWords)
 			r.link.Stop()
 		case <-patience:
-			over = true // what is on its way is put back
+			over = true // puts the messages under way back
 		}
 	}
-	r.link.Describe(&r.rec.state) // it forgets what it knew of the connection
+	r.link.Describe(&r.rec.state) // clears the state of the connection
 	stopLinks()
 	r.settleRest()
 	r.describe()

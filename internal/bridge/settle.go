@@ -9,8 +9,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// giveUp sets a message aside that cannot be said, and tells its sender. About a copy it
-// tells nobody: the message itself is where it belongs.
+// giveUp sets a message aside that cannot be said, and tells its sender. It tells no sender
+// about a copy, because the message itself has arrived.
 func (o *outbox) giveUp(f *flight, reason string) {
 	reason = o.rec.mask(o.link.Plain(reason))
 	if f.Message != nil && f.origin.About != "" && !strings.HasPrefix(reason, hungUpOn) {
@@ -67,7 +67,7 @@ func (o *outbox) bounce(c *dropbox.Claim, reason string, at time.Time) error {
 	}
 	_, err := o.mail.deliver(m.From, b)
 	if errors.Is(err, dropbox.ErrNoMailbox) || errors.Is(err, dropbox.ErrName) || errors.Is(err, dropbox.ErrInvalid) {
-		return nil // there is nobody to tell
+		return nil // it has no sender to tell
 	}
 	return err
 }

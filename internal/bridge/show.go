@@ -22,7 +22,7 @@ type shown struct {
 type viewer struct {
 	Names
 	mailbox string                      // of the bridge
-	self    string                      // the bridge's name there, to which people say what they type
+	self    string                      // the bridge's name there, as people type it
 	called  func(mailbox string) string // what people call the owner of a mailbox
 }
 
@@ -32,7 +32,7 @@ func show(m *dropbox.Message, n Origin, p destination, v viewer) shown {
 	n.To = inLine(n.To, v)
 	s := shown{name: from, id: m.ID}
 	if m.From == v.mailbox && n.Announces == Said && n.About != "" {
-		s.name = dropbox.Swarm // the bridge speaks for all
+		s.name = dropbox.Swarm // the bridge speaks under one name
 	}
 	if n.About != "" {
 		s.id = n.About
@@ -86,7 +86,7 @@ func show(m *dropbox.Message, n Origin, p destination, v viewer) shown {
 	return s
 }
 
-// inLine makes a name safe for a line: a file that was written by hand may say anything.
+// inLine makes a name safe for a line: a file that a person wrote may contain any text.
 func inLine(name string, c Names) string { return strings.Join(strings.Fields(c.Plain(name)), " ") }
 
 // heard separates a person's words from the person's name, which pass had joined.

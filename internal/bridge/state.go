@@ -73,19 +73,19 @@ type Channel struct {
 	Joined     bool      `json:"joined"`
 	Why        string    `json:"why,omitempty"`         // why not
 	NextTry    time.Time `json:"next_try,omitzero"`     // when it is tried again, after it shut us out several times
-	NotRelayed string    `json:"not_relayed,omitempty"` // with the style relaymsg: why the names of the agents stand in brackets here
+	NotRelayed string    `json:"not_relayed,omitempty"` // with the style relaymsg: why the names of the agents are in brackets here
 	Topic      string    `json:"topic,omitempty"`
 	Members    []Member  `json:"members,omitempty"` // sorted by nick; at most 200
 	More       int       `json:"more,omitempty"`    // members beyond those
 }
 
-// A Member is somebody in a channel.
+// A Member is a person or program in a channel.
 type Member struct {
 	Nick  string `json:"nick"`
 	Modes string `json:"modes,omitempty"` // @ is an operator, + has a voice; "" is neither
 }
 
-// An OpenQuestion was shown, and nobody has answered it yet.
+// An OpenQuestion was shown, and has no answer yet.
 type OpenQuestion struct {
 	ID      string    `json:"id"`   // of the question
 	From    string    `json:"from"` // the agent that asked

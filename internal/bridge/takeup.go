@@ -10,7 +10,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// takeUp continues with messages in cur/ that nobody works on: after a crash, and after the
+// takeUp continues with messages in cur/ that have no owner: after a crash, and after the
 // disk refused their last step.
 func (o *outbox) takeUp() error {
 	receipts, err := o.mail.box.Receipts()
@@ -64,7 +64,7 @@ func readJoined(dir string) ([]string, error) {
 	}
 	var names []string
 	if err := json.Unmarshal(data, &names); err != nil {
-		return nil, nil // broken by hand: a message for a channel asks again
+		return nil, nil // damaged: a message for a channel asks again
 	}
 	return names, nil
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// clip returns the beginning of a text, at most so many bytes.
+// clip returns the beginning of a text, at most n bytes.
 func clip(s string, most int) string {
 	if len(s) <= most {
 		return s

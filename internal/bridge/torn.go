@@ -23,10 +23,10 @@ const (
 	tornAgain    = time.Minute // or two programs would talk endlessly
 )
 
-// noteSpoken remembers that somebody has spoken to agents in a channel.
+// noteSpoken records that a person has spoken to agents in a channel.
 func (r *notices) noteSpoken(t Text, agents []string, now time.Time) {
 	if t.Private {
-		return // a line for nobody is answered there
+		return // a line without an addressee is answered there
 	}
 	if r.spoken == nil || len(r.spoken) >= 256 {
 		r.spoken = map[string]spoken{}
@@ -50,7 +50,7 @@ func (r *notices) tellTorn(t Text, now time.Time) {
 		return
 	}
 	if first, _, _ := strings.Cut(strings.TrimSpace(t.Body), " "); strings.HasSuffix(first, ":") || strings.HasSuffix(first, ",") {
-		return // it is for somebody else
+		return // it is for another agent
 	}
 	s.told = now
 	r.spoken[key] = s

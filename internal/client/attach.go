@@ -10,8 +10,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// ErrNotRegular says that a path is a folder, a device or the like, which cannot be
-// attached.
+// ErrNotRegular says that a path is a folder, a device or another kind of file that cannot
+// be attached.
 var ErrNotRegular = errors.New("no regular file")
 
 // Attach puts a file into the store. The error is a [*FileError] where the caller may not read

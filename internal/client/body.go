@@ -22,7 +22,7 @@ type Flaw int
 // The flaws.
 const (
 	Sound   Flaw = iota // none
-	Empty               // nothing but white space
+	Empty               // only white space
 	HasNUL              // at a byte
 	NotUTF8             // from a byte on
 	TooLong             // longer than it may be

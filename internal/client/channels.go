@@ -68,8 +68,8 @@ func (e *TargetError) Error() string {
 	return fmt.Sprintf("%q can be neither a channel nor a nick: those have no spaces, commas and colons, a nick none of ! @ $ * ? %% either, and 64 bytes at most", e.Name)
 }
 
-// A StaysError says that the bridge does not leave a channel of the configuration: nobody would
-// be heard there.
+// A StaysError says that the bridge does not leave a channel of the configuration: the
+// bridge would hear no one there.
 type StaysError struct{ Channel string }
 
 func (e *StaysError) Error() string {

@@ -21,8 +21,8 @@ type Chat struct {
 // Chat is IRC for this client.
 func (c *Client) Chat() Chat { return Chat{c, c.IRC} }
 
-// Channel is the whole name of a channel. "" stands for the default channel, and a # may be
-// left out.
+// Channel is the whole name of a channel. "" means the default channel, and a # may be left
+// out.
 func (c Chat) Channel(name string) (string, error) {
 	switch name = strings.TrimSpace(name); {
 	case c.channels == nil:

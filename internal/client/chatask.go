@@ -27,8 +27,8 @@ func (c Chat) NotAnswered(sent dropbox.Delivery, at string, waited time.Duration
 	return c.alert("timeout", sent.ID, at, fmt.Sprintf("[TIMEOUT] %s got no answer to %s in %s within %s.", c.client.Called(c.client.Me.Name), sent.ID, at, waited))
 }
 
-// alert leaves a line for the channel for alerts. The line is not the question, and nobody
-// answers it.
+// alert leaves a line for the channel for alerts. The line is not the question, and gets no
+// answer.
 func (c Chat) alert(what, id, at, text string) error {
 	if c.channels.Alerts == "" {
 		return nil

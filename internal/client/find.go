@@ -8,7 +8,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// A Candidate is one of several messages that a part of an id stands for.
+// A Candidate is one of several messages that a part of an id matches.
 type Candidate struct {
 	ID, From, To string
 	Type         dropbox.Type
@@ -20,7 +20,7 @@ func (c Candidate) String() string {
 	return strings.TrimSpace(fmt.Sprintf("%s  %s → %s  %s  %s", c.ID, c.From, c.To, c.Type, c.Subject))
 }
 
-// An AmbiguousError lists the messages that a part of an id stands for.
+// An AmbiguousError lists the messages that a part of an id matches.
 type AmbiguousError struct {
 	Part       string
 	What       string // such as "messages"
@@ -39,7 +39,7 @@ func (e *AmbiguousError) Error() string {
 // Unwrap makes an AmbiguousError a [dropbox.ErrAmbiguous].
 func (e *AmbiguousError) Unwrap() error { return dropbox.ErrAmbiguous }
 
-// Find looks for the one message that part stands for (see [dropbox.MatchID]), among those
+// Find looks for the one message that part matches (see [dropbox.MatchID]), among those
 // that the caller may read. A whole id finds its message in any case. The error is
 // [dropbox.ErrNotFound], or an [*AmbiguousError].
 func (c *Client) Find(part string) (dropbox.Found, error) {
@@ -52,7 +52,7 @@ func (c *Client) Find(part string) (dropbox.Found, error) {
 	for _, f := range several.Found {
 		m, err := c.Store.Load(f)
 		if err != nil {
-			m = nil // not a message, or moved meanwhile: the candidate has what is known
+			m = nil // not a message, or moved meanwhile: the candidate keeps the known fields
 		}
 		if c.MayReadMessage(f, m) != nil {
 			continue

@@ -33,7 +33,7 @@ func ReadingOf(a config.Agent) Reading {
 	kind := backends.Kind(a.Backend)
 	switch mode := a.PermissionMode; {
 	case kind == nil:
-		r.Allowed = new([]string) // nobody knows what it may
+		r.Allowed = new([]string) // its rights are unknown
 	case mode == "":
 	case mode == kind.Bypass:
 		r.Allowed = nil
@@ -137,7 +137,7 @@ func daemons(file, folder string) (bool, error) {
 	return found, err
 }
 
-// ownPipe reports whether a name stands for a pipe or a socket that this process was started
+// ownPipe reports whether a name refers to a pipe or a socket that this process was started
 // with, such as /dev/stdin or the name that a shell makes of <(command).
 func ownPipe(name string) bool {
 	info, err := os.Stat(name)

@@ -75,13 +75,13 @@ func (c *Client) addresses() []string {
 	return names
 }
 
-// Send signs m and delivers it to everybody in To, and as a note to everybody in CC, to which
-// it adds the lead where the configuration wants that. All copies are in one thread. When a
-// copy fails, Send returns the deliveries before it and a [*DeliveryError]. Inside a turn the
-// error may be a [*TurnError]. A [*RefusedError] says that a rule refuses the message and that
-// nothing was delivered.
+// Send signs m and delivers it to all names in To, and as a note to all names in CC, to
+// which it adds the lead if the configuration says so. All copies are in one thread. When a
+// copy fails, Send returns the deliveries before it and a [*DeliveryError]. Inside a turn
+// the error may be a [*TurnError]. A [*RefusedError] says that a rule refuses the message
+// and that nothing was delivered.
 //
-// A text that halts its conversation is delivered as a note, which wakes nobody.
+// A text that halts its conversation is delivered as a note, which wakes no agent.
 func (c *Client) Send(m *dropbox.Message) ([]dropbox.Delivery, error) {
 	if err := c.EnsureToken(); err != nil {
 		return nil, err
@@ -118,9 +118,9 @@ func (c *Client) redact(m *dropbox.Message) {
 	m.Body, m.Subject = r.Bytes(m.Body), r.Text(m.Subject)
 }
 
-// noteInTurn tells the running turn what was sent in it. Only a result replaces the one that
-// the daemon sends at the end of the turn: after a question or a status the daemon still sends
-// it.
+// noteInTurn records in the running turn that the message was sent in it. Only a result
+// replaces the one that the daemon sends at the end of the turn: after a question or a
+// status the daemon still sends it.
 func (c *Client) noteInTurn(sent []dropbox.Delivery, m *dropbox.Message) error {
 	noted := *m
 	if m.Type != dropbox.Result {
@@ -131,7 +131,7 @@ func (c *Client) noteInTurn(sent []dropbox.Delivery, m *dropbox.Message) error {
 		return err
 	}
 	noted.Type, noted.ReplyTo = dropbox.Note, ""
-	return c.Me.Sent(sent[mails:], &noted) // a copy of a result answers nobody
+	return c.Me.Sent(sent[mails:], &noted) // a copy of a result is no answer
 }
 
 // EnsureToken makes the lead's token, unless a daemon has done so.

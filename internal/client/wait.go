@@ -49,13 +49,13 @@ type Answer struct {
 	box   *dropbox.Mailbox
 }
 
-// File files the answer, so that it wakes nobody.
+// File files the answer, so that it wakes no agent.
 func (a *Answer) File() error { return a.box.File(a.entry) }
 
 // An Outcome is the outcome of one message.
 type Outcome struct {
 	Answer *Answer        // a result or a question
-	None   *NoAnswerError // or why there is none
+	None   *NoAnswerError // or why there is no answer
 }
 
 // A Wait looks for the answers to messages in the mailbox of their sender. It is for one
@@ -89,7 +89,7 @@ func (c *Client) Wait(sent []dropbox.Delivery) (*Wait, error) {
 	return w, nil
 }
 
-// Close ends the listening.
+// Close stops listening.
 func (w *Wait) Close() { w.stop() }
 
 // Wakes tells when there may be something new.
@@ -253,7 +253,7 @@ func (w *Wait) filed(sent dropbox.Delivery, since, now time.Time) (*Outcome, err
 		for _, f := range list {
 			m, err := w.client.Store.Load(f)
 			if err != nil || m.ReplyTo != sent.ID || m.Type != dropbox.Result {
-				continue // what cannot be read is not an answer
+				continue // an unreadable file is not an answer
 			}
 			w.settled(sent.ID)
 			if m.From == dropbox.Swarm {

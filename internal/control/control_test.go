@@ -224,7 +224,7 @@ func TestTheEndOfTheDaemonIsSeen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	unread, err := p.dial(t).Subscribe(t.Context(), swarm.Filter{}) // nobody reads this one
+	unread, err := p.dial(t).Subscribe(t.Context(), swarm.Filter{}) // the test does not read this one
 	if err != nil {
 		t.Fatal(err)
 	}

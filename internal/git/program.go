@@ -73,7 +73,7 @@ func cleaned(environ []string) []string {
 	})
 	return append(env,
 		"LC_ALL=C",                // the audit reads git's messages
-		"GIT_TERMINAL_PROMPT=0",   // nobody is there to answer
+		"GIT_TERMINAL_PROMPT=0",   // no person can answer
 		"GIT_OPTIONAL_LOCKS=0",    // never refresh an index as a side effect
 		"GIT_NO_LAZY_FETCH=1",     // a partial clone fetches nothing
 		"GIT_LITERAL_PATHSPECS=1", // a folder may be called a*b

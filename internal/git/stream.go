@@ -74,7 +74,7 @@ func (a *Audit) write(ctx context.Context, root *os.Root, turns []*turn, rest []
 	return nil
 }
 
-// learn remembers what was recorded.
+// learn remembers the recorded files.
 func (a *Audit) learn(turns []*turn, rest []change) {
 	for _, t := range turns {
 		for _, p := range t.mails {

@@ -352,7 +352,7 @@ func TestAnEndedContextEndsGit(t *testing.T) {
 	}
 }
 
-// contextWhen makes a fifo and returns a context that ends when somebody opens the fifo.
+// contextWhen makes a fifo and returns a context that ends when a process opens the fifo.
 func contextWhen(t *testing.T, fifo string) (context.Context, context.CancelFunc) {
 	t.Helper()
 	if err := syscall.Mkfifo(fifo, 0o600); err != nil {

@@ -50,7 +50,7 @@ func read(pid int, name string) ([]byte, error) {
 			return nil, &fs.PathError{Op: "read", Path: path, Err: err}
 		}
 		if data = data[:len(data)+n]; len(data) < cap(data) {
-			return data, nil // the kernel fills the buffer as far as it can
+			return data, nil // the kernel fills as much of the buffer as it can
 		}
 		data = append(data, make([]byte, len(data))...)[:len(data)]
 	}

@@ -14,7 +14,7 @@ import (
 // a new one. So a bucket remembers the last messages one by one, and inserts a late message
 // at its place among them.
 type bucket struct {
-	Tokens float64 `json:"tokens"` // at Last
+	Tokens float64 `json:"tokens"` // number at the time Last
 	Last   int64   `json:"last"`   // time of sending of the newest message that is not in Recent; Unix milliseconds
 	Recent []int64 `json:"recent"` // times of the messages after it, oldest first; empty for a new bucket, which is full
 }

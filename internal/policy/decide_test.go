@@ -381,7 +381,7 @@ func TestEchoes(t *testing.T) {
 	}
 }
 
-// An answer to an answer is not owed, so it is held to the rules.
+// An answer to an answer is not expected, so the rules apply to it.
 func TestAnAnswerToAnAnswerIsAnEcho(t *testing.T) {
 	g := newGate(t, policy.Default())
 	last := ""

@@ -13,8 +13,8 @@ const (
 	maxKnown   = 2048
 )
 
-// A Past holds the recent messages, as far as decisions need them. The zero value is empty.
-// It is not safe for several goroutines; a [Gate] is.
+// A Past holds the recent messages that decisions need. The zero value is empty. It is not
+// safe for several goroutines; a [Gate] is.
 type Past struct {
 	senders map[string]*sender
 	threads map[string]*thread

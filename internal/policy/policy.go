@@ -51,7 +51,7 @@ type Rule string
 // only the daemon asks them.
 const (
 	RuleUnproven   Rule = "unproven"    // the sender is not proven, and a proof is required
-	RuleReserved   Rule = "reserved"    // nobody may speak in that name
+	RuleReserved   Rule = "reserved"    // no sender may use that name
 	RuleType       Rule = "type"        // not an allowed type
 	RuleSize       Rule = "size"        // the body is too long
 	RuleHalted     Rule = "halted"      // the conversation is halted

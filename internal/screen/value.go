@@ -73,7 +73,7 @@ func Thousands(n int) string {
 // Count returns "1 message" or "3 messages".
 func Count(n int, thing string) string { return Several(n, thing, thing+"s") }
 
-// Several is Count for a thing whose plural is another word: "1 mailbox", "3 mailboxes".
+// Several is Count for a noun with an irregular plural: "1 mailbox", "3 mailboxes".
 func Several(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one

@@ -9,7 +9,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/client"
 )
 
-// NoReason stands for the reason of a dead letter or a refusal where none is kept.
+// NoReason is shown for a dead letter or a refusal without a reason.
 const NoReason = "no reason is kept"
 
 // A DeadLetter is a message that was given up, or a file that is not a message.
@@ -26,7 +26,7 @@ type DeadLetter struct {
 	Expires time.Time          `json:"-"` // zero: never
 }
 
-// Candidate is the dead letter as one of several that a part of an id stands for.
+// Candidate is the dead letter as one of several that a part of an id matches.
 func (l DeadLetter) Candidate() client.Candidate {
 	return client.Candidate{ID: l.ID, From: cmp.Or(l.From, "?"), To: l.Mailbox, Type: l.Type, Subject: l.Subject}
 }
@@ -81,7 +81,7 @@ type Refusal struct {
 	Entry dropbox.Entry `json:"-"`
 }
 
-// Candidate is the message as one of several that a part of an id stands for.
+// Candidate is the message as one of several that a part of an id matches.
 func (r Refusal) Candidate() client.Candidate {
 	return client.Candidate{ID: r.ID, From: cmp.Or(r.From, "?"), To: r.To, Type: r.Type, Subject: r.Subject}
 }

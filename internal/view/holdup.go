@@ -27,8 +27,8 @@ func HoldupOf(a swarm.AgentStatus) *Holdup {
 	return nil
 }
 
-// Resting reports whether the agent begins no turn now. If it does begin one, Why says what will
-// hold it up later, or who is missing.
+// Resting reports whether the agent begins no turn now. If it does begin one, Why names a
+// later obstacle, or a missing agent.
 func (h *Holdup) Resting() bool { return h.State == swarm.Backoff || h.Lasting() }
 
 // Lasting reports whether the agent begins no turn before a person acts or a limit ends. A pause

@@ -75,7 +75,7 @@ func waitingForIRC(f *config.File) (int, error) {
 	return len(entries), err
 }
 
-// hasDaemon reports whether a daemon holds the project.
+// hasDaemon reports whether a daemon runs for the project.
 func hasDaemon(home journal.Home) bool {
 	_, held := discovery.Holder(home.LockFile())
 	return held

@@ -40,7 +40,8 @@ type Limit struct {
 	Hint   string    // what a person can do; "" for nothing
 }
 
-// Shared reports whether the limit parks several agents, so that a face says it once for all.
+// Shared reports whether the limit parks several agents, so that a face shows it once for
+// all.
 func (l Limit) Shared() bool { return len(l.Agents) > 1 }
 
 // Next is the command that retries before the limit ends.

@@ -1,8 +1,8 @@
 package irc
 
-// A CaseMapping says which letters a server takes for the same in nicks,
-// channels and accounts. inspircd takes dup{nick} and DUP[NICK] for one nick,
-// ergo, ngircd and ircd-hybrid do not.
+// A CaseMapping says which letters a server treats as equal in nicks, channels and
+// accounts. inspircd takes dup{nick} and DUP[NICK] for one nick, ergo, ngircd and
+// ircd-hybrid do not.
 type CaseMapping string
 
 // The mappings that servers announce. A server that announces none means

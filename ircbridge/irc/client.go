@@ -18,7 +18,7 @@ type Client struct {
 	wanted *wanted
 
 	mu     sync.Mutex // guards what follows
-	conn   *Conn      // nil while there is none
+	conn   *Conn      // nil without a connection
 	status Status     // without Failed
 }
 

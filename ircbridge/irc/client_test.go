@@ -31,7 +31,7 @@ func run(t *testing.T, cfg irc.Config, o irc.Options) *irc.Client {
 	go func() { done <- c.Run(ctx) }()
 	t.Cleanup(func() {
 		cancel()
-		for range c.Events() { // what nobody took
+		for range c.Events() { // the remaining events
 		}
 		if err := <-done; err != nil {
 			t.Errorf("Run = %v", err)

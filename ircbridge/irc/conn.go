@@ -78,7 +78,7 @@ func Dial(ctx context.Context, cfg Config) (*Conn, error) {
 	case <-c.done:
 		select {
 		case <-c.p.ready:
-			return c, nil // it has ended since; its messages are there
+			return c, nil // it has ended since; its messages can still be read
 		default:
 		}
 	case <-ctx.Done():
@@ -176,7 +176,7 @@ func (c *Conn) Close(ctx context.Context, reason string) error {
 	c.mu.Unlock()
 	for open := true; open; {
 		select {
-		case _, open = <-c.in: // the reader must get to the end of what is there
+		case _, open = <-c.in: // the reader must get to the end of the input
 		case <-ctx.Done():
 			open = false
 		}
@@ -190,7 +190,7 @@ func (c *Conn) Close(ctx context.Context, reason string) error {
 func (c *Conn) end(err error) {
 	c.ending.Do(func() {
 		if errors.Is(err, ErrTimeout) {
-			c.discard() // before a caller hears of it, who may send it again
+			c.discard() // before a caller learns of it, who may send it again
 		}
 		c.mu.Lock()
 		switch {
@@ -320,7 +320,7 @@ func (c *Conn) read() {
 	}
 }
 
-// blocked notes that the reader waits for its consumer, not for the server.
+// blocked records that the reader waits for its consumer, not for the server.
 func (c *Conn) blocked(now bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -34,11 +34,11 @@ type Outgoing struct {
 	Text     string // any text: it is masked, made plain and split
 	Kind     Kind
 	Priority Priority
-	As       string            // speak under this nick by RELAYMSG, where the server offers it
+	As       string            // say it under this nick by RELAYMSG, if the server offers it
 	Tags     map[string]string // client tags such as +draft/reply, for the first line or batch; dropped where the server takes none
 }
 
-// A PieceState is what is known of one line or batch of a delivery.
+// A PieceState is the known state of one line or batch of a delivery.
 type PieceState int
 
 const (

@@ -84,7 +84,7 @@ func CTCP(text string) (command, args string, ok bool) {
 }
 
 // PlainText makes any text safe to say: line ends become \n, and every character that a
-// server, a client or a terminal would take for a command, a format or a CTCP becomes
+// server, a client or a terminal would read as a command, a format or a CTCP becomes
 // U+FFFD. Of C0 and C1 only tabs and line ends stay.
 func PlainText(s string) string {
 	s = strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\r", "\n")

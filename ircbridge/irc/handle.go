@@ -11,7 +11,7 @@ import (
 func (p *protocol) handle(m Message, open *batches, reg *registration) ([]Message, error) {
 	now := time.Now()
 	p.timers.hear(now)
-	if m.Tags["batch"] == "" { // what is in one may be old
+	if m.Tags["batch"] == "" { // the messages of a batch may be old
 		p.st.heard = messageTime(m, now)
 	}
 	p.wake()

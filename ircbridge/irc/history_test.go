@@ -23,7 +23,7 @@ func TestHistoryWithoutTheLastText(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		f       irctest.Features
-		restart bool // the server forgets what was said before
+		restart bool // the server forgets the earlier texts
 		said    int
 		want    []string
 		gap     bool

@@ -21,10 +21,9 @@ const (
 	maxRead = MaxTags + 8192
 )
 
-// ErrMessage says that a message cannot be a line: no command, an impossible
-// tag or source, or a middle parameter that is empty, begins with a colon or
-// has a space in it. It stands for every mistake that would end in a second
-// command or in shifted parameters.
+// ErrMessage says that a message cannot be a line: no command, an impossible tag or source,
+// or a middle parameter that is empty, begins with a colon or has a space in it. It covers
+// every mistake that would cause a second command or shifted parameters.
 var ErrMessage = errors.New("not a message")
 
 // A Message is one line of the protocol.
@@ -206,7 +205,7 @@ func cleanLast(command, p string) string {
 	return cleanText(p)
 }
 
-// cleanText replaces everything that a server or a terminal would not take for text: C0
+// cleanText replaces everything that a server or a terminal would not read as text: C0
 // except tab and the formatting codes, DEL, C1 and invalid UTF-8.
 func cleanText(s string) string {
 	if !strings.ContainsFunc(s, unsafeRune) {

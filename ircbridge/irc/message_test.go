@@ -74,7 +74,7 @@ func TestEveryParameterIsMadeSafe(t *testing.T) {
 	for _, c := range []struct{ got, want string }{
 		{irc.Msg("PRIVMSG", "#a", "x\r\nQUIT :bye\x00").String(), "PRIVMSG #a :x\uFFFD\uFFFDQUIT :bye\uFFFD"},
 		{irc.Msg("KICK", "#a\n", "b\rc", "\xff").String(), "KICK #a\uFFFD b\uFFFDc \uFFFD"},
-		{irc.Msg("FOO", "b\tr", "\tx\t", "y\tz").String(), "FOO b\tr \tx\t y\tz"}, // RFC 1459 lets a tab stand in the middle
+		{irc.Msg("FOO", "b\tr", "\tx\t", "y\tz").String(), "FOO b\tr \tx\t y\tz"}, // RFC 1459 allows a tab in the middle
 		{irc.Msg("TOPIC", "#a", "\x01X\x01 \x07\x1b[31m\u009b\tand \x02bold").String(), "TOPIC #a :\uFFFDX\uFFFD \uFFFD\uFFFD[31m\uFFFD\tand \x02bold"},
 		{irc.Msg("PRIVMSG", "#a", "\x01ACTION waves\x01 \x01").String(), "PRIVMSG #a :\x01ACTION waves\uFFFD \x01"},
 	} {

@@ -121,7 +121,7 @@ func TestMentions(t *testing.T) {
 		{"|ann|", "ann", false},
 		{"annä", "ann", false},
 		{"äann", "ann", false},
-		// Not somebody who is spoken to.
+		// This name is not addressed.
 		{"https://example.org/ann", "ann", false},
 		{"https://example.org/?by=ann", "ann", false},
 		{"see https://ann.example.org", "ann", false},

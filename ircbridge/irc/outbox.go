@@ -42,7 +42,7 @@ type entry struct {
 	label    string
 	delivery *Delivery // nil for a bare command
 	piece    int
-	call     *call // of Do; nil else
+	call     *call // of Do; otherwise nil
 
 	number uint64 // in the order of writing, from 1
 	at     time.Time
