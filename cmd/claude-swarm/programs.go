@@ -52,7 +52,7 @@ func warnMissing(w io.Writer, file *config.File, names []string) {
 	for _, m := range all {
 		next := "command: in " + file.Path
 		for _, k := range backends.Kinds() {
-			if m.program == k.Command[0] && k.Install != "" {
+			if m.program == k.Program() {
 				next = k.Install + ", or " + next
 			}
 		}

@@ -110,3 +110,18 @@ func TestALockWithoutAnAnswer(t *testing.T) {
 		}
 	}
 }
+
+// A kind whose program the configuration must name has no usual program, so its
+// login is not known.
+func TestAKindWithoutAProgram(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "claude-swarm.yaml")
+	if err := os.WriteFile(path, []byte("agents: {coder: {backend: acp, command: [sh, -c, 'echo 1.2.3']}}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	findings := provision.Examine(t.Context(), provision.DoctorOptions{
+		Config: path, Version: "1.0", Getenv: func(name string) string { return map[string]string{"HOME": "/h"}[name] },
+	})
+	if got := of(findings, "login"); len(got) != 0 {
+		t.Errorf("login: %+v, want none", got)
+	}
+}

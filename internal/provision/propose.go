@@ -34,15 +34,12 @@ type Proposed struct {
 	Why  string // for a person: where it was found
 }
 
-// programs returns the agent programs to look for, those that this version runs first.
+// programs returns the agent programs to look for, in the order of the kinds.
 func programs() []string {
 	var all []string
 	for _, k := range backends.Kinds() {
-		all = append(all, k.Command[0])
-	}
-	for _, later := range []string{"codex", "gemini", "opencode", "copilot", "cline"} {
-		if !slices.Contains(all, later) {
-			all = append(all, later)
+		if program := k.Program(); program != "" {
+			all = append(all, program)
 		}
 	}
 	return all

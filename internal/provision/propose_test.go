@@ -25,7 +25,7 @@ func TestPropose(t *testing.T) {
 		t.Fatal(err)
 	}
 	bin := t.TempDir()
-	if err := os.WriteFile(filepath.Join(bin, "codex"), []byte("#!/bin/sh\n"), 0o755); err != nil {
+	if err := os.WriteFile(filepath.Join(bin, "gemini"), []byte("#!/bin/sh\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
@@ -37,8 +37,8 @@ func TestPropose(t *testing.T) {
 	if diff := cmp.Diff([]string{"coder", "reviews", "feature-fast"}, got); diff != "" {
 		t.Errorf("agents, -want +got:\n%s", diff)
 	}
-	if !strings.Contains(strings.Join(p.Programs, " "), "codex") {
-		t.Errorf("programs %v lack codex", p.Programs)
+	if !strings.Contains(strings.Join(p.Programs, " "), "gemini") {
+		t.Errorf("programs %v lack gemini", p.Programs)
 	}
 	r := initIn(t, dir, provision.Options{Config: p.Config()})
 	file, err := config.Load(r.Config)

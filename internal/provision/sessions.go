@@ -21,7 +21,7 @@ func (e *checkup) login() {
 	const name = "login"
 	for _, a := range e.file.Agents {
 		kind := backends.Kind(a.Backend)
-		if kind == nil || filepath.Base(a.Command[0]) != kind.Command[0] || a.Attached {
+		if kind == nil || filepath.Base(a.Command[0]) != kind.Program() || a.Attached {
 			continue // the logins of other programs are not known
 		}
 		login := kind.Login

@@ -64,6 +64,15 @@ type Kind struct {
 	Secrets func(ev *streamjson.Event, found func(secret, mark string))
 }
 
+// Program is the name of the program, which a person has or installs; "" where the configuration
+// must name it.
+func (k *Kind) Program() string {
+	if len(k.Command) == 0 {
+		return ""
+	}
+	return k.Command[0]
+}
+
 // Tools knows the meaning of a client's tool calls. Tools differ from client to client in
 // their names and in the shape of their input, which is JSON. The methods are safe for
 // several goroutines, and keep nothing of input.
