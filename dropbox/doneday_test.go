@@ -39,6 +39,24 @@ func TestTheReceiptOfAMessageFromTheFuture(t *testing.T) {
 	}
 }
 
+// An old message has its receipt in a day that only a listing of done/ finds. Without that
+// listing HasReceipt must not say that there is none: the message would run again.
+func TestHasReceiptNeedsTheDays(t *testing.T) {
+	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	s := newStore(t, dropbox.Options{Now: func() time.Time { return now }}, "coder")
+	b := mailbox(t, s, "coder")
+	deliver(t, s, "coder", text("work"))
+	e := list(t, b)[0]
+	now = now.AddDate(0, 0, 10)
+	done := filepath.Join(s.Dir(), "coder/done")
+	if err := errors.Join(os.RemoveAll(done), os.WriteFile(done, nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if there, err := b.HasReceipt(e); !errors.Is(err, syscall.ENOTDIR) {
+		t.Errorf("HasReceipt = %v, %v, want the error %v", there, err, syscall.ENOTDIR)
+	}
+}
+
 // The receipt stays in cur/ until the move of the message is durable.
 func TestTheReceiptStaysUntilTheMessageIsFiled(t *testing.T) {
 	sick := false

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -85,6 +86,27 @@ func fewForABatch(dir string, _ []string) error {
 		}
 	}
 	return nil
+}
+
+// A process that cannot open a folder does not take its messages for missing.
+func TestListsWithoutFiles(t *testing.T) {
+	s := newStore(t, dropbox.Options{}, "coder")
+	b := mailbox(t, s, "coder")
+	deliver(t, s, "coder", text("work"))
+	c := claim(t, b, list(t, b)[0])
+	if err := errors.Join(b.Commit(c.Entry, []byte("r\n")), b.Finish(c.Entry)); err != nil {
+		t.Fatal(err)
+	}
+	var before unix.Rlimit
+	err := errors.Join(unix.Getrlimit(unix.RLIMIT_NOFILE, &before), unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: 0, Max: before.Max}))
+	filed, filedErr := b.Filed(time.Now())
+	finished, finishedErr := b.Finished(time.Now())
+	if err := errors.Join(err, unix.Setrlimit(unix.RLIMIT_NOFILE, &before)); err != nil {
+		t.Fatal(err)
+	}
+	if !errors.Is(filedErr, unix.EMFILE) || !errors.Is(finishedErr, unix.EMFILE) {
+		t.Errorf("Filed = %v, %v; Finished = %v, %v; want %v", filed, filedErr, finished, finishedErr, unix.EMFILE)
+	}
 }
 
 // runHelper runs a program that prints how many faults it injected.

@@ -9,11 +9,15 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-func init() { programs["stranger"] = stranger }
+func init() {
+	programs["stranger"] = stranger
+	programs["closedday"] = closedDay
+}
 
 const nobody = 65534
 
@@ -59,10 +63,8 @@ func TestFilesOfAnotherUser(t *testing.T) {
 }
 
 func stranger(dir string, _ []string) error {
-	if os.Getuid() == 0 { // root can read every file
-		if err := errors.Join(syscall.Setgroups(nil), syscall.Setgid(nobody), syscall.Setuid(nobody)); err != nil {
-			return err
-		}
+	if err := leaveRoot(); err != nil {
+		return err
 	}
 	s, err := dropbox.Open(dir, dropbox.Options{})
 	if err != nil {
@@ -119,4 +121,74 @@ func stranger(dir string, _ []string) error {
 		}
 	}
 	return nil
+}
+
+// leaveRoot makes this process another user's, because root can read every file.
+func leaveRoot() error {
+	if os.Getuid() != 0 {
+		return nil
+	}
+	return errors.Join(syscall.Setgroups(nil), syscall.Setgid(nobody), syscall.Setuid(nobody))
+}
+
+// A batch does not file a message while a day of done/ cannot be searched, because an
+// earlier try may have filed it there.
+func TestABatchNeedsTheDays(t *testing.T) {
+	scratch := fastFolder(t)
+	dir := filepath.Join(scratch, ".dead-drop")
+	if err := dropbox.Create(dir); err != nil {
+		t.Fatal(err)
+	}
+	reopen(t, dir, dropbox.Options{}, "coder")
+	if os.Getuid() == 0 {
+		err := filepath.WalkDir(scratch, func(path string, _ fs.DirEntry, err error) error {
+			return errors.Join(err, os.Chown(path, nobody, nobody))
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if out, err := helper("closedday", dir).CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+func closedDay(dir string, _ []string) error {
+	if err := leaveRoot(); err != nil {
+		return err
+	}
+	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	s, err := dropbox.Open(dir, dropbox.Options{Now: func() time.Time { return now }})
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	b, err := s.Mailbox("coder")
+	if err == nil {
+		_, err = s.Deliver("coder", &dropbox.Message{Body: []byte("work")})
+	}
+	if err != nil {
+		return err
+	}
+	entries, err := b.List()
+	if err != nil {
+		return err
+	}
+	c, err := b.Claim(entries[0])
+	if err != nil {
+		return err
+	}
+	now = now.AddDate(0, 0, 1)
+	day := filepath.Join(dir, "coder/done/2026-11-20")
+	if err := os.Mkdir(day, 0); err != nil {
+		return err
+	}
+	done := []dropbox.Settlement{{Entry: c.Entry, Receipt: []byte("receipt\n")}}
+	if err := b.SettleBatch(done)[0]; !errors.Is(err, fs.ErrPermission) {
+		return fmt.Errorf("SettleBatch = %w, want %w", err, fs.ErrPermission)
+	}
+	if err := os.Chmod(day, 0o700); err != nil {
+		return err
+	}
+	return b.SettleBatch(done)[0]
 }

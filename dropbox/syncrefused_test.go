@@ -141,6 +141,41 @@ func TestReceiptsOfABatchStayUntilItsMessagesAreFiled(t *testing.T) {
 	}
 }
 
+// A power cut may leave both names of a message in new/ when it was put back: the name with
+// the higher count stays.
+func TestRecoverTwoNamesInNew(t *testing.T) {
+	s := newStore(t, dropbox.Options{}, "coder")
+	b := mailbox(t, s, "coder")
+	deliver(t, s, "coder", text("work"))
+	e := list(t, b)[0]
+	begun := e
+	begun.Begun = 1
+	in := filepath.Join(s.Dir(), "coder/new")
+	if err := os.Link(filepath.Join(in, e.Name), filepath.Join(in, begun.FileName())); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Recover(); err != nil {
+		t.Fatal(err)
+	}
+	if got := list(t, b); len(got) != 1 || got[0].Begun != 1 {
+		t.Errorf("there waits %v, want %s", got, begun.FileName())
+	}
+}
+
+// Recover reports a mailbox that it cannot list.
+func TestRecoverNeedsTheFolders(t *testing.T) {
+	for _, folder := range []string{"coder/new", "coder/cur", "coder/dead", "refused/coder"} {
+		s := newStore(t, dropbox.Options{}, "coder")
+		path := filepath.Join(s.Dir(), folder)
+		if err := errors.Join(os.RemoveAll(path), os.WriteFile(path, nil, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		if err := mailbox(t, s, "coder").Recover(); !errors.Is(err, syscall.ENOTDIR) {
+			t.Errorf("Recover without %s = %v, want %v", folder, err, syscall.ENOTDIR)
+		}
+	}
+}
+
 // Two names of a message may be one message that is being moved: when the other name is
 // gone at the second look, the first one is put back.
 func TestADuplicateThatIsTheMessageItself(t *testing.T) {
@@ -171,32 +206,34 @@ func TestADuplicateThatIsTheMessageItself(t *testing.T) {
 	}
 }
 
-// An error that prevents the comparison of two names of a message is returned, and neither
-// name is removed.
+// An error while Recover removes one of two names of a message is returned. A repetition
+// completes the removal.
 func TestADuplicateThatTheDiskDoesNotRemove(t *testing.T) {
-	var sick bool
-	s := newStore(t, dropbox.Options{Step: func(st dropbox.Step) error {
-		if sick && (st.Op == dropbox.OpMove || st.Op == dropbox.OpRemove) {
-			return syscall.EIO
+	for _, refused := range []dropbox.Op{dropbox.OpMove, dropbox.OpRemove} {
+		var sick bool
+		s := newStore(t, dropbox.Options{Step: func(st dropbox.Step) error {
+			if sick && st.Op == refused {
+				return syscall.EIO
+			}
+			return nil
+		}}, "coder")
+		b := mailbox(t, s, "coder")
+		deliver(t, s, "coder", text("work"))
+		e := list(t, b)[0]
+		c := claim(t, b, e)
+		if err := os.Link(filepath.Join(s.Dir(), "coder/cur", c.Name), filepath.Join(s.Dir(), "coder/new", e.Name)); err != nil {
+			t.Fatal(err)
 		}
-		return nil
-	}}, "coder")
-	b := mailbox(t, s, "coder")
-	deliver(t, s, "coder", text("work"))
-	e := list(t, b)[0]
-	c := claim(t, b, e)
-	if err := os.Link(filepath.Join(s.Dir(), "coder/cur", c.Name), filepath.Join(s.Dir(), "coder/new", e.Name)); err != nil {
-		t.Fatal(err)
-	}
-	sick = true
-	if err := b.Recover(); !errors.Is(err, syscall.EIO) {
-		t.Errorf("Recover = %v, want %v", err, syscall.EIO)
-	}
-	sick = false
-	if err := b.Recover(); err != nil {
-		t.Fatal(err)
-	}
-	if got := list(t, b); len(got) != 0 {
-		t.Errorf("there waits %v, want nothing: it was claimed", got)
+		sick = true
+		if err := b.Recover(); !errors.Is(err, syscall.EIO) {
+			t.Errorf("Recover without %s = %v, want %v", refused, err, syscall.EIO)
+		}
+		sick = false
+		if err := b.Recover(); err != nil {
+			t.Fatal(err)
+		}
+		if got := list(t, b); len(got) != 0 {
+			t.Errorf("there waits %v, want nothing: it was claimed", got)
+		}
 	}
 }
