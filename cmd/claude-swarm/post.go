@@ -102,12 +102,6 @@ func (p *post) ownName(mailbox string) string {
 	return "the mailbox of " + mailbox
 }
 
-// send sends. Its error has the next step.
-func (p *post) send(m *dropbox.Message) ([]dropbox.Delivery, error) {
-	sent, err := p.Send(m)
-	return sent, p.refused(err, "")
-}
-
 // saysHalted tells the sender that the text has halted its conversation, and returns whether
 // it will therefore get no answer.
 func (p *post) saysHalted(c *cli.Context, m *dropbox.Message) bool {

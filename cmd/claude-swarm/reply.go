@@ -81,9 +81,9 @@ func reply(c *cli.Context, wait optionalSpan) error {
 	if m.Attachments, err = p.attachments(c); err != nil {
 		return err
 	}
-	sent, err := p.send(m)
+	sent, err := p.Send(m)
 	if err != nil {
-		return err
+		return p.refused(err, "")
 	}
 	if p.saysHalted(c, m) {
 		wait.set = false
