@@ -139,7 +139,7 @@ func decoded(t *testing.T, text string) (v any) {
 	return v
 }
 
-// has tells whether a JSON value has all that is in the part, and says that a cost is
+// has reports whether a JSON value has all that is in the part, and says that a cost is
 // unknown only where the part does.
 func has(all, part any) bool {
 	switch part := part.(type) {

@@ -84,7 +84,7 @@ func killedSessionIsResumed(l *lab) (string, error) {
 	if err := c.say(first, "Begin with BANANA"); err != nil {
 		return "", err
 	}
-	// The client writes its session a moment after it has said so.
+	// The client writes its session shortly after it has reported it.
 	written := func() bool {
 		files, _ := filepath.Glob(filepath.Join(l.home, ".claude", "projects", "*", session+".jsonl"))
 		for _, f := range files {

@@ -71,7 +71,7 @@ type Session string
 // The session modes.
 const (
 	SessionResume   Session = "resume"   // the agent's own session, by its id
-	SessionContinue Session = "continue" // the newest session of the folder, whoever made it
+	SessionContinue Session = "continue" // the newest session of the folder, also a person's
 	SessionFresh    Session = "fresh"    // a new one for every message
 )
 

@@ -41,7 +41,7 @@ func load(t *testing.T, path string) *config.File {
 
 var unexported = cmpopts.IgnoreUnexported(config.File{})
 
-// strict is the policy of a file that says nothing about it.
+// strict is the policy of a file without a policy.
 var strict = config.Policy{
 	AllowedTypes: []string{"task", "question", "result", "status", "handoff", "note"},
 	MaxBodyBytes: 8192, SenderPerMin: 60, ThreadPerMin: 30, MaxHops: 8, MaxReturns: 1, MaxEchoes: 2, TurnsPerHour: 120,

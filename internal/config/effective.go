@@ -64,7 +64,7 @@ func Effective[M any](f *File, mapping func(keys []string, values []any) M) M {
 	return keyed(reflect.ValueOf(full))
 }
 
-// says tells whether the field of a struct has something to show. Below the keys of the
+// says reports whether the field of a struct has something to show. Below the keys of the
 // reference an optional text or list is left out where it is empty.
 func (f *field) says(of reflect.Value) bool {
 	if s, ok := of.Interface().(MCPServer); ok {

@@ -43,7 +43,7 @@ type field struct {
 	told        bool // in the reference
 }
 
-// has tells whether the tag is has a word.
+// has reports whether the tag is has a word.
 func (f *field) has(word string) bool { return slices.Contains(f.is, word) }
 
 // kinds describe the values that a field without the tag type takes.

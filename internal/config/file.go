@@ -52,7 +52,7 @@ type Log struct {
 	MaxAgeDays int `key:"max_age_days" default:"30" doc:"Rotated logs and the recorded streams of turns are removed after this many days."`
 }
 
-// Topics say what becomes of published work that nobody claims.
+// Topics has the rules for unclaimed published work.
 type Topics struct {
 	ClaimTimeout time.Duration `key:"claim_timeout" default:"2m" doc:"How long published work may wait for an agent that claims it. Then it is offered again as urgent; after twice that time it goes to topics.fallback, else the lead is told."`
 	Fallback     string        `key:"fallback" is:"word" type:"text or null" doc:"The agent that gets published work which nobody claims; null is none, and lead (or human, operator, supervisor) the lead, who is told of it."`

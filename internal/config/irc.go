@@ -53,7 +53,7 @@ func (i IRC) Secrets() []string {
 	return slices.DeleteFunc([]string{i.PasswordEnv, i.ServerPasswordEnv}, func(name string) bool { return name == "" })
 }
 
-// Channel returns the name of the channel that a template stands for.
+// Channel returns the name of a template's channel.
 func (i IRC) Channel(template string) string { return strings.ReplaceAll(template, slugMark, i.Slug) }
 
 // ProjectOf is the channel in which an agent and people talk.
@@ -83,7 +83,7 @@ type IRCRule struct {
 	Channel string `key:"channel" is:"word,shown"` // "" hides it
 }
 
-// An IRCPermit says what somebody on IRC may do. One of Account, Mask and Nick is set.
+// An IRCPermit says what a person on IRC may do. One of Account, Mask and Nick is set.
 type IRCPermit struct {
 	Account string   `key:"account" is:"word"`
 	Mask    string   `key:"mask" is:"word,mask,certain"`

@@ -40,5 +40,5 @@ func reference(path string, t reflect.Type) (keys []Key) {
 }
 
 // Later returns the keys of parts that this version does not have. They are refused by
-// name, so that nobody believes that they work.
+// name, so that a person does not believe that they work.
 func Later() []string { return slices.Clone(later) }

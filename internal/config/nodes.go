@@ -99,8 +99,7 @@ func (r *reader) report(n *yaml.Node, path string, e *Error) bool {
 	return false
 }
 
-// remark records what a person should know, unless it is there already: every agent has the
-// values of defaults.
+// remark records a note for the person, once: every agent has the values of defaults.
 func (r *reader) remark(n *yaml.Node, path string, e *Error) {
 	if e = r.placed(n, path, e); !slices.ContainsFunc(r.notes, func(o *Error) bool { return o.Error() == e.Error() }) {
 		r.notes = append(r.notes, e)
@@ -234,7 +233,7 @@ func (r *reader) each(n *yaml.Node, path string, f func(key string, k, v *yaml.N
 	}
 }
 
-// follow returns the node that an alias stands for.
+// follow returns the node of an alias.
 func follow(n *yaml.Node) *yaml.Node {
 	if n.Kind == yaml.AliasNode {
 		return n.Alias

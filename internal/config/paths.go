@@ -11,7 +11,7 @@ import (
 
 // folders checks how the folders of a good file relate to each other.
 func (r *reader) folders(f *File) {
-	// If the mailboxes lay beside the daemon's files or around the project, the project's
+	// If the mailboxes were beside the daemon's files or around the project, the project's
 	// files would become mail.
 	why, dd := "", f.DeadDropDir
 	switch {
@@ -40,7 +40,7 @@ func (r *reader) folders(f *File) {
 	}
 }
 
-// within reports whether path is dir or lies in it; both are absolute and clean.
+// within reports whether path is dir or below it; both are absolute and clean.
 func within(path, dir string) bool {
 	rel, err := filepath.Rel(dir, path)
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, "../")

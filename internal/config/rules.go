@@ -27,7 +27,7 @@ const (
 	taskMark = "{task-id}"
 )
 
-// A rule returns the value that a text stands for, or what is wrong with it.
+// A rule returns the value of a text, or what is wrong with it.
 type rule func(r *reader, s string) (string, *Error)
 
 // rules are those that the tag "is" of a field may name.

@@ -18,7 +18,7 @@ func splitWords(line string) ([]string, *Error) {
 		switch {
 		case escaped:
 			if quote == '"' && !strings.ContainsRune(`"\$`+"`", c) {
-				word.WriteByte('\\') // in double quotes \ stands for itself before others
+				word.WriteByte('\\') // in double quotes \ is literal before other characters
 			}
 			word.WriteRune(c)
 			escaped = false

@@ -270,7 +270,7 @@ func TestAPromptInARunningTurn(t *testing.T) {
 	}
 }
 
-// waits says whether a message is in new/.
+// waits reports whether a message is in new/.
 func (p *project) waits(agent, id string) bool {
 	found, _ := filepath.Glob(filepath.Join(p.dir, ".dead-drop", agent, "new/*"+id+"*"))
 	return len(found) == 1

@@ -14,8 +14,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// priced is a reply of the scripted API with so many thousand tokens of input, output and
-// cached input.
+// priced is a reply of the scripted API with the given thousands of tokens of input, output
+// and cached input.
 func priced(reply string, in, out, cached int) string {
 	return fmt.Sprintf(`{%s,"usage":{"input_tokens":%d,"output_tokens":%d,"cache_read_input_tokens":%d}}`, reply, in*1000, out*1000, cached*1000)
 }
@@ -62,7 +62,7 @@ func usageOf(t *testing.T, scenario string) map[string]fakeapi.Usage {
 }
 
 // checkCosts compares every place that shows coder's cost with the API's count. receipts
-// says whether there is a receipt for all of its work.
+// reports whether there is a receipt for all of its work.
 func (p *project) checkCosts(want float64, receipts bool) {
 	p.t.Helper()
 	got := map[string]float64{"status": p.agent("coder").CostUSD.Total}

@@ -40,7 +40,7 @@ audit: {git: true}
 // A day is a project with which a person works from the morning to the evening.
 type day struct {
 	*project
-	sent map[string]string // message → agent; what was accepted
+	sent map[string]string // message → agent; the accepted messages
 }
 
 // A working day of a person with four agents, step by step: mail by all ways, questions,

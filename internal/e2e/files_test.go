@@ -10,7 +10,7 @@ import (
 )
 
 // An agent without a tool that reads cannot send files that its tools cannot read, and sees
-// nobody else's mail, although it may run `claude-swarm send` and `inbox`.
+// no other agent's mail, although it may run `claude-swarm send` and `inbox`.
 func TestARestrictedAgentSendsNoFileThatItCannotRead(t *testing.T) {
 	outside := filepath.Join(t.TempDir(), "secret.txt")
 	commands := []string{

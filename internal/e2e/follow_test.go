@@ -12,8 +12,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// If somebody follows an agent when its turn begins, the feed has the text while the client
-// writes it; a later follower gets it from its beginning. If nobody follows, the stored
+// If a follower exists when an agent's turn begins, the feed has the text while the client
+// writes it; a later follower gets it from its beginning. Without a follower, the stored
 // stream has no pieces.
 func TestTextIsToldWhileItIsWritten(t *testing.T) {
 	text := strings.TrimSpace(strings.Repeat("the quick brown fox ", 40))

@@ -61,7 +61,7 @@ func TestTheInspectorCallsEveryTool(t *testing.T) {
 	}
 	p := newProject(t, `{"replies":[]}`, "  coder: {role: coder}\n  reviewer: {role: reviewer}\nirc: {server: \"localhost:1\", slug: x, apart: true}\n")
 	p.start()
-	p.swarm("halt") // so that nobody works on what is sent here
+	p.swarm("halt") // so that no agent works on the messages
 	own := p.env
 	p.env = append(slices.Clone(own), "CLAUDE_SWARM_AGENT=reviewer")
 	mail := strings.TrimSpace(p.swarm("send", "coder", "Is it done?", "--type", "question"))

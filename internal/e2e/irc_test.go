@@ -47,7 +47,7 @@ func sitDown(t *testing.T, addr, nick string, channels ...string) *person {
 	p := &person{t: t, nick: nick, dir: filepath.Join(dir, host)}
 	for _, c := range channels {
 		p.types("", "/j "+c)
-		p.sees(c, "") // what is there when one has joined
+		p.sees(c, "") // the lines of the join itself
 	}
 	return p
 }

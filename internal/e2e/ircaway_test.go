@@ -96,7 +96,7 @@ func killedOnIRC(t *testing.T, addr string, history bool) {
 		}
 		return times
 	}
-	begun := func() bool { // what was said before anybody was there is lost
+	begun := func() bool { // texts from before the join are lost
 		said++
 		ears.says("#project-x", fmt.Sprintf("said %d.", said))
 		return len(heard()) > 0
@@ -280,7 +280,7 @@ func listen(t *testing.T, addr string, before func(), channels ...string) *ears 
 			switch {
 			case strings.Contains(line, " 001 "):
 				fmt.Fprintf(conn, "JOIN %s\r\n", strings.Join(channels, ","))
-			case strings.Contains(line, " 366 "): // the list of who is there has ended
+			case strings.Contains(line, " 366 "): // the end of the list of members
 				once.Do(func() { close(welcome) })
 			}
 			e.mu.Lock()
@@ -296,7 +296,7 @@ func listen(t *testing.T, addr string, before func(), channels ...string) *ears 
 	return e
 }
 
-// says says something.
+// says says a text.
 func (e *ears) says(target, text string) {
 	e.t.Helper()
 	if _, err := fmt.Fprintf(e.conn, "PRIVMSG %s :%s\r\n", target, text); err != nil {

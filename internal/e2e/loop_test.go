@@ -33,7 +33,7 @@ func passers(ring []string, kind string) string {
 func TestAgentsThatNeverStopAreStopped(t *testing.T) {
 	for name, c := range map[string]struct {
 		ring   []string
-		kind   string // of what they send
+		kind   string // of their messages
 		policy string // "" for the rules of a project that says nothing
 		rule   string // that stops them
 		atSend bool   // the tool says so at once; else the daemon does at the claim

@@ -14,8 +14,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// An agent that may only read asks another by its tools, which are there before the first
-// prompt and need no permission.
+// An agent that may only read asks another one with its tools, which are ready before the
+// first prompt and need no permission.
 func TestAnAgentSendsByItsTools(t *testing.T) {
 	p := newProject(t, `{"replies":[
 		{"name":"who","match":{"last_user_contains":"Who are you","tool_offered":"mcp__dead-drop__whoami"},
@@ -96,7 +96,7 @@ func TestTwoAgentsTalkByTheirTools(t *testing.T) {
 	if got := p.read(".dead-drop/board/decisions.md"); !strings.Contains(got, ", reviewer\n\nWe use tabs.\n") {
 		t.Errorf("the board says %q", got)
 	}
-	// The status wakes nobody, and the awaited answer does not come a second time.
+	// The status wakes no agent, and the awaited answer does not come a second time.
 	p.until("quiet", func() bool {
 		for _, a := range p.status().Agents {
 			if a.State != "idle" {
@@ -113,8 +113,8 @@ func TestTwoAgentsTalkByTheirTools(t *testing.T) {
 	}
 }
 
-// Two agents say six things to each other by their tools: published work, its claim
-// and its result, a question with its answer, a last word. Then they stop.
+// Two agents exchange six messages with their tools: published work, its claim and its
+// result, a question with its answer, a last word. Then they stop.
 func TestTwoAgentsShareWorkByTheirTools(t *testing.T) {
 	p := newProject(t, `{"replies":[
 		{"name":"publish","match":{"last_user_contains":"Get it reviewed"},
@@ -152,7 +152,7 @@ func TestTwoAgentsShareWorkByTheirTools(t *testing.T) {
 	})
 	p.until("quiet", func() bool {
 		for _, a := range p.status().Agents {
-			if a.State != "idle" || a.Waiting.Urgent+a.Waiting.Normal > 1 { // the status wakes nobody
+			if a.State != "idle" || a.Waiting.Urgent+a.Waiting.Normal > 1 { // the status wakes no agent
 				return false
 			}
 		}

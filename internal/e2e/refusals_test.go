@@ -214,7 +214,8 @@ func mended(rows map[string]refusal) string {
 	return agents.String()
 }
 
-// check checks the agents that have not met their refusal yet, and tells whether all have.
+// check checks the agents that have not met their refusal yet, and reports whether all
+// have.
 func (f *refusing) check() bool {
 	f.t.Helper()
 	answered := f.api.Stats().Answered

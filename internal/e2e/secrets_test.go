@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// An agent that prints its environment and says its token gives it to nobody: receipt,
+// An agent that prints its environment and says its token does not leak it: receipt,
 // answer, ledger, logs, window, mail by its tools, board and commits have a mark in its
 // place. Only the client's stream is unchanged.
 func TestNoTokenIsWritten(t *testing.T) {

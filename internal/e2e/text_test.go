@@ -15,8 +15,8 @@ import (
 // secret is the text of a file that messages name; no client may read it.
 const secret = "THE-SECRET-WORD"
 
-// hostile are texts that a client may take for something else: commands, files to read,
-// words to remember, and the frame of a prompt.
+// hostile are texts that a client may misread: commands, files to read, words to remember,
+// and the frame of a prompt.
 func hostile(p *project) []string {
 	return []string{
 		"/clear", "/compact now", "/exit",
@@ -118,8 +118,8 @@ func (p *project) done(agent string) int {
 	return len(names)
 }
 
-// The real client sends any body to the model unchanged, and does nothing else with it: as
-// a task, riding along, and brought to a running turn.
+// The real client sends any body to the model unchanged and only that: as a task, as a note
+// in a prompt, and in a running turn.
 func TestABodyIsText(t *testing.T) {
 	p := newProject(t, `{"replies":[
 		{"name":"bash","match":{"last_user_contains":"the long task"},"content":[{"tool_use":{"name":"Bash","input":{"command":"while [ ! -e go ]; do sleep 0.1; done"}}}]},
@@ -142,7 +142,7 @@ func TestABodyIsText(t *testing.T) {
 		}
 	}
 
-	// As many messages ride along as fit in one turn.
+	// A prompt has as many notes as fit in one turn.
 	notes := bodies[:min(16, len(bodies))]
 	for _, body := range notes {
 		p.send("coder", body, "--type", "note")

@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// errScripted ends a stream where the script says so.
+// errScripted ends a stream at the point that the script names.
 var errScripted = errors.New("ended by the script")
 
 // A stream sends server-sent events with the pace and the faults of the reply's delivery.
@@ -133,7 +133,7 @@ func pieces(s string, n int) []string {
 	}
 }
 
-// sleep waits for so many milliseconds; it is false when ctx ended first.
+// sleep waits for a number of milliseconds; it returns false when ctx ended first.
 func sleep(ctx context.Context, ms int) bool {
 	if ms <= 0 {
 		return true

@@ -23,7 +23,7 @@ func variable(t *testing.T, root, name string) []string {
 	return strings.Fields(strings.ReplaceAll(string(found[1]), "\\\n", " "))
 }
 
-// A test that is not there is not run, and go test says nothing of it.
+// A test that does not exist is not run, and go test does not report it.
 func TestTheClientsTestsAreThere(t *testing.T) {
 	root := strings.TrimSpace(goList(t, "-m", "-f", "{{.Dir}}"))
 	files, err := filepath.Glob(filepath.Join(root, "internal/e2e/*_test.go"))

@@ -7,7 +7,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/client"
 )
 
-// checkBody says what is wrong with a text; tooLong is what to do with one that is too long.
+// checkBody says what is wrong with a text; tooLong is the advice for a text that is too
+// long.
 func checkBody(body []byte, most int, tooLong string) error {
 	switch flaw, at := client.FlawOf(body, most); flaw {
 	case client.Empty:

@@ -52,7 +52,7 @@ func (f folders) absolute(path string) string {
 	return filepath.Join(f.base, path)
 }
 
-// inside tells whether path is folder, or in it. Both are absolute and real.
+// inside reports whether path is folder, or in it. Both are absolute and real.
 func inside(folder, path string) bool {
 	rel, err := filepath.Rel(folder, path)
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))

@@ -24,8 +24,8 @@ type message struct {
 	params json.RawMessage // an object; nil for none
 }
 
-// readMessage parses a message. Where data is none the error says why, and the message has the
-// id to answer with, if there is one.
+// readMessage parses a message. If data is not a message, the error says why, and the
+// message has the id for the answer, if there is one.
 func readMessage(data []byte) (message, error) {
 	var m message
 	if data[0] != '{' {

@@ -22,13 +22,13 @@ func ownTurnOf(c *call) ownTurn { return ownTurn{c.Caller, c.daemon, boardOf(c)}
 // The ways in which an ask ends.
 const (
 	answered   = "answered"
-	refused    = "refused" // nobody will answer
+	refused    = "refused" // no answer will come
 	atDefault  = "default"
 	atDeny     = "deny"
 	atPause    = "pause"
 	atAbort    = "abort"
 	atContinue = "continue"   // of irc_ask
-	notWaiting = "not waited" // nobody can answer now
+	notWaiting = "not waited" // no answer is possible now
 )
 
 type clearArguments struct {

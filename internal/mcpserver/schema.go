@@ -31,7 +31,7 @@ type Property struct {
 	*Schema
 }
 
-// Property finds a part of an object; nil when there is none of that name.
+// Property returns a part of an object, or nil if no part has that name.
 func (s *Schema) Property(name string) *Schema {
 	for _, p := range s.Properties {
 		if p.Name == name {

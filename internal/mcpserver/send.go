@@ -13,7 +13,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/client"
 )
 
-// mail holds the things that the tools for writing messages need.
+// mail is the common part of the tools that write messages.
 type mail struct {
 	*client.Client
 	files  folders

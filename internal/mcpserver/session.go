@@ -45,7 +45,7 @@ func (s *Server) Serve(ctx context.Context, r io.Reader, w io.Writer) error {
 		err  error
 	}
 	lines := make(chan read)
-	go func() { // nobody waits for it: a read ends with the stream, at the latest with the process
+	go func() { // no goroutine waits for it: a read ends with the stream, at the latest with the process
 		in := bufio.NewReaderSize(r, 64<<10)
 		for {
 			line, err := readLine(in)

@@ -61,7 +61,7 @@ func TestPublishedWorkByTools(t *testing.T) {
 			if open := out["open"].([]any); len(open) != 1 || open[0].(map[string]any)["id"] != id || open[0].(map[string]any)["claimed"] != "" || !strings.Contains(text, id+" on task.created from coder: the parser") {
 				t.Errorf("topics = %v, %q", out, text)
 			}
-			out, text = p.call("claim", `{"id":"`+list[0].ID[4:]+`"}`) // the offer stands for the work
+			out, text = p.call("claim", `{"id":"`+list[0].ID[4:]+`"}`) // the offer's id means the work
 			if out["id"] != id || out["agent"] != "reviewer" || out["from"] != "coder" || !strings.Contains(text, "close it with ack") {
 				t.Errorf("claim = %v, %q", out, text)
 			}
@@ -99,7 +99,7 @@ func TestPublishedWorkByTools(t *testing.T) {
 	}
 }
 
-// News has no id and cannot be claimed; the result says when nobody subscribes.
+// News has no id and cannot be claimed; the result says when the topic has no subscriber.
 func TestPublishedNewsByTools(t *testing.T) {
 	p := newProject(t, asAgent("coder"))
 	p.daemon = idle()

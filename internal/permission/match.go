@@ -63,7 +63,7 @@ func (e Entry) allows(c *call, dir string) bool {
 // about reports whether the kind of the entry is that of a call.
 func (e Entry) about(c *call) bool { return e.Kind == c.Kind || e.Kind == tool && c.Tool != "" }
 
-// ofFiles are the kinds of calls that concern files: without a path nobody knows which.
+// ofFiles are the kinds of calls that concern files: without a path the files are unknown.
 var ofFiles = []string{"read", "edit", "delete", "move"}
 
 // formsOf are the forms in which an entry may name a path: absolute, and from the agent's

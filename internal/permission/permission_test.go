@@ -155,7 +155,7 @@ func TestPathsAreThoseOfTheAgentsFolder(t *testing.T) {
 			t.Errorf("edit of %s: %s, want deny", path, got)
 		}
 	}
-	// Without a path nobody knows which file it is.
+	// Without a path the file is unknown.
 	r = rules(t, "delete docs/*", "", "")
 	if got, _ := r.Decide(runner.PermissionRequest{Kind: "delete", Title: "docs/a"}); got != permission.Deny {
 		t.Errorf("delete without a path: %s, want deny", got)

@@ -43,7 +43,7 @@ func (r Rules) Decide(req runner.PermissionRequest) (answer Answer, rule string)
 	}
 	if req.Kind == execute {
 		if len(req.Command) > maxLine && slices.ContainsFunc(slices.Concat(r.Deny, r.Ask, r.Allow), Entry.hasCommand) {
-			return Deny, "" // nobody reads so much
+			return Deny, "" // no person reads that much
 		}
 		c.line = readLine(req.Command)
 	}
@@ -68,7 +68,7 @@ func (r Rules) Decide(req runner.PermissionRequest) (answer Answer, rule string)
 	return Deny, ""
 }
 
-// hasCommand tells whether an entry has a pattern for command lines.
+// hasCommand reports whether an entry has a pattern for command lines.
 func (e Entry) hasCommand() bool { return e.Kind == execute && e.Pattern != "" }
 
 // allowing is the entry that allows a call, or "". The commands of one line may have an entry
@@ -90,7 +90,7 @@ func (r Rules) allowing(c *call) string {
 	return strings.Join(used, ", ")
 }
 
-// inside tells whether all paths lie in the agent's folder, as far as it is known.
+// inside reports whether all paths are in the agent's folder, if that is known.
 func (r Rules) inside(paths []string) bool {
 	return r.Dir == "" || !slices.ContainsFunc(paths, func(p string) bool {
 		return len(formsOf(p, r.Dir)) == 1 && formsOf(p, r.Dir)[0] != path.Clean(r.Dir)

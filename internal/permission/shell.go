@@ -42,7 +42,7 @@ func readLine(text string) line {
 	return l
 }
 
-// add adds the commands of a statement, and tells whether it has nothing but plain commands.
+// add adds the commands of a statement, and reports whether it has only plain commands.
 func (l *line) add(text string, s *syntax.Stmt) bool {
 	if s.Background || s.Coprocess || s.Disown || len(s.Comments) > 0 {
 		return false
@@ -73,8 +73,7 @@ func (l *line) add(text string, s *syntax.Stmt) bool {
 	return false
 }
 
-// constant tells whether the shell puts nothing in the place of a part of a word, except names
-// of files.
+// constant reports whether the shell replaces no part of a word, except by names of files.
 func constant(parts []syntax.WordPart) bool {
 	for _, p := range parts {
 		switch p := p.(type) {
@@ -97,7 +96,7 @@ func constant(parts []syntax.WordPart) bool {
 	return true
 }
 
-// expands tells whether a text has a character that expands, and no backslash before it.
+// expands reports whether a text has a character that expands, and no backslash before it.
 func expands(text string) bool {
 	for i := 0; i < len(text); i++ {
 		switch text[i] {
@@ -110,7 +109,7 @@ func expands(text string) bool {
 	return false
 }
 
-// harmless tells whether a redirection reads and writes no file: 2>&1, and /dev/null.
+// harmless reports whether a redirection reads and writes no file: 2>&1, and /dev/null.
 func harmless(r *syntax.Redirect) bool {
 	if r.Word == nil {
 		return false

@@ -124,7 +124,7 @@ func TestAttachTakesOverAnAgent(t *testing.T) {
 	}
 }
 
-// A file of somebody else is not overwritten.
+// A foreign file is not overwritten.
 func TestAttachConflicts(t *testing.T) {
 	for name, c := range map[string]struct{ file, text string }{
 		"somebody's /inbox":      {".claude/commands/inbox.md", "mine"},
@@ -187,7 +187,7 @@ func TestEntriesInSettings(t *testing.T) {
 	}
 }
 
-// A plugin that somebody changed is reported, kept by --upgrade, and recreated by --reset.
+// A changed plugin is reported, kept by --upgrade, and recreated by --reset.
 func TestAPluginThatDrifted(t *testing.T) {
 	dir := t.TempDir()
 	initIn(t, dir, provision.Options{})

@@ -43,7 +43,7 @@ type Finding struct {
 // changes nothing of others and ends no process.
 func (f Finding) Fix() error { return f.fix() }
 
-// DoctorOptions say what is examined. Config and Getenv are required.
+// DoctorOptions choose the checks. Config and Getenv are required.
 type DoctorOptions struct {
 	Config  string // claude-swarm.yaml, absolute
 	Version string // of this program
@@ -92,7 +92,7 @@ func (e *checkup) fixBy(fix func() error) {
 	f.Fixable, f.fix = true, fix
 }
 
-// next is the default of what to do about a thing.
+// next is the default next step for a finding.
 func (e *checkup) next(name string) string {
 	switch name {
 	case "configuration":
@@ -118,7 +118,7 @@ func (e *checkup) fixMode(path string, mode fs.FileMode) {
 	}
 }
 
-// init runs Init, which makes what is missing.
+// init runs Init, which makes the missing parts.
 func (e *checkup) init() error {
 	_, err := Init(filepath.Dir(e.Config), Options{})
 	return err

@@ -43,7 +43,7 @@ func (d disk) write(path string, data []byte, mode fs.FileMode, at time.Time, re
 	return files.Write(path, durable.Options{Perm: mode, Time: at, Temp: filepath.Base(tmp), Keep: !replace}, data)
 }
 
-// replace gives a file of somebody else new content.
+// replace gives a foreign file new content.
 func (d disk) replace(path string, was fs.FileInfo, text []byte, at time.Time) error {
 	if st, ok := was.Sys().(*syscall.Stat_t); ok && (int(st.Uid) != os.Geteuid() || st.Nlink > 1) {
 		// A new file would have another owner, or lose its other names.
@@ -138,8 +138,8 @@ func count(path string) (n int, err error) {
 	return n, err
 }
 
-// removeEmpty removes folders that contain only folders. A folder into which somebody puts
-// something meanwhile stays, so nothing is lost.
+// removeEmpty removes folders that contain only folders. A folder that gets a file
+// meanwhile stays, so nothing is lost.
 func removeEmpty(path string) error {
 	entries, err := os.ReadDir(path)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// mailboxes checks the folder of the mailboxes, and finds mail that nobody fetches.
+// mailboxes checks the folder of the mailboxes, and finds mail of missing agents.
 func (e *checkup) mailboxes() {
 	const name = "mailboxes"
 	dir := e.file.DeadDropDir

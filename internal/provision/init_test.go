@@ -103,7 +103,7 @@ func TestInitCompletesAProject(t *testing.T) {
 		t.Errorf("claude-swarm.yaml was changed to %q", got)
 	}
 
-	// Now somebody has deleted a mailbox.
+	// Now a mailbox is deleted.
 	if err := os.WriteFile(path, []byte(text+"defaults: {role: x}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}

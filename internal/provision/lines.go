@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// These fences surround our lines in a file of somebody else.
+// These fences surround our lines in a foreign file.
 const (
 	fenceBegin = "# >>> claude-swarm >>>"
 	fenceEnd   = "# <<< claude-swarm <<<"
@@ -82,8 +82,8 @@ func (m *manifest) linesState(e entry) (State, error) {
 	return Missing, nil
 }
 
-// undoLines takes our texts out of a file, if all are there unchanged. A file that is then
-// as it was before gets its old time back.
+// undoLines removes our texts from a file, if all of them are unchanged. If the file then
+// equals its earlier state, it gets its old time back.
 func (m *manifest) undoLines(e entry) (taken bool, err error) {
 	path := m.abs(e.Path)
 	info, err := os.Stat(path)

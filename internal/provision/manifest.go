@@ -43,7 +43,7 @@ type manifest struct {
 const (
 	kindFile   = "file"   // made whole
 	kindFolder = "folder" // made, for a file in it
-	kindLines  = "lines"  // put into a file that was there
+	kindLines  = "lines"  // put into an existing file
 )
 
 // An entry is one thing that was made.

@@ -49,7 +49,7 @@ func (m *manifest) makeFolders(path, agent string) error {
 	return m.disk.makeFolder(path, mode)
 }
 
-// edited reports whether somebody else changed a file since we wrote it.
+// edited reports whether a file was changed since we wrote it.
 func (m *manifest) edited(path string) (bool, error) {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -68,8 +68,8 @@ func (e entry) wrote(data []byte) bool {
 }
 
 // renew replaces the content of a file that we made. Both contents count as ours until the
-// new one is durable. Where somebody has changed the file, so that it is not ours any more,
-// the recorded hash stays.
+// new one is durable. If the file was changed, so that it is not ours any more, the
+// recorded hash stays.
 func (m *manifest) renew(e entry, text []byte, ours bool) error {
 	path := m.abs(e.Path)
 	info, err := os.Stat(path)

@@ -46,8 +46,8 @@ const (
 	absent   condition = iota
 	current            // as this version makes it
 	outdated           // as another version made it, or for another program
-	edited             // made by us, and changed by somebody
-	foreign            // a file of somebody else, or without our lines
+	edited             // made by us, and changed since
+	foreign            // not made by us, or without our lines
 	personal           // a file that the person writes, and that is valid
 	anothers           // made for another attached session
 )
@@ -106,7 +106,7 @@ func (s *setup) configPart() part {
 	return part{path: s.r.Config, text: config.Template(), mode: 0o644, yours: true}
 }
 
-// A ConflictError says that a file of somebody else is in the place of one of ours.
+// A ConflictError says that a foreign file is in the place of one of ours.
 type ConflictError struct{ Path string }
 
 func (e *ConflictError) Error() string { return e.Path + " is there already, and not ours" }

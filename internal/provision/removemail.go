@@ -13,7 +13,7 @@ import (
 )
 
 // removeMail removes the empty mailboxes, and then their folder. Mail behind a symbolic
-// link belongs to somebody else: it stays, and so does the link.
+// link is foreign: it stays, and so does the link.
 func (s *setup) removeMail(o RemoveOptions) error {
 	if s.m.Mail == "" {
 		return nil

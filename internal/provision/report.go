@@ -8,8 +8,8 @@ type State string
 // The states of an [Item].
 const (
 	Made   State = "made"   // it was not there
-	There  State = "there"  // it was there and stays unchanged
-	Added  State = "added"  // a file that was there got our lines
+	There  State = "there"  // it existed and stays unchanged
+	Added  State = "added"  // an existing file got our lines
 	Remade State = "remade" // it is ours and was recreated
 
 	Current State = "current" // it is ours, as this version makes it

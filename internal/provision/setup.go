@@ -18,10 +18,10 @@ type Options struct {
 	// Skill makes the skill that explains the verbs to a session of Claude Code.
 	Skill bool
 
-	// Upgrade remakes what an older version made and nobody changed since.
+	// Upgrade remakes the unchanged parts of an older version.
 	Upgrade bool
-	// Reset remakes everything of ours, also what somebody changed, except
-	// claude-swarm.yaml, which belongs to the person.
+	// Reset remakes all our parts, also changed ones, except claude-swarm.yaml, which
+	// belongs to the person.
 	Reset bool
 
 	// Step, if set, is called before every change on disk outside the mailboxes. An error

@@ -21,8 +21,8 @@ func (s *setup) skillPart() part {
 	return part{path: filepath.Join(s.m.dir, ".claude", "skills", skillName, "SKILL.md"), text: skillText, mode: 0o644}
 }
 
-// skillFits returns a [*ConflictError] for a SKILL.md of somebody else, before anything is
-// made. A file with our text came with a clone of the project.
+// skillFits returns a [*ConflictError] for a foreign SKILL.md, before anything is made. A
+// file with our text came with a clone of the project.
 func (s *setup) skillFits(o Options) error {
 	p := s.skillPart()
 	if !o.Skill || s.m.find(p.path) != nil {

@@ -9,11 +9,11 @@ import (
 )
 
 // watches has no limit to check here: kqueue takes a file descriptor for each folder, and
-// Go raises that limit as far as it can.
+// Go raises that limit itself.
 func (e *checkup) watches() {}
 
-// processesWith calls f with each process that has entry in the environment it was
-// started with, and with the rest of that environment, as far as ps shows it.
+// processesWith calls f with each process that has entry in the environment it was started
+// with, and with the rest of that environment that ps shows.
 func processesWith(entry string, f func(pid int, environ []string)) {
 	out, err := exec.Command("ps", "-axEww", "-o", "pid=,command=").Output()
 	if err != nil {

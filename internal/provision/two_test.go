@@ -22,7 +22,7 @@ func attachAs(t *testing.T, dir, agent string, way provision.Way) (provision.Att
 	return provision.Attach(dir, provision.AttachOptions{Agent: agent, Program: program, Way: way, Home: filepath.Join(dir, "home")})
 }
 
-// Two agents are attached, each by any way, in one folder or two. The second overwrites
+// Two agents are attached, each in any way, in one folder or two. The second overwrites
 // nothing of the first: both work, or the second is refused and changes nothing. All that
 // was made can be removed to the byte, in every order.
 func TestTwoAttachedAgents(t *testing.T) {

@@ -34,7 +34,7 @@ func (s *setup) undo(e entry) error {
 	return fmt.Errorf("%s: %q of %s is not known to this version", s.m.path(), e.Kind, e.Path)
 }
 
-// undoFile removes a file that we made, unless somebody changed it since.
+// undoFile removes a file that we made, unless it was changed since.
 func (s *setup) undoFile(e entry) error {
 	path := s.m.abs(e.Path)
 	if !exists(path) {
@@ -53,7 +53,7 @@ func (s *setup) undoFile(e entry) error {
 	return s.m.forget(path)
 }
 
-// undoLines takes our lines out of a file, unless somebody changed them since.
+// undoLines removes our lines from a file, unless they were changed since.
 func (s *setup) undoLines(e entry) error {
 	path := s.m.abs(e.Path)
 	taken, err := s.m.undoLines(e)

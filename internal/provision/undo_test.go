@@ -335,7 +335,7 @@ func TestRemoveKeepsWhatIsYours(t *testing.T) {
 	}
 }
 
-// A folder of mailboxes that is a link belongs to somebody else, with its content.
+// A folder of mailboxes that is a link is foreign, with its content.
 func TestPurgeBehindALink(t *testing.T) {
 	dir, elsewhere := t.TempDir(), t.TempDir()
 	if err := os.Symlink(elsewhere, filepath.Join(dir, ".dead-drop")); err != nil {
@@ -368,7 +368,7 @@ func TestPurgeBehindALink(t *testing.T) {
 		t.Errorf("in the project, -before +after:\n%s", diff)
 	}
 
-	// Without mail, nothing of ours stays at the target of the link, but the link stays.
+	// Without mail, no file of ours stays at the target of the link, but the link stays.
 	dir, elsewhere = t.TempDir(), t.TempDir()
 	if err := os.Symlink(elsewhere, filepath.Join(dir, ".dead-drop")); err != nil {
 		t.Fatal(err)

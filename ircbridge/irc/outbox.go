@@ -65,7 +65,7 @@ type outbox struct {
 	labels   map[string]*entry // by label, until answered
 	last     uint64            // number of the last line
 	label    uint64            // last label given
-	barrier  uint64            // number that the newest PING stands for
+	barrier  uint64            // number that the last PING proves
 	since    int               // lines since the newest PING, for which the next one asks
 	pingedAt time.Time
 	wroteAt  time.Time
@@ -177,7 +177,7 @@ func (o *outbox) next(now time.Time) (data []byte, wait time.Duration) {
 				break
 			}
 			if e == nil && !o.flood.Off {
-				// More lines may follow at once: one PING then stands for all.
+				// More lines may follow immediately: one PING then proves all of them.
 				if wait = barrierRest - now.Sub(o.wroteAt); wait > 0 {
 					break
 				}

@@ -31,7 +31,7 @@ type timers struct {
 	nickWait time.Duration
 }
 
-// alive is the token of the PING that asks whether the server is there.
+// alive is the token of the PING that checks the server.
 const alive = "alive"
 
 // hear notes a line.

@@ -19,8 +19,8 @@ func newRecent(marks []Mark) *recent {
 	return r
 }
 
-// add adds a mark, and reports whether it is new. A live text without an id always is: somebody may
-// say the same twice in one instant.
+// add adds a mark, and reports whether it is new. A live text without an id always is: a
+// person may say the same twice in one instant.
 func (r *recent) add(m Mark, played bool) bool {
 	key := m.key()
 	known := key != "" && r.known[key]

@@ -43,7 +43,7 @@ type LedgerLine struct {
 	ByLead      bool    `json:"by_lead,omitempty"` // its message was proven to be the lead's
 }
 
-// IsCostUnknown tells whether the cost of the turn is unknown: its client did not tell it,
+// IsCostUnknown reports whether the cost of the turn is unknown: its client did not tell it,
 // or a person's own session did the turn.
 func (l LedgerLine) IsCostUnknown() bool { return l.CostUnknown || l.Via == ViaAttach }
 

@@ -152,8 +152,8 @@ func TestTheCostOfATurnIsItsOwn(t *testing.T) {
 	}
 }
 
-// The cost of a turn whose results tell the cost since the one before, and of a turn whose
-// results tell no cost.
+// The cost of a turn whose results have the cost since the previous one, and of a turn
+// whose results have no cost.
 func TestTheCostOfATurnIsReadAsItsKindSays(t *testing.T) {
 	for name, c := range map[string]struct {
 		backend *runnertest.Scripted

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// The variables that a client and all its children carry. With them set,
-// claude-swarm speaks as that agent in that turn.
+// The variables that a client and all its children carry. With them set, claude-swarm acts
+// as that agent in that turn.
 const (
 	AgentVar = "CLAUDE_SWARM_AGENT" // the agent's name
 	DirVar   = "CLAUDE_SWARM_DIR"   // the project's folder

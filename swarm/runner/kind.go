@@ -106,7 +106,7 @@ type Hooks interface {
 // A CostWay is the meaning of the cost in a client's results: [streamjson.Result].CostUSD.
 type CostWay int
 
-// The ways in which clients tell their cost.
+// The ways in which clients report their cost.
 const (
 	CostUnknown   CostWay = iota // they tell no cost
 	CostOfResult                 // the cost since the last result

@@ -25,7 +25,7 @@ const lastLooks = 2
 
 // EndLeftovers ends the processes that carry mark: SIGTERM, SIGKILL after grace, and again
 // for processes that they have started meanwhile. It returns how many there were. It gives
-// up after 5 s more, since nobody can kill a process that waits for a disk.
+// up after 5 s more, because a process that waits for a disk cannot be killed.
 func EndLeftovers(mark string, grace time.Duration) int {
 	seen := make(map[Process]bool)
 	groups := make(map[int]bool)

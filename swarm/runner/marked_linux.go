@@ -74,7 +74,7 @@ func (r *environReader) carries(pid int, entry []byte) bool {
 	}
 }
 
-// emptied tells whether a process was started without any variable: its environment
+// emptied reports whether a process was started without any variable: its environment
 // begins and ends at the same address, which stat knows.
 func emptied(dir string) bool {
 	data, err := os.ReadFile(dir + "/stat")

@@ -7,7 +7,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/streamjson"
 )
 
-// An End is how a turn ended, as far as the next step depends on it.
+// An End is the kind of a turn's end; the next step depends on it.
 type End string
 
 // The ends of a turn. Records and the ledger have these words.
@@ -45,7 +45,7 @@ type Outcome struct {
 	Spent
 	Denied    []Denial   // tool calls that were not permitted, in order
 	Decisions []Decision // what [Turn.Permit] decided, in order
-	Files     []string   // paths that Write, Edit and the like changed, as the client named them; sorted, unique
+	Files     []string   // paths that Write, Edit and similar tools changed, as the client named them; sorted, unique
 
 	// Steered are the UUIDs of the messages from the turn's Steering that the client read
 	// and answered by a good result.
@@ -68,7 +68,7 @@ type Outcome struct {
 type Spent struct {
 	Tokens      streamjson.Usage // of all requests of the main conversation
 	CostUSD     float64          // with sub-agents and compactions; where CostUnknown, the part that is known
-	CostUnknown bool             // the client did not tell the cost, or not all of it
+	CostUnknown bool             // the client did not report the cost, or not all of it
 	ToolCalls   int
 	Compactions int
 	// ContextTokens is the size of the conversation at its last request, and ContextLimit

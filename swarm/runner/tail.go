@@ -16,7 +16,7 @@ type Tail struct {
 }
 
 // NewTail reads file from its present offset. At the present end of the file it calls wait,
-// which returns when the file may have grown, and says whether the writer may still write.
+// which returns when the file may have grown, and reports whether the writer may still write.
 // The caller closes file.
 func NewTail(file *os.File, wait func() (writing bool)) *Tail {
 	return &Tail{file: file, wait: wait}

@@ -53,7 +53,7 @@ func EndLeft(mark string) int { return runner.EndLeftovers(mark, leftoverGrace) 
 // compactTurns begins the names of turns without a message.
 const compactTurns = "compact"
 
-// CanCompact tells whether there is a conversation to compact, and a client that can.
+// CanCompact reports whether there is a conversation to compact, and a client that can.
 func (t *Turns) CanCompact(s Settings) bool {
 	_, ok := t.oldSession(s)
 	_, can := t.Backend(s).(runner.Compacter)

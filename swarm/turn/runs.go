@@ -114,7 +114,7 @@ func (r *Runs) ClientGone() <-chan struct{} {
 	return r.client.gone
 }
 
-// HasMark tells whether the agent works with the client of that mark.
+// HasMark reports whether the agent works with the client of that mark.
 func (r *Runs) HasMark(mark string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -132,7 +132,7 @@ func (r *Runs) noteFile(name string) {
 	r.wrote[name] = time.Now()
 }
 
-// WroteFile tells whether a turn of the agent wrote the file into the mailbox's folder with
+// WroteFile reports whether a turn of the agent wrote the file into the mailbox's folder with
 // its tools.
 func (r *Runs) WroteFile(name string) bool {
 	r.mu.Lock()

@@ -42,7 +42,7 @@ type Deps struct {
 
 // A Feed gets the text that an agent is writing, if anybody listens.
 type Feed interface {
-	// Wants tells whether anybody listens to the pieces of texts, or to the raw lines of
+	// Wants reports whether anybody listens to the pieces of texts, or to the raw lines of
 	// the client's stream.
 	Wants(agent string) (partial, raw bool)
 	Partial(agent, message, text string)
@@ -70,7 +70,7 @@ type Settings struct {
 	Tools        bool          // its client gets Deps.Tools
 }
 
-// lingers tells whether clients stay. A client knows one session, so it does not stay where
+// lingers reports whether clients stay. A client knows one session, so it does not stay where
 // every turn has another session, or the newest of the folder.
 func (s Settings) lingers() bool {
 	return s.Linger > 0 && (s.Session == "" || s.Session == SessionResume)

@@ -22,7 +22,7 @@ type waiting struct {
 // NewWaitingClients lets at most so many clients wait.
 func NewWaitingClients(most int) *WaitingClients { return &WaitingClients{most: most} }
 
-// tooMany tells whether a client must be closed, since others wait too. It is false for nil.
+// tooMany reports whether a client must be closed, since others wait too. It is false for nil.
 func (w *WaitingClients) tooMany(c *waiting) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

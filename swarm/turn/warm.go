@@ -21,7 +21,7 @@ import (
 //	    many wait, the agent is held or has other settings, the next turn is for
 //	    another session, it does something unasked, the daemon stops
 //
-// The backend says whether a client may stay ([runner.Resident]); the goroutine of its
+// The backend reports whether a client may stay ([runner.Resident]); the goroutine of its
 // agent, which owns it, decides here when it has to go. That goroutine sleeps while the
 // client waits: it is woken by mail, a timer, the end of the client, a line that the client
 // prints, or by the agent whose client is one too many.
@@ -150,7 +150,7 @@ func (t *Turns) outworn(s Settings, w *warm, now time.Time) string {
 	return ""
 }
 
-// HasClient tells whether a client waits for the next turn.
+// HasClient reports whether a client waits for the next turn.
 func (t *Turns) HasClient() bool { return t.warm != nil }
 
 // Tend closes the agent's client when it must not wait any longer. settings are those of

@@ -159,7 +159,7 @@ func (p *Player) played(recorded json.RawMessage, replacer *strings.Replacer) js
 	return encode(fields)
 }
 
-// same says whether two pieces of JSON mean the same.
+// same reports whether two pieces of JSON mean the same.
 func same(a, b json.RawMessage) bool {
 	var x, y any
 	json.Unmarshal(a, &x) // nil for none

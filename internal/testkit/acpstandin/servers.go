@@ -181,7 +181,7 @@ func (s *server) call(ctx context.Context, tool string, input map[string]any) (o
 
 func (s *server) close() { s.session.Close() } // its error is the server's exit status
 
-// allows says whether the client's settings permit an MCP tool without a question.
+// allows reports whether the client's settings permit an MCP tool without a question.
 func (a *agent) allows(tool string) bool {
 	for _, flag := range a.is.AllowedTools {
 		for _, value := range a.flags(flag) {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// fits says whether an entry of Personality.Errors is for this answer of the service.
+// fits reports whether an entry of Personality.Errors is for this answer of the service.
 func fits(e Error, code int, rest string) bool {
 	if e.As == "usage" && !strings.HasPrefix(rest, "usage") {
 		return false

@@ -32,7 +32,7 @@ type Certificate struct {
 	Fingerprint   string // SHA-256 of the certificate, in hexadecimal, as services accept it
 }
 
-// NewAuthority makes an authority that nobody trusts yet.
+// NewAuthority makes an authority that no program trusts yet.
 func NewAuthority(t testing.TB) *Authority {
 	t.Helper()
 	a := &Authority{t: t, dir: t.TempDir()}

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// A Limit says whether a real server keeps its flood limit.
+// A Limit reports whether a real server keeps its flood limit.
 type Limit bool
 
 const (
@@ -169,7 +169,7 @@ func prepare(t testing.TB, dir, name string, args ...string) *program {
 	}
 	path, err := exec.LookPath(name)
 	if err != nil {
-		path = filepath.Join("/usr/sbin", name) // not in everybody's PATH
+		path = filepath.Join("/usr/sbin", name) // not in every PATH
 		if _, err = os.Stat(path); err != nil {
 			if os.Getenv("SWARM_STRICT") == "1" {
 				t.Fatalf("%s is missing", name)

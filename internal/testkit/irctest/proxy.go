@@ -50,16 +50,16 @@ type Counts struct {
 	Left        int    // connections on which the client has hung up
 	Cut, Reset  int    // connections
 	MidLine     [2]int // connections that [Proxy.CutAfter] ended
-	Held        [2]int // bytes that stood still at least for a while
+	Held        [2]int // bytes that were held for a while
 	Swallowed   [2]int // bytes
 	Single      [2]int // bytes that passed one by one
 	Late        [2]int // pieces that were delayed
 }
 
-// A trigger strikes after so many texts.
+// A trigger fires after a number of texts.
 type trigger struct {
 	after  int
-	strike func() // nil is none
+	strike func() // nil: no trigger
 }
 
 type fault struct {
@@ -67,13 +67,13 @@ type fault struct {
 	swallow bool // nothing of the end of a connection gets through either
 	trickle bool
 	delay   time.Duration
-	cutIn   int // cut after so many bytes; 0 is never
+	cutIn   int // cut after this many bytes; 0 is never
 }
 
 // A link is one connection, of two sides.
 type link struct {
 	sides  [2]*net.TCPConn // by where the bytes come from: the client's, the server's
-	stream *bytes.Buffer   // what was brought to the client
+	stream *bytes.Buffer   // the bytes that the client has received
 	dead   [2]bool         // swallows for good; guarded by the proxy's mutex, as is left
 	left   bool            // the client has hung up
 	late   bool            // what the client has sent stands still
@@ -330,7 +330,7 @@ func (p *Proxy) pass(l *link, w Way) {
 	}
 }
 
-// bring writes to the other side, and says whether more may follow.
+// bring writes to the other side, and reports whether more may follow.
 func (p *Proxy) bring(l *link, data []byte, w Way, takenBack <-chan struct{}) bool {
 	if strike := p.trigger(l, data, w); strike != nil {
 		strike()

@@ -42,7 +42,7 @@ type Server struct {
 	mu     sync.Mutex
 	users  map[string]*user // by nick in lower case
 	said   []Said
-	forgot int // so many of said are not in the history any more
+	forgot int // the number of the oldest texts in said that are not in the history any more
 	serial int
 }
 
@@ -150,7 +150,7 @@ func (s *Server) Op(channel, nick string) {
 	s.toRoom(channel, irc.Message{Source: "op!u@elsewhere", Command: "MODE", Params: []string{channel, "+o", nick}})
 }
 
-// Online says whether somebody has a nick.
+// Online reports whether a client has a nick.
 func (s *Server) Online(nick string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -260,7 +260,7 @@ func (s *Server) offers() []string {
 	})
 }
 
-// handle runs one command and says whether the connection stays.
+// handle runs one command and reports whether the connection stays.
 func (u *user) handle(m irc.Message) bool {
 	if u.batch != nil && m.Command != "BATCH" && m.Tags["batch"] != u.batch.ref {
 		u.batch = nil

@@ -129,7 +129,7 @@ func (g *generator) learn(file *ast.File) {
 	}
 }
 
-// isError says whether an expression is an error, as far as its syntax tells.
+// isError reports whether an expression is an error, as far as its syntax tells.
 func (g *generator) isError(e ast.Expr) bool {
 	switch e := e.(type) {
 	case *ast.ParenExpr:

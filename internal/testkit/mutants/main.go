@@ -178,5 +178,5 @@ func (r *runner) runPackage(ctx context.Context, t target, chosen []mutant) erro
 	return failed
 }
 
-// over says whether the time is up.
+// over reports whether the time is up.
 func (r *runner) over() bool { return r.time > 0 && time.Since(r.began) > r.time }

@@ -36,7 +36,7 @@ type client struct {
 	lines    int
 	taken    bool            // the prompt was repeated
 	brought  []string        // UUIDs of what came by Steering, now or for an earlier daemon
-	repeated map[string]bool // UUIDs of what was taken in
+	repeated map[string]bool // UUIDs of the received prompts
 }
 
 func newClient(ctx context.Context, kind *runner.Kind, t runner.Turn, mode int) (*client, error) {

@@ -116,7 +116,7 @@ func nextTurn(turn runner.Turn, script string, how runner.How) runner.Turn {
 	return turn
 }
 
-// sessionOf tells whether the turn ran in its session: one that the client has named, or the
+// sessionOf reports whether the turn ran in its session: one that the client has named, or the
 // one that the turn has named.
 func (f Fixture) sessionOf(turn runner.Turn, out runner.Outcome) bool {
 	if f.Backend.Kind().NamesSessions && turn.Session.How != runner.Resume {
@@ -132,7 +132,7 @@ func further(turn runner.Turn, out runner.Outcome, script string) runner.Turn {
 	return turn
 }
 
-// permits is a [runner.Permit] that allows what is of one of these kinds.
+// permits is a [runner.Permit] that allows calls of these kinds.
 func permits(kinds ...string) runner.Permit {
 	return func(_ context.Context, r runner.PermissionRequest) runner.Decision {
 		return runner.Decision{Request: r, Allowed: slices.Contains(kinds, r.Kind), Rule: "test", At: time.Now()}

@@ -208,7 +208,7 @@ func TestConverseReachesItsLimit(t *testing.T) {
 
 func TestConverseWithoutAServer(t *testing.T) {
 	srv := httptest.NewServer(nil)
-	srv.Close() // now nobody listens on its port
+	srv.Close() // now no program listens on its port
 	p := newPlace(t)
 	p.env = []string{"ANTHROPIC_BASE_URL=" + srv.URL, "CLAUDE_CODE_MAX_RETRIES=1"}
 	lines, status := p.turn("x")

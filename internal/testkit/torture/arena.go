@@ -30,7 +30,7 @@ type arenaSpec struct {
 	defaults string   // YAML lines below defaults:, each indented by two
 	env      []string // of the daemon, and so of the stand-ins
 	disk     int      // the project is on a separate file system of this size, in MiB
-	files    int      // that file system has room for so many; 0: 30,000
+	files    int      // the largest number of files in that file system; 0: 30,000
 	starter  []string // a program with arguments that runs the one that starts the daemon
 }
 
@@ -49,7 +49,7 @@ type arena struct {
 	halted  bool // in the middle of the work: what waits in new/ is neither lost nor left
 
 	mu   sync.Mutex
-	jobs []*job // what was sent, in no order
+	jobs []*job // the sent messages, in no order
 	next int    // number of the next job
 }
 

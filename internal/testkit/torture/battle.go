@@ -64,9 +64,9 @@ func addUp(notes []string) []string {
 // A battle is traffic during which a fault strikes.
 type battle struct {
 	traffic traffic // its messages, and more as long as the fault strikes
-	backlog int     // so many messages at most wait; 0: 40
+	backlog int     // the largest number of waiting messages; 0: 40
 	calm    int     // milliseconds at most from one strike to the next; 0: 250
-	alone   bool    // nobody helps the agents: they must continue unaided
+	alone   bool    // the agents must continue unaided
 	strike  func(ctx context.Context, c *counts) error
 	after   func(ctx context.Context) error // called when all messages are done and the daemon still runs; may be nil
 }

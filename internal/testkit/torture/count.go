@@ -195,7 +195,7 @@ func (a *arena) turns() map[string]turn {
 	return out
 }
 
-// succeeded tells whether a turn's client printed a complete good result: the first after
+// succeeded reports whether a turn's client printed a complete good result: the first after
 // the line that repeats its prompt.
 func (a *arena) succeeded(t turn) bool {
 	data, err := os.ReadFile(a.own().Stream(cmp.Or(t.Client, t.Turn)))

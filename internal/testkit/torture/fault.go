@@ -89,7 +89,7 @@ func (c *counts) remark(format string, args ...any) {
 	c.Notes = append(c.Notes, fmt.Sprintf(format, args...))
 }
 
-// clean tells whether nothing is wrong.
+// clean reports whether nothing is wrong.
 func (c *counts) clean() bool {
 	return c.Lost == 0 && c.Doubled == 0 && c.Disorder == 0 && c.Overlaps == 0 && c.Left == 0
 }

@@ -46,7 +46,7 @@ func inRig(m *testing.M) (int, error) {
 	return m.Run(), nil
 }
 
-// explicit tells whether a flag was given.
+// explicit reports whether a flag was given.
 func explicit(name string) (given bool) {
 	flag.Visit(func(f *flag.Flag) { given = given || f.Name == name })
 	return given

@@ -21,7 +21,7 @@ type job struct {
 	agent  string
 	sender int
 	low    bool
-	note   bool // wakes nobody, and is not answered
+	note   bool // wakes no agent, and is not answered
 	id     string
 	err    error // why it was refused; nil when it was accepted
 }
@@ -40,7 +40,7 @@ type traffic struct {
 	refusals bool // to be refused is expected
 }
 
-// One in so many messages has low priority, and one in so many is sent by a process.
+// One in everyLow messages has low priority, and one in everyProcess is sent by a process.
 const (
 	everyLow     = 9
 	everyProcess = 10
@@ -94,7 +94,7 @@ func (a *arena) send(ctx context.Context, t traffic) error {
 	return ctx.Err()
 }
 
-// goesOn tells whether the senders continue after t.messages messages.
+// goesOn reports whether the senders continue after t.messages messages.
 func (t traffic) goesOn() bool {
 	select {
 	case <-t.enough:

@@ -18,7 +18,7 @@ func New() map[string]runner.Backend {
 	return all
 }
 
-// Kinds are all kinds. The first is the one of an agent for which nobody names another.
+// Kinds are all kinds. The first one is the default of an agent.
 func Kinds() []*runner.Kind {
 	kinds := []*runner.Kind{claude.Kind()}
 	for _, c := range acp.Clients() {
