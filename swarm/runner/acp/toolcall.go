@@ -218,8 +218,11 @@ type toolInput struct {
 func (c *toolCall) input() json.RawMessage {
 	if name := c.name(); name != c.ToolKind && says(c.Input) {
 		var in codexInput
-		if c.mcp && lenient(c.Input, &in) && says(in.Arguments) {
-			return in.Arguments
+		if c.mcp && lenient(c.Input, &in) && in.Tool != "" {
+			if says(in.Arguments) {
+				return in.Arguments
+			}
+			return json.RawMessage("{}")
 		}
 		return c.Input
 	}
