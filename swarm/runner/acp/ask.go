@@ -44,6 +44,7 @@ type decided struct {
 func (e *exchange) permission(m *message, raw []byte) {
 	var p permissionAsked
 	lenient(m.Params, &p)
+	p.fromVersion2()
 	e.stream.endTexts(raw)
 	c := e.stream.call(p.Call.ID)
 	text := c.text
@@ -115,6 +116,7 @@ func (e *exchange) settle(a *asked, d runner.Decision) {
 	e.asks.decisions = append(e.asks.decisions, d)
 	if !d.Allowed {
 		e.asks.denied = append(e.asks.denied, streamjson.Denial{Tool: a.call.name(), ID: a.call.ID, Input: a.call.input()})
+		e.stream.deny(a.call) // gemini says nothing more of the call
 	}
 	e.choose(a, d.Allowed)
 }

@@ -38,6 +38,8 @@ type Client struct {
 	// Silence is how long it may say nothing before the model counts as away: longer than the
 	// program repeats a request by itself without a word. 0: any time.
 	Silence time.Duration
+	// Protocol is the version that we ask for; 0: the first.
+	Protocol int
 	// Start is the time in which it must answer initialize; 0: Timing.Connect.
 	Start time.Duration
 }

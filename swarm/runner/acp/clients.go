@@ -109,7 +109,7 @@ func anyOther() *Client {
 	return row(runner.Kind{
 		Name: "acp", Title: "an ACP agent", Steers: true, Install: "install the program that command: names",
 		Login: runner.Login{Vars: []string{"HOME"}, Try: "the sign-in of the program"},
-	}, Client{Start: 10 * time.Second})
+	}, Client{Start: 9 * time.Second})
 }
 
 // Clients are the rows of the table, in the order in which they are listed. They never change.
@@ -127,7 +127,7 @@ func row(k runner.Kind, c Client) *Client {
 	k.Tools = tools{}
 	k.Lacks = maps.Clone(lacks)
 	k.Options = options()
-	k.Version = runner.Version{Supported: "all that speak version " + itoa(speaks) + " of the protocol", Install: k.Install, Read: c.readVersion}
+	k.Version = runner.Version{Supported: "all that speak version " + itoa(first) + " of the protocol", Install: k.Install, Read: c.readVersion}
 	if c.Tested != "" {
 		k.Version.Supported, k.Version.Install = c.Tested, k.Install+"@"+c.Tested
 	}

@@ -80,6 +80,7 @@ type session struct {
 // reply is the answer to the prompt.
 type reply struct {
 	came     bool
+	accepted bool // by version 2: the client works on the prompt
 	finished finished
 	fault    *fault
 	heard    bool           // a line came after the prompt
@@ -94,14 +95,13 @@ func (e *exchange) enter(s step) { e.step, e.since = s, time.Now() }
 // begin says the first words to a client that was just started.
 func (e *exchange) begin() {
 	e.enter(starting)
-	e.run.Send(request(idStart, protocol.AgentMethodInitialize, protocol.InitializeRequest{
-		ProtocolVersion: protocol.ProtocolVersion(speaks),
-		ClientInfo:      &protocol.Implementation{Name: "claude-swarm", Version: "1"},
-	}))
+	us := protocol.Implementation{Name: "claude-swarm", Version: "1"}
+	if e.client.Protocol == second {
+		e.run.Send(request(idStart, protocol.AgentMethodInitialize, initialize2{Version: second, Info: us}))
+		return
+	}
+	e.run.Send(request(idStart, protocol.AgentMethodInitialize, protocol.InitializeRequest{ProtocolVersion: first, ClientInfo: &us}))
 }
-
-// speaks is the version of the protocol that we speak.
-const speaks = 1
 
 // opens asks for the session of the turn.
 func (e *exchange) opens() {
@@ -112,6 +112,8 @@ func (e *exchange) opens() {
 	}
 	dir, id := e.turn.Spec.Dir, protocol.SessionId(e.turn.Session.ID)
 	switch {
+	case e.session.hello.Version == second:
+		e.opens2()
 	case e.turn.Session.How != runner.Resume:
 		e.run.Send(request(idOpen, protocol.AgentMethodSessionNew, protocol.NewSessionRequest{Cwd: dir, McpServers: servers, Meta: e.rest}))
 	case e.session.hello.resumes() && !e.session.retried: // with the parameters of load: the library leaves an empty list out
@@ -163,9 +165,7 @@ func (e *exchange) setMode(o *opened) {
 	case len(o.Modes.All) > 0 || setting == "":
 		e.ask(idSetMode, protocol.AgentMethodSessionSetMode, protocol.SetSessionModeRequest{SessionId: protocol.SessionId(e.session.id), ModeId: protocol.SessionModeId(want)})
 	default:
-		e.ask(idSetMode, protocol.AgentMethodSessionSetConfigOption, protocol.SetSessionConfigOptionValueId{
-			SessionId: protocol.SessionId(e.session.id), ConfigId: protocol.SessionConfigId(setting), Value: protocol.SessionConfigValueId(want),
-		})
+		e.setOption(idSetMode, setting, want)
 	}
 	e.session.mode = want
 }
@@ -177,15 +177,18 @@ func (e *exchange) setModel(o *opened) {
 		return
 	}
 	if setting, _ := o.setting("model"); setting != "" {
-		e.ask(idModel, protocol.AgentMethodSessionSetConfigOption, protocol.SetSessionConfigOptionValueId{
-			SessionId: protocol.SessionId(e.session.id), ConfigId: protocol.SessionConfigId(setting), Value: protocol.SessionConfigValueId(want),
-		})
+		e.setOption(idModel, setting, want)
 	} else {
 		e.ask(idModel, protocol.AgentMethodSessionSetModel, protocol.UnstableSetSessionModelRequest{
 			SessionId: protocol.SessionId(e.session.id), ModelId: protocol.UnstableModelId(want),
 		})
 	}
 	e.session.model = want
+}
+
+// setOption asks for the value of a setting that the client has named.
+func (e *exchange) setOption(id, setting, value string) {
+	e.ask(id, protocol.AgentMethodSessionSetConfigOption, setOption{Session: e.session.id, Setting: setting, Type: e.optionType(), Value: value})
 }
 
 func (e *exchange) ask(id, method string, params any) {
@@ -198,7 +201,7 @@ func (e *exchange) set() {
 	if e.session.waiting > 0 {
 		return
 	}
-	if e.session.loading && e.client.LateReplay {
+	if e.session.loading && e.client.LateReplay && !e.followed {
 		e.enter(replaying)
 		return
 	}
@@ -212,7 +215,7 @@ func (e *exchange) proves() {
 }
 
 func (e *exchange) proved() {
-	if e.turn.Tools == nil || e.client.LateTools || e.hasTools() {
+	if e.turn.Tools == nil || e.client.LateTools || e.followed || e.hasTools() {
 		e.prompt()
 	}
 }
@@ -245,9 +248,8 @@ func (e *exchange) hear(raw []byte) {
 		return
 	}
 	e.reply.heard = true
-	agent := e.session.hello.Agent
 	e.stream.event(streamjson.Event{Kind: streamjson.KindInit, Init: &streamjson.Init{
-		Cwd: e.turn.Spec.Dir, Model: e.session.model, PermissionMode: e.session.mode, Version: agent.Version,
+		Cwd: e.turn.Spec.Dir, Model: e.session.model, PermissionMode: e.session.mode, Version: e.session.hello.version(),
 	}, Model: e.session.model}, raw)
 	if e.turn.Prompt != "" { // a later daemon does not have it
 		e.stream.event(streamjson.Event{Kind: streamjson.KindReplay, UUID: e.turn.UUID, Blocks: []streamjson.Block{{Kind: streamjson.BlockText, Text: e.turn.Prompt}}}, raw)
@@ -259,6 +261,10 @@ func (e *exchange) fail(v follow.Verdict) {
 	if e.reply.verdict.End == "" {
 		e.reply.verdict = v
 	}
+	if e.step == starting {
+		e.run.Kill(v, time.Now()) // it may be anything, and has nothing to finish
+	} else {
+		e.run.CloseInput(time.Now())
+	}
 	e.enter(ended)
-	e.run.CloseInput(time.Now())
 }

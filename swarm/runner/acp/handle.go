@@ -2,6 +2,7 @@ package acp
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"time"
 
@@ -42,6 +43,8 @@ func (e *exchange) updated(m *message, raw []byte) {
 	switch {
 	case p.Session != "" && e.session.id != "" && p.Session != e.session.id:
 		return // of a sub-agent, or of nobody
+	case e.step == working && p.Update.Kind == "state_update":
+		e.state2(&p.Update, raw)
 	case e.step == working:
 		e.hear(raw)
 		e.stream.observe(&p.Update, raw)
@@ -57,6 +60,8 @@ func (e *exchange) answered(m *message, raw []byte) {
 		return // not ours: all of ours are texts
 	}
 	switch {
+	case id == e.promptID() && e.session.hello.Version == second && m.Error == nil:
+		e.reply.accepted = true
 	case id == e.promptID():
 		e.finished(m, raw)
 	case id == idStart && e.step == starting:
@@ -89,8 +94,8 @@ func (e *exchange) initialized(m *message) {
 	switch v := e.session.hello.Version; {
 	case v == 0:
 		e.fail(refused(e, "it does not name the version of the protocol that it speaks"))
-	case v != speaks:
-		e.fail(refused(e, "it speaks another version of the protocol than "+itoa(speaks)+": "+itoa(v)))
+	case v != first && (v != second || e.client.Protocol != second):
+		e.fail(refused(e, fmt.Sprintf("it speaks version %d of the protocol, and we speak %d", v, first)))
 	case !e.followed:
 		e.opens()
 	default:
@@ -192,7 +197,7 @@ func (e *exchange) late(why string, now time.Time) {
 	if e.step == starting && e.client.Start > 0 {
 		v = refused(e, why+", and may be no ACP agent")
 	}
-	e.run.End(v, now)
+	e.run.Kill(v, now) // it has nothing to finish
 }
 
 func (e *exchange) startBound() time.Duration {

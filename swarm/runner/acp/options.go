@@ -16,6 +16,7 @@ func options() []runner.Option {
 	return []runner.Option{
 		key("start_timeout", "time", "How long the program may take to answer initialize.", aTime),
 		key("silence", "time", "How long it may say nothing before its model counts as away, and the turn is tried again.", aTime),
+		key("protocol", "1 or 2", "The version of the protocol to ask for; version 2 is a draft that no client of today offers.", aVersion),
 		key("late_tools", "true or false", "It starts MCP servers with the first prompt.", aBool),
 		key("late_replay", "true or false", "After session/load the replay goes on behind the answer.", aBool),
 		key("stays", "true or false", "It does not end when its input is closed.", aBool),
@@ -36,6 +37,13 @@ func aTime(v any) error {
 	text, ok := v.(string)
 	if d, err := time.ParseDuration(text); !ok || err != nil || d <= 0 {
 		return errors.New("want a time, such as 60s")
+	}
+	return nil
+}
+
+func aVersion(v any) error {
+	if n, ok := v.(int); !ok || n != first && n != second {
+		return errors.New("want 1 or 2")
 	}
 	return nil
 }
@@ -102,6 +110,8 @@ func (c Client) changedBy(all map[string]any) (changed Client, rest map[string]a
 		switch name {
 		case "start_timeout":
 			c.Start = d
+		case "protocol":
+			c.Protocol, _ = v.(int)
 		case "silence":
 			c.Silence = d
 		case "late_tools":

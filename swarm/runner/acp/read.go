@@ -1,6 +1,7 @@
 package acp
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 )
@@ -11,13 +12,10 @@ import (
 
 // initialized is the answer to initialize.
 type initialized struct {
-	Version int `json:"protocolVersion"`
-	Agent   struct {
-		Name    string `json:"name"`
-		Title   string `json:"title"`
-		Version string `json:"version"`
-	} `json:"agentInfo"`
-	Can struct {
+	Version int       `json:"protocolVersion"`
+	Agent   agentInfo `json:"agentInfo"`
+	Info    agentInfo `json:"info"` // of version 2
+	Can     struct {
 		Load bool `json:"loadSession"`
 		MCP  struct {
 			HTTP bool `json:"http"`
@@ -37,10 +35,20 @@ type initialized struct {
 	} `json:"_meta"`
 }
 
+// agentInfo is what a client calls itself.
+type agentInfo struct {
+	Name    string `json:"name"`
+	Title   string `json:"title"`
+	Version string `json:"version"`
+}
+
+// version is that of the client.
+func (i *initialized) version() string { return cmp.Or(i.Agent.Version, i.Info.Version) }
+
 // resumes tells whether a session of an earlier process can be resumed without its replay.
 func (i *initialized) resumes() bool {
 	_, ok := i.Can.Session["resume"]
-	return ok
+	return ok || i.Version >= second
 }
 
 // opened is the answer to session/new, session/load and session/resume.
@@ -57,6 +65,7 @@ type opened struct {
 	} `json:"models"`
 	Settings []struct {
 		ID       string          `json:"id"`
+		Name     string          `json:"configId"` // its id in version 2
 		Category string          `json:"category"`
 		Value    json.RawMessage `json:"currentValue"`
 	} `json:"configOptions"`
@@ -75,9 +84,9 @@ func (o *opened) fullMode(name string) string {
 // setting is the value of the setting of that category, or "".
 func (o *opened) setting(category string) (id, value string) {
 	for _, s := range o.Settings {
-		if s.Category == category || s.Category == "" && s.ID == category {
+		if s.Category == category || s.Category == "" && cmp.Or(s.ID, s.Name) == category {
 			_ = json.Unmarshal(s.Value, &value) // not all are text
-			return s.ID, value
+			return cmp.Or(s.ID, s.Name), value
 		}
 	}
 	return "", ""
@@ -121,6 +130,12 @@ type update struct {
 		Currency string  `json:"currency"`
 	} `json:"cost"`
 	Meta meta `json:"_meta"`
+
+	// Of version 2 only.
+	Message    string `json:"messageId"`
+	State      string `json:"state"`
+	StopReason string `json:"stopReason"`
+	Error      *fault `json:"error"`
 }
 
 // toolFields are the fields of a tool call; an update has those that changed.
@@ -174,6 +189,14 @@ type permissionAsked struct {
 	} `json:"toolCall"`
 	Options []option `json:"options"`
 	Meta    meta     `json:"_meta"`
+
+	Title   string `json:"title"` // the rest is of version 2
+	Subject struct {
+		Type     string          `json:"type"` // tool_call or command
+		ToolCall json.RawMessage `json:"toolCall"`
+		Command  string          `json:"command"`
+		ID       string          `json:"toolCallId"`
+	} `json:"subject"`
 }
 
 // An option is an answer that the client offers.

@@ -15,6 +15,7 @@ type stream struct {
 	partial bool // emit the pieces of texts too
 	emit    func(*streamjson.Event)
 
+	message string          // the id of the message that is being written, where the client has ids
 	text    strings.Builder // of the message that is being written
 	thought strings.Builder
 	last    string // the last finished message
@@ -40,7 +41,9 @@ func (s *stream) observe(u *update, raw []byte) {
 			s.endText(raw)
 			s.thought.WriteString(b.Text)
 		}
-	case "tool_call", "tool_call_update":
+	case "agent_message", "agent_thought":
+		s.message2(u, raw)
+	case "tool_call", "tool_call_update", "tool_call_content_chunk":
 		if u.ID == "" {
 			s.skip(u.Kind, raw)
 			return
@@ -76,6 +79,10 @@ func (s *stream) chunk(u *update, raw []byte) {
 		return
 	}
 	s.endThought(raw)
+	if u.Message != s.message {
+		s.endText(raw)
+		s.message = u.Message
+	}
 	s.text.WriteString(b.Text)
 	if s.partial {
 		s.event(streamjson.Event{Kind: streamjson.KindPartial, Blocks: []streamjson.Block{{Kind: streamjson.BlockText, Text: b.Text}}}, raw)
@@ -142,6 +149,17 @@ func (s *stream) announce(c *toolCall, raw []byte) {
 	s.event(streamjson.Event{Kind: streamjson.KindAssistant, Blocks: []streamjson.Block{{
 		Kind: streamjson.BlockToolUse, ID: c.ID, Name: c.name(), Input: c.input(),
 	}}}, raw)
+}
+
+// deny ends a call that was not permitted.
+func (s *stream) deny(c *toolCall) {
+	if c.ended {
+		return
+	}
+	c.ended = true
+	s.event(streamjson.Event{Kind: streamjson.KindUser, Blocks: []streamjson.Block{{
+		Kind: streamjson.BlockToolResult, ID: c.ID, Text: "not permitted", Failed: true,
+	}}}, nil)
 }
 
 // open tells whether a tool call has no result yet.

@@ -57,6 +57,10 @@ func (c *toolCall) merge(f toolFields, content json.RawMessage, m *meta) {
 		}
 		c.text = strings.Join(texts, "\n")
 	}
+	var piece block // of version 2: it comes behind what came before
+	if lenient(content, &piece) && piece.Content != nil {
+		c.text += piece.Content.Text
+	}
 	c.terminal.WriteString(m.TerminalOutput.Data)
 	if m.TerminalExit != nil {
 		c.failed = m.TerminalExit.Code != 0
