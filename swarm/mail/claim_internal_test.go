@@ -1,6 +1,10 @@
 package mail
 
 import (
+	"errors"
+	"os"
+	"path/filepath"
+	"syscall"
 	"testing"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
@@ -38,5 +42,19 @@ func TestRefuseFindsOutTheProof(t *testing.T) {
 		if j.Proven != signed || j.ByLead() != signed || in.Prompt(j).Message.Proven != signed {
 			t.Errorf("signed %v: proven %v, by the lead %v", signed, j.Proven, j.ByLead())
 		}
+	}
+}
+
+// While Refuse cannot find out whether a message was given up before, no turn may begin with
+// it.
+func TestRefuseNeedsTheDeadLetters(t *testing.T) {
+	in := newInbox(t)
+	j := &Job{Claim: claimed(t, in, dropbox.Task)}
+	dead := filepath.Join(in.Store.Dir(), in.Name, "dead")
+	if err := errors.Join(os.RemoveAll(dead), os.WriteFile(dead, nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if refused, err := in.Refuse(j); refused || !errors.Is(err, syscall.ENOTDIR) {
+		t.Errorf("Refuse = %v, %v, want the error %v", refused, err, syscall.ENOTDIR)
 	}
 }
