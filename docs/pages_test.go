@@ -75,7 +75,7 @@ func TestReadmeLinksToEveryPage(t *testing.T) {
 	}
 }
 
-// code returns the commands that a page shows, one a line.
+// code returns the commands that a page shows, one per line.
 func code(text string) []string {
 	var lines []string
 	for _, m := range fenced.FindAllStringSubmatch(text, -1) {

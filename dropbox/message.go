@@ -64,7 +64,7 @@ type Message struct {
 	Trace    string // id of the message that is the first cause of this one
 	Key      string // the sender's own name for it: delivered once per recipient within 7 days
 	Turn     string // the turn in which it was sent
-	Topic    string // what it was published on; see the package topic
+	Topic    string // the topic of published work; see the package topic
 	Offer    string // id of the publication that this offers to a subscriber
 	Proof    string // see [Proof]
 	Hops     int    // how often programs passed it on; at most [MaxHops]

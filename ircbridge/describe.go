@@ -18,8 +18,8 @@ type status struct {
 	since      time.Time // connected, or not connected, since then
 	why        string    // why not
 	nextTry    time.Time
-	us         irc.State // what the bridge is called there
-	offers     irc.State // what the connection can do, as of its beginning
+	us         irc.State // the bridge's own state there
+	offers     irc.State // the abilities of the connection at its beginning
 	text       int       // the longest text in the project's channel, in bytes
 	style      Style     // in use
 	instead    string    // why it is not the style that was asked for

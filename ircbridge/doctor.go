@@ -22,8 +22,8 @@ type Report struct {
 	Took     time.Duration `json:"took_ns"` // from dialling to the end of the greeting
 	Caps     []string      `json:"caps,omitempty"`
 	Limits   bridge.Limits `json:"limits"`
-	Missing  []string      `json:"missing,omitempty"`  // what the server has not, and what that means
-	Problems []string      `json:"problems,omitempty"` // what does not work with this configuration
+	Missing  []string      `json:"missing,omitempty"`  // missing features of the server, and their effect
+	Problems []string      `json:"problems,omitempty"` // problems with this configuration
 }
 
 // whatFor says what does not work without a capability.

@@ -29,8 +29,8 @@ var hostile = []string{
 	"\ufffd", "\x1b[31m", "\x07", "word",
 }
 
-// TestHostileTexts sends 200 texts, names and topics made of hostile parts, through servers
-// of which one runs the text after a CR as a command.
+// TestHostileTexts sends 200 texts, names and topics made of hostile parts, through several
+// servers; one of them runs the text after a CR as a command.
 func TestHostileTexts(t *testing.T) {
 	texts := make([]string, 200)
 	for i := range texts {

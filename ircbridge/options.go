@@ -67,7 +67,7 @@ type Server struct {
 
 	RegisterTimeout time.Duration // from dialling to the server's greeting; 0 means 60 s
 	PingAfter       time.Duration // the server is asked whether it is there after so long without a line; 0 means 60 s
-	PingTimeout     time.Duration // and is taken for gone after so long without an answer; 0 means 30 s
+	PingTimeout     time.Duration // the connection counts as dead after this long without an answer; 0 means 30 s
 	ProofTimeout    time.Duration // likewise when a line is not proven for so long; 0 means 90 s
 }
 

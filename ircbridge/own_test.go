@@ -52,7 +52,7 @@ func TestAnAgentWithChannels(t *testing.T) {
 	})
 }
 
-// With a nick for each agent, it is only in its own channels.
+// With a nick for each agent, an agent is only in its own channels.
 func TestTheNickOfAnAgentWithChannels(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		s := newScene(t, addr)

@@ -39,7 +39,7 @@ type resume struct {
 type speech struct {
 	l       *link
 	sayings map[string]*saying      // texts on their way, by the id of the message
-	cut     map[*irc.Conn][]*saying // what was on its way when a connection ended
+	cut     map[*irc.Conn][]*saying // texts under way when a connection ended
 	resume  map[string]resume       // of messages that wait again, by id
 	lookups map[string]*lookup      // histories that are being asked for, by target
 	posted  uint64                  // counts sayings

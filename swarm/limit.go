@@ -31,7 +31,7 @@ func (a *agent) liftOpenLimit() {
 }
 
 // tellLimit tells the lead of a limit, once for each hint about an outage. An agent that
-// meets a limit of which the lead was not told, as after a crash, tells.
+// meets an unreported limit, for example after a crash, reports it.
 func (a *agent) tellLimit(account string, l journal.Limit) {
 	if l.Told {
 		return

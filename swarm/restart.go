@@ -19,7 +19,7 @@ type RestartPolicy struct {
 	Disk           time.Duration // wait before the next try after an error of files; 5 s
 }
 
-// A Decision says what follows a failure: wait, or stop.
+// A Decision is the reaction to a failure: wait, or stop.
 type Decision struct {
 	Open   bool          // the breaker opens: no more turns until a person starts the agent
 	After  time.Duration // otherwise: the wait, before jitter

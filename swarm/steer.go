@@ -45,7 +45,7 @@ func (s *Swarm) Pause(agent string, o PauseOrder) error {
 		p.Until = now.Add(o.For)
 	}
 	return s.steer(agent, func(st *journal.Hold) {
-		if s.fromPerson(o.By) || !s.forPerson(journal.Hold{Paused: st.Paused}) { // else an agent could end that pause
+		if s.fromPerson(o.By) || !s.forPerson(journal.Hold{Paused: st.Paused}) { // otherwise an agent could end that pause
 			st.Paused = p
 		}
 	})

@@ -15,7 +15,7 @@ type waits struct {
 // A turnWait is a turn of one agent that waits for the end of a turn of another.
 type turnWait struct {
 	who, whom string
-	turn      <-chan struct{} // of who; closed when that turn has ended, and no process of it waits
+	turn      <-chan struct{} // closed when the turn of who has ended, and no process of it waits
 }
 
 // begin notes that a turn of who waits for the turn of whom, until end is called. It

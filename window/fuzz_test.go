@@ -16,7 +16,7 @@ import (
 type model struct {
 	most   int
 	text   []byte
-	starts []int // of an entry longer than the window: where its kept end begins
+	starts []int // offsets at which the kept end of a long entry begins
 }
 
 func (m *model) add(entry []byte) {

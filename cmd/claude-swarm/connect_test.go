@@ -61,7 +61,7 @@ func TestAnOldNoteLeadsToNoDaemon(t *testing.T) {
 		}
 	}
 
-	// Of who holds the lock the note is believed: its environment may be another.
+	// The note of the process that holds the lock is believed: its environment may differ.
 	release, err := lockDaemon(p.home)
 	if err != nil {
 		t.Fatal(err)

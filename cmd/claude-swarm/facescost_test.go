@@ -14,8 +14,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// All faces say that the cost of a client that tells none is unknown, and that a sum in
-// which it is missing is only a part. No face says 0.
+// All faces show the cost of a client that reports none as unknown, and a sum without it as
+// incomplete. No face shows 0.
 func TestAllFacesSayThatACostIsUnknown(t *testing.T) {
 	p, store := projectWithMail(t, "{coder: , reviewer: }")
 	turns := runScripted(t, p, store, map[string]string{"coder": "@say done", "reviewer": "@cost 0.5\n@say done"})

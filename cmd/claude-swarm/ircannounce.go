@@ -78,8 +78,8 @@ func gist(m *dropbox.Message) string {
 	return screen.Cut(screen.OneLine(text), 100)
 }
 
-// tagged is an alert that begins with a word in brackets, by what its key says it is
-// about.
+// tagged returns an alert with a word in brackets at its beginning; the key of the alert
+// decides the word.
 func tagged(m *dropbox.Message) string {
 	what, _, _ := strings.Cut(m.Key, ":")
 	tag := "[ALERT]"
@@ -138,8 +138,8 @@ func howShown(mo mail.Announcement) bridge.Announcement {
 	return bridge.Said
 }
 
-// announced says where an announcement is shown: by the first rule of the configuration that
-// fits, else as is usual.
+// announced returns the channels of an announcement: by the first matching rule of the
+// configuration, otherwise by default.
 func announced(i *config.IRC, mo mail.Announcement) []shownLine {
 	var shown []shownLine
 	add := func(channel string, how bridge.Announcement, text ...string) {

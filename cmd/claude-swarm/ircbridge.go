@@ -181,11 +181,11 @@ type ircService struct {
 	log     *slog.Logger
 
 	off     bool                        // no bridge is run
-	trouble word                        // what the status is to say
+	trouble word                        // for the status
 	names   atomic.Pointer[config.File] // the configuration whose names are in force
 
 	mu      sync.Mutex
-	running config.IRC // what the bridge that runs was told
+	running config.IRC // the configuration of the running bridge
 	keys    map[string]string
 	cancel  context.CancelFunc
 	ended   chan struct{} // closed when it has

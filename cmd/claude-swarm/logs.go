@@ -159,8 +159,8 @@ func follow(c *cli.Context, filter swarm.Filter, told func(swarm.FeedEvent), mor
 	return readOn(c.Context, events, tick.C, told, more)
 }
 
-// readOn is follow with the events and the ticks of the caller. It calls more before it tells
-// of an event, so the line that an event is about has been read by then; a piece of text is no
+// readOn is follow with the events and the ticks of the caller. It calls more before it
+// passes on an event, so that the event's line has been read by then; a piece of text is no
 // reason to read.
 func readOn(ctx context.Context, events <-chan swarm.FeedEvent, tick <-chan time.Time, told func(swarm.FeedEvent), more func() error) error {
 	for {

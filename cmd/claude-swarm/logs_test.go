@@ -55,7 +55,7 @@ func TestLogPrinter(t *testing.T) {
 	}
 }
 
-// Of a text of which the log keeps only the beginning, all is shown once.
+// A text is shown whole and once, also if the log keeps only its beginning.
 func TestLogPrinterOfLongText(t *testing.T) {
 	var out bytes.Buffer
 	l := &logPrinter{w: &out, live: true, agent: "coder"}

@@ -21,12 +21,12 @@ type logPrinter struct {
 	p     palette
 	agent string
 	open  string   // shown text that is not a line yet
-	ahead []string // printed entries of which the daemon has not told yet
+	ahead []string // printed entries that the daemon has not reported yet
 	gap   bool     // pieces of text were lost since the last line that the daemon reported
 }
 
 // maxAhead bounds the printed entries that wait for the daemon's word. The daemon drops
-// events above the same number, so it never tells of an older entry.
+// events above the same number, so it never reports an older entry.
 const maxAhead = 1024
 
 // logIndent begins the further lines of one entry.
@@ -45,8 +45,8 @@ func (l *logPrinter) more(t *tail) error {
 	return err
 }
 
-// told shows a piece of text, unless the line of that text is printed already or a piece before
-// it is lost. The daemon tells of a line after it has told of all pieces of its text.
+// told shows a piece of text, unless the line of that text is printed already or a piece
+// before it is lost. The daemon reports a line after all pieces of its text.
 func (l *logPrinter) told(ev swarm.FeedEvent) {
 	switch ev.Kind {
 	case swarm.FeedPartial:

@@ -43,7 +43,7 @@ call() { # one of the agents' tools: TO
 type loopWay struct {
 	name string
 	pass string // how the ball is passed on, after loopPrelude
-	arg  string // what the tool call of each turn names
+	arg  string // the argument of each turn's tool call
 	rule bool   // it ends by the rules for messages, before the bound on turns
 }
 
@@ -83,9 +83,9 @@ var loopWays = []loopWay{
 	{"a child that drops a file", `printf '%s\n' "$B" > late-$me; (clean setsid sh -c "sleep 1; mv late-$me .dead-drop/$to/$$.md" >/dev/null 2>&1 &); sleep 1.5`, "", false},
 }
 
-// Two agents that pass a ball on in each of their turns come to an end, whatever way the
-// ball takes: by the rules for messages if it can be traced, otherwise by the limit on
-// turns without a person. The lead is told, and no turn runs afterwards.
+// Two agents that pass a message on in each turn come to an end, by every way that the
+// message can take: by the rules for messages if it can be traced, otherwise by the limit
+// on turns without a person. The lead is told, and no turn runs afterwards.
 func TestLoopsEnd(t *testing.T) {
 	if testing.Short() {
 		t.Skip("real daemons, for many turns")

@@ -68,7 +68,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	case lost == nil && ctx.Err() != nil && errors.Is(err, context.Canceled):
 		return exitInterrupted
 	case lost != nil && (err == nil || errors.Is(err, context.Canceled) || errors.Is(err, lost)):
-		err = cannotPrint(lost) // else the verb knows more about it
+		err = cannotPrint(lost) // otherwise the verb reports more about it
 	}
 	return report(stderr, err)
 }

@@ -54,7 +54,8 @@ elsewhere the lead: a client of your own, for example.` +
 	}
 }
 
-// toolServer returns the command line by which the clients of agents start the tools' server.
+// toolServer returns the command line with which the clients of agents start the tools'
+// server.
 func toolServer(program string) *runner.Server {
 	return &runner.Server{Command: program, Args: []string{"mcp"}}
 }

@@ -19,7 +19,7 @@ func sayIfNobodyWorks(w io.Writer, project string, store *dropbox.Store, to ...s
 		return
 	}
 	listens, moved := false, false
-	if lockHeld(journal.HomeOf(project)) { // else there is no socket to look for
+	if lockHeld(journal.HomeOf(project)) { // otherwise there is no socket
 		if listens = discovery.Listening(project, os.Getenv); !listens {
 			listens, moved = discovery.Elsewhere(project, os.Getenv)
 		}

@@ -51,7 +51,7 @@ func (p picture) String() string { return p.head + "\n" + p.agents + p.tail }
 
 // smaller returns the lines of the status for a screen with a number of rows; 0 is no
 // limit. If they do not fit, each agent gets one line; if that does not fit either, the
-// last agents are left out. The end stays: it says what waits for the person.
+// last agents are left out. The end stays, because it shows the person's tasks.
 func smaller(st swarm.Status, l look, rows int) []string {
 	all := linesOf(draw(st, l).String())
 	if rows < 2 || len(all) <= rows {
@@ -175,7 +175,7 @@ func (l look) writeAgents(w io.Writer, st *view.Status) {
 	})
 }
 
-// writeTail prints what waits for a person. Each part has an empty line before it.
+// writeTail prints the tasks for a person. Each part has an empty line before it.
 func (l look) writeTail(w io.Writer, st *view.Status) {
 	p, now, columns := l.paint, l.now, l.columns
 	if text := costs(st.Cost()); text != "" {

@@ -76,8 +76,8 @@ type recordedProject struct {
 	recorded  map[string]string // folder of each message, by its id
 }
 
-// openRecording copies a recording and puts in what belongs to this machine and this
-// day. The daemon that the test starts ends with the test.
+// openRecording copies a recording and adds the paths of this machine and the present time.
+// The daemon that the test starts ends with the test.
 func openRecording(t *testing.T, recording string) *recordedProject {
 	t.Helper()
 	scratch, err := filepath.EvalSymlinks(t.TempDir())

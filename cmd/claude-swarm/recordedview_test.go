@@ -173,8 +173,8 @@ func topLine(text string) string {
 	return line
 }
 
-// finish lets the daemon do what waits: first as it stands, then also for those who were
-// stopped, paused or at a limit.
+// finish lets the daemon do the waiting work: first in the recorded state, then also for
+// the agents that were stopped, paused or at a limit.
 func (p *recordedProject) finish() {
 	p.run("start")
 	p.await("the claimed mail and the dropped file are done", func() bool {

@@ -10,8 +10,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
 
-// printSent prints the id of the delivered message, or for several a line each with the id
-// and the receiver.
+// printSent prints the id of the delivered message, or, for several, one line per message
+// with the id and the receiver.
 func printSent(c *cli.Context, sent []dropbox.Delivery, waits bool) error {
 	if waits {
 		c.Context.Done() // listen for Ctrl-C from here on: a person who sees the id may type it

@@ -13,8 +13,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/config"
 )
 
-// madeReady runs the program in a folder and returns what its packages made ready before
-// main began, a line for each with the time and the bytes.
+// madeReady runs the program in a folder and returns the initializations of its packages
+// before main began, one line per package with the time and the bytes.
 func madeReady(t *testing.T, dir string, args ...string) string {
 	t.Helper()
 	cmd := exec.Command(ourselves(t), args...)

@@ -51,7 +51,7 @@ func statusNow(c *cli.Context) (st swarm.Status, err error) {
 	return st, err
 }
 
-// offline returns the status as far as the files tell it.
+// offline returns the status from the files.
 func offline(c *cli.Context) (st swarm.Status, err error) {
 	p, err := loadProject(c)
 	if err != nil {

@@ -85,7 +85,7 @@ func waitingText(w mail.Waiting) string {
 	return number(w.Total())
 }
 
-// drops says how many files that were left in a mailbox by hand are not taken in yet.
+// drops returns the number of dropped files that are not taken in yet, as text.
 func drops(n int) string {
 	switch {
 	case n == 0:

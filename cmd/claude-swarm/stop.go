@@ -142,7 +142,7 @@ type stopView struct {
 // A stopOfAgent is the outcome of a stop for one agent.
 type stopOfAgent struct {
 	Agent      string `json:"agent"`
-	Stopped    bool   `json:"stopped"` // else it stops when its turn has ended, which waits for ours
+	Stopped    bool   `json:"stopped"` // otherwise it stops at the end of its turn, which waits for ours
 	*swarm.Cut        // nil where no turn was to be ended
 }
 

@@ -109,7 +109,7 @@ tasktaskta  05:12:00  lead → coder  task  greet
 	}
 }
 
-// A ring of three that all name each other is neither lost nor followed endlessly.
+// A ring of three messages that name each other is neither lost nor followed without end.
 func TestTraceRing(t *testing.T) {
 	at := time.Date(2026, 11, 21, 5, 12, 0, 0, time.UTC)
 	ring := view.NewTrace("x", []*view.TracedMessage{

@@ -25,7 +25,7 @@ type arrivals struct {
 	loop       *loop
 	rec        *record
 	store      *dropbox.Store
-	waiting    []arrival   // what waits for an earlier delivery to end
+	waiting    []arrival   // arrivals that wait for the end of an earlier delivery
 	delivered  chan func() // the end of the delivery that is under way
 	delivering bool
 }

@@ -94,7 +94,7 @@ func (r *orders) command(t Text, m meaning, agents []string) {
 	}
 }
 
-// agentNamed finds the agent that a person named; without such an agent it tells them so.
+// agentNamed finds the agent that a person named; if there is none, it tells the person.
 func (r *orders) agentNamed(t Text, name string, agents []string) (string, bool) {
 	name = strings.ToLower(strings.Trim(name, "@:,"))
 	if slices.Contains(agents, name) {

@@ -52,7 +52,7 @@ type Link interface {
 
 	// Self is the bridge's current name on the network.
 	Self() string
-	// Selves are names by which people speak to the bridge.
+	// Selves are the names with which people address the bridge.
 	Selves() []string
 	// Ours reports whether a name is, or was, one of ours.
 	Ours(name string) bool
@@ -198,10 +198,10 @@ type Saying struct {
 	ID       string // of the message
 	Speaker  string // the mailbox of the speaker
 	Agent    bool   // the speaker is an agent, which may speak under its own name
-	Name     string // what people call its owner
+	Name     string // the name of its owner for people
 	Target   string // a channel or a person
 	Text     string // the whole text, without secrets
-	ReadID   string // by which people read the rest
+	ReadID   string // the id with which people read the rest
 	Answers  string // the server's id of the text that it answers; "" for none
 	Priority Priority
 	Copy     bool      // it shows a message that is safe elsewhere

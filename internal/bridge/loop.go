@@ -10,7 +10,7 @@ import (
 type loop struct {
 	ctx    context.Context // done is the order to end
 	later  chan func()     // results of the work beside the loop
-	events chan func()     // what the link has to tell
+	events chan func()     // reports of the link
 	ended  chan struct{}   // closed when the loop takes no more events
 	work   sync.WaitGroup
 }

@@ -12,7 +12,7 @@ type mail struct {
 	store *dropbox.Store
 	box   *dropbox.Mailbox
 	name  string // of the mailbox, and so of the bridge
-	title string // what people call the network
+	title string // the network's name for people
 	sign  func(m *dropbox.Message, to string) string
 }
 

@@ -23,7 +23,7 @@ type Origin struct {
 	Channel   string       `yaml:"channel,omitempty"` // or the nick of a person, who is told privately
 	About     string       `yaml:"about,omitempty"`   // id of the message that this shows a copy of
 	To        string       `yaml:"to,omitempty"`      // the mailbox that has the message
-	Announces Announcement `yaml:"moment,omitempty"`  // what happened to it
+	Announces Announcement `yaml:"moment,omitempty"`  // the event that it announces
 	Nick      string       `yaml:"nick,omitempty"`    // who said it
 	Account   string       `yaml:"account,omitempty"` // the account that the server vouches for; "" is none
 	MsgID     string       `yaml:"msgid,omitempty"`   // the server's id of the line

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Bounds of what the bridge tells at once, in lines of the network.
+// Limits of a single answer, in lines of the network.
 const (
 	moreLines = 10 // of a message, with `read` and `more`
 	maxAnswer = 20 // of another answer, such as the status

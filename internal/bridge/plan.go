@@ -47,7 +47,7 @@ type plan struct {
 	turn    uint64
 	inARow  int // private messages since the last other one, while one waited
 
-	suspects int  // of those that wait, how many the server may not bear
+	suspects int  // the number of waiting messages after which the server may hang up
 	stale    bool // something may have come since the listing
 	listed   time.Time
 	took     time.Duration // the last listing
@@ -131,7 +131,7 @@ func (p *plan) nextPrivate(ready func(waiter) bool) (w waiter, ok bool) {
 			continue
 		}
 		can := ready(c)
-		blocked[key] = can || c.Failed == 0 // nobody waits for one that the server may not bear
+		blocked[key] = can || c.Failed == 0 // no message waits for one after which the server may hang up
 		if can && (!ok || p.before(c, w)) {
 			w, ok = c, true
 		}
@@ -155,10 +155,10 @@ func (p *plan) nextOther(ready func(waiter) bool) (w waiter, ok bool) {
 		}
 		key := strings.ToLower(c.target)
 		if blocked[key] || c.alone {
-			continue // what came before it comes first; see nextPrivate
+			continue // earlier messages come first; see nextPrivate
 		}
 		if c.err == nil && !ready(c) {
-			blocked[key] = c.Failed == 0 // nobody waits for one that the server may not bear
+			blocked[key] = c.Failed == 0 // no message waits for one after which the server may hang up
 			continue
 		}
 		if c.request != "" {

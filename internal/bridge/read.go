@@ -47,7 +47,7 @@ func (r *orders) read(t Text, id string) {
 	r.rep.tellPage(t, r.rep.fitting(t, lines), moreLines)
 }
 
-// candidates lists the messages that match a part of an id, a line each.
+// candidates lists the messages that match a part of an id, one per line.
 func (r *orders) candidates(err error) []string {
 	several, ok := errors.AsType[*dropbox.AmbiguousError](err)
 	if !ok {

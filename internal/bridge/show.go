@@ -15,7 +15,7 @@ const maxFirst = 240
 type shown struct {
 	name string // whose words they are, by the mailbox
 	text string // any number of lines; secrets are still in it
-	id   string // by which the rest can be read
+	id   string // with which the rest can be read
 }
 
 // A viewer is what show needs to know about the readers.
@@ -23,7 +23,7 @@ type viewer struct {
 	Names
 	mailbox string                      // of the bridge
 	self    string                      // the bridge's name there, as people type it
-	called  func(mailbox string) string // what people call the owner of a mailbox
+	called  func(mailbox string) string // returns the name of a mailbox's owner for people
 }
 
 // show turns a message into the text that people read.

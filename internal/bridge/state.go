@@ -52,7 +52,7 @@ type State struct {
 	Reconnects int            `json:"reconnects"`
 	LastError  string         `json:"last_error,omitempty"`
 	LastAt     time.Time      `json:"last_error_at,omitzero"`
-	Warnings   []string       `json:"warnings,omitempty"` // what a person should look at
+	Warnings   []string       `json:"warnings,omitempty"` // problems for a person to look at
 }
 
 // Limits are the server's limits, in bytes and lines; 0 means not known or not offered.

@@ -102,7 +102,7 @@ func (c Chat) post(t dropbox.Type, note bridge.Origin, to, text string) (sent dr
 		return sent, "", errors.New("the text is empty")
 	}
 	body := strings.TrimRight(text, "\n")
-	if len(body) < c.client.Rules.BodyLimit() { // else there is no room for a newline
+	if len(body) < c.client.Rules.BodyLimit() { // otherwise there is no room for a newline
 		body += "\n"
 	}
 	m := &dropbox.Message{To: []string{ircbridge.Name}, Type: t, Body: []byte(body), Extra: note.Extra(ircbridge.Name)}

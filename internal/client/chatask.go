@@ -39,8 +39,8 @@ func (c Chat) alert(what, id, at, text string) error {
 	return err
 }
 
-// AwaitPeople waits for the answer to an inquiry, and files it. It returns nil when none
-// comes in time, and tells people so.
+// AwaitPeople waits for the answer to an inquiry, and files it. It returns nil when no
+// answer comes in time, and tells people so.
 func (c Chat) AwaitPeople(ctx context.Context, sent dropbox.Delivery, at string, patience time.Duration) (*dropbox.Message, error) {
 	wait, err := c.client.Wait([]dropbox.Delivery{sent})
 	if err != nil {

@@ -26,7 +26,7 @@ const noAnswerAfter = 10 * time.Second
 type NoAnswerError struct {
 	Sent   dropbox.Delivery
 	Bounce *dropbox.Message // the daemon's word, if it came
-	State  dropbox.State    // else: dead, refused, or done without an answer
+	State  dropbox.State    // otherwise dead, refused, or done without an answer
 	Reason string           // of a dead or refused message; "" when none is kept
 }
 
@@ -127,7 +127,7 @@ func watchFolder(dir string) (wakes <-chan struct{}, stop func()) {
 	var failures chan error
 	watcher, err := fsnotify.NewWatcher()
 	if err == nil {
-		_ = watcher.Add(dir) // else the clock does the work
+		_ = watcher.Add(dir) // without a watch the clock does the work
 		events, failures = watcher.Events, watcher.Errors
 	}
 	// The caller waits for it in stop.

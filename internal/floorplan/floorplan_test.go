@@ -156,8 +156,8 @@ func TestNoRoomWithoutAName(t *testing.T) {
 
 // heavy are parts of the paths of packages that every start of the program would wait for.
 // The library of the command line has a Markdown parser, for pages that we do not make. The
-// official SDK of MCP makes ready what servers with HTTP and logins need: half as much as an
-// empty program takes in all. The others belong into further programs.
+// official SDK of MCP initializes the parts for servers with HTTP and logins, which costs
+// half the start of an empty program. The others belong in other programs.
 var heavy = []string{
 	"md2man", "blackfriday", "modelcontextprotocol", "jsonschema", "encoding/gob",
 	"nats-io", "opentelemetry", "protobuf", "prometheus",

@@ -143,7 +143,7 @@ func turnText(t *turn, r *journal.Receipt, h head, body []byte) string {
 	return b.String()
 }
 
-// idOf is the id in the name of a message: what follows the last dash.
+// idOf returns the id in the name of a message: the part after the last dash.
 func idOf(base string) string {
 	name := path.Base(base)
 	return name[strings.LastIndexByte(name, '-')+1:]

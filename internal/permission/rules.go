@@ -33,9 +33,9 @@ type Rules struct {
 // maxLine bounds the command lines that are compared with patterns, in bytes.
 const maxLine = 64 << 10
 
-// Decide says what becomes of a tool call: Allow, Ask or Deny. The rule is the entry that
-// decided, or the entries, with commas, where a command line has several commands; it is ""
-// where no entry did.
+// Decide returns the decision about a tool call: Allow, Ask or Deny. The rule is the entry
+// that decided, or the entries, with commas, where a command line has several commands; it
+// is "" where no entry did.
 func (r Rules) Decide(req runner.PermissionRequest) (answer Answer, rule string) {
 	c := &call{PermissionRequest: req}
 	for _, p := range req.Paths {

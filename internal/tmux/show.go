@@ -57,7 +57,7 @@ func (s *Server) Show(ctx context.Context, session string, panes []Pane) (Shown,
 		if err := s.create(ctx, session, panes[0]); err == nil {
 			done.Created = true
 			done.Added = append(done.Added, panes[0].Title)
-		} else if there, _ := s.Has(ctx, session); !there { // else another process made it first: use it
+		} else if there, _ := s.Has(ctx, session); !there { // another process made it first: use it
 			return done, err
 		}
 	}

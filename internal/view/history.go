@@ -22,7 +22,7 @@ type PastTurn struct {
 	Reason  string    `json:"reason,omitempty"`
 	Seconds float64   `json:"seconds"`
 	CostUSD float64   `json:"cost_usd"`
-	// CostUnknown says that the client did not tell the cost, or not all of it, or that a
+	// CostUnknown says that the client did not report the cost, or not all of it, or that a
 	// person's own session did the turn. CostUSD is the part that is known.
 	CostUnknown bool             `json:"cost_unknown,omitempty"`
 	Receipt     *journal.Receipt `json:"receipt,omitempty"` // of a turn that ended well
@@ -42,7 +42,7 @@ type History struct {
 // KnownUSD is the cost of the turn, in US dollars; nil where nothing of it is known.
 func (t PastTurn) KnownUSD() *float64 { return journal.KnownUSD(t.CostUSD, t.CostUnknown) }
 
-// MarshalJSON writes null for a cost of which nothing is known.
+// MarshalJSON writes null for an unknown cost.
 func (t PastTurn) MarshalJSON() ([]byte, error) {
 	type plain PastTurn
 	return json.Marshal(struct {
@@ -51,7 +51,7 @@ func (t PastTurn) MarshalJSON() ([]byte, error) {
 	}{plain(t), t.KnownUSD()})
 }
 
-// MarshalJSON writes null for a cost of which nothing is known.
+// MarshalJSON writes null for an unknown cost.
 func (h History) MarshalJSON() ([]byte, error) {
 	type plain History
 	return json.Marshal(struct {

@@ -9,7 +9,7 @@ type Holdup struct {
 	Agent string      `json:"agent"`
 	State swarm.State `json:"state"`
 	Why   string      `json:"why"`
-	Next  string      `json:"next"` // what happens next, or what to type
+	Next  string      `json:"next"` // the next event, or the command to type
 }
 
 // HoldupOf returns the hold-up of an agent; nil for none. An agent that works is held up

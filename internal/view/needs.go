@@ -39,10 +39,10 @@ type Need struct {
 	Count  int        `json:"count"`  // of messages
 	Since  *time.Time `json:"since"`
 	Why    string     `json:"why"`
-	Next   string     `json:"next"` // what to type
+	Next   string     `json:"next"` // the command to type
 }
 
-// needs lists what waits for a person, by kind, and within a kind in the order of the status.
+// needs lists the needs of a person, by kind, and within a kind in the order of the status.
 func needs(st swarm.Status) []Need {
 	list := []Need{}
 	add := func(n Need) {
@@ -69,7 +69,7 @@ func needs(st swarm.Status) []Need {
 		case lacksDaemon(st, a):
 		case a.State == swarm.Stopped:
 			about.Kind = NeedStopped
-		case a.State == swarm.Asking && strings.HasPrefix(a.Next, "claude-swarm "): // else the agent continues unaided
+		case a.State == swarm.Asking && strings.HasPrefix(a.Next, "claude-swarm "): // otherwise the agent continues unaided
 			about.Kind = NeedAnswer
 		case a.State == swarm.Away && a.Next != "":
 			about.Kind = NeedSession

@@ -79,7 +79,7 @@ type Trace struct {
 	Copies int              `json:"-"` // of the messages
 }
 
-// MarshalJSON writes null for a cost of which nothing is known.
+// MarshalJSON writes null for an unknown cost.
 func (t Trace) MarshalJSON() ([]byte, error) {
 	type plain Trace
 	return json.Marshal(struct {

@@ -15,7 +15,7 @@ const Remembered = 1000
 type Mark struct {
 	ID   string // the server's msgid; "" where only the time is known
 	Time time.Time
-	Sum  uint64 // of a text without id, see [Sum]; 0 is not known
+	Sum  uint64 // of a text without id, see [Sum]; 0: unknown
 }
 
 // Sum is a checksum of speaker and text, so that a text without an id that a bouncer plays back

@@ -27,7 +27,7 @@ func (c *Cost) add(l LedgerLine) {
 	}
 }
 
-// MarshalJSON writes null for an amount of which nothing is known.
+// MarshalJSON writes null for an unknown amount.
 func (c Cost) MarshalJSON() ([]byte, error) {
 	type plain Cost
 	return json.Marshal(struct {

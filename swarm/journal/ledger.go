@@ -33,8 +33,8 @@ type LedgerLine struct {
 	Seconds float64   `json:"seconds"`
 	Tokens  Tally     `json:"tokens"`
 	CostUSD float64   `json:"cost_usd"`
-	// CostUnknown says that the client did not tell the cost, or not all of it; CostUSD is
-	// the part that is known.
+	// CostUnknown says that the client did not report the cost, or not all of it; CostUSD
+	// is the part that is known.
 	CostUnknown bool    `json:"cost_unknown,omitempty"`
 	Model       string  `json:"model,omitempty"`
 	Session     string  `json:"session,omitempty"`
@@ -43,8 +43,8 @@ type LedgerLine struct {
 	ByLead      bool    `json:"by_lead,omitempty"` // its message was proven to be the lead's
 }
 
-// IsCostUnknown reports whether the cost of the turn is unknown: its client did not tell it,
-// or a person's own session did the turn.
+// IsCostUnknown reports whether the cost of the turn is unknown: its client did not report
+// it, or a person's own session did the turn.
 func (l LedgerLine) IsCostUnknown() bool { return l.CostUnknown || l.Via == ViaAttach }
 
 // MaxLastText bounds the last words in the ledger and the status, in runes.

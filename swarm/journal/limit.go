@@ -25,7 +25,7 @@ type Limit struct {
 	Tries int       `json:"tries,omitempty"` // parkings in a row, of an open one
 	Over  bool      `json:"over,omitempty"`
 	Why   string    `json:"why"`
-	Hint  string    `json:"hint,omitempty"` // what a person can do about it
+	Hint  string    `json:"hint,omitempty"` // the next step for a person
 	Agent string    `json:"agent,omitempty"`
 	Told  bool      `json:"told,omitempty"`    // the lead knows
 	Hints []string  `json:"told_of,omitempty"` // of this outage: the lead was told with these hints

@@ -58,7 +58,7 @@ type Attempt struct {
 	CostUnknown bool `yaml:"cost_unknown,omitempty" json:"cost_unknown,omitempty"`
 }
 
-// MarshalJSON writes null for a cost of which nothing is known.
+// MarshalJSON writes null for an unknown cost.
 func (a Attempt) MarshalJSON() ([]byte, error) {
 	type plain Attempt
 	return json.Marshal(struct {

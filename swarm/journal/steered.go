@@ -40,7 +40,7 @@ func (h Home) SteeredIn(turn string) ([]SteeredNote, error) {
 	var all []SteeredNote
 	for lines := bufio.NewScanner(strings.NewReader(string(data))); lines.Scan(); {
 		var n SteeredNote
-		if json.Unmarshal(lines.Bytes(), &n) == nil { // else the line was cut off: the message was not brought
+		if json.Unmarshal(lines.Bytes(), &n) == nil { // otherwise the line was cut off: the message was not brought
 			all = append(all, n)
 		}
 	}

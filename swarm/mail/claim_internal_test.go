@@ -10,8 +10,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// Refuse finds out whether a message that it lets pass has a proof; the prompt and the
-// receipt say so.
+// Refuse finds out whether a message that may pass has a proof; the prompt and the receipt
+// show it.
 func TestRefuseFindsOutTheProof(t *testing.T) {
 	in := newInbox(t)
 	if err := in.Tokens.Add(dropbox.Lead); err != nil {

@@ -35,7 +35,7 @@ func (in *Inbox) finishCommitted(e dropbox.Entry) error {
 }
 
 // FinishFailure puts back a message whose attempt failed, with its end in the record: a
-// crash cut off what follows that.
+// crash cut off the steps after that.
 func (in *Inbox) FinishFailure(j *Job, maxFailures int) error {
 	line := j.Rec.Line() // the ledger may lack it, and takes it only once
 	line.From, line.Subject = j.Claim.Message.From, j.Claim.Message.Subject

@@ -67,7 +67,7 @@ func (a *Account) Resumed() {
 }
 
 // BaseCost is the client's running total before it got the prompt, in US dollars, as the
-// client tells it.
+// client reports it.
 func (a *Account) BaseCost(usd float64) {
 	if a.kind.Cost == CostOfSession {
 		a.cost.usd, a.cost.unbased = usd, false

@@ -76,7 +76,7 @@ type link struct {
 	stream *bytes.Buffer   // the bytes that the client has received
 	dead   [2]bool         // swallows for good; guarded by the proxy's mutex, as is left
 	left   bool            // the client has hung up
-	late   bool            // what the client has sent stands still
+	late   bool            // the bytes from the client are held
 	gone   chan struct{}   // closed at its end
 	once   sync.Once
 }

@@ -154,7 +154,7 @@ func (r *runner) runPackage(ctx context.Context, t target, chosen []mutant) erro
 				f, err := b.judge(ctx, m)
 				if err == nil {
 					f.State = r.states.of(m, f.Verdict)
-					if f.Verdict != escaped || !r.quick { // else it is not known for sure
+					if f.Verdict != escaped || !r.quick { // otherwise the verdict is not certain
 						err = r.memory.add(f)
 					}
 				}

@@ -14,7 +14,7 @@ import (
 	"sync"
 )
 
-// A memory keeps findings in a file, one a line, so that a run can be interrupted.
+// A memory keeps findings in a file, one per line, so that a run can be interrupted.
 type memory struct {
 	mu   sync.Mutex
 	file *os.File

@@ -106,12 +106,12 @@ type client struct {
 	getenv     func(string) string
 	cwd        string
 	mcp        []string // names of the MCP servers
-	asked      int      // how often mcp_status was; it belongs to the reader of stdin
+	asked      int      // number of mcp_status requests so far; it belongs to the reader of stdin
 	stderr     io.Writer
 	out        *printer
 	inbox      *inbox
 	born       time.Time
-	exit       chan int               // what the process exits with; the first one counts
+	exit       chan int               // the exit status; the first one counts
 	delay      time.Duration          // before each result
 	deaf       atomic.Bool            // @hang and @spin hear nothing
 	leaving    atomic.Bool            // SIGINT: the process ends with the turn

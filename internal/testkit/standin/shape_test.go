@@ -154,7 +154,7 @@ func testShapes(t *testing.T, version string, real, older shapes) {
 			continue
 		}
 		want, ok := real[sort]
-		known := ok // what it may have besides
+		known := ok // the further keys that it may have
 		if !ok {
 			want, ok = older[sort]
 		}

@@ -31,10 +31,10 @@ type turn struct {
 	began   time.Time
 	prompt  prompt
 	first   string   // first line of the body
-	steps   []Step   // what is still to do
+	steps   []Step   // the remaining steps
 	said    string   // the last text
-	more    []string // what turns after this one say that no prompt began
-	steered []prompt // what came while a tool ran
+	more    []string // the texts of later turns that no prompt began
+	steered []prompt // prompts that came while a tool ran
 	command string   // the slash command that the prompt is, without the slash
 	inTool  bool     // the last step was a tool, which an interrupt names
 	denials []denial
@@ -42,13 +42,13 @@ type turn struct {
 	// The request that answers at the moment; message is "" between two.
 	message, request string
 	filled           tokens // its usage, which all its lines carry
-	counted          bool   // by the API: nothing is to be guessed
+	counted          bool   // by the API, so no estimate is needed
 	blocks           int    // in it so far, for the partial events
 	used             tokens
 	requests         int
 
 	spent float64  // what the requests cost, in US dollars
-	cost  *float64 // what @cost says instead
+	cost  *float64 // the cost that @cost sets instead
 }
 
 // turn runs the waiting prompts: those that the session knows are only acknowledged, the

@@ -17,7 +17,7 @@ import (
 // A volume is a small, separate file system that contains a project.
 type volume struct {
 	dir   string
-	names bool // what it lacks is names for further files, not bytes
+	names bool // it runs out of file names, not of bytes
 	files int  // that took the names
 }
 
