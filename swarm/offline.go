@@ -37,7 +37,7 @@ func Offline(home journal.Home, store *dropbox.Store, p Plan, project string, no
 	}
 	for _, spec := range p.Agents {
 		a := AgentStatus{
-			Name: spec.Name, Role: spec.Role, Backend: spec.Backend, Channels: append([]string{}, spec.Channels...), State: Stopped, Activity: "paused",
+			Name: spec.Name, Role: spec.Role, Tags: append([]string{}, spec.Tags...), Backend: spec.Backend, Channels: append([]string{}, spec.Channels...), State: Stopped, Activity: "paused",
 			Why: WhyNoDaemon, Next: "claude-swarm start", CostUSD: sums.Cost(spec.Name, now),
 		}
 		if l, ok := sums.Last(spec.Name); ok {

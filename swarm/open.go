@@ -104,7 +104,7 @@ func (s *Swarm) newMember(spec Spec, p journal.LogPolicy) (*member, error) {
 	}
 	a := &agent{deps: &s.deps, name: spec.Name, wakeup: newWakeup(), log: s.log.With(keyAgent, spec.Name), hidden: turn.NewSecrets(s.mail.Secrets)}
 	a.control.spec = spec
-	a.view.s = AgentStatus{Name: spec.Name, Role: spec.Role, Backend: spec.Backend, Channels: append([]string{}, spec.Channels...), State: Starting, Since: new(time.Now().UTC())}
+	a.view.s = AgentStatus{Name: spec.Name, Role: spec.Role, Tags: append([]string{}, spec.Tags...), Backend: spec.Backend, Channels: append([]string{}, spec.Channels...), State: Starting, Since: new(time.Now().UTC())}
 	a.inbox = &mail.Inbox{
 		Service: s.mail, Name: spec.Name, Box: box, Log: a.log, Hidden: a.hidden,
 		AgentLog: journal.OpenAgentLog(s.home, spec.Name, p, s.feed.line(spec.Name), s.mail.Note),

@@ -82,7 +82,8 @@ type Spec struct {
 	Name    string
 	Role    string
 	Zone    string
-	Backend string // key of Options.Backends; "" means the only one there is
+	Tags    []string // what it is good at, in words; to others they are addresses
+	Backend string   // key of Options.Backends; "" means the only one there is
 	// Client has the settings for the backend: command, folder, system text, model,
 	// permissions, time limits.
 	Client runner.Spec

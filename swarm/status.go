@@ -97,9 +97,10 @@ type LeadStatus struct {
 // AgentStatus is a picture of one agent. Every picture has every key, so that a program can
 // name it: an unknown value is empty or null.
 type AgentStatus struct {
-	Name    string `json:"name"`
-	Role    string `json:"role"`
-	Backend string `json:"backend"`
+	Name    string   `json:"name"`
+	Role    string   `json:"role"`
+	Tags    []string `json:"tags"`
+	Backend string   `json:"backend"`
 	// Channels are the channels of IRC in which it and people talk, the main one first.
 	Channels []string   `json:"channels"`
 	State    State      `json:"state"`

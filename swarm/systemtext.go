@@ -84,6 +84,7 @@ and doing, after failed attempts, and when context grows long.
 		}
 	}
 	others := slices.DeleteFunc(slices.Clone(p.Agents), func(o Spec) bool { return o.Name == s.Name })
+	tagged := false
 	for _, o := range others {
 		fmt.Fprintf(&b, "%s", o.Name)
 		switch {
@@ -96,7 +97,14 @@ and doing, after failed attempts, and when context grows long.
 		default:
 			b.WriteString(" is another agent")
 		}
+		if len(o.Tags) > 0 {
+			fmt.Fprintf(&b, " (@%s)", strings.Join(o.Tags, " @"))
+			tagged = true
+		}
 		b.WriteString(".\n")
+	}
+	if tagged {
+		b.WriteString("@ marks a tag: mail to @TAG goes to each of them that has it.\n")
 	}
 	fmt.Fprintf(&b, "\nYour notes and drafts belong in %s/work/.\n", mailbox)
 	if s.Client.System != "" {

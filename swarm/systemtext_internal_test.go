@@ -45,6 +45,8 @@ func TestSystemTextGolden(t *testing.T) {
 	golden(t, "prompt/system-channels.txt", systemText(all[0], Plan{Agents: all, IRC: "#project-x"}, "/home/dev/project/.dead-drop/coder"))
 	all[0].Channels, all[0].Tools = nil, true
 	golden(t, "prompt/system-tools.txt", systemText(all[0], Plan{Agents: all}, "/home/dev/project/.dead-drop/coder"))
+	all[2].Tags = []string{"go", "docs"}
+	golden(t, "prompt/system-tags.txt", systemText(all[0], Plan{Agents: all}, "/home/dev/project/.dead-drop/coder"))
 	named := systemText(all[0], Plan{Agents: all, Names: mail.Names{LeadName: "opus-orange"}}, "/home/dev/project/.dead-drop/coder")
 	if want := "opus-orange is the person who steers; ask opus-orange when"; !strings.Contains(named, want) || strings.Contains(named, "\nlead is") {
 		t.Errorf("a lead with a name is not told of by that name alone:\n%s", named)

@@ -54,7 +54,7 @@ func (v *view) limited(l *LimitStatus) {
 func (v *view) described(s Spec) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.s.Role, v.s.Backend, v.s.Channels = s.Role, s.Backend, append([]string{}, s.Channels...)
+	v.s.Role, v.s.Backend, v.s.Channels, v.s.Tags = s.Role, s.Backend, append([]string{}, s.Channels...), append([]string{}, s.Tags...)
 }
 
 // state is the state of the agent.

@@ -5,12 +5,14 @@ import (
 	_ "embed"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/client"
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/internal/view"
 )
@@ -279,6 +281,12 @@ func (f *finder) agents(also ...string) {
 	}
 	for _, a := range p.file.Agents {
 		f.offer(a.Name, a.Role)
+	}
+	if slices.Contains(also, dropbox.All) {
+		tags := p.file.Tags()
+		for _, tag := range slices.Sorted(maps.Keys(tags)) {
+			f.offer(client.TagMark+tag, strings.Join(tags[tag], ", "))
+		}
 	}
 	for _, name := range also {
 		f.offer(name, map[string]string{dropbox.Lead: "the one who steers", dropbox.All: "every agent"}[name])

@@ -71,6 +71,20 @@ func unknownAgent(name string, near []string, next string) error {
 		"no agent named %q here; did you mean %s?", name, strings.Join(near, " or "))
 }
 
+// unknownTag is about a tag that no agent has. next is what to type with the right address for
+// %s.
+func unknownTag(e *client.TagError, next string) error {
+	switch {
+	case len(e.Near) > 0:
+		next = strings.Replace(next, "%s", e.Near[0], 1)
+	case len(e.Tags) > 0:
+		next = strings.Replace(next, "%s", client.TagMark+e.Tags[0], 1)
+	default:
+		next = "tags: [frontend] for an agent in " + config.Name + ", then claude-swarm reload"
+	}
+	return fail(exitUnknown, next, "%w", e)
+}
+
 // exitCode finds the exit status of an error by its kind. An explicit one wins.
 func exitCode(err error) int {
 	if err == nil {

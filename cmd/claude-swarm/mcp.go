@@ -112,7 +112,7 @@ func openCaller(path string) (*mcpserver.Caller, error) {
 func planForTools(file *config.File) swarm.Plan {
 	plan := swarm.Plan{Names: mail.Names{Lead: file.Lead, LeadName: file.LeadName}}
 	for _, a := range file.Agents {
-		plan.Agents = append(plan.Agents, swarm.Spec{Name: a.Name, Role: a.Role, Zone: a.Zone, Backend: a.Backend, Attached: a.Attached, Client: runner.Spec{Dir: a.Cwd}})
+		plan.Agents = append(plan.Agents, swarm.Spec{Name: a.Name, Role: a.Role, Zone: a.Zone, Tags: a.Tags, Backend: a.Backend, Attached: a.Attached, Client: runner.Spec{Dir: a.Cwd}})
 	}
 	return plan
 }

@@ -218,6 +218,8 @@ func (p *post) recipients(list, next string) ([]string, error) {
 	names, err := p.Recipients(list)
 	if unknown, ok := errors.AsType[*swarm.UnknownAgentError](err); ok {
 		return nil, unknownAgent(unknown.Name, unknown.Near, next)
+	} else if tag, ok := errors.AsType[*client.TagError](err); ok {
+		return nil, unknownTag(tag, next)
 	} else if err != nil {
 		return nil, fail(exitUnknown, "claude-swarm status", "%w", err)
 	}

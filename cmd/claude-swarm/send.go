@@ -22,8 +22,9 @@ func sendCommand() *cli.Command {
 the disk for good; for several agents a line each, with the name behind the id.
 No daemon is needed for that; the message waits for one.
 
-AGENT is the name of an agent, several with commas between them, all, or lead,
-who is human, operator and supervisor as well.
+AGENT is the name of an agent, several with commas between them, all, @TAG for
+every agent with that tag, or lead, who is human, operator and supervisor as
+well.
 TEXT is one message, its words joined with spaces; - reads it from standard
 input. Inside an agent's turn the sender is that agent, else the lead.
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/client"
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/internal/view"
 	"github.com/claude-swarm/claude-swarm/swarm"
@@ -160,6 +161,9 @@ func details(a view.Agent, now time.Time) []tableLine {
 	var lines []tableLine
 	if a.Message != nil && a.Why != "" {
 		lines = append(lines, tableLine{screen.OneLine(a.Why), true})
+	}
+	if len(a.Tags) > 0 {
+		lines = append(lines, tableLine{client.TagMark + strings.Join(a.Tags, " "+client.TagMark), true})
 	}
 	if text := drops(a.Drops); text != "" {
 		lines = append(lines, tableLine{text, true})

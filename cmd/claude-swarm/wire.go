@@ -104,6 +104,7 @@ func specOf(f *config.File, a config.Agent) swarm.Spec {
 		Name:    a.Name,
 		Role:    a.Role,
 		Zone:    a.Zone,
+		Tags:    a.Tags,
 		Backend: a.Backend,
 		Client: runner.Spec{
 			Command:         a.Command,

@@ -13,7 +13,7 @@
 //	chat, chatask, chatread   IRC, as the caller uses it: mail for the bridge, files of the bridge
 //	wait, answer, forward     what comes after a message
 //	topics, task              published work; a task in a line for IRC
-//	send                      envelope, proof, delivery
+//	send, tags                names to mailboxes, envelope, proof, delivery
 //	attach, find, rules       which file, which message, which rule
 //	permission                what an agent may see
 //	client, project, config   the caller, the project, its configuration

@@ -11,9 +11,10 @@ import (
 // A Project is a swarm as a client knows it: its folders, agents and rules.
 type Project struct {
 	Home   journal.Home
-	Store  *dropbox.Store // the caller closes it
-	Agents []string       // in the order of the configuration
-	Lead   string         // the agent that gets the lead's mail; "" is the person
+	Store  *dropbox.Store      // the caller closes it
+	Agents []string            // in the order of the configuration
+	Tags   map[string][]string // the agents with each tag, in the same order
+	Lead   string              // the agent that gets the lead's mail; "" is the person
 
 	LeadName string   // a second name of the person; "" for none
 	CCLead   []string // agents whose messages to others go to the lead as a copy
@@ -49,7 +50,7 @@ func OpenStore(file *config.File) (*dropbox.Store, error) {
 
 // ProjectOf makes a project of its configuration.
 func ProjectOf(file *config.File, store *dropbox.Store) Project {
-	p := Project{Home: journal.HomeOf(file.Dir), Store: store, Agents: file.Names(), Lead: file.Lead, LeadName: file.LeadName, CCLead: file.CCLead(), Rules: PolicyOf(file), IRC: channelsOf(file), Reading: map[string]Reading{}}
+	p := Project{Home: journal.HomeOf(file.Dir), Store: store, Agents: file.Names(), Tags: file.Tags(), Lead: file.Lead, LeadName: file.LeadName, CCLead: file.CCLead(), Rules: PolicyOf(file), IRC: channelsOf(file), Reading: map[string]Reading{}}
 	for _, a := range file.Agents {
 		p.Reading[a.Name] = ReadingOf(a)
 	}

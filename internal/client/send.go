@@ -35,8 +35,9 @@ var ErrAlone = errors.New("there is no agent but the sender")
 var ErrNobody = errors.New("the list of recipients is empty")
 
 // Recipients are the names in a list with commas, checked: agents, lead or another
-// name of it ([swarm.Plan.Leads]), or all for every agent but the sender. The error is
-// a [*swarm.UnknownAgentError], [ErrAlone] or [ErrNobody].
+// name of it ([swarm.Plan.Leads]), all for every agent but the sender, or @TAG for those of
+// them that have a tag. The error is a [*swarm.UnknownAgentError], a [*TagError],
+// [ErrOwnTag], [ErrAlone] or [ErrNobody].
 func (c *Client) Recipients(list string) ([]string, error) {
 	var names []string
 	for name := range strings.SplitSeq(list, ",") {
@@ -49,6 +50,12 @@ func (c *Client) Recipients(list string) ([]string, error) {
 				return nil, ErrAlone
 			}
 			names = append(names, others...)
+		case strings.HasPrefix(name, TagMark):
+			with, err := c.tagged(name[len(TagMark):])
+			if err != nil {
+				return nil, err
+			}
+			names = append(names, with...)
 		case c.lead().Leads(name):
 			names = append(names, c.lead().LeadFor(c.Me.Name))
 		case name == ircbridge.Name && c.IRC != nil:

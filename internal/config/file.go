@@ -116,6 +116,18 @@ func (f *File) Names() []string {
 	return append([]string{}, f.names(func(Agent) bool { return true })...)
 }
 
+// Tags are the tags of the agents, each with the names of the agents that have it, in the
+// order of the file.
+func (f *File) Tags() map[string][]string {
+	all := make(map[string][]string)
+	for _, a := range f.Agents {
+		for _, tag := range a.Tags {
+			all[tag] = append(all[tag], a.Name)
+		}
+	}
+	return all
+}
+
 // names returns the names of the agents that fit.
 func (f *File) names(fits func(Agent) bool) (names []string) {
 	for _, a := range f.Agents {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/dropbox/topic"
+	"github.com/claude-swarm/claude-swarm/internal/client"
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/internal/view"
 	"github.com/claude-swarm/claude-swarm/swarm"
@@ -36,6 +37,7 @@ type agentView struct {
 	Name    string   `json:"name"`
 	Role    string   `json:"role,omitempty"`
 	Zone    string   `json:"zone,omitempty"`
+	Tags    []string `json:"tags,omitempty" jsonschema:"@TAG is the address of all agents with that tag"`
 	Folder  string   `json:"folder,omitempty" jsonschema:"where it works"`
 	State   string   `json:"state" jsonschema:"starting, idle, queued, working, asking, backoff, limited, paused, stopped or attached"`
 	Since   string   `json:"since,omitempty" jsonschema:"of the state"`
@@ -96,7 +98,7 @@ func (c crew) agent(a swarm.AgentStatus) (agentView, error) {
 		Name: a.Name, Role: a.Role, State: string(a.State), Why: a.Why, Task: a.Description, Waiting: a.Waiting.Total(),
 	}
 	if spec, ok := c.spec(a.Name); ok {
-		v.Zone, v.Folder = spec.Zone, spec.Client.Dir
+		v.Zone, v.Tags, v.Folder = spec.Zone, spec.Tags, spec.Client.Dir
 	}
 	if a.Since != nil {
 		v.Since = stamp(*a.Since)
@@ -122,6 +124,9 @@ func (l *agentList) readable() string {
 		if about := strings.Trim(cmp.Or(a.Role, "no role")+", "+a.Zone, ", "); about != "" {
 			t.add("; %s", about)
 		}
+		if len(a.Tags) > 0 {
+			t.add("; %s", tagsText(a.Tags))
+		}
 		if a.Task != "" {
 			t.add("; works on: %s", a.Task)
 		}
@@ -134,6 +139,11 @@ func (l *agentList) readable() string {
 	}
 	t.remark(l.Note)
 	return t.String()
+}
+
+// tagsText shows tags as addresses: "@go @frontend".
+func tagsText(tags []string) string {
+	return client.TagMark + strings.Join(tags, " "+client.TagMark)
 }
 
 // cannotWork says why an agent begins no message soon; "" when it does.

@@ -97,7 +97,7 @@ func connect(t *testing.T, server *mcpserver.Server) *mcp.ClientSession {
 func (p *project) open() (*mcpserver.Caller, error) {
 	bound := client.Reading{Dir: p.dir, Allowed: &[]string{"Glob"}}
 	d, err := client.Open(client.Project{
-		Home: p.home, Store: p.store, Agents: []string{"coder", "reviewer"}, Lead: p.lead, LeadName: p.leadName, Rules: p.rules, IRC: p.chat,
+		Home: p.home, Store: p.store, Agents: []string{"coder", "reviewer"}, Tags: map[string][]string{"go": {"coder", "reviewer"}, "own": {"coder"}}, Lead: p.lead, LeadName: p.leadName, Rules: p.rules, IRC: p.chat,
 		Reading: map[string]client.Reading{"coder": bound, "reviewer": bound},
 	}, func(name string) string { return p.env[name] })
 	if err != nil {
@@ -107,7 +107,7 @@ func (p *project) open() (*mcpserver.Caller, error) {
 		return swarm.Spec{Name: name, Role: role, Client: runner.Spec{Dir: p.dir}}
 	}
 	coder := spec("coder", "writes")
-	coder.Attached = p.attached
+	coder.Attached, coder.Tags = p.attached, []string{"go", "own"}
 	return &mcpserver.Caller{
 		Client: d, Project: p.dir, Folders: []string{p.dir}, Close: func() error { return nil },
 		Plan: swarm.Plan{Agents: []swarm.Spec{coder, spec("reviewer", "reads")}},

@@ -214,6 +214,33 @@ func TestInboxReadReply(t *testing.T) {
 	}
 }
 
+// A tag is the address of the others that have it.
+func TestToolsTakeTags(t *testing.T) {
+	p := newProject(t, asAgent("coder"))
+	if _, text := p.call("list_agents", `{"agent":"coder"}`); !strings.Contains(text, "; writes; @go @own") {
+		t.Errorf("list_agents = %q", text)
+	}
+	if out, text := p.call("whoami", `{}`); len(out["tags"].([]any)) != 2 || !strings.Contains(text, ", with the tags @go @own.") {
+		t.Errorf("whoami = %v, %q", out, text)
+	}
+	out, _ := p.call("send", `{"to":"@go","text":"look"}`)
+	if sent := out["sent"].([]any); len(sent) != 1 || sent[0].(map[string]any)["to"] != "reviewer" {
+		t.Errorf("send to @go = %v", out)
+	}
+	p.daemon = idle()
+	if out, _ := p.call("ask", `{"to":"@go","text":"well?","timeout":1,"default":"yes"}`); out["text"] != "yes" || len(p.waiting("reviewer")) != 2 {
+		t.Errorf("ask of @go = %v", out)
+	}
+	for arguments, want := range map[string]string{
+		`{"to":"@gop","text":"x"}`: `no agent has the tag "gop"; the tags are @go, @own`,
+		`{"to":"@own","text":"x"}`: "@own: no agent but the sender has that tag",
+	} {
+		if got := p.fails("send", arguments); !strings.Contains(got, want) {
+			t.Errorf("send %s: %q, want %q", arguments, got, want)
+		}
+	}
+}
+
 func TestListAgentsAndHistory(t *testing.T) {
 	p := newProject(t, asAgent("coder"))
 	p.deliver("reviewer", &dropbox.Message{From: "lead", Type: dropbox.Task, Body: []byte("x\n")})

@@ -14,6 +14,7 @@ type self struct {
 	Name    string   `json:"name"`
 	Role    string   `json:"role,omitempty"`
 	Zone    string   `json:"zone,omitempty"`
+	Tags    []string `json:"tags,omitempty"`
 	Lead    string   `json:"lead" jsonschema:"who leads: an agent, or the person"`
 	Project string   `json:"project" jsonschema:"the folder of the project"`
 	Folder  string   `json:"folder,omitempty" jsonschema:"your working folder"`
@@ -35,7 +36,7 @@ func (c crew) whoami(ctx context.Context, _ noArguments) (*self, error) {
 		s.Lead = c.LeadName + ", a person,"
 	}
 	if spec, ok := c.spec(c.Me.Name); ok {
-		s.Role, s.Zone, s.Folder = spec.Role, spec.Zone, spec.Client.Dir
+		s.Role, s.Zone, s.Tags, s.Folder = spec.Role, spec.Zone, spec.Tags, spec.Client.Dir
 		s.Work = WorkFolder(c.Store.Dir(), c.Me.Name)
 	}
 	work, err := c.Work()
@@ -68,6 +69,9 @@ func (s *self) readable() string {
 	}
 	if s.Zone != "" {
 		t.add(", for %s", s.Zone)
+	}
+	if len(s.Tags) > 0 {
+		t.add(", with the tags %s", tagsText(s.Tags))
 	}
 	t.add(". %s leads.", strings.Replace(s.Lead, "the person", "The person", 1))
 	t.line("The project is %s.", s.Project)

@@ -1,0 +1,53 @@
+package client
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+// TagMark begins an address that is a tag: @frontend is every agent with the tag frontend.
+const TagMark = "@"
+
+// A TagError says that no agent has a tag.
+type TagError struct {
+	Tag  string
+	Near []string // addresses that may have been meant, nearest first
+	Tags []string // all that there are, sorted
+}
+
+// Error names the tags that there are.
+func (e *TagError) Error() string {
+	if len(e.Tags) == 0 {
+		return fmt.Sprintf("no agent has the tag %q, or any other", e.Tag)
+	}
+	return fmt.Sprintf("no agent has the tag %q; the tags are %s%s", e.Tag, TagMark, strings.Join(e.Tags, ", "+TagMark))
+}
+
+// ErrOwnTag says that no agent but the sender has a tag.
+var ErrOwnTag = errors.New("no agent but the sender has that tag")
+
+// tagged returns the agents with a tag, without the caller. The error is a [*TagError] or
+// wraps [ErrOwnTag].
+func (c *Client) tagged(tag string) ([]string, error) {
+	with, ok := c.Tags[tag]
+	if !ok {
+		e := &TagError{Tag: tag, Tags: slices.Sorted(maps.Keys(c.Tags))}
+		for _, near := range dropbox.Nearest(tag, e.Tags) {
+			e.Near = append(e.Near, TagMark+near)
+		}
+		if slices.Contains(c.Agents, tag) {
+			e.Near = []string{tag}
+		}
+		return nil, e
+	}
+	others := slices.DeleteFunc(slices.Clone(with), func(name string) bool { return name == c.Me.Name })
+	if len(others) == 0 {
+		return nil, fmt.Errorf("%s%s: %w", TagMark, tag, ErrOwnTag)
+	}
+	return others, nil
+}
