@@ -131,8 +131,8 @@ func leaveRoot() error {
 	return errors.Join(syscall.Setgroups(nil), syscall.Setgid(nobody), syscall.Setuid(nobody))
 }
 
-// A batch does not file a message while a day of done/ cannot be searched, because an
-// earlier try may have filed it there.
+// A batch does not file an old message while the days of done/ cannot be listed, because an
+// earlier try may have filed it in one of them.
 func TestABatchNeedsTheDays(t *testing.T) {
 	scratch := fastFolder(t)
 	dir := filepath.Join(scratch, ".dead-drop")
@@ -157,38 +157,49 @@ func closedDay(dir string, _ []string) error {
 	if err := leaveRoot(); err != nil {
 		return err
 	}
-	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	now := time.Date(2026, 11, 10, 12, 0, 0, 0, time.UTC)
 	s, err := dropbox.Open(dir, dropbox.Options{Now: func() time.Time { return now }})
 	if err != nil {
 		return err
 	}
 	defer s.Close()
 	b, err := s.Mailbox("coder")
-	if err == nil {
-		_, err = s.Deliver("coder", &dropbox.Message{Body: []byte("work")})
-	}
 	if err != nil {
 		return err
 	}
-	entries, err := b.List()
+	claimed := func() ([]dropbox.Settlement, error) {
+		if err := second(s.Deliver("coder", &dropbox.Message{Body: []byte("work")})); err != nil {
+			return nil, err
+		}
+		entries, err := b.List()
+		if err != nil {
+			return nil, err
+		}
+		c, err := b.Claim(entries[0])
+		if err != nil {
+			return nil, err
+		}
+		return []dropbox.Settlement{{Entry: c.Entry, Receipt: []byte("receipt\n")}}, nil
+	}
+	old, err := claimed()
 	if err != nil {
 		return err
 	}
-	c, err := b.Claim(entries[0])
-	if err != nil {
+	now = now.AddDate(0, 0, 10)
+	if today, err := claimed(); err != nil {
+		return err
+	} else if err := b.SettleBatch(today)[0]; err != nil {
 		return err
 	}
-	now = now.AddDate(0, 0, 1)
-	day := filepath.Join(dir, "coder/done/2026-11-20")
-	if err := os.Mkdir(day, 0); err != nil {
+	done := filepath.Join(dir, "coder/done")
+	if err := os.Chmod(done, 0o300); err != nil {
 		return err
 	}
-	done := []dropbox.Settlement{{Entry: c.Entry, Receipt: []byte("receipt\n")}}
-	if err := b.SettleBatch(done)[0]; !errors.Is(err, fs.ErrPermission) {
-		return fmt.Errorf("SettleBatch = %w, want %w", err, fs.ErrPermission)
+	if err := b.SettleBatch(old)[0]; !errors.Is(err, fs.ErrPermission) {
+		return fmt.Errorf("SettleBatch = %v, want %w", err, fs.ErrPermission)
 	}
-	if err := os.Chmod(day, 0o700); err != nil {
+	if err := os.Chmod(done, 0o700); err != nil {
 		return err
 	}
-	return b.SettleBatch(done)[0]
+	return b.SettleBatch(old)[0]
 }

@@ -108,7 +108,7 @@ func (a *agent) halt(why, hint string) {
 // login or key share its usage limit.
 func (a *agent) account() string { return accountOf(a.kind().Login, a.environ, a.spec()) }
 
-// jitter is the share of a wait that is added at random.
+// jitter lengthens a wait by a random share.
 func jitter(d time.Duration) time.Duration { return jittered(d, rand.Float64()) }
 
 // tellLead tells the lead something about this agent.

@@ -138,8 +138,8 @@ func howShown(mo mail.Announcement) bridge.Announcement {
 	return bridge.Said
 }
 
-// announced returns the channels of an announcement: by the first matching rule of the
-// configuration, otherwise by default.
+// announced returns the lines for an announcement with their channels: by the first matching
+// rule of the configuration, otherwise by default.
 func announced(i *config.IRC, mo mail.Announcement) []shownLine {
 	var shown []shownLine
 	add := func(channel string, how bridge.Announcement, text ...string) {
