@@ -26,6 +26,7 @@ type agent struct {
 	view    view
 	turns   *turn.Turns
 	control control
+	permits permitter
 
 	// own
 	log *slog.Logger

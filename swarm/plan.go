@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/permission"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
@@ -98,6 +99,7 @@ type Spec struct {
 	Env          map[string]string // added to the client's environment
 	EnvDrop      []string          // names, or prefixes with *, that are removed from it
 	Tools        bool              // its client gets the tools of Options.Tools
+	Permissions  permission.Rules  // what its client may do, where it asks (runner.Kind.Asks)
 	Attached     bool              // a person's own session does its mail (Attached); the daemon runs no turns for it
 }
 

@@ -137,6 +137,7 @@ func (s *Swarm) changed(r dropbox.Change) {
 	default:
 		m.inbox.Queue.Changed(r.Name)
 		m.wakeup.wake()
+		m.permits.Wake()
 	}
 }
 
@@ -146,6 +147,7 @@ func (s *Swarm) wakeAgents() {
 	for _, m := range s.agents {
 		m.inbox.Queue.Changed("")
 		m.wakeup.wake()
+		m.permits.Wake()
 	}
 	s.intake.wakeup.wake()
 	s.leadNews.wakeup.wake()

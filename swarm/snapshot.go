@@ -108,9 +108,16 @@ func (s *Swarm) troubles() []Problem {
 // showAsked changes the state of a working agent to asking.
 func showAsked(q *journal.Asked, a *AgentStatus, p Plan) {
 	a.State, a.Since = Asking, new(q.Since)
-	a.Why = both(fmt.Sprintf("waits for the answer of %s to %s", screen.Short(p.Called(q.Of), 100), q.ID), a.Why)
+	of := screen.Short(p.Called(q.Of), 100)
+	if q.Call == "" {
+		a.Why = both(a.Why, fmt.Sprintf("waits for the answer of %s to %s", of, q.ID))
+	} else {
+		a.Why = both(a.Why, fmt.Sprintf("asks %s in %s whether it may: %s; denied at %s without an answer", of, q.ID, q.Call, screen.Ahead(q.Until, time.Now())))
+	}
 	switch {
 	case a.Next != "":
+	case q.Call != "" && q.Of == dropbox.Lead:
+		a.Next = "claude-swarm reply " + q.ID + " allow"
 	case q.Of == dropbox.Lead:
 		a.Next = fmt.Sprintf("claude-swarm reply %s \"…\"", q.ID)
 	default:

@@ -85,6 +85,7 @@ func (s *Swarm) steer(agent string, f func(*journal.Hold)) error {
 		return err
 	}
 	m.wakeup.wake()
+	m.permits.Wake()
 	return nil
 }
 

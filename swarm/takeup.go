@@ -51,6 +51,7 @@ func (a *agent) takeUpOne(kill context.Context, e dropbox.Entry) error {
 		return err
 	}
 	rec := j.Rec
+	a.permits.TakeBackLeft(rec.Turn)
 	if rec.End != "" {
 		return a.inbox.FinishFailure(j, a.spec().maxFailures())
 	}

@@ -83,6 +83,11 @@ func (a *agent) runJob(stop, kill context.Context, j *mail.Job) error {
 			j.Rec = rec
 			return a.steering(j)
 		},
+		Permit: func(rec *journal.Record) runner.Permit {
+			rules := a.spec().Permissions
+			rules.Dir = settings.Client.Dir
+			return a.permits.of(stop, rec, rules)
+		},
 		Unusable: func(rec *journal.Record, out runner.Outcome) error {
 			j.Rec = rec
 			unfiled = a.inbox.RecordEnd(j, out, false)
@@ -133,6 +138,9 @@ func (a *agent) handoff() string {
 // steering brings urgent mail to the turn of j. The agent's goroutine uses it.
 func (a *agent) steering(j *mail.Job) *runner.Steering {
 	may := func(m *dropbox.Message) bool {
+		if m != nil && a.permits.Answers(m) {
+			return false // the daemon waits for it
+		}
 		if m == nil {
 			st := a.holds.Of(a.name)
 			return st.Stopped == nil && st.Paused == nil

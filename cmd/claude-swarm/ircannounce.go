@@ -198,6 +198,8 @@ func announced(i *config.IRC, mo mail.Announcement) []shownLine {
 		add(i.Channels.Alerts, bridge.Alert, tagged(mo.Message))
 	case journal.Dead:
 		add(i.Channels.Errors, bridge.GivenUp)
+	case journal.Permission:
+		add(i.ProjectOf(mo.Agent), bridge.Said, "[PERMISSION] "+string(mo.Message.Body))
 	}
 	return shown
 }

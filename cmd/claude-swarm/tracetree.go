@@ -132,6 +132,11 @@ func (t tree) notes(m *view.TracedMessage) []string {
 		if len(r.Files) > 0 {
 			out = append(out, "wrote "+strings.ReplaceAll(strings.Join(r.Files, ", "), t.dir+"/", ""))
 		}
+		for _, d := range r.Decisions {
+			if d.Allowed && d.By != "" {
+				out = append(out, "allowed by "+d.By+": "+screen.Short(d.About(), 80))
+			}
+		}
 		if len(r.Denied) > 0 {
 			out = append(out, "denied "+strings.Join(r.Denied, "; "))
 		}

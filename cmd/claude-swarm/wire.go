@@ -133,6 +133,7 @@ func specOf(f *config.File, a config.Agent) swarm.Spec {
 		Env:          a.Env,
 		EnvDrop:      a.EnvDrop,
 		Tools:        a.MCP,
+		Permissions:  a.Permissions.Rules(),
 	}
 	if secrets := f.IRC.Secrets(); len(secrets) > 0 { // no agent needs them
 		spec.EnvDrop = append(slices.Clone(a.EnvDrop), secrets...)

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
 // Two kinds: execute is about a command line; tool is only a kind of an entry, about a tool of
@@ -52,3 +54,28 @@ func ParseEntry(text string) (Entry, error) {
 
 // String is the entry as ParseEntry reads it.
 func (e Entry) String() string { return strings.TrimSpace(e.Kind + " " + e.Pattern) }
+
+// maxEntry bounds the entries that EntryFor makes, in bytes.
+const maxEntry = 200
+
+// EntryFor is an entry that allows this call, and as little else as possible; false where no
+// short entry does.
+func EntryFor(r runner.PermissionRequest) (Entry, bool) {
+	e := Entry{Kind: r.Kind}
+	switch {
+	case r.Tool != "":
+		e = Entry{Kind: tool, Pattern: r.Tool}
+	case r.Kind == execute:
+		e.Pattern = oneSpaced(r.Command)
+	case len(r.Paths) == 1:
+		e.Pattern = r.Paths[0]
+	case len(r.Paths) == 0 && !slices.Contains(ofFiles, r.Kind):
+		e.Pattern = r.Title
+	}
+	got, err := ParseEntry(e.String())
+	if e.Pattern == "" || err != nil || got != e || len(e.String()) > maxEntry {
+		return Entry{}, false
+	}
+	answer, _ := Rules{Allow: []Entry{e}, Otherwise: Deny}.Decide(r)
+	return e, answer == Allow
+}

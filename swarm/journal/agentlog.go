@@ -18,7 +18,7 @@ const maxLogLine = 8 << 10
 
 // AgentLog is an agent's readable log: a line per thing said or done, with the time, the
 // agent and the message; further lines of one text are indented. It also passes each entry
-// to listeners. It belongs to the agent's goroutine.
+// to listeners. It is safe for several goroutines.
 type AgentLog struct {
 	agent string
 	out   io.WriteCloser

@@ -2,7 +2,10 @@ package journal
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
+	"errors"
+	"iter"
 	"os"
 	"slices"
 	"time"
@@ -10,16 +13,20 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// An Asked is a line of a turn's .asks file. It says that a process of the turn waits for
-// an answer, or waits no more. The file only grows: several questions can wait at once, and
-// after a crash a line may name a process that is gone.
+// An Asked is a line of a turn's .asks file. It says that a process of the turn, or the daemon
+// for its client, waits for an answer, or waits no more. The file only grows: several questions
+// can wait at once, and after a crash a line may name a process that is gone.
 type Asked struct {
 	ID      string         `json:"id"`           // of the question
 	Of      string         `json:"of,omitempty"` // an agent, the lead, or a channel or nick of IRC
 	Since   time.Time      `json:"since,omitzero"`
 	Until   time.Time      `json:"until,omitzero"`
 	Process runner.Process `json:"process,omitzero"` // that waits
-	Over    bool           `json:"over,omitempty"`
+	// Call is the tool call that the client of the turn asks permission for; "" is any other
+	// question.
+	Call string `json:"call,omitempty"`
+	Over bool   `json:"over,omitempty"`
+	Why  string `json:"why,omitempty"` // it is over; "" where nobody needs to know
 }
 
 // Asks notes in the running turn that it waits for the answer to a question, for patience
@@ -29,48 +36,92 @@ func (id Identity) Asks(question, of string, patience time.Duration) (over func(
 	if id.Turn == "" {
 		return func() {}
 	}
-	p, err := runner.Identify(os.Getpid())
-	if err != nil {
+	now := time.Now().UTC()
+	if err := id.home.Ask(id.Turn, Asked{ID: question, Of: of, Since: now, Until: now.Add(patience)}); err != nil {
 		return func() {}
 	}
-	now := time.Now().UTC()
-	note := func(a Asked) {
-		data, err := json.Marshal(a)
-		if err != nil {
-			return
-		}
-		f, err := os.OpenFile(id.home.TurnFile(id.Turn, ".asks"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
-		if err != nil {
-			return
-		}
-		defer f.Close()
-		_, _ = f.Write(append(data, '\n'))
+	return func() { _ = id.home.Asked(id.Turn, question, "") }
+}
+
+// Ask notes that this process waits, in a turn, for the answer to a question.
+func (h Home) Ask(turn string, a Asked) (err error) {
+	if a.Process, err = runner.Identify(os.Getpid()); err != nil {
+		return err
 	}
-	note(Asked{ID: question, Of: of, Since: now, Until: now.Add(patience), Process: p})
-	return func() { note(Asked{ID: question, Over: true}) }
+	return h.noteAsked(turn, a)
+}
+
+// Asked notes that the turn waits no more for the answer to a question, and why.
+func (h Home) Asked(turn, question, why string) error {
+	return h.noteAsked(turn, Asked{ID: question, Over: true, Why: why})
+}
+
+func (h Home) noteAsked(turn string, a Asked) error {
+	data, err := json.Marshal(a)
+	if err != nil {
+		return err
+	}
+	f, err := os.OpenFile(h.TurnFile(turn, ".asks"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(append(data, '\n'))
+	return errors.Join(err, f.Close())
 }
 
 // Asks is the question that a turn has waited for longest; nil when it waits for no answer.
 func (h Home) Asks(turn string) *Asked {
-	data, err := os.ReadFile(h.TurnFile(turn, ".asks"))
-	if err != nil {
-		return nil
-	}
-	var open []Asked
-	for line := range bytes.Lines(data) {
-		var a Asked
-		if json.Unmarshal(line, &a) != nil {
-			continue // cut off by a crash
-		}
-		open = slices.DeleteFunc(open, func(o Asked) bool { return o.ID == a.ID })
-		if !a.Over {
-			open = append(open, a)
-		}
-	}
-	for _, a := range open {
+	for _, a := range h.OpenAsks(turn) {
 		if a.Process.Alive() {
 			return &a
 		}
 	}
 	return nil
+}
+
+// turnEnded is why a question is over that nobody has noted as over.
+const turnEnded = "that turn has ended"
+
+// AskedNoMore says why a turn waits no more for the answer to a question; "" while it waits.
+func (h Home) AskedNoMore(turn, question string) (why string) {
+	why = turnEnded
+	for a := range h.asked(turn) {
+		switch {
+		case a.ID != question:
+		case a.Over:
+			why = cmp.Or(a.Why, turnEnded)
+		case a.Process.Alive():
+			why = ""
+		}
+	}
+	return why
+}
+
+// OpenAsks are the questions of a turn that nobody has noted as over, the oldest first. The
+// process that asked may be gone.
+func (h Home) OpenAsks(turn string) []Asked {
+	var open []Asked
+	for a := range h.asked(turn) {
+		open = slices.DeleteFunc(open, func(o Asked) bool { return o.ID == a.ID })
+		if !a.Over {
+			open = append(open, a)
+		}
+	}
+	return open
+}
+
+// asked are the lines of a turn's .asks file.
+func (h Home) asked(turn string) iter.Seq[Asked] {
+	return func(yield func(Asked) bool) {
+		data, err := os.ReadFile(h.TurnFile(turn, ".asks"))
+		if err != nil {
+			return
+		}
+		for line := range bytes.Lines(data) {
+			var a Asked
+			if json.Unmarshal(line, &a) == nil && !yield(a) { // a crash cuts the last line off
+				return
+			}
+		}
+	}
 }

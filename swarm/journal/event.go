@@ -20,6 +20,9 @@ const (
 	Mail   Kind = "mail"   // Message arrived in the mailbox of the lead
 	Alert  Kind = "alert"  // Message is one of the daemon's own, for the lead
 	Dead   Kind = "dead"   // a message was given up: Message says why
+	// A tool call that a client asked permission for was denied, or somebody was asked:
+	// Message says what became of it.
+	Permission Kind = "permission"
 )
 
 // An Event is a fact that people may want to see.

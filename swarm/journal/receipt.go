@@ -35,6 +35,11 @@ type Receipt struct {
 	// it; CostUSD is the part that is known.
 	CostUnknown bool `yaml:"cost_unknown,omitempty" json:"cost_unknown,omitempty"`
 
+	// Decisions are about the tool calls for which the client asked permission. Decided counts
+	// them where the list is not complete.
+	Decisions []Decision `yaml:"decisions,omitempty" json:"decisions,omitempty"`
+	Decided   int        `yaml:"decided,omitempty" json:"decided,omitempty"`
+
 	ToolCalls   int      `yaml:"tool_calls" json:"tool_calls"`
 	Denied      []string `yaml:"denied,omitempty" json:"denied,omitempty"`
 	Compactions int      `yaml:"compactions,omitempty" json:"compactions,omitempty"`

@@ -79,7 +79,7 @@ func (mo Announcement) copyFor(c Copy, bridge string) *dropbox.Message {
 
 // passing reports whether an event may be left out when there are too many.
 func passing(kind journal.Kind) bool {
-	return kind == journal.Begun || kind == journal.Result || kind == journal.Failed
+	return kind == journal.Begun || kind == journal.Result || kind == journal.Failed || kind == journal.Permission
 }
 
 // Count counts the copies that wait. The daemon calls it at each look at the folders.

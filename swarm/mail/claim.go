@@ -76,6 +76,14 @@ func (in *Inbox) skip(c *dropbox.Claim) (bool, error) {
 	if taken, err := in.offerTaken(c); taken || err != nil {
 		return taken, err
 	}
+	if why, err := in.overdue(c.Message); err != nil {
+		return false, err
+	} else if why != "" && AsksPermission(c.Message) {
+		in.Arrivals.Forget(c.ID)
+		return true, in.Box.Refuse(c.Entry, "over: "+why)
+	} else if why != "" {
+		return true, in.turnAway(c, GateVerdict{Rule: "over", Reason: "nobody waits for this answer: " + why, Next: "nothing; the agent asks again when it has to"})
+	}
 	return in.gated(c)
 }
 

@@ -54,9 +54,15 @@ type Ledger interface {
 // deliver sends a message as the daemon or as an agent. The store turns a result that is
 // too long into an attachment.
 func (s *Service) deliver(as, to string, m *dropbox.Message) (dropbox.Delivery, error) {
+	return s.deliverNoted(as, to, m, func(string) {})
+}
+
+// deliverNoted is deliver, and calls note with the id of the message before anybody can see it.
+func (s *Service) deliverNoted(as, to string, m *dropbox.Message, note func(id string)) (dropbox.Delivery, error) {
 	token := s.Tokens.Of(as)
 	m.Subject, m.Body = s.Secrets.Redactor().Text(m.Subject), s.Secrets.Hidden(m.Body)
 	return s.Store.DeliverSigned(to, m, func(m *dropbox.Message) string {
+		note(m.ID)
 		if token == "" {
 			return ""
 		}

@@ -189,7 +189,15 @@ func (in *Inbox) receipt(j *Job, out runner.Outcome) (*journal.Receipt, error) {
 	r.Attempts = append(r.Attempts, journal.Attempt{Start: j.Rec.Begun, End: out.Ended.UTC(), Outcome: string(out.End), CostUSD: out.CostUSD, CostUnknown: out.CostUnknown})
 	r.CostUSD += out.CostUSD
 	for _, d := range out.Denied {
-		r.Denied = append(r.Denied, denial(d))
+		if !slices.ContainsFunc(out.Decisions, func(by runner.Decision) bool { return isAbout(by, d) }) {
+			r.Denied = append(r.Denied, denial(d))
+		}
+	}
+	r.Decide(out.Decisions)
+	for _, d := range out.Decisions {
+		if text := notPermitted(d); text != "" && len(r.Denied) < maxDenied {
+			r.Denied = append(r.Denied, text)
+		}
 	}
 	sent, err := journal.SentIn(in.Home, j.Rec.Turn)
 	if err != nil {
@@ -201,6 +209,9 @@ func (in *Inbox) receipt(j *Job, out runner.Outcome) (*journal.Receipt, error) {
 	r.Answer = in.owed(m, r, sent, out)
 	return r, nil
 }
+
+// maxDenied bounds the denied calls of a receipt that the client has asked permission for.
+const maxDenied = 50
 
 // denial is one line about a tool call that the client did not permit.
 func denial(d runner.Denial) string {

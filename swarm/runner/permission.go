@@ -38,6 +38,8 @@ type Decision struct {
 	Rule string `json:"rule,omitempty"`
 	// By says who answered a question: a name, or "nobody" when its time was over. It is ""
 	// when nobody was asked.
-	By string    `json:"by,omitempty"`
-	At time.Time `json:"at"`
+	By string `json:"by,omitempty"`
+	// Why says why nobody answered, or why nobody could be asked.
+	Why string    `json:"why,omitempty"`
+	At  time.Time `json:"at"`
 }

@@ -23,6 +23,9 @@ type Task struct {
 	Started func()
 	// Steer brings urgent messages to the turn with this record while it runs.
 	Steer func(*journal.Record) *runner.Steering
+	// Permit decides what the client of the turn with this record asks for; nil: nothing is
+	// allowed.
+	Permit func(*journal.Record) runner.Permit
 	// Unusable is called when a client could not be used and before Run tries another one.
 	// An error ends the attempts.
 	Unusable func(*journal.Record, runner.Outcome) error
@@ -132,7 +135,7 @@ func (t *Turns) attempt(ctx context.Context, s Settings, task Task, rec *journal
 	out := t.runIn(ctx, s, w, runner.Turn{
 		ID: rec.Turn, Client: rec.Client, From: rec.From, Agent: t.name, UUID: rec.UUID, Prompt: prompt, Session: session,
 		Files: t.files(rec.Mark()), Tools: t.tools(s),
-		Hook: t.hook(s), Partial: partial, Steering: task.Steer(rec), Started: follow.started, Event: follow.event,
+		Hook: t.hook(s), Partial: partial, Steering: task.Steer(rec), Permit: task.Permit(rec), Started: follow.started, Event: follow.event,
 	})
 	follow.end(&out, t.warm != nil)
 	if follow.unrecorded != nil {

@@ -65,6 +65,13 @@ func (s *Secrets) outcome(out *runner.Outcome) {
 		d := &out.Denied[i]
 		d.Input, d.Allow = s.own.Bytes(r.Bytes(d.Input)), s.Text(d.Allow)
 	}
+	for i := range out.Decisions {
+		asked := &out.Decisions[i].Request
+		asked.Command, asked.Title, asked.Input = s.Text(asked.Command), s.Text(asked.Title), s.own.Bytes(r.Bytes(asked.Input))
+		for n := range asked.Paths {
+			asked.Paths[n] = s.Text(asked.Paths[n])
+		}
+	}
 	for i := range out.Files {
 		out.Files[i] = s.Text(out.Files[i])
 	}

@@ -48,8 +48,10 @@ func TestSecretsOfEvents(t *testing.T) {
 		}
 	}
 	out := runner.Outcome{Text: "It is " + token, Reason: "no " + token, Denied: []runner.Denial{{Tool: "Bash", Input: []byte(`{"command":"` + token + ` abcdef0123456789"}`)}}}
+	out.Decisions = []runner.Decision{{Request: runner.PermissionRequest{Command: "echo " + token, Title: "run echo " + token, Paths: []string{"/" + token}, Input: []byte(`{"env":"` + token + `"}`)}}}
 	s.outcome(&out)
-	all.WriteString(out.Text + out.Reason + string(out.Denied[0].Input))
+	asked := out.Decisions[0].Request
+	all.WriteString(out.Text + out.Reason + string(out.Denied[0].Input) + asked.Command + asked.Title + asked.Paths[0] + string(asked.Input))
 	for _, secret := range []string{token, "abcdef0123456789", "4711.sock"} {
 		if strings.Contains(all.String(), secret) {
 			t.Errorf("%s is left in\n%s", secret, &all)

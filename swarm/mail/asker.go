@@ -1,0 +1,299 @@
+package mail
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
+)
+
+// Questions of the daemon. The client of an agent asks before it uses a tool, and the rules of
+// the agent say to ask the lead. The daemon sends the question in the agent's name, waits in the
+// turn for the reply, and takes it out of the agent's mailbox.
+//
+//	lead/new --reply--> agent/new --the daemon files it--> agent/done
+//	   \--turn over, no answer in time--> lead/done
+//
+// The turn's .asks file says which questions wait. A reply to any other question of that kind
+// is turned away.
+
+// An Asker asks the lead in the name of one agent, and waits for answers. It is safe for several
+// goroutines.
+type Asker struct {
+	*Service
+	Agent string
+	Box   *dropbox.Mailbox // of the agent
+
+	mu   sync.Mutex
+	open map[string]*awaited // questions that wait, by id
+	seen map[string]bool     // files that answer none of them
+}
+
+// awaited is a question that waits for its answer.
+type awaited struct {
+	to     string
+	wake   chan struct{}         // something may have changed
+	answer chan *dropbox.Message // holds one
+}
+
+// A Question asks whether a client may use a tool.
+type Question struct {
+	Turn     *journal.Record
+	To       string // whom it asks: the lead, or the agent that leads
+	Number   int    // in the turn
+	What     string // the tool call, in one line
+	Text     string
+	Patience time.Duration
+	// Over says why nobody may wait for the answer any more; nil while somebody may.
+	Over func() error
+}
+
+// ErrNoAnswer says that nobody has answered in time.
+var ErrNoAnswer = errors.New("no answer")
+
+// permissionKey begins the keys of questions, and permissionSubject their subjects.
+const (
+	permissionKey     = "permission:"
+	permissionSubject = "permission: "
+)
+
+// AsksPermission tells whether a message is a question that an Asker sends.
+func AsksPermission(m *dropbox.Message) bool {
+	return m.Type == dropbox.Question && strings.HasPrefix(m.Key, permissionKey)
+}
+
+// lookAgain is how often a question looks without a wake: a file system may drop events.
+const lookAgain = 2 * time.Second
+
+// Ask asks, and waits for the reply. It files the reply. The error is
+// [ErrNoAnswer], that of q.Over, the cause of ctx, or says why the question could not be sent.
+// When Ask returns, nothing waits for a reply any more.
+func (a *Asker) Ask(ctx context.Context, q Question) (*dropbox.Message, error) {
+	id, err := a.send(&q)
+	if err != nil {
+		return nil, fmt.Errorf("%s could not be asked: %w", q.To, err)
+	}
+	w := a.await(id, q.To)
+	reply, err := a.wait(ctx, w, q)
+	a.forget(id)
+	if errors.Is(err, ErrNoAnswer) && len(w.answer) > 0 { // it came at that moment, and is filed
+		reply, err = <-w.answer, nil
+	}
+	why := ""
+	switch {
+	case reply != nil:
+		why = reply.From + " has answered already"
+	case errors.Is(err, ErrNoAnswer):
+		why = "nobody answered within " + q.Patience.String()
+	}
+	a.Note(a.Home.Asked(q.Turn.Turn, id, why))
+	if reply == nil {
+		a.takeBack(q.To, id)
+	}
+	return reply, err
+}
+
+// send delivers the question, and may change whom it asks.
+func (a *Asker) send(q *Question) (id string, err error) {
+	t := q.Turn
+	if q.To != dropbox.Lead && a.Store.TooManyHops(t.Hops+1) {
+		q.To = dropbox.Lead // people pass nothing on
+	}
+	m := &dropbox.Message{
+		From: a.Agent, To: []string{q.To}, Type: dropbox.Question, Subject: permissionSubject + q.What,
+		Thread: t.Thread, Trace: t.Trace, Turn: t.Turn, Hops: t.Hops, Path: t.Path,
+		Key: fmt.Sprintf("%s%s:%d", permissionKey, t.Turn, q.Number), Priority: dropbox.Normal, Body: []byte(q.Text),
+	}
+	if q.To != dropbox.Lead {
+		m.Hops, m.Path = t.Hops+1, append(slices.Clone(t.Path), a.Agent)
+	}
+	now := time.Now().UTC()
+	var unnoted error
+	d, err := a.deliverNoted(a.Agent, q.To, m, func(noted string) { // or the agent would take it for a dead one
+		id = noted
+		unnoted = a.Home.Ask(t.Turn, journal.Asked{ID: id, Of: q.To, Since: now, Until: now.Add(q.Patience), Call: q.What})
+	})
+	if err != nil && id != "" && unnoted == nil {
+		a.Note(a.Home.Asked(t.Turn, id, ""))
+	} else if err == nil && unnoted != nil {
+		a.takeBack(q.To, d.ID)
+		err = unnoted
+	}
+	return d.ID, err
+}
+
+// wait waits for the answer to a question.
+func (a *Asker) wait(ctx context.Context, w *awaited, q Question) (*dropbox.Message, error) {
+	late := time.NewTimer(q.Patience)
+	defer late.Stop()
+	again := time.NewTicker(lookAgain)
+	defer again.Stop()
+	for {
+		a.look()
+		if err := q.Over(); err != nil && len(w.answer) == 0 {
+			return nil, err
+		}
+		select {
+		case m := <-w.answer:
+			return m, nil
+		case <-late.C:
+			return nil, ErrNoAnswer
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-w.wake:
+		case <-again.C:
+		}
+	}
+}
+
+// Wake says that there may be an answer, or that a question may be over.
+func (a *Asker) Wake() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, w := range a.open {
+		select {
+		case w.wake <- struct{}{}:
+		default: // it is to look anyway
+		}
+	}
+}
+
+func (a *Asker) await(id, to string) *awaited {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.open == nil {
+		a.open = map[string]*awaited{}
+	}
+	w := &awaited{to: to, wake: make(chan struct{}, 1), answer: make(chan *dropbox.Message, 1)}
+	a.open[id] = w
+	a.seen = map[string]bool{} // its answer may be there already
+	return w
+}
+
+func (a *Asker) forget(id string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	delete(a.open, id)
+	if len(a.open) == 0 {
+		a.seen = nil
+	}
+}
+
+// Answers tells whether a message may answer a question that waits.
+func (a *Asker) Answers(m *dropbox.Message) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.open[m.ReplyTo] != nil
+}
+
+// look takes the answers to the open questions out of the agent's mailbox.
+func (a *Asker) look() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	entries, err := a.Box.Peek()
+	if err != nil {
+		return // the agent's goroutine complains
+	}
+	for _, e := range entries {
+		if a.seen[e.Base()] {
+			continue
+		}
+		m, err := a.Box.Read(e)
+		if errors.Is(err, dropbox.ErrGone) {
+			continue
+		}
+		a.seen[e.Base()] = true
+		if err != nil {
+			continue
+		}
+		w := a.open[m.ReplyTo]
+		if w == nil || !a.mayAnswer(m, w.to) {
+			continue
+		}
+		if err := a.Box.File(e); err != nil && !errors.Is(err, dropbox.ErrGone) {
+			delete(a.seen, e.Base())
+			a.Log.Warn("answer could not be filed", keyAgent, a.Agent, keyMessage, m.ID, keyErr, err)
+			continue
+		}
+		select {
+		case w.answer <- m:
+		default: // somebody was faster
+		}
+	}
+}
+
+// mayAnswer tells whether a message is proven to be from somebody who may answer: the person,
+// also on IRC, where the bridge knows who may; the agent that was asked; and the daemon, which
+// says that this agent cannot.
+func (a *Asker) mayAnswer(m *dropbox.Message, asked string) bool {
+	if m.From != asked && m.From != dropbox.Lead && m.From != dropbox.Swarm && !dropbox.IsBridge(m.From) {
+		return false
+	}
+	token := a.Tokens.Of(m.From)
+	return token != "" && dropbox.Proven(token, m, a.Agent)
+}
+
+// takeBack files a question in the mailbox of the person. A question to an agent is filed when
+// that agent claims it.
+func (a *Asker) takeBack(to, id string) {
+	if to != dropbox.Lead {
+		return
+	}
+	box, err := a.Store.Mailbox(to)
+	if err != nil {
+		return
+	}
+	fresh, err := box.Peek()
+	read, err2 := box.Claimed()
+	if err := errors.Join(err, err2); err != nil {
+		a.Log.Warn("question was not taken back", keyAgent, a.Agent, keyMessage, id, keyErr, err)
+		return
+	}
+	for _, e := range append(fresh, read...) {
+		if e.ID != id {
+			continue
+		}
+		if err := box.File(e); err != nil && !errors.Is(err, dropbox.ErrGone) {
+			a.Log.Warn("question was not taken back", keyAgent, a.Agent, keyMessage, id, keyErr, err)
+		}
+		return
+	}
+}
+
+// TakeBackLeft takes back the questions that the daemon of a turn has left.
+func (a *Asker) TakeBackLeft(turn string) {
+	for _, q := range a.Home.OpenAsks(turn) {
+		if q.Call != "" {
+			a.Note(a.Home.Asked(turn, q.ID, ""))
+			a.takeBack(q.Of, q.ID)
+		}
+	}
+}
+
+// overdue says why a message has nothing to do with any turn: it is a question for a
+// permission, or the answer to one, and no turn waits for the answer. It is "" for every other
+// message.
+func (s *Service) overdue(m *dropbox.Message) (why string, err error) {
+	asked := m
+	if !AsksPermission(m) {
+		// The subject tells without a search of all mailboxes that it is no such answer.
+		if m.ReplyTo == "" || !strings.HasPrefix(m.Subject, "Re: "+permissionSubject) {
+			return "", nil
+		}
+		if asked, err = s.message(m.ReplyTo); errors.Is(err, dropbox.ErrNotFound) {
+			return "", nil
+		} else if err != nil {
+			return "", err
+		}
+		if !AsksPermission(asked) {
+			return "", nil
+		}
+	}
+	return s.Home.AskedNoMore(asked.Turn, asked.ID), nil
+}

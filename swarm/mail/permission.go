@@ -1,0 +1,88 @@
+package mail
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/permission"
+	"github.com/claude-swarm/claude-swarm/internal/screen"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+)
+
+// maxWhat bounds a tool call that is named in one line, in columns.
+const maxWhat = 120
+
+// WhatOf is a tool call in one line: its kind, and what it is about.
+func WhatOf(r runner.PermissionRequest) string {
+	about := r.Title
+	switch {
+	case r.Command != "":
+		about = r.Command
+	case len(r.Paths) > 0:
+		about = strings.Join(r.Paths, ", ")
+	case r.Tool != "":
+		about = r.Tool
+	}
+	return screen.Short(strings.TrimSpace(r.Kind+" "+about), maxWhat)
+}
+
+// Verdict says what became of a tool call, in one line.
+func Verdict(d runner.Decision) string {
+	switch {
+	case d.Allowed && d.By != "":
+		return "allowed by " + d.By
+	case d.Allowed:
+		return "allowed"
+	case d.Why != "":
+		return "denied: " + d.Why
+	case d.By != "":
+		return "denied by " + d.By
+	case d.Rule != "":
+		return fmt.Sprintf("denied by the entry %q", d.Rule)
+	}
+	return "denied: no entry allows it"
+}
+
+// notPermitted is one line about a tool call that was denied, with the entry that would allow
+// it; "" for one that was allowed.
+func notPermitted(d runner.Decision) string {
+	if d.Allowed {
+		return ""
+	}
+	text := WhatOf(d.Request) + "; " + Verdict(d)
+	if d.Rule == "" || d.By != "" {
+		if e, ok := permission.EntryFor(d.Request); ok {
+			text += fmt.Sprintf("; permissions: allow: [%q] allows it", e.String())
+		}
+	}
+	return text
+}
+
+// isAbout tells whether a decision is the reason why the client did not make a call.
+func isAbout(by runner.Decision, d runner.Denial) bool {
+	r := by.Request
+	if !by.Allowed && len(r.Input) > 0 && bytes.Equal(r.Input, d.Input) {
+		return true
+	}
+	about, err := json.Marshal(cmp.Or(r.Command, strings.Join(r.Paths[:min(len(r.Paths), 1)], "")))
+	return !by.Allowed && (r.Tool != "" && r.Tool == d.Tool || err == nil && len(about) > 2 && bytes.Contains(d.Input, about))
+}
+
+// Decided notes what became of a tool call that was denied, or that somebody was asked about. n
+// is its number in the turn.
+func (s *Service) Decided(rec *journal.Record, n int, d runner.Decision) error {
+	hide := s.Secrets.Redactor().Text
+	text := hide(fmt.Sprintf("%s: %s", Verdict(d), WhatOf(d.Request)))
+	return s.happened(journal.Event{
+		Kind: journal.Permission, Key: fmt.Sprintf("%s%s:%d", permissionKey, rec.Turn, n), Agent: rec.Agent, To: dropbox.Lead, About: rec.Message, At: time.Now().UTC(),
+		Message: &journal.Message{
+			From: rec.Agent, To: []string{dropbox.Lead}, Type: dropbox.Status, Subject: screen.Short(text, 200), Thread: rec.Thread, Trace: rec.Trace, Body: text + "\n",
+		},
+	})
+}

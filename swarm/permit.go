@@ -1,0 +1,248 @@
+package swarm
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+	"unicode"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/permission"
+	"github.com/claude-swarm/claude-swarm/internal/screen"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
+	"github.com/claude-swarm/claude-swarm/swarm/mail"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+)
+
+// Bounds of the permissions that the client of one turn asks for.
+const (
+	maxQuestions     = 100              // to the lead
+	maxQuestionsOpen = 8                // at once; the others wait for their place
+	maxDecisionsTold = 30               // events about denials by rules
+	maxAskedText     = 8 << 10          // of the tool call, in bytes: nobody allows what is not shown
+	permitPatience   = 10 * time.Minute // of a question, where the rules name none
+)
+
+// Reasons for which nobody waits for an answer any more.
+var (
+	errEverythingHalted = errors.New("everything is halted")
+	errAgentStops       = errors.New("the agent is stopped")
+	errTurnEnded        = errors.New("the turn has ended")
+)
+
+// A permitter decides what the client of one agent may do, where it asks. It is safe for several
+// goroutines.
+type permitter struct {
+	*deps
+	mail.Asker
+	agentLog *journal.AgentLog
+	log      *slog.Logger
+}
+
+// of decides in the turn with this record. A question is over when stop is done: the turn is to
+// end then.
+func (p *permitter) of(stop context.Context, rec *journal.Record, rules permission.Rules) runner.Permit {
+	asked := *rec // which the turn goes on writing
+	t := &turnPermits{permitter: p, rec: &asked, rules: rules, places: make(chan struct{}, maxQuestionsOpen)}
+	return func(ctx context.Context, r runner.PermissionRequest) runner.Decision { return t.decide(ctx, stop, r) }
+}
+
+// turnPermits are the permissions of one turn.
+type turnPermits struct {
+	*permitter
+	rec    *journal.Record
+	rules  permission.Rules
+	places chan struct{} // of questions that wait
+
+	mu        sync.Mutex
+	questions int // that were asked
+	told      int // events
+}
+
+func (t *turnPermits) decide(ctx, stop context.Context, r runner.PermissionRequest) runner.Decision {
+	d := runner.Decision{Request: r}
+	var answer permission.Answer
+	answer, d.Rule = t.rules.Decide(r)
+	switch answer {
+	case permission.Allow:
+		d.Allowed = true
+	case permission.Ask:
+		t.ask(ctx, stop, &d)
+	}
+	d.At = time.Now().UTC()
+	t.tell(d)
+	return d
+}
+
+// tell writes a decision into the logs, and says it to people where it is more than an allowance
+// by a rule.
+func (t *turnPermits) tell(d runner.Decision) {
+	what := mail.WhatOf(d.Request)
+	log := t.log.With(keyTurn, t.rec.Turn, "call", what, "rule", d.Rule)
+	if d.Allowed && d.By == "" {
+		log.Debug("tool call was allowed")
+		return
+	}
+	log.Info("tool call was decided", "allowed", d.Allowed, "by", d.By, keyWhy, d.Why)
+	t.mu.Lock()
+	t.told++
+	n := t.told
+	t.mu.Unlock()
+	if n > maxDecisionsTold && d.By == "" {
+		return // the receipt has it
+	}
+	t.agentLog.Line(t.rec.Message, "= "+mail.Verdict(d)+": "+what)
+	t.mail.Note(t.mail.Decided(t.rec, n, d))
+}
+
+// ask asks the lead.
+func (t *turnPermits) ask(ctx, stop context.Context, d *runner.Decision) {
+	d.By = nobody
+	shown := describeCall(d.Request)
+	if len(shown) > maxAskedText {
+		d.Why = fmt.Sprintf("a call of %d bytes is too long to ask about", len(shown))
+		return
+	}
+	t.mu.Lock()
+	t.questions++
+	first := t.questions
+	t.mu.Unlock()
+	if first > maxQuestions {
+		d.Why = fmt.Sprintf("more than %d questions in one turn", maxQuestions)
+		return
+	}
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	defer context.AfterFunc(stop, func() { end(errStopping) })()
+	select {
+	case t.places <- struct{}{}:
+		defer func() { <-t.places }()
+	case <-ctx.Done():
+		d.Why = overBecause(context.Cause(ctx))
+		return
+	}
+	q := mail.Question{
+		Turn: t.rec, To: t.lead(), Number: 2*first - 1, What: mail.WhatOf(d.Request), Over: t.over,
+		Patience: cmp.Or(t.rules.Timeout, permitPatience),
+	}
+	for again := false; ; again = true {
+		q.Text = t.question(q, shown, again)
+		t.agentLog.Line(t.rec.Message, "= asks "+t.plan().Called(q.To)+" whether it may: "+q.What)
+		reply, err := t.Ask(ctx, q)
+		switch {
+		case errors.Is(err, mail.ErrNoAnswer):
+			d.Why = "nobody answered within " + q.Patience.String()
+		case err != nil:
+			d.Why = overBecause(err)
+		case reply.From == dropbox.Swarm && again:
+			d.Why = screen.Short(string(reply.Body), 200)
+		case reply.From == dropbox.Swarm:
+			q.To = dropbox.Lead // the agent that leads cannot answer
+			q.Number++
+			continue
+		default:
+			switch word := firstWord(reply.Body); {
+			case word == "allow", word == "deny":
+				d.By, d.Allowed = reply.From, word == "allow"
+			case again:
+				d.By, d.Why = reply.From, fmt.Sprintf("%s answered neither allow nor deny", reply.From)
+			default:
+				q.Number++
+				continue
+			}
+		}
+		return
+	}
+}
+
+// nobody answered.
+const nobody = "nobody"
+
+// lead is whom the agent asks: the agent that leads, or the person where that agent cannot work.
+func (t *turnPermits) lead() string {
+	to := t.plan().LeadFor(t.rec.Agent)
+	if to != dropbox.Lead && !t.canWork(to) {
+		return dropbox.Lead
+	}
+	return to
+}
+
+// over says why the turn is to end, or to wait for nobody.
+func (t *turnPermits) over() error {
+	if t.store.Halted() {
+		return errEverythingHalted
+	}
+	if t.holds.Of(t.rec.Agent).Stopped != nil {
+		return errAgentStops
+	}
+	h, err := t.store.Threads().Halted(t.rec.Thread)
+	if err == nil && h != nil {
+		return errors.New("the conversation is halted: " + cmp.Or(h.Why, "by hand"))
+	}
+	return nil
+}
+
+// overBecause is the reason for which a question had no answer, for people.
+func overBecause(err error) string {
+	if errors.Is(err, context.Canceled) {
+		err = errTurnEnded
+	}
+	return screen.Short(err.Error(), 200)
+}
+
+// firstWord is the first word of an answer, in lower case and without marks.
+func firstWord(body []byte) string {
+	words := strings.FieldsFunc(string(body[:min(len(body), 1<<10)]), func(r rune) bool { return !unicode.IsLetter(r) })
+	if len(words) == 0 {
+		return ""
+	}
+	return strings.ToLower(words[0])
+}
+
+// question is the text of a question.
+func (t *turnPermits) question(q mail.Question, shown string, again bool) string {
+	var b strings.Builder
+	if again {
+		b.WriteString("The last answer began with neither allow nor deny, so this is asked once more.\n\n")
+	}
+	fmt.Fprintf(&b, "%s wants to use a tool:\n\n%s\n", t.rec.Agent, shown)
+	fmt.Fprintf(&b, "Answer allow or deny, as the first word. Without an answer within %s it is denied.\n", q.Patience)
+	return b.String()
+}
+
+// describeCall shows a tool call: its kind, and command or paths in a block of code. It hides
+// nothing: characters that would steer a terminal are written as their code.
+func describeCall(r runner.PermissionRequest) string {
+	var code []string
+	if r.Command != "" {
+		code = append(code, r.Command)
+	}
+	code = append(code, r.Paths...)
+	if r.Tool != "" {
+		code = append(code, "tool "+r.Tool)
+	}
+	if r.Tool != "" && len(r.Input) > 0 {
+		code = append(code, string(r.Input))
+	}
+	if len(code) == 0 {
+		code = append(code, cmp.Or(r.Title, "(the client does not say what)"))
+	}
+	var text strings.Builder
+	for _, c := range strings.Join(code, "\n") {
+		if c != '\n' && c != '\t' && (screen.Steers(c) || c == unicode.ReplacementChar) {
+			fmt.Fprintf(&text, "\\u{%x}", c)
+		} else {
+			text.WriteRune(c)
+		}
+	}
+	fence := "```"
+	for strings.Contains(text.String(), fence) {
+		fence += "`"
+	}
+	return fmt.Sprintf("%s\n\n%s\n%s\n%s\n", r.Kind, fence, text.String(), fence)
+}
