@@ -56,6 +56,13 @@ func reply(c *cli.Context, wait optionalSpan) error {
 	if old.From == dropbox.Swarm {
 		return fail(exitFailed, "claude-swarm inbox --done "+found.Entry.ID, "%s is from the daemon itself, which reads no mail", found.Entry.ID)
 	}
+	if err := p.MayAnswer(old); err != nil {
+		next := "claude-swarm inbox --done " + found.Entry.ID
+		if found.State == dropbox.Done {
+			next = "claude-swarm history " + old.From
+		}
+		return &hintError{err: err, hint: next}
+	}
 	m, err := p.answerTo(old, c.String("type"))
 	if err != nil {
 		return err

@@ -2,9 +2,11 @@ package client
 
 import (
 	"cmp"
+	"fmt"
 	"strings"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/swarm/mail"
 )
 
 // Answer makes the envelope of an answer to a message. kind is its type; "" is the usual one.
@@ -14,6 +16,28 @@ func (c *Client) Answer(old *dropbox.Message, kind dropbox.Type) *dropbox.Messag
 		ReplyTo: old.ID, Thread: cmp.Or(old.Thread, old.ID), Trace: cmp.Or(old.Trace, old.ID),
 		Subject: AnswerSubject(old.Subject),
 	}
+}
+
+// An OverError says that nobody waits any more for the answer to a question: a client that asks
+// for a permission waits in its turn.
+type OverError struct {
+	ID, Agent string
+	Why       string
+}
+
+func (e *OverError) Error() string {
+	return fmt.Sprintf("%s does not wait for the answer to %s any more: %s", e.Agent, e.ID, e.Why)
+}
+
+// MayAnswer checks that a message still wants its answer. The error is an [*OverError].
+func (c *Client) MayAnswer(old *dropbox.Message) error {
+	if !mail.AsksPermission(old) {
+		return nil
+	}
+	if why := c.Home.AskedNoMore(old.Turn, old.ID); why != "" {
+		return &OverError{ID: old.ID, Agent: old.From, Why: why}
+	}
+	return nil
 }
 
 // answerType decides the type of an answer. The answer to a task or a question is a result. Any

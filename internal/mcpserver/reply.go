@@ -26,6 +26,9 @@ func (w mail) reply(ctx context.Context, in replyArguments) (*sentMessages, erro
 	case old.From == dropbox.Swarm:
 		return nil, fmt.Errorf("%s is from the daemon itself, which reads no mail", old.ID)
 	}
+	if err := w.MayAnswer(old); err != nil {
+		return nil, err
+	}
 	m := w.Answer(old, dropbox.Type(in.Type))
 	if m.Priority, err = dropbox.ParsePriority(cmp.Or(in.Priority, dropbox.Normal.String())); err != nil {
 		return nil, err
