@@ -88,6 +88,9 @@ func requestOf(c *toolCall) runner.PermissionRequest {
 	if r.Kind == "" || c.mcp {
 		r.Kind = other
 	}
+	if r.Kind == other && (c.mcp || c.Name != "") {
+		r.Tool = c.name()
+	}
 	if says(c.Input) && json.Valid(c.Input) {
 		r.Input = c.Input
 	}

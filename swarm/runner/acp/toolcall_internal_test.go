@@ -72,3 +72,21 @@ func TestLenient(t *testing.T) {
 		}
 	}
 }
+
+// An entry "tool NAME" of the permissions is compared with the client's name of a tool.
+func TestARequestNamesTheToolOfAServer(t *testing.T) {
+	for _, test := range []struct {
+		call toolFields
+		mcp  bool
+		want string
+	}{
+		{toolFields{Name: "mcp__files__read", Title: "read", ToolKind: "other"}, false, "mcp__files__read"},
+		{toolFields{Title: "mcp.files.read", ToolKind: "execute"}, true, "mcp.files.read"},
+		{toolFields{Title: "npm test", ToolKind: "execute"}, false, ""},
+		{toolFields{Title: "ask somebody", ToolKind: "other"}, false, ""},
+	} {
+		if r := requestOf(&toolCall{toolFields: test.call, mcp: test.mcp}); r.Tool != test.want {
+			t.Errorf("the request of %+v names the tool %q, want %q", test.call, r.Tool, test.want)
+		}
+	}
+}
