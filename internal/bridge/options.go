@@ -37,7 +37,7 @@ type Options struct {
 	// Mask takes secrets out of everything that is said and logged; nil takes out none.
 	Mask func(text string) string
 
-	BufferSize     int // lines that readers find of each channel; 0 means 500
+	BufferSize     int // lines per channel that readers can read; 0 means 500
 	WakesPerMinute int // most messages to agents from one channel in a minute; 0 means 10, below 0 any number
 
 	Log *slog.Logger // nil logs nothing

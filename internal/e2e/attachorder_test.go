@@ -214,8 +214,8 @@ func TestABrokenOffPromptNeverFilesMail(t *testing.T) {
 	}
 }
 
-// Of two /inbox in a row the first is interrupted: the second does the same message, and it
-// is filed once.
+// When the first of two /inbox in a row is interrupted, the second works on the same
+// message, which is filed once.
 func TestTwoFetchesInARow(t *testing.T) {
 	p := newProject(t, breaks, "  ada: {attached: true, attached_mail: notify}\n")
 	p.swarm("init")

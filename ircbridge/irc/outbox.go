@@ -66,7 +66,7 @@ type outbox struct {
 	last     uint64            // number of the last line
 	label    uint64            // last label given
 	barrier  uint64            // number that the last PING proves
-	since    int               // lines since the newest PING, for which the next one asks
+	since    int               // lines since the newest PING, which the next PING proves
 	pingedAt time.Time
 	wroteAt  time.Time
 }

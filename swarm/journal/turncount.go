@@ -61,8 +61,8 @@ func (c *TurnCounts) Word(agent string) bool {
 }
 
 // Over says why the next turn of an agent would be one too many; "" when it would not.
-// person says that a word of a person begins it. perHour is policy.turns_per_hour; 0 means
-// no bound.
+// person says that a message of a person begins it. perHour is policy.turns_per_hour; 0
+// means no bound.
 func (c *TurnCounts) Over(agent string, perHour int, person bool, now time.Time) string {
 	if perHour <= 0 {
 		return ""
