@@ -43,9 +43,9 @@ func isChannel(target string) bool {
 }
 
 // TaskFor reads a line that gives a task, as in "TASK: @coder fix the build": the agents
-// and the task. ok is false for other lines.
-func TaskFor(text string, agents []string) (to []string, what string, ok bool) {
-	return bridge.TaskFor(text, agents, anyNames)
+// and the task. tags are those of the agents. ok is false for other lines.
+func TaskFor(text string, agents []string, tags map[string][]string) (to []string, what string, ok bool) {
+	return bridge.TaskFor(text, agents, tags, anyNames)
 }
 
 // WithoutHead cuts TASK: and the agents, or nicks with @, off the head of a line. Other

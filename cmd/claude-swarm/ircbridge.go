@@ -48,6 +48,7 @@ func ircOptions(p *project, store *dropbox.Store, log *slog.Logger) (ircbridge.O
 			Channels: bridge.Channels{Project: i.Channel(i.Channels.Project), Standup: i.Channel(i.Channels.Standup), Alerts: i.Channel(i.Channels.Alerts), Errors: i.Channel(i.Channels.Errors),
 				Own: i.Own, Work: i.Channel(i.Channels.Work)}, // also without work_channels: those that are left of it are left
 			Agents:     func() []string { return names.now().Names() },
+			Tags:       func() map[string][]string { return names.now().Tags() },
 			Called:     func(mailbox string) string { return calledBy(names.now(), mailbox) },
 			Sign:       func(m *dropbox.Message, to string) string { return dropbox.Proof(token, m, to) },
 			BufferSize: i.BufferSize, WakesPerMinute: cmp.Or(i.WakesPerMinute, -1), Log: log,
@@ -303,6 +304,7 @@ func (s *ircService) once(ctx context.Context, p *project) (err error) {
 		return err
 	}
 	o.Swarm, o.Agents = s.swarm, func() []string { return s.names.Load().Names() }
+	o.Tags = func() map[string][]string { return s.names.Load().Tags() }
 	o.Called = func(mailbox string) string { return calledBy(s.names.Load(), mailbox) }
 	b, err := ircbridge.New(o)
 	if err != nil {

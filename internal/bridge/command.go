@@ -19,7 +19,8 @@ type orders struct {
 	questions *questions
 	swarm     Swarm
 	called    func(mailbox string) string
-	asking    int // orders that the daemon has not answered yet
+	tags      func() map[string][]string // may be nil
+	asking    int                        // orders that the daemon has not answered yet
 }
 
 // command carries out an order to the bridge, and answers.
@@ -74,7 +75,7 @@ func (r *orders) command(t Text, m meaning, agents []string) {
 			r.rep.tell(t, "There is no agent.")
 			return
 		}
-		r.rep.tell(t, "Agents: "+strings.Join(agents, ", "))
+		r.rep.tell(t, "Agents: "+strings.Join(withTags(agents, r.tags), ", "))
 	case "read":
 		r.read(t, arg)
 	case "more":

@@ -30,7 +30,8 @@ type listener struct {
 	channels  Channels
 	called    func(mailbox string) string
 	agents    func() []string
-	lines     int // without an id of the server that were delivered
+	tags      func() map[string][]string // may be nil
+	lines     int                        // without an id of the server that were delivered
 }
 
 // names are what the agents are called now.
@@ -41,6 +42,9 @@ func (r *listener) names(agents []string) []name {
 		for _, nick := range r.link.Called(agent) {
 			all = append(all, name{nick, agent})
 		}
+	}
+	if r.tags != nil {
+		all = append(all, tagNames(r.tags(), agents)...)
 	}
 	return all
 }

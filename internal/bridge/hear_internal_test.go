@@ -236,8 +236,21 @@ func TestALineIsKeptBehindItsMessage(t *testing.T) {
 	}
 }
 
+func TestWhoShowsTags(t *testing.T) {
+	tags := func() map[string][]string { return map[string][]string{"go": {"coder", "tester"}, "docs": {"tester"}} }
+	for _, c := range []struct {
+		tags func() map[string][]string
+		want string
+	}{{tags, "coder (@go), halt, tester (@docs @go)"}, {nil, "coder, halt, tester"}} {
+		if got := strings.Join(withTags([]string{"coder", "halt", "tester"}, c.tags), ", "); got != c.want {
+			t.Errorf("withTags = %q, want %q", got, c.want)
+		}
+	}
+}
+
 func TestMeant(t *testing.T) {
 	names, nicks := []name{{"coder", "coder"}, {"tester", "tester"}, {"x-tester", "tester"}, {"halt", "halt"}}, []string{"swarm_", "swarm"}
+	names = append(names, tagNames(map[string][]string{"go": {"coder", "tester", "gone"}, "docs": {"tester"}}, []string{"coder", "tester", "halt"})...)
 	for _, tc := range []struct {
 		text    string
 		private bool
@@ -301,6 +314,16 @@ func TestMeant(t *testing.T) {
 		{"swarm: topic #x", false, "", Talk, "", "topic #x"},
 		{"swarm: topic #x news", false, "", Control, "", "topic #x news"},
 		{"TASK: halt the leak", false, "", Tasks, "halt", ""},
+		{"@go: hello", false, "", Talk, "coder tester", ""},
+		{"hello @docs", false, "", Talk, "tester", ""},
+		{"go: hello docs", false, "", "", "", ""}, // without the @ it is talk
+		{"ann@go.example", false, "", "", "", ""},
+		{"swarm: @go: hello", false, "", Talk, "coder tester", ""},
+		{"@go, @halt: hello", true, "", Talk, "coder tester halt", ""},
+		{"TASK: @go fix what @halt found", false, "", Tasks, "coder tester", ""},
+		{"TASK: coder, @docs: both", false, "", Tasks, "coder tester", ""},
+		{"TASK: tester, @go both", false, "", Tasks, "tester coder", ""},
+		{"@go pause", false, "", Talk, "coder tester", ""}, // an order is for one agent
 		{"", false, "", "", "", ""},
 		{"@", true, "", Talk, "", "@"},
 	} {

@@ -1,12 +1,16 @@
 package bridge
 
 import (
+	"maps"
 	"slices"
 	"strings"
 )
 
 // taskWord begins a line that is a task.
 const taskWord = "TASK:"
+
+// tagMark begins the name that is a tag: without it the word is talk.
+const tagMark = "@"
 
 // A meaning is what a line asks for.
 type meaning struct {
@@ -15,7 +19,8 @@ type meaning struct {
 	order  string   // for the bridge: the words behind its name
 }
 
-// A name is a name of an agent on the network: the agent's, or its nick there.
+// A name is a name of an agent on the network: the agent's, its nick there, or a tag with
+// its @, which several agents may have.
 type name struct{ called, agent string }
 
 // meant reads the meaning of a line; ok is false when it speaks to nobody here. agent is
@@ -87,10 +92,43 @@ func namesOf(agents []string) (names []name) {
 	return names
 }
 
+// tagNames returns the tags as names of those agents that have them.
+func tagNames(tags map[string][]string, agents []string) (names []name) {
+	for _, tag := range slices.Sorted(maps.Keys(tags)) {
+		for _, agent := range tags[tag] {
+			if slices.Contains(agents, agent) {
+				names = append(names, name{tagMark + tag, agent})
+			}
+		}
+	}
+	return names
+}
+
+// withTags returns the agents, each with its tags in parentheses.
+func withTags(agents []string, tags func() map[string][]string) (shown []string) {
+	var all []name
+	if tags != nil {
+		all = tagNames(tags(), agents)
+	}
+	for _, agent := range agents {
+		var own []string
+		for _, n := range all {
+			if n.agent == agent {
+				own = append(own, n.called)
+			}
+		}
+		if len(own) > 0 {
+			agent += " (" + strings.Join(own, " ") + ")"
+		}
+		shown = append(shown, agent)
+	}
+	return shown
+}
+
 // TaskFor reads a line that gives a task, as in "TASK: @coder fix the build": the agents
-// and the task. ok is false for other lines.
-func TaskFor(text string, agents []string, c Names) (to []string, what string, ok bool) {
-	names := namesOf(agents)
+// and the task. tags are those of the agents. ok is false for other lines.
+func TaskFor(text string, agents []string, tags map[string][]string, c Names) (to []string, what string, ok bool) {
+	names := append(namesOf(agents), tagNames(tags, agents)...)
 	m, _ := meant(text, false, "", names, nil, c)
 	if m.need != Tasks {
 		return nil, "", false
@@ -130,17 +168,20 @@ func headed(line string, names []name, c Names) []string {
 func cutHead(line string, names []name, c Names) (at []string, rest string) {
 	for {
 		line = strings.TrimLeft(line, " ,&+")
-		found := ""
+		found, length := "", 0
 		for _, n := range names {
-			if start, end := c.FindMention(line, n.called); start == 0 && !slices.Contains(at, n.agent) {
-				found, line = n.agent, line[end:]
-				break
+			if slices.Contains(at, n.agent) || found != "" && n.called != found {
+				continue
+			}
+			if start, end := c.FindMention(line, n.called); start == 0 {
+				found, length = n.called, end
+				at = append(at, n.agent) // of a tag several
 			}
 		}
 		if found == "" {
 			return at, line
 		}
-		at = append(at, found)
+		line = line[length:]
 	}
 }
 

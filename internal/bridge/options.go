@@ -22,6 +22,9 @@ type Options struct {
 	// Agents returns the present names of the agents. nil means all mailboxes except those
 	// of the lead and the bridge.
 	Agents func() []string
+	// Tags returns the present tags of the agents, each with the agents that have it: @TAG
+	// speaks to all of them. nil means no tags.
+	Tags func() map[string][]string
 
 	// Called returns the name of the owner of a mailbox, as people see it. nil means the
 	// mailbox's name.

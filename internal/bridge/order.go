@@ -100,7 +100,7 @@ func steered(line string, called []name, c Names) string {
 	}
 	for _, n := range called {
 		start, end := c.FindMention(line, n.called)
-		if start != 0 {
+		if start != 0 || strings.HasPrefix(n.called, tagMark) { // an order is for one agent
 			continue
 		}
 		switch word := orderWord(line[end:]); Order(word) {

@@ -87,8 +87,8 @@ func newRun(ctx context.Context, o *Options, link Link, box *dropbox.Mailbox) *r
 	rep := &replies{link: link, loop: r.loop, rec: r.rec, mores: map[string]*more{}}
 	who := permits{allow: o.Allow, link: link}
 	r.listener = &listener{
-		link: link, rec: r.rec, rep: rep, questions: r.questions, mail: r.mail, permits: who, channels: o.Channels, called: o.Called, agents: r.Agents,
-		orders:   &orders{link: link, loop: r.loop, rec: r.rec, rep: rep, mail: r.mail, questions: r.questions, swarm: o.Swarm, called: o.Called},
+		link: link, rec: r.rec, rep: rep, questions: r.questions, mail: r.mail, permits: who, channels: o.Channels, called: o.Called, agents: r.Agents, tags: o.Tags,
+		orders:   &orders{link: link, loop: r.loop, rec: r.rec, rep: rep, mail: r.mail, questions: r.questions, swarm: o.Swarm, called: o.Called, tags: o.Tags},
 		arrivals: &arrivals{loop: r.loop, rec: r.rec, store: o.Store, delivered: make(chan func(), 1)},
 		notices: &notices{
 			link: link, loop: r.loop, rec: r.rec, rep: rep, mail: r.mail, permits: who, channels: o.Channels, swarm: o.Swarm, called: o.Called, most: o.WakesPerMinute,

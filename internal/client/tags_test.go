@@ -9,6 +9,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/internal/client"
 	"github.com/claude-swarm/claude-swarm/internal/config"
+	"github.com/claude-swarm/claude-swarm/ircbridge"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
@@ -61,5 +62,20 @@ func TestATagIsAnAddress(t *testing.T) {
 	}
 	if text := (&client.TagError{Tag: "x"}).Error(); text != `no agent has the tag "x", or any other` {
 		t.Error(text)
+	}
+}
+
+// A task on IRC names a tag as it names agents.
+func TestATaskOnIRCTakesATag(t *testing.T) {
+	agents, tags := []string{"ann", "bob", "cat"}, map[string][]string{"frontend": {"ann", "bob"}}
+	to, what, ok := ircbridge.TaskFor("TASK: @frontend, cat: fix it", agents, tags)
+	if want := []string{"ann", "bob", "cat"}; !ok || what != "fix it" || !slices.Equal(to, want) {
+		t.Errorf("TaskFor = %q, %q, %v, want %q", to, what, ok, want)
+	}
+	if to, _, _ := ircbridge.TaskFor("TASK: frontend fix it", agents, tags); len(to) != 0 {
+		t.Errorf("without the @ the task is for %q", to)
+	}
+	if got := ircbridge.WithoutHead("TASK: @frontend fix it", []string{"ann"}); got != "fix it" {
+		t.Errorf("WithoutHead = %q", got)
 	}
 }

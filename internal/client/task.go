@@ -12,7 +12,7 @@ import (
 // build" is a task when the lead says it, and the policy judges it like every task. note says
 // why a text that looks like a task gives none.
 func (c *Client) sendTask(at, text string) (tasks []dropbox.Delivery, note string, err error) {
-	to, what, ok := ircbridge.TaskFor(text, c.Agents)
+	to, what, ok := ircbridge.TaskFor(text, c.Agents, c.Tags)
 	if !ok || !isChannel(at) {
 		return nil, "", nil
 	}
