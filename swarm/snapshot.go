@@ -10,6 +10,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
+	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
 // pendingHold is the hold that begins after the running turn, which the state does not
@@ -56,6 +57,9 @@ func (s *Swarm) Status(names ...string) (Status, error) {
 	now := time.Now()
 	for _, m := range members {
 		a := m.view.status(m.turns.View.Picture())
+		if b := turn.BackendOf(s.turnDeps.Backends, a.Backend); b != nil {
+			a.UrgentWaits = a.Running && a.Message != nil && !b.Kind().Steers
+		}
 		if a.State == Working {
 			if why, next := pendingHold(s.holds.Of(m.name), m.name); why != "" {
 				a.Why, a.Next = both(a.Why, why), next

@@ -125,6 +125,7 @@ type AgentStatus struct {
 	Limit *LimitStatus `json:"limit"`
 
 	Running        bool     `json:"running"`      // a turn runs
+	UrgentWaits    bool     `json:"urgent_waits"` // a turn runs whose client reads no mail in mid-turn
 	Streams        bool     `json:"streams"`      // the running turn shows its text while the agent writes it
 	Paused         bool     `json:"paused"`       // by a person or an agent
 	CircuitOpen    bool     `json:"circuit_open"` // stopped by the breaker

@@ -1,6 +1,7 @@
 package swarm_test
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"slices"
@@ -8,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/claude-swarm/claude-swarm/internal/testkit/runnertest"
+	"github.com/claude-swarm/claude-swarm/internal/view"
 	"github.com/claude-swarm/claude-swarm/swarm"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
@@ -45,6 +47,48 @@ func TestAnUrgentMessageReachesTheRunningTurn(t *testing.T) {
 		t.Errorf("the turn's receipt names %v", s)
 	}
 	f.until("all is filed", func() bool { return len(f.files("coder", "new"))+len(f.files("coder", "cur")) == 0 })
+}
+
+// A client that reads no mail in mid-turn does not get an urgent message then: the status
+// says that it waits, and it has the next turn.
+func TestAnUrgentMessageWaitsForAClientThatReadsNone(t *testing.T) {
+	f := newField(t, "coder")
+	f.backend.Quiet = true
+	ready, goOn := make(chan struct{}), make(chan struct{})
+	f.backend.Script = func(turn runner.Turn) []runnertest.Step {
+		if !strings.Contains(turn.Prompt, "the long task") {
+			return []runnertest.Step{runnertest.Say("did the other")}
+		}
+		return []runnertest.Step{runnertest.Do(func(context.Context, runner.Turn) error {
+			close(ready)
+			<-goOn
+			if turn.Steering != nil {
+				t.Error("the client could get mail in mid-turn")
+			}
+			return nil
+		}), runnertest.Say("did one")}
+	}
+	f.start()
+	task := f.send("coder", "the long task")
+	<-ready
+	now := f.send("coder", "stop touching main.go", urgent)
+	f.until("the message waits", func() bool { return f.status("coder").Waiting.Urgent == 1 })
+	st := f.status("coder")
+	for id, want := range map[string]string{now: "the client of coder cannot read mail in mid-turn: it reads this after its turn", task: ""} {
+		if said := view.ReadsLater(st, id); said != want {
+			t.Errorf("what the sender of %s hears is %q, want %q", id, said, want)
+		}
+	}
+	close(goOn)
+	for id, want := range map[string]string{task: "did one", now: "did the other"} {
+		if m := f.answer(id); !strings.Contains(string(m.Body), want) {
+			t.Errorf("answer to %s = %q", id, m.Body)
+		}
+	}
+	f.untilState("coder", swarm.Idle)
+	if st := f.status("coder"); st.UrgentWaits {
+		t.Error("an idle agent lets urgent mail wait")
+	}
 }
 
 // A message that reaches a turn too late, or a turn that fails, gets a separate turn.

@@ -135,8 +135,12 @@ func (a *agent) handoff() string {
 	return path
 }
 
-// steering brings urgent mail to the turn of j. The agent's goroutine uses it.
+// steering brings urgent mail to the turn of j; nil for a client that reads none in
+// mid-turn. The agent's goroutine uses it.
 func (a *agent) steering(j *mail.Job) *runner.Steering {
+	if !a.kind().Steers {
+		return nil
+	}
 	may := func(m *dropbox.Message) bool {
 		if m != nil && a.permits.Answers(m) {
 			return false // the daemon waits for it

@@ -104,6 +104,7 @@ func reply(c *cli.Context, wait optionalSpan) error {
 	if err := p.FileAnswered(found); err != nil {
 		return fmt.Errorf("the answer is sent; file %s: %w", found.Entry.ID, err)
 	}
+	p.sayIfUrgentWaits(c, m, sent)
 	if wait.set {
 		return p.await(c, sent, wait.span)
 	}

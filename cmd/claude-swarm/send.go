@@ -130,6 +130,8 @@ func send(c *cli.Context, wait optionalSpan) error {
 		if err := p.interrupt(c, sent[:len(m.To)]); err != nil {
 			return err
 		}
+	} else {
+		p.sayIfUrgentWaits(c, m, sent[:len(m.To)])
 	}
 	if wait.set {
 		return p.await(c, sent[:len(m.To)], wait.span) // the copies get no answer

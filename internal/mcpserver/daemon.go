@@ -3,8 +3,11 @@ package mcpserver
 import (
 	"context"
 	"errors"
+	"strings"
 
+	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/control"
+	"github.com/claude-swarm/claude-swarm/internal/view"
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
@@ -47,6 +50,32 @@ func (l daemonLink) hindrance(ctx context.Context) (string, error) {
 		return halted, d.Close()
 	}
 	return "", d.Close()
+}
+
+// readsLater says which receivers of an urgent message read it only after the turn that they
+// run; "" for none, and where the daemon cannot be asked: the messages are sent.
+func (l daemonLink) readsLater(ctx context.Context, sent []dropbox.Delivery) string {
+	d, err := l.open(ctx)
+	if err != nil || d == nil {
+		return ""
+	}
+	defer d.Close()
+	var said []string
+	for _, one := range sent {
+		if one.To == dropbox.Lead || one.Duplicate {
+			continue
+		}
+		st, err := d.Status(ctx, one.To)
+		if err != nil {
+			continue
+		}
+		for _, a := range st.Agents {
+			if text := view.ReadsLater(a, one.ID); text != "" && a.Name == one.To {
+				said = append(said, strings.ToUpper(text[:1])+text[1:]+".")
+			}
+		}
+	}
+	return strings.Join(said, " ")
 }
 
 // halted is the note of a result while no agent begins a turn.

@@ -109,6 +109,9 @@ func (w mail) post(ctx context.Context, m *dropbox.Message, body string, attach 
 	if slices.ContainsFunc(sent, func(d dropbox.Delivery) bool { return d.To != dropbox.Lead }) {
 		s.Note, err = w.daemon.hindrance(ctx)
 	}
+	if err == nil && s.Note == "" && m.Priority == dropbox.Urgent && m.Type.Wakes() {
+		s.Note = w.daemon.readsLater(ctx, sent[:len(m.To)])
+	}
 	return s, err
 }
 

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
 func TestSend(t *testing.T) {
@@ -61,5 +63,25 @@ func TestSend(t *testing.T) {
 	}
 	if out, _ := p.call("send", `{"to":"lead","text":"For me"}`); out["note"] != nil {
 		t.Errorf("note %v for mail that needs no daemon", out["note"])
+	}
+}
+
+// The sender of an urgent message hears that the receiver's client reads it after its turn.
+func TestAnUrgentMessageThatWaits(t *testing.T) {
+	const note = "The client of reviewer cannot read mail in mid-turn: it reads this after its turn."
+	p := newProject(t, asAgent("coder"))
+	p.daemon = idle()
+	reviewer := &p.daemon.status.Agents[1]
+	reviewer.State, reviewer.UrgentWaits, reviewer.Message = swarm.Working, true, &turn.MessageStatus{ID: "aaaaaaaaaa"}
+	for arguments, want := range map[string]string{
+		`{"to": "reviewer", "text": "stop", "priority": "urgent"}`:                 note,
+		`{"to": "reviewer", "text": "stop"}`:                                       "",
+		`{"to": "reviewer", "text": "stop", "priority": "urgent", "type": "note"}`: "",
+		`{"to": "lead", "text": "stop", "priority": "urgent"}`:                     "",
+	} {
+		got, text := p.call("send", arguments)
+		if said, _ := got["note"].(string); said != want || want != "" && !strings.Contains(text, want) {
+			t.Errorf("send %s: note %q in %q, want %q", arguments, said, text, want)
+		}
 	}
 }

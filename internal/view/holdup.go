@@ -27,6 +27,16 @@ func HoldupOf(a swarm.AgentStatus) *Holdup {
 	return nil
 }
 
+// ReadsLater says that an urgent message waits for the end of the turn that the agent runs,
+// since the client reads no mail in mid-turn; "" where it does not wait. The agent may run
+// the turn of that message already.
+func ReadsLater(a swarm.AgentStatus, message string) string {
+	if !a.UrgentWaits || a.Message == nil || a.Message.ID == message {
+		return ""
+	}
+	return "the client of " + a.Name + " cannot read mail in mid-turn: it reads this after its turn"
+}
+
 // Resting reports whether the agent begins no turn now. If it does begin one, Why names a
 // later obstacle, or a missing agent.
 func (h *Holdup) Resting() bool { return h.State == swarm.Backoff || h.Lasting() }
