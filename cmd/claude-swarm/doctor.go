@@ -21,8 +21,11 @@ func doctorCommand() *cli.Command {
 		Description: `Looks at the configuration, the agents' programs and logins, hooks, folders and
 their modes, the file system, the daemon, what earlier turns left behind, what
 init made, and git; and sends a message to a scripted agent in a scratch
-project. Prints one line for each check, and what to do where something is
-wrong. Exit status 1 when something is wrong; warnings do not count.
+project. It starts clients that speak the Agent Client Protocol, such as codex
+and gemini, each once and for a minute at most, and looks whether they take the
+agents' tools; no model is called. Prints one line for each check, and what to
+do where something is wrong. Exit status 1 when something is wrong; warnings do
+not count.
 
 --fix repairs what is safe: modes, mailboxes, and missing lines of claude-swarm.` +
 			examples("claude-swarm doctor", "claude-swarm doctor --fix", "claude-swarm doctor --json"),
@@ -39,7 +42,7 @@ wrong. Exit status 1 when something is wrong; warnings do not count.
 			if err != nil {
 				return err
 			}
-			order := provision.DoctorOptions{Config: path, Version: version, Getenv: os.Getenv}
+			order := provision.DoctorOptions{Config: path, Version: version, Getenv: os.Getenv, SpecOf: specOf}
 			if note, held := discovery.Holder(p.home.LockFile()); held {
 				order.LockedBy, order.Socket = note.PID, note.Socket
 				if note.PID == 0 {

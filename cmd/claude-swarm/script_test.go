@@ -17,17 +17,21 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/claude-swarm/claude-swarm/internal/discovery"
+	"github.com/claude-swarm/claude-swarm/internal/testkit/acpstandin"
 	"github.com/claude-swarm/claude-swarm/internal/testkit/standin"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// The test binary is the program and the stand-in for the agents' client, so
+// The test binary is the program and the stand-ins for the agents' clients, so
 // the scripts run real daemons with real processes below them, and no model.
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"claude-swarm": main,
 		"claude": func() {
 			os.Exit(standin.Main(os.Args[1:], os.Environ(), os.Stdin, os.Stdout, os.Stderr))
+		},
+		"acp-standin": func() {
+			os.Exit(acpstandin.Main(os.Args[1:], os.Environ(), os.Stdin, os.Stdout, os.Stderr))
 		},
 	})
 }

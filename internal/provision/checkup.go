@@ -62,6 +62,11 @@ type DoctorOptions struct {
 	// ClientTimeout is how long a client may take to tell its version; 0 means
 	// 10 s.
 	ClientTimeout time.Duration
+	// SpecOf has the settings with which the daemon runs an agent's turns. Program and SpecOf
+	// are needed to try clients; without them only their versions are read.
+	SpecOf func(*config.File, config.Agent) swarm.Spec
+	// ProbeTimeout is how long a client may take to open a session; 0 means a minute.
+	ProbeTimeout time.Duration
 }
 
 // A checkup is one run of all checks. It belongs to one goroutine.

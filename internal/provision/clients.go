@@ -10,35 +10,36 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
-	"github.com/claude-swarm/claude-swarm/swarm/runner/backends"
 )
 
 // reports is the page on which a person reports what does not work.
 const reports = "https://github.com/claude-swarm/claude-swarm/issues"
 
-// clients asks every agent program for its version, each once.
+// clients asks every agent program for its version, each once, and then tries those that can
+// be tried without a model.
 func (e *checkup) clients(ctx context.Context) {
-	var asked [][]string
-	for _, a := range e.file.Agents {
-		if slices.ContainsFunc(asked, func(c []string) bool { return slices.Equal(c, a.Command) }) {
-			continue
-		}
-		asked = append(asked, a.Command)
-		e.client(ctx, backends.Kind(a.Backend), a.Command, a.Cwd)
+	all := usedClients(e.file.Agents)
+	for _, u := range all {
+		u.sound = e.client(ctx, u.kind, u.agents[0].Command, u.agents[0].Cwd)
 	}
+	e.probes(ctx, all)
 }
 
-func (e *checkup) client(ctx context.Context, kind *runner.Kind, command []string, dir string) {
+// client reports whether a program is there and is a client of this kind.
+func (e *checkup) client(ctx context.Context, kind *runner.Kind, command []string, dir string) (sound bool) {
 	const name = "client"
 	program := strings.Join(command, " ")
 	path, err := exec.LookPath(command[0])
 	switch {
 	case errors.Is(err, exec.ErrNotFound):
 		e.wrong(name, kind.Install+", or command: in "+e.Config, "%s is not on the PATH", command[0])
-		return
+		return false
 	case err != nil:
 		e.wrong(name, "command: in "+e.Config, "%s cannot be run: %v", command[0], err)
-		return
+		return false
+	case kind.Program() == "": // not every program knows --version; the probe shows what it is
+		e.good(name, "%s", path)
+		return true
 	}
 	ctx, cancel := context.WithTimeout(ctx, e.ClientTimeout)
 	defer cancel()
@@ -53,14 +54,14 @@ func (e *checkup) client(ctx context.Context, kind *runner.Kind, command []strin
 	switch {
 	case ctx.Err() != nil:
 		e.wrong(name, program+" --version", "%s did not tell its version within %v", program, e.ClientTimeout)
-		return
+		return false
 	case err != nil:
 		said := ""
 		if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 			said = firstLine(string(exit.Stderr))
 		}
 		e.wrong(name, program+" --version", "%s --version failed: %v %s", program, err, said)
-		return
+		return false
 	}
 	said := firstLine(string(out))
 	version, fit := kind.Version.Read(said)
@@ -70,9 +71,10 @@ func (e *checkup) client(ctx context.Context, kind *runner.Kind, command []strin
 	case runner.TooOld:
 		e.wrong(name, kind.Version.Install, "%s is version %s, which is too old; supported are %s", program, version, kind.Version.Supported)
 	case runner.Untested:
-		e.warn(name, "go on, and report what does not work, with both versions (claude-swarm version): "+reports,
-			"%s is version %s, newer than what was tested; supported are %s", program, version, kind.Version.Supported)
+		e.warn(name, kind.Version.Install+"; or go on, and report what does not work, with both versions (claude-swarm version): "+reports,
+			"%s is version %s, which is not tested; tested are %s", program, version, kind.Version.Supported)
 	default:
 		e.good(name, "%s, %s", path, said)
 	}
+	return fit == runner.Tested || fit == runner.Untested
 }

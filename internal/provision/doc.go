@@ -28,7 +28,7 @@
 //
 //	doctor                                                     which checks, in which order
 //	  |
-//	clients, sessions, folders, strays, irc, leftovers, trial, …   the checks, a file for each subject
+//	clients, probes, sessions, folders, strays, irc, leftovers, trial, …   the checks, a file for each subject
 //	  |
 //	checkup                                                    the findings
 package provision

@@ -17,11 +17,14 @@ import (
 
 // Examine checks everything that a swarm needs: configuration, clients, folders, file
 // system, daemon, and what earlier turns left behind. It removes every file that it makes.
-// It takes as long as the slowest client takes to print its version, and ends early when
-// ctx is done.
+// It takes as long as the clients take to print their versions and the slowest one to open a
+// session, and ends early when ctx is done.
 func Examine(ctx context.Context, o DoctorOptions) []Finding {
 	if o.ClientTimeout == 0 {
 		o.ClientTimeout = 10 * time.Second
+	}
+	if o.ProbeTimeout == 0 {
+		o.ProbeTimeout = probeTime
 	}
 	e := &checkup{DoctorOptions: o, home: journal.HomeOf(filepath.Dir(o.Config))}
 	e.configuration()

@@ -53,7 +53,7 @@ func TestClients(t *testing.T) {
 		"one in between":     {"echo '2.1.210 (Claude Code)'", provision.Good, "2.1.210 (Claude Code)"},
 		"the newest version": {"echo '" + claude.Newest + " (Claude Code)'", provision.Good, claude.Newest + " (Claude Code)"},
 		"an older version":   {"echo '2.1.99 (Claude Code)'", provision.Wrong, "version 2.1.99, which is too old; supported are " + claude.Supported},
-		"a newer version":    {"echo '3.0.1 (Claude Code)'", provision.Warn, "version 3.0.1, newer than what was tested; supported are " + claude.Supported},
+		"a newer version":    {"echo '3.0.1 (Claude Code)'", provision.Warn, "version 3.0.1, which is not tested; tested are " + claude.Supported},
 		"another program":    {"echo 'GNU bash'", provision.Wrong, `it says "GNU bash"`},
 		"silent":             {":", provision.Wrong, `it says ""`},
 		"failing":            {"echo 'no node here' >&2; exit 3", provision.Wrong, "exit status 3 no node here"},

@@ -3,6 +3,7 @@ package provision
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"io/fs"
 	"maps"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/claude-swarm/claude-swarm/internal/config"
+	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/swarm/runner/backends"
 )
 
@@ -19,6 +21,21 @@ import (
 // login that it finds may have expired.
 func (e *checkup) login() {
 	const name = "login"
+	type line struct {
+		grade    Grade
+		say, try string
+		agents   []string
+	}
+	var lines []*line // each with all agents of which it is true
+	tell := func(a config.Agent, grade Grade, try, format string, args ...any) {
+		say := fmt.Sprintf(format, args...)
+		i := slices.IndexFunc(lines, func(l *line) bool { return l.say == say && l.try == try })
+		if i < 0 {
+			i = len(lines)
+			lines = append(lines, &line{grade: grade, say: say, try: try})
+		}
+		lines[i].agents = append(lines[i].agents, a.Name)
+	}
 	for _, a := range e.file.Agents {
 		kind := backends.Kind(a.Backend)
 		if kind == nil || filepath.Base(a.Command[0]) != kind.Program() || a.Attached {
@@ -27,7 +44,7 @@ func (e *checkup) login() {
 		login := kind.Login
 		env := func(name string) string { return cmp.Or(a.Env[name], e.Getenv(name)) }
 		if i := slices.IndexFunc(login.Keys, func(name string) bool { return env(name) != "" }); i >= 0 {
-			e.good(name, "agent %s: by %s", a.Name, login.Keys[i])
+			tell(a, Good, "", "by %s", login.Keys[i])
 			continue
 		}
 		if login.File == "" {
@@ -40,11 +57,23 @@ func (e *checkup) login() {
 		path := filepath.Join(dir, login.File)
 		switch _, err := os.Stat(path); {
 		case err == nil:
-			e.good(name, "agent %s: %s", a.Name, path)
+			tell(a, Good, "", "%s", path)
 		case runtime.GOOS == "darwin":
-			e.good(name, "agent %s: it may be in the keychain, which is not looked into", a.Name)
+			tell(a, Good, "", "it may be in the keychain, which is not looked into")
 		default:
-			e.warn(name, login.Try, "agent %s: neither %s nor a key in the environment", a.Name, path)
+			tell(a, Warn, login.Try, "neither %s nor a key in the environment", path)
+		}
+	}
+	for _, l := range lines {
+		word := "agent "
+		if len(l.agents) > 1 {
+			word = "agents "
+		}
+		text := word + screen.Cut(strings.Join(l.agents, ", "), 120) + ": " + l.say
+		if l.grade == Good {
+			e.good(name, "%s", text)
+		} else {
+			e.warn(name, l.try, "%s", text)
 		}
 	}
 }

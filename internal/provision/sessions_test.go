@@ -43,17 +43,17 @@ func TestLoginHooksAndFolders(t *testing.T) {
 		}
 	}
 	f := examineIn(t, dir, nil)
-	expect(f, "login", provision.Warn, "neither", 2) // the attached agent uses the person's own login
+	expect(f, "login", provision.Warn, "agents one, two: neither", 1) // the attached agent uses the person's own login
 	expect(f, "hooks", provision.Good, "nothing", 1)
 	expect(f, "folders", provision.Good, "one, two share", 1)
 	expect(f, "set-up", provision.Good, "everything", 1)
 	expect(f, "attached", provision.Good, "no session runs", 1)
-	expect(examineIn(t, dir, map[string]string{"ANTHROPIC_API_KEY": "x"}), "login", provision.Good, "ANTHROPIC_API_KEY", 2)
+	expect(examineIn(t, dir, map[string]string{"ANTHROPIC_API_KEY": "x"}), "login", provision.Good, "agents one, two: by ANTHROPIC_API_KEY", 1)
 
 	put(t, dir, "home/.claude/.credentials.json", "{}", 0o600)
 	put(t, dir, "home/.claude/settings.json", `{"disableAllHooks": true}`, 0o600)
 	f = examineIn(t, dir, nil)
-	expect(f, "login", provision.Good, ".credentials.json", 2)
+	expect(f, "login", provision.Good, ".credentials.json", 1)
 	expect(f, "hooks", provision.Warn, "disableAllHooks", 1)
 
 	put(t, dir, ".claude-swarm/attached/ada.json", `{"v":1,"agent":"ada","process":{"pid":4194304,"start":1}}`, 0o600)

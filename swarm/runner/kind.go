@@ -33,6 +33,8 @@ type Kind struct {
 	RunsOnce bool
 	// Asks says that it asks [Turn.Permit] before it uses a tool.
 	Asks bool
+	// Asking says what it asks for, in words that end the sentence "it asks …".
+	Asking string
 	// Steers says that [Turn.Steering] can bring messages to its running turn.
 	Steers bool
 	// Compacts says that it tells by an event that it has compacted its context. Else a

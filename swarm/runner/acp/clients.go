@@ -22,7 +22,7 @@ func codex() *Client {
 		Name: "codex", Title: "Codex", Command: []string{"codex-acp"},
 		Install: "npm install -g @agentclientprotocol/codex-acp",
 		Modes:   []string{"read-only", "workspace-write", "agent", "agent-full-access"}, Mode: "workspace-write", Bypass: "agent-full-access", Look: "read-only",
-		Steers: true,
+		Steers: true, Asking: "only where the model wants to leave its sandbox, which the mode sets; what the sandbox forbids fails unasked",
 		Login: runner.Login{
 			Keys: []string{"OPENAI_API_KEY", "CODEX_API_KEY"}, Home: ".codex", File: "auth.json", Folder: "CODEX_HOME",
 			Vars: []string{"CODEX_HOME", "HOME", "OPENAI_API_KEY", "CODEX_API_KEY", "OPENAI_BASE_URL"}, Try: "codex login; or OPENAI_API_KEY",
@@ -38,6 +38,7 @@ func openCode() *Client {
 	return row(runner.Kind{
 		Name: "opencode", Title: "OpenCode", Command: []string{"opencode", "acp"}, Install: "npm install -g opencode-ai",
 		Modes: []string{"build", "plan"}, Mode: "build", Look: "plan",
+		Asking: "only for what the key permission of opencode.json says",
 		Login: runner.Login{
 			Home: ".local/share/opencode", File: "auth.json", Try: "opencode auth login; or the variable of your provider's key",
 			Keys: []string{"ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "OPENROUTER_API_KEY"},
@@ -107,7 +108,7 @@ func cline() *Client {
 // and by backend_options what the protocol does not tell.
 func anyOther() *Client {
 	return row(runner.Kind{
-		Name: "acp", Title: "an ACP agent", Steers: true, Install: "install the program that command: names",
+		Name: "acp", Title: "an ACP agent", Steers: true, Asking: "for what the program decides", Install: "install the program that command: names",
 		Login: runner.Login{Vars: []string{"HOME"}, Try: "the sign-in of the program"},
 	}, Client{Start: 9 * time.Second})
 }
@@ -122,6 +123,9 @@ var clients = sync.OnceValue(func() []*Client {
 // row gives a row what all clients of the protocol have in common.
 func row(k runner.Kind, c Client) *Client {
 	k.Resumes, k.NamesSessions, k.Asks = true, true, true
+	if k.Asking == "" {
+		k.Asking = "before each tool that runs a command or changes a file"
+	}
 	k.Cost = runner.CostOfSession
 	k.Linger = 10 * time.Minute
 	k.Tools = tools{}

@@ -51,6 +51,7 @@ type exchange struct {
 	since    time.Time // when the step began
 	followed bool      // by Follow: its input is not ours
 	keep     bool      // it is to stay, if it can
+	probing  bool      // it gets no prompt: see Probe
 	session  session
 	stream   stream
 	asks     asks
@@ -69,9 +70,10 @@ type session struct {
 	id       string
 	model    string
 	mode     string
-	loading  bool // by session/load, because it cannot resume
-	retried  bool // session/resume was refused as unknown, and session/load is tried
-	waiting  int  // answers to mode and model that are missing
+	modes    []string // that it offers, as the configuration names them
+	loading  bool     // by session/load, because it cannot resume
+	retried  bool     // session/resume was refused as unknown, and session/load is tried
+	waiting  int      // answers to mode and model that are missing
 	resumed  bool
 	made     time.Time // when it was opened
 	prompted bool      // some turn of the process had its prompt
@@ -143,7 +145,7 @@ func (e *exchange) opened(result json.RawMessage) {
 	}
 	e.stream.session, e.session.made = e.session.id, time.Now()
 	_, model := o.setting("model")
-	e.session.model = cmp.Or(model, o.Models.Current)
+	e.session.model, e.session.modes = cmp.Or(model, o.Models.Current), o.modes()
 	e.enter(setting)
 	e.setMode(&o)
 	e.setModel(&o)
@@ -215,7 +217,11 @@ func (e *exchange) proves() {
 }
 
 func (e *exchange) proved() {
-	if e.turn.Tools == nil || e.client.LateTools || e.followed || e.hasTools() {
+	switch {
+	case e.turn.Tools != nil && !e.client.LateTools && !e.followed && !e.hasTools():
+	case e.probing:
+		e.probed()
+	default:
 		e.prompt()
 	}
 }

@@ -81,6 +81,14 @@ func (o *opened) fullMode(name string) string {
 	return name
 }
 
+// modes are the names of the permission modes.
+func (o *opened) modes() (names []string) {
+	for _, m := range o.Modes.All {
+		names = append(names, m.ID[strings.LastIndex(m.ID, "#")+1:])
+	}
+	return names
+}
+
 // setting is the value of the setting of that category, or "".
 func (o *opened) setting(category string) (id, value string) {
 	for _, s := range o.Settings {
