@@ -291,3 +291,29 @@ func TestTagsAreRead(t *testing.T) {
 		}
 	}
 }
+
+// Options of any shape are shown as they are in force.
+func TestOptionsAreShown(t *testing.T) {
+	f, err := parse("swarm.yaml", []byte("agents: {a: {backend: sandy, backend_options: {z: {b: [1, null], a: true}, initial_mode: x}, permissions: {allow: [read]}}}"), fakeKinds())
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := Effective(f, func(keys []string, values []any) map[string]any {
+		m := make(map[string]any)
+		for i, key := range keys {
+			m[key] = values[i]
+		}
+		return m
+	})
+	a := shown["agents"].(map[string]any)["a"].(map[string]any)
+	want := map[string]any{
+		"backend_options": map[string]any{"z": map[string]any{"b": []any{1, nil}, "a": true}, "initial_mode": "x"},
+		"permissions":     map[string]any{"allow": []any{"read"}, "ask": []any{}, "deny": []any{}, "otherwise": nil, "timeout": 10 * time.Minute},
+		"linger":          10 * time.Minute,
+	}
+	for key, want := range want {
+		if diff := cmp.Diff(want, a[key]); diff != "" {
+			t.Errorf("%s: -want +got:\n%s", key, diff)
+		}
+	}
+}
