@@ -45,6 +45,9 @@ func (a *agent) leave() int {
 	if a.deaf.Load() {
 		select {}
 	}
+	if a.turn.Load() != nil {
+		return 0 // the turn owns the session; its servers see the end of their input
+	}
 	for _, s := range a.sessions {
 		if len(s.servers) > 0 && a.is.StaysOpen {
 			select {} // until a signal comes
@@ -121,8 +124,8 @@ func (a *agent) request(m message, after *func()) (any, error) {
 	}
 	s := a.sessions[p.SessionID]
 	switch {
-	case m.Method == "session/set_mode" && a.is.ModesBy == "modes", m.Method == "session/set_model" && a.is.ModesBy == "modes",
-		m.Method == "session/set_config_option" && a.is.ModesBy == "options", m.Method == "session/close" && a.is.Resume,
+	case m.Method == "session/set_mode" && a.is.ModesBy != "options", m.Method == "session/set_model" && a.is.ModesBy == "modes",
+		m.Method == "session/set_config_option" && a.is.ModesBy != "modes", m.Method == "session/close" && a.is.Resume,
 		m.Method == "_session/steering" && a.is.Steering:
 	default:
 		return nil, notFound(m.Method)
@@ -191,13 +194,9 @@ func (a *agent) begin(m message, p *params, after *func(), s *session) (any, err
 		replayed = s.History
 	}
 	a.sessions[s.ID] = s
-	for _, spec := range specs {
-		server, err := a.startServer(spec, s)
-		if err != nil {
-			a.complain(err) // the real clients go on without a word
-			continue
-		}
-		s.servers = append(s.servers, server)
+	s.waiting = specs
+	if !a.is.LateServers {
+		a.startServers(s)
 	}
 	a.leaveDaemon()
 	late := 0
@@ -219,7 +218,10 @@ func (a *agent) begin(m message, p *params, after *func(), s *session) (any, err
 
 // describe tells the modes and models of a session.
 func (a *agent) describe(s *session, result map[string]any) {
-	if a.is.ModesBy == "options" {
+	switch a.is.ModesBy {
+	case "both":
+		result["configOptions"] = []any{option("mode", s.Mode, a.is.Modes)}
+	case "options":
 		result["configOptions"] = []any{option("model", s.Model, append([]string{s.Model}, a.is.Models...)), option("mode", s.Mode, a.is.Modes)}
 		return
 	}
@@ -231,6 +233,9 @@ func (a *agent) describe(s *session, result map[string]any) {
 		models = append(models, map[string]any{"modelId": model, "name": model})
 	}
 	result["modes"] = map[string]any{"availableModes": modes, "currentModeId": s.Mode}
+	if a.is.ModesBy == "both" {
+		return
+	}
 	result["models"] = map[string]any{"availableModels": models, "currentModelId": s.Model}
 }
 

@@ -37,13 +37,13 @@ func invalid(format string, args ...any) *rpcError {
 
 // A conn is the agent's side of the dialogue. It is safe for several goroutines.
 type conn struct {
-	in    *bufio.Reader
-	spoil func(kind string, line []byte) []byte // nil; a bad client changes what it writes
+	in *bufio.Reader
 
-	mu   sync.Mutex
-	out  io.Writer
-	next int
-	open map[string]chan message // the questions without an answer, by id
+	mu    sync.Mutex
+	spoil func(kind string, line []byte) []byte // nil; a bad client changes what it writes
+	out   io.Writer
+	next  int
+	open  map[string]chan message // the questions without an answer, by id
 }
 
 func newConn(in io.Reader, out io.Writer) *conn {
@@ -67,11 +67,11 @@ func (c *conn) read() (message, error) {
 func (c *conn) write(kind string, fields map[string]any) {
 	fields["jsonrpc"] = "2.0"
 	line := encode(fields)
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	if c.spoil != nil {
 		line = c.spoil(kind, line)
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	if len(line) > 0 {
 		c.out.Write(append(line, '\n')) // a client that has gone closes our input too
 	}

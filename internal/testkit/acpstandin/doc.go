@@ -18,7 +18,7 @@
 //	@compact             the context falls to a third
 //	@steer               waits for _session/steering and follows its script
 //	@late                sends updates after the response
-//	@fail TEXT           ends the turn with an error
+//	@fail TEXT           says TEXT, and ends the turn as one that the model refuses
 //	@status 429          ends the turn as this client does when its model's service answers so;
 //	                     "@status 429 usage" is the usage limit of a subscription
 //	@noresult            exits in the middle of the turn, with status 1

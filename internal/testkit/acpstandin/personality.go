@@ -19,10 +19,12 @@ type Personality struct {
 	// Servers says where the client takes MCP servers from: session (from session/new),
 	// trusted (from session/new, only with --skip-trust or GEMINI_CLI_TRUST_WORKSPACE), flag
 	// (--additional-mcp-config), file (the file of CLINE_MCP_SETTINGS_PATH) or none.
-	Servers   string `json:"servers"`
-	ToolName  string `json:"tool_name"`  // a format for the server and the tool
-	BareTool  bool   `json:"bare_tool"`  // questions and calls name the tool without its server
-	ClosedEnv bool   `json:"closed_env"` // an MCP server gets little of the client's environment
+	Servers  string `json:"servers"`
+	ToolName string `json:"tool_name"` // a format for the server and the tool
+	BareTool bool   `json:"bare_tool"` // questions name the tool without its server
+	// LateServers says that servers start with the first prompt.
+	LateServers bool `json:"late_servers"`
+	ClosedEnv   bool `json:"closed_env"` // an MCP server gets little of the client's environment
 	// AllowedTools are the flags before the name of a server or tool that needs no question.
 	AllowedTools []string `json:"allowed_tools"`
 
@@ -52,6 +54,8 @@ type Personality struct {
 	Resume bool `json:"resume"` // session/resume is there
 	Load   bool `json:"load"`   // session/load is there, and replays the history
 	Late   bool `json:"late"`   // a part of the replay follows the response
+	// Missing is the error for an unknown session; %s is its id.
+	Missing rpcError `json:"missing"`
 
 	Errors  []Error `json:"errors"`  // what an answer of the service becomes; the first one that fits
 	Silence int     `json:"silence"` // how long a silent error is silent, in milliseconds
@@ -67,11 +71,14 @@ type Personality struct {
 
 	Modes    []string `json:"modes"` // the first one is the default
 	Models   []string `json:"models"`
-	ModesBy  string   `json:"modes_by"` // modes (session/set_mode) or options (session/set_config_option)
+	ModesBy  string   `json:"modes_by"` // modes (session/set_mode), options (session/set_config_option) or both
 	Steering bool     `json:"steering"`
 
-	Prefix string `json:"prefix"` // a warning in front of each answer
-	Noise  bool   `json:"noise"`  // unknown updates, fields, notifications and a request
+	// AsksFiles says that it offers the text of a file to fs/write_text_file, and writes the
+	// file by itself when the client refuses.
+	AsksFiles bool   `json:"asks_files"`
+	Prefix    string `json:"prefix"` // a warning in front of each answer
+	Noise     bool   `json:"noise"`  // unknown updates, fields, notifications and a request
 }
 
 // An Option is one answer that a question offers.
@@ -94,20 +101,28 @@ type Error struct {
 
 var standard = []Option{{"allow_once", "allow_once", "Allow once"}, {"allow_always", "allow_always", "Always allow"}, {"reject_once", "reject_once", "Reject"}}
 
+// notThere is the error of the protocol's library.
+var notThere = rpcError{Code: -32002, Message: "Resource not found: %s", Data: map[string]any{"uri": "%s"}}
+
+// copilotMode begins the ids of copilot's modes.
+const copilotMode = "https://agentclientprotocol.com/protocol/session-modes#"
+
 // outage are the answers after which clients try again for a long time.
 var outage = []int{429, 500, 502, 503, 504, 529}
 
 // Personalities has the personality of each client, by the name of its backend.
 var Personalities = map[string]Personality{
 	"acp": {
-		Name: "stand-in", Title: "Stand-in", Version: "1.0.0", Protocol: 1, IDs: "uuid", Servers: "session", ToolName: "mcp__%s__%s",
+		Missing: notThere,
+		Name:    "stand-in", Title: "Stand-in", Version: "1.0.0", Protocol: 1, IDs: "uuid", Servers: "session", ToolName: "mcp__%s__%s",
 		Asks: "always", AsksTools: "always", Options: standard, Calls: "call", Input: "command", Refused: "goes-on",
 		Usage: "turn", Context: true, Cost: true, Resume: true, Load: true, Errors: []Error{{As: "error"}},
 		Modes: []string{"default", "plan", "yolo"}, Models: []string{"stand-in-1"}, ModesBy: "modes", Steering: true,
 	},
 	"codex": {
-		Name: "@agentclientprotocol/codex-acp", Title: "Codex", Version: "2.6.0", Protocol: 1, IDs: "uuid",
-		Servers: "session", ToolName: "mcp__%s__%s", BareTool: true, ClosedEnv: true,
+		Missing: rpcError{Code: -32603, Message: "Internal error", Data: map[string]any{"details": "no rollout found for thread id %s"}},
+		Name:    "@agentclientprotocol/codex-acp", Title: "Codex", Version: "2.6.0", Protocol: 1, IDs: "uuid",
+		Servers: "session", ToolName: "mcp.%s.%s", ClosedEnv: true,
 		Asks: "dangerous", AsksTools: "mute", Calls: "call", Input: "command", Refused: "cancelled",
 		Options: []Option{{"allow_once", "allow_once", "Allow once"}, {"accept_execpolicy_amendment", "allow_always", "Always allow"}, {"cancel", "reject_once", "Reject"}},
 		Usage:   "turn", Context: true, Resume: true, Load: true,
@@ -117,7 +132,8 @@ var Personalities = map[string]Personality{
 		Prefix: "Warning: Model metadata for `stub-model` not found. Defaulting to fallback metadata; this can degrade performance and cause issues.\n\n",
 	},
 	"opencode": {
-		Name: "OpenCode", Version: "1.18.33", Protocol: 1, IDs: "ses", Servers: "session", ToolName: "%s_%s",
+		Missing: rpcError{Code: -32603, Message: "Internal error: OpenCode service failure", Data: map[string]any{"service": "session"}},
+		Name:    "OpenCode", AsksFiles: true, Version: "1.18.33", Protocol: 1, IDs: "ses", Servers: "session", ToolName: "%s_%s",
 		Asks: "always", AsksTools: "never", Calls: "partial", Input: "command", Refused: "ends",
 		Options: []Option{{"once", "allow_once", "Allow once"}, {"always", "allow_always", "Always allow"}, {"reject", "reject_once", "Reject"}},
 		Usage:   "call", Context: true, Cost: true, Resume: true, Load: true,
@@ -125,15 +141,17 @@ var Personalities = map[string]Personality{
 		Modes: []string{"build", "plan"}, Models: []string{"local/stub-model"}, ModesBy: "options",
 	},
 	"copilot": {
-		Name: "Copilot", Title: "Copilot", Version: "1.0.102", Protocol: 1, IDs: "uuid",
+		Missing: rpcError{Code: -32002, Message: "Resource not found: Session %s not found", Data: map[string]any{"uri": "Session %s not found"}},
+		Name:    "Copilot", Title: "Copilot", Version: "1.0.102", Protocol: 1, IDs: "uuid",
 		Servers: "flag", ToolName: "%s-%s", BareTool: true, AllowedTools: []string{"--allow-tool"},
 		Asks: "always", AsksTools: "always", Options: standard, Calls: "call", Input: "both", Refused: "says",
 		Usage: "session", Context: true, Load: true,
-		Errors: []Error{{Statuses: outage, As: "text", Silent: true}, {As: "text"}}, Silence: 15000,
-		Launcher: "dies", Modes: []string{"agent", "plan", "autopilot"}, Models: []string{"stub-model"}, ModesBy: "options",
+		Errors: []Error{{Statuses: outage, As: "text", Silent: true}, {Statuses: []int{401}, As: "text", Silent: true}, {As: "text"}}, Silence: 15000,
+		Launcher: "dies", Modes: []string{copilotMode + "agent", copilotMode + "plan", copilotMode + "autopilot"}, Models: []string{"stub-model"}, ModesBy: "both",
 	},
 	"gemini": {
-		Name: "gemini-cli", Title: "Gemini CLI", Version: "0.61.0", Protocol: 1, IDs: "uuid",
+		Missing: rpcError{Code: -32603, Message: "Internal error", Data: map[string]any{"details": "No previous sessions found for this project."}},
+		Name:    "gemini-cli", Title: "Gemini CLI", Version: "0.61.0", Protocol: 1, IDs: "uuid",
 		Servers: "trusted", ToolName: "mcp_%s_%s", AllowedTools: []string{"--allowed-tools"},
 		Asks: "always", AsksTools: "always", Calls: "question", Input: "none", Refused: "goes-on", CancelWaits: true,
 		Options: []Option{{"proceed_always", "allow_always", "Allow for this session"}, {"proceed_once", "allow_once", "Allow"}, {"cancel", "reject_once", "Reject"}},
@@ -142,7 +160,8 @@ var Personalities = map[string]Personality{
 		StaysOpen: true, Launcher: "deaf", Signals: true, Modes: []string{"default", "autoEdit", "yolo", "plan"}, Models: []string{"gemini-2.5-flash"}, ModesBy: "modes",
 	},
 	"cline": {
-		Name: "cline", Version: "3.0.65", Protocol: 1, IDs: "cli", Servers: "file", ToolName: "%s__%s",
+		Missing: notThere,
+		Name:    "cline", LateServers: true, Version: "3.0.65", Protocol: 1, IDs: "cli", Servers: "file", ToolName: "%s__%s",
 		Asks: "always", AsksTools: "always", Options: standard, Calls: "update", Input: "commands", Refused: "goes-on", CancelWaits: true,
 		Usage: "none", Load: true,
 		Errors: []Error{{Statuses: outage, As: "error", Silent: true}, {As: "error"}}, Silence: 62000,

@@ -117,6 +117,19 @@ func serverFile(config string) ([]serverSpec, error) {
 	return specs, nil
 }
 
+// startServers starts the servers of a session that do not run yet.
+func (a *agent) startServers(s *session) {
+	for _, spec := range s.waiting {
+		server, err := a.startServer(spec, s)
+		if err != nil {
+			a.complain(err) // the real clients go on without a word
+			continue
+		}
+		s.servers = append(s.servers, server)
+	}
+	s.waiting = nil
+}
+
 // startServer starts a server and lists its tools.
 func (a *agent) startServer(spec serverSpec, s *session) (*server, error) {
 	cmd := exec.Command(spec.command, spec.args...)

@@ -26,7 +26,8 @@ type session struct {
 
 	cwd     string
 	file    string
-	servers []*server // by the order in which the client has them
+	servers []*server    // by the order in which the client has them
+	waiting []serverSpec // servers that start with the first prompt
 }
 
 // A said is one entry of the history: an update that session/load replays.
@@ -89,13 +90,12 @@ func (a *agent) open(id, cwd string) (*session, error) {
 
 // unknownSession is how a client refuses an id. The words differ.
 func (a *agent) unknownSession(id string) error {
-	switch a.is.IDs {
-	case "ses":
-		return &rpcError{Code: -32602, Message: "Session not found: " + id, Data: map[string]any{"sessionId": id}}
-	case "cli":
-		return &rpcError{Code: -32603, Message: "Internal error", Data: map[string]any{"details": "session not found: " + id}}
+	text := strings.ReplaceAll(string(encode(a.is.Missing)), "%s", strings.Trim(string(encode(id)), `"`))
+	missing := &rpcError{}
+	if err := json.Unmarshal([]byte(text), missing); err != nil {
+		return err
 	}
-	return &rpcError{Code: -32002, Message: "Resource not found: " + id, Data: map[string]any{"uri": id}}
+	return missing
 }
 
 // save writes the session so that a process that dies leaves the old file or the new one.

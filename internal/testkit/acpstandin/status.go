@@ -18,6 +18,9 @@ func fits(e Error, code int, rest string) bool {
 
 // failure ends the turn.
 func (t *turn) failure(e Error, code int, rest string) error {
+	if e.As == "text" && strings.HasPrefix(rest, "retry-after ") {
+		e.Silent = false // copilot does not wait for what takes long
+	}
 	if e.Silent && !t.wait(t.silence(rest)) {
 		if t.a.is.CancelEnds {
 			return &ended{stop: "end_turn"}
@@ -38,15 +41,23 @@ func (t *turn) failure(e Error, code int, rest string) error {
 		t.broken(systemText(code))
 		return &ended{stop: "end_turn", noUsage: true}
 	case "text":
-		t.chunk("agent_message_chunk", fmt.Sprintf("Error: %d %s", code, detail(code)))
-		return &ended{stop: "end_turn"}
+		text := fmt.Sprintf("Error: %d scripted status", code)
+		if e.Silent {
+			t.chunk("agent_message_chunk", "Info: Request failed due to a transient API error. Retrying...")
+			text = fmt.Sprintf("Error: Failed to get response from the AI model; retried 5 times (total retry wait time: 5.00 seconds) Last error: %d scripted status", code)
+		}
+		t.chunk("agent_message_chunk", text)
+		return &ended{stop: "end_turn", noUsage: true}
 	case "code":
 		return &rpcError{Code: code, Message: detail(code)}
 	}
-	if t.a.is.IDs == "ses" {
+	switch t.a.is.IDs {
+	case "ses":
 		return &rpcError{Code: -32603, Message: "Internal error: scripted status", Data: map[string]any{"service": "session", "errorName": "APIError"}}
+	case "cli":
+		return &rpcError{Code: -32603, Message: "Internal error: scripted status", Data: map[string]any{"message": "scripted status"}}
 	}
-	return &rpcError{Code: -32603, Message: "Internal error", Data: map[string]any{"details": fmt.Sprintf("%d scripted status", code)}}
+	return &rpcError{Code: -32603, Message: "Internal error", Data: map[string]any{"details": "scripted status", "statusCode": code}}
 }
 
 // silence is how long the client tries without a word.
@@ -59,9 +70,9 @@ func (t *turn) silence(rest string) time.Duration {
 
 // broken tells an error as codex does: by a text, and by the status of its thread.
 func (t *turn) broken(text string) {
-	t.chunk("agent_message_chunk", text)
 	t.a.update(t.s, map[string]any{"sessionUpdate": "session_info_update",
 		"_meta": map[string]any{"codex": map[string]any{"threadStatus": map[string]any{"type": "systemError"}}}})
+	t.chunk("agent_message_chunk", text+"\n\n")
 }
 
 // systemText is what codex says of an answer of the service.

@@ -20,6 +20,8 @@ type call struct {
 	input                 map[string]any
 	locations, content    []any
 	mcp                   bool
+	bare                  string         // the title in a question, where it differs
+	meta                  map[string]any // of tool_call
 }
 
 // An output is what a tool returns.
@@ -102,7 +104,28 @@ func (t *turn) write(arg string) error {
 	if t.a.is.Input != "none" {
 		c.input = map[string]any{"path": path, "content": text}
 	}
-	return t.use(c, func() (output, error) { return output{text: "written"}, os.WriteFile(path, []byte(text), 0o644) })
+	return t.use(c, func() (output, error) {
+		if t.a.is.AsksFiles {
+			if err := t.offer(path, text); err != nil {
+				return output{}, err
+			}
+		}
+		return output{text: "written"}, os.WriteFile(path, []byte(text), 0o644)
+	})
+}
+
+// offer gives the client a file to write, as if it had said that it does that. The client must
+// refuse.
+func (t *turn) offer(path, text string) error {
+	select {
+	case m := <-t.a.conn.ask("fs/write_text_file", map[string]any{"sessionId": t.s.ID, "path": path, "content": text}):
+		if m.Error == nil {
+			return fmt.Errorf("the client answered fs/write_text_file by %s", m.Result)
+		}
+		return nil
+	case <-t.ctx.Done():
+		return errCancelled
+	}
 }
 
 // deny calls a tool that fails without a question: TOOL WHAT.
@@ -142,12 +165,11 @@ func (t *turn) tool(arg string) error {
 func (t *turn) mcpShape(c *call, s *server, tool string) *call {
 	told := *c
 	if t.a.is.BareTool {
-		told.name, told.title = tool, tool
+		told.bare = tool
 	}
 	switch {
 	case t.a.is.AsksTools == "mute":
-		told.kind = "execute"
-		told.title = "mcp." + s.name + "." + tool
+		told.kind, told.meta = "execute", map[string]any{"is_mcp_tool_call": true}
 		told.input = map[string]any{"server": s.name, "tool": tool, "arguments": c.input}
 	case t.a.is.Input == "none":
 		text, _ := json.Marshal(c.input)
@@ -221,6 +243,9 @@ func (t *turn) rule(c *call) string {
 // ask sends session/request_permission. It is false for a refusal.
 func (t *turn) ask(c *call) (bool, error) {
 	told := t.about(c, "", "pending")
+	if c.bare != "" {
+		told["title"] = c.bare
+	}
 	p := map[string]any{"sessionId": t.s.ID, "toolCall": told, "options": t.a.is.Options}
 	if c.mcp && t.a.is.AsksTools == "mute" {
 		p["toolCall"] = map[string]any{"toolCallId": c.id, "kind": "execute", "status": "pending"}
@@ -269,12 +294,12 @@ func (t *turn) refused(c *call) error {
 	switch t.a.is.Refused {
 	case "cancelled":
 		if !c.mcp {
-			return &ended{stop: "cancelled", noUsage: true}
+			return &ended{stop: "cancelled"}
 		}
 	case "ends":
 		return &ended{stop: "end_turn"}
 	case "says":
-		t.say("Operation cancelled by user")
+		t.say("Info: Operation cancelled by user")
 		return &ended{stop: "end_turn"}
 	}
 	return nil
@@ -331,7 +356,9 @@ func (t *turn) about(c *call, kind, status string) map[string]any {
 	if c.content != nil {
 		about["content"] = c.content
 	}
-	if t.a.is.AsksTools == "mute" && kind == "tool_call" {
+	if kind == "tool_call" && c.meta != nil {
+		about["_meta"] = c.meta
+	} else if kind == "tool_call" && t.a.is.AsksTools == "mute" {
 		about["name"] = c.name
 	}
 	return about

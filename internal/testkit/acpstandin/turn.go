@@ -67,6 +67,7 @@ func (t *turn) play(prompt string) (any, error) {
 	if t.a.is.Prefix != "" {
 		t.chunk("agent_message_chunk", t.a.is.Prefix)
 	}
+	t.a.startServers(t.s)
 	steps := script(prompt)
 	for len(steps) > 0 {
 		next := steps[0]
@@ -129,7 +130,8 @@ func (t *turn) do(next step) ([]step, error) {
 	case "late":
 		t.late = true
 	case "fail":
-		return nil, errors.New(next.arg)
+		t.say(next.arg)
+		return nil, &ended{stop: "refusal"}
 	case "status":
 		return nil, t.status(next.arg)
 	case "noresult":
@@ -177,7 +179,7 @@ func (t *turn) say(text string) {
 			continue
 		}
 		update := map[string]any{"sessionUpdate": "agent_message_chunk", "content": textBlock(part)}
-		if t.a.is.IDs == "ses" {
+		if t.a.is.IDs == "ses" || t.a.is.Prefix != "" {
 			update["messageId"] = "msg_" + id
 		}
 		t.send(update)
@@ -238,6 +240,9 @@ func (t *turn) result(stop string, noUsage bool) any {
 	case "call":
 		result["usage"] = tokens(min(t.calls, 1))
 	case "session":
+		if noUsage {
+			break
+		}
 		result["usage"] = map[string]any{"inputTokens": t.s.Input, "outputTokens": t.s.Output, "totalTokens": t.s.Input + t.s.Output, "cachedReadTokens": 0, "cachedWriteTokens": 0}
 	case "quota":
 		if stop == "end_turn" {
