@@ -193,6 +193,9 @@ func (e *exchange) Tick(now time.Time) {
 
 // late ends a client that does not begin.
 func (e *exchange) late(why string, now time.Time) {
+	if e.bad.count > 0 {
+		why += fmt.Sprintf(", and prints %q", e.bad.first)
+	}
 	v := follow.Verdict{End: runner.NoFirstEvent, Reason: e.client.Kind.Title + ": " + why, Hint: "look at " + e.turn.Stderr}
 	if e.step == starting && e.client.Start > 0 {
 		v = refused(e, why+", and may be no ACP agent")
