@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// UsageOf adds up the use of the running processes of a turn, as [Leftovers] finds them.
+// UsageOf adds up the use of the running processes with this mark.
 func UsageOf(mark string) Usage {
 	var numbers []string
-	newSearch(mark, processStat{}).each(func(s processStat) { numbers = append(numbers, strconv.Itoa(s.pid)) })
+	eachMarked(mark, func(s processStat) { numbers = append(numbers, strconv.Itoa(s.pid)) })
 	return tellUsage(numbers)
 }
 

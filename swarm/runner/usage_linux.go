@@ -7,10 +7,10 @@ import (
 	"strconv"
 )
 
-// UsageOf adds up the use of the running processes of a turn, as [Leftovers] finds them.
+// UsageOf adds up the use of the running processes with this mark.
 func UsageOf(mark string) Usage {
 	var u Usage
-	newSearch(mark, processStat{}).each(u.add)
+	eachMarked(mark, u.add)
 	return u
 }
 

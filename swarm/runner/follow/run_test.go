@@ -142,15 +142,6 @@ func TestAClientThatCannotBeStarted(t *testing.T) {
 	}
 }
 
-// A kind of client that any program may be has no install line.
-func TestAProgramWithoutAnInstallLine(t *testing.T) {
-	r := follow.New(context.Background(), turn(t, "none"), &runner.Kind{}, &lines{}, follow.Options{Timing: short})
-	defer r.Close()
-	if out, _ := r.Start([]string{"no-such-program-at-all"}, os.Environ()); out.Hint != "set command: of agent coder" {
-		t.Errorf("the hint is %q", out.Hint)
-	}
-}
-
 // Answers come from other goroutines.
 func TestWake(t *testing.T) {
 	answers := make(chan string, 1)

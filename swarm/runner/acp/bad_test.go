@@ -1,0 +1,129 @@
+package acp_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/internal/testkit/acpstandin"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+	"github.com/claude-swarm/claude-swarm/swarm/runner/acp"
+)
+
+// A client that is broken, or is no ACP agent at all, costs its agent a turn, and nothing more:
+// the turn ends soon, says in one line what is wrong and what to do, and leaves no process.
+func TestBadClients(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
+	const refused, noFirst, failed, done = runner.Refused, runner.NoFirstEvent, runner.Failed, runner.Done
+	for _, c := range []struct {
+		bad  string
+		want runner.End
+		says string // in the reason, or in the text of a turn that is done
+	}{
+		// Another program than an agent.
+		{"prose", refused, "Welcome to the assistant!"},
+		{"silent", refused, "does not answer initialize"},
+		{"echo", refused, "repeats what it is told"},
+		{"exit", noFirst, "the settings are broken"},
+		{"kill", noFirst, "ended before"},
+
+		// An agent whose first message is broken.
+		{"half", refused, "does not answer initialize"},
+		{"mute", refused, "does not answer initialize"},
+		{"ids", refused, "does not answer initialize"},
+		{"garbage", done, "hello"},
+		{"long-line:initialize", done, "hello"},
+		{"many-lines:initialize", refused, "garbage in many lines"},
+		{"twice", done, "hello"},
+		{"deep:initialize", refused, "no ACP agent"},
+		{"strings:initialize", refused, "version of the protocol"},
+
+		// One that breaks while a session is opened.
+		{"exit:session/new", noFirst, "the settings are broken"},
+		{"kill:session/new", noFirst, "ended before"},
+		{"half:session/new", noFirst, "does not open its session"},
+		{"mute:session/new", noFirst, "does not open its session"},
+		{"ids:session/new", noFirst, "does not open its session"},
+
+		// One that breaks in the turn.
+		{"exit:session/update", noFirst, "the settings are broken"}, // at the first one, before it was heard
+		{"kill:session/update", noFirst, "ended before"},
+		{"exit:session/prompt", failed, "the settings are broken"},
+		{"kill:session/prompt", failed, "ended without a result"},
+		{"garbage:session/prompt", done, "hello"},
+		{"long-line:session/update", done, "hello"},
+		{"many-lines:session/prompt", done, "hello"},
+		{"twice:session/prompt", done, "hello"},
+		{"deep:session/prompt", runner.Stalled, "no sign of life"},
+		{"half:session/prompt", runner.Stalled, "no sign of life"},
+		{"mute:session/prompt", runner.Stalled, "no sign of life"},
+		{"ids:session/prompt", runner.Stalled, "no sign of life"},
+		{"exit:session/request_permission", failed, "the settings are broken"},
+		{"mute:session/request_permission", runner.TimedOut, "longer than"}, // the call is open: it may be at work
+		{"echo:session/request_permission", done, ""},
+	} {
+		t.Run(c.bad, func(t *testing.T) {
+			t.Parallel()
+			script := "@say hello"
+			if strings.HasSuffix(c.bad, "permission") {
+				script = "@sh true\n@say hello"
+			}
+			turn := newTurn(t, "acp", script, acpstandin.BadVar+"="+c.bad)
+			turn.Spec.Stall, turn.Spec.Timeout = 2*time.Second, 6*time.Second
+			within := 10 * time.Second
+			if strings.Contains(c.bad, "-line") { // a busy machine needs its time for 100 MB
+				turn.Spec.Timeout, within = time.Minute, time.Minute
+			}
+			out := badTurn(t, turn, within)
+			if out.End != c.want || !strings.Contains(out.Reason+out.Text, c.says) {
+				t.Errorf("ended %s %q (%s; %s), want %s and %q", out.End, out.Text, out.Reason, out.Hint, c.want, c.says)
+			}
+			if out.End != done && out.Hint == "" {
+				t.Errorf("ended %s (%s) without a hint", out.End, out.Reason)
+			}
+		})
+	}
+}
+
+func TestNoProgram(t *testing.T) {
+	for name, command := range map[string][]string{
+		"missing":    {filepath.Join(t.TempDir(), "no-such-program")},
+		"not found":  {"no-such-program-anywhere"},
+		"none":       {},
+		"a folder":   {t.TempDir()},
+		"not a file": {os.DevNull},
+	} {
+		t.Run(name, func(t *testing.T) {
+			turn := newTurn(t, "acp", "@say hello")
+			turn.Spec.Command = command
+			if out := badTurn(t, turn, 10*time.Second); out.End != runner.Refused || out.Hint == "" {
+				t.Errorf("ended %s (%s; %s), want %s and a hint", out.End, out.Reason, out.Hint, runner.Refused)
+			}
+		})
+	}
+}
+
+// badTurn runs a turn and checks what holds for every bad client.
+func badTurn(t *testing.T, turn runner.Turn, within time.Duration) runner.Outcome {
+	t.Helper()
+	c := *client(t, "acp")
+	c.Start = within / 5
+	timing := short
+	timing.Connect, timing.Close = 3*time.Second, time.Second
+	start := time.Now()
+	out := acp.New(acp.Options{Client: &c, Timing: timing}).Run(t.Context(), turn)
+	if took := time.Since(start); took > within {
+		t.Errorf("the turn took %v", took)
+	}
+	if out.End != runner.Done && out.Reason == "" || strings.ContainsAny(out.Reason+out.Hint, "\n\r\x1b\x00") {
+		t.Errorf("reason %q or hint %q is not one readable line", out.Reason, out.Hint)
+	}
+	if left := runner.Leftovers(turn.Mark()); len(left) > 0 {
+		t.Errorf("the turn left %v", left)
+	}
+	return out
+}

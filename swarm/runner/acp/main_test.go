@@ -1,0 +1,188 @@
+package acp_test
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"go.uber.org/goleak"
+
+	"github.com/claude-swarm/claude-swarm/internal/testkit/acpstandin"
+	"github.com/claude-swarm/claude-swarm/internal/testkit/runnertest"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+	"github.com/claude-swarm/claude-swarm/swarm/runner/acp"
+)
+
+// asProgram makes the test binary a client, or our tools' server, when it is set.
+const asProgram = "SWARM_TEST_PROGRAM"
+
+func TestMain(m *testing.M) {
+	switch os.Getenv(asProgram) {
+	case "client":
+		os.Exit(acpstandin.Main(os.Args[1:], os.Environ(), os.Stdin, os.Stdout, os.Stderr))
+	case "tools":
+		serveTools()
+		return
+	}
+	// Orphans of the clients become ours, as they do in the daemon.
+	if err := runner.BecomeReaper(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	// The tests that are parallel wait for clients more than they work.
+	flag.Parse()
+	if flag.Lookup("test.parallel").Value.String() == strconv.Itoa(runtime.GOMAXPROCS(0)) {
+		flag.Set("test.parallel", "8")
+	}
+	code := m.Run()
+	if code == 0 {
+		if err := goleak.Find(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = 1
+		}
+	}
+	os.Exit(code)
+}
+
+// serveTools is a server with the tool send. It makes the file of ReadyVar once its tools were
+// listed, as claude-swarm mcp does.
+func serveTools() {
+	s := mcp.NewServer(&mcp.Implementation{Name: "tools", Version: "1"}, nil)
+	type in struct {
+		To   string `json:"to"`
+		Text string `json:"text"`
+	}
+	mcp.AddTool(s, &mcp.Tool{Name: "send"}, func(_ context.Context, _ *mcp.CallToolRequest, i in) (*mcp.CallToolResult, any, error) {
+		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: os.Getenv(runner.AgentVar) + " sent to " + i.To}}}, nil, nil
+	})
+	s.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
+		return func(ctx context.Context, method string, r mcp.Request) (mcp.Result, error) {
+			result, err := next(ctx, method, r)
+			if path := os.Getenv(runner.ReadyVar); method == "tools/list" && err == nil && path != "" {
+				err = os.WriteFile(path, nil, 0o600)
+			}
+			return result, err
+		}
+	})
+	s.Run(context.Background(), &mcp.StdioTransport{}) // its error is the end of the input
+}
+
+// short are times that a test can wait for, and that a busy machine keeps.
+var short = runner.Timing{
+	Interrupt: time.Second,
+	Terminate: 300 * time.Millisecond,
+	Close:     5 * time.Second,
+	Connect:   5 * time.Second,
+	Leftovers: 200 * time.Millisecond,
+	Sample:    500 * time.Millisecond,
+}
+
+// client is the row of a client.
+func client(t testing.TB, name string) *acp.Client {
+	t.Helper()
+	for _, c := range acp.Clients() {
+		if c.Kind.Name == name {
+			return c
+		}
+	}
+	t.Fatalf("no client is called %q", name)
+	return nil
+}
+
+func backend(t testing.TB, name string) runner.Backend {
+	c := *client(t, name)
+	c.FreshLoads = false // a resumed turn would wait for the end of the minute
+	return acp.New(acp.Options{Client: &c, Timing: short})
+}
+
+// newTurn makes a turn of a client that the test binary plays, in a separate home and folder.
+// env is added to the client's environment.
+func newTurn(t testing.TB, name, script string, env ...string) runner.Turn {
+	t.Helper()
+	home, dir, files := t.TempDir(), t.TempDir(), t.TempDir()
+	add := map[string]string{asProgram: "client", "HOME": home, acpstandin.Var: name, acpstandin.QuirksVar: `{"silence":300,"exit_after":20}`}
+	if strings.TrimSpace(script) == "@unborn" {
+		add[acpstandin.NoFirstEventVar] = "1"
+	}
+	for _, e := range env {
+		name, value, _ := strings.Cut(e, "=")
+		add[name] = value
+	}
+	id := "acp-test-" + runnertest.NewUUID()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return runner.Turn{
+		ID: id, Agent: "coder", UUID: runnertest.NewUUID(), Prompt: script,
+		Session: runner.Session{ID: runnertest.NewUUID(), How: runner.New},
+		Spec:    runner.Spec{Command: []string{self}, Dir: dir, PermissionMode: client(t, name).Kind.Mode, Options: patience(client(t, name))},
+		Env:     runner.Environ(os.Environ(), runner.EnvOptions{Add: add, Agent: "coder", Dir: dir, Token: "secret", TurnID: id}),
+		Files: runner.Files{
+			Stdout: filepath.Join(files, "turn.jsonl"), Stderr: filepath.Join(files, "turn.err"),
+			Settings: filepath.Join(files, "settings.json"), System: filepath.Join(files, "system.md"),
+			Servers: filepath.Join(files, "servers.json"), Ready: filepath.Join(files, "ready"),
+		},
+	}
+}
+
+// patience shortens the patience with a client whose model may be away: it is longer than the
+// stand-in is silent.
+func patience(c *acp.Client) map[string]any {
+	if c.Silence == 0 {
+		return nil
+	}
+	return map[string]any{"silence": "3s"}
+}
+
+// toolsServer is our tools' server.
+func toolsServer(t *testing.T) *runner.Server {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &runner.Server{Command: self, Args: []string{}, Env: map[string]string{asProgram: "tools"}}
+}
+
+// fixtures have what differs between the clients in the suite.
+var fixtures = map[string]runnertest.Fixture{
+	"acp":      {},
+	"codex":    {Command: "rm -rf sub", Lacks: runnertest.Lacks{Cost: true}},
+	"opencode": {Ends: unnamed},
+	"copilot":  {Lacks: runnertest.Lacks{Cost: true, Model: true}},
+	"gemini":   {Lacks: runnertest.Lacks{Cost: true, Context: true}},
+	"cline":    {Lacks: runnertest.Lacks{Cost: true, Context: true, Tokens: true}, Ends: unnamed},
+}
+
+// unnamed are the ends of turns whose client does not say what its model's service answered.
+var unnamed = map[string]runner.End{"@status 401": runner.Limited, "@status 404": runner.Limited, "@status 400": runner.Limited}
+
+func TestSuite(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
+	for name, f := range fixtures {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f.Backend = backend(t, name)
+			f.Turn = func(t *testing.T, script string) runner.Turn { return newTurn(t, name, script) }
+			f.Kill = func(p runner.Process) { syscall.Kill(-p.PID, syscall.SIGKILL) }
+			f.Shell, f.Commands = "execute", true
+			f.Allow = "execute npm test"
+			if f.Command != "" {
+				f.Allow = "execute " + f.Command
+			}
+			f.Server, f.Calls, f.Result = toolsServer, `@tool send {"to":"bob","text":"hi"}`, "coder sent to bob"
+			runnertest.Suite(t, f)
+		})
+	}
+}
