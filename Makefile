@@ -33,7 +33,7 @@ BINDIR        ?= $(PREFIX)/bin
 # The most bytes that the program may have; docs/performance.md gives the reason.
 SIZE          := 17000000
 
-.PHONY: build install size test acp-tools record-acp e2e e2e-newest e2e-oldest compat race lint fuzz bench house mutants torture soak check install-tools demo demo-check darwin tools strict clean
+.PHONY: build install size test acp-tools record-acp e2e e2e-newest e2e-oldest backends backends-full compat race lint fuzz bench house mutants torture soak check install-tools demo demo-check darwin tools strict clean
 
 build:
 	CGO_ENABLED=0 go build -trimpath $(TAGS) -ldflags '$(LDFLAGS)' -o bin/claude-swarm ./cmd/claude-swarm
@@ -76,7 +76,7 @@ demo: build
 	@command -v claude >/dev/null || ! command -v npm >/dev/null || $(MAKE) --no-print-directory $(call CLI_FILE,$(CLI_VERSION))
 	@PATH="$$PATH:$(dir $(call CLI_FILE,$(CLI_VERSION)))" ./bin/claude-swarm demo
 
-test: tools
+test: tools acp-tools
 	go test ./...
 
 # The tests with the real client, of one version: make e2e CLI=oldest. TESTS is a
@@ -89,7 +89,7 @@ e2e: tools
 compat: tools
 	go run ./internal/compat $(VERSIONS)
 
-race: tools
+race: tools acp-tools
 	go test -race -shuffle=on ./...
 
 $(TOOLS)/bin/staticcheck:
@@ -157,10 +157,18 @@ CLIENT_TESTS := TestATaskBecomesFilesAndAnAnswer TestARetryAfterAFailedTurnReall
 # `make test` where that is missing, and fails here.
 REAL_DEMO := ^TestReadmeShowsTheDemo$$
 strict:
-	SWARM_STRICT=1 go test -race -shuffle=on -timeout 20m -skip '$(REAL_DEMO)' $$(go list ./... | grep -v /internal/e2e$$)
+	SWARM_STRICT=1 go test -race -shuffle=on -timeout 20m -skip '$(REAL_DEMO)' $$(go list ./... | grep -v /internal/e2e)
 
 e2e-newest:
 	SWARM_STRICT=1 $(MAKE) --no-print-directory e2e CLI=newest
+
+# Which backends keep which promise with their real client, as a table: the rows that an
+# agent needs, or all of them. ONLY=codex or ONLY=codex/turn runs some.
+backends: acp-tools
+	go -C internal/e2e/backends test -count=1 -timeout 15m -run '^TestBackends$$$(addprefix /,$(ONLY))'
+
+backends-full: acp-tools
+	BACKENDS=full go -C internal/e2e/backends test -count=1 -timeout 60m -run '^TestBackends$$$(addprefix /,$(ONLY))'
 
 e2e-oldest:
 	SWARM_STRICT=1 $(MAKE) --no-print-directory e2e CLI=oldest TESTS='$(call pattern,$(CLIENT_TESTS))'
@@ -175,7 +183,7 @@ demo-check: tools
 	go test -count=1 -run '$(REAL_DEMO)' ./docs
 
 # What CI runs, one stage after the other. Each is a target of this file.
-STAGES := install-tools lint darwin size strict e2e-newest e2e-oldest fuzz demo-check
+STAGES := install-tools lint darwin size strict e2e-newest e2e-oldest backends fuzz demo-check
 check:
 	@sh .ci/stages $(STAGES)
 

@@ -131,7 +131,7 @@ func TestContributingShowsTheTests(t *testing.T) {
 	if first := strings.Fields(shown[0])[1]; !elided || !strings.HasSuffix(packages[0], first) {
 		t.Errorf("CONTRIBUTING.md begins with %s and leaves out lines: %v; the first package is %s", first, elided, packages[0])
 	}
-	if !strings.HasPrefix(read(t, "../Makefile"), "#") || !strings.Contains(read(t, "../Makefile"), "\ntest: tools\n\tgo test ./...\n") {
+	if !strings.HasPrefix(read(t, "../Makefile"), "#") || !strings.Contains(read(t, "../Makefile"), "\ntest: tools acp-tools\n\tgo test ./...\n") {
 		t.Error("make test does not run what CONTRIBUTING.md shows")
 	}
 }

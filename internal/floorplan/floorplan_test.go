@@ -40,6 +40,7 @@ var floors = map[string][]string{
 	"internal/compat":       {"internal/fakeapi", "swarm/runner/claude", "internal/screen"},
 	"internal/durable":      {},
 	"internal/e2e":          {},
+	"internal/e2e/backends": {},
 	"internal/fakeapi":      {},
 	"internal/floorplan":    {},
 	"internal/git":          {"swarm/journal", "internal/screen"},

@@ -1,0 +1,57 @@
+package backends_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/claude-swarm/claude-swarm/internal/testkit/acptest"
+)
+
+var (
+	repository string
+	program    string // ours, built once
+)
+
+func TestMain(m *testing.M) {
+	code, err := run(m)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "backends:", err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+func run(m *testing.M) (int, error) {
+	flag.Parse()
+	if testing.Short() {
+		fmt.Println("backends: left out by -short: each row runs a real client")
+		return 0, nil
+	}
+	if status, done, err := acptest.Again(); done {
+		return status, err
+	}
+	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}").Output()
+	if err != nil {
+		return 0, err
+	}
+	repository = strings.TrimSpace(string(out))
+	dir, err := os.MkdirTemp("", "backends")
+	if err != nil {
+		return 0, err
+	}
+	defer os.RemoveAll(dir)
+	program = filepath.Join(dir, "claude-swarm")
+	build := exec.Command("go", "build", "-tags", "urfave_cli_no_docs", "-o", program, "./cmd/claude-swarm")
+	build.Dir = repository
+	if out, err := build.CombinedOutput(); err != nil {
+		return 0, fmt.Errorf("go build: %w\n%s", err, out)
+	}
+	code := m.Run()
+	printTable(os.Stdout)
+	return code, nil
+}
