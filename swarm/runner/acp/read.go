@@ -3,6 +3,7 @@ package acp
 import (
 	"cmp"
 	"encoding/json"
+	"slices"
 	"strings"
 )
 
@@ -63,13 +64,18 @@ type opened struct {
 	Models struct {
 		Current string `json:"currentModelId"`
 	} `json:"models"`
-	Settings []struct {
-		ID       string          `json:"id"`
-		Name     string          `json:"configId"` // its id in version 2
-		Category string          `json:"category"`
-		Value    json.RawMessage `json:"currentValue"`
-	} `json:"configOptions"`
+	Settings []clientSetting `json:"configOptions"`
 }
+
+// A clientSetting is one that the client lets us change.
+type clientSetting struct {
+	ID       string          `json:"id"`
+	Name     string          `json:"configId"` // its id in version 2
+	Category string          `json:"category"`
+	Value    json.RawMessage `json:"currentValue"`
+}
+
+func (s clientSetting) id() string { return cmp.Or(s.ID, s.Name) }
 
 // fullMode is the id of a mode: copilot's are addresses that end in # and the name.
 func (o *opened) fullMode(name string) string {
@@ -89,15 +95,18 @@ func (o *opened) modes() (names []string) {
 	return names
 }
 
-// setting is the value of the setting of that category, or "".
-func (o *opened) setting(category string) (id, value string) {
-	for _, s := range o.Settings {
-		if s.Category == category || s.Category == "" && cmp.Or(s.ID, s.Name) == category {
-			_ = json.Unmarshal(s.Value, &value) // not all are text
-			return cmp.Or(s.ID, s.Name), value
-		}
+// setting is the value of the setting of that name, or else of the first one of that
+// category, or "". In cline the settings provider and model are of the category model.
+func (o *opened) setting(name string) (id, value string) {
+	i := slices.IndexFunc(o.Settings, func(s clientSetting) bool { return s.id() == name && cmp.Or(s.Category, name) == name })
+	if i < 0 {
+		i = slices.IndexFunc(o.Settings, func(s clientSetting) bool { return s.Category == name })
 	}
-	return "", ""
+	if i < 0 {
+		return "", ""
+	}
+	_ = json.Unmarshal(o.Settings[i].Value, &value) // not all are text
+	return o.Settings[i].id(), value
 }
 
 // finished is the answer to session/prompt.
