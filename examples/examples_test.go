@@ -20,6 +20,7 @@ var projects = map[string][]string{
 	"solo":   {"coder"},
 	"pair":   {"coder", "reviewer"},
 	"team":   {"manager", "implementer", "tester", "reviewer", "documenter"},
+	"mixed":  {"planner", "coder", "reviewer", "tester", "docs"},
 	"office": {"ramona", "harper", "dinesh"},
 	"tts":    {"opus-engineer", "opus-q1", "codex"},
 }

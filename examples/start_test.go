@@ -21,7 +21,8 @@ import (
 // patience is the most time for one command; each takes some milliseconds.
 const patience = 60 * time.Second
 
-// built is a folder with the real program and the stand-in, as claude. It is made once.
+// built is a folder with the real program and the stand-ins: claude, and acp for the clients in
+// [others]. It is made once.
 var built = sync.OnceValues(func() (string, error) {
 	if err := noteSources(); err != nil {
 		return "", err
@@ -30,12 +31,29 @@ var built = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	out, err := exec.Command("go", "build", "-tags", "urfave_cli_no_docs", "-o", bin+"/", "../cmd/...", "../internal/testkit/standin/claude").CombinedOutput()
+	out, err := exec.Command("go", "build", "-tags", "urfave_cli_no_docs", "-o", bin+"/", "../cmd/...", "../internal/testkit/standin/claude", "../internal/testkit/acpstandin/acp").CombinedOutput()
 	if err != nil {
 		return bin, fmt.Errorf("go build: %w\n%s", err, out)
 	}
+	for program := range others {
+		if err := playOther(filepath.Join(bin, "others"), bin, program); err != nil {
+			return bin, err
+		}
+	}
 	return bin, nil
 })
+
+// others are the programs of clients that speak the Agent Client Protocol, with their backends.
+var others = map[string]string{"codex-acp": "codex", "gemini": "gemini", "opencode": "opencode", "copilot": "copilot"}
+
+// playOther puts a program into a folder that the stand-in in bin plays.
+func playOther(folder, bin, program string) error {
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return err
+	}
+	text := fmt.Sprintf("#!/bin/sh\nACPSTANDIN=%s exec %s/acp \"$@\"\n", others[program], bin)
+	return os.WriteFile(filepath.Join(folder, program), []byte(text), 0o700)
+}
 
 // noteSources reads the folders of the program's source, so that the go command drops its
 // cached result of this test when one of them has changed.
@@ -83,7 +101,7 @@ func copyExample(t *testing.T, name string) *swarm {
 		}
 	}
 	s.env = []string{
-		"PATH=" + bin + string(os.PathListSeparator) + os.Getenv("PATH"),
+		"PATH=" + strings.Join([]string{bin, filepath.Join(bin, "others"), os.Getenv("PATH")}, string(os.PathListSeparator)),
 		"HOME=" + filepath.Join(top, "home"), "XDG_RUNTIME_DIR=" + filepath.Join(top, "run"), "TZ=UTC",
 	}
 	if err := os.CopyFS(s.dir, os.DirFS(name)); err != nil {
@@ -230,4 +248,58 @@ func TestForegroundAsTheUnitsRunIt(t *testing.T) {
 		t.Errorf("the daemon ended with %v:\n%s", err, said.String())
 	}
 	s.quiet([]string{"coder"})
+}
+
+// The mixed swarm starts with the clients that are installed, and says which are not. Mail to an
+// agent without its program waits; the others work.
+func TestMixedStartsWithWhatIsInstalled(t *testing.T) {
+	t.Parallel()
+	s := copyExample(t, "mixed")
+	bin, _ := built()
+	few := filepath.Join(filepath.Dir(s.dir), "few")
+	if err := playOther(few, bin, "codex-acp"); err != nil {
+		t.Fatal(err)
+	}
+	s.env[0] = "PATH=" + few + ":/usr/bin:/bin" // the daemon adds the folder of claude-swarm, with claude
+	for _, program := range []string{"gemini", "opencode", "copilot"} {
+		for _, dir := range []string{"/usr/bin", "/bin"} {
+			if _, err := os.Stat(filepath.Join(dir, program)); err == nil {
+				t.Skipf("not run: %s is in %s", program, dir)
+			}
+		}
+	}
+	s.run("init")
+	var said bytes.Buffer
+	cmd := s.command(t.Context(), "start")
+	cmd.Stderr = &said
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("start: %v\n%s", err, said.String())
+	}
+	for _, want := range []string{
+		"reviewer cannot work: gemini is not on the PATH\n  try: npm install -g @google/gemini-cli",
+		"tester cannot work: opencode is not on the PATH\n  try: npm install -g opencode-ai",
+		"docs cannot work: copilot is not on the PATH\n  try: npm install -g @github/copilot",
+	} {
+		if !strings.Contains(said.String(), want) {
+			t.Errorf("start does not say %q:\n%s", want, said.String())
+		}
+	}
+	if strings.Contains(said.String(), "coder") || strings.Contains(said.String(), "planner") {
+		t.Errorf("start warns of an agent that can work:\n%s", said.String())
+	}
+	s.run("send", "reviewer", "Look at it")
+	for _, agent := range []string{"planner", "coder"} {
+		if out := s.run("send", agent, "Say hello", "--wait=30s"); !strings.Contains(out, "Done: Say hello") {
+			t.Errorf("%s answers %q", agent, out)
+		}
+	}
+	for deadline := time.Now().Add(patience); !strings.Contains(s.run("status"), "gemini"); time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("status does not name the program that is missing:\n%s", s.run("status"))
+		}
+	}
+	if entries, err := os.ReadDir(filepath.Join(s.dir, ".dead-drop/reviewer/new")); err != nil || len(entries) != 1 {
+		t.Errorf("%d messages of reviewer wait (%v), want its one", len(entries), err)
+	}
+	s.run("stop")
 }

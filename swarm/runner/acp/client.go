@@ -52,6 +52,13 @@ const (
 	inFile                      // from the file {servers}
 )
 
+func (w serversWay) String() string {
+	if w == inFile {
+		return "a file"
+	}
+	return "the session"
+}
+
 // tokensIn says where a result has its tokens.
 type tokensIn int
 
