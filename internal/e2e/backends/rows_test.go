@@ -15,37 +15,35 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// A row is a promise, and a test of it with one client.
-type row struct {
-	name    string
-	promise string
-	full    bool // only with make backends-full
-	test    func(*live) error
-}
-
-var rows = []row{
-	{name: "start", promise: "starts in its tested version", test: start},
-	{name: "turn", promise: "runs a turn, and its last words are filed", test: turn},
-	{name: "tool", promise: "asks before a command, and runs it", test: allowed},
-	{name: "refused", promise: "a refused command does not run", test: refused},
-	{name: "cancel", promise: "a turn is stopped, and the agent goes on", test: cancelled},
-	{name: "resume", promise: "another process goes on in the session", test: resumedSession},
-	{name: "mcp", promise: "calls the tools of claude-swarm", test: ownTool},
-	{name: "unknown", promise: "says that a session is unknown", full: true, test: unknownSession},
-	{name: "tokens", promise: "tells the tokens of a turn", full: true, test: tokens},
-	{name: "limit", promise: "a usage limit is no failure of the work", full: true, test: func(l *live) error { return limited(l, "@limit 3600") }},
-	{name: "429", promise: "nor is status 429", full: true, test: func(l *live) error { return limited(l, "@status 429 retry-after 1") }},
-	{name: "500", promise: "nor is status 500", full: true, test: func(l *live) error { return limited(l, "@status 500") }},
-	{name: "kill", promise: "a stopped turn leaves no process", full: true, test: nothingLeft},
+// tests has the test of each of [acptest.Rows].
+var tests = map[string]func(*live) error{
+	"start":   start,
+	"turn":    turn,
+	"tool":    allowed,
+	"refused": refused,
+	"cancel":  cancelled,
+	"resume":  resumedSession,
+	"mcp":     ownTool,
+	"unknown": unknownSession,
+	"tokens":  tokens,
+	"limit":   func(l *live) error { return limited(l, "@limit 3600") },
+	"429":     func(l *live) error { return limited(l, "@status 429 retry-after 1") },
+	"500":     func(l *live) error { return limited(l, "@status 500") },
+	"kill":    nothingLeft,
 }
 
 func TestBackends(t *testing.T) {
+	for _, r := range acptest.Rows {
+		if tests[r.Name] == nil || len(tests) != len(acptest.Rows) {
+			t.Fatalf("%d tests of %d rows; a test of %s: %v", len(tests), len(acptest.Rows), r.Name, tests[r.Name] != nil)
+		}
+	}
 	for _, c := range acptest.Clients {
 		t.Run(c.Name, func(t *testing.T) {
 			t.Parallel()
-			for _, r := range rows {
-				if !r.full || os.Getenv("BACKENDS") == "full" {
-					t.Run(r.name, func(t *testing.T) { check(t, c, r) })
+			for _, r := range acptest.Rows {
+				if !r.Full || os.Getenv("BACKENDS") == "full" {
+					t.Run(r.Name, func(t *testing.T) { check(t, c, r) })
 				}
 			}
 		})

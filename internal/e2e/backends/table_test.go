@@ -12,21 +12,6 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/testkit/acptest"
 )
 
-// cannot are the rows that a client cannot pass, with the reason: the end of a sentence that
-// begins with its name.
-var cannot = map[string]map[string]string{
-	"gemini": {
-		"cancel": "forgets a session whose first turn was stopped: the next turn has a new one",
-		"resume": "deletes a session that it has taken up, unless ~/.gemini/settings.json has general.sessionRetention.enabled: false",
-	},
-	"opencode": {
-		"tokens": "tells the tokens of the last request alone",
-	},
-	"cline": {
-		"tokens": "tells no tokens",
-	},
-}
-
 // results are what the rows showed.
 var results struct {
 	sync.Mutex
@@ -46,24 +31,24 @@ func note(client, row, result string) {
 }
 
 // check runs a row for a client. The result must be the one that the list of reasons tells.
-func check(t *testing.T, c acptest.Client, r row) {
+func check(t *testing.T, c acptest.Client, r acptest.Row) {
 	began := time.Now()
-	err := r.test(newLive(t, c))
-	why, listed := cannot[c.Name][r.name]
+	err := tests[r.Name](newLive(t, c))
+	why, listed := acptest.Cannot[c.Name][r.Name]
 	switch {
 	case err == nil && listed:
-		note(c.Name, r.name, "FAILED")
-		t.Errorf("%s passes the row %q; the list says that it %s", c.Name, r.name, why)
+		note(c.Name, r.Name, "FAILED")
+		t.Errorf("%s passes the row %q; the list says that it %s", c.Name, r.Name, why)
 	case err == nil:
-		note(c.Name, r.name, "yes")
+		note(c.Name, r.Name, "yes")
 	case listed:
-		note(c.Name, r.name, "no")
+		note(c.Name, r.Name, "no")
 		t.Logf("as listed: %v", err)
 	default:
-		note(c.Name, r.name, "FAILED")
+		note(c.Name, r.Name, "FAILED")
 		t.Error(err)
 	}
-	t.Logf("%s, %s: %.1f s", c.Name, r.name, time.Since(began).Seconds())
+	t.Logf("%s, %s: %.1f s", c.Name, r.Name, time.Since(began).Seconds())
 }
 
 // printTable prints rows and clients, and the reason for each no.
@@ -77,17 +62,17 @@ func printTable(w io.Writer) {
 		fmt.Fprintf(w, " %s %s |", c.Name, c.Version)
 	}
 	fmt.Fprintf(w, "\n| --- |%s\n", strings.Repeat(" --- |", len(acptest.Clients)))
-	for _, r := range rows {
-		ran := slices.ContainsFunc(acptest.Clients, func(c acptest.Client) bool { return results.of[c.Name][r.name] != "" })
+	for _, r := range acptest.Rows {
+		ran := slices.ContainsFunc(acptest.Clients, func(c acptest.Client) bool { return results.of[c.Name][r.Name] != "" })
 		if !ran {
 			continue
 		}
-		fmt.Fprintf(w, "| %-42s |", r.promise)
+		fmt.Fprintf(w, "| %-42s |", r.Promise)
 		for _, c := range acptest.Clients {
-			result := results.of[c.Name][r.name]
+			result := results.of[c.Name][r.Name]
 			fmt.Fprintf(w, " %-*s |", len(c.Name)+1+len(c.Version), result)
 			if result == "no" {
-				reasons = append(reasons, fmt.Sprintf("no: %s: %s %s", r.promise, c.Name, cannot[c.Name][r.name]))
+				reasons = append(reasons, fmt.Sprintf("no: %s: %s %s", r.Promise, c.Name, acptest.Cannot[c.Name][r.Name]))
 			}
 		}
 		fmt.Fprintln(w)

@@ -5,29 +5,31 @@ package acptest
 type Row struct {
 	Name    string
 	Promise string
+	Full    bool // tested by make backends-full only
 }
 
 // Rows are the promises, in the order in which they are printed.
 var Rows = []Row{
-	{"start", "starts in its tested version"},
-	{"turn", "runs a turn, and its last words are filed"},
-	{"tool", "asks before a command, and runs it"},
-	{"refused", "a refused command does not run"},
-	{"cancel", "a turn is stopped, and the agent goes on"},
-	{"resume", "another process goes on in the session"},
-	{"mcp", "calls the tools of claude-swarm"},
-	{"unknown", "says that a session is unknown"},
-	{"tokens", "tells the tokens of a turn"},
-	{"limit", "a usage limit is no failure of the work"},
-	{"429", "nor is status 429"},
-	{"500", "nor is status 500"},
-	{"kill", "a stopped turn leaves no process"},
+	{"start", "starts in its tested version", false},
+	{"turn", "runs a turn, and its last words are filed", false},
+	{"tool", "asks before a command, and runs it", false},
+	{"refused", "a refused command does not run", false},
+	{"cancel", "a turn is stopped, and the agent goes on", false},
+	{"resume", "another process goes on in the session", false},
+	{"mcp", "calls the tools of claude-swarm", false},
+	{"unknown", "says that a session is unknown", true},
+	{"tokens", "tells the tokens of a turn", true},
+	{"limit", "a usage limit is no failure of the work", true},
+	{"429", "nor is status 429", true},
+	{"500", "nor is status 500", true},
+	{"kill", "a stopped turn leaves no process", true},
 }
 
 // Cannot has the rows that a client cannot pass, by client and row, with the reason: the end of
 // a sentence that begins with its name.
 var Cannot = map[string]map[string]string{
 	"gemini": {
+		"cancel": "forgets a session whose first turn was stopped: the next turn has a new one",
 		"resume": "deletes a session that it has taken up, unless `~/.gemini/settings.json` has `general.sessionRetention.enabled: false`",
 	},
 	"opencode": {
