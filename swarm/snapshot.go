@@ -64,7 +64,7 @@ func (s *Swarm) Status(names ...string) (Status, error) {
 			if why, next := pendingHold(s.holds.Of(m.name), m.name); why != "" {
 				a.Why, a.Next = both(a.Why, why), next
 			}
-			if q := s.home.Asks(m.turns.Runs.Turn()); q != nil {
+			if q := s.home.Asks(m.turns.Runs.Turn()).Longest(); q != nil {
 				showAsked(q, &a, s.Plan())
 			}
 		}

@@ -34,7 +34,7 @@ func (c *Client) MayAnswer(old *dropbox.Message) error {
 	if !mail.AsksPermission(old) {
 		return nil
 	}
-	if why := c.Home.AskedNoMore(old.Turn, old.ID); why != "" {
+	if why := c.Home.Asks(old.Turn).WhyOver(old.ID); why != "" {
 		return &OverError{ID: old.ID, Agent: old.From, Why: why}
 	}
 	return nil

@@ -29,6 +29,12 @@ type Asked struct {
 	Why  string `json:"why,omitempty"` // it is over; "" where nobody needs to know
 }
 
+// Asks are the questions of one turn: the lines of its .asks file.
+type Asks struct{ path string }
+
+// Asks are the questions of a turn.
+func (h Home) Asks(turn string) Asks { return Asks{h.TurnFile(turn, ".asks")} }
+
 // Asks notes in the running turn that it waits for the answer to a question, for patience
 // at most. The status shows that; the caller calls over when it waits no more. Outside a
 // turn Asks does nothing. If it cannot write the note, only the status lacks it.
@@ -37,31 +43,32 @@ func (id Identity) Asks(question, of string, patience time.Duration) (over func(
 		return func() {}
 	}
 	now := time.Now().UTC()
-	if err := id.home.Ask(id.Turn, Asked{ID: question, Of: of, Since: now, Until: now.Add(patience)}); err != nil {
+	asks := id.home.Asks(id.Turn)
+	if err := asks.Begin(Asked{ID: question, Of: of, Since: now, Until: now.Add(patience)}); err != nil {
 		return func() {}
 	}
-	return func() { _ = id.home.Asked(id.Turn, question, "") }
+	return func() { _ = asks.End(question, "") }
 }
 
-// Ask notes that this process waits, in a turn, for the answer to a question.
-func (h Home) Ask(turn string, a Asked) (err error) {
+// Begin notes that this process waits, in the turn, for the answer to a question.
+func (s Asks) Begin(a Asked) (err error) {
 	if a.Process, err = runner.Identify(os.Getpid()); err != nil {
 		return err
 	}
-	return h.noteAsked(turn, a)
+	return s.writeLine(a)
 }
 
-// Asked notes that the turn waits no more for the answer to a question, and why.
-func (h Home) Asked(turn, question, why string) error {
-	return h.noteAsked(turn, Asked{ID: question, Over: true, Why: why})
+// End notes that the turn waits no more for the answer to a question, and why.
+func (s Asks) End(question, why string) error {
+	return s.writeLine(Asked{ID: question, Over: true, Why: why})
 }
 
-func (h Home) noteAsked(turn string, a Asked) error {
+func (s Asks) writeLine(a Asked) error {
 	data, err := json.Marshal(a)
 	if err != nil {
 		return err
 	}
-	f, err := os.OpenFile(h.TurnFile(turn, ".asks"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	f, err := os.OpenFile(s.path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
@@ -69,9 +76,10 @@ func (h Home) noteAsked(turn string, a Asked) error {
 	return errors.Join(err, f.Close())
 }
 
-// Asks is the question that a turn has waited for longest; nil when it waits for no answer.
-func (h Home) Asks(turn string) *Asked {
-	for _, a := range h.OpenAsks(turn) {
+// Longest is the question that the turn has waited for longest; nil when it waits for no
+// answer.
+func (s Asks) Longest() *Asked {
+	for _, a := range s.Open() {
 		if a.Process.Alive() {
 			return &a
 		}
@@ -82,10 +90,10 @@ func (h Home) Asks(turn string) *Asked {
 // turnEnded is why a question is over that nobody has noted as over.
 const turnEnded = "that turn has ended"
 
-// AskedNoMore says why a turn waits no more for the answer to a question; "" while it waits.
-func (h Home) AskedNoMore(turn, question string) (why string) {
+// WhyOver says why the turn waits no more for the answer to a question; "" while it waits.
+func (s Asks) WhyOver(question string) (why string) {
 	why = turnEnded
-	for a := range h.asked(turn) {
+	for a := range s.lines() {
 		switch {
 		case a.ID != question:
 		case a.Over:
@@ -97,11 +105,11 @@ func (h Home) AskedNoMore(turn, question string) (why string) {
 	return why
 }
 
-// OpenAsks are the questions of a turn that nobody has noted as over, the oldest first. The
-// process that asked may be gone.
-func (h Home) OpenAsks(turn string) []Asked {
+// Open are the questions that nobody has noted as over, the oldest first. The process that
+// asked may be gone.
+func (s Asks) Open() []Asked {
 	var open []Asked
-	for a := range h.asked(turn) {
+	for a := range s.lines() {
 		open = slices.DeleteFunc(open, func(o Asked) bool { return o.ID == a.ID })
 		if !a.Over {
 			open = append(open, a)
@@ -110,10 +118,10 @@ func (h Home) OpenAsks(turn string) []Asked {
 	return open
 }
 
-// asked are the lines of a turn's .asks file.
-func (h Home) asked(turn string) iter.Seq[Asked] {
+// lines are the lines of the file.
+func (s Asks) lines() iter.Seq[Asked] {
 	return func(yield func(Asked) bool) {
-		data, err := os.ReadFile(h.TurnFile(turn, ".asks"))
+		data, err := os.ReadFile(s.path)
 		if err != nil {
 			return
 		}

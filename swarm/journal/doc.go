@@ -1,7 +1,8 @@
 // Package journal keeps the daemon's own files, in the folder that a [Home] names:
 //
 //	turns/TURN.json      the [Record] of an attempt: durable before the client has the prompt
-//	turns/TURN.sent, .steered, .asks   what was sent in a turn, brought to it, asked in it
+//	turns/TURN.sent, .steered   what was sent in a turn, and brought to it
+//	turns/TURN.asks      the [Asks]: the questions whose answers the turn has waited for
 //	ledger.jsonl         the [Ledger]: a line for each attempt that ended
 //	sessions.json        the [Sessions]: the conversation of each agent
 //	state.json           the [Holds]: who is paused or stopped, failures, limits of accounts

@@ -92,7 +92,7 @@ func (a *Asker) Ask(ctx context.Context, q Question) (*dropbox.Message, error) {
 	case errors.Is(err, ErrNoAnswer):
 		why = "nobody answered within " + q.Patience.String()
 	}
-	a.Note(a.Home.Asked(q.Turn.Turn, id, why))
+	a.Note(a.Home.Asks(q.Turn.Turn).End(id, why))
 	if reply == nil {
 		a.takeBack(q.To, id)
 	}
@@ -117,10 +117,10 @@ func (a *Asker) send(q *Question) (id string, err error) {
 	var unnoted error
 	d, err := a.deliverNoted(a.Agent, q.To, m, func(noted string) { // or the agent would take it for a dead one
 		id = noted
-		unnoted = a.Home.Ask(t.Turn, journal.Asked{ID: id, Of: q.To, Since: now, Until: now.Add(q.Patience), Call: q.What})
+		unnoted = a.Home.Asks(t.Turn).Begin(journal.Asked{ID: id, Of: q.To, Since: now, Until: now.Add(q.Patience), Call: q.What})
 	})
 	if err != nil && id != "" && unnoted == nil {
-		a.Note(a.Home.Asked(t.Turn, id, ""))
+		a.Note(a.Home.Asks(t.Turn).End(id, ""))
 	} else if err == nil && unnoted != nil {
 		a.takeBack(q.To, d.ID)
 		err = unnoted
@@ -268,9 +268,9 @@ func (a *Asker) takeBack(to, id string) {
 
 // TakeBackLeft takes back the questions that the daemon of a turn has left.
 func (a *Asker) TakeBackLeft(turn string) {
-	for _, q := range a.Home.OpenAsks(turn) {
+	for _, q := range a.Home.Asks(turn).Open() {
 		if q.Call != "" {
-			a.Note(a.Home.Asked(turn, q.ID, ""))
+			a.Note(a.Home.Asks(turn).End(q.ID, ""))
 			a.takeBack(q.Of, q.ID)
 		}
 	}
@@ -295,5 +295,5 @@ func (s *Service) overdue(m *dropbox.Message) (why string, err error) {
 			return "", nil
 		}
 	}
-	return s.Home.AskedNoMore(asked.Turn, asked.ID), nil
+	return s.Home.Asks(asked.Turn).WhyOver(asked.ID), nil
 }
