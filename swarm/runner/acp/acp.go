@@ -222,11 +222,6 @@ func (e *exchange) prepare() follow.Verdict {
 	if err := removeReady(e.turn.Ready); err != nil {
 		return follow.Verdict{End: runner.NoResources, Reason: err.Error(), Hint: follow.HintDisk}
 	}
-	if e.client.Settings != "" {
-		if err := writePrivate(e.turn.Settings, []byte(e.client.Settings+"\n")); err != nil {
-			return follow.Verdict{End: runner.NoResources, Reason: err.Error(), Hint: follow.HintDisk}
-		}
-	}
 	if e.client.Servers == inFile {
 		if err := writeServers(e.turn.Files.Servers, serversOf(e.turn)); err != nil {
 			return follow.Verdict{End: runner.NoResources, Reason: err.Error(), Hint: follow.HintDisk}
@@ -262,16 +257,14 @@ func (e *exchange) command() []string {
 
 // filled puts the values of a turn into a text of the table.
 func (e *exchange) filled(text string) string {
-	return strings.NewReplacer("{servers}", e.turn.Files.Servers, "{settings}", e.turn.Settings, "{model}", e.turn.Spec.Model).Replace(text)
+	return strings.NewReplacer("{servers}", e.turn.Files.Servers, "{model}", e.turn.Spec.Model).Replace(text)
 }
 
 // environment is that of the turn with what the client needs.
 func (e *exchange) environment() []string {
 	add := map[string]string{}
 	for name, value := range e.client.Env {
-		if value != "{settings}" || !e.has(name) { // settings that the system names hold
-			add[name] = e.filled(value)
-		}
+		add[name] = e.filled(value)
 	}
 	if e.client.ModeVar != "" && e.turn.Spec.PermissionMode != "" {
 		add[e.client.ModeVar] = e.turn.Spec.PermissionMode
@@ -288,9 +281,4 @@ func (e *exchange) environment() []string {
 		env = append(env, name+"="+add[name])
 	}
 	return env
-}
-
-// has tells whether the environment of the turn has a variable.
-func (e *exchange) has(name string) bool {
-	return slices.ContainsFunc(e.turn.Env, func(entry string) bool { return strings.HasPrefix(entry, name+"=") })
 }

@@ -11,11 +11,10 @@ import (
 // what the protocol does not tell. The zero value of a field below Kind means that the program
 // does as the protocol says.
 type Client struct {
-	Kind     runner.Kind
-	Args     []string          // added to every command; {servers} and {settings} are the paths of files
-	Settings string            // the content of {settings}; "": no file
-	Env      map[string]string // added to its environment; values as in Args
-	Tested   string            // the version that our tests run
+	Kind   runner.Kind
+	Args   []string          // added to every command; {servers} is the path of the servers' file
+	Env    map[string]string // added to its environment; values as in Args
+	Tested string            // the version that our tests run
 
 	ModeVar    string     // the variable that names the mode at the start; "" is session/set_mode
 	ModelArgs  []string   // the arguments that name the model, with {model}

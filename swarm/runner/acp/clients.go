@@ -80,9 +80,6 @@ func gemini() *Client {
 		},
 	}, Client{
 		Tested: "0.61.0", Args: []string{"--skip-trust"}, ModelArgs: []string{"-m", "{model}"},
-		// Else each start removes the sessions that were loaded before.
-		Settings:   `{"general":{"sessionRetention":{"enabled":false}}}`,
-		Env:        map[string]string{"GEMINI_CLI_SYSTEM_SETTINGS_PATH": "{settings}"},
 		FreshLoads: true,
 		Notes:      []string{"[MODE_UPDATE] "}, LateReplay: true, Stays: true, Tokens: inQuota, Silence: longestRetry,
 	})

@@ -165,10 +165,11 @@ func (c *toolCall) files() []string {
 }
 
 // ownTool recognizes the names that clients make of a tool of our server: mcp__dead-drop__send,
-// mcp_dead-drop_send, dead-drop-send, dead-drop__send, dead-drop/send, mcp.dead-drop.send, and
-// gemini's "send (dead-drop MCP Server)".
+// mcp_dead-drop_send, dead-drop-send, dead-drop__send, dead-drop/send, mcp.dead-drop.send, gemini's
+// "send (dead-drop MCP Server)", and cline's "dead-drop__send: {…}". The whole name has to fit:
+// the rest of a title may be words of the model.
 var ownTool = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(?:(?:Tool: )?(?:mcp[_.]+)?dead[-_]drop(?:[-_./]+|\.)([a-z][a-z_]*)\b|([a-z][a-z_]*) \(dead-drop MCP Server\)$)`)
+	return regexp.MustCompile(`(?s)^(?:(?:Tool: )?(?:mcp[_.]+)?dead[-_]drop[-_./]+([a-z][a-z_]*)(?:: ?\{.*\})?|([a-z][a-z_]*) \(dead-drop MCP Server\))$`)
 })
 
 // codexInput is what codex gives as the input of a tool of a server.
@@ -183,7 +184,7 @@ func (c *toolCall) own() string {
 	if !c.mcp && c.ToolKind != "" && c.ToolKind != other {
 		return "" // a command or path may have any words
 	}
-	for _, name := range []string{c.Name, c.Title, c.ID} {
+	for _, name := range []string{c.Name, c.Title} {
 		if found := ownTool().FindStringSubmatch(name); found != nil {
 			return found[1] + found[2]
 		}

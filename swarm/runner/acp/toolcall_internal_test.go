@@ -24,6 +24,9 @@ func TestOwnTools(t *testing.T) {
 		{toolFields{Title: "echo (dead-drop MCP Server)", ToolKind: "execute"}, false, ""},
 		{toolFields{Title: "rm -rf / send (dead-drop MCP Server)", ToolKind: "other"}, false, ""},
 		{toolFields{Title: "files__read", ToolKind: "other"}, false, ""},
+		{toolFields{Title: "dead-drop-send; rm -rf x", ToolKind: "other"}, false, ""},
+		{toolFields{Title: "dead-drop__send: {}\nand more", ToolKind: "other"}, false, ""},
+		{toolFields{Title: "rm -rf x", ToolKind: "other", ID: "mcp_dead-drop_send__1"}, false, ""},
 	} {
 		c := toolCall{toolFields: test.call, mcp: test.mcp}
 		if got := c.own(); got != test.want {
