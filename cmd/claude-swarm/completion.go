@@ -15,6 +15,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/client"
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/internal/view"
+	"github.com/claude-swarm/claude-swarm/swarm/runner/backends"
 )
 
 // The scripts ask the hidden verb __complete at every press of the tab key, so they need no
@@ -212,6 +213,10 @@ func (f *finder) value(flag string) {
 	case "type":
 		for _, t := range typeWords() {
 			f.offer(t, "")
+		}
+	case "backend":
+		for _, k := range backends.Kinds() {
+			f.offer(k.Name, k.Title)
 		}
 	case "priority":
 		for _, p := range []string{"urgent", "normal", "low"} {

@@ -18,6 +18,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/config"
 	"github.com/claude-swarm/claude-swarm/internal/provision"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
+	"github.com/claude-swarm/claude-swarm/swarm/runner/backends"
 )
 
 func initCommand() *cli.Command {
@@ -29,9 +30,11 @@ func initCommand() *cli.Command {
 agents in it, and keeps the daemon's files out of git. Existing files stay as
 they are: run it again after you have added an agent. On a terminal it looks for
 git work trees and agent programs first, and proposes agents; --agent names
-them, and --non-interactive asks nothing. --subscribe lets an agent hear of a
-topic, as the verb subscribe does, also where a claude-swarm.yaml is there
-already. Inside another project it asks first; --nested answers. --skill adds
+them, and --non-interactive asks nothing. The agents are of the kind --backend;
+without it of Claude Code, or of the first kind that is on the PATH.
+--subscribe lets an agent hear of a topic, as the verb subscribe does, also
+where a claude-swarm.yaml is there already. Inside another project it asks
+first; --nested answers. --skill adds
 .claude/skills/swarm/SKILL.md, which teaches every session of Claude Code in
 this folder the verbs: ask it to give an agent work.
 
@@ -51,6 +54,7 @@ cannot ask.` +
 		Flags: []cli.Flag{
 			&cli.StringSliceFlag{Name: "agent", Usage: "an agent `NAME[=FOLDER]` for a new claude-swarm.yaml; may stand several times"},
 			&cli.StringSliceFlag{Name: "subscribe", Usage: "let an agent hear of a topic, `AGENT=TOPIC`; may stand several times"},
+			&cli.StringFlag{Name: "backend", Usage: "the agents' `KIND` of client for a new claude-swarm.yaml, such as codex"},
 			&cli.StringFlag{Name: "command", Usage: "the agents' program `COMMAND` for a new claude-swarm.yaml"},
 			&cli.StringFlag{Name: "permission-mode", Usage: "the agents' `MODE` for a new claude-swarm.yaml"},
 			&cli.BoolFlag{Name: "skill", Usage: "add a skill that teaches sessions of Claude Code here the verbs"},
@@ -127,7 +131,10 @@ func runInit(c *cli.Context) error {
 func proposal(c *cli.Context, dir string) (string, error) {
 	_, err := os.Lstat(filepath.Join(dir, config.Name))
 	there := err == nil
-	p := provision.Proposal{Command: c.String("command"), PermissionMode: c.String("permission-mode")}
+	p := provision.Proposal{Backend: c.String("backend"), Command: c.String("command"), PermissionMode: c.String("permission-mode"), Installed: provision.Installed()}
+	if err := checkBackend(p); err != nil {
+		return "", err
+	}
 	for _, text := range c.StringSlice("agent") {
 		a, err := provision.ParseProposed(text)
 		if err != nil {
@@ -135,13 +142,36 @@ func proposal(c *cli.Context, dir string) (string, error) {
 		}
 		p.Agents = append(p.Agents, a)
 	}
-	if there && (len(p.Agents) > 0 || p.Command != "" || p.PermissionMode != "") {
+	if there && (len(p.Agents) > 0 || p.Backend != "" || p.Command != "" || p.PermissionMode != "") {
 		return "", fail(exitFailed, "add what is missing to it, then claude-swarm init", "%s is there already, and init does not change it", config.Name)
+	}
+	if !there && len(p.Installed) == 0 && p.Command == "" {
+		fmt.Fprintf(c.App.ErrWriter, "claude-swarm: no coding agent is on the PATH\n  try: %s   (or another one: docs/backends.md)\n", p.Kind().Install)
 	}
 	if there || len(p.Agents) > 0 || !talks(c) {
 		return p.Config(), nil
 	}
 	return askProposal(c, dir, p)
+}
+
+// checkBackend refuses a kind that does not exist, or that lacks a program.
+func checkBackend(p provision.Proposal) error {
+	var names []string
+	for _, k := range backends.Kinds() {
+		names = append(names, k.Name)
+	}
+	switch {
+	case p.Backend == "":
+	case !slices.Contains(names, p.Backend):
+		next := "claude-swarm init --backend " + names[0]
+		if near := dropbox.Nearest(p.Backend, names); len(near) > 0 {
+			next = "claude-swarm init --backend " + near[0]
+		}
+		return usagef(next, "no backend is called %q; there are %s", p.Backend, strings.Join(names, ", "))
+	case p.Kind().Program() == "" && p.Command == "":
+		return usagef("claude-swarm init --backend "+p.Backend+" --command PROGRAM", "backend %s needs the program's --command", p.Backend)
+	}
+	return nil
 }
 
 // topicsAtInit returns the subscriptions of --subscribe, if the new configuration has these

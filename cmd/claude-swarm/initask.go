@@ -17,7 +17,6 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/discovery"
 	"github.com/claude-swarm/claude-swarm/internal/provision"
 	"github.com/claude-swarm/claude-swarm/internal/screen"
-	"github.com/claude-swarm/claude-swarm/swarm/runner/backends"
 )
 
 // askProposal looks around, proposes agents, and lets the person change them. It
@@ -26,7 +25,7 @@ func askProposal(c *cli.Context, dir string, p provision.Proposal) (string, erro
 	// A wait for the context of the verb would catch ^C, which the dialogue would not hear: ^C
 	// has to end the program here, as it ends any other.
 	found := provision.Propose(context.WithoutCancel(c.Context), dir)
-	p.Agents, p.Programs = found.Agents, found.Programs
+	p.Agents, p.Installed = found.Agents, found.Installed
 	p, err := talkOver(c.App.Reader, c.App.Writer, p)
 	if err != nil {
 		return "", err
@@ -36,15 +35,14 @@ func askProposal(c *cli.Context, dir string, p provision.Proposal) (string, erro
 
 // talkOver shows a proposal and reads the person's changes. An empty line agrees.
 func talkOver(r io.Reader, w io.Writer, p provision.Proposal) (provision.Proposal, error) {
-	runs := backends.Kinds()[0].Command[0]
-	switch {
-	case len(p.Programs) == 0:
-		fmt.Fprintln(w, "No agent program is on the PATH; this version runs "+runs+".")
-	case p.Programs[0] != runs:
-		fmt.Fprintf(w, "Found %s, but this version runs %s, which is not on the PATH.\n", strings.Join(p.Programs, ", "), runs)
-	default:
-		fmt.Fprintf(w, "Found %s.\n", strings.Join(p.Programs, ", "))
+	if len(p.Installed) > 0 {
+		var programs []string
+		for _, k := range p.Installed {
+			programs = append(programs, k.Program())
+		}
+		fmt.Fprintf(w, "Found %s.\n", strings.Join(programs, ", "))
 	}
+	fmt.Fprintf(w, "The agents run %s.\n", p.Kind().Title)
 	fmt.Fprintln(w, "Agents:")
 	for _, a := range p.Agents {
 		where := a.Dir

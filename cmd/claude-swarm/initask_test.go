@@ -6,10 +6,11 @@ import (
 	"testing"
 
 	"github.com/claude-swarm/claude-swarm/internal/provision"
+	"github.com/claude-swarm/claude-swarm/swarm/runner/backends"
 )
 
 func TestTalkOver(t *testing.T) {
-	proposed := provision.Proposal{Programs: []string{"claude"}, Agents: []provision.Proposed{{Name: "coder"}, {Name: "fix", Dir: "../fix", Why: "work tree of fix"}}}
+	proposed := provision.Proposal{Installed: backends.Kinds()[:1], Agents: []provision.Proposed{{Name: "coder"}, {Name: "fix", Dir: "../fix", Why: "work tree of fix"}}}
 	for name, c := range map[string]struct{ typed, agents, said string }{
 		"agreed":         {"\n", "coder fix ", "../fix  (work tree of fix)"},
 		"changed":        {"one two=sub\n", "one two ", "Found claude."},

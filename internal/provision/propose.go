@@ -13,6 +13,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/config"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
 	"github.com/claude-swarm/claude-swarm/swarm/runner/backends"
 )
 
@@ -20,11 +21,12 @@ import (
 // two agents.
 type Proposal struct {
 	Agents         []Proposed
-	Command        string // "" is claude
-	PermissionMode string // "" is acceptEdits
+	Backend        string // the kind of all agents; "" is the first kind
+	Command        string // "" is the usual program of the kind
+	PermissionMode string // "" is the usual mode of the kind
 
-	// Programs are the agent programs on the PATH, by name.
-	Programs []string
+	// Installed are the kinds whose programs are on the PATH, in the order of the kinds.
+	Installed []*runner.Kind
 }
 
 // A Proposed is one agent of a [Proposal].
@@ -34,12 +36,13 @@ type Proposed struct {
 	Why  string // for a person: where it was found
 }
 
-// programs returns the agent programs to look for, in the order of the kinds.
-func programs() []string {
-	var all []string
+// Installed are the kinds whose usual programs are on the PATH, in the order of the kinds.
+func Installed() (all []*runner.Kind) {
 	for _, k := range backends.Kinds() {
 		if program := k.Program(); program != "" {
-			all = append(all, program)
+			if _, err := exec.LookPath(program); err == nil {
+				all = append(all, k)
+			}
 		}
 	}
 	return all
@@ -48,12 +51,7 @@ func programs() []string {
 // Propose proposes a configuration for a project folder: a coder for the folder itself and
 // an agent for each other git work tree; where there is no other, the template's agents.
 func Propose(ctx context.Context, dir string) Proposal {
-	var p Proposal
-	for _, name := range programs() {
-		if _, err := exec.LookPath(name); err == nil {
-			p.Programs = append(p.Programs, name)
-		}
-	}
+	p := Proposal{Installed: Installed()}
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	out, err := exec.CommandContext(ctx, "git", "-C", dir, "worktree", "list", "--porcelain", "-z").Output()
@@ -120,7 +118,9 @@ func ParseProposed(text string) (Proposed, error) {
 
 // Config is the text of the claude-swarm.yaml; "" for the template as it is.
 func (p Proposal) Config() string {
-	if len(p.Agents) == 0 && p.Command == "" && p.PermissionMode == "" {
+	kind, first := p.Kind(), backends.Kinds()[0]
+	others := p.others(kind)
+	if len(p.Agents) == 0 && p.Command == "" && p.PermissionMode == "" && kind == first && others == "" {
 		return ""
 	}
 	text := config.Template()
@@ -144,7 +144,56 @@ func (p Proposal) Config() string {
 		text = head + "\nagents:\n" + b.String() + "\nlog:\n" + tail
 	}
 	text = setKey(text, "command", p.Command)
-	return setKey(text, "permission_mode", p.PermissionMode)
+	text = setKey(text, "permission_mode", p.PermissionMode)
+	if kind != first {
+		text = forKind(setKey(text, "backend", kind.Name), kind)
+	}
+	if others != "" {
+		text = strings.Replace(text, "\ndefaults:\n", "\ndefaults:\n  # installed here too, for backend: of an agent: "+others+"\n", 1)
+	}
+	return text
+}
+
+// Kind is the kind of the proposed agents: the named one, else the first kind if it is installed
+// or nothing is, else the first that is installed.
+func (p Proposal) Kind() *runner.Kind {
+	first := backends.Kinds()[0]
+	switch {
+	case p.Backend != "":
+		if k := backends.Kind(p.Backend); k != nil {
+			return k
+		}
+	case p.Command == "" && len(p.Installed) > 0:
+		return p.Installed[0]
+	}
+	return first
+}
+
+// others are the names of the installed kinds besides one.
+func (p Proposal) others(but *runner.Kind) string {
+	var names []string
+	for _, k := range p.Installed {
+		if k != but {
+			names = append(names, k.Name)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// forKind replaces the keys of the template's agents that a kind cannot follow.
+func forKind(text string, k *runner.Kind) string {
+	var out strings.Builder
+	for line := range strings.Lines(text) {
+		key, _, _ := strings.Cut(strings.TrimLeft(line, " #"), ":")
+		_, lacks := k.Lacks[key]
+		switch {
+		case !lacks || !strings.HasPrefix(line, "    "):
+			out.WriteString(line)
+		case !strings.HasPrefix(line, "    #"): // of the reviewer, who changes nothing
+			out.WriteString("    permissions: {allow: [\"execute git diff*\", \"execute git log*\", \"execute git show*\"], deny: [edit, delete, move]}\n")
+		}
+	}
+	return out.String()
 }
 
 // setKey replaces the comment under defaults that shows a key's default by a value.

@@ -3,6 +3,7 @@ package provision_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -10,10 +11,13 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/internal/config"
 	"github.com/claude-swarm/claude-swarm/internal/provision"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+	"github.com/claude-swarm/claude-swarm/swarm/runner/backends"
 )
 
 func TestPropose(t *testing.T) {
 	dir := t.TempDir()
+	t.Setenv("PATH", "/usr/bin:/bin")
 	if p := provision.Propose(t.Context(), dir); len(p.Agents) != 0 || p.Config() != "" {
 		t.Errorf("without git: %+v, want the template", p)
 	}
@@ -37,8 +41,8 @@ func TestPropose(t *testing.T) {
 	if diff := cmp.Diff([]string{"coder", "reviews", "feature-fast"}, got); diff != "" {
 		t.Errorf("agents, -want +got:\n%s", diff)
 	}
-	if !strings.Contains(strings.Join(p.Programs, " "), "gemini") {
-		t.Errorf("programs %v lack gemini", p.Programs)
+	if !slices.ContainsFunc(p.Installed, func(k *runner.Kind) bool { return k.Name == "gemini" }) {
+		t.Errorf("the installed kinds %v lack gemini", p.Installed)
 	}
 	r := initIn(t, dir, provision.Options{Config: p.Config()})
 	file, err := config.Load(r.Config)
@@ -66,5 +70,44 @@ func TestProposalConfig(t *testing.T) {
 	}
 	if strings.Count(config.Template(), "\nagents:\n") != 1 || strings.Count(config.Template(), "\nlog:\n") != 1 {
 		t.Error("the template has changed its shape")
+	}
+}
+
+// The file that init writes loads for each kind, and names what else is installed.
+func TestAProposalOfEachKind(t *testing.T) {
+	all := backends.Kinds()
+	for _, k := range all {
+		p := provision.Proposal{Backend: k.Name, Installed: all[:3]}
+		if k.Program() == "" {
+			p.Command = "my-agent --acp"
+		}
+		file, err := config.Parse("/p/claude-swarm.yaml", []byte(p.Config()))
+		if err != nil {
+			t.Errorf("%s: %v", k.Name, err)
+			continue
+		}
+		coder, _ := file.Agent("coder")
+		if coder.Backend != k.Name || len(file.Notes()) != 0 {
+			t.Errorf("%s: coder has backend %s; notes %v", k.Name, coder.Backend, file.Notes())
+		}
+		for _, other := range all[:3] {
+			if named := strings.Contains(p.Config(), "# installed here too"); !named || other != k && !strings.Contains(p.Config(), other.Name) {
+				t.Errorf("%s: the file does not name %s", k.Name, other.Name)
+			}
+		}
+	}
+	for name, c := range map[string]struct {
+		p    provision.Proposal
+		want string
+	}{
+		"nothing is installed":   {provision.Proposal{}, "claude"},
+		"the first is installed": {provision.Proposal{Installed: all[:2]}, "claude"},
+		"it is not":              {provision.Proposal{Installed: all[3:]}, all[3].Name},
+		"another is named":       {provision.Proposal{Installed: all[:2], Backend: "cline"}, "cline"},
+		"a command is named":     {provision.Proposal{Installed: all[3:], Command: "my-claude"}, "claude"},
+	} {
+		if got := c.p.Kind().Name; got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
 	}
 }
