@@ -1,0 +1,67 @@
+package acp_test
+
+import (
+	"context"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/internal/testkit/acpstandin"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+	"github.com/claude-swarm/claude-swarm/swarm/runner/acp"
+)
+
+// A probe begins as a turn does, sends no prompt, and leaves no process.
+func TestProbe(t *testing.T) {
+	for name, c := range map[string]struct {
+		client string
+		env    string
+		tools  func(*testing.T) *runner.Server
+		end    runner.End
+		proof  runner.Proof
+	}{
+		"with tools":         {"codex", "", toolsServer, runner.Done, runner.Proven},
+		"from a file":        {"copilot", "", toolsServer, runner.Done, runner.Proven},
+		"without tools":      {"codex", "", nil, runner.Done, runner.Unproven},
+		"tools do not start": {"codex", "", brokenServer, runner.NoFirstEvent, runner.Unproven},
+		"tools start late":   {"cline", "", brokenServer, runner.Done, runner.Later},
+		"not signed in":      {"opencode", acpstandin.QuirksVar + `={"login":true}`, nil, runner.Refused, runner.Unproven},
+		"no agent":           {"codex", acpstandin.BadVar + "=prose", nil, runner.NoFirstEvent, runner.Unproven},
+		"silent":             {"codex", acpstandin.BadVar + "=silent", nil, runner.Stopped, runner.Unproven},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			env := []string{}
+			if c.env != "" {
+				env = append(env, c.env)
+			}
+			turn := newTurn(t, c.client, "@say never", env...)
+			if c.tools != nil {
+				turn.Tools = c.tools(t)
+			}
+			var process runner.Process
+			turn.Started = func(p runner.Process) error { process = p; return nil }
+			ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+			if c.end == runner.Stopped {
+				ctx, cancel = context.WithTimeout(t.Context(), 2*time.Second)
+			}
+			defer cancel()
+			prober := acp.New(acp.Options{Client: client(t, c.client), Timing: short}).(runner.Prober)
+			p := prober.Probe(ctx, turn)
+			if p.End != c.end || p.Tools != c.proof || p.End == runner.Done && p.Version == "" {
+				t.Errorf("the probe is %+v, want %s with tools %q", p, c.end, c.proof)
+			}
+			if p.End != runner.Done && p.End != runner.Stopped && (p.Reason == "" || p.Hint == "") {
+				t.Errorf("the probe does not say why it ended, or what to do: %+v", p)
+			}
+			if left := runner.Leftovers(turn.Mark()); len(left) > 0 || process.Alive() {
+				t.Errorf("the probe left %v; %v lives: %v", left, process, process.Alive())
+			}
+		})
+	}
+}
+
+// brokenServer is a server that cannot be started.
+func brokenServer(t *testing.T) *runner.Server {
+	return &runner.Server{Command: filepath.Join(t.TempDir(), "missing"), Args: []string{}, Env: map[string]string{}}
+}
