@@ -1,5 +1,5 @@
-// Package permission decides what a client may do that asks before it uses a tool: allow it,
-// deny it, or ask a person.
+// Package permission decides about the requests of a client that asks before it uses a
+// tool: allow, deny, or ask a person.
 //
 // [Rules] are the entries of the configuration key permissions. An entry is a kind of tool
 // call, or a kind and a pattern:
@@ -9,16 +9,16 @@
 //	edit docs/*           a path; a title where the client tells no path
 //	tool files__read*     a tool of an MCP server, by the client's name of it
 //
-// [Rules.Decide] looks at deny, then at ask, then at allow, and last at otherwise. An entry of
-// deny or ask is read widely: it also holds for a part of a command line, and for one of several
-// paths. An entry of allow is read narrowly: all paths must fit, and * does not stand for text
-// with which the shell begins another command or writes to a file. A line of plain commands,
-// joined by && || ; | and newlines, is allowed where each command is. A line that the shell
-// cannot read is allowed by no pattern.
+// [Rules.Decide] looks at deny, then at ask, then at allow, and last at otherwise. An entry
+// of deny or ask is read broadly: it also matches a part of a command line, or one of
+// several paths. An entry of allow is read narrowly: all paths must match, and * does not
+// stand for text with which the shell begins another command or writes to a file. A line of
+// plain commands, joined by && || ; | and newlines, is allowed where each command is. A
+// line that the shell cannot read is allowed by no pattern.
 //
 // Without an entry for them, reading, searching and thinking is allowed, and so are edits in the
 // agent's folder where otherwise is not set.
 //
-// The rules protect against a client that is wrong. They are no sandbox: a program that a rule
-// allows may start every other program.
+// The rules protect against a client that makes a mistake. They are not a sandbox: a
+// program that a rule allows may start any other program.
 package permission

@@ -8,14 +8,14 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// Two kinds: execute is about a command line; tool is only a kind of an entry, about a tool of
-// an MCP server.
+// These two kinds are special: execute is about a command line; tool is only a kind of
+// entry, about a tool of an MCP server.
 const (
 	execute = "execute"
 	tool    = "tool"
 )
 
-// kinds are the kinds of entries: those of [runner.PermissionRequest], and tool.
+// kinds are the kinds of entries: those of [runner.PermissionRequest] and tool.
 var kinds = []string{"read", "edit", "delete", "move", "search", execute, "think", "fetch", "switch_mode", "other", tool}
 
 // Kinds are the words with which an entry may begin.
@@ -27,13 +27,13 @@ type Entry struct {
 	Pattern string // with * for any text; "" fits every call of the kind
 }
 
-// A KindError is about an entry that does not begin with one of [Kinds].
+// A KindError is the error for an entry that does not begin with one of [Kinds].
 type KindError struct {
 	Text string // the entry
 	Word string // its first word
 }
 
-// Error quotes the word, and says what it should be.
+// Error quotes the word and lists the valid ones.
 func (e *KindError) Error() string {
 	return fmt.Sprintf("%q is no kind of tool call: %s", e.Word, strings.Join(kinds, ", "))
 }
@@ -52,14 +52,14 @@ func ParseEntry(text string) (Entry, error) {
 	return e, nil
 }
 
-// String is the entry as ParseEntry reads it.
+// String returns the entry as ParseEntry reads it.
 func (e Entry) String() string { return strings.TrimSpace(e.Kind + " " + e.Pattern) }
 
 // maxEntry bounds the entries that EntryFor makes, in bytes.
 const maxEntry = 200
 
-// EntryFor is an entry that allows this call, and as little else as possible; false where no
-// short entry does.
+// EntryFor returns an entry that allows this call and as little else as possible, or false
+// if no short entry does.
 func EntryFor(r runner.PermissionRequest) (Entry, bool) {
 	e := Entry{Kind: r.Kind}
 	switch {

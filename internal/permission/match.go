@@ -8,15 +8,15 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// A call is a tool call with the texts that patterns are compared with.
+// A call is a tool call with the texts that patterns are matched against.
 type call struct {
 	runner.PermissionRequest
-	line  line     // of the kind execute
+	line  line     // for the kind execute
 	paths []string // in every form in which an entry may name them
 }
 
-// concerns reports whether an entry of deny or ask holds for a call: its pattern fits a part
-// of the command line, or one of the paths.
+// concerns reports whether an entry of deny or ask applies to a call: its pattern matches a
+// part of the command line, or one of the paths.
 func (e Entry) concerns(c *call) bool {
 	switch {
 	case !e.about(c):
@@ -36,12 +36,12 @@ func (e Entry) concerns(c *call) bool {
 	return false
 }
 
-// fits reports whether the pattern fits a text, or its first words.
+// fits reports whether the pattern matches a text, or its first words.
 func (e Entry) fits(text string) bool {
 	return fits(e.Pattern, text, "") || e.Kind == execute && fits(e.Pattern+" *", text, "")
 }
 
-// allows reports whether an entry of allow holds for a whole call.
+// allows reports whether an entry of allow applies to a whole call.
 func (e Entry) allows(c *call, dir string) bool {
 	switch {
 	case !e.about(c):
@@ -60,14 +60,14 @@ func (e Entry) allows(c *call, dir string) bool {
 	return !slices.Contains(ofFiles, e.Kind) && fits(e.Pattern, c.Title, "")
 }
 
-// about reports whether the kind of the entry is that of a call.
+// about reports whether the entry and a call are of the same kind.
 func (e Entry) about(c *call) bool { return e.Kind == c.Kind || e.Kind == tool && c.Tool != "" }
 
 // ofFiles are the kinds of calls that concern files: without a path the files are unknown.
 var ofFiles = []string{"read", "edit", "delete", "move"}
 
-// formsOf are the forms in which an entry may name a path: absolute, and from the agent's
-// folder.
+// formsOf returns the forms in which an entry may name a path: absolute, and relative to
+// the agent's folder.
 func formsOf(p, dir string) []string {
 	whole := path.Clean(p)
 	if !path.IsAbs(whole) && dir != "" {
@@ -86,7 +86,7 @@ func formsOf(p, dir string) []string {
 // expands a text.
 const operators = ";&|<>()$`\n\r"
 
-// beginnings are the ends of a text that begin where a word may begin.
+// beginnings returns the suffixes of a text that begin where a word may begin.
 func beginnings(text string) []string {
 	all := []string{text}
 	for i, c := range text {
@@ -97,9 +97,9 @@ func beginnings(text string) []string {
 	return all
 }
 
-// fits reports whether the pattern fits the whole text. A * stands for any text without the
-// characters of barred. Each * takes as little as it can, so a text with a barred character
-// may fail that could fit otherwise.
+// fits reports whether the pattern matches the whole text. A * stands for any text without
+// the characters of barred. Each * matches as little as possible, so a text with a barred
+// character may fail although another match exists.
 func fits(pattern, text, barred string) bool {
 	parts := strings.Split(pattern, "*")
 	text, ok := strings.CutPrefix(text, parts[0])

@@ -62,7 +62,7 @@ func TestDenyGoesBeforeAskAndAskBeforeAllow(t *testing.T) {
 	}
 }
 
-// A command that is allowed does not open the door for another one behind it.
+// An allowed command does not allow another command after it.
 func TestAnAllowedCommandAllowsNoOther(t *testing.T) {
 	r := rules(t, "execute go test*", "", "")
 	for command, want := range map[string]permission.Answer{
@@ -140,7 +140,7 @@ func TestPathsAreThoseOfTheAgentsFolder(t *testing.T) {
 		{"edit docs/*", "/home/ann/shop/docs/a.md", permission.Allow},
 		{"edit /etc/*", "/etc/hosts", permission.Allow},
 		{"edit /etc/*", "/etc/../root/.profile", permission.Deny},
-		{"edit ../other/*", "/home/ann/other/x", permission.Deny}, // an entry names it from /
+		{"edit ../other/*", "/home/ann/other/x", permission.Deny}, // an entry must name it by its absolute path
 	} {
 		r := rules(t, c.allow, "", "")
 		r.Dir = "/home/ann/shop"
@@ -155,7 +155,7 @@ func TestPathsAreThoseOfTheAgentsFolder(t *testing.T) {
 			t.Errorf("edit of %s: %s, want deny", path, got)
 		}
 	}
-	// Without a path the file is unknown.
+	// A call without a path concerns an unknown file.
 	r = rules(t, "delete docs/*", "", "")
 	if got, _ := r.Decide(runner.PermissionRequest{Kind: "delete", Title: "docs/a"}); got != permission.Deny {
 		t.Errorf("delete without a path: %s, want deny", got)
@@ -183,7 +183,7 @@ func TestEachCommandOfALineNeedsAnEntry(t *testing.T) {
 		"npm test --save":                       "",
 		"make all > other.log":                  "",
 		"make all >> build.log":                 "",
-		"make all > build.log && go test":       "", // the entry names a whole line
+		"make all > build.log && go test":       "", // the entry is the whole line
 		"grep x > build.log":                    "",
 		"npm test &":                            "",
 		"npm test & go test":                    "",
@@ -220,7 +220,7 @@ func TestEachCommandOfALineNeedsAnEntry(t *testing.T) {
 	}
 }
 
-// A command that is hidden in another, or in quotes, is denied and asked about too.
+// Entries of deny and ask also find a command inside another command or in quotes.
 func TestDenyLooksIntoALine(t *testing.T) {
 	r := rules(t, "execute", "", "execute rm *")
 	for _, command := range []string{
@@ -246,8 +246,8 @@ func TestALongLineIsDenied(t *testing.T) {
 	}
 }
 
-// FuzzAllowedCommands reads an allowed line by another way than Decide does: whatever the shell
-// may begin in it is the one allowed command.
+// FuzzAllowedCommands parses an allowed line in another way than Decide: every command that
+// the shell may run in it is the allowed one.
 func FuzzAllowedCommands(f *testing.F) {
 	for _, line := range []string{
 		"ok", "ok a b", "ok && ok x", "ok | ok", "ok 'a;b' \"c|d\"", "ok 2>&1", "ok >/dev/null; ok", "! ok", "ok\nok", `ok \; x`, "ok $(x)", "ok `x`",
@@ -271,8 +271,8 @@ func FuzzAllowedCommands(f *testing.F) {
 // quiet are the redirections that are allowed everywhere.
 var quiet = regexp.MustCompile(`^(>&[0-9]+|&?>>?[ \t]*/dev/null|<[ \t]*/dev/null)($|[ \t\n;|&<>])`)
 
-// commandsOf splits a line at the operators outside of quotes. It fails the test where the line
-// has an operator that begins commands inside of others, or touches files.
+// commandsOf splits a line at the operators outside quotes. It fails the test if the line
+// has an operator that begins a command inside another one, or uses files.
 func commandsOf(t *testing.T, line string) []string {
 	t.Helper()
 	var all []string
@@ -288,7 +288,7 @@ func commandsOf(t *testing.T, line string) []string {
 		case c == '\\':
 			i++
 			if i < len(line) && line[i] == '\n' {
-				now.WriteByte(' ') // goes on with the next line
+				now.WriteByte(' ') // the command continues on the next line
 				continue
 			}
 		case c == '$' || c == '`':

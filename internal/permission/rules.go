@@ -12,8 +12,8 @@ import (
 // An Answer is what the rules say about a tool call.
 type Answer string
 
-// The answers. Unsaid is for Rules.Otherwise: it allows edits of files in the agent's folder,
-// and denies everything else, as the permission mode acceptEdits does.
+// These are the answers. Unsaid is for Rules.Otherwise: it allows edits of files in the
+// agent's folder and denies everything else, as the permission mode acceptEdits does.
 const (
 	Allow  Answer = "allow"
 	Ask    Answer = "ask"
@@ -24,18 +24,19 @@ const (
 // Rules say what a client may do. The zero value allows what [Unsaid] allows.
 type Rules struct {
 	Allow, Ask, Deny []Entry
-	Otherwise        Answer        // about what no entry names; reading, searching and thinking is allowed
-	Timeout          time.Duration // of a question; a call without an answer is denied
-	// Dir is the agent's folder, as an absolute path. Entries may name paths in it without it.
+	Otherwise        Answer        // for calls without an entry, except reading, searching and thinking, which are allowed
+	Timeout          time.Duration // for a question; a call without an answer is denied
+	// Dir is the agent's folder, as an absolute path. Entries may name paths relative to
+	// it.
 	Dir string
 }
 
-// maxLine bounds the command lines that are compared with patterns, in bytes.
+// maxLine is the longest command line that is matched against patterns, in bytes.
 const maxLine = 64 << 10
 
-// Decide returns the decision about a tool call: Allow, Ask or Deny. The rule is the entry
-// that decided, or the entries, with commas, where a command line has several commands; it
-// is "" where no entry did.
+// Decide returns the decision about a tool call: Allow, Ask or Deny. rule is the entry that
+// decided, or several entries with commas between them for a line of several commands. It
+// is "" if no entry decided.
 func (r Rules) Decide(req runner.PermissionRequest) (answer Answer, rule string) {
 	c := &call{PermissionRequest: req}
 	for _, p := range req.Paths {
@@ -43,7 +44,7 @@ func (r Rules) Decide(req runner.PermissionRequest) (answer Answer, rule string)
 	}
 	if req.Kind == execute {
 		if len(req.Command) > maxLine && slices.ContainsFunc(slices.Concat(r.Deny, r.Ask, r.Allow), Entry.hasCommand) {
-			return Deny, "" // no person reads that much
+			return Deny, "" // it is too long for a person to check
 		}
 		c.line = readLine(req.Command)
 	}
@@ -71,8 +72,8 @@ func (r Rules) Decide(req runner.PermissionRequest) (answer Answer, rule string)
 // hasCommand reports whether an entry has a pattern for command lines.
 func (e Entry) hasCommand() bool { return e.Kind == execute && e.Pattern != "" }
 
-// allowing is the entry that allows a call, or "". The commands of one line may have an entry
-// each.
+// allowing returns the entry that allows a call, or "". Each command of a line may need a
+// different entry.
 func (r Rules) allowing(c *call) string {
 	if i := slices.IndexFunc(r.Allow, func(e Entry) bool { return e.allows(c, r.Dir) }); i >= 0 {
 		return r.Allow[i].String()
@@ -90,7 +91,7 @@ func (r Rules) allowing(c *call) string {
 	return strings.Join(used, ", ")
 }
 
-// inside reports whether all paths are in the agent's folder, if that is known.
+// inside reports whether all paths are in the agent's folder, or the folder is unknown.
 func (r Rules) inside(paths []string) bool {
 	return r.Dir == "" || !slices.ContainsFunc(paths, func(p string) bool {
 		return len(formsOf(p, r.Dir)) == 1 && formsOf(p, r.Dir)[0] != path.Clean(r.Dir)

@@ -9,11 +9,11 @@ import (
 // A line is a command line as the shell reads it.
 type line struct {
 	text string // with one space between two words
-	// commands are the commands that the shell runs one by one, as they are written. It is nil
-	// where the line has more than plain commands, joined by && || ; | and newlines: it then
-	// begins further programs, or writes to files, in places that these texts do not show.
+	// commands are the commands that the shell runs one by one, as written. It is nil if
+	// the line has more than plain commands joined by && || ; | and newlines: the line may
+	// then start further programs or write to files in ways that these texts do not show.
 	commands []string
-	// plain are all commands of the line, also those inside of others, without quotes.
+	// plain are all commands of the line, including those inside others, without quotes.
 	plain []string
 	bad   bool // the shell cannot read it
 }
@@ -73,13 +73,13 @@ func (l *line) add(text string, s *syntax.Stmt) bool {
 	return false
 }
 
-// constant reports whether the shell replaces no part of a word, except by names of files.
+// constant reports whether the shell expands no part of a word, except into names of files.
 func constant(parts []syntax.WordPart) bool {
 	for _, p := range parts {
 		switch p := p.(type) {
 		case *syntax.Lit:
 			if expands(p.Value) {
-				return false // text to this shell, and not to every other
+				return false // plain text to bash, but not to every shell
 			}
 		case *syntax.SglQuoted:
 			if p.Dollar {
@@ -96,7 +96,8 @@ func constant(parts []syntax.WordPart) bool {
 	return true
 }
 
-// expands reports whether a text has a character that expands, and no backslash before it.
+// expands reports whether a text has a character that the shell expands, without a
+// backslash before it.
 func expands(text string) bool {
 	for i := 0; i < len(text); i++ {
 		switch text[i] {
@@ -124,8 +125,8 @@ func harmless(r *syntax.Redirect) bool {
 	return false
 }
 
-// unquoted is the text of words without their quotes, as far as it is known before the shell
-// runs them.
+// unquoted returns the text of words without their quotes, as far as it is known before the
+// shell runs them.
 func unquoted(words []*syntax.Word) string {
 	var all []string
 	for _, w := range words {
@@ -149,7 +150,7 @@ func constants(b *strings.Builder, parts []syntax.WordPart) {
 	}
 }
 
-// oneSpaced is a text with one space between two words of a line.
+// oneSpaced returns a text with one space between the words of a line.
 func oneSpaced(text string) string {
 	return strings.Join(strings.FieldsFunc(text, func(c rune) bool { return c == ' ' || c == '\t' }), " ")
 }

@@ -31,7 +31,7 @@ type live struct {
 	model   *models.Server
 	files   string // folder of the turns' files
 	turns   int
-	allow   bool // what the client asks for
+	allow   bool // the answer to every question of the client
 
 	mu    sync.Mutex
 	asked []runner.PermissionRequest
@@ -79,7 +79,7 @@ func (l *live) turn(script string, s runner.Session) runner.Turn {
 	id := journal.TurnID(dropbox.NewID(), 0, 1)
 	file := func(name string) string { return filepath.Join(l.files, fmt.Sprintf("%d-%s", l.turns, name)) }
 	base := slices.Concat(l.home.Env, []string{"PATH=" + filepath.Dir(l.home.Program) + ":" + os.Getenv("PATH")})
-	// Our tools answer only a turn that the project knows.
+	// Our tools accept calls only from a turn that the project knows.
 	record := journal.Record{Turn: id, Agent: "coder", Backend: l.home.Client.Name, Tools: true, Begun: time.Now()}
 	if err := record.WriteVolatile(journal.HomeOf(l.home.Work)); err != nil {
 		l.t.Fatal(err)
@@ -107,7 +107,7 @@ func (l *live) permit(_ context.Context, r runner.PermissionRequest) runner.Deci
 	return runner.Decision{Request: r, Allowed: l.allow, Rule: "test", At: time.Now()}
 }
 
-// run runs a script to its end. Nothing may be left of it.
+// run runs a script to its end. It fails if a process is left over.
 func (l *live) run(script string, s runner.Session) (runner.Outcome, error) {
 	return l.runUntil(l.t.Context(), l.turn(script, s))
 }
@@ -129,7 +129,7 @@ func (l *live) good(script string, s runner.Session) (runner.Outcome, error) {
 	return out, err
 }
 
-// ends runs a script that must end so.
+// ends runs a script that must end with want.
 func (l *live) ends(script string, s runner.Session, want runner.End) (runner.Outcome, error) {
 	out, err := l.run(script, s)
 	if err == nil && out.End != want {
@@ -144,7 +144,7 @@ func resumed(out runner.Outcome) runner.Session {
 	return runner.Session{ID: out.Session, How: runner.Resume}
 }
 
-// sent reports whether the newest request with tools had a text in it.
+// sent reports whether the newest request with tools contained a text.
 func (l *live) sent(text string) bool {
 	for _, r := range slices.Backward(l.model.Requests()) {
 		if !r.Side {

@@ -14,7 +14,7 @@ import (
 
 var (
 	repository string
-	program    string // ours, built once
+	program    string // claude-swarm, built once
 )
 
 func TestMain(m *testing.M) {

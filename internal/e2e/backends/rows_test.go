@@ -73,7 +73,7 @@ func turn(l *live) error {
 	return err
 }
 
-// remove is a command that every client asks about.
+// remove returns a command that every client asks about.
 func (l *live) remove() (script string, there func() bool, err error) {
 	dir := filepath.Join(l.home.Work, "sub")
 	return "@sh rm -rf sub\n@say after it", func() bool { _, err := os.Stat(dir); return err == nil }, os.Mkdir(dir, 0o700)
@@ -157,7 +157,7 @@ func cancelled(l *live) error {
 	return err
 }
 
-// wait lets the minute pass in which gemini 0.61.0 cannot go on in a session.
+// wait waits for the end of the minute in which gemini 0.61.0 cannot resume a session.
 func (l *live) wait() {
 	if l.home.Client.Name == "gemini" {
 		time.Sleep(time.Until(time.Now().Truncate(time.Minute).Add(61 * time.Second)))
@@ -252,7 +252,8 @@ func nothingLeft(l *live) error {
 	return err
 }
 
-// sleeping are the processes that carry the home of this client.
+// sleeping returns the sleep commands of this client, which have its home in their
+// environment.
 func (l *live) sleeping() []string {
 	dirs, _ := filepath.Glob("/proc/[0-9]*")
 	var found []string

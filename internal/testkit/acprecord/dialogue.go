@@ -22,8 +22,8 @@ type line struct {
 	Msg any    `json:"msg"`
 }
 
-// A dialogue is one process of a client. Its methods send and wait; what an answer says is
-// for the reader of the recording.
+// A dialogue is one process of a client. Its methods send and wait; they do not check what
+// an answer says.
 type dialogue struct {
 	home    *acptest.Home
 	session string
@@ -39,7 +39,7 @@ type dialogue struct {
 	lines  []line
 	decide string   // the kind of option that answers a question; "" leaves it open
 	asked  []any    // ids of questions without an answer
-	odd    []string // for the person who records
+	odd    []string // surprises, for the person who records
 }
 
 // start starts the client.
@@ -65,7 +65,7 @@ func (d *dialogue) start(ctx context.Context) error {
 	if err := d.cmd.Start(); err != nil {
 		return err
 	}
-	go func() { // end waits for it
+	go func() { // end waits for this goroutine
 		defer close(d.read)
 		d.follow(out)
 	}()
@@ -118,14 +118,14 @@ func (d *dialogue) question(msg map[string]any) {
 
 type object = map[string]any
 
-// say notes what was odd.
+// say records a surprise.
 func (d *dialogue) say(text string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.odd = append(d.odd, text)
 }
 
-// permit sets the kind of option that answers the next questions; with "" they wait.
+// permit sets the kind of option that answers the next questions; with "" they stay open.
 func (d *dialogue) permit(kind string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -135,7 +135,7 @@ func (d *dialogue) permit(kind string) {
 func (d *dialogue) send(msg object) {
 	data, err := json.Marshal(msg)
 	if err != nil {
-		panic(err) // our own messages
+		panic(err) // all messages are ours
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -162,7 +162,7 @@ func (d *dialogue) call(method string, params object) map[string]any {
 	return d.answer(id)
 }
 
-// answer finds the answer to the request id; nil while it is missing.
+// answer returns the answer to the request id, or nil while it is missing.
 func (d *dialogue) answer(id string) map[string]any {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -175,7 +175,8 @@ func (d *dialogue) answer(id string) map[string]any {
 	return nil
 }
 
-// until waits for a condition; it is false when the time is over or the client has ended.
+// until waits for a condition; it returns false at the time limit or when the client has
+// ended.
 func (d *dialogue) until(limit time.Duration, ok func() bool) bool {
 	for end := time.Now().Add(limit); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		if ok() {
@@ -194,7 +195,7 @@ func (d *dialogue) await(id string, limit time.Duration) bool {
 	return d.until(limit, func() bool { return d.answer(id) != nil })
 }
 
-// seen waits until a message of the client has text in it.
+// seen waits until a message of the client contains text.
 func (d *dialogue) seen(text string) {
 	if !d.until(30*time.Second, func() bool {
 		d.mu.Lock()
@@ -229,21 +230,21 @@ func (d *dialogue) open() {
 	d.choose()
 }
 
-// choose sets the model where the configuration does not.
+// choose sets the model if the configuration does not.
 func (d *dialogue) choose() {
 	if d.home.Client.Name == "cline" {
 		d.call("session/set_model", object{"sessionId": d.session, "modelId": d.home.Model})
 	}
 }
 
-// takeUp goes on in the session of an earlier process.
+// takeUp continues the session of an earlier process.
 func (d *dialogue) takeUp(method string) {
 	if d.next == 0 {
 		d.initialize()
 	}
 	answer := d.call(method, object{"sessionId": d.session, "cwd": d.home.Work, "mcpServers": d.servers})
 	if answer["error"] == nil {
-		time.Sleep(time.Second) // updates may come behind the answer
+		time.Sleep(time.Second) // updates may come after the answer
 		d.choose()
 	}
 }
@@ -271,12 +272,12 @@ func (d *dialogue) cancel() {
 	d.send(object{"jsonrpc": "2.0", "method": "session/cancel", "params": object{"sessionId": d.session}})
 }
 
-// end ends the client: by the end of its input, or else by a kill of its group.
+// end closes the client's input, and kills its group if it does not exit.
 func (d *dialogue) end() {
 	if d.cmd == nil {
 		return
 	}
-	time.Sleep(200 * time.Millisecond) // what comes behind the last answer
+	time.Sleep(200 * time.Millisecond) // for updates after the last answer
 	d.in.Close()
 	select {
 	case <-d.read:

@@ -1,9 +1,10 @@
 // Acprecord runs each real coding agent that speaks the Agent Client Protocol through fixed
-// dialogues with a scripted model, and writes both directions down:
+// dialogues with a scripted model, and records both directions:
 //
 //	testdata/acp/CLIENT-VERSION/ROW.jsonl     {"t_ms":…,"dir":"client"|"agent","msg":…}
 //
-// Each file is one process from its first message on. In the files paths, ports, ids and
-// times of the machine are neutral, and long lists end after two entries. `make record-acp`
-// writes all of them again; arguments such as codex or codex/turn name some.
+// Each file is one process, from its first message. Paths, ports, ids and times of the
+// machine are replaced by neutral ones, and long lists end after two entries.
+// `make record-acp` writes all files again; arguments such as codex or codex/turn select
+// some.
 package main

@@ -36,7 +36,8 @@ func report(err error) int {
 	return 1
 }
 
-// run records what the names say, such as "codex" or "codex/turn"; all of it for no name.
+// run records the named dialogues, such as "codex" or "codex/turn", or all of them without
+// a name.
 func run(ctx context.Context, names []string) error {
 	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}").Output()
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// neutral is the text of a recording without what differs from run to run.
+// neutral returns the text of a recording without what differs between runs.
 func neutral(lines []line, names map[string]string) ([]byte, error) {
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
@@ -28,7 +28,7 @@ func neutral(lines []line, names map[string]string) ([]byte, error) {
 	slices.SortFunc(longest, func(a, b string) int { return len(b) - len(a) })
 	for _, name := range longest {
 		text = strings.ReplaceAll(text, name, names[name])
-		if trimmed := strings.TrimPrefix(name, "/"); trimmed != name { // as opencode shows a path
+		if trimmed := strings.TrimPrefix(name, "/"); trimmed != name { // opencode shows a path like this
 			text = strings.ReplaceAll(text, trimmed, strings.TrimPrefix(names[name], "/"))
 		}
 	}
@@ -47,8 +47,8 @@ func neutral(lines []line, names map[string]string) ([]byte, error) {
 	return []byte(text), nil
 }
 
-// ids are the forms of ids and times in the clients' messages. A form with a verb counts
-// them.
+// ids are the forms of ids and times in the clients' messages. A replacement with a
+// formatting verb is numbered.
 var ids = []struct {
 	pattern *regexp.Regexp
 	form    string
@@ -88,7 +88,8 @@ func shorten(v any) any {
 
 var offers = []string{"availableCommands", "availableModels", "options"}
 
-// isPermission tells the answers to a question, which stay, from the values of a setting.
+// isPermission distinguishes the answers to a question, which stay, from the values of a
+// setting.
 func isPermission(options []any) bool {
 	first, _ := options[0].(map[string]any)
 	return first["optionId"] != nil

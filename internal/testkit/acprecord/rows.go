@@ -2,8 +2,8 @@ package main
 
 import "time"
 
-// A row is one dialogue. before is what an earlier process of the same home does, which is
-// not recorded.
+// A row is one dialogue. before runs in an earlier process of the same home, which is not
+// recorded.
 type row struct {
 	name   string
 	before func(*dialogue)
@@ -47,7 +47,7 @@ var rows = []row{
 	}},
 	{name: "cancel-question", play: func(d *dialogue) {
 		d.open()
-		d.permit("") // no answer before the cancel
+		d.permit("") // leave the question open until the cancel
 		id := d.begin("@sh rm -rf sub\n@say never")
 		d.seen(`"method":"session/request_permission"`)
 		d.cancel()
@@ -73,7 +73,7 @@ var rows = []row{
 	{name: "retry", play: func(d *dialogue) { d.open(); d.prompt("@status 503 times 1\n@say well again") }},
 }
 
-// earlier makes a session with a turn in it.
+// earlier makes a session with one turn.
 func earlier(d *dialogue) {
 	d.open()
 	d.prompt("@say one\n@sh echo hi\n@say remembered")
@@ -83,8 +83,8 @@ func earlier(d *dialogue) {
 	}
 }
 
-// fails is a turn that the model's service ends, and the next turn. A client that says
-// nothing for a while is told to stop.
+// fails runs a turn that ends with an error of the model's service, and the next turn. It
+// cancels the turn of a client that is silent for a while.
 func (d *dialogue) fails(script string) {
 	d.open()
 	id := d.begin(script)

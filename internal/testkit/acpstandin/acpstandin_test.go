@@ -34,13 +34,13 @@ func TestMain(m *testing.M) {
 		mcp.AddTool(s, &mcp.Tool{Name: "repeat"}, func(_ context.Context, _ *mcp.CallToolRequest, i in) (*mcp.CallToolResult, any, error) {
 			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: os.Getenv("WHO") + " says " + i.Text}}}, nil, nil
 		})
-		s.Run(context.Background(), &mcp.StdioTransport{}) // its error is the end of the input
+		s.Run(context.Background(), &mcp.StdioTransport{}) // it returns an error at the end of the input
 		return
 	}
 	os.Exit(m.Run())
 }
 
-// A talk is a test's dialogue with one agent.
+// A talk is the dialogue of a test with one agent.
 type talk struct {
 	t       *testing.T
 	cmd     *exec.Cmd
@@ -76,7 +76,7 @@ func speak(t *testing.T, home string, env []string, args ...string) *talk {
 		t.Fatal(err)
 	}
 	k := &talk{t: t, cmd: cmd, in: in, lines: make(chan map[string]any, 1000), option: "allow_once"}
-	go func() { // ends with the agent, which Cleanup kills
+	go func() { // it ends with the agent, which Cleanup kills
 		defer close(k.lines)
 		r := bufio.NewReader(out)
 		for {
@@ -107,7 +107,7 @@ func (k *talk) send(m map[string]any) {
 	k.in.Write(append(data, '\n'))
 }
 
-// next returns the next line, nil at the end of the output.
+// next returns the next line, or nil at the end of the output.
 func (k *talk) next() map[string]any {
 	k.t.Helper()
 	select {
@@ -148,7 +148,7 @@ func (k *talk) ask(method string, params map[string]any) map[string]any {
 	}
 }
 
-// open initializes the agent and begins a session, or goes on in one.
+// open initializes the agent and begins or resumes a session.
 func (k *talk) open(dir string, servers ...any) {
 	k.t.Helper()
 	k.ask("initialize", map[string]any{"protocolVersion": 1})
@@ -175,7 +175,7 @@ func (k *talk) prompt(text string) map[string]any {
 	return k.ask("session/prompt", map[string]any{"sessionId": k.session, "prompt": []any{map[string]any{"type": "text", "text": text}}})
 }
 
-// said is the text of the updates so far.
+// said returns the text of the updates so far.
 func (k *talk) said() string {
 	text := ""
 	for _, u := range k.updates {
@@ -216,7 +216,7 @@ func TestTurns(t *testing.T) {
 			t.Errorf("asked %v, where the client asks %s", k.asked, is.Asks)
 		}
 
-		// Another process goes on in the session, and an unknown one is refused.
+		// Another process resumes the session, and an unknown session is refused.
 		again := speak(t, home, []string{"ACPSTANDIN=" + name, "CLINE_SESSION_BACKEND_MODE=local"})
 		again.session = k.session
 		again.open(dir)
@@ -314,7 +314,7 @@ func TestToolsOfAServer(t *testing.T) {
 	})
 }
 
-// gone is closed after the last line of the agent.
+// gone returns a channel that is closed after the last line of the agent.
 func (k *talk) gone() <-chan struct{} {
 	done := make(chan struct{})
 	go func() {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// serve answers until the input ends.
+// serve answers messages until the input ends.
 func (a *agent) serve() int {
 	for {
 		m, err := a.conn.read()
@@ -60,7 +60,7 @@ func (a *agent) leave() int {
 	return 0
 }
 
-// notified obeys a notification. Unknown ones are ignored.
+// notified handles a notification. It ignores unknown ones.
 func (a *agent) notified(m message) {
 	if t := a.turn.Load(); m.Method == "session/cancel" && t != nil && !a.deaf.Load() {
 		t.cancel(errCancelled)
@@ -92,7 +92,8 @@ func (p *params) text() string {
 	return text
 }
 
-// request answers every request but session/prompt. after runs once the answer is written.
+// request answers every request except session/prompt. after runs once the answer is
+// written.
 func (a *agent) request(m message, after *func()) (any, error) {
 	var p params
 	if err := json.Unmarshal(m.Params, &p); err != nil {
@@ -151,7 +152,7 @@ func (a *agent) request(m message, after *func()) (any, error) {
 	return map[string]any{}, s.save()
 }
 
-// initialized is what the agent can do.
+// initialized returns the answer to initialize: what the agent can do.
 func (a *agent) initialized() any {
 	sessions := map[string]any{}
 	if a.is.Resume {
@@ -173,7 +174,7 @@ func (a *agent) initialized() any {
 	return result
 }
 
-// begin opens a session: a new one where s is nil.
+// begin opens a session: a new one if s is nil.
 func (a *agent) begin(m message, p *params, after *func(), s *session) (any, error) {
 	if !filepath.IsAbs(p.Cwd) {
 		return nil, invalid("cwd: %q is not an absolute path", p.Cwd)
@@ -216,7 +217,7 @@ func (a *agent) begin(m message, p *params, after *func(), s *session) (any, err
 	return result, nil
 }
 
-// describe tells the modes and models of a session.
+// describe adds the modes and models of a session to result.
 func (a *agent) describe(s *session, result map[string]any) {
 	switch a.is.ModesBy {
 	case "both":

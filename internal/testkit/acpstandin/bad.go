@@ -20,10 +20,10 @@ var Bad = []string{
 	"echo",       // prints what it reads, as cat does
 	"exit",       // says why on its standard error, and exits with status 3
 	"kill",       // ends itself by SIGKILL
-	"garbage",    // prints bytes that are no JSON, then the message
+	"garbage",    // prints bytes that are not JSON, then the message
 	"long-line",  // prints 100 MB in one line, then the message
 	"many-lines", // prints 100 MB in many lines, then the message
-	"half",       // prints half of the message, and then nothing
+	"half",       // prints half of the message and then nothing
 	"ids",        // answers with another id
 	"twice",      // prints each message twice
 	"strings",    // numbers are strings
@@ -34,8 +34,8 @@ var Bad = []string{
 // garbageSize is the size of the long garbage, in bytes.
 const garbageSize = 100 << 20
 
-// misbehave makes a bad client. all says that it was one that never speaks the protocol,
-// which has ended with code.
+// misbehave makes the agent a bad client. all means that the client never speaks the
+// protocol and has ended with code.
 func (a *agent) misbehave(bad string, stdin io.Reader, stdout io.Writer) (code int, all bool) {
 	kind, method, _ := strings.Cut(bad, ":")
 	if !slices.Contains(Bad, kind) {
@@ -82,7 +82,7 @@ func (a *agent) misbehave(bad string, stdin io.Reader, stdout io.Writer) (code i
 	return 0, false
 }
 
-// spoiled is what a bad client prints in place of a line.
+// spoiled returns what a bad client prints in place of a line.
 func (a *agent) spoiled(kind string, line []byte) []byte {
 	switch kind {
 	case "exit", "kill":
@@ -109,7 +109,7 @@ func (a *agent) spoiled(kind string, line []byte) []byte {
 	return line
 }
 
-// numbers makes strings of the numbers of a line that are no part of a string.
+// numbers replaces the numbers in a line by strings, except inside strings.
 func numbers(line []byte) []byte {
 	var out []byte
 	quoted, number := false, false
@@ -131,7 +131,7 @@ func numbers(line []byte) []byte {
 func (a *agent) die(how string) {
 	if how == "kill" {
 		syscall.Kill(os.Getpid(), syscall.SIGKILL)
-		time.Sleep(time.Minute) // the signal comes meanwhile
+		time.Sleep(time.Minute) // the signal comes in the meantime
 	}
 	fmt.Fprintln(a.stderr, "acpstandin: the settings are broken")
 	os.Exit(3)

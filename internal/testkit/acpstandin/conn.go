@@ -40,7 +40,7 @@ type conn struct {
 	in *bufio.Reader
 
 	mu    sync.Mutex
-	spoil func(kind string, line []byte) []byte // nil; a bad client changes what it writes
+	spoil func(kind string, line []byte) []byte // nil except in a bad client, which changes what it writes
 	out   io.Writer
 	next  int
 	open  map[string]chan message // the questions without an answer, by id
@@ -55,7 +55,7 @@ func (c *conn) read() (message, error) {
 	var m message
 	line, err := c.in.ReadBytes('\n')
 	if err != nil {
-		return m, err // a line without an end is none
+		return m, err // a line without a newline does not count
 	}
 	if err := json.Unmarshal(line, &m); err != nil {
 		return m, &rpcError{Code: -32700, Message: "Parse error", Data: err.Error()}
@@ -63,7 +63,7 @@ func (c *conn) read() (message, error) {
 	return m, nil
 }
 
-// write writes one line. kind names it to spoil.
+// write writes one line. kind names the message for spoil.
 func (c *conn) write(kind string, fields map[string]any) {
 	fields["jsonrpc"] = "2.0"
 	line := encode(fields)
@@ -73,7 +73,7 @@ func (c *conn) write(kind string, fields map[string]any) {
 		line = c.spoil(kind, line)
 	}
 	if len(line) > 0 {
-		c.out.Write(append(line, '\n')) // a client that has gone closes our input too
+		c.out.Write(append(line, '\n')) // a client that has exited has closed our input too
 	}
 }
 
@@ -94,7 +94,7 @@ func (c *conn) answer(to message, result any, err error) {
 	c.write(to.Method, fields)
 }
 
-// ask sends a request. The channel gets its answer.
+// ask sends a request. The channel receives the answer.
 func (c *conn) ask(method string, params any) <-chan message {
 	answer := make(chan message, 1)
 	c.mu.Lock()
@@ -106,7 +106,7 @@ func (c *conn) ask(method string, params any) <-chan message {
 	return answer
 }
 
-// answered passes an answer on. It returns false for one that was not asked for.
+// answered passes an answer on. It returns false for an answer without a request.
 func (c *conn) answered(m message) bool {
 	c.mu.Lock()
 	answer := c.open[string(m.ID)]
@@ -119,7 +119,7 @@ func (c *conn) answered(m message) bool {
 	return true
 }
 
-// encode returns value as JSON. A value of this package can always be encoded.
+// encode returns value as JSON. Every value of this package can be encoded.
 func encode(value any) []byte {
 	data, err := json.Marshal(value)
 	if err != nil {

@@ -6,16 +6,16 @@
 //
 //	@say TEXT            a message, in two chunks
 //	@think TEXT          a thought
-//	@sh COMMAND          asks, then runs COMMAND in a session (of processes) apart
-//	@write PATH TEXT     asks, then writes a file and tells the difference
+//	@sh COMMAND          asks, then runs COMMAND in a separate process session
+//	@write PATH TEXT     asks, then writes a file and reports the diff
 //	@double COMMAND      asks twice for one call, then runs COMMAND
 //	@deny TOOL WHAT      a call that fails without a question
 //	@tool NAME JSON      calls a tool of the MCP servers that the client was given
-//	@sleep 3s            is silent
-//	@hang                hears neither signals nor session/cancel
+//	@sleep 3s            prints nothing for 3 seconds
+//	@hang                ignores signals and session/cancel
 //	@cost 0.25           adds US dollars to the cost of the session
 //	@context 12000       sets the size of the context, in tokens
-//	@compact             the context falls to a third
+//	@compact             shrinks the context to a third
 //	@steer               waits for _session/steering and follows its script
 //	@late                sends updates after the response
 //	@fail TEXT           says TEXT, and ends the turn as one that the model refuses

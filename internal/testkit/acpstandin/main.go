@@ -21,12 +21,12 @@ const (
 	BadVar          = "ACPSTANDIN_BAD"
 	PlayVar         = "ACPSTANDIN_PLAY"
 
-	partVar = "ACPSTANDIN_PART" // what a process that another stand-in started is: agent or daemon
+	partVar = "ACPSTANDIN_PART" // the part of a process that another stand-in started: agent or daemon
 )
 
 // Main runs the stand-in: call os.Exit with its result. args are the arguments without the
-// program's name, environ has the form of [os.Environ]. When it returns, the goroutine of a
-// turn may still run.
+// program's name; environ has the form of [os.Environ]. The goroutine of a turn may still
+// run when Main returns.
 func Main(args, environ []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	env := environment(environ)
 	if env[partVar] == "daemon" {
@@ -61,7 +61,7 @@ func Main(args, environ []string, stdin io.Reader, stdout, stderr io.Writer) int
 	return a.serve()
 }
 
-// environment makes a map of what [os.Environ] returns; the last one wins.
+// environment makes a map of the result of [os.Environ]; the last value of a variable wins.
 func environment(environ []string) map[string]string {
 	env := make(map[string]string, len(environ))
 	for _, kv := range environ {
@@ -106,11 +106,11 @@ func launch(how string, args, environ []string, stdin io.Reader, stdout, stderr 
 		fmt.Fprintln(stderr, "acpstandin:", err)
 		return 2
 	}
-	cmd.Wait() // its error is the exit status
+	cmd.Wait() // the exit status is read below
 	return max(cmd.ProcessState.ExitCode(), 0)
 }
 
-// daemonLife bounds the life of a daemon that a test has forgotten.
+// daemonLife limits the life of a daemon that a test does not end.
 const daemonLife = 5 * time.Minute
 
 func daemon() int {
@@ -118,7 +118,7 @@ func daemon() int {
 	return 0
 }
 
-// leaveDaemon starts a process that is in no group of ours.
+// leaveDaemon starts a process outside our process group.
 func (a *agent) leaveDaemon() {
 	if !a.is.Daemon || a.getenv("CLINE_SESSION_BACKEND_MODE") == "local" || a.hasDaemon {
 		return
@@ -132,7 +132,7 @@ func (a *agent) leaveDaemon() {
 	a.complain(err)
 }
 
-// heed ends the process for a signal, unless a turn is deaf.
+// heed ends the process at a signal, unless a turn is deaf.
 func (a *agent) heed() {
 	signals := make(chan os.Signal, 4)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
@@ -158,10 +158,10 @@ type agent struct {
 	conn    *conn
 	deaf    atomic.Bool // @hang
 
-	// The goroutine that reads owns these; a turn owns its session while it runs.
+	// The reading goroutine owns these fields; a running turn owns its session.
 	sessions  map[string]*session
 	hasDaemon bool
-	turn      atomic.Pointer[turn] // nil between two turns
+	turn      atomic.Pointer[turn] // nil between turns
 }
 
 func (a *agent) getenv(name string) string { return a.env[name] }

@@ -6,7 +6,8 @@ import (
 	"fmt"
 )
 
-// A Personality has the ways in which real clients differ. It is data, and JSON can change it.
+// A Personality says how one real client differs from the others. It is data that JSON can
+// change.
 type Personality struct {
 	Name    string `json:"name"`    // agentInfo.name
 	Title   string `json:"title"`   // agentInfo.title; "" is left out
@@ -28,8 +29,8 @@ type Personality struct {
 	// AllowedTools are the flags before the name of a server or tool that needs no question.
 	AllowedTools []string `json:"allowed_tools"`
 
-	// Asks says when the client asks: always, dangerous (only for rm -rf) or never. AsksTools
-	// is the same for MCP tools: always, without arguments (mute) or never.
+	// Asks says when the client asks: always, dangerous (only for rm -rf) or never.
+	// AsksTools is the same for MCP tools: always, mute (without the arguments) or never.
 	Asks      string   `json:"asks"`
 	AsksTools string   `json:"asks_tools"`
 	Options   []Option `json:"options"`
@@ -45,28 +46,29 @@ type Personality struct {
 	// CancelWaits says that session/cancel has no effect while a question is open.
 	CancelWaits bool `json:"cancel_waits"`
 
-	// Usage says which tokens a response tells: turn, call (those of the last call of the
+	// Usage says which tokens a response reports: turn, call (those of the last call of the
 	// model), session (a running total), quota (those of the turn, in _meta) or none.
 	Usage   string `json:"usage"`
-	Context bool   `json:"context"` // usage_update tells used and size
-	Cost    bool   `json:"cost"`    // usage_update tells the cost of the session
+	Context bool   `json:"context"` // usage_update reports used and size
+	Cost    bool   `json:"cost"`    // usage_update reports the cost of the session
 
-	Resume bool `json:"resume"` // session/resume is there
-	Load   bool `json:"load"`   // session/load is there, and replays the history
+	Resume bool `json:"resume"` // it has session/resume
+	Load   bool `json:"load"`   // it has session/load, which replays the history
 	Late   bool `json:"late"`   // a part of the replay follows the response
 	// Missing is the error for an unknown session; %s is its id.
 	Missing rpcError `json:"missing"`
 
-	Errors  []Error `json:"errors"`  // what an answer of the service becomes; the first one that fits
-	Silence int     `json:"silence"` // how long a silent error is silent, in milliseconds
-	// CancelEnds says that session/cancel in such a silence brings end_turn, not cancelled.
+	Errors  []Error `json:"errors"`  // what the client makes of an answer of the service; the first match counts
+	Silence int     `json:"silence"` // how long the client is silent before a silent error, in milliseconds
+	// CancelEnds says that session/cancel during this silence ends the turn with end_turn,
+	// not cancelled.
 	CancelEnds bool `json:"cancel_ends"`
 	ZeroUsed   bool `json:"zero_used"` // a usage_update with 0 used tokens comes before an error
 
 	StaysOpen bool   `json:"stays_open"` // with an MCP server it outlives the end of its input
 	ExitAfter int    `json:"exit_after"` // from the end of its input to its exit, in milliseconds
 	Launcher  string `json:"launcher"`   // a process around the agent: "", forwards, dies or deaf (for signals)
-	Signals   bool   `json:"signals"`    // it exits with status 0 for a signal
+	Signals   bool   `json:"signals"`    // it exits with status 0 at a signal
 	Daemon    bool   `json:"daemon"`     // it leaves a daemon, unless CLINE_SESSION_BACKEND_MODE is local
 
 	Modes    []string `json:"modes"` // the first one is the default
@@ -74,8 +76,8 @@ type Personality struct {
 	ModesBy  string   `json:"modes_by"` // modes (session/set_mode), options (session/set_config_option) or both
 	Steering bool     `json:"steering"`
 
-	// AsksFiles says that it offers the text of a file to fs/write_text_file, and writes the
-	// file by itself when the client refuses.
+	// AsksFiles says that it offers the text of a file with fs/write_text_file, and writes
+	// the file itself when that is refused.
 	AsksFiles bool   `json:"asks_files"`
 	Prefix    string `json:"prefix"` // a warning in front of each answer
 	Noise     bool   `json:"noise"`  // unknown updates, fields, notifications and a request

@@ -22,7 +22,7 @@ type Line struct {
 }
 
 // ReadRecord reads a record and divides it into its connections: each one begins with the
-// client's initialize. Lines of another direction than client and agent are comments.
+// client's initialize. Lines with a direction other than client or agent are comments.
 func ReadRecord(r io.Reader) ([][]Line, error) {
 	var connections [][]Line
 	lines := bufio.NewReader(r)
@@ -55,16 +55,16 @@ func ReadRecord(r io.Reader) ([][]Line, error) {
 	}
 }
 
-// A Player plays the agent of one recorded connection. It takes each message of the client
-// for the next recorded one of the same kind: a request or notification with the same method,
-// or the response to the same request of the agent. Then it prints what the agent had printed
-// up to the client's next message. It translates the ids of requests, the session's id and
-// the working folder. A response that says something else than the recorded one, or that is
-// not in the record, is an error.
+// A Player plays the agent of one recorded connection. It matches each message of the
+// client with the next recorded message of the same kind: a request or notification with
+// the same method, or the response to the same request of the agent. Then it prints what
+// the agent printed before the client's next message. It translates the ids of requests,
+// the session's id and the working folder. A response that differs from the recorded one,
+// or is not in the record, is an error.
 type Player struct {
 	lines []Line
-	sent  []message      // the client's messages, at the index of their lines; others are zero
-	used  map[string]int // by kind: how far the record is used
+	sent  []message      // the client's messages, at the index of their lines; zero at other indexes
+	used  map[string]int // by kind: how far the record has been played
 	ids   map[string]json.RawMessage
 	old   []string // pairs for strings.NewReplacer
 }
@@ -74,7 +74,7 @@ func NewPlayer(lines []Line) *Player {
 	p := &Player{lines: lines, sent: make([]message, len(lines)), used: map[string]int{}, ids: map[string]json.RawMessage{}}
 	for i, l := range lines {
 		if l.Dir == "client" {
-			json.Unmarshal(l.Msg, &p.sent[i]) // ReadRecord has read it before
+			json.Unmarshal(l.Msg, &p.sent[i]) // ReadRecord has checked it
 		}
 	}
 	return p
@@ -89,7 +89,7 @@ func kindOf(m message) string {
 }
 
 // Next returns what the agent prints after a message of the client. For a request that is
-// not in the record it is the error that its method is unknown.
+// not in the record it returns the answer that the method is unknown.
 func (p *Player) Next(m message) ([]json.RawMessage, error) {
 	kind := kindOf(m)
 	at := p.used[kind]
@@ -121,7 +121,7 @@ func (p *Player) Next(m message) ([]json.RawMessage, error) {
 	return out, nil
 }
 
-// translate remembers what the client calls otherwise than in the record.
+// translate remembers the ids and folders that differ between the client and the record.
 func (p *Player) translate(recorded, m message) {
 	if m.ID != nil && m.Method != "" {
 		p.ids[string(recorded.ID)] = m.ID
@@ -131,7 +131,7 @@ func (p *Player) translate(recorded, m message) {
 		Cwd       string `json:"cwd"`
 	}
 	if json.Unmarshal(recorded.Params, &was) != nil || json.Unmarshal(m.Params, &is) != nil {
-		return // parameters that are no object have neither
+		return // parameters that are not an object have neither
 	}
 	for _, pair := range [][2]string{{was.SessionID, is.SessionID}, {was.Cwd, is.Cwd}} {
 		if pair[0] != "" && pair[1] != "" && pair[0] != pair[1] {
@@ -140,7 +140,7 @@ func (p *Player) translate(recorded, m message) {
 	}
 }
 
-// played is a recorded message of the agent for this client.
+// played returns a recorded message of the agent, translated for this client.
 func (p *Player) played(recorded json.RawMessage, replacer *strings.Replacer) json.RawMessage {
 	text := replacer.Replace(string(recorded))
 	var m message
@@ -162,7 +162,7 @@ func (p *Player) played(recorded json.RawMessage, replacer *strings.Replacer) js
 // same reports whether two pieces of JSON mean the same.
 func same(a, b json.RawMessage) bool {
 	var x, y any
-	json.Unmarshal(a, &x) // nil for none
+	json.Unmarshal(a, &x) // nil for missing JSON
 	json.Unmarshal(b, &y)
 	return reflect.DeepEqual(x, y)
 }
@@ -194,13 +194,13 @@ func (a *agent) playRecord(path string) int {
 			return 4
 		}
 		for _, line := range out {
-			a.conn.out.Write(append(line, '\n')) // a client that has gone closes our input too
+			a.conn.out.Write(append(line, '\n')) // a client that has exited has closed our input too
 		}
 	}
 }
 
-// startRecorded starts the MCP servers that a client names, since they are not in the record,
-// and lets them list their tools.
+// startRecorded starts the MCP servers that a client names and lists their tools, since the
+// record has only the client's messages.
 func (a *agent) startRecorded(m message) error {
 	if m.Method != "session/new" && m.Method != "session/resume" && m.Method != "session/load" {
 		return nil

@@ -12,7 +12,8 @@ type step struct{ word, arg string }
 // words are the words of a script. doc.go explains them.
 var words = []string{"say", "think", "sh", "write", "double", "deny", "tool", "sleep", "hang", "cost", "context", "compact", "steer", "late", "fail", "status", "noresult"}
 
-// script returns the steps of a prompt. Lines of a window that is given back do not count.
+// script returns the steps of a prompt. It ignores the lines of earlier turns that the
+// prompt repeats.
 func script(prompt string) []step {
 	var steps []step
 	given := false
@@ -27,7 +28,7 @@ func script(prompt string) []step {
 	return steps
 }
 
-// duration reads 3s or 250ms; 0 for a wrong one.
+// duration reads a text such as 3s or 250ms; it returns 0 for a wrong one.
 func duration(text string) time.Duration {
 	d, _ := time.ParseDuration(text)
 	return d

@@ -20,7 +20,7 @@ type server struct {
 	name    string
 	tools   []string
 	session *mcp.ClientSession
-	wrapped bool // its results are marked as those of another program
+	wrapped bool // its results are marked as another program's
 }
 
 // A serverSpec says how to start a server.
@@ -29,8 +29,8 @@ type serverSpec struct {
 	args, env     []string
 }
 
-// serverSpecs finds the MCP servers where this client looks for them. It checks those of the
-// request in any case.
+// serverSpecs finds the MCP servers where this client looks for them. It always checks the
+// servers of the request.
 func (a *agent) serverSpecs(p *params) ([]serverSpec, error) {
 	if p.Servers == nil {
 		return nil, invalid("mcpServers is missing")
@@ -122,7 +122,7 @@ func (a *agent) startServers(s *session) {
 	for _, spec := range s.waiting {
 		server, err := a.startServer(spec, s)
 		if err != nil {
-			a.complain(err) // the real clients go on without a word
+			a.complain(err) // the real clients continue silently
 			continue
 		}
 		s.servers = append(s.servers, server)
@@ -192,7 +192,7 @@ func (s *server) call(ctx context.Context, tool string, input map[string]any) (o
 	return out, nil
 }
 
-func (s *server) close() { s.session.Close() } // its error is the server's exit status
+func (s *server) close() { s.session.Close() } // the error is the server's exit status
 
 // allows reports whether the client's settings permit an MCP tool without a question.
 func (a *agent) allows(tool string) bool {

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// A session is a conversation, as the file of it holds it.
+// A session is a conversation, as its file stores it.
 type session struct {
 	ID      string  `json:"id"`
 	Mode    string  `json:"mode"`
@@ -26,7 +26,7 @@ type session struct {
 
 	cwd     string
 	file    string
-	servers []*server    // by the order in which the client has them
+	servers []*server    // in the client's order
 	waiting []serverSpec // servers that start with the first prompt
 }
 
@@ -53,7 +53,7 @@ func newID(shape string) string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
-// folder is where the sessions of this home are.
+// folder returns the folder with the sessions of this home.
 func (a *agent) folder() string {
 	return filepath.Join(a.getenv("HOME"), ".acpstandin", strings.ReplaceAll(a.is.Name, "/", "-"))
 }
@@ -88,7 +88,7 @@ func (a *agent) open(id, cwd string) (*session, error) {
 	return s, nil
 }
 
-// unknownSession is how a client refuses an id. The words differ.
+// unknownSession returns the error for an unknown id, in the client's words.
 func (a *agent) unknownSession(id string) error {
 	text := strings.ReplaceAll(string(encode(a.is.Missing)), "%s", strings.Trim(string(encode(id)), `"`))
 	missing := &rpcError{}
@@ -98,7 +98,8 @@ func (a *agent) unknownSession(id string) error {
 	return missing
 }
 
-// save writes the session so that a process that dies leaves the old file or the new one.
+// save writes the session atomically: a process that dies leaves the old file or the new
+// one.
 func (s *session) save() error {
 	if err := os.MkdirAll(filepath.Dir(s.file), 0o700); err != nil {
 		return err

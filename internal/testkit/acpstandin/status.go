@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// fits reports whether an entry of Personality.Errors is for this answer of the service.
+// fits reports whether an entry of Personality.Errors applies to this answer of the
+// service.
 func fits(e Error, code int, rest string) bool {
 	if e.As == "usage" && !strings.HasPrefix(rest, "usage") {
 		return false
@@ -19,7 +20,7 @@ func fits(e Error, code int, rest string) bool {
 // failure ends the turn.
 func (t *turn) failure(e Error, code int, rest string) error {
 	if e.As == "text" && strings.HasPrefix(rest, "retry-after ") {
-		e.Silent = false // copilot does not wait for what takes long
+		e.Silent = false // copilot does not retry if the wait is long
 	}
 	if e.Silent && !t.wait(t.silence(rest)) {
 		if t.a.is.CancelEnds {
@@ -60,7 +61,7 @@ func (t *turn) failure(e Error, code int, rest string) error {
 	return &rpcError{Code: -32603, Message: "Internal error", Data: map[string]any{"details": "scripted status", "statusCode": code}}
 }
 
-// silence is how long the client tries without a word.
+// silence returns how long the client retries silently.
 func (t *turn) silence(rest string) time.Duration {
 	if seconds, ok := strings.CutPrefix(rest, "retry-after "); ok {
 		return duration(seconds + "s")
@@ -68,14 +69,14 @@ func (t *turn) silence(rest string) time.Duration {
 	return time.Duration(t.a.is.Silence) * time.Millisecond
 }
 
-// broken tells an error as codex does: by a text, and by the status of its thread.
+// broken reports an error as codex does: with a text, and with the status of its thread.
 func (t *turn) broken(text string) {
 	t.a.update(t.s, map[string]any{"sessionUpdate": "session_info_update",
 		"_meta": map[string]any{"codex": map[string]any{"threadStatus": map[string]any{"type": "systemError"}}}})
 	t.chunk("agent_message_chunk", text+"\n\n")
 }
 
-// systemText is what codex says of an answer of the service.
+// systemText returns what codex says about an answer of the service.
 func systemText(code int) string {
 	switch code {
 	case http.StatusInternalServerError:

@@ -20,7 +20,7 @@ type call struct {
 	input                 map[string]any
 	locations, content    []any
 	mcp                   bool
-	bare                  string         // the title in a question, where it differs
+	bare                  string         // the title in a question, if it differs
 	meta                  map[string]any // of tool_call
 }
 
@@ -59,13 +59,13 @@ func (t *turn) shell(command string, double bool) error {
 	return t.use(c, func() (output, error) { return t.execute(command) })
 }
 
-// execute runs a command in a session of processes apart, as the clients do.
+// execute runs a command in a separate process session, as the clients do.
 func (t *turn) execute(command string) (output, error) {
 	cmd := exec.Command("/bin/sh", "-c", command)
 	cmd.Dir, cmd.Env = t.s.cwd, t.a.environ
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	var out bytes.Buffer
-	file, err := os.CreateTemp("", "acpstandin") // a pipe would wait for what the command leaves behind
+	file, err := os.CreateTemp("", "acpstandin") // a pipe would stay open for processes that the command leaves behind
 	if err != nil {
 		return output{}, err
 	}
@@ -114,8 +114,8 @@ func (t *turn) write(arg string) error {
 	})
 }
 
-// offer gives the client a file to write, as if it had said that it does that. The client must
-// refuse.
+// offer asks the client to write a file, although it has not said that it can. The client
+// must refuse.
 func (t *turn) offer(path, text string) error {
 	select {
 	case m := <-t.a.conn.ask("fs/write_text_file", map[string]any{"sessionId": t.s.ID, "path": path, "content": text}):
@@ -161,7 +161,7 @@ func (t *turn) tool(arg string) error {
 	return nil
 }
 
-// mcpShape gives a call the shape that the client tells it in.
+// mcpShape gives a call the form in which the real client reports it.
 func (t *turn) mcpShape(c *call, s *server, tool string) *call {
 	told := *c
 	if t.a.is.BareTool {
@@ -183,7 +183,7 @@ func (t *turn) mcpShape(c *call, s *server, tool string) *call {
 	return &told
 }
 
-// use asks for a call where the client does, and runs it.
+// use runs a call; it asks first if the real client does.
 func (t *turn) use(c *call, run func() (output, error)) error {
 	if t.a.is.Calls != "update" && t.a.is.Calls != "question" {
 		t.announce(c)
@@ -216,7 +216,7 @@ func (t *turn) use(c *call, run func() (output, error)) error {
 	return err
 }
 
-// rule says what the client does with a call: ask, run or deny.
+// rule returns what the client does with a call: ask, run or deny.
 func (t *turn) rule(c *call) string {
 	switch mode := t.s.Mode; {
 	case mode == "yolo" || mode == "agent-full-access":
@@ -226,7 +226,7 @@ func (t *turn) rule(c *call) string {
 	case c.mcp:
 		return "ask"
 	case t.a.is.Asks == "dangerous" && strings.HasPrefix(c.command, "rm -rf"):
-		if mode == "agent" { // where a second model judges, which a test has not
+		if mode == "agent" { // in this mode a second model decides, which tests lack
 			return "deny"
 		}
 		return "ask"
@@ -240,7 +240,7 @@ func (t *turn) rule(c *call) string {
 	return "ask"
 }
 
-// ask sends session/request_permission. It is false for a refusal.
+// ask sends session/request_permission. It returns false for a refusal.
 func (t *turn) ask(c *call) (bool, error) {
 	told := t.about(c, "", "pending")
 	if c.bare != "" {
@@ -284,7 +284,7 @@ func (t *turn) ask(c *call) (bool, error) {
 	return strings.HasPrefix(t.a.is.Options[i].Kind, "allow"), nil
 }
 
-// refused is what follows a call that was not permitted.
+// refused does what the client does after a call that was not permitted.
 func (t *turn) refused(c *call) error {
 	if t.a.is.Calls != "question" {
 		t.send(map[string]any{"sessionUpdate": "tool_call_update", "toolCallId": c.id, "status": "failed",
@@ -324,7 +324,7 @@ func (t *turn) progress(c *call) {
 	}
 }
 
-// done tells the result of a call.
+// done reports the result of a call.
 func (t *turn) done(c *call, out output) {
 	status := "completed"
 	if out.failed {
@@ -344,7 +344,7 @@ func (t *turn) done(c *call, out output) {
 	t.called()
 }
 
-// about describes a call in an update, or in a question where kind is "".
+// about describes a call in an update, or in a question if kind is "".
 func (t *turn) about(c *call, kind, status string) map[string]any {
 	about := map[string]any{"toolCallId": c.id, "title": c.title, "kind": c.kind, "status": status, "locations": c.locations}
 	if kind != "" {

@@ -13,16 +13,16 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/testkit/standin"
 )
 
-// The tokens of each call of the model.
+// Each call of the model has these tokens.
 const (
 	callInput  = 100
 	callOutput = 10
 )
 
-// errCancelled ends a turn that the client has cancelled.
+// errCancelled is the error of a turn that the client has cancelled.
 var errCancelled = errors.New("cancelled")
 
-// An ended is the end of a turn that a step causes.
+// An ended is an error with which a step ends the turn.
 type ended struct {
 	stop    string
 	noUsage bool
@@ -91,7 +91,7 @@ func (t *turn) play(prompt string) (any, error) {
 	return t.result("end_turn", false), nil
 }
 
-// do plays one step. It returns steps that come next.
+// do plays one step. It may return steps to play next.
 func (t *turn) do(next step) ([]step, error) {
 	switch next.word {
 	case "say":
@@ -141,7 +141,7 @@ func (t *turn) do(next step) ([]step, error) {
 	return nil, nil
 }
 
-// wait waits for d or the end of the turn. It returns false for the end.
+// wait waits for d or the end of the turn. It returns false at the end of the turn.
 func (t *turn) wait(d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -222,7 +222,7 @@ func (t *turn) usage() {
 	}
 }
 
-// result is the response of a turn.
+// result returns the response of a turn.
 func (t *turn) result(stop string, noUsage bool) any {
 	if !noUsage && t.calls == 0 && stop == "end_turn" {
 		t.called()
@@ -253,7 +253,7 @@ func (t *turn) result(stop string, noUsage bool) any {
 	return result
 }
 
-// noise sends what no client has to know, and demands an error for a request.
+// noise sends messages that a client need not know, and requires an error for a request.
 func (t *turn) noise() error {
 	t.a.conn.notify("_stand-in/noise", map[string]any{"weather": "fine"})
 	t.a.update(t.s, map[string]any{"sessionUpdate": "moon_phase_update", "phase": 0.5})
@@ -285,12 +285,12 @@ func (t *turn) status(arg string) error {
 	return fmt.Errorf("the personality has no error for %d", code)
 }
 
-// detail is the message of an API's error.
+// detail returns the message of an API's error.
 func detail(code int) string {
 	return `{"error":{"code":` + strconv.Itoa(code) + `,"message":"scripted status","type":"scripted"}}`
 }
 
-// decode reads JSON of a script.
+// decode reads the JSON in a script.
 func decode(text string, into any) error {
 	if err := json.Unmarshal([]byte(text), into); err != nil {
 		return fmt.Errorf("script: %s: %w", text, err)

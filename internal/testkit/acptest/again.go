@@ -7,9 +7,9 @@ import (
 
 const insideVar = "CLAUDE_SWARM_ACP_INSIDE" // set in the network namespace
 
-// Again runs this program with its arguments in a network namespace that has loopback only,
-// where the machine allows one, and returns its exit status. done is false inside the
-// namespace, and where there can be none: the caller goes on then.
+// Again runs this program with its arguments in a network namespace that has only loopback,
+// if the machine allows one, and returns its exit status. done is false inside the
+// namespace, and on a machine that allows none: the caller must continue then.
 func Again() (status int, done bool, err error) {
 	if os.Getenv(insideVar) != "" {
 		return 0, false, nil

@@ -2,9 +2,10 @@
 // network and without an account: their versions, and a home folder for each with the
 // configuration that makes package models its model.
 //
-//	Again()      this program once more, in a network namespace with loopback only
+//	Again()      runs this program in a network namespace with only loopback
 //	Prepare()    a home folder, a working folder and an environment for one client
 //	Home.Speak() the client as a process that speaks the protocol
 //
-// Nothing of the user's home is read or written. `make acp-tools` installs the clients.
+// The package does not read or write the user's home. `make acp-tools` installs the
+// clients.
 package acptest

@@ -8,11 +8,11 @@ import (
 	"slices"
 )
 
-// Model is the name of the scripted model. Clients that know providers want it as
+// Model is the name of the scripted model. Clients with several providers need the name in
 // [Home].Model.
 const Model = "stub-model"
 
-// A Home is all that one client has: a home folder with its configuration, a working folder
+// A Home is what one client needs: a home folder with its configuration, a working folder
 // and an environment.
 type Home struct {
 	Client  Client
@@ -23,7 +23,7 @@ type Home struct {
 	Model   string   // the model, as the client calls it
 }
 
-// Find returns the client of a name.
+// Find returns the client with a name.
 func Find(name string) (Client, error) {
 	i := slices.IndexFunc(Clients, func(c Client) bool { return c.Name == name })
 	if i < 0 {
@@ -37,8 +37,8 @@ func (c Client) Path(repository string) string {
 	return filepath.Join(repository, ".tools", "acp", c.Name, c.Version, "node_modules", ".bin", c.Program)
 }
 
-// Prepare makes a home for c below the empty folder dir, whose model is the scripted one at
-// url, such as "http://127.0.0.1:8080". It fails if the client is not installed.
+// Prepare makes a home for c below the empty folder dir. The client's model is the scripted
+// one at url, such as "http://127.0.0.1:8080". It fails if the client is not installed.
 func Prepare(c Client, repository, dir, url string) (*Home, error) {
 	h := &Home{Client: c, Dir: filepath.Join(dir, "home"), Work: filepath.Join(dir, "work"), Program: c.Path(repository), Model: Model}
 	if _, err := os.Stat(h.Program); err != nil {
@@ -89,7 +89,7 @@ enabled = false
 		return nil
 	},
 	"gemini": func(h *Home, url string) error {
-		// With the model "auto" a request that chooses the model comes first.
+		// With the model "auto" gemini first sends a request that chooses the model.
 		h.Model = "gemini-2.5-flash"
 		h.Env = append(h.Env, "GEMINI_API_KEY=dummy", "GOOGLE_GEMINI_BASE_URL="+url)
 		return h.writeJSON(".gemini/settings.json", object{
@@ -99,7 +99,8 @@ enabled = false
 	},
 	"cline": func(h *Home, url string) error {
 		h.Env = append(h.Env, "CLINE_API_KEY=dummy", "CLINE_PROVIDER=openai-compatible")
-		// The file is the one that `cline auth -p openai -k dummy -m stub-model -b URL` of 3.0.65 writes.
+		// This is the file that `cline auth -p openai -k dummy -m stub-model -b URL` of
+		// 3.0.65 writes.
 		return h.writeJSON(".cline/data/settings/providers.json", object{
 			"version": 1, "lastUsedProvider": "openai-compatible", "modes": object{},
 			"providers": object{"openai-compatible": object{

@@ -29,16 +29,17 @@ func (h *Home) Speak(s Tools) (command, env []string, servers []any, err error) 
 	case "opencode":
 		return []string{h.Program, "acp"}, nil, servers, nil
 	case "gemini":
-		// Without this setting a start deletes sessions that another process has loaded.
+		// Without this setting gemini deletes sessions that another process has loaded when
+		// it starts.
 		system := filepath.Join(h.Dir, "system.json")
 		err = h.writeJSON("system.json", object{"general": object{"sessionRetention": object{"enabled": false}}})
 		return []string{h.Program, "--acp", "--skip-trust", "-m", h.Model}, []string{"GEMINI_CLI_SYSTEM_SETTINGS_PATH=" + system}, servers, err
-	case "copilot": // refuses servers of session/new that it would have to start
+	case "copilot": // refuses servers in session/new that it would have to start
 		err = h.writeJSON("servers.json", object{"mcpServers": object{s.Name: object{
 			"type": "local", "command": s.Command, "args": s.Args, "env": s.Env, "tools": []string{"*"},
 		}}})
 		return []string{h.Program, "--acp", "--no-auto-update", "--additional-mcp-config", "@" + file}, nil, []any{}, err
-	default: // cline ignores the servers of session/new
+	default: // cline ignores the servers in session/new
 		err = h.writeJSON("servers.json", object{"mcpServers": object{s.Name: object{
 			"command": s.Command, "args": s.Args, "env": s.Env, "disabled": false,
 		}}})

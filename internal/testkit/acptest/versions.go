@@ -9,7 +9,8 @@ type Client struct {
 	Program string // the name of its command
 }
 
-// Clients are all of them. The Makefile reads this list and installs them below .tools/acp.
+// Clients lists all clients. The Makefile reads this list and installs them below
+// .tools/acp.
 var Clients = []Client{
 	{Name: "codex", Package: "@agentclientprotocol/codex-acp", Version: "2.6.0", Program: "codex-acp"},
 	{Name: "opencode", Package: "opencode-ai", Version: "1.18.33", Program: "opencode"},

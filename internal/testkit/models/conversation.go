@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// A conversation is what a request holds, the same for every wire format.
+// A conversation is the content of a request, independent of the wire format.
 type conversation struct {
 	model    string
 	messages []message
 	tools    []offer
 }
 
-// A message is one side's part of a conversation. Tool results are messages without a text.
+// A message is one side's part of a conversation. Tool results are messages without text.
 type message struct {
 	from    role
 	text    string
@@ -32,11 +32,11 @@ const (
 type offer struct {
 	name      string
 	namespace string // of an MCP server's tool in codex
-	free      bool   // takes a text in place of JSON
+	free      bool   // takes text in place of JSON
 }
 
-// add adds a message. Parts of one side that follow each other are one message, except those
-// of the user, where each may be a script.
+// add adds a message. Consecutive parts of one side are one message, except the user's
+// parts, since each may be a script.
 func (c *conversation) add(m message) {
 	if n := len(c.messages); n > 0 && m.from == assistant && c.messages[n-1].from == assistant {
 		last := &c.messages[n-1]
@@ -47,7 +47,7 @@ func (c *conversation) add(m message) {
 	c.messages = append(c.messages, m)
 }
 
-// next returns the newest script, its text, and the steps that are left of it.
+// next returns the text of the newest script, and its remaining steps.
 func (c *conversation) next() (prompt string, left []step) {
 	for i := len(c.messages) - 1; i >= 0; i-- {
 		if c.messages[i].from != user {
@@ -60,7 +60,7 @@ func (c *conversation) next() (prompt string, left []step) {
 		done := 0
 		for _, m := range c.messages[i+1:] {
 			if m.from == assistant && m.calls == 0 {
-				return "", nil // the script's last answer: what came after it has no script
+				return "", nil // the script's last answer: later messages have no script
 			}
 			done += m.results
 		}
@@ -69,7 +69,7 @@ func (c *conversation) next() (prompt string, left []step) {
 	return "", nil
 }
 
-// after returns the steps behind the first n calls. Of those before it keeps the tokens.
+// after returns the steps after the first n calls. It keeps the @context steps before them.
 func after(steps []step, n int) []step {
 	var kept []step
 	for i, s := range steps {

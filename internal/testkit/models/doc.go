@@ -8,7 +8,7 @@
 // The prompt says what the model does. Lines of the newest user message that begin with
 // these words are the script; the model ignores its other lines:
 //
-//	@say TEXT              streams TEXT, and a new line before it where a text came before
+//	@say TEXT              streams TEXT, on a new line if it is not the first text
 //	@sh COMMAND            calls the client's tool for commands
 //	@write FILE TEXT       calls the client's tool that writes a file
 //	@tool NAME JSON        calls the tool of an MCP server, by the server's name for it
@@ -17,12 +17,12 @@
 //	@status CODE [retry-after SECONDS] [times N]   an HTTP error, to the first N requests
 //	@limit [SECONDS]       the usage limit of the account, which ends after so many seconds
 //	@cut                   breaks the connection off
-//	@context TOKENS        the request's input tokens, from here on
+//	@context TOKENS        the input tokens of the request from here on
 //
 // An answer ends with the first tool call. The client's next request brings the call's
-// result, and the answer to it goes on behind the call. Behind the last step, and for a
-// prompt without a script, the model says [Fixed]. A request that offers no tools, such as
-// one for a title, gets [Title] whatever its text.
+// result, and its answer continues after the call. After the last step, and for a prompt
+// without a script, the model says [Fixed]. A request that offers no tools, such as one for
+// a title, always gets [Title].
 //
 // Each answer reports 100 input tokens and 10 output tokens, so a test can check what a
 // client adds up.

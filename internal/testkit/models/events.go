@@ -13,8 +13,8 @@ type events struct {
 	begun bool
 }
 
-// send sends data as JSON, with the event's name where it has one. A client that hangs up
-// makes it do nothing.
+// send sends data as JSON, with the event's name if it has one. It does nothing after the
+// client has hung up.
 func (e *events) send(name string, data any) {
 	if !e.begun {
 		e.begun = true
@@ -25,7 +25,7 @@ func (e *events) send(name string, data any) {
 	if !ok {
 		buf, err := json.Marshal(data)
 		if err != nil {
-			panic(err) // our own types
+			panic(err) // all types are ours
 		}
 		text = string(buf)
 	}
@@ -39,7 +39,7 @@ func (e *events) send(name string, data any) {
 func writeJSON(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	json.NewEncoder(w).Encode(v) // only a client that went away makes this fail
+	json.NewEncoder(w).Encode(v) // it fails only if the client has hung up
 }
 
 // fail writes an error with its header.

@@ -189,7 +189,7 @@ var dialects = map[string]dialect{
 
 type object = map[string]any
 
-// ask posts a request and returns the answer whole.
+// ask posts a request and returns the whole answer.
 func ask(t *testing.T, url string, d dialect, turns []turn, tools ...string) (*http.Response, []byte, error) {
 	t.Helper()
 	body, err := json.Marshal(d.request(turns, tools))
@@ -215,7 +215,7 @@ func events(body []byte) []json.RawMessage {
 	return all
 }
 
-// each runs a test over the three formats.
+// each runs a test for each of the three formats.
 func each(t *testing.T, test func(t *testing.T, d dialect, s *models.Server, url string)) {
 	for name, d := range dialects {
 		t.Run(name, func(t *testing.T) {

@@ -68,7 +68,7 @@ func (responses) answer(w http.ResponseWriter, c *conversation, n int, stream bo
 	return &response{events: events{w: w}, id: fmt.Sprintf("resp_%d", n), n: n}
 }
 
-// A response is an answer of the Responses API; codex always wants it in pieces.
+// A response is an answer of the Responses API; codex always wants it streamed.
 type response struct {
 	events
 	id   string
@@ -140,12 +140,13 @@ func (a *response) end(u usage) {
 func jsonText(v any) string {
 	buf, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // a script's input is checked
+		panic(err) // the input of a script has been checked
 	}
 	return string(buf)
 }
 
-// texts joins the text of a content that is a string or a list of parts, each on new lines.
+// texts returns the text of a content: a string, or a list of parts, which it joins with
+// newlines.
 func texts(content json.RawMessage) string {
 	var text string
 	if json.Unmarshal(content, &text) == nil {

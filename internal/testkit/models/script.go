@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// A step is one thing that the model does. Exactly one field is set, or none for a step that
+// A step is one thing that the model does. At most one field is set; a step without a field
 // does nothing.
 type step struct {
 	say     string
@@ -38,7 +38,7 @@ type refusal struct {
 
 const forever = 365 * 24 * time.Hour
 
-// words make the steps of a script.
+// words has the functions that make the steps of a script, by word.
 var words = map[string]func(arg string) (step, error){
 	"say":     func(arg string) (step, error) { return step{say: arg}, nil },
 	"sh":      func(arg string) (step, error) { return step{call: &call{do: "sh", text: arg}}, nil },
@@ -52,11 +52,11 @@ var words = map[string]func(arg string) (step, error){
 	"context": func(arg string) (step, error) { n, err := strconv.Atoi(arg); return step{context: n}, err },
 }
 
-// script returns the steps of a prompt; none for a prompt without a script. A wrong argument
-// makes the whole script one refusal that names it.
+// script returns the steps of a prompt; none for a prompt without a script. A wrong
+// argument turns the whole script into one refusal that names the argument.
 func script(prompt string) []step {
 	var steps []step
-	given := false // inside the window that is given back
+	given := false // inside the earlier turns that the prompt repeats
 	for line := range strings.Lines(prompt) {
 		line = strings.TrimRight(line, "\r\n")
 		given = (given || strings.HasPrefix(line, "<prior-context")) && !strings.Contains(line, "</prior-context>")

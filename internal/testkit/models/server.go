@@ -11,14 +11,14 @@ import (
 	"time"
 )
 
-// Fixed is what the model says where no script says more, and Title what it answers to a
-// request without tools.
+// Fixed is what the model says after the last step and without a script. Title is its
+// answer to a request without tools.
 const (
 	Fixed = "Done."
 	Title = "Scripted title"
 )
 
-// The tokens of each answer.
+// Each answer has these tokens.
 const (
 	InputTokens  = 100
 	OutputTokens = 10
@@ -32,7 +32,7 @@ type Server struct {
 	refused  map[string]int // by script
 }
 
-// A Request is what a client asked of the model.
+// A Request is one request of a client to the model.
 type Request struct {
 	Time   time.Time
 	Path   string
@@ -41,16 +41,17 @@ type Request struct {
 	Side   bool // offered no tools
 }
 
-// Requests returns all requests that the model understood, oldest first. The bodies must not be changed.
+// Requests returns all requests that the model understood, oldest first. The caller must
+// not change the bodies.
 func (s *Server) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.requests)
 }
 
-// A wire is one of the formats.
+// A wire is one of the wire formats.
 type wire interface {
-	// read reads a request. stream says that the client wants the answer in pieces.
+	// read reads a request. stream means that the client wants the answer in pieces.
 	read(r *http.Request, body []byte) (c *conversation, stream bool, err error)
 	// refuse writes an error.
 	refuse(w http.ResponseWriter, r *refusal)
@@ -58,7 +59,7 @@ type wire interface {
 	answer(w http.ResponseWriter, c *conversation, n int, stream bool) answer
 }
 
-// An answer writes the model's words. It sends nothing before the first of them.
+// An answer writes the model's words. It sends nothing before the first word.
 type answer interface {
 	say(text string)
 	call(c toolCall)
@@ -67,7 +68,7 @@ type answer interface {
 
 type usage struct{ in, out int }
 
-// find returns the format of a path.
+// find returns the format for a path.
 func find(path string) wire {
 	switch {
 	case strings.HasSuffix(path, "/responses"):
@@ -89,7 +90,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
-		return // the client is gone
+		return // the client has hung up
 	}
 	c, stream, err := format.read(r, body)
 	if err != nil {
@@ -122,8 +123,8 @@ func (s *Server) keep(got Request) int {
 	return len(s.requests)
 }
 
-// refuses reports whether the script's next step is an error, and removes an error that
-// enough requests have had.
+// refuses reports whether the script's next step is an error. It removes an error that
+// enough requests have got.
 func (s *Server) refuses(prompt string, steps *[]step) bool {
 	if len(*steps) == 0 || (*steps)[0].refuse == nil {
 		return false
@@ -142,7 +143,7 @@ func (s *Server) refuses(prompt string, steps *[]step) bool {
 	return true
 }
 
-// play does the steps up to the first call.
+// play runs the steps up to the first call.
 func play(ctx context.Context, w http.ResponseWriter, c *conversation, a answer, steps []step) {
 	u := usage{InputTokens, OutputTokens}
 	said := false
@@ -180,7 +181,7 @@ func play(ctx context.Context, w http.ResponseWriter, c *conversation, a answer,
 	a.end(u)
 }
 
-// sleep is false when ctx ended first.
+// sleep returns false if ctx ends first.
 func sleep(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()

@@ -8,8 +8,8 @@ type clientTool struct {
 	input func(call) any
 }
 
-// clientTools are the tools for the words sh and write. A request takes the first one that
-// its client offers.
+// clientTools are the tools for the words sh and write. A call uses the first tool of the
+// list that the client offers.
 var clientTools = map[string][]clientTool{
 	"sh": {
 		{"exec_command", func(c call) any { return map[string]any{"cmd": c.text} }},                                         // codex
@@ -31,7 +31,7 @@ var clientTools = map[string][]clientTool{
 
 func rawInput(text string) any { return json.RawMessage(text) }
 
-// patch is the text that codex's tool takes for a new file.
+// patch returns the text with which codex's tool makes a new file.
 func patch(file, text string) string {
 	return "*** Begin Patch\n*** Add File: " + file + "\n+" + text + "\n*** End Patch\n"
 }

@@ -15,7 +15,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/follow"
 )
 
-// Options tune a backend. The zero value but for Client is ready to use.
+// Options tune a backend. Client is required; the zero value of every other field is ready
+// to use.
 type Options struct {
 	Client *Client // a row of the table
 	Timing runner.Timing
@@ -35,11 +36,11 @@ type backend struct {
 
 	mu     sync.Mutex
 	silent map[string]int       // turns in a row, by agent, that ended because the model did not answer
-	made   map[string]time.Time // when sessions were made, at the latest; of the last hour
-	began  time.Time            // of the backend
+	made   map[string]time.Time // by session of the last hour: the latest time at which it can have been made
+	began  time.Time            // when the backend was made
 }
 
-// Kind is that of the row.
+// Kind returns the kind of the row.
 func (b *backend) Kind() *runner.Kind { return &b.client.Kind }
 
 // Run starts the client and follows it to its end.
@@ -80,8 +81,8 @@ func (b *backend) first(ctx context.Context, t runner.Turn, keep bool) (runner.O
 	return b.finish(e)
 }
 
-// Follow reads what a client of an earlier daemon has printed. Its input has ended with that
-// daemon, so the client can be answered nothing: it ends soon, or is ended.
+// Follow reads what a client of an earlier daemon has printed. Its input ended with that
+// daemon, so we cannot answer the client: it soon ends, or Follow ends it.
 func (b *backend) Follow(ctx context.Context, t runner.Turn, p runner.Process) runner.Outcome {
 	e, leave := b.exchange(ctx, t)
 	defer leave()
@@ -99,7 +100,7 @@ func (b *backend) Follow(ctx context.Context, t runner.Turn, p runner.Process) r
 	return out
 }
 
-// exchange makes the exchange of a turn. leave ends it.
+// exchange makes the exchange of a turn. The caller ends it with leave.
 func (b *backend) exchange(ctx context.Context, t runner.Turn) (e *exchange, leave func()) {
 	c, rest := b.client.changedBy(t.Spec.Options)
 	e = &exchange{turn: t, client: c, rest: rest, timing: b.timing, born: b.born}
@@ -140,12 +141,12 @@ func (b *backend) finish(e *exchange) (runner.Outcome, runner.Warm) {
 		return out, &warm{Warm: e.run.Stay(lines.offset), session: e.session}
 	}
 	e.run.Finish()
-	v = e.judge() // its standard error is whole now
+	v = e.judge() // its standard error is complete now
 	b.noteEnd(e, v)
 	return e.outcome(v, broken), nil
 }
 
-// rests tells whether the client stays, now that its turn is over.
+// rests reports whether the client stays after its turn.
 func (e *exchange) rests() bool {
 	return e.step == ended && e.reply.came && !e.run.Closing() && !e.run.Ending()
 }
@@ -165,8 +166,8 @@ func (e *exchange) outcome(v follow.Verdict, broken error) runner.Outcome {
 	return o
 }
 
-// born is when a session was made, at the latest: a session of an earlier daemon was made
-// before this one began.
+// born returns the latest time at which a session can have been made: a session of an
+// earlier daemon was made before this one began.
 func (b *backend) born(session string) time.Time {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -176,7 +177,7 @@ func (b *backend) born(session string) time.Time {
 	return b.began
 }
 
-// noteSession notes that a turn has made a session.
+// noteSession records that a turn has made a session.
 func (b *backend) noteSession(e *exchange) {
 	if e.session.id == "" || e.turn.Session.How == runner.Resume || !e.client.FreshLoads {
 		return
@@ -191,7 +192,7 @@ func (b *backend) noteSession(e *exchange) {
 	}
 }
 
-// silentTurns counts the turns in a row of an agent whose model did not answer.
+// silentTurns counts an agent's latest turns in a row in which the model did not answer.
 func (b *backend) silentTurns(agent string) int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -230,7 +231,7 @@ func (e *exchange) prepare() follow.Verdict {
 	return follow.Verdict{}
 }
 
-// words are the program and its first arguments.
+// words returns the program and its first arguments.
 func (e *exchange) words() []string {
 	if len(e.turn.Spec.Command) > 0 {
 		return e.turn.Spec.Command
@@ -238,7 +239,7 @@ func (e *exchange) words() []string {
 	return e.client.Kind.Command
 }
 
-// command is the whole command line.
+// command returns the whole command line.
 func (e *exchange) command() []string {
 	args := slices.Clone(e.words())
 	for _, a := range e.client.Args {
@@ -255,12 +256,12 @@ func (e *exchange) command() []string {
 	return args
 }
 
-// filled puts the values of a turn into a text of the table.
+// filled replaces the placeholders in a text of the table with the values of the turn.
 func (e *exchange) filled(text string) string {
 	return strings.NewReplacer("{servers}", e.turn.Files.Servers, "{model}", e.turn.Spec.Model).Replace(text)
 }
 
-// environment is that of the turn with what the client needs.
+// environment returns the environment of the turn with what the client needs.
 func (e *exchange) environment() []string {
 	add := map[string]string{}
 	for name, value := range e.client.Env {

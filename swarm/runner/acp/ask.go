@@ -12,12 +12,12 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// maxAsked is how many requests of a turn may wait for their answer; more are denied. A
-// client asks for one or two at a time.
+// maxAsked is how many requests of a turn may wait for an answer; further ones are denied.
+// A client asks for one or two at a time.
 const maxAsked = 32
 
 // asks are the permission requests of one turn. Answers come from other goroutines, which
-// wake the turn; everything else belongs to its goroutine.
+// wake the turn; everything else belongs to the turn's goroutine.
 type asks struct {
 	open      map[string]*asked // by the id of the request
 	denied    []streamjson.Denial
@@ -72,7 +72,7 @@ func (e *exchange) permission(m *message, raw []byte) {
 	}
 	e.asks.open[key] = a
 	request := requestOf(c)
-	// Ends when somebody has answered, or with the turn; leave waits for it.
+	// It ends with the answer or with the turn; leave waits for it.
 	e.asks.wg.Go(func() {
 		d := e.turn.Permit(e.permitCtx, request)
 		e.asks.mu.Lock()
@@ -82,7 +82,7 @@ func (e *exchange) permission(m *message, raw []byte) {
 	})
 }
 
-// requestOf describes a call to the one who decides.
+// requestOf describes a call for the decision about it.
 func requestOf(c *toolCall) runner.PermissionRequest {
 	r := runner.PermissionRequest{Kind: c.ToolKind, Command: c.command(), Paths: c.files(), Title: c.Title}
 	if r.Kind == "" || c.mcp {
@@ -95,12 +95,12 @@ func requestOf(c *toolCall) runner.PermissionRequest {
 		r.Input = c.Input
 	}
 	if r.Kind == execute {
-		r.Paths = nil // of the working folder, not of what the command does
+		r.Paths = nil // they tell the working folder, not the files that the command uses
 	}
 	return r
 }
 
-// decisions gives the client the answers that have come.
+// decisions sends the client the answers that have arrived.
 func (e *exchange) decisions() {
 	e.asks.mu.Lock()
 	come := e.asks.decided
@@ -114,18 +114,19 @@ func (e *exchange) decisions() {
 	}
 }
 
-// settle answers a request and notes the decision.
+// settle answers a request and records the decision.
 func (e *exchange) settle(a *asked, d runner.Decision) {
 	e.asks.decisions = append(e.asks.decisions, d)
 	if !d.Allowed {
 		e.asks.denied = append(e.asks.denied, streamjson.Denial{Tool: a.call.name(), ID: a.call.ID, Input: a.call.input()})
-		e.stream.deny(a.call) // gemini says nothing more of the call
+		e.stream.deny(a.call) // gemini sends no further update about the call
 	}
 	e.choose(a, d.Allowed)
 }
 
-// choose answers with one of the options that the client offers, by its kind: ids differ from
-// client to client, and gemini and codex offer several to allow always.
+// choose answers with one of the options that the client offers. It looks for the kind of
+// the option: ids differ from client to client, and gemini and codex offer several options
+// that allow always.
 func (e *exchange) choose(a *asked, allow bool) {
 	kinds := []string{"reject_once", "reject_always"}
 	if allow {
@@ -148,8 +149,8 @@ func cancelledOutcome() protocol.RequestPermissionResponse {
 	return protocol.RequestPermissionResponse{Outcome: protocol.NewRequestPermissionOutcomeCancelled()}
 }
 
-// takeBack answers all open requests with "cancelled". Without that gemini and cline hang
-// after session/cancel.
+// takeBack answers all open requests with "cancelled". Without these answers gemini and
+// cline hang after session/cancel.
 func (e *exchange) takeBack() {
 	for key, a := range e.asks.open {
 		delete(e.asks.open, key)
@@ -157,7 +158,7 @@ func (e *exchange) takeBack() {
 	}
 }
 
-// leave waits for those who still decide, after their context is done.
+// leave cancels the open decisions and waits until they have ended.
 func (e *exchange) leave(cancel context.CancelFunc) {
 	cancel()
 	e.asks.wg.Wait()

@@ -12,8 +12,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/acp"
 )
 
-// A client that is broken, or is no ACP agent at all, costs its agent a turn, and nothing more:
-// the turn ends soon, says in one line what is wrong and what to do, and leaves no process.
+// A client that is broken, or is not an ACP agent at all, costs its agent one turn and
+// nothing more: the turn ends soon, says in one line what is wrong and what to do, and
+// leaves no process.
 func TestBadClients(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -24,7 +25,7 @@ func TestBadClients(t *testing.T) {
 		want runner.End
 		says string // in the reason, or in the text of a turn that is done
 	}{
-		// Another program than an agent.
+		// A program that is not an agent.
 		{"prose", refused, "Welcome to the assistant!"},
 		{"silent", refused, "does not answer initialize"},
 		{"echo", refused, "repeats what it is told"},
@@ -42,15 +43,15 @@ func TestBadClients(t *testing.T) {
 		{"deep:initialize", refused, "no ACP agent"},
 		{"strings:initialize", refused, "version of the protocol"},
 
-		// One that breaks while a session is opened.
+		// An agent that breaks while a session is opened.
 		{"exit:session/new", noFirst, "the settings are broken"},
 		{"kill:session/new", noFirst, "ended before"},
 		{"half:session/new", noFirst, "does not open its session"},
 		{"mute:session/new", noFirst, "does not open its session"},
 		{"ids:session/new", noFirst, "does not open its session"},
 
-		// One that breaks in the turn.
-		{"exit:session/update", noFirst, "the settings are broken"}, // at the first one, before it was heard
+		// An agent that breaks during the turn.
+		{"exit:session/update", noFirst, "the settings are broken"}, // at the first update, before any event
 		{"kill:session/update", noFirst, "ended before"},
 		{"exit:session/prompt", failed, "the settings are broken"},
 		{"kill:session/prompt", failed, "ended without a result"},
@@ -107,7 +108,7 @@ func TestNoProgram(t *testing.T) {
 	}
 }
 
-// badTurn runs a turn and checks what holds for every bad client.
+// badTurn runs a turn and checks what must be true for every bad client.
 func badTurn(t *testing.T, turn runner.Turn, within time.Duration) runner.Outcome {
 	t.Helper()
 	c := *client(t, "acp")

@@ -27,7 +27,7 @@ func (f *fault) data() (d faultData) {
 	return d
 }
 
-// text is the error for a person.
+// text returns the error for a person.
 func (f *fault) text() string {
 	d := f.data()
 	var parts []string
@@ -46,7 +46,8 @@ func (f *fault) text() string {
 	return strings.Join(parts, ": ")
 }
 
-// status is the HTTP status in an error; 0 where it names none. gemini gives it as the code.
+// status returns the HTTP status in an error; 0 where the error has none. gemini gives it
+// as the code.
 func (f *fault) status() int {
 	d := f.data()
 	for _, n := range []int{f.Code, d.Status, d.HTTP, statusIn(d.Info)} {
@@ -57,7 +58,8 @@ func (f *fault) status() int {
 	return 0
 }
 
-// statusIn is the HTTP status in codex's information about an error: {"x":{"httpStatus":503}}.
+// statusIn returns the HTTP status in codex's information about an error:
+// {"x":{"httpStatus":503}}.
 func statusIn(info json.RawMessage) int {
 	var object map[string]struct {
 		Status int `json:"httpStatus"`
@@ -70,8 +72,8 @@ func statusIn(info json.RawMessage) int {
 	return 0
 }
 
-// classify is the verdict on an error. The account and the service are to blame, or the set-up,
-// or, where the client names neither, nobody knows.
+// classify returns the verdict on an error. The cause is the account, the service or the
+// set-up, or is unknown where the client names none of them.
 func (e *exchange) classify(f *fault, inTurn bool) follow.Verdict {
 	if f.Code == codeAuthRequired {
 		return notSignedIn(e, f)
@@ -86,7 +88,7 @@ func (e *exchange) classify(f *fault, inTurn bool) follow.Verdict {
 	return v
 }
 
-// words are what the texts of errors say, where no field does.
+// words are regular expressions for the texts of errors that no field explains.
 type words struct{ status, limit, away, signIn, noModel *regexp.Regexp }
 
 var errorWords = sync.OnceValue(func() words {
@@ -99,8 +101,8 @@ var errorWords = sync.OnceValue(func() words {
 	}
 })
 
-// classifyText is the verdict on an error that a text tells. status is the HTTP status, 0 where
-// it is not told otherwise, and info codex's word for the cause.
+// classifyText returns the verdict on an error that is only a text. status is the HTTP
+// status, or 0 if no field has it, and info is codex's word for the cause.
 func (e *exchange) classifyText(text string, status int, info string) follow.Verdict {
 	says := errorWords()
 	if found := says.status.FindStringSubmatch(text); status == 0 && found != nil {
@@ -127,8 +129,8 @@ func (e *exchange) classifyText(text string, status int, info string) follow.Ver
 	return limited
 }
 
-// matches finds a regular expression of the table or of the configuration, which has checked
-// it; nil when the text does not match.
+// matches applies a regular expression of the table or of the configuration, which has
+// checked it. It returns nil when the text does not match.
 func matches(pattern, text string) []string {
 	p, err := regexp.Compile(pattern)
 	if err != nil {

@@ -17,7 +17,7 @@ func exchangeOf(name string) *exchange {
 	panic("no client " + name)
 }
 
-// The errors of the real clients, word for word.
+// The cases are the errors of the real clients, word for word.
 func TestClassify(t *testing.T) {
 	for _, test := range []struct {
 		client, fault string
@@ -47,7 +47,7 @@ func TestClassify(t *testing.T) {
 	}
 }
 
-// The answers with which codex and copilot end a turn that has failed.
+// The cases are the answers with which codex and copilot end a failed turn.
 func TestClassifyAnswers(t *testing.T) {
 	for text, want := range map[string]runner.End{
 		"We’re currently experiencing high demand, which may cause temporary errors.":                         runner.Limited,

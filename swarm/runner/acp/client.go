@@ -7,9 +7,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// A Client is one kind of program that speaks the protocol: what the daemon knows of it, and
-// what the protocol does not tell. The zero value of a field below Kind means that the program
-// does as the protocol says.
+// A Client is one kind of program that speaks the protocol: what the daemon knows about it,
+// and what the protocol leaves open. The zero value of a field below Kind means that the
+// program follows the protocol.
 type Client struct {
 	Kind   runner.Kind
 	Args   []string          // added to every command; {servers} is the path of the servers' file
@@ -20,26 +20,28 @@ type Client struct {
 	ModelArgs  []string   // the arguments that name the model, with {model}
 	ModelVar   string     // the variable that names it; where both are empty, a request does
 	Servers    serversWay // where it takes MCP servers from
-	LateTools  bool       // it starts MCP servers with the first prompt: their proof comes with the end of the turn
-	LateReplay bool       // after session/load the replay may go on behind the answer
-	FreshLoads bool       // session/load destroys a session that is not older than the present minute
+	LateTools  bool       // it starts MCP servers with the first prompt: the proof of the tools comes by the end of the turn
+	LateReplay bool       // after session/load the replay may continue after the answer
+	FreshLoads bool       // session/load destroys a session that was made in the current minute
 	Stays      bool       // it does not end when its input is closed
 	Tokens     tokensIn   // where a result has the tokens
 
-	// Notes begin pieces of an answer that the program wrote itself, and not the model.
+	// Notes are the beginnings of pieces of an answer that the program, not the model,
+	// wrote.
 	Notes []string
-	// Errors are regular expressions of answers that are errors where the result tells no
-	// tokens. Their first group may have an HTTP status.
+	// Errors are regular expressions for answers that are errors if the result has no token
+	// counts. Their first group may match an HTTP status.
 	Errors []string
-	// Limits are those of errors that mean a limit of the account, besides the ones that hold
-	// for every client.
+	// Limits are regular expressions for errors that mean a limit of the account, in
+	// addition to those for every client.
 	Limits []string
-	// Silence is how long it may say nothing before the model counts as away: longer than the
-	// program repeats a request by itself without a word. 0: any time.
+	// Silence is how long the program may print nothing before its model counts as absent.
+	// It must be longer than the program silently retries a request. 0 means no limit.
 	Silence time.Duration
-	// Protocol is the version that we ask for; 0: the first.
+	// Protocol is the version that we ask for; 0 means the first.
 	Protocol int
-	// Start is the time in which it must answer initialize; 0: Timing.Connect.
+	// Start is the time in which the program must answer initialize; 0 means
+	// Timing.Connect.
 	Start time.Duration
 }
 
@@ -66,7 +68,7 @@ const (
 	inQuota                 // in _meta.quota
 )
 
-// isNote tells whether a piece of an answer is the program's and not the model's.
+// isNote reports whether the program, not the model, wrote a piece of an answer.
 func (c *Client) isNote(text string) bool {
 	for _, note := range c.Notes {
 		if strings.HasPrefix(text, note) {

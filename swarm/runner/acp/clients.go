@@ -11,12 +11,13 @@ import (
 // The clients below were observed in the versions that their rows name, with scripted models
 // and without accounts.
 
-// longestRetry is longer than opencode, cline and gemini ask an absent model again without a
-// word: 70 s, 62 s, and more than 45 s.
+// longestRetry is longer than opencode, cline and gemini silently retry a model that does
+// not answer: 70 s, 62 s, and more than 45 s.
 const longestRetry = 90 * time.Second
 
-// codex is OpenAI's codex, by its adapter codex-acp, which brings its own codex. Its sandbox
-// decides what a command may do: it asks only where the model wants to leave the sandbox.
+// codex is OpenAI's codex through its adapter codex-acp, which includes a codex. Its
+// sandbox decides what a command may do: it asks only where the model wants to leave the
+// sandbox.
 func codex() *Client {
 	return row(runner.Kind{
 		Name: "codex", Title: "Codex", Command: []string{"codex-acp"},
@@ -67,8 +68,8 @@ func copilot() *Client {
 	})
 }
 
-// gemini is Google's gemini. Without --skip-trust it starts no MCP server in a folder that
-// nobody has trusted.
+// gemini is Google's gemini. Without --skip-trust it starts no MCP server in an untrusted
+// folder.
 func gemini() *Client {
 	return row(runner.Kind{
 		Name: "gemini", Title: "Gemini CLI", Command: []string{"gemini", "--acp"}, Install: "npm install -g @google/gemini-cli",
@@ -85,7 +86,7 @@ func gemini() *Client {
 	})
 }
 
-// cline is cline. It takes MCP servers from a file and starts them with the first prompt; and
+// cline is cline. It takes MCP servers from a file and starts them with the first prompt;
 // without local sessions it leaves a daemon behind.
 func cline() *Client {
 	return row(runner.Kind{
@@ -101,8 +102,8 @@ func cline() *Client {
 	})
 }
 
-// anyOther is every other program that speaks the protocol: the configuration names its command,
-// and by backend_options what the protocol does not tell.
+// anyOther is every other program that speaks the protocol: the configuration names its
+// command, and backend_options say what the protocol leaves open.
 func anyOther() *Client {
 	return row(runner.Kind{
 		Name: "acp", Title: "an ACP agent", Steers: true, Asking: "for what the program decides", Install: "install the program that command: names",
@@ -117,7 +118,7 @@ var clients = sync.OnceValue(func() []*Client {
 	return []*Client{codex(), openCode(), copilot(), gemini(), cline(), anyOther()}
 })
 
-// row gives a row what all clients of the protocol have in common.
+// row adds to a row what all clients of the protocol have in common.
 func row(k runner.Kind, c Client) *Client {
 	k.Resumes, k.NamesSessions, k.Asks = true, true, true
 	if k.Asking == "" {

@@ -13,23 +13,23 @@
 //	allow or deny ──────────────────────▶
 //	            ◀────────────────── the answer to session/prompt: the turn is over
 //
-// Clients tell an event of a turn in pieces, and each in another order: a stream puts the
-// pieces together. Each client has a row for what the protocol leaves open ([Clients]).
-// A verdict on a turn looks at fields first, and at texts only where no field
-// tells ([Client].Errors).
+// Clients send an event of a turn in pieces, each client in a different order; a stream
+// puts the pieces together. Each client has a row for what the protocol leaves open
+// ([Clients]). The verdict on a turn comes from fields, and from texts only where no field
+// decides ([Client].Errors).
 //
-// A turn begins when our tools' server has listed its tools for the client. Some clients start
-// servers only with the first prompt; then the turn counts only if the file was made by its
-// end.
+// A turn begins when our tools' server has listed its tools for the client. Some clients
+// start servers only with the first prompt; then the turn counts only if the file exists at
+// its end.
 //
 // The requests and their names come from the library acp-go-sdk. The messages of a client
-// are read here, line by line from the file of its output, for three reasons: the file is read from an
-// offset, also for a client of an earlier daemon; updates and the answer to a prompt must stay
-// in order; and messages of clients of next year must be read as far as they are known. A
-// field of another type is left out, an update that is not known is passed on unread, a request
-// that is not known is refused.
+// are read here, line by line from the file of its output, for three reasons: the file is
+// read from an offset, also for a client of an earlier daemon; updates and the answer to a
+// prompt must stay in order; and messages of future clients must be read as far as they are
+// known. A field of another type is ignored, an unknown update is passed on unread, and an
+// unknown request is refused.
 //
-// A client has no life after its daemon: its input ends, and nobody answers what it asks. So
-// Follow reads what it has printed. Where that has the answer to the prompt the turn counts;
-// else it is done again in the same session.
+// A client cannot work on after its daemon: its input ends, and its questions get no
+// answer. So Follow only reads what it has printed. If that includes the answer to the
+// prompt, the turn counts; otherwise it is repeated in the same session.
 package acp

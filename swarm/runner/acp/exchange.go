@@ -28,8 +28,8 @@ const (
 	ended                 // the client's exit
 )
 
-// The ids of our requests. That of a prompt is its UUID, by which a later daemon finds the
-// answer in the client's output.
+// These are the ids of our requests. The id of a prompt is its UUID, by which a later
+// daemon finds the answer in the client's output.
 const (
 	idStart   = "initialize"
 	idOpen    = "session"
@@ -38,7 +38,7 @@ const (
 	idSteer   = "steer-"
 )
 
-// An exchange is what a client and we say to each other in one turn. It belongs to the
+// An exchange is the dialogue between a client and us in one turn. It belongs to the
 // goroutine of the turn.
 type exchange struct {
 	run    *follow.Run
@@ -49,22 +49,23 @@ type exchange struct {
 
 	step     step
 	since    time.Time // when the step began
-	followed bool      // by Follow: its input is not ours
-	keep     bool      // it is to stay, if it can
-	probing  bool      // it gets no prompt: see Probe
+	followed bool      // Follow reads the client; we cannot write to it
+	keep     bool      // the client stays for the next turn, if it can
+	probing  bool      // the client gets no prompt: see Probe
 	session  session
 	stream   stream
 	asks     asks
 	bad      badLines
 	reply    reply
 	steered  steered
-	silence  time.Duration                  // the patience of this turn; 0: any
-	born     func(session string) time.Time // when a session was made, at the latest
+	silence  time.Duration                  // the longest silence in this turn; 0: no limit
+	born     func(session string) time.Time // the latest time at which a session can have been made
 
 	permitCtx context.Context // of the turn; see asks
 }
 
-// A session is what a client has told before its first prompt. It holds for its later turns.
+// A session is what a client has said before its first prompt. It is valid for the later
+// turns too.
 type session struct {
 	hello    initialized
 	id       string
@@ -73,7 +74,7 @@ type session struct {
 	modes    []string // that it offers, as the configuration names them
 	loading  bool     // by session/load, because it cannot resume
 	retried  bool     // session/resume was refused as unknown, and session/load is tried
-	waiting  int      // answers to mode and model that are missing
+	waiting  int      // how many answers to mode and model are missing
 	resumed  bool
 	made     time.Time // when it was opened
 	prompted bool      // some turn of the process had its prompt
@@ -85,16 +86,16 @@ type reply struct {
 	accepted bool // by version 2: the client works on the prompt
 	finished finished
 	fault    *fault
-	heard    bool           // a line came after the prompt
-	verdict  follow.Verdict // of a start that went wrong; no End: it did not
+	heard    bool           // the client has sent a line after the prompt
+	verdict  follow.Verdict // of a start that went wrong; no End: the start went well
 }
 
-// promptID is the id of the request that has the prompt.
+// promptID returns the id of the request with the prompt.
 func (e *exchange) promptID() string { return "turn-" + cmp.Or(e.turn.UUID, e.turn.ID) }
 
 func (e *exchange) enter(s step) { e.step, e.since = s, time.Now() }
 
-// begin says the first words to a client that was just started.
+// begin sends the first request to a client that was just started.
 func (e *exchange) begin() {
 	e.enter(starting)
 	us := protocol.Implementation{Name: "claude-swarm", Version: "1"}
@@ -198,7 +199,7 @@ func (e *exchange) ask(id, method string, params any) {
 	e.run.Send(request(id, method, params))
 }
 
-// set goes on when the client has its mode and model.
+// set begins the next step once the client has its mode and model.
 func (e *exchange) set() {
 	if e.session.waiting > 0 {
 		return
@@ -226,7 +227,7 @@ func (e *exchange) proved() {
 	}
 }
 
-// hasTools tells whether our tools' server has listed its tools for this client.
+// hasTools reports whether our tools' server has listed its tools for this client.
 func (e *exchange) hasTools() bool {
 	_, err := os.Stat(e.turn.Ready)
 	return err == nil
@@ -242,13 +243,13 @@ func (e *exchange) prompt() {
 	e.session.prompted = true
 	blocks = append(blocks, protocol.TextBlock(e.turn.Prompt))
 	e.enter(working)
-	e.run.Expect(time.Now()) // the silence before says nothing of the turn
+	e.run.Expect(time.Now()) // silence before the prompt does not count
 	e.run.Send(request(e.promptID(), protocol.AgentMethodSessionPrompt, protocol.PromptRequest{
 		SessionId: protocol.SessionId(e.session.id), Prompt: blocks,
 	}))
 }
 
-// hear emits what a turn begins with, at the first line after the prompt.
+// hear emits the first events of a turn at the first line after the prompt.
 func (e *exchange) hear(raw []byte) {
 	if e.reply.heard {
 		return
@@ -268,7 +269,7 @@ func (e *exchange) fail(v follow.Verdict) {
 		e.reply.verdict = v
 	}
 	if e.step == starting {
-		e.run.Kill(v, time.Now()) // it may be anything, and has nothing to finish
+		e.run.Kill(v, time.Now()) // it has nothing to finish
 	} else {
 		e.run.CloseInput(time.Now())
 	}

@@ -42,7 +42,7 @@ func (e *exchange) updated(m *message, raw []byte) {
 	lenient(m.Params, &p)
 	switch {
 	case p.Session != "" && e.session.id != "" && p.Session != e.session.id:
-		return // of a sub-agent, or of nobody
+		return // of a sub-agent or an unknown session
 	case e.step == working && p.Update.Kind == "state_update":
 		e.state2(&p.Update, raw)
 	case e.step == working:
@@ -53,7 +53,7 @@ func (e *exchange) updated(m *message, raw []byte) {
 	}
 }
 
-// answered handles an answer to one of our requests.
+// answered handles the answer to one of our requests.
 func (e *exchange) answered(m *message, raw []byte) {
 	var id string
 	if json.Unmarshal(m.ID, &id) != nil {
@@ -122,7 +122,7 @@ func (e *exchange) notOpened(f *fault) {
 // finished takes the answer to the prompt, which ends the turn.
 func (e *exchange) finished(m *message, raw []byte) {
 	if e.reply.came {
-		return // it answers twice
+		return // a second answer
 	}
 	e.hear(raw)
 	e.takeBack()
@@ -134,7 +134,7 @@ func (e *exchange) finished(m *message, raw []byte) {
 		lenient(m.Result, &e.reply.finished)
 		result.StopReason = e.reply.finished.Reason
 	}
-	result.CostUnknown = e.stream.cost == nil || *e.stream.cost == 0 // opencode says 0 of a model whose price it does not know
+	result.CostUnknown = e.stream.cost == nil || *e.stream.cost == 0 // opencode reports 0 for a model whose price it does not know
 	e.stream.end(result, e.tokens(), raw)
 	now := time.Now()
 	if e.mayRest() {
@@ -145,7 +145,7 @@ func (e *exchange) finished(m *message, raw []byte) {
 	e.run.CloseInput(now)
 }
 
-// tokens are those of the result; nil where it has none.
+// tokens returns the token counts of the result; nil where it has none.
 func (e *exchange) tokens() *streamjson.Usage {
 	f := &e.reply.finished
 	if e.client.Tokens == inQuota {
@@ -160,7 +160,7 @@ func (e *exchange) tokens() *streamjson.Usage {
 	return &streamjson.Usage{Input: f.Usage.Input, Output: f.Usage.Output, CacheRead: f.Usage.CacheRead, CacheWrite: f.Usage.CacheWrite}
 }
 
-// Tick does what is due; see [follow.Protocol].
+// Tick does the steps that are due; see [follow.Protocol].
 func (e *exchange) Tick(now time.Time) {
 	e.decisions()
 	if e.followed {
@@ -191,7 +191,7 @@ func (e *exchange) Tick(now time.Time) {
 	}
 }
 
-// late ends a client that does not begin.
+// late ends a client that takes too long to begin.
 func (e *exchange) late(why string, now time.Time) {
 	if e.bad.count > 0 {
 		why += fmt.Sprintf(", and prints %q", e.bad.first)
@@ -210,17 +210,17 @@ func (e *exchange) startBound() time.Duration {
 	return e.timing.Connect
 }
 
-// The pause in its replay after which a client counts as done with it, and the longest wait
-// for that. gemini was seen to go on after its answer to session/load.
+// The replay of a session counts as complete after this pause, or after this longest wait.
+// gemini continues a replay after its answer to session/load.
 const (
 	replayPause   = 500 * time.Millisecond
 	longestReplay = 10 * time.Second
 )
 
-// proofPause is the time between two looks for the file of our tools' server.
+// proofPause is the time between two checks for the file of our tools' server.
 const proofPause = 20 * time.Millisecond
 
-// Due is when Tick has to look again; see [follow.Protocol].
+// Due returns when Tick must be called again; see [follow.Protocol].
 func (e *exchange) Due() time.Time {
 	if e.followed {
 		return time.Time{}
@@ -244,10 +244,10 @@ func (e *exchange) Due() time.Time {
 	return time.Time{}
 }
 
-// Working says that the client has its prompt; see [follow.Protocol].
+// Working reports whether the client has its prompt; see [follow.Protocol].
 func (e *exchange) Working() bool { return e.step == working }
 
-// Late blames the service where the client said that it asks the model again.
+// Late blames the service if the client said that it retries the model.
 func (e *exchange) Late(v follow.Verdict) follow.Verdict {
 	if e.stream.retries > 0 {
 		return follow.Verdict{End: runner.Limited, Reason: "the model does not answer: " + v.Reason, Hint: hintAway}
@@ -255,7 +255,7 @@ func (e *exchange) Late(v follow.Verdict) follow.Verdict {
 	return v
 }
 
-// Cancel asks the client to break the turn off; see [follow.Protocol].
+// Cancel asks the client to cancel the turn; see [follow.Protocol].
 func (e *exchange) Cancel() bool {
 	if e.step != working || e.followed {
 		return false

@@ -13,7 +13,7 @@ import (
 
 const hintAway = "nothing has to be done: the message waits and is tried again"
 
-// judge is the verdict on a turn, at its result or at the end of its client.
+// judge returns the verdict on a turn, at its result or at the end of its client.
 func (e *exchange) judge() follow.Verdict {
 	cause := e.run.Cause()
 	switch {
@@ -42,10 +42,10 @@ func (e *exchange) judge() follow.Verdict {
 	return follow.Verdict{End: runner.Failed, Reason: e.program() + " ended without a result" + e.dyingWords(), Hint: "look at " + e.turn.Stderr}
 }
 
-// warm tells whether the client had earlier turns.
+// warm reports whether the client had earlier turns.
 func (e *exchange) warm() bool { return e.turn.From != runner.Place{} }
 
-// judgeReply is the verdict on the answer to the prompt.
+// judgeReply returns the verdict on the answer to the prompt.
 func (e *exchange) judgeReply() follow.Verdict {
 	if e.reply.fault != nil {
 		return e.classify(e.reply.fault, true)
@@ -82,14 +82,14 @@ func (e *exchange) judgeReply() follow.Verdict {
 	}
 }
 
-// judgeEnd is the verdict on a turn that has ended as it should, by the client's words.
+// judgeEnd returns the verdict on a turn that has ended normally, according to the client.
 func (e *exchange) judgeEnd(words string) follow.Verdict {
 	none := e.tokens() == nil || *e.tokens() == streamjson.Usage{}
 	if cause := e.run.Cause(); cause.End != "" && none {
-		return cause // opencode says so also of a turn that we have cancelled
+		return cause // opencode also reports a turn that we have cancelled like this
 	}
 	if words == "" && len(e.stream.order) == 0 && len(e.asks.denied) == 0 {
-		// cline ends so in a session that it has broken.
+		// cline ends a turn like this in a session that it has corrupted.
 		return follow.Verdict{End: runner.Failed, Reason: e.program() + " ended the turn without a word", Hint: "look at " + e.turn.Stderr}
 	}
 	return follow.Verdict{End: runner.Done}
@@ -99,7 +99,7 @@ func hintLogs(e *exchange) string {
 	return "claude-swarm logs " + e.turn.Agent + " shows what it did last"
 }
 
-// program is what a person calls the client.
+// program returns the name of the client for a person.
 func (e *exchange) program() string {
 	if e.client.Kind.Name == "acp" && len(e.turn.Spec.Command) > 0 {
 		return e.turn.Spec.Command[0]
@@ -107,7 +107,7 @@ func (e *exchange) program() string {
 	return e.client.Kind.Title
 }
 
-// dyingWords are the last line of the standard error, for a reason.
+// dyingWords returns the last line of the standard error, as a part of a reason.
 func (e *exchange) dyingWords() string {
 	lines := strings.Split(strings.TrimSpace(e.run.Stderr()), "\n")
 	if last := strings.TrimSpace(lines[len(lines)-1]); last != "" {
@@ -116,13 +116,13 @@ func (e *exchange) dyingWords() string {
 	return ""
 }
 
-// mayRest tells, at the answer to the prompt, whether the client can take another one.
-// Anything unusual is a reason to start another client, which is always right.
+// mayRest reports, at the answer to the prompt, whether the client can take another one.
+// After anything unusual it is false: to start another client is always safe.
 func (e *exchange) mayRest() bool {
 	return e.keep && e.judge().End == runner.Done && e.run.MayStay() && len(e.asks.open) == 0 && !e.steered.missing()
 }
 
-// The verdicts on a set-up that cannot work. A retry does not help.
+// These are the verdicts on a set-up that cannot work. A retry does not help.
 
 func refused(e *exchange, why string) follow.Verdict {
 	return follow.Verdict{End: runner.Refused, Reason: e.program() + ": " + why, Hint: "check command: and backend: of agent " + e.turn.Agent}
@@ -145,8 +145,8 @@ func unknownSetting(e *exchange, id string, f *fault) follow.Verdict {
 		Hint: "change " + key + ": of agent " + e.turn.Agent}
 }
 
-// noTools is the verdict on a turn whose agent could neither send nor ask. The message is not
-// the cause.
+// noTools returns the verdict on a turn whose agent could neither send nor ask. The message
+// is not the cause.
 func noTools(e *exchange) follow.Verdict {
 	return follow.Verdict{End: runner.NoFirstEvent, Reason: e.program() + " has not started the tools of " + runner.ToolServer,
 		Hint: "look at " + e.turn.Stderr + ", or set mcp: false for agent " + e.turn.Agent}
@@ -154,8 +154,8 @@ func noTools(e *exchange) follow.Verdict {
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
-// silenceOf is the patience with a silent client: it doubles with each turn of the agent that
-// ended for its silence, so that a model that is only slow answers at last.
+// silenceOf returns how long a client may be silent. The time doubles with each of the
+// agent's turns that ended because of silence, so that a slow model can answer in the end.
 func silenceOf(c *Client, before int, stall time.Duration) time.Duration {
 	d := c.Silence
 	if d == 0 {
@@ -165,7 +165,7 @@ func silenceOf(c *Client, before int, stall time.Duration) time.Duration {
 		d *= 2
 	}
 	if stall > 0 && d >= stall {
-		return 0 // stall_timeout ends it
+		return 0 // stall_timeout ends the turn first
 	}
 	return d
 }

@@ -9,21 +9,21 @@ import (
 	"github.com/claude-swarm/claude-swarm/streamjson"
 )
 
-// maxLine is the longest line that is read, in bytes. A client sends the whole text of a file
-// that it edits, before and after.
+// maxLine is the longest line that is read, in bytes. A client sends the whole text of a
+// file before and after an edit.
 const maxLine = 16 << 20
 
 // A lineReader reads the lines of a client's output.
 type lineReader struct {
 	r      *bufio.Reader
-	offset int64 // behind the last line, in bytes
+	offset int64 // after the last line, in bytes
 }
 
 func newLineReader(r io.Reader) *lineReader { return &lineReader{r: bufio.NewReaderSize(r, 64<<10)} }
 
-// next is the next line without its end, which is valid until the next call. Of a line that is
-// longer than maxLine it is the beginning; whole is false then, and for a last line that does
-// not end.
+// next returns the next line without its newline; the line is valid until the next call. It
+// returns only the beginning of a line that is longer than maxLine. whole is false for such
+// a line, and for a last line without a newline.
 func (l *lineReader) next() (line []byte, whole bool, err error) {
 	long := false
 	for {
@@ -46,13 +46,13 @@ func (l *lineReader) next() (line []byte, whole bool, err error) {
 	}
 }
 
-// badLines are lines that are no messages.
+// badLines counts lines that are not messages.
 type badLines struct {
 	count int
 	first string // the beginning of the first
 }
 
-// maxBad is how many lines that are no messages a program may print before it has answered
+// maxBad is how many lines that are not messages a program may print before it has answered
 // initialize: a launcher may print some notes.
 const maxBad = 50
 

@@ -53,8 +53,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// serveTools is a server with the tool send. It makes the file of ReadyVar once its tools were
-// listed, as claude-swarm mcp does.
+// serveTools is a server with the tool send. It makes the file of ReadyVar once its tools
+// have been listed, as claude-swarm mcp does.
 func serveTools() {
 	s := mcp.NewServer(&mcp.Implementation{Name: "tools", Version: "1"}, nil)
 	type in struct {
@@ -76,7 +76,7 @@ func serveTools() {
 	s.Run(context.Background(), &mcp.StdioTransport{}) // its error is the end of the input
 }
 
-// short are times that a test can wait for, and that a busy machine keeps.
+// short are times that a test can wait for and a busy machine can keep.
 var short = runner.Timing{
 	Interrupt: time.Second,
 	Terminate: 300 * time.Millisecond,
@@ -86,7 +86,7 @@ var short = runner.Timing{
 	Sample:    500 * time.Millisecond,
 }
 
-// client is the row of a client.
+// client returns the row of a client.
 func client(t testing.TB, name string) *acp.Client {
 	t.Helper()
 	for _, c := range acp.Clients() {
@@ -104,7 +104,7 @@ func backend(t testing.TB, name string) runner.Backend {
 	return acp.New(acp.Options{Client: &c, Timing: short})
 }
 
-// newTurn makes a turn of a client that the test binary plays, in a separate home and folder.
+// newTurn makes a turn with the test binary as its client, in a separate home and folder.
 // env is added to the client's environment.
 func newTurn(t testing.TB, name, script string, env ...string) runner.Turn {
 	t.Helper()
@@ -135,8 +135,8 @@ func newTurn(t testing.TB, name, script string, env ...string) runner.Turn {
 	}
 }
 
-// patience shortens the patience with a client whose model may be away: it is longer than the
-// stand-in is silent.
+// patience returns options that shorten the allowed silence of a client. It stays longer
+// than the stand-in is silent.
 func patience(c *acp.Client) map[string]any {
 	if c.Silence == 0 {
 		return nil
@@ -144,7 +144,7 @@ func patience(c *acp.Client) map[string]any {
 	return map[string]any{"silence": "3s"}
 }
 
-// toolsServer is our tools' server.
+// toolsServer returns the server of our tools.
 func toolsServer(t *testing.T) *runner.Server {
 	self, err := os.Executable()
 	if err != nil {
@@ -153,7 +153,7 @@ func toolsServer(t *testing.T) *runner.Server {
 	return &runner.Server{Command: self, Args: []string{}, Env: map[string]string{asProgram: "tools"}}
 }
 
-// fixtures have what differs between the clients in the suite.
+// fixtures say how the clients differ in the suite.
 var fixtures = map[string]runnertest.Fixture{
 	"acp":      {},
 	"codex":    {Command: "rm -rf sub", Lacks: runnertest.Lacks{Cost: true}},

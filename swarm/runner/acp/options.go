@@ -10,8 +10,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// options are the keys below backend_options that change the row of a client: for a program
-// that has none, and for a version that differs from the tested one.
+// options returns the keys below backend_options that change the row of a client. They are
+// for a program without a row, and for a version that differs from the tested one.
 func options() []runner.Option {
 	return []runner.Option{
 		key("start_timeout", "time", "How long the program may take to answer initialize.", aTime),
@@ -89,7 +89,7 @@ func patterns(v any) error {
 	return nil
 }
 
-// listed are the texts of a list.
+// listed returns the texts of a list.
 func listed(v any) (all []string) {
 	list, _ := v.([]any)
 	for _, each := range list {
@@ -100,8 +100,8 @@ func listed(v any) (all []string) {
 	return all
 }
 
-// changedBy is the row of a client with the options of an agent, which the configuration has
-// checked. rest has the options that are the client's.
+// changedBy returns the row of a client with the options of an agent, which the
+// configuration has checked. rest has the options that go to the client.
 func (c Client) changedBy(all map[string]any) (changed Client, rest map[string]any) {
 	for name, v := range all {
 		text, _ := v.(string)

@@ -7,9 +7,10 @@ import (
 	"strings"
 )
 
-// The types in this file are what we read of the client's messages. The library's types
-// would not do: that of version 0.13.0 loses the name that codex and claude give a tool call,
-// and refuses the whole answer to session/new for one setting of a form that it does not know.
+// The types in this file have the parts of the client's messages that we read. The
+// library's types of version 0.13.0 cannot be used: they lose the name that codex and
+// claude give a tool call, and they refuse the whole answer to session/new because of one
+// setting of an unknown form.
 
 // initialized is the answer to initialize.
 type initialized struct {
@@ -43,10 +44,10 @@ type agentInfo struct {
 	Version string `json:"version"`
 }
 
-// version is that of the client.
+// version returns the version of the client.
 func (i *initialized) version() string { return cmp.Or(i.Agent.Version, i.Info.Version) }
 
-// resumes tells whether a session of an earlier process can be resumed without its replay.
+// resumes reports whether a session of an earlier process can be resumed without a replay.
 func (i *initialized) resumes() bool {
 	_, ok := i.Can.Session["resume"]
 	return ok || i.Version >= second
@@ -67,7 +68,7 @@ type opened struct {
 	Settings []clientSetting `json:"configOptions"`
 }
 
-// A clientSetting is one that the client lets us change.
+// A clientSetting is a setting of the client that we may change.
 type clientSetting struct {
 	ID       string          `json:"id"`
 	Name     string          `json:"configId"` // its id in version 2
@@ -77,7 +78,8 @@ type clientSetting struct {
 
 func (s clientSetting) id() string { return cmp.Or(s.ID, s.Name) }
 
-// fullMode is the id of a mode: copilot's are addresses that end in # and the name.
+// fullMode returns the id of a mode: copilot's ids are addresses that end in # and the
+// name.
 func (o *opened) fullMode(name string) string {
 	for _, m := range o.Modes.All {
 		if strings.HasSuffix(m.ID, "#"+name) {
@@ -87,7 +89,7 @@ func (o *opened) fullMode(name string) string {
 	return name
 }
 
-// modes are the names of the permission modes.
+// modes returns the names of the permission modes.
 func (o *opened) modes() (names []string) {
 	for _, m := range o.Modes.All {
 		names = append(names, m.ID[strings.LastIndex(m.ID, "#")+1:])
@@ -95,8 +97,8 @@ func (o *opened) modes() (names []string) {
 	return names
 }
 
-// setting is the value of the setting of that name, or else of the first one of that
-// category, or "". In cline the settings provider and model are of the category model.
+// setting returns the setting of that name, or else the first one of that category, or "".
+// In cline the settings provider and model are of the category model.
 func (o *opened) setting(name string) (id, value string) {
 	i := slices.IndexFunc(o.Settings, func(s clientSetting) bool { return s.id() == name && cmp.Or(s.Category, name) == name })
 	if i < 0 {
@@ -135,10 +137,10 @@ type usage struct {
 	Thought    int `json:"thoughtTokens"`
 }
 
-// An update is what the client says while it works: session/update.
+// An update is one message of the client about its work: session/update.
 type update struct {
 	Kind    string          `json:"sessionUpdate"`
-	Content json.RawMessage `json:"content"` // of a text one block, of a tool call a list
+	Content json.RawMessage `json:"content"` // one block for a text, a list for a tool call
 	toolFields
 	Used *int `json:"used"`
 	Size *int `json:"size"`
@@ -148,14 +150,14 @@ type update struct {
 	} `json:"cost"`
 	Meta meta `json:"_meta"`
 
-	// Of version 2 only.
+	// Only version 2 has these fields.
 	Message    string `json:"messageId"`
 	State      string `json:"state"`
 	StopReason string `json:"stopReason"`
 	Error      *fault `json:"error"`
 }
 
-// toolFields are the fields of a tool call; an update has those that changed.
+// toolFields are the fields of a tool call; an update has only the changed ones.
 type toolFields struct {
 	ID        string          `json:"toolCallId"`
 	Name      string          `json:"name"`
@@ -169,7 +171,7 @@ type toolFields struct {
 	} `json:"locations"`
 }
 
-// meta has what single clients say beside the protocol.
+// meta has what some clients say in addition to the protocol.
 type meta struct {
 	Codex struct {
 		Thread struct {
@@ -192,13 +194,13 @@ type meta struct {
 
 // A block is one piece of a text or of a tool's result.
 type block struct {
-	Type    string `json:"type"` // text, image, resource_link; or content, diff, terminal in a list of a tool
+	Type    string `json:"type"` // text, image, resource_link; or content, diff, terminal in the list of a tool call
 	Text    string `json:"text"`
 	Path    string `json:"path"` // of a diff
 	Content *block `json:"content"`
 }
 
-// permissionAsked are the parameters of session/request_permission.
+// permissionAsked has the parameters of session/request_permission.
 type permissionAsked struct {
 	Call struct {
 		toolFields

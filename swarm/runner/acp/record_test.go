@@ -10,8 +10,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// The recorded dialogues of the real clients, played to the backend: an error of the backend
-// that no stand-in shows, since its author and that of the backend read the same pages.
+// TestRecords plays the recorded dialogues of the real clients to the backend. They show
+// errors that the stand-in hides, since its author and the backend's author read the same
+// specification.
 func TestRecords(t *testing.T) {
 	folders, err := filepath.Glob("../../../testdata/acp/*-*")
 	if err != nil || len(folders) == 0 {

@@ -9,9 +9,10 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// The versions of the protocol. The second is a draft of July 2026: the answer to a prompt only
-// accepts it, and an update tells the end; modes and client files are gone; messages and tool
-// calls are updated whole, by their ids. The differences for us are in this file.
+// These are the versions of the protocol. The second is a draft of July 2026: the answer to
+// a prompt only accepts it, and an update tells the end; modes and client files are gone;
+// an update replaces the whole message or tool call with its id. This file has the
+// differences for us.
 const (
 	first  = 1
 	second = 2
@@ -77,8 +78,8 @@ func (e *exchange) opens2() {
 	e.run.Send(request(idOpen, method, params))
 }
 
-// state2 handles a change of the client's state. It is idle before it has accepted the prompt,
-// too.
+// state2 handles a change of the client's state. The client is idle before it has accepted
+// the prompt, too.
 func (e *exchange) state2(u *update, raw []byte) {
 	if u.State != "idle" || u.StopReason == "" || !e.reply.accepted {
 		e.stream.skip("state_update", raw)
@@ -96,7 +97,7 @@ func (e *exchange) state2(u *update, raw []byte) {
 	e.finished(&m, raw)
 }
 
-// message2 is a message or a thought as a whole, which replaces the pieces that came of it.
+// message2 handles a whole message or thought, which replaces the pieces that came before.
 func (s *stream) message2(u *update, raw []byte) {
 	var blocks []block
 	if !lenientList(u.Content, &blocks) {
@@ -122,7 +123,8 @@ func (s *stream) message2(u *update, raw []byte) {
 	s.text.WriteString(text.String())
 }
 
-// fromVersion2 puts what a request of the second version asks for to where the first has it.
+// fromVersion2 moves what a request of the second version asks for to the fields of the
+// first.
 func (p *permissionAsked) fromVersion2() {
 	switch p.Subject.Type {
 	case "tool_call":

@@ -12,11 +12,11 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// toolsVars are the variables that our tools' server needs. codex starts servers with an
-// environment that has none of the client's.
+// toolsVars are the variables that our tools' server needs. codex starts servers without
+// the client's environment.
 var toolsVars = []string{runner.AgentVar, runner.DirVar, runner.TokenVar, runner.MarkVar, "PATH", "HOME", "TMPDIR", "XDG_RUNTIME_DIR"}
 
-// servers are the MCP servers of a turn, by name, with our own.
+// serversOf returns the MCP servers of a turn, by name, including our own.
 func serversOf(t runner.Turn) map[string]runner.Server {
 	all := maps.Clone(t.Spec.Servers)
 	if t.Tools == nil {
@@ -42,8 +42,8 @@ func serversOf(t runner.Turn) map[string]runner.Server {
 	return all
 }
 
-// sessionServers are the servers as session/new takes them; never nil, since the protocol
-// demands the list.
+// sessionServers returns the servers in the form of session/new. It never returns nil,
+// since the protocol demands a list.
 func sessionServers(all map[string]runner.Server) []protocol.McpServer {
 	list := []protocol.McpServer{}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
@@ -103,8 +103,8 @@ func writeServers(path string, all map[string]runner.Server) error {
 	return writePrivate(path, append(data, '\n'))
 }
 
-// writePrivate writes a file that only its owner reads.
+// writePrivate writes a file that only its owner can read.
 func writePrivate(path string, data []byte) error {
-	_ = os.Remove(path) // its mode may have been another
+	_ = os.Remove(path) // it may have had another mode
 	return os.WriteFile(path, data, 0o600)
 }

@@ -8,22 +8,22 @@ import (
 	"github.com/claude-swarm/claude-swarm/streamjson"
 )
 
-// steered are the messages that were brought to the running turn, by their UUIDs. A client that
-// can take them says so by _meta.steering of its answer to initialize, and answers each with
-// whether the model reads it.
+// steered has the messages that were brought to the running turn, by their UUIDs. A client
+// that takes such messages says so in _meta.steering of its answer to initialize. Its
+// answer to each message tells whether the model reads it.
 type steered struct {
 	sent  map[string]string // texts without an answer
 	taken []string
 }
 
-// steerRequest has the parameters of _session/steering, which the library does not know.
+// steerRequest has the parameters of _session/steering, which the library lacks.
 type steerRequest struct {
 	Session string                  `json:"sessionId"`
 	Prompt  []protocol.ContentBlock `json:"prompt"`
 }
 
-// steer gives the client the messages that have come. Without steering they stay where they
-// are, for the next turn.
+// steer gives the client the messages that have arrived. A client without steering gets
+// them in the next turn.
 func (e *exchange) steer() {
 	if !e.session.hello.Meta.Steering.Supported || e.run.Ending() || !e.reply.heard {
 		return
@@ -37,7 +37,7 @@ func (e *exchange) steer() {
 	}
 }
 
-// steerAnswered takes the answer of the client.
+// steerAnswered handles the client's answer to a message.
 func (e *exchange) steerAnswered(id string, m *message, raw []byte) {
 	uuid := strings.TrimPrefix(id, idSteer)
 	var result struct {
@@ -57,5 +57,5 @@ func (e *exchange) steerAnswered(id string, m *message, raw []byte) {
 	e.stream.event(ev, raw)
 }
 
-// missing tells whether the client did not answer some message.
+// missing reports whether a message has no answer.
 func (s *steered) missing() bool { return len(s.sent) > 0 }

@@ -7,8 +7,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/streamjson"
 )
 
-// A stream makes events of the updates of one prompt. The client tells its texts and tool
-// calls in pieces; an event has the whole of one.
+// A stream turns the updates of one prompt into events. The client sends its texts and tool
+// calls in pieces; an event has a whole text or call.
 type stream struct {
 	client  *Client
 	session string
@@ -20,17 +20,17 @@ type stream struct {
 	thought strings.Builder
 	last    string // the last finished message
 	calls   map[string]*toolCall
-	order   []*toolCall // in which they were told
+	order   []*toolCall // in the order of their first update
 
 	used, size int      // of the context, in tokens; 0: unknown
 	cost       *float64 // the session's total, in US dollars; nil: not told
 	failed     bool     // the client says that the turn has failed (codex)
-	problem    string   // its words about that
-	info       string   // its word for the cause
-	retries    int      // how often it said that it asks the model again
+	problem    string   // the client's words about the failure
+	info       string   // the client's word for the cause
+	retries    int      // how often the client said that it retries the model
 }
 
-// observe takes an update. raw is its line.
+// observe handles an update. raw is its line.
 func (s *stream) observe(u *update, raw []byte) {
 	switch u.Kind {
 	case "agent_message_chunk":
@@ -61,7 +61,7 @@ func (s *stream) observe(u *update, raw []byte) {
 	}
 }
 
-// skip passes on what means nothing to us.
+// skip passes on an update that we do not use.
 func (s *stream) skip(what string, raw []byte) {
 	s.event(streamjson.Event{Kind: streamjson.KindOther, What: what}, raw)
 }
@@ -71,7 +71,7 @@ func (s *stream) event(ev streamjson.Event, raw []byte) {
 	s.emit(&ev)
 }
 
-// chunk is a piece of the answer.
+// chunk handles a piece of the answer.
 func (s *stream) chunk(u *update, raw []byte) {
 	var b block
 	if !lenient(u.Content, &b) || b.Text == "" || s.client.isNote(b.Text) {
@@ -111,7 +111,7 @@ func (s *stream) endText(raw []byte) {
 	s.event(streamjson.Event{Kind: streamjson.KindAssistant, Blocks: []streamjson.Block{{Kind: streamjson.BlockText, Text: text}}}, raw)
 }
 
-// call is the call of that id; it may be the first that is told of it.
+// call returns the call with that id, and makes it at its first update.
 func (s *stream) call(id string) *toolCall {
 	c := s.calls[id]
 	if c == nil {
@@ -125,7 +125,7 @@ func (s *stream) call(id string) *toolCall {
 	return c
 }
 
-// tell emits what is new about a call.
+// tell emits the events of a call that are due.
 func (s *stream) tell(c *toolCall, raw []byte) {
 	failed, done := c.done()
 	if !c.announced && (done || c.described()) {
@@ -162,7 +162,7 @@ func (s *stream) deny(c *toolCall) {
 	}}}, nil)
 }
 
-// open tells whether a tool call has no result yet.
+// open reports whether a tool call has no result yet.
 func (s *stream) open() bool {
 	for _, c := range s.order {
 		if !c.ended {
@@ -172,7 +172,7 @@ func (s *stream) open() bool {
 	return false
 }
 
-// usage is the size of the context, and the cost of the session.
+// usage handles the size of the context and the cost of the session.
 func (s *stream) usage(u *update, raw []byte) {
 	if u.Cost != nil && strings.EqualFold(u.Cost.Currency, "USD") {
 		amount := u.Cost.Amount
@@ -189,8 +189,8 @@ func (s *stream) usage(u *update, raw []byte) {
 	s.event(streamjson.Event{Kind: streamjson.KindAssistant, Usage: &streamjson.Usage{Input: s.used}}, raw)
 }
 
-// codexSays reads what codex tells of its thread: that it failed, which no answer says, and
-// that it asks the model again.
+// codexSays reads what codex says about its thread: that it failed, which no answer says,
+// and that it retries the model.
 func (s *stream) codexSays(u *update, raw []byte) {
 	codex := u.Meta.Codex
 	if codex.Thread.Type == "systemError" {
@@ -207,7 +207,7 @@ func (s *stream) codexSays(u *update, raw []byte) {
 	}}, raw)
 }
 
-// errorInfo is codex's word for an error: a text, or the only key of an object.
+// errorInfo returns codex's word for an error: a text, or the only key of an object.
 func errorInfo(info json.RawMessage) string {
 	var word string
 	if json.Unmarshal(info, &word) == nil {
@@ -222,7 +222,7 @@ func errorInfo(info json.RawMessage) string {
 	return ""
 }
 
-// words are the agent's last words.
+// words returns the agent's last message.
 func (s *stream) words() string {
 	if text := strings.TrimSpace(s.text.String()); text != "" {
 		return text
@@ -230,7 +230,7 @@ func (s *stream) words() string {
 	return strings.TrimSpace(s.last)
 }
 
-// end emits what is not finished, and the result of the turn.
+// end emits the unfinished text and calls, and the result of the turn.
 func (s *stream) end(result streamjson.Result, tokens *streamjson.Usage, raw []byte) {
 	s.endTexts(raw)
 	for _, c := range s.order {

@@ -12,21 +12,21 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// A toolCall is what is known of a tool call so far. Clients tell it in pieces: opencode
+// A toolCall is what is known about a tool call so far. Clients send it in pieces: opencode
 // names the command in a later update, cline sends updates before the call, and gemini asks
 // for permission without any update.
 type toolCall struct {
 	toolFields
 	paths     []string // of locations and diffs
-	text      string   // of its content, as last told
+	text      string   // of its newest content
 	terminal  strings.Builder
-	failed    bool // a command of it ended with another status than 0
+	failed    bool // one of its commands ended with a status other than 0
 	announced bool // the event of the call was emitted
 	ended     bool // the event of its result was emitted
 	mcp       bool // the client says that it is a tool of an MCP server
 }
 
-// merge adds what an update tells.
+// merge adds the fields of an update.
 func (c *toolCall) merge(f toolFields, content json.RawMessage, m *meta) {
 	for _, field := range []struct{ to, from *string }{
 		{&c.Name, &f.Name}, {&c.Title, &f.Title}, {&c.ToolKind, &f.ToolKind}, {&c.Status, &f.Status},
@@ -57,7 +57,7 @@ func (c *toolCall) merge(f toolFields, content json.RawMessage, m *meta) {
 		}
 		c.text = strings.Join(texts, "\n")
 	}
-	var piece block // of version 2: it comes behind what came before
+	var piece block // of version 2: it continues the earlier pieces
 	if lenient(content, &piece) && piece.Content != nil {
 		c.text += piece.Content.Text
 	}
@@ -74,13 +74,13 @@ func (c *toolCall) addPath(path string) {
 	}
 }
 
-// says tells whether a value is more than null or an empty object.
+// says reports whether a value is more than null or an empty object.
 func says(value json.RawMessage) bool {
 	trimmed := bytes.TrimSpace(value)
 	return len(trimmed) > 0 && !bytes.Equal(trimmed, []byte("null")) && !bytes.Equal(trimmed, []byte("{}"))
 }
 
-// lenientList is lenient for a list.
+// lenientList is [lenient] for a list.
 func lenientList(data []byte, into any) bool {
 	trimmed := bytes.TrimSpace(data)
 	if len(trimmed) == 0 || trimmed[0] != '[' {
@@ -89,7 +89,7 @@ func lenientList(data []byte, into any) bool {
 	return lenient(data, into) || json.Valid(data)
 }
 
-// described tells whether the call can be shown: enough of it is known.
+// described reports whether enough of the call is known to show it.
 func (c *toolCall) described() bool {
 	if c.ToolKind == execute {
 		return c.command() != ""
@@ -97,7 +97,7 @@ func (c *toolCall) described() bool {
 	return says(c.Input) || len(c.paths) > 0
 }
 
-// The kinds of tools that mean something to us.
+// These are the kinds of tools that we treat specially.
 const (
 	execute = "execute"
 	edit    = "edit"
@@ -114,7 +114,7 @@ type inputFields struct {
 	Paths    map[string]string `json:"-"`
 }
 
-// command is the command line of a call that runs one. gemini gives it as the title.
+// command returns the command line of a call that runs one. gemini gives it as the title.
 func (c *toolCall) command() string {
 	if c.ToolKind != execute || c.mcp {
 		return ""
@@ -141,7 +141,7 @@ func (c *toolCall) command() string {
 // pathKeys are the names under which clients give the path of a file.
 var pathKeys = []string{"path", "file_path", "filePath", "absolute_path", "filename"}
 
-// files are the files that the call concerns.
+// files returns the files that the call concerns.
 func (c *toolCall) files() []string {
 	files := slices.Clone(c.paths)
 	var in map[string]json.RawMessage
@@ -179,10 +179,11 @@ type codexInput struct {
 	Arguments json.RawMessage `json:"arguments"`
 }
 
-// own is the name of our server's tool that is called; "" for every other tool.
+// own returns the name of the called tool if it is one of our server; "" for every other
+// tool.
 func (c *toolCall) own() string {
 	if !c.mcp && c.ToolKind != "" && c.ToolKind != other {
-		return "" // a command or path may have any words
+		return "" // a command or path may contain any text
 	}
 	for _, name := range []string{c.Name, c.Title} {
 		if found := ownTool().FindStringSubmatch(name); found != nil {
@@ -192,8 +193,8 @@ func (c *toolCall) own() string {
 	return ""
 }
 
-// name is what the events call the tool: its kind, or the name of a tool of a server, which
-// for our own is that of [runner.ToolServer].
+// name returns the name of the tool in the events: its kind, or the name of a server's
+// tool. For our own server that is the name with [runner.ToolServer].
 func (c *toolCall) name() string {
 	if tool := c.own(); tool != "" {
 		return "mcp__" + runner.ToolServer + "__" + tool
@@ -210,8 +211,8 @@ func (c *toolCall) name() string {
 	return c.ToolKind
 }
 
-// A toolInput is what the events have as the input of a tool of the client itself, whatever
-// the client calls the parts.
+// A toolInput is the input, in the events, of a tool that the client has built in. Its keys
+// are the same for all clients.
 type toolInput struct {
 	Command string          `json:"command,omitempty"`
 	Path    string          `json:"path,omitempty"`
@@ -219,7 +220,7 @@ type toolInput struct {
 	Input   json.RawMessage `json:"input,omitempty"` // as the client gives it
 }
 
-// input is the input in the events: that of a server's tool unchanged.
+// input returns the input for the events. The input of a server's tool is unchanged.
 func (c *toolCall) input() json.RawMessage {
 	if name := c.name(); name != c.ToolKind && says(c.Input) {
 		var in codexInput
@@ -243,12 +244,12 @@ func (c *toolCall) input() json.RawMessage {
 	}
 	data, err := json.Marshal(in)
 	if err != nil {
-		return json.RawMessage("{}") // its own input is no JSON
+		return json.RawMessage("{}") // its input is not JSON
 	}
 	return data
 }
 
-// result is the text of the call's result.
+// result returns the text of the call's result.
 func (c *toolCall) result() (text string, lost int64) {
 	text = c.text
 	if text == "" {
@@ -270,7 +271,7 @@ func (c *toolCall) result() (text string, lost int64) {
 	return text, lost
 }
 
-// done tells whether the client says that the call has ended, and how.
+// done reports whether the call has ended, and whether it has failed.
 func (c *toolCall) done() (failed, done bool) {
 	switch c.Status {
 	case "completed":

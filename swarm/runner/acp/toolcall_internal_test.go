@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// The forms in which clients name a tool of our server, and calls that only look like one.
+// The cases are the forms in which clients name a tool of our server, and calls that only
+// look like one.
 func TestOwnTools(t *testing.T) {
 	for _, test := range []struct {
 		call toolFields
@@ -35,7 +36,7 @@ func TestOwnTools(t *testing.T) {
 	}
 }
 
-// The command lines and paths of the real clients' calls.
+// The cases are the command lines and paths of the real clients' calls.
 func TestCommandsAndPaths(t *testing.T) {
 	for _, test := range []struct {
 		call          toolFields

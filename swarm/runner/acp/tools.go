@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// tools knows the calls in the events of a stream; see toolCall.input.
+// tools reads the inputs in the events of a stream; see toolCall.input.
 type tools struct{}
 
-// About is the command line, the path or the title.
+// About returns the command line, the path or the title.
 func (tools) About(_ string, input []byte) string {
 	var in toolInput
 	lenient(input, &in)
@@ -20,7 +20,7 @@ func (tools) About(_ string, input []byte) string {
 	return ""
 }
 
-// Changes is the path of a call that edits, deletes or moves a file.
+// Changes returns the path of a call that edits, deletes or moves a file.
 func (tools) Changes(tool string, input []byte) string {
 	if tool != edit && tool != remove && tool != move {
 		return ""
@@ -30,7 +30,7 @@ func (tools) Changes(tool string, input []byte) string {
 	return in.Path
 }
 
-// Allow is an entry of permissions: the kind and what it concerns.
+// Allow returns an entry for permissions: the kind and what it concerns.
 func (t tools) Allow(tool string, input []byte) string {
 	if about, _, _ := strings.Cut(t.About(tool, input), "\n"); about != "" && json.Valid(input) {
 		return tool + " " + about

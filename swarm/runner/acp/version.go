@@ -11,7 +11,7 @@ var versionNumber = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?:^|[ /v])(\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?)`)
 })
 
-// readVersion reads the line that the program prints for --version. Other versions than the
+// readVersion reads the line that the program prints for --version. Versions other than the
 // tested one may work as well.
 func (c *Client) readVersion(line string) (version string, fit runner.Fit) {
 	found := versionNumber().FindStringSubmatch(line)

@@ -10,18 +10,18 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/follow"
 )
 
-// A warm is a client whose last turn is over.
+// A warm is a client that waits for its next turn.
 type warm struct {
 	*follow.Warm
 	session session
 }
 
-// Stirs looks at what the client has said since its answer: settings and names do not matter,
-// work that nobody asked for does.
+// Stirs looks at what the client has said since its answer. It ignores settings and names,
+// and reports work that was not asked for.
 func (w *warm) Stirs() bool {
 	out, err := w.Unasked()
 	if err != nil {
-		return true // nobody could read its next turn
+		return true // its next turn could not be read
 	}
 	defer out.Close()
 	lines := newLineReader(io.LimitReader(out, mostUnasked))
@@ -39,7 +39,7 @@ func (w *warm) Stirs() bool {
 // mostUnasked bounds the output of a client between two turns, in bytes.
 const mostUnasked = 1 << 20
 
-// works tells whether a message is about work of the model.
+// works reports whether a message is about work of the model.
 func works(m *message) bool {
 	if m.isRequest() {
 		return true
@@ -59,7 +59,7 @@ func works(m *message) bool {
 	return false
 }
 
-// removeReady removes the file by which an earlier client has proven its tools.
+// removeReady removes the file with which an earlier client has proved its tools.
 func removeReady(path string) error {
 	if err := os.Remove(path); path != "" && err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

@@ -7,7 +7,8 @@ import (
 )
 
 // A message is one line of the client: JSON-RPC 2.0. A message with a method is a request
-// when it has an id, and else a notification; one without a method is an answer to us.
+// if it has an id, and otherwise a notification; a message without a method is an answer to
+// us.
 type message struct {
 	ID     json.RawMessage `json:"id"`
 	Method string          `json:"method"`
@@ -23,13 +24,13 @@ type fault struct {
 	Data    json.RawMessage `json:"data"`
 }
 
-// The codes of JSON-RPC and of the protocol that mean something to us.
+// These are the codes of JSON-RPC and of the protocol that we treat specially.
 const (
 	codeNoMethod     = -32601
 	codeAuthRequired = -32000
 )
 
-// parse reads a line; ok is false for a line that is no message.
+// parse reads a line; ok is false for a line that is not a message.
 func parse(line []byte) (m message, ok bool) {
 	if !lenient(line, &m) {
 		return message{}, false
@@ -43,24 +44,24 @@ func (m *message) isAnswer() bool {
 	return m.Method == "" && len(m.ID) > 0 && (m.Error != nil || m.Result != nil)
 }
 
-// answers tells whether the message is the answer to our request of that id.
+// answers reports whether the message is the answer to our request with that id.
 func (m *message) answers(id string) bool {
 	var got string
 	return m.isAnswer() && json.Unmarshal(m.ID, &got) == nil && got == id
 }
 
-// lenient decodes JSON as far as it can: a field of another type than ours is left out, since
-// clients of next year may say more than those of today. It is false for what is no JSON
-// object.
+// lenient decodes JSON as far as it can: it ignores a field of another type than ours,
+// since future clients may send more than those of today. It returns false for data that is
+// not a JSON object.
 func lenient(data []byte, into any) bool {
 	err := json.Unmarshal(data, into)
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		return wrong.Field != "" // else the whole is something else
+		return wrong.Field != "" // without a field, the data is not an object
 	}
 	return err == nil
 }
 
-// request is the line of a request of ours; an empty id makes it a notification.
+// request returns the line of one of our requests; an empty id makes it a notification.
 func request(id, method string, params any) []byte {
 	return encode(struct {
 		Version string `json:"jsonrpc"`
@@ -70,7 +71,7 @@ func request(id, method string, params any) []byte {
 	}{"2.0", id, method, params})
 }
 
-// answer is the line that answers a request of the client.
+// answer returns the line that answers a request of the client.
 func answer(id json.RawMessage, result any) []byte {
 	return encode(struct {
 		Version string          `json:"jsonrpc"`

@@ -1,6 +1,6 @@
-// Package backends lists the kinds of client programs that this version runs. It is the
-// one place that names them all: the daemon runs turns by the list, and the configuration
-// and doctor ask it what each kind knows.
+// Package backends lists the kinds of client programs that this version runs. It is the one
+// place that names them all: the daemon runs turns with the list, and the configuration and
+// doctor read from it what each kind can do.
 package backends
 
 import (
@@ -9,7 +9,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/claude"
 )
 
-// New makes a backend of each kind, by its name.
+// New makes a backend of each kind, by name.
 func New() map[string]runner.Backend {
 	all := map[string]runner.Backend{claude.Kind().Name: claude.New(claude.Options{})}
 	for _, c := range acp.Clients() {
@@ -18,7 +18,7 @@ func New() map[string]runner.Backend {
 	return all
 }
 
-// Kinds are all kinds. The first one is the default of an agent.
+// Kinds returns all kinds. The first one is the default of an agent.
 func Kinds() []*runner.Kind {
 	kinds := []*runner.Kind{claude.Kind()}
 	for _, c := range acp.Clients() {
@@ -27,7 +27,8 @@ func Kinds() []*runner.Kind {
 	return kinds
 }
 
-// Kind finds a kind by its name, where "" is the first; nil when there is none of that name.
+// Kind returns the kind with that name, where "" means the first kind. It returns nil for
+// an unknown name.
 func Kind(name string) *runner.Kind {
 	for _, k := range Kinds() {
 		if k.Name == name || name == "" {

@@ -9,14 +9,14 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/backends"
 )
 
-// Each kind has a backend, and says all that configuration and daemon need.
+// Each kind has a backend, and all fields that the configuration and the daemon need.
 func TestEachKindIsComplete(t *testing.T) {
 	all := backends.New()
 	for _, k := range backends.Kinds() {
 		if all[k.Name] == nil || all[k.Name].Kind() != k || backends.Kind(k.Name) != k {
 			t.Errorf("%s: no backend is of this kind", k.Name)
 		}
-		// Doctor and turns use these fields without a check whether they are set.
+		// Doctor and turns use these fields without a check for nil.
 		for field, lacks := range map[string]bool{
 			"Title": k.Title == "", "Command": k.Name != "acp" && (len(k.Command) == 0 || k.Command[0] == ""), "Install": k.Install == "", "Tools": k.Tools == nil,
 			"Version.Supported": k.Version.Supported == "", "Version.Install": k.Version.Install == "", "Version.Read": k.Version.Read == nil,

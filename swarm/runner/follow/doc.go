@@ -1,5 +1,5 @@
 // Package follow runs the client of one turn and follows it to its end: all that a backend
-// does with a client's process and files, whatever the client and we say to each other.
+// does with a client's process and files, whatever protocol the client speaks.
 //
 // A client reads lines from a pipe of ours and writes its output into a file. The backend
 // reads that file through [Run.Output], and at its end waits there for more:
@@ -10,12 +10,13 @@
 //	tick:  the ladder ─ the bounds of the output ─ stop, timeout ─ Protocol.Tick ─ stall
 //	wait:  until the file has grown, the client has exited, a step is due, or Wake
 //
-// Everything happens in the goroutine that reads, so a [Protocol] needs no lock. No write to
-// the client is waited for: a client that does not read cannot hold up the one who follows.
+// Everything happens in the goroutine that reads, so a [Protocol] needs no lock. No write
+// to the client blocks: a client that does not read cannot hold up that goroutine.
 //
 // There are two ways to end a client. [Run.End] climbs the ladder of [runner.Ladder]: the
-// turn is broken off, and its outcome is the first cause. [Run.CloseInput] closes its input
-// after the work is done, and a client that does not end then is killed; that is no failure.
+// turn is cut short, and its outcome is the first cause. [Run.CloseInput] closes its input
+// after the work is done, and a client that does not end then is killed; that does not
+// count as a failure.
 //
 // A client that may stay for the next turn ([Run.MayStay]) becomes a [Warm].
 package follow

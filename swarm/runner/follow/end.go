@@ -19,7 +19,7 @@ func (r *Run) End(cause Verdict, now time.Time) {
 	}
 }
 
-// A canceled is a client that is asked in its own words before it gets a signal.
+// A canceled is a client that is asked to cancel by its protocol before it gets a signal.
 type canceled struct {
 	runner.Client
 	cancel func() bool
@@ -41,7 +41,7 @@ func (r *Run) Kill(cause Verdict, now time.Time) {
 	r.ladder.BeginAtKill(r.process, now)
 }
 
-// Hurry sends SIGTERM at once to a client that did not heed the interrupt.
+// Hurry sends SIGTERM at once to a client that ignored the interrupt.
 func (r *Run) Hurry(now time.Time) {
 	if r.process != nil {
 		r.ladder.Hurry(r.process, now)
@@ -51,8 +51,8 @@ func (r *Run) Hurry(now time.Time) {
 // Ending reports whether the client is being ended by signals.
 func (r *Run) Ending() bool { return r.ladder.Begun() }
 
-// Cause is why the client is being ended; the zero Verdict if it is not, or if it only did
-// not end with its input.
+// Cause returns why the client is being ended. It is the zero Verdict if the client is not
+// being ended, or is ended only because it outlived its input.
 func (r *Run) Cause() Verdict { return r.cause }
 
 // CloseInput tells the client that its work is done. It has Timing.Close to exit.
@@ -63,7 +63,7 @@ func (r *Run) CloseInput(now time.Time) {
 	r.over.closing = now.Add(r.options.Timing.Close)
 }
 
-// KeepOn lets a client run whose input is closed: it has begun a turn by itself.
+// KeepOn lets a client with a closed input run on: it has begun a turn by itself.
 func (r *Run) KeepOn() { r.over.closing = time.Time{} }
 
 // Closing reports whether the client is expected to exit by itself.

@@ -15,11 +15,11 @@ type output struct {
 	room    runner.Room
 	read    int64     // bytes of this turn
 	flooded bool      // it has printed more than MaxOutput, whether that was read or not
-	cramped bool      // there was no room for what it may have said
-	lookAt  time.Time // at the size of the files
+	cramped bool      // there was no room for output that it may have had
+	lookAt  time.Time // when to check the size of the files next
 }
 
-// makeRoom reserves room for the first that a turn prints.
+// makeRoom reserves room for the first output of a turn.
 func (o *output) makeRoom(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -28,13 +28,13 @@ func (o *output) makeRoom(path string) error {
 	return o.room.Keep(path, info.Size())
 }
 
-// Output is what the client prints from this turn on: a reader that waits for more as long
-// as the client may write, does what is due before each read, and ends when the client has
-// ended or has printed too much. The output of the turn begins at Turn.From.Offset of its
-// file.
+// Output returns a reader of what the client prints from this turn on. The reader waits for
+// more as long as the client may write, does the steps that are due before each read, and
+// ends when the client has ended or has printed too much. The output of the turn begins at
+// Turn.From.Offset of its file.
 func (r *Run) Output() io.Reader { return &watched{r, runner.NewTail(r.output.file, r.wait)} }
 
-// watched is the client's output, with a tick before every read.
+// watched reads the client's output, with a tick before every read.
 type watched struct {
 	run  *Run
 	tail *runner.Tail
@@ -61,7 +61,7 @@ func (r *Run) tooMuch() Verdict {
 		Hint: "look at the beginning of " + r.turn.Stdout}
 }
 
-// lookAtFiles keeps the files within their bounds, and room in front of the output.
+// lookAtFiles keeps the files within their bounds, and reserves room for further output.
 func (r *Run) lookAtFiles(now time.Time) {
 	o := &r.output
 	if !now.After(o.lookAt) {
@@ -76,25 +76,25 @@ func (r *Run) lookAtFiles(now time.Time) {
 	}
 }
 
-// Stderr is the end of what the client wrote on its standard error.
+// Stderr returns the end of what the client wrote to its standard error.
 func (r *Run) Stderr() string { return tailOf(r.turn.Stderr, 8<<10) }
 
-// maxStderr is how much of the standard error is kept, in bytes: its beginning
-// and its newest part. Of a flood on the standard output the beginning is kept.
+// maxStderr is how much of the standard error is kept, in bytes: its beginning and its
+// newest part. Only the beginning of a flooded standard output is kept.
 const (
 	maxStderr  = 4 << 20
 	keptStderr = 1 << 20
 )
 
-// boundFile cuts a file that has grown too long. The client appends, so it goes
-// on behind what is kept.
+// boundFile cuts a file that has grown too long. The client appends, so it continues after
+// what is kept.
 func boundFile(path string) {
 	if info, err := os.Stat(path); err == nil && info.Size() > maxStderr {
 		os.Truncate(path, keptStderr)
 	}
 }
 
-// tailOf returns the last n bytes of a file, or what can be had of them.
+// tailOf returns the last n bytes of a file, or as many as can be read.
 func tailOf(path string, n int64) string {
 	f, err := os.Open(path)
 	if err != nil {

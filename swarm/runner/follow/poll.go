@@ -2,8 +2,8 @@ package follow
 
 import "time"
 
-// A poller times the looks at a file that nobody rings for: soon after it grew,
-// seldom while it rests.
+// A poller times the checks of a file without notifications: frequent after it has grown,
+// rare while it does not change.
 type poller struct {
 	timer *time.Timer
 	pause time.Duration
@@ -18,8 +18,8 @@ func newPoller(most time.Duration) poller {
 	return poller{timer: t, pause: shortestPause, most: most}
 }
 
-// next returns a channel that gives something at the next look, at due at the
-// latest unless that is zero.
+// next returns a channel that receives at the time of the next check, which is not after
+// due unless due is zero.
 func (p *poller) next(due time.Time) <-chan time.Time {
 	d := p.pause
 	p.pause = min(2*p.pause, p.most)
@@ -30,7 +30,7 @@ func (p *poller) next(due time.Time) <-chan time.Time {
 	return p.timer.C
 }
 
-// reset makes the next looks frequent again.
+// reset makes the next checks frequent again.
 func (p *poller) reset() { p.pause = min(shortestPause, p.most) }
 
 // Stop frees the timer.

@@ -15,13 +15,13 @@ type noTools struct{ runner.Tools }
 
 func (noTools) Changes(string, []byte) string { return "" }
 
-// A turn whose disk was full is not waited for as long as others: its client may
-// have said its last word already, also while a tool call seems open.
+// A silent turn is ended sooner after its disk was full: its client may have finished
+// already, even if a tool call seems open.
 func TestAFullDiskMayHaveTakenTheLastWord(t *testing.T) {
 	for name, c := range map[string]struct {
 		cramped bool
 		after   time.Duration
-		want    runner.End // "": it goes on
+		want    runner.End // "": the turn continues
 	}{
 		"the disk was full":                  {true, 61 * time.Second, runner.Stopped},
 		"the disk was full a moment ago":     {true, 50 * time.Second, ""},
@@ -39,7 +39,7 @@ func TestAFullDiskMayHaveTakenTheLastWord(t *testing.T) {
 			r.output.cramped = c.cramped
 			at := r.quiet.last.Add(c.after)
 			r.tick(at)
-			r.tick(at.Add(r.options.Timing.Sample + time.Second)) // the second look at the processor
+			r.tick(at.Add(r.options.Timing.Sample + time.Second)) // the second check of the processor time
 			if r.cause.End != c.want {
 				t.Errorf("after %v: ended %q (%s), want %q", c.after, r.cause.End, r.cause.Reason, c.want)
 			}

@@ -18,40 +18,41 @@ type Options struct {
 	// 1 GiB. A client that loops would fill the disk.
 	MaxOutput int64
 	// Terminates says that a client that does not end with its input gets SIGTERM, and
-	// Timing.Terminate, before it is killed. It is for clients that leave something behind
-	// when they are killed.
+	// Timing.Terminate, before it is killed. It is for clients that leave files or
+	// processes behind when they are killed.
 	Terminates bool
 }
 
-// or fills in what o leaves open.
+// or replaces the zero values in o by the defaults.
 func (o Options) or() Options {
 	o.Timing = o.Timing.Or(runner.DefaultTiming())
 	o.MaxOutput = cmp.Or(o.MaxOutput, 1<<30)
 	return o
 }
 
-// A Protocol is the part of a turn that depends on what a client and we say to each other.
-// A Run calls it in the goroutine of the turn.
+// A Protocol is the part of a turn that depends on the dialogue with a client. A Run calls
+// it in the goroutine of the turn.
 type Protocol interface {
 	// Tick does the steps of the protocol that are due. It is called before each read of
-	// the output, after each [Run.Wake], and at Due; not while the client is being ended.
+	// the output, after each [Run.Wake], and at Due, but not while the client is being
+	// ended.
 	Tick(now time.Time)
-	// Due is when Tick has to be called though nothing is printed; zero: never.
+	// Due is when Tick must be called even if nothing is printed; zero means never.
 	Due() time.Time
-	// Working reports whether the time of the turn counts, as it does not before the
+	// Working reports whether the time of the turn counts. It does not count before the
 	// client has its prompt.
 	Working() bool
-	// Late is the verdict on a turn that is ended because it is too long or too silent. v
-	// blames the turn; the protocol may know better.
+	// Late returns the verdict on a turn that is ended because it takes too long or is
+	// silent for too long. v blames the turn; the protocol may know another cause.
 	Late(v Verdict) Verdict
-	// Cancel asks the client in its own words to break the turn off, and reports whether
-	// it could. Its input stays open then; else it gets SIGINT. A client that does not
-	// end within Timing.Interrupt gets SIGTERM in both cases.
+	// Cancel asks the client by the protocol to cancel the turn, and reports whether it
+	// could ask. The client's input stays open then; otherwise the client gets SIGINT. A
+	// client that does not end within Timing.Interrupt gets SIGTERM in both cases.
 	Cancel() bool
 }
 
-// A Run follows one client through one turn. It belongs to the goroutine of the turn, but
-// for Wake. The caller closes it.
+// A Run follows one client through one turn. It belongs to the goroutine of the turn,
+// except for Wake. The caller closes it.
 type Run struct {
 	// Account adds up the events of the turn. The caller gives it each of them.
 	Account runner.Account
@@ -63,7 +64,7 @@ type Run struct {
 	protocol Protocol
 	began    time.Time
 
-	child   *runner.Child // process, if we have started it
+	child   *runner.Child // the client's process, if we have started it
 	process runner.Client // nil: dead
 	feed    *feed         // nil: its standard input is not ours
 	ladder  runner.Ladder
@@ -77,13 +78,13 @@ type Run struct {
 
 // over has what is known at the end of a client.
 type over struct {
-	closing  time.Time // when a client is ended that does not go; zero: not armed
-	stays    bool      // it is a Warm now
-	finished bool      // nothing of the turn runs any more: exit is known
+	closing  time.Time // when to end a client that does not exit; zero: never
+	stays    bool      // the client is a Warm now
+	finished bool      // no process of the turn runs any more: exit is known
 	exit     runner.Exit
 }
 
-// New returns the Run of a turn of that kind of client, which is not started yet.
+// New returns the Run of a turn. It does not start the client.
 func New(ctx context.Context, t runner.Turn, kind *runner.Kind, p Protocol, o Options) *Run {
 	o = o.or()
 	now := time.Now()
@@ -108,8 +109,8 @@ func (r *Run) Start(args, env []string) (runner.Outcome, bool) {
 	return r.record()
 }
 
-// GoOn takes the next turn to a client that has stayed, which belongs to the Run from now
-// on. It returns false, as Start does, when the client has ended meanwhile.
+// GoOn begins the next turn in a client that has stayed, which belongs to the Run from then
+// on. It returns false, as Start does, if the client has ended in the meantime.
 func (r *Run) GoOn(w *Warm) (runner.Outcome, bool) {
 	r.own(w.child, w.feed)
 	out, err := openAt(r.turn.Stdout, r.turn.From.Offset)
@@ -131,7 +132,7 @@ func (r *Run) GoOn(w *Warm) (runner.Outcome, bool) {
 func (r *Run) own(child *runner.Child, f *feed) { r.child, r.process, r.feed = child, child, f }
 
 // record makes room for what the client prints, and tells the caller of the turn that the
-// client runs. The client starts meanwhile.
+// client runs. The client starts up at the same time.
 func (r *Run) record() (runner.Outcome, bool) {
 	if err := r.output.makeRoom(r.turn.Stdout); err != nil {
 		r.Finish()
@@ -146,16 +147,16 @@ func (r *Run) record() (runner.Outcome, bool) {
 	return runner.Outcome{}, true
 }
 
-// Adopt takes up a client of an earlier daemon, alive or dead. Its input is not ours. It
-// returns false, with no process left, when the output of the client is gone.
+// Adopt follows a client of an earlier daemon, alive or dead. We cannot write to its input.
+// Adopt returns false, with no process left, if the output of the client is gone.
 func (r *Run) Adopt(p runner.Process) (runner.Outcome, bool) {
 	out, err := openAt(r.turn.Stdout, r.turn.From.Offset)
 	if adopted, alive := runner.Adopt(p); alive {
 		r.process = adopted
 	}
 	if err != nil {
-		// A client without its file can report nothing any more; it must not run beside the
-		// next attempt.
+		// A client without its output file cannot report anything; it must not run beside
+		// the next attempt.
 		r.Finish()
 		return r.Never(Verdict{End: runner.NoResult, Reason: "the output of the earlier daemon's turn is gone: " + err.Error()}), false
 	}
@@ -170,7 +171,7 @@ func (r *Run) Close() {
 		r.output.file.Close()
 	}
 	if !r.over.stays {
-		r.Finish() // it was done before, but for a panic of the caller
+		r.Finish() // it does nothing unless the caller has panicked
 	}
 }
 
@@ -188,7 +189,7 @@ func (r *Run) CanSend() bool { return r.feed != nil }
 // Stopped reports whether the turn is to stop: its context is done.
 func (r *Run) Stopped() bool { return r.ctx.Err() != nil }
 
-// Finish ends all processes of the turn. It may be called again.
+// Finish ends all processes of the turn. It may be called several times.
 func (r *Run) Finish() {
 	switch {
 	case r.over.finished:
@@ -201,30 +202,30 @@ func (r *Run) Finish() {
 	default:
 		r.over.exit = runner.Exit{ExitCode: -1, Leftovers: runner.EndLeftovers(r.turn.Mark(), r.options.Timing.Leftovers)}
 	}
-	_ = runner.ReleaseRoom(r.turn.Stdout) // else it is taken until the turn is rotated away
+	_ = runner.ReleaseRoom(r.turn.Stdout) // else the room stays reserved until the turn's files are removed
 	r.over.finished = true
 }
 
-// Exit is how the client ended, after Finish.
+// Exit returns how the client ended. It is valid after Finish.
 func (r *Run) Exit() runner.Exit { return r.over.exit }
 
-// Outcome is the outcome of a turn whose output was read: the verdict with what the account
-// has. broken is the error at which reading ended.
+// Outcome returns the outcome of a turn whose output was read: the verdict with the numbers
+// of the account. broken is the error that ended the reading, if any.
 func (r *Run) Outcome(v Verdict, broken error) runner.Outcome {
 	if broken != nil && !errors.Is(broken, io.EOF) && !v.End.OK() {
 		v = Verdict{End: runner.Failed, Reason: "the client's output could not be read: " + broken.Error(), Hint: "look at the disk"}
 	}
 	if r.flooded() && !v.End.OK() {
-		os.Truncate(r.turn.Stdout, r.turn.From.Offset+maxStderr) // its beginning tells enough, and the next attempt may flood too
+		os.Truncate(r.turn.Stdout, r.turn.From.Offset+maxStderr) // its beginning says enough, and the next attempt may print too much as well
 	}
-	boundFile(r.turn.Stderr) // it may have printed much since the last look
+	boundFile(r.turn.Stderr) // it may have grown since the last check
 	var o runner.Outcome
 	r.Account.Fill(&o)
 	r.fill(&o, v)
 	return o
 }
 
-// Never is the outcome of a turn that did not begin.
+// Never returns the outcome of a turn that did not begin.
 func (r *Run) Never(v Verdict) runner.Outcome {
 	var o runner.Outcome
 	r.fill(&o, v)

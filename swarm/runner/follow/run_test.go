@@ -14,12 +14,12 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/follow"
 )
 
-// lines is a protocol of plain lines: hear gets each line of the client.
+// lines is a line protocol: hear gets each line of the client.
 type lines struct {
 	run     *follow.Run
 	hear    func(line string)
 	tick    func(now time.Time)
-	cancel  string // the line that breaks a turn off; "": there is none
+	cancel  string // the line that cancels a turn; "": none
 	waiting bool   // the turn has not begun
 	rests   bool
 	offset  int64
@@ -142,7 +142,7 @@ func TestAClientThatCannotBeStarted(t *testing.T) {
 	}
 }
 
-// Answers come from other goroutines.
+// An answer from another goroutine wakes the turn.
 func TestWake(t *testing.T) {
 	answers := make(chan string, 1)
 	p := &lines{}

@@ -30,13 +30,13 @@ func OneLine(text string) string {
 	return text[:cut] + "…"
 }
 
-// FirstLine is the first line of a text with anything in it.
+// FirstLine returns the first line of a text that is not blank.
 func FirstLine(text string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	return strings.TrimSpace(line)
 }
 
-// LastLine is the last line of a text with anything in it.
+// LastLine returns the last line of a text that is not blank.
 func LastLine(text string) string {
 	text = strings.TrimSpace(text)
 	return strings.TrimSpace(text[strings.LastIndexByte(text, '\n')+1:])

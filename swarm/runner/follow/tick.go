@@ -46,7 +46,7 @@ func (r *Run) endSilent(now time.Time) {
 	silent, stall := r.Silent(now), r.turn.Spec.Stall
 	switch {
 	case r.output.cramped && silent >= crampedPatience*r.options.Timing.PromptNotRun && r.Idle(now):
-		// Also with a tool call open: its end may be what was lost.
+		// An open tool call makes no difference: its result may be what was lost.
 		r.End(Verdict{End: runner.Stopped, Reason: "the disk was full, and what the client said is lost", Hint: HintGoesBack}, now)
 	case stall > 0 && silent >= stall && r.protocol.Working() && r.Account.OpenCalls() == 0 && r.Idle(now):
 		r.End(r.protocol.Late(Verdict{End: runner.Stalled, Reason: "no sign of life for " + silent.Round(time.Second).String(),
@@ -54,15 +54,15 @@ func (r *Run) endSilent(now time.Time) {
 	}
 }
 
-// crampedPatience is how many times longer than a client that does not take its
-// prompt one may be silent whose disk was full. It may have said all that it had to.
+// A client whose disk was full may be silent crampedPatience times as long as a client that
+// does not take its prompt. It may have finished already.
 const crampedPatience = 6
 
-// quiet is how long nothing came from the client.
+// quiet measures how long nothing has come from the client.
 type quiet struct {
 	last     time.Time     // when the last event came, or may still be waited for
 	sampleAt time.Time     // when the second look at the processor time is due; zero: no first one yet
-	sample   time.Duration // what the first look saw
+	sample   time.Duration // the processor time at the first look
 }
 
 // Heard notes a sign of life.
@@ -73,19 +73,19 @@ func (r *Run) Heard(now time.Time) {
 	r.quiet.sampleAt = time.Time{}
 }
 
-// Expect has the silence begin at a time: what was not said before says nothing of the
-// turn, or will come only then.
+// Expect sets the time from which silence is measured. Silence before it does not count, or
+// the next output is expected only then.
 func (r *Run) Expect(at time.Time) { r.quiet.last = at }
 
-// Silent is for how long there was no sign of life.
+// Silent returns the time since the last sign of life.
 func (r *Run) Silent(now time.Time) time.Duration { return now.Sub(r.quiet.last) }
 
 // busyShare is the share of one core above which a turn counts as busy. A client
 // that waits uses less than 1 %.
 const busyShare = 0.02
 
-// Idle measures, over two calls, whether the turn's processes use the processor. One
-// that waits for a processor is not idle: on a machine with too much to do it uses none.
+// Idle measures, over two calls, whether the turn's processes use the processor. A process
+// that waits for a processor is not idle: on an overloaded machine it gets none.
 func (r *Run) Idle(now time.Time) bool {
 	q := &r.quiet
 	switch {
@@ -98,6 +98,6 @@ func (r *Run) Idle(now time.Time) bool {
 	}
 	over := now.Sub(q.sampleAt) + r.options.Timing.Sample
 	used := runner.CPUTime(r.turn.Mark()) - q.sample
-	q.sampleAt = time.Time{} // if it was busy, begin again
+	q.sampleAt = time.Time{} // if it was busy, measure again
 	return used < time.Duration(busyShare*float64(over)) && !runner.Runnable(r.turn.Mark())
 }

@@ -12,7 +12,7 @@ type Verdict struct {
 	Reason  string
 	Hint    string
 	ResetAt time.Time
-	Unknown bool // of a Limited: see [runner.Outcome.Unknown]
+	Unknown bool // for Limited: see [runner.Outcome.Unknown]
 }
 
 // Hints that several verdicts share.
@@ -23,12 +23,13 @@ const (
 	hintAnother = "nothing has to be done: another client is started"
 )
 
-// Gone is the verdict on a waiting client that cannot take the prompt.
+// Gone returns the verdict on a waiting client that cannot take the prompt.
 func Gone(how string) Verdict {
 	return Verdict{End: runner.ClientGone, Reason: "the client that waited for the message " + how, Hint: "nothing has to be done: another one is started"}
 }
 
-// Lost is the verdict on a turn of an earlier daemon whose client died without a result.
+// Lost returns the verdict on a turn of an earlier daemon whose client died without a
+// result.
 func Lost() Verdict {
 	return Verdict{End: runner.NoResult, Reason: "the client of the earlier daemon is dead and left no result", Hint: HintGoesBack}
 }

@@ -7,24 +7,24 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// woken is what ends a wait for more output.
+// woken has the signals that end a wait for more output.
 type woken struct {
 	poll  poller
-	rung  bool          // a message may be there to bring, and nobody has asked since
-	extra chan struct{} // of Wake
+	rung  bool          // new messages may have come since the last call of Messages
+	extra chan struct{} // signalled by Wake
 }
 
-// Wake has the protocol looked at soon: [Protocol.Tick] is called in the goroutine of the
-// turn. Any goroutine may call it, also after the turn.
+// Wake has [Protocol.Tick] called soon, in the goroutine of the turn. Any goroutine may
+// call Wake, even after the turn.
 func (r *Run) Wake() {
 	select {
 	case r.woken.extra <- struct{}{}:
-	default: // somebody did already
+	default: // a wake-up is pending already
 	}
 }
 
-// Messages are those that have come for the running turn since the last call. Each of them
-// is given out once, so it has to be sent.
+// Messages returns the messages that have come for the running turn since the last call. It
+// returns each message once, so the caller must send it.
 func (r *Run) Messages() iter.Seq[runner.Steer] {
 	return func(yield func(runner.Steer) bool) {
 		h := r.turn.Steering
@@ -67,7 +67,7 @@ func (r *Run) wait() bool {
 	case <-r.woken.extra:
 	case _, open := <-r.turn.Grown:
 		if !open {
-			r.turn.Grown = nil // nobody rings any more: look by ourselves
+			r.turn.Grown = nil // no more notifications: poll instead
 		}
 		r.woken.poll.reset()
 	case <-timer:
@@ -77,11 +77,11 @@ func (r *Run) wait() bool {
 	return true
 }
 
-// due is when the next step is to be done, though nothing is printed.
+// due returns when the next step must be done even if nothing is printed.
 func (r *Run) due() time.Time {
 	closing := r.over.closing
 	if r.ladder.Begun() {
-		closing = time.Time{} // the ladder knows its own times
+		closing = time.Time{} // the ladder has separate times
 	}
 	var due time.Time
 	for _, at := range []time.Time{r.ladder.Due(), closing, r.protocol.Due()} {

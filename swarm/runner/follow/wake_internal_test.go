@@ -8,14 +8,14 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// A silentClient lives and says nothing.
+// A silentClient runs and prints nothing.
 type silentClient struct{ runner.Client }
 
 func (silentClient) Interrupt()              {}
 func (silentClient) Process() runner.Process { return runner.Process{} }
 func (silentClient) Exited() <-chan struct{} { return nil }
 
-// A plain protocol has nothing to do.
+// A plain protocol does nothing.
 type plain struct{}
 
 func (plain) Tick(time.Time)         {}
@@ -32,7 +32,7 @@ type counted struct {
 
 func (c *counted) Tick(time.Time) { c.ticks++ }
 
-// Wake has the protocol looked at though the next look is far away.
+// Wake ends a wait whose next check is far away.
 func TestWakeEndsTheWait(t *testing.T) {
 	p := new(counted)
 	r := New(context.Background(), runner.Turn{ID: "none-2"}, &runner.Kind{}, p, Options{})

@@ -8,22 +8,23 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// MayStay reports whether the client can take another turn, as far as its process and its
-// output tell.
+// MayStay reports whether the client can take another turn, judging by its process and its
+// output.
 func (r *Run) MayStay() bool {
 	return r.child != nil && !r.ladder.Begun() && !r.Closing() && !r.Stopped() &&
 		!r.output.flooded && r.turn.From.Offset+r.output.read < r.options.MaxOutput/4 // the file grows with every turn
 }
 
-// Stay ends the Run but not the client. Its next turn begins after that many bytes of Output.
+// Stay ends the Run but not the client. The client's next turn begins after the first read
+// bytes of Output.
 func (r *Run) Stay(read int64) *Warm {
 	r.over.stays = true
 	place := r.Account.Place(r.turn.From.Offset + read)
 	return &Warm{child: r.child, feed: r.feed, turn: r.turn, options: r.options, place: place}
 }
 
-// A Warm is a client whose last turn is over. Its file and mark are those of its
-// first one, and so in turn. It has all of [runner.Warm] but Stirs.
+// A Warm is a client that waits for its next turn. It keeps the output file and the mark of
+// its first turn. It has all methods of [runner.Warm] except Stirs.
 type Warm struct {
 	child   *runner.Child
 	feed    *feed
@@ -57,7 +58,7 @@ func (w *Warm) Close(ctx context.Context) runner.Exit {
 	return exit
 }
 
-// exits waits for the client's end, for so long, and reports whether it came.
+// exits waits up to patience for the client's end, and reports whether it came.
 func (w *Warm) exits(ctx context.Context, patience time.Duration) bool {
 	timer := time.NewTimer(patience)
 	defer timer.Stop()
