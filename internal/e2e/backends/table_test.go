@@ -12,7 +12,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/testkit/acptest"
 )
 
-// results are what the rows showed.
+// results are the results of the rows.
 var results struct {
 	sync.Mutex
 	of map[string]map[string]string // by client and row: yes, no or FAILED
@@ -30,7 +30,7 @@ func note(client, row, result string) {
 	results.of[client][row] = result
 }
 
-// check runs a row for a client. The result must be the one that the list of reasons tells.
+// check runs a row for a client. The result must agree with [acptest.Cannot].
 func check(t *testing.T, c acptest.Client, r acptest.Row) {
 	began := time.Now()
 	err := tests[r.Name](newLive(t, c))
