@@ -163,9 +163,10 @@ e2e-newest:
 	SWARM_STRICT=1 $(MAKE) --no-print-directory e2e CLI=newest
 
 # Which backends keep which promise with their real client, as a table: the rows that an
-# agent needs, or all of them. ONLY=codex or ONLY=codex/turn runs some.
-backends: acp-tools
-	go -C internal/e2e/backends test -count=1 -timeout 15m -run '^TestBackends$$$(addprefix /,$(ONLY))'
+# agent needs, or all of them. ONLY=codex or ONLY=codex/turn runs some. After that a swarm of
+# all kinds does a piece of work together.
+backends: acp-tools tools
+	go -C internal/e2e/backends test -count=1 -timeout 15m -run '$(if $(ONLY),^TestBackends$$/$(ONLY),^(TestBackends|TestMixedSwarm)$$)'
 
 backends-full: acp-tools
 	BACKENDS=full go -C internal/e2e/backends test -count=1 -timeout 60m -run '^TestBackends$$$(addprefix /,$(ONLY))'
