@@ -74,6 +74,11 @@ func newPlace(b *testing.B, agents int, env ...string) *place {
 
 func newPlaceOf(b *testing.B, dir string, agents int, client string, env ...string) *place {
 	b.Helper()
+	return newPlaceOfKind(b, dir, agents, "claude", client, env...)
+}
+
+func newPlaceOfKind(b *testing.B, dir string, agents int, backend, client string, env ...string) *place {
+	b.Helper()
 	runtime, err := os.MkdirTemp("", "cs") // the path of a socket has about 100 bytes
 	if err != nil {
 		b.Fatal(err)
@@ -82,7 +87,7 @@ func newPlaceOf(b *testing.B, dir string, agents int, client string, env ...stri
 	p := &place{b: b, program: shipped(b), dir: dir}
 	p.env = append(withoutMarks(os.Environ()), append(env, "HOME="+runtime, "XDG_RUNTIME_DIR="+runtime, "PWD="+dir)...)
 	var config bytes.Buffer
-	fmt.Fprintf(&config, "defaults:\n  command: [%q]\n  mcp: false\npolicy: {turns_per_hour: 0}\nagents:\n", client)
+	fmt.Fprintf(&config, "defaults:\n  backend: %s\n  command: [%q]\n  mcp: false\npolicy: {turns_per_hour: 0}\nagents:\n", backend, client)
 	for i := range agents {
 		fmt.Fprintf(&config, "  agent%d:\n    role: worker %d\n", i, i)
 	}
@@ -369,6 +374,22 @@ func BenchmarkIdle(b *testing.B) {
 			for i, n := range sizes {
 				b.ReportMetric((after[i]-before[i])/quiet.Seconds(), fmt.Sprintf("switches/s-%d", n))
 			}
+		}
+		b.ReportMetric(0, "ns/op")
+	})
+}
+
+// BenchmarkIdleACP is the memory of a daemon with 50 agents whose clients speak the Agent
+// Client Protocol, and none of which has run a turn.
+func BenchmarkIdleACP(b *testing.B) {
+	client := small(b, "client")
+	b.Run("ours", func(b *testing.B) {
+		for range b.N {
+			p := newPlaceOfKind(b, filepath.Join(b.ArtifactDir(), "acp"), 50, "acp", client)
+			pid := p.start()
+			time.Sleep(2 * time.Second) // lets work from the start end
+			b.ReportMetric(field(b, fmt.Sprintf("/proc/%d/status", pid), "VmRSS:")/1024, "MiB")
+			p.stop()
 		}
 		b.ReportMetric(0, "ns/op")
 	})

@@ -77,6 +77,9 @@ func TestGoalsAreJudgedByMedians(t *testing.T) {
 	if r.Ratio != nil || *r.OK {
 		t.Errorf("bound: ratio %v ok %v, want none and false", r.Ratio, *r.OK)
 	}
+	if r := rowOf(goal{what: "excess", how: excess, floor: value{byHand, "ns/op"}, ours: value{byUs, "ns/op"}, is: 25}, samples); *r.Ratio != 1.25 || !*r.OK || r.unit != "ns/op" {
+		t.Errorf("excess: ratio %v ok %v in %s, want 1.25 and true", *r.Ratio, *r.OK, r.unit)
+	}
 	if r := rowOf(goal{what: "shown", how: bound, ours: value{byUs, "ns/op"}}, samples); r.OK != nil {
 		t.Error("a line without a goal is judged")
 	}

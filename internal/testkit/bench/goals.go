@@ -16,9 +16,10 @@ type value struct {
 type comparison int
 
 const (
-	speed comparison = iota // floor/ours, at least the goal: ours does so much of what the floor does
-	cost                    // ours/floor, at most the goal: ours takes so many times as long
-	bound                   // ours alone, at most the goal, in the unit of ours
+	speed  comparison = iota // floor/ours, at least the goal: ours does so much of what the floor does
+	cost                     // ours/floor, at most the goal: ours takes so many times as long
+	bound                    // ours alone, at most the goal, in the unit of ours
+	excess                   // ours - floor, at most the goal, in the unit of ours
 )
 
 // A goal is a line of the table.
@@ -57,6 +58,10 @@ var (
 	many       = variant{"cmd/claude-swarm", "BenchmarkStart/ours", "1x"}
 	idle       = variant{"cmd/claude-swarm", "BenchmarkIdle/ours", "1x"}
 
+	acpFloor = variant{"swarm/runner/acp", "BenchmarkWarmTurn/floor", "300x"}
+	acpTurn  = variant{"swarm/runner/acp", "BenchmarkWarmTurn/ours", "300x"}
+	acpIdle  = variant{"cmd/claude-swarm", "BenchmarkIdleACP/ours", "1x"}
+
 	mcpStart = variant{"cmd/claude-swarm", "BenchmarkTools", "40x"}
 
 	streamFloor = variant{"streamjson", "BenchmarkStream/all/floor/encoding-json", "300ms"}
@@ -91,6 +96,8 @@ var goals = []goal{
 	{what: "send to client start", how: cost, floor: value{startFloor, "p50-ns"}, ours: value{start, "p50-ns"}, is: 1.5, linux: true},
 	{what: "warm: send to replay", how: cost, floor: value{cold, "p50-ns"}, ours: value{warm, "p50-ns"}, linux: true},
 	{what: "send as a process", how: cost, floor: value{sendFloor, "p50-ns"}, ours: value{send, "p50-ns"}, is: 3, linux: true},
+	{what: "a turn over ACP, warm", how: excess, floor: value{acpFloor, "p50-ns"}, ours: value{acpTurn, "p50-ns"}, is: 3e6},
+	{what: "50 idle ACP agents", how: bound, ours: value{acpIdle, "MiB"}, is: 40, linux: true},
 	{what: "the tools' server, start", how: bound, ours: value{mcpStart, "p50-ns"}, is: 50e6, linux: true},
 	{what: "  and its memory", how: bound, ours: value{mcpStart, "MiB"}, is: 25, linux: true},
 	{what: "10,000 wait: 1st turn", how: bound, floor: value{listing, "ns/op"}, ours: value{backlog, "first-ns"}, is: 50e6},

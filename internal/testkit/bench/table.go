@@ -57,12 +57,18 @@ func rowOf(g goal, measured map[value]sample) row {
 	switch {
 	case g.how == bound:
 		r.unit = g.ours.unit
+	case g.how == excess:
+		r.unit = g.ours.unit
+		judged = r.Ours.Median - r.Floor.Median
 	case (g.how == speed) != g.inverse:
 		judged = r.Floor.Median / r.Ours.Median
 	default:
 		judged = r.Ours.Median / r.Floor.Median
 	}
-	if g.how != bound {
+	if g.how == excess {
+		times := r.Ours.Median / r.Floor.Median
+		r.Ratio = &times
+	} else if g.how != bound {
 		if g.times != 0 {
 			judged *= g.times
 		}
