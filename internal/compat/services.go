@@ -218,7 +218,7 @@ func tellBob(l *lab, flags ...string) (came bool, err error) {
 	}
 	deadline := time.Now().Add(quietFor)
 	for len(bob.all("result", "")) < 2 && time.Now().Before(deadline) {
-		time.Sleep(20 * time.Millisecond) // between two looks, bounded by the deadline
+		time.Sleep(20 * time.Millisecond) // between two checks, bounded by the deadline
 	}
 	return len(bob.all("result", "")) > 1, nil
 }
@@ -276,7 +276,7 @@ func termEndsAll(l *lab) (string, error) {
 	}
 	left := l.left()
 	for deadline := time.Now().Add(time.Second); len(left) > 0 && time.Now().Before(deadline); left = l.left() {
-		time.Sleep(20 * time.Millisecond) // between two looks, bounded by the deadline
+		time.Sleep(20 * time.Millisecond) // between two checks, bounded by the deadline
 	}
 	for _, pid := range left {
 		syscall.Kill(pid, syscall.SIGKILL)

@@ -10,7 +10,8 @@ import (
 )
 
 // An Account adds up the events of one turn. It uses only the fields of [streamjson.Event],
-// so it fits every backend. [NewAccount] makes one. It is not safe for several goroutines.
+// so it works with every backend. [NewAccount] makes one. It is not safe for several
+// goroutines.
 type Account struct {
 	kind           *Kind
 	session, model string
@@ -22,19 +23,19 @@ type Account struct {
 	files          map[string]bool
 	denied         []Denial
 	results        []streamjson.Result
-	texts          []string // final words, one a result
-	interim        bool     // the next one replaces the last of them
+	texts          []string // final words, one text per result
+	interim        bool     // the next text replaces the last one
 }
 
 // A call is a tool call that has no result yet.
 type call struct {
-	file string // the file that it changes, if it succeeds; "" when none
+	file string // the file that it changes if it succeeds; "" if none
 }
 
 // A costTotal is the client's running total of its cost.
 type costTotal struct {
 	usd      float64 // at its last result, in US dollars
-	unbased  bool    // nobody knows the total at which the turn began
+	unbased  bool    // the total at the start of the turn is unknown
 	notTold  bool    // the last result has no figure: the next one may make up for it
 	notKnown bool    // a part of the turn's cost will never be known
 }
@@ -42,7 +43,7 @@ type costTotal struct {
 // A tokensTotal is the client's running total of its tokens.
 type tokensTotal struct {
 	usage   streamjson.Usage // at its last result
-	unbased bool             // nobody knows the total at which the turn began
+	unbased bool             // the total at the start of the turn is unknown
 }
 
 // NewAccount returns the account of a turn of that kind of client. It begins at from.
@@ -57,10 +58,10 @@ func NewAccount(kind *Kind, from Place) Account {
 	return a
 }
 
-// Resumed says that the process has taken up a session of an earlier process, and that its
-// turn is the first one here. A running total of the session then begins at an unknown
-// number: the cost of the turn is unknown, unless BaseCost comes, and its tokens up to the
-// first result do not count. It changes nothing for the other kinds of clients.
+// Resumed says that the process continues a session of an earlier process, and that the
+// turn is its first one. A running total of the session then begins at an unknown number:
+// the cost of the turn is unknown, unless BaseCost comes, and its tokens up to the first
+// result do not count. It changes nothing for the other kinds of clients.
 func (a *Account) Resumed() {
 	a.cost.unbased = a.kind.Cost == CostOfSession
 	a.tokens.unbased = a.kind.Tokens == TokensOfSession
@@ -80,8 +81,9 @@ func (a *Account) Restart() {
 	*a = Account{kind: a.kind, cost: a.cost, tokens: a.tokens, spent: Spent{CostUSD: a.spent.CostUSD}}
 }
 
-// Place is where the client's next turn begins, with the running totals of its last
-// result: zeros for a client without totals. offset is in its standard output, in bytes.
+// Place returns where the client's next turn begins, with the running totals of its last
+// result: zeros for a client without totals. offset is a position in the client's standard
+// output, in bytes.
 func (a *Account) Place(offset int64) Place {
 	return Place{Offset: offset, CostUSD: a.cost.usd, Tokens: a.tokens.usage}
 }
@@ -172,7 +174,7 @@ func (a *Account) result(ev *streamjson.Event) {
 	clear(a.open) // only background work outlives a result, and no call waits for it
 }
 
-// ownCost is the cost that a result adds to the turn, in US dollars.
+// ownCost returns the cost that a result adds to the turn, in US dollars.
 func (a *Account) ownCost(r *streamjson.Result) float64 {
 	switch a.kind.Cost {
 	case CostOfResult:
@@ -193,8 +195,8 @@ func (a *Account) ownCost(r *streamjson.Result) float64 {
 	return 0
 }
 
-// ownTokens are the tokens that a result with this usage adds to the turn. A total that is
-// smaller than before in any count began again at 0.
+// ownTokens returns the tokens that a result with this usage adds to the turn. If any count
+// of a total is smaller than before, the total has restarted at 0.
 func (a *Account) ownTokens(u streamjson.Usage) streamjson.Usage {
 	if a.kind.Tokens == TokensOfResult {
 		return u
@@ -213,11 +215,10 @@ func (a *Account) ownTokens(u streamjson.Usage) streamjson.Usage {
 	}
 }
 
-// sinceTotal is the cost of a result that has a running total, in US dollars. Where the
-// result also has the cost since the last one, that counts: the total may include earlier
-// processes of the session. Where it has only a total, that is the total of the process,
-// and the difference counts; a total that is smaller than before began again at 0, as after
-// /clear.
+// sinceTotal returns the cost of a result that has a running total, in US dollars. If the
+// result also has the cost since the last result, that cost counts: the total may include
+// earlier processes of the session. If it has only the total of the process, the difference
+// counts; a total that is smaller than before has restarted at 0, as after /clear.
 func sinceTotal(r *streamjson.Result, before float64) float64 {
 	switch {
 	case r.SinceLastUSD != nil:
@@ -238,16 +239,16 @@ func (a *Account) Interim() { a.interim = len(a.texts) > 0 }
 // Began reports whether any event was seen.
 func (a *Account) Began() bool { return a.began }
 
-// Session is the last id of the conversation that the client named; "" when it named none.
+// Session returns the last id of the conversation that the client named, or "".
 func (a *Account) Session() string { return a.session }
 
-// Compacted is how often the client has compacted its context.
+// Compacted returns how often the client has compacted its context.
 func (a *Account) Compacted() int { return a.spent.Compactions }
 
-// OpenCalls is the number of tool calls that wait for their result.
+// OpenCalls returns the number of tool calls that wait for their result.
 func (a *Account) OpenCalls() int { return len(a.open) }
 
-// Results are the results seen so far, oldest first. The caller must not change them.
+// Results returns the results seen so far, oldest first. The caller must not change them.
 func (a *Account) Results() []streamjson.Result { return a.results }
 
 // Fill writes the facts from the events into o.

@@ -17,7 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// The accounts of recorded streams of the real client.
+// The cases are recorded streams of the real client and their accounts.
 func TestAccountOfTranscripts(t *testing.T) {
 	for name, want := range map[string]struct {
 		text        string
@@ -39,8 +39,8 @@ func TestAccountOfTranscripts(t *testing.T) {
 		"interrupted":        {calls: 1, context: 13000},
 		"error_401":          {text: "Invalid API key · Fix external API key", results: 1},
 		"resident_two_turns": {context: 12000, results: 2, cost: 0.01249},
-		// A resumed session: its total is not the turn's. And a process in which /clear
-		// resets the total to 0.
+		// The first case is a resumed session, whose total includes earlier turns; in the
+		// second, /clear resets the total to 0.
 		"330/hello":          {text: "Hi.", context: 12000, results: 1, cost: 0.003642},
 		"330/auto_compact":   {text: "Done (3)", compactions: 1, context: 15000, results: 1, cost: 0.076248},
 		"330/manual_compact": {compactions: 1, results: 1, cost: 0.071694},
@@ -97,7 +97,7 @@ func TestAccountOfTranscripts(t *testing.T) {
 	}
 }
 
-// A call that failed changed nothing.
+// A failed call changes no file.
 func TestFailedWriteIsNoFile(t *testing.T) {
 	a := runner.NewAccount(claude.Kind(), runner.Place{})
 	for i, failed := range []bool{true, false} {
@@ -116,7 +116,7 @@ func TestFailedWriteIsNoFile(t *testing.T) {
 // The cost of a turn of Claude Code follows from its results: from the running total of a
 // process, or from the cost since the last result.
 func TestTheCostOfATurnIsItsOwn(t *testing.T) {
-	type said struct{ total, own float64 } // own below 0: the client does not tell it
+	type said struct{ total, own float64 } // own below 0: the client does not report it
 	for name, c := range map[string]struct {
 		from    float64
 		results []said
@@ -152,8 +152,8 @@ func TestTheCostOfATurnIsItsOwn(t *testing.T) {
 	}
 }
 
-// The cost of a turn whose results have the cost since the previous one, and of a turn
-// whose results have no cost.
+// The results of some clients have the cost since the previous result, and those of others
+// have no cost.
 func TestTheCostOfATurnIsReadAsItsKindSays(t *testing.T) {
 	for name, c := range map[string]struct {
 		backend *runnertest.Scripted
@@ -174,16 +174,16 @@ func TestTheCostOfATurnIsReadAsItsKindSays(t *testing.T) {
 	}
 }
 
-// A client may tell no cost with one result. A running total of the session makes up for it
-// with the next result; its base is unknown in a session that was resumed, unless the
-// client tells it before the prompt.
+// A result may come without a cost. If the client reports a running total of the session,
+// the next result makes up for it. The total at the start of a resumed session is unknown,
+// unless the client reports it before the prompt.
 func TestACostThatTheClientDoesNotTell(t *testing.T) {
 	const none = -1
 	for name, c := range map[string]struct {
 		way     runner.CostWay
 		from    float64
 		resumed bool
-		base    float64 // none: the client does not tell it
+		base    float64 // none: the client does not report it
 		results []float64
 		want    float64
 		unknown bool

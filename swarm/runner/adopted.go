@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// An Adopted is a client that an earlier daemon has started. Only its parent could know its
-// exit status. Finish must be called exactly once.
+// An Adopted is a client that an earlier daemon has started. Its exit status is unknown,
+// since only its parent can read it. Finish must be called exactly once.
 type Adopted struct {
 	process Process
 	handle  handle
@@ -16,14 +16,14 @@ type Adopted struct {
 	wg      sync.WaitGroup
 }
 
-// Adopt returns the Adopted for a process. It returns false when that process is dead.
+// Adopt returns the Adopted for a process. It returns false if that process is dead.
 func Adopt(p Process) (*Adopted, bool) {
 	h, ok := hold(p)
 	if !ok {
 		return nil, false
 	}
 	a := &Adopted{process: p, handle: h, exited: make(chan struct{}), stop: make(chan struct{})}
-	// Ends when the client does; Finish waits for it.
+	// It ends with the client; Finish waits for it.
 	a.wg.Go(func() {
 		for a.handle.alive(100 * time.Millisecond) {
 		}
@@ -32,7 +32,7 @@ func Adopt(p Process) (*Adopted, bool) {
 	return a, true
 }
 
-// Process names the client.
+// Process returns the client's process.
 func (a *Adopted) Process() Process { return a.process }
 
 // Exited is closed when the client has ended.
@@ -47,7 +47,7 @@ func (a *Adopted) Terminate() { a.signalGroup(syscall.SIGTERM) }
 // Kill sends SIGKILL to the group.
 func (a *Adopted) Kill() { a.signalGroup(syscall.SIGKILL) }
 
-// signalGroup reaches the group as long as its leader lives; processes of a group without a
+// signalGroup signals the group while its leader lives; processes of a group without a
 // leader are found by their mark.
 func (a *Adopted) signalGroup(sig syscall.Signal) {
 	if a.process.Alive() {

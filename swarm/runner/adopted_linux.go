@@ -23,7 +23,7 @@ func hold(p Process) (handle, bool) {
 	if err == nil {
 		h.fd = fd
 	}
-	if !p.Alive() { // after the opening, so that the fd is that of p
+	if !p.Alive() { // checked after the pidfd was opened, so that it belongs to p
 		h.close()
 		return h, false
 	}

@@ -11,28 +11,27 @@ import (
 // A Backend runs the turns of one kind of client program. It is safe for
 // several goroutines, each with a separate turn.
 type Backend interface {
-	// Kind says what kind of client the backend runs. It is the same at every call.
+	// Kind returns the kind of client that the backend runs. It is the same at every call.
 	Kind() *Kind
 
-	// Run runs one turn to its end and blocks for so long. When ctx is done Run ends the
-	// client by the ladder and the outcome is [Stopped], unless the client finished its
-	// work anyway: that is [Done], and must not be done again. In every case the goroutines
+	// Run runs one turn and blocks until its end. When ctx is done Run ends the client by
+	// the ladder and the outcome is [Stopped], unless the client finished its work anyway:
+	// then it is [Done], and the work must not be repeated. In every case the goroutines
 	// and processes that Run has started are gone when it returns.
 	Run(ctx context.Context, t Turn) Outcome
 
-	// Follow takes up a turn whose daemon died: as long as p lives Follow follows it to its
-	// end, as in Run; then, or if p is dead, it reads the file to the end. Without a result
-	// in the file the outcome is [NoResult]. Follow passes the events of the file to
-	// t.Event from the first one after t.From on, and ignores those before. It does not
-	// call Started, and sends the client nothing but signals. Spec.Timeout counts from the
-	// call.
+	// Follow continues a turn whose daemon died: while p lives, Follow follows it to its
+	// end, as Run does; then, or if p is dead, it reads the file to the end. Without a
+	// result in the file the outcome is [NoResult]. Follow passes the events after t.From
+	// to t.Event and ignores earlier ones. It does not call Started, and sends only signals
+	// to the client. Spec.Timeout counts from the call.
 	Follow(ctx context.Context, t Turn, p Process) Outcome
 }
 
 // A Compacter is a [Backend] whose client summarizes its conversation on request.
 type Compacter interface {
 	Backend
-	// CompactPrompt is the prompt of a turn that only does that.
+	// CompactPrompt returns the prompt of a turn that only summarizes.
 	CompactPrompt() string
 }
 
@@ -41,18 +40,18 @@ type Turn struct {
 	ID    string // unique in the project
 	Agent string
 
-	// Client is the ID of the turn that started the client, which it and its
-	// children carry as MarkVar, and From is where in Stdout this turn begins. Both
-	// are zero for the first turn of a client; see [Resident].
+	// Client is the ID of the turn that started the client; the client and its children
+	// carry it as MarkVar. From is where this turn begins in Stdout. Both are zero for the
+	// first turn of a client; see [Resident].
 	Client string
 	From   Place
 
-	// UUID names this prompt to the client, which runs each UUID only once, also in a later
+	// UUID names this prompt to the client, which runs each UUID only once, even in a later
 	// process of the same session.
 	UUID string
-	// Prompt ends with a paragraph that the caller wrote: only there, after the last empty
-	// line, may the client look for more than text, such as a file to read. A prompt of one
-	// paragraph may be a command.
+	// Prompt ends with a paragraph that the caller wrote. Only in that paragraph, after the
+	// last empty line, may the client look for more than text, such as a file to read. A
+	// prompt of one paragraph may be a command.
 	Prompt  string
 	Session Session
 	Spec    Spec
@@ -62,14 +61,14 @@ type Turn struct {
 	// Tools is the MCP server through which the agent reaches the swarm; nil for no tools.
 	// A started client proves that it has the tools before it gets the prompt, which costs
 	// no call of the model. Run ends a client that lacks them, and the outcome is
-	// [NoFirstEvent], also where its turn had begun.
+	// [NoFirstEvent], even if its turn had begun.
 	Tools *Server
 
 	// Hook is the command line (for a shell) that prints the text that the agent needs
 	// again right after a compaction; "" for no hook.
 	Hook string
-	// Permit decides what the client asks for; nil denies all of it. A backend whose client
-	// does not ask ([Kind].Asks) never uses it.
+	// Permit decides about the client's permission requests; nil denies all of them. A
+	// backend whose client does not ask ([Kind].Asks) never uses it.
 	Permit Permit
 	// Partial asks for unfinished texts, as events of kind "partial".
 	Partial bool
@@ -91,20 +90,20 @@ type Turn struct {
 	Event func(*streamjson.Event)
 }
 
-// Mark is what the client and its children carry as [MarkVar].
+// Mark returns the value that the client and its children carry as [MarkVar].
 func (t Turn) Mark() string { return cmp.Or(t.Client, t.ID) }
 
 // Files are the files of a turn, as absolute paths in folders that exist. The backend
-// creates them, readable only by their owner. Settings and System may be those of the
+// creates them, readable only by their owner. Settings and System may be files of the
 // agent's earlier turns, which have ended.
 type Files struct {
 	Stdout   string // the client's standard output, byte for byte; events can be read from it again
-	Stderr   string // its standard error; kept below 4 MiB; both are those of the client's first turn
+	Stderr   string // its standard error; kept below 4 MiB; a client keeps both files of its first turn
 	Settings string // settings that the client reads
 	System   string // the system text, as the client reads it
 	Servers  string // the MCP servers, as the client reads them
 	Ready    string // made by our tools' server once the client has listed its tools; see [ReadyVar]
-	Private  string // a folder that the agent's tools must not read; "" is none
+	Private  string // a folder that the agent's tools must not read; "" means none
 }
 
 // ToolServer is the name of [Turn.Tools] in the client: its tool send is
@@ -114,7 +113,7 @@ const ToolServer = "dead-drop"
 // A Server is an MCP server, whose tools the client offers to its model: a program that the
 // client starts and uses over its standard input and output, or an address that it calls.
 type Server struct {
-	Command string   // the program; "" for one that is called
+	Command string   // the program; "" for an address
 	Args    []string // its arguments
 	Env     map[string]string
 
@@ -126,11 +125,11 @@ type Server struct {
 // How says how a turn gets its session.
 type How string
 
-// The ways to begin a turn.
+// These are the ways to begin a turn.
 const (
 	New      How = "new"      // a session that must not exist yet, with this ID
 	Resume   How = "resume"   // the session with this ID, which must exist
-	Continue How = "continue" // the newest session of Spec.Dir, of any maker; ID is ignored
+	Continue How = "continue" // the newest session of Spec.Dir, whoever made it; ID is ignored
 )
 
 // A Session is the client's own memory of a conversation.
@@ -139,8 +138,8 @@ type Session struct {
 	How How
 }
 
-// A Spec has the settings that do not change between two turns of an agent. The zero value
-// of each field but Dir means the backend's own choice.
+// A Spec has the settings that stay the same between the turns of an agent. Dir is
+// required; the zero value of every other field means the backend's default.
 type Spec struct {
 	Command []string // program and first arguments; empty: the backend's usual program, from the PATH in Turn.Env
 	Dir     string   // working folder of the client
@@ -149,27 +148,27 @@ type Spec struct {
 	// Thinking is off, low, medium, high, xhigh or max.
 	Thinking       string
 	PermissionMode string // as the client calls it
-	// AllowedTools names the allowed tools; all others are denied. nil: all built-in tools.
-	// An empty list: no tools.
+	// AllowedTools names the allowed tools; all others are denied. nil allows all built-in
+	// tools, and an empty list none.
 	AllowedTools *[]string
 	// DisallowedTools are denied even when AllowedTools names them.
 	DisallowedTools *[]string
-	// Background lets the client work beside the conversation, and begin work by itself:
-	// commands and sub-agents in the background, timers, monitors. Without it a tool call
-	// waits for the work that it began. A turn ends when all its tasks have ended.
+	// Background lets the client work in parallel to the conversation and begin work by
+	// itself: commands and sub-agents in the background, timers, monitors. Without it a
+	// tool call waits for the work that it began. A turn ends when all its tasks have
+	// ended.
 	Background bool
 	// Servers are more MCP servers, by name. The client has no others.
 	Servers map[string]Server
 	// CompactWindow is the size of the context, in tokens, by which the client
 	// decides when to compact.
 	CompactWindow int
-	// Options are settings that only this kind of client has, by the names that its backend
-	// knows.
+	// Options are settings that only this kind of client has, by name.
 	Options map[string]any
 
-	// Stall ends a turn that has printed no event for so long, has no tool call open, and
-	// whose processes do not use the processor. 0: never.
+	// Stall is how long a turn may print no event while no tool call is open and its
+	// processes do not use the processor. After that it is ended. 0 means never.
 	Stall time.Duration
-	// Timeout ends a turn that has run for so long. 0: never.
+	// Timeout is how long a turn may run before it is ended. 0 means never.
 	Timeout time.Duration
 }

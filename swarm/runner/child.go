@@ -14,8 +14,8 @@ type Command struct {
 	Args []string // program and arguments; a program without a slash is looked for in the PATH of Env
 	Dir  string
 	Env  []string
-	// Stdout and Stderr are files that the client writes itself. The caller closes them
-	// after Start has returned.
+	// Stdout and Stderr are files to which the client writes directly. The caller closes
+	// them after Start has returned.
 	Stdout, Stderr *os.File
 }
 
@@ -43,8 +43,8 @@ func Start(c Command) (*Child, error) {
 		Env:    c.Env,
 		Stdout: c.Stdout,
 		Stderr: c.Stderr,
-		// A separate group, so that it can be signalled as one and a ^C at
-		// the daemon's terminal does not reach it.
+		// The child gets a separate group, so that the whole group can be signalled and a
+		// ^C at the daemon's terminal does not reach it.
 		SysProcAttr: &syscall.SysProcAttr{Setpgid: true},
 	}
 	stdin, err := cmd.StdinPipe()
@@ -57,9 +57,10 @@ func Start(c Command) (*Child, error) {
 	}
 	child := &Child{cmd: cmd, stdin: stdin, exited: make(chan struct{})}
 	children.add(cmd.Process.Pid)
-	// The child cannot vanish before it is reaped, so this cannot name another.
+	// The child stays in the process table until it is reaped, so this cannot name another
+	// process.
 	child.process, err = Identify(cmd.Process.Pid)
-	// Ends when the client does; Finish, which kills it, waits for it.
+	// It ends with the client; Finish kills the client and waits for it.
 	go func() {
 		awaitExit(cmd.Process.Pid)
 		close(child.exited)
@@ -71,15 +72,15 @@ func Start(c Command) (*Child, error) {
 	return child, nil
 }
 
-// Process names the client.
+// Process returns the client's process.
 func (c *Child) Process() Process { return c.process }
 
 // Stdin is the client's standard input. Closing it tells the client that there is no more
 // input; Finish closes it too.
 func (c *Child) Stdin() io.WriteCloser { return c.stdin }
 
-// Exited is closed when the client has ended. It is not reaped before Finish, so its
-// numbers cannot be used again until then.
+// Exited returns a channel that is closed when the client has ended. The client is not
+// reaped before Finish, so its process number cannot be reused until then.
 func (c *Child) Exited() <-chan struct{} { return c.exited }
 
 // Interrupt sends SIGINT only to the leader.
@@ -92,13 +93,13 @@ func (c *Child) Terminate() { signalGroup(c.process.PID, syscall.SIGTERM) }
 func (c *Child) Kill() { signalGroup(c.process.PID, syscall.SIGKILL) }
 
 // Finish kills the rest of the group, reaps the leader, and ends the processes that carry
-// mark, with grace between SIGTERM and SIGKILL. When it returns no process of the turn that
-// can be found runs. An empty mark finds none.
+// mark, with grace between SIGTERM and SIGKILL. When it returns, no process of the turn
+// that can be found is running. An empty mark finds no process.
 func (c *Child) Finish(mark string, grace time.Duration) Exit {
 	// The leader is not reaped yet, so the group's number still names this group.
 	signalGroup(c.cmd.Process.Pid, syscall.SIGKILL)
 	<-c.exited
-	c.cmd.Wait() // its error is the exit status, which ProcessState has
+	c.cmd.Wait() // its error is the exit status, which is in ProcessState
 	children.remove(c.cmd.Process.Pid)
 	reapGroup(c.cmd.Process.Pid)
 	e := exitOf(c.cmd.ProcessState)

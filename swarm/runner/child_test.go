@@ -31,7 +31,7 @@ func start(t *testing.T, mark, lines string) (*runner.Child, string) {
 	return c, out
 }
 
-// waitFor waits until the file holds want.
+// waitFor waits until the file contains want.
 func waitFor(t *testing.T, file, want string) {
 	t.Helper()
 	for deadline := time.Now().Add(20 * time.Second); ; {
@@ -42,7 +42,7 @@ func waitFor(t *testing.T, file, want string) {
 		if time.Now().After(deadline) {
 			t.Fatalf("%s holds %q, want %q", file, data, want)
 		}
-		time.Sleep(2 * time.Millisecond) // between two looks, bounded by the deadline
+		time.Sleep(2 * time.Millisecond) // between two checks, bounded by the deadline
 	}
 }
 
@@ -64,7 +64,7 @@ func TestChildEndsByItself(t *testing.T) {
 	waitFor(t, out, "got hello")
 }
 
-// Finish ends the whole group, and processes that left it too.
+// Finish ends the whole group, and processes that have left it.
 func TestFinishLeavesNothing(t *testing.T) {
 	c, out := start(t, mark(t), "sleep 600 & setsid sleep 601 & (setsid sh -c 'trap \"\" TERM; echo deaf; while :; do sleep 602; done' &); echo ready; wait")
 	waitFor(t, out, "ready")
@@ -122,7 +122,7 @@ func TestLadder(t *testing.T) {
 	}
 }
 
-// A step is taken once, and not before its time.
+// The ladder takes each step once, and not before its time.
 func TestLadderSteps(t *testing.T) {
 	now := time.Date(2026, 11, 21, 4, 51, 2, 0, time.UTC)
 	var c recorder
@@ -184,7 +184,7 @@ func TestStartFindsTheProgram(t *testing.T) {
 	}
 }
 
-// A number without a start time does not name a process.
+// A process number without the start time does not identify a process.
 func TestProcessIsMoreThanItsNumber(t *testing.T) {
 	self, err := runner.Identify(os.Getpid())
 	if err != nil || !self.Alive() {

@@ -2,9 +2,10 @@
 // processes.
 //
 // A turn is one run of an agent's client program for one claimed message. Its client is
-// started in a separate process group, writes its standard output and error into files of
-// the turn, and is followed there; so a client that outlives its daemon loses nothing, and
-// a later daemon takes it up again. A client can stay for more turns, see [Resident].
+// started in a separate process group and writes its standard output and error to files of
+// the turn, from which the backend reads. So a client that outlives its daemon loses
+// nothing, and a later daemon can follow it again. A client can stay for more turns, see
+// [Resident].
 //
 //	           Started            Event…            result
 //	start ────────┬────────────────┬─────────────────┬───────── stdin closed ── exit ── Done
@@ -14,15 +15,15 @@
 //	              │ PromptNotRun   │ NoSession       │
 //	                               │ Stalled, TimedOut, Stopped ── ladder ── exit
 //
-// The ladder ends a client that was told to end: SIGINT to the leader, 10 s, SIGTERM to its
+// The ladder ends a client that has to stop: SIGINT to the leader, 10 s, SIGTERM to its
 // group, 5 s, SIGKILL to its group. However a turn ends, the rest of its group is killed
 // before the leader is reaped, and then all processes that still carry the turn's mark
 // ([MarkVar]) in their environment; a tool's child has a separate session, so only the mark
-// finds it. For a client that stays this happens at its own end, for all of its turns: they
-// share a mark, since the environment of a process cannot change.
+// finds it. For a client that stays, this happens when the client ends, for all of its
+// turns: they share a mark, since the environment of a process cannot change.
 //
 // On Linux [BecomeReaper] helps to keep the promise that nothing is left: it makes orphans
-// of a turn children of the daemon. On macOS only the mark finds a leftover, and only among
+// of a turn children of the daemon. On macOS only the mark finds leftovers, and only among
 // the processes of the same user.
 //
 // A backend is a separate package below this one, and passes the suite of package

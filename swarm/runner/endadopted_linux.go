@@ -7,11 +7,12 @@ import (
 )
 
 // EndAdopted ends the processes that the turns of a daemon have left behind without their
-// mark, and that the daemon has adopted because of [BecomeReaper]: SIGTERM, and SIGKILL
-// after grace, also for processes that they have started meanwhile. It returns how many
-// there were, and gives up 5 s after grace. A daemon calls it last, when none of its
-// clients runs: an orphan that outlived the daemon would look like a process of a person.
-// It spares the process group of the daemon, and the children of [Start].
+// mark, and that the daemon has adopted because of [BecomeReaper]: it sends SIGTERM, and
+// SIGKILL after grace, including to processes that they start in the meantime. It returns
+// how many there were, and gives up 5 s after grace. A daemon calls it last, when none of
+// its clients is running: an orphan that outlived the daemon would look like a process that
+// a person has started. It spares the process group of the daemon, and the children of
+// [Start].
 func EndAdopted(grace time.Duration) int {
 	seen := map[Process]bool{}
 	gentle, last := time.Now().Add(grace), time.Now().Add(grace+5*time.Second)
@@ -24,7 +25,7 @@ func EndAdopted(grace time.Duration) int {
 			p := Process{PID: s.pid, Start: s.start}
 			switch {
 			case s.dead:
-				_, _ = syscall.Wait4(s.pid, nil, syscall.WNOHANG, nil) // else the next look finds it again
+				_, _ = syscall.Wait4(s.pid, nil, syscall.WNOHANG, nil) // otherwise the next check finds it again
 			case !time.Now().Before(gentle):
 				signalProcess(p, syscall.SIGKILL)
 			case !seen[p]:

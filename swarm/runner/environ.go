@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// The variables that a client and all its children carry. With them set, claude-swarm acts
-// as that agent in that turn.
+// A client and all its children carry these variables. With them set, claude-swarm acts as
+// that agent in that turn.
 const (
 	AgentVar = "CLAUDE_SWARM_AGENT" // the agent's name
 	DirVar   = "CLAUDE_SWARM_DIR"   // the project's folder
 	TokenVar = "CLAUDE_SWARM_TOKEN" // the secret that proves the agent's mail
-	MarkVar  = "CLAUDE_SWARM_TURN"  // the turn's id, by which its leftovers are found
-	ReadyVar = "CLAUDE_SWARM_READY" // the file that our tools' server makes when its tools were listed; may be unset
+	MarkVar  = "CLAUDE_SWARM_TURN"  // the turn's id, which identifies its leftovers
+	ReadyVar = "CLAUDE_SWARM_READY" // the file that our tools' server makes once its tools have been listed; may be unset
 )
 
 // EnvOptions says how a client's environment differs from the daemon's.
@@ -24,7 +24,7 @@ type EnvOptions struct {
 	Dir    string // the project's folder
 	Token  string
 	TurnID string
-	BinDir string // folder of our own program, put before the PATH; "" leaves PATH alone
+	BinDir string // folder of our own program, put before the PATH; "" leaves PATH unchanged
 }
 
 // A client must not believe that another client started it, so Environ removes the

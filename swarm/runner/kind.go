@@ -6,28 +6,28 @@ import (
 	"github.com/claude-swarm/claude-swarm/streamjson"
 )
 
-// A Kind has the facts about a kind of client program that are known without running it. A
-// backend makes one, and it never changes.
+// A Kind has the facts about a kind of client program that are known without running it.
+// Each backend has one, which never changes.
 type Kind struct {
 	Name    string   // names the backend in the configuration, such as "claude"
 	Title   string   // what people call the program, such as "Claude Code"
-	Command []string // the program and its first arguments, where the configuration names none; empty: the configuration must name it
+	Command []string // the default program and its first arguments; empty: the configuration must name them
 	Install string   // the command line that installs the program
 	Version Version
 
-	Modes  []string // the permission modes, as the client calls them; empty: it knows no modes
-	Mode   string   // the one of Modes where the configuration names none
-	Bypass string   // the one of Modes in which the client asks for nothing; "" is none
-	Look   string   // the one of Modes in which it changes nothing; "" is none
+	Modes  []string // the permission modes, as the client calls them; empty: it has none
+	Mode   string   // the default mode
+	Bypass string   // the mode in which the client never asks for permission; "" if it has none
+	Look   string   // the mode in which the client changes nothing; "" if it has none
 
-	Cost    CostWay   // how its results tell their cost
+	Cost    CostWay   // how its results report the cost
 	Tokens  TokensWay // how its results count their tokens
-	Resumes bool      // another process of it can go on in a session; else each process begins a new one
+	Resumes bool      // another process can continue a session; otherwise each process begins a new one
 	// Attaches says that it runs our hooks in a person's session, which claude-swarm attach
 	// makes an agent.
 	Attaches bool
-	// NamesSessions says that the client chooses the id of a new session and tells it by its
-	// first event. The id in [Turn.Session] then counts only where How is Resume.
+	// NamesSessions says that the client chooses the id of a new session and reports it in
+	// its first event. The id in [Turn.Session] then counts only where How is Resume.
 	NamesSessions bool
 	// RunsOnce says that the client runs the prompts of one UUID only once in a session.
 	RunsOnce bool
@@ -37,37 +37,38 @@ type Kind struct {
 	Asking string
 	// Steers says that [Turn.Steering] can bring messages to its running turn.
 	Steers bool
-	// Compacts says that it tells by an event that it has compacted its context. Else a
-	// fall of the size of the context shows it.
+	// Compacts says that an event of the client reports each compaction. Without it a
+	// compaction shows as a drop in the size of the context.
 	Compacts bool
 
-	// Linger is how long the client stays after a turn, for the next message, where the
-	// configuration does not say it.
+	// Linger is the default time for which the client stays after a turn, for the next
+	// message.
 	Linger time.Duration
-	// Lacks are the keys of the configuration of an agent that the client cannot honour, each
-	// with what to write instead; "" is nothing. A key with a value, such as
-	// "session: continue", is about that value alone.
+	// Lacks are the keys of an agent's configuration that the client cannot honour, each
+	// with what to write instead, or "". A key with a value, such as "session: continue",
+	// is only about that value.
 	Lacks map[string]string
-	// Options are the keys below backend_options that the backend reads itself. It hands on
-	// the others to the client. nil: it takes none.
+	// Options are the keys below backend_options that the backend reads itself. It passes
+	// the others to the client. nil means that it takes no options.
 	Options []Option
 
 	Tools Tools
-	Hooks Hooks // nil: the client runs no command after a compaction
+	Hooks Hooks // nil if the client runs no command after a compaction
 	Login Login
 
 	// Echo is a shell script that plays the client for one prompt, says text (letters and
 	// spaces) and waits for the end of its input: a turn with it needs no program, account
-	// or network. It may be nil. The first kind has it.
+	// or network. It may be nil, except in the first kind.
 	Echo func(text string) string
 
 	// Secrets calls found for each secret in an event by which other programs can reach the
-	// client, with the mark that replaces it. nil: the client has no such secrets.
+	// client, with the mark that replaces it. nil means that the client has no such
+	// secrets.
 	Secrets func(ev *streamjson.Event, found func(secret, mark string))
 }
 
-// Program is the name of the program, which a person has or installs; "" where the configuration
-// must name it.
+// Program returns the name of the program that a person installs, or "" if the
+// configuration must name it.
 func (k *Kind) Program() string {
 	if len(k.Command) == 0 {
 		return ""
@@ -77,56 +78,56 @@ func (k *Kind) Program() string {
 
 // Tools knows the meaning of a client's tool calls. Tools differ from client to client in
 // their names and in the shape of their input, which is JSON. The methods are safe for
-// several goroutines, and keep nothing of input.
+// several goroutines and do not keep input.
 type Tools interface {
-	// About is the argument that describes a call best, such as a command or a path; ""
-	// when only the whole input does.
+	// About returns the argument that describes a call best, such as a command or a path,
+	// or "" if only the whole input describes it.
 	About(tool string, input []byte) string
-	// Changes is the file that a call changes, as the client names it; "" for no file.
+	// Changes returns the file that a call changes, as the client names it, or "".
 	Changes(tool string, input []byte) string
-	// Allow is the entry of allowed_tools that permits a denied call: as narrow as
-	// possible, but wide enough for the next call.
+	// Allow returns the entry of allowed_tools that permits a denied call: as narrow as
+	// possible, but wide enough for the next such call.
 	Allow(tool string, input []byte) string
 }
 
 // Hooks knows how a client runs [Turn.Hook] right after a compaction, so that the model
 // reads what the command prints.
 type Hooks interface {
-	// Room is the size of the text that the model is sure to get whole, with a line in
-	// front of it, in code units of UTF-16.
+	// Room returns the size, in UTF-16 code units, of the longest text that surely reaches
+	// the model unabridged with a line in front of it.
 	Room() int
-	// Answer is the output of the command that makes the model read text.
+	// Answer returns what the command must print so that the model reads text.
 	Answer(text string) []byte
 	// Answered reports whether an event says that such a command has ended. printed shows
-	// whether it was our command. ok says that it succeeded.
+	// whether it was our command; ok says that it succeeded.
 	Answered(ev *streamjson.Event) (printed string, ok, ended bool)
-	// Blocked says why a client in the folder dir does not run our hooks, as far as its
-	// settings there and below home tell; "" when it runs them.
+	// Blocked returns why a client in the folder dir does not run our hooks, judging by its
+	// settings there and below home, or "" if it runs them.
 	Blocked(home, dir string) string
 }
 
 // A CostWay is the meaning of the cost in a client's results: [streamjson.Result].CostUSD.
 type CostWay int
 
-// The ways in which clients report their cost.
+// Clients report their cost in these ways.
 const (
-	CostUnknown   CostWay = iota // they tell no cost
+	CostUnknown   CostWay = iota // they report no cost
 	CostOfResult                 // the cost since the last result
-	CostOfProcess                // a running total of the process, which may begin again at 0; SinceLastUSD wins where it is set
-	// CostOfSession is a running total of the session, over all its processes. It may begin
-	// again at 0 too. See [Account.Resumed].
+	CostOfProcess                // a running total of the process, which may restart at 0; SinceLastUSD wins if it is set
+	// CostOfSession is a running total of the session, over all its processes. It may restart
+	// at 0 too. See [Account.Resumed].
 	CostOfSession
 )
 
 // A TokensWay is the meaning of the usage in a client's results.
 type TokensWay int
 
-// The ways in which clients count their tokens.
+// Clients count their tokens in these ways.
 const (
-	TokensOfResult  TokensWay = iota // those since the last result
-	TokensOfProcess                  // a running total of the process, which may begin again at 0
+	TokensOfResult  TokensWay = iota // the tokens since the last result
+	TokensOfProcess                  // a running total of the process, which may restart at 0
 	// TokensOfSession is a running total of the session, over all its processes. It may
-	// begin again at 0 too. See [Account.Resumed].
+	// restart at 0 too. See [Account.Resumed].
 	TokensOfSession
 )
 
@@ -141,25 +142,24 @@ type Version struct {
 // A Fit compares the version of a program with the tested versions.
 type Fit int
 
-// The results of the comparison.
+// These are the results of the comparison.
 const (
 	Foreign Fit = iota // another program
 	TooOld
 	Tested
-	Untested // newer than all of them, or at least not one of them
+	Untested // newer than the tested versions, or not one of them
 )
 
-// A Login describes how a client logs in, and by which variables.
+// A Login describes how a client logs in, and which variables it uses.
 type Login struct {
-	Keys []string // variables; each of them is enough for a login
-	File string   // the file of a login, in its folder; "" where it has none
+	Keys []string // variables; any one of them is enough to log in
+	File string   // the file of a login, in its folder; "" if there is none
 	Home string   // the folder of the login below HOME
 	Try  string   // what a person does to log in
 
-	// Vars decide which account a client uses; HOME is one of them where the login is below
-	// it.
+	// Vars decide which account a client uses; they include HOME if the login is below it.
 	Vars []string
-	// Folder, one of Vars, names the folder of the login. Where it is set, HOME does not
-	// count.
+	// Folder is the one of Vars that names the folder of the login. If it is set, HOME does
+	// not matter.
 	Folder string
 }

@@ -13,8 +13,8 @@ type Client interface {
 }
 
 // A Ladder ends a client step by step. It starts nothing and reads no clock: the caller,
-// which still follows the client's output meanwhile, calls Climb when Due has come. It is
-// not safe for several goroutines.
+// which keeps reading the client's output, calls Climb at the time Due. It is not safe for
+// several goroutines.
 //
 //	Begin: SIGINT ── Interrupt ── SIGTERM to the group ── Terminate ── SIGKILL to the group
 type Ladder struct {
@@ -26,7 +26,7 @@ type Ladder struct {
 // Begun reports whether the ladder has begun.
 func (l *Ladder) Begun() bool { return l.rung > 0 }
 
-// Due is the time for the next call of Climb; zero for none.
+// Due returns the time for the next call of Climb; zero means none.
 func (l *Ladder) Due() time.Time { return l.due }
 
 // Begin interrupts the client, if the ladder has not begun.
@@ -36,8 +36,8 @@ func (l *Ladder) Begin(c Client, now time.Time) {
 	}
 }
 
-// BeginAtKill kills the group at once: for a client that has done its work and does not
-// end.
+// BeginAtKill kills the group at once. It is for a client that has done its work and does
+// not end.
 func (l *Ladder) BeginAtKill(c Client, now time.Time) {
 	if l.rung < 3 {
 		l.rung = 2
@@ -45,8 +45,8 @@ func (l *Ladder) BeginAtKill(c Client, now time.Time) {
 	}
 }
 
-// BeginAtTerminate sends SIGTERM to the group at once: for a client that has done its work,
-// does not end, and leaves something behind when it is killed.
+// BeginAtTerminate sends SIGTERM to the group at once. It is for a client that has done its
+// work, does not end, and leaves files or processes behind when it is killed.
 func (l *Ladder) BeginAtTerminate(c Client, now time.Time) {
 	if l.rung < 2 {
 		l.rung = 1
@@ -54,7 +54,7 @@ func (l *Ladder) BeginAtTerminate(c Client, now time.Time) {
 	}
 }
 
-// Hurry sends SIGTERM at once: for a client that ignored the interrupt.
+// Hurry sends SIGTERM at once. It is for a client that ignored the interrupt.
 func (l *Ladder) Hurry(c Client, now time.Time) {
 	if l.rung == 1 {
 		l.climb(c, now)

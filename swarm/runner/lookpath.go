@@ -10,10 +10,10 @@ import (
 	"strings"
 )
 
-// LookPath finds the program of a client by the PATH in its environment, which is not the
-// daemon's: a configuration may set it. A name with a slash is a path, below dir when it is
-// relative. The error is [exec.ErrNotFound] or [fs.ErrNotExist] where no program has that
-// name, and [fs.ErrPermission] where the file cannot be run.
+// LookPath finds the program of a client by the PATH in the client's environment, which may
+// differ from the daemon's. A name with a slash is a path, below dir when it is relative.
+// The error is [exec.ErrNotFound] or [fs.ErrNotExist] if no program has that name, and
+// [fs.ErrPermission] if the file cannot be run.
 func LookPath(program, dir string, env []string) (string, error) {
 	if strings.Contains(program, "/") {
 		if !filepath.IsAbs(program) {

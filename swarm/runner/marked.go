@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// Leftovers are the running processes that carry mark (the ID of a turn) in the environment
-// they were started with, whatever their parent. It finds only those that this user may
-// look at, and never this process itself.
+// Leftovers returns the running processes that carry mark (the ID of a turn) in the
+// environment they were started with, whatever their parent. It finds only processes that
+// this user may inspect, and never this process itself.
 func Leftovers(mark string) []Process {
 	var found []Process
 	eachMarked(mark, func(s processStat) {
@@ -18,14 +18,14 @@ func Leftovers(mark string) []Process {
 	return found
 }
 
-// lastLooks is the number of extra looks when nothing was found but processes began
-// meanwhile: one of them may be the child of a process that was not looked at before it
-// ended. On a busy machine some always begin.
+// lastLooks is the number of extra scans when nothing was found but new processes have
+// begun: one of them may be the child of a process that ended before it was scanned. On a
+// busy machine some processes always begin.
 const lastLooks = 2
 
-// EndLeftovers ends the processes that carry mark: SIGTERM, SIGKILL after grace, and again
-// for processes that they have started meanwhile. It returns how many there were. It gives
-// up after 5 s more, because a process that waits for a disk cannot be killed.
+// EndLeftovers ends the processes that carry mark: SIGTERM, SIGKILL after grace, and the
+// same for processes that they start in the meantime. It returns how many there were. It
+// gives up 5 s after grace, because a process that waits for a disk cannot be killed.
 func EndLeftovers(mark string, grace time.Duration) int {
 	seen := make(map[Process]bool)
 	groups := make(map[int]bool)
@@ -42,7 +42,7 @@ func EndLeftovers(mark string, grace time.Duration) int {
 	}
 	terminate := func(p Process) syscall.Signal {
 		if seen[p] {
-			return 0 // once is enough; a handler may be at work
+			return 0 // one signal is enough; a handler may be running
 		}
 		return syscall.SIGTERM
 	}
@@ -89,7 +89,7 @@ func eachMarked(mark string, f func(processStat)) {
 	}
 }
 
-// signalProcess signals exactly that process, or none.
+// signalProcess signals exactly that process, or no process.
 func signalProcess(p Process, sig syscall.Signal) {
 	if h, ok := hold(p); ok {
 		h.signal(sig)
@@ -97,8 +97,7 @@ func signalProcess(p Process, sig syscall.Signal) {
 	}
 }
 
-// hasEntry reports whether one of the strings in block, which end with a zero
-// byte each, is entry.
+// hasEntry reports whether one of the zero-terminated strings in block is entry.
 func hasEntry(block, entry []byte) bool {
 	for len(block) > 0 {
 		one := block

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// pids are the numbers of all processes.
+// pids returns the numbers of all processes.
 func pids() []int {
 	all, err := unix.SysctlKinfoProcSlice("kern.proc.all")
 	if err != nil {
@@ -19,7 +19,7 @@ func pids() []int {
 	return numbers
 }
 
-// newestPID is not known here.
+// newestPID returns "": this system does not tell it.
 func newestPID() string { return "" }
 
 // An environReader reads environments.

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// pids are the numbers of all processes.
+// pids returns the numbers of all processes.
 func pids() []int {
 	dir, err := os.Open("/proc")
 	if err != nil {
@@ -26,7 +26,7 @@ func pids() []int {
 	return numbers
 }
 
-// newestPID is the number of the process that began last; see proc_loadavg(5).
+// newestPID returns the number of the process that began last; see proc_loadavg(5).
 func newestPID() string {
 	data, err := os.ReadFile("/proc/loadavg")
 	if err != nil {
@@ -38,8 +38,8 @@ func newestPID() string {
 // An environReader reads environments into one buffer.
 type environReader struct{ buf []byte }
 
-// execPatience is how long a process may have no environment. During exec that takes some
-// microseconds, more on a busy machine; for the last few of them its environment looks
+// execPatience is how long a process may have no environment. During exec that lasts some
+// microseconds, longer on a busy machine; in the last few of them the environment looks
 // empty.
 const (
 	execPatience  = 50 * time.Millisecond
@@ -59,8 +59,8 @@ func (r *environReader) carries(pid int, entry []byte) bool {
 		case len(block) > 0:
 			return bytes.Contains(block, entry) && hasEntry(block, entry)
 		}
-		// A process that has ended, a thread of the kernel, and a process in exec all have
-		// none; only the last has a program.
+		// A process that has ended, a kernel thread and a process in exec all have no
+		// environment; only the last has a program.
 		var to [1]byte
 		if _, err := unix.Readlink(dir+"/exe", to[:]); err != nil {
 			return false

@@ -9,8 +9,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// A process is found also while it becomes another program, which leaves it without
-// an environment for a moment.
+// A process is found even during exec, which leaves it without an environment for a moment.
 func TestLeftoversThatChange(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for seconds")
@@ -31,7 +30,7 @@ func TestLeftoversThatChange(t *testing.T) {
 			missed++
 		}
 	}
-	// On an overloaded machine it may sleep in the middle of a change; EndLeftovers looks
+	// On an overloaded machine it may sleep in the middle of exec; EndLeftovers scans
 	// again.
 	if missed > 20 {
 		t.Errorf("missed %d times of 2000", missed)

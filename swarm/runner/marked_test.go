@@ -57,7 +57,7 @@ func TestUsage(t *testing.T) {
 		if time.Now().After(deadline) {
 			t.Fatal("a process that spins uses no processor time")
 		}
-		time.Sleep(5 * time.Millisecond) // between two looks, bounded by the deadline
+		time.Sleep(5 * time.Millisecond) // between two checks, bounded by the deadline
 	}
 	one, all := c.Process().Usage(), runner.UsageOf(mark(t))
 	if one.CPU < 50*time.Millisecond || one.RSS < 64<<10 || one.RSS > 64<<20 {
@@ -80,7 +80,7 @@ func TestUsage(t *testing.T) {
 func TestRunnable(t *testing.T) {
 	c, out := start(t, mark(t), "echo ready; while :; do :; done")
 	waitFor(t, out, "ready")
-	for range 20 { // also while another process has the processor
+	for range 20 { // even while another process has the processor
 		if !runner.Runnable(mark(t)) {
 			t.Error("a shell that spins is not runnable")
 		}
@@ -93,7 +93,7 @@ func TestRunnable(t *testing.T) {
 		if time.Now().After(deadline) {
 			t.Fatal("a process that sleeps is runnable")
 		}
-		time.Sleep(5 * time.Millisecond) // between two looks, bounded by the deadline
+		time.Sleep(5 * time.Millisecond) // between two checks, bounded by the deadline
 	}
 	c.Finish(mark(t), time.Second)
 }

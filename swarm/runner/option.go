@@ -5,17 +5,18 @@ import "slices"
 // An Option is a key below backend_options that a backend reads itself.
 type Option struct {
 	Name string
-	Type string // what may be written, in words, such as "list of texts"
+	Type string // the type of its value as text, such as "list of texts"
 	Doc  string // what it does, one sentence
-	// Check says what is wrong with a value, as the end of a sentence such as "want a list".
-	// A value is nil, a bool, an int, a float64, a string, a []any or a map[string]any.
+	// Check returns what is wrong with a value, as the end of a sentence such as "want a
+	// list". A value is nil, a bool, an int, a float64, a string, a []any or a
+	// map[string]any.
 	Check func(value any) error
 }
 
-// Takes reports whether a client of the kind has options.
+// Takes reports whether a client of the kind accepts options.
 func (k *Kind) Takes() bool { return k.Options != nil }
 
-// Option finds an option that the backend reads itself; nil when it reads none of that name.
+// Option returns the option with that name if the backend reads it itself, or nil.
 func (k *Kind) Option(name string) *Option {
 	if i := slices.IndexFunc(k.Options, func(o Option) bool { return o.Name == name }); i >= 0 {
 		return &k.Options[i]

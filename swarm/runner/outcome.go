@@ -10,7 +10,7 @@ import (
 // An End is the kind of a turn's end; the next step depends on it.
 type End string
 
-// The ends of a turn. Records and the ledger have these words.
+// These are the ends of a turn. Records and the ledger contain these words.
 const (
 	Done         End = "done"       // the client says that it did its work
 	Failed       End = "failed"     // the client says that it failed, or ended without a result after its first event
@@ -19,9 +19,9 @@ const (
 	Refused      End = "refused"    // the set-up is the cause: wrong key, no login, unknown model, not installed, bad flag; a retry does not help
 	NoSession    End = "no-session" // the session to resume is unknown, or the new session exists already
 	Stalled      End = "stalled"    // we ended it: silent, idle, and no tool call open
-	TimedOut     End = "timed-out"  // we ended it: longer than Spec.Timeout
+	TimedOut     End = "timed-out"  // we ended it: it took longer than Spec.Timeout
 	Stopped      End = "stopped"    // we ended it: the context was done, or a full disk lost its output
-	NoResources  End = "short"      // the machine has no disk space, file or process left now: nothing was sent
+	NoResources  End = "short"      // the machine has no disk space, file or process left at present: nothing was sent
 	NoResult     End = "lost"       // Follow: the client is dead and its file has no result
 	ClientGone   End = "gone"       // Serve: the waiting client ended before it took the prompt: no work was done
 	PromptNotRun End = "unheard"    // the client acknowledged the prompt without running it: it knows the UUID
@@ -39,7 +39,7 @@ type Outcome struct {
 	Hint string
 	Text string // the client's final words: the summary, or its error text
 
-	Session string // as the client names it; "" when it never did
+	Session string // as the client names it; "" if it does not
 	Model   string // of the main conversation
 
 	Spent
@@ -48,13 +48,13 @@ type Outcome struct {
 	Files     []string   // paths that Write, Edit and similar tools changed, as the client named them; sorted, unique
 
 	// Steered are the UUIDs of the messages from the turn's Steering that the client read
-	// and answered by a good result.
+	// and answered with a good result.
 	Steered []string
 
 	// ResetAt is when the limit of a Limited turn ends; zero when the client did not say.
 	ResetAt time.Time
 	// Unknown says that the client named no cause for a Limited turn. The message may be
-	// the cause, so it is not parked without end.
+	// the cause, so it is not parked forever.
 	Unknown bool
 
 	Exit
@@ -67,8 +67,8 @@ type Outcome struct {
 // Spent is the use of tokens and money by a turn.
 type Spent struct {
 	Tokens      streamjson.Usage // of all requests of the main conversation
-	CostUSD     float64          // with sub-agents and compactions; where CostUnknown, the part that is known
-	CostUnknown bool             // the client did not report the cost, or not all of it
+	CostUSD     float64          // including sub-agents and compactions; only the known part if CostUnknown
+	CostUnknown bool             // the client reported no cost, or only a part
 	ToolCalls   int
 	Compactions int
 	// ContextTokens is the size of the conversation at its last request, and ContextLimit
@@ -79,10 +79,10 @@ type Spent struct {
 
 // An Exit describes how the client's process ended.
 type Exit struct {
-	ExitCode int    // -1 when it was ended by a signal, or is not known
+	ExitCode int    // -1 if a signal ended the process, or if it is unknown
 	Signal   string // such as "killed"; "" when it exited by itself
 	// Leftovers counts the processes of the turn that were still running after the client's
-	// end, and were ended too.
+	// end and had to be ended.
 	Leftovers int
 }
 

@@ -2,22 +2,22 @@ package runner
 
 import "context"
 
-// A Prober is a [Backend] that can try its client without a call of its model.
+// A Prober is a [Backend] that can test its client without a call of the model.
 type Prober interface {
 	Backend
 
-	// Probe starts the client of t, opens a session, waits for its tools as at the start of a
-	// turn, and ends the client. It asks the model nothing: t.Prompt is not used, nor are
-	// t.Session and t.Permit. When it returns, everything that it has started is gone, also
-	// where ctx is done first.
+	// Probe starts the client of t, opens a session, waits for its tools as at the start of
+	// a turn, and ends the client. It does not call the model, and does not use t.Prompt,
+	// t.Session and t.Permit. When it returns, every process that it has started is gone,
+	// even if ctx is done first.
 	Probe(ctx context.Context, t Turn) Probe
 }
 
-// A Probe is what a client has shown of itself.
+// A Probe is what a test of a client has found.
 type Probe struct {
-	Name    string // what it calls itself; "" where it does not tell
-	Version string // as it tells it
-	Model   string // of a new session
+	Name    string // the client's own name; "" if it does not send one
+	Version string // as the client reports it
+	Model   string // the model of a new session
 	Mode    string // its permission mode
 	Modes   []string
 	Tools   Proof
@@ -29,12 +29,12 @@ type Probe struct {
 	Hint   string
 }
 
-// A Proof says whether a client has the tools of its turn.
+// A Proof says whether a client has shown that it has the tools of its turn.
 type Proof string
 
-// The proofs.
+// These are the proofs.
 const (
-	Unproven Proof = ""       // it has not shown them, or there are none
+	Unproven Proof = ""       // it has not listed them, or there are none
 	Proven   Proof = "proven" // it has listed them
-	Later    Proof = "later"  // it starts them with its first prompt; the proof comes with the end of the turn
+	Later    Proof = "later"  // it starts their server with its first prompt; the proof comes by the end of the turn
 )

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// A Process names one process for good: numbers are used again, a number
-// together with its start time is not.
+// A Process identifies one process permanently: a process number is reused, but not
+// together with the same start time.
 type Process struct {
 	PID int `json:"pid"`
 	// Start is the time of its start: clock ticks since boot on Linux, microseconds since
@@ -24,8 +24,8 @@ func Identify(pid int) (Process, error) {
 	return Process{PID: pid, Start: s.start}, nil
 }
 
-// Alive reports whether exactly this process runs. A process that has ended and was not
-// reaped yet does not run.
+// Alive reports whether exactly this process is running. A process that has ended but is
+// not reaped yet does not count as running.
 func (p Process) Alive() bool {
 	if p.PID <= 0 {
 		return false
@@ -41,12 +41,12 @@ type processStat struct {
 	pid, parent, group int
 	start              uint64
 	dead               bool          // ended, not reaped yet
-	used               time.Duration // processor time, with that of the children it has waited for
+	used               time.Duration // processor time, including the children that it has waited for
 	rss                int64         // memory, in bytes
 }
 
-// Ancestors lists the parent of a process, its parent, and so on, nearest first,
-// most at most. It ends early where the system does not tell.
+// Ancestors lists the parent of a process, the parent's parent, and so on, up to most of
+// them. The list ends early if the system does not tell the next parent.
 func Ancestors(pid, most int) []Process {
 	var all []Process
 	s, err := stat(pid)

@@ -21,7 +21,7 @@ func stat(pid int) (processStat, error) {
 	return statOf(k), nil
 }
 
-// statOf leaves the processor time out, which the kernel no longer puts there.
+// statOf leaves out the processor time, which the kernel no longer fills in.
 func statOf(k *unix.KinfoProc) processStat {
 	t := k.Proc.P_starttime
 	return processStat{

@@ -31,8 +31,8 @@ func stat(pid int) (processStat, error) {
 	return s, nil
 }
 
-// parseStat reads one line of /proc/PID/stat. The second field is the program's
-// name in parentheses, which may hold spaces and parentheses itself.
+// parseStat reads one line of /proc/PID/stat. The second field is the program's name in
+// parentheses, which may contain spaces and parentheses itself.
 func parseStat(data []byte) (s processStat, ok bool) {
 	open, end := bytes.IndexByte(data, '('), bytes.LastIndexByte(data, ')')
 	if open < 1 || end < open {

@@ -36,14 +36,14 @@ func (r *registry) has(pid int) bool {
 	return r.pids[pid]
 }
 
-// reapGroup reaps our children in a group that has been killed. It does nothing where a
-// goroutine waits for the group's leader: that would steal its exit status.
+// reapGroup reaps our children in a group that has been killed. It does nothing if a
+// goroutine waits for the group's leader: reaping the leader would steal its exit status.
 func reapGroup(pgid int) {
 	if pgid <= 1 || pgid == syscall.Getpgrp() || children.has(pgid) {
 		return
 	}
-	// A killed process takes a moment to die, and longer when it waits for the disk;
-	// ReapAdopted reaps the rest.
+	// A killed process takes a moment to die, and longer if it waits for the disk;
+	// ReapAdopted reaps it later.
 	for deadline := time.Now().Add(time.Second); ; {
 		pid, err := syscall.Wait4(-pgid, nil, syscall.WNOHANG, nil)
 		switch {

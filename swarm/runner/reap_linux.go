@@ -11,7 +11,7 @@ import (
 
 // BecomeReaper makes this process the parent of its orphaned descendants, so that it finds
 // and reaps the orphans of a turn. A daemon calls it once, before the first turn, and then
-// ReapAdopted now and then.
+// ReapAdopted from time to time.
 func BecomeReaper() error {
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("become the reaper of orphans: %w", err)
@@ -19,17 +19,17 @@ func BecomeReaper() error {
 	return nil
 }
 
-// suspects are the zombies that the last ReapAdopted saw.
+// suspects are the zombies that the last ReapAdopted has seen.
 var suspects struct {
 	mu   sync.Mutex
 	seen map[Process]bool
 }
 
-// ReapAdopted reaps orphans that have ended since they became ours, each by its own number,
-// and returns how many. It never waits for "any child", which would steal the exit status
-// of a process that os/exec waits for; and since an orphan cannot be told from such a
-// process, it reaps only children that were dead at the previous call too. So call it
-// seconds apart, such as every 30 s.
+// ReapAdopted reaps the orphans that have ended since this process adopted them, each by
+// its number, and returns how many. It never waits for "any child", which would steal the
+// exit status of a process that os/exec waits for. Since an orphan cannot be distinguished
+// from such a process, it reaps only children that were already dead at the previous call.
+// So call it seconds apart, such as every 30 s.
 func ReapAdopted() int {
 	suspects.mu.Lock()
 	defer suspects.mu.Unlock()

@@ -11,8 +11,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// An orphan that ended is reaped, and a process that os/exec waits for keeps its
-// exit status.
+// ReapAdopted reaps an orphan that has ended, and leaves its exit status to a process that
+// os/exec waits for.
 func TestReapAdopted(t *testing.T) {
 	own := exec.Command("sh", "-c", "exit 5")
 	own.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -27,7 +27,7 @@ func TestReapAdopted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The first look reaps nothing: a goroutine that waits gets the status.
+	// The first call reaps nothing, so that a waiting goroutine gets the status.
 	if n := runner.ReapAdopted(); n != 0 {
 		t.Errorf("the first ReapAdopted reaped %d", n)
 	}
@@ -40,15 +40,15 @@ func TestReapAdopted(t *testing.T) {
 		if time.Now().After(deadline) {
 			t.Fatalf("the orphan %d was not reaped", orphan)
 		}
-		time.Sleep(2 * time.Millisecond) // between two looks, bounded by the deadline
+		time.Sleep(2 * time.Millisecond) // between two checks, bounded by the deadline
 	}
 	if reaped == 0 {
 		t.Error("ReapAdopted says that it reaped nothing")
 	}
 }
 
-// EndAdopted ends processes that a turn left behind, also those without a mark, those that
-// ignore SIGTERM and their children, but not a process that os/exec waits for.
+// EndAdopted ends processes that a turn left behind, including those without a mark and
+// those that ignore SIGTERM, and their children, but not a process that os/exec waits for.
 func TestEndAdopted(t *testing.T) {
 	own := exec.Command("sleep", "600") // in our own process group
 	if err := own.Start(); err != nil {

@@ -10,7 +10,7 @@ import (
 
 var (
 	resetEpoch = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\|(\d{10})\b`) })
-	// An optional day, a time on the clock, an optional zone.
+	// The pattern is an optional day, a time of day, and an optional zone.
 	resetClock = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?i)\b(?:resets?(?: at| on)?|try again at) (?:([a-z]{3,9}) (\d{1,2})(?:,| at)? (?:at )?)?(\d{1,2})(?::(\d{2}))? ?(am|pm)?(?: \(([^)]+)\))?`)
 	})
@@ -19,8 +19,8 @@ var (
 	})
 )
 
-// ResetTime reads from the text of a limit when it ends; zero when the text does not say. A
-// time on the clock is the next one after now.
+// ResetTime reads from the text of a limit when the limit ends; zero if the text does not
+// say. A time of day means its next occurrence after now.
 func ResetTime(text string, now time.Time) time.Time {
 	if m := resetEpoch().FindStringSubmatch(text); m != nil {
 		seconds, _ := strconv.ParseInt(m[1], 10, 64)
@@ -65,7 +65,7 @@ func ResetTime(text string, now time.Time) time.Time {
 	}
 	at := time.Date(local.Year(), month, number(m[2]), hour, minute, 0, 0, zone)
 	if now.Sub(at) > 24*time.Hour {
-		at = at.AddDate(1, 0, 0) // in January it means the coming one
+		at = at.AddDate(1, 0, 0) // a date that has passed is one of next year
 	}
 	return at
 }
@@ -79,7 +79,7 @@ func monthOf(name string) (time.Month, bool) {
 	return 0, false
 }
 
-// number reads what a pattern has found to be digits; "" is 0.
+// number converts digits that a pattern has found; "" is 0.
 func number(digits string) int {
 	n, _ := strconv.Atoi(digits)
 	return n

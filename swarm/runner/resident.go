@@ -7,8 +7,8 @@ import (
 )
 
 // A Resident is a [Backend] whose client can stay for the next turn: the next prompt goes
-// to the same process, which continues the same session and the same file. Turns stay
-// separate: each has its own UUID, record and outcome.
+// to the same process, which continues the same session and the same output file. Turns
+// stay separate: each has its own UUID, record and outcome.
 //
 //	        Serve(t, nil)              Serve(t, warm)
 //	start ───── turn ───── result ─┬─ next prompt ─ turn ─ result ─┬─ …
@@ -17,28 +17,29 @@ import (
 type Resident interface {
 	Backend
 
-	// Serve is Run with a client that stays where it can. With warm nil it starts a client.
-	// Otherwise it sends the prompt to warm, which the caller must not use any more, and
-	// t.Client, t.From, Stdout and Stderr are those of warm; t.Started is called before the
-	// prompt is sent, as always. When warm has died, dies or is silent before it has taken
-	// the prompt, the outcome is [ClientGone].
+	// Serve is like Run, but its client stays if it can. If warm is nil, Serve starts a
+	// client. Otherwise it sends the prompt to warm, which the caller must no longer use,
+	// and t.Client, t.From, Stdout and Stderr are those of warm; t.Started is called before
+	// the prompt is sent, as always. When warm has died, dies or is silent before it has
+	// taken the prompt, the outcome is [ClientGone].
 	//
 	// The returned Warm is nil when all processes of the turn have ended, as after Run. The
 	// client stays only after a turn that is [Done], has not compacted its context, has
 	// left no background work that the client watches, and has kept its session; then the
 	// outcome has the facts known at the turn's result, and Exit is zero. Processes that
-	// the turn left behind run as long as the client.
+	// the turn left behind run until the client ends.
 	Serve(ctx context.Context, t Turn, warm Warm) (Outcome, Warm)
 }
 
 // A Warm is a client between two turns. It belongs to one goroutine at a time,
 // which gives it to the next Serve or closes it.
 type Warm interface {
-	// Process names the client.
+	// Process returns the client's process.
 	Process() Process
-	// Exited is closed when it has ended. Close must be called anyway.
+	// Exited returns a channel that is closed when the client has ended. Close must be
+	// called anyway.
 	Exited() <-chan struct{}
-	// Place is where the next turn begins.
+	// Place returns where the next turn begins.
 	Place() Place
 	// Stirs reports whether the client has begun work by itself since its turn ended. No
 	// message asked for that work, so the caller has to close the client.

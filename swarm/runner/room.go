@@ -5,23 +5,23 @@ import (
 	"os"
 )
 
-// roomAhead is the disk space, in bytes, that is reserved after a client's output so far.
+// roomAhead is the disk space, in bytes, that is reserved for a client's further output.
 // When only roomLow of it is left, more is reserved.
 const (
 	roomAhead = 1 << 20
 	roomLow   = roomAhead / 2
 )
 
-// A Room is reserved disk space for a client's output. A client whose output cannot be
-// written does not notice: its words and its result are lost, and it waits without end. So
-// no turn begins without room, and while one runs the room is larger than the output of a
-// client between two looks.
+// A Room is reserved disk space for a client's output. A client does not notice that its
+// output cannot be written: its words and its result are lost, and it waits forever. So no
+// turn begins without room, and the room of a running turn is larger than the output of a
+// client between two checks.
 //
 // The zero value has no room yet. On a file system that cannot reserve space it does
 // nothing. It belongs to one goroutine.
 type Room struct{ end int64 }
 
-// Keep makes sure that there is room in the file at path, which has this size.
+// Keep makes sure that there is room after the first size bytes of the file at path.
 func (r *Room) Keep(path string, size int64) error {
 	if size+roomLow <= r.end {
 		return nil

@@ -7,7 +7,7 @@ import (
 )
 
 // setAside reserves n bytes of the disk after the first size bytes of f. The file's size
-// stays, and appended bytes use the space.
+// stays the same, and appended bytes use the space.
 func setAside(f *os.File, size, n int64) error {
 	for {
 		switch err := unix.Fallocate(int(f.Fd()), unix.FALLOC_FL_KEEP_SIZE, size, n); err {

@@ -5,7 +5,7 @@ package runner
 // comes after the last tool call the client begins another turn, right after this one.
 //
 // The line with which the client repeats the message shows that it has read the message,
-// and a good result after that shows that the message is done.
+// and a good result after that shows that the message has been processed.
 
 // A Steer is one message for a running turn.
 type Steer struct {
@@ -16,9 +16,9 @@ type Steer struct {
 // Steering brings messages to a running turn. Only the goroutine of Run uses it, so Next
 // may use everything that belongs to the caller's goroutine.
 type Steering struct {
-	// Wake gets a value when there may be a message; reading it uses it up.
+	// Wake receives a value when there may be a message.
 	Wake <-chan struct{}
-	// Next returns the next message, once: from then on the backend has it. It is called
-	// only while the client can read a message.
+	// Next returns each message once: from then on the backend is responsible for it. Next
+	// is called only while the client can read a message.
 	Next func() (Steer, bool)
 }

@@ -7,23 +7,23 @@ import (
 )
 
 // A Tail reads a file that another process is still writing. It is an [io.Reader] that
-// returns [io.EOF] only when the writer has ended and all its output is read. It is not
-// safe for several goroutines.
+// returns [io.EOF] only when the writer has ended and all its output has been read. It is
+// not safe for several goroutines.
 type Tail struct {
 	file *os.File
 	wait func() bool
-	last bool // the writer was gone before the coming read
+	last bool // the writer has ended: the next read is the last
 }
 
-// NewTail reads file from its present offset. At the present end of the file it calls wait,
-// which returns when the file may have grown, and reports whether the writer may still write.
-// The caller closes file.
+// NewTail reads file from its current offset. At the current end of the file it calls wait,
+// which returns when the file may have grown, and reports whether the writer may still
+// write. The caller closes file.
 func NewTail(file *os.File, wait func() (writing bool)) *Tail {
 	return &Tail{file: file, wait: wait}
 }
 
-// Read reads the bytes that are there, or waits for more. When the file was made shorter,
-// it continues at the new end.
+// Read reads the available bytes, or waits for more. If the file has become shorter, it
+// continues at the new end.
 func (t *Tail) Read(p []byte) (int, error) {
 	for {
 		n, err := t.file.Read(p)
@@ -34,8 +34,8 @@ func (t *Tail) Read(p []byte) (int, error) {
 			return 0, err
 		}
 		if t.last {
-			// All output of the writer is read: the file was read to its end after the
-			// writer's end.
+			// All output has been read: the file was read to its end after the writer had
+			// ended.
 			return 0, io.EOF
 		}
 		if err := t.back(); err != nil {
@@ -45,8 +45,8 @@ func (t *Tail) Read(p []byte) (int, error) {
 	}
 }
 
-// back moves the offset to the end of a file that has become shorter; reading beyond the
-// end would wait without end.
+// back moves the offset to the end of a file that has become shorter; a read beyond the end
+// would wait forever.
 func (t *Tail) back() error {
 	info, err := t.file.Stat()
 	if err != nil {

@@ -11,7 +11,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// A Tail reads everything, also bytes from between the last look and the writer's end.
+// A Tail reads everything, including bytes written between the last check and the writer's
+// end.
 func TestTail(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "out")
 	w, err := os.Create(path)
@@ -40,7 +41,7 @@ func TestTail(t *testing.T) {
 	}
 }
 
-// After a file was cut, reading continues at its new end.
+// After a file has been cut, reading continues at its new end.
 func TestTailOfACutFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "out")
 	if err := os.WriteFile(path, []byte("a long beginning"), 0o600); err != nil {

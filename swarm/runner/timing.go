@@ -2,21 +2,21 @@ package runner
 
 import "time"
 
-// Timing holds the waits of a backend. The zero value means the numbers below; a test
-// shortens them.
+// Timing holds the waits of a backend. Each zero means the number in its comment; tests use
+// shorter times.
 type Timing struct {
 	Interrupt    time.Duration // from SIGINT to SIGTERM; 10 s
 	Terminate    time.Duration // from SIGTERM to SIGKILL; 5 s
 	Close        time.Duration // from the closing of standard input after the result to the killing of the group; 10 s
-	PromptNotRun time.Duration // from an acknowledgement without further events to giving the prompt up; 10 s
+	PromptNotRun time.Duration // from an acknowledgement without further events to giving up the prompt; 10 s
 	Steer        time.Duration // from the result to the acknowledgement of a message that came too late for it; 2 s
-	Connect      time.Duration // from the start of a client to the connection of its tools, at the most; 2 min
+	Connect      time.Duration // longest time from the start of a client to the connection of its tools; 2 min
 	Leftovers    time.Duration // from SIGTERM to SIGKILL for processes that outlived their client; 1 s
-	Poll         time.Duration // longest time between two looks at a file without a wake; 100 ms
+	Poll         time.Duration // longest time between two checks of a file without a wake; 100 ms
 	Sample       time.Duration // time over which the use of the processor is measured; 2 s
 }
 
-// Or returns t, with the numbers of other where t has zeros.
+// Or returns t with its zeros replaced by the numbers of other.
 func (t Timing) Or(other Timing) Timing {
 	pick := func(d *time.Duration, or time.Duration) {
 		if *d == 0 {
@@ -35,7 +35,7 @@ func (t Timing) Or(other Timing) Timing {
 	return t
 }
 
-// DefaultTiming has the numbers that the zero Timing means.
+// DefaultTiming returns the numbers that the zero Timing means.
 func DefaultTiming() Timing {
 	return Timing{
 		Interrupt:    10 * time.Second,

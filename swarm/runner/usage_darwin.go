@@ -14,7 +14,7 @@ func UsageOf(mark string) Usage {
 	return tellUsage(numbers)
 }
 
-// Usage is the use of exactly this process; zero when it does not run.
+// Usage returns the usage of exactly this process; zero if it is not running.
 func (p Process) Usage() Usage {
 	if !p.Alive() {
 		return Usage{}
@@ -22,14 +22,14 @@ func (p Process) Usage() Usage {
 	return tellUsage([]string{strconv.Itoa(p.PID)})
 }
 
-// tellUsage asks ps: the kernel tells the times only to privileged programs. They do not
-// include children that were waited for.
+// tellUsage asks ps: the kernel reveals the times only to privileged programs. The times do
+// not include children that were waited for.
 func tellUsage(pids []string) Usage {
 	var u Usage
 	if len(pids) == 0 {
 		return u
 	}
-	// ps exits 1 when one of them has ended meanwhile; the others are listed.
+	// ps exits with status 1 if one of the processes has ended; it still lists the others.
 	out, _ := exec.Command("/bin/ps", "-o", "rss=,time=", "-p", strings.Join(pids, ",")).Output()
 	for line := range strings.Lines(string(out)) {
 		if f := strings.Fields(line); len(f) == 2 {
@@ -42,7 +42,7 @@ func tellUsage(pids []string) Usage {
 
 // wantsCPU asks ps, which knows the state of the process as a whole.
 func wantsCPU(pid int) bool {
-	out, _ := exec.Command("/bin/ps", "-o", "state=", "-p", strconv.Itoa(pid)).Output() // none where it has ended
+	out, _ := exec.Command("/bin/ps", "-o", "state=", "-p", strconv.Itoa(pid)).Output() // empty if it has ended
 	return strings.HasPrefix(strings.TrimSpace(string(out)), "R")
 }
 

@@ -14,7 +14,7 @@ func UsageOf(mark string) Usage {
 	return u
 }
 
-// Usage is the use of exactly this process; zero when it does not run.
+// Usage returns the usage of exactly this process; zero if it is not running.
 func (p Process) Usage() Usage {
 	var u Usage
 	if s, err := stat(p.PID); err == nil && s.start == p.Start && !s.dead {
@@ -26,7 +26,7 @@ func (p Process) Usage() Usage {
 // wantsCPU looks at the state of each thread, see proc(5): the state of a process is only
 // that of its first thread.
 func wantsCPU(pid int) bool {
-	threads, _ := filepath.Glob("/proc/" + strconv.Itoa(pid) + "/task/*/stat") // the pattern is a good one
+	threads, _ := filepath.Glob("/proc/" + strconv.Itoa(pid) + "/task/*/stat") // the pattern is valid
 	for _, path := range threads {
 		data, err := os.ReadFile(path)
 		if err != nil {

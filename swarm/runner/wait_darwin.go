@@ -5,7 +5,7 @@ import (
 	"unsafe"
 )
 
-// From sys/wait.h; x/sys has no wrapper of waitid for this system.
+// These numbers are from sys/wait.h; x/sys has no wrapper of waitid for this system.
 const (
 	pPID    = 1
 	wExited = 0x4
@@ -14,7 +14,7 @@ const (
 
 // awaitExit blocks until our child pid has ended, and leaves it unreaped.
 func awaitExit(pid int) {
-	var info [16]uint64 // a siginfo_t, which has 104 bytes; its content is of no use here
+	var info [16]uint64 // a siginfo_t, which has 104 bytes; its content is not needed
 	for {
 		_, _, errno := syscall.Syscall6(syscall.SYS_WAITID, pPID, uintptr(pid), uintptr(unsafe.Pointer(&info)), wExited|wNoWait, 0, 0)
 		if errno != syscall.EINTR {

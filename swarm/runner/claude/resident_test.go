@@ -56,7 +56,7 @@ func eventually(t *testing.T, what string, ok func() bool) {
 		if time.Now().After(deadline) {
 			t.Fatalf("never happened: %s", what)
 		}
-		time.Sleep(5 * time.Millisecond) // between two looks, bounded by the deadline
+		time.Sleep(5 * time.Millisecond) // between two checks, bounded by the deadline
 	}
 }
 
