@@ -81,7 +81,6 @@ enabled = false
 				"options": object{"baseURL": url + "/v1", "apiKey": "dummy"},
 				"models":  object{Model: object{"name": "stub", "tool_call": true, "limit": object{"context": 128000, "output": 8000}}},
 			}},
-			"permission": object{"bash": "ask", "edit": "ask"},
 		})
 	},
 	"copilot": func(h *Home, url string) error {

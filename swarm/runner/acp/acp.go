@@ -265,7 +265,10 @@ func (e *exchange) filled(text string) string {
 func (e *exchange) environment() []string {
 	add := map[string]string{}
 	for name, value := range e.client.Env {
-		add[name] = e.filled(value)
+		isSet := slices.ContainsFunc(e.turn.Env, func(entry string) bool { return strings.HasPrefix(entry, name+"=") })
+		if !isSet || strings.Contains(value, "{servers}") {
+			add[name] = e.filled(value)
+		}
 	}
 	if e.client.ModeVar != "" && e.turn.Spec.PermissionMode != "" {
 		add[e.client.ModeVar] = e.turn.Spec.PermissionMode

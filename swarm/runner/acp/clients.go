@@ -39,13 +39,17 @@ func openCode() *Client {
 	return row(runner.Kind{
 		Name: "opencode", Title: "OpenCode", Command: []string{"opencode", "acp"}, Install: "npm install -g opencode-ai",
 		Modes: []string{"build", "plan"}, Mode: "build", Look: "plan",
-		Asking: "only for what the key permission of opencode.json says",
+		Asking: "before each tool that runs a command, changes a file or fetches a page",
 		Login: runner.Login{
 			Home: ".local/share/opencode", File: "auth.json", Try: "opencode auth login; or the variable of your provider's key",
 			Keys: []string{"ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "OPENROUTER_API_KEY"},
 			Vars: []string{"HOME", "OPENCODE_CONFIG", "OPENCODE_CONFIG_CONTENT", "ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "OPENROUTER_API_KEY"},
 		},
-	}, Client{Tested: "1.18.33", Silence: longestRetry})
+	}, Client{
+		Tested: "1.18.33", Silence: longestRetry,
+		// Else it asks only for what a person's opencode.json lists, and runs commands unasked.
+		Env: map[string]string{"OPENCODE_PERMISSION": `{"bash":"ask","edit":"ask","webfetch":"ask"}`},
+	})
 }
 
 // copilot is GitHub's copilot. It refuses MCP servers that are programs where session/new
