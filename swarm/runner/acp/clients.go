@@ -67,7 +67,7 @@ func copilot() *Client {
 		Tested:  "1.0.102",
 		Args:    []string{"--no-auto-update", "--additional-mcp-config", "@{servers}", "--allow-tool=" + runner.ToolServer},
 		Servers: inFile, ModelVar: "COPILOT_MODEL",
-		Notes:  []string{"Info: Request failed due to ", "Info: Response was interrupted "},
+		Notes:  []string{"Info: Request failed due to ", "Info: Response was interrupted ", "Info: Operation cancelled by user"},
 		Errors: []string{`^Error: (\d{3})?`},
 	})
 }
