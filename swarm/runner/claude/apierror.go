@@ -11,7 +11,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/follow"
 )
 
-// Error results belong to three classes:
+// Error results fall into three classes:
 //
 //	account and service   Limited: the message waits, nothing is counted
 //	set-up                Refused: the agent stops until a person has changed something
@@ -31,8 +31,8 @@ const (
 	codeHistory      = "tool_history_mismatch"
 )
 
-// Hints of the account and service class. Different troubles of a service that is
-// away share one: the lead hears of each hint once.
+// These are hints for the account and service class. Different failures of an unavailable
+// service share one hint, since the lead gets each hint once.
 const (
 	hintAway     = "nothing has to be done; if it lasts, look at the network, at ANTHROPIC_BASE_URL if it is set, and at https://status.claude.com"
 	hintWait     = "nothing has to be done"
@@ -56,7 +56,7 @@ func (e evidence) failure() apiFailure {
 	}
 }
 
-// errorResult judges a result that says that it is an error.
+// errorResult returns the verdict on a result that says that it is an error.
 func (e evidence) errorResult() follow.Verdict {
 	f := e.failure()
 	text := firstOf(f.text, e.words, "the client says that it failed ("+e.own.Subtype+")")
@@ -83,7 +83,7 @@ func (e evidence) errorResult() follow.Verdict {
 	return follow.Verdict{End: runner.Failed, Reason: text, Hint: e.look()}
 }
 
-// accountOrSetUp judges errors that the message did not cause.
+// accountOrSetUp returns the verdict on an error that the message did not cause.
 func (e evidence) accountOrSetUp(f apiFailure, text string) (follow.Verdict, bool) {
 	switch {
 	case f.code == codeUsageLimit || f.status == http.StatusTooManyRequests || f.problem == "rate_limit" || isLimitText(f.text):
@@ -103,7 +103,7 @@ func (e evidence) accountOrSetUp(f apiFailure, text string) (follow.Verdict, boo
 	case f.status == http.StatusForbidden || f.problem == "oauth_org_not_allowed":
 		return e.forbidden(text), true
 	case f.problem == "authentication_failed" || f.status == 0 && contains(f.text, "please run /login"):
-		return e.refusedKey(text), true // no request was made: there is neither key nor login
+		return e.refusedKey(text), true // no request was sent: there is neither key nor login
 	case f.status == http.StatusRequestTimeout || f.status == http.StatusConflict || f.status >= 500,
 		f.problem == "server_error" && f.status == 0, f.kind == "overloaded_error" || f.problem == "overloaded":
 		return limited(text, hintAway), true
@@ -113,8 +113,8 @@ func (e evidence) accountOrSetUp(f apiFailure, text string) (follow.Verdict, boo
 	return follow.Verdict{}, false
 }
 
-// isAwayText recognizes a service that is away by the words of a client without a field for
-// it: 2.1.197, or an answer that is not from the API.
+// isAwayText recognizes an unavailable service by its text, for clients without a field for
+// it (2.1.197) and for answers that are not from the API.
 func isAwayText(text string) bool {
 	for _, words := range []string{"unable to connect to api", "request timed out", "connection error", "overloaded", "malformed response"} {
 		if contains(text, words) {
@@ -124,7 +124,7 @@ func isAwayText(text string) bool {
 	return false
 }
 
-// messageHint says what to do about a message that the API cannot take.
+// messageHint returns what to do about a message that the API does not accept.
 func (e evidence) messageHint(f apiFailure) (string, bool) {
 	switch {
 	case contains(f.text, "prompt is too long"):
@@ -146,15 +146,15 @@ func (e evidence) messageHint(f apiFailure) (string, bool) {
 	return "", false
 }
 
-// limited is the verdict on a turn that failed because of the account or the service.
+// limited returns the verdict on a turn that failed because of the account or the service.
 // Neither the message nor the agent is the cause.
 func limited(text, hint string) follow.Verdict {
 	return follow.Verdict{End: runner.Limited, Reason: text, Hint: hint}
 }
 
-// usageLimit tells a usage limit, which has an end, from a service that throttles
-// for a moment. The client's rate limit event names the end of the account's window
-// in both cases.
+// usageLimit distinguishes a usage limit, which ends at a known time, from a service that
+// throttles for a moment. The client's rate limit event names the end of the account's
+// window in both cases.
 func (e evidence) usageLimit(f apiFailure, text string) follow.Verdict {
 	v := limited(text, hintWait)
 	switch {
@@ -169,8 +169,8 @@ func (e evidence) usageLimit(f apiFailure, text string) follow.Verdict {
 	return v
 }
 
-// refusedByAPI judges a turn whose client still asks again after the API refused
-// its key or login.
+// refusedByAPI returns the verdict on a turn whose client still retries after the API has
+// refused its key or login.
 func (e evidence) refusedByAPI(status int) follow.Verdict {
 	switch {
 	case status == http.StatusForbidden:
@@ -201,8 +201,8 @@ func (e evidence) refusedKey(text string) follow.Verdict {
 		Hint: "log in with claude /login, or set ANTHROPIC_API_KEY in env: of agent " + e.turn.Agent}
 }
 
-// keyed tells whether the client works with a key or a fixed token, not a login. The
-// init line says none for ANTHROPIC_AUTH_TOKEN, for logins and without any of them.
+// keyed reports whether the client works with a key or a fixed token, not a login. The init
+// line says "none" for ANTHROPIC_AUTH_TOKEN, for logins and without either.
 func (e evidence) keyed() bool {
 	if e.source != "" && e.source != "none" {
 		return true

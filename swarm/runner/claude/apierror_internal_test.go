@@ -23,7 +23,7 @@ var errorRows = map[string]struct {
 	hint  string
 	reset bool // the end of the limit is known
 }{
-	// Account and service.
+	// The account or the service is the cause.
 	"401-login":      {runner.Limited, "log in with claude /login", false},
 	"401-expired":    {runner.Limited, "log in with claude /login", false},
 	"402":            {runner.Limited, hintPay, false},
@@ -52,17 +52,17 @@ var errorRows = map[string]struct {
 	"no-route":       {runner.Limited, hintAway, false},
 	"reset":          {runner.Limited, hintAway, false},
 	"closed":         {runner.Limited, hintAway, false},
-	"tls-to-plain":   {runner.Limited, "ANTHROPIC_BASE_URL", false}, // for 2.1.197 an error of the certificate
+	"tls-to-plain":   {runner.Limited, "ANTHROPIC_BASE_URL", false}, // 2.1.197 reports a certificate error
 	"tls-untrusted":  {runner.Limited, hintTrustTLS, false},
 	"timeout":        {runner.Limited, hintAway, false},
-	// Set-up.
+	// The set-up is the cause.
 	"401-key":       {runner.Refused, "set ANTHROPIC_API_KEY", false},
-	"401-key-again": {runner.Refused, "set ANTHROPIC_API_KEY", false}, // ended by us while it asks again
+	"401-key-again": {runner.Refused, "set ANTHROPIC_API_KEY", false}, // ended by us while it retries
 	"401-token":     {runner.Refused, "set ANTHROPIC_API_KEY", false},
 	"404":           {runner.Refused, "set model:", false},
 	"no-login":      {runner.Refused, "log in with claude /login", false},
 	"org-disabled":  {runner.Refused, "set ANTHROPIC_API_KEY", false},
-	// The message.
+	// The message is the cause.
 	"400":      {runner.Failed, "logs coder", false},
 	"413":      {runner.Failed, "fewer or smaller files", false},
 	"too-long": {runner.Failed, "compact_window", false},
@@ -73,7 +73,8 @@ var errorRows = map[string]struct {
 	"refusal":  {runner.Failed, "refuses this text", false},
 }
 
-// Every way to be refused is judged by what the oldest and the newest client print.
+// TestRecordedErrors checks the verdict on each error, with the recordings of the oldest
+// and the newest client.
 func TestRecordedErrors(t *testing.T) {
 	for _, version := range []string{Oldest, Newest} {
 		dir := filepath.Join("..", "..", "..", "testdata", "errors", version)
@@ -99,8 +100,8 @@ func TestRecordedErrors(t *testing.T) {
 	}
 }
 
-// judgeRecorded judges what a client printed in a turn. resets is when the recorded
-// limit ends, by the event that tells so.
+// judgeRecorded returns the verdict on a client's output of one turn. resets is the end of
+// the limit according to the recorded event.
 func judgeRecorded(t *testing.T, name string, data []byte) (v follow.Verdict, resets time.Time) {
 	t.Helper()
 	turn := runner.Turn{Agent: "coder", UUID: "u", Session: runner.Session{ID: "s-1"}}
@@ -109,7 +110,7 @@ func judgeRecorded(t *testing.T, name string, data []byte) (v follow.Verdict, re
 	}
 	r := new(backend).newFollower(t.Context(), turn)
 	r.followed = true
-	refused := 0 // the status of the last refusal that the client asked again after
+	refused := 0 // the status of the last refusal that the client retried
 	dec := streamjson.NewDecoder(bytes.NewReader(data), 0)
 	for {
 		ev, err := dec.Next()
@@ -127,13 +128,14 @@ func judgeRecorded(t *testing.T, name string, data []byte) (v follow.Verdict, re
 	e := r.evidence()
 	e.exit.ExitCode = 1
 	e.followed, e.now = false, time.Date(2026, 11, 22, 6, 0, 0, 0, time.UTC)
-	if r.seen.refusals >= 2 { // then we end the client, and that is the cause
+	if r.seen.refusals >= 2 { // we end the client then, so that is the cause
 		return e.refusedByAPI(refused), time.Time{}
 	}
 	return judge(e), r.seen.resetAt
 }
 
-// Errors that no client was seen to print, and errors whose field contradicts the text.
+// The cases are errors that no recorded client has printed, and errors whose field
+// contradicts the text.
 func TestErrorFieldsBeforeTexts(t *testing.T) {
 	for name, c := range map[string]struct {
 		own     streamjson.Result

@@ -12,8 +12,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// builtIn are the tools of the client that may need a permission, of this
-// version and earlier ones; a name that it does not know does no harm.
+// builtIn are the tools of this and earlier versions of the client that may need a
+// permission; a name that the client does not know does no harm.
 var builtIn = []string{
 	"Agent", "Bash", "BashOutput", "Edit", "EnterWorktree", "ExitWorktree",
 	"Glob", "Grep", "KillShell", "LS", "MultiEdit", "NotebookEdit", "Read", "ReportFindings",
@@ -22,13 +22,13 @@ var builtIn = []string{
 }
 
 // never are the tools that no agent gets, even if they are allowed. AskUserQuestion would
-// never get an answer. The others find and reach every session of the same user, past the
-// mailboxes and their rules; version 2.1.330 asks for no permission.
+// never get an answer. The others find and reach every session of the same user and so
+// bypass the mailboxes and their rules; version 2.1.330 asks for no permission.
 var never = []string{"AskUserQuestion", "ListAgents", "SendMessage"}
 
-// behind are the tools by which a client begins work that no message asked for: at a time,
-// at an event, or in other sessions. They are for agents with [runner.Spec.Background], and
-// for agents whose list names them.
+// behind are the tools with which a client begins work that no message asked for: at a
+// time, at an event, or in other sessions. They are for agents with
+// [runner.Spec.Background], and for agents whose list names them.
 var behind = []string{"CronCreate", "CronDelete", "CronList", "Monitor", "ScheduleWakeup", "TeamCreate", "TeamDelete"}
 
 // mail are the commands that every agent may run.
@@ -44,13 +44,13 @@ func command(t runner.Turn) []string {
 	return slices.Clone(t.Spec.Command)
 }
 
-// arguments are the flags of a turn.
+// arguments returns the flags of a turn.
 func arguments(t runner.Turn) []string {
 	s := t.Spec
 	args := []string{
 		"-p", "--input-format", "stream-json", "--output-format", "stream-json",
 		"--verbose", "--replay-user-messages",
-		"--strict-mcp-config", // else the project's .mcp.json is started, unasked
+		"--strict-mcp-config", // otherwise the client starts the servers of the project's .mcp.json without asking
 	}
 	switch t.Session.How {
 	case runner.Resume:
@@ -88,7 +88,7 @@ func arguments(t runner.Turn) []string {
 	return append(args, disallowed(s)...)
 }
 
-// disallowed are the tools that the agent lacks.
+// disallowed returns the tools that the agent must not have.
 func disallowed(s runner.Spec) []string {
 	tools := slices.Clone(never)
 	if !s.Background {
@@ -104,7 +104,7 @@ func disallowed(s runner.Spec) []string {
 	return tools
 }
 
-// names reports whether a list of rules, as in Bash(git diff:*), has one for the tool.
+// names reports whether a list of rules, such as Bash(git diff:*), has one for the tool.
 func names(rules []string, tool string) bool {
 	return slices.ContainsFunc(rules, func(rule string) bool {
 		name, _, _ := strings.Cut(rule, "(")
@@ -124,7 +124,7 @@ func allowed(s runner.Spec) []string {
 	case s.AllowedTools != nil:
 		return append(slices.Clone(*s.AllowedTools), mail...)
 	case s.PermissionMode == modePlan:
-		return mail // Bash in a list is allowed in plan, too, whatever it does
+		return mail // a list with Bash would allow every command, even in plan
 	}
 	if s.Background {
 		return slices.Concat(builtIn, behind, mail, furtherTools(s))
@@ -132,8 +132,8 @@ func allowed(s runner.Spec) []string {
 	return slices.Concat(builtIn, mail, furtherTools(s))
 }
 
-// thinking translates the setting: to a word for --effort, or to a number of
-// tokens for the environment.
+// thinking translates the setting into a word for --effort, or into a number of tokens for
+// the environment.
 func thinking(setting string) (effort, tokens string) {
 	if setting == "off" {
 		return "", "0"
@@ -144,11 +144,11 @@ func thinking(setting string) (effort, tokens string) {
 	return setting, ""
 }
 
-// maxRetries bounds how often the client asks the API again by itself. It is what
-// version 2.1.197 does unasked: three minutes, enough for an overload that passes.
+// maxRetries bounds how often the client retries a request to the API. It is the default of
+// version 2.1.197: three minutes, enough for a short overload.
 const maxRetries = "CLAUDE_CODE_MAX_RETRIES=10"
 
-// noBackground has a tool call wait for its command or sub-agent. Version 2.1.330 would
+// noBackground makes a tool call wait for its command or sub-agent. Version 2.1.330 would
 // run sub-agents in the background.
 const noBackground = "CLAUDE_CODE_DISABLE_BACKGROUND_TASKS=1"
 
@@ -172,11 +172,11 @@ func environment(t runner.Turn) []string {
 	return env
 }
 
-// hookTimeout is how long, in seconds, the client waits for our hook, which
-// reads one file. The turn goes on without it.
+// hookTimeout is how long, in seconds, the client waits for our hook, which reads one file.
+// The turn continues without it.
 const hookTimeout = 20
 
-// settings are the options that have no flag.
+// settings returns the options that have no flag.
 func settings(t runner.Turn) []byte {
 	type hook struct {
 		Type    string `json:"type"`
@@ -197,12 +197,12 @@ func settings(t runner.Turn) []byte {
 		Permissions         *permissions         `json:"permissions,omitempty"`
 	}
 	// Without a rule the client (2.1.197 and 2.1.330) lets an agent read everything below
-	// its working folder, also by cat with no Bash on its list.
+	// its working folder, even with cat and without Bash in its list.
 	if t.Private != "" {
 		s.Permissions = &permissions{Deny: []string{"Read(/" + t.Private + "/**)"}}
 	}
 	s.AutoCompactWindow = t.Spec.CompactWindow
-	s.CrossSessionInbound = "refuse" // what other sessions of this user send is dropped; the mailbox is the way in
+	s.CrossSessionInbound = "refuse" // messages from other sessions of this user are dropped; only the mailbox is open
 	if t.Hook != "" {
 		s.Hooks = map[string][]matcher{"SessionStart": {{Matcher: "compact", Hooks: []hook{{"command", t.Hook, hookTimeout}}}}}
 	}
@@ -213,7 +213,7 @@ func settings(t runner.Turn) []byte {
 	return append(data, '\n')
 }
 
-// writeFiles writes the files that the client reads.
+// writeFiles writes the files for the client.
 func writeFiles(t runner.Turn) error {
 	if t.Settings != "" {
 		if err := writeChanged(t.Settings, settings(t)); err != nil {
@@ -233,8 +233,8 @@ func writeFiles(t runner.Turn) error {
 	return nil
 }
 
-// writeChanged writes a file unless it has this content already. To read a small file takes
-// a tenth of the time that it takes to make one, and the client waits for it.
+// writeChanged writes a file unless it has this content already. Reading a small file takes
+// a tenth of the time of writing it, and the client waits for it.
 func writeChanged(path string, data []byte) error {
 	if old, err := os.ReadFile(path); err == nil && bytes.Equal(old, data) {
 		return nil
@@ -242,11 +242,11 @@ func writeChanged(path string, data []byte) error {
 	return os.WriteFile(path, data, 0o600)
 }
 
-// connectWaits are the variables that let the client wait for its MCP servers as long as
-// a proof does; those that env has already stay as they are. MCP_TIMEOUT (30 s, unless it
-// is set) is how long the client tries to connect to one server. Claude Code 2.1.330 keeps
-// its first prompt back as long as that, for any server; the second variable leaves it at
-// 30 s, so that a server of the person's that hangs costs no more than before.
+// connectWaits returns the variables that let the client wait for its MCP servers as long
+// as a proof does; it does not change variables that env already has. MCP_TIMEOUT (default
+// 30 s) is how long the client tries to connect to one server. Claude Code 2.1.330 also
+// holds back its first prompt for that time, for any server; the second variable keeps that
+// wait at 30 s, so that a hanging server of the user's costs no more than before.
 func connectWaits(env []string) []string {
 	var add []string
 	for _, e := range []string{

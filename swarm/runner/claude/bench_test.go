@@ -10,7 +10,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/claude"
 )
 
-// A turn of the stand-in, by os/exec with its output in a file, and by the
+// BenchmarkTurn runs the stand-in with os/exec and a file for its output, and with the
 // backend, which also decodes, judges and looks for leftovers.
 func BenchmarkTurn(b *testing.B) {
 	b.Run("floor/exec", func(b *testing.B) {

@@ -8,11 +8,10 @@ import (
 	"strings"
 )
 
-// tools knows the calls of the client's tools.
+// tools reads the calls of the client's tools.
 type tools struct{}
 
-// aboutKeys names, for the tools that are used most, the argument that says what a call
-// is about.
+// aboutKeys has, for the most common tools, the argument that says what a call is about.
 var aboutKeys = map[string]string{
 	"Bash":         "command",
 	"Read":         "file_path",
@@ -34,10 +33,10 @@ func (tools) About(tool string, input []byte) string {
 	return stringField(input, key)
 }
 
-// stringField is the field of that name in a JSON object; "" when there is none,
-// or it is not a string.
+// stringField returns the field of that name in a JSON object, or "" if there is none or it
+// is not a string.
 func stringField(input []byte, key string) string {
-	// It is nearly always the first one, and has no escapes.
+	// The field is nearly always the first one, and has no escapes.
 	if rest, ok := bytes.CutPrefix(input, []byte(`{"`+key+`":"`)); ok {
 		if end := bytes.IndexAny(rest, `"\\`); end >= 0 && rest[end] == '"' {
 			return string(rest[:end])
@@ -88,16 +87,16 @@ func (tools) Allow(tool string, input []byte) string {
 	return tool
 }
 
-// Programs whose first argument is what they do; allowing all of them would
-// allow far more than was asked for.
+// The first argument of these programs says what they do; an entry for the whole program
+// would allow far more than the denied call.
 var verbed = map[string]bool{
 	"git": true, "go": true, "npm": true, "yarn": true, "pnpm": true, "cargo": true,
 	"make": true, "docker": true, "kubectl": true, "pip": true, "claude-swarm": true,
 }
 
-// commandPrefix is the program of a simple command, with its verb where that
-// says what is done. It is "" for a command of several parts, since each part
-// would need a separate entry.
+// commandPrefix returns the program of a simple command, with its verb if that says what
+// the command does. It returns "" for a command of several parts, since each part would
+// need a separate entry.
 func commandPrefix(command string) string {
 	if strings.ContainsAny(command, ";&|<>()`$\n") {
 		return ""

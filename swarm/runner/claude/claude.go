@@ -27,10 +27,10 @@ type backend struct {
 	features features
 }
 
-// Kind is [Kind].
+// Kind returns the kind of [Kind].
 func (b *backend) Kind() *runner.Kind { return &kind }
 
-// CompactPrompt is the client's own command.
+// CompactPrompt returns the client's command for it.
 func (b *backend) CompactPrompt() string { return "/compact" }
 
 // Run starts the client and follows it to its end.
@@ -62,7 +62,7 @@ func (b *backend) begin(ctx context.Context, t runner.Turn, keep bool) (runner.O
 	return r.follow()
 }
 
-// Follow takes up a turn of an earlier daemon.
+// Follow continues a turn of an earlier daemon.
 func (b *backend) Follow(ctx context.Context, t runner.Turn, p runner.Process) runner.Outcome {
 	r := b.newFollower(ctx, t)
 	defer r.run.Close()
@@ -74,8 +74,8 @@ func (b *backend) Follow(ctx context.Context, t runner.Turn, p runner.Process) r
 	return out
 }
 
-// follow reads the client's output to its end, and makes sure that it ends; if the client
-// stays, to the result of the turn.
+// follow reads the client's output to its end, and makes sure that it ends. If the client
+// stays, it reads to the result of the turn.
 func (r *follower) follow() (runner.Outcome, runner.Warm) {
 	dec := streamjson.NewDecoder(r.run.Output(), 0)
 	var broken error
@@ -86,7 +86,7 @@ func (r *follower) follow() (runner.Outcome, runner.Warm) {
 		}
 	}
 	if !r.rests {
-		// Usually the client has ended. If its file cannot be read, it is ended here.
+		// Usually the client has ended. A client whose file cannot be read is ended here.
 		r.run.Finish()
 	}
 	o := r.run.Outcome(r.proven(r.judge()), broken)

@@ -6,73 +6,72 @@
 //	claude -p --input-format stream-json --output-format stream-json --verbose
 //	       --replay-user-messages --session-id|--resume UUID …
 //
-// Its standard input is a pipe of ours and carries the prompt as one line of
-// JSON. It stays open until the result and is closed then, so the client ends;
-// and since the pipe dies with the daemon, a client that outlives its daemon
-// ends by itself after this turn. Standard output and error are files that the
-// client writes itself, so it is never held up and nothing that it says is lost:
-// no turn begins without room on the disk for what it will print, and while it runs
-// there is a piece of it set aside in front (runner.Room; on Linux).
+// Its standard input is a pipe of ours and carries the prompt as one line of JSON. It stays
+// open until the result and is closed then, so the client ends. Since the pipe closes with
+// the daemon, a client that outlives its daemon ends by itself after this turn. The client
+// writes its standard output and error directly to files, so it never blocks and no output
+// is lost: no turn begins without room on the disk for its output, and space for more is
+// reserved while it runs (runner.Room; on Linux).
 //
-// Served as a [runner.Resident] it stays open longer: the next prompt is one more
-// line. A turn goes on in such a client only when the line that repeats its prompt
-// has come. That line comes with the first that the model says; 2.1.330 says at once
-// that it has the prompt (command_lifecycle), so it is not given up as silent before.
-// A client does not stay when something that it minds in the background may end later:
-// it would begin a separate turn for that. When it begins one anyway, as a separate timer can make it do,
-// it is said to stir.
+// Served as a [runner.Resident] it stays open longer: the next prompt is one more line. A
+// later turn in such a client counts only once the line that repeats its prompt has come.
+// That line comes with the first output of the model; 2.1.330 says at once that it has the
+// prompt (command_lifecycle), so it is not given up as silent before. A client does not
+// stay if work that it watches in the background may end later: it would begin another turn
+// at that time. If it begins one anyway, for example because of a timer, it stirs
+// (runner.Warm.Stirs).
 //
 // # What is passed
 //
-// The system text and the settings go by file, the prompt by standard input:
-// one argument holds at most 128 KiB, and a prompt may begin with a dash. A
-// session of 2.1.197 keeps neither permissions nor system text, so all of it is passed
-// every time. 2.1.330 keeps the system text of the first turn, unless
-// --system-prompt-snapshot off is passed; whether a client knows that flag its --help
-// says. Our tools have alwaysLoad, or the model of 2.1.330 would see their names alone.
+// The system text and the settings are passed in files, the prompt on standard input: one
+// argument has at most 128 KiB, and a prompt may begin with a dash. A session of 2.1.197
+// keeps neither permissions nor system text, so all of it is passed every time. 2.1.330
+// keeps the system text of the first turn, unless --system-prompt-snapshot off is passed;
+// the client's --help shows whether it knows that flag. Our tools have alwaysLoad; without
+// it the model of 2.1.330 would see only their names.
 //
-// Sessions of one user can reach each other in 2.1.330: the settings refuse what comes,
-// and the tools SendMessage and ListAgents are never there. Tools that begin work that no
-// message asked for (timers, Monitor, teams) and work in the background are off unless
-// Spec.Background allows them.
+// Sessions of one user can reach each other in 2.1.330: the settings refuse incoming
+// messages, and the tools SendMessage and ListAgents are always off. Tools that begin work
+// that no message asked for (timers, Monitor, teams) and work in the background are off
+// unless Spec.Background allows them.
 //
 // Permissions: claude-swarm send, reply, inbox and read are always allowed, and
-// AskUserQuestion, which nobody could answer, never. With a list of allowed
-// tools the permission mode is dontAsk, which denies the rest; the default mode
-// acceptEdits would let a reviewer write. (In dontAsk, too, the client permits
-// shell commands that it knows to read only, such as ls.) Without a list all
-// built-in tools are allowed. A mode plan or bypassPermissions that is written
-// in the configuration stays as it is, and plan allows nothing more by itself.
+// AskUserQuestion, which no person could answer, never. With a list of allowed tools the
+// permission mode is dontAsk, which denies the rest; the default mode acceptEdits would let
+// a reviewer write. (Even in dontAsk the client permits shell commands that it knows to be
+// read-only, such as ls.) Without a list all built-in tools are allowed. The modes plan and
+// bypassPermissions of the configuration are passed unchanged, and plan allows nothing
+// more.
 //
-// Thinking: "off" sets MAX_THINKING_TOKENS=0, a number sets it to that, another
+// Thinking: "off" sets MAX_THINKING_TOKENS=0, a number sets it to that number, any other
 // word is passed as --effort (low, medium, high, xhigh, max).
 //
 // # How a turn is judged
 //
-// The result that belongs to our prompt decides by its is_error, not the exit
-// status; a bad key is "success" in other fields, and a signal may exit 0. Its
-// place is behind the line that repeats our prompt. While a command or a sub-agent runs
-// in the background the turn goes on: the client begins turns by itself when one ends,
-// and their results add to the cost. Their words add to the text; after a sub-agent the
-// last ones take the place of what was said before, and the last result decides. Without
-// a result, what the client wrote on standard error decides.
+// The is_error of the result that belongs to our prompt decides, not the exit status; a bad
+// key is "success" in other fields, and a client ended by a signal may exit with 0. That
+// result comes after the line that repeats our prompt. While a command or a sub-agent runs
+// in the background the turn continues: the client begins turns by itself when one ends,
+// and their results add to the cost. Their words are added to the text; after a sub-agent
+// the last words replace the earlier ones, and the last result decides. Without a result,
+// the client's standard error decides.
 //
-// The cost is what the results say was spent since the last one. 2.1.197 does not say
-// that, and its cost is a difference: total_cost_usd adds up over the process. (In
-// 2.1.330 it goes on from the earlier processes of the session.) What a client that is
-// killed had spent since its last result is told by nobody.
+// The cost is what each result reports as spent since the previous one. 2.1.197 does not
+// report that, so its cost is a difference: total_cost_usd is a running total of the
+// process. (In 2.1.330 it includes earlier processes of the session.) The cost of a killed
+// client since its last result is unknown.
 //
-// An error result belongs to the account or the service (Limited), to the set-up
-// (Refused) or to the message (Failed). Fields decide: the HTTP status, the word on
-// the assistant line, since 2.1.330 also api_error and api_error_type; the text
-// decides only where the client has no field. A 401 is a wrong key where the init
-// line's apiKeySource names one, else a login that may be renewed. When a limit ends
-// is told by api_error_params, by a rate_limit_event, or by the text.
+// An error result belongs to the account or the service (Limited), to the set-up (Refused)
+// or to the message (Failed). Fields decide: the HTTP status, the word on the assistant
+// line, since 2.1.330 also api_error and api_error_type; the text decides only where the
+// client has no field. A 401 is a wrong key if the init line's apiKeySource names one, and
+// otherwise a login that may be renewed. The end of a limit comes from api_error_params,
+// from a rate_limit_event, or from the text.
 //
-// A turn that is ended for its time while the client asks the API again, and has had
-// no answer since, is the service's fault.
+// If a turn is ended by a time limit while the client retries a request without an answer,
+// the service is at fault.
 //
-// A refused key is retried by the client for three minutes; the turn is ended
-// at the second attempt. Other retries are the client's to make: an overloaded
-// API comes back, and the work so far would be lost.
+// The client retries a refused key for three minutes; we end the turn at the second
+// attempt. We leave other retries to the client: an overloaded API recovers, and the work
+// so far would be lost.
 package claude

@@ -17,31 +17,31 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// The daemon asks the client for its features, by --help, since a flag that it does not
-// know ends it. The answer is kept for each program, until its file is another one. It may
-// be a script around the real client, or no client at all: one that does not answer has no
-// features, and its turns run as they did.
+// The daemon finds the client's features with --help, since an unknown flag ends the
+// client. It keeps the answer for each program until the program's file changes. The
+// program may be a script around the real client, or no client at all: a program that does
+// not answer has no features, and its turns run without them.
 
 // A feature is a flag that not every supported version has.
 type feature string
 
 // snapshotFlag says whether the system prompt of a session's first turn is kept for the
-// later ones. Version 2.1.330 keeps it unless it is told not to, so a system text that
-// was changed would never reach the agent.
+// later ones. Version 2.1.330 keeps it by default, so a changed system text would never
+// reach the agent.
 const snapshotFlag feature = "--system-prompt-snapshot"
 
-// takesUp reports whether a turn goes on in a session whose first turn may have had
-// another system text.
+// takesUp reports whether a turn continues a session whose first turn may have had another
+// system text.
 func takesUp(t runner.Turn) bool { return t.Session.How != runner.New }
 
-// Bounds of a question.
+// These bound the question for the features.
 const (
-	helpTime  = 30 * time.Second // a real client needs less than one, alone on its machine
+	helpTime  = 30 * time.Second // a real client needs less than 1 s on an idle machine
 	helpBytes = 256 << 10        // a real one prints 20 KiB
-	helpAgain = 10 * time.Minute // after which a program that did not answer is asked again
+	helpAgain = 10 * time.Minute // time after which a program that did not answer is asked again
 )
 
-// features knows what the programs can do. The zero value is ready; it is safe for
+// features keeps what the programs can do. The zero value is ready to use; it is safe for
 // several goroutines.
 type features struct {
 	time time.Duration // for an answer; 0: helpTime
@@ -62,15 +62,15 @@ type answer struct {
 	done  chan struct{}
 	help  string
 	known bool      // it answered
-	at    time.Time // when it did, or did not
+	at    time.Time // when it answered, or failed to
 }
 
-// has reports whether the client of a turn knows a flag. It asks the client, once, and
-// waits for the answer, until ctx is done at the longest.
+// has reports whether the client of a turn knows a flag. It asks the client once, and waits
+// for the answer until ctx is done.
 func (f *features) has(ctx context.Context, t runner.Turn, flag feature) bool {
 	p, path, ok := programOf(t)
 	if !ok {
-		return false // it cannot be started, which the turn says better
+		return false // it cannot be started; the turn reports that better
 	}
 	f.mu.Lock()
 	a := f.of[p]
@@ -88,7 +88,7 @@ func (f *features) has(ctx context.Context, t runner.Turn, flag feature) bool {
 		a.at = time.Now()
 		close(a.done)
 		if ctx.Err() != nil {
-			f.forget(p, a) // it was not given its time
+			f.forget(p, a) // it did not get its full time
 		}
 	}
 	select {
@@ -107,7 +107,7 @@ func (f *features) forget(p program, a *answer) {
 	}
 }
 
-// stale reports whether a program that did not answer is to be asked again.
+// stale reports whether a program that did not answer must be asked again.
 func (a *answer) stale() bool {
 	select {
 	case <-a.done:
@@ -117,7 +117,7 @@ func (a *answer) stale() bool {
 	}
 }
 
-// programOf finds the program of a turn's client. path is where it is called.
+// programOf finds the program of a turn's client. path is the one to run.
 func programOf(t runner.Turn) (p program, path string, ok bool) {
 	words := command(t)
 	path, err := runner.LookPath(words[0], t.Spec.Dir, t.Env)
@@ -147,13 +147,13 @@ func (f *features) ask(ctx context.Context, t runner.Turn, path string) (help st
 	cmd.Dir, cmd.Env, cmd.Stdout = t.Spec.Dir, environment(t), out
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	cmd.WaitDelay = time.Second // for one that has left the group and holds the output
+	cmd.WaitDelay = time.Second // for a process that has left the group and keeps the output open
 	err := cmd.Run()
 	return out.text.String(), err == nil && out.text.Len() < out.most
 }
 
-// bounded keeps the first that is written, and says when that is all that it keeps. It
-// belongs to the goroutine that writes.
+// bounded keeps the beginning of what is written, and reports when it is full. It belongs
+// to the goroutine that writes.
 type bounded struct {
 	text bytes.Buffer
 	most int

@@ -12,14 +12,14 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// asked is a turn whose client is a script that notes each start in a file.
+// asked returns a turn whose client is a script that records each start in a file.
 func asked(t *testing.T, lines string) (turn runner.Turn, write func(lines string), starts func() int) {
 	t.Helper()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "client")
 	write = func(lines string) {
 		t.Helper()
-		syscall.ForkLock.RLock() // a client that another test starts now would hold the file open for writing
+		syscall.ForkLock.RLock() // a client that another test starts now would keep the file open for writing
 		defer syscall.ForkLock.RUnlock()
 		if err := os.WriteFile(file+".new", []byte("#!/bin/sh\necho \"$*\" >> "+dir+"/starts\n"+lines+"\n"), 0o700); err != nil {
 			t.Fatal(err)
@@ -61,8 +61,8 @@ func TestAProgramIsAskedOnce(t *testing.T) {
 	}
 }
 
-// Programs that answer with nothing of use have no features; none of them holds a turn
-// up for long, and nothing of them is left.
+// Programs without a useful answer have no features; none of them delays a turn for long or
+// leaves a process.
 func TestProgramsThatDoNotAnswer(t *testing.T) {
 	t.Parallel()
 	for name, lines := range map[string]string{

@@ -9,19 +9,19 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/follow"
 )
 
-// A follower follows one turn: it is the [follow.Protocol] of Claude Code. All of it
-// belongs to the goroutine of Run or Follow.
+// A follower follows one turn: it is the [follow.Protocol] of Claude Code. It belongs to
+// the goroutine of Run or Follow.
 type follower struct {
 	run    *follow.Run
 	turn   runner.Turn
 	timing runner.Timing
 
-	followed bool // by Follow: nothing of ours goes to the client's standard input
+	followed bool // Follow reads the client; we cannot write to its standard input
 	warm     bool // the client had earlier turns
 	keep     bool // the client is to stay, if it can
 	rests    bool // it stays
 
-	proof    proof // that it has its tools
+	proof    proof // the proof that it has its tools
 	steering steering
 	seen     seen
 }
@@ -29,19 +29,19 @@ type follower struct {
 // seen has the facts from the stream that the account does not keep.
 type seen struct {
 	init     bool
-	replay   time.Time // of our prompt; zero: not yet
-	after    bool      // something followed that
+	replay   time.Time // when our prompt was repeated; zero: not yet
+	after    bool      // an event came after the repeated prompt
 	before   int       // results before it
 	problem  string    // error word of the last assistant line
 	words    string    // text of the last assistant line
 	api      streamjson.APIError
 	source   string    // where the client has its API key from
-	resetAt  time.Time // told by a rate limit event
+	resetAt  time.Time // from a rate limit event
 	refusals int       // retries after a refused key or login
-	asking   bool      // the client asks the API again, and had no answer since
+	asking   bool      // the client retries a request and has had no answer since
 
-	tasks tasks // what it minds beside the conversation
-	taken bool  // it says that it has our prompt, which it repeats later
+	tasks tasks // what it runs in parallel to the conversation
+	taken bool  // the client says that it has our prompt, which it repeats later
 }
 
 func (b *backend) newFollower(ctx context.Context, t runner.Turn) *follower {
@@ -54,7 +54,7 @@ func (b *backend) newFollower(ctx context.Context, t runner.Turn) *follower {
 // judge returns the verdict on the turn.
 func (r *follower) judge() follow.Verdict { return judge(r.evidence()) }
 
-// evidence has the facts that the follower knows about the turn.
+// evidence returns the facts that the follower knows about the turn.
 func (r *follower) evidence() evidence {
 	return evidence{
 		turn: r.turn, cause: r.run.Cause(), own: r.judged(), began: r.run.Account.Began(), problem: r.seen.problem, words: r.seen.words, api: r.seen.api, source: r.seen.source,
@@ -63,8 +63,8 @@ func (r *follower) evidence() evidence {
 	}
 }
 
-// Late is what ends a turn for its time, unless its client waits for an API
-// that does not answer: then the service is at fault.
+// Late returns v, unless the client waits for an API that does not answer: then the service
+// is at fault.
 func (r *follower) Late(v follow.Verdict) follow.Verdict {
 	if !r.seen.asking {
 		return v

@@ -17,7 +17,7 @@ import (
 
 func backend() runner.Backend { return claude.New(claude.Options{Timing: short}) }
 
-// runClean runs a turn and demands that nothing is left of it.
+// runClean runs a turn and fails the test if a process is left over.
 func runClean(t *testing.T, turn runner.Turn) runner.Outcome {
 	t.Helper()
 	out := backend().Run(t.Context(), turn)
@@ -27,7 +27,7 @@ func runClean(t *testing.T, turn runner.Turn) runner.Outcome {
 	return out
 }
 
-// A client may do anything. Its turn is judged right, and the client has ended.
+// Whatever a client does, the verdict on its turn is right and the client has ended.
 func TestHardClients(t *testing.T) {
 	for name, c := range map[string]struct {
 		script  string
@@ -81,8 +81,8 @@ func TestHardClients(t *testing.T) {
 	}
 }
 
-// A client that waits for an API that does not answer is ended for its time, but the
-// message is not to blame; after an answer it is.
+// A client that waits too long for an API is ended, but the message is not to blame; after
+// an answer of the API it is.
 func TestAnAPIThatDoesNotAnswer(t *testing.T) {
 	const retry = `echo '{"type":"system","subtype":"api_retry","attempt":1,"max_retries":10,"retry_delay_ms":100,"error_status":null,"error":"unknown"}'; `
 	const answer = `echo '{"type":"assistant","message":{"model":"m","content":[{"type":"text","text":"begun"}]}}'; `
@@ -118,7 +118,7 @@ func TestLeftovers(t *testing.T) {
 	}
 }
 
-// A flood of standard error does not fill the disk, and its end is told.
+// A flood on standard error does not fill the disk, and its end is reported.
 func TestStderrIsBounded(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -135,8 +135,8 @@ func TestStderrIsBounded(t *testing.T) {
 	}
 }
 
-// A client that never stops talking is heard out up to a bound, and a stop
-// reaches it at once.
+// The output of a client that never stops printing is read up to a bound, and a stop
+// reaches the client at once.
 func TestStdoutIsBounded(t *testing.T) {
 	turn := newTurn(t, "")
 	turn.Spec.Command = script(t, `exec yes '{"type":"assistant","message":{"content":[{"type":"text","text":"again"}]}}'`)
@@ -144,7 +144,7 @@ func TestStdoutIsBounded(t *testing.T) {
 	if out.End != runner.Failed || !strings.Contains(out.Reason, "more than 4 MiB") {
 		t.Errorf("ended %s (%s), want %s for its output", out.End, out.Reason, runner.Failed)
 	}
-	// Also when it prints faster than anybody can read, and takes no notice.
+	// The same holds for a client that prints faster than we read and ignores signals.
 	turn = newTurn(t, "")
 	turn.Spec.Command = script(t, `trap "" INT TERM; while :; do yes x; done`)
 	began := time.Now()
@@ -179,8 +179,8 @@ func script(t *testing.T, lines string) []string {
 	return []string{file}
 }
 
-// A client that cannot be started is refused, with what to do; a client that
-// does not take its flags too.
+// A client that cannot be started is refused with a hint, and so is a client that does not
+// accept its flags.
 func TestCannotStart(t *testing.T) {
 	notExecutable := filepath.Join(t.TempDir(), "client")
 	if err := os.WriteFile(notExecutable, nil, 0o644); err != nil {
@@ -222,7 +222,7 @@ func TestCannotStart(t *testing.T) {
 	}
 }
 
-// A refused key is known after the second attempt, not after the tenth.
+// A refused key ends the turn at the second attempt, not after the tenth.
 func TestDeadKeyIsKnownSoon(t *testing.T) {
 	turn := newTurn(t, "")
 	retry := `echo '{"type":"system","subtype":"api_retry","attempt":1,"max_retries":10,"retry_delay_ms":500,"error_status":401,"error":"authentication_failed"}'`
@@ -259,7 +259,7 @@ func TestPanicLeavesNothing(t *testing.T) {
 	}
 }
 
-// A client whose bell nobody rings any more is followed anyway.
+// A turn whose channel Grown is closed polls the output instead.
 func TestBellIsClosed(t *testing.T) {
 	turn := newTurn(t, "@say begun\n@sleep 300ms\n@say ready")
 	bell := make(chan struct{})
@@ -270,7 +270,7 @@ func TestBellIsClosed(t *testing.T) {
 	}
 }
 
-// A stop lets an obedient client end by itself: the tool's child is ended too.
+// A stop lets a client that obeys end by itself; the tool's child is ended too.
 func TestStopDuringATool(t *testing.T) {
 	turn := newTurn(t, "@sh echo $$ > pid; exec sleep 600")
 	ctx, cancel := context.WithCancel(t.Context())
@@ -282,7 +282,7 @@ func TestStopDuringATool(t *testing.T) {
 			}
 		}
 	}
-	out := claude.New(claude.Options{}).Run(ctx, turn) // with the real times: an obedient client needs no force
+	out := claude.New(claude.Options{}).Run(ctx, turn) // with the real times: a client that obeys needs no force
 	if out.End != runner.Stopped || out.Signal != "" {
 		t.Errorf("ended %s (%s) with %+v, want %s without force", out.End, out.Reason, out.Exit, runner.Stopped)
 	}
@@ -313,8 +313,8 @@ func TestFollowALivingClient(t *testing.T) {
 	}
 }
 
-// The init line of a client that outlived its daemon is held against the tools that the
-// turn was given.
+// The init line of a client that outlived its daemon is checked against the tools of the
+// turn.
 func TestTheToolsOfAFollowedClient(t *testing.T) {
 	for status, want := range map[string]runner.End{"connected": runner.Done, "failed": runner.NoFirstEvent} {
 		turn := withTools(t, "@say ready", "STANDIN_MCP="+status)
@@ -345,8 +345,8 @@ func TestStopAFollowedClient(t *testing.T) {
 	}
 }
 
-// orphanClient starts the turn's client as a daemon does that is killed right
-// after it has sent the prompt.
+// orphanClient starts the turn's client like a daemon that is killed right after sending
+// the prompt.
 func orphanClient(t *testing.T, turn runner.Turn) runner.Process {
 	t.Helper()
 	stdout, err := os.OpenFile(turn.Stdout, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
@@ -370,12 +370,12 @@ func orphanClient(t *testing.T, turn runner.Turn) runner.Process {
 		t.Fatal(err)
 	}
 	reaped := make(chan struct{})
-	go func() { cmd.Wait(); close(reaped) }() // as init would; the clean-up waits for it
+	go func() { cmd.Wait(); close(reaped) }() // as init does; the clean-up waits for it
 	t.Cleanup(func() { cmd.Process.Kill(); <-reaped })
 	return p
 }
 
-// The files hold what the client is told, and the hook is asked for.
+// The files contain what the client needs, including the hook.
 func TestCompactionRunsTheHook(t *testing.T) {
 	turn := newTurn(t, "@say before\n@compact\n@say ready")
 	turn.Hook = "echo you did this and that"
@@ -396,8 +396,8 @@ func TestCompactionRunsTheHook(t *testing.T) {
 	}
 }
 
-// A client that begins a tool call after it was told to stop has not heard the interrupt:
-// it is not given the time that it has to finish its work.
+// A client that begins a tool call after the interrupt has missed it: it does not get the
+// usual time to finish its work.
 func TestAToolCallAfterTheOrderToStop(t *testing.T) {
 	t.Parallel()
 	timing := short

@@ -9,14 +9,14 @@ import (
 	"github.com/claude-swarm/claude-swarm/streamjson"
 )
 
-// hooks knows the hook that the client runs after a compaction: a SessionStart hook
+// hooks describes the hook that the client runs after a compaction: a SessionStart hook
 // with the source compact.
 type hooks struct{}
 
 const hookEvent = "SessionStart"
 
-// Room leaves space for the frame around the text: version 2.1.197 passes 9,993 characters
-// of a hook whole and makes a preview of 10,013.
+// Room leaves space for the frame around the text: version 2.1.197 passes on 9,993
+// characters of a hook in full and shortens 10,013 to a preview.
 func (hooks) Room() int { return 9500 }
 
 func (hooks) Answer(text string) []byte {

@@ -9,7 +9,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// promptLine is the turn's prompt as the client reads it on standard input.
+// promptLine returns the turn's prompt as the client reads it on standard input.
 func promptLine(t runner.Turn) []byte { return userLine(t.UUID, t.Prompt) }
 
 func userLine(uuid, text string) []byte {
@@ -34,9 +34,9 @@ type textBlock struct {
 	Text string `json:"text"`
 }
 
-// tagsOfItsOwn are the tags that keep the client from repeating a prompt, if one of its
-// blocks has them: it takes the prompt for text that it wrote itself. A prompt that is not
-// repeated counts as one that was not taken in, and would be sent a second time.
+// tagsOfItsOwn are the tags that keep the client from repeating a prompt if one of its
+// blocks has them: it mistakes the prompt for its own text. A prompt that is not repeated
+// counts as unread, and would be sent a second time.
 const tagsOfItsOwn = `(?:bash|local-command)-std(?:out|err)\b|task-notification\b|tick\b`
 
 var (
@@ -46,20 +46,20 @@ var (
 	})
 )
 
-// steerLine is a message for a running turn. The client puts it into a frame,
-// <system-reminder>, and joins blocks by newlines; so text that would end the frame, or
-// keep the client from repeating the line, gets a backslash after the <. Nothing else
+// steerLine returns the line with a message for a running turn. The client puts it into a
+// frame, <system-reminder>, and joins blocks by newlines; so text that would end the frame,
+// or keep the client from repeating the line, gets a backslash after the <. Nothing else
 // changes.
 func steerLine(s runner.Steer) []byte {
 	return userLine(s.UUID, steerTags().ReplaceAllString(s.Prompt, `<\$1`))
 }
 
-// content is a prompt in the form in which the client takes what strangers wrote for
-// text alone. Claude Code 2.1.197 looks through the last block of a prompt, and through
-// a prompt that is a plain string: for a command at its beginning, and anywhere in it
-// for files to read (@name), agents to ask (@agent-name) and words that change how it
-// works (ultrathink). So the last paragraph, which is ours, is a separate block. A
-// prompt of one paragraph is a command.
+// content returns a prompt in the form in which the client treats other people's text only
+// as text. Claude Code 2.1.197 searches the last block of a prompt, or a prompt that is a
+// plain string: for a command at its beginning, and anywhere in it for files to read
+// (@name), agents to ask (@agent-name) and words that change how it works (ultrathink). So
+// the last paragraph, which is ours, is a separate block. A prompt of one paragraph may be
+// a command.
 //
 // The blocks together are the prompt, byte for byte.
 func content(prompt string) any {

@@ -15,7 +15,7 @@ type evidence struct {
 	turn     runner.Turn
 	cause    follow.Verdict // why we ended the client, if we did
 	own      *streamjson.Result
-	began    bool   // there was an event
+	began    bool   // there was at least one event
 	problem  string // error word of the last assistant line
 	words    string // its text
 	api      streamjson.APIError
@@ -23,16 +23,16 @@ type evidence struct {
 	stderr   string // the end of it
 	exit     runner.Exit
 	followed bool
-	untaken  bool      // a client that had waited has not repeated the prompt
-	resetAt  time.Time // told by a rate limit event
+	untaken  bool      // a waiting client has not repeated the prompt
+	resetAt  time.Time // from a rate limit event
 	now      time.Time
 }
 
-// judge decides. It reads no clock and no file.
+// judge returns the verdict. It reads no clock and no file.
 func judge(e evidence) follow.Verdict {
 	switch {
 	case e.own != nil && !e.own.IsError:
-		return follow.Verdict{End: runner.Done} // also when it was being ended: the work is done, and not to be done again
+		return follow.Verdict{End: runner.Done} // even if it was being ended: the work is done and must not be repeated
 	case e.cause.End != "":
 		return e.cause
 	case e.own != nil:
@@ -41,10 +41,10 @@ func judge(e evidence) follow.Verdict {
 	return e.noResult()
 }
 
-// freshSession is a hint for what the daemon fixes by itself.
+// freshSession is the hint for a problem that the daemon solves by itself.
 const freshSession = "nothing has to be done: it is tried the other way, then with a fresh session"
 
-// noResult judges a turn that ended without a separate result.
+// noResult returns the verdict on a turn that ended without a result for its prompt.
 func (e evidence) noResult() follow.Verdict {
 	said := follow.LastLine(e.stderr)
 	ended := "the client " + follow.Ended(e.exit)
@@ -72,7 +72,7 @@ func (e evidence) noResult() follow.Verdict {
 
 // badCommand recognizes a client that refuses its flags, and a program that is not the client.
 func badCommand(stderr string, exit runner.Exit) bool {
-	if exit.ExitCode == 126 || exit.ExitCode == 127 { // the shell's and env's words for "cannot run that"
+	if exit.ExitCode == 126 || exit.ExitCode == 127 { // the shell and env exit with these if they cannot run a program
 		return true
 	}
 	if exit.ExitCode != 1 && exit.ExitCode != 2 {

@@ -2,7 +2,7 @@ package claude
 
 import "github.com/claude-swarm/claude-swarm/swarm/runner"
 
-// Permission modes that mean something to us.
+// These are the permission modes that we treat specially.
 const (
 	modePlan    = "plan"              // changes nothing
 	modeAllowed = "dontAsk"           // denies what is not allowed
@@ -32,10 +32,10 @@ var kind = runner.Kind{
 	},
 }
 
-// Kind is what is known of Claude Code without running it.
+// Kind returns what is known about Claude Code without running it.
 func Kind() *runner.Kind { return &kind }
 
-// echo plays the client in the shell: it answers its first prompt with text.
+// echo returns a shell script that plays the client: it answers the first prompt with text.
 func echo(text string) string {
 	return `read -r prompt && printf '%s\n'` +
 		` '{"type":"system","subtype":"init","session_id":"trial"}'` +

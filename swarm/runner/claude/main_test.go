@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	// The tests that are parallel wait for clients more than they work.
+	// Parallel tests spend more time waiting for clients than working.
 	flag.Parse()
 	if flag.Lookup("test.parallel").Value.String() == strconv.Itoa(runtime.GOMAXPROCS(0)) {
 		flag.Set("test.parallel", "8")
@@ -46,7 +46,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// short are times that a test can wait for, and that a busy machine keeps.
+// short are times that a test can wait for and a busy machine can keep.
 var short = runner.Timing{
 	Interrupt:    time.Second,
 	Terminate:    300 * time.Millisecond,

@@ -12,9 +12,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/follow"
 )
 
-// A proof holds the prompt of a turn back until the client says that it has the
-// tools of our own MCP server. It asks by a control request, which costs no call
-// of the model, and waits for a client that is slow to answer:
+// A proof holds back the prompt of a turn until the client says that it has the tools of
+// our MCP server. It asks with a control request, which costs no call of the model, and
+// waits for a client that is slow to answer:
 //
 //	ask ──┬─ connected ─────────────────────────────── prompt
 //	 ^    ├─ pending ── a moment ── ask again
@@ -24,34 +24,33 @@ import (
 //	at last (Timing.Connect) ──┬─ it was pending ───── no tools: the turn ends
 //	                           └─ it never answered ── prompt; what its init line says counts
 //
-// The zero proof is over. It belongs to the goroutine of the turn.
+// The zero proof holds back nothing. It belongs to the goroutine of the turn.
 type proof struct {
-	prompt  []byte // what is held back; nil: it was sent
+	prompt  []byte // the prompt that is held back; nil: it was sent
 	began   time.Time
-	asked   time.Time // the last question; waits says whether its answer is missing
+	asked   time.Time // when the last question was sent; waits says whether its answer is missing
 	waits   bool
 	number  int
-	pending string // what was said last; "": nothing yet
+	pending string // the last answer; "": none yet
 
-	missing follow.Verdict // the turn began without its tools, whatever comes of it; no end: it did not
+	missing follow.Verdict // the verdict if the turn began without its tools; no End: it had them
 }
 
-// askAgain is the pause between two questions, while the client connects. Claude
-// Code 2.1.197 takes about a tenth of a second for it, after half a second for
-// itself.
+// askAgain is the pause between two questions while the client connects. Claude Code
+// 2.1.197 starts in half a second and connects in about a tenth of a second.
 const askAgain = 25 * time.Millisecond
 
-// toolsQuestion begins the ids of the questions, by which their answers are known.
+// toolsQuestion is the beginning of the questions' ids, which identify the answers.
 const toolsQuestion = "claude-swarm-tools-"
 
-// hold asks for the tools, and sends the prompt when they are there.
+// hold asks for the tools, and sends the prompt once the client has them.
 func (r *follower) hold(prompt []byte) {
 	now := time.Now()
 	r.proof = proof{prompt: prompt, began: now}
 	r.askTools(now)
 }
 
-// holds tells whether the prompt is held back.
+// holds reports whether the prompt is held back.
 func (p *proof) holds() bool { return p.prompt != nil }
 
 func (r *follower) askTools(now time.Time) {
@@ -65,7 +64,7 @@ func (r *follower) askTools(now time.Time) {
 func (r *follower) release() {
 	prompt := r.proof.prompt
 	r.proof = proof{}
-	r.run.Expect(time.Now()) // the silence before says nothing of the turn
+	r.run.Expect(time.Now()) // silence before the prompt does not count
 	r.run.Send(prompt)
 }
 
@@ -79,11 +78,11 @@ func isToolsAnswer(ev *streamjson.Event) bool {
 func (r *follower) toolsAnswer(ev *streamjson.Event, now time.Time) {
 	p := &r.proof
 	if !p.holds() || ev.Control.RequestID != toolsQuestion+strconv.Itoa(p.number) {
-		return // of an earlier daemon, or after the prompt
+		return // the answer is for an earlier daemon, or came after the prompt
 	}
 	p.waits = false
 	if !ev.Control.OK {
-		r.release() // it does not know the question
+		r.release() // the client does not know the question
 		return
 	}
 	var answer struct {
@@ -113,7 +112,7 @@ func (r *follower) prove(now time.Time) {
 	switch bound := r.connectBound(); {
 	case !p.holds() || r.run.Ending():
 	case now.Sub(p.began) >= bound && p.pending == "":
-		r.release() // it knows no control requests
+		r.release() // the client knows no control requests
 	case now.Sub(p.began) >= bound:
 		r.run.End(noTools(r.turn, p.pending+" for "+bound.String()), now)
 	case !p.waits && now.Sub(p.asked) >= askAgain:
@@ -121,8 +120,8 @@ func (r *follower) prove(now time.Time) {
 	}
 }
 
-// connectBound is how long the prompt is held back at the most. A turn that would be
-// over by then ends for want of its tools, for which the message is not to blame.
+// connectBound returns the longest time for which the prompt is held back. A turn with a
+// shorter limit ends because of its missing tools, for which the message is not to blame.
 func (r *follower) connectBound() time.Duration {
 	if limit := r.turn.Spec.Timeout; limit > 0 {
 		return min(r.timing.Connect, limit)
@@ -130,7 +129,7 @@ func (r *follower) connectBound() time.Duration {
 	return r.timing.Connect
 }
 
-// proofDue is when to look at it again; zero: never.
+// proofDue returns when to check the proof again; zero means never.
 func (r *follower) proofDue() time.Time {
 	p := &r.proof
 	if !p.holds() {
@@ -143,9 +142,9 @@ func (r *follower) proofDue() time.Time {
 	return due
 }
 
-// initSays ends a turn whose first line says that the tools of our server are missing.
-// The turn is not done then, also where a good result comes before its end: the agent
-// could neither send nor ask.
+// initSays ends a turn whose first line says that the tools of our server are missing. The
+// turn is not done then, even if a good result comes before its end: the agent could
+// neither send nor ask.
 func (r *follower) initSays(ev *streamjson.Event, now time.Time) {
 	if r.turn.Tools == nil {
 		return
@@ -162,7 +161,7 @@ func (r *follower) initSays(ev *streamjson.Event, now time.Time) {
 	}
 }
 
-// proven is the verdict of a turn, given that of its result.
+// proven returns the verdict on a turn, given the verdict on its result.
 func (r *follower) proven(v follow.Verdict) follow.Verdict {
 	if r.proof.missing.End != "" {
 		return r.proof.missing
@@ -172,14 +171,14 @@ func (r *follower) proven(v follow.Verdict) follow.Verdict {
 
 const connected = "connected"
 
-// An mcpServer is what the client says of one of its MCP servers.
+// An mcpServer is what the client reports about one of its MCP servers.
 type mcpServer struct {
 	Name   string `json:"name"`
 	Status string `json:"status"` // connected, pending, failed, needs-auth, disabled
 	Error  string `json:"error"`
 }
 
-// ours finds our own server.
+// ours returns our server.
 func ours(all []mcpServer) mcpServer {
 	for _, s := range all {
 		if s.Name == runner.ToolServer {
@@ -191,7 +190,7 @@ func ours(all []mcpServer) mcpServer {
 
 func (s mcpServer) text() string { return follow.WithDetail(s.Status, s.Error) }
 
-// noTools is the verdict on a turn whose agent could neither send nor ask. A retry may
+// noTools returns the verdict on a turn whose agent could neither send nor ask. A retry may
 // help, and the message is not the cause.
 func noTools(t runner.Turn, what string) follow.Verdict {
 	return follow.Verdict{End: runner.NoFirstEvent, Reason: "the client has not the tools of " + runner.ToolServer + ": " + what,

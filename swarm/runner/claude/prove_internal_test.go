@@ -9,8 +9,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// The client tries as long to connect to our server as the proof waits for it, unless the
-// person says otherwise.
+// The client tries to connect to our server as long as the proof waits, unless the user's
+// settings say otherwise.
 func TestTheClientConnectsAsLongAsTheProofWaits(t *testing.T) {
 	for name, c := range map[string]struct{ env, want []string }{
 		"nothing set": {nil, []string{"CLAUDE_CODE_MAX_RETRIES=10", "MCP_TIMEOUT=120000", "CLAUDE_CODE_MCP_STARTUP_WAIT_MS=30000"}},

@@ -13,7 +13,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/claude"
 )
 
-// withTools is a turn whose client is to have the tools of our server.
+// withTools returns a turn whose client must have the tools of our server.
 func withTools(t *testing.T, script string, env ...string) runner.Turn {
 	turn := newTurn(t, script, env...)
 	turn.Servers = filepath.Join(filepath.Dir(turn.Stdout), "servers.json")
@@ -21,9 +21,9 @@ func withTools(t *testing.T, script string, env ...string) runner.Turn {
 	return turn
 }
 
-// The prompt is held back until the client has the tools of our server. A client that
-// lacks them is ended, and its turn is never done: neither before the model is asked
-// anything, nor where the init line alone says it.
+// The prompt is held back until the client has the tools of our server. A client that lacks
+// them is ended, and its turn is never done, whether the lack shows before the prompt or
+// only in the init line.
 func TestToolsAreProved(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -32,7 +32,7 @@ func TestToolsAreProved(t *testing.T) {
 		env    []string
 		end    runner.End
 		reason string
-		prompt bool // it was sent
+		prompt bool // the prompt was sent
 	}{
 		"connected":                                {nil, runner.Done, "", true},
 		"connected after a while":                  {[]string{"STANDIN_MCP=slow"}, runner.Done, "", true},
@@ -52,7 +52,7 @@ func TestToolsAreProved(t *testing.T) {
 		"unknown to it, and failed":  {[]string{"STANDIN_MCP_ANSWER=unknown", "STANDIN_MCP=failed"}, runner.NoFirstEvent, "dead-drop: failed", true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			// The work is short: its good result must not count where the tools lack.
+			// The work is short: its good result must not count if the tools are missing.
 			turn := withTools(t, "@say worked", c.env...)
 			prompted := false
 			turn.Event = func(ev *streamjson.Event) {
@@ -86,8 +86,8 @@ func TestToolsAreProved(t *testing.T) {
 	}
 }
 
-// The limits for a turn that is silent or long say nothing of one whose prompt was not
-// sent: the message is not to blame for a client that starts slowly.
+// The limits for a silent or long turn do not apply before the prompt is sent: the message
+// is not to blame for a client that starts slowly.
 func TestALimitOfTheTurnWhileItsToolsAreMissing(t *testing.T) {
 	t.Parallel()
 	for name, limit := range map[string]func(*runner.Spec){
@@ -107,8 +107,7 @@ func TestALimitOfTheTurnWhileItsToolsAreMissing(t *testing.T) {
 	}
 }
 
-// The file of a turn whose daemon died while it asked for the tools has no event of the
-// turn.
+// If the daemon died while it asked for the tools, the file has no event of the turn.
 func TestFollowATurnWithoutItsPrompt(t *testing.T) {
 	turn := withTools(t, "@say worked")
 	line := `{"type":"control_response","response":{"subtype":"success","request_id":"claude-swarm-tools-1","response":{"mcpServers":[{"name":"dead-drop","status":"failed"}]}}}` + "\n"

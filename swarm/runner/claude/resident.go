@@ -30,31 +30,31 @@ func (b *backend) goOn(ctx context.Context, t runner.Turn, w *warm) (runner.Outc
 	return r.follow()
 }
 
-// mayRest tells, at the result of the turn, whether the client can take another. Anything
-// unusual is a reason to start another client, which is always right.
+// mayRest reports, at the result of the turn, whether the client can take another turn.
+// After anything unusual it is false: to start another client is always safe.
 func (r *follower) mayRest() bool {
 	asked, account := r.turn.Session, &r.run.Account
 	return r.keep && r.run.MayStay() && !r.own().IsError &&
-		len(account.Results()) == r.seen.before+1 && // it has not gone on by itself
+		len(account.Results()) == r.seen.before+1 && // it has not begun another turn by itself
 		!r.steering.missing() &&
-		!r.seen.replay.IsZero() && // else the results of two turns could not be told apart
+		!r.seen.replay.IsZero() && // otherwise the results of two turns could not be distinguished
 		r.seen.tasks.none() &&
 		account.Compacted() == 0 &&
-		(asked.How == runner.Continue || account.Session() == asked.ID) // /clear makes another
+		(asked.How == runner.Continue || account.Session() == asked.ID) // /clear makes another session
 }
 
-// A warm is a client whose last turn is over.
+// A warm is a client that waits for its next turn.
 type warm struct{ *follow.Warm }
 
 // mostUnasked bounds the output of a client between two turns, in bytes.
 const mostUnasked = 1 << 20
 
-// Stirs looks at what was printed since the result: notes do not matter, a turn
-// that nobody asked for does.
+// Stirs looks at the output since the result: it ignores notes, and reports a turn that was
+// not asked for.
 func (w *warm) Stirs() bool {
 	f, err := w.Unasked()
 	if err != nil {
-		return true // nobody could read its next turn
+		return true // its next turn could not be read
 	}
 	defer f.Close()
 	dec := streamjson.NewDecoder(io.LimitReader(f, mostUnasked), 0)

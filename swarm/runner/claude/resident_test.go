@@ -60,8 +60,8 @@ func eventually(t *testing.T, what string, ok func() bool) {
 	}
 }
 
-// A client that waits and is dead to the world is given up before it has the
-// prompt, and nothing of it is left.
+// A waiting client that does not react is given up before it has the prompt, and leaves no
+// process.
 func TestAWaitingClientThatCannotTakeThePrompt(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -78,7 +78,7 @@ func TestAWaitingClientThatCannotTakeThePrompt(t *testing.T) {
 			if err := syscall.Kill(w.Process().PID, syscall.SIGSTOP); err != nil {
 				t.Fatal(err)
 			}
-			eventually(t, "the client has stopped", func() bool { // a busy machine takes its time
+			eventually(t, "the client has stopped", func() bool { // it takes longer on a busy machine
 				out, err := exec.Command("ps", "-o", "stat=", "-p", strconv.Itoa(w.Process().PID)).Output()
 				return err == nil && strings.HasPrefix(string(out), "T")
 			})
@@ -96,8 +96,8 @@ func TestAWaitingClientThatCannotTakeThePrompt(t *testing.T) {
 	}
 }
 
-// Processes that a turn leaves behind run during the next turns of its client, and end with
-// it.
+// Processes that a turn leaves behind run during the next turns of the client, and end with
+// the client.
 func TestLeftoversEndWithTheirClient(t *testing.T) {
 	turn := newTurn(t, "@sh setsid sleep 600 >/dev/null 2>&1 &\n@say one")
 	_, w := serve(t, turn, nil)
@@ -114,7 +114,7 @@ func TestLeftoversEndWithTheirClient(t *testing.T) {
 	}
 }
 
-// A client that does not go is killed; at once when there is no time.
+// A client that does not end is killed, and at once if its context is done.
 func TestAWaitingClientThatDoesNotGo(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -134,8 +134,8 @@ func TestAWaitingClientThatDoesNotGo(t *testing.T) {
 	}
 }
 
-// speaker is a client of a few lines of shell: it repeats each prompt and says what
-// lines print, with $n the number of the turn.
+// speaker returns a client in shell: it repeats each prompt and prints the output of lines,
+// where $n is the number of the turn.
 func speaker(t *testing.T, turn runner.Turn, lines string) []string {
 	return script(t, fmt.Sprintf(`n=0
 event() { echo '{"type":"'$1'","subtype":"'$2'","session_id":"%[1]s",'$3'"uuid":"x"}'; }
@@ -149,7 +149,7 @@ done`, turn.Session.ID, lines))
 }
 
 // A client with work in the background does not stay: it would begin a turn by itself when
-// that ends. A client whose work is over does. The turn is over when all of it has ended,
+// that ends. A client whose work has ended stays. The turn is over when all work has ended,
 // and the words after a sub-agent's end replace the earlier ones.
 func TestWorkInTheBackground(t *testing.T) {
 	t.Parallel()
@@ -174,7 +174,7 @@ func TestWorkInTheBackground(t *testing.T) {
 		text  string
 	}{
 		"none":                       {call + answer + result, true, runner.Done, "ready"},
-		"it ended within the turn":   {call + started + answer + ended + result, false, runner.Done, "ready"}, // the client speaks of it yet
+		"it ended within the turn":   {call + started + answer + ended + result, false, runner.Done, "ready"}, // the client still has to report it
 		"a tool that waited for it":  {call + started + ended + answer + result, true, runner.Done, "ready"},
 		"it says that it waits":      {call + waited + answer + result, true, runner.Done, "ready"},
 		"its session is another one": {`echo '{"type":"result","subtype":"success","is_error":false,"result":"ready","session_id":"other"}'`, false, runner.Done, "ready"},
@@ -208,7 +208,7 @@ func TestWorkInTheBackground(t *testing.T) {
 	}
 }
 
-// Without the line that repeats a prompt two turns cannot be told apart.
+// Without the line that repeats a prompt two turns cannot be distinguished.
 func TestAClientThatRepeatsNoPromptDoesNotStay(t *testing.T) {
 	out, w := resident().Serve(t.Context(), newTurn(t, "@say ready", "STANDIN_NOREPLAY=1"), nil)
 	if out.End != runner.Done || w != nil {
@@ -216,8 +216,8 @@ func TestAClientThatRepeatsNoPromptDoesNotStay(t *testing.T) {
 	}
 }
 
-// A client that begins a turn by itself while it waits is seen to, and what it did
-// is not part of the next turn.
+// A waiting client that begins a turn by itself is noticed, and that work is not part of
+// the next turn.
 func TestAWaitingClientThatStirs(t *testing.T) {
 	turn := newTurn(t, "hello")
 	const result = `event result success '"is_error":false,"result":"turn '$n'","total_cost_usd":'$n',"num_turns":1,'`
@@ -231,7 +231,7 @@ func TestAWaitingClientThatStirs(t *testing.T) {
 	}
 	eventually(t, "the client was seen to stir", w.Stirs)
 	eventually(t, "its own turn is over", func() bool { _, err := os.Stat(turn.Spec.Dir + "/gone"); return err == nil })
-	// It may also be seen too late.
+	// It may also be noticed too late.
 	turn = after(turn, w, "again")
 	out, w := serve(t, turn, w)
 	if out.End != runner.Done || out.Text != "turn 2" || out.CostUSD != 1 {
@@ -240,8 +240,8 @@ func TestAWaitingClientThatStirs(t *testing.T) {
 	w.Close(t.Context())
 }
 
-// The daemon was killed in the middle of a client's second turn: it is followed to
-// the end of that.
+// If the daemon is killed in the middle of a client's second turn, Follow reads to the end
+// of that turn.
 func TestFollowALaterTurn(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -11,7 +11,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/follow"
 )
 
-// observe takes in one event.
+// observe handles one event.
 func (r *follower) observe(ev *streamjson.Event) {
 	now := time.Now()
 	r.run.Heard(now)
@@ -20,8 +20,8 @@ func (r *follower) observe(ev *streamjson.Event) {
 		return
 	}
 	if ev.Kind == streamjson.KindCommand {
-		// No event of the turn: what became of an earlier prompt comes behind its result,
-		// and a prompt that is queued is not taken in.
+		// This is not an event of the turn: the status of an earlier prompt comes after its
+		// result, and a queued prompt has not been read.
 		r.command(ev.Command, now)
 		return
 	}
@@ -35,7 +35,7 @@ func (r *follower) observe(ev *streamjson.Event) {
 	case streamjson.KindReplay:
 		if r.seen.replay.IsZero() && ev.UUID == r.turn.UUID {
 			if r.warm && len(r.run.Account.Results()) > 0 {
-				r.run.Account.Restart() // what it did unasked is not part of this turn
+				r.run.Account.Restart() // work that was not asked for is not part of this turn
 				r.run.Account.Observe(ev)
 			}
 			r.seen.replay, r.seen.before = now, len(r.run.Account.Results())
@@ -83,9 +83,9 @@ func (r *follower) observe(ev *streamjson.Event) {
 	}
 }
 
-// own is the result that belongs to our prompt: the first one behind the line
-// that repeats it, or the very first one when no such line came. A client that had
-// earlier turns repeats each prompt, and a result without that is of another.
+// own returns the result that belongs to our prompt: the first one after the line that
+// repeats the prompt, or the very first one if no such line came. A client that had earlier
+// turns repeats each prompt, and a result before that line belongs to another prompt.
 func (r *follower) own() *streamjson.Result {
 	if r.warm && r.seen.replay.IsZero() {
 		return nil
@@ -102,8 +102,8 @@ func (r *follower) own() *streamjson.Result {
 func (r *follower) settle(now time.Time) {
 	switch {
 	case r.own() == nil, r.seen.tasks.speaking, r.run.Closing(), r.rests:
-	case r.steering.open(len(r.run.Account.Results()), now, r.timing.Steer): // it goes on with that
-	case r.seen.tasks.behind() > 0: // the client begins a turn when one ends
+	case r.steering.open(len(r.run.Account.Results()), now, r.timing.Steer): // it continues with a message
+	case r.seen.tasks.behind() > 0: // the client begins a turn when a task ends
 	case r.mayRest():
 		r.rests = true
 	default:
@@ -111,7 +111,7 @@ func (r *follower) settle(now time.Time) {
 	}
 }
 
-// retry notes that the client will ask the API again: until then it is silent.
+// retry records that the client will retry a request: until then it is silent.
 func (r *follower) retry(retry *streamjson.Retry, now time.Time) {
 	if retry == nil {
 		return
@@ -121,7 +121,7 @@ func (r *follower) retry(retry *streamjson.Retry, now time.Time) {
 	if retry.Status != 401 && retry.Status != 403 {
 		return
 	}
-	// One refusal may be a login that is just being renewed.
+	// A single refusal may come from a login that is being renewed.
 	if r.seen.refusals++; r.seen.refusals >= 2 {
 		r.run.End(r.evidence().refusedByAPI(retry.Status), now)
 	}
@@ -143,8 +143,8 @@ func (r *follower) rateLimit(raw []byte) {
 	}
 }
 
-// hurry ends a client sooner that begins a tool call after it was interrupted: it has not
-// heard that, which Claude Code 2.1.197 was seen to do around its first request.
+// hurry shortens the ladder for a client that begins a tool call after the interrupt: it
+// has missed the interrupt, as Claude Code 2.1.197 sometimes does around its first request.
 func (r *follower) hurry(ev *streamjson.Event, now time.Time) {
 	if !r.run.Ending() {
 		return
@@ -154,8 +154,8 @@ func (r *follower) hurry(ev *streamjson.Event, now time.Time) {
 	}
 }
 
-// Tick brings the prompt and further messages to the client, and ends one that does not
-// take them.
+// Tick sends the prompt and further messages to the client, and ends a client that does not
+// read them.
 func (r *follower) Tick(now time.Time) {
 	r.prove(now)
 	r.steer()
@@ -163,7 +163,7 @@ func (r *follower) Tick(now time.Time) {
 	switch u := r.steering.until; {
 	case r.run.Ending():
 	case !u.IsZero() && r.seen.tasks.behind() == 0 && !r.steering.open(len(r.run.Account.Results()), now, r.timing.Steer):
-		r.run.CloseInput(now) // what came too late is not read any more
+		r.run.CloseInput(now) // messages that came too late are no longer read
 	case !r.followed && !r.seen.replay.IsZero() && !r.seen.after && !r.seen.init && silent >= r.timing.PromptNotRun:
 		r.run.End(promptNotRun(), now)
 	case r.warm && !r.followed && r.seen.replay.IsZero() && !r.seen.taken && !r.seen.init && silent >= r.timing.PromptNotRun && r.run.Idle(now):
@@ -171,7 +171,7 @@ func (r *follower) Tick(now time.Time) {
 	}
 }
 
-// Due is when messages that came too late, or the proof, must be looked at.
+// Due returns when to check the proof, or messages that came too late.
 func (r *follower) Due() time.Time {
 	due := r.proofDue()
 	if u := r.steering.until; !u.IsZero() && !r.run.Closing() && r.seen.tasks.behind() == 0 && (due.IsZero() || u.Before(due)) {
@@ -180,11 +180,11 @@ func (r *follower) Due() time.Time {
 	return due
 }
 
-// Working is false while the prompt is held back: nothing of the turn has begun.
+// Working returns false while the prompt is held back: the turn has not begun.
 func (r *follower) Working() bool { return !r.proof.holds() }
 
-// Cancel has no words for that: the client heeds SIGINT.
+// Cancel returns false: the protocol has no message for it, and the client obeys SIGINT.
 func (r *follower) Cancel() bool { return false }
 
-// lastWords are the model's last words, for a turn without a result.
+// lastWords returns the model's last words, for a turn without a result.
 func (r *follower) lastWords() string { return strings.TrimSpace(r.seen.words) }

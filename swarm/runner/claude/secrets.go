@@ -8,8 +8,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/streamjson"
 )
 
-// secretVars are the variables by which a client of version 2.1.330 tells its children
-// how to reach it, and the marks that stand for their values.
+// secretVars are the variables with which a client of version 2.1.330 tells its children
+// how to reach it, and the marks that replace their values.
 var secretVars = map[string]string{
 	secretPrefix + "TOKEN":  "[messaging token]",
 	secretPrefix + "SOCKET": socketMark,
@@ -20,8 +20,8 @@ const (
 	socketMark   = "[messaging socket]"
 )
 
-// secrets finds how other sessions reach the client: the first event names its socket,
-// and what a tool prints of the environment names socket and token.
+// secrets finds how other sessions could reach the client: the first event names its
+// socket, and a tool that prints the environment shows socket and token.
 func secrets(ev *streamjson.Event, found func(secret, mark string)) {
 	if ev.Kind == streamjson.KindInit && bytes.Contains(ev.Raw, []byte("messaging_socket_path")) {
 		var init struct {

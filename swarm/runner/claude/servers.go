@@ -8,8 +8,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// servers are the MCP servers of a turn, in the form of the file that
-// --mcp-config reads. The client expands ${NAME} in their values.
+// servers returns the MCP servers of a turn, in the form of the file that --mcp-config
+// reads. The client expands ${NAME} in their values.
 func servers(t runner.Turn) []byte {
 	type server struct {
 		Type    string            `json:"type"`
@@ -18,8 +18,9 @@ func servers(t runner.Turn) []byte {
 		Env     map[string]string `json:"env,omitempty"`
 		URL     string            `json:"url,omitempty"`
 		Headers map[string]string `json:"headers,omitempty"`
-		// AlwaysLoad has the model know the tools from its first request on. Without it
-		// version 2.1.330 tells their names alone, and the model must look for each.
+		// AlwaysLoad makes the model know the tools from its first request on. Without it
+		// version 2.1.330 tells the model only their names, and the model must search for
+		// each.
 		AlwaysLoad bool `json:"alwaysLoad,omitempty"`
 	}
 	all := map[string]server{}
@@ -46,10 +47,10 @@ func servers(t runner.Turn) []byte {
 	return append(data, '\n')
 }
 
-// hasServers tells whether the turn has MCP servers at all.
+// hasServers reports whether the turn has any MCP server.
 func hasServers(t runner.Turn) bool { return t.Tools != nil || len(t.Spec.Servers) > 0 }
 
-// ownTools are the tools of our own server, which are always allowed.
+// ownTools returns the tools of our server, which are always allowed.
 func ownTools(t runner.Turn) []string {
 	if t.Tools == nil {
 		return nil
@@ -57,7 +58,7 @@ func ownTools(t runner.Turn) []string {
 	return []string{toolsOf(runner.ToolServer)}
 }
 
-// furtherTools are the tools of the other servers.
+// furtherTools returns the tools of the other servers.
 func furtherTools(s runner.Spec) []string {
 	var tools []string
 	for _, name := range slices.Sorted(maps.Keys(s.Servers)) {
@@ -66,6 +67,6 @@ func furtherTools(s runner.Spec) []string {
 	return tools
 }
 
-// toolsOf is the pattern for all tools of a server. The client ignores mcp__*,
-// for all servers.
+// toolsOf returns the pattern for all tools of a server. The client ignores mcp__* as a
+// pattern for all servers.
 func toolsOf(server string) string { return "mcp__" + server + "__*" }

@@ -5,20 +5,20 @@ import (
 	"time"
 )
 
-// steering are the lines that were written to the client after its prompt.
+// steering has the lines that were written to the client after its prompt.
 type steering struct {
 	lines []steered
-	until time.Time // when a line that was not taken in by then never will be; zero: the turn has no result yet
+	until time.Time // a line that has not been read by then never will be; zero: the turn has no result yet
 }
 
-// A steered is one line. The client says that it has taken it in by repeating it.
+// A steered is one line. The client repeats a line that it has read.
 type steered struct {
 	uuid   string
 	taken  bool
-	behind int // the results before that
+	behind int // the number of results before the client repeated it
 }
 
-// steer gives the client the messages that have come for it.
+// steer sends the client the messages that have come for it.
 func (r *follower) steer() {
 	if !r.canTakeIn() {
 		return
@@ -29,12 +29,12 @@ func (r *follower) steer() {
 	}
 }
 
-// canTakeIn tells whether the client works on its prompt and says what it takes in.
+// canTakeIn reports whether the client works on its prompt and repeats what it reads.
 func (r *follower) canTakeIn() bool {
 	return r.run.CanSend() && !r.seen.replay.IsZero() && r.own() == nil && !r.run.Ending() && !r.run.Stopped()
 }
 
-// repeated notes a line that the client has repeated.
+// repeated records a line that the client has repeated.
 func (s *steering) repeated(uuid string, results int) {
 	i := slices.IndexFunc(s.lines, func(l steered) bool { return l.uuid == uuid && !l.taken })
 	if i >= 0 {
@@ -42,8 +42,8 @@ func (s *steering) repeated(uuid string, results int) {
 	}
 }
 
-// open tells whether a written line still waits for its answer, after so many results. A
-// line that the client has not repeated by until was not read.
+// open reports whether a written line still waits for its answer after that number of
+// results. A line that the client has not repeated by until was not read.
 func (s *steering) open(results int, now time.Time, patience time.Duration) bool {
 	if len(s.lines) == 0 {
 		return false
@@ -56,7 +56,7 @@ func (s *steering) open(results int, now time.Time, patience time.Duration) bool
 	})
 }
 
-// done lists what was taken in before a result that is good.
+// steeredDone lists the lines that the client read before a good result.
 func (r *follower) steeredDone() []string {
 	var done []string
 	results := r.run.Account.Results()
@@ -68,12 +68,12 @@ func (r *follower) steeredDone() []string {
 	return done
 }
 
-// missing tells whether the client never repeated a line.
+// missing reports whether the client did not repeat some line.
 func (s *steering) missing() bool {
 	return slices.ContainsFunc(s.lines, func(l steered) bool { return !l.taken })
 }
 
-// resume notes the lines that an earlier daemon had written to a followed client.
+// resume records the lines that an earlier daemon had written to a followed client.
 func (s *steering) resume(uuids []string) {
 	for _, uuid := range uuids {
 		s.lines = append(s.lines, steered{uuid: uuid})

@@ -10,21 +10,22 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/follow"
 )
 
-// Commands and sub-agents that the client minds beside the conversation:
+// tasks are the commands and sub-agents that the client runs in parallel to the
+// conversation:
 //
 //	prompt ─ tool call ─ task started ─┬─ task ends ─ tool result ─ result      in the foreground
 //	                                   └─ tool result ─ result 1 ─ task ends ─ init ─ result 2
 //	                                                                            in the background
 //
-// A turn with tasks in the background is not over at its first result: the client
-// begins a turn by itself when one ends. Version 2.1.330 lists the tasks that are in the
-// background, and says of each whether its call waits for it; of 2.1.197 it is known by
-// the tool result that comes before the task ends.
+// A turn with tasks in the background is not over at its first result: the client begins a
+// turn by itself when one ends. Version 2.1.330 lists the tasks that are in the background,
+// and says for each whether its call waits for it. With 2.1.197 a task is in the background
+// if its tool result comes before the task ends.
 type tasks struct {
-	known     map[string]*task // those that have not ended, by their ID
-	went      bool             // one went on behind its tool call: the client may speak of it by itself
-	delegated bool             // that was a sub-agent
-	speaking  bool             // the client is in a turn, its own or that of our prompt
+	known     map[string]*task // tasks that have not ended, by ID
+	went      bool             // a task has outlived its tool call: the client may report its end by itself
+	delegated bool             // that task was a sub-agent
+	speaking  bool             // the client is in a turn, for our prompt or begun by itself
 }
 
 // A task is a command or a sub-agent.
@@ -62,7 +63,7 @@ func (ts *tasks) observe(t *streamjson.Task) {
 	}
 }
 
-// task is the task with this ID.
+// task returns the task with this ID.
 func (ts *tasks) task(id string) *task {
 	if ts.known == nil {
 		ts.known = make(map[string]*task)
@@ -80,8 +81,8 @@ func (ts *tasks) goesOn(one *task) {
 	ts.delegated = ts.delegated || one.agent
 }
 
-// answered notes tool calls that were answered while their tasks go on. A call that
-// failed has no task any more, nor has one that waited for it.
+// answered records tool calls that were answered while their tasks continue. A failed call
+// has no task any more, and neither has a call that waited for its task.
 func (ts *tasks) answered(blocks []streamjson.Block) {
 	for _, b := range blocks {
 		if b.Kind != streamjson.BlockToolResult {
@@ -111,18 +112,18 @@ func (ts *tasks) count(which func(*task) bool) (n int) {
 	return n
 }
 
-// none reports whether the client has nothing of which it may speak by itself.
+// none reports whether the client has no task whose end it may report by itself.
 func (ts *tasks) none() bool { return len(ts.known) == 0 && !ts.went }
 
-// unfinished reports whether the client still had to hear of a sub-agent. A command in
-// the background is not waited for in the same way: it may be a server, and what the
-// client said before is an answer.
+// unfinished reports whether the client was still waiting for a sub-agent. A background
+// command does not count: it may be a server, and the client's earlier words are an answer.
 func (ts *tasks) unfinished() bool {
 	return ts.delegated && (ts.speaking || ts.count(func(t *task) bool { return t.behind && t.agent }) > 0)
 }
 
-// judged is the result by which the turn is judged: its own; the last one, where
-// sub-agents went on behind that; nil, where the client has ended without one of these.
+// judged returns the result that decides about the turn: its own result, or the last one if
+// sub-agents continued after that. It returns nil if the client has ended without such a
+// result.
 func (r *follower) judged() *streamjson.Result {
 	own := r.own()
 	switch {
@@ -135,9 +136,9 @@ func (r *follower) judged() *streamjson.Result {
 	return &results[len(results)-1]
 }
 
-// command takes in what became of our prompt. It comes at once, where the line that
-// repeats the prompt waits for the first that the model says. A prompt that is completed
-// before any turn has begun is one that the session knows.
+// command handles the status of our prompt. It comes at once, while the line that repeats
+// the prompt comes with the first output of the model. A prompt that is completed before
+// any turn has begun is one that the session already knows.
 func (r *follower) command(c *streamjson.Command, now time.Time) {
 	if c == nil || c.UUID != r.turn.UUID {
 		return
@@ -148,7 +149,7 @@ func (r *follower) command(c *streamjson.Command, now time.Time) {
 	}
 }
 
-// promptNotRun is the verdict on a prompt that the client does not run.
+// promptNotRun returns the verdict on a prompt that the client does not run.
 func promptNotRun() follow.Verdict {
 	return follow.Verdict{End: runner.PromptNotRun, Reason: "the client knows this prompt already and does not run it",
 		Hint: "nothing has to be done: the next attempt has another name"}

@@ -11,7 +11,7 @@ func firstOf(texts ...string) string {
 	return ""
 }
 
-// contains reports whether text has words in it, in whatever case.
+// contains reports whether text contains words, ignoring case.
 func contains(text, words string) bool {
 	return strings.Contains(strings.ToLower(text), words)
 }

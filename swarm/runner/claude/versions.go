@@ -8,19 +8,18 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// The range of Claude Code versions that every promise is tested with: the oldest one
-// that is supported, and the newest one that was published when this version of
-// claude-swarm was made. The Makefile reads both from here, installs them, and the
-// tests run the real programs.
+// Every promise is tested with this range of Claude Code versions: the oldest supported
+// one, and the newest one at the time of this release of claude-swarm. The Makefile reads
+// both from here, installs them, and the tests run the real programs.
 const (
 	Oldest = "2.1.197"
 	Newest = "2.1.330"
 )
 
-// Default is the version that tests, demo and README run where none is named.
+// Default is the version that tests, demo and README run by default.
 const Default = Newest
 
-// Supported is the range in words, for pages and messages.
+// Supported is the range as text, for pages and messages.
 const Supported = Oldest + " to " + Newest
 
 // readVersion reads "2.1.197 (Claude Code)".
@@ -38,9 +37,9 @@ func readVersion(line string) (version string, fit runner.Fit) {
 	return version, runner.Tested
 }
 
-// Against says where a version such as "2.1.197" stands: -1 below the supported range, 0 in
-// it, 1 above it. A part counts by the digits that it begins with, and without any as 0.
-// The part after a hyphen does not count: "2.1.330-beta.1" compares like 2.1.330.
+// Against compares a version such as "2.1.197" with the supported range: -1 means below it,
+// 0 in it, 1 above it. A part of a version counts by its leading digits, or as 0 without
+// any. The part after a hyphen does not count: "2.1.330-beta.1" compares like 2.1.330.
 func Against(version string) int {
 	version, _, _ = strings.Cut(version, "-")
 	switch {
@@ -52,7 +51,7 @@ func Against(version string) int {
 	return 0
 }
 
-// compareVersions compares part by part, by number. A part that is missing is 0.
+// compareVersions compares part by part, as numbers. A missing part is 0.
 func compareVersions(a, b string) int {
 	for a != "" || b != "" {
 		var x, y string
@@ -65,7 +64,7 @@ func compareVersions(a, b string) int {
 	return 0
 }
 
-// leading is the number that a part begins with; 0 where it begins with no digit.
+// leading returns the number at the beginning of a part, or 0 if it begins with no digit.
 func leading(part string) int {
 	digits := len(part) - len(strings.TrimLeft(part, "0123456789"))
 	n, _ := strconv.Atoi(part[:digits])
