@@ -14,9 +14,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// A deed is one or more calls for the only message in the mailbox "coder". A repetition
+// An action is one or more calls for the only message in the mailbox "coder". A repetition
 // after an error completes it.
-type deed struct {
+type action struct {
 	prepare func(*dropbox.Store, *dropbox.Mailbox) error
 	do      func(*dropbox.Store, *dropbox.Mailbox) error
 	want    dropbox.State
@@ -54,7 +54,7 @@ func take(_ *dropbox.Store, b *dropbox.Mailbox) error {
 	return err
 }
 
-// sentAndTaken, givenUp and refused bring the message into the state before a deed.
+// sentAndTaken, givenUp and refused bring the message into the state before an action.
 func sentAndTaken(s *dropbox.Store, b *dropbox.Mailbox) error {
 	return errors.Join(send(s, b), take(s, b))
 }
@@ -111,7 +111,7 @@ func toLetter(do func(dropbox.DeadLetters, dropbox.DeadLetter) error) func(*drop
 	}
 }
 
-var deeds = map[string]deed{
+var actions = map[string]action{
 	"deliver": {do: send, want: dropbox.Waiting},
 	"deliver with a key": {do: func(s *dropbox.Store, _ *dropbox.Mailbox) error {
 		return second(s.Deliver("coder", &dropbox.Message{From: "tester", Key: "k", Body: bodyOf("m")}))
@@ -179,7 +179,7 @@ var deeds = map[string]deed{
 	"file":  {prepare: send, do: with(0, (*dropbox.Mailbox).File), want: dropbox.Done},
 }
 
-// notGone makes a repetition succeed when the deed was done before.
+// notGone makes a repetition succeed when the action was done before.
 func notGone(err error) error {
 	if errors.Is(err, dropbox.ErrGone) {
 		return nil
@@ -187,8 +187,8 @@ func notGone(err error) error {
 	return err
 }
 
-// sicknesses are the ways in which a disk fails.
-var sicknesses = map[string]func(st dropbox.Step, n, at int) bool{
+// diskFaults are the ways in which a disk fails.
+var diskFaults = map[string]func(st dropbox.Step, n, at int) bool{
 	"once": func(st dropbox.Step, n, at int) bool { return n == at },
 	"full": func(st dropbox.Step, n, at int) bool { return n >= at && st.Op != dropbox.OpRemove },
 	"dead": func(st dropbox.Step, n, at int) bool { return n >= at },
@@ -202,21 +202,21 @@ func TestDiskTrouble(t *testing.T) {
 	if long {
 		ways = append(ways, syscall.EROFS, syscall.EDQUOT, syscall.EMFILE, syscall.ENOMEM, syscall.ESTALE)
 	}
-	for name, d := range deeds {
+	for name, d := range actions {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			injected := 0
 			scratch := fastFolder(t)
-			for sickness, fails := range sicknesses {
+			for fault, fails := range diskFaults {
 				for i, errno := range ways {
 					for at := 1; ; at++ {
-						dir := filepath.Join(scratch, fmt.Sprintf("%s-%d-%d", sickness, i, at))
+						dir := filepath.Join(scratch, fmt.Sprintf("%s-%d-%d", fault, i, at))
 						fell := false
-						_, err := d.endure(dir, errno, sickness == "dead", sick(fails, at, errno, &fell))
+						_, err := d.runWithFault(dir, errno, fault == "dead", failingDisk(fails, at, errno, &fell))
 						if err != nil {
-							t.Errorf("%s, %v at step %d: %v", sickness, errno, at, err)
+							t.Errorf("%s, %v at step %d: %v", fault, errno, at, err)
 						}
-						if !fell { // the deed has fewer steps
+						if !fell { // the action has fewer steps
 							break
 						}
 						injected++
@@ -231,8 +231,8 @@ func TestDiskTrouble(t *testing.T) {
 	}
 }
 
-// sick makes a disk fail at a step, and records when it failed.
-func sick(fails func(st dropbox.Step, n, at int) bool, at int, errno error, fell *bool) harm {
+// failing makes a disk fail at a step, and records when it failed.
+func failingDisk(fails func(st dropbox.Step, n, at int) bool, at int, errno error, fell *bool) faultyDisk {
 	return func(dir string) (*dropbox.Store, func() error, error) {
 		n := 0
 		s, err := dropbox.Open(dir, dropbox.Options{Step: func(st dropbox.Step) error {
@@ -246,14 +246,14 @@ func sick(fails func(st dropbox.Step, n, at int) bool, at int, errno error, fell
 	}
 }
 
-// A harm opens the store in dir and makes the disk refuse some operations. heal undoes
+// A faultyDisk opens the store in dir on a disk that refuses some operations. repair undoes
 // that.
-type harm func(dir string) (s *dropbox.Store, heal func() error, err error)
+type faultyDisk func(dir string) (s *dropbox.Store, repair func() error, err error)
 
-// endure does the deed on the harmed disk, and then again on the healed one. hurt reports
-// whether the deed failed the first time, which must be with errno. left allows scratch
+// runWithFault does the action on the faulty disk, and again on the repaired one. hurt reports
+// whether the action failed the first time, which must be with errno. left allows scratch
 // files to stay, because the disk refused their removal too.
-func (d deed) endure(dir string, errno error, left bool, harm harm) (hurt bool, err error) {
+func (d action) runWithFault(dir string, errno error, left bool, open faultyDisk) (hurt bool, err error) {
 	if err := dropbox.Create(dir); err != nil {
 		return false, err
 	}
@@ -275,16 +275,16 @@ func (d deed) endure(dir string, errno error, left bool, harm harm) (hurt bool, 
 			return false, fmt.Errorf("prepare: %w", err)
 		}
 	}
-	harmed, heal, err := harm(dir)
+	faulty, repair, err := open(dir)
 	if err != nil {
 		return false, err
 	}
-	defer harmed.Close()
-	box, err := harmed.Mailbox("coder")
+	defer faulty.Close()
+	box, err := faulty.Mailbox("coder")
 	if err == nil {
-		err = d.do(harmed, box)
+		err = d.do(faulty, box)
 	}
-	if err := heal(); err != nil {
+	if err := repair(); err != nil {
 		return false, err
 	}
 	switch {
@@ -308,7 +308,7 @@ func (d deed) endure(dir string, errno error, left bool, harm harm) (hurt bool, 
 }
 
 // whole reports whether there is at most one message, and whether it is complete.
-func (d deed) whole(s *dropbox.Store, b *dropbox.Mailbox) error {
+func (d action) whole(s *dropbox.Store, b *dropbox.Mailbox) error {
 	n := 0
 	for f, err := range s.All() {
 		if err != nil {
@@ -333,7 +333,7 @@ func (d deed) whole(s *dropbox.Store, b *dropbox.Mailbox) error {
 }
 
 // achieved checks that the final state is correct.
-func (d deed) achieved(s *dropbox.Store, b *dropbox.Mailbox) error {
+func (d action) achieved(s *dropbox.Store, b *dropbox.Mailbox) error {
 	var places []place
 	for f, err := range s.All() {
 		if err != nil {

@@ -59,10 +59,10 @@ func TestHasReceiptNeedsTheDays(t *testing.T) {
 
 // The receipt stays in cur/ until the move of the message is durable.
 func TestTheReceiptStaysUntilTheMessageIsFiled(t *testing.T) {
-	sick := false
+	failing := false
 	s := newStore(t, dropbox.Options{Step: func(st dropbox.Step) error {
-		if sick && st.Op == dropbox.OpSyncDir && strings.HasPrefix(st.Name, "coder/done/") {
-			sick = false
+		if failing && st.Op == dropbox.OpSyncDir && strings.HasPrefix(st.Name, "coder/done/") {
+			failing = false
 			return syscall.EIO
 		}
 		return nil
@@ -73,7 +73,7 @@ func TestTheReceiptStaysUntilTheMessageIsFiled(t *testing.T) {
 	if err := b.Commit(c.Entry, []byte("r\n")); err != nil {
 		t.Fatal(err)
 	}
-	sick = true
+	failing = true
 	if err := b.Finish(c.Entry); !errors.Is(err, syscall.EIO) {
 		t.Errorf("Finish = %v, want %v", err, syscall.EIO)
 	}

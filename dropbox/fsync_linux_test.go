@@ -58,7 +58,7 @@ func TestEverySyncReachesTheKernel(t *testing.T) {
 	if err != nil {
 		t.Skipf("the kernel does not say what it is asked to sync: %v", err)
 	}
-	for name, d := range deeds {
+	for name, d := range actions {
 		watched := func(dir string) (*dropbox.Store, func() error, error) {
 			s, err := dropbox.Open(dir, dropbox.Options{Step: func(st dropbox.Step) error {
 				mu.Lock()
@@ -71,7 +71,7 @@ func TestEverySyncReachesTheKernel(t *testing.T) {
 			mu.Lock()
 			asked, said = nil, nil
 			mu.Unlock()
-			return s, func() error { // the deed is done
+			return s, func() error { // the action is done
 				mu.Lock()
 				defer mu.Unlock()
 				slices.Sort(asked)
@@ -85,7 +85,7 @@ func TestEverySyncReachesTheKernel(t *testing.T) {
 				return nil
 			}, err
 		}
-		if _, err := d.endure(filepath.Join(scratch, strings.ReplaceAll(name, " ", "-")), unix.EIO, false, watched); err != nil {
+		if _, err := d.runWithFault(filepath.Join(scratch, strings.ReplaceAll(name, " ", "-")), unix.EIO, false, watched); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

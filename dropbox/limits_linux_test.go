@@ -125,8 +125,8 @@ func runHelper(t *testing.T, cmd *exec.Cmd) {
 	tally(t, t.Name(), injected)
 }
 
-// fewFiles does every deed while 0 more files can be opened, then 1, and so on until the
-// deed succeeds.
+// fewFiles does every action while 0 more files can be opened, then 1, and so on until the
+// action succeeds.
 func fewFiles(dir string, _ []string) error {
 	var whole unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &whole); err != nil {
@@ -135,9 +135,9 @@ func fewFiles(dir string, _ []string) error {
 	free := func() error { return unix.Setrlimit(unix.RLIMIT_NOFILE, &whole) }
 	injected := 0
 	var errs []error
-	for name, d := range deeds {
+	for name, d := range actions {
 		for left := uint64(0); ; left++ {
-			hurt, err := d.endure(filepath.Join(dir, dropbox.NewID()), unix.EMFILE, true, func(dir string) (*dropbox.Store, func() error, error) {
+			hurt, err := d.runWithFault(filepath.Join(dir, dropbox.NewID()), unix.EMFILE, true, func(dir string) (*dropbox.Store, func() error, error) {
 				s, err := dropbox.Open(dir, dropbox.Options{})
 				if err != nil {
 					return nil, nil, err
@@ -276,8 +276,8 @@ func smallDisk(dir string, _ []string) error {
 	}
 	injected := 0
 	var errs []error
-	try := func(how string, d deed, errno error, harm harm) (hurt bool) {
-		hurt, err := d.endure(filepath.Join(dir, dropbox.NewID()), errno, errno == unix.EROFS, harm)
+	try := func(how string, d action, errno error, open faultyDisk) (hurt bool) {
+		hurt, err := d.runWithFault(filepath.Join(dir, dropbox.NewID()), errno, errno == unix.EROFS, open)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", how, err))
 		}
@@ -286,7 +286,7 @@ func smallDisk(dir string, _ []string) error {
 		}
 		return hurt
 	}
-	for name, d := range deeds {
+	for name, d := range actions {
 		for left := 0; try(fmt.Sprintf("%s, %d pages left", name, left), d, unix.ENOSPC, fillBytes(dir, left)); left++ {
 		}
 		for left := 0; try(fmt.Sprintf("%s, %d names left", name, left), d, unix.ENOSPC, fillNames(dir, left)); left++ {
@@ -299,20 +299,20 @@ func smallDisk(dir string, _ []string) error {
 	return errors.Join(errs...)
 }
 
-// opened makes a harm of an action on the open store.
-func opened(hurt func() (heal func() error, err error)) harm {
+// opened makes a faultyDisk from a step on the open store.
+func opened(hurt func() (repair func() error, err error)) faultyDisk {
 	return func(dir string) (*dropbox.Store, func() error, error) {
 		s, err := dropbox.Open(dir, dropbox.Options{})
 		if err != nil {
 			return nil, nil, err
 		}
-		heal, err := hurt()
-		return s, heal, err
+		repair, err := hurt()
+		return s, repair, err
 	}
 }
 
 // fillBytes fills the disk except for n pages.
-func fillBytes(dir string, pages int) harm {
+func fillBytes(dir string, pages int) faultyDisk {
 	return opened(func() (func() error, error) {
 		path := filepath.Join(dir, "filler")
 		f, err := os.Create(path)
@@ -328,13 +328,13 @@ func fillBytes(dir string, pages int) harm {
 		if !errors.Is(err, unix.ENOSPC) {
 			return nil, err
 		}
-		heal := func() error { return errors.Join(f.Close(), os.Remove(path)) }
-		return heal, f.Truncate(max(0, size-int64(pages*os.Getpagesize())))
+		repair := func() error { return errors.Join(f.Close(), os.Remove(path)) }
+		return repair, f.Truncate(max(0, size-int64(pages*os.Getpagesize())))
 	})
 }
 
 // fillNames fills the disk except for n files.
-func fillNames(dir string, left int) harm {
+func fillNames(dir string, left int) faultyDisk {
 	return opened(func() (func() error, error) {
 		folder := filepath.Join(dir, "fillers")
 		err := os.Mkdir(folder, 0o700)
@@ -354,14 +354,14 @@ func fillNames(dir string, left int) harm {
 	})
 }
 
-func readOnly(dir string) harm {
+func readOnly(dir string) faultyDisk {
 	return opened(func() (func() error, error) {
-		heal := func() error { return unix.Mount("", dir, "", unix.MS_REMOUNT, "") }
-		return heal, unix.Mount("", dir, "", unix.MS_REMOUNT|unix.MS_RDONLY, "")
+		repair := func() error { return unix.Mount("", dir, "", unix.MS_REMOUNT, "") }
+		return repair, unix.Mount("", dir, "", unix.MS_REMOUNT|unix.MS_RDONLY, "")
 	})
 }
 
-// On every available disk the store recognizes the kind, and all deeds succeed.
+// On every available disk the store recognizes the kind, and all actions succeed.
 func TestKindsOfDisk(t *testing.T) {
 	cmd := inNamespace(t, helper("kinds", t.TempDir()))
 	if out, err := cmd.CombinedOutput(); err != nil {
@@ -389,8 +389,8 @@ func kindsOfDisk(dir string, _ []string) error {
 		if err != nil || f.Kind != kind || !f.Volatile || f.Remote || !f.Usable() {
 			errs = append(errs, fmt.Errorf("%s is %+v, %w", kind, f, err))
 		}
-		for name, d := range deeds {
-			hurt, err := d.endure(filepath.Join(at(kind), dropbox.NewID()), nil, false, opened(func() (func() error, error) {
+		for name, d := range actions {
+			hurt, err := d.runWithFault(filepath.Join(at(kind), dropbox.NewID()), nil, false, opened(func() (func() error, error) {
 				return func() error { return nil }, nil
 			}))
 			if hurt || err != nil {

@@ -80,16 +80,16 @@ func (c *crowd) stop() {
 	}
 }
 
-// send makes all processes send with one key. The first doomed ones are killed at a random
+// send makes all processes send with one key. The first toKill of them are killed at a random
 // moment and replaced. It returns what the others printed.
-func (c *crowd) send(key string, doomed int, rng *rand.Rand) (told []string) {
+func (c *crowd) send(key string, toKill int, rng *rand.Rand) (told []string) {
 	c.t.Helper()
 	for i := range c.members {
 		if _, err := io.WriteString(c.members[i].in, key+"\n"); err != nil {
 			c.t.Fatal(err)
 		}
 	}
-	for i := range doomed {
+	for i := range toKill {
 		for range rng.IntN(20_000) { // from less than one delivery takes, to more than all take
 			rng.Uint64()
 		}
@@ -104,7 +104,7 @@ func (c *crowd) send(key string, doomed int, rng *rand.Rand) (told []string) {
 			if c.members[i].out.Scan() {
 				ids[i] = c.members[i].out.Text()
 			}
-			if i < doomed {
+			if i < toKill {
 				c.members[i].cmd.Wait() // killed, or about to be
 			}
 		})
@@ -114,10 +114,10 @@ func (c *crowd) send(key string, doomed int, rng *rand.Rand) (told []string) {
 		switch {
 		case id != "":
 			told = append(told, id)
-		case i >= doomed:
+		case i >= toKill:
 			c.t.Fatalf("%s: one that was not killed says nothing", key)
 		}
-		if i < doomed {
+		if i < toKill {
 			c.start(i)
 		}
 	}
@@ -152,9 +152,9 @@ func TestOneKeyTwentyProcesses(t *testing.T) {
 			killed := 0
 			for round := range rounds {
 				key := fmt.Sprint("round ", round)
-				doomed := []int{0, 5, 20}[round%3]
-				killed += doomed
-				told := c.send(key, doomed, rng)
+				toKill := []int{0, 5, 20}[round%3]
+				killed += toKill
+				told := c.send(key, toKill, rng)
 				if len(told) < len(c.members) { // a later sender
 					told = append(told, deliver(t, s, "coder", keyed(key)).ID)
 				}

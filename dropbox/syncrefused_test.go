@@ -17,7 +17,7 @@ import (
 // No call reports success when a sync failed, unless it made the same bytes durable in
 // another way later.
 func TestNoRefusedSyncIsPassedOver(t *testing.T) {
-	for name, d := range deeds {
+	for name, d := range actions {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			scratch := fastFolder(t)
@@ -25,7 +25,7 @@ func TestNoRefusedSyncIsPassedOver(t *testing.T) {
 			for at := 1; ; at++ {
 				var missing *dropbox.Step // the refused sync, until the same is durable
 				over := true
-				sick := func(dir string) (*dropbox.Store, func() error, error) {
+				failing := func(dir string) (*dropbox.Store, func() error, error) {
 					n := 0
 					s, err := dropbox.Open(dir, dropbox.Options{Step: func(st dropbox.Step) error {
 						if st.Op != dropbox.OpSync && st.Op != dropbox.OpSyncDir {
@@ -43,11 +43,11 @@ func TestNoRefusedSyncIsPassedOver(t *testing.T) {
 					}})
 					return s, func() error { return nil }, err
 				}
-				hurt, err := d.endure(filepath.Join(scratch, fmt.Sprint(at)), syscall.EIO, false, sick)
+				hurt, err := d.runWithFault(filepath.Join(scratch, fmt.Sprint(at)), syscall.EIO, false, failing)
 				if err != nil {
 					t.Errorf("sync %d: %v", at, err)
 				}
-				if over { // the deed has fewer syncs
+				if over { // the action has fewer syncs
 					break
 				}
 				refused++
@@ -210,9 +210,9 @@ func TestADuplicateThatIsTheMessageItself(t *testing.T) {
 // completes the removal.
 func TestADuplicateThatTheDiskDoesNotRemove(t *testing.T) {
 	for _, refused := range []dropbox.Op{dropbox.OpMove, dropbox.OpRemove} {
-		var sick bool
+		var failing bool
 		s := newStore(t, dropbox.Options{Step: func(st dropbox.Step) error {
-			if sick && st.Op == refused {
+			if failing && st.Op == refused {
 				return syscall.EIO
 			}
 			return nil
@@ -224,11 +224,11 @@ func TestADuplicateThatTheDiskDoesNotRemove(t *testing.T) {
 		if err := os.Link(filepath.Join(s.Dir(), "coder/cur", c.Name), filepath.Join(s.Dir(), "coder/new", e.Name)); err != nil {
 			t.Fatal(err)
 		}
-		sick = true
+		failing = true
 		if err := b.Recover(); !errors.Is(err, syscall.EIO) {
 			t.Errorf("Recover without %s = %v, want %v", refused, err, syscall.EIO)
 		}
-		sick = false
+		failing = false
 		if err := b.Recover(); err != nil {
 			t.Fatal(err)
 		}

@@ -117,19 +117,19 @@ func (l *listener) quiet() error {
 
 // survives damages the watched folders, sends a message if that is possible, repairs them,
 // and checks that after one look no message is missing and changes are reported again.
-func (l *listener) survives(harm, heal func() error) error {
+func (l *listener) survives(damage, repair func() error) error {
 	if err := l.sendAndHear(); err != nil {
 		return fmt.Errorf("before: %w", err)
 	}
-	if err := harm(); err != nil {
-		return fmt.Errorf("harm: %w", err)
+	if err := damage(); err != nil {
+		return fmt.Errorf("damage: %w", err)
 	}
 	meanwhile, sendErr := l.s.Deliver("coder", text("meanwhile"))
 	if err := l.quiet(); err != nil {
 		return err
 	}
-	if err := heal(); err != nil {
-		return fmt.Errorf("heal: %w", err)
+	if err := repair(); err != nil {
+		return fmt.Errorf("repair: %w", err)
 	}
 	if missing, err := l.sweep(); missing != 0 || err != nil {
 		return fmt.Errorf("Rewatch = %d, %w", missing, err)
@@ -164,7 +164,7 @@ func moveBack(aside, path string) error {
 // After any damage to the folders, one look finds every message, changes are reported
 // again, and the changes do not go on without end.
 func TestWatchFaults(t *testing.T) {
-	for name, fault := range map[string]func(dir, aside string) (harm, heal func() error){
+	for name, fault := range map[string]func(dir, aside string) (damage, repair func() error){
 		"new deleted": func(dir, aside string) (func() error, func() error) {
 			return func() error { return os.RemoveAll(filepath.Join(dir, "coder/new")) }, nothing
 		},
@@ -212,8 +212,8 @@ func TestWatchFaults(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer l.w.Close()
-			harm, heal := fault(s.Dir(), filepath.Join(t.TempDir(), "aside"))
-			if err := l.survives(harm, heal); err != nil {
+			damage, repair := fault(s.Dir(), filepath.Join(t.TempDir(), "aside"))
+			if err := l.survives(damage, repair); err != nil {
 				t.Error(err)
 			}
 			tally(t, "watcher, "+name, 1)

@@ -56,9 +56,9 @@ func TestAFolderThatMayNotBeRemoved(t *testing.T) {
 	if err := Create(dir); err != nil {
 		t.Fatal(err)
 	}
-	sick := true
+	failing := true
 	s, err := Open(dir, Options{Step: func(st Step) error {
-		if sick && st.Op == OpRemove {
+		if failing && st.Op == OpRemove {
 			return unix.EROFS
 		}
 		return nil
@@ -78,7 +78,7 @@ func TestAFolderThatMayNotBeRemoved(t *testing.T) {
 	if _, err := os.Stat(trial); err != nil {
 		t.Errorf("the folder: %v", err)
 	}
-	sick = false
+	failing = false
 	if _, err := s.Clean(later); err != nil {
 		t.Error(err)
 	}

@@ -68,8 +68,8 @@ func left(before, now irctest.Counts) bool {
 	return now.Left > before.Left && now.Connections > before.Connections
 }
 
-// A storm is traffic on a network that breaks again and again.
-type storm struct {
+// A faultyTraffic is traffic on a network that breaks again and again.
+type faultyTraffic struct {
 	*traffic
 	order []string       // the kinds of faults to come
 	times map[string]int // how often each kind has happened
@@ -85,8 +85,8 @@ type storm struct {
 
 // The number of messages in each direction, and of faults of each kind.
 const (
-	stormMessages = 500
-	stormFaults   = 10
+	faultyMessages = 500
+	faultsPerKind  = 10
 )
 
 // calmEvery is the number of faults after which the test waits until all messages are said.
@@ -110,46 +110,48 @@ func TestFaults(t *testing.T) {
 		t.Parallel()
 		// The server welcomes one new connection per second, so each connection takes a
 		// second. Two bridges share the faults, and so the wait.
-		weather(t, newStorm(withoutHistory(t, irctest.Inspircd(t, irctest.Unlimited))), newStorm(withoutHistory(t, irctest.Inspircd(t, irctest.Unlimited))))
+		breakConnections(t, newFaultyTraffic(withoutHistory(t, irctest.Inspircd(t, irctest.Unlimited))), newFaultyTraffic(withoutHistory(t, irctest.Inspircd(t, irctest.Unlimited))))
 	})
 	t.Run("meanwhile", func(t *testing.T) { // both together take as long as the first
 		t.Parallel()
-		t.Run("ngircd", func(t *testing.T) { weather(t, newStorm(withoutHistory(t, irctest.Ngircd(t, irctest.Unlimited)))) })
-		t.Run("with history", func(t *testing.T) { weather(t, newStorm(withHistory(t))) })
+		t.Run("ngircd", func(t *testing.T) {
+			breakConnections(t, newFaultyTraffic(withoutHistory(t, irctest.Ngircd(t, irctest.Unlimited))))
+		})
+		t.Run("with history", func(t *testing.T) { breakConnections(t, newFaultyTraffic(withHistory(t))) })
 	})
 }
 
 // silence is the time without a line after which the bridge leaves a connection.
 const silence = 300 * time.Millisecond
 
-func newStorm(tr *traffic) *storm {
+func newFaultyTraffic(tr *traffic) *faultyTraffic {
 	server := &tr.o.Server
 	server.PingAfter, server.PingTimeout, server.ProofTimeout = 50*time.Millisecond, silence, silence+50*time.Millisecond
 	server.RegisterTimeout, server.RetryMax = 5*time.Second, 40*time.Millisecond
-	return &storm{traffic: tr, times: map[string]int{}, took: map[string]time.Duration{}}
+	return &faultyTraffic{traffic: tr, times: map[string]int{}, took: map[string]time.Duration{}}
 }
 
-// weather breaks connections in every way, and checks the messages. Several storms share
+// breakConnections breaks connections in every way, and checks the messages. Several of them share
 // the messages and the faults.
-func weather(t *testing.T, storms ...*storm) {
+func breakConnections(t *testing.T, all ...*faultyTraffic) {
 	t.Helper()
-	for _, s := range storms {
-		s.most = stormMessages / len(storms)
+	for _, s := range all {
+		s.most = faultyMessages / len(all)
 		for kind := range breakages {
-			s.order = append(s.order, slices.Repeat([]string{kind}, stormFaults/len(storms))...)
+			s.order = append(s.order, slices.Repeat([]string{kind}, faultsPerKind/len(all))...)
 		}
 		rand.Shuffle(len(s.order), func(i, j int) { s.order[i], s.order[j] = s.order[j], s.order[i] })
 		s.start()
 		s.ready()
 	}
-	for i := range storms[0].order {
-		for _, s := range storms {
-			s.breakOut(i)
+	for i := range all[0].order {
+		for _, s := range all {
+			s.beginFault(i)
 		}
-		for _, s := range storms {
-			s.blowOver(i)
+		for _, s := range all {
+			s.endFault(i)
 		}
-		for _, s := range storms {
+		for _, s := range all {
 			if i%calmEvery == calmEvery-1 {
 				s.allSaid() // so the bridge is connected
 				for range s.most * calmEvery / len(s.order) {
@@ -159,7 +161,7 @@ func weather(t *testing.T, storms ...*storm) {
 		}
 	}
 	times := map[string]int{}
-	for _, s := range storms {
+	for _, s := range all {
 		if gaps := strings.Count(s.log.String(), "what was said in between is not known"); !s.history && gaps == 0 {
 			t.Error("nobody says that something was missed")
 		}
@@ -171,19 +173,19 @@ func weather(t *testing.T, storms ...*storm) {
 	}
 	for _, kind := range slices.Sorted(maps.Keys(breakages)) {
 		took := time.Duration(0)
-		for _, s := range storms {
+		for _, s := range all {
 			took += s.took[kind]
 		}
 		t.Logf("%-18s struck %d times, %v", kind, times[kind], took.Round(time.Millisecond))
-		if times[kind] != stormFaults {
-			t.Errorf("%s struck %d times, want %d", kind, times[kind], stormFaults)
+		if times[kind] != faultsPerKind {
+			t.Errorf("%s struck %d times, want %d", kind, times[kind], faultsPerKind)
 		}
 	}
 }
 
-// breakOut sends messages in both directions, and breaks the connection while one of them
+// beginFault sends messages in both directions, and breaks the connection while one of them
 // is being sent.
-func (s *storm) breakOut(i int) {
+func (s *faultyTraffic) beginFault(i int) {
 	s.Helper()
 	b := breakages[s.order[i]]
 	s.begun, s.before, s.at = time.Now(), s.proxy.Counts(), b.at[s.times[s.order[i]]%len(b.at)]
@@ -194,8 +196,8 @@ func (s *storm) breakOut(i int) {
 	}
 }
 
-// blowOver waits for the effect of the fault, and then repairs the network.
-func (s *storm) blowOver(i int) {
+// endFault waits for the effect of the fault, and then repairs the network.
+func (s *faultyTraffic) endFault(i int) {
 	s.Helper()
 	kind := s.order[i]
 	eventually(s, kind+" strikes", func() bool {

@@ -18,14 +18,14 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// sicken makes the bridge's disk, and no other program's, refuse some steps while sick is
+// failSteps makes the bridge's disk, and no other program's, refuse some steps while failing is
 // true.
-func (s *scene) sicken(refuses func(dropbox.Step) bool) (sick *atomic.Bool) {
+func (s *scene) failSteps(refuses func(dropbox.Step) bool) (failing *atomic.Bool) {
 	s.Helper()
-	sick = new(atomic.Bool)
-	sick.Store(true)
+	failing = new(atomic.Bool)
+	failing.Store(true)
 	store, err := dropbox.Open(s.store.Dir(), dropbox.Options{Step: func(st dropbox.Step) error {
-		if sick.Load() && refuses(st) {
+		if failing.Load() && refuses(st) {
 			return syscall.EIO
 		}
 		return nil
@@ -35,7 +35,7 @@ func (s *scene) sicken(refuses func(dropbox.Step) bool) (sick *atomic.Bool) {
 	}
 	s.Cleanup(func() { store.Close() })
 	s.o.Store = store
-	return sick
+	return failing
 }
 
 // The bridge does not say a message whose claim a power cut may undo: the next start would
@@ -43,7 +43,7 @@ func (s *scene) sicken(refuses func(dropbox.Step) bool) (sick *atomic.Bool) {
 func TestNothingIsSaidThatIsNotClaimedForSure(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		s := newScene(t, addr)
-		sick := s.sicken(func(st dropbox.Step) bool { return st.Op == dropbox.OpSyncDir && st.Name == "irc/cur" })
+		failing := s.failSteps(func(st dropbox.Step) bool { return st.Op == dropbox.OpSyncDir && st.Name == "irc/cur" })
 		s.start()
 		s.ready()
 		ann := newPerson(t, s.o.Server.Addr, "ann", "#project-x")
@@ -60,7 +60,7 @@ func TestNothingIsSaidThatIsNotClaimedForSure(t *testing.T) {
 		if n := strings.Count(s.log.String(), "messages were not claimed"); n > 20 {
 			t.Errorf("the disk was asked %d times in a moment", n)
 		}
-		sick.Store(false)
+		failing.Store(false)
 		ids = append(ids, s.say("coder", bridge.Origin{}, "line 3")) // the file event wakes the bridge
 		ann.sees("#project-x swarm: [coder] line 3")
 		for _, id := range ids {
@@ -82,7 +82,7 @@ func TestFilingIsTriedAgain(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		s := newScene(t, addr)
 		tries := new(atomic.Int64)
-		sick := s.sicken(func(st dropbox.Step) bool {
+		failing := s.failSteps(func(st dropbox.Step) bool {
 			refused := st.Op == dropbox.OpCreate && strings.HasPrefix(st.Name, "irc/tmp/receipt-")
 			if refused {
 				tries.Add(1)
@@ -98,7 +98,7 @@ func TestFilingIsTriedAgain(t *testing.T) {
 		}
 		ann.sees("#project-x swarm: [coder] line 9")
 		eventually(t, "the disk refuses every receipt", func() bool { return tries.Load() > 10 })
-		sick.Store(false)
+		failing.Store(false)
 		for i, id := range ids {
 			s.where(id, dropbox.Done)
 			if r := receiptOf(t, s.store, id); !strings.Contains(r, "outcome: said") || strings.Contains(r, "again: true") {
@@ -119,7 +119,7 @@ func TestUndeliveredIsSaid(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(s.store.Dir(), "coder", "FULL"), nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		sick := s.sicken(func(st dropbox.Step) bool { return st.Op == dropbox.OpMove && strings.HasPrefix(st.To, "tester/new/") })
+		failing := s.failSteps(func(st dropbox.Step) bool { return st.Op == dropbox.OpMove && strings.HasPrefix(st.To, "tester/new/") })
 		s.start()
 		s.ready()
 		ann := newPerson(t, s.o.Server.Addr, "ann", "#project-x")
@@ -128,7 +128,7 @@ func TestUndeliveredIsSaid(t *testing.T) {
 		if said := ann.like("tester did not get that: "); !strings.HasSuffix(said, "tester did not get that: input/output error") {
 			t.Errorf("said %q", said)
 		}
-		sick.Store(false)
+		failing.Store(false)
 		ann.say("#project-x", "tester: and now?")
 		if got := s.mail("tester", 1); string(got[0].Body) != "[IRC @mention in #project-x] <ann> tester: and now?" {
 			t.Errorf("tester got %q", got[0].Body)
@@ -145,7 +145,7 @@ func TestBurstOfLines(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		s := newScene(t, addr)
 		s.o.WakesPerMinute, s.o.BufferSize = -1, 2000
-		slow := s.sicken(func(st dropbox.Step) bool {
+		slow := s.failSteps(func(st dropbox.Step) bool {
 			if st.Op == dropbox.OpSyncDir && strings.HasSuffix(st.Name, "/new") {
 				time.Sleep(20 * time.Millisecond) // another program's disk; no test waits for it
 			}

@@ -157,7 +157,7 @@ func victimMain(at string) int {
 	s, err := swarm.New(swarm.Options{
 		Project: dir, Store: store, Environ: os.Environ(), Sweep: 100 * time.Millisecond, Announcer: everywhere{},
 		Plan:     swarm.Plan{Agents: specs},
-		Backends: map[string]runner.Backend{"claude": &doomed{claude.New(clientOptions), p}},
+		Backends: map[string]runner.Backend{"claude": &killingBackend{claude.New(clientOptions), p}},
 	})
 	if err == nil {
 		err = s.Run(context.Background(), context.Background())
@@ -170,14 +170,14 @@ type fatal struct{}
 
 func (fatal) Fatal(args ...any) { log.Fatal(args...) }
 
-// doomed is a backend whose turn kills the daemon.
-type doomed struct {
+// killingBackend is a backend whose turn kills the daemon.
+type killingBackend struct {
 	runner.Backend
 	place place
 }
 
-func (b *doomed) Run(ctx context.Context, t runner.Turn) runner.Outcome {
-	out := b.Backend.Run(ctx, b.doom(t))
+func (b *killingBackend) Run(ctx context.Context, t runner.Turn) runner.Outcome {
+	out := b.Backend.Run(ctx, b.withKill(t))
 	if b.place.turn == afterEnd {
 		die()
 	}
@@ -185,20 +185,20 @@ func (b *doomed) Run(ctx context.Context, t runner.Turn) runner.Outcome {
 }
 
 // Serve spares the first turn of a client.
-func (b *doomed) Serve(ctx context.Context, t runner.Turn, c runner.Warm) (runner.Outcome, runner.Warm) {
+func (b *killingBackend) Serve(ctx context.Context, t runner.Turn, c runner.Warm) (runner.Outcome, runner.Warm) {
 	r := b.Backend.(runner.Resident)
 	if c == nil {
 		return r.Serve(ctx, t, nil)
 	}
-	out, stays := r.Serve(ctx, b.doom(t), c)
+	out, stays := r.Serve(ctx, b.withKill(t), c)
 	if b.place.turn == afterEnd {
 		die()
 	}
 	return out, stays
 }
 
-// doom runs the turn that kills the daemon.
-func (b *doomed) doom(t runner.Turn) runner.Turn {
+// withKill runs the turn that kills the daemon.
+func (b *killingBackend) withKill(t runner.Turn) runner.Turn {
 	var client runner.Process
 	started, event := t.Started, t.Event
 	t.Started = func(p runner.Process) error {

@@ -27,7 +27,7 @@ func runClean(t *testing.T, turn runner.Turn) runner.Outcome {
 	return out
 }
 
-// Whatever a client does, the verdict on its turn is right and the client has ended.
+// The verdict on a turn is right, and the client has ended, whatever the client does.
 func TestHardClients(t *testing.T) {
 	for name, c := range map[string]struct {
 		script  string
