@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/claude-swarm/claude-swarm/internal/testkit/acptest"
 	"github.com/claude-swarm/claude-swarm/swarm/runner/claude"
 )
 
@@ -19,8 +20,6 @@ var (
 	standin string // what plays the client where a test needs many turns or a certain moment
 	cli     string // the real Claude Code
 )
-
-const insideVar = "CLAUDE_SWARM_E2E_INSIDE" // set in the network namespace
 
 func TestMain(m *testing.M) {
 	code, err := run(m)
@@ -37,13 +36,8 @@ func run(m *testing.M) (int, error) {
 		fmt.Println("e2e: left out by -short: each test runs the real client")
 		return 0, nil
 	}
-	if os.Getenv(insideVar) == "" {
-		if exec.Command("unshare", "--net", "true").Run() == nil {
-			return again("unshare", "--net")
-		}
-		if exec.Command("unshare", "--user", "--map-root-user", "--net", "true").Run() == nil {
-			return again("unshare", "--user", "--map-root-user", "--net")
-		}
+	if status, done, err := acptest.Again(); done {
+		return status, err
 	}
 	root, err := repository()
 	if err != nil {
@@ -66,19 +60,6 @@ func run(m *testing.M) (int, error) {
 		}
 	}
 	return m.Run(), nil
-}
-
-// again runs this test binary in a network namespace with loopback only.
-func again(unshare ...string) (int, error) {
-	args := append(unshare[1:], "sh", "-c", `ip link set lo up && exec "$0" "$@"`, os.Args[0])
-	cmd := exec.Command(unshare[0], append(args, os.Args[1:]...)...)
-	cmd.Env = append(os.Environ(), insideVar+"=1")
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
-	err := cmd.Run()
-	if cmd.ProcessState == nil {
-		return 0, err
-	}
-	return cmd.ProcessState.ExitCode(), nil
 }
 
 func repository() (string, error) {
