@@ -17,7 +17,7 @@ import (
 // dead messages, holds, and cost. An agent whose client outlived the daemon works. Daemon
 // is nil in it.
 func Offline(home journal.Home, store *dropbox.Store, p Plan, project string, now time.Time) (Status, error) {
-	st := Status{V: 1, Project: project, Halted: store.Halted(), Reason: screen.Short(store.HaltReason(), maxWhy), Agents: []AgentStatus{}}
+	st := Status{V: 1, Project: project, Mixed: p.mixed(), Halted: store.Halted(), Reason: screen.Short(store.HaltReason(), maxWhy), Agents: []AgentStatus{}}
 	paused, err := journal.OpenHolds(home)
 	if e, ok := errors.AsType[*journal.DamagedError](err); ok {
 		st.Trouble = append(st.Trouble, Problem{Why: e.Error(), Next: e.Next})
@@ -40,12 +40,14 @@ func Offline(home journal.Home, store *dropbox.Store, p Plan, project string, no
 			Name: spec.Name, Role: spec.Role, Tags: append([]string{}, spec.Tags...), Backend: spec.Backend, Channels: append([]string{}, spec.Channels...), State: Stopped, Activity: "paused",
 			Why: WhyNoDaemon, Next: "claude-swarm start", CostUSD: sums.Cost(spec.Name, now),
 		}
+		var known turn.Picture
 		if l, ok := sums.Last(spec.Name); ok {
-			a.paint(turn.Recalled(l, sums.Turns(spec.Name)))
+			known = turn.Recalled(l, sums.Turns(spec.Name))
 		}
 		if s, ok := se.Get(spec.Name); ok {
-			a.Session = s.ID
+			known.Session = s.ID
 		}
+		a.paint(known)
 		switch was := paused.Of(spec.Name); {
 		case spec.Attached:
 			a.State, a.Activity = Away, "idle"

@@ -2,6 +2,7 @@ package swarm
 
 import (
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
@@ -143,6 +144,11 @@ func (p Plan) debounce() time.Duration {
 		return time.Second
 	}
 	return p.Debounce
+}
+
+// mixed reports whether the agents have clients of different kinds.
+func (p Plan) mixed() bool {
+	return slices.ContainsFunc(p.Agents, func(s Spec) bool { return s.Backend != p.Agents[0].Backend })
 }
 
 // spec finds an agent by its name.

@@ -35,6 +35,7 @@ type Status struct {
 	Reason  string        `json:"halted_why"`        // the text of HALT
 	Trouble []Problem     `json:"trouble,omitempty"` // what is wrong with the daemon itself
 	Agents  []AgentStatus `json:"agents"`
+	Mixed   bool          `json:"mixed"` // the agents of the swarm have clients of different kinds
 	Lead    LeadStatus    `json:"lead"`
 	Gate    GateStatus    `json:"gate"`
 	IRC     *IRCStatus    `json:"irc"` // nil where there is no IRC
@@ -114,6 +115,7 @@ type AgentStatus struct {
 	Dead    int                 `json:"dead"`
 	PID     *int                `json:"pid"` // of the running turn's CLI
 	Session string              `json:"session"`
+	Client  string              `json:"client"` // its kind and version, such as "claude 2.1.330"; the version only where it is known
 	Model   string              `json:"model"`
 	Context journal.Context     `json:"context"`
 	CostUSD journal.Cost        `json:"cost_usd"`

@@ -1,9 +1,12 @@
 package swarm
 
 import (
+	"cmp"
+	"strings"
 	"sync"
 	"time"
 
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
 	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
@@ -93,9 +96,16 @@ func (v *view) status(p turn.Picture) AgentStatus {
 	return s
 }
 
-// paint adds the picture of the agent's turns.
+// paint adds the picture of the agent's turns. Where a client of another kind did them, because
+// the configuration has changed since, the facts about that client no longer count; a turn that
+// runs keeps its client.
 func (a *AgentStatus) paint(p turn.Picture) {
+	kind, _, _ := strings.Cut(p.Client, " ")
+	if kind != "" && a.Backend != "" && kind != a.Backend && p.Message == nil {
+		p.Client, p.Session, p.Model, p.Context = "", "", "", journal.Context{}
+	}
 	a.Message, a.Description, a.PID, a.Streams, a.Warm = p.Message, p.Description, p.PID, p.Streams, p.Warm
+	a.Client = cmp.Or(p.Client, a.Backend)
 	a.Session, a.Model, a.Context, a.Last = p.Session, p.Model, p.Context, p.Last
 	a.TurnCount, a.LastActivation = p.Turns, p.Begun
 }

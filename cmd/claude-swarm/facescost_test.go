@@ -74,7 +74,7 @@ type scriptedTurns struct {
 }
 
 // runScripted gives each agent of a project one task, and runs a daemon until they are
-// done. coder's client tells no cost.
+// done. coder's client is called codex and tells no cost, the others are called claude.
 func runScripted(t *testing.T, p *project, store *dropbox.Store, tasks map[string]string) (turns scriptedTurns) {
 	t.Helper()
 	plan := swarm.Plan{Debounce: time.Millisecond}
@@ -82,9 +82,9 @@ func runScripted(t *testing.T, p *project, store *dropbox.Store, tasks map[strin
 		if err := store.MakeMailbox(name); err != nil {
 			t.Fatal(err)
 		}
-		backend := "scripted"
+		backend := "claude"
 		if name == "coder" {
-			backend = "plain"
+			backend = "codex"
 		}
 		plan.Agents = append(plan.Agents, swarm.Spec{Name: name, Backend: backend, Client: runner.Spec{Dir: p.dir}})
 	}
@@ -93,7 +93,7 @@ func runScripted(t *testing.T, p *project, store *dropbox.Store, tasks map[strin
 	}
 	s, err := swarm.New(swarm.Options{
 		Project: p.dir, Store: store, Plan: plan,
-		Backends: map[string]runner.Backend{"scripted": &runnertest.Scripted{}, "plain": &runnertest.Scripted{Plain: true}},
+		Backends: map[string]runner.Backend{"claude": &runnertest.Scripted{Name: "claude"}, "codex": &runnertest.Scripted{Name: "codex", Plain: true}},
 	})
 	if err != nil {
 		t.Fatal(err)

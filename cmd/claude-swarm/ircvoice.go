@@ -50,7 +50,7 @@ func (v daemonVoice) Status(ctx context.Context, agent string) (string, error) {
 			if q, ok := questions[a.Name]; ok {
 				a.Next, asks = "", v.questionLine(q, now)
 			}
-			b.WriteString(agentLine(a, now) + asks + "\n")
+			b.WriteString(agentLine(a, st.Mixed, now) + asks + "\n")
 		}
 	}
 	if !found {
@@ -93,11 +93,15 @@ func unknownHere(p *project, agent string) error {
 	return fmt.Errorf("no agent named %q here\nagents: %s", agent, strings.Join(p.file.Names(), ", "))
 }
 
-// agentLine is an agent in one line, short enough for a telephone.
-func agentLine(a swarm.AgentStatus, now time.Time) string {
+// agentLine is an agent in one line, short enough for a telephone. It names the client in a
+// mixed swarm.
+func agentLine(a swarm.AgentStatus, mixed bool, now time.Time) string {
 	line := a.Name + " " + string(a.State)
 	if a.Since != nil {
 		line += " for " + since(*a.Since, now)
+	}
+	if mixed && a.Client != "" {
+		line += " on " + screen.OneLine(a.Client)
 	}
 	if t := task(a); t != "" {
 		line += ": " + t

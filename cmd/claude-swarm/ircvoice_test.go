@@ -142,3 +142,14 @@ func TestTheVoiceCallsTheLeadByName(t *testing.T) {
 		t.Errorf("status says %q, %v", got, err)
 	}
 }
+
+// The line of an agent names its client where the agents have clients of different kinds.
+func TestTheVoiceNamesTheClientsOfAMixedSwarm(t *testing.T) {
+	now := time.Date(2026, 11, 21, 10, 30, 0, 0, time.UTC)
+	a := swarm.AgentStatus{Name: "coder", State: swarm.Idle, Since: new(now.Add(-time.Minute)), Client: "codex 2.6.0", Why: "rests"}
+	for mixed, want := range map[bool]string{false: "coder idle for 1 min: rests", true: "coder idle for 1 min on codex 2.6.0: rests"} {
+		if got := agentLine(a, mixed, now); got != want {
+			t.Errorf("mixed %t: %q, want %q", mixed, got, want)
+		}
+	}
+}

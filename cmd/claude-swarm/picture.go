@@ -155,7 +155,7 @@ func (l look) writeAgents(w io.Writer, st *view.Status) {
 			t.add(append(cells, number(a.Dead), money(a.CostUSD), task(a.AgentStatus))...)
 		}
 		t.last().whole = a.Message == nil
-		t.last().below = append(t.last().below, details(a, now)...)
+		t.last().below = append(t.last().below, details(a, st.Mixed, now)...)
 		if l.short {
 			t.last().below = nil
 		}

@@ -8,7 +8,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
 	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
@@ -92,5 +94,32 @@ func TestASmallScreenKeepsWhatWaitsForYou(t *testing.T) {
 	}
 	if got := smaller(st, look{now: now, columns: 80}, 0); strings.Join(got, "\n")+"\n" != draw(st, look{now: now, columns: 80}).String() {
 		t.Errorf("without a limit something is left out:\n%s", strings.Join(got, "\n"))
+	}
+}
+
+// The status names the client of each agent where they are of different kinds, within the
+// columns of the screen.
+func TestTheStatusNamesTheClientsOfAMixedSwarm(t *testing.T) {
+	now := time.Date(2026, 11, 21, 10, 30, 0, 0, time.Local)
+	st := parkedSwarm(now)
+	for i, client := range []string{"claude 2.1.330", "codex 2.6.0", "opencode", "acp 0.0.1-20261121"} {
+		a := &st.Agents[i]
+		a.Client, a.PID, a.Model, a.Context = client, new(4711000), "a-provider/a-model-with-a-very-long-name-20261121", journal.Context{Tokens: 100, Limit: 200}
+	}
+	for _, columns := range []int{40, 80} {
+		for _, mixed := range []bool{false, true} {
+			st.Mixed = mixed
+			text := draw(st, look{now: now, columns: columns}).String()
+			for _, a := range st.Agents {
+				if got := strings.Contains(strings.Join(strings.Fields(text), " "), "context 50 %, "+a.Client+","); got != mixed {
+					t.Errorf("in %d columns, mixed %t: it names %s: %t\n%s", columns, mixed, a.Client, got, text)
+				}
+			}
+			for line := range strings.Lines(text) {
+				if n := screen.Columns(strings.TrimSuffix(line, "\n")); n > columns && strings.Contains(strings.TrimSpace(line), " ") {
+					t.Errorf("a line has %d columns of %d: %s", n, columns, line)
+				}
+			}
+		}
 	}
 }

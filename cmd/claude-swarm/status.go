@@ -14,8 +14,9 @@ func statusCommand() *cli.Command {
 		Name: "status", Category: groupAgents, ArgsUsage: "[AGENT…]",
 		Usage: "what the agents do, what waits, what needs you",
 		Description: `Shows each agent with its state, since when and why, its waiting mail, its dead
-letters, what it cost today, its task and what to do next. Works without a
-daemon too, from the files.
+letters, what it cost today, its task and what to do next. Names the clients
+where the agents have different kinds of them. Works without a daemon too, from
+the files.
 
 4 (1!) in MAIL means 4 messages, 1 of them urgent; - means none. A line that
 begins with ! is a problem of the daemon itself.` +

@@ -155,8 +155,9 @@ func narrowDetails(a swarm.AgentStatus) []tableLine {
 }
 
 // details returns the lines below an agent: its process and session, its last text, and the
-// next step. Unknown facts are left out.
-func details(a view.Agent, now time.Time) []tableLine {
+// next step. Unknown facts are left out. mixed says that the
+// agents have clients of different kinds: then the client is named.
+func details(a view.Agent, mixed bool, now time.Time) []tableLine {
 	var facts []string
 	var lines []tableLine
 	if a.Message != nil && a.Why != "" {
@@ -179,6 +180,9 @@ func details(a view.Agent, now time.Time) []tableLine {
 	}
 	if a.ContextPercent >= 0 {
 		facts = append(facts, fmt.Sprintf("context %d %%", a.ContextPercent))
+	}
+	if mixed && a.Client != "" {
+		facts = append(facts, screen.OneLine(a.Client))
 	}
 	if a.Model != "" {
 		facts = append(facts, screen.OneLine(a.Model))

@@ -31,6 +31,8 @@ type listArguments struct {
 type agentList struct {
 	Agents []agentView `json:"agents"`
 	Note   string      `json:"note,omitempty"`
+
+	mixed bool // the agents have clients of different kinds
 }
 
 type agentView struct {
@@ -39,6 +41,8 @@ type agentView struct {
 	Zone    string   `json:"zone,omitempty"`
 	Tags    []string `json:"tags,omitempty" jsonschema:"@TAG is the address of all agents with that tag"`
 	Folder  string   `json:"folder,omitempty" jsonschema:"where it works"`
+	Client  string   `json:"client,omitempty" jsonschema:"the kind of its client, and its version"`
+	Model   string   `json:"model,omitempty"`
 	State   string   `json:"state" jsonschema:"starting, idle, queued, working, asking, backoff, limited, paused, stopped or attached"`
 	Since   string   `json:"since,omitempty" jsonschema:"of the state"`
 	Why     string   `json:"why,omitempty" jsonschema:"why it is in that state"`
@@ -61,7 +65,7 @@ func (c crew) list(ctx context.Context, in listArguments) (*agentList, error) {
 	if err != nil {
 		return nil, err
 	}
-	list := &agentList{Agents: []agentView{}}
+	list := &agentList{Agents: []agentView{}, mixed: st.Mixed}
 	if st.Daemon == nil {
 		list.Note = noDaemon
 	} else if st.Halted {
@@ -96,6 +100,7 @@ func (c crew) status(ctx context.Context, names ...string) (swarm.Status, error)
 func (c crew) agent(a swarm.AgentStatus) (agentView, error) {
 	v := agentView{
 		Name: a.Name, Role: a.Role, State: string(a.State), Why: a.Why, Task: a.Description, Waiting: a.Waiting.Total(),
+		Client: a.Client, Model: a.Model,
 	}
 	if spec, ok := c.spec(a.Name); ok {
 		v.Zone, v.Tags, v.Folder = spec.Zone, spec.Tags, spec.Client.Dir
@@ -127,6 +132,9 @@ func (l *agentList) readable() string {
 		if len(a.Tags) > 0 {
 			t.add("; %s", tagsText(a.Tags))
 		}
+		if l.mixed {
+			t.add("; %s", clientText(a.Client, a.Model))
+		}
 		if a.Task != "" {
 			t.add("; works on: %s", a.Task)
 		}
@@ -140,6 +148,9 @@ func (l *agentList) readable() string {
 	t.remark(l.Note)
 	return t.String()
 }
+
+// clientText names a client with its model: "codex 2.6.0, gpt-5".
+func clientText(client, model string) string { return strings.Trim(client+", "+model, ", ") }
 
 // tagsText shows tags as addresses: "@go @frontend".
 func tagsText(tags []string) string {

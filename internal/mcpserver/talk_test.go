@@ -241,6 +241,33 @@ func TestToolsTakeTags(t *testing.T) {
 	}
 }
 
+// whoami and list_agents name the client and the model. The text of list_agents does so only
+// where the agents have clients of different kinds.
+func TestToolsNameTheClients(t *testing.T) {
+	p := newProject(t, asAgent("coder"))
+	p.daemon = idle()
+	for i, client := range []string{"claude 2.1.330", "codex 2.6.0"} {
+		p.daemon.status.Agents[i].Client, p.daemon.status.Agents[i].Model = client, "model"
+	}
+	out, text := p.call("whoami", `{}`)
+	if out["client"] != "claude 2.1.330" || out["model"] != "model" || !strings.Contains(text, ", on claude 2.1.330, model. ") {
+		t.Errorf("whoami = %v, %q", out, text)
+	}
+	out, text = p.call("list_agents", `{}`)
+	for i, want := range []string{"claude 2.1.330", "codex 2.6.0"} {
+		if one := out["agents"].([]any)[i].(map[string]any); one["client"] != want || one["model"] != "model" {
+			t.Errorf("list_agents = %v, want %s", one, want)
+		}
+	}
+	if strings.Contains(text, "2.1.330") {
+		t.Errorf("list_agents of clients of one kind = %q", text)
+	}
+	p.daemon.status.Mixed = true
+	if _, text = p.call("list_agents", `{"agent":"reviewer"}`); !strings.Contains(text, "; codex 2.6.0, model") {
+		t.Errorf("list_agents in a mixed swarm = %q", text)
+	}
+}
+
 func TestListAgentsAndHistory(t *testing.T) {
 	p := newProject(t, asAgent("coder"))
 	p.deliver("reviewer", &dropbox.Message{From: "lead", Type: dropbox.Task, Body: []byte("x\n")})

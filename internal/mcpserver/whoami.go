@@ -19,6 +19,8 @@ type self struct {
 	Project string   `json:"project" jsonschema:"the folder of the project"`
 	Folder  string   `json:"folder,omitempty" jsonschema:"your working folder"`
 	Folders []string `json:"folders" jsonschema:"where set_directory may take you, and what is in them"`
+	Client  string   `json:"client,omitempty" jsonschema:"the kind of the client that runs you, and its version"`
+	Model   string   `json:"model,omitempty"`
 	Work    string   `json:"work,omitempty" jsonschema:"the folder for notes and drafts of your own"`
 	Turn    string   `json:"turn,omitempty" jsonschema:"the turn that you are in"`
 	Message *gist    `json:"message,omitempty" jsonschema:"the message that the turn works on"`
@@ -38,6 +40,15 @@ func (c crew) whoami(ctx context.Context, _ noArguments) (*self, error) {
 	if spec, ok := c.spec(c.Me.Name); ok {
 		s.Role, s.Zone, s.Tags, s.Folder = spec.Role, spec.Zone, spec.Tags, spec.Client.Dir
 		s.Work = WorkFolder(c.Store.Dir(), c.Me.Name)
+		st, err := c.status(ctx, s.Name)
+		if err != nil {
+			return nil, err
+		}
+		for _, a := range st.Agents {
+			if a.Name == s.Name {
+				s.Client, s.Model = a.Client, a.Model
+			}
+		}
 	}
 	work, err := c.Work()
 	if err != nil {
@@ -72,6 +83,9 @@ func (s *self) readable() string {
 	}
 	if len(s.Tags) > 0 {
 		t.add(", with the tags %s", tagsText(s.Tags))
+	}
+	if about := clientText(s.Client, s.Model); about != "" {
+		t.add(", on %s", about)
 	}
 	t.add(". %s leads.", strings.Replace(s.Lead, "the person", "The person", 1))
 	t.line("The project is %s.", s.Project)

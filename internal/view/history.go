@@ -19,6 +19,8 @@ type PastTurn struct {
 	From    string    `json:"from"`
 	Subject string    `json:"subject,omitempty"` // or the beginning of the text
 	Outcome string    `json:"outcome"`
+	Client  string    `json:"client,omitempty"` // its kind and version
+	Model   string    `json:"model,omitempty"`
 	Reason  string    `json:"reason,omitempty"`
 	Seconds float64   `json:"seconds"`
 	CostUSD float64   `json:"cost_usd"`
@@ -73,7 +75,7 @@ func HistoryOf(c *client.Client, agent string, since time.Time, n int) (*History
 		}
 		h.Turns = append(h.Turns, PastTurn{
 			Agent: l.Agent, At: l.At, Turn: l.Turn, Message: l.Message, From: l.From, Subject: l.Subject,
-			Outcome: l.Outcome, Reason: l.Reason, Seconds: l.Seconds, CostUSD: l.CostUSD,
+			Outcome: l.Outcome, Client: l.Client, Model: l.Model, Reason: l.Reason, Seconds: l.Seconds, CostUSD: l.CostUSD,
 			CostUnknown: l.IsCostUnknown(),
 		})
 		if n > 0 && len(h.Turns) > n {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
@@ -36,12 +37,17 @@ type LedgerLine struct {
 	// CostUnknown says that the client did not report the cost, or not all of it; CostUSD
 	// is the part that is known.
 	CostUnknown bool    `json:"cost_unknown,omitempty"`
+	Client      string  `json:"client,omitempty"` // as [ClientName]
 	Model       string  `json:"model,omitempty"`
 	Session     string  `json:"session,omitempty"`
 	Context     Context `json:"context,omitzero"`  // of the session at the end
 	Text        string  `json:"text,omitempty"`    // the last words, one line
 	ByLead      bool    `json:"by_lead,omitempty"` // its message was proven to be the lead's
 }
+
+// ClientName names the kind of a client and its version, such as "codex 2.6.0". A version
+// that the client did not tell is left out.
+func ClientName(backend, version string) string { return strings.TrimSpace(backend + " " + version) }
 
 // IsCostUnknown reports whether the cost of the turn is unknown: its client did not report
 // it, or a person's own session did the turn.
@@ -261,7 +267,7 @@ func utcDay(t time.Time) string { return t.UTC().Format(time.DateOnly) }
 func LineOf(m *dropbox.Message, r *Receipt) LedgerLine {
 	l := LedgerLine{
 		At: r.Ended, Turn: r.Turn, Agent: r.Agent, Message: m.ID, From: m.From, Subject: m.Subject,
-		Outcome: r.Outcome, Tokens: r.Tokens, Model: r.Model, Session: r.Session,
+		Outcome: r.Outcome, Tokens: r.Tokens, Client: r.Client, Model: r.Model, Session: r.Session,
 		Context: r.Context, Text: screen.Short(r.Text, MaxLastText),
 		ByLead: r.Proven && m.From == dropbox.Lead,
 	}

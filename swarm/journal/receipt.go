@@ -20,6 +20,7 @@ type Receipt struct {
 	Turn     string    `yaml:"turn,omitempty" json:"turn,omitempty"`
 	Agent    string    `yaml:"agent" json:"agent"`
 	Backend  string    `yaml:"backend,omitempty" json:"backend,omitempty"`
+	Client   string    `yaml:"client,omitempty" json:"client,omitempty"` // as [ClientName]
 	Model    string    `yaml:"model,omitempty" json:"model,omitempty"`
 	Session  string    `yaml:"session,omitempty" json:"session,omitempty"`
 	Via      string    `yaml:"via" json:"via"`                               // the way by which it came, if the daemon knows

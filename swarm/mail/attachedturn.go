@@ -149,7 +149,7 @@ func (s *Attached) commit(e dropbox.Entry, b *journal.Binding, last string) erro
 	}
 	now := time.Now().UTC()
 	r := &journal.Receipt{
-		ID: e.ID, Turn: b.Turn, Agent: in.Name, Backend: in.Backend(), Session: b.Session, Via: ViaMailbox, Attached: true, Proven: in.Proves(c.Message),
+		ID: e.ID, Turn: b.Turn, Agent: in.Name, Backend: in.Backend(), Client: in.Backend(), Session: b.Session, Via: ViaMailbox, Attached: true, Proven: in.Proves(c.Message),
 		Outcome: string(runner.Done), Ended: now, CostUnknown: true, Notes: b.Notes, Text: cut(last, 4096),
 	}
 	tried, err := journal.Records(in.Home, e.ID, c.Begun)

@@ -15,6 +15,7 @@ import (
 type Account struct {
 	kind           *Kind
 	session, model string
+	version        string
 	spent          Spent
 	cost           costTotal
 	tokens         tokensTotal
@@ -98,6 +99,9 @@ func (a *Account) Observe(ev *streamjson.Event) {
 	case streamjson.KindInit:
 		if ev.Init != nil && a.model == "" {
 			a.model = strings.Clone(ev.Init.Model)
+		}
+		if ev.Init != nil && ev.Init.Version != "" {
+			a.version = strings.Clone(ev.Init.Version)
 		}
 	case streamjson.KindAssistant:
 		if tokens, ok := ev.ContextTokens(); ok {
@@ -253,7 +257,7 @@ func (a *Account) Results() []streamjson.Result { return a.results }
 
 // Fill writes the facts from the events into o.
 func (a *Account) Fill(o *Outcome) {
-	o.Session, o.Model, o.Spent = a.session, a.model, a.spent
+	o.Session, o.Model, o.Version, o.Spent = a.session, a.model, a.version, a.spent
 	o.CostUnknown = a.kind.Cost == CostUnknown || a.cost.notTold || a.cost.notKnown
 	o.FirstEvent = a.began
 	o.Denied = slices.Clone(a.denied)

@@ -41,6 +41,7 @@ type Outcome struct {
 
 	Session string // as the client names it; "" if it does not
 	Model   string // of the main conversation
+	Version string // of the client, as it tells it; "" when it did not
 
 	Spent
 	Denied    []Denial   // tool calls that were not permitted, in order

@@ -29,6 +29,7 @@ type Picture struct {
 	Warm        *WarmStatus    // the client that stays for the next message; nil without one, or when it works
 
 	Session string
+	Client  string // its kind and version; "" when unknown
 	Model   string
 	Context journal.Context
 	Last    *LastText
@@ -75,7 +76,7 @@ type LastText struct {
 // ledger and the number of an agent's lines.
 func Recalled(l journal.LedgerLine, turns int) Picture {
 	began := float64(l.At.UnixMilli())/1000 - l.Seconds
-	p := Picture{Turns: turns, Model: l.Model, Context: l.Context, Begun: &began}
+	p := Picture{Turns: turns, Client: l.Client, Model: l.Model, Context: l.Context, Begun: &began}
 	if l.Text != "" {
 		p.Last = &LastText{At: l.At, Text: l.Text}
 	}
@@ -168,6 +169,13 @@ func (v *View) learn(session, model string, tokens, limit int) {
 	if limit > 0 {
 		v.p.Context.Limit = limit
 	}
+}
+
+// client notes the kind and the version of the client.
+func (v *View) client(name string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.p.Client = name
 }
 
 // limitFor is the context limit to use when the client reports limit tokens. named says

@@ -165,7 +165,7 @@ func (c *client) birth() {
 	if c.lines > 0 {
 		return
 	}
-	c.emit(streamjson.Event{Kind: streamjson.KindInit, Init: &streamjson.Init{Cwd: c.turn.Spec.Dir, Model: c.model, PermissionMode: c.turn.Spec.PermissionMode}})
+	c.emit(streamjson.Event{Kind: streamjson.KindInit, Init: &streamjson.Init{Version: Version, Cwd: c.turn.Spec.Dir, Model: c.model, PermissionMode: c.turn.Spec.PermissionMode}})
 	c.emit(streamjson.Event{Kind: streamjson.KindReplay, UUID: c.turn.UUID, Blocks: []streamjson.Block{{Kind: streamjson.BlockText, Text: c.turn.Prompt}}})
 }
 

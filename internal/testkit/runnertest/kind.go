@@ -7,6 +7,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
+// Version is the version that every scripted client tells.
+const Version = "1.2.3"
+
 // kind is what most scripted clients are.
 var kind = runner.Kind{Name: "scripted", Cost: runner.CostOfResult, Resumes: true, RunsOnce: true, Steers: true, Compacts: true, Tools: tools{}, Hooks: hooks{}, Login: runner.Login{Vars: []string{"SCRIPTED_KEY", "HOME"}}}
 

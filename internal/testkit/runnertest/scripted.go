@@ -1,6 +1,7 @@
 package runnertest
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"sync"
@@ -16,6 +17,8 @@ import (
 // [runner.Resident]) if they have an output. The zero value is ready to use; it is safe for
 // several goroutines.
 type Scripted struct {
+	// Name is the name of its kind; "" is "scripted".
+	Name string
 	// Script returns the steps of a turn; nil: those of its prompt.
 	Script func(runner.Turn) []Step
 	// Outlive returns the further steps of a client when Follow continues its turn, after
@@ -53,15 +56,17 @@ type Run struct {
 
 // Kind is a kind that no real client has.
 func (s *Scripted) Kind() *runner.Kind {
+	k := kind
 	switch {
 	case s.Plain:
-		return &plain
+		k = plain
 	case s.Asks:
-		return &asking
+		k = asking
 	case s.Quiet:
-		return &quiet
+		k = quiet
 	}
-	return &kind
+	k.Name = cmp.Or(s.Name, k.Name)
+	return &k
 }
 
 // Runs are the turns so far, in the order of their beginning.
