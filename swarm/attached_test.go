@@ -216,6 +216,80 @@ func TestABrokenOffTurnPutsItsMessageBack(t *testing.T) {
 	}
 }
 
+// The receipt of a message that an attached session has done counts the cost of the attempts
+// before it, which clients of the daemon began.
+func TestAnAttachedSessionKeepsTheCostOfEarlierAttempts(t *testing.T) {
+	p := newAttached(t)
+	id := p.deliver(&dropbox.Message{Type: dropbox.Task, Body: []byte("a task\n")})
+	box, err := p.store.Mailbox("ada")
+	if err != nil {
+		t.Fatal(err)
+	}
+	entries, err := box.List()
+	if err != nil || len(entries) != 1 {
+		t.Fatalf("List = %v, %v", entries, err)
+	}
+	c, err := box.Claim(entries[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Now().UTC()
+	tried := journal.Record{Turn: id + "-1", Agent: "ada", Message: id, Begun: now, Ended: now, End: runner.Failed, CostUSD: 0.5}
+	if err := tried.Write(p.home); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := box.PutBack(c.Entry, true); err != nil {
+		t.Fatal(err)
+	}
+	p.stop(false, "")
+	p.stop(true, "done")
+	found, _ := filepath.Glob(filepath.Join(p.store.Dir(), "ada/done/*/*.receipt.yaml"))
+	if len(found) != 1 {
+		t.Fatalf("receipts: %v", found)
+	}
+	r, err := journal.ReadReceipt(found[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.CostUSD != 0.5 || !r.CostUnknown || len(r.Attempts) != 2 || r.Attempts[1].CostUSD != 0 {
+		t.Errorf("the receipt has %v USD, unknown %t, and the attempts %+v; want 0.5 and unknown", r.CostUSD, r.CostUnknown, r.Attempts)
+	}
+}
+
+// The cost of a message that an attached session began, and a client of the daemon has done, is
+// unknown in its receipt.
+func TestAReceiptKnowsThatASessionHadBegunTheMessage(t *testing.T) {
+	f := newField(t, "coder")
+	id := f.send("coder", "@cost 0.25\n@say done")
+	box, err := f.store.Mailbox("coder")
+	if err != nil {
+		t.Fatal(err)
+	}
+	entries, err := box.List()
+	if err != nil || len(entries) != 1 {
+		t.Fatalf("List = %v, %v", entries, err)
+	}
+	c, err := box.Claim(entries[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	home, now := journal.HomeOf(f.dir), time.Now().UTC()
+	if err := home.Make(); err != nil {
+		t.Fatal(err)
+	}
+	tried := journal.Record{Turn: id + "-1", Agent: "coder", Message: id, Via: journal.ViaAttach, Begun: now, Ended: now, End: runner.Stopped}
+	if err := tried.Write(home); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := box.PutBack(c.Entry, false); err != nil {
+		t.Fatal(err)
+	}
+	f.start()
+	if r := f.receipt("coder", id); r.CostUSD != 0.25 || !r.CostUnknown || len(r.Attempts) != 2 || r.Attempts[1].CostUnknown {
+		t.Errorf("the receipt has %v USD, unknown %t, and the attempts %+v; want 0.25 and unknown", r.CostUSD, r.CostUnknown, r.Attempts)
+	}
+}
+
 // Without a Stop hook, the next /inbox files the messages that the last one fetched.
 func TestFetchingWithoutAStopHook(t *testing.T) {
 	p := newAttached(t)

@@ -162,7 +162,9 @@ func (s *Attached) commit(e dropbox.Entry, b *journal.Binding, last string) erro
 			begun = rec.Begun
 			continue
 		}
-		r.Attempts = append(r.Attempts, rec.Attempt())
+		earlier := rec.Attempt()
+		r.Attempts = append(r.Attempts, earlier)
+		r.CostUSD += earlier.CostUSD
 	}
 	r.Attempts = append(r.Attempts, journal.Attempt{Start: begun, End: now, Outcome: string(runner.Done), CostUnknown: true})
 	sent, err := journal.SentIn(in.Home, b.Turn)

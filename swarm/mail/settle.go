@@ -184,9 +184,10 @@ func (in *Inbox) receipt(j *Job, out runner.Outcome) (*journal.Receipt, error) {
 		if o.Turn == j.Rec.Turn {
 			continue
 		}
-		r.Attempts = append(r.Attempts, o.Attempt())
-		r.CostUSD += o.CostUSD
-		r.CostUnknown = r.CostUnknown || o.CostUnknown
+		earlier := o.Attempt()
+		r.Attempts = append(r.Attempts, earlier)
+		r.CostUSD += earlier.CostUSD
+		r.CostUnknown = r.CostUnknown || earlier.CostUnknown
 	}
 	r.Attempts = append(r.Attempts, journal.Attempt{Start: j.Rec.Begun, End: out.Ended.UTC(), Outcome: string(out.End), CostUSD: out.CostUSD, CostUnknown: out.CostUnknown})
 	r.CostUSD += out.CostUSD
