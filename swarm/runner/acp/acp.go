@@ -2,11 +2,6 @@ package acp
 
 import (
 	"context"
-	"errors"
-	"io"
-	"maps"
-	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -55,10 +50,9 @@ func (b *backend) Serve(ctx context.Context, t runner.Turn, c runner.Warm) (runn
 	if !ok {
 		return b.first(ctx, t, true)
 	}
-	e, leave := b.exchange(ctx, t)
+	e, leave := b.exchange(ctx, t, w.session)
 	defer leave()
-	e.keep, e.session = true, w.session
-	e.stream.session = e.session.id
+	e.keep = true
 	if out, ok := e.run.GoOn(w.Warm); !ok {
 		return out, nil
 	}
@@ -68,23 +62,33 @@ func (b *backend) Serve(ctx context.Context, t runner.Turn, c runner.Warm) (runn
 
 // first runs a turn in a client that it starts.
 func (b *backend) first(ctx context.Context, t runner.Turn, keep bool) (runner.Outcome, runner.Warm) {
-	e, leave := b.exchange(ctx, t)
+	e, leave := b.exchange(ctx, t, &session{})
 	defer leave()
 	e.keep = keep
-	if v := e.prepare(); v.End != "" {
-		return e.run.Never(v), nil
-	}
-	if out, ok := e.run.Start(e.command(), e.environment()); !ok {
+	if out, ok := start(e); !ok {
 		return out, nil
 	}
-	e.begin()
 	return b.finish(e)
+}
+
+// start starts the client of an exchange. When it returns false, the client does not run,
+// and the outcome says why.
+func start(e *exchange) (runner.Outcome, bool) {
+	s := startup{e.client, &e.turn}
+	if v := s.prepare(); v.End != "" {
+		return e.run.Never(v), false
+	}
+	if out, ok := e.run.Start(s.command(), s.environment()); !ok {
+		return out, false
+	}
+	e.begin()
+	return runner.Outcome{}, true
 }
 
 // Follow reads what a client of an earlier daemon has printed. Its input ended with that
 // daemon, so we cannot answer the client: it soon ends, or Follow ends it.
 func (b *backend) Follow(ctx context.Context, t runner.Turn, p runner.Process) runner.Outcome {
-	e, leave := b.exchange(ctx, t)
+	e, leave := b.exchange(ctx, t, &session{})
 	defer leave()
 	e.followed, e.silence = true, 0
 	if out, ok := e.run.Adopt(p); !ok {
@@ -100,22 +104,28 @@ func (b *backend) Follow(ctx context.Context, t runner.Turn, p runner.Process) r
 	return out
 }
 
-// exchange makes the exchange of a turn. The caller ends it with leave.
-func (b *backend) exchange(ctx context.Context, t runner.Turn) (e *exchange, leave func()) {
+// exchange makes the exchange of a turn with a client that has told that session so far. The
+// caller ends it with leave.
+func (b *backend) exchange(ctx context.Context, t runner.Turn, s *session) (e *exchange, leave func()) {
 	c, rest := b.client.changedBy(t.Spec.Options)
-	e = &exchange{turn: t, client: c, rest: rest, timing: b.timing, born: b.born}
+	e = &exchange{turn: t, client: &c, program: programOf(&c, &t), timing: b.timing, session: s}
 	e.silence = silenceOf(&c, b.silentTurns(t.Agent), t.Spec.Stall)
 	e.run = follow.New(ctx, t, &c.Kind, e, follow.Options{Timing: b.timing, MaxOutput: b.maxOutput, Terminates: c.Stays})
-	e.stream = stream{client: &e.client, partial: t.Partial, emit: func(ev *streamjson.Event) {
+	e.handshake = handshake{client: &c, program: e.program, turn: &e.turn, rest: rest, born: b.born, session: s}
+	e.stream = stream{client: &c, session: s.id, partial: t.Partial, emit: func(ev *streamjson.Event) {
 		e.run.Account.Observe(ev)
 		if t.Event != nil {
 			t.Event(ev)
 		}
 	}}
+	e.asks = asks{send: e.run.Send, wake: e.run.Wake, stream: &e.stream}
 	permits, cancel := context.WithCancel(ctx)
-	e.permitCtx = permits
+	if t.Permit != nil {
+		e.asks.permit = func(r runner.PermissionRequest) runner.Decision { return t.Permit(permits, r) }
+	}
 	return e, func() {
-		e.leave(cancel)
+		cancel()
+		e.asks.wg.Wait()
 		e.run.Close()
 	}
 }
@@ -144,26 +154,6 @@ func (b *backend) finish(e *exchange) (runner.Outcome, runner.Warm) {
 	v = e.judge() // its standard error is complete now
 	b.noteEnd(e, v)
 	return e.outcome(v, broken), nil
-}
-
-// rests reports whether the client stays after its turn.
-func (e *exchange) rests() bool {
-	return e.step == ended && e.reply.came && !e.run.Closing() && !e.run.Ending()
-}
-
-func (e *exchange) outcome(v follow.Verdict, broken error) runner.Outcome {
-	if errors.Is(broken, io.EOF) {
-		broken = nil
-	}
-	o := e.run.Outcome(v, broken)
-	o.Decisions = e.asks.decisions
-	if o.Text == "" {
-		o.Text = e.stream.words()
-	}
-	if v.End.OK() {
-		o.Steered = e.steered.taken
-	}
-	return o
 }
 
 // born returns the latest time at which a session can have been made: a session of an
@@ -211,78 +201,18 @@ func (b *backend) noteEnd(e *exchange, v follow.Verdict) {
 	}
 }
 
-// prepare writes the files that the client reads. A verdict with an End means that the turn
-// cannot begin.
-func (e *exchange) prepare() follow.Verdict {
-	if e.turn.Session.How == runner.Continue {
-		return follow.Verdict{End: runner.Refused, Reason: e.client.Kind.Title + " cannot continue the newest session of a folder", Hint: "set session: resume for agent " + e.turn.Agent}
+// silenceOf returns how long a client may be silent. The time doubles with each of the
+// agent's turns that ended because of silence, so that a slow model can answer in the end.
+func silenceOf(c *Client, before int, stall time.Duration) time.Duration {
+	d := c.Silence
+	if d == 0 {
+		return 0
 	}
-	if len(e.words()) == 0 {
-		return follow.Verdict{End: runner.Refused, Reason: "backend " + e.client.Kind.Name + " needs a program", Hint: "set command: of agent " + e.turn.Agent}
+	for range min(before, 10) {
+		d *= 2
 	}
-	if err := removeReady(e.turn.Ready); err != nil {
-		return follow.Verdict{End: runner.NoResources, Reason: err.Error(), Hint: follow.HintDisk}
+	if stall > 0 && d >= stall {
+		return 0 // stall_timeout ends the turn first
 	}
-	if e.client.Servers == inFile {
-		if err := writeServers(e.turn.Files.Servers, serversOf(e.turn)); err != nil {
-			return follow.Verdict{End: runner.NoResources, Reason: err.Error(), Hint: follow.HintDisk}
-		}
-	}
-	return follow.Verdict{}
-}
-
-// words returns the program and its first arguments.
-func (e *exchange) words() []string {
-	if len(e.turn.Spec.Command) > 0 {
-		return e.turn.Spec.Command
-	}
-	return e.client.Kind.Command
-}
-
-// command returns the whole command line.
-func (e *exchange) command() []string {
-	args := slices.Clone(e.words())
-	for _, a := range e.client.Args {
-		args = append(args, e.filled(a))
-	}
-	if e.turn.Spec.Model != "" {
-		for _, a := range e.client.ModelArgs {
-			args = append(args, e.filled(a))
-		}
-	}
-	for i := range args {
-		args[i] = e.filled(args[i])
-	}
-	return args
-}
-
-// filled replaces the placeholders in a text of the table with the values of the turn.
-func (e *exchange) filled(text string) string {
-	return strings.NewReplacer("{servers}", e.turn.Files.Servers, "{model}", e.turn.Spec.Model).Replace(text)
-}
-
-// environment returns the environment of the turn with what the client needs.
-func (e *exchange) environment() []string {
-	add := map[string]string{}
-	for name, value := range e.client.Env {
-		isSet := slices.ContainsFunc(e.turn.Env, func(entry string) bool { return strings.HasPrefix(entry, name+"=") })
-		if !isSet || strings.Contains(value, "{servers}") {
-			add[name] = e.filled(value)
-		}
-	}
-	if e.client.ModeVar != "" && e.turn.Spec.PermissionMode != "" {
-		add[e.client.ModeVar] = e.turn.Spec.PermissionMode
-	}
-	if e.client.ModelVar != "" && e.turn.Spec.Model != "" {
-		add[e.client.ModelVar] = e.turn.Spec.Model
-	}
-	env := slices.DeleteFunc(slices.Clone(e.turn.Env), func(entry string) bool {
-		name, _, _ := strings.Cut(entry, "=")
-		_, ours := add[name]
-		return ours
-	})
-	for _, name := range slices.Sorted(maps.Keys(add)) {
-		env = append(env, name+"="+add[name])
-	}
-	return env
+	return d
 }

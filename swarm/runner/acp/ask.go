@@ -1,7 +1,6 @@
 package acp
 
 import (
-	"context"
 	"encoding/json"
 	"sync"
 	"time"
@@ -19,6 +18,11 @@ const maxAsked = 32
 // asks are the permission requests of one turn. Answers come from other goroutines, which
 // wake the turn; everything else belongs to the turn's goroutine.
 type asks struct {
+	send   func(line []byte)
+	wake   func()
+	permit func(runner.PermissionRequest) runner.Decision // as Turn.Permit; nil: every request is denied
+	stream *stream                                        // of the turn
+
 	open      map[string]*asked // by the id of the request
 	denied    []streamjson.Denial
 	decisions []runner.Decision
@@ -40,45 +44,46 @@ type decided struct {
 	decision runner.Decision
 }
 
-// permission handles session/request_permission.
-func (e *exchange) permission(m *message, raw []byte) {
+// requested handles session/request_permission. late is true before the prompt and while
+// the client is being ended.
+func (s *asks) requested(m *message, late bool, raw []byte) {
 	var p permissionAsked
 	lenient(m.Params, &p)
 	p.fromVersion2()
-	e.stream.endTexts(raw)
-	c := e.stream.call(p.Call.ID)
+	s.stream.endTexts(raw)
+	c := s.stream.call(p.Call.ID)
 	text := c.text
 	c.merge(p.Call.toolFields, p.Call.Content, &p.Meta)
 	c.text = text // the content of a request is about the call, not its result
 	a := &asked{id: m.ID, options: p.Options, call: c}
 	switch {
-	case e.step != working || e.run.Ending():
-		e.run.Send(answer(m.ID, cancelledOutcome()))
+	case late:
+		s.send(answer(m.ID, cancelledOutcome()))
 		return
 	case c.own() != "":
 		// An agent may always send mail; the gate decides what passes.
-		e.stream.announce(c, raw)
-		e.choose(a, true)
+		s.stream.announce(c, raw)
+		s.choose(a, true)
 		return
 	}
-	e.stream.announce(c, raw)
-	if e.turn.Permit == nil || len(e.asks.open) >= maxAsked {
-		e.settle(a, runner.Decision{Request: requestOf(c), At: time.Now()})
+	s.stream.announce(c, raw)
+	if s.permit == nil || len(s.open) >= maxAsked {
+		s.settle(a, runner.Decision{Request: requestOf(c), At: time.Now()})
 		return
 	}
 	key := string(m.ID)
-	if e.asks.open == nil {
-		e.asks.open = map[string]*asked{}
+	if s.open == nil {
+		s.open = map[string]*asked{}
 	}
-	e.asks.open[key] = a
+	s.open[key] = a
 	request := requestOf(c)
-	// It ends with the answer or with the turn; leave waits for it.
-	e.asks.wg.Go(func() {
-		d := e.turn.Permit(e.permitCtx, request)
-		e.asks.mu.Lock()
-		e.asks.decided = append(e.asks.decided, decided{key, d})
-		e.asks.mu.Unlock()
-		e.run.Wake()
+	// It ends with the answer or with the turn; the backend waits for that.
+	s.wg.Go(func() {
+		d := s.permit(request)
+		s.mu.Lock()
+		s.decided = append(s.decided, decided{key, d})
+		s.mu.Unlock()
+		s.wake()
 	})
 }
 
@@ -100,34 +105,34 @@ func requestOf(c *toolCall) runner.PermissionRequest {
 	return r
 }
 
-// decisions sends the client the answers that have arrived.
-func (e *exchange) decisions() {
-	e.asks.mu.Lock()
-	come := e.asks.decided
-	e.asks.decided = nil
-	e.asks.mu.Unlock()
+// deliver sends the client the answers that have arrived.
+func (s *asks) deliver() {
+	s.mu.Lock()
+	come := s.decided
+	s.decided = nil
+	s.mu.Unlock()
 	for _, d := range come {
-		if a := e.asks.open[d.key]; a != nil {
-			delete(e.asks.open, d.key)
-			e.settle(a, d.decision)
+		if a := s.open[d.key]; a != nil {
+			delete(s.open, d.key)
+			s.settle(a, d.decision)
 		}
 	}
 }
 
 // settle answers a request and records the decision.
-func (e *exchange) settle(a *asked, d runner.Decision) {
-	e.asks.decisions = append(e.asks.decisions, d)
+func (s *asks) settle(a *asked, d runner.Decision) {
+	s.decisions = append(s.decisions, d)
 	if !d.Allowed {
-		e.asks.denied = append(e.asks.denied, streamjson.Denial{Tool: a.call.name(), ID: a.call.ID, Input: a.call.input()})
-		e.stream.deny(a.call) // gemini sends no further update about the call
+		s.denied = append(s.denied, streamjson.Denial{Tool: a.call.name(), ID: a.call.ID, Input: a.call.input()})
+		s.stream.deny(a.call) // gemini sends no further update about the call
 	}
-	e.choose(a, d.Allowed)
+	s.choose(a, d.Allowed)
 }
 
 // choose answers with one of the options that the client offers. It looks for the kind of
 // the option: ids differ from client to client, and gemini and codex offer several options
 // that allow always.
-func (e *exchange) choose(a *asked, allow bool) {
+func (s *asks) choose(a *asked, allow bool) {
 	kinds := []string{"reject_once", "reject_always"}
 	if allow {
 		kinds = []string{"allow_once", "allow_always"}
@@ -135,14 +140,14 @@ func (e *exchange) choose(a *asked, allow bool) {
 	for _, kind := range kinds {
 		for _, o := range a.options {
 			if o.Kind == kind {
-				e.run.Send(answer(a.id, protocol.RequestPermissionResponse{
+				s.send(answer(a.id, protocol.RequestPermissionResponse{
 					Outcome: protocol.NewRequestPermissionOutcomeSelected(protocol.PermissionOptionId(o.ID)),
 				}))
 				return
 			}
 		}
 	}
-	e.run.Send(answer(a.id, cancelledOutcome()))
+	s.send(answer(a.id, cancelledOutcome()))
 }
 
 func cancelledOutcome() protocol.RequestPermissionResponse {
@@ -151,15 +156,9 @@ func cancelledOutcome() protocol.RequestPermissionResponse {
 
 // takeBack answers all open requests with "cancelled". Without these answers gemini and
 // cline hang after session/cancel.
-func (e *exchange) takeBack() {
-	for key, a := range e.asks.open {
-		delete(e.asks.open, key)
-		e.run.Send(answer(a.id, cancelledOutcome()))
+func (s *asks) takeBack() {
+	for key, a := range s.open {
+		delete(s.open, key)
+		s.send(answer(a.id, cancelledOutcome()))
 	}
-}
-
-// leave cancels the open decisions and waits until they have ended.
-func (e *exchange) leave(cancel context.CancelFunc) {
-	cancel()
-	e.asks.wg.Wait()
 }

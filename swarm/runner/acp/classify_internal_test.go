@@ -8,10 +8,11 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-func exchangeOf(name string) *exchange {
+func programNamed(name string) *program {
 	for _, c := range Clients() {
 		if c.Kind.Name == name {
-			return &exchange{client: *c, turn: runner.Turn{Agent: "coder"}}
+			p := programOf(c, &runner.Turn{Agent: "coder"})
+			return &p
 		}
 	}
 	panic("no client " + name)
@@ -40,7 +41,7 @@ func TestClassify(t *testing.T) {
 		if err := json.Unmarshal([]byte(test.fault), &f); err != nil {
 			t.Fatal(err)
 		}
-		v := exchangeOf(test.client).classify(&f, true)
+		v := programNamed(test.client).classify(&f, true)
 		if v.End != test.want || v.Unknown != test.unknown || v.Reason == "" {
 			t.Errorf("%s %s\nends %s (%s), unknown %v; want %s, %v", test.client, test.fault, v.End, v.Reason, v.Unknown, test.want, test.unknown)
 		}
@@ -59,14 +60,14 @@ func TestClassifyAnswers(t *testing.T) {
 		`unexpected status 400 Bad Request: {"error":{"message":"invalid image"}}`:                            runner.Failed,
 		"something that no release of today says":                                                             runner.Limited,
 	} {
-		if v := exchangeOf("codex").classifyText(text, 0, ""); v.End != want {
+		if v := programNamed("codex").classifyText(text, 0, ""); v.End != want {
 			t.Errorf("%q ends %s, want %s", text, v.End, want)
 		}
 	}
 }
 
 func TestResetOfALimit(t *testing.T) {
-	v := exchangeOf("codex").classifyText("You’ve hit your usage limit, try again at 3:46 AM.", 0, "usageLimitExceeded")
+	v := programNamed("codex").classifyText("You’ve hit your usage limit, try again at 3:46 AM.", 0, "usageLimitExceeded")
 	if v.ResetAt.Before(time.Now()) || v.ResetAt.Hour() != 3 || v.ResetAt.Minute() != 46 {
 		t.Errorf("the limit ends at %v", v.ResetAt)
 	}

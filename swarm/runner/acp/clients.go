@@ -2,6 +2,7 @@ package acp
 
 import (
 	"maps"
+	"strconv"
 	"sync"
 	"time"
 
@@ -133,7 +134,7 @@ func row(k runner.Kind, c Client) *Client {
 	k.Tools = tools{}
 	k.Lacks = maps.Clone(lacks)
 	k.Options = options()
-	k.Version = runner.Version{Supported: "all that speak version " + itoa(first) + " of the protocol", Install: k.Install, Read: c.readVersion}
+	k.Version = runner.Version{Supported: "all that speak version " + strconv.Itoa(first) + " of the protocol", Install: k.Install, Read: c.readVersion}
 	if c.Tested != "" {
 		k.Version.Supported, k.Version.Install = c.Tested, k.Install+"@"+c.Tested
 	}

@@ -13,6 +13,15 @@
 //	allow or deny ──────────────────────▶
 //	            ◀────────────────── the answer to session/prompt: the turn is over
 //
+// An exchange keeps the steps of one turn. It gives each line of the client to one of its
+// parts, and sends what they answer. A part does not know the exchange:
+//
+//	handshake           the requests before the prompt, and what the client answers
+//	stream, toolCall    the events of the turn
+//	asks                permission requests, and the decisions about them
+//	steered             messages for the running turn
+//	facts, program      the verdict
+//
 // Clients send an event of a turn in pieces, each client in a different order; a stream
 // puts the pieces together. Each client has a row for what the protocol leaves open
 // ([Clients]). The verdict on a turn comes from fields, and from texts only where no field

@@ -2,8 +2,9 @@ package acp
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
+	"errors"
+	"io"
 	"os"
 	"time"
 
@@ -28,66 +29,29 @@ const (
 	ended                 // the client's exit
 )
 
-// These are the ids of our requests. The id of a prompt is its UUID, by which a later
-// daemon finds the answer in the client's output.
-const (
-	idStart   = "initialize"
-	idOpen    = "session"
-	idSetMode = "mode"
-	idModel   = "model"
-	idSteer   = "steer-"
-)
-
 // An exchange is the dialogue between a client and us in one turn. It belongs to the
 // goroutine of the turn.
 type exchange struct {
-	run    *follow.Run
-	turn   runner.Turn
-	client Client
-	rest   map[string]any // the options of the agent that are the client's
-	timing runner.Timing
+	run     *follow.Run
+	turn    runner.Turn
+	client  *Client
+	program program
+	timing  runner.Timing
 
 	step     step
-	since    time.Time // when the step began
-	followed bool      // Follow reads the client; we cannot write to it
-	keep     bool      // the client stays for the next turn, if it can
-	probing  bool      // the client gets no prompt: see Probe
-	session  session
-	stream   stream
-	asks     asks
-	bad      badLines
-	reply    reply
-	steered  steered
-	silence  time.Duration                  // the longest silence in this turn; 0: no limit
-	born     func(session string) time.Time // the latest time at which a session can have been made
+	since    time.Time     // when the step began
+	silence  time.Duration // how long the client may say nothing in this turn; 0: any time
+	followed bool          // Follow reads the client; we cannot write to it
+	keep     bool          // the client stays for the next turn, if it can
+	probing  bool          // the client gets no prompt: see Probe
 
-	permitCtx context.Context // of the turn; see asks
-}
-
-// A session is what a client has said before its first prompt. It is valid for the later
-// turns too.
-type session struct {
-	hello    initialized
-	id       string
-	model    string
-	mode     string
-	modes    []string // that it offers, as the configuration names them
-	loading  bool     // by session/load, because it cannot resume
-	retried  bool     // session/resume was refused as unknown, and session/load is tried
-	waiting  int      // how many answers to mode and model are missing
-	resumed  bool
-	made     time.Time // when it was opened
-	prompted bool      // some turn of the process had its prompt
-}
-
-// reply is the answer to the prompt.
-type reply struct {
-	came     bool
-	accepted bool // by version 2: the client works on the prompt
-	finished finished
-	fault    *fault
-	heard    bool           // the client has sent a line after the prompt
-	verdict  follow.Verdict // of a start that went wrong; no End: the start went well
+	session   *session
+	handshake handshake
+	stream    stream
+	asks      asks
+	steered   steered
+	bad       badLines
+	reply     reply
 }
 
 // promptID returns the id of the request with the prompt.
@@ -98,113 +62,46 @@ func (e *exchange) enter(s step) { e.step, e.since = s, time.Now() }
 // begin sends the first request to a client that was just started.
 func (e *exchange) begin() {
 	e.enter(starting)
-	us := protocol.Implementation{Name: "claude-swarm", Version: "1"}
-	if e.client.Protocol == second {
-		e.run.Send(request(idStart, protocol.AgentMethodInitialize, initialize2{Version: second, Info: us}))
-		return
-	}
-	e.run.Send(request(idStart, protocol.AgentMethodInitialize, protocol.InitializeRequest{ProtocolVersion: first, ClientInfo: &us}))
+	e.run.Send(e.handshake.start())
 }
 
 // opens asks for the session of the turn.
 func (e *exchange) opens() {
 	e.enter(opening)
-	servers := []protocol.McpServer{}
-	if e.client.Servers == inSession {
-		servers = sessionServers(serversOf(e.turn))
-	}
-	dir, id := e.turn.Spec.Dir, protocol.SessionId(e.turn.Session.ID)
-	switch {
-	case e.session.hello.Version == second:
-		e.opens2()
-	case e.turn.Session.How != runner.Resume:
-		e.run.Send(request(idOpen, protocol.AgentMethodSessionNew, protocol.NewSessionRequest{Cwd: dir, McpServers: servers, Meta: e.rest}))
-	case e.session.hello.resumes() && !e.session.retried: // with the parameters of load: the library leaves an empty list out
-		e.session.resumed = true
-		e.run.Send(request(idOpen, protocol.AgentMethodSessionResume, protocol.LoadSessionRequest{Cwd: dir, McpServers: servers, SessionId: id, Meta: e.rest}))
-	case e.session.hello.Can.Load && e.client.FreshLoads && e.born(e.turn.Session.ID).Truncate(time.Minute).Equal(time.Now().Truncate(time.Minute)):
+	switch line, v := e.handshake.open(time.Now()); {
+	case v.End != "":
+		e.fail(v)
+	case line == nil:
 		e.enter(aging)
-	case e.session.hello.Can.Load:
-		e.session.resumed, e.session.loading = true, true
-		e.run.Send(request(idOpen, protocol.AgentMethodSessionLoad, protocol.LoadSessionRequest{Cwd: dir, McpServers: servers, SessionId: id, Meta: e.rest}))
 	default:
-		e.fail(follow.Verdict{End: runner.NoSession, Reason: e.client.Kind.Title + " cannot resume a session"})
+		e.run.Send(line)
 	}
 }
 
 // opened takes the session that the client has opened.
 func (e *exchange) opened(result json.RawMessage) {
-	var o opened
-	lenient(result, &o)
-	e.session.id = cmp.Or(o.Session, e.turn.Session.ID)
-	if e.session.id == "" {
-		e.fail(refused(e, "it opened a session and did not name it"))
+	requests, v := e.handshake.opened(result, time.Now())
+	if v.End != "" {
+		e.fail(v)
 		return
 	}
-	if e.session.resumed {
+	if e.handshake.resumed {
 		e.run.Account.Resumed()
 	}
-	e.stream.session, e.session.made = e.session.id, time.Now()
-	_, model := o.setting("model")
-	e.session.model, e.session.modes = cmp.Or(model, o.Models.Current), o.modes()
+	e.stream.session = e.session.id
 	e.enter(setting)
-	e.setMode(&o)
-	e.setModel(&o)
+	for _, line := range requests {
+		e.run.Send(line)
+	}
 	e.set()
-}
-
-// setMode asks for the permission mode of the agent.
-func (e *exchange) setMode(o *opened) {
-	want := e.turn.Spec.PermissionMode
-	setting, now := o.setting("mode")
-	e.session.mode = cmp.Or(o.Modes.Current, now)
-	if want == "" {
-		return
-	}
-	want = o.fullMode(want)
-	switch {
-	case want == e.session.mode:
-		return
-	case len(o.Modes.All) > 0 || setting == "":
-		e.ask(idSetMode, protocol.AgentMethodSessionSetMode, protocol.SetSessionModeRequest{SessionId: protocol.SessionId(e.session.id), ModeId: protocol.SessionModeId(want)})
-	default:
-		e.setOption(idSetMode, setting, want)
-	}
-	e.session.mode = want
-}
-
-// setModel asks for the model of the agent, unless the client was started with it.
-func (e *exchange) setModel(o *opened) {
-	want := e.turn.Spec.Model
-	if want == "" || want == e.session.model || len(e.client.ModelArgs) > 0 || e.client.ModelVar != "" {
-		return
-	}
-	if setting, _ := o.setting("model"); setting != "" {
-		e.setOption(idModel, setting, want)
-	} else {
-		e.ask(idModel, protocol.AgentMethodSessionSetModel, protocol.UnstableSetSessionModelRequest{
-			SessionId: protocol.SessionId(e.session.id), ModelId: protocol.UnstableModelId(want),
-		})
-	}
-	e.session.model = want
-}
-
-// setOption asks for the value of a setting that the client has named.
-func (e *exchange) setOption(id, setting, value string) {
-	e.ask(id, protocol.AgentMethodSessionSetConfigOption, setOption{Session: e.session.id, Setting: setting, Type: e.optionType(), Value: value})
-}
-
-func (e *exchange) ask(id, method string, params any) {
-	e.session.waiting++
-	e.run.Send(request(id, method, params))
 }
 
 // set begins the next step once the client has its mode and model.
 func (e *exchange) set() {
-	if e.session.waiting > 0 {
+	if e.handshake.waiting > 0 {
 		return
 	}
-	if e.session.loading && e.client.LateReplay && !e.followed {
+	if e.handshake.loading && e.client.LateReplay && !e.followed {
 		e.enter(replaying)
 		return
 	}
@@ -221,7 +118,7 @@ func (e *exchange) proved() {
 	switch {
 	case e.turn.Tools != nil && !e.client.LateTools && !e.followed && !e.hasTools():
 	case e.probing:
-		e.probed()
+		e.fail(follow.Verdict{End: runner.Done}) // it has shown that it can begin a turn
 	default:
 		e.prompt()
 	}
@@ -274,4 +171,40 @@ func (e *exchange) fail(v follow.Verdict) {
 		e.run.CloseInput(time.Now())
 	}
 	e.enter(ended)
+}
+
+// judge returns the verdict on the turn as far as it has come.
+func (e *exchange) judge() follow.Verdict {
+	return judge(&facts{
+		program: e.program, cause: e.run.Cause(), reply: e.reply, words: e.stream.words(), trouble: e.stream.trouble,
+		called: len(e.stream.order) > 0, denied: len(e.asks.denied) > 0,
+		noTools:  e.turn.Tools != nil && e.client.LateTools && !e.followed && !e.hasTools(),
+		followed: e.followed, warm: e.turn.From != runner.Place{}, starting: e.step == starting, bad: e.bad, stderr: e.run.Stderr(),
+	})
+}
+
+// mayRest reports, at the answer to the prompt, whether the client can take another one.
+// After anything unusual it is false: to start another client is always safe.
+func (e *exchange) mayRest() bool {
+	return e.keep && e.judge().End == runner.Done && e.run.MayStay() && len(e.asks.open) == 0 && !e.steered.missing()
+}
+
+// rests reports whether the client stays after its turn.
+func (e *exchange) rests() bool {
+	return e.step == ended && e.reply.came && !e.run.Closing() && !e.run.Ending()
+}
+
+func (e *exchange) outcome(v follow.Verdict, broken error) runner.Outcome {
+	if errors.Is(broken, io.EOF) {
+		broken = nil
+	}
+	o := e.run.Outcome(v, broken)
+	o.Decisions = e.asks.decisions
+	if o.Text == "" {
+		o.Text = e.stream.words()
+	}
+	if v.End.OK() {
+		o.Steered = e.steered.taken
+	}
+	return o
 }

@@ -1,23 +1,50 @@
 package acp
 
 import (
+	"bytes"
 	"encoding/json"
-	"fmt"
 	"strings"
 	"time"
 
 	protocol "github.com/coder/acp-go-sdk"
 
 	"github.com/claude-swarm/claude-swarm/streamjson"
-	"github.com/claude-swarm/claude-swarm/swarm/runner"
 	"github.com/claude-swarm/claude-swarm/swarm/runner/follow"
 )
+
+// line handles a line of the client.
+func (e *exchange) line(line []byte, whole bool) {
+	if len(bytes.TrimSpace(line)) == 0 {
+		return
+	}
+	m, ok := parse(line)
+	if !ok || !whole {
+		e.bad.add(line)
+		if e.step == starting && e.bad.count > maxBad {
+			e.fail(e.program.notACP(&e.bad))
+		} else if e.step == working {
+			e.stream.event(streamjson.Event{Kind: streamjson.KindBad}, line)
+		}
+		return
+	}
+	switch {
+	case m.isRequest():
+		e.requested(&m, line)
+	case m.isAnswer():
+		e.answered(&m, line)
+	case m.Method == "session/update":
+		e.updated(&m, line)
+	case e.step == working:
+		e.hear(line)
+		e.stream.skip(m.Method, line)
+	}
+}
 
 // requested handles a request of the client.
 func (e *exchange) requested(m *message, raw []byte) {
 	switch {
 	case e.step == starting && m.Method == protocol.AgentMethodInitialize:
-		e.fail(refused(e, "it repeats what it is told, and is no ACP agent"))
+		e.fail(e.program.refused("it repeats what it is told, and is no ACP agent"))
 	case e.followed:
 		// It cannot be answered: the input of the client ended with the earlier daemon.
 		e.run.End(follow.Lost(), time.Now())
@@ -25,7 +52,7 @@ func (e *exchange) requested(m *message, raw []byte) {
 		if e.step == working {
 			e.hear(raw)
 		}
-		e.permission(m, raw)
+		e.asks.requested(m, e.step != working || e.run.Ending(), raw)
 	default:
 		// We have declared neither files nor terminals; opencode asks anyway.
 		e.run.Send(refuseMethod(m.ID, m.Method))
@@ -44,7 +71,11 @@ func (e *exchange) updated(m *message, raw []byte) {
 	case p.Session != "" && e.session.id != "" && p.Session != e.session.id:
 		return // of a sub-agent or an unknown session
 	case e.step == working && p.Update.Kind == "state_update":
-		e.state2(&p.Update, raw)
+		if m, ok := p.Update.answer2(); ok && e.reply.accepted { // it is idle before it has accepted the prompt, too
+			e.finished(&m, raw)
+		} else {
+			e.stream.skip("state_update", raw)
+		}
 	case e.step == working:
 		e.hear(raw)
 		e.stream.observe(&p.Update, raw)
@@ -73,29 +104,23 @@ func (e *exchange) answered(m *message, raw []byte) {
 			e.opened(m.Result)
 		}
 	case (id == idSetMode || id == idModel) && e.step == setting:
-		e.session.waiting--
-		if m.Error != nil {
-			e.fail(unknownSetting(e, id, m.Error))
+		if v := e.handshake.settingAnswered(id, m.Error); v.End != "" {
+			e.fail(v)
 		} else {
 			e.set()
 		}
 	case strings.HasPrefix(id, idSteer):
-		e.steerAnswered(id, m, raw)
+		if ev, taken := e.steered.answered(id, m); taken {
+			e.stream.event(ev, raw)
+		}
 	}
 }
 
 // initialized takes the answer to initialize.
 func (e *exchange) initialized(m *message) {
-	if m.Error != nil {
-		e.fail(e.classify(m.Error, false))
-		return
-	}
-	lenient(m.Result, &e.session.hello)
-	switch v := e.session.hello.Version; {
-	case v == 0:
-		e.fail(refused(e, "it does not name the version of the protocol that it speaks"))
-	case v != first && (v != second || e.client.Protocol != second):
-		e.fail(refused(e, fmt.Sprintf("it speaks version %d of the protocol, and we speak %d", v, first)))
+	switch v := e.handshake.initialized(m); {
+	case v.End != "":
+		e.fail(v)
 	case !e.followed:
 		e.opens()
 	default:
@@ -105,18 +130,11 @@ func (e *exchange) initialized(m *message) {
 
 // notOpened takes the refusal of a session.
 func (e *exchange) notOpened(f *fault) {
-	asked := e.turn.Session.How == runner.Resume
-	switch {
-	case f.Code == codeAuthRequired:
-		e.fail(notSignedIn(e, f))
-	case asked && f.Code == codeNoMethod && !e.session.loading && e.session.hello.Can.Load && !e.followed:
-		e.session.retried = true
+	if !e.followed && e.handshake.triesLoad(f) {
 		e.opens()
-	case asked:
-		e.fail(follow.Verdict{End: runner.NoSession, Reason: f.text()})
-	default:
-		e.fail(e.classify(f, false))
+		return
 	}
+	e.fail(e.handshake.notOpened(f))
 }
 
 // finished takes the answer to the prompt, which ends the turn.
@@ -125,7 +143,7 @@ func (e *exchange) finished(m *message, raw []byte) {
 		return // a second answer
 	}
 	e.hear(raw)
-	e.takeBack()
+	e.asks.takeBack()
 	e.reply.came, e.reply.fault = true, m.Error
 	result := streamjson.Result{IsError: m.Error != nil, Denials: e.asks.denied}
 	if m.Error != nil {
@@ -135,7 +153,7 @@ func (e *exchange) finished(m *message, raw []byte) {
 		result.StopReason = e.reply.finished.Reason
 	}
 	result.CostUnknown = e.stream.cost == nil || *e.stream.cost == 0 // opencode reports 0 for a model whose price it does not know
-	e.stream.end(result, e.tokens(), raw)
+	e.stream.end(result, e.reply.tokens(e.client.Tokens), raw)
 	now := time.Now()
 	if e.mayRest() {
 		e.enter(ended)
@@ -143,133 +161,4 @@ func (e *exchange) finished(m *message, raw []byte) {
 	}
 	e.enter(ended)
 	e.run.CloseInput(now)
-}
-
-// tokens returns the token counts of the result; nil where it has none.
-func (e *exchange) tokens() *streamjson.Usage {
-	f := &e.reply.finished
-	if e.client.Tokens == inQuota {
-		if t := f.Meta.Quota.Tokens; t != nil {
-			return &streamjson.Usage{Input: t.Input, Output: t.Output}
-		}
-		return nil
-	}
-	if f.Usage == nil {
-		return nil
-	}
-	return &streamjson.Usage{Input: f.Usage.Input, Output: f.Usage.Output, CacheRead: f.Usage.CacheRead, CacheWrite: f.Usage.CacheWrite}
-}
-
-// Tick does the steps that are due; see [follow.Protocol].
-func (e *exchange) Tick(now time.Time) {
-	e.decisions()
-	if e.followed {
-		return
-	}
-	switch e.step {
-	case starting:
-		if bound := e.startBound(); now.Sub(e.since) >= bound {
-			e.late("it does not answer initialize within "+bound.String(), now)
-		}
-	case aging:
-		e.opens()
-	case opening, setting:
-		if now.Sub(e.since) >= e.timing.Connect {
-			e.late("it does not open its session within "+e.timing.Connect.String(), now)
-		}
-	case replaying:
-		if e.run.Silent(now) >= replayPause || now.Sub(e.since) >= longestReplay {
-			e.proves()
-		}
-	case proving:
-		if e.proved(); e.step == proving && now.Sub(e.since) >= e.timing.Connect {
-			e.run.End(noTools(e), now)
-		}
-	case working:
-		e.steer()
-		e.endAway(now)
-	}
-}
-
-// late ends a client that takes too long to begin.
-func (e *exchange) late(why string, now time.Time) {
-	if e.bad.count > 0 {
-		why += fmt.Sprintf(", and prints %q", e.bad.first)
-	}
-	v := follow.Verdict{End: runner.NoFirstEvent, Reason: e.client.Kind.Title + ": " + why, Hint: "look at " + e.turn.Stderr}
-	if e.step == starting && e.client.Start > 0 {
-		v = refused(e, why+", and may be no ACP agent")
-	}
-	e.run.Kill(v, now) // it has nothing to finish
-}
-
-func (e *exchange) startBound() time.Duration {
-	if e.client.Start > 0 {
-		return e.client.Start
-	}
-	return e.timing.Connect
-}
-
-// The replay of a session counts as complete after this pause, or after this longest wait.
-// gemini continues a replay after its answer to session/load.
-const (
-	replayPause   = 500 * time.Millisecond
-	longestReplay = 10 * time.Second
-)
-
-// proofPause is the time between two checks for the file of our tools' server.
-const proofPause = 20 * time.Millisecond
-
-// Due returns when Tick must be called again; see [follow.Protocol].
-func (e *exchange) Due() time.Time {
-	if e.followed {
-		return time.Time{}
-	}
-	switch e.step {
-	case starting:
-		return e.since.Add(e.startBound())
-	case aging:
-		return time.Now().Truncate(time.Minute).Add(time.Minute)
-	case opening, setting:
-		return e.since.Add(e.timing.Connect)
-	case replaying:
-		return time.Now().Add(replayPause / 4)
-	case proving:
-		return time.Now().Add(proofPause)
-	case working:
-		if e.silence > 0 {
-			return time.Now().Add(e.silence / 20)
-		}
-	}
-	return time.Time{}
-}
-
-// Working reports whether the client has its prompt; see [follow.Protocol].
-func (e *exchange) Working() bool { return e.step == working }
-
-// Late blames the service if the client said that it retries the model.
-func (e *exchange) Late(v follow.Verdict) follow.Verdict {
-	if e.stream.retries > 0 {
-		return follow.Verdict{End: runner.Limited, Reason: "the model does not answer: " + v.Reason, Hint: hintAway}
-	}
-	return v
-}
-
-// Cancel asks the client to cancel the turn; see [follow.Protocol].
-func (e *exchange) Cancel() bool {
-	if e.step != working || e.followed {
-		return false
-	}
-	e.takeBack()
-	e.run.Send(request("", protocol.AgentMethodSessionCancel, protocol.CancelNotification{SessionId: protocol.SessionId(e.session.id)}))
-	return true
-}
-
-// endAway ends a turn whose client is silent because its model does not answer.
-func (e *exchange) endAway(now time.Time) {
-	silent := e.run.Silent(now)
-	if e.silence == 0 || silent < e.silence || e.stream.open() || len(e.asks.open) > 0 || e.run.Ending() {
-		return
-	}
-	e.run.End(follow.Verdict{End: runner.Limited, Reason: e.client.Kind.Title + " has said nothing for " + silent.Round(time.Second).String() + ": its model seems not to answer", Hint: hintAway}, now)
 }

@@ -4,168 +4,141 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/claude-swarm/claude-swarm/streamjson"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 	"github.com/claude-swarm/claude-swarm/swarm/runner/follow"
 )
 
-const hintAway = "nothing has to be done: the message waits and is tried again"
-
-// judge returns the verdict on a turn, at its result or at the end of its client.
-func (e *exchange) judge() follow.Verdict {
-	cause := e.run.Cause()
-	switch {
-	case e.reply.verdict.End != "":
-		return e.reply.verdict
-	case e.reply.came:
-		v := e.judgeReply()
-		if v.End.OK() && e.turn.Tools != nil && e.client.LateTools && !e.followed && !e.hasTools() {
-			return noTools(e)
-		}
-		if !v.End.OK() && cause.End != "" {
-			return cause
-		}
-		return v
-	case cause.End != "":
-		return cause
-	case e.followed:
-		return follow.Lost()
-	case e.warm() && !e.reply.heard:
-		return follow.Gone("has ended")
-	case e.step == starting && e.bad.count > 0:
-		return notACP(e)
-	case !e.reply.heard:
-		return follow.Verdict{End: runner.NoFirstEvent, Reason: e.program() + " ended before it had begun the turn" + e.dyingWords(), Hint: "look at " + e.turn.Stderr}
-	}
-	return follow.Verdict{End: runner.Failed, Reason: e.program() + " ended without a result" + e.dyingWords(), Hint: "look at " + e.turn.Stderr}
+// reply is the answer to the prompt.
+type reply struct {
+	came     bool
+	accepted bool // version 2: the client has accepted the prompt
+	finished finished
+	fault    *fault
+	heard    bool           // a line came after the prompt
+	verdict  follow.Verdict // of a start that went wrong; no End: the start went well
 }
 
-// warm reports whether the client had earlier turns.
-func (e *exchange) warm() bool { return e.turn.From != runner.Place{} }
+// tokens returns the token counts of the result; nil where it has none.
+func (r *reply) tokens(in tokensIn) *streamjson.Usage {
+	f := &r.finished
+	if in == inQuota {
+		if t := f.Meta.Quota.Tokens; t != nil {
+			return &streamjson.Usage{Input: t.Input, Output: t.Output}
+		}
+		return nil
+	}
+	if f.Usage == nil {
+		return nil
+	}
+	return &streamjson.Usage{Input: f.Usage.Input, Output: f.Usage.Output, CacheRead: f.Usage.CacheRead, CacheWrite: f.Usage.CacheWrite}
+}
+
+// facts has all facts for a verdict.
+type facts struct {
+	program  program
+	cause    follow.Verdict // why we ended the client, if we did
+	reply    reply
+	words    string // the client's last words
+	trouble  trouble
+	called   bool // the client has called a tool
+	denied   bool // a call was not permitted
+	noTools  bool // the turn needs our tools, and their server has listed none by its end
+	followed bool // Follow reads the client
+	warm     bool // the client had earlier turns
+	starting bool // the client has not answered initialize
+	bad      badLines
+	stderr   string // the end of it
+}
+
+// judge returns the verdict on a turn, at its result or at the end of its client. It reads
+// no clock and no file.
+func judge(f *facts) follow.Verdict {
+	p := &f.program
+	switch {
+	case f.reply.verdict.End != "":
+		return f.reply.verdict
+	case f.reply.came:
+		v := f.judgeReply()
+		if v.End.OK() && f.noTools {
+			return p.noTools()
+		}
+		if !v.End.OK() && f.cause.End != "" {
+			return f.cause
+		}
+		return v
+	case f.cause.End != "":
+		return f.cause
+	case f.followed:
+		return follow.Lost()
+	case f.warm && !f.reply.heard:
+		return follow.Gone("has ended")
+	case f.starting && f.bad.count > 0:
+		return p.notACP(&f.bad)
+	case !f.reply.heard:
+		return follow.Verdict{End: runner.NoFirstEvent, Reason: p.name + " ended before it had begun the turn" + f.dyingWords(), Hint: p.hintStderr()}
+	}
+	return follow.Verdict{End: runner.Failed, Reason: p.name + " ended without a result" + f.dyingWords(), Hint: p.hintStderr()}
+}
 
 // judgeReply returns the verdict on the answer to the prompt.
-func (e *exchange) judgeReply() follow.Verdict {
-	if e.reply.fault != nil {
-		return e.classify(e.reply.fault, true)
+func (f *facts) judgeReply() follow.Verdict {
+	p := &f.program
+	if f.reply.fault != nil {
+		return p.classify(f.reply.fault, true)
 	}
-	words := e.stream.words()
-	if e.stream.failed {
-		return e.classifyText(strings.TrimSpace(words+" "+e.stream.problem), 0, e.stream.info)
+	if f.trouble.failed {
+		return p.classifyText(strings.TrimSpace(f.words+" "+f.trouble.words), 0, f.trouble.info)
 	}
-	for _, p := range e.client.Errors {
-		if found := matches(p, words); found != nil && e.tokens() == nil {
+	for _, pattern := range p.client.Errors {
+		if found := matches(pattern, f.words); found != nil && f.tokens() == nil {
 			status := 0
 			if len(found) > 1 {
 				status, _ = strconv.Atoi(found[1])
 			}
-			return e.classifyText(words, status, "")
+			return p.classifyText(f.words, status, "")
 		}
 	}
-	switch reason := e.reply.finished.Reason; reason {
+	switch reason := f.reply.finished.Reason; reason {
 	case "end_turn":
-		return e.judgeEnd(words)
+		return f.judgeEnd()
 	case "cancelled":
-		if len(e.asks.denied) > 0 {
+		if f.denied {
 			return follow.Verdict{End: runner.Done} // codex ends a turn in which a command was refused
 		}
-		return follow.Verdict{End: runner.Failed, Reason: e.program() + " cancelled the turn", Hint: hintLogs(e)}
+		return follow.Verdict{End: runner.Failed, Reason: p.name + " cancelled the turn", Hint: p.hintLogs()}
 	case "refusal":
-		return follow.Verdict{End: runner.Failed, Reason: "the model refused to go on: " + words, Hint: hintLogs(e)}
+		return follow.Verdict{End: runner.Failed, Reason: "the model refused to go on: " + f.words, Hint: p.hintLogs()}
 	case "max_tokens":
 		return follow.Verdict{End: runner.Failed, Reason: "the answer was longer than the model may write", Hint: "give it less to do at once"}
 	case "max_turn_requests":
-		return follow.Verdict{End: runner.Failed, Reason: "the turn took more requests than " + e.client.Kind.Title + " allows", Hint: "give it less to do at once"}
+		return follow.Verdict{End: runner.Failed, Reason: "the turn took more requests than " + p.client.Kind.Title + " allows", Hint: "give it less to do at once"}
 	default:
-		return follow.Verdict{End: runner.Failed, Reason: fmt.Sprintf("%s ended the turn for a reason that is not known here: %q", e.program(), reason), Hint: hintLogs(e)}
+		return follow.Verdict{End: runner.Failed, Reason: fmt.Sprintf("%s ended the turn for a reason that is not known here: %q", p.name, reason), Hint: p.hintLogs()}
 	}
 }
 
 // judgeEnd returns the verdict on a turn that has ended normally, according to the client.
-func (e *exchange) judgeEnd(words string) follow.Verdict {
-	none := e.tokens() == nil || *e.tokens() == streamjson.Usage{}
-	if cause := e.run.Cause(); cause.End != "" && none {
-		return cause // opencode also reports a turn that we have cancelled like this
+func (f *facts) judgeEnd() follow.Verdict {
+	none := f.tokens() == nil || *f.tokens() == streamjson.Usage{}
+	if f.cause.End != "" && none {
+		return f.cause // opencode also reports a turn that we have cancelled like this
 	}
-	if words == "" && len(e.stream.order) == 0 && len(e.asks.denied) == 0 {
+	if f.words == "" && !f.called && !f.denied {
 		// cline ends a turn like this in a session that it has corrupted.
-		return follow.Verdict{End: runner.Failed, Reason: e.program() + " ended the turn without a word", Hint: "look at " + e.turn.Stderr}
+		return follow.Verdict{End: runner.Failed, Reason: f.program.name + " ended the turn without a word", Hint: f.program.hintStderr()}
 	}
 	return follow.Verdict{End: runner.Done}
 }
 
-func hintLogs(e *exchange) string {
-	return "claude-swarm logs " + e.turn.Agent + " shows what it did last"
-}
-
-// program returns the name of the client for a person.
-func (e *exchange) program() string {
-	if e.client.Kind.Name == "acp" && len(e.turn.Spec.Command) > 0 {
-		return e.turn.Spec.Command[0]
-	}
-	return e.client.Kind.Title
-}
+func (f *facts) tokens() *streamjson.Usage { return f.reply.tokens(f.program.client.Tokens) }
 
 // dyingWords returns the last line of the standard error, as a part of a reason.
-func (e *exchange) dyingWords() string {
-	lines := strings.Split(strings.TrimSpace(e.run.Stderr()), "\n")
+func (f *facts) dyingWords() string {
+	lines := strings.Split(strings.TrimSpace(f.stderr), "\n")
 	if last := strings.TrimSpace(lines[len(lines)-1]); last != "" {
 		return ": " + last
 	}
 	return ""
-}
-
-// mayRest reports, at the answer to the prompt, whether the client can take another one.
-// After anything unusual it is false: to start another client is always safe.
-func (e *exchange) mayRest() bool {
-	return e.keep && e.judge().End == runner.Done && e.run.MayStay() && len(e.asks.open) == 0 && !e.steered.missing()
-}
-
-// These are the verdicts on a set-up that cannot work. A retry does not help.
-
-func refused(e *exchange, why string) follow.Verdict {
-	return follow.Verdict{End: runner.Refused, Reason: e.program() + ": " + why, Hint: "check command: and backend: of agent " + e.turn.Agent}
-}
-
-func notACP(e *exchange) follow.Verdict {
-	return refused(e, fmt.Sprintf("it prints %q and is no ACP agent", e.bad.first))
-}
-
-func notSignedIn(e *exchange, f *fault) follow.Verdict {
-	return follow.Verdict{End: runner.Refused, Reason: e.program() + " is not signed in: " + f.text(), Hint: e.client.Kind.Login.Try}
-}
-
-func unknownSetting(e *exchange, id string, f *fault) follow.Verdict {
-	key, value := "permission_mode", e.turn.Spec.PermissionMode
-	if id == idModel {
-		key, value = "model", e.turn.Spec.Model
-	}
-	return follow.Verdict{End: runner.Refused, Reason: fmt.Sprintf("%s does not take the %s %q: %s", e.program(), key, value, f.text()),
-		Hint: "change " + key + ": of agent " + e.turn.Agent}
-}
-
-// noTools returns the verdict on a turn whose agent could neither send nor ask. The message
-// is not the cause.
-func noTools(e *exchange) follow.Verdict {
-	return follow.Verdict{End: runner.NoFirstEvent, Reason: e.program() + " has not started the tools of " + runner.ToolServer,
-		Hint: "look at " + e.turn.Stderr + ", or set mcp: false for agent " + e.turn.Agent}
-}
-
-func itoa(n int) string { return strconv.Itoa(n) }
-
-// silenceOf returns how long a client may be silent. The time doubles with each of the
-// agent's turns that ended because of silence, so that a slow model can answer in the end.
-func silenceOf(c *Client, before int, stall time.Duration) time.Duration {
-	d := c.Silence
-	if d == 0 {
-		return 0
-	}
-	for range min(before, 10) {
-		d *= 2
-	}
-	if stall > 0 && d >= stall {
-		return 0 // stall_timeout ends the turn first
-	}
-	return d
 }

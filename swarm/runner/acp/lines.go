@@ -5,8 +5,6 @@ import (
 	"bytes"
 	"errors"
 	"io"
-
-	"github.com/claude-swarm/claude-swarm/streamjson"
 )
 
 // maxLine is the longest line that is read, in bytes. A client sends the whole text of a
@@ -61,33 +59,5 @@ func (b *badLines) add(line []byte) {
 	b.count++
 	if b.first == "" {
 		b.first = string(line[:min(len(line), 120)])
-	}
-}
-
-// line handles a line of the client.
-func (e *exchange) line(line []byte, whole bool) {
-	if len(bytes.TrimSpace(line)) == 0 {
-		return
-	}
-	m, ok := parse(line)
-	if !ok || !whole {
-		e.bad.add(line)
-		if e.step == starting && e.bad.count > maxBad {
-			e.fail(notACP(e))
-		} else if e.step == working {
-			e.stream.event(streamjson.Event{Kind: streamjson.KindBad}, line)
-		}
-		return
-	}
-	switch {
-	case m.isRequest():
-		e.requested(&m, line)
-	case m.isAnswer():
-		e.answered(&m, line)
-	case m.Method == "session/update":
-		e.updated(&m, line)
-	case e.step == working:
-		e.hear(line)
-		e.stream.skip(m.Method, line)
 	}
 }

@@ -4,22 +4,16 @@ import (
 	"context"
 
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
-	"github.com/claude-swarm/claude-swarm/swarm/runner/follow"
 )
 
 // Probe opens a session with our tools and ends the client; see [runner.Prober].
 func (b *backend) Probe(ctx context.Context, t runner.Turn) runner.Probe {
 	t.Prompt, t.Session, t.Permit, t.Steering = "", runner.Session{How: runner.New}, nil, nil
-	e, leave := b.exchange(ctx, t)
+	e, leave := b.exchange(ctx, t, &session{})
 	defer leave()
 	e.probing = true
-	var out runner.Outcome
-	if v := e.prepare(); v.End != "" {
-		out = e.run.Never(v)
-	} else if never, ok := e.run.Start(e.command(), e.environment()); !ok {
-		out = never
-	} else {
-		e.begin()
+	out, ok := start(e)
+	if ok {
 		out, _ = b.finish(e)
 	}
 	p := runner.Probe{
@@ -35,6 +29,3 @@ func (b *backend) Probe(ctx context.Context, t runner.Turn) runner.Probe {
 	}
 	return p
 }
-
-// probed ends a client that has shown that it can begin a turn.
-func (e *exchange) probed() { e.fail(follow.Verdict{End: runner.Done}) }

@@ -7,6 +7,12 @@ import (
 	"strings"
 )
 
+// These are the versions of the protocol.
+const (
+	first  = 1
+	second = 2
+)
+
 // The types in this file have the parts of the client's messages that we read. The
 // library's types of version 0.13.0 cannot be used: they lose the name that codex and
 // claude give a tool call, and they refuse the whole answer to session/new because of one

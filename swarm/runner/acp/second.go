@@ -2,21 +2,16 @@ package acp
 
 import (
 	"encoding/json"
-	"strings"
 
 	protocol "github.com/coder/acp-go-sdk"
 
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// These are the versions of the protocol. The second is a draft of July 2026: the answer to
-// a prompt only accepts it, and an update tells the end; modes and client files are gone;
-// an update replaces the whole message or tool call with its id. This file has the
-// differences for us.
-const (
-	first  = 1
-	second = 2
-)
+// The second version of the protocol is a draft of July 2026: the answer to a prompt only
+// accepts it, and an update tells the end; modes and client files are gone; an update
+// replaces the whole message or tool call with its id. This file has the parameters and the
+// answers that differ.
 
 // initialize2 are the parameters of initialize.
 type initialize2 struct {
@@ -52,18 +47,12 @@ type setOption struct {
 	Value   string `json:"value"`
 }
 
-func (e *exchange) optionType() string {
-	if e.session.hello.Version == second {
-		return "id"
-	}
-	return ""
-}
-
-// opens2 asks for the session of the turn. Every client of the version can resume.
-func (e *exchange) opens2() {
-	params := open2{Dir: e.turn.Spec.Dir, Servers: []server2{}, Meta: e.rest}
-	if e.client.Servers == inSession {
-		for name, s := range serversOf(e.turn) {
+// openSecond is the request for the session of the turn. Every client of the version can
+// resume.
+func openSecond(c *Client, t *runner.Turn, rest map[string]any) []byte {
+	params := open2{Dir: t.Spec.Dir, Servers: []server2{}, Meta: rest}
+	if c.Servers == inSession {
+		for name, s := range serversOf(*t) {
 			kind := s.Type
 			if kind == "" {
 				kind = "stdio"
@@ -72,20 +61,19 @@ func (e *exchange) opens2() {
 		}
 	}
 	method := protocol.AgentMethodSessionNew
-	if e.turn.Session.How == runner.Resume {
-		method, params.Session, e.session.resumed = protocol.AgentMethodSessionResume, e.turn.Session.ID, true
+	if t.Session.How == runner.Resume {
+		method, params.Session = protocol.AgentMethodSessionResume, t.Session.ID
 	}
-	e.run.Send(request(idOpen, method, params))
+	return request(idOpen, method, params)
 }
 
-// state2 handles a change of the client's state. The client is idle before it has accepted
-// the prompt, too.
-func (e *exchange) state2(u *update, raw []byte) {
-	if u.State != "idle" || u.StopReason == "" || !e.reply.accepted {
-		e.stream.skip("state_update", raw)
-		return
+// answer2 returns the answer to the prompt that a change of the client's state stands for,
+// in the form of the first version. ok is false for a change that ends no turn.
+func (u *update) answer2() (m message, ok bool) {
+	if u.State != "idle" || u.StopReason == "" {
+		return message{}, false
 	}
-	m := message{Error: u.Error}
+	m.Error = u.Error
 	if u.StopReason == "error" && m.Error == nil {
 		m.Error = &fault{Message: "the client names no cause"}
 	}
@@ -94,33 +82,7 @@ func (e *exchange) state2(u *update, raw []byte) {
 			Reason string `json:"stopReason"`
 		}{u.StopReason})
 	}
-	e.finished(&m, raw)
-}
-
-// message2 handles a whole message or thought, which replaces the pieces that came before.
-func (s *stream) message2(u *update, raw []byte) {
-	var blocks []block
-	if !lenientList(u.Content, &blocks) {
-		s.skip(u.Kind, raw)
-		return
-	}
-	var text strings.Builder
-	for _, b := range blocks {
-		text.WriteString(b.Text)
-	}
-	if u.Kind == "agent_thought" {
-		s.endText(raw)
-		s.thought.Reset()
-		s.thought.WriteString(text.String())
-		return
-	}
-	s.endThought(raw)
-	if u.Message == "" || u.Message != s.message {
-		s.endText(raw)
-	}
-	s.message = u.Message
-	s.text.Reset()
-	s.text.WriteString(text.String())
+	return m, true
 }
 
 // fromVersion2 moves what a request of the second version asks for to the fields of the

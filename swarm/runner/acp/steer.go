@@ -6,7 +6,11 @@ import (
 	protocol "github.com/coder/acp-go-sdk"
 
 	"github.com/claude-swarm/claude-swarm/streamjson"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
+
+// idSteer begins the ids of our requests that bring a message to the running turn.
+const idSteer = "steer-"
 
 // steered has the messages that were brought to the running turn, by their UUIDs. A client
 // that takes such messages says so in _meta.steering of its answer to initialize. Its
@@ -22,39 +26,34 @@ type steerRequest struct {
 	Prompt  []protocol.ContentBlock `json:"prompt"`
 }
 
-// steer gives the client the messages that have arrived. A client without steering gets
-// them in the next turn.
-func (e *exchange) steer() {
-	if !e.session.hello.Meta.Steering.Supported || e.run.Ending() || !e.reply.heard {
-		return
+// request returns the request that gives the client a message.
+func (s *steered) request(session string, m runner.Steer) []byte {
+	if s.sent == nil {
+		s.sent = map[string]string{}
 	}
-	for s := range e.run.Messages() {
-		if e.steered.sent == nil {
-			e.steered.sent = map[string]string{}
-		}
-		e.steered.sent[s.UUID] = s.Prompt
-		e.run.Send(request(idSteer+s.UUID, "_session/steering", steerRequest{e.session.id, []protocol.ContentBlock{protocol.TextBlock(s.Prompt)}}))
-	}
+	s.sent[m.UUID] = m.Prompt
+	return request(idSteer+m.UUID, "_session/steering", steerRequest{session, []protocol.ContentBlock{protocol.TextBlock(m.Prompt)}})
 }
 
-// steerAnswered handles the client's answer to a message.
-func (e *exchange) steerAnswered(id string, m *message, raw []byte) {
+// answered handles the client's answer to a message. It returns the event of a message that
+// the model reads; taken is false for another one.
+func (s *steered) answered(id string, m *message) (ev streamjson.Event, taken bool) {
 	uuid := strings.TrimPrefix(id, idSteer)
 	var result struct {
 		Outcome string `json:"outcome"`
 	}
 	lenient(m.Result, &result)
 	if result.Outcome != "injected" {
-		return // it stays in sent: the client did not read it
+		return ev, false // it stays in sent: the client did not read it
 	}
-	text := e.steered.sent[uuid]
-	delete(e.steered.sent, uuid)
-	e.steered.taken = append(e.steered.taken, uuid)
-	ev := streamjson.Event{Kind: streamjson.KindReplay, UUID: uuid}
+	text := s.sent[uuid]
+	delete(s.sent, uuid)
+	s.taken = append(s.taken, uuid)
+	ev = streamjson.Event{Kind: streamjson.KindReplay, UUID: uuid}
 	if text != "" {
 		ev.Blocks = []streamjson.Block{{Kind: streamjson.BlockText, Text: text}}
 	}
-	e.stream.event(ev, raw)
+	return ev, true
 }
 
 // missing reports whether a message has no answer.

@@ -1,7 +1,6 @@
 package acp
 
 import (
-	"encoding/json"
 	"strings"
 
 	"github.com/claude-swarm/claude-swarm/streamjson"
@@ -24,10 +23,15 @@ type stream struct {
 
 	used, size int      // of the context, in tokens; 0: unknown
 	cost       *float64 // the session's total, in US dollars; nil: not told
-	failed     bool     // the client says that the turn has failed (codex)
-	problem    string   // the client's words about the failure
-	info       string   // the client's word for the cause
-	retries    int      // how often the client said that it retries the model
+	trouble    trouble
+}
+
+// trouble has what codex says about a turn that goes wrong. No answer says it.
+type trouble struct {
+	failed  bool   // the client says that the turn has failed
+	words   string // the client's words about the failure
+	info    string // the client's word for the cause
+	retries int    // how often the client said that it retries the model
 }
 
 // observe handles an update. raw is its line.
@@ -109,6 +113,32 @@ func (s *stream) endText(raw []byte) {
 	}
 	s.last = text
 	s.event(streamjson.Event{Kind: streamjson.KindAssistant, Blocks: []streamjson.Block{{Kind: streamjson.BlockText, Text: text}}}, raw)
+}
+
+// message2 handles a whole message or thought, which replaces the pieces that came before.
+func (s *stream) message2(u *update, raw []byte) {
+	var blocks []block
+	if !lenientList(u.Content, &blocks) {
+		s.skip(u.Kind, raw)
+		return
+	}
+	var text strings.Builder
+	for _, b := range blocks {
+		text.WriteString(b.Text)
+	}
+	if u.Kind == "agent_thought" {
+		s.endText(raw)
+		s.thought.Reset()
+		s.thought.WriteString(text.String())
+		return
+	}
+	s.endThought(raw)
+	if u.Message == "" || u.Message != s.message {
+		s.endText(raw)
+	}
+	s.message = u.Message
+	s.text.Reset()
+	s.text.WriteString(text.String())
 }
 
 // call returns the call with that id, and makes it at its first update.
@@ -194,32 +224,17 @@ func (s *stream) usage(u *update, raw []byte) {
 func (s *stream) codexSays(u *update, raw []byte) {
 	codex := u.Meta.Codex
 	if codex.Thread.Type == "systemError" {
-		s.failed = true
+		s.trouble.failed = true
 	}
 	if codex.Error == nil {
 		s.skip(u.Kind, raw)
 		return
 	}
-	s.problem, s.info = codex.Error.Message, errorInfo(codex.Error.Info)
-	s.retries++
+	s.trouble.words, s.trouble.info = codex.Error.Message, errorInfo(codex.Error.Info)
+	s.trouble.retries++
 	s.event(streamjson.Event{Kind: streamjson.KindRetry, Retry: &streamjson.Retry{
-		Attempt: s.retries, Status: statusIn(codex.Error.Info), Error: s.problem,
+		Attempt: s.trouble.retries, Status: statusIn(codex.Error.Info), Error: s.trouble.words,
 	}}, raw)
-}
-
-// errorInfo returns codex's word for an error: a text, or the only key of an object.
-func errorInfo(info json.RawMessage) string {
-	var word string
-	if json.Unmarshal(info, &word) == nil {
-		return word
-	}
-	var object map[string]json.RawMessage
-	if json.Unmarshal(info, &object) == nil {
-		for key := range object {
-			return key
-		}
-	}
-	return ""
 }
 
 // words returns the agent's last message.

@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"io/fs"
-	"os"
 
 	"github.com/claude-swarm/claude-swarm/swarm/runner/follow"
 )
@@ -13,7 +11,7 @@ import (
 // A warm is a client that waits for its next turn.
 type warm struct {
 	*follow.Warm
-	session session
+	session *session
 }
 
 // Stirs looks at what the client has said since its answer. It ignores settings and names,
@@ -57,12 +55,4 @@ func works(m *message) bool {
 		return true
 	}
 	return false
-}
-
-// removeReady removes the file with which an earlier client has proved its tools.
-func removeReady(path string) error {
-	if err := os.Remove(path); path != "" && err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
 }
