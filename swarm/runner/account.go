@@ -20,6 +20,7 @@ type Account struct {
 	cost           costTotal
 	tokens         tokensTotal
 	began          bool
+	untold         bool            // the model may have worked since the last result
 	open           map[string]call // tool calls without a result, by id
 	files          map[string]bool
 	denied         []Denial
@@ -91,6 +92,7 @@ func (a *Account) Place(offset int64) Place {
 
 // Observe adds one event. It keeps nothing of ev.
 func (a *Account) Observe(ev *streamjson.Event) {
+	a.untold = a.untold || !a.began || ev.Kind == streamjson.KindAssistant
 	a.began = true
 	if ev.Session != "" && ev.Session != a.session {
 		a.session = strings.Clone(ev.Session) // /clear gives a new one
@@ -169,6 +171,7 @@ func (a *Account) result(ev *streamjson.Event) {
 		a.denied = append(a.denied, Denial{Tool: d.Tool, Input: d.Input, Allow: a.kind.Tools.Allow(d.Tool, d.Input)})
 	}
 	a.results = append(a.results, *r)
+	a.untold = false
 	if text := strings.TrimSpace(r.Text); text != "" {
 		if a.interim {
 			a.texts = a.texts[:len(a.texts)-1]
@@ -255,10 +258,19 @@ func (a *Account) OpenCalls() int { return len(a.open) }
 // Results returns the results seen so far, oldest first. The caller must not change them.
 func (a *Account) Results() []streamjson.Result { return a.results }
 
-// Fill writes the facts from the events into o.
+// cutOff reports whether a turn with this end has done work whose cost no result tells.
+func (a *Account) cutOff(end End) bool {
+	switch end {
+	case Done, NoFirstEvent, Refused, NoSession, NoResources, ClientGone, PromptNotRun:
+		return false
+	}
+	return a.untold
+}
+
+// Fill writes the facts from the events into o, whose End is set.
 func (a *Account) Fill(o *Outcome) {
 	o.Session, o.Model, o.Version, o.Spent = a.session, a.model, a.version, a.spent
-	o.CostUnknown = a.kind.Cost == CostUnknown || a.cost.notTold || a.cost.notKnown
+	o.CostUnknown = a.kind.Cost == CostUnknown || a.cost.notTold || a.cost.notKnown || a.cutOff(o.End)
 	o.FirstEvent = a.began
 	o.Denied = slices.Clone(a.denied)
 	o.Files = slices.Sorted(maps.Keys(a.files))

@@ -256,3 +256,36 @@ func TestTheTokensOfATurnAreReadAsItsKindSays(t *testing.T) {
 		}
 	}
 }
+
+// The cost of a turn that ended in the middle of its work is unknown: no result tells it.
+func TestTheCostOfATurnThatIsCutOffIsUnknown(t *testing.T) {
+	begin := streamjson.Event{Kind: streamjson.KindInit, Init: &streamjson.Init{}}
+	works := streamjson.Event{Kind: streamjson.KindAssistant}
+	result := streamjson.Event{Kind: streamjson.KindResult, Result: &streamjson.Result{CostUSD: 0.5}}
+	for name, c := range map[string]struct {
+		events  []streamjson.Event
+		end     runner.End
+		unknown bool
+	}{
+		"killed":                            {[]streamjson.Event{begin, works}, runner.Failed, true},
+		"stopped before the first word":     {[]streamjson.Event{begin}, runner.Stopped, true},
+		"dead, without a daemon":            {[]streamjson.Event{begin, works}, runner.NoResult, true},
+		"killed in its work after a result": {[]streamjson.Event{begin, result, works}, runner.TimedOut, true},
+		"ended after its result":            {[]streamjson.Event{begin, works, result}, runner.Failed, false},
+		"a late word after a good result":   {[]streamjson.Event{begin, result, works}, runner.Done, false},
+		"dead before its first event":       {nil, runner.NoFirstEvent, false},
+		"nothing known":                     {nil, runner.Stopped, false},
+		"a prompt that was not run":         {[]streamjson.Event{begin}, runner.PromptNotRun, false},
+		"a session that is not known":       {[]streamjson.Event{begin}, runner.NoSession, false},
+		"a set-up that the client refuses":  {[]streamjson.Event{begin}, runner.Refused, false},
+	} {
+		a := runner.NewAccount(claude.Kind(), runner.Place{})
+		for _, ev := range c.events {
+			a.Observe(&ev)
+		}
+		o := runner.Outcome{End: c.end}
+		if a.Fill(&o); o.CostUnknown != c.unknown {
+			t.Errorf("%s: the cost is unknown: %t, want %t", name, o.CostUnknown, c.unknown)
+		}
+	}
+}

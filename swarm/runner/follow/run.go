@@ -219,7 +219,7 @@ func (r *Run) Outcome(v Verdict, broken error) runner.Outcome {
 		os.Truncate(r.turn.Stdout, r.turn.From.Offset+maxStderr) // its beginning says enough, and the next attempt may print too much as well
 	}
 	boundFile(r.turn.Stderr) // it may have grown since the last check
-	var o runner.Outcome
+	o := runner.Outcome{End: v.End}
 	r.Account.Fill(&o)
 	r.fill(&o, v)
 	return o
