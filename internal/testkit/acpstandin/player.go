@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 )
@@ -34,13 +35,14 @@ func ReadRecord(r io.Reader) ([][]Line, error) {
 				return nil, fmt.Errorf("line %d: %w", n, err)
 			}
 			var m message
-			if err := json.Unmarshal(l.Msg, &m); err != nil {
+			comment := l.Dir != "client" && l.Dir != "agent"
+			if err := json.Unmarshal(l.Msg, &m); err != nil && !comment {
 				return nil, fmt.Errorf("line %d: %w", n, err)
 			}
 			switch {
+			case comment:
 			case l.Dir == "client" && m.Method == "initialize":
 				connections = append(connections, []Line{l})
-			case l.Dir != "client" && l.Dir != "agent":
 			case len(connections) == 0:
 				return nil, fmt.Errorf("line %d: the record does not begin with initialize", n)
 			default:
@@ -60,9 +62,10 @@ func ReadRecord(r io.Reader) ([][]Line, error) {
 // the same method, or the response to the same request of the agent. Then it prints what
 // the agent printed before the client's next message. It translates the ids of requests,
 // the session's id and the working folder. A response that differs from the recorded one,
-// or is not in the record, is an error.
+// or is not in the record, is an error. Safe for one goroutine.
 type Player struct {
 	lines []Line
+	open  []string       // the ids of the agent's requests that have no response
 	sent  []message      // the client's messages, at the index of their lines; zero at other indexes
 	used  map[string]int // by kind: how far the record has been played
 	ids   map[string]json.RawMessage
@@ -106,8 +109,11 @@ func (p *Player) Next(m message) ([]json.RawMessage, error) {
 		return []json.RawMessage{encode(map[string]any{"jsonrpc": "2.0", "id": m.ID, "error": notFound(m.Method)})}, nil
 	}
 	p.used[kind] = at + 1
-	if m.Method == "" && !same(p.sent[at].Result, m.Result) {
-		return nil, fmt.Errorf("the %s is %s, in the record %s", kind, m.Result, p.sent[at].Result)
+	if m.Method == "" {
+		if recorded := p.sent[at]; !same(recorded.Result, m.Result) || (recorded.Error == nil) != (m.Error == nil) {
+			return nil, fmt.Errorf("the %s is %s, in the record %s", kind, outcome(m), outcome(recorded))
+		}
+		p.open = slices.DeleteFunc(p.open, func(id string) bool { return id == string(m.ID) })
 	}
 	p.translate(p.sent[at], m)
 	var out []json.RawMessage
@@ -117,8 +123,25 @@ func (p *Player) Next(m message) ([]json.RawMessage, error) {
 			break
 		}
 		out = append(out, p.played(l.Msg, replacer))
+		var asked message
+		json.Unmarshal(l.Msg, &asked) // ReadRecord has checked it
+		if asked.Method != "" && asked.ID != nil {
+			p.open = append(p.open, string(asked.ID))
+		}
 	}
 	return out, nil
+}
+
+// Unanswered returns the ids of the requests that the agent has made and the client has not
+// answered, in order.
+func (p *Player) Unanswered() []string { return slices.Clone(p.open) }
+
+// outcome describes a response for an error message.
+func outcome(m message) string {
+	if m.Error != nil {
+		return "the error " + m.Error.Error()
+	}
+	return string(m.Result)
 }
 
 // translate remembers the ids and folders that differ between the client and the record.
@@ -180,6 +203,10 @@ func (a *agent) playRecord(path string) int {
 	for {
 		m, err := a.conn.read()
 		if errors.Is(err, io.EOF) {
+			if ids := p.Unanswered(); len(ids) > 0 {
+				a.complain(fmt.Errorf("the client has not answered the requests %v", ids))
+				return 4
+			}
 			return 0
 		} else if err != nil {
 			a.complain(err)
