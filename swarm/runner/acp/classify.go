@@ -33,7 +33,7 @@ var errorWords = sync.OnceValue(func() words {
 	return words{
 		status:  regexp.MustCompile(`(?i)\b(?:status|error|code|http)\b[^0-9]{0,12}\b([45]\d\d)\b|\b(429|529) `),
 		limit:   regexp.MustCompile(`(?i)\busage limit\b|\brate.?limit|\bquota\b|\btoo many requests\b|\bhit your limit\b|\bout of credits?\b|\binsufficient (?:funds|credits?|quota)\b`),
-		away:    regexp.MustCompile(`(?i)\boverloaded\b|\bhigh demand\b|\bat capacity\b|\bstream (?:disconnected|error)|\bECONN[A-Z]+|\bENOTFOUND\b|\bEAI_AGAIN\b|\bfetch failed\b|\bsocket hang up\b|\bnetwork error\b|\btimed? ?out\b|\bconnection (?:refused|reset|error|closed)\b|\bservice unavailable\b|\bbad gateway\b`),
+		away:    regexp.MustCompile(`(?i)\boverloaded\b|\bhigh demand\b|\bat capacity\b|\bstream (?:disconnected|error)|\bECONN[A-Z]+|\bENOTFOUND\b|\bEAI_AGAIN\b|\bfetch failed\b|\bsocket hang up\b|\bnetwork error\b|\btimed? ?out\b|\bconnection (?:was )?(?:refused|reset|error|closed)\b|\bunexpected EOF\b|\bservice unavailable\b|\bbad gateway\b`),
 		signIn:  regexp.MustCompile(`(?i)\bauthentication required\b|\bnot (?:signed|logged) in\b|\bunauthorized\b|\binvalid (?:api|x-api)[- ]?key\b|\bapi key not valid\b|\bplease (?:sign|log) in\b`),
 		noModel: regexp.MustCompile(`(?i)\bmodel\b.{0,80}\b(?:not found|does not exist|not supported|is unknown|unsupported)\b|\bunknown model\b|\bunsupported format of modelid\b`),
 	}

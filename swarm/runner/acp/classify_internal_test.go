@@ -35,6 +35,7 @@ func TestClassify(t *testing.T) {
 		{"gemini", `{"code":404,"message":"models/gemini-9 is not found"}`, runner.Refused, false},
 		{"cline", `{"code":-32603,"message":"Internal error: scripted status"}`, runner.Limited, true},
 		{"acp", `{"code":-32603,"message":"fetch failed: ECONNREFUSED 127.0.0.1:8099"}`, runner.Limited, false},
+		{"cline", `{"code":-32603,"message":"Internal error: The socket connection was closed unexpectedly."}`, runner.Limited, false},
 		{"acp", `{"code":-32603,"message":"401 Unauthorized"}`, runner.Refused, false},
 	} {
 		var f fault

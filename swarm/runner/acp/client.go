@@ -29,8 +29,8 @@ type Client struct {
 	// Notes are the beginnings of pieces of an answer that the program, not the model,
 	// wrote.
 	Notes []string
-	// Errors are regular expressions for answers that are errors if the result has no token
-	// counts. Their first group may match an HTTP status.
+	// Errors are regular expressions for answers, or last pieces of answers, that are errors
+	// if the result has no token counts. Their first group may match an HTTP status.
 	Errors []string
 	// Limits are regular expressions for errors that mean a limit of the account, in
 	// addition to those for every client.

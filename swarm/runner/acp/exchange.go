@@ -176,7 +176,7 @@ func (e *exchange) fail(v follow.Verdict) {
 // judge returns the verdict on the turn as far as it has come.
 func (e *exchange) judge() follow.Verdict {
 	return judge(&facts{
-		program: e.program, cause: e.run.Cause(), reply: e.reply, words: e.stream.words(), trouble: e.stream.trouble,
+		program: e.program, cause: e.run.Cause(), reply: e.reply, words: e.stream.words(), piece: e.stream.piece, trouble: e.stream.trouble,
 		called: len(e.stream.order) > 0, denied: len(e.asks.denied) > 0,
 		noTools:  e.turn.Tools != nil && e.client.LateTools && !e.followed && !e.hasTools(),
 		followed: e.followed, warm: e.turn.From != runner.Place{}, starting: e.step == starting, bad: e.bad, stderr: e.run.Stderr(),

@@ -41,6 +41,7 @@ type facts struct {
 	cause    follow.Verdict // why we ended the client, if we did
 	reply    reply
 	words    string // the client's last words
+	piece    string // the last piece of them
 	trouble  trouble
 	called   bool // the client has called a tool
 	denied   bool // a call was not permitted
@@ -91,14 +92,8 @@ func (f *facts) judgeReply() follow.Verdict {
 	if f.trouble.failed {
 		return p.classifyText(strings.TrimSpace(f.words+" "+f.trouble.words), 0, f.trouble.info)
 	}
-	for _, pattern := range p.client.Errors {
-		if found := matches(pattern, f.words); found != nil && f.tokens() == nil {
-			status := 0
-			if len(found) > 1 {
-				status, _ = strconv.Atoi(found[1])
-			}
-			return p.classifyText(f.words, status, "")
-		}
+	if v, ok := f.judgeWords(); ok {
+		return v
 	}
 	switch reason := f.reply.finished.Reason; reason {
 	case "end_turn":
@@ -117,6 +112,27 @@ func (f *facts) judgeReply() follow.Verdict {
 	default:
 		return follow.Verdict{End: runner.Failed, Reason: fmt.Sprintf("%s ended the turn for a reason that is not known here: %q", p.name, reason), Hint: p.hintLogs()}
 	}
+}
+
+// judgeWords returns the verdict on a turn whose last words are an error of the program. They
+// are a whole message, or its last piece: copilot says an error right after the words of the
+// answer that broke off.
+func (f *facts) judgeWords() (v follow.Verdict, ok bool) {
+	if f.tokens() != nil {
+		return v, false
+	}
+	for _, pattern := range f.program.client.Errors {
+		for _, text := range []string{f.words, f.piece} {
+			if found := matches(pattern, text); found != nil {
+				status := 0
+				if len(found) > 1 {
+					status, _ = strconv.Atoi(found[1])
+				}
+				return f.program.classifyText(text, status, ""), true
+			}
+		}
+	}
+	return v, false
 }
 
 // judgeEnd returns the verdict on a turn that has ended normally, according to the client.

@@ -30,6 +30,8 @@ func TestJudge(t *testing.T) {
 		"cancelled by us":                      {facts{reply: answered("cancelled"), cause: stopped}, runner.Stopped, ""},
 		"a reason of next year":                {facts{reply: answered("tired")}, runner.Failed, `"tired"`},
 		"codex says that it failed":            {facts{reply: answered("end_turn"), trouble: trouble{failed: true, words: "x", info: "usageLimitExceeded"}}, runner.Limited, "x"},
+		"an error after words":                 {facts{reply: noTokens, words: "readyError: 503 x", piece: "Error: 503 x"}, runner.Limited, "Error: 503 x"},
+		"words like an error, with tokens":     {facts{reply: answered("end_turn"), words: "Error: 503", piece: "Error: 503"}, runner.Done, ""},
 		"an error":                             {facts{reply: reply{came: true, fault: &fault{Code: 429, Message: "slow down"}}}, runner.Limited, "slow down"},
 		"the start failed":                     {facts{reply: reply{verdict: follow.Verdict{End: runner.Refused}}, cause: stopped}, runner.Refused, ""},
 		"ended by us":                          {facts{cause: stopped}, runner.Stopped, ""},
@@ -41,7 +43,7 @@ func TestJudge(t *testing.T) {
 		"died in the turn after a line of it":  {facts{reply: reply{heard: true}, stderr: "out of memory"}, runner.Failed, "without a result: out of memory"},
 		"a bad line behind the initialization": {facts{bad: badLines{count: 1, first: "Welcome"}}, runner.NoFirstEvent, "before it had begun"},
 	} {
-		test.facts.program = *programNamed("codex")
+		test.facts.program = *programNamed("copilot")
 		if v := judge(&test.facts); v.End != test.want || !strings.Contains(v.Reason, test.says) {
 			t.Errorf("%s: the turn ends %q (%s), want %q with %q", name, v.End, v.Reason, test.want, test.says)
 		}

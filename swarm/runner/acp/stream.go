@@ -17,6 +17,7 @@ type stream struct {
 	message string          // the id of the message that is being written, where the client has ids
 	text    strings.Builder // of the message that is being written
 	thought strings.Builder
+	piece   string // of a message: the last one
 	last    string // the last finished message
 	calls   map[string]*toolCall
 	order   []*toolCall // in the order of their first update
@@ -88,6 +89,7 @@ func (s *stream) chunk(u *update, raw []byte) {
 		s.message = u.Message
 	}
 	s.text.WriteString(b.Text)
+	s.piece = b.Text
 	if s.partial {
 		s.event(streamjson.Event{Kind: streamjson.KindPartial, Blocks: []streamjson.Block{{Kind: streamjson.BlockText, Text: b.Text}}}, raw)
 	}
