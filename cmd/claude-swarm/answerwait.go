@@ -64,7 +64,7 @@ func (w *answerWait) next(ctx context.Context) (*client.Outcome, error) {
 	}
 }
 
-// waiting are the agents in whose mailboxes something waits.
+// waiting returns the agents whose mailboxes have waiting messages.
 func (w *answerWait) waiting() []string {
 	var agents []string
 	for _, d := range w.Pending {

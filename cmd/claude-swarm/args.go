@@ -70,7 +70,7 @@ func arrange(app *cli.App, args []string) (commandLine, error) {
 	}
 }
 
-// A level is what split found of one verb.
+// A level has what split has found for one verb.
 type level struct {
 	flags  []string // with their values
 	global []string // flags of the program, which may follow the verb
@@ -82,7 +82,7 @@ type level struct {
 type optional struct {
 	flag int  // its place in the flags
 	word int  // the place of the word in the operands
-	left int  // number of arguments behind the flag
+	left int  // number of arguments after the flag
 	set  bool // the command line has such a flag
 }
 

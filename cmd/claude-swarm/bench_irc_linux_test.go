@@ -15,15 +15,15 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 )
 
-// BenchmarkOnIRC is the memory of a bridge that runs apart, in fifty channels, each with
-// more lines than are kept.
+// BenchmarkOnIRC reports the memory of a bridge in a separate process, in fifty channels,
+// each with more lines than are kept.
 func BenchmarkOnIRC(b *testing.B) {
 	const channels, lines = 50, 600
 	for range b.N {
 		addr := irctest.Ngircd(b, irctest.Unlimited)
 		p := newPlace(b, 1)
 		var join []string
-		for n := range channels - 4 { // besides those that every project has
+		for n := range channels - 4 { // in addition to those of every project
 			join = append(join, fmt.Sprintf("c%d", n))
 		}
 		path := filepath.Join(p.dir, "claude-swarm.yaml")

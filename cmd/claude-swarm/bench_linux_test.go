@@ -26,7 +26,7 @@ import (
 // SWARM_BENCH_BIN names a folder, all programs are in it already: a build leaves many files
 // to delete, which slows down the next program that makes files.
 
-// shipped is the path of the program.
+// shipped returns the path of the program.
 func shipped(b *testing.B) string {
 	b.Helper()
 	if dir := os.Getenv("SWARM_BENCH_BIN"); dir != "" {
@@ -135,9 +135,9 @@ func medianOf(b *testing.B, times []time.Duration) {
 	b.ReportMetric(float64(times[len(times)/2]), "p50-ns")
 }
 
-// BenchmarkSend is the life of a process, from the fork to its exit status: of
-// one that does nothing, and of `send`, which reads the configuration and returns
-// when the message is durable.
+// BenchmarkSend reports the lifetime of a process, from the fork to its exit status: of one
+// that does nothing, and of `send`, which reads the configuration and returns when the
+// message is durable.
 func BenchmarkSend(b *testing.B) {
 	var p *place
 	for _, variant := range []struct {
@@ -173,9 +173,8 @@ func BenchmarkSend(b *testing.B) {
 	}
 }
 
-// BenchmarkSendToStart is the time from an acknowledged delivery to the first
-// instruction of the client, with a daemon that was idle: the least one that does
-// it, and ours.
+// BenchmarkSendToStart reports the time from an acknowledged delivery to the first
+// instruction of the client, with an idle daemon: a minimal daemon, and ours.
 func BenchmarkSendToStart(b *testing.B) {
 	b.Run("floor", func(b *testing.B) {
 		dir, client, least := b.ArtifactDir(), small(b, "client"), small(b, "least")
@@ -207,10 +206,9 @@ func BenchmarkSendToStart(b *testing.B) {
 	})
 }
 
-// BenchmarkSendToReplay is the time from an acknowledged delivery to the line by
-// which the client repeats the prompt: in a client that is started for it, and in one
-// that has stayed (linger). The client needs no time for its own start, where the
-// real one needs half a second.
+// BenchmarkSendToReplay reports the time from an acknowledged delivery to the line with
+// which the client repeats the prompt: in a client that is started for it, and in one that
+// has stayed (linger). This client starts at once; the real one needs half a second.
 func BenchmarkSendToReplay(b *testing.B) {
 	for name, linger := range map[string]string{"cold": "0s", "warm": "10m"} {
 		b.Run("ours/"+name, func(b *testing.B) {
@@ -250,7 +248,7 @@ func openBench(b *testing.B, dir, agent string) *dropbox.Store {
 	return store
 }
 
-// stamps is where a client says when it was started.
+// stamps is the pipe in which a client says when it was started.
 type stamps struct {
 	path string
 	fifo *os.File
@@ -262,7 +260,7 @@ func newStamps(b *testing.B) *stamps {
 	if err := unix.Mkfifo(path, 0o600); err != nil {
 		b.Fatal(err)
 	}
-	fifo, err := os.OpenFile(path, os.O_RDWR, 0) // to read only would wait for a writer
+	fifo, err := os.OpenFile(path, os.O_RDWR, 0) // opening it only for reading would wait for a writer
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -318,8 +316,8 @@ func busy(mailbox string) bool {
 	return false
 }
 
-// BenchmarkStart is `start` for 5,000 agents, until it says that all are ready: new-ns
-// without mailboxes, again-ns with existing ones.
+// BenchmarkStart reports the time of `start` for 5,000 agents, until it says that all are
+// ready: new-ns without mailboxes, again-ns with existing ones.
 func BenchmarkStart(b *testing.B) {
 	b.Run("ours", func(b *testing.B) {
 		var times [2]time.Duration
@@ -339,14 +337,12 @@ func BenchmarkStart(b *testing.B) {
 	})
 }
 
-// quiet is how long an idle daemon is watched, between two of its looks at the
-// folders.
+// quiet is how long an idle daemon is watched, between two of its scans of the folders.
 const quiet = 20 * time.Second
 
-// BenchmarkIdle watches two daemons that have nothing to do, with one agent and
-// with 1,000. MiB is the memory of the first; KiB/agent what each agent more
-// costs; switches/s-… how often all threads of a daemon went to sleep and were
-// woken again.
+// BenchmarkIdle watches two daemons that have nothing to do, with one agent and with 1,000.
+// MiB is the memory of the first; KiB/agent is the cost of each additional agent;
+// switches/s-… is how often the threads of a daemon went to sleep and were woken again.
 func BenchmarkIdle(b *testing.B) {
 	client := small(b, "client")
 	b.Run("ours", func(b *testing.B) {
@@ -379,8 +375,8 @@ func BenchmarkIdle(b *testing.B) {
 	})
 }
 
-// BenchmarkIdleACP is the memory of a daemon with 50 agents whose clients speak the Agent
-// Client Protocol, and none of which has run a turn.
+// BenchmarkIdleACP reports the memory of a daemon with 50 agents whose clients speak the
+// Agent Client Protocol and have not run a turn.
 func BenchmarkIdleACP(b *testing.B) {
 	client := small(b, "client")
 	b.Run("ours", func(b *testing.B) {
@@ -409,8 +405,8 @@ func switches(b *testing.B, pid int) float64 {
 	return all
 }
 
-// field reads a number from a file in /proc. A thread that ended just now has
-// none.
+// field reads a number from a file in /proc. The file of a thread that has just ended is
+// missing.
 func field(b *testing.B, path, name string) float64 {
 	b.Helper()
 	data, err := os.ReadFile(path)

@@ -14,8 +14,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// BenchmarkTools is the time from the fork of the tools' server to the list of its tools
-// in the hands of a client, which drops a server that is slow; and its resident memory
+// BenchmarkTools reports the time from the fork of the tools' server until a client has the
+// list of its tools, since a client drops a slow server, and the server's resident memory
 // then, in MiB.
 func BenchmarkTools(b *testing.B) {
 	path := shipped(b)

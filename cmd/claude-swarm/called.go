@@ -15,12 +15,12 @@ func (p *post) called(views ...*view.Message) {
 	}
 }
 
-// calledBy is what people call the owner of a mailbox by a configuration.
+// calledBy returns the name for the owner of a mailbox in a configuration.
 func calledBy(f *config.File, mailbox string) string {
 	return mail.Names{LeadName: f.LeadName}.Called(mailbox)
 }
 
-// called does the same for a status.
+// called names the lead in a status as the configuration does.
 func called(st swarm.Status) {
 	names := mail.Names{LeadName: st.Lead.Name}
 	for _, a := range st.Agents {

@@ -56,7 +56,7 @@ func claim(c *cli.Context, p *post, id string) error {
 	return err
 }
 
-// becameOf are the states of a message, as the end of a sentence.
+// becameOf has the states of a message, as the end of a sentence.
 var becameOf = map[dropbox.State]string{
 	dropbox.Waiting: "waits", dropbox.Claimed: "is being worked on", dropbox.Done: "is done",
 	dropbox.Dead: "is a dead letter", dropbox.Refused: "was refused",

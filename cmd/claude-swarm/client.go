@@ -19,7 +19,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// connect finds the project's daemon, also if the daemon has another environment and its
+// connect finds the project's daemon, even if the daemon has another environment and its
 // socket is in another folder. The caller closes the client.
 func (p *project) connect(ctx context.Context) (*control.Client, error) {
 	note, _ := discovery.Holder(p.home.LockFile())

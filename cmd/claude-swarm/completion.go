@@ -233,7 +233,7 @@ func (f *finder) value(flag string) {
 	}
 }
 
-// operand offers the words for the n-th place behind a verb.
+// operand offers the words for the n-th place after a verb.
 func (f *finder) operand(verb string, n int) {
 	switch verb {
 	case "send":

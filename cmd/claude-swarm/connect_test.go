@@ -17,7 +17,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// A strangeDaemon is one of another project. Only its status is asked for.
+// A strangeDaemon is the daemon of another project. It only reports its status.
 type strangeDaemon struct{ control.Daemon }
 
 func (strangeDaemon) Status(...string) (swarm.Status, error) {

@@ -5,7 +5,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// cutText says how a turn ended that was told to end.
+// cutText says how a turn ended that had to stop.
 func cutText(cut swarm.Cut) string {
 	if cut.Message == "" {
 		return cutCompaction(cut.State)

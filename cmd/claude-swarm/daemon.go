@@ -159,11 +159,11 @@ func newDaemon(ctx context.Context, o daemonOrder, store *dropbox.Store, log *sl
 	return d, nil
 }
 
-// pastEvery is how often the gate's recent decisions are written down. A crash loses the
+// pastEvery is how often the gate's recent decisions are recorded. A crash loses the
 // decisions since then.
 const pastEvery = 10 * time.Second
 
-// keepPast writes the gate's recent decisions down, every pastEvery.
+// keepPast records the gate's recent decisions, every pastEvery.
 func (d *daemon) keepPast(ctx context.Context, file string) {
 	t := time.NewTicker(pastEvery)
 	defer t.Stop()
@@ -203,7 +203,7 @@ func (d *daemon) choose(ctx context.Context, names []string, by string) error {
 	return nil
 }
 
-// socketCheck is how often the daemon looks whether its socket is still there.
+// socketCheck is how often the daemon checks that its socket still exists.
 const socketCheck = 30 * time.Second
 
 // answer serves the socket from the moment when the swarm is ready.

@@ -32,7 +32,7 @@ func shortProject(t *testing.T) *project {
 	return p
 }
 
-// systemd takes the runtime folder of a user away who has logged out.
+// systemd removes the runtime folder of a user who has logged out.
 func TestTheSocketIsMadeAgain(t *testing.T) {
 	p := shortProject(t)
 	s, err := openSocket(p)
@@ -44,7 +44,7 @@ func TestTheSocketIsMadeAgain(t *testing.T) {
 		t.Errorf("renew of a socket that is there = %v, %v, want nothing", l, err)
 	}
 
-	// The file alone is gone: it comes back at the same place.
+	// If only the file is gone, it comes back at the same place.
 	first := s.path()
 	if err := os.Remove(first); err != nil {
 		t.Fatal(err)
@@ -56,7 +56,8 @@ func TestTheSocketIsMadeAgain(t *testing.T) {
 		t.Errorf("the new socket went with the old one: %v", err)
 	}
 
-	// The whole folder is gone: it comes back elsewhere, and the note says where.
+	// If the whole folder is gone, the socket comes back elsewhere, and the note says
+	// where.
 	if err := os.RemoveAll(os.Getenv("XDG_RUNTIME_DIR")); err != nil {
 		t.Fatal(err)
 	}

@@ -22,7 +22,7 @@ back lies in dead/ of its mailbox, with the reason. Nothing is removed by
 itself.` +
 			examples("claude-swarm dead list", "claude-swarm dead purge --older 30d"),
 		Flags:  []cli.Flag{jsonFlag()},
-		Action: withPost(deadList), // alone it lists
+		Action: withPost(deadList), // without a further verb it lists
 		Subcommands: []*cli.Command{
 			{
 				Name: "list", Usage: "list them", ArgsUsage: "[AGENT…]",

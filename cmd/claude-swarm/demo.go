@@ -113,7 +113,7 @@ func (s *stage) play(ctx context.Context) error {
 // say prints.
 func (s *stage) say(format string, args ...any) { fmt.Fprintf(s.out, format, args...) }
 
-// command shows a command line that is run now.
+// command shows a command line that is about to run.
 func (s *stage) command(line string) {
 	s.say("\n%s\n", s.pal.paint("$ "+line, color.Bold))
 }
@@ -181,9 +181,9 @@ func (d *child) watch(r io.Reader) {
 	d.err = d.cmd.Wait()
 }
 
-// stopDaemon ends the daemon in three steps: it asks, which lets a running turn end; it asks
-// again, which ends the turn; it kills. Where ctx is done it does not wait for the turn. It
-// may be called again.
+// stopDaemon ends the daemon in three steps: the first request lets a running turn end, the
+// second ends the turn, and then it kills the daemon. If ctx is done it does not wait for
+// the turn. It may be called again.
 func (s *stage) stopDaemon(ctx context.Context) error {
 	if s.daemon == nil {
 		return nil

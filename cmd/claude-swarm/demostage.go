@@ -119,8 +119,8 @@ func (s *stage) path(name string) string { return filepath.Join(s.dir, "project"
 
 func (s *stage) program() string { return filepath.Join(s.dir, "bin", "claude-swarm") }
 
-// environ is the environment of all processes on the stage. A live client needs that of the
-// person; a scripted one gets nothing of it.
+// environ returns the environment of all processes on the stage. A live client gets the
+// person's environment, and a scripted one gets nothing from it.
 func (s *stage) environ(base []string) []string {
 	if s.live {
 		env := withoutMarks(base)
@@ -195,7 +195,7 @@ func (s *stage) build(ctx context.Context) error {
 	return err
 }
 
-// config is the configuration with the client and its environment filled in.
+// config returns the configuration with the client and its environment filled in.
 func (s *stage) config(api string) string {
 	env := ""
 	if api != "" {
@@ -218,12 +218,12 @@ func (s *stage) config(api string) string {
 	return strings.Replace(out, "@ENV@", env, 1)
 }
 
-// script is the scenario of the scripted model, with the paths of this stage.
+// script returns the scenario of the scripted model, with the paths of this stage.
 func (s *stage) script() string {
 	return strings.ReplaceAll(demoScenario, "@DIR@", strings.Trim(jsonText(s.path("")), `"`))
 }
 
-// jsonText is v as JSON, which is YAML too.
+// jsonText returns v as JSON, which is also YAML.
 func jsonText(v any) string {
 	data, _ := json.Marshal(v) // text always encodes
 	return string(data)

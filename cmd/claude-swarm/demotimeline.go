@@ -24,7 +24,7 @@ import (
 var demoAgents = []string{"coder", "reviewer"}
 
 // A timeline shows the events on a stage as they come: each delivered message, and each new
-// line in an agent's log. It reads them from the files, which anybody can do.
+// line in an agent's log. It reads them from the files, as any program can.
 type timeline struct {
 	s     *stage
 	from  time.Time
@@ -37,7 +37,7 @@ func newTimeline(s *stage) *timeline {
 	return &timeline{s: s, from: time.Now(), seen: map[string]bool{}, read: map[string]int64{}}
 }
 
-// follow looks repeatedly until ctx is done.
+// follow calls look repeatedly until ctx is done.
 func (t *timeline) follow(ctx context.Context) {
 	every := time.NewTicker(100 * time.Millisecond)
 	defer every.Stop()
@@ -111,7 +111,7 @@ func (t *timeline) log(agent string) {
 	}
 }
 
-// begun is the line of a log that says which message a turn works on.
+// begun matches the line of a log that says which message a turn works on.
 var begun = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^= [a-z]+ from `) })
 
 // logEntries takes the text out of the lines of a log; further lines of one

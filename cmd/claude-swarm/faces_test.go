@@ -26,7 +26,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// facts are what a face says of a project, each under its name.
+// facts are what a face says about a project, by name.
 type facts map[string]string
 
 func (f facts) set(name string, value any) { f[name] = fmt.Sprint(value) }
@@ -44,7 +44,7 @@ func TestAllFacesSayTheSame(t *testing.T) {
 	}
 	compare(t, p, store, done, want)
 
-	// A daemon counts by itself. It begins no turn, because the swarm is halted, and puts
+	// A daemon counts separately. It begins no turn, because the swarm is halted, and puts
 	// back messages that were claimed without a turn.
 	for i := range 3 {
 		if err := os.Remove(filepath.Join(store.Dir(), "coder", fmt.Sprintf("drop%d.md", i))); err != nil {
@@ -202,7 +202,7 @@ func mailInEveryState(t *testing.T, p *project, store *dropbox.Store) (done stri
 	return e.ID
 }
 
-// typed is what a verb prints.
+// typed returns what a verb prints.
 func typed(t *testing.T, p *project, args ...string) string {
 	t.Helper()
 	var out, complaints strings.Builder

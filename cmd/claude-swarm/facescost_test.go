@@ -67,7 +67,7 @@ func TestAllFacesSayThatACostIsUnknown(t *testing.T) {
 	}
 }
 
-// scriptedTurns are what a daemon with scripted clients did.
+// scriptedTurns has what a daemon with scripted clients did.
 type scriptedTurns struct {
 	task map[string]string // the id of the task of each agent
 	feed []swarm.FeedEvent // the ends of the turns

@@ -86,8 +86,8 @@ were refused because of the halt.` +
 	}
 }
 
-// alreadyHalted says that the first reason stays: a person asks the one who halted first
-// before the work goes on.
+// alreadyHalted says that the first reason stays: a person should ask whoever halted first
+// before the work continues.
 func alreadyHalted(c *cli.Context, what, why, next string) error {
 	if why = screen.OneLine(why); why == "" {
 		why = "by hand"

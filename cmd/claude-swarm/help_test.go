@@ -63,7 +63,7 @@ func TestHelpEndsWithExamples(t *testing.T) {
 	}
 }
 
-// words splits a command line at spaces, outside of double quotes.
+// words splits a command line at spaces outside double quotes.
 func words(line string) []string {
 	var out []string
 	for i, part := range strings.Split(line, `"`) {

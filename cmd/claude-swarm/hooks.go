@@ -63,7 +63,8 @@ func sessionHooks() []*cli.Command {
 		verb("inbox", "fetch the next message of a session", func(c *cli.Context, s *mail.Attached, _ hookCall) error {
 			text, err := s.Fetch(os.Getpid(), os.Getenv("CLAUDE_CODE_SESSION_ID"), c.Bool("file-last"))
 			if err == nil {
-				// The client reads each file that is named so in what a command prints: @file.
+				// The client reads each file that a command's output names in the form
+				// @file.
 				text = strings.ReplaceAll(text, "@", `\@`)
 				_, err = fmt.Fprintln(c.App.Writer, cmp.Or(text, "There is no message."))
 			}
@@ -88,7 +89,7 @@ type hookCall struct {
 	agent config.Agent
 }
 
-// subAgents are the ids of the sub-agents that work on in the background.
+// subAgents returns the ids of the sub-agents that keep working in the background.
 func (h hookCall) subAgents() []string {
 	var ids []string
 	for _, t := range h.Tasks {
@@ -166,8 +167,8 @@ func (g *sessionGate) Ask(q mail.GateQuestion) mail.GateVerdict {
 	return v
 }
 
-// say answers the client in its own form: a prompt makes the session go on, a
-// notice is shown to its person.
+// say answers the client in its own form: a prompt makes the session continue, a notice is
+// shown to its person.
 func say(c *cli.Context, err error, prompt, notice string) error {
 	if err != nil || prompt == "" && notice == "" {
 		return err

@@ -22,8 +22,8 @@ import (
 // askProposal looks around, proposes agents, and lets the person change them. It
 // returns the text of claude-swarm.yaml.
 func askProposal(c *cli.Context, dir string, p provision.Proposal) (string, error) {
-	// A wait for the context of the verb would catch ^C, which the dialogue would not hear: ^C
-	// has to end the program here, as it ends any other.
+	// Waiting for the context of the verb would catch ^C, and the dialogue would not notice
+	// it: here ^C must end the program, as it ends any other.
 	found := provision.Propose(context.WithoutCancel(c.Context), dir)
 	p.Agents, p.Installed = found.Agents, found.Installed
 	p, err := talkOver(c.App.Reader, c.App.Writer, p)

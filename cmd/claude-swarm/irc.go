@@ -19,8 +19,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 )
 
-// The documents' defaults: how many lines are read, and how long an answer is waited
-// for.
+// These are the documented defaults: how many lines are read, and how long a verb waits for
+// an answer.
 const (
 	ircLines    = 50
 	ircPatience = 300 * time.Second
@@ -133,7 +133,7 @@ func ircSend(c *cli.Context, p *post) error {
 			V       int     `json:"v"`
 			ID      string  `json:"id"`
 			Channel string  `json:"channel"`
-			Tasks   []given `json:"tasks"` // that the text gave
+			Tasks   []given `json:"tasks"` // that the text has given
 		}{1, said.ID, said.At, tasks})
 	}
 	if _, err := fmt.Fprintln(c.App.Writer, said.ID); err != nil {
@@ -153,7 +153,7 @@ func ircSend(c *cli.Context, p *post) error {
 // never goes to a channel that was not named.
 func noWhere(c *cli.Context) bool { return strings.TrimSpace(c.Args().First()) == "" }
 
-// ircText is the text behind the channel.
+// ircText returns the text after the channel.
 func ircText(c *cli.Context, p *post) (string, error) {
 	body, err := textSource{
 		words: c.Args().Tail(), stdin: c.App.Reader, as: "claude-swarm irc " + c.Command.Name + " " + shellWord(c.Args().First()), most: p.Rules.BodyLimit(), readable: p.Readable,
@@ -178,7 +178,7 @@ func (p *post) sayIfNotSaid(c *cli.Context) {
 	fmt.Fprintf(c.App.ErrWriter, "claude-swarm: it waits to be said: %s\n  try: %s\n", screen.OneLine(why), next)
 }
 
-// whatToRead is the channel and the number of lines; either may be left out.
+// whatToRead returns the channel and the number of lines; either may be left out.
 func whatToRead(c *cli.Context) (channel string, limit int, err error) {
 	words := c.Args().Slice()
 	limit = ircLines
@@ -216,8 +216,8 @@ func ircRead(c *cli.Context, p *post) error {
 			V       int           `json:"v"`
 			Channel string        `json:"channel"`
 			Lines   []bridge.Line `json:"lines"`
-			Dropped int           `json:"dropped"` // that went by unread
-			Left    int           `json:"left"`    // more that are new
+			Dropped int           `json:"dropped"` // of lines that were dropped unread
+			Left    int           `json:"left"`    // of further new lines
 		}{1, channel, append([]bridge.Line{}, got.Lines...), got.Dropped, got.Left})
 	}
 	writeLines(c.App.Writer, channel, got, p.Called, time.Now())
@@ -269,7 +269,7 @@ func ircAsk(c *cli.Context, p *post) error {
 			ID      string `json:"id"` // of the question
 			Channel string `json:"channel"`
 			Nick    string `json:"nick"`
-			Account string `json:"account"` // "" when the server vouches for nobody
+			Account string `json:"account"` // "" if the server vouches for no account
 			Text    string `json:"text"`
 		}{1, sent.ID, at, note.Nick, note.Account, strings.TrimRight(string(m.Body), "\n")})
 	}
@@ -392,7 +392,7 @@ func ircWho(c *cli.Context, p *post) error {
 			V       int             `json:"v"`
 			Channel string          `json:"channel"`
 			Members []bridge.Member `json:"members"`
-			More    int             `json:"more"` // who are not listed
+			More    int             `json:"more"` // of members who are not listed
 		}{1, ch.Name, append([]bridge.Member{}, ch.Members...), ch.More})
 	}
 	for _, m := range ch.Members {

@@ -12,8 +12,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// advice makes of the configuration, as it is when it is asked, the advice to look at
-// the channels, for agents that can: see [bridge.Reader.CheckIn].
+// advice returns, from the current configuration, the advice to look at the channels, for
+// agents that can: see [bridge.Reader.CheckIn].
 func (m *ircAnnouncer) advice(home journal.Home, log *slog.Logger) func(swarm.Spec) string {
 	return func(s swarm.Spec) string {
 		i := m.section.Load()

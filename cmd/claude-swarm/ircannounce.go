@@ -63,8 +63,8 @@ func (m *ircAnnouncer) Copies(mo mail.Announcement) []mail.Copy {
 	return copies
 }
 
-// gist returns a message in one line. A text from IRC has no channel, speaker and addressee
-// in it, because the channel shows them.
+// gist returns a message in one line, without the channel, speaker and addressee of a text
+// from IRC, because the channel shows them.
 func gist(m *dropbox.Message) string {
 	text := m.Subject
 	if text == "" {
@@ -97,8 +97,8 @@ func first(m *dropbox.Message) bool {
 	return m != nil && m.Type == dropbox.Task && (m.Thread == m.ID || m.Thread == "")
 }
 
-// workChannel is the channel of the task that an announcement is about; "" where tasks have
-// none. The bridge leaves it when nothing of the conversation is open any more.
+// workChannel returns the channel of the task that an announcement is about, or "" if tasks
+// have none. The bridge leaves it when nothing in the conversation is open.
 func workChannel(i *config.IRC, mo mail.Announcement) string {
 	if !i.WorkChannels || i.Channels.Work == "" || mo.Message.Thread == "" || mo.Kind == journal.Alert {
 		return ""
@@ -109,8 +109,8 @@ func workChannel(i *config.IRC, mo mail.Announcement) string {
 	return bridge.Channels{Work: i.Channel(i.Channels.Work)}.WorkOf(mo.Message.Thread)
 }
 
-// shownTo is the second name in the line, besides the speaker: the agent, if a turn begins
-// or fails.
+// shownTo returns the second name in the line, after the speaker: the agent, if a turn
+// begins or fails.
 func shownTo(mo mail.Announcement, s shownLine) string {
 	if s.how == bridge.Said && s.text != "" {
 		return "" // it is said to all
@@ -121,7 +121,7 @@ func shownTo(mo mail.Announcement, s shownLine) string {
 	return mo.To
 }
 
-// howShown is how an announcement is shown.
+// howShown returns how an announcement is shown.
 func howShown(mo mail.Announcement) bridge.Announcement {
 	switch mo.Kind {
 	case journal.Begun:
@@ -176,7 +176,7 @@ func announced(i *config.IRC, mo mail.Announcement) []shownLine {
 		if mo.Task != nil { // a person gave it, and wants to know
 			where := resultsIn(i, mo.Task)
 			text := fmt.Sprintf("[COMPLETE] %s finished task \"%s\".", cmp.Or(strings.Join(mo.Task.To, ", "), mo.Agent), gist(mo.Task)) // not %q, which takes an emoji apart
-			if mo.Task.ID != mo.Of.ID {                                                                                                 // it was delegated: these are the last words about it, which are no answer
+			if mo.Task.ID != mo.Of.ID {                                                                                                 // it was delegated: these are the last words about it, which are not an answer
 				text = strings.TrimSuffix(text, ".") + ": " + screen.Cut(screen.OneLine(string(mo.Message.Body)), 200)
 				add(where, bridge.Said, string(mo.Message.Body))
 			}

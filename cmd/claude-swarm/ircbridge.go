@@ -22,7 +22,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 )
 
-// ircOptions are what the bridge of a project needs. The passwords are read now.
+// ircOptions returns what the bridge of a project needs. It reads the passwords.
 func ircOptions(p *project, store *dropbox.Store, log *slog.Logger) (ircbridge.Options, error) {
 	i := p.file.IRC
 	password, err := secret("password", i.PasswordEnv, i.PasswordFile)
@@ -46,7 +46,7 @@ func ircOptions(p *project, store *dropbox.Store, log *slog.Logger) (ircbridge.O
 		Options: bridge.Options{
 			Store: store, Home: p.home.Dir(),
 			Channels: bridge.Channels{Project: i.Channel(i.Channels.Project), Standup: i.Channel(i.Channels.Standup), Alerts: i.Channel(i.Channels.Alerts), Errors: i.Channel(i.Channels.Errors),
-				Own: i.Own, Work: i.Channel(i.Channels.Work)}, // also without work_channels: those that are left of it are left
+				Own: i.Own, Work: i.Channel(i.Channels.Work)}, // even without work_channels: the bridge leaves the channels that remain from it
 			Agents:     func() []string { return names.now().Names() },
 			Tags:       func() map[string][]string { return names.now().Tags() },
 			Called:     func(mailbox string) string { return calledBy(names.now(), mailbox) },
@@ -133,7 +133,7 @@ func channelKeys(i config.IRC) (map[string]string, error) {
 		if len(words) == 0 {
 			continue
 		}
-		if len(words) != 2 || len(line) > 500 || !utf8.ValidString(line) { // and the line is not told: it may hold a key
+		if len(words) != 2 || len(line) > 500 || !utf8.ValidString(line) { // and the error does not quote the line: it may contain a key
 			return nil, fail(exitConfig, "a line for each channel: #CHANNEL KEY", "irc.channel_keys_file: line %d of %s is not a channel and its key", number, path)
 		}
 		name := i.Channel(words[0])
@@ -145,8 +145,8 @@ func channelKeys(i config.IRC) (map[string]string, error) {
 	return keys, nil
 }
 
-// agentNames are the names of the agents and the lead for a bridge in a separate process,
-// which learns of no reload: so it reads them from the file. It is safe for several
+// agentNames are the names of the agents and the lead for a bridge in a separate process.
+// It does not learn about reloads, so it reads them from the file. It is safe for several
 // goroutines.
 type agentNames struct {
 	mu     sync.Mutex
@@ -154,7 +154,7 @@ type agentNames struct {
 	file   *config.File
 }
 
-// namesFor is how long the names are believed before the file is looked at again.
+// namesFor is how long the names are used before the file is checked again.
 const namesFor = 2 * time.Second
 
 func newAgentNames(f *config.File) *agentNames {
@@ -192,7 +192,7 @@ type ircService struct {
 	ended   chan struct{} // closed when it has
 }
 
-// ircAgain is how long after its end a bridge that could not go on is begun again.
+// ircAgain is the pause before a bridge that has failed is started again.
 const ircAgain = 5 * time.Second
 
 // follow puts a configuration into force. An earlier bridge has ended when it returns.
@@ -202,7 +202,7 @@ func (s *ircService) follow(ctx context.Context, file *config.File) {
 	s.names.Store(file)
 	keys, _ := channelKeys(file.IRC) // the bridge reports their errors
 	if s.cancel != nil && reflect.DeepEqual(s.running, file.IRC) && maps.Equal(s.keys, keys) && s.connected() {
-		return // one that is not connected may have been refused: its password is read again
+		return // a bridge that is not connected may have been refused: its password is read again
 	}
 	s.stopLocked()
 	if !file.IRC.On() || s.off {
@@ -310,7 +310,7 @@ func (s *ircService) once(ctx context.Context, p *project) (err error) {
 	if err != nil {
 		return err
 	}
-	quiet := time.AfterFunc(ircAgain, func() { s.trouble.set("") }) // it stands
+	quiet := time.AfterFunc(ircAgain, func() { s.trouble.set("") }) // the word stays
 	defer quiet.Stop()
 	return b.Run(ctx)
 }

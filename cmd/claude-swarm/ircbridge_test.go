@@ -18,7 +18,7 @@ import (
 )
 
 // The settings for IRC in the configuration reach the bridge, with the passwords, and the
-// agents do not get these.
+// agents do not get the passwords.
 func TestIRCOptions(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, config.Name)

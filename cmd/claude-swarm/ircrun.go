@@ -37,7 +37,7 @@ while it runs.` +
 	}
 }
 
-// runApart is the life of a bridge that is a separate process.
+// runApart runs a bridge in a separate process.
 func runApart(c *cli.Context, p *project) error {
 	if !p.file.IRC.On() {
 		return noIRC()

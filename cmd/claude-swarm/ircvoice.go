@@ -64,9 +64,9 @@ func (v daemonVoice) Status(ctx context.Context, agent string) (string, error) {
 	return b.String(), nil
 }
 
-// needLine is one line about a need that neither the line of an agent nor the head of the
-// status shows; "" for the others. The next step of most is typed on the machine, so the
-// line has it only where IRC knows the command.
+// needLine returns one line about a need that neither the line of an agent nor the head of
+// the status shows; "" for the others. The next step of most is typed on the machine, so
+// the line has it only where IRC knows the command.
 func needLine(n view.Need, lead string) string {
 	switch n.Kind {
 	case view.NeedTrouble:
@@ -115,7 +115,8 @@ func agentLine(a swarm.AgentStatus, mixed bool, now time.Time) string {
 	return line
 }
 
-// questionLine is what an agent waits for people to answer: since when, and how.
+// questionLine describes a question that an agent waits for people to answer: since when,
+// and how to answer.
 func (v daemonVoice) questionLine(q bridge.OpenQuestion, now time.Time) string {
 	what := q.ID
 	if found, err := v.store.Find(q.ID); err == nil {
@@ -126,7 +127,7 @@ func (v daemonVoice) questionLine(q bridge.OpenQuestion, now time.Time) string {
 	return fmt.Sprintf("; asks for %s in %s: \"%s\"; next: reply %s …", since(q.At, now), q.Channel, what, q.ID)
 }
 
-// nextThere is the next step as it is typed on IRC.
+// nextThere returns the next step as it is typed on IRC.
 func nextThere(next string) string {
 	return "; next: " + strings.ReplaceAll(screen.OneLine(next), "claude-swarm ", "")
 }
@@ -164,7 +165,7 @@ func heldLine(a swarm.AgentStatus) string {
 	return line
 }
 
-// status asks the daemon, or the files where none runs.
+// status asks the daemon, or reads the files if none is running.
 func (v daemonVoice) status(ctx context.Context) (st swarm.Status, err error) {
 	err = v.ask(ctx, func(ctx context.Context, c *control.Client) (err error) {
 		st, err = view.Ask(ctx, c, nil, func() ([]string, error) { return v.project.file.Names(), nil })

@@ -15,7 +15,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// projectWithMail is a project with these agents, in YAML, and its mailboxes.
+// projectWithMail makes a project with these agents, in YAML, and its mailboxes.
 func projectWithMail(t *testing.T, agents string) (*project, *dropbox.Store) {
 	t.Helper()
 	p := shortProject(t)
@@ -129,7 +129,7 @@ func TestTheVoiceTellsWhatAnAgentAsks(t *testing.T) {
 	}
 }
 
-// The lead goes by the name that the configuration gives them.
+// The lead has the name that the configuration gives.
 func TestTheVoiceCallsTheLeadByName(t *testing.T) {
 	p, store := projectWithMail(t, "{coder: }\nlead_name: opus-orange")
 	if err := store.MakeMailbox(dropbox.Lead); err != nil {

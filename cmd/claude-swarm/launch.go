@@ -138,7 +138,7 @@ func noIRCFlag() cli.Flag {
 	return &cli.BoolFlag{Name: noBridge, Usage: "leave IRC alone, whatever the configuration says: no bridge, and nothing is shown there"}
 }
 
-// without returns the flags of these that are set.
+// without returns those of these flags that are set.
 func without(c *cli.Context) (flags []string) {
 	for _, name := range []string{noMCP, noBridge} {
 		if c.Bool(name) {

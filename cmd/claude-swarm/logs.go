@@ -86,7 +86,8 @@ of the last turn, JSON lines.` +
 	}
 }
 
-// hasLog reports whether an agent has a log, also one that is gone from the configuration.
+// hasLog reports whether an agent has a log, even if the agent is gone from the
+// configuration.
 func (p *project) hasLog(agent string) bool {
 	if dropbox.CheckAgent(agent) != nil {
 		return false
@@ -134,8 +135,8 @@ func tellWholeMessages(c *cli.Context, p *project, agent string) {
 	}
 }
 
-// follow calls more whenever there may be something to read, and told with each event of the
-// daemon, until Ctrl-C. The file is the truth; the daemon's events only say when to look.
+// follow calls more whenever there may be something to read, and told with each event of
+// the daemon, until Ctrl-C. The file decides; the daemon's events only say when to look.
 func follow(c *cli.Context, filter swarm.Filter, told func(swarm.FeedEvent), more func() error) error {
 	ctx, cancel := context.WithCancel(c.Context)
 	events := make(chan swarm.FeedEvent)
@@ -164,10 +165,10 @@ func follow(c *cli.Context, filter swarm.Filter, told func(swarm.FeedEvent), mor
 // reason to read.
 func readOn(ctx context.Context, events <-chan swarm.FeedEvent, tick <-chan time.Time, told func(swarm.FeedEvent), more func() error) error {
 	for {
-		var ev swarm.FeedEvent // of no kind at a tick
+		var ev swarm.FeedEvent // without a kind at a tick
 		select {
 		case <-ctx.Done():
-			return nil // Ctrl-C is how one leaves
+			return nil // Ctrl-C is the way to leave
 		case ev = <-events:
 		case <-tick:
 		}
@@ -223,7 +224,7 @@ func rawLog(c *cli.Context, p *project, agent string) error {
 			}
 		}
 		if next == "" || t != nil && next == t.path {
-			return nil // a warm client goes on in the same file
+			return nil // a warm client continues in the same file
 		}
 		if t != nil {
 			if err := t.close(); err != nil {
@@ -242,8 +243,8 @@ type turnFiles struct {
 	seen  map[string]bool
 }
 
-// next returns the stream of the newest turn that was not there at the last
-// call, or "", and the offset at which the turn begins in it.
+// next returns the stream of the newest turn that did not exist at the last call, or "",
+// and the offset at which the turn begins in it.
 func (f *turnFiles) next() (newest string, from int64, err error) {
 	files, err := os.ReadDir(f.home.Turns())
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -257,7 +258,7 @@ func (f *turnFiles) next() (newest string, from int64, err error) {
 		}
 		data, err := os.ReadFile(filepath.Join(f.home.Turns(), name))
 		if err != nil {
-			continue // rotated away just now
+			continue // just rotated away
 		}
 		var rec struct {
 			Turn, Client, Agent string

@@ -55,7 +55,7 @@ func TestLogPrinter(t *testing.T) {
 	}
 }
 
-// A text is shown whole and once, also if the log keeps only its beginning.
+// A text is shown completely and once, even if the log keeps only its beginning.
 func TestLogPrinterOfLongText(t *testing.T) {
 	var out bytes.Buffer
 	l := &logPrinter{w: &out, live: true, agent: "coder"}
@@ -73,8 +73,8 @@ func TestLogPrinterOfLongText(t *testing.T) {
 	}
 }
 
-// A text is shown once, also where its line is read from the file before the daemon's events
-// about it arrive: each text here is still on its way when a tick reads the line.
+// A text is shown once, even if its line is read from the file before the daemon's events
+// about it arrive: here each text is still on its way when a tick reads the line.
 func TestLogFollowLateText(t *testing.T) {
 	const head = "04:51:02 coder k7f3q9m2xd  "
 	text := func(s string) swarm.FeedEvent {

@@ -17,10 +17,10 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// allLogs follows the logs of all agents, also of those that are gone or that come while it
-// follows.
+// allLogs follows the logs of all agents, including agents that are gone or that appear
+// while it follows.
 type allLogs struct {
-	dir   string // where the logs lie
+	dir   string // the folder of the logs
 	tails map[string]*tail
 }
 
@@ -148,7 +148,7 @@ func entriesIn(lines []byte) (all [][]byte) {
 	return all
 }
 
-// lastOf are the last n lines of entries.
+// lastOf returns the last n lines of entries.
 func lastOf(entries []logEntry, n int) []byte {
 	var lines []byte
 	for _, e := range entries {

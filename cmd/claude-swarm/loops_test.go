@@ -19,8 +19,8 @@ import (
 // loopBound is policy.turns_per_hour in these tests.
 const loopBound = 8
 
-// The shell in which an agent passes the ball on. $B is the ball, which differs each
-// time, $to the other agent.
+// loopPrelude is the shell code before an agent passes the ball on. $B is the ball, which
+// differs each time, $to the other agent.
 const loopPrelude = `me=$CLAUDE_SWARM_AGENT; to=b; [ "$me" = b ] && to=a
 B="$(cat ball.txt) $(tr -dc a-z </dev/urandom | head -c 12)"
 turn=${CLAUDE_SWARM_TURN%%-*}
@@ -67,7 +67,7 @@ var loopWays = []loopWay{
 	{"make", `printf 'pass:\n\t@env -i PATH="$$PATH" HOME="$$HOME" XDG_RUNTIME_DIR="$$XDG_RUNTIME_DIR" claude-swarm send %s "$$(cat ball-%s)"\n' $to $me > make-$me; printf '%s' "$B" > ball-$me; make -s -f make-$me pass`, "", true},
 	{"a child that the daemon adopts", `printf '%s' "$B" > ball-$me; (clean setsid sh -c "sleep 0.3; claude-swarm send $to \"\$(cat ball-$me)\"" >/dev/null 2>&1 &); sleep 1`, "", true},
 	{"as the other agent", `CLAUDE_SWARM_AGENT=$to claude-swarm send $to "$B"`, "", true},
-	// Where that turn ends now, the daemon ends what claims to be of it.
+	// When that turn ends, the daemon ends every process that claims to belong to it.
 	{"in another turn", `other=$(ls .claude-swarm/turns | sed -n 's/\.json$//p' | head -1)
 		CLAUDE_SWARM_TURN=$other claude-swarm send $to "$B" || CLAUDE_SWARM_TURN=$other claude-swarm send $to "$B"`, "", true},
 	{"a file in a named folder", `drop $to`, ".dead-drop/a/ .dead-drop/b/", true},
@@ -83,9 +83,9 @@ var loopWays = []loopWay{
 	{"a child that drops a file", `printf '%s\n' "$B" > late-$me; (clean setsid sh -c "sleep 1; mv late-$me .dead-drop/$to/$$.md" >/dev/null 2>&1 &); sleep 1.5`, "", false},
 }
 
-// Two agents that pass a message on in each turn come to an end, by every way that the
-// message can take: by the rules for messages if it can be traced, otherwise by the limit
-// on turns without a person. The lead is told, and no turn runs afterwards.
+// Two agents that pass a message on in each turn are stopped, whichever way the message
+// takes: by the rules for messages if it can be traced, otherwise by the limit on turns
+// without a person. The lead is told, and no turn runs afterwards.
 func TestLoopsEnd(t *testing.T) {
 	if testing.Short() {
 		t.Skip("real daemons, for many turns")
@@ -127,7 +127,7 @@ type loop struct {
 	env []string
 }
 
-// newLoop begins the loop. acl is what policy.acl says; "" is nothing.
+// newLoop begins the loop. acl is the value of policy.acl; "" means none.
 func newLoop(t *testing.T, way loopWay, acl string) *loop {
 	t.Helper()
 	l := &loop{t: t, dir: t.TempDir()}

@@ -9,11 +9,11 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// exitsWith runs a command and demands its exit status:
+// exitsWith runs a command and checks its exit status:
 //
 //	code N COMMAND…
 //
-// What it prints can then be looked at as after exec.
+// Its output can then be checked as after exec.
 func exitsWith(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: code N COMMAND…")

@@ -60,8 +60,8 @@ func toolServer(program string) *runner.Server {
 	return &runner.Server{Command: program, Args: []string{"mcp"}}
 }
 
-// sayReady makes the file by which a backend learns that the client of its turn has the
-// tools: its own protocol may not tell. The client's log shows why the file is missing.
+// sayReady makes the file that tells a backend that the client of its turn has the tools:
+// the client's protocol may not tell it. The client's log shows why the file is missing.
 func sayReady(stderr io.Writer) {
 	path := os.Getenv(runner.ReadyVar)
 	if path == "" {

@@ -36,7 +36,7 @@ func toolsProject(t *testing.T) (dir string) {
 	return dir
 }
 
-// ourselves is the path of this test binary, which is the program; see TestMain.
+// ourselves returns the path of this test binary, which is the program; see TestMain.
 func ourselves(t *testing.T) string {
 	t.Helper()
 	path, err := exec.LookPath("claude-swarm")
@@ -102,7 +102,8 @@ func TestToolsForIRC(t *testing.T) {
 	}
 }
 
-// Outside a turn it serves the lead; inside one the agent, from wherever that works.
+// Outside a turn it serves the lead; inside a turn it serves the agent, from any working
+// folder.
 func TestWhomItServes(t *testing.T) {
 	dir := toolsProject(t)
 	client := connect(t, dir)
@@ -117,7 +118,7 @@ func TestWhomItServes(t *testing.T) {
 	if want := fmt.Sprintf("[%s /srv %s/.dead-drop/coder/work]", dir, dir); fmt.Sprint(me["folders"]) != want {
 		t.Errorf("folders %v, want %s", me["folders"], want)
 	}
-	// The configuration may change while it runs.
+	// The configuration may change while the server runs.
 	if err := os.WriteFile(filepath.Join(dir, "claude-swarm.yaml"), []byte("agents:\n  coder: {role: thinks}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -126,12 +127,13 @@ func TestWhomItServes(t *testing.T) {
 	}
 }
 
-// An anothersDaemon is one of another project. Only its status is asked for.
+// An anothersDaemon is the daemon of another project. It only reports its status.
 type anothersDaemon struct{ control.Daemon }
 
 func (anothersDaemon) Status(...string) (swarm.Status, error) { return swarm.Status{}, nil }
 
-// A copy of a project has the note of the daemon of the first, which is another's.
+// A copy of a project has the note of the original's daemon, which belongs to another
+// project.
 func TestACopyHasNoDaemon(t *testing.T) {
 	dir, another := toolsProject(t), toolsProject(t)
 	l, err := control.Listen(another, func(key string) string {
@@ -170,8 +172,8 @@ func TestACopyHasNoDaemon(t *testing.T) {
 	}
 }
 
-// Each agent's client has one of these for as long as it runs: 25 MiB at most, after
-// some calls of the program as it is shipped.
+// Each agent's client keeps one of these servers running. The shipped program takes 25 MiB
+// at most after some calls.
 func TestMemoryOfTheTools(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the program")
@@ -204,8 +206,8 @@ func TestMemoryOfTheTools(t *testing.T) {
 	}
 }
 
-// A mistake that comes into the configuration while a turn runs keeps the agent from
-// nothing: what the daemon goes by is still in force.
+// A mistake that comes into the configuration during a turn does not hinder the agent: the
+// daemon's configuration is still in force.
 func TestBadConfigurationInATurn(t *testing.T) {
 	dir := toolsProject(t)
 	path := filepath.Join(dir, "claude-swarm.yaml")

@@ -65,7 +65,8 @@ func (c *toolsTalk) say(lines ...string) {
 	}
 }
 
-// hear is the next line, in short: an error as its id and code, an answer as its id.
+// hear returns the next line in short form: an error as its id and code, an answer as its
+// id.
 func (c *toolsTalk) hear() any {
 	c.t.Helper()
 	select {
@@ -165,7 +166,7 @@ func TestBadLines(t *testing.T) {
 	c.hears(`{"jsonrpc":"2.0","id":8,"method":"nothing/such"}`, []any{8.0, -32601.0})
 }
 
-// Batches belong to the protocol 2025-03-26 and to no later one.
+// Batches belong to the protocol 2025-03-26 and to no later version.
 func TestBatches(t *testing.T) {
 	note := `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":55}}`
 	batch := `[` + ping + `,` + note + `,{"jsonrpc":"2.0","id":"w","method":"tools/call","params":{"name":"whoami","arguments":{}}}]`

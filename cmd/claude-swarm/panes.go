@@ -18,8 +18,8 @@ import (
 // from the names of agents.
 const statusPane = "Status"
 
-// showInTmux creates the project's tmux session, or its missing panes: a pane for each agent,
-// and one for the status. On a terminal it attaches to the session.
+// showInTmux creates the project's tmux session, or its missing panes: a pane for each
+// agent and one for the status. On a terminal it attaches to the session.
 func showInTmux(c *cli.Context, p *project) error {
 	server, err := tmux.Find(tmux.Options{})
 	if errors.Is(err, tmux.ErrMissing) {
@@ -63,7 +63,7 @@ func showInTmux(c *cli.Context, p *project) error {
 	}
 }
 
-// tellSession says how to see the panes where no terminal was attached to them.
+// tellSession says how to see the panes if no terminal was attached to them.
 func tellSession(c *cli.Context, session string, shown tmux.Shown) error {
 	what := "there already"
 	if shown.Created {

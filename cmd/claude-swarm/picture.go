@@ -67,7 +67,7 @@ func smaller(st swarm.Status, l look, rows int) []string {
 	if lines := slices.Concat(head, agents, tail); len(lines) <= rows {
 		return lines
 	}
-	room := rows - 1 // beside the line that says how many are left out
+	room := rows - 1 // in addition to the line that says how many are left out
 	tail = tail[max(0, len(tail)-max(room/2, min(2, room))):]
 	head = head[:min(len(head), max(room/3, 1), room-len(tail))]
 	agents = agents[:min(len(agents), room-len(tail)-len(head))]

@@ -15,7 +15,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
-// parkedSwarm is a swarm of four agents, three of them parked by one account's limit.
+// parkedSwarm returns a swarm of four agents, three of them parked by one account's limit.
 func parkedSwarm(now time.Time) swarm.Status {
 	limited := func(name, account string, until time.Time) swarm.AgentStatus {
 		return swarm.AgentStatus{

@@ -94,7 +94,7 @@ func (p *post) mailboxes(names []string, next string) ([]string, error) {
 	return names, nil
 }
 
-// ownName names a mailbox for a person: "your mailbox" for that of the caller.
+// ownName names a mailbox for a person: "your mailbox" for the caller's.
 func (p *post) ownName(mailbox string) string {
 	if mailbox == p.Me.Name {
 		return "your mailbox"
@@ -189,8 +189,8 @@ func notFound(err error, id string) error {
 	return err
 }
 
-// unfound returns the error for a letter that does not exist there. For a text that cannot be
-// an id, it says what an id looks like.
+// unfound returns the error for a letter that does not exist in that place. For a text that
+// cannot be an id, it says what an id looks like.
 func unfound(next, what, where, id string) error {
 	if len(id) != len(dropbox.NewID()) {
 		where += fmt.Sprintf("; the beginning or the end of an id is enough, from %d characters on", dropbox.MinIDPart)
@@ -212,8 +212,8 @@ func (p *post) isGone(name string) bool {
 	return err == nil && slices.Contains(boxes, name)
 }
 
-// recipients are the names in a list with commas, checked. next is what to type
-// instead, with %s where the right name goes.
+// recipients returns the names in a list with commas, after checking them. next is what to
+// type instead, with %s where the right name goes.
 func (p *post) recipients(list, next string) ([]string, error) {
 	names, err := p.Recipients(list)
 	if unknown, ok := errors.AsType[*swarm.UnknownAgentError](err); ok {

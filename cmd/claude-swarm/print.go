@@ -12,16 +12,16 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
 
-// width is the width of tables, in columns, where no terminal has another.
+// width is the default width of tables, in columns.
 const width = 80
 
-// screenWidth is the width of the terminal behind w, from 40 to 200 columns.
+// screenWidth returns the width of the terminal behind w, from 40 to 200 columns.
 func screenWidth(w io.Writer) int {
 	columns, _ := screenSize(w)
 	return columns
 }
 
-// screenSize is the size of the terminal behind w; rows is 0 when w is not a terminal.
+// screenSize returns the size of the terminal behind w; rows is 0 if w is not a terminal.
 func screenSize(w io.Writer) (columns, rows int) {
 	f, ok := fileOf(w)
 	if !ok {
@@ -34,7 +34,7 @@ func screenSize(w io.Writer) (columns, rows int) {
 	return min(max(int(size.Col), 40), 200), int(size.Row)
 }
 
-// isTerminal reports whether a person looks at w.
+// isTerminal reports whether w is a terminal.
 func isTerminal(w io.Writer) bool {
 	f, ok := fileOf(w)
 	return ok && isatty.IsTerminal(f.Fd())
@@ -57,7 +57,7 @@ func (p palette) paint(text string, attrs ...color.Attribute) string {
 	return c.Sprint(text)
 }
 
-// agentColours can be told apart on dark and on light backgrounds.
+// agentColours can be distinguished on dark and on light backgrounds.
 var agentColours = []color.Attribute{
 	color.FgCyan, color.FgGreen, color.FgMagenta, color.FgYellow, color.FgBlue,
 	color.FgHiCyan, color.FgHiGreen, color.FgHiMagenta, color.FgHiYellow, color.FgHiBlue,
@@ -80,8 +80,8 @@ func printJSON(w io.Writer, v any) error {
 	return enc.Encode(v)
 }
 
-// textWidth is how wide lines for w may be: the width of the terminal, or 0, which is no
-// limit, where w is not a terminal.
+// textWidth returns how wide lines for w may be: the width of the terminal, or 0, which
+// means no limit, if w is not a terminal.
 func textWidth(w io.Writer) int {
 	if !isTerminal(w) {
 		return 0
@@ -89,8 +89,8 @@ func textWidth(w io.Writer) int {
 	return screenWidth(w)
 }
 
-// printable is the text as it may be printed to w: all of it for a program, and without
-// control characters for a terminal, which they could steer.
+// printable returns the text as it may be printed to w: all of it for a program, and
+// without control characters for a terminal, which would obey them.
 func printable(w io.Writer, text []byte) string {
 	if isTerminal(w) {
 		return screen.Plain(string(text))

@@ -105,7 +105,7 @@ func read(c *cli.Context, p *post, id string) error {
 	}
 	err = box.MarkRead(found.Entry)
 	if errors.Is(err, dropbox.ErrGone) {
-		return nil // another process has filed it meanwhile
+		return nil // another process has filed it in the meantime
 	}
 	return err
 }

@@ -76,8 +76,8 @@ type recordedProject struct {
 	recorded  map[string]string // folder of each message, by its id
 }
 
-// openRecording copies a recording and adds the paths of this machine and the present time.
-// The daemon that the test starts ends with the test.
+// openRecording copies a recording and fills in the paths of this machine and the current
+// time. The daemon that the test starts ends with the test.
 func openRecording(t *testing.T, recording string) *recordedProject {
 	t.Helper()
 	scratch, err := filepath.EvalSymlinks(t.TempDir())
@@ -153,7 +153,7 @@ func (p *recordedProject) messages() (names []string) {
 	err := filepath.WalkDir(box, func(path string, d fs.DirEntry, err error) error {
 		name, _ := filepath.Rel(box, path)
 		switch folder := filepath.Base(filepath.Dir(path)); {
-		case err != nil && !os.IsNotExist(err): // mail moves while we look
+		case err != nil && !os.IsNotExist(err): // mail moves during the scan
 			return err
 		case err != nil || d.IsDir() || !strings.HasSuffix(name, ".md") || folder == "tmp" || folder == "board" || strings.Count(name, "/") < 2:
 			return nil
@@ -167,7 +167,7 @@ func (p *recordedProject) messages() (names []string) {
 	return names
 }
 
-// scratch is the file of a delivery to coder that was cut off.
+// scratch returns the file of an interrupted delivery to coder.
 func (p *recordedProject) scratch() []string {
 	p.t.Helper()
 	names, err := filepath.Glob(filepath.Join(p.dir, ".dead-drop", "coder", "tmp", "*"))
@@ -200,7 +200,7 @@ func (p *recordedProject) read(path string) string {
 	return string(data)
 }
 
-// session is the session that an agent had when the project was recorded.
+// session returns the session that an agent had when the project was recorded.
 func (p *recordedProject) session(agent string) string {
 	p.t.Helper()
 	var sessions map[string]struct{ ID string }
@@ -210,7 +210,7 @@ func (p *recordedProject) session(agent string) string {
 	return sessions[agent].ID
 }
 
-// sessionFile is where the stand-in keeps that session.
+// sessionFile returns the file in which the stand-in keeps that session.
 func (p *recordedProject) sessionFile(agent string) string {
 	p.t.Helper()
 	found, err := filepath.Glob(filepath.Join(p.home, ".claude", "standin", "*", p.session(agent)+".jsonl"))
@@ -220,7 +220,7 @@ func (p *recordedProject) sessionFile(agent string) string {
 	return found[0]
 }
 
-// created is when a message of the recording was delivered.
+// created returns when a message of the recording was delivered.
 func (p *recordedProject) created(id string) time.Time {
 	p.t.Helper()
 	for _, m := range verbJSON[struct{ Messages []view.TracedMessage }](p, "trace", id).Messages {
@@ -232,7 +232,7 @@ func (p *recordedProject) created(id string) time.Time {
 	return time.Time{}
 }
 
-// working is how many agents have work that nothing holds.
+// working returns how many agents have work without a hold.
 func (p *recordedProject) working() (n int) {
 	p.t.Helper()
 	for _, a := range verbJSON[swarm.Status](p, "status").Agents {
@@ -245,7 +245,7 @@ func (p *recordedProject) working() (n int) {
 	return n
 }
 
-// demandStates compares the states of the agents; who is not named is idle.
+// demandStates compares the states of the agents; an agent that is not named must be idle.
 func (p *recordedProject) demandStates(when string, want map[string]swarm.State) {
 	p.t.Helper()
 	for _, a := range verbJSON[swarm.Status](p, "status").Agents {
@@ -259,7 +259,7 @@ func (p *recordedProject) demandStates(when string, want map[string]swarm.State)
 	}
 }
 
-// await waits until something is so.
+// await waits for a condition.
 func (p *recordedProject) await(what string, so func() bool) {
 	p.t.Helper()
 	for deadline := time.Now().Add(time.Minute); !so(); time.Sleep(50 * time.Millisecond) {
@@ -269,7 +269,7 @@ func (p *recordedProject) await(what string, so func() bool) {
 	}
 }
 
-// end ends the daemon, also after a failure.
+// end ends the daemon, even after a failure.
 func (p *recordedProject) end() {
 	home := journal.HomeOf(p.dir)
 	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGTERM, syscall.SIGKILL} {
@@ -277,7 +277,7 @@ func (p *recordedProject) end() {
 			return
 		}
 		if pid := discovery.ReadNote(home.LockFile()).PID; pid > 0 {
-			_ = syscall.Kill(pid, sig) // it may have ended meanwhile
+			_ = syscall.Kill(pid, sig) // it may have ended in the meantime
 		}
 		for deadline := time.Now().Add(2 * time.Second); lockHeld(home) && time.Now().Before(deadline); {
 			time.Sleep(20 * time.Millisecond)
@@ -304,7 +304,7 @@ func hiddenName(name string) string {
 	return filepath.Join(first, rest)
 }
 
-// copyRecorded copies the files below a folder, readable by their owner alone.
+// copyRecorded copies the files below a folder, readable only by their owner.
 func copyRecorded(t *testing.T, from string, to func(name string) string, fill *strings.Replacer) {
 	t.Helper()
 	err := filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
@@ -330,7 +330,7 @@ func copyRecorded(t *testing.T, from string, to func(name string) string, fill *
 	}
 }
 
-// run is what a verb prints. A verb that fails fails the test.
+// run returns what a verb prints. It fails the test if the verb fails.
 func (p *recordedProject) run(args ...string) []byte {
 	p.t.Helper()
 	cmd := exec.CommandContext(p.t.Context(), "claude-swarm", args...)

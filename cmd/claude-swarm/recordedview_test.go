@@ -15,8 +15,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// opened is what the verbs say of a recording before a daemon runs, in lines. Times and
-// what depends on the day are left out.
+// opened returns what the verbs say about a recording before a daemon runs, in lines,
+// without times and texts that depend on the day.
 func (p *recordedProject) opened() string {
 	var b strings.Builder
 	st := verbJSON[swarm.Status](p, "status")
@@ -138,7 +138,7 @@ func (p *recordedProject) writeHistory(b *strings.Builder, agent string) {
 	}
 }
 
-// writeReceipts shows what a message brought along, and into which turn it came.
+// writeReceipts shows the attachments of a message, and the turn that it reached.
 func (p *recordedProject) writeReceipts(b *strings.Builder, names ...string) {
 	for _, name := range names {
 		m := verbJSON[view.Message](p, "read", p.ids[name])
@@ -158,7 +158,7 @@ func (p *recordedProject) writeReceipts(b *strings.Builder, names ...string) {
 	}
 }
 
-// known is an id that is in the recording, and "new" for one that is not: it differs
+// known returns an id of the recording unchanged, and "new" for any other id, which differs
 // from run to run.
 func (p *recordedProject) known(id string) string {
 	if id == "" || p.recorded[id] != "" {
@@ -167,7 +167,7 @@ func (p *recordedProject) known(id string) string {
 	return "new"
 }
 
-// topLine is the first line of a text.
+// topLine returns the first line of a text.
 func topLine(text string) string {
 	line, _, _ := strings.Cut(text, "\n")
 	return line
@@ -190,7 +190,7 @@ func (p *recordedProject) finish() {
 		p.t.Error("a message that was never accepted lies in tmp/ still")
 	}
 
-	// The window that waits is in the next prompt, and that is one of the same session.
+	// The waiting window is in the next prompt, which belongs to the same session.
 	session := p.sessionFile("keeper")
 	before := p.read(session)
 	p.run("send", "keeper", "@say I go on.", "--wait=60s")
@@ -226,8 +226,8 @@ func (p *recordedProject) finish() {
 	}
 }
 
-// demandKey sends once more with a key of the recording: for seven days after its
-// message that names the message, and delivers nothing.
+// demandKey sends again with a key of the recording: for seven days after its message, this
+// prints the id of that message and delivers nothing.
 func (p *recordedProject) demandKey() {
 	id := strings.TrimSpace(string(p.run("send", "waiter", "This is normal", "--key", "recorded-key")))
 	age := time.Since(p.created(p.ids["normal"]))

@@ -76,7 +76,7 @@ func scriptsWith(t *testing.T, program string) {
 // scripts says how the scripts of a folder run. Each has its own home and its own folder
 // for sockets, and leaves no daemon behind.
 //
-// Beside the usual commands they know:
+// In addition to the usual commands they have:
 //
 //	until [!] PATTERN COMMAND…   run a command again until its stdout matches
 //	gone FILE                    wait until the process whose pid is in FILE has ended
@@ -92,7 +92,7 @@ func scripts(dir string) testscript.Params {
 		RequireUniqueNames:  true,
 		UpdateScripts:       os.Getenv("UPDATE") != "",
 		Setup:               setup,
-		// The commands of the scripts besides those of package testscript.
+		// These are the commands of the scripts in addition to those of package testscript.
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"until":  until,      // until [!] PATTERN COMMAND…: run it again until its output fits
 			"gone":   gone,       // gone FILE: wait for the end of the process that the file names
@@ -119,7 +119,7 @@ func setup(env *testscript.Env) error {
 	env.Setenv("XDG_RUNTIME_DIR", runtime)
 	env.Setenv("TMUX_TMPDIR", runtime)
 	env.Setenv("TZ", "UTC")
-	env.Setenv("GORACE", "atexit_sleep_ms=0") // else each program waits a second at its end
+	env.Setenv("GORACE", "atexit_sleep_ms=0") // otherwise each program waits a second at its end
 	env.Setenv("SHELL", "/bin/sh")
 	env.Setenv("LANG", "C.UTF-8")
 	env.Setenv("TERM", "screen")
@@ -143,7 +143,7 @@ func endDaemons(env *testscript.Env) {
 			return nil
 		}
 		for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGTERM, syscall.SIGKILL} {
-			_ = syscall.Kill(pid, sig) // it may have ended meanwhile
+			_ = syscall.Kill(pid, sig) // it may have ended in the meantime
 			for range 100 {
 				if !lockHeld(home) {
 					return nil
@@ -166,7 +166,7 @@ func endTmux(dir string) {
 // patience is how long a script waits for something that must come.
 const scriptPatience = 20 * time.Second
 
-// poll calls f until it is true.
+// poll calls f until f returns true.
 func poll(f func() bool) bool {
 	for deadline := time.Now().Add(scriptPatience); !f(); time.Sleep(30 * time.Millisecond) {
 		if time.Now().After(deadline) {
@@ -215,9 +215,9 @@ func gone(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// zombie reports whether a process has ended and only waits for its parent,
-// which for a daemon is whatever the container calls init. The first thread may
-// be one while others still hold the files.
+// zombie reports whether a process has ended and only waits for its parent, which for a
+// daemon is the init of the container. The first thread may be a zombie while other threads
+// still have the files open.
 func zombie(pid int) bool {
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {

@@ -68,10 +68,10 @@ func start(c *cli.Context) error {
 }
 
 // settlePatience is how long start waits for a daemon that holds the project and does not
-// answer: one that was killed just now, or that does not listen yet.
+// answer: one that has just been killed, or that does not listen yet.
 const settlePatience = 2 * time.Second
 
-// dialSettled dials the daemon. It waits for a daemon that starts or ends just now.
+// dialSettled dials the daemon. It waits for a daemon that is just starting or ending.
 func dialSettled(c *cli.Context, p *project) (*control.Client, error) {
 	deadline := time.Now().Add(settlePatience)
 	for {
@@ -134,7 +134,7 @@ func foreground(c *cli.Context, p *project, names []string) error {
 		}
 		return runDaemon(c.Context, order)
 	}
-	syscall.CloseOnExec(fd) // no agent may hold it
+	syscall.CloseOnExec(fd) // no agent may have it
 	parent := os.NewFile(uintptr(fd), "ready")
 	// The start verb that waits for this may have ended, which does no harm.
 	tell := func(b readiness) { _ = errors.Join(json.NewEncoder(parent).Encode(b), parent.Close()) }

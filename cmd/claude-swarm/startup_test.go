@@ -14,7 +14,7 @@ import (
 )
 
 // madeReady runs the program in a folder and returns the initializations of its packages
-// before main began, one line per package with the time and the bytes.
+// before main, one line per package with the time and the bytes.
 func madeReady(t *testing.T, dir string, args ...string) string {
 	t.Helper()
 	cmd := exec.Command(ourselves(t), args...)
@@ -32,7 +32,7 @@ func madeReady(t *testing.T, dir string, args ...string) string {
 // Every verb pays for the initialization of the packages. So our packages only fill their
 // tables there; regular expressions are compiled when they are needed.
 func TestStartMakesLittleReady(t *testing.T) {
-	const most = 16 << 10 // bytes for a package; the tables of the configuration take 5 KiB
+	const most = 16 << 10 // bytes per package; the tables of the configuration take 5 KiB
 	made := regexp.MustCompile(`(?m)^init (github\.com/claude-swarm/claude-swarm/\S+) .*, (\d+) bytes`)
 	trace := madeReady(t, t.TempDir(), "version")
 	seen := made.FindAllStringSubmatch(trace, -1)
@@ -40,7 +40,7 @@ func TestStartMakesLittleReady(t *testing.T) {
 		t.Fatalf("version made %d packages ready, too few for this test to say anything:\n%s", len(seen), trace)
 	}
 	for _, m := range seen {
-		if strings.HasSuffix(m[1], "/cmd/claude-swarm") { // with what its tests make ready
+		if strings.HasSuffix(m[1], "/cmd/claude-swarm") { // including the initialization of its tests
 			continue
 		}
 		if bytes, err := strconv.Atoi(m[2]); err != nil || bytes > most {
@@ -49,13 +49,13 @@ func TestStartMakesLittleReady(t *testing.T) {
 	}
 }
 
-// A plain send is an ordinary verb: it begins in main, when every package is ready, and so
-// a breakpoint in it is reached.
+// A plain send is an ordinary verb: it begins in main, when every package is initialized,
+// so a breakpoint in it works.
 func TestAPlainSendBeginsInMain(t *testing.T) {
 	dir := t.TempDir()
 	overwrite(t, filepath.Join(dir, config.Name), "agents: {coder: }\n")
 	madeReady(t, dir, "init")
-	for _, text := range []string{"first", "second"} { // each finds the files of the one before
+	for _, text := range []string{"first", "second"} { // each run finds the files of the run before
 		trace := madeReady(t, dir, "send", "coder", text)
 		if !regexp.MustCompile(`(?m)^init main `).MatchString(trace) {
 			t.Errorf("send %s was over before main began:\n%s", text, trace)

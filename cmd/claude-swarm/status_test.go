@@ -181,7 +181,7 @@ func statusKeys(ts *testscript.TestScript, file string) map[string][]string {
 	return keys
 }
 
-// names are the keys of a JSON object.
+// names returns the keys of a JSON object.
 func names(object []byte) []string {
 	var keys []string
 	dec := json.NewDecoder(bytes.NewReader(object))

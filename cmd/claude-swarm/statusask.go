@@ -15,7 +15,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// statusNow asks the daemon, or reads the files where none answers.
+// statusNow asks the daemon, or reads the files if no daemon answers.
 func statusNow(c *cli.Context) (st swarm.Status, err error) {
 	p, err := locate(c)
 	if err != nil {

@@ -136,14 +136,14 @@ func stop(c *cli.Context) error {
 type stopView struct {
 	V      int           `json:"v"`
 	Daemon bool          `json:"daemon"` // whether it has ended
-	Agents []stopOfAgent `json:"agents"` // those that were named; of the daemon those whose turns were to be ended
+	Agents []stopOfAgent `json:"agents"` // the named agents; for the daemon, the agents whose turns had to end
 }
 
 // A stopOfAgent is the outcome of a stop for one agent.
 type stopOfAgent struct {
 	Agent      string `json:"agent"`
 	Stopped    bool   `json:"stopped"` // otherwise it stops at the end of its turn, which waits for ours
-	*swarm.Cut        // nil where no turn was to be ended
+	*swarm.Cut        // nil if no turn had to end
 }
 
 // write tells a person how the turn ended, if the stop was to end one.

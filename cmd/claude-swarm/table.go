@@ -33,18 +33,18 @@ type tableLine struct {
 }
 
 const (
-	// narrow is the width below which the lines under a row begin left of the second column:
-	// else no room would be left for them.
+	// narrow is the width below which the lines under a row begin left of the second
+	// column: otherwise they would have no room.
 	narrow = 72
 	// leastLast is the least room of the last column in its row.
 	leastLast = 8
-	// fewWords is the room that a table which can be folded wants for its last column.
+	// fewWords is the least room for the last column of a table that can be folded.
 	fewWords = 20
 )
 
 func (t *table) add(cells ...string) { t.rows = append(t.rows, tableRow{cells: cells}) }
 
-// last is the row that was added last.
+// last returns the row that was added last.
 func (t *table) last() *tableRow { return &t.rows[len(t.rows)-1] }
 
 // write prints the table. decorate, when not nil, colours a cell; it must not change its

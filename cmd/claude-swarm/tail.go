@@ -8,8 +8,8 @@ import (
 	"os"
 )
 
-// A tail reads the new lines of a file, also after the file was rotated. A missing file counts
-// as empty.
+// A tail reads the new lines of a file, even after the file has been rotated. A missing
+// file counts as empty.
 type tail struct {
 	path string
 	file *os.File
@@ -20,8 +20,7 @@ type tail struct {
 // lines.
 const tailChunk = 64 << 10
 
-// openTail opens path and returns its last n lines, of those behind the first from
-// bytes.
+// openTail opens path and returns its last n lines, ignoring the first from bytes.
 func openTail(path string, from int64, n int) (*tail, []byte, error) {
 	t := &tail{path: path}
 	if err := t.open(); err != nil || t.file == nil {
@@ -67,7 +66,7 @@ func (t *tail) lastLines(from int64, n int) ([]byte, error) {
 		at -= size
 		chunk := make([]byte, size, int(size)+len(data))
 		if _, err := t.file.ReadAt(chunk, at); err != nil {
-			return nil, err // the file shrank meanwhile
+			return nil, err // the file has shrunk in the meantime
 		}
 		data = append(chunk, data...)
 	}

@@ -12,7 +12,7 @@ import (
 // shellWord quotes a word for a shell, where a hint names it.
 func shellWord(word string) string { return view.ShellWord(word) }
 
-// byteCount says how many bytes.
+// byteCount returns a number of bytes as text.
 func byteCount(n int) string { return screen.Thousands(n) + " bytes" }
 
 // indent puts a prefix before each line.
@@ -24,7 +24,7 @@ func indent(text, prefix string) string {
 	return strings.Join(lines, "\n")
 }
 
-// since says how long ago t was.
+// since returns how long ago t was, as text.
 func since(t, now time.Time) string {
 	d := now.Sub(t)
 	if d < time.Second {
@@ -41,8 +41,7 @@ func number(n int) string {
 	return fmt.Sprint(n)
 }
 
-// timeText is the time of day to the second, local; with the day when that is not
-// today.
+// timeText returns the local time of day to the second, with the date if it is not today.
 func timeText(at, now time.Time) string {
 	at, now = at.Local(), now.Local()
 	if at.Format(time.DateOnly) == now.Format(time.DateOnly) {
@@ -51,7 +50,7 @@ func timeText(at, now time.Time) string {
 	return at.Format("2006-01-02 15:04")
 }
 
-// firstLine is text up to the end of its first line.
+// firstLine returns the first line of text.
 func firstLine(text string) string {
 	line, _, _ := strings.Cut(text, "\n")
 	return line

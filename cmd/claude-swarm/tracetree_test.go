@@ -12,8 +12,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// family is a task, a question asked in its turn, the answer to that, and the
-// result.
+// family returns a task, a question asked in its turn, the answer to that, and the result.
 func family(at time.Time) []*view.TracedMessage {
 	second := func(n int) time.Time { return at.Add(time.Duration(n) * time.Second) }
 	return []*view.TracedMessage{
@@ -109,7 +108,7 @@ tasktaskta  05:12:00  lead → coder  task  greet
 	}
 }
 
-// A ring of three messages that name each other is neither lost nor followed without end.
+// A ring of three messages that name each other is neither lost nor followed endlessly.
 func TestTraceRing(t *testing.T) {
 	at := time.Date(2026, 11, 21, 5, 12, 0, 0, time.UTC)
 	ring := view.NewTrace("x", []*view.TracedMessage{

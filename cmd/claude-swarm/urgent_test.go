@@ -14,7 +14,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
-// A busyDaemon has two agents in a turn; the client of coder reads no mail meanwhile.
+// A busyDaemon has two agents in a turn; the client of coder reads no mail during a turn.
 type busyDaemon struct{ control.Daemon }
 
 func (busyDaemon) Status(names ...string) (st swarm.Status, err error) {

@@ -2,7 +2,7 @@ package main
 
 import "github.com/urfave/cli/v2"
 
-// A verb is a word that is typed behind the program's name, with the function that makes its
+// A verb is a word that is typed after the program's name, with the function that makes its
 // command.
 type verb struct {
 	name string

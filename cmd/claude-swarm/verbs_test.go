@@ -2,7 +2,7 @@ package main
 
 import "testing"
 
-// A verb that is typed is made alone, by the name under which it is listed.
+// commandsFor makes only the typed verb, by the name under which it is listed.
 func TestATypedVerbIsMadeAlone(t *testing.T) {
 	all := commandsFor(nil)
 	if len(all) != len(verbs()) || len(all) < 30 {

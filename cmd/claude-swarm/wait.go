@@ -22,7 +22,7 @@ type awaiting struct {
 	*answerWait
 	c       *cli.Context
 	post    *post
-	several bool             // then each answer is printed with the name of who answers
+	several bool             // each answer is then printed with the name of its sender
 	answers []*client.Answer // printed at the end, as JSON
 }
 

@@ -64,8 +64,8 @@ func watchStatus(c *cli.Context) error {
 		} else if same, err := frame(c, st, began); err != nil {
 			return err
 		} else if !bytes.Equal(same, before) {
-			// Compare the pictures for one moment, because the passing of time is not a
-			// change.
+			// The comparison draws both pictures for the same moment, because the passing
+			// of time is not a change.
 			if _, err := w.Write(now); err != nil {
 				return err
 			}
@@ -100,7 +100,7 @@ func frame(c *cli.Context, st swarm.Status, at time.Time) ([]byte, error) {
 	return []byte(draw(st, lookOf(c, at)).String()), nil
 }
 
-// redraw writes over the old picture, line by line, and clears the rest of the screen:
+// redraw overwrites the old picture, line by line, and clears the rest of the screen:
 // clearing the whole screen would make it flicker. A line is cleared before it is written,
 // because after a full line the cursor is still on its last letter.
 func redraw(w io.Writer, lines []string, rows int) {

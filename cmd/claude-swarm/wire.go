@@ -33,7 +33,7 @@ func listeners(ctx context.Context, f *config.File, log *slog.Logger) ([]mail.Li
 }
 
 // recorder makes a listener from an audit. The audit records finished work, whose files may
-// come a moment after the event; then the listener looks once more.
+// come a moment after the event; in that case the listener checks again.
 func recorder(audit *git.Audit) mail.Listener {
 	again := true
 	return mail.Listener{Name: "audit", Behind: "the audit trail is behind", Hear: func(ctx context.Context, events []journal.Event) error {
@@ -139,7 +139,7 @@ func specOf(f *config.File, a config.Agent) swarm.Spec {
 		spec.EnvDrop = append(slices.Clone(a.EnvDrop), secrets...)
 	}
 	if filepath.Base(f.Path) != config.Name {
-		// Else the agent's own claude-swarm would look for the usual name.
+		// Otherwise the agent's claude-swarm would look for the usual name.
 		spec.Env = maps.Clone(a.Env)
 		if spec.Env == nil {
 			spec.Env = make(map[string]string)

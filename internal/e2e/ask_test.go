@@ -13,8 +13,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// An agent that asks the lead by its tool, and gets no answer in time, acts as its call
-// said: it uses its default, takes a no, pauses after the turn, or ends the turn.
+// An agent that asks the lead with its tool and gets no answer in time acts as its call
+// said: it uses its default, accepts a no, pauses after the turn, or ends the turn.
 func TestAskInATurnWithoutAnAnswer(t *testing.T) {
 	var replies []string
 	for _, how := range []string{"default", "deny", "pause", "abort"} {

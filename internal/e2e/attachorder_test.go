@@ -115,7 +115,7 @@ func (s *session) close() {
 	}
 }
 
-// breaks are replies for tests that interrupt turns: the first two turns with the message
+// breaks has replies for tests that interrupt turns: the first two turns with the message
 // do not reach their end.
 const breaks = `{"replies":[
 	{"name":"hello","match":{"last_user_contains":"Hello"},"times":-1,"text":"Hello to you."},
@@ -281,7 +281,7 @@ func (p *project) exists(name string) bool {
 	return err == nil
 }
 
-// transcripts are the clients' records of their sessions.
+// transcripts returns the clients' records of their sessions.
 func (p *project) transcripts() string {
 	var all strings.Builder
 	files, _ := filepath.Glob(filepath.Join(p.home, ".claude/projects/*/*.jsonl"))

@@ -100,7 +100,7 @@ exec %[2]s "$@"
 }
 
 // contextOf counts the characters of a request that a model reads (tools, system texts and
-// messages), and the tools that are ours.
+// messages), and our tools.
 func contextOf(t testing.TB, body []byte) (characters, ours int) {
 	t.Helper()
 	type block struct{ Text string }

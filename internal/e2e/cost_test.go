@@ -20,7 +20,7 @@ func priced(reply string, in, out, cached int) string {
 	return fmt.Sprintf(`{%s,"usage":{"input_tokens":%d,"output_tokens":%d,"cache_read_input_tokens":%d}}`, reply, in*1000, out*1000, cached*1000)
 }
 
-// freeSide makes the client's own small requests, as for a title, cost nothing.
+// freeSide makes the client's small side requests, such as one for a title, cost nothing.
 const freeSide = `"side":{"name":"side","text":"A title","usage":{}}`
 
 // spent is the cost of the scripted API's answers at the list prices of claude-sonnet-4-5,
@@ -140,7 +140,7 @@ func TestEveryTurnIsBookedWithItsOwnCost(t *testing.T) {
 	}
 }
 
-// A compaction is part of the cost of its turn, also of a turn that only compacts.
+// The cost of a compaction is part of its turn, even of a turn that only compacts.
 func TestACompactionIsBooked(t *testing.T) {
 	scenario := `{"replies":[` +
 		priced(`"name":"rest","times":-1,"text":"Done."`, 1, 1, 10) + `],` + freeSide + `,"compact":` +
@@ -159,7 +159,7 @@ func TestACompactionIsBooked(t *testing.T) {
 }
 
 // The cost of a turn is lost when its client is killed in the middle: no later process of
-// its session reports it, so nothing books it. The next turn reports only its own cost.
+// its session reports it, so it is not booked. The next turn reports only its own cost.
 func TestTheCostAfterAKilledClient(t *testing.T) {
 	scenario := `{"replies":[` +
 		priced(`"name":"first","match":{"last_user_contains":"First task"},"text":"One."`, 20, 1, 10) + `,` +

@@ -18,7 +18,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// The scripted model's action for each word of the day, and for any other task.
+// The rules have the scripted model's action for each word of the day, and for any other
+// task.
 const dayScript = `{"replies":[
 	{"name":"limit","times":1,"match":{"last_user_contains":"RATELIMIT"},"status":429,"headers":{"retry-after":"3600"}},
 	{"name":"boom","times":-1,"match":{"last_user_contains":"BOOM"},"status":400,"error_message":"messages: something is wrong"},
@@ -43,9 +44,9 @@ type day struct {
 	sent map[string]string // message → agent; the accepted messages
 }
 
-// A working day of a person with four agents, step by step: mail by all ways, questions,
-// orders in running turns, crashes, a folder that moves, a broken configuration, limits
-// and an agent that goes. In the evening nothing is lost, doubled or left.
+// A person works for a day with four agents, step by step: mail in every way, questions,
+// orders during turns, crashes, a moved folder, a broken configuration, limits and the
+// removal of an agent. In the evening nothing is lost, doubled or left over.
 func TestADay(t *testing.T) {
 	d := &day{project: newProject(t, dayScript, dayAgents), sent: map[string]string{}}
 	git := exec.Command("git", "init", "-q", "-b", "main", d.dir)
@@ -85,7 +86,7 @@ func (d *day) give(agent string, args ...string) string {
 	return id
 }
 
-// shell runs a line as a person types it, and returns both streams together.
+// shell runs a line as a person types it, and returns standard output and error together.
 func (d *day) shell(line string) (string, error) {
 	d.t.Helper()
 	cmd := exec.Command("sh", "-c", line)
@@ -317,7 +318,7 @@ func (d *day) goes() {
 	})
 }
 
-// evening checks everything that the day left.
+// evening checks everything that the day has left behind.
 func (d *day) evening() {
 	d.receipt("tester", d.give("tester", "ESCAPES", "--subject", "red \x1b[31m word"))
 	d.until("all is quiet", func() bool {

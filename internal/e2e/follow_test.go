@@ -34,7 +34,7 @@ func TestTextIsToldWhileItIsWritten(t *testing.T) {
 		}
 		return s
 	}
-	// rest reads pieces until the line of the text is written.
+	// rest reads pieces until the line of the text has been written.
 	rest := func(s *control.Stream) (said string, pieces int) {
 		t.Helper()
 		for {
@@ -89,7 +89,7 @@ func TestTextIsToldWhileItIsWritten(t *testing.T) {
 	}
 }
 
-// variable is the value of a variable in the environment of the project's programs.
+// variable returns the value of a variable in the environment of the project's programs.
 func (p *project) variable(name string) string {
 	for _, v := range p.env {
 		if value, ok := strings.CutPrefix(v, name+"="); ok {

@@ -12,8 +12,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/claude"
 )
 
-// sessionName is the name of the client with this pid among the sessions of its user, and
-// whether it listens for their messages.
+// sessionName returns the name of the client with this pid among the sessions of its user,
+// and whether it listens for their messages.
 func (p *project) sessionName(pid int) (name string, listens bool) {
 	p.t.Helper()
 	data, err := os.ReadFile(filepath.Join(p.home, ".claude/sessions", fmt.Sprint(pid)+".json"))

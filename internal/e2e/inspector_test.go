@@ -15,8 +15,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/mcpserver"
 )
 
-// The inspector is an independent MCP client, in another language. Before it
-// calls a tool it lists them all, and it holds each result to the schema of its tool.
+// The inspector is an independent MCP client, in another language. Before it calls a tool
+// it lists them all, and it checks each result against the schema of its tool.
 const inspectorDir = "../../.tools/inspector/node_modules/@modelcontextprotocol/inspector-cli/build"
 
 // An inspected is the inspector's output for a list or a call.
@@ -53,8 +53,8 @@ func (p *project) inspect(args ...string) (got inspected, printed string) {
 	return got, string(out)
 }
 
-// A client that we did not write lists every tool and calls each, also once with every kind
-// of mistake: then the error says what is wrong.
+// An independent client lists every tool and calls each, and calls it once with every kind
+// of mistake: the error says what is wrong.
 func TestTheInspectorCallsEveryTool(t *testing.T) {
 	if _, err := os.Stat(inspectorDir); err != nil {
 		t.Fatalf("the MCP inspector is missing: %v\n  try: make tools", err)

@@ -14,7 +14,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/testkit/irctest"
 )
 
-// A person uses ii, an IRC client that is a folder of files.
+// A person uses ii, an IRC client whose interface is a folder of files.
 type person struct {
 	t    *testing.T
 	nick string
@@ -47,7 +47,7 @@ func sitDown(t *testing.T, addr, nick string, channels ...string) *person {
 	p := &person{t: t, nick: nick, dir: filepath.Join(dir, host)}
 	for _, c := range channels {
 		p.types("", "/j "+c)
-		p.sees(c, "") // the lines of the join itself
+		p.sees(c, "") // after the lines of the join
 	}
 	return p
 }
@@ -90,7 +90,7 @@ func (p *person) sees(channel, part string) string {
 	}
 }
 
-// onIRC is the section irc of a project in which ann leads.
+// onIRC returns the section irc of a project in which ann leads.
 func onIRC(addr string) string {
 	return "irc: {server: \"" + addr + "\", slug: x, rate: 0, allow: [{nick: ann, may: [talk, task, control]}]}\n"
 }
@@ -157,7 +157,7 @@ func TestATaskFromIRCToItsEnd(t *testing.T) {
 		}
 	}
 
-	// And a person steers from there.
+	// A person can also steer from there.
 	ann.types("#project-x", "swarm: pause dinesh")
 	ann.sees("#project-x", "dinesh is paused")
 	if a := p.agent("dinesh"); a.State != "paused" || !strings.Contains(a.Why, "ann on IRC") {
@@ -174,7 +174,7 @@ func TestATaskFromIRCToItsEnd(t *testing.T) {
 	ann.sees("#project-x", "the agents work again")
 }
 
-// drops is the text of all messages in a mailbox.
+// drops returns the text of all messages in a mailbox.
 func (p *project) drops(name string) string {
 	p.t.Helper()
 	var all strings.Builder

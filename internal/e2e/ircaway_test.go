@@ -246,7 +246,7 @@ func TestTheBridgeApart(t *testing.T) {
 	}
 }
 
-// ears is a client that listens.
+// ears is an IRC client that listens.
 type ears struct {
 	t    *testing.T
 	conn net.Conn
@@ -296,7 +296,7 @@ func listen(t *testing.T, addr string, before func(), channels ...string) *ears 
 	return e
 }
 
-// says says a text.
+// says sends a text.
 func (e *ears) says(target, text string) {
 	e.t.Helper()
 	if _, err := fmt.Fprintf(e.conn, "PRIVMSG %s :%s\r\n", target, text); err != nil {

@@ -18,7 +18,7 @@ func (p *project) untilState(agent string, want swarm.State) swarm.AgentStatus {
 	return got
 }
 
-// waiting are the files of an agent's waiting messages, without the time.
+// waiting returns the files of an agent's waiting messages, without the time.
 func (p *project) waiting(agent string) []string {
 	p.t.Helper()
 	names, err := filepath.Glob(filepath.Join(p.dir, ".dead-drop", agent, "new", "*.md"))
@@ -38,8 +38,8 @@ func (p *project) told(part string) int {
 }
 
 // A subscription's limit says when it ends: all agents of that login are parked until then,
-// through a restart of the daemon, and send no request meanwhile; an agent of another login
-// continues to work.
+// even through a restart of the daemon, and send no request until then; an agent of another
+// login continues to work.
 func TestASubscriptionsLimit(t *testing.T) {
 	end := time.Now().Add(time.Hour)
 	p := newLogins(t, end)
@@ -72,8 +72,8 @@ func TestASubscriptionsLimit(t *testing.T) {
 	}
 }
 
-// When the limit is lifted the agents continue unaided, and do the mail in order, without a
-// counted failure.
+// When the limit is lifted the agents continue by themselves, and do the mail in order,
+// without a counted failure.
 func TestAfterASubscriptionsLimit(t *testing.T) {
 	const soon = 5 * time.Second
 	p := newLogins(t, time.Now().Add(soon))
@@ -101,8 +101,8 @@ func TestAfterASubscriptionsLimit(t *testing.T) {
 	}
 }
 
-// newLogins is a project with two agents of one login, whose first request meets a
-// limit that ends then, and one of another.
+// newLogins makes a project with two agents of one login, whose first request meets a limit
+// that ends at a given time, and one agent of another login.
 func newLogins(t *testing.T, end time.Time) *project {
 	t.Helper()
 	const login = "env_drop: [ANTHROPIC_API_KEY], env: {CLAUDE_CODE_OAUTH_TOKEN: sk-ant-oat01-%s}"

@@ -20,7 +20,8 @@ const lingering = `  coder:
     linger: 10m
 `
 
-// stream reads a client's output: the numbers of begun and ended turns, and the total cost.
+// stream returns, from a client's output, the numbers of begun and ended turns and the
+// total cost.
 func (p *project) stream(path string) (inits, results int, total float64) {
 	p.t.Helper()
 	data, err := os.ReadFile(path)
@@ -45,7 +46,7 @@ func (p *project) stream(path string) (inits, results int, total float64) {
 	return inits, results, total
 }
 
-// warm waits until the agent's client waits, and returns it.
+// warm waits until the agent's client is waiting for a turn, and returns it.
 func (p *project) warm(agent string) turn.WarmStatus {
 	p.t.Helper()
 	var st swarm.AgentStatus

@@ -28,13 +28,13 @@ func passers(ring []string, kind string) string {
 	return `{"replies":[` + strings.Join(replies, ",\n") + `,{"name":"passed","match":{"last_is_tool_result":true},"times":-1,"text":"Passed on."}]}`
 }
 
-// The gate stops agents that should answer each other endlessly. The lead hears that once,
-// the ledger has every turn with its cost, and both agents can do other work.
+// The gate stops agents that would answer each other endlessly. The lead hears about it
+// once, the ledger has every turn with its cost, and both agents can do other work.
 func TestAgentsThatNeverStopAreStopped(t *testing.T) {
 	for name, c := range map[string]struct {
 		ring   []string
 		kind   string // of their messages
-		policy string // "" for the rules of a project that says nothing
+		policy string // "" for the default rules of a project
 		rule   string // that stops them
 		atSend bool   // the tool says so at once; else the daemon does at the claim
 		turns  int    // at most
@@ -69,7 +69,7 @@ func TestAgentsThatNeverStopAreStopped(t *testing.T) {
 				t.Errorf("the tool said so: %v; kept as refused: %q", said, kept)
 			}
 
-			// The lead hears once, and other work is done.
+			// The lead hears about it once, and other work is done.
 			for _, agent := range c.ring {
 				p.receipt(agent, p.send(agent, "Are you well?", "--type", "handoff"))
 			}

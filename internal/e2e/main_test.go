@@ -14,10 +14,10 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/claude"
 )
 
-// Built once for all tests.
+// These programs are built once for all tests.
 var (
 	program string // our program
-	standin string // what plays the client where a test needs many turns or a certain moment
+	standin string // the stand-in for the client, for tests that need many turns or an exact moment
 	cli     string // the real Claude Code
 )
 

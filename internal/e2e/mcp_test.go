@@ -14,7 +14,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// An agent that may only read asks another one with its tools, which are ready before the
+// An agent that may only read asks another agent with its tools, which are ready before the
 // first prompt and need no permission.
 func TestAnAgentSendsByItsTools(t *testing.T) {
 	p := newProject(t, `{"replies":[
@@ -54,7 +54,7 @@ func TestAnAgentSendsByItsTools(t *testing.T) {
 	}
 }
 
-// Two agents talk by their tools: one asks and waits, the other replies unasked, both use
+// Two agents talk with their tools: one asks and waits, the other replies later, both use
 // the board, and then both are idle.
 func TestTwoAgentsTalkByTheirTools(t *testing.T) {
 	p := newProject(t, `{"replies":[
@@ -114,7 +114,7 @@ func TestTwoAgentsTalkByTheirTools(t *testing.T) {
 }
 
 // Two agents exchange six messages with their tools: published work, its claim and its
-// result, a question with its answer, a last word. Then they stop.
+// result, a question with its answer, and a last message. Then they stop.
 func TestTwoAgentsShareWorkByTheirTools(t *testing.T) {
 	p := newProject(t, `{"replies":[
 		{"name":"publish","match":{"last_user_contains":"Get it reviewed"},

@@ -18,7 +18,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// A project is a scratch project with a separate home and a scripted API.
+// A project is a temporary project with a separate home and a scripted API.
 type project struct {
 	t    testing.TB
 	dir  string

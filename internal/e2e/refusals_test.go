@@ -17,7 +17,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/claude"
 )
 
-// A refusal is an answer of the API, or none, with the expected outcome.
+// A refusal is an answer of the API, or its absence, with the expected outcome.
 type refusal struct {
 	reply    string // the rest of the scripted reply; "": the request must not reach the API
 	env      string // of the agent, in YAML
@@ -26,7 +26,7 @@ type refusal struct {
 	why      string // pattern in the status, or in the last words of a dead letter
 	next     string // part of the status's next step
 	requests int    // at most, in one turn; 0: not counted
-	recorded bool   // runs only with UPDATE=1: later the recorded lines are enough
+	recorded bool   // runs only with UPDATE=1: otherwise the recorded lines are enough
 }
 
 // A class names the cause of a refusal.
@@ -40,7 +40,7 @@ const (
 
 const noRetry = `CLAUDE_CODE_MAX_RETRIES: "0"`
 
-// refusals are the rows of a table: each an agent with a separate account. ${PLAIN}
+// refusals are the rows of a table: each row is an agent with a separate account. ${PLAIN}
 // and ${TLS} are the addresses of the scripted API.
 var refusals = map[string]refusal{
 	"400":            {reply: `"status":400,"error_message":"messages: something is wrong"`, want: message, why: `400`, requests: 1},
@@ -90,15 +90,15 @@ var refusals = map[string]refusal{
 	"overage":        {reply: limitOf("overage", 3*time.Hour), login: true, want: service, why: `limit`, next: "goes on by itself at", requests: 1, recorded: true},
 }
 
-// limitOf is the reply to a login whose limit of that kind is reached.
+// limitOf returns the reply to a login that has reached its limit of that kind.
 func limitOf(claim string, d time.Duration) string {
 	return fmt.Sprintf(`"status":429,"headers":{"anthropic-ratelimit-unified-status":"rejected","anthropic-ratelimit-unified-reset":"%d","anthropic-ratelimit-unified-representative-claim":%q}`,
 		time.Now().Add(d).Unix(), claim)
 }
 
-// A refusal of the API is known after a bounded number of requests, and reported with what
-// to do. A failure of the account or the service counts against no message; afterwards the
-// work continues.
+// A refusal of the API is recognized after a bounded number of requests, and reported with
+// what to do. A failure of the account or the service counts against no message; afterwards
+// the work continues.
 //
 // With UPDATE=1 it runs all rows and records what the client printed, for the test of
 // the judge.
@@ -148,7 +148,7 @@ func TestWhatTheAPIRefuses(t *testing.T) {
 	}
 }
 
-// refusing is a project with an agent for each row.
+// refusing makes a project with an agent for each row.
 type refusing struct {
 	*project
 	rows            map[string]refusal
@@ -175,7 +175,7 @@ func newRefusing(t *testing.T, rows map[string]refusal) *refusing {
 	}
 	p := newProject(t, fmt.Sprintf(`{"replies":[%s{"name":"other","times":-1,"status":418}]}`, replies.String()), "")
 	tls := httptest.NewUnstartedServer(p.api)
-	tls.Config.ErrorLog = log.New(&bytes.Buffer{}, "", 0) // of handshakes that are meant to fail
+	tls.Config.ErrorLog = log.New(&bytes.Buffer{}, "", 0) // errors of handshakes that are meant to fail
 	tls.StartTLS()
 	t.Cleanup(tls.Close)
 	for name, r := range rows {
@@ -201,7 +201,7 @@ func newRefusing(t *testing.T, rows map[string]refusal) *refusing {
 
 func agentOf(row string) string { return "e-" + row }
 
-// mended returns the agents as a person leaves them.
+// mended returns the agents after a person has fixed them.
 func mended(rows map[string]refusal) string {
 	var agents strings.Builder
 	for name, r := range rows {
@@ -254,7 +254,7 @@ func (f *refusing) check() bool {
 			f.t.Errorf("%s: new/ = %v, want the message with no failure counted", name, got)
 		}
 		if r.want == service {
-			f.swarm("pause", a.Name) // its next try would only delay the other agents
+			f.swarm("pause", a.Name) // its next attempt would only delay the other agents
 		}
 	}
 	return len(f.seen) == len(f.rows)

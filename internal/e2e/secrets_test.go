@@ -78,7 +78,7 @@ func TestNoTokenIsWritten(t *testing.T) {
 	for _, dir := range []string{".claude-swarm", ".dead-drop"} {
 		err := filepath.WalkDir(filepath.Join(p.dir, dir), func(path string, e fs.DirEntry, err error) error {
 			if err != nil || !e.Type().IsRegular() {
-				return nil // moved meanwhile
+				return nil // moved in the meantime
 			}
 			rel, _ := filepath.Rel(p.dir, path)
 			data, err := os.ReadFile(path)
@@ -104,7 +104,7 @@ func TestNoTokenIsWritten(t *testing.T) {
 	}
 }
 
-// branch is the log of the audit trail.
+// branch returns the log of the audit trail.
 func (p *project) branch() string {
 	cmd := exec.Command("git", "log", "--format=%B", "dead-drop", "--")
 	cmd.Dir, cmd.Env = p.dir, p.env

@@ -216,8 +216,9 @@ const sleeper = `{"replies":[
 	{"name":"sleep","match":{"last_user_contains":"Wait for it","not_contains":"begun before"},"content":[{"tool_use":{"name":"Bash","input":{"command":"echo $$ > sleeping; exec sleep 600","timeout":600000}}}]},
 	{"name":"again","match":{"last_user_contains":"begun before"},"text":"Done now."}]}`
 
-// The first SIGTERM of the daemon waits for the turn, the second ends it, also in
-// the middle of a command: nothing is left, and the message waits, not counted.
+// After the first SIGTERM the daemon waits for the turn, and the second ends the turn, even
+// in the middle of a command: no process is left, and the message waits without a counted
+// attempt.
 func TestSIGTERMDuringABashTool(t *testing.T) {
 	p := newProject(t, sleeper, pair)
 	p.start()
@@ -251,8 +252,8 @@ func TestSIGTERMDuringABashTool(t *testing.T) {
 	}
 }
 
-// A SIGTERM to only the CLI leaves its command running, in a separate session; the command
-// ends with the turn, and the message is tried again.
+// A SIGTERM to only the CLI leaves its command running in a separate session; the command
+// ends with the turn, and the message is retried.
 func TestSIGTERMOfTheCLIDuringABashTool(t *testing.T) {
 	p := newProject(t, sleeper, pair)
 	p.start()
