@@ -70,7 +70,7 @@ func Doctor(ctx context.Context, o Options) (Report, error) {
 	}
 	problem := func(format string, args ...any) { rep.Problems = append(rep.Problems, fmt.Sprintf(format, args...)) }
 	if len(o.Allow) == 0 {
-		problem("nobody is permitted anything: the channels can only be read")
+		problem("irc.allow is empty: people can only read the channels")
 	}
 	for _, p := range o.Allow {
 		if p.Account != "" && !st.Cap("account-tag") {

@@ -130,7 +130,7 @@ func TestAnswersReachTheQuestion(t *testing.T) {
 				t.Fatal(err)
 			}
 			ann.say("#project-x", "coder: later")
-			ann.like("Somebody has answered " + d.ID + " already.")
+			ann.like("Another person has answered " + d.ID + " already.")
 			s.mail("coder", 1) // the message of the first part
 		})
 	})

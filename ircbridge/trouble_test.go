@@ -240,7 +240,7 @@ func TestTroubleInWords(t *testing.T) {
 		s := newScene(t, proxy.Addr)
 		s.start()
 		taken := func(st bridge.State) bool {
-			return slices.Contains(st.Warnings, "somebody else is called swarm: the bridge is swarm_ until that is free")
+			return slices.Contains(st.Warnings, "another user has the nick swarm: the bridge is swarm_ until it is free")
 		}
 		s.state("the nick is taken", taken)
 		if err := other.conn.Close(t.Context(), ""); err != nil {

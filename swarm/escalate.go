@@ -174,7 +174,7 @@ func (s *Swarm) fallBack(p topic.Publication, agent string) error {
 
 // tellUnclaimed tells the lead once of a publication that nobody claims.
 func (s *Swarm) tellUnclaimed(p topic.Publication, now time.Time) {
-	s.mail.TellLead("", "unclaimed:"+p.ID, "nobody takes "+p.ID, fmt.Sprintf(
+	s.mail.TellLead("", "unclaimed:"+p.ID, "unclaimed work: "+p.ID, fmt.Sprintf(
 		"%s published work on %s that nobody has claimed for %s:\n\n%s\n\nTo give it to an agent: claude-swarm claim %s --for AGENT\nTo close it: claude-swarm ack %s\n",
 		p.Message.From, p.Message.Topic, screen.Took(now.Sub(p.Message.Created)), mail.Beginning(string(p.Message.Body)), p.ID, p.ID))
 }

@@ -70,13 +70,13 @@ func (s *Swarm) tellStrays(now time.Time) {
 		switch {
 		case info.Mode().IsRegular():
 			s.mail.TellLead("", key, "not taken in: "+screen.Short(name, 150), fmt.Sprintf(
-				"%s lies beside the mailboxes, where nobody reads it.\n\nTo drop it: mv %s %s/\nAgents: %s.\n", path, screen.ShellWord(path), box, strings.Join(agents, ", ")))
+				"%s is outside the mailboxes, so no agent reads it.\n\nTo drop it: mv %s %s/\nAgents: %s.\n", path, screen.ShellWord(path), box, strings.Join(agents, ", ")))
 		case info.IsDir():
 			files := dropsIn(path)
 			if len(files) == 0 {
 				continue
 			}
-			meant := "nobody reads what lies there"
+			meant := "no agent reads files there"
 			if near := dropbox.Nearest(name, agents); len(near) > 0 {
 				meant, box = "did you mean "+strings.Join(near, " or ")+"?", filepath.Join(s.store.Dir(), near[0])
 			}

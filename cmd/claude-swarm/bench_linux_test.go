@@ -248,7 +248,7 @@ func openBench(b *testing.B, dir, agent string) *dropbox.Store {
 	return store
 }
 
-// stamps is the pipe in which a client says when it was started.
+// stamps is the named pipe to which a client writes when it was started.
 type stamps struct {
 	path string
 	fifo *os.File

@@ -157,7 +157,7 @@ func (p *post) fileAll(c *cli.Context, ids []string) error {
 			return err
 		}
 		if found.Mailbox != p.Me.Name {
-			return fail(exitFailed, "claude-swarm cancel "+found.Entry.ID, "%s lies in the mailbox of %s; only the lead's own mail is filed by hand", found.Entry.ID, found.Mailbox)
+			return fail(exitFailed, "claude-swarm cancel "+found.Entry.ID, "%s is in the mailbox of %s; only the lead's own mail is filed by hand", found.Entry.ID, found.Mailbox)
 		}
 		switch found.State {
 		case dropbox.Done:

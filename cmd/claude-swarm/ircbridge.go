@@ -310,7 +310,7 @@ func (s *ircService) once(ctx context.Context, p *project) (err error) {
 	if err != nil {
 		return err
 	}
-	quiet := time.AfterFunc(ircAgain, func() { s.trouble.set("") }) // the word stays
+	quiet := time.AfterFunc(ircAgain, func() { s.trouble.set("") }) // a bridge that lasts this long works
 	defer quiet.Stop()
 	return b.Run(ctx)
 }

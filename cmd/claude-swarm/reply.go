@@ -51,7 +51,7 @@ func reply(c *cli.Context, wait optionalSpan) error {
 	}
 	if found.Mailbox != p.Me.Name {
 		return fail(exitFailed, "claude-swarm send "+found.Mailbox+` "…" --thread `+old.Thread,
-			"%s lies in the mailbox of %s, not in yours", found.Entry.ID, found.Mailbox)
+			"%s is in the mailbox of %s, not in yours", found.Entry.ID, found.Mailbox)
 	}
 	if old.From == dropbox.Swarm {
 		return fail(exitFailed, "claude-swarm inbox --done "+found.Entry.ID, "%s is from the daemon itself, which reads no mail", found.Entry.ID)

@@ -43,7 +43,7 @@ func (p *post) await(c *cli.Context, sent []dropbox.Delivery, limit time.Duratio
 	}
 	for _, d := range sent {
 		if d.To == dropbox.Lead && p.Me.Name == dropbox.Lead {
-			fmt.Fprintf(c.App.ErrWriter, "claude-swarm: no agent answers %s, it lies in the mailbox of lead; this waits until somebody does\n  try: claude-swarm reply %s \"…\"   (in another terminal)\n", d.ID, d.ID)
+			fmt.Fprintf(c.App.ErrWriter, "claude-swarm: no agent answers %s: it is in the mailbox of the lead; this waits until a person replies\n  try: claude-swarm reply %s \"…\"   (in another terminal)\n", d.ID, d.ID)
 		}
 	}
 	search, err := p.newAnswerWait(c, sent)

@@ -181,7 +181,7 @@ func (r *orders) bring(t Text, q question, o Origin, body string) {
 		r.rec.trouble("answer was not delivered", err)
 		r.rep.tell(t, "That did not reach "+q.From+": "+err.Error())
 	case already:
-		r.rep.tell(t, "Somebody has answered "+q.ID+" already.")
+		r.rep.tell(t, "Another person has answered "+q.ID+" already.")
 	}
 }
 

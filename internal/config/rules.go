@@ -52,7 +52,7 @@ var rules = map[string]rule{
 	"slug":   slug,
 	// Only the server knows whether it accepts a nick; the bridge finds out when it
 	// connects.
-	"nick": fits("can be nobody's nick", "", func(s string) bool {
+	"nick": fits("is not a possible nick", "", func(s string) bool {
 		return len(s) <= 32 && (s[0] < '0' || s[0] > '9') && !strings.ContainsFunc(s, func(c rune) bool { return c > '~' || strings.ContainsRune("!@#&*?,.:;/\"'$%()+<=>", c) })
 	}),
 	"channel": channel,

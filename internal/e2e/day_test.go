@@ -18,7 +18,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// The rules have the scripted model's action for each word of the day, and for any other
+// dayScript has the scripted model's action for each word of the day, and for any other
 // task.
 const dayScript = `{"replies":[
 	{"name":"limit","times":1,"match":{"last_user_contains":"RATELIMIT"},"status":429,"headers":{"retry-after":"3600"}},

@@ -148,7 +148,7 @@ func TestWhatTheAPIRefuses(t *testing.T) {
 	}
 }
 
-// refusing makes a project with an agent for each row.
+// A refusing is a project with an agent for each row.
 type refusing struct {
 	*project
 	rows            map[string]refusal

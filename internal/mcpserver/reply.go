@@ -22,7 +22,7 @@ func (w mail) reply(ctx context.Context, in replyArguments) (*sentMessages, erro
 	case err != nil:
 		return nil, err
 	case found.Mailbox != w.Me.Name:
-		return nil, fmt.Errorf("%s lies in the mailbox of %s, not in yours; use send", old.ID, found.Mailbox)
+		return nil, fmt.Errorf("%s is in the mailbox of %s, not in yours; use send", old.ID, found.Mailbox)
 	case old.From == dropbox.Swarm:
 		return nil, fmt.Errorf("%s is from the daemon itself, which reads no mail", old.ID)
 	}

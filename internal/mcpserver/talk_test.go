@@ -199,7 +199,7 @@ func TestInboxReadReply(t *testing.T) {
 	}
 	alert := p.deliver("coder", &dropbox.Message{From: dropbox.Swarm, Type: dropbox.Status, Body: []byte("x\n")})
 	for arguments, want := range map[string]string{
-		`{"id":"` + got[0].ID + `","text":"x"}`: "lies in the mailbox of reviewer",
+		`{"id":"` + got[0].ID + `","text":"x"}`: "is in the mailbox of reviewer",
 		`{"id":"` + alert + `","text":"x"}`:     "from the daemon itself",
 		`{"id":"zzzzzzzzzz","text":"x"}`:        "no such message",
 	} {

@@ -38,7 +38,7 @@ func (e *checkup) irc() {
 		}
 	}
 	if len(i.Allow) == 0 {
-		e.warn(name, "irc: {allow: [{account: NAME, may: [talk, task, control]}]}", "nobody is allowed anything: the channels can only be read")
+		e.warn(name, "irc: {allow: [{account: NAME, may: [talk, task, control]}]}", "irc.allow is empty: people can only read the channels")
 	}
 	st, err := bridge.ReadState(ircbridge.Folder(e.home.Dir()))
 	switch {

@@ -17,7 +17,7 @@ func TestIRC(t *testing.T) {
 	}{
 		"none":          {"{}", nil},
 		"good":          {"{server: localhost, allow: [{nick: ann, may: [talk]}]}", []string{"ok localhost; the daemon connects when it runs"}},
-		"nobody":        {"{server: localhost}", []string{"warn nobody is allowed anything", "ok localhost"}},
+		"nobody":        {"{server: localhost}", []string{"warn irc.allow is empty", "ok localhost"}},
 		"no password":   {"{server: localhost, sasl: plain, password_file: none, allow: [{nick: ann, may: [talk]}]}", []string{"wrong "}},
 		"open password": {"{server: localhost, sasl: plain, password_file: secret, allow: [{nick: ann, may: [talk]}]}", []string{"wrong ", "ok localhost"}},
 		"no variable":   {"{server: localhost, sasl: plain, password_env: IRC_PASSWORD, allow: [{nick: ann, may: [talk]}]}", []string{"warn IRC_PASSWORD, which holds a password, is not set here", "ok localhost"}},

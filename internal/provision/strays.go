@@ -46,7 +46,7 @@ func (e *checkup) stray(path, to string) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil || !info.IsDir():
-		e.warn(name, "mv -n "+shellWord(path)+" "+to, "%s is not a mailbox: nobody reads it", path)
+		e.warn(name, "mv -n "+shellWord(path)+" "+to, "%s is not a mailbox: no agent reads it", path)
 	default:
 		n, err := count(path)
 		if err == nil && n == 0 {
@@ -61,6 +61,6 @@ func (e *checkup) stray(path, to string) {
 		if err == nil {
 			what = fmt.Sprintf("the %s in it", screen.Count(n, "file"))
 		}
-		e.warn(name, "find "+shellWord(path)+" -type f -exec mv -n {} "+to+` \;`, "%s is not a mailbox: nobody reads %s", path, what)
+		e.warn(name, "find "+shellWord(path)+" -type f -exec mv -n {} "+to+` \;`, "%s is not a mailbox: no agent reads %s", path, what)
 	}
 }

@@ -74,7 +74,7 @@ func (t *Turns) warmFor(ctx context.Context, s Settings, session runner.Session,
 	case session.How != runner.Resume || session.ID != w.session:
 		why = "the next turn is for another session"
 	case partial && !w.partial:
-		why = "somebody wants to see text while it is written"
+		why = "a person wants to see text while it is written"
 	default:
 		return w
 	}
@@ -141,7 +141,7 @@ func (t *Turns) outworn(s Settings, w *warm, now time.Time) string {
 	case now.Sub(w.born) >= maxAge:
 		return "it is a day old"
 	case spoke && w.client.Stirs():
-		return "it does something that nobody asked for"
+		return "it has begun work by itself"
 	case !s.lingers():
 		return "clients do not linger any more"
 	case !reflect.DeepEqual(t.madeOf(s, w.mark), w.made):
