@@ -70,6 +70,9 @@ type Turn struct {
 	// Permit decides about the client's permission requests; nil denies all of them. A
 	// backend whose client does not ask ([Kind].Asks) never uses it.
 	Permit Permit
+	// Recalls says that the prompt brings back what the session may have lost. A client that
+	// has no other place for Spec.System than a prompt gets it again.
+	Recalls bool
 	// Partial asks for unfinished texts, as events of kind "partial".
 	Partial bool
 

@@ -88,10 +88,9 @@ func TestMixedSwarm(t *testing.T) {
 
 // mixed is a project whose agents are of all kinds.
 type mixed struct {
-	t       *testing.T
-	dir     string
-	env     []string
-	clients []string // their programs
+	t   *testing.T
+	dir string
+	env []string
 }
 
 func newMixed(t *testing.T) *mixed {

@@ -130,15 +130,22 @@ func (e *exchange) hasTools() bool {
 	return err == nil
 }
 
-// prompt sends the prompt. A new session gets the system text in front of it: the protocol
-// has no other place for that.
-func (e *exchange) prompt() {
+// promptBlocks returns the parts of the prompt. The protocol has no place for the system text,
+// so it stands in front of the first prompt of a session, and of one that brings back what the
+// session has lost.
+func (e *exchange) promptBlocks() []protocol.ContentBlock {
+	isFirst := e.turn.Session.How != runner.Resume && !e.session.prompted
 	var blocks []protocol.ContentBlock
-	if e.turn.Session.How != runner.Resume && !e.session.prompted && e.turn.Spec.System != "" {
+	if (isFirst || e.turn.Recalls) && e.turn.Spec.System != "" {
 		blocks = append(blocks, protocol.TextBlock(e.turn.Spec.System+"\n\n"))
 	}
+	return append(blocks, protocol.TextBlock(e.turn.Prompt))
+}
+
+// prompt sends the prompt.
+func (e *exchange) prompt() {
+	blocks := e.promptBlocks()
 	e.session.prompted = true
-	blocks = append(blocks, protocol.TextBlock(e.turn.Prompt))
 	e.enter(working)
 	e.run.Expect(time.Now()) // silence before the prompt does not count
 	e.run.Send(request(e.promptID(), protocol.AgentMethodSessionPrompt, protocol.PromptRequest{
