@@ -477,7 +477,7 @@ func TestListenEndsWithItsContext(t *testing.T) {
 		}
 		asked <- err
 	}()
-	for len(s.Requests()) == 0 { // it is noted before the wait begins
+	for len(s.Requests()) == 0 { // it is recorded before the wait begins
 		select {
 		case err := <-asked:
 			t.Fatalf("answered too early: %v", err)

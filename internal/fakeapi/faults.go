@@ -11,7 +11,7 @@ import (
 func cut(w http.ResponseWriter, reset bool) {
 	conn, _, err := http.NewResponseController(w).Hijack()
 	if err != nil {
-		// HTTP/2 and recorders cannot be hijacked: the server's own way out.
+		// HTTP/2 and recorders cannot be hijacked, so this aborts the handler.
 		panic(http.ErrAbortHandler)
 	}
 	if tcp, ok := conn.(*net.TCPConn); ok && reset {
@@ -56,10 +56,10 @@ var apiErrors = map[int]struct{ kind, message string }{
 func writeJSON(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	json.NewEncoder(w).Encode(v) // only a client that went away makes this fail
+	json.NewEncoder(w).Encode(v) // only a client that has hung up makes this fail
 }
 
-// orElse is v, or def if v is zero.
+// orElse returns v, or def if v is zero.
 func orElse[T comparable](v, def T) T {
 	var zero T
 	if v == zero {

@@ -40,7 +40,7 @@ func (m *Match) ok(q *query) bool {
 		(m.MaxMessages <= 0 || q.messages <= m.MaxMessages)
 }
 
-// found is the match of the regular expression's first group in q; "" without one.
+// found returns the match of the regular expression's first group in q, or "".
 func (m *Match) found(q *query) string {
 	if m == nil || m.LastUserRegexp == nil {
 		return ""
@@ -51,8 +51,8 @@ func (m *Match) found(q *query) string {
 	return ""
 }
 
-// choose returns the reply to q and, where it is one of the list, its place in
-// it; else -1. used holds how often each of the list has answered.
+// choose returns the reply to q and its index in the list, or -1 if it is not in the list.
+// used holds how often each of the list has answered.
 func (s *Scenario) choose(q *query, used []int) (*Reply, int) {
 	for i := range s.Replies {
 		r := &s.Replies[i]

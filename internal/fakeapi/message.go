@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// message is a reply with its texts filled in.
+// message is a reply with all texts filled in.
 type message struct {
 	id     string
 	model  string
@@ -77,7 +77,7 @@ func (b *Block) fill(text *strings.Replacer, found string, n, i int) filled {
 		if len(input) == 0 {
 			input = json.RawMessage("{}")
 		}
-		quoted, _ := json.Marshal(found) // a string always has a JSON
+		quoted, _ := json.Marshal(found) // a string can always be encoded
 		input = bytes.ReplaceAll(input, []byte("{{match}}"), quoted[1:len(quoted)-1])
 		return filled{
 			body:  map[string]any{"type": "tool_use", "id": id, "name": b.ToolUse.Name, "input": input},
@@ -112,7 +112,7 @@ func textBlock(text string) filled {
 	}
 }
 
-// json is the message as one object, for a request that does not stream.
+// json returns the message as one object, for a request that does not stream.
 func (m *message) json() map[string]any {
 	content := make([]map[string]any, 0, len(m.blocks))
 	for _, b := range m.blocks {

@@ -16,7 +16,7 @@ type Kind string
 
 // The kinds. The last four are not for /v1/messages and match nothing.
 const (
-	Main    Kind = "main"    // a turn of the conversation, also of a sub-agent
+	Main    Kind = "main"    // a turn of the conversation, or of a sub-agent
 	Compact Kind = "compact" // the client wants a summary of the conversation
 	Side    Kind = "side"    // a small task of the client's own, such as a title
 	Quota   Kind = "quota"   // a probe: one word, one token

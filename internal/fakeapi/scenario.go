@@ -19,8 +19,8 @@ type Scenario struct {
 	Headers     map[string]string `json:"headers"`
 }
 
-// Reply is one scripted answer: a message, or an HTTP error where Status or
-// RawBody says so, with the faults and the pace of its delivery.
+// Reply is one scripted answer: a message, or an HTTP error if Status or RawBody is set,
+// with the faults and the pace of its delivery.
 type Reply struct {
 	Name  string `json:"name"`
 	Match *Match `json:"match"`
@@ -189,7 +189,7 @@ func (r *Reply) check() error {
 	return nil
 }
 
-// uses is how many requests r may answer, below 0 for no limit.
+// uses returns how many requests r may answer; a negative number means no limit.
 func (r *Reply) uses() int {
 	if r.Times == 0 {
 		return 1

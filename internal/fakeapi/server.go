@@ -32,8 +32,8 @@ func New(s *Scenario, log io.Writer) *Server {
 	return srv
 }
 
-// SetScenario replaces the script and forgets how often each reply was used. Running
-// answers finish from the old script.
+// SetScenario replaces the script and forgets how often each reply was used. Answers that
+// have begun finish from the old script.
 func (s *Server) SetScenario(sc *Scenario) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -48,7 +48,7 @@ type Stats struct {
 	LogError string         `json:"log_error,omitempty"`
 }
 
-// Stats returns the present counts. LogError is the first error of the log.
+// Stats returns the current counts. LogError is the first error of the log.
 func (s *Server) Stats() Stats {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -16,8 +16,8 @@
 // of the end-to-end tests, and needs the client (make tools).
 //
 // The files of the benchmarks are deleted at the end, since a benchmark that deletes slows
-// the next by up to ten times. A run takes some minutes, and a machine that does nothing
-// else.
+// the next by up to ten times. A run takes some minutes, and needs a machine without other
+// work.
 //
 // The exit status is 1 when a benchmark fails. A missed goal is not a failure, since other
 // work on the machine may be the reason.

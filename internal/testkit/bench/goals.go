@@ -16,8 +16,8 @@ type value struct {
 type comparison int
 
 const (
-	speed  comparison = iota // floor/ours, at least the goal: ours does so much of what the floor does
-	cost                     // ours/floor, at most the goal: ours takes so many times as long
+	speed  comparison = iota // floor/ours, at least the goal: ours does that share of what the floor does
+	cost                     // ours/floor, at most the goal: ours takes that many times as long
 	bound                    // ours alone, at most the goal, in the unit of ours
 	excess                   // ours - floor, at most the goal, in the unit of ours
 )
@@ -30,8 +30,8 @@ type goal struct {
 	ours    value
 	is      float64
 	inverse bool    // the values are rates, not times: more is better
-	times   float64 // the ratio is multiplied by it; 0 is 1
-	linux   bool    // measured on Linux alone
+	times   float64 // a factor for the ratio; 0 means 1
+	linux   bool    // measured only on Linux
 }
 
 // The variants, by package.
@@ -78,7 +78,7 @@ var (
 	inRate       = variant{"ircbridge", "BenchmarkInRate/ours", "1x"}
 	onIRC        = variant{"cmd/claude-swarm", "BenchmarkOnIRC", "1x"}
 
-	// It counts and measures no time, so one round is enough.
+	// It measures no time, so one round is enough.
 	firstRequest = variant{"internal/e2e", "BenchmarkContext", "1x"}
 
 	appendFloor = variant{"window", "BenchmarkAppend/floor/copy", "200ms"}

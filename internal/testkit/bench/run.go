@@ -125,7 +125,7 @@ func (b *bench) run(ctx context.Context, v variant) (map[string]float64, error) 
 	return values, nil
 }
 
-// exactly is the pattern for one benchmark.
+// exactly returns the pattern for one benchmark.
 func exactly(name string) string {
 	parts := strings.Split(name, "/")
 	for i, part := range parts {

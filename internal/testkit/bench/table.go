@@ -137,7 +137,7 @@ func thousands(x float64) string {
 	return fmt.Sprintf("%d,%03d", n/1000, n%1000)
 }
 
-// text is a median and its spread in one unit: "112 µs 104–131".
+// text returns a median and its spread in one unit: "112 µs 104–131".
 func (s spread) text() string {
 	f, unit := scale(s.Unit, s.Median)
 	one := number(s.Median / f)

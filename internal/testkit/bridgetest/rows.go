@@ -108,7 +108,7 @@ func testQuestion(s *scene) {
 	s.state("it waits for its answer", func(st bridge.State) bool { return len(st.Questions) == 1 && st.Questions[0].ID == id })
 	s.where(id, dropbox.Claimed)
 	stop()
-	s.start() // which knows of it
+	s.start() // which learns about it
 	s.in("#project", true)
 	s.network.Say(s.T, "ann", "#project", "coder: 6667")
 	if m := s.mail("coder"); m.Type != dropbox.Result || m.ReplyTo != id || !strings.Contains(string(m.Body), "6667") {
@@ -163,7 +163,7 @@ func testChannels(s *scene) {
 	s.say(bridge.Origin{Channel: "#other"}, "hello over there")
 	s.sees("#other", "[coder] hello over there")
 	stop()
-	s.start() // which goes on being there
+	s.start() // which stays in it
 	s.in("#other", true)
 	s.where(s.say(bridge.Origin{Do: bridge.DoPart, Channel: "#other"}, "part\n"), dropbox.Done)
 	s.in("#other", false)

@@ -23,7 +23,7 @@ type Cut struct {
 // ErrCut is the error of every change after the cut.
 var ErrCut = errors.New("the power was cut")
 
-// Step is for [durable.Files].
+// Step is the hook for [durable.Files].
 func (c *Cut) Step(s durable.Step) error {
 	c.Steps = append(c.Steps, s)
 	if len(c.Steps) > c.Before {
@@ -33,10 +33,10 @@ func (c *Cut) Step(s durable.Step) error {
 }
 
 // Check tests the promise of a durable write. write writes the file at path with the hook,
-// with a content that depends on n: Check calls it with 1, which no cut interrupts, and
-// with 2 for every possible cut. Each time the file must have one of the two contents,
-// complete; it has the second if write returned nil, and the content was synced before the
-// file had its name.
+// with content that depends on n: Check calls it with 1, which no cut interrupts, and with
+// 2 for every possible cut. Each time the file must have one of the two contents, complete;
+// it has the second if write returned nil, and the content was synced before the file had
+// its name.
 func Check(t *testing.T, path string, write func(f durable.Files, n int) error) {
 	t.Helper()
 	if err := write(durable.Files{}, 1); err != nil {

@@ -226,7 +226,7 @@ func (u *user) targets(ref string, after, before time.Time, limit int) {
 	u.raw(irc.Msg("BATCH", "-"+ref))
 }
 
-// peer is the channel, or the sender of a private message.
+// peer returns the channel, or the sender of a private message.
 func (m Said) peer() string {
 	if strings.HasPrefix(m.Target, "#") {
 		return m.Target
@@ -255,7 +255,7 @@ func (u *user) history(m irc.Message) {
 	if u.s.f.Ring > 0 {
 		kept = kept[max(0, len(kept)-u.s.f.Ring):]
 	}
-	first := len(kept) // an id that is not known leaves nothing
+	first := len(kept) // an unknown id leaves nothing
 	if id, ok := strings.CutPrefix(after, "msgid="); ok {
 		if i := slices.IndexFunc(kept, func(said Said) bool { return said.ID == id }); i >= 0 {
 			first = i + 1

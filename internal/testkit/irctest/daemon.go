@@ -111,7 +111,7 @@ func start(t testing.TB, name string, setup func(dir, port string) (config strin
 	return p.listens(t, port)
 }
 
-// workDir is a folder with a short path, since the servers limit its length.
+// workDir returns a folder with a short path, since the servers limit its length.
 func workDir(t testing.TB) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "irc")
@@ -148,7 +148,7 @@ func freePorts(t testing.TB, n int) (ports []string) {
 type program struct {
 	name  string
 	cmd   *exec.Cmd
-	said  strings.Builder // to be read when it has ended
+	said  strings.Builder // read it only after the end
 	ended chan struct{}
 	err   error // why it ended
 }

@@ -45,8 +45,8 @@ type Proxy struct {
 // Counts are the counts of a [Proxy] until now.
 type Counts struct {
 	Connections int    // that were asked for
-	Refused     int    // of these, hung up on at once
-	Stand       int    // connections that stand now
+	Refused     int    // of these, closed at once
+	Stand       int    // connections that are open now
 	Left        int    // connections on which the client has hung up
 	Cut, Reset  int    // connections
 	MidLine     [2]int // connections that [Proxy.CutAfter] ended
@@ -64,7 +64,7 @@ type trigger struct {
 
 type fault struct {
 	stall   bool
-	swallow bool // nothing of the end of a connection gets through either
+	swallow bool // the end of a connection does not get through either
 	trickle bool
 	delay   time.Duration
 	cutIn   int // cut after this many bytes; 0 is never
@@ -122,7 +122,7 @@ func (p *Proxy) Reset() {
 func (p *Proxy) Stall(w Way) { p.change(func() { p.faults[w].stall = true }) }
 
 // Swallow discards everything in one direction, so that the writer believes it was sent. It
-// holds for the current connections until they close, since a stream cannot continue behind
+// holds for the current connections until they close, since a stream cannot continue after
 // a gap.
 func (p *Proxy) Swallow(w Way) {
 	p.change(func() {
@@ -158,7 +158,7 @@ func (p *Proxy) CutAfter(w Way, n int) { p.change(func() { p.faults[w].cutIn = n
 // Refuse hangs up on new connections at once until [Proxy.Heal].
 func (p *Proxy) Refuse() { p.change(func() { p.refuse = true }) }
 
-// Heal takes all faults back.
+// Heal removes all faults.
 func (p *Proxy) Heal() {
 	p.change(func() {
 		p.refuse = false
@@ -169,9 +169,9 @@ func (p *Proxy) Heal() {
 	})
 }
 
-// OnText calls f, which breaks something, when so many pieces with a PRIVMSG have passed in
-// that direction, on connections that the client has not left, and one more has reached the
-// proxy but not passed it. The returned channel closes after that.
+// OnText calls f, which breaks something, when that number of pieces with a PRIVMSG has
+// passed in that direction, on connections that the client has not left, and one more has
+// reached the proxy but not passed it. The returned channel closes after that.
 func (p *Proxy) OnText(w Way, after int, f func()) (struck <-chan struct{}) {
 	done := make(chan struct{})
 	p.change(func() {
@@ -192,7 +192,7 @@ func (p *Proxy) Counts() Counts {
 	return c
 }
 
-// Connections is the number of connections that clients asked for until now.
+// Connections returns the number of connections that clients have asked for so far.
 func (p *Proxy) Connections() int { return p.Counts().Connections }
 
 // Brought returns the bytes that the client got on each connection, in their order.
@@ -206,7 +206,7 @@ func (p *Proxy) Brought() []string {
 	return all
 }
 
-// change is the one way to change the faults: all stalled connections look again.
+// change is the only way to change the faults: all stalled connections check them again.
 func (p *Proxy) change(f func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

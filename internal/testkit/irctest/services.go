@@ -143,8 +143,8 @@ func (n *Network) offered() string {
 	return strings.ReplaceAll(string(list[:size]), ":", " ")
 }
 
-// Register makes an account, by a client of that nick which then leaves; a client with one
-// of the certificates can log in by it.
+// Register makes an account with a client of that nick, which then leaves; a client with
+// one of the certificates can log in with it.
 func (n *Network) Register(account, password string, certificates ...Certificate) {
 	n.t.Helper()
 	ctx, cancel := context.WithTimeout(n.t.Context(), time.Minute)
@@ -158,7 +158,7 @@ func (n *Network) Register(account, password string, certificates ...Certificate
 }
 
 // Ask says something to NickServ and waits for an answer that has a text. Other lines that
-// arrive meanwhile are lost.
+// arrive before it are lost.
 func (n *Network) Ask(ctx context.Context, c *irc.Conn, text, answer string) {
 	n.t.Helper()
 	d := c.Send("NickServ", text)

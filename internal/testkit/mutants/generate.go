@@ -147,7 +147,7 @@ func (g *generator) isError(e ast.Expr) bool {
 	return false
 }
 
-// called is the name of a called function or method.
+// called returns the name of a called function or method.
 func called(c *ast.CallExpr) string {
 	switch f := c.Fun.(type) {
 	case *ast.Ident:
@@ -227,7 +227,7 @@ func isNil(e ast.Expr) bool {
 	return ok && id.Name == "nil"
 }
 
-// funcName is a function's name with its receiver: (*Mailbox).take.
+// funcName returns a function's name with its receiver: (*Mailbox).take.
 func funcName(f *ast.FuncDecl) string {
 	if f.Recv == nil || len(f.Recv.List) == 0 {
 		return f.Name.Name

@@ -93,7 +93,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// A name stands for one mutant, independent of the code above it in the file.
+// A name identifies one mutant, independent of the code above it in the file.
 func TestNames(t *testing.T) {
 	before, after := mutate(t, example), mutate(t, strings.Replace(example, "type box", "\n// More.\n\ntype box", 1))
 	var names []string

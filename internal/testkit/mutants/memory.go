@@ -56,7 +56,7 @@ func (k *memory) known(m mutant, s states) (finding, bool) {
 	return f, ok && f.State == s.of(m, f.Verdict)
 }
 
-// states are the hashes of sources.
+// states has the hashes of sources.
 type states struct {
 	files    map[string]string // by folder and name
 	packages map[string]string // by folder, with the tests

@@ -19,7 +19,7 @@ func (t *tally) add(o tally) {
 	t.left += o.left
 }
 
-// percent is the percentage of caught mutants, of those that count.
+// percent returns the percentage of caught mutants, among those that count.
 func (t tally) percent() float64 {
 	if t.caught+t.escaped == 0 {
 		return 100

@@ -128,7 +128,7 @@ func (b *bench) judge(ctx context.Context, m mutant) (finding, error) {
 }
 
 // fails runs a stage and says what failed; "" when nothing did. A test that fails once and
-// then passes alone may have failed because the machine was busy, so the stage is repeated,
+// then passes alone may have failed because the machine was busy, so the stage is repeated
 // with twice the time.
 func (b *bench) fails(ctx context.Context, bin string, s stage, limit time.Duration) (by string, err error) {
 	for range 2 {
@@ -196,7 +196,7 @@ func (b *bench) test(ctx context.Context, bin string, s stage, limit time.Durati
 		return "", err
 	}
 	defer func() { err = errors.Join(err, removeAll(tmp)) }()
-	timed, cancel := context.WithTimeout(ctx, limit+10*time.Second) // the tests end themselves before
+	timed, cancel := context.WithTimeout(ctx, limit+10*time.Second) // the tests end by themselves before
 	defer cancel()
 	cmd := exec.CommandContext(timed, bin, append(slices.Clone(s.args), "-test.timeout", limit.String())...)
 	cmd.Dir = filepath.Join(b.root, b.target.tests())

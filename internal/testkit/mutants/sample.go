@@ -43,7 +43,7 @@ func choose(all []mutant, n int) []mutant {
 	return slices.DeleteFunc(slices.Clone(all), func(m mutant) bool { return !chosen[m.id()] })
 }
 
-// lot is the place of a mutant in the draw.
+// lot returns the place of a mutant in the draw.
 func lot(m mutant) string {
 	sum := sha256.Sum256([]byte(m.id()))
 	return string(sum[:])

@@ -10,7 +10,7 @@ type target struct {
 	by    string   // the folder of the package whose tests run; "" means those of pkg
 }
 
-// tests is the folder of the package whose tests run.
+// tests returns the folder of the package whose tests run.
 func (t target) tests() string { return cmp.Or(t.by, t.pkg) }
 
 // wholeTurns are tests of swarm that check each step of a turn.

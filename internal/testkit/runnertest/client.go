@@ -17,12 +17,12 @@ import (
 
 // A client plays one turn.
 type client struct {
-	ctx      context.Context // of Run, for as long as Run
+	ctx      context.Context // the context of Run
 	cancel   context.CancelFunc
 	turn     runner.Turn
 	account  runner.Account
 	began    time.Time
-	file     *os.File // nil when the turn has none
+	file     *os.File // nil if the turn has none
 	session  string
 	model    string
 	context  int
@@ -160,7 +160,7 @@ func (c *client) replay() error {
 	}
 }
 
-// birth emits the first events of a client, once.
+// birth emits the first events of a client once.
 func (c *client) birth() {
 	if c.lines > 0 {
 		return

@@ -10,20 +10,21 @@ import (
 // Version is the version that every scripted client tells.
 const Version = "1.2.3"
 
-// kind is what most scripted clients are.
+// kind is the usual kind of scripted clients.
 var kind = runner.Kind{Name: "scripted", Cost: runner.CostOfResult, Resumes: true, RunsOnce: true, Steers: true, Compacts: true, Tools: tools{}, Hooks: hooks{}, Login: runner.Login{Vars: []string{"SCRIPTED_KEY", "HOME"}}}
 
-// plain is a scripted client that lacks what a client can lack.
+// plain is a scripted client without any optional feature.
 var plain = runner.Kind{Name: kind.Name, Tools: kind.Tools, Hooks: kind.Hooks, Login: kind.Login}
 
 // asking is a scripted client that names its sessions, asks before it uses a tool, runs a
-// prompt as often as it gets it, and tells no cost.
+// prompt each time it gets it, and reports no cost.
 var asking = runner.Kind{Name: kind.Name, Resumes: true, NamesSessions: true, Asks: true, Steers: true, Compacts: true, Tools: kind.Tools, Hooks: kind.Hooks, Login: kind.Login}
 
-// quiet is a scripted client that goes on in its session, but tells and reads less.
+// quiet is a scripted client that resumes its session, but reports less and reads no mail
+// during a turn.
 var quiet = runner.Kind{Name: kind.Name, Cost: kind.Cost, Resumes: true, RunsOnce: true, Tools: kind.Tools, Login: kind.Login}
 
-// The tools of a scripted client.
+// These are the tools of a scripted client.
 const (
 	Shell = "shell" // runs a command: {"command": "npm test"}
 	Save  = "save"  // writes a file: {"path": "a.go"}

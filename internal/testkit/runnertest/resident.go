@@ -33,7 +33,7 @@ type residents struct {
 }
 
 // serve runs a turn and checks the promises for every outcome. A client that stays is
-// closed at the end of the test, if not before.
+// closed at the end of the test at the latest.
 func (f residents) serve(t *testing.T, ctx context.Context, turn runner.Turn, c runner.Warm) (runner.Outcome, runner.Warm) {
 	t.Helper()
 	out, warm := f.backend.Serve(ctx, turn, c)
@@ -46,7 +46,7 @@ func (f residents) serve(t *testing.T, ctx context.Context, turn runner.Turn, c 
 	}
 	t.Cleanup(func() {
 		if len(runner.Leftovers(turn.Mark())) > 0 {
-			f.Kill(warm.Process()) // the test has failed in the middle
+			f.Kill(warm.Process()) // the test has failed before its end
 			warm.Close(context.WithoutCancel(t.Context()))
 		}
 	})

@@ -14,8 +14,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// rows are the twelve things that every backend can do, whatever its client is. Tests with
-// real clients and with recorded dialogues have the same rows.
+// rows are the promises that every backend keeps, whatever its client is. Tests with real
+// clients and with recorded dialogues have the same rows.
 func (f Fixture) rows(t *testing.T) {
 	t.Run("Start", f.rowStart)
 	t.Run("Turn", f.rowTurn)
@@ -31,11 +31,11 @@ func (f Fixture) rows(t *testing.T) {
 	t.Run("Kill", f.rowKill)
 }
 
-// command is a command that a client which asks does not run without permission.
+// command is a command that an asking client does not run without permission.
 func (f Fixture) command() string { return cmp.Or(f.Command, "npm test") }
 
-// refused is the step of a call that is refused: by Permit where the client asks, else by
-// the client itself.
+// refused returns the step of a refused call: Permit refuses it if the client asks,
+// otherwise the client.
 func (f Fixture) refused() string {
 	if f.Backend.Kind().Asks {
 		return "@sh " + f.command()
@@ -119,7 +119,7 @@ func (f Fixture) rowToolRefused(t *testing.T) {
 		t.Errorf("the decision is %+v", d)
 	}
 
-	// Without a Permit nothing is allowed.
+	// Without a Permit no call is allowed.
 	turn = f.Turn(t, f.refused())
 	if out := f.run(t, t.Context(), turn); len(out.Denied) != 1 || len(out.Decisions) != 1 || out.Decisions[0].Allowed {
 		t.Errorf("without a Permit: denied %+v, decided %+v", out.Denied, out.Decisions)
@@ -140,8 +140,8 @@ func (f Fixture) cancelled(t *testing.T) (runner.Turn, runner.Outcome) {
 	return turn, out
 }
 
-// rowCancelAndGoOn: a question that is open when the turn is stopped does not keep it, and
-// the backend runs other turns.
+// rowCancelAndGoOn: an open question does not delay a stop, and the backend can run other
+// turns.
 func (f Fixture) rowCancelAndGoOn(t *testing.T) {
 	turn := f.Turn(t, "@say begun\n@sh "+f.command()+"\n@sleep 10m")
 	ctx, cancel := context.WithCancel(t.Context())
@@ -173,7 +173,7 @@ func (f Fixture) rowTurnAfterCancel(t *testing.T) {
 	}
 }
 
-// rowResume: nothing of an earlier turn comes again in the next one.
+// rowResume: the next turn repeats no event of an earlier turn.
 func (f Fixture) rowResume(t *testing.T) {
 	turn := f.Turn(t, "@say an early word\n@write early.txt x")
 	turn.Permit = permits("edit")
@@ -254,7 +254,7 @@ func (f Fixture) checkSpent(t *testing.T, out runner.Outcome, usd float64, calls
 	}
 }
 
-// rowTokensAndCost: a turn counts what it has used, and not what the session had used before.
+// rowTokensAndCost: a turn counts its own use, not that of earlier turns in the session.
 func (f Fixture) rowTokensAndCost(t *testing.T) {
 	turn := f.Turn(t, "@cost 0.25\n@say one")
 	first := f.run(t, t.Context(), turn)
@@ -303,7 +303,7 @@ func (f Fixture) rowKill(t *testing.T) {
 			time.Sleep(20 * time.Millisecond)
 		}
 	}()
-	if out := f.run(t, ctx, turn); out.End != runner.Stopped { // run looks for what is left
+	if out := f.run(t, ctx, turn); out.End != runner.Stopped { // run looks for leftovers
 		t.Errorf("ended %s (%s), want %s", out.End, out.Reason, runner.Stopped)
 	}
 	data, err := os.ReadFile(pid)

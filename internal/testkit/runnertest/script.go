@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// words are the words after an @ at the beginning of a line of a prompt: those of [Suite],
-// and those for tests of the daemon. A wrong argument fails the turn.
+// words has the words after an @ at the beginning of a line of a prompt: those of [Suite],
+// and more for tests of the daemon. A wrong argument fails the turn.
 var words = map[string]func(arg string) Step{
 	"say":      Say,
 	"sh":       func(arg string) Step { return Tool(Shell, map[string]string{"command": arg}, "") },
@@ -29,7 +29,7 @@ var words = map[string]func(arg string) Step{
 // script returns the steps of a prompt.
 func script(prompt string) []Step {
 	var steps []Step
-	given := false // inside the window that is given back
+	given := false // inside the earlier turns that the prompt repeats
 	for line := range strings.Lines(prompt) {
 		line = strings.TrimRight(line, "\r\n")
 		given = (given || strings.HasPrefix(line, "<prior-context")) && !strings.Contains(line, "</prior-context>")
@@ -42,7 +42,7 @@ func script(prompt string) []Step {
 	return steps
 }
 
-// parsed makes a step of an argument.
+// parsed makes a step from an argument.
 func parsed[T any](arg string, parse func(string) (T, error), step func(T) Step) Step {
 	value, err := parse(arg)
 	if err != nil {
@@ -69,15 +69,15 @@ func status(arg string) func(code int) Step {
 			return Refused(fmt.Sprintf("the service refused (%d)", code))
 		case 402, 403, 408, 409, 429, 500, 502, 503, 504, 529:
 			_, after, _ := strings.Cut(arg, " retry-after ")
-			d, _ := time.ParseDuration(after + "s") // 0 where it does not say
+			d, _ := time.ParseDuration(after + "s") // 0 if it does not say
 			return limited(fmt.Sprintf("the service takes nothing (%d)", code), d)
 		}
 		return Fail(fmt.Sprintf("the service failed (%d)", code))
 	}
 }
 
-// firstLine is the first line of the message in a prompt, which is between two equal lines
-// "--- mark ---"; without them the last line of the prompt.
+// firstLine returns the first line of the message in a prompt, which is between two equal
+// lines "--- mark ---"; without them it returns the last line of the prompt.
 func firstLine(prompt string) string {
 	last, frame := "", ""
 	for line := range strings.Lines(prompt) {

@@ -19,19 +19,19 @@ import (
 type Scripted struct {
 	// Name is the name of its kind; "" is "scripted".
 	Name string
-	// Script returns the steps of a turn; nil: those of its prompt.
+	// Script returns the steps of a turn; nil means the steps in its prompt.
 	Script func(runner.Turn) []Step
 	// Outlive returns the further steps of a client when Follow continues its turn, after
-	// the events of its file. nil: the client is dead.
+	// the events of its file. nil means that the client is dead.
 	Outlive func(runner.Turn, runner.Process) []Step
 	// Plain makes it a backend of clients that cannot resume a session and report no cost.
 	Plain bool
-	// Asks makes it a backend of clients that name their sessions and ask [runner.Turn].Permit
-	// before they run a command or write a file. They report no cost either, and run a prompt
-	// with a known UUID once more.
+	// Asks makes it a backend of clients that name their sessions and ask
+	// [runner.Turn].Permit before they run a command or write a file. They report no cost
+	// either, and run a prompt with a known UUID again.
 	Asks bool
-	// Quiet makes it a backend of clients that resume a session, but tell no compaction,
-	// run no hook and read no mail in mid-turn.
+	// Quiet makes it a backend of clients that resume a session, but report no compaction,
+	// run no hook and read no mail during a turn.
 	Quiet bool
 	// Timing shortens the wait for a prompt that is not run; its other fields have no
 	// meaning here.
@@ -48,13 +48,13 @@ type Scripted struct {
 type Run struct {
 	Turn     runner.Turn
 	Process  runner.Process
-	Followed bool // by Follow, not by Run
+	Followed bool // begun by Follow, not by Run
 	Began    time.Time
 	Ended    time.Time // zero while it runs
 	Outcome  runner.Outcome
 }
 
-// Kind is a kind that no real client has.
+// Kind returns a kind that no real client has.
 func (s *Scripted) Kind() *runner.Kind {
 	k := kind
 	switch {
@@ -69,14 +69,14 @@ func (s *Scripted) Kind() *runner.Kind {
 	return &k
 }
 
-// Runs are the turns so far, in the order of their beginning.
+// Runs returns the turns so far, in the order in which they began.
 func (s *Scripted) Runs() []Run {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return append([]Run(nil), s.runs...)
 }
 
-// Running is the number of turns that have not ended.
+// Running returns the number of turns that have not ended.
 func (s *Scripted) Running() int {
 	n := 0
 	for _, r := range s.Runs() {
@@ -120,7 +120,7 @@ func (s *Scripted) run(ctx context.Context, t runner.Turn, p runner.Process, mod
 	if c.session == "" {
 		c.session = "scripted-" + t.ID
 	}
-	if mode == os.O_TRUNC { // a client that has waited has its session
+	if mode == os.O_TRUNC { // a client that has waited already has its session
 		if reason := s.takeSession(t.Session); reason != "" {
 			return c.fail(runner.NoSession, reason)
 		}

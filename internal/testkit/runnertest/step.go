@@ -51,7 +51,7 @@ func deny(name, what string) Step {
 	})
 }
 
-// permitted asks for a call where the client asks.
+// permitted asks for permission if the client asks.
 func (c *client) permitted(name string, input json.RawMessage) bool {
 	if !c.asks {
 		return true
@@ -100,8 +100,8 @@ func sleep(d time.Duration) Step {
 // forever is longer than any test.
 const forever = 100 * 365 * 24 * time.Hour
 
-// Do calls f in the goroutine of Run, with Run's context: for effects outside of the
-// client. An error ends the turn as Failed.
+// Do calls f in the goroutine of Run, with Run's context: for effects outside the client.
+// An error ends the turn as Failed.
 func Do(f func(context.Context, runner.Turn) error) Step {
 	return func(c *client) *runner.Outcome {
 		c.birth()
@@ -112,11 +112,11 @@ func Do(f func(context.Context, runner.Turn) error) Step {
 	}
 }
 
-// TakeIn lets the client wait for a message from the turn's Steering, and read it.
+// TakeIn lets the client wait for a message from the turn's Steering and read it.
 func TakeIn() Step {
 	return func(c *client) *runner.Outcome {
 		c.birth()
-		for c.ctx.Err() == nil { // play sees it
+		for c.ctx.Err() == nil { // play notices it
 			if s, ok := c.turn.Steering.Next(); ok {
 				c.brought = append(c.brought, s.UUID)
 				c.emit(streamjson.Event{Kind: streamjson.KindReplay, UUID: s.UUID, Blocks: []streamjson.Block{{Kind: streamjson.BlockText, Text: s.Prompt}}})
@@ -186,7 +186,8 @@ func Unknown() Step {
 	return ends(runner.Limited, "API Error: something is wrong", func(out *runner.Outcome) { out.Unknown = true })
 }
 
-// Limited ends the turn at the usage limit, which is lifted after d (before 0: was lifted); 0: the client does not say.
+// Limited ends the turn at the usage limit, which is lifted after d; a negative d means
+// that it was lifted already, and 0 that the client does not say.
 func Limited(d time.Duration) Step { return limited("the usage limit is reached (429)", d) }
 
 func limited(reason string, d time.Duration) Step {
@@ -202,8 +203,8 @@ func noFirstEvent(c *client) *runner.Outcome {
 	return c.outcome(runner.NoFirstEvent, "the client died before its first event")
 }
 
-// Gone ends the turn as one whose client had waited and died before it took the
-// prompt. In a client that was started for the turn it does nothing.
+// Gone ends the turn as if its waiting client had died before it took the prompt. It does
+// nothing in a client that was started for the turn.
 func Gone() Step {
 	return func(c *client) *runner.Outcome {
 		if c.turn.From == (runner.Place{}) {
@@ -213,7 +214,7 @@ func Gone() Step {
 	}
 }
 
-// promptNotRun ends the turn after the prompt was acknowledged and not run.
+// promptNotRun ends the turn after the prompt was acknowledged but not run.
 func promptNotRun(timing runner.Timing) Step {
 	return func(c *client) *runner.Outcome {
 		c.emit(streamjson.Event{Kind: streamjson.KindReplay, UUID: c.turn.UUID, Blocks: []streamjson.Block{{Kind: streamjson.BlockText, Text: c.turn.Prompt}}})

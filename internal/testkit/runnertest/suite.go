@@ -23,41 +23,41 @@ type Fixture struct {
 	Backend runner.Backend
 	// Turn makes a turn whose client plays script, in a new session with a new folder for
 	// its files. The suite uses the words say, fail, sleep, hang, noresult, unborn, status,
-	// deny, write, cost and compact, and sh where Commands is set; Turn translates them for a
+	// deny, write, cost and compact, and sh if Commands is set; Turn translates them for a
 	// stand-in with other words.
 	Turn func(t *testing.T, script string) runner.Turn
 	// Shell is the tool that runs commands, and Allow the entry of allowed_tools that
 	// would permit Command.
 	Shell, Allow string
-	// Command is a command that a client which asks does not run without permission; "" is
+	// Command is a command that an asking client does not run without permission; "" means
 	// npm test. The suite makes a folder "sub" where the client works.
 	Command string
-	// Commands says that the stand-in really runs commands, by a shell, and writes files.
+	// Commands says that the stand-in really runs commands in a shell and writes files.
 	Commands bool
-	// Server is an MCP server, and Calls the script of a turn that calls a tool of it, so that
-	// the turn's text or a tool's result has the text Result. With Calls "" the turn only
-	// proves that the client has the server's tools. nil: the stand-in starts no servers.
+	// Server is an MCP server, and Calls is the script of a turn that calls one of its
+	// tools, so that the turn's text or a tool's result contains Result. If Calls is "" the
+	// turn only proves that the client has the server's tools. A nil Server means that the
+	// stand-in starts no servers.
 	Server        func(t *testing.T) *runner.Server
 	Calls, Result string
 	// Ends are the ends that differ from those that the suite expects, by script.
 	Ends map[string]runner.End
-	// Lacks says what this client does not tell.
+	// Lacks says what this client does not report.
 	Lacks Lacks
-	// Kill ends a waiting client, as SIGKILL does. It may be nil if the backend is no
+	// Kill ends a waiting client, as SIGKILL does. It may be nil if the backend is not a
 	// [runner.Resident].
 	Kill func(runner.Process)
 }
 
-// Lacks says what a client does not tell, so that the suite does not expect it.
+// Lacks says what a client does not report, so that the suite does not expect it.
 type Lacks struct {
 	Cost, Tokens, Context bool
 	Model                 bool
 	Result                bool // the result of an MCP tool
 }
 
-// Suite checks the promises of [runner.Backend], and those of [runner.Resident]
-// where the backend makes them. The fixture must not share a
-// client's home between two calls of Turn.
+// Suite checks the promises of [runner.Backend], and those of [runner.Resident] if the
+// backend is one. The fixture must not share a client's home between two calls of Turn.
 func Suite(t *testing.T, f Fixture) {
 	t.Run("Rows", f.rows)
 	t.Run("Good", f.good)
@@ -116,8 +116,8 @@ func nextTurn(turn runner.Turn, script string, how runner.How) runner.Turn {
 	return turn
 }
 
-// sessionOf reports whether the turn ran in its session: one that the client has named, or the
-// one that the turn has named.
+// sessionOf reports whether the turn ran in its session, which either the client or the
+// turn has named.
 func (f Fixture) sessionOf(turn runner.Turn, out runner.Outcome) bool {
 	if f.Backend.Kind().NamesSessions && turn.Session.How != runner.Resume {
 		return out.Session != ""
@@ -216,7 +216,7 @@ func (f Fixture) order(t *testing.T) {
 		if !started {
 			t.Errorf("event %s came before Started", ev.Kind)
 		}
-		if ev.Kind != streamjson.KindCommand { // which is said of the prompt also after the result
+		if ev.Kind != streamjson.KindCommand { // the status of the prompt may also come after the result
 			last = ev.Kind
 		}
 		if ev.Kind == streamjson.KindAssistant {
@@ -226,7 +226,7 @@ func (f Fixture) order(t *testing.T) {
 		}
 	}
 	f.run(t, t.Context(), turn)
-	// A client that tells texts in pieces may not tell where one ends.
+	// A client that sends texts in pieces may not mark where one ends.
 	if text := strings.Join(said, ""); text != "onetwothree" || last != streamjson.KindResult {
 		t.Errorf("the client said %q, last came %q; want one, two, three and a result", said, last)
 	}
@@ -263,7 +263,7 @@ func (f Fixture) account(t *testing.T) {
 func (f Fixture) sessions(t *testing.T) {
 	turn := f.Turn(t, "@say one")
 	names := f.Backend.Kind().NamesSessions
-	taken := runner.NoSession // a second session of the same id
+	taken := runner.NoSession // a second session with the same id
 	if names {
 		taken = runner.Done // in another session than the first one
 	}
@@ -293,7 +293,7 @@ func (f Fixture) sessions(t *testing.T) {
 	}
 }
 
-// sameUUID: a prompt that the session knows is not run again, where the client sees to that.
+// sameUUID: a prompt that the session knows is not run again, if the client ensures that.
 func (f Fixture) sameUUID(t *testing.T) {
 	want := runner.Done
 	if f.Backend.Kind().RunsOnce {

@@ -67,7 +67,7 @@ func (s *Scripted) wait(t runner.Turn, p runner.Process) *waiting {
 	return w
 }
 
-// Waiting are the clients that stay and have no turn.
+// Waiting returns the clients that stay and have no turn.
 func (s *Scripted) Waiting() []runner.Process {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -93,7 +93,8 @@ func (w *waiting) Process() runner.Process { return w.process }
 func (w *waiting) Exited() <-chan struct{} { return w.exited }
 func (w *waiting) Place() runner.Place     { return w.place }
 
-// Stirs is true when the file has grown: a test writes unasked output of the client there.
+// Stirs returns true if the file has grown: a test writes unasked output of the client
+// there.
 func (w *waiting) Stirs() bool {
 	info, err := os.Stat(w.stdout)
 	return err != nil || info.Size() > w.place.Offset

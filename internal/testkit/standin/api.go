@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// apiRequest is the body of a Messages request, apiReply the answer to one.
+// apiRequest is the body of a Messages request, and apiReply is the answer.
 type apiRequest struct {
 	Model     string    `json:"model"`
 	MaxTokens int       `json:"max_tokens"`
@@ -63,7 +63,7 @@ func tooLong(err error) bool {
 	return ok && f.status == 400 && strings.Contains(f.text, "prompt is too long")
 }
 
-// ask makes one request, and repeats it after an error that may pass. Its error is
+// ask makes one request, and repeats it after a temporary error. Its error is
 // errInterrupted or a *failure.
 func (c *client) ask(ctx context.Context, base string, messages []message, tools []apiTool) (*apiReply, error) {
 	body := encode(&apiRequest{
@@ -96,8 +96,8 @@ func (c *client) ask(ctx context.Context, base string, messages []message, tools
 // once.
 const longWait = 60
 
-// post sends one request. Status is 0 where no answer came; again is false
-// where the API asks for a wait that is too long.
+// post sends one request. status is 0 if no answer came; again is false if the API asks for
+// a wait that is too long.
 func (c *client) post(ctx context.Context, url string, body []byte) (reply *apiReply, status int, again bool) {
 	reply = new(apiReply)
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(c.number("API_TIMEOUT_MS", apiTimeout))*time.Millisecond)

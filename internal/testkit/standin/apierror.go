@@ -15,7 +15,7 @@ import (
 func (t *turn) apiError(status int, rest string) error {
 	c := t.c
 	e := c.errorText(status, statusText(status))
-	if e.again && rest == "" { // a retry-after is taken for a long one, after which nothing is tried again
+	if e.again && rest == "" { // every retry-after counts as a long one, after which there is no retry
 		for n := range c.number("CLAUDE_CODE_MAX_RETRIES", 10) {
 			c.retry(n+1, status, e.retry)
 		}

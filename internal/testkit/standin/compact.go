@@ -25,8 +25,8 @@ type hookGroup struct {
 	} `json:"hooks"`
 }
 
-// readSettings reads a file, or JSON in the argument itself. JSON without meaning is
-// silently ignored, as the real program does.
+// readSettings reads a file, or JSON in the argument itself. It silently ignores unknown
+// JSON, as the real program does.
 func readSettings(arg string) (settings, error) {
 	var s settings
 	if arg == "" {
@@ -48,8 +48,8 @@ func readSettings(arg string) (settings, error) {
 	return s, nil
 }
 
-// full reports whether the context has reached the size at which the program compacts
-// unasked. The numbers are the real program's.
+// full reports whether the context has reached the size at which the program compacts by
+// itself. The numbers are the real program's.
 func (c *client) full() bool {
 	window := c.number("CLAUDE_CODE_AUTO_COMPACT_WINDOW", c.settings.Window)
 	if window == 0 || c.getenv("DISABLE_AUTO_COMPACT") == "1" || c.sess.turns == 0 {
@@ -138,8 +138,8 @@ func (c *client) runHooks(ctx context.Context, source string) string {
 	return strings.TrimSpace(strings.Join(given, "\n"))
 }
 
-// runHook runs one hook between its two lines. A hook that fails or takes too
-// long stops nothing.
+// runHook runs one hook between its two lines. A hook that fails or takes too long does not
+// stop the turn.
 func (c *client) runHook(ctx context.Context, source, command string, seconds float64) string {
 	if seconds <= 0 {
 		seconds = 60

@@ -75,8 +75,8 @@ func (t *turn) print(reply *apiReply) (calls []block, err error) {
 	return calls, nil
 }
 
-// conversation is the session in the form of the API: the roles take turns, so successive
-// messages of one side become one message.
+// conversation returns the session in the form of the API: the roles alternate, so
+// successive messages of one side become one message.
 func (c *client) conversation() []message {
 	type turns struct {
 		role   string

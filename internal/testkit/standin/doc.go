@@ -11,10 +11,9 @@
 //	    +--------------------------- next line <-----------------------------+
 //	                                 EOF: exit 0, or 1 after a bad result
 //
-// The script of a turn are the lines of the prompt that begin with a verb of
-// this table, in order, wherever they stand (but not inside <prior-context>).
-// D is a duration (3s, 250ms; a bare number counts seconds), N a number. \n in
-// TEXT is a line break.
+// The script of a turn consists of the lines of the prompt that begin with a verb of this
+// table, in order, anywhere except inside <prior-context>. D is a duration (3s, 250ms; a
+// bare number counts seconds), N a number. \n in TEXT is a line break.
 //
 //	@say TEXT             text of the assistant; the last one is the result
 //	@think TEXT           a thinking block
@@ -53,17 +52,15 @@
 //	@rubbish              a line that is not JSON
 //	@unknown              an event of a type that nobody knows
 //
-// A line with another word after the @ is plain text; a known verb whose
-// argument makes no sense ends the process with status 2, so that a misspelt
-// test fails loudly. A prompt without any verb is answered with "Done: " and
-// the first line of the body, which stands between two equal lines of the form
-// "--- mark ---"; without such a frame it is the last line that is not blank.
-// When ANTHROPIC_BASE_URL is set, such a prompt is played against the Messages
-// API there instead, tools and all, until the model stops.
+// A line with another word after the @ is plain text; a known verb with an invalid argument
+// ends the process with status 2, so that a misspelt test fails loudly. A prompt without
+// any verb is answered with "Done: " and the first line of the body, which is between two
+// equal lines of the form "--- mark ---"; without such a frame it is the last line that is
+// not blank. If ANTHROPIC_BASE_URL is set, such a prompt is instead played against the
+// Messages API there, including the tools, until the model stops.
 //
-// Tools obey --disallowedTools, and in the modes dontAsk and plan also
-// --allowedTools; against an API the other modes hold too, as far as Bash,
-// Read, Write and Edit go.
+// Tools obey --disallowedTools, and in the modes dontAsk and plan also --allowedTools; with
+// an API the other modes apply too, for Bash, Read, Write and Edit.
 //
 // # Sessions
 //
@@ -87,20 +84,18 @@
 //
 // # Stopping
 //
-// A control request "interrupt" ends the running turn with
-// error_during_execution and keeps the process; SIGINT does the same and ends
-// the process; SIGTERM and SIGHUP end it at once with 143 and 129 and leave a
-// running Bash command alone. All this as the real program does.
+// A control request "interrupt" ends the running turn with error_during_execution and keeps
+// the process; SIGINT does the same and ends the process; SIGTERM and SIGHUP end it at once
+// with 143 and 129 and leave a running Bash command alone. The real program does the same.
 //
 // # What it leaves out
 //
-// Hooks other than SessionStart, sub-agents, background commands,
-// plugins, titles of sessions, "priority" on a message, and the budgets: their
-// flags are accepted and change nothing. MCP servers are named where the real
-// program names them, and not started. A prompt of the form /word is answered
-// as the real program does, but only /compact and /clear do something. No socket is
-// there for the messages of other sessions (messaging_socket_path), and no MCP tool is
-// deferred.
+// Hooks other than SessionStart, sub-agents, background commands, plugins, titles of
+// sessions, "priority" on a message, and the budgets: their flags are accepted and change
+// nothing. MCP servers are named where the real program names them, and not started. A
+// prompt of the form /word is answered as the real program does, but only /compact and
+// /clear do something. There is no socket for the messages of other sessions
+// (messaging_socket_path), and no MCP tool is deferred.
 //
 // # Environment
 //

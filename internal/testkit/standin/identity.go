@@ -24,5 +24,5 @@ func newID(prefix string) string {
 	return string(id)
 }
 
-// timestamp is now, as the stream has it.
+// timestamp returns the current time in the format of the stream.
 func timestamp() string { return time.Now().UTC().Format("2006-01-02T15:04:05.000Z") }

@@ -14,8 +14,8 @@ type prompt struct {
 	uuid    string
 	named   bool // the uuid came with it
 	text    string
-	content json.RawMessage // as it came
-	at      string          // when, for the replay line
+	content json.RawMessage // as received
+	at      string          // when it came, for the replay line
 }
 
 // inputLine is a line of standard input in the format stream-json.
@@ -30,15 +30,15 @@ type inputLine struct {
 	} `json:"request"`
 }
 
-// An inbox holds the prompts that wait. The reader of stdin puts them in, the
-// goroutine of the turns takes them out.
+// An inbox has the waiting prompts. The reader of stdin adds them, and the goroutine of the
+// turns removes them.
 type inbox struct {
 	mu     sync.Mutex
 	items  []prompt
 	last   int // seq of the last one put in
 	cut    int // prompts up to this seq were interrupted
 	closed bool
-	bell   chan struct{} // of capacity one: look again
+	bell   chan struct{} // of capacity one: prompts may have come
 }
 
 func newInbox() *inbox { return &inbox{bell: make(chan struct{}, 1)} }
@@ -52,8 +52,8 @@ func (b *inbox) put(p prompt) {
 	b.wake()
 }
 
-// cutOff marks all prompts so far as interrupted, also those that no turn has
-// taken yet: an interrupt that comes before its turn has begun is not lost.
+// cutOff marks all prompts so far as interrupted, including those that no turn has taken
+// yet: an interrupt that comes before its turn has begun is not lost.
 func (b *inbox) cutOff() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -100,8 +100,8 @@ func (b *inbox) wait() []prompt {
 	}
 }
 
-// readLines reads stdin until its end. Lines of an unknown type are left out;
-// one that is not JSON ends the process, as it does with the real program.
+// readLines reads stdin until its end. It ignores lines of an unknown type; a line that is
+// not JSON ends the process, as in the real program.
 func (c *client) readLines(stdin io.Reader) {
 	r := bufio.NewReader(stdin)
 	for {
@@ -142,7 +142,7 @@ func (c *client) readLine(line string) bool {
 	return true
 }
 
-// plainText is the text of a content field: a string, or text blocks.
+// plainText returns the text of a content field: a string, or text blocks.
 func plainText(content json.RawMessage) string {
 	var s string
 	if json.Unmarshal(content, &s) == nil {

@@ -12,7 +12,7 @@ type tokens struct {
 	CacheRead     int `json:"cache_read_input_tokens"`
 }
 
-// context is the part of the model's window that the request filled, in tokens.
+// context returns the part of the model's window that the request filled, in tokens.
 func (t tokens) context() int { return t.Input + t.CacheCreation + t.CacheRead }
 
 type initLine struct {
@@ -233,7 +233,7 @@ type denial struct {
 	Input json.RawMessage `json:"tool_input"`
 }
 
-// modelUsage adds up over the process, per model, and over the session in the newer
+// modelUsage is a running total of the process, per model, or of the session in the newer
 // version.
 type modelUsage struct {
 	Input         int     `json:"inputTokens"`
@@ -288,8 +288,8 @@ type resultLine struct {
 	*resultMore
 }
 
-// apiStatus is the status of an API error; 0 is printed as null, which is what
-// a turn without one has, and a connection that was refused.
+// apiStatus is the status of an API error; 0 is printed as null, as for a turn without an
+// error and for a refused connection.
 type apiStatus int
 
 // MarshalJSON writes the number, or null.

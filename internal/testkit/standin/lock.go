@@ -13,7 +13,7 @@ const lockPatience = 50 * time.Millisecond
 
 // lock takes the lock of the agent in STANDIN_LOCK. It is held until this process and every
 // command that it started have ended, so it shows whether two clients of one agent run at
-// once, or one beside a leftover of another.
+// once, or a client runs beside a leftover of another.
 func (c *client) lock() error {
 	dir := c.getenv("STANDIN_LOCK")
 	if dir == "" {
@@ -23,7 +23,7 @@ func (c *client) lock() error {
 	if err != nil {
 		return fmt.Errorf("STANDIN_LOCK: %w", err)
 	}
-	// Never closed, and open in the children too: no O_CLOEXEC.
+	// The file is never closed, and stays open in the children: no O_CLOEXEC.
 	for began := time.Now(); ; time.Sleep(time.Millisecond) {
 		err := syscall.Flock(fd, syscall.LOCK_EX|syscall.LOCK_NB)
 		if err == nil || err != syscall.EWOULDBLOCK {

@@ -113,7 +113,7 @@ type client struct {
 	born       time.Time
 	exit       chan int               // the exit status; the first one counts
 	delay      time.Duration          // before each result
-	deaf       atomic.Bool            // @hang and @spin hear nothing
+	deaf       atomic.Bool            // @hang and @spin ignore all signals
 	leaving    atomic.Bool            // SIGINT: the process ends with the turn
 	noSnapshot atomic.Bool            // the system prompt of an earlier process does not count
 	heard      map[string]bool        // uuids of prompts; it belongs to the reader of stdin
@@ -131,12 +131,12 @@ type client struct {
 	cost    float64
 	apiTime time.Duration
 	models  map[string]*modelUsage
-	since   map[string]*modelUsage // the same since the last result
+	since   map[string]*modelUsage // the usage since the last result
 	results int
 	own     map[string]bool // uuids of the prompts that this process has run
 }
 
-// environment makes a map of what [os.Environ] returns; the last one wins.
+// environment makes a map of the result of [os.Environ]; the last value of a variable wins.
 func environment(environ []string) map[string]string {
 	env := make(map[string]string, len(environ))
 	for _, kv := range environ {
@@ -252,7 +252,7 @@ func (c *client) end(code int) {
 	}
 }
 
-// stay blocks without end: the goroutine ends with the process.
+// stay blocks forever: the goroutine ends with the process.
 func (c *client) stay() { select {} }
 
 // interrupt ends the running turn, and the turns of waiting prompts. Between two turns
@@ -279,7 +279,7 @@ func (c *client) number(key string, def int) int {
 	return def
 }
 
-// pause waits for d. It is false when ctx ended first.
+// pause waits for d. It returns false if ctx ends first.
 func pause(ctx context.Context, d time.Duration) bool {
 	if d <= 0 {
 		return ctx.Err() == nil

@@ -32,7 +32,7 @@ func (t *turn) misbehave(ctx context.Context, s Step) error {
 		c.stay()
 	case "spin":
 		t.goDeaf()
-		for burned := uint64(1); burned != 0; burned += 2 { // always odd
+		for burned := uint64(1); burned != 0; burned += 2 { // a mask for odd numbers
 		}
 	case "closeout":
 		c.out.close()

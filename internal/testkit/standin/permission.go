@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// ask is the objection of the mode "default", which would have to ask somebody.
+// ask is the objection of the mode "default", which would have to ask a person.
 func ask(name string, in *toolInput) string {
 	switch name {
 	case "Bash":
@@ -17,9 +17,9 @@ func ask(name string, in *toolInput) string {
 	return "Claude requested permissions to use " + name + ", but you haven't granted it yet."
 }
 
-// scriptDenial applies to the tools of a script. A script is meant to run, so only rules
-// that somebody set on purpose count: a list of forbidden tools, and the modes that refuse
-// everything that is not allowed.
+// scriptDenial applies to the tools of a script. A script is meant to run, so only explicit
+// rules count: a list of forbidden tools, and the modes that refuse everything that is not
+// allowed.
 func (c *client) scriptDenial(name string, in *toolInput) string {
 	if c.disallowed(name) || matchAny(c.o.denied, name, in) {
 		return "Permission to use " + name + " has been denied."

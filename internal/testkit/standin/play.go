@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// play runs the steps, also those that steering adds meanwhile. A turn without a text gets
-// one at its end, since every real turn has one.
+// play runs the steps, including those that steering adds. A turn without a text gets one
+// at its end, since every real turn has one.
 func (t *turn) play(ctx context.Context) error {
 	for len(t.steps) > 0 {
 		s := t.steps[0]

@@ -148,8 +148,8 @@ func TestPermissions(t *testing.T) {
 	}
 }
 
-// TestConverses plays a scenario as the real program would: two tools, one of
-// them not allowed, an overload on the way, and the session remembers.
+// TestConverses plays a scenario as the real program would: two tools, one of which is not
+// allowed, an overload in between, and a session that remembers the turn.
 func TestConverses(t *testing.T) {
 	sc, err := fakeapi.Load(strings.NewReader(`{"replies":[
 		{"name":"busy","status":529},
@@ -208,7 +208,7 @@ func TestConverseReachesItsLimit(t *testing.T) {
 
 func TestConverseWithoutAServer(t *testing.T) {
 	srv := httptest.NewServer(nil)
-	srv.Close() // now no program listens on its port
+	srv.Close() // no program listens on its port now
 	p := newPlace(t)
 	p.env = []string{"ANTHROPIC_BASE_URL=" + srv.URL, "CLAUDE_CODE_MAX_RETRIES=1"}
 	lines, status := p.turn("x")

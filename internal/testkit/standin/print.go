@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// tools are the tools of the init line.
+// tools returns the tools of the init line.
 var tools = []string{"Task", "Bash", "Edit", "NotebookEdit", "Read", "WebFetch", "WebSearch", "Write"}
 
 // printInit prints the line at the beginning of a turn.
@@ -158,10 +158,10 @@ func (r release) modelName(name string) string {
 	return name
 }
 
-// baseModel is the name for the API, without the mark of the long window.
+// baseModel returns the name for the API, without the mark of the long window.
 func baseModel(name string) string { return strings.TrimSuffix(name, "[1m]") }
 
-// modelWindow is the size of the model's window in tokens.
+// modelWindow returns the size of the model's window in tokens.
 func modelWindow(name string) int {
 	if strings.HasSuffix(name, "[1m]") || ofTheFifth(name) {
 		return 1000000
@@ -174,7 +174,7 @@ func ofTheFifth(model string) bool {
 	return strings.HasSuffix(model, "-5-5") || strings.HasSuffix(model, "-5-2")
 }
 
-// spend adds to the usage of the session, and to that since the last result.
+// spend adds to the usage of the session and to the usage since the last result.
 func (c *client) spend(model string, u tokens, usd float64) {
 	for _, used := range []map[string]*modelUsage{c.models, c.since} {
 		m := used[model]
@@ -190,7 +190,7 @@ func (c *client) spend(model string, u tokens, usd float64) {
 	}
 }
 
-// newUsage is the empty line of model in modelUsage.
+// newUsage returns the empty line of model in modelUsage.
 func (c *client) newUsage(model string) *modelUsage {
 	m := &modelUsage{Window: modelWindow(model), MaxOutput: 32000}
 	switch {
@@ -205,8 +205,8 @@ func (c *client) newUsage(model string) *modelUsage {
 	return m
 }
 
-// price is the price of u in US dollars, from the list prices per million tokens in the
-// imitated version of the real program.
+// price returns the price of u in US dollars, from the list prices per million tokens in
+// the imitated version of the real program.
 func price(model string, u tokens) float64 {
 	in, out := 3.0, 15.0
 	switch {

@@ -51,8 +51,8 @@ func TestSessions(t *testing.T) {
 	}
 }
 
-// TestKilledTurnKeepsItsSession: the id is taken and the uuid known from the begin of the
-// turn on.
+// TestKilledTurnKeepsItsSession: the id is in use and the uuid is known from the beginning
+// of the turn.
 func TestKilledTurnKeepsItsSession(t *testing.T) {
 	p := newPlace(t)
 	r := p.start(append(stream, "--session-id", sessA)...)
@@ -212,8 +212,8 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// TestMisbehaviours: each misbehaviour prints the right lines, and ends the right way with
-// its input.
+// TestMisbehaviours: each misbehaviour prints the right lines, and ends in the right way
+// when its input ends.
 func TestMisbehaviours(t *testing.T) {
 	for prompt, want := range map[string]struct {
 		kinds  string

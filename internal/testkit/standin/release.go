@@ -117,7 +117,7 @@ func (r *resultLine) wire() any {
 	}{r.APIMS, r}
 }
 
-// notFast is why the fast mode is off.
+// notFast is the reason for which the fast mode is off.
 const notFast = "sdk_opt_in_required"
 
 // initMore are the keys of an init line that only the newer version has.
@@ -203,8 +203,8 @@ func (c *client) lifecycle(state string, prompts ...prompt) {
 	}
 }
 
-// more are the keys that only the newer version has in a result; nil: none. The usage since
-// the last result begins again at 0.
+// more returns the keys that only the newer version has in a result, or nil. The usage
+// since the last result restarts at 0.
 func (c *client) more() *resultMore {
 	if c.release.old() {
 		return nil
@@ -236,7 +236,7 @@ func (c *client) messageMore() *syntheticMessageMore {
 	return new(syntheticMessageMore)
 }
 
-// ifNew is text in the newer version only.
+// ifNew returns text in the newer version only.
 func (c *client) ifNew(text string) string {
 	if c.release.old() {
 		return ""
@@ -244,7 +244,7 @@ func (c *client) ifNew(text string) string {
 	return text
 }
 
-// stamp is the time that the newer version puts on lines of the assistant.
+// stamp returns the time that the newer version adds to lines of the assistant.
 func (c *client) stamp() string { return c.ifNew(timestamp()) }
 
 // takeUp continues with the usage of the earlier processes of a resumed session. The older
@@ -260,7 +260,7 @@ func (c *client) takeUp() {
 	}
 }
 
-// total is the usage of the session, for its file.
+// total returns the usage of the session, for its file.
 func (c *client) total(apiMS int64) *totals {
 	all := &totals{CostUSD: c.cost, APIMS: apiMS, Models: map[string]*modelUsage{}}
 	for model, m := range c.models {
@@ -279,8 +279,8 @@ func (c *client) keepSystem() error {
 	return c.sess.add(record{Type: "system", System: &c.o.system})
 }
 
-// system is the system text for the model: in the newer version that of the session's first
-// turn, until a compaction, unless an option asks for the present one.
+// system returns the system text for the model. In the newer version this is the text of
+// the session's first turn, until a compaction, unless an option asks for the current one.
 func (c *client) system() string {
 	if c.sess.system == nil || c.release.old() || c.noSnapshot.Load() {
 		return c.o.system
@@ -300,7 +300,7 @@ type deniedLine struct {
 	SessionID string `json:"session_id"`
 }
 
-// resetLine says that the conversation began again.
+// resetLine says that the conversation was reset.
 type resetLine struct {
 	Type      string `json:"type"`
 	ID        string `json:"new_conversation_id"`

@@ -40,8 +40,8 @@ func costs(t *testing.T, l line) (total, since float64) {
 
 func near(a, b float64) bool { return math.Abs(a-b) < 1e-9 }
 
-// TestTotalsGoOn: the total of a resumed session includes the earlier processes, and begins
-// again after /clear; the usage since the last result is that of one turn.
+// TestTotalsGoOn: the total of a resumed session includes the earlier processes, and
+// restarts after /clear; the usage since the last result is that of one turn.
 func TestTotalsGoOn(t *testing.T) {
 	p := newPlace(t)
 	check := func(what string, l line, total, since float64, index int) {

@@ -33,7 +33,7 @@ const begunBefore = "This was begun before"
 // Script reads the steps of a prompt. Its error names the wrong line.
 func Script(prompt string) ([]Step, error) {
 	var steps []Step
-	given := false // inside the window that is given back
+	given := false // inside the earlier turns that the prompt repeats
 	for line := range strings.Lines(prompt) {
 		line = strings.TrimRight(line, "\r\n")
 		switch {
@@ -132,9 +132,9 @@ func parseDuration(s string) (time.Duration, error) {
 // breakLines turns \n into line breaks.
 func breakLines(s string) string { return strings.ReplaceAll(s, `\n`, "\n") }
 
-// Body is the text in a prompt between two equal lines "--- mark ---", without the last
-// line break. Without such a frame it is the last line that is not blank: the line that a
-// person typed.
+// Body returns the text in a prompt between two equal lines "--- mark ---", without the
+// last line break. Without such a frame it returns the last line that is not blank: the
+// line that a person typed.
 func Body(prompt string) string {
 	lines := strings.Split(prompt, "\n")
 	last := ""
@@ -155,7 +155,7 @@ func Body(prompt string) string {
 	return last
 }
 
-// FirstLine is the first line of the body that is not blank.
+// FirstLine returns the first line of the body that is not blank.
 func FirstLine(prompt string) string {
 	for line := range strings.Lines(Body(prompt)) {
 		if line = strings.TrimSpace(line); line != "" {

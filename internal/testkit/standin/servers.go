@@ -85,7 +85,7 @@ func (c *client) control(in *inputLine) {
 		case "unknown":
 			unknown()
 		case "after":
-			time.Sleep(c.span(after)) // the program reads nothing else meanwhile
+			time.Sleep(c.span(after)) // the program reads no other input until then
 			answer.Response = map[string]any{"mcpServers": c.servers(c.asked)}
 			c.asked++
 		default:
@@ -104,7 +104,7 @@ func (c *client) control(in *inputLine) {
 	}
 }
 
-// span reads a duration from the environment; 0 for a wrong one.
+// span reads a duration from the environment; it returns 0 for a wrong one.
 func (c *client) span(text string) time.Duration {
 	d, err := parseDuration(text)
 	if err != nil {

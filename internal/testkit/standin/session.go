@@ -40,8 +40,8 @@ type totals struct {
 	Models  map[string]*modelUsage `json:"models,omitempty"`
 }
 
-// record is a line of the file. Type is message (with a uuid when it came over
-// stdin), system, state or compact, which makes all before it forgotten.
+// record is a line of the file. Type is message (with a uuid when it came over stdin),
+// system, state or compact, which discards all records before it.
 type record struct {
 	Type    string   `json:"type"`
 	UUID    string   `json:"uuid,omitempty"`
@@ -53,7 +53,7 @@ type record struct {
 	Time    string   `json:"time"`
 }
 
-// sessionDir is the folder of the sessions of the working directory cwd.
+// sessionDir returns the folder of the sessions of the working directory cwd.
 func sessionDir(getenv func(string) string, cwd string) string {
 	config := getenv("CLAUDE_CONFIG_DIR")
 	if config == "" {
@@ -110,7 +110,7 @@ func newSession(id, dir string) *session {
 	return &session{id: id, path: filepath.Join(dir, id+".jsonl"), known: map[string]bool{}, context: firstContext}
 }
 
-// newest is the session file in dir that was written last, "" for an empty dir.
+// newest returns the session file in dir that was written last, or "".
 func newest(dir string) string {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

@@ -12,7 +12,8 @@ import (
 	"testing"
 )
 
-// shapes are the keys of the lines of one sort: always present, and ever present.
+// shapes has the keys of the lines of one sort: those that are always present, and those
+// that are sometimes present.
 type shapes map[string]struct{ always, ever map[string]bool }
 
 // add adds the keys of l.
@@ -58,7 +59,7 @@ func paths(at string, v any, into map[string]bool) {
 	}
 }
 
-// kindOf is the JSON type of v; null stands for any.
+// kindOf returns the JSON type of v; null stands for any type.
 func kindOf(v any) string {
 	switch v.(type) {
 	case nil:
@@ -107,7 +108,7 @@ func sortOf(l line) string {
 	return k
 }
 
-// recorded are the shapes of all recorded lines of the real program in a folder.
+// recorded returns the shapes of all recorded lines of the real program in a folder.
 func recorded(t *testing.T, dir string) shapes {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join("../../../testdata", dir, "*.jsonl"))
@@ -138,7 +139,7 @@ func recorded(t *testing.T, dir string) shapes {
 
 // TestShapes compares each line of the stand-in with the recorded lines of its sort: every
 // key that the real ones always have is there, and none that they never have, each with the
-// same type of value. Some sorts are recorded only of the older version.
+// same type of value. Some sorts are recorded only for the older version.
 func TestShapes(t *testing.T) {
 	for version, dir := range map[string]string{"2.1.197": "transcripts", "2.1.330": "transcripts-330"} {
 		t.Run(version, func(t *testing.T) { testShapes(t, version, recorded(t, dir), recorded(t, "transcripts")) })
@@ -174,11 +175,11 @@ func testShapes(t *testing.T, version string, real, older shapes) {
 		}
 		for _, key := range slices.Sorted(maps.Keys(got)) {
 			name, kind, _ := strings.Cut(key, " ")
-			if strings.HasPrefix(name, ".modelUsage.") { // none was recorded with an error in a session that has a total
+			if strings.HasPrefix(name, ".modelUsage.") { // no recording has an error in a session with a total
 				want.ever[key] = want.ever[key] || real["result/success error false true"].ever[key]
 			}
 			if strings.HasPrefix(name, ".message.content[].input.") {
-				want.ever[key] = want.ever[key] || older[sort].ever[key] // the recordings of one version have not all tools
+				want.ever[key] = want.ever[key] || older[sort].ever[key] // the recordings of one version do not have all tools
 			}
 			if known && !want.ever[key] && !(kind != "null" && want.ever[name+" null"]) {
 				t.Errorf("%s: %s is not in the real ones", sort, key)

@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// patience bounds every wait for a process; nothing here takes that long.
+// patience bounds every wait for a process; no step takes that long.
 const patience = 20 * time.Second
 
 // stream are the daemon's flags for a turn.
@@ -55,11 +55,11 @@ type run struct {
 	stdout *bufio.Reader
 	stderr bytes.Buffer
 	pipe   io.Closer
-	whole  bool // also the lines about the state of a prompt
+	whole  bool // including the lines about the state of a prompt
 }
 
-// start starts the stand-in. The process is killed at the end of the test, if
-// it is still there.
+// start starts the stand-in. The process is killed at the end of the test, if it is still
+// running.
 func (p *place) start(args ...string) *run {
 	p.t.Helper()
 	exe, err := os.Executable()
@@ -70,13 +70,13 @@ func (p *place) start(args ...string) *run {
 	r.cmd.Dir = p.dir
 	r.cmd.Env = append([]string{
 		"CLAUDE_SWARM_STANDIN=1", "HOME=" + p.home, "PATH=" + os.Getenv("PATH"), "TMPDIR=" + os.TempDir(),
-		"GORACE=atexit_sleep_ms=0", // else each process of a race build waits a second
+		"GORACE=atexit_sleep_ms=0", // otherwise each process of a race build waits a second
 	}, p.env...)
 	r.cmd.Stderr = &r.stderr
 	if r.stdin, err = r.cmd.StdinPipe(); err != nil {
 		p.t.Fatal(err)
 	}
-	// Our own pipe: the one of os/exec is closed by Wait before it is read.
+	// This pipe is ours, since Wait would close the pipe of os/exec before it is read.
 	out, in, err := os.Pipe()
 	if err != nil {
 		p.t.Fatal(err)
@@ -99,7 +99,7 @@ func (p *place) start(args ...string) *run {
 	return r
 }
 
-// send writes a user line with the uuid, or none.
+// send writes a user line with the uuid, or without one if it is "".
 func (r *run) send(uuid, text string) {
 	r.t.Helper()
 	line, err := json.Marshal(map[string]any{
@@ -115,7 +115,7 @@ func (r *run) send(uuid, text string) {
 
 type line map[string]any
 
-// kind is type and subtype, and for a user line what sort of it.
+// kind returns type and subtype, and the sort of a user line.
 func (l line) kind() string {
 	k, _ := l["type"].(string)
 	if sub, ok := l["subtype"].(string); ok {
@@ -139,7 +139,7 @@ func (l line) str(path ...string) string {
 	return fmt.Sprint(at)
 }
 
-// text is the text of the first block of a message.
+// text returns the text of the first block of a message.
 func (l line) text() string {
 	m, _ := l["message"].(map[string]any)
 	blocks, _ := m["content"].([]any)

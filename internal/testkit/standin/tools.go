@@ -15,8 +15,8 @@ import (
 	"syscall"
 )
 
-// maxOutput is the number of characters of a command's output that the model sees; of more
-// it gets a preview and the name of a file.
+// maxOutput is the number of characters of a command's output that the model sees; of a
+// longer output it gets a preview and the name of a file.
 const (
 	maxOutput = 30000
 	preview   = 2000
@@ -112,7 +112,7 @@ func (t *turn) refuse(ctx context.Context, name, input string) error {
 	return t.perform(ctx, b, ask)
 }
 
-// answer prints the result of a tool, and then reads the prompts that came meanwhile.
+// answer prints the result of a tool, and then reads the prompts that came while it ran.
 func (t *turn) answer(id string, a answer) error {
 	c := t.c
 	t.endRequest("tool_use")
@@ -132,7 +132,7 @@ func (t *turn) answer(id string, a answer) error {
 	return nil
 }
 
-// metaOf is the newer version's further report about the tool call.
+// metaOf returns the newer version's additional report about the tool call.
 func (c *client) metaOf(id string, a answer) []toolMeta {
 	switch {
 	case c.release.old():
@@ -145,7 +145,7 @@ func (c *client) metaOf(id string, a answer) []toolMeta {
 	return []toolMeta{{ID: id, Decision: &toolPermission{"accept", "config", "rule"}}}
 }
 
-// abs is path below the working directory, unless it is absolute.
+// abs returns path below the working directory, unless it is absolute.
 func (c *client) abs(path string) string {
 	if filepath.IsAbs(path) {
 		return path
@@ -184,7 +184,7 @@ func (c *client) bash(ctx context.Context, command string) answer {
 	return answer{text: shown, detail: detail}
 }
 
-// keep writes a long output beside the session.
+// keep writes a long output to a file next to the session.
 func (c *client) keep(out []byte) (string, error) {
 	dir := filepath.Join(sessionDir(c.getenv, c.cwd), c.sess.id, "tool-results")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -242,7 +242,7 @@ func (c *client) shell(ctx context.Context, command string, stdin []byte, errOut
 	return out, code, err
 }
 
-// scratch is a file without a name.
+// scratch returns a file without a name.
 func scratch() (*os.File, error) {
 	f, err := os.CreateTemp("", "standin-*")
 	if err != nil {

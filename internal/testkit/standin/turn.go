@@ -39,11 +39,11 @@ type turn struct {
 	inTool  bool     // the last step was a tool, which an interrupt names
 	denials []denial
 
-	// The request that answers at the moment; message is "" between two.
+	// These fields describe the current request; message is "" between requests.
 	message, request string
 	filled           tokens // its usage, which all its lines carry
-	counted          bool   // by the API, so no estimate is needed
-	blocks           int    // in it so far, for the partial events
+	counted          bool   // counted by the API, so no estimate is needed
+	blocks           int    // blocks in it so far, for the partial events
 	used             tokens
 	requests         int
 

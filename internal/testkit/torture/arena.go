@@ -46,7 +46,7 @@ type arena struct {
 	store   *dropbox.Store
 	disk    *volume // nil: that of the system
 	starter []string
-	halted  bool // in the middle of the work: what waits in new/ is neither lost nor left
+	halted  bool // in the middle of the work: messages in new/ are neither lost nor left over
 
 	mu   sync.Mutex
 	jobs []*job // the sent messages, in no order

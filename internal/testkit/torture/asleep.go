@@ -16,8 +16,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// asleep stops the daemon for a while, as a closed laptop does: clients end meanwhile, mail
-// arrives, and the daemon notices nothing before it wakes.
+// asleep stops the daemon for a while, as a closed laptop does: clients end and mail
+// arrives in that time, and the daemon notices nothing before it wakes.
 var asleep = fault{
 	name: "daemon asleep", what: "SIGSTOP for up to three seconds, then SIGCONT",
 	full: 40, short: 4,
@@ -45,8 +45,8 @@ var drowsy = fault{
 	},
 }
 
-// stalled stops clients for good. The daemon notices that: it ends the turn although its
-// client hears only the last signal, and the next client does the message.
+// stalled stops clients permanently. The daemon notices that and ends the turn, although
+// the client reacts only to the last signal, and the next client does the message.
 var stalled = fault{
 	name: "client never wakes", what: "SIGSTOP for good; the turn is ended, its message done later",
 	full: 3, short: 1,
@@ -94,8 +94,8 @@ func nap(ctx context.Context, a *arena, r role, d time.Duration) error {
 	return err
 }
 
-// badEnds are the attempts in the ledger that did not end well. An attempt whose client was
-// killed before it had written its session does not count.
+// badEnds returns the attempts in the ledger that did not end well. An attempt whose client
+// was killed before it had written its session does not count.
 func (a *arena) badEnds() ([]journal.LedgerLine, error) {
 	var bad []journal.LedgerLine
 	err := journal.ReadLedger(a.own().Ledger(), func(l journal.LedgerLine) bool {

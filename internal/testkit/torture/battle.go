@@ -63,10 +63,10 @@ func addUp(notes []string) []string {
 
 // A battle is traffic during which a fault strikes.
 type battle struct {
-	traffic traffic // its messages, and more as long as the fault strikes
+	traffic traffic // its messages; more are sent while the fault strikes
 	backlog int     // the largest number of waiting messages; 0: 40
 	calm    int     // milliseconds at most from one strike to the next; 0: 250
-	alone   bool    // the agents must continue unaided
+	alone   bool    // the agents must continue by themselves
 	strike  func(ctx context.Context, c *counts) error
 	after   func(ctx context.Context) error // called when all messages are done and the daemon still runs; may be nil
 }
@@ -137,8 +137,8 @@ func (a *arena) underFire(ctx context.Context, times int, b battle, c *counts) e
 	return <-sent
 }
 
-// mind acts as a person would: it starts an agent again that the breaker stopped, and lets
-// one that waits after a failure try at once.
+// mind acts like a person: it starts an agent again that the breaker has stopped, and lets
+// an agent that waits after a failure try at once.
 func (a *arena) mind(ctx context.Context) {
 	for pause(ctx, 300*time.Millisecond) == nil {
 		c, err := a.dial(ctx)

@@ -17,7 +17,7 @@ import (
 // sameCost is how far two sums of the same costs may differ, in US dollars.
 const sameCost = 1e-6
 
-// tallyCosts finds turns that the ledger books with another cost than their clients
+// tallyCosts finds turns whose cost in the ledger differs from the cost that their clients
 // reported. A client also reports the total of its session, which includes the earlier
 // turns.
 func (a *arena) tallyCosts(c *counts, turns map[string]turn) error {
@@ -57,7 +57,7 @@ func (a *arena) tallyCosts(c *counts, turns map[string]turn) error {
 	return nil
 }
 
-// spent is the cost of the results in a part of a stream, in US dollars.
+// spent returns the cost of the results in a part of a stream, in US dollars.
 func spent(stream []byte) (usd float64) {
 	for line := range bytes.Lines(stream) {
 		var l struct {

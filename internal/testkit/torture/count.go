@@ -63,7 +63,7 @@ func (a *arena) tally() (counts, error) {
 	return c, a.tallyLeft(&c)
 }
 
-// A begin is the begin of a turn in the journal.
+// A begin is the beginning of a turn in the journal.
 type begin struct {
 	uuid string
 	n    int // of the job
@@ -76,8 +76,8 @@ type turnLog struct {
 	overlaps []string
 }
 
-// readJournal reads the lines WORD AGENT UUID PID FIRST-LINE. The job of a turn stands in
-// its record, and in the first line, unless notes ride along.
+// readJournal reads the lines WORD AGENT UUID PID FIRST-LINE. The job of a turn is in its
+// record, and in the first line unless the turn carries notes.
 func (a *arena) readJournal(numbers map[string]int) (*turnLog, error) {
 	j := &turnLog{begins: map[string][]begin{}, runs: map[int][]begin{}}
 	f, err := os.Open(a.journal())
@@ -103,7 +103,7 @@ func (a *arena) readJournal(numbers map[string]int) (*turnLog, error) {
 			open[agent] = uuid
 			n, ok := numbers[uuid]
 			if !ok && (len(w) != 6 || w[4] != "job") {
-				continue // not of ours
+				continue // not one of ours
 			} else if !ok {
 				if n, err = strconv.Atoi(w[5]); err != nil {
 					return nil, fmt.Errorf("the journal has the line %q", sc.Text())
@@ -116,7 +116,7 @@ func (a *arena) readJournal(numbers map[string]int) (*turnLog, error) {
 	return j, nil
 }
 
-// numbers are the jobs of the turns, by the uuid of the turn.
+// numbers returns the jobs of the turns, by the uuid of the turn.
 func numbers(turns map[string]turn, jobs []*job) map[string]int {
 	by := map[string]int{}
 	for _, o := range jobs {
@@ -252,7 +252,7 @@ func (a *arena) tallyAnswers(c *counts, j *turnLog, jobs []*job) error {
 			c.remark("job %d was given up, and its sender told", o.n)
 		case dead[o.id]:
 			lost(o, "given up, and nobody told")
-		case (o.note || a.halted) && waits[o.id]: // for the next turn that there is
+		case (o.note || a.halted) && waits[o.id]: // for the next turn
 		case !done[o.id]:
 			lost(o, "no receipt")
 		case o.note:
@@ -268,7 +268,7 @@ func (a *arena) tallyAnswers(c *counts, j *turnLog, jobs []*job) error {
 	return nil
 }
 
-// idOf is the id of the message to which a file belongs; "" for any other file.
+// idOf returns the id of the message to which a file belongs, or "" for any other file.
 func idOf(path string) string {
 	name, _, _ := strings.Cut(filepath.Base(path), "~")
 	for _, ending := range []string{".md", ".receipt.yaml", ".reason.txt"} {
@@ -312,7 +312,7 @@ func (a *arena) tallyLeft(c *counts) error {
 	left := a.processes()
 	// A daemon reports its end a moment before its process is gone.
 	for deadline := time.Now().Add(5 * time.Second); len(left) > 0 && time.Now().Before(deadline); left = a.processes() {
-		time.Sleep(10 * time.Millisecond) // between two looks
+		time.Sleep(10 * time.Millisecond) // between two checks
 	}
 	for _, p := range left {
 		c.Left++

@@ -35,12 +35,12 @@ var fullDisk = fault{
 type scarcity struct {
 	word string // what the status says
 	take func() error
-	more func() error // takes what became free since; nil: senders lack nothing
+	more func() error // uses up what has become free since; nil: senders are not affected
 	give func() error
 }
 
 // starve takes a resource away while agents work on messages, and gives it back. It checks
-// that the status says so, that a send is refused, and that the work continues unaided.
+// that the status says so, that a send is refused, and that the work continues by itself.
 func (a *arena) starve(ctx context.Context, times int, s scarcity) (counts, error) {
 	c, err := a.fight(ctx, times, battle{
 		traffic: traffic{keyed: true, senders: 3}, backlog: 30, alone: true,
@@ -63,7 +63,7 @@ func (a *arena) starve(ctx context.Context, times int, s scarcity) (counts, erro
 			if err := a.says(ctx, s.word); err != nil {
 				return err
 			}
-			if s.more != nil { // senders are concerned too
+			if s.more != nil { // senders are affected too
 				if err := a.refused(ctx, s); err != nil {
 					return err
 				}
@@ -127,7 +127,7 @@ func (a *arena) refused(ctx context.Context, s scarcity) error {
 	return errors.New("send went on without what it needs")
 }
 
-// recovers waits until the work continues unaided.
+// recovers waits until the work continues by itself.
 func (a *arena) recovers(ctx context.Context) error {
 	was := a.finished()
 	var st swarm.Status
@@ -159,7 +159,7 @@ func (a *arena) calm(ctx context.Context) error {
 }
 
 // noScaffolding is an error when files of failed deliveries are left: no process was
-// killed, so none had a reason to leave any.
+// killed, so no process had a reason to leave one.
 func (a *arena) noScaffolding() error {
 	left, err := filepath.Glob(filepath.Join(a.mail(), "*", "tmp", "*"))
 	if err != nil || len(left) == 0 {

@@ -10,16 +10,16 @@ import (
 	"time"
 )
 
-// A fault is a failure of the environment, with the promises that hold then.
+// A fault is a failure of the environment, with the promises that must hold during it.
 type fault struct {
 	name  string // of the line in the table, at most 25 characters
 	what  string // one line: the injection, and the promises
 	full  int    // how often `make torture` injects it
 	short int    // how often the tests do
 	alone bool   // needs separate namespaces: it mounts, or sets limits
-	// inject injects the fault so many times into new arenas, counts, and leaves nothing
-	// running. An error means that a promise beyond the counts was broken, or that the
-	// fault could not be injected.
+	// inject injects the fault that number of times into new arenas, counts, and leaves
+	// nothing running. An error means that a promise beyond the counts was broken, or that
+	// the fault could not be injected.
 	inject func(ctx context.Context, r *rig, times int) (counts, error)
 }
 
@@ -55,7 +55,7 @@ type counts struct {
 	Left     int      `json:"left_behind"`
 	Again    int      `json:"begun_again"` // after a cut, which is not a fault
 	Notes    []string `json:"notes,omitempty"`
-	Evidence []string `json:"evidence,omitempty"` // of what is not zero
+	Evidence []string `json:"evidence,omitempty"` // for the counts that are not zero
 }
 
 // maxEvidence bounds the lines of evidence for one fault.
@@ -105,8 +105,8 @@ type row struct {
 
 func (r row) wrong() bool { return !r.clean() || r.Failed != "" }
 
-// row injects the fault and makes its line. A panic becomes a line like another: the counts
-// before it must not be lost.
+// row injects the fault and makes its line. A panic becomes a line too, so that the counts
+// before it are not lost.
 func (f fault) row(ctx context.Context, r *rig, times int) (line row) {
 	line.Fault = f.name
 	if f.alone && !inside() {

@@ -28,7 +28,7 @@ func (f figures) String() string {
 
 // figures measures the daemon of an arena.
 func (a *arena) figures(ctx context.Context) (figures, error) {
-	st, err := a.status(ctx, a.agents[0]) // all of them may be too many for one answer
+	st, err := a.status(ctx, a.agents[0]) // the whole list may be too long for one answer
 	if err == nil && st.Daemon == nil {
 		err = errors.New("no daemon runs")
 	}

@@ -19,9 +19,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// folders treats the folders of the mailboxes as people and programs do: it deletes them,
-// moves them away and back, puts a symlink in their place, and mounts a file system on
-// them. Senders may be refused meanwhile; they send again.
+// folders does to the folders of the mailboxes what people and programs do: it deletes
+// them, moves them away and back, puts a symlink in their place, and mounts a file system
+// on them. Senders may be refused in that time; they send again.
 var folders = fault{
 	name: "folders moved, deleted", what: "deleted, moved away and back, a symlink or a mount in their place",
 	full: 50, short: 5, alone: true,
@@ -39,7 +39,7 @@ var folders = fault{
 	},
 }
 
-// A mover treats the folders of one arena, in one way after the other.
+// A mover changes the folders of one arena, in one way after the other.
 type mover struct {
 	a    *arena
 	next int
@@ -66,7 +66,7 @@ func away(ctx context.Context) error {
 	return pause(ctx, time.Duration(rand.IntN(1500))*time.Millisecond)
 }
 
-// deletes deletes a folder when it is empty, also while it is in use.
+// deletes deletes an empty folder, even while it is in use.
 func (m *mover) deletes(ctx context.Context, name string) error {
 	// Mail of low priority may be in new/ all the time.
 	return until(ctx, "a folder of "+name+" that is empty", func() bool {
@@ -137,12 +137,12 @@ func merge(from, to string) error {
 	})
 }
 
-// links puts a symlink to another folder in the place of new/, which nobody may follow: the
-// waiting mail is hidden, and nothing goes to the other folder. The daemon may set the
+// links puts a symlink to another folder in the place of new/, which no program may follow:
+// the waiting mail is hidden, and nothing goes to the other folder. The daemon may set the
 // symlink aside and make new/ again; then links merges the two.
 func (m *mover) links(ctx context.Context, name string) error {
 	at := filepath.Join(m.a.box(name), "new")
-	// The place is outside of the mailbox, where the folder would count as a drop.
+	// The place is outside the mailbox, where the folder would count as a drop.
 	aside, other := filepath.Join(filepath.Dir(m.a.dir), "aside-"+name), filepath.Join(filepath.Dir(m.a.dir), "other-"+name)
 	if err := errors.Join(os.MkdirAll(other, 0o700), os.Symlink(other, aside), swap(at, aside)); err != nil {
 		return err

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// idle lets agents do nothing. Then the daemon does nothing either, except to look at the
-// folders every 30 s, and its resources do not grow. Once before and once after, every
+// idle leaves the agents without work. Then the daemon does nothing either, except to scan
+// the folders every 30 s, and its resources do not grow. Once before and once after, every
 // agent gets a message, which shows that all still work.
 var idle = fault{
 	name: "1,000 agents idle", what: "for a minute: no work, nothing grows, and mail still wakes",

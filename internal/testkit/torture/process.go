@@ -92,10 +92,10 @@ func (a *arena) processes() []process {
 	return slices.DeleteFunc(out, func(p process) bool { return p.role == daemonRole && daemons[p.parent] })
 }
 
-// parentOf is the process that started another, 0 where that is gone.
+// parentOf returns the process that started another, or 0 if it has ended.
 func parentOf(pid int) int {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	// pid (name) state ppid; the name may hold anything, a bracket too.
+	// pid (name) state ppid; the name may contain any character, even a bracket.
 	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
 	if err != nil || len(fields) < 2 {
 		return 0

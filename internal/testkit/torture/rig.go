@@ -52,7 +52,7 @@ func newRig(ctx context.Context, soak time.Duration) (*rig, error) {
 // close deletes what the arenas left.
 func (r *rig) close() error { return os.RemoveAll(r.scratch) }
 
-// newDir is a new folder for an arena.
+// newDir returns a new folder for an arena.
 func (r *rig) newDir() (string, error) {
 	dir := filepath.Join(r.scratch, strconv.Itoa(int(r.arenas.Add(1))))
 	return dir, os.Mkdir(dir, 0o700)

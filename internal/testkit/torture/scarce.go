@@ -38,7 +38,8 @@ var fewFiles = fault{
 	},
 }
 
-// limitFiles lets a daemon open only so many more files than it has open when no turn runs.
+// limitFiles lets a daemon open only that many more files than it has open when no turn
+// runs.
 func limitFiles(pid, more int) (restore func() error, err error) {
 	links, err := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", pid))
 	if err != nil {
@@ -83,7 +84,7 @@ func (a *arena) chmod(mode os.FileMode) error {
 	return filepath.WalkDir(a.mail(), func(path string, d os.DirEntry, err error) error {
 		switch {
 		case errors.Is(err, os.ErrNotExist):
-			return nil // moved meanwhile
+			return nil // moved in the meantime
 		case err != nil:
 			return err
 		case d.IsDir():

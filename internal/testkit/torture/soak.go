@@ -41,7 +41,7 @@ type soaker struct {
 	first, last []time.Duration // that the status took
 }
 
-// strike is the whole soak. The first fifth of the time warms up.
+// strike runs the whole soak. The first fifth of the time is the warm-up.
 func (s *soaker) strike(ctx context.Context, c *counts) error {
 	began := time.Now()
 	warm := began.Add(time.Until(s.until) / 5)
@@ -127,7 +127,7 @@ func (s *soaker) compare(ctx context.Context) error {
 	return errors.Join(err, notGrown(s.before, s.now))
 }
 
-// median is the middle one of some durations.
+// median returns the middle one of some durations.
 func (s *soaker) median(of []time.Duration) time.Duration {
 	if len(of) == 0 {
 		return 0

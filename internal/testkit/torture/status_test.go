@@ -9,7 +9,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// The status is complete also for more agents than fit in one line of the protocol.
+// The status is complete even with more agents than fit in one line of the protocol.
 func TestTheStatusOfFiveThousandAgents(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs in the machine that is tortured")

@@ -59,7 +59,7 @@ func TestFaults(t *testing.T) {
 	}
 	for _, f := range faults {
 		t.Run(f.name, func(t *testing.T) {
-			t.Parallel() // they wait more than they work
+			t.Parallel() // they spend more time waiting than working
 			r := f.row(t.Context(), ours, f.short)
 			if r.Skipped != "" && r.Failed == "" {
 				t.Skip(r.Skipped)

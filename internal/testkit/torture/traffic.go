@@ -29,15 +29,15 @@ type job struct {
 // A traffic describes the messages to an arena.
 type traffic struct {
 	messages int
-	enough   <-chan struct{}                 // nil: messages are all; else at least so many, and more until it is closed
-	senders  int                             // goroutines; each waits for the one before
+	enough   <-chan struct{}                 // nil: messages is the exact number; otherwise at least that many are sent, and more until it is closed
+	senders  int                             // goroutines; each waits for its previous message
 	script   func(n int) string              // what the stand-in does, see package standin; nil: a turn of some milliseconds
 	rest     func(ctx context.Context) error // called after each message of a sender; nil: no rest
 	to       []string                        // nil: all agents in turn
 	note     bool
 	library  bool // none is sent by a process
 	keyed    bool // each has a key, and is sent again until it is accepted
-	refusals bool // to be refused is expected
+	refusals bool // a refusal is expected
 }
 
 // One in everyLow messages has low priority, and one in everyProcess is sent by a process.
@@ -119,7 +119,7 @@ func (a *arena) keep(j *job) {
 	a.jobs = append(a.jobs, j)
 }
 
-// sent are the jobs so far.
+// sent returns the jobs so far.
 func (a *arena) sent() []*job {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -162,7 +162,7 @@ func (a *arena) deliver(ctx context.Context, j *job, t traffic) (id string, err 
 	return d.ID, err
 }
 
-// shortTurn is a turn of some milliseconds; every third has a command.
+// shortTurn returns a turn of some milliseconds; every third one has a command.
 func shortTurn(n int) string {
 	ms := 5 + n*37%60
 	if n%3 == 0 {
@@ -184,11 +184,11 @@ func (a *arena) finished() int {
 	return n
 }
 
-// deadEnd is the ending of the file with the reason for which a message was given up.
+// deadEnd is the suffix of the file with the reason for which a message was given up.
 const deadEnd = ".reason.txt"
 
-// countEnding counts the messages with a file of that ending. dead/ may also hold entries
-// that never were messages, for example a symlink in the place of a folder.
+// countEnding counts the messages with a file of that suffix. dead/ may also contain
+// entries that never were messages, for example a symlink in the place of a folder.
 func countEnding(dir, ending string) int {
 	f, err := os.Open(dir)
 	if err != nil {
@@ -240,7 +240,7 @@ func (a *arena) settle(ctx context.Context) error {
 	}
 }
 
-// picture is the status for people, with the end of the daemon's log.
+// picture returns the status for people, with the end of the daemon's log.
 func (a *arena) picture(ctx context.Context) string {
 	out, err := a.swarm(ctx, "status")
 	if err != nil {

@@ -21,12 +21,12 @@ type volume struct {
 	files int  // that took the names
 }
 
-// mount mounts it, so many MiB large and with room for so many files.
+// mount mounts it, with its size in MiB and its number of files.
 func (v *volume) mount(mib, files int) error {
 	return system("mount", "-t", "tmpfs", "-o", fmt.Sprintf("size=%dm,nr_inodes=%d,mode=700", mib, files), "torture", v.dir)
 }
 
-// unmount unmounts it, also while a killed process still ends.
+// unmount unmounts it, even while a killed process is still ending.
 func (v *volume) unmount() error { return unix.Unmount(v.dir, unix.MNT_DETACH) }
 
 func (v *volume) filler() string { return filepath.Join(v.dir, ".filler") }
@@ -40,7 +40,7 @@ func (v *volume) fill() error {
 	return v.top()
 }
 
-// top takes the room that became free since fill.
+// top uses up the room that has become free since fill.
 func (v *volume) top() error {
 	if v.names {
 		for {
