@@ -27,7 +27,7 @@ func TestSystemTextInThePrompt(t *testing.T) {
 		} else {
 			turn.Spec.System = ""
 		}
-		e := exchange{turn: turn}
+		e := exchange{turn: turn, session: &session{}}
 		e.session.prompted = test.prompted
 		blocks := e.promptBlocks()
 		if len(blocks) != test.want || blocks[len(blocks)-1].Text.Text != "work" {
