@@ -103,7 +103,7 @@ func (h *handshake) open(now time.Time) ([]byte, follow.Verdict) {
 
 // triesLoad reports whether a session that could not be resumed is to be loaded, by open.
 func (h *handshake) triesLoad(f *fault) bool {
-	if h.turn.Session.How != runner.Resume || f.Code != codeNoMethod || h.loading || !h.session.hello.Can.Load {
+	if h.turn.Session.How != runner.Resume || f.Code != codeNoMethod || h.loading || !h.session.hello.Can.Load || h.session.hello.Version == second {
 		return false
 	}
 	h.retried = true

@@ -86,6 +86,16 @@ func TestAnUnknownResumeBecomesALoad(t *testing.T) {
 	}
 }
 
+// The second version of the protocol has no session/load to fall back to.
+func TestTheSecondVersionResumesOrNot(t *testing.T) {
+	h := handshakeOf(t, "acp", `{"protocolVersion":1,"agentCapabilities":{"loadSession":true}}`, runner.Resume, "s1")
+	h.session.hello.Version = second
+	h.open(time.Now())
+	if h.triesLoad(&fault{Code: codeNoMethod, Message: "method not found"}) {
+		t.Error("the same request would be sent without end")
+	}
+}
+
 func TestModeAndModelOfASession(t *testing.T) {
 	const answer = `{"sessionId":"s1","modes":{"currentModeId":"https://x#agent","availableModes":[{"id":"https://x#agent"},{"id":"https://x#plan"}]},` +
 		`"configOptions":[{"id":"model","category":"model","currentValue":"m1"}]}`
