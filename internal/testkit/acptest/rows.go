@@ -14,14 +14,14 @@ var Rows = []Row{
 	{"turn", "runs a turn, and its last words are filed", false},
 	{"tool", "asks before a command, and runs it", false},
 	{"refused", "a refused command does not run", false},
-	{"cancel", "a turn is stopped, and the agent goes on", false},
-	{"resume", "another process goes on in the session", false},
+	{"cancel", "a turn is stopped, and the agent continues", false},
+	{"resume", "another process continues the session", false},
 	{"mcp", "calls the tools of claude-swarm", false},
 	{"unknown", "says that a session is unknown", true},
-	{"tokens", "tells the tokens of a turn", true},
-	{"limit", "a usage limit is no failure of the work", true},
-	{"429", "nor is status 429", true},
-	{"500", "nor is status 500", true},
+	{"tokens", "reports the tokens of a turn", true},
+	{"limit", "a usage limit does not count as a failed attempt", true},
+	{"429", "neither does status 429", true},
+	{"500", "neither does status 500", true},
 	{"kill", "a stopped turn leaves no process", true},
 }
 
@@ -30,12 +30,12 @@ var Rows = []Row{
 var Cannot = map[string]map[string]string{
 	"gemini": {
 		"cancel": "forgets a session whose first turn was stopped: the next turn has a new one",
-		"resume": "deletes a session that it has taken up, unless `~/.gemini/settings.json` has `general.sessionRetention.enabled: false`",
+		"resume": "deletes a session that it has resumed, unless `~/.gemini/settings.json` has `general.sessionRetention.enabled: false`",
 	},
 	"opencode": {
-		"tokens": "tells the tokens of the last request alone",
+		"tokens": "reports only the tokens of the last request",
 	},
 	"cline": {
-		"tokens": "tells no tokens",
+		"tokens": "reports no tokens",
 	},
 }

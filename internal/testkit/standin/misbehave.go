@@ -32,7 +32,7 @@ func (t *turn) misbehave(ctx context.Context, s Step) error {
 		c.stay()
 	case "spin":
 		t.goDeaf()
-		for burned := uint64(1); burned != 0; burned += 2 { // a mask for odd numbers
+		for burned := uint64(1); burned != 0; burned += 2 { // an odd number is never 0
 		}
 	case "closeout":
 		c.out.close()

@@ -15,15 +15,15 @@ import (
 func options() []runner.Option {
 	return []runner.Option{
 		key("start_timeout", "time", "How long the program may take to answer initialize.", aTime),
-		key("silence", "time", "How long it may say nothing before its model counts as away, and the turn is tried again.", aTime),
+		key("silence", "time", "How long it may print nothing before its model counts as absent and the turn is tried again.", aTime),
 		key("protocol", "1 or 2", "The version of the protocol to ask for; version 2 is a draft that no client of today offers.", aVersion),
 		key("late_tools", "true or false", "It starts MCP servers with the first prompt.", aBool),
-		key("late_replay", "true or false", "After session/load the replay goes on behind the answer.", aBool),
+		key("late_replay", "true or false", "After session/load the replay continues after the answer.", aBool),
 		key("stays", "true or false", "It does not end when its input is closed.", aBool),
 		key("servers", "session or file", "Where it takes MCP servers from; {servers} in command and env is the path of the file.", oneOf("session", "file")),
 		key("tokens", "turn, session or quota", "What the tokens of a result count.", oneOf("turn", "session", "quota")),
 		key("model_args", "list of texts", "The arguments that name the model, with {model}.", texts),
-		key("notes", "list of texts", "Beginnings of texts that the program wrote itself, and not the model.", texts),
+		key("notes", "list of texts", "Beginnings of texts that the program wrote, not the model.", texts),
 		key("errors", "list of patterns", "Answers that are errors; the first group may have an HTTP status.", patterns),
 		key("limits", "list of patterns", "Errors that mean a limit of the account.", patterns),
 	}
