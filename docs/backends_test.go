@@ -32,7 +32,7 @@ func TestReadmeNamesTheClients(t *testing.T) {
 	fill(t, "../README.md", "clients", b.String())
 }
 
-// rowOf is the row of a client that speaks the Agent Client Protocol, or nil.
+// rowOf returns the row of a client that speaks the Agent Client Protocol, or nil.
 func rowOf(k *runner.Kind) *acp.Client {
 	for _, c := range acp.Clients() {
 		if c.Kind.Name == k.Name {

@@ -219,7 +219,7 @@ func (a Attachment) check() error {
 	return nil
 }
 
-// attachmentName makes a plain file name of any name.
+// attachmentName makes a plain file name from any name.
 func attachmentName(name string) string {
 	name = path.Base(strings.ReplaceAll(name, "\\", "/"))
 	name = strings.Map(func(r rune) rune {

@@ -66,7 +66,7 @@ type Server struct {
 	LineLen   int           // bytes of a line, for a server that takes more than it says; 0 means what it says, else 512
 
 	RegisterTimeout time.Duration // from dialling to the server's greeting; 0 means 60 s
-	PingAfter       time.Duration // the server is asked whether it is there after so long without a line; 0 means 60 s
+	PingAfter       time.Duration // how long after the last line the server is asked for a sign of life; 0 means 60 s
 	PingTimeout     time.Duration // the connection counts as dead after this long without an answer; 0 means 30 s
 	ProofTimeout    time.Duration // likewise when a line is not proven for so long; 0 means 90 s
 }

@@ -47,7 +47,7 @@ const ModelSynthetic = "<synthetic>"
 const MaxResult = 16 << 10
 
 // An Event is one line of the stream. Fields that a line does not have are
-// zero. It marshals to JSON and back without loss, Raw apart.
+// zero. It marshals to JSON and back without loss, except for Raw.
 //
 // Events that a [Decoder] returns are valid until its next Next; see "What may
 // be kept" in the package comment.

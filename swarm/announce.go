@@ -68,7 +68,7 @@ func (l *leadAnnouncer) save(now time.Time) {
 func (l *leadAnnouncer) look(since time.Time) {
 	box, err := l.store.Mailbox(dropbox.Lead)
 	if err != nil {
-		return // the look at the folders complains
+		return // the check of the folders reports it
 	}
 	entries, err := box.Peek()
 	if err != nil {

@@ -125,7 +125,7 @@ func TestEachChangeIsRefusedOnce(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		last   []runnertest.Step // the client's last steps
-		folder string            // in which the message ends
+		folder string            // in which the message ends up
 		ledger string
 	}{
 		"done":   {nil, "done", "done"},

@@ -261,7 +261,7 @@ func TestASenderIsToldOnce(t *testing.T) {
 	}
 }
 
-// A person is told of each refusal, as an answer where the person awaited one.
+// A person is told of each refusal, in the form of an answer if the person was waiting for one.
 func TestThePersonIsToldEachTime(t *testing.T) {
 	f := newGated(t, policy.Default(), "coder")
 	f.start()

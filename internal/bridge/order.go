@@ -69,7 +69,7 @@ func orderWord(order string) string {
 // the same name: with a sign behind it, as in "halt: go on", the word is the agent's name.
 func isOrder(order string) bool { return slices.Contains(orderWords, orderWord(order)) }
 
-// rightOf is the right that an order needs.
+// rightOf returns the right that an order needs.
 func rightOf(order string) Right {
 	word := orderWord(order)
 	i := slices.IndexFunc(orderLines, func(o orderLine) bool { return o.word == word })

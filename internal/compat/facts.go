@@ -41,7 +41,7 @@ var facts = []fact{
 	{"`crossSessionInbound: refuse` refuses such a message", "no way around the policy", nil, messageIsRefused},
 	{"a changed system text reaches a resumed session under default settings", "the reason why a turn passes `--system-prompt-snapshot off`", either, systemTextUnasked},
 	{"it does with `--system-prompt-snapshot off`, where `--help` names that flag", "an edited role reaches its agent", nil, systemTextAsked},
-	{"without background tasks a sub-agent is waited for", "a turn ends when its work has ended", nil, subAgentIsWaitedFor},
+	{"without background tasks the client waits for a sub-agent", "a turn ends when its work has ended", nil, subAgentIsWaitedFor},
 	{"with `autoCompactWindow: 100000` it compacts after so many tokens", "`compact_window`", []string{"more than 66,000, at most 68,000"}, compactsAt},
 	{"what a SessionStart hook says at a compaction reaches the model", "the window comes back", nil, hookAtCompaction},
 	{"a Stop hook puts a turn on with its reason", "mail of an attached session", nil, stopHookGoesOn},

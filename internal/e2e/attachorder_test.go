@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// A session is a session of the attached agent ada with the real client, whose person
-// types, presses Esc and waits for turns.
+// A session runs the attached agent ada with the real client; its methods type, press Esc
+// and wait for turns like a person.
 type session struct {
 	*project
 	cmd  *exec.Cmd

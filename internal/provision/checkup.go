@@ -40,7 +40,7 @@ type Finding struct {
 }
 
 // Fix repairs a finding that is Fixable: modes, folders and files of claude-swarm. It
-// changes nothing of others and ends no process.
+// changes only files of claude-swarm and ends no process.
 func (f Finding) Fix() error { return f.fix() }
 
 // DoctorOptions choose the checks. Config and Getenv are required.

@@ -39,7 +39,7 @@ func Cost(amount float64, unknown bool) string {
 	return "cost unknown"
 }
 
-// CostCell is Cost for a column of amounts with so many decimals, without the unit:
+// CostCell is Cost for a column of amounts with that number of decimals, without the unit:
 // "1.20", "≥1.20" or "unknown".
 func CostCell(amount float64, unknown bool, digits int) string {
 	switch {

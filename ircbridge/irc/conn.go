@@ -190,7 +190,7 @@ func (c *Conn) Close(ctx context.Context, reason string) error {
 func (c *Conn) end(err error) {
 	c.ending.Do(func() {
 		if errors.Is(err, ErrTimeout) {
-			c.discard() // before a caller learns of it, who may send it again
+			c.discard() // before a caller hears about it and may send the text again
 		}
 		c.mu.Lock()
 		switch {

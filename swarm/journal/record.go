@@ -48,7 +48,7 @@ type Record struct {
 	Reason  string     `json:"reason,omitempty"`
 	Ended   time.Time  `json:"ended,omitzero"`
 	CostUSD float64    `json:"cost_usd,omitempty"`
-	// CostUnknown is as in [LedgerLine].
+	// CostUnknown has the same meaning as in [LedgerLine].
 	CostUnknown bool `json:"cost_unknown,omitempty"`
 	Counted     bool `json:"counted,omitempty"` // it counts as a failure of the message
 }

@@ -18,7 +18,7 @@ import (
 // guards against mistakes and against text that claims another sender, not against a
 // hostile program of the same user.
 //
-// A Tokens holds them for a daemon. It is safe for several goroutines.
+// A Tokens holds the tokens of a daemon's agents. It is safe for several goroutines.
 type Tokens struct {
 	home Home
 	mu   sync.Mutex

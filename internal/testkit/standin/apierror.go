@@ -57,7 +57,7 @@ func (c *client) retry(attempt, status int, kind string) {
 	})
 }
 
-// retryDelay is about the pause of the real program, in milliseconds.
+// retryDelay returns roughly the pause of the real program, in milliseconds.
 func retryDelay(attempt int) float64 { return min(500*float64(int(1)<<(attempt-1)), 32000) + 0.5 }
 
 // apiErrorText holds the real program's words for an error: in the result, on the assistant

@@ -47,7 +47,7 @@ var one, two = streamjson.Usage{Input: 100, Output: 10}, streamjson.Usage{Input:
 
 // The reasons that several rows have in common.
 const (
-	noTokens   = "tells no tokens"
+	noTokens   = "reports no tokens"
 	lastTokens = "reports only the tokens of the last request"
 	noResume   = "has no session/resume, and no session/load in this record"
 	retries    = "retries for longer than the recording lasts, without a word"
