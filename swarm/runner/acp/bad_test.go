@@ -50,6 +50,19 @@ func TestBadClients(t *testing.T) {
 		{"mute:session/new", noFirst, "does not open its session"},
 		{"ids:session/new", noFirst, "does not open its session"},
 
+		// An agent that breaks while a session is resumed. The session is not the cause: the
+		// next try has it too.
+		{"exit:session/resume", noFirst, "the settings are broken"},
+		{"kill:session/resume", noFirst, "ended before"},
+		{"half:session/resume", noFirst, "does not open its session"},
+		{"mute:session/resume", noFirst, "does not open its session"},
+		{"ids:session/resume", noFirst, "does not open its session"},
+		{"exit:session/load", noFirst, "the settings are broken"},
+		{"kill:session/load", noFirst, "ended before"},
+		{"half:session/load", noFirst, "does not open its session"},
+		{"mute:session/load", noFirst, "does not open its session"},
+		{"ids:session/load", noFirst, "does not open its session"},
+
 		// An agent that breaks during the turn.
 		{"exit:session/update", noFirst, "the settings are broken"}, // at the first update, before any event
 		{"kill:session/update", noFirst, "ended before"},
@@ -74,6 +87,13 @@ func TestBadClients(t *testing.T) {
 				script = "@sh true\n@say hello"
 			}
 			turn := newTurn(t, "acp", script, acpstandin.BadVar+"="+c.bad)
+			switch _, method, _ := strings.Cut(c.bad, ":"); method {
+			case "session/load":
+				turn.Env = append(turn.Env, acpstandin.QuirksVar+`={"resume":false}`)
+				fallthrough
+			case "session/resume":
+				turn.Session.How = runner.Resume
+			}
 			turn.Spec.Stall, turn.Spec.Timeout = 2*time.Second, 6*time.Second
 			within := 10 * time.Second
 			if strings.Contains(c.bad, "-line") { // a busy machine needs its time for 100 MB
