@@ -30,7 +30,15 @@ func TestProbe(t *testing.T) {
 		"silent":             {"codex", acpstandin.BadVar + "=silent", nil, runner.Stopped, runner.Unproven},
 	} {
 		t.Run(name, func(t *testing.T) {
+			waits := c.end == runner.NoFirstEvent || c.end == runner.Stopped
+			if waits && testing.Short() {
+				t.Skip("takes seconds")
+			}
 			t.Parallel()
+			timing := short
+			if c.end == runner.NoFirstEvent {
+				timing.Connect = 2 * time.Second
+			}
 			env := []string{}
 			if c.env != "" {
 				env = append(env, c.env)
@@ -46,7 +54,7 @@ func TestProbe(t *testing.T) {
 				ctx, cancel = context.WithTimeout(t.Context(), 2*time.Second)
 			}
 			defer cancel()
-			prober := acp.New(acp.Options{Client: client(t, c.client), Timing: short}).(runner.Prober)
+			prober := acp.New(acp.Options{Client: client(t, c.client), Timing: timing}).(runner.Prober)
 			p := prober.Probe(ctx, turn)
 			if p.End != c.end || p.Tools != c.proof || p.End == runner.Done && p.Version == "" {
 				t.Errorf("the probe is %+v, want %s with tools %q", p, c.end, c.proof)
