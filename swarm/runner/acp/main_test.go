@@ -41,7 +41,7 @@ func TestMain(m *testing.M) {
 	// The tests that are parallel wait for clients more than they work.
 	flag.Parse()
 	if flag.Lookup("test.parallel").Value.String() == strconv.Itoa(runtime.GOMAXPROCS(0)) {
-		flag.Set("test.parallel", "8")
+		flag.Set("test.parallel", "12")
 	}
 	code := m.Run()
 	if code == 0 {

@@ -45,7 +45,7 @@ func TestTwoQuestionsForOneCall(t *testing.T) {
 	}
 }
 
-// What a client sends after the answer to the prompt belongs to no turn. A client that stays
+// Updates after the answer to the prompt belong to no turn. A client that stays
 // stirs then, so that its caller starts another one for the next turn.
 func TestLateUpdates(t *testing.T) {
 	for _, name := range []string{"acp", "gemini"} {
