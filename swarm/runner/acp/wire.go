@@ -44,12 +44,6 @@ func (m *message) isAnswer() bool {
 	return m.Method == "" && len(m.ID) > 0 && (m.Error != nil || m.Result != nil)
 }
 
-// answers reports whether the message is the answer to our request with that id.
-func (m *message) answers(id string) bool {
-	var got string
-	return m.isAnswer() && json.Unmarshal(m.ID, &got) == nil && got == id
-}
-
 // lenient decodes JSON as far as it can: it ignores a field of another type than ours,
 // since future clients may send more than those of today. It returns false for data that is
 // not a JSON object.
