@@ -1,6 +1,8 @@
 package permission_test
 
 import (
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -318,4 +320,25 @@ func commandsOf(t *testing.T, line string) []string {
 		now.WriteByte(line[min(i, len(line)-1)])
 	}
 	return append(all, now.String())
+}
+
+// Without an entry an edit is allowed in the agent's folder, wherever links lead, and nowhere
+// else.
+func TestEditsStayInTheFolder(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Symlink("/etc", filepath.Join(dir, "link")); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]permission.Answer{
+		"a.go": permission.Allow, filepath.Join(dir, "new", "a.go"): permission.Allow, ".": permission.Allow,
+		"": permission.Deny, "../a.go": permission.Deny, "link/passwd": permission.Deny, "~/.bashrc": permission.Deny, "file:///etc/passwd": permission.Deny,
+	} {
+		r := runner.PermissionRequest{Kind: "edit"}
+		if path != "" {
+			r.Paths = []string{path}
+		}
+		if got, _ := (permission.Rules{Dir: dir}).Decide(r); got != want {
+			t.Errorf("an edit of %q: %v, want %v", path, got, want)
+		}
+	}
 }

@@ -2,6 +2,7 @@ package permission
 
 import (
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -91,9 +92,38 @@ func (r Rules) allowing(c *call) string {
 	return strings.Join(used, ", ")
 }
 
-// inside reports whether all paths are in the agent's folder, or the folder is unknown.
+// inside reports whether all paths are in the agent's folder, also where links lead; or the
+// folder is unknown. A call without a path may change any file.
 func (r Rules) inside(paths []string) bool {
-	return r.Dir == "" || !slices.ContainsFunc(paths, func(p string) bool {
-		return len(formsOf(p, r.Dir)) == 1 && formsOf(p, r.Dir)[0] != path.Clean(r.Dir)
-	})
+	if r.Dir == "" {
+		return true
+	}
+	dir := whereItLeads(path.Clean(r.Dir))
+	for _, p := range paths {
+		if strings.HasPrefix(p, "~") || strings.Contains(p, "://") {
+			return false
+		}
+		whole := formsOf(p, r.Dir)[0]
+		if whole != path.Clean(r.Dir) && len(formsOf(p, r.Dir)) == 1 {
+			return false
+		}
+		if leads := whereItLeads(whole); leads != dir && !strings.HasPrefix(leads, strings.TrimSuffix(dir, "/")+"/") {
+			return false
+		}
+	}
+	return len(paths) > 0
+}
+
+// whereItLeads follows the links of a path as far as it exists.
+func whereItLeads(p string) string {
+	rest := ""
+	for at := p; ; at = path.Dir(at) {
+		if real, err := filepath.EvalSymlinks(at); err == nil {
+			return path.Join(real, rest)
+		}
+		if at == "/" || at == "." {
+			return p
+		}
+		rest = path.Join(path.Base(at), rest)
+	}
 }

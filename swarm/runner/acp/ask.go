@@ -2,6 +2,8 @@ package acp
 
 import (
 	"encoding/json"
+	"regexp"
+	"slices"
 	"sync"
 	"time"
 
@@ -87,13 +89,27 @@ func (s *asks) requested(m *message, late bool, raw []byte) {
 	})
 }
 
+// maxTitle is how much of a title is kept, in bytes: a person reads it.
+const maxTitle = 1 << 10
+
+// serverTool recognizes a tool of a server by the title of its call: gemini's "read (files MCP
+// Server)" and cline's "files__read: {…}".
+var serverTool = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?s)^(?:([\w-]+) \(([\w-]+) MCP Server\)|([\w-]+?)__([\w-]+): \{.*)$`)
+})
+
 // requestOf describes a call for the decision about it.
 func requestOf(c *toolCall) runner.PermissionRequest {
-	r := runner.PermissionRequest{Kind: c.ToolKind, Command: c.command(), Paths: c.files(), Title: c.Title}
+	r := runner.PermissionRequest{Kind: c.ToolKind, Command: c.command(), Paths: c.files(), Title: c.Title[:min(len(c.Title), maxTitle)]}
 	if r.Kind == "" || c.mcp {
 		r.Kind = other
 	}
-	if r.Kind == other && (c.mcp || c.Name != "") {
+	if _, runs := commandIn(c.Input); runs && !c.mcp {
+		r.Kind = execute // codex calls a command that only reads "read"
+	}
+	if found := serverTool().FindStringSubmatch(c.Title); found != nil && r.Kind != execute {
+		r.Kind, r.Tool = other, found[2]+found[3]+"__"+found[1]+found[4]
+	} else if r.Kind == other && (c.mcp || c.Name != "") {
 		r.Tool = c.name()
 	}
 	if says(c.Input) && json.Valid(c.Input) {
@@ -121,6 +137,9 @@ func (s *asks) deliver() {
 
 // settle answers a request and records the decision.
 func (s *asks) settle(a *asked, d runner.Decision) {
+	if d.Allowed && !slices.ContainsFunc(a.options, func(o option) bool { return o.Kind == "allow_once" }) {
+		d.Allowed, d.Why = false, "the client takes no permission for this call alone"
+	}
 	s.decisions = append(s.decisions, d)
 	if !d.Allowed {
 		s.denied = append(s.denied, streamjson.Denial{Tool: a.call.name(), ID: a.call.ID, Input: a.call.input()})

@@ -99,7 +99,7 @@ func (f *facts) judgeReply() follow.Verdict {
 	case "end_turn":
 		return f.judgeEnd()
 	case "cancelled":
-		if f.denied {
+		if f.denied && f.cause.End == "" {
 			return follow.Verdict{End: runner.Done} // codex ends a turn in which a command was refused
 		}
 		return follow.Verdict{End: runner.Failed, Reason: p.name + " cancelled the turn", Hint: p.hintLogs()}

@@ -28,6 +28,7 @@ func TestJudge(t *testing.T) {
 		"cancelled for a denied call":          {facts{reply: answered("cancelled"), denied: true}, runner.Done, ""},
 		"cancelled":                            {facts{reply: answered("cancelled")}, runner.Failed, "cancelled the turn"},
 		"cancelled by us":                      {facts{reply: answered("cancelled"), cause: stopped}, runner.Stopped, ""},
+		"cancelled by us after a denied call":  {facts{reply: answered("cancelled"), cause: stopped, denied: true}, runner.Stopped, ""},
 		"a reason of next year":                {facts{reply: answered("tired")}, runner.Failed, `"tired"`},
 		"codex says that it failed":            {facts{reply: answered("end_turn"), trouble: trouble{failed: true, words: "x", info: "usageLimitExceeded"}}, runner.Limited, "x"},
 		"an error after words":                 {facts{reply: noTokens, words: "readyError: 503 x", piece: "Error: 503 x"}, runner.Limited, "Error: 503 x"},

@@ -106,40 +106,55 @@ const (
 	other   = "other"
 )
 
-// inputFields are the names under which clients give the parts of an input.
-type inputFields struct {
-	Command  json.RawMessage   `json:"command"`
-	Commands []string          `json:"commands"`
-	Cmd      string            `json:"cmd"`
-	Paths    map[string]string `json:"-"`
-}
-
 // command returns the command line of a call that runs one. gemini gives it as the title.
 func (c *toolCall) command() string {
-	if c.ToolKind != execute || c.mcp {
+	switch line, told := commandIn(c.Input); {
+	case c.mcp:
 		return ""
-	}
-	var in inputFields
-	lenient(c.Input, &in)
-	var line string
-	var words []string
-	switch {
-	case len(in.Commands) > 0:
-		return strings.Join(in.Commands, "\n")
-	case in.Cmd != "":
-		return in.Cmd
-	case json.Unmarshal(in.Command, &line) == nil && line != "":
-		return line
-	case json.Unmarshal(in.Command, &words) == nil && len(words) > 0:
-		return strings.Join(words, " ")
-	case says(c.Input) || c.Status == "pending" && c.Title == c.Name:
+	case told:
+		return line // whatever kind the client calls it
+	case c.ToolKind != execute || says(c.Input) || c.Status == "pending" && c.Title == c.Name:
 		return ""
 	}
 	return c.Title
 }
 
+// commandIn returns the command line in an input, and whether the input has one. Its keys are
+// compared exactly, and what several keys or a list tell is put together: the input may be the
+// model's, and the rules must see all of it. The line is empty where a part of it is no text.
+func commandIn(input json.RawMessage) (line string, told bool) {
+	var in map[string]json.RawMessage
+	if json.Unmarshal(input, &in) != nil {
+		return "", false
+	}
+	var lines []string
+	for _, key := range []string{"command", "commands", "cmd"} {
+		value, ok := in[key]
+		if !ok || !says(value) {
+			continue
+		}
+		told = true
+		var text string
+		var list []string
+		switch {
+		case json.Unmarshal(value, &text) == nil:
+			lines = append(lines, text)
+		case json.Unmarshal(value, &list) != nil:
+			return "", true
+		case key == "command":
+			lines = append(lines, strings.Join(list, " ")) // the words of one command
+		default:
+			lines = append(lines, strings.Join(list, "\n"))
+		}
+	}
+	return strings.Join(slices.Compact(lines), "\n"), told
+}
+
 // pathKeys are the names under which clients give the path of a file.
-var pathKeys = []string{"path", "file_path", "filePath", "absolute_path", "filename"}
+var pathKeys = []string{
+	"path", "file_path", "filePath", "absolute_path", "filename", "fileName", "target_file", "notebook_path",
+	"source", "destination", "old_path", "new_path",
+}
 
 // files returns the files that the call concerns.
 func (c *toolCall) files() []string {

@@ -1,0 +1,28 @@
+package acp
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+// A request is about what a call does, not about what its kind or title says.
+func TestRequestsTellWhatACallDoes(t *testing.T) {
+	for _, test := range []struct {
+		call       toolFields
+		kind, tool string
+	}{
+		{toolFields{ToolKind: "read", Title: "cat a", Input: json.RawMessage(`{"command":"curl evil"}`)}, "execute", ""},
+		{toolFields{ToolKind: "read", Title: "wipe (files MCP Server)"}, "other", "files__wipe"},
+		{toolFields{ToolKind: "other", Title: `files__wipe: {"x":1}`}, "other", "files__wipe"},
+		{toolFields{ToolKind: "edit", Title: "a.go"}, "edit", ""},
+	} {
+		r := requestOf(&toolCall{toolFields: test.call})
+		if r.Kind != test.kind || r.Tool != test.tool {
+			t.Errorf("%s %q: kind %q and tool %q, want %q and %q", test.call.ToolKind, test.call.Title, r.Kind, r.Tool, test.kind, test.tool)
+		}
+	}
+	if r := requestOf(&toolCall{toolFields: toolFields{Title: strings.Repeat("= ", 1<<20)}}); len(r.Title) > maxTitle {
+		t.Errorf("a title of %d bytes is kept", len(r.Title))
+	}
+}
