@@ -199,7 +199,7 @@ func announced(i *config.IRC, mo mail.Announcement) []shownLine {
 	case journal.Dead:
 		add(i.Channels.Errors, bridge.GivenUp)
 	case journal.Permission:
-		add(i.ProjectOf(mo.Agent), bridge.Said, "[PERMISSION] "+string(mo.Message.Body))
+		add(i.ProjectOf(mo.Agent), bridge.Said, "[PERMISSION] "+strings.TrimSpace(string(mo.Message.Body)))
 	}
 	return shown
 }

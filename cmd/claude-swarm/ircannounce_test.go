@@ -60,6 +60,7 @@ func TestAnnouncer(t *testing.T) {
 	family := complete("lead")
 	family.Of.Body = []byte("Paint the door 👩‍👩‍👧\nred")
 	alert := mail.Announcement{Kind: journal.Alert, Message: message(dropbox.Status, "swarm"), To: "lead", About: "aaaaaaaaaa"}
+	permitted := mail.Announcement{Kind: journal.Permission, Message: message(dropbox.Status, "coder"), To: "lead", About: "aaaaaaaaaa", Agent: "coder"}
 	dead := ended(journal.Dead, dropbox.Task, "lead")
 	dead.Message.From = "swarm"
 
@@ -96,6 +97,7 @@ func TestAnnouncer(t *testing.T) {
 		{"a result to the lead", usual, arrived(dropbox.Result, "coder"), "#project-x said lead"},
 		{"what IRC told the lead", usual, arrived(dropbox.Note, "irc"), ""},
 		{"an alert", usual, alert, "#alerts alert lead [ALERT] Paint the door"},
+		{"what became of a question for a permission", own, permitted, "#api-x said  [PERMISSION] Paint the door"},
 		{"a dead letter", usual, dead, "#errors dead coder"},
 		{"a channel for the task", work, begun(dropbox.Task, "lead"), "join #work-aaaaaaaaaa; #standup-x begun coder; #project-x said coder; #work-aaaaaaaaaa begun coder"},
 		{"what else is said of it", work, arrived(dropbox.Status, "coder"), "#project-x said lead; #work-aaaaaaaaaa said lead"},

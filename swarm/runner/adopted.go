@@ -12,18 +12,23 @@ type Adopted struct {
 	process Process
 	handle  handle
 	exited  chan struct{}
-	stop    chan struct{}
 	wg      sync.WaitGroup
+	search  *search
 }
 
-// Adopt returns the Adopted for a process. It returns false if that process is dead.
-func Adopt(p Process) (*Adopted, bool) {
+// Adopt returns the Adopted for a process that carries mark. It returns false when that
+// process is dead.
+func Adopt(p Process, mark string) (*Adopted, bool) {
 	h, ok := hold(p)
 	if !ok {
 		return nil, false
 	}
-	a := &Adopted{process: p, handle: h, exited: make(chan struct{}), stop: make(chan struct{})}
-	// It ends with the client; Finish waits for it.
+	own, err := stat(p.PID)
+	if err != nil || own.start != p.Start {
+		own = processStat{} // it has just ended
+	}
+	a := &Adopted{process: p, handle: h, exited: make(chan struct{}), search: newSearch(mark, own)}
+	// Ends when the client does; Finish waits for it.
 	a.wg.Go(func() {
 		for a.handle.alive(100 * time.Millisecond) {
 		}
@@ -39,7 +44,10 @@ func (a *Adopted) Process() Process { return a.process }
 func (a *Adopted) Exited() <-chan struct{} { return a.exited }
 
 // Interrupt sends SIGINT only to the leader.
-func (a *Adopted) Interrupt() { a.handle.signal(syscall.SIGINT) }
+func (a *Adopted) Interrupt() {
+	a.search.look()
+	a.handle.signal(syscall.SIGINT)
+}
 
 // Terminate sends SIGTERM to the group.
 func (a *Adopted) Terminate() { a.signalGroup(syscall.SIGTERM) }
@@ -50,17 +58,18 @@ func (a *Adopted) Kill() { a.signalGroup(syscall.SIGKILL) }
 // signalGroup signals the group while its leader lives; processes of a group without a
 // leader are found by their mark.
 func (a *Adopted) signalGroup(sig syscall.Signal) {
+	a.search.look()
 	if a.process.Alive() {
 		signalGroup(a.process.PID, sig)
 		a.handle.signal(sig) // it may have left its group
 	}
 }
 
-// Finish kills the group, waits for the leader's end, and ends the processes that carry
-// mark. The exit code is unknown (-1).
-func (a *Adopted) Finish(mark string, grace time.Duration) Exit {
+// Finish kills the group, waits for the leader's end, and ends all other processes of the
+// client's turns, as [Child.Finish] does. The exit code is unknown (-1).
+func (a *Adopted) Finish(grace time.Duration) Exit {
 	a.Kill()
 	a.wg.Wait()
 	a.handle.close()
-	return Exit{ExitCode: -1, Leftovers: EndLeftovers(mark, grace)}
+	return Exit{ExitCode: -1, Leftovers: a.search.end(grace)}
 }

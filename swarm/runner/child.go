@@ -13,9 +13,9 @@ import (
 type Command struct {
 	Args []string // program and arguments; a program without a slash is looked for in the PATH of Env
 	Dir  string
-	Env  []string
-	// Stdout and Stderr are files to which the client writes directly. The caller closes
-	// them after Start has returned.
+	Env  []string // MarkVar in it is the mark, by which Finish finds what the client leaves behind
+	// Stdout and Stderr are files that the client writes itself. The caller closes them
+	// after Start has returned.
 	Stdout, Stderr *os.File
 }
 
@@ -27,6 +27,7 @@ type Child struct {
 	process Process
 	stdin   io.WriteCloser
 	exited  chan struct{}
+	search  *search
 }
 
 // Start starts a client. An error means that no process was started; it is
@@ -57,17 +58,17 @@ func Start(c Command) (*Child, error) {
 	}
 	child := &Child{cmd: cmd, stdin: stdin, exited: make(chan struct{})}
 	children.add(cmd.Process.Pid)
-	// The child stays in the process table until it is reaped, so this cannot name another
-	// process.
-	child.process, err = Identify(cmd.Process.Pid)
-	// It ends with the client; Finish kills the client and waits for it.
+	// The child cannot vanish before it is reaped, so this cannot name another.
+	own, err := stat(cmd.Process.Pid)
+	child.process, child.search = Process{PID: cmd.Process.Pid, Start: own.start}, newSearch(markIn(c.Env), own)
+	// Ends when the client does; Finish, which kills it, waits for it.
 	go func() {
 		awaitExit(cmd.Process.Pid)
 		close(child.exited)
 	}()
 	if err != nil {
-		child.Finish("", 0)
-		return nil, err
+		child.Finish(0)
+		return nil, fmt.Errorf("start %s: %w", c.Args[0], err)
 	}
 	return child, nil
 }
@@ -84,18 +85,34 @@ func (c *Child) Stdin() io.WriteCloser { return c.stdin }
 func (c *Child) Exited() <-chan struct{} { return c.exited }
 
 // Interrupt sends SIGINT only to the leader.
-func (c *Child) Interrupt() { c.cmd.Process.Signal(syscall.SIGINT) }
+func (c *Child) Interrupt() {
+	c.search.look()
+	c.cmd.Process.Signal(syscall.SIGINT)
+}
 
 // Terminate sends SIGTERM to the group.
-func (c *Child) Terminate() { signalGroup(c.process.PID, syscall.SIGTERM) }
+func (c *Child) Terminate() {
+	c.search.look()
+	signalGroup(c.process.PID, syscall.SIGTERM)
+}
 
 // Kill sends SIGKILL to the group.
-func (c *Child) Kill() { signalGroup(c.process.PID, syscall.SIGKILL) }
+func (c *Child) Kill() {
+	c.search.look()
+	signalGroup(c.process.PID, syscall.SIGKILL)
+}
 
-// Finish kills the rest of the group, reaps the leader, and ends the processes that carry
-// mark, with grace between SIGTERM and SIGKILL. When it returns, no process of the turn
-// that can be found is running. An empty mark finds no process.
-func (c *Child) Finish(mark string, grace time.Duration) Exit {
+// Finish kills the rest of the group, reaps the leader, and ends all other processes of the
+// client's turns, with grace between SIGTERM and SIGKILL: those that carry its mark, and
+// those in the sessions that such processes have begun. A process that left both behind, as
+// by setsid env -i, still runs; see [EndAdopted]. A client without a mark has only its
+// group.
+func (c *Child) Finish(grace time.Duration) Exit {
+	select {
+	case <-c.exited:
+	default:
+		c.search.look()
+	}
 	// The leader is not reaped yet, so the group's number still names this group.
 	signalGroup(c.cmd.Process.Pid, syscall.SIGKILL)
 	<-c.exited
@@ -103,7 +120,7 @@ func (c *Child) Finish(mark string, grace time.Duration) Exit {
 	children.remove(c.cmd.Process.Pid)
 	reapGroup(c.cmd.Process.Pid)
 	e := exitOf(c.cmd.ProcessState)
-	e.Leftovers = EndLeftovers(mark, grace)
+	e.Leftovers = c.search.end(grace)
 	return e
 }
 

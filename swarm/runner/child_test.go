@@ -58,7 +58,7 @@ func TestChildEndsByItself(t *testing.T) {
 	if c.Process().Alive() {
 		t.Error("a client that has ended is alive")
 	}
-	if e := c.Finish(mark(t), time.Second); e != (runner.Exit{ExitCode: 3}) {
+	if e := c.Finish(time.Second); e != (runner.Exit{ExitCode: 3}) {
 		t.Errorf("Finish = %+v, want status 3", e)
 	}
 	waitFor(t, out, "got hello")
@@ -69,7 +69,7 @@ func TestFinishLeavesNothing(t *testing.T) {
 	c, out := start(t, mark(t), "sleep 600 & setsid sleep 601 & (setsid sh -c 'trap \"\" TERM; echo deaf; while :; do sleep 602; done' &); echo ready; wait")
 	waitFor(t, out, "ready")
 	waitFor(t, out, "deaf")
-	e := c.Finish(mark(t), 100*time.Millisecond)
+	e := c.Finish(100 * time.Millisecond)
 	if e.Signal != "killed" || e.ExitCode != -1 {
 		t.Errorf("Finish = %+v, want a killed leader", e)
 	}
@@ -112,7 +112,7 @@ func TestLadder(t *testing.T) {
 					ladder.Climb(child, now)
 				}
 			}
-			if e := child.Finish(mark(t), 100*time.Millisecond); e.ExitCode != c.exit || e.Signal != c.signal {
+			if e := child.Finish(100 * time.Millisecond); e.ExitCode != c.exit || e.Signal != c.signal {
 				t.Errorf("exit is %+v, want %d %q", e, c.exit, c.signal)
 			}
 			if took := time.Since(begin); c.signal != "" && took < 600*time.Millisecond {
@@ -140,6 +140,24 @@ func TestLadderSteps(t *testing.T) {
 	l.BeginAtKill(&c, now.Add(time.Hour))
 	if want := "interrupt terminate kill "; c.calls != want || !l.Due().IsZero() {
 		t.Errorf("the ladder did %q, next at %v; want %q and no more", c.calls, l.Due(), want)
+	}
+}
+
+// A client that has done its work is not interrupted any more.
+func TestLadderFromTheTermination(t *testing.T) {
+	now := time.Date(2026, 11, 21, 4, 51, 2, 0, time.UTC)
+	var c recorder
+	var l runner.Ladder
+	l.BeginAtTerminate(&c, now)
+	l.BeginAtTerminate(&c, now.Add(time.Second))
+	l.Begin(&c, now.Add(time.Second))
+	l.Climb(&c, now.Add(4*time.Second))
+	if want := "terminate "; c.calls != want || !l.Due().Equal(now.Add(5*time.Second)) {
+		t.Errorf("the ladder did %q, next at %v; want %q and the kill after 5 s", c.calls, l.Due(), want)
+	}
+	l.Climb(&c, l.Due())
+	if want := "terminate kill "; c.calls != want {
+		t.Errorf("the ladder did %q, want %q", c.calls, want)
 	}
 }
 
@@ -179,7 +197,7 @@ func TestStartFindsTheProgram(t *testing.T) {
 		}
 		if err == nil {
 			<-child.Exited()
-			child.Finish("", 0)
+			child.Finish(0)
 		}
 	}
 }
@@ -194,7 +212,7 @@ func TestProcessIsMoreThanItsNumber(t *testing.T) {
 	if other.Alive() {
 		t.Errorf("%v is alive, but %v has that number", other, self)
 	}
-	if _, ok := runner.Adopt(other); ok {
+	if _, ok := runner.Adopt(other, mark(t)); ok {
 		t.Errorf("Adopt(%v) took %v for it", other, self)
 	}
 	if (runner.Process{}).Alive() || (runner.Process{PID: -1, Start: 1}).Alive() {
@@ -208,16 +226,16 @@ func TestProcessIsMoreThanItsNumber(t *testing.T) {
 func TestAdopt(t *testing.T) {
 	c, out := start(t, mark(t), "trap 'echo bye; exit' INT; echo ready; while :; do sleep 0.02; done")
 	waitFor(t, out, "ready")
-	a, ok := runner.Adopt(c.Process())
+	a, ok := runner.Adopt(c.Process(), mark(t))
 	if !ok {
 		t.Fatal("a living client was not adopted")
 	}
 	a.Interrupt()
 	<-a.Exited()
 	waitFor(t, out, "bye")
-	a.Finish(mark(t), 100*time.Millisecond)
-	c.Finish(mark(t), 100*time.Millisecond)
-	if _, ok := runner.Adopt(c.Process()); ok {
+	a.Finish(100 * time.Millisecond)
+	c.Finish(100 * time.Millisecond)
+	if _, ok := runner.Adopt(c.Process(), mark(t)); ok {
 		t.Error("a dead client was adopted")
 	}
 }
@@ -225,17 +243,17 @@ func TestAdopt(t *testing.T) {
 func TestAdoptedIsKilled(t *testing.T) {
 	c, out := start(t, mark(t), "trap '' INT TERM; sleep 600 & setsid sleep 601 & echo ready; while :; do sleep 0.02; done")
 	waitFor(t, out, "ready")
-	a, ok := runner.Adopt(c.Process())
+	a, ok := runner.Adopt(c.Process(), mark(t))
 	if !ok {
 		t.Fatal("a living client was not adopted")
 	}
-	if e := a.Finish(mark(t), 100*time.Millisecond); e.ExitCode != -1 {
+	if e := a.Finish(100 * time.Millisecond); e.ExitCode != -1 {
 		t.Errorf("Finish = %+v, want an unknown exit", e)
 	}
 	if left := runner.Leftovers(mark(t)); len(left) > 0 {
 		t.Errorf("Finish left %v", left)
 	}
-	if e := c.Finish("", 0); e.Signal != "killed" {
+	if e := c.Finish(0); e.Signal != "killed" {
 		t.Errorf("the parent's Finish = %+v, want that its child was killed", e)
 	}
 }

@@ -18,13 +18,14 @@
 // The ladder ends a client that has to stop: SIGINT to the leader, 10 s, SIGTERM to its
 // group, 5 s, SIGKILL to its group. However a turn ends, the rest of its group is killed
 // before the leader is reaped, and then all processes that still carry the turn's mark
-// ([MarkVar]) in their environment; a tool's child has a separate session, so only the mark
-// finds it. For a client that stays, this happens when the client ends, for all of its
-// turns: they share a mark, since the environment of a process cannot change.
+// ([MarkVar]) in their environment, as the child of a tool does in its separate session;
+// and all processes of such a session, also those that dropped the mark. For a client that
+// stays this happens at its own end, for all of its turns: they share a mark, since the
+// environment of a process cannot change.
 //
 // On Linux [BecomeReaper] helps to keep the promise that nothing is left: it makes orphans
-// of a turn children of the daemon. On macOS only the mark finds leftovers, and only among
-// the processes of the same user.
+// of a turn children of the daemon. On macOS only the mark and the session find a leftover,
+// and only among the processes of the same user.
 //
 // A backend is a separate package below this one, and passes the suite of package
 // runnertest.

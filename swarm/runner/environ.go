@@ -79,3 +79,13 @@ func prefixPath(dir, path string) string {
 	}
 	return dir + ":" + path
 }
+
+// markIn is the mark in an environment; "" when it has none.
+func markIn(env []string) string {
+	for _, entry := range slices.Backward(env) { // the last one counts
+		if mark, ok := strings.CutPrefix(entry, MarkVar+"="); ok {
+			return mark
+		}
+	}
+	return ""
+}

@@ -9,7 +9,7 @@ type Client interface {
 	Interrupt()              // SIGINT to the leader
 	Terminate()              // SIGTERM to the group
 	Kill()                   // SIGKILL to the group
-	Finish(mark string, grace time.Duration) Exit
+	Finish(grace time.Duration) Exit
 }
 
 // A Ladder ends a client step by step. It starts nothing and reads no clock: the caller,

@@ -2,17 +2,17 @@ package runner
 
 import (
 	"bytes"
-	"os"
 	"syscall"
 	"time"
 )
 
-// Leftovers returns the running processes that carry mark (the ID of a turn) in the
-// environment they were started with, whatever their parent. It finds only processes that
-// this user may inspect, and never this process itself.
+// Leftovers are the running processes of a turn, whatever their parent: those that carry
+// mark (the ID of the turn) in the environment they were started with, and those in a
+// session that a process with the mark leads. It finds only those that this user may look
+// at, and never this process itself.
 func Leftovers(mark string) []Process {
 	var found []Process
-	eachMarked(mark, func(s processStat) {
+	newSearch(mark, processStat{}).each(func(s processStat) {
 		found = append(found, Process{PID: s.pid, Start: s.start})
 	})
 	return found
@@ -23,14 +23,19 @@ func Leftovers(mark string) []Process {
 // busy machine some processes always begin.
 const lastLooks = 2
 
-// EndLeftovers ends the processes that carry mark: SIGTERM, SIGKILL after grace, and the
-// same for processes that they start in the meantime. It returns how many there were. It
-// gives up 5 s after grace, because a process that waits for a disk cannot be killed.
+// EndLeftovers ends the [Leftovers] of a turn whose client has ended: SIGTERM, SIGKILL after
+// grace, and again for processes that they have started meanwhile. It returns how many there
+// were. It gives up after 5 s more, because a process that waits for a disk cannot be killed.
 func EndLeftovers(mark string, grace time.Duration) int {
+	return newSearch(mark, processStat{}).end(grace)
+}
+
+// end is EndLeftovers for what the search finds.
+func (r *search) end(grace time.Duration) int {
 	seen := make(map[Process]bool)
 	groups := make(map[int]bool)
 	sweep := func(sig func(Process) syscall.Signal) (alive int) {
-		eachMarked(mark, func(s processStat) {
+		r.each(func(s processStat) {
 			p := Process{PID: s.pid, Start: s.start}
 			if which := sig(p); which != 0 {
 				signalProcess(p, which)
@@ -72,24 +77,7 @@ func EndLeftovers(mark string, grace time.Duration) int {
 	return len(seen)
 }
 
-// eachMarked calls f for each running process that carries mark.
-func eachMarked(mark string, f func(processStat)) {
-	if mark == "" {
-		return
-	}
-	entry := []byte(MarkVar + "=" + mark)
-	reader := environReader{}
-	for _, pid := range pids() {
-		if pid == os.Getpid() || !reader.carries(pid, entry) {
-			continue
-		}
-		if s, err := stat(pid); err == nil && !s.dead {
-			f(s)
-		}
-	}
-}
-
-// signalProcess signals exactly that process, or no process.
+// signalProcess signals exactly that process, or none.
 func signalProcess(p Process, sig syscall.Signal) {
 	if h, ok := hold(p); ok {
 		h.signal(sig)

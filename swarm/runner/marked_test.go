@@ -66,7 +66,7 @@ func TestUsage(t *testing.T) {
 	if all.RSS <= one.RSS || all.CPU < one.CPU {
 		t.Errorf("with its child it uses %+v, alone %+v", all, one)
 	}
-	c.Finish(mark(t), time.Second)
+	c.Finish(time.Second)
 	if used := runner.UsageOf(mark(t)); used != (runner.Usage{}) {
 		t.Errorf("a turn that has ended uses %+v", used)
 	}
@@ -85,7 +85,7 @@ func TestRunnable(t *testing.T) {
 			t.Error("a shell that spins is not runnable")
 		}
 	}
-	c.Finish(mark(t), time.Second)
+	c.Finish(time.Second)
 
 	c, out = start(t, mark(t), "echo waits; exec sleep 600")
 	waitFor(t, out, "waits")
@@ -95,5 +95,5 @@ func TestRunnable(t *testing.T) {
 		}
 		time.Sleep(5 * time.Millisecond) // between two checks, bounded by the deadline
 	}
-	c.Finish(mark(t), time.Second)
+	c.Finish(time.Second)
 }

@@ -24,11 +24,13 @@ func stat(pid int) (processStat, error) {
 // statOf leaves out the processor time, which the kernel no longer fills in.
 func statOf(k *unix.KinfoProc) processStat {
 	t := k.Proc.P_starttime
+	session, _ := unix.Getsid(int(k.Proc.P_pid)) // 0 for a process that has ended
 	return processStat{
-		pid:    int(k.Proc.P_pid),
-		parent: int(k.Eproc.Ppid),
-		group:  int(k.Eproc.Pgid),
-		start:  uint64(t.Sec)*1e6 + uint64(t.Usec),
-		dead:   k.Proc.P_stat == stateZombie,
+		pid:     int(k.Proc.P_pid),
+		parent:  int(k.Eproc.Ppid),
+		group:   int(k.Eproc.Pgid),
+		session: max(session, 0),
+		start:   uint64(t.Sec)*1e6 + uint64(t.Usec),
+		dead:    k.Proc.P_stat == stateZombie,
 	}
 }

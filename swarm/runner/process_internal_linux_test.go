@@ -11,15 +11,15 @@ func FuzzParseStat(f *testing.F) {
 	f.Add([]byte("42 (cut) S 1"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		s, ok := parseStat(data)
-		if ok && (s.parent < 0 || s.group < 0 || s.used < 0) {
+		if ok && (s.parent < 0 || s.group < 0 || s.session < 0 || s.used < 0) {
 			t.Errorf("parseStat(%q) = %+v, with a number below 0", data, s)
 		}
 	})
 }
 
 func TestParseStat(t *testing.T) {
-	s, ok := parseStat([]byte("42 (a) b (c) Z 7 40 42 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 12345 9999 3 0\n"))
-	if want := (processStat{pid: 42, parent: 7, group: 40, start: 12345, dead: true, used: 26 * cpuTick, rss: 3 * int64(os.Getpagesize())}); !ok || s != want {
+	s, ok := parseStat([]byte("42 (a) b (c) Z 7 40 39 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 12345 9999 3 0\n"))
+	if want := (processStat{pid: 42, parent: 7, group: 40, session: 39, start: 12345, dead: true, used: 26 * cpuTick, rss: 3 * int64(os.Getpagesize())}); !ok || s != want {
 		t.Errorf("parseStat = %+v, %v, want %+v", s, ok, want)
 	}
 	if _, ok := parseStat([]byte("42 (cut) S 1 2 3")); ok {

@@ -55,12 +55,13 @@ func parseStat(data []byte) (s processStat, ok bool) {
 	}
 	state := fields[0][0]
 	s = processStat{
-		pid:    pid,
-		parent: int(number(4)),
-		group:  int(number(5)),
-		dead:   state == 'Z' || state == 'X',
-		used:   time.Duration(number(14)+number(15)+number(16)+number(17)) * cpuTick,
-		rss:    int64(number(24)) * int64(os.Getpagesize()),
+		pid:     pid,
+		parent:  int(number(4)),
+		group:   int(number(5)),
+		session: int(number(6)),
+		dead:    state == 'Z' || state == 'X',
+		used:    time.Duration(number(14)+number(15)+number(16)+number(17)) * cpuTick,
+		rss:     int64(number(24)) * int64(os.Getpagesize()),
 	}
 	start, perr := strconv.ParseUint(string(fields[19]), 10, 64)
 	s.start = start

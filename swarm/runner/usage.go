@@ -16,15 +16,15 @@ func (u *Usage) add(s processStat) {
 	u.RSS += s.rss
 }
 
-// CPUTime returns the processor time that the running processes with this mark have used so
-// far.
+// CPUTime is the processor time that the running processes of a turn, as [Leftovers] finds
+// them, have used so far.
 func CPUTime(mark string) time.Duration { return UsageOf(mark).CPU }
 
-// Runnable reports whether a thread of the running processes with this mark is running at
-// this moment, or waits for a processor. On an overloaded machine such a process gets
-// hardly any processor time, but is not idle.
+// Runnable reports whether a thread of the running processes of a turn runs at this moment,
+// or waits for a processor. On an overloaded machine such a process gets hardly any
+// processor time, but works.
 func Runnable(mark string) bool {
 	found := false
-	eachMarked(mark, func(s processStat) { found = found || wantsCPU(s.pid) })
+	newSearch(mark, processStat{}).each(func(s processStat) { found = found || wantsCPU(s.pid) })
 	return found
 }

@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// UsageOf adds up the use of the running processes with this mark.
+// UsageOf adds up the use of the running processes of a turn, as [Leftovers] finds them.
 func UsageOf(mark string) Usage {
 	var numbers []string
-	eachMarked(mark, func(s processStat) { numbers = append(numbers, strconv.Itoa(s.pid)) })
+	newSearch(mark, processStat{}).each(func(s processStat) { numbers = append(numbers, strconv.Itoa(s.pid)) })
 	return tellUsage(numbers)
 }
 

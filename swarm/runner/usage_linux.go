@@ -7,10 +7,10 @@ import (
 	"strconv"
 )
 
-// UsageOf adds up the use of the running processes with this mark.
+// UsageOf adds up the use of the running processes of a turn, as [Leftovers] finds them.
 func UsageOf(mark string) Usage {
 	var u Usage
-	eachMarked(mark, u.add)
+	newSearch(mark, processStat{}).each(u.add)
 	return u
 }
 

@@ -151,7 +151,7 @@ func (r *Run) record() (runner.Outcome, bool) {
 // Adopt returns false, with no process left, if the output of the client is gone.
 func (r *Run) Adopt(p runner.Process) (runner.Outcome, bool) {
 	out, err := openAt(r.turn.Stdout, r.turn.From.Offset)
-	if adopted, alive := runner.Adopt(p); alive {
+	if adopted, alive := runner.Adopt(p, r.turn.Mark()); alive {
 		r.process = adopted
 	}
 	if err != nil {
@@ -198,7 +198,7 @@ func (r *Run) Finish() {
 		if r.feed != nil {
 			r.feed.close()
 		}
-		r.over.exit = r.process.Finish(r.turn.Mark(), r.options.Timing.Leftovers)
+		r.over.exit = r.process.Finish(r.options.Timing.Leftovers)
 	default:
 		r.over.exit = runner.Exit{ExitCode: -1, Leftovers: runner.EndLeftovers(r.turn.Mark(), r.options.Timing.Leftovers)}
 	}

@@ -53,7 +53,7 @@ func (w *Warm) Close(ctx context.Context) runner.Exit {
 		w.child.Terminate()
 		w.exits(ctx, timing.Terminate)
 	}
-	exit := w.child.Finish(w.turn.Mark(), timing.Leftovers)
+	exit := w.child.Finish(timing.Leftovers)
 	_ = runner.ReleaseRoom(w.turn.Stdout)
 	return exit
 }

@@ -1,0 +1,104 @@
+package runner
+
+import (
+	"os"
+	"sync"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// A search finds the processes of a turn, by two signs.
+//
+// The mark is in the environment of the client, and each process inherits it, unless it is
+// started without it, as by env -i.
+//
+// The session remains such a process. The shell tool of most clients begins a session for
+// each command, and every process of a session descends from its leader, which began it. So
+// a session is the turn's when its leader carries the mark. It is the turn's also when
+// another process in it does and it began after the client: then the leader descends from
+// the client. The session of the client itself is that of its daemon, or of the terminal of
+// a person, and is never the turn's.
+//
+// A process that lost the mark and began another session, as by setsid env -i, has neither
+// sign. On Linux [EndAdopted] ends it at the end of the daemon.
+//
+// The search remembers a session after its last process with the mark has ended, and forgets
+// it when all its processes have, since its number may be used again then. A search is safe
+// for several goroutines.
+type search struct {
+	mark   string
+	client processStat // zero: not known
+
+	mu       sync.Mutex
+	reader   environReader
+	sessions map[int]bool // the turn's
+}
+
+// newSearch returns the search for the processes of the turns of a client.
+func newSearch(mark string, client processStat) *search {
+	return &search{mark: mark, client: client, sessions: make(map[int]bool)}
+}
+
+// look only remembers the sessions of the turn.
+func (r *search) look() { r.each(func(processStat) {}) }
+
+// each calls f for each running process of the turn.
+func (r *search) each(f func(processStat)) {
+	if r.mark == "" {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	entry := []byte(MarkVar + "=" + r.mark)
+	inUse := make(map[int]bool)
+	var others []int
+	for _, pid := range pids() {
+		if pid == os.Getpid() {
+			continue
+		}
+		if !r.reader.carries(pid, entry) {
+			others = append(others, pid)
+			continue
+		}
+		if s, err := stat(pid); err == nil && !s.dead {
+			if r.begins(s) {
+				r.sessions[s.session] = true
+			}
+			inUse[s.session] = true
+			f(s)
+		}
+	}
+	if len(r.sessions) == 0 {
+		return
+	}
+	for _, pid := range others {
+		s, err := stat(pid)
+		if err != nil || !r.sessions[s.session] {
+			continue
+		}
+		inUse[s.session] = true
+		// We cannot end a process of another user, so nobody waits for it.
+		if !s.dead && s.start >= r.client.start && syscall.Kill(pid, 0) == nil {
+			f(s)
+		}
+	}
+	for session := range r.sessions {
+		if !inUse[session] {
+			delete(r.sessions, session)
+		}
+	}
+}
+
+// begins reports whether a process with the mark shows that its session is the turn's.
+func (r *search) begins(s processStat) bool {
+	own, err := unix.Getsid(0)
+	if err != nil || s.session <= 1 || s.session == own || s.session == r.client.session {
+		return false // 1 is the session of the system's first process
+	}
+	if s.session == s.pid || r.client.session == 0 {
+		return s.session == s.pid
+	}
+	leader, err := stat(s.session)
+	return err != nil || leader.start >= r.client.start // err: the leader has ended
+}
