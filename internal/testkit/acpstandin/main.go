@@ -91,21 +91,21 @@ func launch(how string, args, environ []string, stdin io.Reader, stdout, stderr 
 		return 2
 	}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, stdout, stderr
+	signals := make(chan os.Signal, 4)
 	if how != "dies" {
-		signals := make(chan os.Signal, 4)
-		signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-		go func() { // ends with the process
-			for s := range signals {
-				if how == "forwards" && cmd.Process != nil {
-					cmd.Process.Signal(s)
-				}
-			}
-		}()
+		signal.Notify(signals, os.Interrupt, syscall.SIGTERM) // they wait until the agent has started
 	}
 	if err := cmd.Start(); err != nil {
 		fmt.Fprintln(stderr, "acpstandin:", err)
 		return 2
 	}
+	go func() { // ends with the process
+		for s := range signals {
+			if how == "forwards" {
+				cmd.Process.Signal(s)
+			}
+		}
+	}()
 	cmd.Wait() // the exit status is read below
 	return max(cmd.ProcessState.ExitCode(), 0)
 }
