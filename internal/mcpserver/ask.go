@@ -24,7 +24,7 @@ type asker struct {
 func askerOf(c *call) asker { return asker{c.Client, mailOf(c), crewOf(c), ownTurnOf(c)} }
 
 type askArguments struct {
-	To        string   `json:"to" jsonschema:"one agent, @TAG that one other agent has, or lead"`
+	To        string   `json:"to" jsonschema:"one agent, its @TAG, or lead"`
 	Text      string   `json:"text" jsonschema:"at most 8192 bytes"`
 	Subject   string   `json:"subject,omitempty" jsonschema:"one line"`
 	Priority  string   `json:"priority,omitempty" jsonschema:"normal if left out" enum:"urgent,normal,low"`
