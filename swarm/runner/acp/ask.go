@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"regexp"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -69,11 +70,11 @@ func (s *asks) requested(m *message, late bool, raw []byte) {
 		return
 	}
 	s.stream.announce(c, raw)
-	if s.permit == nil || len(s.open) >= maxAsked {
+	key := string(m.ID)
+	if s.permit == nil || len(s.open) >= maxAsked || s.open[key] != nil { // two requests of one id would share an answer
 		s.settle(a, runner.Decision{Request: requestOf(c), At: time.Now()})
 		return
 	}
-	key := string(m.ID)
 	if s.open == nil {
 		s.open = map[string]*asked{}
 	}
@@ -100,14 +101,15 @@ var serverTool = sync.OnceValue(func() *regexp.Regexp {
 
 // requestOf describes a call for the decision about it.
 func requestOf(c *toolCall) runner.PermissionRequest {
-	r := runner.PermissionRequest{Kind: c.ToolKind, Command: c.command(), Paths: c.files(), Title: c.Title[:min(len(c.Title), maxTitle)]}
+	r := runner.PermissionRequest{Kind: c.ToolKind, Command: c.command(), Paths: c.files(), Title: strings.ToValidUTF8(c.Title[:min(len(c.Title), maxTitle)], "")}
 	if r.Kind == "" || c.mcp {
 		r.Kind = other
 	}
 	if _, runs := commandIn(c.Input); runs && !c.mcp {
 		r.Kind = execute // codex calls a command that only reads "read"
 	}
-	if found := serverTool().FindStringSubmatch(c.Title); found != nil && r.Kind != execute {
+	isChange := slices.Contains([]string{execute, edit, remove, move}, r.Kind) // whose title may be the model's
+	if found := serverTool().FindStringSubmatch(c.Title); found != nil && !isChange {
 		r.Kind, r.Tool = other, found[2]+found[3]+"__"+found[1]+found[4]
 	} else if r.Kind == other && (c.mcp || c.Name != "") {
 		r.Tool = c.name()

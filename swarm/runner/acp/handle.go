@@ -154,11 +154,9 @@ func (e *exchange) finished(m *message, raw []byte) {
 	}
 	result.CostUnknown = e.stream.cost == nil || *e.stream.cost == 0 // opencode reports 0 for a model whose price it does not know
 	e.stream.end(result, e.reply.tokens(e.client.Tokens), raw)
-	now := time.Now()
-	if e.mayRest() {
-		e.enter(ended)
-		return
-	}
+	rests := e.mayRest()
 	e.enter(ended)
-	e.run.CloseInput(now)
+	if !rests {
+		e.run.CloseInput(time.Now())
+	}
 }

@@ -16,6 +16,7 @@ func TestRequestsTellWhatACallDoes(t *testing.T) {
 		{toolFields{ToolKind: "read", Title: "wipe (files MCP Server)"}, "other", "files__wipe"},
 		{toolFields{ToolKind: "other", Title: `files__wipe: {"x":1}`}, "other", "files__wipe"},
 		{toolFields{ToolKind: "edit", Title: "a.go"}, "edit", ""},
+		{toolFields{ToolKind: "edit", Title: "a (files MCP Server)"}, "edit", ""}, // the name of a file
 	} {
 		r := requestOf(&toolCall{toolFields: test.call})
 		if r.Kind != test.kind || r.Tool != test.tool {

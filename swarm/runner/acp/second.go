@@ -1,7 +1,10 @@
 package acp
 
 import (
+	"cmp"
 	"encoding/json"
+	"maps"
+	"slices"
 
 	protocol "github.com/coder/acp-go-sdk"
 
@@ -52,12 +55,10 @@ type setOption struct {
 func openSecond(c *Client, t *runner.Turn, rest map[string]any) []byte {
 	params := open2{Dir: t.Spec.Dir, Servers: []server2{}, Meta: rest}
 	if c.Servers == inSession {
-		for name, s := range serversOf(*t) {
-			kind := s.Type
-			if kind == "" {
-				kind = "stdio"
-			}
-			params.Servers = append(params.Servers, server2{Type: kind, Name: name, Command: s.Command, Args: s.Args, Env: variables(s.Env), URL: s.URL, Headers: headers(s.Headers)})
+		all := serversOf(*t)
+		for _, name := range slices.Sorted(maps.Keys(all)) {
+			s := all[name]
+			params.Servers = append(params.Servers, server2{Type: cmp.Or(s.Type, "stdio"), Name: name, Command: s.Command, Args: s.Args, Env: variables(s.Env), URL: s.URL, Headers: headers(s.Headers)})
 		}
 	}
 	method := protocol.AgentMethodSessionNew
