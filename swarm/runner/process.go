@@ -39,7 +39,7 @@ func (p Process) String() string { return fmt.Sprintf("%d@%d", p.PID, p.Start) }
 // A processStat has the system's facts about one process.
 type processStat struct {
 	pid, parent, group int
-	session            int // 0: not known
+	session            int // 0: not known, or begun outside the container
 	start              uint64
 	dead               bool          // ended, not reaped yet
 	used               time.Duration // processor time, including the children that it has waited for

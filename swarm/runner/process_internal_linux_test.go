@@ -26,3 +26,16 @@ func TestParseStat(t *testing.T) {
 		t.Error("a line that was cut off is taken for a whole one")
 	}
 }
+
+// In a container a client may share a session that has begun outside, which has the number 0
+// there.
+func TestASessionFromOutsideTheContainer(t *testing.T) {
+	const ended = 1<<22 + 1 // above the largest number that Linux gives a process
+	r := newSearch("mark", processStat{pid: os.Getpid()})
+	if !r.begins(processStat{pid: os.Getpid(), session: ended}) {
+		t.Error("the session of a tool whose shell has ended is not the turn's")
+	}
+	if r.begins(processStat{pid: os.Getpid()}) {
+		t.Error("the session of the client is the turn's")
+	}
+}

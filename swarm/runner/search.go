@@ -96,7 +96,7 @@ func (r *search) begins(s processStat) bool {
 	if err != nil || s.session <= 1 || s.session == own || s.session == r.client.session {
 		return false // 1 is the session of the system's first process
 	}
-	if s.session == s.pid || r.client.session == 0 {
+	if s.session == s.pid || r.client.pid == 0 {
 		return s.session == s.pid
 	}
 	leader, err := stat(s.session)
