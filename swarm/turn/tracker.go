@@ -65,9 +65,9 @@ func (t *tracker) event(ev *streamjson.Event) {
 	t.turns.View.retries(retryWhy(ev))
 	switch ev.Kind {
 	case streamjson.KindInit:
-		t.turns.View.learn(ev.Session, ev.Model, 0, 0)
+		t.turns.View.learn(ev.Session, "", 0, 0)
 		if ev.Init != nil {
-			t.turns.View.client(journal.ClientName(t.kind.Name, ev.Init.Version))
+			t.turns.View.client(journal.ClientName(t.kind.Name, ev.Init.Version), ev.Init.Model)
 		}
 		if ev.Session != "" && t.rec.How != string(runner.Continue) {
 			t.turns.Note(t.turns.Sessions.Learned(t.turns.name, ev.Session))

@@ -171,11 +171,15 @@ func (v *View) learn(session, model string, tokens, limit int) {
 	}
 }
 
-// client notes the kind and the version of the client.
-func (v *View) client(name string) {
+// client notes the kind and the version of the client, and its model; "" where it did not
+// report one.
+func (v *View) client(name, model string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.p.Client = name
+	if model != "" {
+		v.p.Model = model
+	}
 }
 
 // limitFor is the context limit to use when the client reports limit tokens. named says
