@@ -62,11 +62,13 @@ func TestNothingWrittenIsTheDefault(t *testing.T) {
 			StallTimeout: 10 * time.Minute, TurnTimeout: 2 * time.Hour, RetryDelay: 30 * time.Second,
 			MaxFailures: 3, Session: config.SessionResume, MCP: true, AttachedMail: "continue", Cwd: dir,
 		}},
-		Topics:    config.Topics{ClaimTimeout: 2 * time.Minute},
-		Policy:    strict,
-		IRC:       noIRC(dir),
-		Log:       config.Log{MaxSizeMB: 20, MaxBackups: 5, MaxAgeDays: 30},
-		Retention: config.Retention{RefusedDays: 30, RefusedMB: 100},
+		Policy: strict,
+		IRC:    noIRC(dir),
+		Records: config.Records{
+			Topics:    config.Topics{ClaimTimeout: 2 * time.Minute},
+			Log:       config.Log{MaxSizeMB: 20, MaxBackups: 5, MaxAgeDays: 30},
+			Retention: config.Retention{RefusedDays: 30, RefusedMB: 100},
+		},
 	}
 	if diff := cmp.Diff(want, got, unexported); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
@@ -149,12 +151,14 @@ retention: {done_days: 7, done_mb: 9, refused_days: 5, refused_mb: 0}
 			},
 			AllowedDirs: []string{filepath.Join(filepath.Dir(dir), "other"), "/srv/shared"},
 		}},
-		Topics:    config.Topics{ClaimTimeout: 2 * time.Minute},
-		Policy:    strict,
-		IRC:       noIRC(dir),
-		Log:       config.Log{MaxSizeMB: 1, MaxBackups: 2, MaxAgeDays: 3},
-		Audit:     config.Audit{Git: true},
-		Retention: config.Retention{DoneDays: 7, DoneMB: 9, RefusedDays: 5},
+		Policy: strict,
+		IRC:    noIRC(dir),
+		Records: config.Records{
+			Topics:    config.Topics{ClaimTimeout: 2 * time.Minute},
+			Log:       config.Log{MaxSizeMB: 1, MaxBackups: 2, MaxAgeDays: 3},
+			Audit:     config.Audit{Git: true},
+			Retention: config.Retention{DoneDays: 7, DoneMB: 9, RefusedDays: 5},
+		},
 	}
 	if diff := cmp.Diff(want, load(t, path), unexported); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)

@@ -37,7 +37,7 @@ func (r *reader) keys(n *yaml.Node, path string, v reflect.Value) {
 				return
 			}
 			written[f], r.at[at] = k, entry{k, n}
-			r.value(n, at, f, v.Field(f.index))
+			r.value(n, at, f, v.FieldByIndex(f.index))
 		} else {
 			r.unknown(k, path, key, v.Type())
 		}
@@ -325,7 +325,7 @@ func (f *field) pair(name string, n *yaml.Node) *Error {
 // standard sets the default of every key.
 func standard(v reflect.Value) {
 	for _, f := range fieldsOf(v.Type()) {
-		to := v.Field(f.index)
+		to := v.FieldByIndex(f.index)
 		if to.Kind() == reflect.Struct && !f.has("later") {
 			standard(to)
 		} else if f.standard != "" {

@@ -18,7 +18,7 @@ func Effective[M any](f *File, mapping func(keys []string, values []any) M) M {
 		var values []any
 		for _, f := range fieldsOf(v.Type()) {
 			if f.says(v) {
-				keys, values = append(keys, f.key), append(values, of(v.Field(f.index), &f))
+				keys, values = append(keys, f.key), append(values, of(v.FieldByIndex(f.index), &f))
 			}
 		}
 		return mapping(keys, values)
@@ -71,7 +71,7 @@ func (f *field) says(of reflect.Value) bool {
 		_, not := s.wants()
 		return !slices.Contains(not, f.key)
 	}
-	v := of.Field(f.index)
+	v := of.FieldByIndex(f.index)
 	missing := v.IsZero() && (v.Kind() == reflect.String || v.Kind() == reflect.Pointer)
 	return f.key != "defaults" && (!missing || f.told || f.null || f.has("shown"))
 }

@@ -35,7 +35,7 @@ import (
 type field struct {
 	key, also, what, zero, split, like, standard string
 
-	index       int      // in the struct
+	index       []int    // in the struct, through the structs that it embeds
 	is          []string // names of rules, and the words above
 	words       []string // one of which a text must be
 	least, most int
@@ -55,7 +55,7 @@ var kinds = map[reflect.Kind]string{
 // known has the fields of each struct type, so that the tags are read once.
 var known sync.Map
 
-// fieldsOf returns the keys of a struct, in their order.
+// fieldsOf returns the keys of a struct and of the structs that it embeds, in their order.
 func fieldsOf(t reflect.Type) (all []field) {
 	if all, ok := known.Load(t); ok {
 		return all.([]field)
@@ -66,11 +66,11 @@ func fieldsOf(t reflect.Type) (all []field) {
 		}
 		return otherwise
 	}
-	for i := range t.NumField() {
-		tag := t.Field(i).Tag
+	for _, declared := range reflect.VisibleFields(t) {
+		tag := declared.Tag
 		f := field{
-			key: tag.Get("key"), also: tag.Get("also"), what: cmp.Or(tag.Get("type"), kinds[t.Field(i).Type.Kind()]), zero: tag.Get("zero"),
-			split: tag.Get("split"), like: tag.Get("like"), standard: tag.Get("default"), index: i,
+			key: tag.Get("key"), also: tag.Get("also"), what: cmp.Or(tag.Get("type"), kinds[declared.Type.Kind()]), zero: tag.Get("zero"),
+			split: tag.Get("split"), like: tag.Get("like"), standard: tag.Get("default"), index: declared.Index,
 			least: number(tag.Get("least"), 1), most: number(tag.Get("most"), math.MaxInt32),
 		}
 		if is := tag.Get("is"); is != "" {

@@ -26,8 +26,8 @@ func TestTags(t *testing.T) {
 		}
 		seen[of] = true
 		for _, f := range fieldsOf(of) {
-			where := of.Name() + "." + of.Field(f.index).Name
-			tag := of.Field(f.index).Tag
+			where := of.Name() + "." + of.FieldByIndex(f.index).Name
+			tag := of.FieldByIndex(f.index).Tag
 			for _, m := range regexp.MustCompile(`(?:^|" )([a-z]+):"`).FindAllStringSubmatch(string(tag), -1) {
 				if value, ok := tag.Lookup(m[1]); !ok || !slices.Contains(names, m[1]) {
 					t.Errorf("%s: no tag is called %s (%s)", where, m[1], value)
@@ -41,7 +41,7 @@ func TestTags(t *testing.T) {
 			if f.split != "" && splitters[f.split] == nil {
 				t.Errorf("%s: nothing splits as %q", where, f.split)
 			}
-			look(of.Field(f.index).Type)
+			look(of.FieldByIndex(f.index).Type)
 		}
 	}
 	look(fileType)

@@ -36,13 +36,19 @@ type File struct {
 	Agents      []Agent       `key:"agents" is:"later"` // at least one, in the order of the file
 	Policy      Policy        `key:"policy"`
 	IRC         IRC           `key:"irc"`
-	Log         Log           `key:"log"`
-	Topics      Topics        `key:"topics"`
-	Audit       Audit         `key:"audit"`
-	Retention   Retention     `key:"retention"`
+	Records
 
 	source []byte  // the file's content
 	from   *reader // the reader of the file, which knows where each key is
+}
+
+// Records say what is kept of the work that is done, and for how long, and what becomes of
+// published work.
+type Records struct {
+	Log       Log       `key:"log"`
+	Topics    Topics    `key:"topics"`
+	Audit     Audit     `key:"audit"`
+	Retention Retention `key:"retention"`
 }
 
 // Log bounds the logs of the agents and the kept streams of their turns.

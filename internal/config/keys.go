@@ -27,13 +27,13 @@ func Keys() []Key { return reference("", fileType) }
 func reference(path string, t reflect.Type) (keys []Key) {
 	nothing := map[string]string{"text": `""`, "number": "0", "time span": "0s", "true or false": "false", "list": "[]", "names with keys": "{}", "keys with values": "{}"}
 	for _, f := range fieldsOf(t) {
-		switch doc, written := t.Field(f.index).Tag.Lookup("doc"); {
+		switch doc, written := t.FieldByIndex(f.index).Tag.Lookup("doc"); {
 		case written:
 			keys = append(keys, Key{path + f.key, f.what, cmp.Or(f.standard, nothing[f.what], "null"), doc})
 		case f.key == "agents":
 			keys = append(keys, reference("agents.NAME.", agentType)...)
 		case !f.has("later"):
-			keys = append(keys, reference(path+f.key+".", t.Field(f.index).Type)...)
+			keys = append(keys, reference(path+f.key+".", t.FieldByIndex(f.index).Type)...)
 		}
 	}
 	return keys

@@ -144,7 +144,7 @@ func lacking(k *runner.Kind) map[string]string {
 func (r *reader) lacks(a *Agent, k *runner.Kind) {
 	lacking, v, standard := lacking(k), reflect.ValueOf(a).Elem(), standardAgent()
 	for _, f := range fieldsOf(agentType) {
-		value, without := v.Field(f.index), reflect.ValueOf(standard).Field(f.index)
+		value, without := v.FieldByIndex(f.index), reflect.ValueOf(standard).FieldByIndex(f.index)
 		instead, lacks := lacking[f.key]
 		what := f.key
 		if !lacks && value.Kind() == reflect.String {

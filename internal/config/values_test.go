@@ -133,7 +133,10 @@ func flatten(to map[string]string, name string, v reflect.Value) {
 	switch {
 	case v.Kind() == reflect.Struct:
 		for i := range v.NumField() {
-			if f := v.Type().Field(i); f.IsExported() {
+			switch f := v.Type().Field(i); {
+			case f.Anonymous:
+				flatten(to, name, v.Field(i))
+			case f.IsExported():
 				flatten(to, name+"."+f.Name, v.Field(i))
 			}
 		}
