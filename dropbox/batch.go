@@ -29,12 +29,12 @@ func (o *outgoing) path() string    { return o.To + "/" + newFolder + "/" + o.Na
 
 func (o *outgoing) end(err error) { o.over, o.err = true, err }
 
-// failed is a message to the mailbox that cannot be delivered.
+// failed returns a message to the mailbox that cannot be delivered.
 func failed(to string, err error) *outgoing {
 	return &outgoing{Delivery: Delivery{To: to}, over: true, err: err}
 }
 
-// outcome is the result for the sender.
+// outcome returns the result for the sender.
 func (o *outgoing) outcome() Outcome {
 	if o.err != nil {
 		return Outcome{Err: fmt.Errorf("deliver to %s: %w", o.To, o.err)}

@@ -43,9 +43,9 @@ func (b *Mailbox) Claim(e Entry) (*Claim, error) {
 	return c, nil
 }
 
-// Take is a Claim that a power cut may undo until [Mailbox.SyncClaims] returns. The caller
-// may prepare other things in the meantime, but before a turn begins its claim must be
-// durable.
+// Take returns a Claim that a power cut may undo until [Mailbox.SyncClaims] returns. The
+// caller may prepare other things in the meantime, but before a turn begins its claim must
+// be durable.
 func (b *Mailbox) Take(e Entry) (*Claim, error) {
 	c, err := b.claim(e)
 	if err != nil {

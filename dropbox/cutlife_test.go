@@ -49,7 +49,7 @@ func bodyOf(name string) []byte {
 	return []byte("message " + name + "\n" + strings.Repeat(name+" ", 100) + "\nend of " + name + "\n")
 }
 
-// nameOf is the inverse of bodyOf; ok is false when the text is not complete.
+// nameOf returns the inverse of bodyOf; ok is false when the text is not complete.
 func nameOf(body []byte) (name string, ok bool) {
 	first, _, _ := strings.Cut(string(body), "\n")
 	name, ok = strings.CutPrefix(first, "message ")
@@ -191,8 +191,8 @@ func killed(p program) program {
 	}
 }
 
-// twice is one life of a message, killed before the n-th step, then the next start and a
-// second life.
+// twice returns one life of a message, killed before the n-th step, then the next start and
+// a second life.
 func twice(n int) program {
 	return func(a *actor) error {
 		a.life = n

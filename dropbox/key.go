@@ -16,11 +16,11 @@ import (
 // keyLife is how long a key is remembered.
 const keyLife = 7 * 24 * time.Hour
 
-// keyFile is the file that makes a key deliver only one message to a mailbox. The message
-// is written in tmp/ and linked to keys/<sha256 of the key>, which only one caller can do.
-// Then it is moved from tmp/ to new/, which also only one caller can do, because a rename
-// removes the old name. So a caller that finds the key file can complete the delivery
-// without doubling it, even while the first caller still works on it.
+// keyFile returns the file that makes a key deliver only one message to a mailbox. The
+// message is written in tmp/ and linked to keys/<sha256 of the key>, which only one caller
+// can do. Then it is moved from tmp/ to new/, which also only one caller can do, because a
+// rename removes the old name. So a caller that finds the key file can complete the
+// delivery without doubling it, even while the first caller still works on it.
 func keyFile(mailbox, key string) string {
 	sum := sha256.Sum256([]byte(key))
 	return mailbox + "/" + keysFolder + "/" + hex.EncodeToString(sum[:])

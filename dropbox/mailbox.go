@@ -25,15 +25,15 @@ func (s *Store) Mailbox(name string) (*Mailbox, error) {
 	return &Mailbox{store: s, disk: s.disk, name: name}, nil
 }
 
-// Topics is the mailbox of published work: open work waits there, and closed work is done.
-// It belongs to no agent, and no message can be sent to it by name. See the package topic;
-// [Mailbox.Make] makes it.
+// Topics returns the mailbox of published work: open work waits there, and closed work is
+// done. It belongs to no agent, and no message can be sent to it by name. See the package
+// topic; [Mailbox.Make] makes it.
 func (s *Store) Topics() *Mailbox { return &Mailbox{store: s, disk: s.disk, name: topicsDir} }
 
 // Make makes the folders of the mailbox that are missing. To repeat it is harmless.
 func (b *Mailbox) Make() error { return b.wrap("make the folders", makeMailbox(b.disk, b.name)) }
 
-// Name is the agent's name.
+// Name returns the agent's name.
 func (b *Mailbox) Name() string { return b.name }
 
 // at makes the path of a file in the mailbox, relative to the store.
@@ -114,6 +114,6 @@ func parseAs(e Entry, data []byte) (*Message, error) {
 	return m, nil
 }
 
-// maxFile is the largest file that can be a message. A file that a program put into new/
-// may have a longer body than a delivery allows; the claimer decides about it.
+// maxFile returns the largest file that can be a message. A file that a program put into
+// new/ may have a longer body than a delivery allows; the claimer decides about it.
 func (s *Store) maxFile() int64 { return s.opts.MaxAttachment + maxFront + 64 }

@@ -86,7 +86,7 @@ func (m *Message) Expired(now time.Time) bool {
 	return !m.Expires.IsZero() && !now.Before(m.Expires)
 }
 
-// entry is the file name that the message asks for.
+// entry returns the file name that the message asks for.
 func (m *Message) entry() Entry {
 	e := Entry{Priority: m.Priority, Created: m.Created, ID: m.ID}
 	e.Name = e.FileName()

@@ -119,7 +119,7 @@ func parseCount(s string) (int, bool) {
 	return n, true
 }
 
-// Base is the part of the name that never changes: without counts and ending.
+// Base returns the part of the name that never changes: without counts and ending.
 // In done/ and dead/ the file is called Base() + ".md".
 func (e Entry) Base() string {
 	b := make([]byte, 0, baseLen)
@@ -129,7 +129,7 @@ func (e Entry) Base() string {
 	return string(append(b, e.ID...))
 }
 
-// FileName is the file name in new/ or cur/ with the entry's counts.
+// FileName returns the file name in new/ or cur/ with the entry's counts.
 func (e Entry) FileName() string {
 	if e.Begun == 0 && e.Failed == 0 {
 		return e.Base() + ".md"

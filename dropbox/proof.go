@@ -66,8 +66,8 @@ func Proof(token string, m *Message, to string) string {
 	return proofMark + sum(mac)
 }
 
-// oldProof is the proof of older versions, over the lines id, mailbox, from, type and the
-// SHA-256 of the body.
+// oldProof returns the proof of older versions, over the lines id, mailbox, from, type and
+// the SHA-256 of the body.
 func oldProof(token string, m *Message, to string) string {
 	mac := hmac.New(sha256.New, []byte(token))
 	for _, line := range []string{m.ID, to, m.From, string(m.Type), bodySum(m)} {

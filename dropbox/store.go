@@ -172,13 +172,13 @@ func checkVersion(d *disk) error {
 // Close closes the open files of the store. It loses no message.
 func (s *Store) Close() error { return s.disk.close() }
 
-// Dir is the absolute path of the store's folder.
+// Dir returns the absolute path of the store's folder.
 func (s *Store) Dir() string { return s.dir }
 
 // Now returns the store's time; see [Options].
 func (s *Store) Now() time.Time { return s.opts.Now() }
 
-// MaxBody is the longest body of a message, in bytes; see [Options].
+// MaxBody returns the longest body of a message, in bytes; see [Options].
 func (s *Store) MaxBody() int64 { return s.opts.MaxBody }
 
 // TooManyHops reports whether a message was passed on more often than allowed.

@@ -24,8 +24,8 @@ type HaltedThread struct {
 	Since  time.Time // UTC
 }
 
-// haltFileOf is the file that halts a thread: halted/<thread>, or the SHA-256 of a thread
-// that cannot be a file name.
+// haltFileOf returns the file that halts a thread: halted/<thread>, or the SHA-256 of a
+// thread that cannot be a file name.
 func haltFileOf(thread string) string {
 	if idPartShape(thread) {
 		return haltedDir + "/" + thread

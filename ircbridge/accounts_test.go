@@ -10,7 +10,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// loginScene is a bridge with an account, and people with accounts, at a server and
+// loginScene returns a bridge with an account, and people with accounts, at a server and
 // services of other projects.
 func loginScene(t *testing.T) (*scene, *irctest.Network) {
 	t.Helper()

@@ -38,8 +38,8 @@ type cutter struct {
 	read   string // the order that shows the rest
 }
 
-// short is the text that people see: of too many lines only the first, and a line that says
-// how many more there are.
+// short returns the text that people see: of too many lines only the first, and a line that
+// says how many more there are.
 func (c cutter) short(text string) string {
 	if c.whole {
 		return text

@@ -25,7 +25,7 @@ func (h *quietHost) Noted(channels []string) { h.noted = channels }
 func (*quietHost) Changed()                  {}
 func (*quietHost) LookAgain()                {}
 
-// newOffline is a link without a connection.
+// newOffline returns a link without a connection.
 func newOffline() (*link, *quietHost) {
 	o := &Options{Options: bridge.Options{Channels: bridge.Channels{Project: "#project-x"}, Log: slog.New(slog.DiscardHandler)}}
 	o.Server.RetryMin = time.Minute

@@ -233,7 +233,7 @@ func TestAMessageThatTheServerDoesNotBear(t *testing.T) {
 	}
 }
 
-// touchy is a proxy that hangs up on lines with a certain word.
+// touchy returns a proxy that hangs up on lines with a certain word.
 func touchy(t *testing.T, server, word, last string) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

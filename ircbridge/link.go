@@ -224,8 +224,8 @@ func (l *link) disconnected(c *connection, e irc.Down) {
 	}
 }
 
-// levelOf is the log level for the end of a connection: failed retries after it are less
-// loud.
+// levelOf returns the log level for the end of a connection: failed retries after it are
+// less loud.
 func levelOf(e irc.Down) slog.Level {
 	if e.Was {
 		return slog.LevelWarn
@@ -250,7 +250,7 @@ const (
 	standFirst  = 5
 )
 
-// stand is the time that a connection must have lasted.
+// stand returns the time that a connection must have lasted.
 func (l *link) stand() time.Duration { return standFirst * cmp.Or(l.o.Server.RetryMin, time.Second) }
 
 // Sound implements [bridge.Link].

@@ -104,12 +104,12 @@ func (o *Options) masker() *irc.Masker {
 	return irc.NewMasker(append([]string{o.Server.Password, o.Server.SASLPassword}, o.secrets()...)...)
 }
 
-// secrets are the secrets besides the passwords of the server.
+// secrets returns the secrets besides the passwords of the server.
 func (o *Options) secrets() []string {
 	return slices.AppendSeq(slices.Clone(o.Secrets), maps.Values(o.Keys))
 }
 
-// channel is a channel with its key.
+// channel returns a channel with its key.
 func (o *Options) channel(name string) irc.Channel {
 	for keyed, key := range o.Keys {
 		if strings.EqualFold(keyed, name) {
@@ -119,7 +119,7 @@ func (o *Options) channel(name string) irc.Channel {
 	return irc.Channel{Name: name}
 }
 
-// HostPort is the address with its port.
+// HostPort returns the address with its port.
 func (s Server) HostPort() string {
 	if _, _, err := net.SplitHostPort(s.Addr); err == nil {
 		return s.Addr
@@ -142,7 +142,7 @@ const (
 	StyleRelay  Style = "relaymsg" // one connection, and agent/x as the nick: ergo's RELAYMSG
 )
 
-// fixed are the channels to be in from the start, each once.
+// fixed returns the channels to be in from the start, each once.
 func (o *Options) fixed() []string {
 	var list []string
 	have := map[string]bool{}

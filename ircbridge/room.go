@@ -271,7 +271,7 @@ func (r *rooms) askModes(rm *room) {
 	})
 }
 
-// rankSigns are the signs before the nicks of those who have a rank.
+// rankSigns returns the signs before the nicks of those who have a rank.
 func rankSigns(s irc.ISupport) string {
 	if _, signs, ok := strings.Cut(s["PREFIX"], ")"); ok {
 		return signs
@@ -279,7 +279,7 @@ func rankSigns(s irc.ISupport) string {
 	return "~&@%+"
 }
 
-// told is the room as the state shows it.
+// told returns the room as the state shows it.
 func (rm *room) told(main *connection) bridge.Channel {
 	c := bridge.Channel{Name: rm.name, Joined: rm.joined, Why: rm.why, NextTry: rm.nextTry, NotRelayed: rm.bare}
 	conn, ok := main.client.Conn()

@@ -15,7 +15,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/window"
 )
 
-// mix is a stream of at least 8 MB: all transcripts of Claude Code one after the
+// mix returns a stream of at least 8 MB: all transcripts of Claude Code one after the
 // other, repeatedly. More than half of its bytes are two lines with a large file.
 func mix(tb testing.TB, skip ...string) []byte {
 	tb.Helper()
@@ -229,7 +229,7 @@ func BenchmarkLongLine(b *testing.B) {
 	}
 }
 
-// longLine is a result line of at least size bytes, whose text is made of unit.
+// longLine returns a result line of at least size bytes, whose text is made of unit.
 func longLine(size int, unit string) []byte {
 	line := append(make([]byte, 0, size+len(unit)+200), `{"type":"user","message":{"role":"user","content":[{"tool_use_id":"t","type":"tool_result","content":"`...)
 	for len(line) < size {

@@ -117,7 +117,7 @@ type Usage struct {
 	CacheWrite int `json:"cache_write,omitempty"`
 }
 
-// Context is the size of a request to the model, in tokens.
+// Context returns the size of a request to the model, in tokens.
 func (u Usage) Context() int { return u.Input + u.CacheRead + u.CacheWrite }
 
 // Init has the settings with which a turn began.
@@ -253,9 +253,9 @@ type Control struct {
 	Error     string `json:"error,omitempty"`
 }
 
-// ContextTokens is the size of the main conversation as this event shows it, in tokens.
-// Only texts of the model itself in the main conversation tell it: sub-agents have a
-// separate context, and texts of the client have no usage.
+// ContextTokens returns the size of the main conversation as this event shows it, in
+// tokens. Only texts of the model itself in the main conversation tell it: sub-agents have
+// a separate context, and texts of the client have no usage.
 func (e *Event) ContextTokens() (int, bool) {
 	if e.Kind != KindAssistant || e.Parent != "" || e.Synthetic || e.Usage == nil {
 		return 0, false

@@ -197,7 +197,7 @@ func skipString(b []byte, i int) (end int, odd bool) {
 	return -1, false
 }
 
-// escapeLen is the length of the escape with which b begins, or 0.
+// escapeLen returns the length of the escape with which b begins, or 0.
 func escapeLen(b []byte) int {
 	if len(b) < 2 {
 		return 0

@@ -32,7 +32,7 @@ type lineReader struct {
 	read       int64 // bytes of the stream so far
 }
 
-// offset is the number of returned bytes of the stream, including newlines.
+// offset returns the number of returned bytes of the stream, including newlines.
 func (l *lineReader) offset() int64 { return l.read - int64(l.end-l.start) }
 
 func (l *lineReader) next() (line, error) {

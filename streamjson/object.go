@@ -130,7 +130,7 @@ func (o object) flag(key string) bool     { return string(o.get(key)) == "true" 
 func (o object) float(key string) float64 { return toFloat(o.get(key)) }
 func (o object) int(key string) int       { return toInt(o.get(key)) }
 
-// raw is the value as written on the line; nil when it is missing or null.
+// raw returns the value as written on the line; nil when it is missing or null.
 func (o object) raw(key string) []byte {
 	if raw := o.get(key); string(raw) != "null" {
 		return raw

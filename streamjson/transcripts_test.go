@@ -99,8 +99,8 @@ func pinTranscripts(t *testing.T, version string, least int) {
 	}
 }
 
-// digest is an event in one line: its JSON with texts cut short, without random parts and
-// parts that are the same on all lines.
+// digest returns an event in one line: its JSON with texts cut short, without random parts
+// and parts that are the same on all lines.
 func digest(t *testing.T, ev *streamjson.Event) string {
 	t.Helper()
 	e := ev.Clone()

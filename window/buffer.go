@@ -45,8 +45,8 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Limit is the most bytes of a window of windowTokens tokens for a client that compacts at
-// compactWindow tokens; 0 is a client that does not say when it compacts.
+// Limit returns the most bytes of a window of windowTokens tokens for a client that
+// compacts at compactWindow tokens; 0 is a client that does not say when it compacts.
 //
 // The first bound counts four bytes a token. The second keeps the returned window below 40
 // % of the point where the session compacts, even for text with two bytes a token, so that
@@ -158,19 +158,19 @@ func (b *Buffer) evict(low int64) {
 	}
 }
 
-// Start is the position of the oldest byte that is kept.
+// Start returns the position of the oldest byte that is kept.
 func (b *Buffer) Start() int64 { return b.start }
 
-// End is the position behind the newest byte.
+// End returns the position behind the newest byte.
 func (b *Buffer) End() int64 { return b.end }
 
 // Len is how many bytes are kept.
 func (b *Buffer) Len() int { return int(b.end - b.start) }
 
-// Tokens is the approximate number of kept tokens.
+// Tokens returns the approximate number of kept tokens.
 func (b *Buffer) Tokens() int { return int(float64(b.Len()) / b.o.BytesPerToken) }
 
-// Mark is the name of the last turn in the window, as SetMark set it.
+// Mark returns the name of the last turn in the window, as SetMark set it.
 func (b *Buffer) Mark() string { return b.mark }
 
 // SetMark names the last turn in the window; Save keeps the name.

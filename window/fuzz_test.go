@@ -29,7 +29,7 @@ func (m *model) add(entry []byte) {
 	m.starts = append(m.starts, begin)
 }
 
-// start is the first entry that still fits.
+// start returns the first entry that still fits.
 func (m *model) start() int {
 	for _, s := range m.starts {
 		if len(m.text)-s <= m.most {

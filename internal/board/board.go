@@ -38,7 +38,7 @@ const (
 // handoffs is the folder of the pages with one author each.
 const handoffs = "handoff"
 
-// Handoff is the page that an agent leaves for its next session.
+// Handoff returns the page that an agent leaves for its next session.
 func Handoff(agent string) string { return handoffs + "/" + agent }
 
 // MaxPage is the longest page, in bytes: an agent reads a whole page into its context.
@@ -79,7 +79,7 @@ type Board struct {
 	files durable.Files
 }
 
-// Of is the board of the mailboxes at store. It makes nothing.
+// Of returns the board of the mailboxes at store. It makes nothing.
 func Of(store string) Board { return Board{dir: path.Join(store, "board")} }
 
 // With returns the same board, which writes its pages by files.

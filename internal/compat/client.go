@@ -201,7 +201,7 @@ func (c *client) put(v any) error {
 	return err
 }
 
-// all are the lines so far that have a type and a subtype; "" is any.
+// all returns the lines so far that have a type and a subtype; "" is any.
 func (c *client) all(kind, subtype string) []line {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -238,7 +238,7 @@ func (c *client) finish() (code int, err error) {
 	}
 }
 
-// complaint is the client's standard error.
+// complaint returns the client's standard error.
 func (c *client) complaint() string {
 	select {
 	case <-c.ended:

@@ -9,7 +9,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/claude"
 )
 
-// pageOf is the page of the documentation, with the table in it.
+// pageOf returns the page of the documentation, with the table in it.
 func pageOf(versions []string, answers [][]answer) string {
 	return fmt.Sprintf(`# Compatibility
 
@@ -34,7 +34,7 @@ $ make compat VERSIONS="%[1]s %[2]s"
 `, claude.Oldest, claude.Newest, table(versions, answers))
 }
 
-// table is a Markdown table of facts against versions.
+// table returns a Markdown table of facts against versions.
 func table(versions []string, answers [][]answer) string {
 	var b strings.Builder
 	b.WriteString("| fact | what needs it |")

@@ -13,7 +13,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
 
-// yes is the answer for a fact that is true or false, with the observation if it is false.
+// yes returns the answer for a fact that is true or false, with the observation if it is
+// false.
 func yes(holds bool, seen string, args ...any) (string, error) {
 	if holds {
 		return "yes", nil
@@ -21,7 +22,8 @@ func yes(holds bool, seen string, args ...any) (string, error) {
 	return screen.Short("no: "+fmt.Sprintf(seen, args...), 300), nil
 }
 
-// bash is a reply in which the model calls a command, when the prompt tells it to begin.
+// bash returns a reply in which the model calls a command, when the prompt tells it to
+// begin.
 func bash(command string) string {
 	return fmt.Sprintf(`{"name":"call","match":{"last_user_contains":"Begin"},"content":[{"tool_use":{"name":"Bash","input":{"command":%q}}}]}`, command)
 }

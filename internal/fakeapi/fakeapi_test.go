@@ -56,7 +56,7 @@ func ask(t *testing.T, url, body string) (status int, answer string, err error) 
 	return resp.StatusCode, string(out), err
 }
 
-// says is a request whose last user message says text.
+// says returns a request whose last user message says text.
 func says(text string, stream bool) string {
 	return request(stream, map[string]any{"role": "user", "content": []any{
 		map[string]any{"type": "text", "text": "<system-reminder>\nB everywhere\n</system-reminder>\n"},

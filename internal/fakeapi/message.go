@@ -101,7 +101,7 @@ func (b *Block) fill(text *strings.Replacer, found string, n, i int) filled {
 	return textBlock(text.Replace(b.Text))
 }
 
-// atOnce is a block that a stream sends at once.
+// atOnce returns a block that a stream sends at once.
 func atOnce(body map[string]any) filled { return filled{body: body, start: body} }
 
 func textBlock(text string) filled {

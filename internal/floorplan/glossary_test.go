@@ -114,7 +114,7 @@ func dialect(text string) string {
 	return ""
 }
 
-// declared are the identifiers that a file introduces.
+// declared returns the identifiers that a file introduces.
 func declared(f *ast.File) (ids []*ast.Ident) {
 	ast.Inspect(f, func(n ast.Node) bool {
 		switch n := n.(type) {

@@ -52,7 +52,7 @@ func TestTheManualShowsThePlan(t *testing.T) {
 	}
 }
 
-// shortNames are the packages of a cell, sorted, without internal/.
+// shortNames returns the packages of a cell, sorted, without internal/.
 func shortNames(cell string) []string {
 	var names []string
 	for _, m := range quoted.FindAllStringSubmatch(cell, -1) {

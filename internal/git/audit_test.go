@@ -123,7 +123,7 @@ func (p *project) turn(agent string, seq int, ended time.Time, change func(*jour
 	return filepath.ToSlash(base)
 }
 
-// log is the branch's history, oldest first, in a format of git log.
+// log returns the branch's history, oldest first, in a format of git log.
 func (p *project) log(format string) []string {
 	p.Helper()
 	out := p.git("log", "--reverse", "--format="+format+"%x00", git.Branch)
@@ -134,7 +134,7 @@ func (p *project) log(format string) []string {
 	return lines
 }
 
-// tree is the newest tree of the branch.
+// tree returns the newest tree of the branch.
 func (p *project) tree() []string {
 	p.Helper()
 	out := p.git("ls-tree", "-r", "-z", "--name-only", "--full-tree", git.Branch)

@@ -66,7 +66,7 @@ func parseMessage(data []byte) (h head, body []byte) {
 	return h, after
 }
 
-// attachments are the files of the store that a message names.
+// attachments returns the files of the store that a message names.
 func (h head) attachments() []file {
 	var files []file
 	for _, a := range h.Attachments {
@@ -112,7 +112,7 @@ const (
 	maxText    = 2000 // bytes of the agent's answer
 )
 
-// turnText is the message of a turn's commit.
+// turnText returns the message of a turn's commit.
 func turnText(t *turn, r *journal.Receipt, h head, body []byte) string {
 	id := cmp.Or(r.ID, h.ID, idOf(t.mails[0].base))
 	answer := r.Answer
@@ -187,7 +187,7 @@ func (c *commit) add(a *Audit, root *os.Root, rest []change) {
 	}
 }
 
-// restText is the message of a commit without a turn.
+// restText returns the message of a commit without a turn.
 func restText(rest []change) string {
 	if len(rest) == 1 {
 		verb := "record"

@@ -62,9 +62,9 @@ func findRepository(ctx context.Context, path string, environ []string, dir stri
 	return g, nil
 }
 
-// cleaned is an environment for git: without the variables that would point it at another
-// repository, and with those that keep it quiet. It keeps those that locate git and its
-// configuration files.
+// cleaned returns an environment for git: without the variables that would point it at
+// another repository, and with those that keep it quiet. It keeps those that locate git and
+// its configuration files.
 func cleaned(environ []string) []string {
 	keep := []string{"GIT_EXEC_PATH", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM"}
 	env := slices.DeleteFunc(slices.Clone(environ), func(v string) bool {
@@ -96,7 +96,7 @@ var settings = []string{
 	"-c", "fastimport.unpackLimit=100", // a turn makes loose objects, a backlog a pack
 }
 
-// command is a git command in the repository.
+// command returns a git command in the repository.
 func (g *program) command(ctx context.Context, args ...string) *exec.Cmd {
 	return g.raw(ctx, g.gitDir, append([]string{"--git-dir=" + g.gitDir}, args...)...)
 }
@@ -161,7 +161,7 @@ func (e *programError) Error() string {
 
 func (e *programError) Unwrap() error { return e.err }
 
-// blob is the name that git gives to a file with this content.
+// blob returns the name that git gives to a file with this content.
 func (g *program) blob(data []byte) string {
 	var h hash.Hash = sha1.New()
 	if g.sha256 {

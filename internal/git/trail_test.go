@@ -22,8 +22,8 @@ import (
 
 func textLog(w io.Writer) *slog.Logger { return slog.New(slog.NewTextHandler(w, nil)) }
 
-// gitThat is a git program that runs a shell script before or instead of the real git. In
-// the script $git is the real one, and "$*" its arguments.
+// gitThat returns a git program that runs a shell script before or instead of the real git.
+// In the script $git is the real one, and "$*" its arguments.
 func (p *project) gitThat(script string) git.Options {
 	p.Helper()
 	real, err := exec.LookPath("git")

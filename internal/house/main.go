@@ -64,10 +64,10 @@ func load(dir string) (*tree, error) {
 	return &tree{module: all[0].Module.Path + "/", packages: all}, nil
 }
 
-// name is the path of a package inside the module.
+// name returns the path of a package inside the module.
 func (h *tree) name(p *packages.Package) string { return strings.TrimPrefix(p.PkgPath, h.module) }
 
-// product are the packages that make up the shipped programs.
+// product returns the packages that make up the shipped programs.
 func (h *tree) product() []*packages.Package {
 	var out []*packages.Package
 	for _, p := range h.packages {

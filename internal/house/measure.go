@@ -93,7 +93,7 @@ func usesOf(p *packages.Package) uses {
 	return g
 }
 
-// files is the graph without the names.
+// files returns the graph without the names.
 func (g uses) files() map[string]map[string]bool {
 	out := make(map[string]map[string]bool)
 	for from, to := range g {
@@ -139,7 +139,7 @@ func isLocal(obj types.Object, p *types.Package) bool {
 	return obj.Parent() != p.Scope()
 }
 
-// largestCircle is the largest strongly connected part of a graph, in order (Tarjan's
+// largestCircle returns the largest strongly connected part of a graph, in order (Tarjan's
 // algorithm). Of two that are equally large it is the first in the order of the names.
 func largestCircle(uses map[string]map[string]bool) []string {
 	index, low, on := make(map[string]int), make(map[string]int), make(map[string]bool)
@@ -225,8 +225,8 @@ func (h *tree) writers() []string {
 	return out
 }
 
-// callee is the name of a function of another package that is called, "os.Rename", or of
-// a method, "os.Root.Rename"; "" for everything else.
+// callee returns the name of a function of another package that is called, "os.Rename", or
+// of a method, "os.Root.Rename"; "" for everything else.
 func callee(p *packages.Package, call *ast.CallExpr) string {
 	sel, ok := call.Fun.(*ast.SelectorExpr)
 	if !ok {
@@ -249,7 +249,7 @@ func callee(p *packages.Package, call *ast.CallExpr) string {
 	return name + fn.Name()
 }
 
-// functions are those of the product that a rule holds for.
+// functions returns those of the product that a rule holds for.
 func (h *tree) functions(is func(*packages.Package, *ast.FuncDecl) bool) []string {
 	var out []string
 	for _, p := range h.product() {
@@ -264,7 +264,7 @@ func (h *tree) functions(is func(*packages.Package, *ast.FuncDecl) bool) []strin
 	return out
 }
 
-// programs are the commands that are shipped.
+// programs returns the commands that are shipped.
 func (h *tree) programs() []string {
 	var out []string
 	for _, p := range h.product() {

@@ -18,7 +18,7 @@ const (
 // kinds are the kinds of entries: those of [runner.PermissionRequest] and tool.
 var kinds = []string{"read", "edit", "delete", "move", "search", execute, "think", "fetch", "switch_mode", "other", tool}
 
-// Kinds are the words with which an entry may begin.
+// Kinds returns the words with which an entry may begin.
 func Kinds() []string { return slices.Clone(kinds) }
 
 // An Entry names tool calls.

@@ -62,7 +62,7 @@ func (b *bucket) spend(perMinute int, at time.Time) {
 	}
 }
 
-// start is the number of tokens before the messages that the bucket remembers.
+// start returns the number of tokens before the messages that the bucket remembers.
 func (b *bucket) start(perMinute int) (tokens float64, last int64) {
 	if len(b.Recent) == 0 {
 		return float64(perMinute), 0

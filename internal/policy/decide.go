@@ -112,7 +112,7 @@ func (p Policy) halted(q Question) Verdict {
 	return refuse(RuleHalted, haltedThread(q.Message.Thread)+screen.Short(q.Halted, 200)+")", askLead)
 }
 
-// haltedThread is the beginning of the reason for a refusal in a halted conversation.
+// haltedThread returns the beginning of the reason for a refusal in a halted conversation.
 func haltedThread(thread string) string {
 	return "the conversation " + shownName(thread) + " is halted ("
 }
@@ -172,7 +172,7 @@ func (p Policy) echo(past *Past, q Question) Verdict {
 	return halt(RuleEcho, fmt.Sprintf("%s and %s say nearly the same again, %s time, %d at most (policy.max_echoes)", shownName(q.speaker()), shownName(q.To), nth(n), p.MaxEchoes), askLead)
 }
 
-// nth is an ordinal number: the 3rd time.
+// nth returns an ordinal number: the 3rd time.
 func nth(n int) string {
 	switch {
 	case n%100/10 == 1:
@@ -186,7 +186,7 @@ func nth(n int) string {
 	return "the " + strconv.Itoa(n) + "th"
 }
 
-// shownName is a name from outside, in quotes unless it is a valid mailbox name.
+// shownName returns a name from outside, in quotes unless it is a valid mailbox name.
 func shownName(s string) string {
 	if s == "" || strings.IndexFunc(s, func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' || r == '_')
@@ -196,8 +196,8 @@ func shownName(s string) string {
 	return s
 }
 
-// threadOf is the conversation of a message. The first message of a conversation has no
-// thread: its id is the thread.
+// threadOf returns the conversation of a message. The first message of a conversation has
+// no thread: its id is the thread.
 func threadOf(m *dropbox.Message) string {
 	if m.Thread != "" {
 		return m.Thread

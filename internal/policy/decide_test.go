@@ -13,7 +13,7 @@ import (
 
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
-// ask is a proven task of coder for reviewer, unless the changes say otherwise.
+// ask returns a proven task of coder for reviewer, unless the changes say otherwise.
 func ask(changes ...func(*policy.Question)) policy.Question {
 	q := policy.Question{To: "reviewer", Proven: true, Now: noon, Message: &dropbox.Message{
 		ID: "aaaaaaaaaa", From: "coder", To: []string{"reviewer"}, Type: dropbox.Task, Thread: "tttttttttt",

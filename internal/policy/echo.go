@@ -28,7 +28,7 @@ type said struct {
 	At    int64        `json:"at"` // Unix milliseconds
 }
 
-// Fingerprint is the same for bodies that differ only in white space, in numbers and
+// Fingerprint returns the same for bodies that differ only in white space, in numbers and
 // in the case of letters.
 func Fingerprint(body []byte) string {
 	kept := make([]byte, 0, len(body))

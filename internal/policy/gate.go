@@ -38,7 +38,7 @@ func (g *Gate) Set(p Policy) {
 	g.policy = p
 }
 
-// Policy is the rules in force.
+// Policy returns the rules in force.
 func (g *Gate) Policy() Policy {
 	g.mu.Lock()
 	defer g.mu.Unlock()

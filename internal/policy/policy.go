@@ -25,7 +25,7 @@ type Policy struct {
 	Access map[string]Access
 }
 
-// Default is the policy of a project that says nothing about it.
+// Default returns the policy of a project that says nothing about it.
 func Default() Policy {
 	return Policy{
 		Types: dropbox.Types(), MaxBody: 8 << 10, PerSender: 60, PerThread: 30,
@@ -36,7 +36,7 @@ func Default() Policy {
 // maxBody is the longest body that a file can hold, in bytes.
 const maxBody = 10 << 20
 
-// BodyLimit is the longest allowed body, in bytes.
+// BodyLimit returns the longest allowed body, in bytes.
 func (p Policy) BodyLimit() int {
 	if p.MaxBody == 0 {
 		return maxBody

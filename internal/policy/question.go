@@ -49,8 +49,8 @@ func (q *Question) dropped() bool {
 	return m.From == dropbox.Lead && !q.Proven && m.Hops == 0 && len(m.Path) == 0
 }
 
-// speaker is the name that is responsible for a message: the sender, or the agent in whose
-// turn a file in the name of the lead appeared.
+// speaker returns the name that is responsible for a message: the sender, or the agent in
+// whose turn a file in the name of the lead appeared.
 func (q *Question) speaker() string {
 	m := q.Message
 	if m.From == dropbox.Lead && !q.Proven && len(m.Path) > 0 {
@@ -59,7 +59,7 @@ func (q *Question) speaker() string {
 	return m.From
 }
 
-// authors are the possible authors of a message: the speaker, and the agents that were
+// authors returns the possible authors of a message: the speaker, and the agents that were
 // working when it appeared without a proof.
 func (q *Question) authors() []string {
 	who := []string{q.speaker()}
@@ -77,8 +77,8 @@ func (q *Question) authors() []string {
 // wakes reports whether the message begins a turn of an agent.
 func (q *Question) wakes() bool { return q.Message.Type.Wakes() && q.To != dropbox.Lead }
 
-// at is the time of delivery, from the name of the message's file; a time in the future
-// counts as now.
+// at returns the time of delivery, from the name of the message's file; a time in the
+// future counts as now.
 func (q *Question) at() time.Time {
 	if c := q.Message.Created; !q.BeforeDelivery && !c.IsZero() && c.Before(q.Now) {
 		return c

@@ -51,7 +51,7 @@ func CostCell(amount float64, unknown bool, digits int) string {
 	return "unknown"
 }
 
-// Digits is the number of decimals for amounts in one column.
+// Digits returns the number of decimals for amounts in one column.
 func Digits(amounts ...float64) int {
 	for _, amount := range amounts {
 		if amount > 0 && amount < 0.01 {

@@ -80,7 +80,7 @@ func show(t *testing.T, b bench, session string, panes ...tmux.Pane) tmux.Shown 
 	return shown
 }
 
-// says is a pane that shows a text and stays, as a viewer does.
+// says returns a pane that shows a text and stays, as a viewer does.
 func says(title string) tmux.Pane {
 	return tmux.Pane{Title: title, Command: []string{"sh", "-c", "echo this is $0; exec cat", title}}
 }

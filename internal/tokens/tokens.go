@@ -14,7 +14,7 @@ import (
 	"strings"
 )
 
-// File is the path of the tokens' file in the daemon's folder home.
+// File returns the path of the tokens' file in the daemon's folder home.
 func File(home string) string { return filepath.Join(home, "tokens") }
 
 // Read returns the token of each name. A missing file has no tokens, which is not an error.

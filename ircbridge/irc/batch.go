@@ -116,5 +116,5 @@ func (b *batch) merged() []Message {
 	return []Message{m}
 }
 
-// label is the label of the command that the batch answers; "" for none.
+// label returns the label of the command that the batch answers; "" for none.
 func (b *batch) label() string { return b.start.Tags["label"] }

@@ -33,8 +33,8 @@ func NewClient(cfg Config, o Options) *Client {
 	}
 }
 
-// Events is the stream of events, closed when Run returns. The caller must read it, and not in a
-// goroutine that waits in [Client.Do] or [Client.History].
+// Events returns the stream of events, closed when Run returns. The caller must read it,
+// and not in a goroutine that waits in [Client.Do] or [Client.History].
 func (c *Client) Events() <-chan Event { return c.events }
 
 // Run keeps the connection up until ctx is done, says QUIT, and returns nil. It returns an error
@@ -93,7 +93,7 @@ func (c *Client) down(err error, retry time.Time) {
 	c.status.Conn = State{Phase: Closed, Nick: c.cfg.Nick}
 }
 
-// Status is the status of the client now.
+// Status returns the status of the client now.
 func (c *Client) Status() Status {
 	c.mu.Lock()
 	defer c.mu.Unlock()

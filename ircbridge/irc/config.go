@@ -153,7 +153,7 @@ func userOf(nick string) string {
 	return cmp.Or(strings.TrimLeft(plain, "-_."), "user")
 }
 
-// orDiscard is the log, or one that writes nothing.
+// orDiscard returns the log, or one that writes nothing.
 func orDiscard(log *slog.Logger) *slog.Logger {
 	if log == nil {
 		return slog.New(slog.DiscardHandler)

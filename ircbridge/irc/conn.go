@@ -115,11 +115,11 @@ func isLoopback(a net.Addr) bool {
 	return !ok || tcp.IP.IsLoopback() // a pipe or a Unix socket does not leave the machine
 }
 
-// Messages are the received messages, in order; the channel is closed at the end. PING, CAP and
-// the like are not among them, nor is the echo of [Conn.Post]. A multiline batch is one message
-// with line feeds in its last parameter. A message of a batch has the type of the batch as its tag
-// "batch", as in chathistory. The messages of a batch that the end of the connection cut off are
-// left out.
+// Messages returns the received messages, in order; the channel is closed at the end. PING,
+// CAP and the like are not among them, nor is the echo of [Conn.Post]. A multiline batch is
+// one message with line feeds in its last parameter. A message of a batch has the type of
+// the batch as its tag "batch", as in chathistory. The messages of a batch that the end of
+// the connection cut off are left out.
 //
 // The caller must read the channel, and not in a goroutine that waits in [Conn.Do].
 func (c *Conn) Messages() <-chan Message { return c.in }

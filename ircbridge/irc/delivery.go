@@ -75,7 +75,7 @@ func newDelivery(pieces []string) *Delivery {
 	return d
 }
 
-// refusedDelivery is a delivery that has failed already.
+// refusedDelivery returns a delivery that has failed already.
 func refusedDelivery(err error) *Delivery {
 	d := &Delivery{done: make(chan struct{}), err: err}
 	close(d.done)

@@ -67,7 +67,7 @@ type Text struct {
 	History bool // from the history: an old text, which is never a command
 }
 
-// Peer is the target of an answer: the channel, or the other side of private talk.
+// Peer returns the target of an answer: the channel, or the other side of private talk.
 func (t Text) Peer() string {
 	if t.Private && !t.Own {
 		return t.Nick
@@ -75,7 +75,7 @@ func (t Text) Peer() string {
 	return t.Target
 }
 
-// Mark is the place of the text in the history of its Peer.
+// Mark returns the place of the text in the history of its Peer.
 func (t Text) Mark() Mark {
 	m := Mark{ID: t.MsgID, Time: t.Time}
 	if m.ID == "" {

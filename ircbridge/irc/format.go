@@ -37,7 +37,7 @@ func StripFormat(s string) string {
 	return b.String()
 }
 
-// colourLen is the length of a foreground and perhaps a background at the
+// colourLen returns the length of a foreground and perhaps a background at the
 // beginning of s, of least to most digits each.
 func colourLen(s string, digit func(byte) bool, least, most int) int {
 	count := func(s string) int {

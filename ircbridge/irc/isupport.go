@@ -75,7 +75,7 @@ func (s ISupport) IsChannel(target string) bool {
 	return target != "" && strings.IndexByte(types, target[0]) >= 0
 }
 
-// ranks are the signs of PREFIX before a nick in NAMES, highest first.
+// ranks returns the signs of PREFIX before a nick in NAMES, highest first.
 func (s ISupport) ranks() string {
 	if _, signs, ok := strings.Cut(s["PREFIX"], ")"); ok {
 		return signs
@@ -83,8 +83,8 @@ func (s ISupport) ranks() string {
 	return "~&@%+"
 }
 
-// MaxTargets is the most targets of one command, by TARGMAX; 1 when TARGMAX does not name
-// the command, and 0 when it sets no limit.
+// MaxTargets returns the most targets of one command, by TARGMAX; 1 when TARGMAX does not
+// name the command, and 0 when it sets no limit.
 func (s ISupport) MaxTargets(command string) int {
 	for entry := range strings.SplitSeq(s["TARGMAX"], ",") {
 		if name, value, ok := strings.Cut(entry, ":"); ok && strings.EqualFold(name, command) {

@@ -18,8 +18,8 @@ type Mark struct {
 	Sum  uint64 // of a text without id, see [Sum]; 0: unknown
 }
 
-// Sum is a checksum of speaker and text, so that a text without an id that a bouncer plays back
-// can be recognized by its time and its words.
+// Sum returns a checksum of speaker and text, so that a text without an id that a bouncer
+// plays back can be recognized by its time and its words.
 func Sum(nick, text string) uint64 {
 	h := fnv.New64a()
 	_, _ = io.WriteString(h, nick+"\x00"+text)
@@ -77,7 +77,7 @@ func (r *RAM) Add(target string, m Mark) error {
 // timeFormat is that of server-time and of references.
 const timeFormat = "2006-01-02T15:04:05.000Z"
 
-// reference is the mark as CHATHISTORY writes it.
+// reference returns the mark as CHATHISTORY writes it.
 func (m Mark) reference() string {
 	if m.ID != "" {
 		return "msgid=" + m.ID

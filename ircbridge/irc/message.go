@@ -283,7 +283,8 @@ func unescapeTag(s string) string {
 	return b.String()
 }
 
-// messageTime is the time of a message by the server's clock, where it tells, else now.
+// messageTime returns the time of a message by the server's clock, where it tells, else
+// now.
 func messageTime(m Message, now time.Time) time.Time {
 	if at := parseTime(m.Tags["time"]); !at.IsZero() {
 		return at

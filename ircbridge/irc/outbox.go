@@ -122,7 +122,7 @@ func (o *outbox) size() int {
 	return n
 }
 
-// of is the queue of a kind of entries.
+// of returns the queue of a kind of entries.
 func (o *outbox) of(private bool, p Priority) *turns {
 	if private {
 		return &o.private[p]
@@ -215,8 +215,8 @@ func (o *outbox) next(now time.Time) (data []byte, wait time.Duration) {
 // privateInARow is how many private texts go before a waiting entry of another kind.
 const privateInARow = 3
 
-// peek is the next entry. Private texts go before those for channels, since their recipient waits
-// for them, but not so many in a row that the channels starve.
+// peek returns the next entry. Private texts go before those for channels, since their
+// recipient waits for them, but not so many in a row that the channels starve.
 func (o *outbox) peek() *entry {
 	private, other := highest(&o.private), highest(&o.waiting)
 	if private == nil || other != nil && o.inARow >= privateInARow {
@@ -322,7 +322,8 @@ func (o *outbox) find(fits func(*entry) bool) *entry {
 	return nil
 }
 
-// oldest is when the oldest line without a proof was written; zero if all are proven.
+// oldest returns the time when the oldest line without a proof was written; zero if all are
+// proven.
 func (o *outbox) oldest() time.Time {
 	if len(o.flying) == 0 {
 		return time.Time{}

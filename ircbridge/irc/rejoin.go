@@ -110,7 +110,7 @@ func (r *rejoiner) enter(now time.Time, support ISupport) time.Duration {
 	return rest
 }
 
-// in are the folded names of the channels that this connection is in.
+// in returns the folded names of the channels that this connection is in.
 func (r *rejoiner) in() []string {
 	var keys []string
 	for key, w := range r.wishes {

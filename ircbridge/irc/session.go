@@ -70,8 +70,8 @@ func (s *session) lineLen(configured int) int {
 	return s.isup.Number("LINELEN", LineLen)
 }
 
-// sourceLen is the length of the source that the server puts before the messages of this
-// connection. An unknown one counts as long: 30 + 10 + 63 with ! and @.
+// sourceLen returns the length of the source that the server puts before the messages of
+// this connection. An unknown one counts as long: 30 + 10 + 63 with ! and @.
 func (s *session) sourceLen() int {
 	if s.source == "" {
 		return max(30, len(s.nick)) + len("!") + 10 + len("@") + 63
@@ -106,7 +106,7 @@ func (s *session) rename(nick, user, host string) {
 	s.source = nick + "!" + user + "@" + host
 }
 
-// multiline is the bound of a batch by the capability's value.
+// multiline returns the bound of a batch by the capability's value.
 func (s *session) multiline() (maxBytes, maxLines int, ok bool) {
 	value, ok := s.caps["draft/multiline"]
 	if !ok || !s.has("batch") {

@@ -35,5 +35,5 @@ type State struct {
 // Cap reports whether a capability is on.
 func (s State) Cap(name string) bool { _, ok := s.Caps[name]; return ok }
 
-// CaseMapping is the server's.
+// CaseMapping returns the server's.
 func (s State) CaseMapping() CaseMapping { return s.ISupport.CaseMapping() }

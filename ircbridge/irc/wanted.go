@@ -80,7 +80,7 @@ func (w *wanted) begin() {
 	w.failed = nil
 }
 
-// failures are the channels that do not let us in, and why.
+// failures returns the channels that do not let us in, and why.
 func (w *wanted) failures() map[string]string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
