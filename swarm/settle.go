@@ -23,7 +23,7 @@ func (a *agent) settle(j *mail.Job, out runner.Outcome) error {
 	switch out.End {
 	case runner.Done:
 		return a.done(j, out)
-	case runner.Stopped:
+	case runner.Stopped, runner.CapReached:
 		return a.inbox.PutBackAll(j, out, false)
 	case runner.Limited:
 		return a.limited(j, out)

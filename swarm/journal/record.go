@@ -38,6 +38,9 @@ type Record struct {
 	WindowBytes int            `json:"window_bytes"`    // bound of the agent's window
 	Begun       time.Time      `json:"begun"`
 	Process     runner.Process `json:"process"` // zero until the client runs
+	// ReservedUSD is what the budget reserved for the turn, in US dollars, and so the cap of
+	// its client; 0 without a cap.
+	ReservedUSD float64 `json:"reserved_usd,omitempty"`
 	// Client is the turn that started the client, where the client has stayed since. From
 	// is where this turn begins in that turn's stream.
 	Client string       `json:"client,omitempty"`

@@ -43,7 +43,7 @@ func (in *Inbox) FinishFailure(j *Job, maxFailures int) error {
 		return err
 	}
 	switch j.Rec.End {
-	case runner.Stopped, runner.Limited, runner.Refused: // not a failure of the message
+	case runner.Stopped, runner.Limited, runner.Refused, runner.CapReached: // not a failure of the message
 	default:
 		if err := in.FailedTurn(j.Claim.Message, line, j.Rec.Reason); err != nil {
 			return err

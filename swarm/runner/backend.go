@@ -67,6 +67,12 @@ type Turn struct {
 	// Hook is the command line (for a shell) that prints the text that the agent needs
 	// again right after a compaction; "" for no hook.
 	Hook string
+	// CapUSD is the most that the turn may spend, in US dollars: what the budget reserved for
+	// it. 0 means no cap. The client looks after each request to its model, so the turn
+	// spends more by at most one request, or by one for each of its sub-agents. A backend
+	// whose kind does not cap ([Kind].Caps) ignores it. A turn with a cap needs a client that
+	// was started for it, and that client does not stay.
+	CapUSD float64
 	// Permit decides about the client's permission requests; nil denies all of them. A
 	// backend whose client does not ask ([Kind].Asks) never uses it.
 	Permit Permit

@@ -20,6 +20,7 @@ const (
 	NoSession    End = "no-session" // the session to resume is unknown, or the new session exists already
 	Stalled      End = "stalled"    // we ended it: silent, idle, and no tool call open
 	TimedOut     End = "timed-out"  // we ended it: it took longer than Spec.Timeout
+	CapReached   End = "capped"     // it spent [Turn].CapUSD before its work was done: not a failure of the message
 	Stopped      End = "stopped"    // we ended it: the context was done, or a full disk lost its output
 	NoResources  End = "short"      // the machine has no disk space, file or process left at present: nothing was sent
 	NoResult     End = "lost"       // Follow: the client is dead and its file has no result
@@ -39,9 +40,10 @@ type Outcome struct {
 	Hint string
 	Text string // the client's final words: the summary, or its error text
 
-	Session string // as the client names it; "" if it does not
-	Model   string // of the main conversation
-	Version string // of the client, as it tells it; "" when it did not
+	Session string  // as the client names it; "" if it does not
+	Model   string  // of the main conversation
+	Version string  // of the client, as it tells it; "" when it did not
+	Billing Billing // who pays, as the client tells it
 
 	Spent
 	Denied    []Denial   // tool calls that were not permitted, in order
@@ -64,6 +66,16 @@ type Outcome struct {
 	Ended      time.Time
 	Stream     streamjson.Stats
 }
+
+// A Billing says how the account of a client pays for what its turns spend.
+type Billing string
+
+// A client reports one of these.
+const (
+	BillingUnknown      Billing = ""
+	BillingAPI          Billing = "api"          // each request is paid by its tokens: the cost of a turn is on a bill
+	BillingSubscription Billing = "subscription" // a fixed price: the cost of a turn is only a measure
+)
 
 // Spent is the use of tokens and money by a turn.
 type Spent struct {

@@ -117,7 +117,7 @@ func (t *Turns) attempt(ctx context.Context, s Settings, task Task, rec *journal
 	// reading them costs eight times as much; so only a turn that somebody follows has
 	// them.
 	partial, _ := t.Feed.Wants(t.name)
-	w := t.warmFor(ctx, s, session, partial)
+	w := t.warmFor(ctx, s, session, partial, rec.ReservedUSD)
 	t.View.streams(partial || w != nil && w.partial)
 	if w != nil {
 		rec.Client, rec.From = w.mark, w.client.Place()
@@ -135,7 +135,7 @@ func (t *Turns) attempt(ctx context.Context, s Settings, task Task, rec *journal
 	out := t.runIn(ctx, s, w, runner.Turn{
 		ID: rec.Turn, Client: rec.Client, From: rec.From, Agent: t.name, UUID: rec.UUID, Prompt: prompt, Session: session,
 		Files: t.files(rec.Mark()), Tools: t.tools(s),
-		Hook: t.hook(s), Recalls: rec.Reinjected, Partial: partial, Steering: task.Steer(rec), Permit: task.Permit(rec), Started: follow.started, Event: follow.event,
+		CapUSD: rec.ReservedUSD, Hook: t.hook(s), Recalls: rec.Reinjected, Partial: partial, Steering: task.Steer(rec), Permit: task.Permit(rec), Started: follow.started, Event: follow.event,
 	})
 	follow.end(&out, t.warm != nil)
 	if follow.unrecorded != nil {

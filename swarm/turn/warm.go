@@ -63,7 +63,7 @@ func (t *Turns) madeOf(s Settings, mark string) made {
 
 // warmFor is the waiting client that can take a turn in that session. nil means that the
 // turn needs a new client, and that all processes of the old one have ended.
-func (t *Turns) warmFor(ctx context.Context, s Settings, session runner.Session, partial bool) *warm {
+func (t *Turns) warmFor(ctx context.Context, s Settings, session runner.Session, partial bool, capUSD float64) *warm {
 	w := t.warm
 	if w == nil {
 		return nil
@@ -73,6 +73,8 @@ func (t *Turns) warmFor(ctx context.Context, s Settings, session runner.Session,
 	case why != "":
 	case session.How != runner.Resume || session.ID != w.session:
 		why = "the next turn is for another session"
+	case capUSD > 0 && t.kind(s).Caps:
+		why = "the next turn has a cap, and a client counts all that it spends"
 	case partial && !w.partial:
 		why = "a person wants to see text while it is written"
 	default:
@@ -103,7 +105,7 @@ func (t *Turns) runIn(ctx context.Context, s Settings, w *warm, turn runner.Turn
 	turn.Spec, turn.Env, turn.Grown = w.made.settings.Client, w.made.env, w.grown
 	b := t.Backend(s)
 	r, ok := b.(runner.Resident)
-	if !ok || !s.lingers() {
+	if !ok || !s.lingers() || turn.CapUSD > 0 && b.Kind().Caps {
 		return b.Run(ctx, turn)
 	}
 	out, stays := r.Serve(ctx, turn, client)

@@ -27,7 +27,13 @@ type client struct {
 	model    string
 	context  int
 	limit    int
-	cost     float64
+	cost     float64 // what the turn has cost, in US dollars
+	price    float64 // what each request to the model adds to it
+	cap      float64 // of the turn; 0: none
+	words    string  // the model's last words
+	answered bool    // the last request brought an answer, not a tool call
+	asked    bool    // a request came since the cost was compared with the cap
+	billing  runner.Billing
 	calls    int
 	said     string
 	denied   []streamjson.Denial
@@ -43,6 +49,9 @@ func newClient(ctx context.Context, kind *runner.Kind, t runner.Turn, mode int) 
 	c := &client{ctx: ctx, turn: t, cancel: func() {}, began: time.Now(), asks: kind.Asks, account: runner.NewAccount(kind, t.From), model: "scripted-1", context: 12000, limit: 200000}
 	if t.Spec.Model != "" {
 		c.model = t.Spec.Model
+	}
+	if kind.Caps {
+		c.cap = t.CapUSD
 	}
 	if t.Spec.Timeout > 0 {
 		// The cause tells a time-out from a stop; see wait.
@@ -65,11 +74,16 @@ func (c *client) close() {
 
 var errTimedOut = errors.New("timed out")
 
-// play runs the steps. A step that ends the turn returns its outcome.
+// play runs the steps. A step that ends the turn returns its outcome. After each step it
+// compares the cost with the cap, as a client does after each request: if the last step was
+// the answer, the answer is kept.
 func (c *client) play(steps []Step) runner.Outcome {
-	for _, step := range steps {
+	for i, step := range steps {
 		if out := step(c); out != nil {
 			return *out
+		}
+		if c.spentUp() {
+			return c.capped(i == len(steps)-1 && c.answered)
 		}
 		if out := c.wait(0); out != nil {
 			return *out
@@ -127,6 +141,11 @@ func (c *client) observe(ev *streamjson.Event) {
 		c.repeated[ev.UUID] = true
 	}
 	c.taken = c.taken || ev.Kind == streamjson.KindReplay && ev.UUID == c.turn.UUID
+	for _, b := range ev.Blocks {
+		if ev.Kind == streamjson.KindAssistant && b.Kind == streamjson.BlockText {
+			c.words = b.Text
+		}
+	}
 	c.account.Observe(ev)
 	if c.turn.Event != nil {
 		c.turn.Event(ev)
@@ -169,9 +188,10 @@ func (c *client) birth() {
 	c.emit(streamjson.Event{Kind: streamjson.KindReplay, UUID: c.turn.UUID, Blocks: []streamjson.Block{{Kind: streamjson.BlockText, Text: c.turn.Prompt}}})
 }
 
-// assistant emits one block of the model's reply.
+// assistant emits one block of the model's reply, which one request brings.
 func (c *client) assistant(b streamjson.Block) {
 	c.birth()
+	c.cost, c.answered, c.asked = c.cost+c.price, b.Kind == streamjson.BlockText, true
 	c.emit(streamjson.Event{Kind: streamjson.KindAssistant, Model: c.model, Blocks: []streamjson.Block{b},
 		Usage: &streamjson.Usage{Input: 10, Output: 1, CacheRead: max(c.context-10, 0)}})
 }
@@ -180,26 +200,65 @@ func (c *client) assistant(b streamjson.Block) {
 func (c *client) done() runner.Outcome {
 	if c.said == "" {
 		_ = Say("Done: " + firstLine(c.turn.Prompt))(c)
+		if c.spentUp() {
+			return c.capped(true)
+		}
 	}
 	c.result(false, c.said)
 	return c.concluded()
 }
 
+// spentUp reports, once after each request, whether the turn has spent its cap.
+func (c *client) spentUp() bool {
+	asked := c.asked
+	c.asked = false
+	return asked && c.cap > 0 && c.cost >= c.cap
+}
+
+// These mark the result of a turn that has spent its cap, and whether it was finished.
+const (
+	spentCap = "budget_exhausted"
+	finished = "end_turn"
+)
+
+// capped ends a turn that has spent its cap. Its result has no text, even if the model has
+// answered.
+func (c *client) capped(answered bool) runner.Outcome {
+	r := &streamjson.Result{Subtype: "error_max_budget_usd", IsError: true, TerminalReason: spentCap, StopReason: "tool_use"}
+	if answered {
+		r.StopReason = finished
+	}
+	c.ends(r)
+	return c.concluded()
+}
+
 // result emits the result of the turn.
 func (c *client) result(isError bool, text string) {
+	c.ends(&streamjson.Result{Subtype: "success", IsError: isError, Text: text, TerminalReason: "completed"})
+}
+
+// ends emits r as the result of the turn, with its numbers.
+func (c *client) ends(r *streamjson.Result) {
 	c.birth()
-	r := &streamjson.Result{Subtype: "success", IsError: isError, Text: text, Turns: 1 + c.calls,
-		Duration: time.Since(c.began), CostUSD: c.cost, ContextLimit: c.limit, Denials: c.denied, TerminalReason: "completed"}
-	c.emit(streamjson.Event{Kind: streamjson.KindResult, Result: r, Usage: &streamjson.Usage{Input: 10, Output: len(text) / 4, CacheRead: max(c.context-10, 0)}})
+	r.Turns, r.Duration, r.CostUSD, r.ContextLimit, r.Denials = 1+c.calls, time.Since(c.began), c.cost, c.limit, c.denied
+	c.emit(streamjson.Event{Kind: streamjson.KindResult, Result: r, Usage: &streamjson.Usage{Input: 10, Output: len(r.Text) / 4, CacheRead: max(c.context-10, 0)}})
 }
 
 // concluded returns the outcome from the last result.
 func (c *client) concluded() runner.Outcome {
 	results := c.account.Results()
-	if r := results[len(results)-1]; r.IsError {
+	r := results[len(results)-1]
+	kept := r.TerminalReason == spentCap && r.StopReason == finished
+	switch {
+	case r.TerminalReason == spentCap && !kept:
+		return *c.outcome(runner.CapReached, fmt.Sprintf("the turn has spent its cap of $%.2f", c.cap))
+	case r.IsError && !kept:
 		return *c.outcome(runner.Failed, r.Text)
 	}
 	out := c.outcome(runner.Done, "")
+	if kept {
+		out.Text = c.words
+	}
 	for _, uuid := range append(c.brought, c.turn.Steered...) {
 		if c.repeated[uuid] {
 			out.Steered = append(out.Steered, uuid)
@@ -214,7 +273,7 @@ func (c *client) fail(end runner.End, reason string) runner.Outcome { return *c.
 func (c *client) outcome(end runner.End, reason string) *runner.Outcome {
 	out := &runner.Outcome{End: end, Reason: strings.ReplaceAll(reason, "\n", " "), Began: c.began, Ended: time.Now()}
 	c.account.Fill(out)
-	out.Decisions = c.decided
+	out.Decisions, out.Billing = c.decided, c.billing
 	if end != runner.Done {
 		out.Hint = "this is a scripted backend; look at the script"
 		out.ExitCode = 1

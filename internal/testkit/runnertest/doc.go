@@ -10,6 +10,10 @@
 // Scripted is a separate kind of client: it has a name, tools, a hook and a login that no
 // real client has, so that tests find code which expects those of one real client.
 //
+// It obeys [runner.Turn].CapUSD as Claude Code does: after each request (a text or a tool
+// call) it compares what the turn has cost with the cap, so a turn is over its cap by at
+// most one request; an answer that was finished is kept.
+//
 // Scripted uses plain time and starts no goroutine, so it runs inside a bubble
 // of testing/synctest.
 package runnertest

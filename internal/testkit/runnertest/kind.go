@@ -11,7 +11,7 @@ import (
 const Version = "1.2.3"
 
 // kind is the usual kind of scripted clients.
-var kind = runner.Kind{Name: "scripted", Cost: runner.CostOfResult, Resumes: true, RunsOnce: true, Steers: true, Compacts: true, Tools: tools{}, Hooks: hooks{}, Login: runner.Login{Vars: []string{"SCRIPTED_KEY", "HOME"}}}
+var kind = runner.Kind{Name: "scripted", Cost: runner.CostOfResult, Caps: true, Resumes: true, RunsOnce: true, Steers: true, Compacts: true, Tools: tools{}, Hooks: hooks{}, Login: runner.Login{Vars: []string{"SCRIPTED_KEY", "HOME"}}}
 
 // plain is a scripted client without any optional feature.
 var plain = runner.Kind{Name: kind.Name, Tools: kind.Tools, Hooks: kind.Hooks, Login: kind.Login}
@@ -22,7 +22,7 @@ var asking = runner.Kind{Name: kind.Name, Resumes: true, NamesSessions: true, As
 
 // quiet is a scripted client that resumes its session, but reports less and reads no mail
 // during a turn.
-var quiet = runner.Kind{Name: kind.Name, Cost: kind.Cost, Resumes: true, RunsOnce: true, Tools: kind.Tools, Login: kind.Login}
+var quiet = runner.Kind{Name: kind.Name, Cost: kind.Cost, Caps: kind.Caps, Resumes: true, RunsOnce: true, Tools: kind.Tools, Login: kind.Login}
 
 // These are the tools of a scripted client.
 const (

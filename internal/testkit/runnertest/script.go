@@ -17,6 +17,7 @@ var words = map[string]func(arg string) Step{
 	"sleep":    func(arg string) Step { return parsed(arg, time.ParseDuration, sleep) },
 	"hang":     func(string) Step { return sleep(forever) },
 	"cost":     func(arg string) Step { return parsed(arg, parseUSD, Cost) },
+	"price":    func(arg string) Step { return parsed(arg, parseUSD, Price) },
 	"context":  func(arg string) Step { return parsed(arg, strconv.Atoi, contextIs) },
 	"model":    func(arg string) Step { return goOn(func(c *client) { c.model = arg }) },
 	"compact":  func(string) Step { return Compact() },

@@ -33,6 +33,8 @@ type Scripted struct {
 	// Quiet makes it a backend of clients that resume a session, but report no compaction,
 	// run no hook and read no mail during a turn.
 	Quiet bool
+	// Billing is what its clients say about the payment.
+	Billing runner.Billing
 	// Timing shortens the wait for a prompt that is not run; its other fields have no
 	// meaning here.
 	Timing runner.Timing
@@ -103,7 +105,7 @@ func (s *Scripted) Run(ctx context.Context, t runner.Turn) runner.Outcome {
 }
 
 func (s *Scripted) run(ctx context.Context, t runner.Turn, p runner.Process, mode int) runner.Outcome {
-	c, err := newClient(ctx, s.Kind(), t, mode)
+	c, err := s.client(ctx, t, mode)
 	if err != nil {
 		return c.fail(runner.Failed, err.Error())
 	}
@@ -135,6 +137,12 @@ func (s *Scripted) run(ctx context.Context, t runner.Turn, p runner.Process, mod
 	return c.play(steps)
 }
 
+func (s *Scripted) client(ctx context.Context, t runner.Turn, mode int) (*client, error) {
+	c, err := newClient(ctx, s.Kind(), t, mode)
+	c.billing = s.Billing
+	return c, err
+}
+
 // Follow passes on the events of the turn's file, plays Outlive, and returns
 // [runner.NoResult] when neither brought a result.
 func (s *Scripted) Follow(ctx context.Context, t runner.Turn, p runner.Process) runner.Outcome {
@@ -145,7 +153,7 @@ func (s *Scripted) Follow(ctx context.Context, t runner.Turn, p runner.Process) 
 }
 
 func (s *Scripted) follow(ctx context.Context, t runner.Turn, p runner.Process) runner.Outcome {
-	c, err := newClient(ctx, s.Kind(), t, os.O_APPEND)
+	c, err := s.client(ctx, t, os.O_APPEND)
 	if err != nil {
 		return c.fail(runner.NoResult, err.Error())
 	}

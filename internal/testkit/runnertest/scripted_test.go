@@ -3,6 +3,7 @@ package runnertest_test
 import (
 	"context"
 	"errors"
+	"math"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -153,5 +154,48 @@ func TestFollowReadsTheFile(t *testing.T) {
 	}
 	if out := b.Follow(t.Context(), turn, runner.Process{PID: -2, Start: 1}); out.End != runner.Done || out.Text != "still here" {
 		t.Errorf("Follow of a client that outlived its daemon returned %s %q, want %s", out.End, out.Text, runner.Done)
+	}
+}
+
+// A turn with a cap ends after the request that spends it. A finished answer is kept.
+func TestACap(t *testing.T) {
+	b := &runnertest.Scripted{Billing: runner.BillingAPI}
+	for name, c := range map[string]struct {
+		prompt string
+		cap    float64
+		end    runner.End
+		text   string
+		cost   float64
+	}{
+		"below":                       {"@price 0.2\n@sh true\n@say ready", 0.5, runner.Done, "ready", 0.4},
+		"a loop of tools":             {"@price 0.3\n@sh true\n@sh true\n@sh true\n@say ready", 0.5, runner.CapReached, "", 0.6},
+		"exactly":                     {"@price 0.25\n@sh true\n@sh true\n@say ready", 0.5, runner.CapReached, "", 0.5},
+		"one answer above it":         {"@price 0.6\n@say ready", 0.5, runner.Done, "ready", 0.6},
+		"one answer that costs more":  {"@cost 0.6\n@say ready", 0.5, runner.Done, "ready", 0.6},
+		"an answer without a step":    {"@price 0.6\nhello", 0.5, runner.Done, "Done: hello", 0.6},
+		"words, and then more work":   {"@price 0.6\n@say I look\n@sh true\n@say ready", 0.5, runner.CapReached, "", 0.6},
+		"the last step is not a word": {"@price 0.6\n@sh true", 0.5, runner.CapReached, "", 0.6},
+		"no cap":                      {"@price 0.3\n@sh true\n@sh true\n@say ready", 0, runner.Done, "ready", 0.9},
+	} {
+		t.Run(name, func(t *testing.T) {
+			turn := runner.Turn{ID: "t-1", Prompt: c.prompt, CapUSD: c.cap}
+			turn.Stdout = filepath.Join(t.TempDir(), "out")
+			out, warm := b.Serve(t.Context(), turn, nil)
+			if out.End != c.end || c.end.OK() && out.Text != c.text || math.Abs(out.CostUSD-c.cost) > 1e-9 || out.CostUnknown || out.Billing != runner.BillingAPI {
+				t.Errorf("Serve = %s %q for %v USD (%+v), want %s %q for %v", out.End, out.Text, out.CostUSD, out, c.end, c.text, c.cost)
+			}
+			if stays := c.cap == 0; (warm != nil) != stays {
+				t.Errorf("a client stays: %v, want %v", warm != nil, stays)
+			}
+			again := b.Follow(t.Context(), turn, runner.Process{PID: -1, Start: 1})
+			if again.End != out.End || again.Text != out.Text || again.CostUSD != out.CostUSD || again.CostUnknown {
+				t.Errorf("Follow = %s %q for %v USD, want what Serve returned", again.End, again.Text, again.CostUSD)
+			}
+		})
+	}
+	// A client whose money nobody counts knows no cap.
+	out := (&runnertest.Scripted{Asks: true}).Run(t.Context(), runner.Turn{ID: "t-1", Prompt: "@price 0.6\n@say I look\n@say ready", CapUSD: 0.5})
+	if out.End != runner.Done || !out.CostUnknown {
+		t.Errorf("Run of an uncapped kind = %s for %v USD", out.End, out.CostUSD)
 	}
 }

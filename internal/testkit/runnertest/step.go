@@ -144,6 +144,10 @@ func Emit(ev streamjson.Event) Step {
 // Cost sets what the turn has cost, in US dollars.
 func Cost(usd float64) Step { return goOn(func(c *client) { c.cost = usd }) }
 
+// Price sets what each further request to the model costs, in US dollars. Each text and
+// each tool call is one request.
+func Price(usd float64) Step { return goOn(func(c *client) { c.price = usd }) }
+
 // Compact lets the client compact its context, without running the turn's hook.
 func Compact() Step {
 	return goOn(func(c *client) {
