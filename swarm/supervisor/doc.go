@@ -1,0 +1,21 @@
+// Package supervisor watches what an agent does and says when it is stuck. It whispers to the
+// agent, whispers more strongly, and then asks for a person.
+//
+//	events of a turn --> steps --> rules --(flagged)--> ladder --> OnWhisper     first and second bad verdict
+//	                       |                  ^           |
+//	                       |                  |           +------> OnEscalation  third bad verdict in a row
+//	                       +--> judge --------+
+//	                     (a model, if one is named)
+//
+// A step is one message of the agent with the results of its tool calls. The rules cost
+// nothing and read only steps. The judge is a model: it confirms or clears what the rules
+// flag, and looks at the window every few steps.
+//
+// A Supervisor only reads events and calls the functions that it was given. It cannot end a
+// process, write a file, send mail or speak for an agent: it imports nothing that could, and a
+// test checks this. Its judge runs as a turn of a [runner.Backend] without tools, and the
+// answer of the judge is only ever a verdict and a text for the agent.
+//
+// Nothing here blocks a turn: the rules run in the goroutine that calls [Watch.Event], and
+// the judge in that of [Supervisor.Run].
+package supervisor

@@ -1,0 +1,114 @@
+package supervisor
+
+import (
+	"context"
+	"sync"
+
+	"github.com/claude-swarm/claude-swarm/streamjson"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+)
+
+// Settings say when an agent is stuck. 0 switches a rule off.
+type Settings struct {
+	Window    int // how many steps are remembered
+	Interval  int // a judge looks after that many steps; that many steps without a trouble are a clean verdict
+	Threshold int // the bad verdict in a row that escalates
+
+	SameCall           int // steps with the same call and result, with no file changed between
+	SameError          int // steps with the same failure
+	StepsWithoutChange int // steps in which an agent that may write changes no file
+}
+
+// Options are what a Supervisor is given. It can do nothing else.
+type Options struct {
+	Settings Settings
+	// OnWhisper is called with each whisper, OnEscalation with each escalation, in the
+	// goroutine of Watch.Event, Watch.End or Run. They must not block, and may not call the
+	// Watch of the same agent.
+	OnWhisper    func(Whisper)
+	OnEscalation func(Escalation)
+	// Note gets a line for the log of an agent about what the judge did.
+	Note func(agent, line string)
+	// Judge is the model that judges; nil: the rules alone.
+	Judge *Judge
+}
+
+// A Supervisor watches the agents of a swarm, each by a [Watch]. It is safe for several
+// goroutines.
+type Supervisor struct {
+	opts Options
+
+	mu       sync.Mutex
+	settings Settings
+	watches  map[string]*Watch
+}
+
+// New returns a Supervisor. The rules work at once, and the judge while Run runs.
+func New(o Options) *Supervisor {
+	return &Supervisor{opts: o, settings: o.Settings, watches: map[string]*Watch{}}
+}
+
+// Run judges until ctx is done. It blocks.
+func (s *Supervisor) Run(ctx context.Context) { <-ctx.Done() }
+
+// Configure changes the settings and the judge, as after a reload. nil is no judge.
+func (s *Supervisor) Configure(settings Settings, j *Judge) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.settings, s.opts.Judge = settings, j
+}
+
+// Watch returns the watch of an agent, which is the same at every call.
+func (s *Supervisor) Watch(agent string) *Watch {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	w := s.watches[agent]
+	if w == nil {
+		w = &Watch{sup: s, agent: agent}
+		s.watches[agent] = w
+	}
+	return w
+}
+
+// Forget drops the watch of an agent that is no longer in the configuration.
+func (s *Supervisor) Forget(agent string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.watches, agent)
+}
+
+// A Turn is a turn that begins, as far as its supervisor needs to know it.
+type Turn struct {
+	ID      string
+	Message string       // the id of the message that it works on
+	Task    string       // what a person would call the work, such as the first line of the message
+	Tools   runner.Tools // the meaning of the client's tool calls
+	Writes  bool         // the agent may change files
+}
+
+// A Watch watches the turns of one agent, one after the other. It is safe for several
+// goroutines; Begin, Event and End of a turn are called in that order.
+type Watch struct {
+	sup   *Supervisor
+	agent string
+
+	mu   sync.Mutex
+	turn Turn
+}
+
+// Begin says that a turn begins, or that a later daemon follows it.
+func (w *Watch) Begin(t Turn) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.turn = t
+}
+
+// Event adds an event of the turn. It keeps nothing of ev.
+func (w *Watch) Event(ev *streamjson.Event) {}
+
+// End says that the turn has ended.
+func (w *Watch) End() {}
+
+// Resume says that a person let the agent go on after an escalation: the ladder begins again,
+// and what happened before does not count.
+func (w *Watch) Resume() {}

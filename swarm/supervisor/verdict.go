@@ -1,0 +1,54 @@
+package supervisor
+
+import (
+	"fmt"
+	"strings"
+)
+
+// An Action is what a verdict asks for.
+type Action string
+
+// These are the verdicts that a judge can give. Whispers and logs contain these words.
+const (
+	OK          Action = "OK"           // the agent gets on: nothing happens
+	Correction  Action = "CORRECTION"   // the agent needs another way
+	ThinkDeeper Action = "THINK_DEEPER" // the agent needs more thought
+	Escalate    Action = "ESCALATION"   // a person has to decide
+)
+
+// A Verdict is a judgement about the latest steps of an agent.
+type Verdict struct {
+	Action  Action
+	Message string // for the agent; "" if Action is OK
+}
+
+// A Whisper is a text for an agent that nobody else sees.
+type Whisper struct {
+	ID      string // unique in the project
+	Agent   string
+	Turn    string // the turn whose steps led to it, which may have ended
+	Action  Action // Correction or ThinkDeeper
+	Message string // in plain words, without a prefix
+	Rung    int    // 1 for the first whisper about a trouble, 2 for the stronger one
+}
+
+// Text returns the whisper as the agent reads it, such as "[SUPERVISOR/CORRECTION] …".
+func (w Whisper) Text() string { return fmt.Sprintf("[SUPERVISOR/%s] %s", w.Action, w.Message) }
+
+// An Escalation says that an agent is stuck in spite of the whispers.
+type Escalation struct {
+	ID      string // unique in the project
+	Agent   string
+	Turn    string
+	Task    string // one line: what the agent works on
+	Retries int    // how often the agent tried the same; 0 if that is not the trouble
+	Why     string // the trouble as a sentence, such as "Retried same approach 4 times."
+}
+
+// Text returns the escalation as people read it.
+func (e Escalation) Text() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "[ESCALATION] Agent %s appears stuck on task %q. %s", e.Agent, e.Task, e.Why)
+	fmt.Fprintf(&b, " Awaiting human guidance. Reply @%s resume/abort", e.Agent)
+	return b.String()
+}
