@@ -1,6 +1,7 @@
 package docs_test
 
 import (
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -192,6 +193,20 @@ func TestKindsOfEventsAreDescribed(t *testing.T) {
 		rule := "agents: {coder: {}}\nirc: {map: [{moment: " + kind + ", channel: none}]}\n"
 		if _, err := config.Parse(filepath.Join(t.TempDir(), config.Name), []byte(rule)); err != nil {
 			t.Errorf("irc.map does not take the moment %s: %v", kind, err)
+		}
+	}
+}
+
+// Each word of a notice has a line in the protocol with its severity, and is a moment of
+// irc.map.
+func TestWordsOfNoticesAreDescribed(t *testing.T) {
+	for _, word := range journal.Words() {
+		if line := fmt.Sprintf("\n| `%s` | %s |", word, word.Severity()); !strings.Contains(read(t, "protocol.md"), line) {
+			t.Errorf("protocol.md has no line%s", line)
+		}
+		rule := fmt.Sprintf("agents: {coder: {}}\nirc: {map: [{moment: %s, channel: none}]}\n", word)
+		if _, err := config.Parse(filepath.Join(t.TempDir(), config.Name), []byte(rule)); err != nil {
+			t.Errorf("irc.map does not take the moment %s: %v", word, err)
 		}
 	}
 }

@@ -100,7 +100,7 @@ func first(m *dropbox.Message) bool {
 // workChannel returns the channel of the task that an announcement is about, or "" if tasks
 // have none. The bridge leaves it when nothing in the conversation is open.
 func workChannel(i *config.IRC, mo mail.Announcement) string {
-	if !i.WorkChannels || i.Channels.Work == "" || mo.Message.Thread == "" || mo.Kind == journal.Alert {
+	if !i.WorkChannels || i.Channels.Work == "" || mo.Message.Thread == "" || howShown(mo) == bridge.Alert {
 		return ""
 	}
 	if mo.Of != nil && mo.Of.ID == mo.Message.Thread && mo.Of.Type != dropbox.Task {
@@ -130,7 +130,7 @@ func howShown(mo mail.Announcement) bridge.Announcement {
 		return bridge.Ended
 	case journal.Failed:
 		return bridge.Failed
-	case journal.Alert:
+	case journal.Alert, journal.Noticed:
 		return bridge.Alert
 	case journal.Dead:
 		return bridge.GivenUp
@@ -153,7 +153,10 @@ func announced(i *config.IRC, mo mail.Announcement) []shownLine {
 	for _, r := range i.Map {
 		if fits(r, mo) {
 			text := ""
-			if mo.Kind == journal.Alert {
+			switch {
+			case mo.Notice != nil && (mo.Kind == journal.Alert || mo.Kind == journal.Noticed):
+				text = mo.Notice.Text()
+			case mo.Kind == journal.Alert:
 				text = tagged(mo.Message)
 			}
 			add(r.Channel, howShown(mo), text)
@@ -194,8 +197,14 @@ func announced(i *config.IRC, mo mail.Announcement) []shownLine {
 		if mo.Message.Type == dropbox.Question {
 			add(i.Channels.Alerts, bridge.Alert, fmt.Sprintf("[QUESTION] %s needs input: \"%s\"", from, gist(mo.Message)))
 		}
-	case journal.Alert:
-		add(i.Channels.Alerts, bridge.Alert, tagged(mo.Message))
+	case journal.Alert, journal.Noticed:
+		text := ""
+		if mo.Notice != nil {
+			text = mo.Notice.Text()
+		} else {
+			text = tagged(mo.Message)
+		}
+		add(i.Channels.Alerts, bridge.Alert, text)
 	case journal.Dead:
 		add(i.Channels.Errors, bridge.GivenUp)
 	case journal.Permission:
@@ -224,14 +233,19 @@ func saidIn(m *dropbox.Message, channel string) bool {
 	return ok && m.From == ircbridge.Name && strings.EqualFold(n.Channel, channel)
 }
 
-// fits reports whether a rule is about an announcement. Its type is that of the message on
+// fits reports whether a rule is about an announcement. Its moment is the kind of the event,
+// or the word of its notice. Its type is that of the message on
 // which the turn works, or that arrived.
 func fits(r config.IRCRule, mo mail.Announcement) bool {
 	about := mo.Message
 	if mo.Of != nil {
 		about = mo.Of
 	}
-	return (r.Moment == "" || r.Moment == string(mo.Kind)) &&
+	word := journal.Word("")
+	if mo.Notice != nil {
+		word = mo.Notice.Word
+	}
+	return (r.Moment == "" || r.Moment == string(mo.Kind) || r.Moment == string(word)) &&
 		(r.Type == "" || r.Type == string(about.Type)) &&
 		(r.From == "" || r.From == mo.Message.From) &&
 		(r.To == "" || r.To == mo.To)

@@ -61,11 +61,16 @@ func TestAnnouncer(t *testing.T) {
 	family.Of.Body = []byte("Paint the door 👩‍👩‍👧\nred")
 	alert := mail.Announcement{Kind: journal.Alert, Message: message(dropbox.Status, "swarm"), To: "lead", About: "aaaaaaaaaa"}
 	permitted := mail.Announcement{Kind: journal.Permission, Message: message(dropbox.Status, "coder"), To: "lead", About: "aaaaaaaaaa", Agent: "coder"}
+	noticed := func(kind journal.Kind, word journal.Word, why string) mail.Announcement {
+		mo := mail.Announcement{Kind: kind, Message: message(dropbox.Status, "swarm"), To: "lead", About: "aaaaaaaaaa", Agent: "coder"}
+		mo.Notice = &journal.Notice{Word: word, Agent: "coder", Why: why}
+		return mo
+	}
 	dead := ended(journal.Dead, dropbox.Task, "lead")
 	dead.Message.From = "swarm"
 
 	const usual, work, mapped = `irc: {server: localhost, slug: x}`, `irc: {server: localhost, slug: x, work_channels: true}`,
-		`irc: {server: localhost, slug: x, map: [{type: question, channel: none}, {moment: result, from: coder, to: lead, channel: "done-{slug}"}, {moment: dead, channel: alerts}]}`
+		`irc: {server: localhost, slug: x, map: [{type: question, channel: none}, {moment: result, from: coder, to: lead, channel: "done-{slug}"}, {moment: dead, channel: alerts}, {moment: unpaused, channel: none}, {moment: limit, channel: limits}]}`
 	const own = "with a channel of coder's"
 	for _, test := range []struct {
 		what, yaml string
@@ -97,6 +102,10 @@ func TestAnnouncer(t *testing.T) {
 		{"a result to the lead", usual, arrived(dropbox.Result, "coder"), "#project-x said lead"},
 		{"what IRC told the lead", usual, arrived(dropbox.Note, "irc"), ""},
 		{"an alert", usual, alert, "#alerts alert lead [ALERT] Paint the door"},
+		{"an alert with a notice", usual, noticed(journal.Alert, journal.AgentError, "is stopped: the key is wrong"), "#alerts alert coder [ERROR] coder is stopped: the key is wrong"},
+		{"a notice alone", work, noticed(journal.Noticed, journal.Unpaused, "resumed by lead"), "#alerts alert coder [UNPAUSED] coder goes on: resumed by lead."},
+		{"a notice that a rule hides", mapped, noticed(journal.Noticed, journal.Unpaused, "resumed by lead"), ""},
+		{"an alert that a rule shows elsewhere by its word", mapped, noticed(journal.Alert, journal.LimitReached, "waits"), "#limits alert coder [LIMIT] coder waits."},
 		{"what became of a question for a permission", own, permitted, "#api-x said  [PERMISSION] Paint the door"},
 		{"a dead letter", usual, dead, "#errors dead coder"},
 		{"a channel for the task", work, begun(dropbox.Task, "lead"), "join #work-aaaaaaaaaa; #standup-x begun coder; #project-x said coder; #work-aaaaaaaaaa begun coder"},

@@ -23,6 +23,7 @@ const (
 	// A tool call that a client asked permission for was denied, or somebody was asked:
 	// Message says what became of it.
 	Permission Kind = "permission"
+	Noticed    Kind = "notice" // something that only has a Notice
 )
 
 // An Event is a fact that people may want to see.
@@ -43,6 +44,17 @@ type Event struct {
 	// Task is the task of a person that is complete with this event; else nil.
 	Task *Message `json:"task,omitempty"`
 	Turn *Turn    `json:"turn,omitempty"` // of Result and Failed
+	// Notice is what a person may have to act on; nil where there is no such thing. An event
+	// of each kind may have one.
+	Notice *Notice `json:"notice,omitempty"`
+}
+
+// Word returns the word of the event's notice; "" where it has none.
+func (ev Event) Word() Word {
+	if ev.Notice == nil {
+		return ""
+	}
+	return ev.Notice.Word
 }
 
 // A Turn is how a turn ended.

@@ -25,6 +25,36 @@ func (s *Service) Arrived(m *dropbox.Message, to, agent string) error {
 // know. They go through the list of events, so that a crash loses none. A message that
 // cannot be written shows in the status, and is tried again until it can.
 func (s *Service) TellLead(agent, key, subject, body string) {
+	s.tellLead(journal.Event{Key: key, Agent: agent}, subject, body)
+}
+
+// NoticedKey begins the keys of the daemon's messages to the lead whose fact is a notice on
+// the list of events: IRC shows the notice, and not the message, too.
+const NoticedKey = "notice:"
+
+// TellNotice is TellLead for the fact of a notice, which IRC and webhooks show. agent is as
+// in TellLead, since a notice may be about several.
+func (s *Service) TellNotice(agent, key string, n journal.Notice, subject, body string) {
+	s.tellLead(journal.Event{Key: NoticedKey + key, Agent: agent, Notice: &n}, subject, body)
+}
+
+// Raise puts a notice on the list of events. IRC and webhooks show it, and the lead gets no
+// mail. Listeners know a notice that is raised again by its key. of is the message that the
+// agent works on, or nil. After an error the notice is not on the list.
+func (s *Service) Raise(key string, n journal.Notice, of *dropbox.Message) error {
+	text := s.Secrets.Redactor().Text(n.Text())
+	ev := journal.Event{
+		Kind: journal.Noticed, Key: NoticedKey + key, Agent: n.Agent, To: dropbox.Lead, Of: journal.Keep(of), Notice: &n,
+		Message: &journal.Message{From: dropbox.Swarm, To: []string{dropbox.Lead}, Type: dropbox.Status, Subject: screen.Short(text, 200), Body: text + "\n"},
+	}
+	if of != nil {
+		ev.About, ev.Message.Thread, ev.Message.Trace = of.ID, of.Thread, of.Trace
+	}
+	return s.happened(ev)
+}
+
+func (s *Service) tellLead(ev journal.Event, subject, body string) {
+	agent, key := ev.Agent, ev.Key
 	to := s.Names().LeadFor(agent)
 	kind := dropbox.Status
 	if to != dropbox.Lead && s.CanWork(to) {
@@ -32,9 +62,10 @@ func (s *Service) TellLead(agent, key, subject, body string) {
 	} else {
 		to = dropbox.Lead
 	}
-	ev := journal.Event{Kind: journal.Alert, Key: key, Agent: agent, To: to, At: time.Now().UTC(), Message: &journal.Message{
+	ev.Kind, ev.To, ev.At = journal.Alert, to, time.Now().UTC()
+	ev.Message = &journal.Message{
 		From: dropbox.Swarm, To: []string{to}, Type: kind, Subject: screen.Short(subject, 200), Key: key, Body: cut(body, maxTold),
-	}}
+	}
 	if err := s.happened(ev); err != nil {
 		s.Log.Error("lead could not be told", keyAgent, agent, "subject", subject, keyErr, err)
 		s.Trouble.Until("lead "+key, "the lead could not be told of: "+ev.Message.Subject, func() error { return s.happened(ev) })

@@ -43,14 +43,16 @@ func (s *Service) announceEvents(_ context.Context, events []journal.Event) erro
 // announcementOf is what people see of an event; false where they see nothing.
 func announcementOf(ev journal.Event) (Announcement, bool) {
 	mo := Announcement{
-		Kind: ev.Kind, Message: ev.Message.Mail(), To: ev.To, About: ev.About, Agent: ev.Agent, Of: ev.Of.Mail(), Task: ev.Task.Mail(), key: ev.Key,
+		Kind: ev.Kind, Message: ev.Message.Mail(), To: ev.To, About: ev.About, Agent: ev.Agent, Of: ev.Of.Mail(), Task: ev.Task.Mail(),
+		Notice: ev.Notice, key: ev.Key,
 	}
 	switch {
-	case mo.Message == nil, ev.Kind == journal.Alert:
-		return mo, false // an alert is shown when it has arrived
+	case mo.Message == nil, ev.Kind == journal.Alert && ev.Notice == nil:
+		return mo, false // an alert without a notice is shown when it has arrived
 	case ev.Kind == journal.Mail && mo.Message.From == dropbox.Swarm:
 		mo.Kind, mo.key = journal.Alert, eventKey(journal.Alert, mo.Message.ID)
-		return mo, !strings.HasPrefix(mo.Message.Key, deadKey) // it was shown as a dead letter
+		// A dead letter, or the fact of a notice, was shown as that.
+		return mo, !strings.HasPrefix(mo.Message.Key, deadKey) && !strings.HasPrefix(mo.Message.Key, NoticedKey)
 	}
 	return mo, true
 }

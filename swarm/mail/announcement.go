@@ -35,6 +35,8 @@ type Announcement struct {
 	// Task is the task of a person that is complete with this event: the task that the turn
 	// worked on, or one that it was delegated from. Else it is nil.
 	Task *dropbox.Message
+	// Notice is what a person may have to act on; nil where there is no such thing.
+	Notice *journal.Notice
 
 	key string // makes a copy unique, together with the place
 }

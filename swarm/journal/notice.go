@@ -1,0 +1,152 @@
+package journal
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/claude-swarm/claude-swarm/internal/screen"
+)
+
+// A Word names a fact that a person may have to act on. The configuration of webhooks and
+// irc.map use these words.
+type Word string
+
+// The words of notices.
+const (
+	AgentQuestion  Word = "agent_question"  // an agent asks a person, and waits
+	AgentSpiraling Word = "agent_spiraling" // an agent repeats itself, and whispers did not help
+	AgentTimeout   Word = "agent_timeout"   // a turn took too long, or a question had no answer in time
+	AgentError     Word = "agent_error"     // a client crashed, or an agent is stopped by the daemon
+	AgentComplete  Word = "agent_complete"  // a task of a person is complete
+	LimitReached   Word = "limit"           // the agents of an account wait for its usage limit
+	BudgetReached  Word = "budget"          // a budget is nearly or wholly spent
+	DeadLetter     Word = "dead_letter"     // a message was given up
+	Unpaused       Word = "unpaused"        // an agent that was held begins turns again
+)
+
+// Words lists the words of notices.
+func Words() []Word {
+	return []Word{AgentQuestion, AgentSpiraling, AgentTimeout, AgentError, AgentComplete, LimitReached, BudgetReached, DeadLetter, Unpaused}
+}
+
+// Known reports whether w is one of [Words].
+func (w Word) Known() bool { return slices.Contains(Words(), w) }
+
+// A Severity says how bad the fact of a notice is.
+type Severity string
+
+// The severities.
+const (
+	Info    Severity = "info"
+	Warning Severity = "warning"
+	Error   Severity = "error"
+)
+
+// Severity returns the severity of all notices with that word.
+func (w Word) Severity() Severity {
+	switch w {
+	case AgentSpiraling, AgentTimeout, LimitReached, BudgetReached:
+		return Warning
+	case AgentError, DeadLetter:
+		return Error
+	}
+	return Info
+}
+
+// A Notice is the part of an [Event] that a person may have to act on. It has parts and no
+// text, so that the same fact reads the same everywhere: see [Notice.Text].
+type Notice struct {
+	Word  Word   `json:"word"`
+	Agent string `json:"agent,omitempty"` // whom it is about; several with ", " between; "" is the swarm
+	Task  string `json:"task,omitempty"`  // the task, in one line
+	// Why is one line without its full stop. For AgentQuestion it is the question, for
+	// AgentSpiraling a sentence (Retried cmake 4 times), for AgentComplete the last words
+	// about a task that the agent delegated, or nothing, for DeadLetter and Unpaused the
+	// reason. For the others it continues a sentence that the agent's name begins:
+	// crashed: process exited with code 1.
+	Why  string `json:"why,omitempty"`
+	Next string `json:"next,omitempty"` // what a person may type, or a sentence about what comes next
+	// Held says that the agent begins no turn until a person decides.
+	Held    bool   `json:"held,omitempty"`
+	Results string `json:"results,omitempty"` // of AgentComplete: the channel with the results
+}
+
+// Text returns a notice in one line. IRC, webhooks and mail show this line.
+func (n Notice) Text() string {
+	agent, task, why := cmp.Or(n.Agent, "the swarm"), `"`+screen.Cut(screen.OneLine(n.Task), maxTaskShown)+`"`, screen.OneLine(n.Why) // not %q, which takes an emoji apart
+	switch n.Word {
+	case AgentQuestion:
+		return fmt.Sprintf(`[QUESTION] %s needs input: "%s"`, agent, why)
+	case AgentSpiraling:
+		if n.Task == "" {
+			task = "nothing"
+		} else {
+			task = "task " + task
+		}
+		if n.Held {
+			return sentences(fmt.Sprintf("[ESCALATION] Agent %s appears stuck on %s", agent, task), why, "Awaiting human guidance") + " Reply @" + agent + " resume/abort"
+		}
+		return sentences(fmt.Sprintf("[SPIRALING] %s stuck on %s", agent, task), why, "Awaiting guidance")
+	case AgentTimeout:
+		return sentences("[TIMEOUT] "+agent+" "+why, n.Next)
+	case AgentError:
+		text := "[ERROR] " + agent + " " + why
+		if n.Next == "" {
+			return text
+		}
+		return sentences(text, n.Next)
+	case AgentComplete:
+		text := fmt.Sprintf("[COMPLETE] %s finished task %s", agent, task)
+		if why != "" {
+			text += ": " + screen.Cut(why, maxLastWords)
+		}
+		if n.Results != "" {
+			return sentences(text, "Results in "+n.Results)
+		}
+		return sentences(text)
+	case LimitReached:
+		return sentences("[LIMIT] "+agent+" "+why, n.Next)
+	case BudgetReached:
+		text := "[BUDGET] " + agent + " " + why
+		if n.Held {
+			return sentences(text, "Awaiting guidance", n.Next)
+		}
+		return sentences(text, n.Next)
+	case DeadLetter:
+		text := "[DEAD] " + agent + " gave up a message"
+		if n.Task != "" {
+			text = "[DEAD] " + agent + " gave up " + task
+		}
+		return sentences(text+": "+why, n.Next)
+	case Unpaused:
+		return sentences("[UNPAUSED] "+agent+" goes on: "+why, n.Next)
+	}
+	return sentences("["+strings.ToUpper(string(n.Word))+"] "+agent+" "+why, n.Next) // of a later version
+}
+
+// Bounds of the parts of a text, in columns.
+const (
+	maxTaskShown = 100
+	maxLastWords = 200
+)
+
+// sentences joins texts, each of which ends with a mark, and leaves out empty ones.
+func sentences(texts ...string) string {
+	var b strings.Builder
+	for _, s := range texts {
+		s = strings.TrimSpace(screen.OneLine(s))
+		if s == "" {
+			continue
+		}
+		if b.Len() > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString(s)
+		if !strings.ContainsAny(s[len(s)-1:], ".!?") && !strings.HasSuffix(s, "…") {
+			b.WriteByte('.')
+		}
+	}
+	return b.String()
+}
