@@ -46,6 +46,7 @@ var floors = map[string][]string{
 	"internal/floorplan":    {},
 	"internal/git":          {"swarm/journal", "internal/screen"},
 	"internal/house":        {},
+	"internal/hours":        {},
 	"internal/lineage":      {},
 	"internal/permission":   {"swarm/runner"},
 	"internal/policy":       {"dropbox", "internal/durable", "internal/screen"},

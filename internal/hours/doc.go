@@ -1,0 +1,26 @@
+// Package hours computes when a week's hours are open: the work hours of agents and the quiet
+// hours of people, in a time zone, and the days of that zone.
+//
+// A week is written as days with spans of hours, separated by commas:
+//
+//	mon-fri 08:00-20:00
+//	mon, wed 09:00-12:00, 13:00-17:00, sat 10:00-14:00
+//	22:00-07:00      every day, over midnight
+//	always
+//
+// Spans without days belong to the days before them, or to every day where there are none.
+// Days without a span belong to the next span. A span whose end is not after its begin ends
+// on the next day. 24:00 is the end of a day.
+//
+// The hours are those of the clock on the wall. On the days on which that clock jumps:
+//
+//	forward    a time that the clock leaves out is the moment of the jump, so 02:30-08:00
+//	           begins at 03:00, and a span that lies in the jump is left out
+//	back       a span begins the first time that the clock shows its begin, and ends the last
+//	           time that the clock shows its end, without an interruption between
+//
+// Open and Change are computed from the time that the caller gives them and keep no state, so
+// a clock that is set, or a machine that slept, needs no correction.
+//
+// The zones are those of the machine's time zone database; the program has none.
+package hours

@@ -1,0 +1,262 @@
+package hours
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// A Week has spans of hours on the days of a week. The zero value, like the word always, is
+// the whole week.
+type Week struct{ spans []span }
+
+// A span begins on a day, and may end on the next one.
+type span struct {
+	day      time.Weekday
+	from, to time.Duration // after midnight; to is larger, and at most from and a day
+}
+
+// always reports whether the week has no hours outside its spans.
+func (w Week) always() bool { return len(w.spans) == 0 }
+
+// An Error says what is wrong with the text of hours or the name of a zone.
+type Error struct {
+	Problem string // one line
+	Try     string // what to write instead, without the key; "" where the text does not show it
+	Word    string // a word that is not known, and Known are those that are
+	Known   []string
+
+	part string // of the text, that Try replaces
+}
+
+func (e *Error) Error() string { return e.Problem }
+
+func wrong(try, format string, args ...any) *Error {
+	return &Error{Problem: fmt.Sprintf(format, args...), Try: try}
+}
+
+// wrongPart makes an Error about a part of the text, which try may replace.
+func wrongPart(part, try, format string, args ...any) *Error {
+	e := wrong(try, "%q "+format, append([]any{part}, args...)...)
+	e.part = part
+	return e
+}
+
+// always is the word for the whole week.
+const always = "always"
+
+const day = 24 * time.Hour
+
+var days = []string{"sun", "mon", "tue", "wed", "thu", "fri", "sat"}
+
+// Parse reads the hours of a week, such as "mon-fri 08:00-20:00"; the package comment has the
+// form. The error is an [*Error].
+func Parse(text string) (Week, error) {
+	w, e := parse(strings.ToLower(text))
+	if e != nil {
+		return Week{}, e.complete(strings.ToLower(text))
+	}
+	return w, nil
+}
+
+// complete makes Try the whole text.
+func (e *Error) complete(text string) *Error {
+	if e.part != "" && e.Try != "" {
+		e.Try = strings.Replace(strings.TrimSpace(text), e.part, e.Try, 1)
+	}
+	return e
+}
+
+// example is what to write where the text does not show what was meant.
+const example = "mon-fri 08:00-20:00"
+
+func parse(text string) (w Week, e *Error) {
+	if strings.TrimSpace(text) == always {
+		return Week{}, nil
+	}
+	var on []time.Weekday // the days of the next spans
+	waiting := ""         // days that have no span yet
+	for part := range strings.SplitSeq(text, ",") {
+		words := strings.Fields(part)
+		if len(words) == 0 {
+			return w, wrong(example, "%q: an entry is empty", text)
+		}
+		for i, word := range words {
+			switch isHours := word[0] >= '0' && word[0] <= '9'; {
+			case !isHours && i > 0:
+				return w, wrong(example, "%q: days stand before their hours; commas separate entries", strings.Join(words, " "))
+			case !isHours:
+				more, e := parseDays(word)
+				if e != nil {
+					return w, e
+				}
+				if waiting == "" {
+					on = nil
+				}
+				on, waiting = append(on, more...), word
+			case i < len(words)-1:
+				return w, wrong("", "%q: commas separate spans of hours", strings.Join(words, " "))
+			default:
+				from, to, e := parseSpan(word)
+				if e != nil {
+					return w, e
+				}
+				if on == nil {
+					on = []time.Weekday{0, 1, 2, 3, 4, 5, 6}
+				}
+				for _, d := range on {
+					w.spans = append(w.spans, span{d, from, to})
+				}
+				waiting = ""
+			}
+		}
+	}
+	if waiting != "" {
+		return w, wrongPart(waiting, waiting+" 00:00-24:00", "has no hours")
+	}
+	if w.coversAll() {
+		return Week{}, nil
+	}
+	return w, nil
+}
+
+// ParseDaily reads hours that are the same on every day, such as "22:00-07:00". The error is
+// an [*Error].
+func ParseDaily(text string) (Week, error) {
+	w, e := parse(strings.ToLower(text))
+	switch {
+	case e == nil && w.always():
+		e = wrong("22:00-07:00", "%q is every hour of every day", text)
+	case e == nil && strings.ContainsFunc(text, func(c rune) bool { return c >= 'A' && c <= 'z' }):
+		e = wrong("22:00-07:00", "%q: these hours are the same on every day, so they have no days", text)
+	case e != nil && e.Try == example:
+		e.Try = "22:00-07:00"
+	}
+	if e != nil {
+		return Week{}, e.complete(text)
+	}
+	return w, nil
+}
+
+// coversAll reports whether the spans leave no hour of the week out.
+func (w Week) coversAll() bool {
+	const minutes = 7 * 24 * 60
+	var open [minutes]bool
+	for _, s := range w.spans {
+		begin := int(s.day)*24*60 + int(s.from/time.Minute)
+		for i := range int((s.to - s.from) / time.Minute) {
+			open[(begin+i)%minutes] = true
+		}
+	}
+	for _, o := range open {
+		if !o {
+			return false
+		}
+	}
+	return true
+}
+
+// parseDays reads mon or mon-fri; fri-mon goes over the end of the week.
+func parseDays(word string) (all []time.Weekday, _ *Error) {
+	first, last, several := strings.Cut(word, "-")
+	from, e := parseDay(first)
+	if e != nil {
+		return nil, e
+	}
+	to := from
+	if several {
+		if to, e = parseDay(last); e != nil {
+			return nil, e
+		}
+	}
+	for d := from; ; d = (d + 1) % 7 {
+		if all = append(all, d); d == to {
+			return all, nil
+		}
+	}
+}
+
+// parseDay reads mon or monday.
+func parseDay(word string) (time.Weekday, *Error) {
+	for d := range time.Weekday(7) {
+		if word == days[d] || word == strings.ToLower(d.String()) {
+			return d, nil
+		}
+	}
+	e := wrong("", "%q is not a day", word)
+	e.Word, e.Known = word, days
+	return 0, e
+}
+
+// parseSpan reads 08:00-20:00.
+func parseSpan(word string) (from, to time.Duration, e *Error) {
+	first, last, ok := strings.Cut(word, "-")
+	if !ok {
+		return 0, 0, wrongPart(word, "08:00-20:00", "is not a span of hours")
+	}
+	for _, end := range []struct {
+		text string
+		at   *time.Duration
+	}{{first, &from}, {last, &to}} {
+		if *end.at, e = parseClock(end.text); e != nil {
+			// The cure is for both ends: 8-20 is 08:00-20:00.
+			e.part, e.Try = word, meant(first, "08:00")+"-"+meant(last, "20:00")
+			return 0, 0, e
+		}
+	}
+	switch {
+	case from == to:
+		return 0, 0, wrongPart(word, "00:00-24:00", "is empty")
+	case from == day:
+		return 0, 0, wrongPart(word, "00:00-"+last, "begins at the end of a day")
+	case to < from:
+		to += day
+	}
+	return from, to, nil
+}
+
+// parseClock reads 08:00, and 24:00.
+func parseClock(text string) (time.Duration, *Error) {
+	hour, minute, _ := strings.Cut(text, ":")
+	h, good := number(hour)
+	m, well := number(minute)
+	switch {
+	case !good, !well, len(minute) != 2:
+		return 0, wrong("", "%q is not a time of day", text)
+	case h > 24 || h == 24 && m > 0:
+		return 0, wrong("", "%q is not a time of day: a day ends at 24:00", text)
+	case m > 59:
+		return 0, wrong("", "%q is not a time of day: an hour has 60 minutes", text)
+	}
+	return time.Duration(h)*time.Hour + time.Duration(m)*time.Minute, nil
+}
+
+// meant is the time of day that a text stands for; otherwise where it shows none.
+func meant(text, otherwise string) string {
+	hour, minute, _ := strings.Cut(text, ":")
+	h, good := number(hour)
+	m, well := number(minute)
+	switch {
+	case !good:
+		return otherwise
+	case h >= 24:
+		return "24:00"
+	case !well || m > 59:
+		m = 0
+	}
+	return fmt.Sprintf("%02d:%02d", h, m)
+}
+
+// number reads one or two digits.
+func number(text string) (n int, ok bool) {
+	if len(text) == 0 || len(text) > 2 {
+		return 0, false
+	}
+	for _, c := range []byte(text) {
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+		n = 10*n + int(c-'0')
+	}
+	return n, true
+}

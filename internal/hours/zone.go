@@ -1,0 +1,84 @@
+package hours
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+)
+
+// zones has the zones that were loaded, so that one name is always the same pointer.
+var zones sync.Map
+
+// Zone returns the zone of a name of the IANA database, such as Europe/Berlin; "" is the zone
+// of the machine. The error is an [*Error], with the known zones where the name is unknown,
+// or a [*NoDatabaseError].
+func Zone(name string) (*time.Location, error) {
+	if name == "" {
+		return time.Local, nil
+	}
+	if known, ok := zones.Load(name); ok {
+		return known.(*time.Location), nil
+	}
+	zone, err := time.LoadLocation(name)
+	if err == nil && name != "Local" {
+		known, _ := zones.LoadOrStore(name, zone)
+		return known.(*time.Location), nil
+	}
+	if _, err := time.LoadLocation("Europe/London"); err != nil {
+		return nil, &NoDatabaseError{Zone: name}
+	}
+	e := wrong("", "%q is not a time zone", name)
+	e.Word, e.Known = name, names()
+	if len(e.Known) == 0 {
+		e.Try = "Europe/Berlin"
+	}
+	return nil, e
+}
+
+// A NoDatabaseError says that this machine has no time zone database, so that a zone cannot
+// be looked up. The name of the zone may be right.
+type NoDatabaseError struct{ Zone string }
+
+func (e *NoDatabaseError) Error() string {
+	return "the zone " + e.Zone + " cannot be looked up: this machine has no time zone database"
+}
+
+// Hint is what to do about it.
+func (e *NoDatabaseError) Hint() string {
+	return "install the package tzdata (apt-get install tzdata, apk add tzdata, dnf install tzdata), or set ZONEINFO to a copy of it"
+}
+
+// folders are where machines keep their time zone database.
+var folders = []string{"/usr/share/zoneinfo", "/usr/share/lib/zoneinfo", "/usr/lib/locale/TZ", "/etc/zoneinfo"}
+
+// names lists the zones of this machine. It reads a folder of some hundred files.
+func names() (all []string) {
+	for _, dir := range append([]string{os.Getenv("ZONEINFO")}, folders...) {
+		if info, err := os.Stat(dir); dir == "" || err != nil || !info.IsDir() {
+			continue
+		}
+		root, err := filepath.EvalSymlinks(dir) // WalkDir does not follow the folder itself
+		if err != nil {
+			continue
+		}
+		_ = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+			name, _ := filepath.Rel(root, path)
+			switch {
+			case err != nil:
+				return nil // the rest is enough
+			case d.IsDir() && (name == "posix" || name == "right"):
+				return filepath.SkipDir
+			case !d.IsDir() && name[0] >= 'A' && name[0] <= 'Z' && !strings.Contains(name, "."):
+				all = append(all, name)
+			}
+			return nil
+		})
+		if len(all) > 0 {
+			return all
+		}
+	}
+	return nil
+}
