@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Names that a store or its users need. lead and the bridges are reserved too, but they
-// have mailboxes: no agent may have these names, and every agent may write to them.
+// Names that a store or its users need. lead, swarm and the bridges are reserved too, but they
+// have mailboxes: no agent may have these names. Every agent may write to lead and the bridges.
 var reserved = []string{
 	"lead", "human", "operator", "supervisor", "swarm", "all", "board", "attach", "refused", "halted",
 	"tmp", "new", "cur", "done", "dead", "keys", "work", "seen", "topics",
@@ -14,7 +14,8 @@ var reserved = []string{
 }
 
 // Lead is the mailbox of the person, or agent, that steers. Swarm is the sender of the
-// daemon's own messages. All means every agent except the sender.
+// daemon's own messages; its mailbox takes the answers of people to the daemon's questions. All
+// means every agent except the sender.
 const (
 	Lead  = "lead"
 	Swarm = "swarm"
@@ -57,10 +58,10 @@ func Reserved(name string) bool { return slices.Contains(reserved, name) || IsBr
 // use for the person. No agent can have these names, and only lead has a mailbox.
 func IsLead(name string) bool { return name == Lead || slices.Contains(alsoLead, name) }
 
-// CheckMailbox checks the name of a mailbox: an agent's name, lead or a bridge. The error
-// is a [*NameError].
+// CheckMailbox checks the name of a mailbox: an agent's name, lead, swarm or a bridge. The
+// error is a [*NameError].
 func CheckMailbox(name string) error {
-	if name == Lead || IsBridge(name) {
+	if name == Lead || name == Swarm || IsBridge(name) {
 		return nil
 	}
 	return CheckAgent(name)

@@ -93,7 +93,7 @@ func (s *Store) expand(names []string, from string) ([]string, error) {
 			return nil, err
 		}
 		for _, name := range everybody {
-			if name != Lead && !IsBridge(name) && name != from {
+			if CheckAgent(name) == nil && name != from {
 				add(name)
 			}
 		}

@@ -2,6 +2,8 @@ package swarm
 
 import (
 	"time"
+
+	"github.com/claude-swarm/claude-swarm/swarm/mail"
 )
 
 // Waits returns the time of an agent's last failure, and the end of its wait.
@@ -15,3 +17,6 @@ func (s *Swarm) Waits(agent string) (failed, until time.Time) {
 
 // Failures returns the number of remembered failures of an agent.
 func (s *Swarm) Failures(agent string) int { return len(s.holds.Of(agent).Failures) }
+
+// Questions returns the daemon's own questions to the person.
+func (s *Swarm) Questions() *mail.Questions { return s.mail.Questions }

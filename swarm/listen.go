@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
 )
 
@@ -53,6 +54,33 @@ func (s *Swarm) listen(ctx context.Context, l *listening) {
 			continue
 		}
 		l.wakeup.wait(ctx, retry)
+		retry = min(2*retry, lastRetry)
+	}
+}
+
+// hearAnswers asks the person what the daemon wants to know, and handles the answers, until ctx is
+// done. A failure shows in the status, and is tried again.
+func (s *Swarm) hearAnswers(ctx context.Context, w *dropbox.Watcher) {
+	const trouble = "questions to the person"
+	retry, watched := firstRetry, w == nil
+	for ctx.Err() == nil {
+		err := s.mail.Questions.Look()
+		if !watched && s.store.Known(dropbox.Swarm) == nil { // the first question made the mailbox
+			watched = true
+			if err := w.Add(dropbox.Swarm); err != nil {
+				s.watches(w.Missing())
+			}
+			s.answers.wake() // something may have come before the watch
+		}
+		if err == nil {
+			s.mail.Trouble.Clear(trouble)
+			retry = firstRetry
+			s.answers.wait(ctx, forever)
+			continue
+		}
+		s.log.Error("a question to the person, or its answer, waits", keyErr, err)
+		s.mail.Trouble.Set(trouble, err.Error())
+		s.answers.wait(ctx, retry)
 		retry = min(2*retry, lastRetry)
 	}
 }

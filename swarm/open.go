@@ -26,7 +26,7 @@ func New(o Options) (*Swarm, error) {
 			return nil, fmt.Errorf("agent %s: no backend %q", spec.Name, spec.Backend)
 		}
 	}
-	s := &Swarm{opts: o, ready: make(chan struct{}), current: o.Plan, lost: newWakeup(), agents: map[string]*member{}, left: map[string]<-chan struct{}{}}
+	s := &Swarm{opts: o, ready: make(chan struct{}), current: o.Plan, lost: newWakeup(), answers: newWakeup(), agents: map[string]*member{}, left: map[string]<-chan struct{}{}}
 	s.deps = deps{
 		home: home, environ: o.Environ, store: o.Store,
 		feed: &feed{}, slots: newSlots(o.Plan.maxRunning()), restart: o.Restart.orDefaults(),
@@ -55,6 +55,10 @@ func New(o Options) (*Swarm, error) {
 		return nil, err
 	}
 	s.intake, s.leadNews = newIntake(s), newLeadAnnouncer(&s.deps)
+	var err error
+	if s.mail.Questions, err = mail.OpenQuestions(s.mail, s.answers.wake); err != nil {
+		return nil, err
+	}
 	if lines, err := s.ledger.Amend(home, o.Store, specNames(o.Plan.Agents), time.Now()); err != nil {
 		return nil, err
 	} else if lines > 0 {

@@ -37,6 +37,7 @@ func (s *Swarm) Run(stop, kill context.Context) error {
 	s.turnDeps.Streams.Start(s.home.Turns(), &rest, serving)
 	rest.Go(func() { s.intake.run(stop) })
 	rest.Go(func() { s.sweep(serving, watcher) })
+	rest.Go(func() { s.hearAnswers(serving, watcher) })
 	if s.mail.Announcer != nil {
 		rest.Go(func() { s.leadNews.run(serving) })
 	}
@@ -133,6 +134,8 @@ func (s *Swarm) changed(r dropbox.Change) {
 		s.intake.wakeup.wake()
 	case r.Mailbox == dropbox.Lead:
 		s.leadNews.wakeup.wake()
+	case r.Mailbox == dropbox.Swarm:
+		s.answers.wake()
 	case m == nil:
 	default:
 		m.inbox.Queue.Changed(r.Name)
@@ -151,6 +154,7 @@ func (s *Swarm) wakeAgents() {
 	}
 	s.intake.wakeup.wake()
 	s.leadNews.wakeup.wake()
+	s.answers.wake()
 }
 
 // wakeAccount wakes every agent of an account.

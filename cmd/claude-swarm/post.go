@@ -205,7 +205,7 @@ func (p *post) sayIfNobodyWorks(c *cli.Context, to ...string) {
 
 // isGone reports whether an agent has a mailbox and no entry in the configuration.
 func (p *post) isGone(name string) bool {
-	if _, there := p.file.Agent(name); there || name == dropbox.Lead || dropbox.IsBridge(name) {
+	if _, there := p.file.Agent(name); there || dropbox.CheckAgent(name) != nil {
 		return false
 	}
 	boxes, err := p.Store.Mailboxes()

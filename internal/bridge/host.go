@@ -70,5 +70,5 @@ func (r *run) Agents() []string {
 	if err != nil {
 		r.rec.trouble("mailboxes were not listed", err)
 	}
-	return slices.DeleteFunc(names, func(n string) bool { return n == dropbox.Lead || n == r.mail.name })
+	return slices.DeleteFunc(names, func(n string) bool { return dropbox.CheckAgent(n) != nil })
 }

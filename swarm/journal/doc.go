@@ -6,6 +6,7 @@
 //	ledger.jsonl         the [Ledger]: a line for each attempt that ended
 //	sessions.json        the [Sessions]: the conversation of each agent
 //	state.json           the [Holds]: who is paused or stopped, failures, limits of accounts
+//	questions.json       the [Questions] of the daemon to the person
 //	attached/AGENT.json  the [Binding] of a person's session
 //	tokens               the [Tokens] by which senders prove who they are
 //	pids/AGENT.pid       the client that works for an agent, or waits

@@ -49,7 +49,7 @@ func announcementOf(ev journal.Event) (Announcement, bool) {
 	switch {
 	case mo.Message == nil, ev.Kind == journal.Alert && ev.Notice == nil:
 		return mo, false // an alert without a notice is shown when it has arrived
-	case ev.Kind == journal.Mail && mo.Message.From == dropbox.Swarm:
+	case ev.Kind == journal.Mail && mo.Message.From == dropbox.Swarm && mo.Message.Type != dropbox.Question:
 		mo.Kind, mo.key = journal.Alert, eventKey(journal.Alert, mo.Message.ID)
 		// A dead letter, or the fact of a notice, was shown as that.
 		return mo, !strings.HasPrefix(mo.Message.Key, deadKey) && !strings.HasPrefix(mo.Message.Key, NoticedKey)

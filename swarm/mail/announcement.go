@@ -22,7 +22,8 @@ type Announcer interface {
 
 // An Announcement is something that people may want to see.
 type Announcement struct {
-	// Kind is [journal.Alert] also where an alert arrived in the mailbox of the lead.
+	// Kind is [journal.Alert] also where an alert arrived in the mailbox of the lead. A question
+	// of the daemon is [journal.Mail] from swarm.
 	Kind    journal.Kind
 	Message *dropbox.Message // what is shown; never changed
 	To      string           // the mailbox that it is for

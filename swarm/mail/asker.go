@@ -245,24 +245,8 @@ func (a *Asker) takeBack(to, id string) {
 	if to != dropbox.Lead {
 		return
 	}
-	box, err := a.Store.Mailbox(to)
-	if err != nil {
-		return
-	}
-	fresh, err := box.Peek()
-	read, err2 := box.Claimed()
-	if err := errors.Join(err, err2); err != nil {
+	if err := fileFromLead(a.Store, func(of string) bool { return of == id }); err != nil {
 		a.Log.Warn("question was not taken back", keyAgent, a.Agent, keyMessage, id, keyErr, err)
-		return
-	}
-	for _, e := range append(fresh, read...) {
-		if e.ID != id {
-			continue
-		}
-		if err := box.File(e); err != nil && !errors.Is(err, dropbox.ErrGone) {
-			a.Log.Warn("question was not taken back", keyAgent, a.Agent, keyMessage, id, keyErr, err)
-		}
-		return
 	}
 }
 

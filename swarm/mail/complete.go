@@ -77,4 +77,4 @@ func (s *Service) isOpen(task *dropbox.Message, except string) (bool, error) {
 }
 
 // IsAgent reports whether a mailbox is that of an agent.
-func IsAgent(mailbox string) bool { return mailbox != dropbox.Lead && !dropbox.IsBridge(mailbox) }
+func IsAgent(mailbox string) bool { return dropbox.CheckAgent(mailbox) == nil }

@@ -20,8 +20,8 @@ const (
 	keyWhy     = "why"
 )
 
-// A Service holds what the mail of all agents of a project shares. Only Gate and Announcer
-// may be nil. All of it is safe for several goroutines.
+// A Service holds what the mail of all agents of a project shares. Only Gate, Announcer
+// and Questions may be nil. All of it is safe for several goroutines.
 type Service struct {
 	Home      journal.Home
 	Store     *dropbox.Store
@@ -36,6 +36,7 @@ type Service struct {
 	Trouble   *Trouble
 	Reach     *Reach
 	Names     func() Names
+	Questions *Questions // to the person; nil beside a daemon
 	// CanWork reports whether the agent that leads begins turns.
 	CanWork func(agent string) bool
 	// TurnsAt lists the turns that ran at a time.

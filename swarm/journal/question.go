@@ -1,0 +1,213 @@
+package journal
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/durable"
+)
+
+// A Question is a question of the daemon to a person. One that is settled stays in the file for
+// a while, so that nobody is asked twice.
+type Question struct {
+	Key   string       `json:"key"`             // the same question is asked once
+	Kind  string       `json:"kind"`            // who handles the answer: budget, escalation
+	Agent string       `json:"agent,omitempty"` // whom it is about; "" for no agent
+	About string       `json:"about,omitempty"` // the message, trace or scope that it is about
+	Words []AnswerWord `json:"words"`           // that answer it
+	Asked time.Time    `json:"asked"`
+
+	Subject string `json:"subject"`
+	Body    string `json:"body,omitempty"`
+
+	// Secret is part of the key of the message: an agent that guesses that key could keep the
+	// question from the person.
+	Secret string `json:"secret"`
+	ID     string `json:"id,omitempty"` // of the message; "" until it is delivered
+
+	Answer  *QuestionAnswer `json:"answer,omitempty"`  // which is handled now, or settled the question
+	Settled time.Time       `json:"settled,omitzero"`  // nobody may answer any more
+	Outcome string          `json:"outcome,omitempty"` // what came of the answer, or why there is none
+}
+
+// An AnswerWord answers a question.
+type AnswerWord struct {
+	Word string `json:"word"` // small letters
+	Does string `json:"does"` // such as "raise the cap of the day to $30"
+}
+
+// A QuestionAnswer is the answer of a person.
+type QuestionAnswer struct {
+	ID   string `json:"id"`             // of the message; the same when it is handled again
+	Word string `json:"word"`           // one of the question's
+	Rest string `json:"rest,omitempty"` // the words after it, in one line
+	By   string `json:"by"`             // "lead", or "ann on IRC"
+}
+
+// Delivery is the key of the message that asks the question.
+func (q *Question) Delivery() string { return "question:" + q.Kind + ":" + q.Secret }
+
+// Bounds of the settled questions in the file.
+const (
+	keptQuestions    = 500
+	keptQuestionsFor = 90 * 24 * time.Hour
+)
+
+// Questions keeps the questions of the daemon to people, durably in questions.json. It is safe
+// for several goroutines.
+type Questions struct {
+	path  string
+	files durable.Files
+	mu    sync.Mutex
+	by    map[string]Question // key
+}
+
+type questionsFile struct {
+	V         int                 `json:"v"`
+	Questions map[string]Question `json:"questions"` // by their keys
+}
+
+// OpenQuestions reads the questions. It sets aside a damaged file: the same questions may then be
+// asked again.
+func OpenQuestions(home Home) (*Questions, error) {
+	s := &Questions{path: questionsIn(home), files: home.files}
+	by, err := readQuestions(home)
+	if e, ok := errors.AsType[*DamagedError](err); ok {
+		err = e.SetAside()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("questions of the daemon: %w", err)
+	}
+	if s.by = by; by == nil {
+		s.by = map[string]Question{}
+	}
+	return s, nil
+}
+
+func questionsIn(home Home) string { return filepath.Join(home.dir, "questions.json") }
+
+func readQuestions(home Home) (map[string]Question, error) {
+	var file questionsFile
+	if err := ReadJSON(questionsIn(home), &file); err != nil {
+		return nil, err
+	}
+	return file.Questions, nil
+}
+
+// QuestionOf reads the question that a message asks; nil where it asks none that is known.
+func QuestionOf(home Home, id string) (*Question, error) {
+	by, err := readQuestions(home)
+	if err != nil {
+		return nil, err
+	}
+	for _, q := range by {
+		if q.ID == id {
+			return &q, nil
+		}
+	}
+	return nil, nil
+}
+
+// Of is the question with a key; false where it was never asked.
+func (s *Questions) Of(key string) (Question, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	q, ok := s.by[key]
+	return q, ok
+}
+
+// Asking is the question that a message asks; false where it asks none.
+func (s *Questions) Asking(id string) (Question, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, q := range s.by {
+		if q.ID == id {
+			return q, true
+		}
+	}
+	return Question{}, false
+}
+
+// Open are the questions that are not settled, the oldest first.
+func (s *Questions) Open() []Question {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	open := slices.DeleteFunc(slices.Collect(maps.Values(s.by)), func(q Question) bool { return !q.Settled.IsZero() })
+	slices.SortFunc(open, func(a, b Question) int { return a.Asked.Compare(b.Asked) })
+	return open
+}
+
+// Settled are the ids of the messages of settled questions.
+func (s *Questions) Settled() map[string]bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	ids := map[string]bool{}
+	for _, q := range s.by {
+		if !q.Settled.IsZero() && q.ID != "" {
+			ids[q.ID] = true
+		}
+	}
+	return ids
+}
+
+// Add adds a question, durably, and is false where one with its key is known.
+func (s *Questions) Add(q Question) (bool, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, known := s.by[q.Key]; known {
+		return false, nil
+	}
+	q.Secret, q.Asked = dropbox.NewID(), time.Now().UTC()
+	s.forgetOld(q.Asked)
+	s.by[q.Key] = q
+	if err := s.write(); err != nil {
+		delete(s.by, q.Key)
+		return false, err
+	}
+	return true, nil
+}
+
+// Change lets f change the question with a key, durably. f must set new values, not change those
+// that the old ones point to.
+func (s *Questions) Change(key string, f func(*Question)) (Question, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	was := s.by[key]
+	q := was
+	f(&q)
+	s.by[key] = q
+	if err := s.write(); err != nil {
+		s.by[key] = was
+		return was, err
+	}
+	return q, nil
+}
+
+// forgetOld keeps the file small.
+func (s *Questions) forgetOld(now time.Time) {
+	var settled []Question
+	for _, q := range s.by {
+		if !q.Settled.IsZero() {
+			settled = append(settled, q)
+		}
+	}
+	slices.SortFunc(settled, func(a, b Question) int { return b.Settled.Compare(a.Settled) })
+	for i, q := range settled {
+		if i >= keptQuestions || now.Sub(q.Settled) > keptQuestionsFor {
+			delete(s.by, q.Key)
+		}
+	}
+}
+
+func (s *Questions) write() error {
+	if err := s.files.WriteJSON(s.path, questionsFile{V: 1, Questions: s.by}); err != nil {
+		return fmt.Errorf("write the questions of the daemon: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,340 @@
+package mail
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+	"unicode"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/screen"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
+)
+
+// Questions are the questions of the daemon to the person. Each is asked once per key, as a
+// message of type question from swarm; its answer comes to the mailbox of swarm.
+//
+//	AskPerson: written down -> lead/new --the person answers--> swarm/new
+//	Look:      the answer is written down -> the handler -> the outcome is written down
+//	           -> who answered is told -> lead/done, swarm/done
+//
+// Each step can be repeated, and Look repeats them after a crash: a handler may be called again
+// with the same answer. Only the person may answer, also on IRC, where the bridge knows who may.
+//
+// It is safe for several goroutines; one of them calls Look.
+type Questions struct {
+	mail *Service
+	book *journal.Questions
+	wake func() // calls Look soon
+
+	mu       sync.Mutex
+	handlers map[string]AnswerHandler // by kind
+}
+
+// An AnswerHandler does what the answer to a question asks for, and says in one line what
+// happened. After an error, which the person is told, the question stays open. A handler may be
+// called again with the same answer (the ID is the same) when the daemon was cut off. It may ask
+// and settle questions.
+type AnswerHandler func(q journal.Question, a journal.QuestionAnswer) (happened string, err error)
+
+// OpenQuestions reads the questions of an earlier daemon. wake calls [Questions.Look] soon.
+func OpenQuestions(s *Service, wake func()) (*Questions, error) {
+	book, err := journal.OpenQuestions(s.Home)
+	if err != nil {
+		return nil, err
+	}
+	return &Questions{mail: s, book: book, wake: wake, handlers: map[string]AnswerHandler{}}, nil
+}
+
+// Handle sets the handler of a kind of questions. Set it before the first call of Look: an earlier
+// daemon may have left an answer.
+func (q *Questions) Handle(kind string, h AnswerHandler) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.handlers[kind] = h
+}
+
+func (q *Questions) handler(kind string) AnswerHandler {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.handlers[kind]
+}
+
+// AskPerson asks the person, unless a question with that key was asked before, settled or not.
+// The caller sets Key, Kind, Subject and Words, and may set Agent, About and Body. When it
+// returns nil the person is asked, now or as soon as the mailbox can be written.
+func (q *Questions) AskPerson(n journal.Question) error {
+	if q.handler(n.Kind) == nil || n.Key == "" || len(n.Words) == 0 {
+		return fmt.Errorf("question %q of the kind %q: no handler, no key or no words", n.Key, n.Kind)
+	}
+	fresh, err := q.book.Add(n)
+	if err != nil || !fresh {
+		return err
+	}
+	q.mail.Log.Info("the person is asked", "key", n.Key, "subject", n.Subject)
+	q.wake()
+	return nil
+}
+
+// Of is the question with a key; false where it was never asked.
+func (q *Questions) Of(key string) (journal.Question, bool) { return q.book.Of(key) }
+
+// Settle ends a question without an answer, and takes it out of the mailbox of the person. It
+// does nothing where the question is settled, or was never asked.
+func (q *Questions) Settle(key, why string) error {
+	n, known := q.book.Of(key)
+	if !known || !n.Settled.IsZero() {
+		return nil
+	}
+	_, err := q.book.Change(key, func(n *journal.Question) {
+		if n.Settled.IsZero() {
+			n.Settled, n.Outcome = time.Now().UTC(), why
+		}
+	})
+	q.wake()
+	return err
+}
+
+// Look sends the questions that nobody has sent, handles the answers, and takes settled questions
+// out of the mailbox of the person. The error says what is to be tried again.
+func (q *Questions) Look() error {
+	var failed []error
+	for _, n := range q.book.Open() {
+		if n.ID == "" {
+			failed = append(failed, q.send(n))
+		}
+	}
+	for _, n := range q.book.Open() {
+		if n.Answer != nil { // an earlier daemon was cut off
+			_, err := q.handle(n)
+			failed = append(failed, err)
+		}
+	}
+	return errors.Join(append(failed, q.answers(), q.fileSettled())...)
+}
+
+// send delivers a question.
+func (q *Questions) send(n journal.Question) error {
+	if err := q.mail.Store.MakeMailbox(dropbox.Swarm); err != nil { // for the answer
+		return err
+	}
+	m := &dropbox.Message{
+		From: dropbox.Swarm, To: []string{dropbox.Lead}, Type: dropbox.Question, Subject: screen.Short(n.Subject, 200),
+		Key: n.Delivery(), Priority: dropbox.Normal, Body: []byte(questionText(n)),
+	}
+	d, err := q.mail.deliver(dropbox.Swarm, dropbox.Lead, m)
+	if err != nil {
+		return fmt.Errorf("the person is not asked yet (%s): %w", n.Subject, err)
+	}
+	_, err = q.book.Change(n.Key, func(n *journal.Question) { n.ID = d.ID })
+	return err
+}
+
+// questionText is the body of a question: what it is about, and the words that answer it.
+func questionText(n journal.Question) string {
+	var b strings.Builder
+	if body := strings.TrimSpace(n.Body); body != "" {
+		b.WriteString(cut(body, maxTold) + "\n\n")
+	}
+	b.WriteString("Answer with one of these words:\n")
+	for _, w := range n.Words {
+		fmt.Fprintf(&b, "  %s: %s\n", w.Word, w.Does)
+	}
+	return b.String()
+}
+
+// answers handles what lies in the mailbox of swarm.
+func (q *Questions) answers() error {
+	box, err := q.mail.Store.Mailbox(dropbox.Swarm)
+	if errors.Is(err, dropbox.ErrNoMailbox) {
+		return nil // nobody was ever asked
+	} else if err != nil {
+		return err
+	}
+	fresh, err := box.Peek()
+	left, err2 := box.Claimed() // an earlier daemon was cut off while it filed them
+	if err := errors.Join(err, err2); err != nil {
+		return err
+	}
+	var failed []error
+	for _, e := range append(left, fresh...) {
+		m, err := box.Read(e)
+		switch {
+		case errors.Is(err, dropbox.ErrGone):
+			continue
+		case errors.Is(err, dropbox.ErrInvalid):
+			err = box.Refuse(e, err.Error())
+		case err == nil:
+			err = q.answered(box, e, m)
+		}
+		if err != nil && !errors.Is(err, dropbox.ErrGone) {
+			failed = append(failed, fmt.Errorf("the answer %s is not handled: %w", e.ID, err))
+		}
+	}
+	return errors.Join(failed...)
+}
+
+// answered handles one message in the mailbox of swarm, and files it.
+func (q *Questions) answered(box *dropbox.Mailbox, e dropbox.Entry, m *dropbox.Message) error {
+	if !q.mayAnswer(m) {
+		q.mail.Log.Warn("an answer was refused: nothing proves that the person sent it", keyMessage, m.ID, "from", m.From)
+		return box.Refuse(e, "only a person answers the daemon, and nothing proves that one sent this")
+	}
+	said, err := q.handleMessage(m)
+	if err != nil {
+		return err
+	}
+	if err := q.tell(m, said); err != nil {
+		return err
+	}
+	return box.File(e)
+}
+
+// mayAnswer tells whether a message is proven to be from the person, or from somebody on IRC
+// whom the bridge lets answer.
+func (q *Questions) mayAnswer(m *dropbox.Message) bool {
+	token := q.mail.Tokens.Of(m.From)
+	return (m.From == dropbox.Lead || dropbox.IsBridge(m.From)) && token != "" && dropbox.Proven(token, m, dropbox.Swarm)
+}
+
+// handleMessage does what a message of a person asks for, and returns what to tell that person. The error
+// says that it is to be tried again.
+func (q *Questions) handleMessage(m *dropbox.Message) (said string, err error) {
+	n, known := q.book.Asking(m.ReplyTo)
+	if !known {
+		return "The daemon asked nothing that this answers. What it asks now: claude-swarm inbox", nil
+	}
+	a := answerOf(m, n.Words)
+	switch {
+	case n.Answer != nil && n.Answer.ID == m.ID && !n.Settled.IsZero():
+		return n.Outcome, nil // an earlier daemon was cut off before it told
+	case !n.Settled.IsZero():
+		return settledText(n), nil
+	case !slices.ContainsFunc(n.Words, func(w journal.AnswerWord) bool { return w.Word == a.Word }):
+		return (&WordError{Word: a.Word, Words: n.Words}).Error(), nil
+	}
+	if n, err = q.book.Change(n.Key, func(n *journal.Question) { n.Answer = &a }); err != nil {
+		return "", err
+	}
+	return q.handle(n)
+}
+
+// handle gives an answer to its handler, and writes down what came of it.
+func (q *Questions) handle(n journal.Question) (said string, err error) {
+	h := q.handler(n.Kind)
+	if h == nil {
+		return "", fmt.Errorf("this version handles no question of the kind %s", n.Kind)
+	}
+	happened, err := h(n, *n.Answer)
+	if err != nil {
+		said := "That is not done: " + err.Error()
+		_, err := q.book.Change(n.Key, func(n *journal.Question) { n.Answer = nil })
+		return said, err
+	}
+	q.mail.Log.Info("a question of the daemon was answered", "key", n.Key, "word", n.Answer.Word, "by", n.Answer.By, "outcome", happened)
+	_, err = q.book.Change(n.Key, func(n *journal.Question) { // the handler may have settled it
+		n.Settled, n.Outcome = time.Now().UTC(), happened
+	})
+	return happened, err
+}
+
+// settledText tells somebody who answers too late.
+func settledText(n journal.Question) string {
+	if n.Answer == nil {
+		return "Nobody needs to answer that any more: " + n.Outcome
+	}
+	return fmt.Sprintf("%s has answered that already, with %s: %s", n.Answer.By, n.Answer.Word, n.Outcome)
+}
+
+// tell tells a person what came of an answer, once.
+func (q *Questions) tell(m *dropbox.Message, said string) error {
+	note := &dropbox.Message{
+		From: dropbox.Swarm, To: []string{m.From}, Type: dropbox.Status, Subject: answerSubject(m), Thread: m.Thread, Trace: m.Trace,
+		ReplyTo: m.ID, Key: "answered:" + m.ID, Priority: dropbox.Normal, Body: []byte(strings.TrimSpace(said) + "\n"),
+	}
+	_, err := q.mail.deliver(dropbox.Swarm, m.From, note)
+	if undeliverable(err) {
+		q.mail.Log.Warn("the person could not be told what came of an answer", keyMessage, m.ID, keyErr, err)
+		return nil
+	}
+	return err
+}
+
+// fileSettled files settled questions that are still in the mailbox of the person.
+func (q *Questions) fileSettled() error {
+	settled := q.book.Settled()
+	if len(settled) == 0 {
+		return nil
+	}
+	return fileFromLead(q.mail.Store, func(id string) bool { return settled[id] })
+}
+
+// fileFromLead files the messages with these ids in the mailbox of the person, read or not.
+func fileFromLead(store *dropbox.Store, ids func(id string) bool) error {
+	box, err := store.Mailbox(dropbox.Lead)
+	if errors.Is(err, dropbox.ErrNoMailbox) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	fresh, err := box.Peek()
+	read, err2 := box.Claimed()
+	failed := []error{err, err2}
+	for _, e := range append(fresh, read...) {
+		if !ids(e.ID) {
+			continue
+		}
+		if err := box.File(e); !errors.Is(err, dropbox.ErrGone) {
+			failed = append(failed, err)
+		}
+	}
+	return errors.Join(failed...)
+}
+
+// answerOf reads the answer in a message: its first word, and the rest.
+func answerOf(m *dropbox.Message, words []journal.AnswerWord) journal.QuestionAnswer {
+	a := ReadAnswer(m.From, m.Body, words)
+	a.ID = m.ID
+	return a
+}
+
+// ReadAnswer reads an answer: who gives it, its first word in small letters and without marks,
+// and the rest. A bridge puts the name of the person before the text.
+func ReadAnswer(from string, body []byte, words []journal.AnswerWord) journal.QuestionAnswer {
+	text, by := strings.TrimSpace(string(body[:min(len(body), 4<<10)])), from
+	if dropbox.IsBridge(from) {
+		if who, what, ok := dropbox.Heard(from, text); ok {
+			text, by = what, screen.Short(who, 60)+" on "+strings.ToUpper(from)
+		}
+	}
+	fields := strings.Fields(text)
+	if len(fields) == 0 {
+		return journal.QuestionAnswer{By: by}
+	}
+	mark := func(r rune) bool { return unicode.IsPunct(r) || unicode.IsSymbol(r) }
+	return journal.QuestionAnswer{Word: strings.ToLower(strings.TrimFunc(fields[0], mark)), Rest: screen.Short(strings.Join(fields[1:], " "), 1000), By: by}
+}
+
+// A WordError says that a word does not answer a question.
+type WordError struct {
+	Word  string
+	Words []journal.AnswerWord
+}
+
+func (e *WordError) Error() string {
+	var list, words []string
+	for _, w := range e.Words {
+		list, words = append(list, fmt.Sprintf("%s (%s)", w.Word, w.Does)), append(words, w.Word)
+	}
+	said := "An empty text answers nothing here."
+	if e.Word != "" {
+		said = fmt.Sprintf("%q answers nothing here.", screen.Short(e.Word, 40))
+	}
+	if near := dropbox.Nearest(e.Word, words); len(near) > 0 {
+		said += " Did you mean " + near[0] + "?"
+	}
+	return said + " The words: " + strings.Join(list, ", ")
+}

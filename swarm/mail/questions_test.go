@@ -1,0 +1,344 @@
+package mail_test
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/durable"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
+	"github.com/claude-swarm/claude-swarm/swarm/mail"
+)
+
+// An asking is a daemon that asks a person, on a disk that may stop.
+type asking struct {
+	t         *testing.T
+	dir       string
+	store     *dropbox.Store
+	tokens    *journal.Tokens
+	questions *mail.Questions
+	handled   []journal.QuestionAnswer
+	fail      error        // of the handler
+	step      func() error // before each change on disk; nil: all changes succeed
+}
+
+var dayIsSpent = journal.Question{
+	Key: "day 2026-11-22", Kind: "budget", About: "day", Subject: "the day has cost $20", Body: "3 agents wait.",
+	Words: []journal.AnswerWord{{Word: "more", Does: "raise the cap to $30"}, {Word: "stop", Does: "stop the swarm"}, {Word: "end", Does: "let the tasks end"}},
+}
+
+func newAsking(t *testing.T, dir string) *asking {
+	t.Helper()
+	f := &asking{t: t, dir: dir}
+	box := filepath.Join(dir, ".dead-drop")
+	if err := dropbox.Create(box); err != nil {
+		t.Fatal(err)
+	}
+	step := func() error {
+		if f.step == nil {
+			return nil
+		}
+		return f.step()
+	}
+	var err error
+	if f.store, err = dropbox.Open(box, dropbox.Options{Step: func(dropbox.Step) error { return step() }}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.store.Close() })
+	home := journal.HomeOf(dir).With(durable.Files{Step: func(durable.Step) error { return step() }})
+	if f.tokens, err = journal.OpenTokens(home, dropbox.Lead, dropbox.Swarm, "irc", "coder"); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{dropbox.Lead, "irc"} {
+		if err := f.store.MakeMailbox(name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := &mail.Service{Home: home, Store: f.store, Tokens: f.tokens, Secrets: home.Secrets(), Log: slog.New(slog.DiscardHandler)}
+	if f.questions, err = mail.OpenQuestions(s, func() {}); err != nil {
+		t.Fatal(err)
+	}
+	f.questions.Handle("budget", func(q journal.Question, a journal.QuestionAnswer) (string, error) {
+		f.handled = append(f.handled, a)
+		return "the cap of the " + q.About + " is $30 now", f.fail
+	})
+	return f
+}
+
+func (f *asking) look() {
+	f.t.Helper()
+	if err := f.questions.Look(); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+func (f *asking) ask() {
+	f.t.Helper()
+	if err := f.questions.AskPerson(dayIsSpent); err != nil {
+		f.t.Fatal(err)
+	}
+	f.look()
+}
+
+// in lists the messages of a mailbox in one state.
+func (f *asking) in(mailbox string, state dropbox.State) (all []*dropbox.Message) {
+	f.t.Helper()
+	for found, err := range f.store.All() {
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		if found.Mailbox != mailbox || found.State != state {
+			continue
+		}
+		m, err := f.store.Load(found)
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		all = append(all, m)
+	}
+	return all
+}
+
+// told are the words of the daemon to somebody who answered.
+func (f *asking) told(to string) (all []string) {
+	f.t.Helper()
+	for _, m := range f.in(to, dropbox.Waiting) {
+		if m.From == dropbox.Swarm && m.Type == dropbox.Status {
+			all = append(all, strings.TrimSpace(string(m.Body)))
+		}
+	}
+	return all
+}
+
+// question is the open question in the mailbox of the person.
+func (f *asking) question() *dropbox.Message {
+	f.t.Helper()
+	var all []*dropbox.Message
+	for _, m := range f.in(dropbox.Lead, dropbox.Waiting) {
+		if m.Type == dropbox.Question {
+			all = append(all, m)
+		}
+	}
+	if len(all) != 1 {
+		f.t.Fatalf("%d questions wait, want 1", len(all))
+	}
+	return all[0]
+}
+
+// answer answers as somebody, with that sender's proof unless forged.
+func (f *asking) answer(id, from, text string, forged bool) {
+	f.t.Helper()
+	m := &dropbox.Message{From: from, Type: dropbox.Result, ReplyTo: id, Body: []byte(text + "\n")}
+	sign := func(m *dropbox.Message) string { return dropbox.Proof(f.tokens.Of(m.From), m, dropbox.Swarm) }
+	if forged {
+		sign = nil
+	}
+	if _, err := f.store.DeliverSigned(dropbox.Swarm, m, sign); err != nil {
+		f.t.Fatal(err)
+	}
+	f.look()
+}
+
+func TestThePersonIsAskedOnce(t *testing.T) {
+	dir := t.TempDir()
+	f := newAsking(t, dir)
+	f.ask()
+	f.ask()
+	q := f.question()
+	want := "3 agents wait.\n\nAnswer with one of these words:\n  more: raise the cap to $30\n  stop: stop the swarm\n  end: let the tasks end\n"
+	if string(q.Body) != want || q.Subject != "the day has cost $20" || q.From != dropbox.Swarm || !dropbox.Proven(f.tokens.Of(dropbox.Swarm), q, dropbox.Lead) {
+		t.Errorf("the question is %+v\n%s", q, q.Body)
+	}
+	f.answer(q.ID, dropbox.Lead, "More, please", false)
+	again := newAsking(t, dir)
+	again.ask()
+	if n := len(again.in(dropbox.Lead, dropbox.Done)); n != 1 {
+		t.Errorf("%d questions are filed, want 1", n)
+	}
+	if all := again.in(dropbox.Lead, dropbox.Waiting); len(all) != 1 || all[0].Type != dropbox.Status {
+		t.Errorf("the person has %d messages, want what came of the answer", len(all))
+	}
+}
+
+func TestAnAnswerToTheDaemon(t *testing.T) {
+	for text, c := range map[string]struct {
+		from   string
+		forged bool
+		fail   error
+		word   string // that the handler gets; "" for none
+		rest   string
+		by     string
+		told   string
+		open   bool // the question is, afterwards
+	}{
+		"more":                            {from: dropbox.Lead, word: "more", by: "lead", told: "the cap of the day is $30 now"},
+		"**More**, 10 dollars":            {from: dropbox.Lead, word: "more", rest: "10 dollars", by: "lead", told: "the cap of the day is $30 now"},
+		"[IRC @mention in #x] <ann> stop": {from: "irc", word: "stop", by: "ann on IRC", told: "the cap of the day is $30 now"},
+		"mroe":                            {from: dropbox.Lead, told: `"mroe" answers nothing here. Did you mean more? The words: more (raise the cap to $30), stop (stop the swarm), end (let the tasks end)`, open: true},
+		"!?":                              {from: dropbox.Lead, told: "An empty text answers nothing here. The words: more (raise the cap to $30), stop (stop the swarm), end (let the tasks end)", open: true},
+		"end":                             {from: dropbox.Lead, fail: errors.New("everything is halted"), word: "end", by: "lead", told: "That is not done: everything is halted", open: true},
+		"more (of an agent)":              {from: "coder", open: true},
+		"more (without a proof)":          {from: dropbox.Lead, forged: true, open: true},
+	} {
+		t.Run(text, func(t *testing.T) {
+			f := newAsking(t, t.TempDir())
+			f.fail = c.fail
+			f.ask()
+			q := f.question()
+			f.answer(q.ID, c.from, text, c.forged)
+			var words []string
+			for _, a := range f.handled {
+				words = append(words, a.Word+"|"+a.Rest+"|"+a.By)
+			}
+			var want []string
+			if c.word != "" {
+				want = []string{c.word + "|" + c.rest + "|" + c.by}
+			}
+			if !slices.Equal(words, want) {
+				t.Errorf("handled %q, want %q", words, want)
+			}
+			to := c.from
+			if to == "coder" {
+				to = dropbox.Lead
+			}
+			want = nil
+			if c.told != "" {
+				want = []string{c.told}
+			}
+			if got := f.told(to); !slices.Equal(got, want) {
+				t.Errorf("told %q, want %q", got, want)
+			}
+			state := dropbox.Done
+			if c.told == "" {
+				state = dropbox.Refused
+			}
+			if n := len(f.in(dropbox.Swarm, state)); n != 1 {
+				t.Errorf("%d answers are %s, want 1", n, state)
+			}
+			if found, err := f.store.Find(q.ID); err != nil || (found.State == dropbox.Waiting) != c.open {
+				t.Errorf("the question is %s, %v", found.State, err)
+			}
+		})
+	}
+}
+
+func TestAnAnswerThatComesTooLate(t *testing.T) {
+	f := newAsking(t, t.TempDir())
+	f.ask()
+	q := f.question()
+	f.answer(q.ID, "irc", "[IRC @mention in #x] <ann> stop", false)
+	f.answer(q.ID, dropbox.Lead, "more", false)
+	f.answer("aaaaaaaaaa", dropbox.Lead, "more", false)
+	want := []string{
+		"ann on IRC has answered that already, with stop: the cap of the day is $30 now",
+		"The daemon asked nothing that this answers. What it asks now: claude-swarm inbox",
+	}
+	if got := f.told(dropbox.Lead); !slices.Equal(got, want) || len(f.handled) != 1 {
+		t.Errorf("told %q, want %q; handled %d answers, want 1", got, want, len(f.handled))
+	}
+}
+
+func TestAQuestionIsSettledWithoutAnAnswer(t *testing.T) {
+	f := newAsking(t, t.TempDir())
+	f.ask()
+	q := f.question()
+	for range 2 {
+		if err := f.questions.Settle(dayIsSpent.Key, "the day is over"); err != nil {
+			t.Fatal(err)
+		}
+		f.look()
+	}
+	if n := len(f.in(dropbox.Lead, dropbox.Done)); n != 1 {
+		t.Errorf("%d questions are filed, want 1", n)
+	}
+	f.answer(q.ID, dropbox.Lead, "more", false)
+	if got := f.told(dropbox.Lead); len(got) != 1 || got[0] != "Nobody needs to answer that any more: the day is over" || len(f.handled) > 0 {
+		t.Errorf("told %q, handled %d", got, len(f.handled))
+	}
+}
+
+// An agent cannot take the place of the question by a message with its key.
+func TestNobodyGuessesTheKeyOfAQuestion(t *testing.T) {
+	f := newAsking(t, t.TempDir())
+	for _, key := range []string{"question:budget:", "question:budget:" + dayIsSpent.Key} {
+		m := &dropbox.Message{From: "coder", Type: dropbox.Note, Key: key, Body: []byte("nothing to see")}
+		if _, err := f.store.Deliver(dropbox.Lead, m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f.ask()
+	if q := f.question(); q.From != dropbox.Swarm {
+		t.Errorf("the question is from %s", q.From)
+	}
+}
+
+// A daemon that dies at any change of the disk leaves nothing that the next one does twice: one
+// question, one outcome, and a handler that may be called again with the same answer.
+func TestADaemonThatDiesWhileItAsks(t *testing.T) {
+	errDead := errors.New("the daemon is dead")
+	run := func(f *asking) error {
+		err := f.questions.AskPerson(dayIsSpent)
+		if err == nil {
+			err = f.questions.Look()
+		}
+		if err != nil {
+			return err
+		}
+		all := f.in(dropbox.Lead, dropbox.Waiting)
+		step := f.step
+		f.step = nil // the person works on another disk
+		if len(all) == 1 && len(f.in(dropbox.Swarm, dropbox.Waiting)) == 0 {
+			m := &dropbox.Message{From: dropbox.Lead, Type: dropbox.Result, ReplyTo: all[0].ID, Key: "the answer", Body: []byte("more\n")}
+			if _, err := f.store.DeliverSigned(dropbox.Swarm, m, func(m *dropbox.Message) string { return dropbox.Proof(f.tokens.Of(m.From), m, dropbox.Swarm) }); err != nil {
+				f.t.Fatal(err)
+			}
+		}
+		f.step = step
+		return f.questions.Look()
+	}
+	steps := 0
+	probe := newAsking(t, t.TempDir())
+	probe.step = func() error { steps++; return nil }
+	if err := run(probe); err != nil || steps < 20 {
+		t.Fatalf("%d changes, %v", steps, err)
+	}
+	for n := 1; n <= steps; n++ {
+		t.Run(fmt.Sprintf("%02d", n), func(t *testing.T) {
+			dir := t.TempDir()
+			f, seen := newAsking(t, dir), 0
+			f.step = func() error {
+				if seen++; seen >= n {
+					return errDead
+				}
+				return nil
+			}
+			if err := run(f); !errors.Is(err, errDead) {
+				t.Fatalf("run = %v, want %v", err, errDead)
+			}
+			next := newAsking(t, dir)
+			for range 2 {
+				if err := run(next); err != nil {
+					t.Fatal(err)
+				}
+			}
+			ids := map[string]bool{}
+			for _, a := range append(f.handled, next.handled...) {
+				ids[a.ID+a.Word] = true
+			}
+			if len(ids) != 1 {
+				t.Errorf("the handlers got the answers %v, want one", ids)
+			}
+			if got := next.told(dropbox.Lead); !slices.Equal(got, []string{"the cap of the day is $30 now"}) {
+				t.Errorf("told %q", got)
+			}
+			if asked, answers := len(next.in(dropbox.Lead, dropbox.Done)), len(next.in(dropbox.Swarm, dropbox.Done)); asked != 1 || answers != 1 {
+				t.Errorf("%d questions and %d answers are filed, want 1 and 1", asked, answers)
+			}
+		})
+	}
+}
