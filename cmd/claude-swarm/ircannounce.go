@@ -100,7 +100,7 @@ func first(m *dropbox.Message) bool {
 // workChannel returns the channel of the task that an announcement is about, or "" if tasks
 // have none. The bridge leaves it when nothing in the conversation is open.
 func workChannel(i *config.IRC, mo mail.Announcement) string {
-	if !i.WorkChannels || i.Channels.Work == "" || mo.Message.Thread == "" || howShown(mo) == bridge.Alert {
+	if !i.WorkChannels || i.Channels.Work == "" || mo.Message.Thread == "" || howShown(mo) == bridge.Alert || mo.Of == nil && mo.Message.From == dropbox.Swarm {
 		return ""
 	}
 	if mo.Of != nil && mo.Of.ID == mo.Message.Thread && mo.Of.Type != dropbox.Task {
@@ -191,6 +191,10 @@ func announced(i *config.IRC, mo mail.Announcement) []shownLine {
 	case journal.Mail:
 		from := mo.Message.From
 		if from == ircbridge.Name || from == dropbox.Lead {
+			break
+		}
+		if from == dropbox.Swarm { // the daemon asks a person: the line names the words that answer it
+			add(i.Channels.Alerts, bridge.Said)
 			break
 		}
 		add(i.ProjectOf(from), bridge.Said)

@@ -99,6 +99,7 @@ func TestAnnouncer(t *testing.T) {
 		{"an answer to a question", usual, ended(journal.Result, dropbox.Question, "reviewer"), ""},
 		{"a failure", usual, ended(journal.Failed, dropbox.Task, "lead"), "#standup-x failed coder"},
 		{"a question to the lead", usual, arrived(dropbox.Question, "coder"), "#project-x said lead; #alerts alert lead [QUESTION] coder needs input: \"Paint the door\""},
+		{"a question of the daemon", work, arrived(dropbox.Question, "swarm"), "#alerts said lead"},
 		{"a result to the lead", usual, arrived(dropbox.Result, "coder"), "#project-x said lead"},
 		{"what IRC told the lead", usual, arrived(dropbox.Note, "irc"), ""},
 		{"an alert", usual, alert, "#alerts alert lead [ALERT] Paint the door"},

@@ -18,12 +18,7 @@ func sayIfNobodyWorks(w io.Writer, project string, store *dropbox.Store, to ...s
 	if !slices.ContainsFunc(to, func(name string) bool { return name != dropbox.Lead }) {
 		return
 	}
-	listens, moved := false, false
-	if lockHeld(journal.HomeOf(project)) { // otherwise there is no socket
-		if listens = discovery.Listening(project, os.Getenv); !listens {
-			listens, moved = discovery.Elsewhere(project, os.Getenv)
-		}
-	}
+	listens, moved := daemonListens(project)
 	switch {
 	case moved:
 		fmt.Fprint(w, "claude-swarm: the project was moved under its daemon, which can do nothing there; the message waits\n  try: claude-swarm restart\n")
@@ -32,4 +27,16 @@ func sayIfNobodyWorks(w io.Writer, project string, store *dropbox.Store, to ...s
 	case store.Halted():
 		fmt.Fprint(w, "claude-swarm: the swarm is halted; the message waits\n  try: claude-swarm unhalt\n")
 	}
+}
+
+// daemonListens reports whether a daemon runs for the project, and whether the project was moved
+// under it.
+func daemonListens(project string) (listens, moved bool) {
+	if !lockHeld(journal.HomeOf(project)) {
+		return false, false // there is no socket
+	}
+	if discovery.Listening(project, os.Getenv) {
+		return true, false
+	}
+	return discovery.Elsewhere(project, os.Getenv)
 }

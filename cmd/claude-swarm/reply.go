@@ -21,7 +21,10 @@ that message. The id of the answer is printed.
 The answer to a task or a question is a result. When the lead answers anything
 else, the answer is a new task. Between agents it is a note, which wakes no
 agent, so that two programs do not answer each other endlessly. --type chooses
-another type.` +
+another type.
+
+A question of the daemon (from swarm) names the words that answer it. reply
+prints what came of the answer; the daemon files the question.` +
 			examples(`claude-swarm reply k7f3q9m2xd "Yes, go on"`, `claude-swarm reply k7f3 "Now the tests" --wait`),
 		Flags: []cli.Flag{
 			&cli.GenericFlag{Name: "wait", Value: wait, Usage: "print the answer to a task or question when it comes; --wait=10m waits no longer than that"},
@@ -52,6 +55,9 @@ func reply(c *cli.Context, wait optionalSpan) error {
 	if found.Mailbox != p.Me.Name {
 		return fail(exitFailed, "claude-swarm send "+found.Mailbox+` "…" --thread `+old.Thread,
 			"%s is in the mailbox of %s, not in yours", found.Entry.ID, found.Mailbox)
+	}
+	if old.From == dropbox.Swarm && old.Type == dropbox.Question && p.Me.Name == dropbox.Lead {
+		return p.answerDaemon(c, old, wait)
 	}
 	if old.From == dropbox.Swarm {
 		return fail(exitFailed, "claude-swarm inbox --done "+found.Entry.ID, "%s is from the daemon itself, which reads no mail", found.Entry.ID)

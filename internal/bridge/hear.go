@@ -95,6 +95,9 @@ func (r *listener) obey(t Text, now time.Time, a *arrival) {
 		r.notices.tellTorn(t, now)
 		return
 	}
+	if r.questions.isForDaemon(m.order) {
+		m.need = Control
+	}
 	if t.Notice && t.Who.Host == "" {
 		return // a text of the server, for example about its TLS, is no order
 	}

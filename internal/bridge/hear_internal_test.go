@@ -333,3 +333,55 @@ func TestMeant(t *testing.T) {
 		}
 	}
 }
+
+// A question of the daemon is answered by those who may steer the swarm. The daemon checks the
+// words and files the question, so an answer ends nothing here.
+func TestAnAnswerToTheDaemon(t *testing.T) {
+	r, log := newListener(t, "irc.example", Options{Allow: []Permit{{Account: "ann", May: Rights()}, {Account: "joe", May: []Right{Talk, Tasks}}}})
+	for _, name := range []string{dropbox.Lead, dropbox.Swarm} {
+		if err := r.mail.store.MakeMailbox(name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d, err := r.mail.store.Deliver(dropbox.Lead, &dropbox.Message{From: dropbox.Swarm, Type: dropbox.Question, Subject: "the day has cost $20", Body: []byte("more?")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.questions.add(question{OpenQuestion: OpenQuestion{ID: d.ID, From: dropbox.Swarm, To: dropbox.Lead, Channel: "#alerts-x", At: time.Now()}})
+	for _, line := range []struct{ who, text string }{
+		{"joe", "swarm: reply " + d.ID + " more"}, {"joe", "reply " + d.ID[:5] + " more"}, {"joe", "swarm, Reply " + d.ID + " more"},
+		{"ann", "swarm: reply " + d.ID + " moar"}, {"ann", "reply " + d.ID[:5] + " more"},
+	} {
+		r.listener.hear(onNetwork(irc.Text{Time: time.Now(), Target: "#alerts-x", Source: line.who + "!x@home.example", Nick: line.who, Account: line.who, Body: line.text}))
+	}
+	var got []string
+	for _, m := range r.waitingFor(dropbox.Swarm) {
+		if m.ReplyTo != d.ID || m.From != "irc" {
+			t.Errorf("the daemon got %+v", m)
+		}
+		got = append(got, strings.TrimSpace(string(m.Body)))
+	}
+	if want := []string{"[IRC @mention in #alerts-x] <ann> moar", "[IRC @mention in #alerts-x] <ann> more"}; !slices.Equal(got, want) || r.rec.state.Denied != 3 {
+		t.Errorf("the daemon got %q, want %q; denied %d\n%s", got, want, r.rec.state.Denied, log)
+	}
+	if len(r.questions.open) != 1 || len(r.waitingFor(dropbox.Lead)) != 1 {
+		t.Error("the question is over before the daemon says so")
+	}
+	box, err := r.mail.store.Mailbox(dropbox.Lead)
+	if err == nil {
+		err = box.File(must(box.Peek())[0])
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.questions.sweep(time.Now()); len(r.questions.open) != 0 {
+		t.Error("a settled question stays open")
+	}
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}

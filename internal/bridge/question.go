@@ -120,8 +120,15 @@ func (q *questions) shut(id, outcome string) {
 	}
 }
 
-// answer delivers a person's words to the agent that asked. already says that another
-// person answered before.
+// isForDaemon reports whether an order answers a question of the daemon. That steers the swarm.
+func (q *questions) isForDaemon(order string) bool {
+	words := strings.Fields(order)
+	return len(words) > 2 && orderWord(order) == "reply" &&
+		slices.ContainsFunc(q.like(words[1]), func(o question) bool { return o.From == dropbox.Swarm })
+}
+
+// answer delivers a person's words to the agent that asked, or to the daemon. already says that
+// another person answered before.
 func (q *questions) answer(to question, o Origin, body string) (already bool, err error) {
 	found, old, err := q.mail.find(to.ID)
 	if errors.Is(err, dropbox.ErrNotFound) {
@@ -137,6 +144,11 @@ func (q *questions) answer(to question, o Origin, body string) (already bool, er
 	m := &dropbox.Message{
 		From: q.mail.name, To: []string{to.From}, Type: dropbox.Result, Subject: reSubject(old.Subject), ReplyTo: to.ID,
 		Thread: cmp.Or(old.Thread, old.ID), Trace: cmp.Or(old.Trace, old.ID), Key: q.mail.name + "-answer-" + to.ID, Extra: o.Extra(q.mail.name), Body: []byte(body + "\n"),
+	}
+	if to.From == dropbox.Swarm {
+		m.Key = "" // the daemon may ask for another word, and says what came of it
+		_, err := q.mail.deliver(to.From, m)
+		return false, err // sweep ends the question when the daemon has filed it
 	}
 	d, err := q.mail.deliver(to.From, m)
 	if err != nil {

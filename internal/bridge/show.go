@@ -68,6 +68,14 @@ func show(m *dropbox.Message, n Origin, p destination, v viewer) shown {
 	default:
 		s.text = body
 		switch {
+		case m.Type == dropbox.Question && m.From == dropbox.Swarm: // no line that begins with a name answers it
+			s.text = body + "\n" + fmt.Sprintf("(answer with: %s: reply %s WORD)", v.self, s.id)
+			if m.Subject != "" {
+				s.text = m.Subject + "\n" + s.text
+			}
+			if !strings.HasPrefix(m.Subject, "[") {
+				s.text = "[QUESTION] " + s.text
+			}
 		case m.Type == dropbox.Question && p.person == "":
 			s.text = "asks: " + body + "\n" + fmt.Sprintf(`(answer here with "%s: …", or with: %s: reply %s …)`, v.called(from), v.self, s.id)
 		case n.To != "":

@@ -57,3 +57,14 @@ func TestTabsAreSpaces(t *testing.T) {
 		t.Errorf("shown as %q", got)
 	}
 }
+
+// No agent is called swarm, so only the order reply answers a question of the daemon.
+func TestAQuestionOfTheDaemonIsShown(t *testing.T) {
+	for subject, begin := range map[string]string{"": "[QUESTION] ", "the day has cost $20": "[QUESTION] the day has cost $20\n", "[BUDGET] $20": "[BUDGET] $20\n"} {
+		m := &dropbox.Message{ID: "k7f3q9m2xd", From: dropbox.Swarm, Type: dropbox.Question, Subject: subject, Body: []byte("Answer with one of these words:\n  more: raise it\n")}
+		want := begin + "Answer with one of these words:\n  more: raise it\n(answer with: swarm: reply k7f3q9m2xd WORD)"
+		if got := show(m, Origin{To: dropbox.Lead, About: m.ID}, destination{target: "#alerts-x"}, onIRC); got.text != want || got.name != dropbox.Swarm {
+			t.Errorf("[%s] %q, want %q", got.name, got.text, want)
+		}
+	}
+}

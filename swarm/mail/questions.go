@@ -207,7 +207,7 @@ func (q *Questions) handleMessage(m *dropbox.Message) (said string, err error) {
 	if !known {
 		return "The daemon asked nothing that this answers. What it asks now: claude-swarm inbox", nil
 	}
-	a := answerOf(m, n.Words)
+	a := answerOf(m)
 	switch {
 	case n.Answer != nil && n.Answer.ID == m.ID && !n.Settled.IsZero():
 		return n.Outcome, nil // an earlier daemon was cut off before it told
@@ -226,7 +226,9 @@ func (q *Questions) handleMessage(m *dropbox.Message) (said string, err error) {
 func (q *Questions) handle(n journal.Question) (said string, err error) {
 	h := q.handler(n.Kind)
 	if h == nil {
-		return "", fmt.Errorf("this version handles no question of the kind %s", n.Kind)
+		h = func(journal.Question, journal.QuestionAnswer) (string, error) {
+			return "", fmt.Errorf("another version of the daemon asked this (%s)", n.Kind)
+		}
 	}
 	happened, err := h(n, *n.Answer)
 	if err != nil {
@@ -295,15 +297,15 @@ func fileFromLead(store *dropbox.Store, ids func(id string) bool) error {
 }
 
 // answerOf reads the answer in a message: its first word, and the rest.
-func answerOf(m *dropbox.Message, words []journal.AnswerWord) journal.QuestionAnswer {
-	a := ReadAnswer(m.From, m.Body, words)
+func answerOf(m *dropbox.Message) journal.QuestionAnswer {
+	a := ReadAnswer(m.From, m.Body)
 	a.ID = m.ID
 	return a
 }
 
 // ReadAnswer reads an answer: who gives it, its first word in small letters and without marks,
 // and the rest. A bridge puts the name of the person before the text.
-func ReadAnswer(from string, body []byte, words []journal.AnswerWord) journal.QuestionAnswer {
+func ReadAnswer(from string, body []byte) journal.QuestionAnswer {
 	text, by := strings.TrimSpace(string(body[:min(len(body), 4<<10)])), from
 	if dropbox.IsBridge(from) {
 		if who, what, ok := dropbox.Heard(from, text); ok {
@@ -325,16 +327,27 @@ type WordError struct {
 }
 
 func (e *WordError) Error() string {
-	var list, words []string
+	var list []string
 	for _, w := range e.Words {
-		list, words = append(list, fmt.Sprintf("%s (%s)", w.Word, w.Does)), append(words, w.Word)
+		list = append(list, fmt.Sprintf("%s (%s)", w.Word, w.Does))
 	}
 	said := "An empty text answers nothing here."
 	if e.Word != "" {
 		said = fmt.Sprintf("%q answers nothing here.", screen.Short(e.Word, 40))
 	}
-	if near := dropbox.Nearest(e.Word, words); len(near) > 0 {
+	if near := e.near(); len(near) > 0 {
 		said += " Did you mean " + near[0] + "?"
 	}
 	return said + " The words: " + strings.Join(list, ", ")
+}
+
+// Nearest is the word that the person may have meant; else the first.
+func (e *WordError) Nearest() string { return append(e.near(), e.Words[0].Word)[0] }
+
+func (e *WordError) near() []string {
+	var words []string
+	for _, w := range e.Words {
+		words = append(words, w.Word)
+	}
+	return dropbox.Nearest(e.Word, words)
 }

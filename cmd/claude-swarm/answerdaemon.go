@@ -1,0 +1,116 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/client"
+	"github.com/claude-swarm/claude-swarm/internal/view"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
+	"github.com/claude-swarm/claude-swarm/swarm/mail"
+)
+
+// daemonPatience is how long reply waits for what the daemon does with an answer.
+const daemonPatience = 10 * time.Second
+
+// answerDaemon answers a question of the daemon, and prints what came of it. The daemon files the
+// question.
+func (p *post) answerDaemon(c *cli.Context, old *dropbox.Message, wait optionalSpan) error {
+	for _, flag := range []string{"attach", "type"} {
+		if c.IsSet(flag) {
+			return usagef("claude-swarm read "+old.ID, "reply: %s is from the daemon, which reads one word and no --%s", old.ID, flag)
+		}
+	}
+	q, err := journal.QuestionOf(p.Home, old.ID)
+	if err != nil {
+		return err
+	}
+	if q == nil {
+		return fail(exitFailed, "claude-swarm inbox --done "+old.ID, "the daemon does not know the question %s any more", old.ID)
+	}
+	if !q.Settled.IsZero() {
+		return &hintError{err: &client.OverError{ID: old.ID, Agent: "the daemon", Why: q.Outcome}, hint: "claude-swarm inbox --done " + old.ID}
+	}
+	m := p.Answer(old, "")
+	if m.Priority, err = priorityOf(c); err != nil {
+		return err
+	}
+	text := textSource{words: c.Args().Tail(), file: c.String("file"), stdin: c.App.Reader, as: "claude-swarm reply " + old.ID, most: p.longest(m.Type), readable: p.Readable}
+	if c.NArg() > 1 || c.IsSet("file") { // otherwise the error names the words
+		if m.Body, err = text.read(); err != nil {
+			return err
+		}
+	}
+	if a := mail.ReadAnswer(p.Me.Name, m.Body); !slices.ContainsFunc(q.Words, func(w journal.AnswerWord) bool { return w.Word == a.Word }) {
+		e := &mail.WordError{Word: a.Word, Words: q.Words}
+		return usagef("claude-swarm reply "+old.ID+" "+e.Nearest(), "reply: %s", e)
+	}
+	m.To = []string{dropbox.Swarm}
+	sent, err := p.Send(m)
+	if err != nil {
+		return p.refused(err, "")
+	}
+	if listens, moved := daemonListens(p.dir); !listens || moved {
+		err := printSent(c, sent, false)
+		p.sayIfNobodyWorks(c, m.To...)
+		return err
+	}
+	if err := printSent(c, sent, true); err != nil {
+		return err
+	}
+	return p.outcome(c, old, sent[0], wait)
+}
+
+// outcome waits for what the daemon did with an answer, and prints it.
+func (p *post) outcome(c *cli.Context, old *dropbox.Message, sent dropbox.Delivery, wait optionalSpan) error {
+	limit := daemonPatience
+	if wait.set {
+		limit = wait.span
+	}
+	ctx := c.Context
+	if limit > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, limit)
+		defer cancel()
+	}
+	search, err := p.Wait([]dropbox.Delivery{sent})
+	if err != nil {
+		return err
+	}
+	defer search.Close()
+	got, err := search.Next(ctx)
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return fail(exitTimeout, "claude-swarm inbox", "the daemon did nothing with %s within %s; what it does will come to your mailbox", sent.ID, limit)
+	case err != nil:
+		return err
+	case got.None == nil || got.None.Bounce == nil:
+		return fail(exitFailed, "claude-swarm inbox", "the daemon gave no answer to %s", sent.ID)
+	}
+	told := got.None.Bounce
+	out := c.App.Writer
+	if c.Bool("json") {
+		err = printJSON(out, answerView{V: 1, Sent: []string{sent.ID}, Answer: view.MessageIn(p.Client, p.Me.Name, dropbox.Waiting, told)})
+	} else {
+		_, err = fmt.Fprintln(out, strings.TrimRight(printable(out, told.Body), "\n"))
+	}
+	if err = errors.Join(err, printed(out)); err != nil {
+		return err // it stays in the mailbox
+	}
+	if found, err := p.Store.Find(told.ID); err == nil {
+		if err := p.FileAnswered(found); err != nil {
+			return err
+		}
+	}
+	if q, err := journal.QuestionOf(p.Home, old.ID); err == nil && q != nil && q.Settled.IsZero() {
+		return fail(exitFailed, "claude-swarm read "+old.ID, "the question %s is still open", old.ID)
+	}
+	return nil
+}
