@@ -266,7 +266,9 @@ func (w *writer) do(tool, short, mark, result string) {
 	w.call(false, "", tool, inputOf(tool, short), mark, result)
 }
 
-func some(r *rand.Rand, ext string) string { return fmt.Sprintf("pkg%d/file%d.%s", r.IntN(4), r.IntN(12), ext) }
+func some(r *rand.Rand, ext string) string {
+	return fmt.Sprintf("pkg%d/file%d.%s", r.IntN(4), r.IntN(12), ext)
+}
 
 // explore reads and searches.
 func explore(r *rand.Rand, w *writer) {
