@@ -27,8 +27,8 @@ func newDocket() *docket {
 	return &docket{waiting: map[*Watch]*question{}, wake: make(chan struct{}, 1)}
 }
 
-// add adds a question, in the place of an older one about the same agent. What the rules saw
-// in that one is not lost.
+// add adds a question in the place of an older one about the same agent. The finding of the
+// rules in that one is kept.
 func (d *docket) add(q *question) {
 	d.mu.Lock()
 	if old := d.waiting[q.watch]; old == nil {
@@ -47,7 +47,7 @@ func (d *docket) add(q *question) {
 // next waits for a question; false when ctx is done.
 func (d *docket) next(ctx context.Context) (*question, bool) {
 	for {
-		if q := d.take(); q != nil {
+		if q := d.pop(); q != nil {
 			return q, true
 		}
 		select {
@@ -58,7 +58,7 @@ func (d *docket) next(ctx context.Context) (*question, bool) {
 	}
 }
 
-func (d *docket) take() *question {
+func (d *docket) pop() *question {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if len(d.order) == 0 {
