@@ -11,7 +11,12 @@ var reserved = []string{
 	"lead", "human", "operator", "supervisor", "swarm", "all", "board", "attach", "refused", "halted",
 	"tmp", "new", "cur", "done", "dead", "keys", "work", "seen", "topics",
 	"version", "halt", // files of the store; some disks take HALT and halt for one
+	Hooks,
 }
+
+// Hooks is the mailbox of the webhooks: what waits there is posted to programs that want to
+// know what happens. Only the daemon delivers to it, and nobody sends under this name.
+const Hooks = "hooks"
 
 // Lead is the mailbox of the person, or agent, that steers. Swarm is the sender of the
 // daemon's own messages; its mailbox takes the answers of people to the daemon's questions. All
@@ -58,10 +63,10 @@ func Reserved(name string) bool { return slices.Contains(reserved, name) || IsBr
 // use for the person. No agent can have these names, and only lead has a mailbox.
 func IsLead(name string) bool { return name == Lead || slices.Contains(alsoLead, name) }
 
-// CheckMailbox checks the name of a mailbox: an agent's name, lead, swarm or a bridge. The
-// error is a [*NameError].
+// CheckMailbox checks the name of a mailbox: an agent's name, lead, swarm, [Hooks] or a bridge.
+// The error is a [*NameError].
 func CheckMailbox(name string) error {
-	if name == Lead || name == Swarm || IsBridge(name) {
+	if name == Lead || name == Swarm || name == Hooks || IsBridge(name) {
 		return nil
 	}
 	return CheckAgent(name)

@@ -102,7 +102,7 @@ func TestCheckAgent(t *testing.T) {
 		"a/b":                   "only a-z, 0-9, - and _",
 		"..":                    "only a-z, 0-9, - and _",
 		"ünï":                   "only a-z, 0-9, - and _",
-		"lead":                  "reserved", "all": "reserved", "seen": "reserved", "irc": "reserved",
+		"lead":                  "reserved", "all": "reserved", "seen": "reserved", "irc": "reserved", "hooks": "reserved",
 		"version": "reserved", "halt": "reserved", // files beside the mailboxes
 	} {
 		err := dropbox.CheckAgent(name)

@@ -8,7 +8,7 @@ import (
 
 // Send delivers a message to all names in m.To and, as a note, to all names in m.CC: one
 // file per recipient, each with its own id, all in one thread. The name "all" means every
-// mailbox except the sender's, lead and the bridges. Each recipient gets it once.
+// mailbox except the sender's, lead, the bridges and [Hooks]. Each recipient gets it once.
 //
 // All names are checked before anything is written: a wrong name, or a full mailbox,
 // refuses the whole message. If the disk fails in between, Send returns the deliveries so
@@ -84,6 +84,8 @@ func (s *Store) expand(names []string, from string) ([]string, error) {
 		if name != All {
 			if err := CheckMailbox(name); err != nil {
 				return nil, s.misnamed(name, err)
+			} else if name == Hooks {
+				return nil, &NameError{Name: name, Reason: "reserved"} // only the daemon delivers to it
 			}
 			add(name)
 			continue
@@ -105,7 +107,7 @@ func (s *Store) expand(names []string, from string) ([]string, error) {
 // of the message itself. The key makes a repetition harmless.
 func (s *Store) copies(first string, m *Message, thread string) error {
 	names, err := s.expand(slices.DeleteFunc(slices.Clone(m.CC), func(name string) bool {
-		return name != All && CheckMailbox(name) != nil
+		return name != All && (name == Hooks || CheckMailbox(name) != nil)
 	}), m.From)
 	if err != nil {
 		return err

@@ -46,6 +46,27 @@ func TestSend(t *testing.T) {
 	}
 }
 
+// Only a delivery by name reaches the mailbox of the webhooks: nobody sends there, and "all"
+// leaves it out.
+func TestNobodySendsToTheHooks(t *testing.T) {
+	s := newStore(t, dropbox.Options{}, "alice", "bob", dropbox.Hooks)
+	sent, err := s.Send(&dropbox.Message{From: "alice", To: []string{"all"}, Body: []byte("hi")}, nil)
+	if err != nil || len(sent) != 1 || sent[0].To != "bob" {
+		t.Errorf("Send to all = %v, %v, want bob alone", sent, err)
+	}
+	for _, m := range []*dropbox.Message{{To: []string{dropbox.Hooks}}, {To: []string{"bob"}, CC: []string{dropbox.Hooks}}} {
+		if sent, err := s.Send(m, nil); !errors.Is(err, dropbox.ErrName) {
+			t.Errorf("Send to %v, cc %v = %v, %v, want ErrName", m.To, m.CC, sent, err)
+		}
+	}
+	if _, err := s.Deliver(dropbox.Hooks, &dropbox.Message{From: dropbox.Swarm, Body: []byte("hi")}); err != nil {
+		t.Errorf("Deliver to hooks: %v", err)
+	}
+	if n := len(list(t, mailbox(t, s, dropbox.Hooks))); n != 1 {
+		t.Errorf("%d messages wait in hooks, want the one that was delivered", n)
+	}
+}
+
 // A Send that was cut off can be repeated, and its thread stays the same.
 func TestSendCutOffBetweenRecipients(t *testing.T) {
 	s := newStore(t, dropbox.Options{}, "alice", "bob")

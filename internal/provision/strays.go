@@ -23,7 +23,7 @@ func (e *checkup) strays(store *dropbox.Store, agents []string) {
 	}
 	for _, s := range strangers {
 		path := filepath.Join(e.file.DeadDropDir, s)
-		if (s == dropbox.Lead || s == dropbox.Swarm || dropbox.IsBridge(s) || slices.Contains(agents, s)) && e.noAccessIn(path) {
+		if (s == dropbox.Lead || s == dropbox.Swarm || s == dropbox.Hooks || dropbox.IsBridge(s) || slices.Contains(agents, s)) && e.noAccessIn(path) {
 			continue // it is a mailbox that this user may not read
 		}
 		to := filepath.Join(e.file.DeadDropDir, "AGENT") + "/"
