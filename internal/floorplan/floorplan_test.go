@@ -56,6 +56,7 @@ var floors = map[string][]string{
 	"internal/tmux":         {},
 	"internal/tokens":       {},
 	"internal/view":         {"dropbox", "internal/config", "internal/control", "internal/client", "internal/discovery", "internal/screen", "internal/bridge", "ircbridge", "swarm", "swarm/journal"},
+	"internal/webhook":      {"dropbox", "internal/durable", "internal/screen", "internal/tokens", "swarm/journal"},
 	"cmd/claude-swarm":      {"*"}, // the one place that wires
 	"docs":                  {},
 	"examples":              {},

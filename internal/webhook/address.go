@@ -1,0 +1,73 @@
+package webhook
+
+import (
+	"fmt"
+	"net/netip"
+	"strings"
+	"sync"
+)
+
+// special are the networks beyond the ones that [netip.Addr] knows, in which no public
+// server is.
+var special = sync.OnceValue(func() (nets []netip.Prefix) {
+	for _, s := range []string{
+		"0.0.0.0/8",       // this network
+		"100.64.0.0/10",   // shared by the customers of a carrier (RFC 6598)
+		"192.0.0.0/24",    // protocol assignments
+		"192.0.2.0/24",    // documentation, and the next two
+		"198.51.100.0/24", //
+		"203.0.113.0/24",  //
+		"198.18.0.0/15",   // measurements
+		"240.0.0.0/4",     // reserved, and broadcast
+		"::/96",           // IPv4 in IPv6, an old form
+		"64:ff9b:1::/48",  // IPv4 in IPv6, of a private network (RFC 8215)
+		"100::/64",        // discarded
+		"2001::/23",       // protocol assignments, among them Teredo: IPv4 in IPv6
+		"2001:db8::/32",   // documentation
+		"fec0::/10",       // of the site, an old form
+	} {
+		nets = append(nets, netip.MustParsePrefix(s))
+	}
+	return nets
+})
+
+// embedded returns the address of IPv4 in an address of IPv6 that has one.
+func embedded(a netip.Addr) (netip.Addr, bool) {
+	raw := a.As16()
+	switch {
+	case a.Is4():
+	case strings.HasPrefix(string(raw[:]), "\x00\x64\xff\x9b\x00\x00\x00\x00\x00\x00\x00\x00"): // 64:ff9b::/96, RFC 6052
+		return netip.AddrFrom4([4]byte(raw[12:])), true
+	case raw[0] == 0x20 && raw[1] == 0x02: // 2002::/16, 6to4
+		return netip.AddrFrom4([4]byte(raw[2:6])), true
+	}
+	return netip.Addr{}, false
+}
+
+// isPublic reports whether an address can be that of a server in the internet.
+func isPublic(a netip.Addr) bool {
+	a = a.Unmap().WithZone("")
+	if v4, ok := embedded(a); ok {
+		return isPublic(v4)
+	}
+	if !a.IsGlobalUnicast() || a.IsPrivate() {
+		return false // also for an unspecified, loopback, link-local or multicast address
+	}
+	for _, net := range special() {
+		if net.Contains(a) {
+			return false
+		}
+	}
+	return true
+}
+
+// mayConnect says why a webhook must not connect to an address; nil if it may.
+func (h Hook) mayConnect(a netip.Addr, tls bool) error {
+	switch public := isPublic(a); {
+	case !public && !h.Private:
+		return fmt.Errorf("%s is not a public address: private: true allows it", a)
+	case public && !tls:
+		return fmt.Errorf("%s is a public address: only https goes there", a)
+	}
+	return nil
+}

@@ -1,0 +1,74 @@
+package webhook
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/screen"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
+)
+
+// Hear puts the events with a notice into the mailbox, one message for each webhook that
+// wants it. To repeat it is harmless, since the mailbox knows a message by its key. After
+// an error the caller repeats it with the same events.
+func (s *Service) Hear(_ context.Context, events []journal.Event) error {
+	s.mu.Lock()
+	hooks := s.hooks
+	s.mu.Unlock()
+	for _, ev := range events {
+		if ev.Notice == nil {
+			continue
+		}
+		for _, h := range hooks {
+			if !h.wants(ev.Notice.Word) {
+				continue
+			}
+			if err := s.put(h, ev); err != nil {
+				return fmt.Errorf("webhook %s: %w", h.Name, err)
+			}
+		}
+	}
+	return nil
+}
+
+// put puts an event into the mailbox.
+func (s *Service) put(h Hook, ev journal.Event) error {
+	p := payloadOf(ev, s.o.Project)
+	p.Data.Webhook = h.Name
+	err := s.deliver(p, ev)
+	if errors.Is(err, dropbox.ErrTooLarge) { // a policy allows only short messages
+		p.Data.Details = ""
+		err = s.deliver(p, ev)
+	}
+	if errors.Is(err, dropbox.ErrTooLarge) || errors.Is(err, dropbox.ErrInvalid) {
+		s.o.Log.Error("event cannot be posted", keyHook, h.Name, "event", string(p.Type), keyErr, err)
+		return nil // a repetition would change nothing, and hold up the next events
+	}
+	return err
+}
+
+func (s *Service) deliver(p Payload, ev journal.Event) error {
+	m := &dropbox.Message{
+		From: dropbox.Swarm, To: []string{dropbox.Hooks}, Type: dropbox.Status,
+		Subject: screen.Short(p.Data.Webhook+": "+p.Data.Text, 200),
+		Key:     fmt.Sprintf("%s-%s-%s", dropbox.Hooks, p.Data.Webhook, ev.Key),
+		Body:    s.o.Secrets.Hidden(p.JSON()),
+	}
+	if ev.Message != nil {
+		m.Thread, m.Trace = ev.Message.Thread, ev.Message.Trace
+	}
+	m.Subject = s.o.Secrets.Redactor().Text(m.Subject)
+	sign := func(m *dropbox.Message) string { return dropbox.Proof(s.o.Token, m, dropbox.Hooks) }
+	_, err := s.o.Store.DeliverSigned(dropbox.Hooks, m, sign)
+	if errors.Is(err, dropbox.ErrNoMailbox) { // somebody has deleted it
+		if err = s.o.Store.MakeMailbox(dropbox.Hooks); err == nil {
+			_, err = s.o.Store.DeliverSigned(dropbox.Hooks, m, sign)
+		}
+	}
+	if err == nil {
+		s.Wake()
+	}
+	return err
+}

@@ -1,0 +1,131 @@
+package webhook
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/internal/screen"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
+)
+
+// Version is the number of the format of a [Payload].
+const Version = 1
+
+// A Payload is what a generic webhook posts: one JSON object in the form that Standard
+// Webhooks recommends. It is also the body of the message in the mailbox.
+type Payload struct {
+	Type      journal.Word `json:"type"`
+	Timestamp time.Time    `json:"timestamp"`
+	Data      Data         `json:"data"`
+}
+
+// Data are the facts of a [Payload]. Fields may be added; none changes its meaning without a
+// new number in V.
+type Data struct {
+	V        int              `json:"v"`       // [Version]
+	Webhook  string           `json:"webhook"` // whose payload it is
+	Project  string           `json:"project"` // the name of its folder
+	Severity journal.Severity `json:"severity"`
+	Text     string           `json:"text"`            // one line for a person
+	Agent    string           `json:"agent,omitempty"` // whom it is about; several with ", " between
+	Message  *Message         `json:"message,omitempty"`
+	Details  string           `json:"details,omitempty"` // more of what happened, at most 2000 bytes
+	Turn     *Turn            `json:"turn,omitempty"`    // the turn that ended
+}
+
+// A Message is the envelope of the message that a [Payload] is about.
+type Message struct {
+	ID      string `json:"id,omitempty"`
+	From    string `json:"from"`
+	Type    string `json:"type"`
+	Subject string `json:"subject,omitempty"`
+	Thread  string `json:"thread,omitempty"`
+	Trace   string `json:"trace,omitempty"`
+}
+
+// A Turn is how a turn ended.
+type Turn struct {
+	ID          string  `json:"id"`
+	Outcome     string  `json:"outcome"`
+	Seconds     float64 `json:"seconds"`
+	CostUSD     float64 `json:"cost_usd"`
+	CostUnknown bool    `json:"cost_unknown,omitempty"` // cost_usd is only the known part
+}
+
+// Test is the type of the payload by which a person tries a webhook.
+const Test journal.Word = "test"
+
+// Bounds of the texts of a payload, in bytes; a message of a mailbox has room for both.
+const (
+	maxText    = 500
+	maxDetails = 2000
+	maxSubject = 200
+)
+
+// payloadOf is the payload of an event that has a notice, without the name of a webhook.
+func payloadOf(ev journal.Event, project string) Payload {
+	text := cut(screen.OneLine(ev.Notice.Text()), maxText)
+	p := Payload{Type: ev.Notice.Word, Timestamp: ev.At.UTC(), Data: Data{
+		V: Version, Project: project, Severity: ev.Notice.Word.Severity(), Text: text, Agent: ev.Notice.Agent,
+	}}
+	about := ev.Message
+	if ev.Of != nil {
+		about = ev.Of
+	}
+	if ev.Task != nil {
+		about = ev.Task
+	}
+	if about != nil {
+		p.Data.Message = &Message{about.ID, about.From, string(about.Type), cut(screen.OneLine(about.Subject), maxSubject), about.Thread, about.Trace}
+	}
+	if ev.Message != nil {
+		if details := cut(strings.TrimSpace(screen.Plain(ev.Message.Body)), maxDetails); details != text {
+			p.Data.Details = details
+		}
+	}
+	if t := ev.Turn; t != nil {
+		p.Data.Turn = &Turn{t.ID, t.Outcome, t.Seconds, t.CostUSD, t.CostUnknown}
+	}
+	return p
+}
+
+// TestPayload is the payload by which a person tries a webhook.
+func TestPayload(hook, project string, at time.Time) Payload {
+	return Payload{Type: Test, Timestamp: at.UTC(), Data: Data{
+		V: Version, Webhook: hook, Project: project, Severity: journal.Info, Text: "[TEST] The webhook " + hook + " of " + project + " works.",
+	}}
+}
+
+// JSON is the payload as it is posted. It leaves < and & as they are, since nothing of it is
+// HTML.
+func (p Payload) JSON() []byte {
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(p); err != nil {
+		panic(err) // strings, numbers and a time
+	}
+	return bytes.TrimSuffix(out.Bytes(), []byte("\n"))
+}
+
+var errNoPayload = errors.New("it is not an event for a webhook")
+
+// decode reads a payload, and checks that it is one.
+func decode(data []byte) (Payload, error) {
+	var p Payload
+	if json.Unmarshal(data, &p) != nil || p.Data.Webhook == "" || p.Type == "" {
+		return p, errNoPayload
+	}
+	return p, nil
+}
+
+// cut keeps the beginning of a text, in whole runes.
+func cut(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most-len("…")], "") + "…"
+}

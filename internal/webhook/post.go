@@ -1,0 +1,220 @@
+package webhook
+
+import (
+	"cmp"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/internal/screen"
+	"github.com/claude-swarm/claude-swarm/internal/tokens"
+)
+
+// Bounds of an answer, in bytes. A body is read only where it may say what is wrong.
+const (
+	maxHeader = 16 << 10
+	maxRead   = 1 << 10
+)
+
+// DefaultTimeout is the longest time of one try, with everything that belongs to it.
+const DefaultTimeout = 15 * time.Second
+
+// longestRest bounds the time that a receiver may ask for: longer waits are ours to choose.
+const longestRest = 2 * time.Hour
+
+// An Answer is how a try ended.
+type Answer struct {
+	Status int           // of HTTP; 0: there was no answer
+	Took   time.Duration // until then
+	// Why says why the receiver has not taken the message, in one line; "" means that it
+	// has.
+	Why string
+	// Rest is how long the receiver wants to be left alone; 0: it did not say.
+	Rest time.Duration
+}
+
+// Taken reports whether the receiver has taken the message.
+func (a Answer) Taken() bool { return a.Why == "" }
+
+// A Poster posts for one webhook. It is safe for several goroutines.
+type Poster struct {
+	hook    Hook
+	proxy   func(*http.Request) (*url.URL, error)
+	roots   *tls.Config
+	timeout time.Duration
+	mask    *tokens.Redactor // of what an answer must not repeat
+}
+
+// PosterOptions tune a Poster. The zero value is ready to use.
+type PosterOptions struct {
+	Timeout time.Duration // of one try; 0 means [DefaultTimeout]
+	// Proxy returns the proxy for a request; nil means the one of the environment.
+	Proxy func(*http.Request) (*url.URL, error)
+	TLS   *tls.Config // nil means the authorities of the system
+}
+
+// NewPoster makes a Poster. It opens no connection.
+func NewPoster(h Hook, o PosterOptions) *Poster {
+	p := &Poster{hook: h, proxy: o.Proxy, roots: o.TLS, timeout: cmp.Or(o.Timeout, DefaultTimeout)}
+	if p.proxy == nil {
+		p.proxy = http.ProxyFromEnvironment
+	}
+	secret := map[string]string{h.URL: "[URL]", h.Secret: "[secret]"}
+	if u, err := url.Parse(h.URL); err == nil {
+		secret[u.RequestURI()] = "[path]"
+	}
+	p.mask = tokens.NewMarks(secret)
+	return p
+}
+
+// Post makes one try. id is the same for all tries of one message. ctx ends the try; the
+// receiver may have taken the message nevertheless.
+func (p *Poster) Post(ctx context.Context, id string, body []byte) Answer {
+	start := time.Now()
+	ctx, cancel := context.WithTimeoutCause(ctx, p.timeout, errSlow)
+	defer cancel()
+	a := p.post(ctx, id, body, start)
+	if a.Status == 0 && errors.Is(context.Cause(ctx), errSlow) {
+		a.Why = fmt.Sprintf("no answer within %v", p.timeout)
+	}
+	a.Took = time.Since(start)
+	a.Why = screen.Short(p.mask.Text(a.Why), 300)
+	return a
+}
+
+var errSlow = errors.New("the time of the try is over")
+
+func (p *Poster) post(ctx context.Context, id string, body []byte, now time.Time) Answer {
+	r, err := p.hook.request(ctx, id, body, now)
+	if err != nil {
+		return Answer{Why: err.Error()}
+	}
+	transport, err := p.transport(r)
+	if err != nil {
+		return Answer{Why: err.Error()}
+	}
+	defer transport.CloseIdleConnections()
+	// A transport follows no redirect, and repeats no request on a new connection.
+	answer, err := transport.RoundTrip(r)
+	if err != nil {
+		return Answer{Why: plainError(err)}
+	}
+	defer answer.Body.Close() // drops the connection: what is left of the answer is not read
+	a := Answer{Status: answer.StatusCode}
+	switch status := answer.StatusCode; {
+	case status >= 200 && status < 300:
+		return a
+	case status >= 300 && status < 400:
+		a.Why = answered(status) + redirect(answer)
+	default:
+		a.Why = answered(status)
+		// An error here is that of an answer which was cut off: its status counts.
+		begin, _ := io.ReadAll(io.LimitReader(answer.Body, maxRead))
+		if said := screen.OneLine(string(begin)); said != "" {
+			a.Why += ": " + screen.Short(said, 200)
+		}
+	}
+	if s := answer.StatusCode; s == http.StatusTooManyRequests || s == http.StatusServiceUnavailable {
+		a.Rest = retryAfter(answer.Header.Get("Retry-After"), now)
+	}
+	return a
+}
+
+func answered(status int) string {
+	return strings.TrimSpace(fmt.Sprintf("it answered %d %s", status, http.StatusText(status)))
+}
+
+// redirect says where an answer leads. Its path and query are left out, since a secret may
+// be in them.
+func redirect(answer *http.Response) string {
+	to, err := answer.Location()
+	if err != nil {
+		return ""
+	}
+	return fmt.Sprintf(", a redirect to %s://%s, which is not followed: write the final address as url", to.Scheme, to.Host)
+}
+
+// transport makes the transport for one request. It checks each address when it connects,
+// which is after the name was resolved for the last time.
+func (p *Poster) transport(r *http.Request) (*http.Transport, error) {
+	proxy, err := p.proxy(r)
+	if err != nil {
+		return nil, errors.New("the proxy of the environment cannot be used")
+	}
+	dialer := &net.Dialer{Timeout: p.timeout, KeepAlive: -1}
+	t := &http.Transport{
+		Proxy: http.ProxyURL(proxy), TLSClientConfig: p.roots.Clone(), DisableKeepAlives: true, DisableCompression: true, MaxResponseHeaderBytes: maxHeader,
+	}
+	if proxy == nil {
+		dialer.ControlContext = func(_ context.Context, _, address string, _ syscall.RawConn) error {
+			to, err := netip.ParseAddrPort(address)
+			if err != nil {
+				return err
+			}
+			return p.hook.mayConnect(to.Addr(), r.URL.Scheme == "https")
+		}
+	} else if err := p.hook.mayPassProxy(r.URL); err != nil {
+		return nil, err
+	}
+	t.DialContext = dialer.DialContext
+	return t, nil
+}
+
+// mayPassProxy says why a webhook must not ask a proxy for a URL. The proxy resolves the
+// name, and its rules say where it connects to; but what the URL itself names is known
+// here.
+func (h Hook) mayPassProxy(u *url.URL) error {
+	host := strings.ToLower(strings.TrimSuffix(u.Hostname(), "."))
+	if a, err := netip.ParseAddr(host); err == nil {
+		return h.mayConnect(a, u.Scheme == "https")
+	}
+	if !h.Private && (host == "localhost" || strings.HasSuffix(host, ".localhost")) {
+		return fmt.Errorf("%s is this machine: private: true allows it", host)
+	}
+	return nil
+}
+
+// plainError is an error of the network without its URL, in words that a person knows.
+func plainError(err error) string {
+	if e, ok := errors.AsType[*url.Error](err); ok {
+		err = e.Err
+	}
+	if dns, ok := errors.AsType[*net.DNSError](err); ok {
+		return "the name " + dns.Name + " cannot be resolved: " + dns.Err
+	}
+	switch {
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return "nothing listens there: " + err.Error()
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return "it closed the connection without an answer"
+	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
+		return "it broke the connection: " + err.Error()
+	}
+	if why, ok := strings.CutPrefix(err.Error(), "net/http: HTTP/1.x transport connection broken: "); ok {
+		return "it gave no answer of HTTP: " + why
+	}
+	return err.Error()
+}
+
+// retryAfter is the value of the header Retry-After, a number of seconds or a date, within
+// its bound.
+func retryAfter(value string, now time.Time) time.Duration {
+	value = strings.TrimSpace(value)
+	rest := time.Duration(0)
+	if seconds, err := strconv.ParseFloat(value, 64); err == nil && seconds > 0 { // Discord sends decimals
+		rest = time.Duration(min(seconds, longestRest.Seconds()) * float64(time.Second))
+	} else if at, err := http.ParseTime(value); err == nil {
+		rest = at.Sub(now)
+	}
+	return min(max(rest, 0), longestRest)
+}

@@ -1,0 +1,151 @@
+package webhook_test
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// A got is a request that a receiver has taken, or has refused.
+type got struct {
+	header http.Header
+	body   string
+	id     string // webhook-id
+}
+
+// A receiver is a server that people point a webhook at. It can fail in all ways that the
+// network and HTTP have.
+type receiver struct {
+	*httptest.Server
+	mu  sync.Mutex
+	all []got
+	// how answers the n-th request, from 1; nil answers 204.
+	how func(n int, w http.ResponseWriter, r *http.Request)
+}
+
+func newReceiver(t *testing.T, how func(n int, w http.ResponseWriter, r *http.Request)) *receiver {
+	r := &receiver{how: how}
+	r.Server = httptest.NewServer(r)
+	t.Cleanup(func() { r.CloseClientConnections(); r.Close() })
+	return r
+}
+
+func (rc *receiver) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, _ := io.ReadAll(r.Body)
+	rc.mu.Lock()
+	rc.all = append(rc.all, got{r.Header.Clone(), string(body), r.Header.Get("Webhook-Id")})
+	n, how := len(rc.all), rc.how
+	rc.mu.Unlock()
+	if how == nil {
+		w.WriteHeader(http.StatusNoContent)
+		return
+	}
+	how(n, w, r)
+}
+
+func (rc *receiver) got() []got {
+	rc.mu.Lock()
+	defer rc.mu.Unlock()
+	return append([]got(nil), rc.all...)
+}
+
+// status answers with a status.
+func status(code int) func(int, http.ResponseWriter, *http.Request) {
+	return func(_ int, w http.ResponseWriter, _ *http.Request) { w.WriteHeader(code) }
+}
+
+// hijack takes the connection away from the server.
+func hijack(w http.ResponseWriter) net.Conn {
+	c, _, err := w.(http.Hijacker).Hijack()
+	if err != nil {
+		panic(err)
+	}
+	return c
+}
+
+// patience is the time-out of a try in these tests.
+const patience = 300 * time.Millisecond
+
+// A failure is one way in which a receiver fails, and what a person reads of it.
+type failure struct {
+	how   func(n int, w http.ResponseWriter, r *http.Request)
+	url   string // in place of that of the receiver
+	tls   bool   // speak TLS with a certificate that nobody knows
+	why   string // the beginning of the reason; "": the receiver has taken the message
+	rest  time.Duration
+	quick bool // ends well before the time-out
+}
+
+var failures = map[string]failure{
+	"slow": {how: func(_ int, w http.ResponseWriter, r *http.Request) {
+		select {
+		case <-r.Context().Done():
+		case <-time.After(5 * patience):
+		}
+	}, why: "no answer within 300ms"},
+	"hang": {how: func(_ int, w http.ResponseWriter, r *http.Request) {
+		c := hijack(w)
+		fmt.Fprint(c, "HTTP/1.1 2")
+		time.Sleep(5 * patience)
+		c.Close()
+	}, why: "no answer within 300ms"},
+	"reset": {how: func(_ int, w http.ResponseWriter, _ *http.Request) {
+		c := hijack(w)
+		c.(*net.TCPConn).SetLinger(0)
+		c.Close()
+	}, why: "it broke the connection", quick: true},
+	"closed":       {url: "http://127.0.0.1:1/", why: "nothing listens there", quick: true},
+	"no such name": {url: "http://nobody.invalid/", why: "the name nobody.invalid cannot be resolved", quick: true},
+	"wrong TLS":    {tls: true, why: "tls: failed to verify certificate", quick: true},
+	"too many": {how: func(_ int, w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Retry-After", "90")
+		w.WriteHeader(http.StatusTooManyRequests)
+	}, why: "it answered 429 Too Many Requests", rest: 90 * time.Second, quick: true},
+	"server error": {how: func(_ int, w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusInternalServerError)
+		io.WriteString(w, "database \x1b[31mis\n down")
+	}, why: "it answered 500 Internal Server Error: database", quick: true},
+	"redirect": {how: func(_ int, w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, "https://other.example/secret?token=1", http.StatusTemporaryRedirect)
+	}, why: "it answered 307 Temporary Redirect, a redirect to https://other.example, which is not followed", quick: true},
+	"bad status": {how: func(_ int, w http.ResponseWriter, _ *http.Request) {
+		c := hijack(w)
+		fmt.Fprint(c, "HTTP/1.1 none of them\r\n\r\n")
+		c.Close()
+	}, why: "it gave no answer of HTTP: malformed HTTP", quick: true},
+	"half an answer": {how: func(_ int, w http.ResponseWriter, _ *http.Request) {
+		c := hijack(w)
+		fmt.Fprint(c, "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n")
+		c.Close()
+	}, why: "it closed the connection without an answer", quick: true},
+	// The status is the answer: what follows is neither read nor waited for.
+	"huge answer": {how: func(_ int, w http.ResponseWriter, r *http.Request) {
+		for chunk := strings.Repeat("x", 64<<10); r.Context().Err() == nil; {
+			if _, err := io.WriteString(w, chunk); err != nil {
+				return
+			}
+		}
+	}, quick: true},
+	"huge error": {how: func(_ int, w http.ResponseWriter, r *http.Request) {
+		w.WriteHeader(http.StatusBadRequest)
+		for chunk := strings.Repeat("x", 64<<10); r.Context().Err() == nil; {
+			if _, err := io.WriteString(w, chunk); err != nil {
+				return
+			}
+		}
+	}, why: "it answered 400 Bad Request: xxx", quick: true},
+	"huge header": {how: func(_ int, w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("X", strings.Repeat("x", 64<<10))
+	}, why: "it gave no answer of HTTP: ", quick: true},
+	"half a body": {how: func(_ int, w http.ResponseWriter, _ *http.Request) {
+		c := hijack(w)
+		fmt.Fprint(c, "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf")
+		c.Close()
+	}, quick: true},
+}

@@ -1,0 +1,148 @@
+package webhook
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"mime"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf16"
+
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
+)
+
+// Bounds of the texts of the other kinds. Slack cuts a text at 40,000 characters and
+// recommends less than 4,000; Discord refuses more than 2,000; ntfy makes an attachment of
+// more than 4,096 bytes.
+const (
+	maxSlack   = 3000 // bytes
+	maxDiscord = 2000 // UTF-16 units, which are never fewer than the characters that Discord counts
+	maxNtfy    = 3500 // bytes
+)
+
+// request makes the request of one try. id is the same for all tries of one message.
+func (h Hook) request(ctx context.Context, id string, body []byte, at time.Time) (*http.Request, error) {
+	p, err := decode(body)
+	if err != nil {
+		return nil, err
+	}
+	header := http.Header{}
+	header.Set("User-Agent", "claude-swarm")
+	header.Set("Content-Type", "application/json")
+	switch h.Kind {
+	case Slack:
+		body = asJSON(map[string]any{"text": cut(slackText().Replace(p.lines()), maxSlack), "mrkdwn": false, "unfurl_links": false, "unfurl_media": false})
+	case Discord:
+		// The flag 4 suppresses previews of links.
+		body = asJSON(map[string]any{"content": cutUTF16(discordText().Replace(p.lines()), maxDiscord), "allowed_mentions": map[string]any{"parse": []string{}}, "flags": 4})
+	case Ntfy:
+		priority, tag := ntfyLook(p.Data.Severity)
+		header.Set("Content-Type", "text/plain; charset=utf-8")
+		// RFC 2047, which ntfy decodes: a header has only ASCII.
+		header.Set("Title", mime.BEncoding.Encode("utf-8", p.Data.Project+": "+strings.ReplaceAll(string(p.Type), "_", " ")))
+		header.Set("Priority", priority)
+		header.Set("Tags", tag)
+		if h.Secret != "" {
+			header.Set("Authorization", "Bearer "+h.Secret)
+		}
+		body = []byte(cut(p.lines(), maxNtfy))
+	default:
+		header.Set(standardwebhooks.HeaderWebhookID, id)
+		header.Set(standardwebhooks.HeaderWebhookTimestamp, strconv.FormatInt(at.Unix(), 10))
+		if h.Secret != "" {
+			w, err := standardwebhooks.NewWebhook(h.Secret)
+			if err != nil {
+				return nil, fmt.Errorf("the secret is not base64")
+			}
+			signature, err := w.Sign(id, at, body)
+			if err != nil {
+				return nil, err
+			}
+			header.Set(standardwebhooks.HeaderWebhookSignature, signature)
+		}
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, h.URL, bytes.NewReader(body))
+	if err != nil {
+		return nil, fmt.Errorf("the URL cannot be used")
+	}
+	r.Header = header
+	return r, nil
+}
+
+// lines is a payload for a person: its text, and what there is to know besides.
+func (p Payload) lines() string {
+	lines := p.Data.Text
+	if d := p.Data.Details; d != "" && p.Type != journal.AgentQuestion {
+		lines += "\n" + d
+	}
+	return lines
+}
+
+// slackText makes a text of Slack's markup that reads as it is written. Slack names people,
+// channels and links by <…>.
+var slackText = sync.OnceValue(func() *strings.Replacer { return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;") })
+
+// discordText makes Discord's Markdown of a text that reads as it is written.
+var discordText = sync.OnceValue(func() *strings.Replacer {
+	var pairs []string
+	for _, c := range "\\`*_~|[]()<>#" {
+		pairs = append(pairs, string(c), `\`+string(c))
+	}
+	return strings.NewReplacer(pairs...)
+})
+
+// ntfyLook is how ntfy shows a severity: its priorities are 1 to 5, and 3 is the default.
+func ntfyLook(s journal.Severity) (priority, tag string) {
+	switch s {
+	case journal.Error:
+		return "5", "rotating_light"
+	case journal.Warning:
+		return "4", "warning"
+	}
+	return "3", "information_source"
+}
+
+func asJSON(v any) []byte {
+	data, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // strings and numbers
+	}
+	return data
+}
+
+// cutUTF16 keeps the beginning of a text, at most so many units of UTF-16. It cuts no mark
+// of [discordText] in half.
+func cutUTF16(s string, most int) string {
+	units, end := 0, 0
+	for i, c := range s {
+		n := utf16.RuneLen(c)
+		if units+n > most {
+			s = s[:end]
+			if marks := len(s) - len(strings.TrimRight(s, `\`)); marks%2 == 1 {
+				s = s[:len(s)-1]
+			}
+			return s + "…"
+		}
+		if units += n; units < most { // room for the mark of the cut
+			end = i + len(string(c))
+		}
+	}
+	return s
+}
+
+// Host is the host of a URL, all that may be said of it; "" for none.
+func (h Hook) Host() string {
+	u, err := url.Parse(h.URL)
+	if err != nil {
+		return ""
+	}
+	return u.Host
+}

@@ -1,0 +1,416 @@
+package webhook
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+// Times of the loop.
+const (
+	sweepEvery = 30 * time.Second // to look at the mailbox whatever the watcher says
+	lastWords  = 3 * time.Second  // for the tries that run when the service ends
+	diskAgain  = 5 * time.Second  // until the next try after the disk refused one
+)
+
+// A run is a Service that runs. The goroutine of the loop owns everything in it.
+type run struct {
+	*Service
+	box   *dropbox.Mailbox
+	post  context.Context // of the tries
+	tries sync.WaitGroup
+	ended chan ended
+
+	hooks map[string]string       // the webhooks of the messages that wait, by id
+	held  map[string]bool         // messages that are tried or settled now, by id
+	taken map[string]bool         // webhooks that try a message now
+	left  map[string]func() error // steps on disk that did not work, by id
+	pause map[string]time.Time    // webhooks whose messages the disk refused, until then
+}
+
+// ended is the end of a try, for the loop.
+type ended struct {
+	id, hook string
+	result
+}
+
+// A result is how a try ended on disk.
+type result struct {
+	settle  func() error // the last step, where that did not work; else nil
+	refused bool         // the message could not be claimed, and waits as before
+}
+
+// Run works the mailbox off until ctx is done, and then returns nil. It gives the tries that
+// run a few seconds; a message whose try has not ended by then waits again. Only one process
+// may run it, the one that holds the lock of the store. The error is one of the disk that
+// prevents all work.
+func (s *Service) Run(ctx context.Context) error {
+	box, err := s.o.Store.Mailbox(dropbox.Hooks)
+	for errors.Is(err, dropbox.ErrNoMailbox) {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-s.wake: // perhaps it is made
+		}
+		box, err = s.o.Store.Mailbox(dropbox.Hooks)
+	}
+	if err != nil {
+		return err
+	}
+	post, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	r := &run{
+		Service: s, box: box, post: post, ended: make(chan ended),
+		hooks: map[string]string{}, held: map[string]bool{}, taken: map[string]bool{}, left: map[string]func() error{}, pause: map[string]time.Time{},
+	}
+	if err := box.Recover(); err != nil {
+		return err
+	}
+	if err := r.takeUp(); err != nil {
+		return err
+	}
+	watcher, err := s.o.Store.Watch(func(dropbox.Change) { s.Wake() }, dropbox.Hooks)
+	if err != nil {
+		return err
+	}
+	defer watcher.Close()
+	r.loop(ctx, func() {
+		if _, err := watcher.Rewatch(); err != nil {
+			s.o.Log.Debug("mailbox is not watched", keyErr, err)
+		}
+	})
+	patience := time.AfterFunc(lastWords, cancel)
+	defer patience.Stop()
+	go func() { // ends with the tries; the loop below waits for it
+		r.tries.Wait()
+		close(r.ended)
+	}()
+	for e := range r.ended {
+		r.end(e)
+	}
+	return nil
+}
+
+// loop starts tries until ctx is done.
+func (r *run) loop(ctx context.Context, rewatch func()) {
+	sweep := time.NewTicker(sweepEvery)
+	defer sweep.Stop()
+	again := time.NewTimer(0)
+	defer again.Stop()
+	for {
+		if after, ok := r.begin(time.Now()); ok {
+			again.Reset(after)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case e := <-r.ended:
+			r.end(e)
+		case <-r.wake:
+			if err := r.settleRest(); err != nil {
+				r.o.Log.Debug("the disk still refuses", keyErr, err)
+			}
+		case <-again.C:
+		case <-sweep.C:
+			rewatch()
+			if err := r.takeUp(); err != nil {
+				r.o.Log.Error("mailbox of the webhooks was not repaired", keyErr, err)
+			}
+		}
+	}
+}
+
+// takeUp continues with the messages in cur/ that nobody tries: after a crash, and after the
+// disk refused their last step.
+func (r *run) takeUp() error {
+	if err := r.settleRest(); err != nil {
+		return err
+	}
+	receipts, err := r.box.Receipts()
+	if err != nil {
+		return err
+	}
+	for _, e := range receipts {
+		if !r.held[e.ID] {
+			if err := r.box.Finish(e); err != nil {
+				return err
+			}
+		}
+	}
+	reasons, err := r.box.Reasons()
+	if err != nil {
+		return err
+	}
+	for _, e := range reasons {
+		if r.held[e.ID] {
+			continue
+		}
+		reason, err := r.box.Reason(e)
+		if err == nil {
+			err = r.box.GiveUp(e, reason)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	claimed, err := r.box.Claimed()
+	if err != nil {
+		return err
+	}
+	for _, e := range claimed {
+		if r.held[e.ID] {
+			continue
+		}
+		if _, err := r.box.PutBack(e, false); err != nil && !errors.Is(err, dropbox.ErrGone) {
+			return err
+		}
+	}
+	return nil
+}
+
+// settleRest repeats the last steps that the disk refused.
+func (r *run) settleRest() error {
+	for id, settle := range r.left {
+		if err := settle(); err != nil {
+			return err
+		}
+		delete(r.left, id)
+		delete(r.held, id)
+	}
+	return nil
+}
+
+// begin starts a try for each webhook that has none and whose time has come. It returns the
+// time until the next message is due; false where none waits for its time.
+func (r *run) begin(now time.Time) (after time.Duration, ok bool) {
+	if r.o.Store.Halted() {
+		return 0, false // the watcher reports the end of that
+	}
+	entries, err := r.box.List()
+	if err != nil {
+		if !errors.Is(err, os.ErrNotExist) {
+			r.o.Log.Error("mailbox of the webhooks was not listed", keyErr, err)
+		}
+		return 0, false
+	}
+	r.forget(entries)
+	for _, e := range entries {
+		if r.held[e.ID] {
+			continue
+		}
+		name, err := r.hookOf(e)
+		if err != nil {
+			continue // it moved meanwhile
+		}
+		h, known := r.hook(name)
+		if r.taken[name] {
+			continue
+		}
+		if wait := r.dueAt(e.ID, name).Sub(now); wait > 0 {
+			if !ok || wait < after {
+				after, ok = wait, true
+			}
+			continue
+		}
+		r.held[e.ID], r.taken[name] = true, true
+		r.count(1)
+		r.tries.Go(func() {
+			r.ended <- ended{e.ID, name, r.try(h, known, name, e)}
+		})
+	}
+	return after, ok
+}
+
+func (r *run) count(n int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.busy += n
+}
+
+// end takes note of the end of a try.
+func (r *run) end(e ended) {
+	r.count(-1)
+	delete(r.taken, e.hook)
+	delete(r.pause, e.hook)
+	if e.refused {
+		r.pause[e.hook] = time.Now().Add(diskAgain)
+	}
+	if e.settle != nil {
+		r.left[e.id] = e.settle // the message stays held: else it would be posted again
+		return
+	}
+	delete(r.held, e.id)
+}
+
+// dueAt is when a message may be tried; zero is now.
+func (r *run) dueAt(id, hook string) time.Time {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.MaxFunc([]time.Time{r.state.Waits[id].Next, r.state.Hooks[hook].Rest, r.pause[hook]}, time.Time.Compare)
+}
+
+// forget drops what is known of messages that wait no more.
+func (r *run) forget(entries []dropbox.Entry) {
+	there := make(map[string]bool, len(entries))
+	for _, e := range entries {
+		there[e.ID] = true
+	}
+	for id := range r.hooks {
+		if !there[id] {
+			delete(r.hooks, id)
+		}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for id := range r.state.Waits {
+		if !there[id] && !r.held[id] {
+			delete(r.state.Waits, id)
+		}
+	}
+}
+
+// hookOf is the name of the webhook of a message; "" for a message that the daemon has
+// not written. The error says that it could not be read.
+func (r *run) hookOf(e dropbox.Entry) (string, error) {
+	if name, ok := r.hooks[e.ID]; ok {
+		return name, nil
+	}
+	m, err := r.box.Read(e)
+	name := ""
+	switch {
+	case errors.Is(err, dropbox.ErrInvalid), errors.Is(err, dropbox.ErrTooLarge):
+	case err != nil:
+		return "", err
+	case r.ours(m):
+		if p, err := decode(m.Body); err == nil {
+			name = p.Data.Webhook
+		}
+	}
+	r.hooks[e.ID] = name
+	return name, nil
+}
+
+// ours reports whether the daemon has written a message.
+func (r *run) ours(m *dropbox.Message) bool {
+	return m.From == dropbox.Swarm && dropbox.Proven(r.o.Token, m, dropbox.Hooks)
+}
+
+// try claims a message, posts it and settles it.
+func (r *run) try(h Hook, known bool, name string, e dropbox.Entry) result {
+	c, err := r.box.Claim(e)
+	if errors.Is(err, dropbox.ErrGone) {
+		return result{}
+	} else if err != nil {
+		if !errors.Is(err, dropbox.ErrHalted) {
+			r.o.Log.Error("message was not claimed", keyMessage, e.ID, keyErr, err)
+		}
+		return result{refused: true}
+	}
+	if done, err := r.box.HasReceipt(c.Entry); err == nil && done { // it came back, as from a backup
+		return r.step("filed", c.Entry, func() error { return r.box.File(c.Entry) })
+	}
+	p, why := r.read(c, known, name)
+	if why != "" {
+		return r.step("given up", c.Entry, func() error { return r.box.GiveUp(c.Entry, why) })
+	}
+	a := NewPoster(h, r.o.Post).Post(r.post, "msg_"+c.ID, c.Message.Body)
+	if !a.Taken() && r.post.Err() != nil { // it was cut off by the end of the service
+		return r.step("put back", c.Entry, func() error { return r.putBack(c.Entry, false) })
+	}
+	now := time.Now()
+	_, again := next(r.o.Waits, c.Failed+1, a.Rest)
+	lost := !a.Taken() && !again
+	tell := r.settled(h, c.Entry, p, a, lost, now)
+	if tell != "" {
+		r.o.Lost(h.Name, tell)
+	}
+	log := r.o.Log.With(keyHook, h.Name, keyMessage, c.ID, "event", string(p.Type), "status", a.Status, "took", a.Took)
+	switch {
+	case a.Taken():
+		log.Info("event was posted")
+		return r.step("filed", c.Entry, func() error {
+			if err := r.box.Commit(c.Entry, receiptOf(c.Entry, h, a, now)); err != nil {
+				return err
+			}
+			return r.box.Finish(c.Entry)
+		})
+	case lost:
+		log.Error("event was given up", keyWhy, a.Why)
+		return r.step("given up", c.Entry, func() error {
+			return r.box.GiveUp(c.Entry, fmt.Sprintf("the webhook %s has not taken it in %d tries; last: %s", h.Name, c.Failed+1, a.Why))
+		})
+	}
+	log.Warn("event was not taken", keyWhy, a.Why)
+	return r.step("put back", c.Entry, func() error { return r.putBack(c.Entry, true) })
+}
+
+// read returns the payload of a claimed message, or why it can never be posted.
+func (r *run) read(c *dropbox.Claim, known bool, name string) (p Payload, why string) {
+	switch {
+	case c.Bad != nil:
+		return p, c.Bad.Error()
+	case !r.ours(c.Message):
+		return p, "only the daemon delivers to this mailbox"
+	case !known && name != "":
+		return p, "claude-swarm.yaml has no webhook " + name
+	}
+	p, err := decode(c.Message.Body)
+	if err != nil {
+		return p, err.Error()
+	}
+	return p, ""
+}
+
+func (r *run) putBack(e dropbox.Entry, failed bool) error {
+	_, err := r.box.PutBack(e, failed)
+	if errors.Is(err, dropbox.ErrGone) {
+		return nil
+	}
+	return err
+}
+
+// step makes the last step on disk. Where it does not work, the result has it to be
+// repeated.
+func (r *run) step(what string, e dropbox.Entry, step func() error) result {
+	err := step()
+	if err == nil {
+		return result{}
+	}
+	r.o.Log.Error("message was not "+what, keyMessage, e.ID, keyErr, err)
+	return result{settle: step}
+}
+
+// A receipt says what happened to a message. It begins as those of turns do, so that the
+// same program can read both.
+type receipt struct {
+	V       int       `yaml:"v"`
+	ID      string    `yaml:"id"`
+	Agent   string    `yaml:"agent"`
+	Via     string    `yaml:"via"`
+	Outcome string    `yaml:"outcome"`
+	Ended   time.Time `yaml:"ended"`
+	Webhook struct {
+		Name   string `yaml:"name"`
+		Status int    `yaml:"status"`
+		Tries  int    `yaml:"tries"`
+		MS     int64  `yaml:"ms"` // of the last try
+	} `yaml:"webhook"`
+}
+
+func receiptOf(e dropbox.Entry, h Hook, a Answer, now time.Time) []byte {
+	r := receipt{V: 1, ID: e.ID, Agent: dropbox.Hooks, Via: "mailbox", Outcome: "posted", Ended: now.UTC()}
+	r.Webhook.Name, r.Webhook.Status, r.Webhook.Tries, r.Webhook.MS = h.Name, a.Status, e.Failed+1, a.Took.Milliseconds()
+	data, err := yaml.Marshal(r)
+	if err != nil {
+		panic(err) // strings, numbers and a time
+	}
+	return data
+}

@@ -1,0 +1,199 @@
+package webhook
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/tokens"
+)
+
+// Options are what a [Service] needs. All but the last four are required.
+type Options struct {
+	Store   *dropbox.Store
+	Home    string // the folder of the daemon, for the state
+	Project string // the name of the project's folder, for the payloads
+	Token   string // of the daemon: proves that a message in the mailbox is the daemon's
+	Log     *slog.Logger
+
+	Secrets *tokens.Source // the tokens of the agents, which no payload contains
+	// Lost is called when a webhook has lost a message for the first time since its receiver
+	// took one. It must not block.
+	Lost  func(hook, why string)
+	Waits []time.Duration // between the tries of a message; nil means [DefaultWaits]
+	Post  PosterOptions
+}
+
+// The keys of the log.
+const (
+	keyHook    = "webhook"
+	keyMessage = "message"
+	keyErr     = "err"
+	keyWhy     = "why"
+)
+
+// A Service puts events into the mailbox of the webhooks, and works it off. Its methods are
+// safe for several goroutines.
+type Service struct {
+	o    Options
+	wake chan struct{} // holds one
+
+	mu    sync.Mutex
+	hooks []Hook
+	state State
+	busy  int // tries that run, and steps on disk after them
+}
+
+// New makes a Service. It posts nothing before [Service.Run].
+func New(o Options) (*Service, error) {
+	if o.Waits == nil {
+		o.Waits = DefaultWaits()
+	}
+	if o.Lost == nil {
+		o.Lost = func(string, string) {}
+	}
+	state, err := ReadState(o.Home)
+	if err != nil {
+		return nil, err
+	}
+	return &Service{o: o, wake: make(chan struct{}, 1), state: state}, nil
+}
+
+// Set puts webhooks into force. A try that runs ends with those from before. The error says
+// that the mailbox cannot be made.
+func (s *Service) Set(hooks []Hook) error {
+	var err error
+	if len(hooks) > 0 {
+		err = s.o.Store.MakeMailbox(dropbox.Hooks)
+	}
+	s.mu.Lock()
+	s.hooks = slices.Clone(hooks)
+	for name := range s.state.Hooks {
+		if _, ok := s.hookLocked(name); !ok {
+			delete(s.state.Hooks, name)
+		}
+	}
+	s.mu.Unlock()
+	s.Wake()
+	return err
+}
+
+// Wake lets the service look at its mailbox.
+func (s *Service) Wake() {
+	select {
+	case s.wake <- struct{}{}:
+	default: // it will look anyway
+	}
+}
+
+func (s *Service) hook(name string) (Hook, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.hookLocked(name)
+}
+
+func (s *Service) hookLocked(name string) (Hook, bool) {
+	i := slices.IndexFunc(s.hooks, func(h Hook) bool { return h.Name == name })
+	if i < 0 {
+		return Hook{}, false
+	}
+	return s.hooks[i], true
+}
+
+// A Failure is a webhook that does not work at the moment.
+type Failure struct {
+	Hook  string
+	Since time.Time
+	Why   string
+}
+
+// failing is how many tries in a row make a failure that people see: one may be a restart
+// of the receiver.
+const failing = 2
+
+// Failures are the webhooks that do not work, in the order of the configuration.
+func (s *Service) Failures() (list []Failure) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, h := range s.hooks {
+		if stand := s.state.Hooks[h.Name]; stand.Failed >= failing {
+			list = append(list, Failure{h.Name, stand.Since, stand.Why})
+		}
+	}
+	return list
+}
+
+// Drain waits until nothing is left to post that a receiver may take now, or ctx is done.
+func (s *Service) Drain(ctx context.Context) {
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for s.due(time.Now()) {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// due reports whether a try runs, or a message waits that has not failed while a webhook
+// works.
+func (s *Service) due(now time.Time) bool {
+	box, err := s.o.Store.Mailbox(dropbox.Hooks)
+	if err != nil {
+		return false
+	}
+	entries, _ := box.Peek()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.busy > 0 {
+		return true
+	}
+	works := func(h Hook) bool { stand := s.state.Hooks[h.Name]; return stand.Failed == 0 && !now.Before(stand.Rest) }
+	return slices.ContainsFunc(s.hooks, works) && slices.ContainsFunc(entries, func(e dropbox.Entry) bool { return e.Failed == 0 })
+}
+
+// settled notes how a try ended, and returns why it is the first loss of a webhook; "" for
+// all else.
+func (s *Service) settled(h Hook, e dropbox.Entry, p Payload, a Answer, lost bool, now time.Time) (tell string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, ok := s.hookLocked(h.Name); !ok {
+		return "" // it has left the configuration
+	}
+	stand := s.state.Hooks[h.Name]
+	stand.Status, stand.Why, stand.Event, stand.At = a.Status, a.Why, string(p.Type), now.UTC()
+	if a.Taken() {
+		stand.Taken, stand.Failed, stand.Since, stand.Rest, stand.Told = now.UTC(), 0, time.Time{}, time.Time{}, false
+		delete(s.state.Waits, e.ID)
+	} else {
+		if stand.Failed++; stand.Failed == 1 {
+			stand.Since = now.UTC()
+		}
+		if stand.Rest = (time.Time{}); a.Rest > 0 {
+			stand.Rest = now.Add(a.Rest).UTC()
+		}
+		wait, again := next(s.o.Waits, e.Failed+1, a.Rest)
+		if again {
+			s.state.Waits[e.ID] = Waited{now.Add(wait).UTC(), a.Why}
+		} else {
+			delete(s.state.Waits, e.ID)
+		}
+		if lost && !stand.Told {
+			stand.Told, tell = true, a.Why
+		}
+	}
+	s.state.Hooks[h.Name] = stand
+	s.saveLocked()
+	return tell
+}
+
+// saveLocked writes the state. Without it the waits begin again after a restart.
+func (s *Service) saveLocked() {
+	if err := s.state.write(s.o.Home); err != nil {
+		s.o.Log.Warn("state of the webhooks was not written", keyErr, err)
+	}
+}

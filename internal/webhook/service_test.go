@@ -1,0 +1,395 @@
+package webhook_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/tokens"
+	"github.com/claude-swarm/claude-swarm/internal/webhook"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
+)
+
+const token = "SWARMSWARMSWARMSWARMSWARMS"
+
+// short are waits between tries that a test can wait for.
+var short = []time.Duration{5 * time.Millisecond, 5 * time.Millisecond, 5 * time.Millisecond}
+
+// A scene is a store with a service, for a test.
+type scene struct {
+	t     *testing.T
+	dir   string
+	store *dropbox.Store
+	o     webhook.Options
+	*webhook.Service
+	stop func()
+}
+
+func newScene(t *testing.T, o dropbox.Options) *scene {
+	t.Helper()
+	dir := t.TempDir()
+	if err := dropbox.Create(dir); err != nil {
+		t.Fatal(err)
+	}
+	store, err := dropbox.Open(dir, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { store.Close() })
+	sc := &scene{t: t, dir: dir, store: store, o: webhook.Options{
+		Store: store, Home: t.TempDir(), Project: "demo", Token: token, Log: slog.New(slog.DiscardHandler), Waits: short,
+		Post: webhook.PosterOptions{Proxy: direct, Timeout: 10 * time.Second},
+	}}
+	return sc
+}
+
+// run starts a service with webhooks, in place of the one before.
+func (sc *scene) run(hooks ...webhook.Hook) {
+	sc.t.Helper()
+	if sc.stop != nil {
+		sc.stop()
+	}
+	s, err := webhook.New(sc.o)
+	if err == nil {
+		err = s.Set(hooks)
+	}
+	if err != nil {
+		sc.t.Fatal(err)
+	}
+	sc.Service = s
+	ctx, cancel := context.WithCancel(context.Background())
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		if err := s.Run(ctx); err != nil {
+			sc.t.Errorf("Run: %v", err)
+		}
+	})
+	sc.stop = sync.OnceFunc(func() { cancel(); wg.Wait() })
+	sc.t.Cleanup(sc.stop)
+}
+
+// files are the names in a folder of the mailbox, without receipts and reasons.
+func (sc *scene) files(folder ...string) []string {
+	list, _ := filepath.Glob(filepath.Join(append([]string{sc.dir, dropbox.Hooks}, append(folder, "*.md")...)...))
+	return list
+}
+
+func (sc *scene) done() int { return len(sc.files("done", "*")) }
+
+// until waits for a condition.
+func (sc *scene) until(what string, good func() bool) {
+	sc.t.Helper()
+	for deadline := time.Now().Add(30 * time.Second); !good(); time.Sleep(2 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			sc.t.Fatalf("not in time: %s; new %d cur %d done %d dead %d", what, len(sc.files("new")), len(sc.files("cur")), sc.done(), len(sc.files("dead")))
+		}
+	}
+}
+
+func hookTo(name string, rc *receiver) webhook.Hook {
+	return webhook.Hook{Name: name, URL: rc.URL, Kind: webhook.Generic, Events: journal.Words(), Private: true}
+}
+
+// crashed is an event with a notice.
+func crashed(n int) journal.Event {
+	return journal.Event{
+		V: 1, Seq: int64(n), At: time.Now(), Kind: journal.Failed, Key: fmt.Sprintf("failed-%d", n), Agent: "coder", To: "lead",
+		Message: &journal.Message{From: "swarm", Type: dropbox.Status, Body: "exit status 1\nthe last lines\n", Thread: "aaaaaaaaaa", Trace: "aaaaaaaaaa"},
+		Of:      &journal.Message{ID: "aaaaaaaaaa", From: "lead", Type: dropbox.Task, Subject: "Fix the build", Thread: "aaaaaaaaaa", Trace: "aaaaaaaaaa"},
+		Turn:    &journal.Turn{ID: "t1", Outcome: "crashed", Seconds: 2.5, CostUSD: 0.12},
+		Notice:  &journal.Notice{Word: journal.AgentError, Agent: "coder", Why: fmt.Sprintf("crashed: process exited with code %d", n)},
+	}
+}
+
+func (sc *scene) hear(events ...journal.Event) {
+	sc.t.Helper()
+	if err := sc.Hear(sc.t.Context(), events); err != nil {
+		sc.t.Fatal(err)
+	}
+}
+
+func TestOnePostForEachEvent(t *testing.T) {
+	sc, rc := newScene(t, dropbox.Options{}), newReceiver(t, nil)
+	few := hookTo("few", rc)
+	few.Events = []journal.Word{journal.BudgetReached}
+	sc.run(hookTo("ops", rc), few)
+	other := crashed(2)
+	other.Notice = nil
+	sc.hear(crashed(1), other)
+	sc.hear(crashed(1)) // as after a crash, before the cursor has moved
+	sc.until("one is done", func() bool { return sc.done() == 1 })
+	sc.hear(crashed(1))
+	time.Sleep(20 * time.Millisecond)
+	all := rc.got()
+	if len(all) != 1 || !strings.HasPrefix(all[0].id, "msg_") {
+		t.Fatalf("%d requests, want 1: %v", len(all), all)
+	}
+	var p webhook.Payload
+	if err := json.Unmarshal([]byte(all[0].body), &p); err != nil {
+		t.Fatal(err)
+	}
+	p.Timestamp = time.Time{}
+	want := webhook.Payload{Type: journal.AgentError, Data: webhook.Data{
+		V: 1, Webhook: "ops", Project: "demo", Severity: journal.Error, Text: "[ERROR] coder crashed: process exited with code 1", Agent: "coder",
+		Message: &webhook.Message{ID: "aaaaaaaaaa", From: "lead", Type: "task", Subject: "Fix the build", Thread: "aaaaaaaaaa", Trace: "aaaaaaaaaa"},
+		Details: "exit status 1\nthe last lines", Turn: &webhook.Turn{ID: "t1", Outcome: "crashed", Seconds: 2.5, CostUSD: 0.12},
+	}}
+	if got, want := string(p.JSON()), string(want.JSON()); got != want {
+		t.Errorf("posted\n%s\nwant\n%s", got, want)
+	}
+	receipts, _ := filepath.Glob(filepath.Join(sc.dir, "hooks", "done", "*", "*.receipt.yaml"))
+	data, err := os.ReadFile(strings.Join(receipts, ""))
+	if err != nil || !strings.Contains(string(data), "outcome: posted") || !strings.Contains(string(data), "status: 204") || !strings.Contains(string(data), "tries: 1") {
+		t.Errorf("receipt %s, %v", data, err)
+	}
+	st, err := webhook.ReadState(sc.o.Home)
+	if stand := st.Hooks["ops"]; err != nil || stand.Status != 204 || stand.Taken.IsZero() || stand.Event != "agent_error" {
+		t.Errorf("state %+v, %v", st, err)
+	}
+}
+
+// The id stays the same over all tries, and the body does.
+func TestTriesUntilItIsTaken(t *testing.T) {
+	sc := newScene(t, dropbox.Options{})
+	rc := newReceiver(t, func(n int, w http.ResponseWriter, _ *http.Request) {
+		if n < 3 {
+			w.WriteHeader(http.StatusBadGateway)
+		}
+	})
+	sc.run(hookTo("ops", rc))
+	sc.hear(crashed(1))
+	sc.until("it is done", func() bool { return sc.done() == 1 })
+	all := rc.got()
+	if len(all) != 3 || all[0].id != all[2].id || all[1].id != all[2].id || all[0].body != all[2].body {
+		t.Errorf("requests %v", all)
+	}
+	if f := sc.Failures(); len(f) != 0 {
+		t.Errorf("Failures = %v after a success", f)
+	}
+}
+
+// After the last try the message is in dead/ with the reason, and the lead is told once for
+// all that is lost meanwhile. A retry begins again.
+func TestGivenUpAfterTheLastTry(t *testing.T) {
+	sc := newScene(t, dropbox.Options{})
+	var works atomic.Bool
+	rc := newReceiver(t, func(_ int, w http.ResponseWriter, _ *http.Request) {
+		if !works.Load() {
+			http.Error(w, "not today", http.StatusInternalServerError)
+		}
+	})
+	var lost atomic.Int32
+	sc.o.Lost = func(hook, why string) {
+		lost.Add(1)
+		if hook != "ops" || why != "it answered 500 Internal Server Error: not today" {
+			t.Errorf("Lost(%q, %q)", hook, why)
+		}
+	}
+	sc.run(hookTo("ops", rc))
+	sc.hear(crashed(1), crashed(2))
+	sc.until("both are dead", func() bool { return len(sc.files("dead")) == 2 })
+	box, err := sc.store.Mailbox(dropbox.Hooks)
+	if err != nil {
+		t.Fatal(err)
+	}
+	letters, err := box.DeadLetters().List()
+	if err != nil || len(letters) != 2 {
+		t.Fatal(letters, err)
+	}
+	if want := "the webhook ops has not taken it in 4 tries; last: it answered 500 Internal Server Error: not today"; strings.TrimSpace(letters[0].Reason) != want {
+		t.Errorf("reason %q, want %q", letters[0].Reason, want)
+	}
+	if n := len(rc.got()); n != 8 {
+		t.Errorf("%d requests, want 4 for each", n)
+	}
+	if f := sc.Failures(); len(f) != 1 || f[0].Hook != "ops" || f[0].Since.IsZero() {
+		t.Errorf("Failures = %v", f)
+	}
+	sc.run(hookTo("ops", rc)) // another daemon knows that the lead has been told
+	sc.hear(crashed(3))
+	sc.until("the third is dead", func() bool { return len(sc.files("dead")) == 3 })
+	if lost.Load() != 1 {
+		t.Errorf("the lead was told %d times, want 1", lost.Load())
+	}
+	works.Store(true)
+	if err := box.DeadLetters().Retry(letters[0]); err != nil {
+		t.Fatal(err)
+	}
+	sc.Wake()
+	sc.until("the retried one is done", func() bool { return sc.done() == 1 })
+	if f := sc.Failures(); len(f) != 0 {
+		t.Errorf("Failures = %v after a success", f)
+	}
+}
+
+func TestSlowHookHoldsUpNoOther(t *testing.T) {
+	sc := newScene(t, dropbox.Options{})
+	release := make(chan struct{})
+	slow := newReceiver(t, func(int, http.ResponseWriter, *http.Request) { <-release })
+	quick := newReceiver(t, nil)
+	sc.run(hookTo("slow", slow), hookTo("quick", quick))
+	sc.hear(crashed(1), crashed(2), crashed(3))
+	sc.until("the quick one has all", func() bool { return len(quick.got()) == 3 && sc.done() == 3 })
+	if n := len(slow.got()); n > 1 {
+		t.Errorf("the slow one is asked %d times at once", n)
+	}
+	close(release)
+	sc.until("the slow one has all", func() bool { return sc.done() == 6 })
+}
+
+// A receiver that asks for time gets it for all its messages, also over a restart.
+func TestReceiverIsLeftAlone(t *testing.T) {
+	sc := newScene(t, dropbox.Options{})
+	rc := newReceiver(t, func(_ int, w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Retry-After", "3600")
+		w.WriteHeader(http.StatusTooManyRequests)
+	})
+	sc.run(hookTo("ops", rc))
+	sc.hear(crashed(1), crashed(2))
+	sc.until("it has answered", func() bool { st, _ := webhook.ReadState(sc.o.Home); return st.Hooks["ops"].Failed == 1 })
+	sc.run(hookTo("ops", rc))
+	sc.hear(crashed(3))
+	time.Sleep(100 * time.Millisecond)
+	if n := len(rc.got()); n != 1 {
+		t.Errorf("%d requests within the hour", n)
+	}
+	st, _ := webhook.ReadState(sc.o.Home)
+	if rest := time.Until(st.Hooks["ops"].Rest); rest < 58*time.Minute || rest > time.Hour {
+		t.Errorf("it rests for %v", rest)
+	}
+}
+
+// The service posts nothing that the daemon has not written.
+func TestOnlyTheDaemonSpeaks(t *testing.T) {
+	sc, rc := newScene(t, dropbox.Options{}), newReceiver(t, nil)
+	sc.run(hookTo("ops", rc))
+	forged := webhook.TestPayload("ops", "demo", time.Now()).JSON()
+	for what, m := range map[string]*dropbox.Message{
+		"an agent":          {From: "coder", Body: forged},
+		"without a proof":   {From: dropbox.Swarm, Body: forged},
+		"no event":          {From: dropbox.Swarm, Body: []byte("hello")},
+		"of a hook that is": {From: dropbox.Swarm, Body: webhook.TestPayload("gone", "demo", time.Now()).JSON()},
+	} {
+		proof := func(m *dropbox.Message) string { return dropbox.Proof(token, m, dropbox.Hooks) }
+		if what == "without a proof" {
+			proof = nil
+		}
+		if _, err := sc.store.DeliverSigned(dropbox.Hooks, m, proof); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(sc.dir, "hooks", "new", "1-20261121T045102.123456Z-k7f3q9m2xd.md"), []byte("---\nbroken"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	sc.Wake()
+	sc.until("all are dead", func() bool { return len(sc.files("dead")) == 5 })
+	if n := len(rc.got()); n != 0 {
+		t.Errorf("%d were posted", n)
+	}
+	box, _ := sc.store.Mailbox(dropbox.Hooks)
+	letters, _ := box.DeadLetters().List()
+	var reasons []string
+	for _, l := range letters {
+		reasons = append(reasons, strings.TrimSpace(l.Reason))
+	}
+	for _, want := range []string{"only the daemon delivers to this mailbox", "it is not an event for a webhook", "claude-swarm.yaml has no webhook gone"} {
+		if !slices.Contains(reasons, want) {
+			t.Errorf("no reason %q in %q", want, reasons)
+		}
+	}
+}
+
+// No token of an agent leaves the machine.
+func TestTokensAreHidden(t *testing.T) {
+	sc, rc := newScene(t, dropbox.Options{}), newReceiver(t, nil)
+	const secret = "CODERCODERCODERCODERCODERC"
+	if err := os.WriteFile(tokens.File(sc.o.Home), []byte("coder "+secret+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	sc.o.Secrets = tokens.NewSource(sc.o.Home)
+	sc.run(hookTo("ops", rc))
+	ev := crashed(1)
+	ev.Notice.Why, ev.Message.Body, ev.Of.Subject = "printed "+secret, secret, secret
+	sc.hear(ev)
+	sc.until("it is done", func() bool { return sc.done() == 1 })
+	file, _ := os.ReadFile(sc.files("done", "*")[0])
+	if body := rc.got()[0].body; strings.Contains(body+string(file), secret) || !strings.Contains(body, "[token of coder]") {
+		t.Errorf("posted %s\nfiled %s", body, file)
+	}
+}
+
+// The end of the service is quick, and nothing is lost: what was on its way waits again.
+func TestStopInTheMiddleOfATry(t *testing.T) {
+	sc := newScene(t, dropbox.Options{})
+	asked := make(chan struct{}, 9)
+	rc := newReceiver(t, func(_ int, w http.ResponseWriter, r *http.Request) {
+		asked <- struct{}{}
+		<-r.Context().Done() // until the service hangs up
+	})
+	sc.run(hookTo("ops", rc))
+	sc.hear(crashed(1))
+	<-asked
+	start := time.Now()
+	sc.stop()
+	if took := time.Since(start); took > 8*time.Second {
+		t.Errorf("the end took %v", took)
+	}
+	if waits := sc.files("new"); len(waits) != 1 || !strings.HasSuffix(waits[0], "~1.0.md") {
+		t.Errorf("waiting: %v, want the message without a failure", waits)
+	}
+}
+
+// While HALT is there nothing is posted.
+func TestHalt(t *testing.T) {
+	sc, rc := newScene(t, dropbox.Options{}), newReceiver(t, nil)
+	sc.run(hookTo("ops", rc))
+	if err := sc.store.Halt("stop"); err != nil {
+		t.Fatal(err)
+	}
+	sc.hear(crashed(1))
+	time.Sleep(50 * time.Millisecond)
+	if n := len(rc.got()); n != 0 {
+		t.Errorf("%d were posted", n)
+	}
+	if err := sc.store.Unhalt(); err != nil {
+		t.Fatal(err)
+	}
+	sc.until("it is posted", func() bool { return sc.done() == 1 })
+}
+
+// Where the disk refuses to file a message that was posted, it is filed later and not posted
+// again.
+func TestFullDiskAfterThePost(t *testing.T) {
+	var full atomic.Bool
+	sc := newScene(t, dropbox.Options{Step: func(st dropbox.Step) error {
+		if full.Load() && st.Op != dropbox.OpSync {
+			return errors.New("no space left on device")
+		}
+		return nil
+	}})
+	rc := newReceiver(t, func(int, http.ResponseWriter, *http.Request) { full.Store(true) })
+	sc.run(hookTo("ops", rc))
+	sc.hear(crashed(1))
+	sc.until("it is posted", func() bool { return len(rc.got()) == 1 })
+	sc.until("it cannot be filed", func() bool { st, _ := webhook.ReadState(sc.o.Home); return st.Hooks["ops"].Status == 200 })
+	time.Sleep(20 * time.Millisecond)
+	sc.Wake()
+	time.Sleep(20 * time.Millisecond)
+	full.Store(false)
+	sc.until("it is filed", func() bool { sc.Wake(); return sc.done() == 1 })
+	if n := len(rc.got()); n != 1 {
+		t.Errorf("%d requests, want 1", n)
+	}
+}

@@ -1,0 +1,74 @@
+package webhook
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/internal/durable"
+)
+
+// A State says how the webhooks stand.
+type State struct {
+	V     int               `json:"v"`
+	Hooks map[string]Stand  `json:"hooks"` // by name
+	Waits map[string]Waited `json:"waits"` // messages that have failed and are tried again, by id
+}
+
+// A Stand says how one webhook stands.
+type Stand struct {
+	Taken  time.Time `json:"taken,omitzero"`  // when its receiver last took a message
+	Status int       `json:"status"`          // of HTTP, at the last try; 0: there was no answer
+	Why    string    `json:"why,omitempty"`   // why the last try failed; "": it did not
+	Failed int       `json:"failed"`          // tries in a row
+	Since  time.Time `json:"since,omitzero"`  // of the first of these
+	Rest   time.Time `json:"rest,omitzero"`   // until when the receiver wants to be left alone
+	Told   bool      `json:"told,omitempty"`  // the lead knows that messages are lost since then
+	Event  string    `json:"event,omitempty"` // of the last try
+	At     time.Time `json:"at,omitzero"`     // of the last try
+}
+
+// Waited is a message that has failed.
+type Waited struct {
+	Next time.Time `json:"next"` // when it is tried again
+	Why  string    `json:"why"`
+}
+
+// StateFile is the file with the state, in the folder of the daemon.
+func StateFile(home string) string { return filepath.Join(home, "webhooks.json") }
+
+// ReadState reads the state that the daemon has written last. A missing or damaged file is
+// an empty state.
+func ReadState(home string) (State, error) {
+	s := State{V: 1, Hooks: map[string]Stand{}, Waits: map[string]Waited{}}
+	data, err := os.ReadFile(StateFile(home))
+	if errors.Is(err, fs.ErrNotExist) {
+		return s, nil
+	} else if err != nil {
+		return s, fmt.Errorf("state of the webhooks: %w", err)
+	}
+	var read State
+	if json.Unmarshal(data, &read) != nil || read.V != 1 {
+		return s, nil
+	}
+	if read.Hooks != nil {
+		s.Hooks = read.Hooks
+	}
+	if read.Waits != nil {
+		s.Waits = read.Waits
+	}
+	return s, nil
+}
+
+// write replaces the file. A power cut may bring back an older state.
+func (s State) write(home string) error {
+	data, err := json.MarshalIndent(s, "", "  ")
+	if err != nil {
+		return err
+	}
+	return durable.Files{}.Write(StateFile(home), durable.Options{Volatile: true}, append(data, '\n'))
+}
