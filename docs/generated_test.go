@@ -22,6 +22,8 @@ func TestConfigurationPage(t *testing.T) {
 		{"topics.", "Topics"},
 		{"audit.", "The audit trail"},
 		{"retention.", "Retention"},
+		{"hours.", "Hours"},
+		{"notices.", "Notices"},
 	}
 	told := 0
 	for _, s := range sections {

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/hours"
 )
 
 // control lets other goroutines steer an agent: change its settings, and end the running
@@ -92,6 +93,13 @@ func (c *control) settings() Spec {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.spec
+}
+
+// hours are the work hours of the agent. It copies no Spec, as attached.
+func (c *control) hours() hours.Hours {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.spec.Hours
 }
 
 // attached reports whether a person's session is the agent. It copies no Spec: that would

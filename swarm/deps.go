@@ -33,7 +33,7 @@ type deps struct {
 }
 
 // canWork reports whether the agent that leads begins turns: it is neither stopped nor
-// paused, and its account is not at its limit.
+// paused nor outside its hours, and its account is not at its limit.
 func (d *deps) canWork(lead string) bool {
 	spec, ok := d.plan().spec(lead)
 	if !ok {
@@ -41,7 +41,8 @@ func (d *deps) canWork(lead string) bool {
 	}
 	st := d.holds.Of(lead)
 	_, _, limited := d.holds.LimitOf(accountOf(turn.BackendOf(d.turnDeps.Backends, spec.Backend).Kind().Login, d.environ, spec), lead, time.Now())
-	return st.Stopped == nil && st.Paused == nil && !limited
+	_, off := offUntil(spec.Hours, st, time.Now())
+	return st.Stopped == nil && st.Paused == nil && !limited && !off
 }
 
 // The keys of the daemon's log.

@@ -11,6 +11,8 @@
 //	 |                +---------------------- backoff
 //	 |                |      usage limit         |
 //	 |                +---------------------- limited
+//	 |                |   its hours begin, urgent mail of a person
+//	 |                +---------------------- off
 //	 |   resume                                  |
 //	 +---------- paused  <--- by hand            |
 //	 |   start                                   |

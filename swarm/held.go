@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
@@ -14,6 +15,18 @@ import (
 // held reports whether a hold keeps the agent from working now, shows it, and says when to
 // look again.
 func (a *agent) held(now time.Time) (time.Duration, bool) {
+	return a.heldBut(now, func() bool { return a.called(now) })
+}
+
+// heldFor is held for the turn of a claimed message.
+func (a *agent) heldFor(m *dropbox.Message, now time.Time) bool {
+	_, held := a.heldBut(now, func() bool { return a.passesHours(m) })
+	return held
+}
+
+// heldBut is held. passes reports whether the next turn passes the hours of the agent; it is
+// asked outside these.
+func (a *agent) heldBut(now time.Time, passes func() bool) (time.Duration, bool) {
 	if a.control.attached() {
 		a.unsettled = true // for the time when it is the daemon's again
 		why, next := attachedStatus(a.home, a.name)
@@ -46,7 +59,13 @@ func (a *agent) held(now time.Time) (time.Duration, bool) {
 	case st.Paused != nil:
 		a.inbox.Note(a.holds.Change(a.name, func(s *journal.Hold) { s.Paused = nil }))
 	}
+	if st.Overtime != nil && !st.Overtime.Holds(now) {
+		a.inbox.Note(a.holds.Change(a.name, func(s *journal.Hold) { s.Overtime = nil }))
+	}
 	a.view.breaker(false)
+	if again, off := a.off(now); off && !passes() {
+		return a.showOff(again, now), true
+	}
 	account := a.account()
 	if l, end, ok := a.holds.LimitOf(account, a.name, now); ok {
 		a.view.limited(&LimitStatus{Account: account, Until: end.UTC(), Hint: l.Hint})

@@ -73,11 +73,11 @@ func (a *agent) step(stop, kill context.Context) time.Duration {
 	if err := a.inbox.Queue.Refresh(a.list); err != nil {
 		return a.diskTrouble(stop, "list the mailbox", err)
 	}
-	e, ok := a.inbox.Queue.Head()
+	e, ok := a.next(time.Now())
 	if !ok {
 		a.turns.ClientWaits()
 		a.show(Idle, "", "")
-		return forever
+		return a.untilHours(time.Now())
 	}
 	if m, err := a.inbox.Box.Read(e); err == nil {
 		if !m.Type.Wakes() {

@@ -11,7 +11,7 @@ import (
 type PersonError struct{ Name string }
 
 func (e *PersonError) Error() string {
-	return "an agent cannot let " + e.Name + " go on: a person holds it, or it began too many turns without one"
+	return "an agent cannot let " + e.Name + " go on: a person holds it, it began too many turns without one, or it is outside its hours"
 }
 
 // forPerson reports whether only a person may end the hold of an agent: a person ordered it,

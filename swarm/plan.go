@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/hours"
 	"github.com/claude-swarm/claude-swarm/internal/permission"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
@@ -68,6 +69,7 @@ type Plan struct {
 	// TurnsPerHour is how many turns an agent may begin within an hour without a word of a
 	// person; 0 means no bound.
 	TurnsPerHour int
+	Zone         *time.Location // of the days; nil is the zone of the machine
 }
 
 // Retention bounds done/ and refused/. Zero values keep everything.
@@ -101,6 +103,7 @@ type Spec struct {
 	EnvDrop      []string          // names, or prefixes with *, that are removed from it
 	Tools        bool              // its client gets the tools of Options.Tools
 	Permissions  permission.Rules  // what its client may do, where it asks (runner.Kind.Asks)
+	Hours        hours.Hours       // in which it begins turns; the zero value is always
 	Attached     bool              // a person's own session does its mail (Attached); the daemon runs no turns for it
 }
 

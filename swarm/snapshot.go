@@ -60,6 +60,9 @@ func (s *Swarm) Status(names ...string) (Status, error) {
 		if b := turn.BackendOf(s.turnDeps.Backends, a.Backend); b != nil {
 			a.UrgentWaits = a.Running && a.Message != nil && !b.Kind().Steers
 		}
+		if o := s.holds.Of(m.name).Overtime; o.Holds(now) {
+			a.Overtime = new(o.Until.UTC())
+		}
 		if a.State == Working {
 			if why, next := pendingHold(s.holds.Of(m.name), m.name); why != "" {
 				a.Why, a.Next = both(a.Why, why), next

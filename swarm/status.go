@@ -20,6 +20,7 @@ const (
 	Asking   State = "asking"   // a turn runs, and waits for the answer to its question
 	Backoff  State = "backoff"  // waits after a failure
 	Limited  State = "limited"  // parked until the usage limit of its account resets
+	Off      State = "off"      // outside its hours; mail waits
 	Paused   State = "paused"   // by a person or an agent; mail waits
 	Stopped  State = "stopped"  // by a person, an agent or the breaker; mail waits
 	Away     State = "attached" // a person's own session does its mail, without the daemon
@@ -125,6 +126,11 @@ type AgentStatus struct {
 	Warm *turn.WarmStatus `json:"warm"`
 	// Limit is the limit that parks the agents of its account; null without one.
 	Limit *LimitStatus `json:"limit"`
+	// Off says when an agent that is off works again; null for any other agent.
+	Off *OffStatus `json:"off"`
+	// Overtime is until when it may work outside its hours, by order of a person; null where
+	// there is no such order.
+	Overtime *time.Time `json:"overtime"`
 
 	Running        bool     `json:"running"`      // a turn runs
 	UrgentWaits    bool     `json:"urgent_waits"` // a turn runs whose client reads no mail in mid-turn

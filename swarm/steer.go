@@ -63,7 +63,7 @@ func (s *Swarm) StartAgent(agent, by string) error {
 		return &PersonError{Name: agent}
 	}
 	return s.steer(agent, func(st *journal.Hold) {
-		fresh := journal.Hold{Paused: st.Paused, Order: st.Order, Word: st.Word}
+		fresh := journal.Hold{Paused: st.Paused, Order: st.Order, Word: st.Word, Overtime: st.Overtime}
 		s.word(agent, by, &fresh)
 		if fresh.Paused != nil && fresh.Paused.Turns {
 			fresh.Paused = nil
@@ -132,7 +132,8 @@ var ErrNotPaused = errors.New("was not paused")
 // usage limit try at once. Where no hold kept the agent from its mail the error is
 // [ErrNotPaused]. A stopped agent stays stopped, with a [*StoppedError]: see
 // [Swarm.StartAgent]. Only a person may resume an agent that a person paused, or that began
-// too many turns: an agent that tries gets a [*PersonError].
+// too many turns, or is outside its hours: an agent that tries gets a [*PersonError]. A person
+// lets an agent outside its hours work until these begin.
 func (s *Swarm) Resume(agent, by string) error {
 	m, err := s.member(agent)
 	if err != nil {
@@ -141,10 +142,13 @@ func (s *Swarm) Resume(agent, by string) error {
 	if s.holds.Of(agent).Stopped != nil {
 		return &StoppedError{Name: agent}
 	}
-	if !s.fromPerson(by) && s.forPerson(s.holds.Of(agent)) {
-		return &PersonError{Name: agent}
-	}
 	now := time.Now()
+	if !s.fromPerson(by) {
+		_, off := m.off(now)
+		if st := s.holds.Of(agent); off && !st.Paused.Holds(now) || s.forPerson(st) {
+			return &PersonError{Name: agent}
+		}
+	}
 	_, _, held := s.holds.LimitOf(m.account(), agent, now)
 	if err := s.holds.LiftLimit(m.account(), now); err != nil {
 		return err
@@ -153,6 +157,9 @@ func (s *Swarm) Resume(agent, by string) error {
 	err = s.steer(agent, func(st *journal.Hold) {
 		held = held || st.Paused.Holds(now) || st.Until.After(now)
 		s.word(agent, by, st)
+		if s.fromPerson(by) && overtime(m.control.hours(), by, st, now) {
+			held = true
+		}
 		st.Paused, st.Until, st.Why = nil, time.Time{}, ""
 	})
 	if err == nil && !held {

@@ -53,6 +53,13 @@ func (v *view) limited(l *LimitStatus) {
 	v.s.Limit = l
 }
 
+// off notes when the agent's hours begin again, until its state changes.
+func (v *view) off(o *OffStatus) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.s.Off = o
+}
+
 // described notes the facts about the agent from its settings.
 func (v *view) described(s Spec) {
 	v.mu.Lock()
@@ -77,6 +84,9 @@ func (v *view) status(p turn.Picture) AgentStatus {
 	if s.State != Limited {
 		s.Limit = nil
 	}
+	if s.State != Off {
+		s.Off = nil
+	}
 	s.Running = s.State == Working
 	if s.Running && s.Message != nil {
 		s.Since = new(s.Message.Since.UTC()) // one turn may follow another without a pause
@@ -88,7 +98,7 @@ func (v *view) status(p turn.Picture) AgentStatus {
 	switch s.State {
 	case Working:
 		s.Activity = "working"
-	case Paused, Stopped, Limited:
+	case Paused, Stopped, Limited, Off:
 		s.Activity = "paused"
 	default:
 		s.Activity = "idle"

@@ -18,7 +18,7 @@ import (
 // work claims the first message and runs a turn for it. It is called with a
 // place among the running turns.
 func (a *agent) work(stop, kill context.Context) time.Duration {
-	e, ok := a.inbox.Queue.Head()
+	e, ok := a.next(time.Now())
 	if !ok {
 		return 0
 	}
@@ -52,7 +52,7 @@ func (a *agent) runJob(stop, kill context.Context, j *mail.Job) error {
 	defer a.control.turnEnded()
 	// A person who stopped the agent before its turn could be ended has the reply that no
 	// turn runs.
-	if _, held := a.held(time.Now()); held || stop.Err() != nil {
+	if a.heldFor(j.Claim.Message, time.Now()) || stop.Err() != nil {
 		return a.inbox.GiveBack(j, nil)
 	}
 	if err := a.inbox.TakeNotes(j); err != nil {
@@ -148,6 +148,9 @@ func (a *agent) steering(j *mail.Job) *runner.Steering {
 		if m == nil {
 			st := a.holds.Of(a.name)
 			return st.Stopped == nil && st.Paused == nil
+		}
+		if _, off := a.off(time.Now()); off && !a.passesHours(m) {
+			return false // its turn ends as if the message had not come
 		}
 		return a.counts.Over(a.name, a.plan().TurnsPerHour, a.inbox.ByLead(m), time.Now()) == ""
 	}

@@ -21,6 +21,7 @@ import (
 var restingWords = map[swarm.State]string{
 	swarm.Backoff: "in backoff",
 	swarm.Limited: "limited",
+	swarm.Off:     "off",
 	swarm.Paused:  "paused",
 	swarm.Stopped: "stopped",
 }

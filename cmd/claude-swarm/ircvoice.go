@@ -217,7 +217,9 @@ func (v daemonVoice) Steer(ctx context.Context, order bridge.Order, agent, by st
 		case bridge.Pause:
 			return c.Pause(ctx, agent, swarm.PauseOrder{By: by})
 		case bridge.Resume:
-			return c.Resume(ctx, agent, by)
+			err := c.Resume(ctx, agent, by)
+			said[order] += overtimeText(ctx, c, agent, err)
+			return err
 		case bridge.Abort:
 			cut, err := c.Abort(ctx, agent, by)
 			said[order] = agent + ": " + cutText(cut)

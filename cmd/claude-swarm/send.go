@@ -30,7 +30,7 @@ input. Inside an agent's turn the sender is that agent, else the lead.
 
 With --wait the answer is printed and filed. Of several agents each answer is
 printed when it comes, below the name of its agent. Meanwhile send says what
-keeps an agent from the work (paused, stopped, limited, backoff, no daemon).` +
+keeps an agent from the work (paused, stopped, limited, off, no daemon …).` +
 			examples(
 				`claude-swarm send coder "Do PERF-015" --wait`,
 				`git diff | claude-swarm send reviewer - --subject "Please look at this"`,

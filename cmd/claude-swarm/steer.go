@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -56,7 +57,8 @@ func resumeCommand() *cli.Command {
 		Name: "resume", Category: groupAgents, ArgsUsage: "AGENT…",
 		Usage: "end a pause, or a wait after a failure",
 		Description: `The agent takes up its mail again: after a pause, and at once where it waits
-after a failed turn or for a usage limit. For a stopped agent there is start.
+after a failed turn or for a usage limit. Outside its hours it works until these
+begin. For a stopped agent there is start.
 AGENT is one, several, or all.` +
 			examples("claude-swarm resume coder", "claude-swarm resume all"),
 		Action: func(c *cli.Context) error {
@@ -65,10 +67,23 @@ AGENT is one, several, or all.` +
 				if errors.Is(err, swarm.ErrNotPaused) {
 					return agent + " was not paused\n", nil
 				}
-				return agent + " resumed\n", err
+				return agent + " resumed" + overtimeText(c.Context, client, agent, err) + "\n", err
 			})
 		},
 	}
+}
+
+// overtimeText says until when an agent works outside its hours after the order to resume; ""
+// where it does not.
+func overtimeText(ctx context.Context, client *control.Client, agent string, resumed error) string {
+	if resumed != nil {
+		return ""
+	}
+	st, err := client.Status(ctx, agent)
+	if err != nil || len(st.Agents) != 1 || st.Agents[0].Overtime == nil {
+		return ""
+	}
+	return ", outside its hours, which begin at " + screen.Ahead(*st.Agents[0].Overtime, time.Now())
 }
 
 func abortCommand() *cli.Command {

@@ -84,6 +84,7 @@ func planOf(f *config.File) swarm.Plan {
 		Debounce:   f.Debounce,
 
 		TurnsPerHour: f.Policy.TurnsPerHour,
+		Zone:         f.Zone(),
 		Log:          journal.LogPolicy{MaxSizeMB: f.Log.MaxSizeMB, MaxBackups: f.Log.MaxBackups, MaxAgeDays: f.Log.MaxAgeDays},
 		Retention: swarm.Retention{
 			Days: f.Retention.DoneDays, MB: int64(f.Retention.DoneMB),
@@ -127,6 +128,7 @@ func specOf(f *config.File, a config.Agent) swarm.Spec {
 		MaxFailures:  a.MaxFailures,
 		Session:      turn.SessionMode(a.Session),
 		Linger:       a.Linger,
+		Hours:        f.HoursOf(a),
 		Attached:     a.Attached,
 		Reread:       a.Reread,
 		Channels:     channelsOf(f, a.Name),

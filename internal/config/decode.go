@@ -157,6 +157,13 @@ func (f *field) bounds(v reflect.Value) *Error {
 
 // span reads a time span; see [ParseSpan].
 func (f *field) span(n *yaml.Node) (time.Duration, *Error) {
+	if f.has("switch") && n.ShortTag() == "!!bool" {
+		on := false
+		if err := n.Decode(&on); err != nil || !on {
+			return 0, nil
+		}
+		return HeartbeatAfter, nil
+	}
 	if n.Kind != yaml.ScalarNode || isNull(n) {
 		return 0, wrong("", "want a time span such as 30s, got %s", kind(n))
 	}

@@ -18,7 +18,7 @@ import (
 //	         not trimmed and may have several lines, empty may be empty, any may be a number
 //	         too, once leaves out what a list has already, added puts a list before that of
 //	         defaults, removable goes away where it is
-//	         null, later waits until the rest is known
+//	         null, switch may be true or false, later waits until the rest is known
 //	type     what may be written, as the reference says it: words with | between them are all
 //	         that there are, and null and auto stand for the zero value
 //	of       the words that a list may have

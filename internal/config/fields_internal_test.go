@@ -10,7 +10,7 @@ import (
 )
 
 // flags are the words in the tag "is" that are not rules.
-var flags = []string{"", "raw", "empty", "any", "once", "added", "removable", "later"}
+var flags = []string{"", "raw", "empty", "any", "once", "added", "removable", "switch", "later"}
 
 // A misspelt tag would silently switch off a check.
 func TestTags(t *testing.T) {

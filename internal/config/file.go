@@ -37,6 +37,7 @@ type File struct {
 	Policy      Policy        `key:"policy"`
 	IRC         IRC           `key:"irc"`
 	Records
+	Oversight
 
 	source []byte  // the file's content
 	from   *reader // the reader of the file, which knows where each key is

@@ -71,6 +71,8 @@ var goodValues = map[string]string{
 	"compact_window": "777777", "stall_timeout": "77s", "turn_timeout": "77s", "retry_delay": "77s", "max_failures": "77",
 	"session": "fresh", "cc_lead": "true", "linger": "77s", "background": "true", "attached": "true", "attached_mail": "notify", "allowed_tools": "Read", "disallowed_tools": "Read", "model": "x", "thinking": "low",
 	"mcp": "false", "mcp_servers": "{a: {command: x}}", "allowed_dirs": "[x]",
+	"hours": "{work: 08:00-20:00}", "heartbeat": "true", "heartbeat_prompt": "x",
+	"hours.zone": "Europe/Berlin", "hours.work": "08:00-20:00", "notices.quiet": "22:00-07:00",
 	"cwd": "x", "reread": "[x]", "channels": "[x]", "env": "{A: b}", "env_drop": "[A]",
 }
 

@@ -76,6 +76,7 @@ func (r *reader) file(n *yaml.Node, f *File) {
 	r.at[""] = entry{n, n}
 	if r.agents(f) {
 		r.named(f)
+		r.timed(f)
 		r.acl(f)
 		r.irc(f)
 	}

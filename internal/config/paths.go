@@ -55,7 +55,8 @@ func realPath(path string) string {
 }
 
 // CheckFolders checks that the folders exist in which the agents work. It returns [Errors]
-// with a problem for each agent whose folder is missing, or nil. It is the part of the
+// with a problem for each agent whose folder is missing, and where a time zone cannot be
+// looked up, or nil. It is the part of the
 // check that depends on this machine; start calls it.
 func (f *File) CheckFolders() error {
 	r := *f.from
@@ -69,6 +70,7 @@ func (f *File) CheckFolders() error {
 			r.fail("agents."+a.Name+".cwd", "mkdir -p "+a.Cwd+", or change cwd", "agent %s: %s", a.Name, why)
 		}
 	}
+	f.checkZones(&r)
 	return r.failed()
 }
 

@@ -62,6 +62,9 @@ var rules = map[string]rule{
 	"certain": matches(`^[^!]*![^@]*@.*[^*?.]`, "fits everybody: the host has to say who it is", `mask: "*!*@host.example"`),
 	"pattern": pattern,
 	"call":    call,
+	"zone":    zone,
+	"hours":   work,
+	"daily":   daily,
 	"tag":     func(_ *reader, s string) (string, *Error) { return s, badName("tag", s) },
 }
 

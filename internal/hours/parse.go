@@ -129,8 +129,8 @@ func ParseDaily(text string) (Week, error) {
 		e = wrong("22:00-07:00", "%q is every hour of every day", text)
 	case e == nil && strings.ContainsFunc(text, func(c rune) bool { return c >= 'A' && c <= 'z' }):
 		e = wrong("22:00-07:00", "%q: these hours are the same on every day, so they have no days", text)
-	case e != nil && e.Try == example:
-		e.Try = "22:00-07:00"
+	case e != nil && (e.Try == example || e.Try == "00:00-24:00"):
+		e.part, e.Try = "", "22:00-07:00"
 	}
 	if e != nil {
 		return Week{}, e.complete(text)

@@ -17,7 +17,7 @@ type Holdup struct {
 func HoldupOf(a swarm.AgentStatus) *Holdup {
 	h := &Holdup{Agent: a.Name, State: a.State, Why: a.Why, Next: a.Next}
 	switch a.State {
-	case swarm.Backoff, swarm.Limited, swarm.Paused, swarm.Stopped:
+	case swarm.Backoff, swarm.Limited, swarm.Off, swarm.Paused, swarm.Stopped:
 		return h
 	case swarm.Working, swarm.Asking, swarm.Away:
 		if a.Next != "" {
@@ -41,8 +41,8 @@ func ReadsLater(a swarm.AgentStatus, message string) string {
 // later obstacle, or a missing agent.
 func (h *Holdup) Resting() bool { return h.State == swarm.Backoff || h.Lasting() }
 
-// Lasting reports whether the agent begins no turn before a person acts or a limit ends. A pause
+// Lasting reports whether the agent begins no turn before a person acts, a limit ends or its hours begin. A pause
 // after a failure is short.
 func (h *Holdup) Lasting() bool {
-	return h.State == swarm.Limited || h.State == swarm.Paused || h.State == swarm.Stopped
+	return h.State == swarm.Limited || h.State == swarm.Off || h.State == swarm.Paused || h.State == swarm.Stopped
 }

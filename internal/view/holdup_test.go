@@ -24,6 +24,7 @@ func TestHoldupOf(t *testing.T) {
 		"attached to nothing":   {swarm.AgentStatus{State: swarm.Away, Next: "claude-swarm attach coder"}, true, false, false},
 		"after a failure":       {swarm.AgentStatus{State: swarm.Backoff}, true, true, false},
 		"at the limit":          {swarm.AgentStatus{State: swarm.Limited, Why: "usage limit"}, true, true, true},
+		"outside its hours":     {swarm.AgentStatus{State: swarm.Off, Why: "outside its hours", Next: "begins again at 08:00:00"}, true, true, true},
 		"paused":                {swarm.AgentStatus{State: swarm.Paused, Why: "by lead", Next: "claude-swarm resume coder"}, true, true, true},
 		"stopped, unknown why":  {swarm.AgentStatus{State: swarm.Stopped}, true, true, true},
 		"a state of the future": {agent: swarm.AgentStatus{State: "parked", Next: "claude-swarm budget"}},

@@ -23,6 +23,20 @@ type Hold struct {
 	Order    *Order    `json:"order,omitempty"` // to carry out before the next message
 	Word     time.Time `json:"word,omitzero"`   // when a person restarted the count of its turns
 	Doubt    *Doubt    `json:"doubt,omitempty"` // a message that is parked for an unknown cause
+	Overtime *Overtime `json:"overtime,omitempty"`
+}
+
+// An Overtime lets an agent work outside its hours, by order of a person.
+type Overtime struct {
+	By    string    `json:"by"`
+	Since time.Time `json:"since"`
+	Until time.Time `json:"until"` // when its hours begin
+}
+
+// Holds reports whether the agent may still work outside its hours. A clock that was set back
+// ends that: it must not last longer than the person meant.
+func (o *Overtime) Holds(now time.Time) bool {
+	return o != nil && now.Before(o.Until) && o.Since.Sub(now) <= ClockStep
 }
 
 // A Doubt is a message whose turns end Limited for a cause that the client does not name:
@@ -124,7 +138,7 @@ func (s *Holds) Change(agent string, f func(*Hold)) error {
 }
 
 func (st Hold) empty() bool {
-	return st.Paused == nil && st.Stopped == nil && len(st.Failures) == 0 && st.Until.IsZero() && st.Order == nil && st.Word.IsZero() && st.Doubt == nil
+	return st.Paused == nil && st.Stopped == nil && len(st.Failures) == 0 && st.Until.IsZero() && st.Order == nil && st.Word.IsZero() && st.Doubt == nil && st.Overtime == nil
 }
 
 // CatchUp writes the changes that could not be written before.

@@ -136,6 +136,17 @@ func (q *Queue) Head() (dropbox.Entry, bool) {
 	return q.list[0], true
 }
 
+// Urgent lists the first few urgent messages. It skips notes.
+func (q *Queue) Urgent(most int) []dropbox.Entry {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	n := 0
+	for n < min(most, len(q.list)) && q.list[n].Priority == dropbox.Urgent {
+		n++
+	}
+	return slices.Clone(q.list[:n])
+}
+
 // MarkNote marks an entry as a note, which begins no turn.
 func (q *Queue) MarkNote(e dropbox.Entry) {
 	q.mu.Lock()

@@ -1,0 +1,109 @@
+package swarm
+
+import (
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/hours"
+	"github.com/claude-swarm/claude-swarm/internal/screen"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
+)
+
+// Outside its hours an agent begins no turn. Two words of a person pass: an urgent message,
+// which gets its turn, and the order to resume, which lets the agent work until its hours
+// begin. The order is kept in state.json. Whether an agent is off follows from the clock at
+// each look, so a clock that is set, or a machine that slept, needs no correction: the timer
+// of the agent wakes it at the change, and the look at the folders every 30 s notices the
+// rest.
+
+// offUntil returns when the hours of an agent begin again; false where it may work now.
+func offUntil(h hours.Hours, st journal.Hold, now time.Time) (time.Time, bool) {
+	if h.Open(now) || st.Overtime.Holds(now) {
+		return time.Time{}, false
+	}
+	return h.Change(now), true
+}
+
+// off reports whether the agent is outside its hours, and until when.
+func (a *agent) off(now time.Time) (time.Time, bool) {
+	return offUntil(a.control.hours(), a.holds.Of(a.name), now)
+}
+
+// untilHours is how long it is until the hours of the agent begin or end; forever where they
+// do not.
+func (a *agent) untilHours(now time.Time) time.Duration {
+	return until(a.control.hours().Change(now), now)
+}
+
+// passesHours reports whether a message gets its turn outside the agent's hours: it is urgent,
+// and from a person. A bridge passes on what people say who may.
+func (a *agent) passesHours(m *dropbox.Message) bool {
+	return m.Priority == dropbox.Urgent && m.Type.Wakes() && (m.From == dropbox.Lead || dropbox.IsBridge(m.From)) && a.inbox.Proves(m)
+}
+
+// mostUrgent is how many urgent messages are read to find one of a person.
+const mostUrgent = 100
+
+// next is the message for the next turn: the first one, or outside the agent's hours the
+// first one that passes.
+func (a *agent) next(now time.Time) (dropbox.Entry, bool) {
+	if _, off := a.off(now); !off {
+		return a.inbox.Queue.Head()
+	}
+	for _, e := range a.inbox.Queue.Urgent(mostUrgent) {
+		if m, err := a.inbox.Box.Read(e); err == nil && a.passesHours(m) {
+			return e, true
+		}
+	}
+	return dropbox.Entry{}, false
+}
+
+// called reports whether a message waits that passes the agent's hours.
+func (a *agent) called(now time.Time) bool {
+	if a.inbox.Queue.Refresh(a.list) != nil {
+		a.inbox.Queue.Changed("")
+		return false // the next look tries again
+	}
+	_, ok := a.next(now)
+	return ok
+}
+
+// showOff shows that the agent is outside its hours, and says when to look again.
+func (a *agent) showOff(again, now time.Time) time.Duration {
+	why, next := offWords(a.name, again, a.control.hours().Zone)
+	a.view.off(&OffStatus{Until: again.UTC()})
+	a.show(Off, why, next)
+	return until(again, now)
+}
+
+// offWords say why an agent that is off does not work, and what comes next, also by the clock
+// of its zone where that shows another time.
+func offWords(agent string, again time.Time, zone *time.Location) (why, next string) {
+	why = "outside its hours"
+	next = "claude-swarm resume " + agent + " lets it work now"
+	if again.IsZero() {
+		return why, next
+	}
+	at := screen.Ahead(again, time.Now())
+	if zone != nil {
+		if there, here := again.In(zone), again.Local(); there.Format(time.DateTime) != here.Format(time.DateTime) {
+			at += " (" + there.Format("Mon 15:04") + " in " + zone.String() + ")"
+		}
+	}
+	return why, "begins again at " + at + "; " + next
+}
+
+// OffStatus says when the hours of an agent begin again.
+type OffStatus struct {
+	Until time.Time `json:"until"`
+}
+
+// overtime lets an agent work until its hours begin, on order of a person, and reports whether
+// it was off. The caller holds a change of its hold.
+func overtime(h hours.Hours, by string, st *journal.Hold, now time.Time) bool {
+	again, off := offUntil(h, *st, now)
+	if off {
+		st.Overtime = &journal.Overtime{By: by, Since: now.UTC().Round(0), Until: again.UTC().Round(0)}
+	}
+	return off
+}
