@@ -89,7 +89,7 @@ func modesTable() string {
 // lacksTable says what each kind cannot do.
 func lacksTable() string {
 	var b strings.Builder
-	b.WriteString("| backend | tells a compaction | steered in a turn | tells dollars | tokens of a result | silence that counts as an absent model | warm client, `linger` |\n| --- | --- | --- | --- | --- | --- | --- |\n")
+	b.WriteString("| backend | tells a compaction | steered in a turn | tells dollars | ends a turn at its cap in dollars | tokens of a result | silence that counts as an absent model | warm client, `linger` |\n| --- | --- | --- | --- | --- | --- | --- | --- |\n")
 	said := func(yes bool) string {
 		if yes {
 			return "yes"
@@ -109,7 +109,7 @@ func lacksTable() string {
 		if k.Name == "acp" {
 			steers = "if the program offers it"
 		}
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | %s | %s |\n", k.Name, said(k.Hooks != nil), steers, dollars, tokens[k.Tokens], silence, k.Linger)
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | %s | %s | %s |\n", k.Name, said(k.Hooks != nil), steers, dollars, said(k.Caps), tokens[k.Tokens], silence, k.Linger)
 	}
 	return b.String()
 }

@@ -39,7 +39,7 @@ func (p *project) spent(usage map[string]fakeapi.Usage) (usd float64) {
 }
 
 // usageOf reads the usage of the replies in a scenario.
-func usageOf(t *testing.T, scenario string) map[string]fakeapi.Usage {
+func usageOf(t testing.TB, scenario string) map[string]fakeapi.Usage {
 	t.Helper()
 	var s struct {
 		Replies []struct {

@@ -29,7 +29,7 @@ var floors = map[string][]string{
 	"swarm/runner/backends": {"swarm/runner", "swarm/runner/acp", "swarm/runner/claude"},
 	"swarm/journal":         {"dropbox", "internal/durable", "internal/lineage", "internal/discovery", "internal/screen", "internal/tokens", "swarm/runner"},
 	"swarm/turn":            {"streamjson", "window", "swarm/journal", "swarm/runner", "internal/durable", "internal/tokens", "internal/screen"},
-	"swarm/supervisor":      {"streamjson", "swarm/runner"},
+	"swarm/supervisor":      {"streamjson", "swarm/runner", "internal/screen"},
 	"swarm/mail":            {"dropbox", "dropbox/topic", "window", "swarm/journal", "swarm/runner", "internal/permission", "internal/tokens", "internal/screen"},
 	"swarm":                 {"dropbox", "dropbox/topic", "swarm/journal", "swarm/mail", "swarm/runner", "swarm/turn", "internal/hours", "internal/permission", "internal/screen"},
 	"ircbridge/irc":         {},

@@ -246,6 +246,12 @@ func (a *Account) Interim() { a.interim = len(a.texts) > 0 }
 // Began reports whether any event was seen.
 func (a *Account) Began() bool { return a.began }
 
+// CostUSD returns what the results so far say that the turn has cost, in US dollars.
+func (a *Account) CostUSD() float64 { return a.spent.CostUSD }
+
+// Lost says that a part of the turn's cost will never be known.
+func (a *Account) Lost() { a.cost.notKnown = true }
+
 // Session returns the last id of the conversation that the client named, or "".
 func (a *Account) Session() string { return a.session }
 

@@ -86,6 +86,10 @@ type Tools interface {
 	About(tool string, input []byte) string
 	// Changes returns the file that a call changes, as the client names it, or "".
 	Changes(tool string, input []byte) string
+	// Runs returns the command line of a call that runs one, or "".
+	Runs(tool string, input []byte) string
+	// Waits reports whether a call only waits for work that was begun before.
+	Waits(tool string, input []byte) bool
 	// Allow returns the entry of allowed_tools that permits a denied call: as narrow as
 	// possible, but wide enough for the next such call.
 	Allow(tool string, input []byte) string

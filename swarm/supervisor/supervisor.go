@@ -4,14 +4,13 @@ import (
 	"context"
 	"sync"
 
-	"github.com/claude-swarm/claude-swarm/streamjson"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
 // Settings say when an agent is stuck. 0 switches a rule off.
 type Settings struct {
-	Window    int // how many steps are remembered
-	Interval  int // a judge looks after that many steps; that many steps without a trouble are a clean verdict
+	Window    int // how many steps are remembered of the agent, and of each sub-agent
+	Interval  int // the judge looks after that many steps; without a judge that many steps without a trouble are a clean verdict
 	Threshold int // the bad verdict in a row that escalates
 
 	SameCall           int // steps with the same call and result, with no file changed between
@@ -27,7 +26,7 @@ type Options struct {
 	// Watch of the same agent.
 	OnWhisper    func(Whisper)
 	OnEscalation func(Escalation)
-	// Note gets a line for the log of an agent about what the judge did.
+	// Note gets a line for the log of an agent about what the judge did; it may be nil.
 	Note func(agent, line string)
 	// Judge is the model that judges; nil: the rules alone.
 	Judge *Judge
@@ -36,26 +35,59 @@ type Options struct {
 // A Supervisor watches the agents of a swarm, each by a [Watch]. It is safe for several
 // goroutines.
 type Supervisor struct {
-	opts Options
+	opts  Options
+	cases *docket
 
 	mu       sync.Mutex
 	settings Settings
+	judge    *Judge
 	watches  map[string]*Watch
 }
 
 // New returns a Supervisor. The rules work at once, and the judge while Run runs.
 func New(o Options) *Supervisor {
-	return &Supervisor{opts: o, settings: o.Settings, watches: map[string]*Watch{}}
+	if o.Note == nil {
+		o.Note = func(string, string) {}
+	}
+	return &Supervisor{opts: o, cases: newDocket(), settings: o.Settings, judge: o.Judge, watches: map[string]*Watch{}}
 }
 
-// Run judges until ctx is done. It blocks.
-func (s *Supervisor) Run(ctx context.Context) { <-ctx.Done() }
+// Run lets the judge judge, one window after the other, until ctx is done. It blocks, and
+// leaves no judgement running when it returns.
+func (s *Supervisor) Run(ctx context.Context) {
+	for {
+		q, ok := s.cases.next(ctx)
+		if !ok {
+			return
+		}
+		_, judge := s.inForce()
+		if judge == nil { // a reload took it away
+			q.watch.judged(q, Verdict{}, false)
+			continue
+		}
+		v, err := judge.ask(ctx, q)
+		if ctx.Err() != nil {
+			return
+		}
+		if err != nil {
+			s.opts.Note(q.watch.agent, "the supervisor's model gave no verdict: "+err.Error())
+		}
+		q.watch.judged(q, v, err == nil)
+	}
+}
 
 // Configure changes the settings and the judge, as after a reload. nil is no judge.
 func (s *Supervisor) Configure(settings Settings, j *Judge) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.settings, s.opts.Judge = settings, j
+	s.settings, s.judge = settings, j
+}
+
+// inForce returns the settings and the judge of now.
+func (s *Supervisor) inForce() (Settings, *Judge) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.settings, s.judge
 }
 
 // Watch returns the watch of an agent, which is the same at every call.
@@ -85,30 +117,3 @@ type Turn struct {
 	Tools   runner.Tools // the meaning of the client's tool calls
 	Writes  bool         // the agent may change files
 }
-
-// A Watch watches the turns of one agent, one after the other. It is safe for several
-// goroutines; Begin, Event and End of a turn are called in that order.
-type Watch struct {
-	sup   *Supervisor
-	agent string
-
-	mu   sync.Mutex
-	turn Turn
-}
-
-// Begin says that a turn begins, or that a later daemon follows it.
-func (w *Watch) Begin(t Turn) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.turn = t
-}
-
-// Event adds an event of the turn. It keeps nothing of ev.
-func (w *Watch) Event(ev *streamjson.Event) {}
-
-// End says that the turn has ended.
-func (w *Watch) End() {}
-
-// Resume says that a person let the agent go on after an escalation: the ladder begins again,
-// and what happened before does not count.
-func (w *Watch) Resume() {}

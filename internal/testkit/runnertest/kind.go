@@ -46,6 +46,15 @@ func (t tools) Changes(tool string, input []byte) string {
 	return t.About(tool, input)
 }
 
+func (t tools) Runs(tool string, input []byte) string {
+	if tool != Shell {
+		return ""
+	}
+	return t.About(tool, input)
+}
+
+func (tools) Waits(string, []byte) bool { return false }
+
 func (t tools) Allow(tool string, input []byte) string { return tool + " " + t.About(tool, input) }
 
 // HookRoom is the longest text that a scripted client accepts from its hook.

@@ -75,6 +75,9 @@ func Suite(t *testing.T, f Fixture) {
 	t.Run("AtOnce", f.atOnce)
 	t.Run("FollowEnded", f.followEnded)
 	t.Run("FollowCutOff", f.followCutOff)
+	if f.Backend.Kind().Caps {
+		t.Run("Capped", f.capped)
+	}
 	if b, ok := f.Backend.(runner.Resident); ok {
 		t.Run("Resident", func(t *testing.T) { f.resident(t, b) })
 	}

@@ -61,6 +61,7 @@ func (t *turn) slash(ctx context.Context, name string) error {
 			c.synthetic("", nil)
 			break
 		}
+		c.cap.before = 0
 		c.cost, c.apiTime, c.models = 0, 0, map[string]*modelUsage{}
 		c.out.line(&resetLine{
 			Type: "conversation_reset", ID: c.sess.id, Trigger: "clear", Prompt: t.prompt.uuid, Timestamp: timestamp(),

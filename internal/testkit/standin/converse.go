@@ -28,6 +28,9 @@ func (t *turn) converse(ctx context.Context, base string) error {
 		if err != nil {
 			return err
 		}
+		if err := t.withinCap(len(calls) == 0); err != nil {
+			return err
+		}
 		if len(calls) == 0 || reply.StopReason != "tool_use" {
 			return nil
 		}
@@ -37,7 +40,7 @@ func (t *turn) converse(ctx context.Context, base string) error {
 			}
 		}
 		if t.requests == c.o.maxTurns {
-			return &failure{text: fmt.Sprintf("Reached maximum number of turns (%d)", t.requests), limit: "error_max_turns"}
+			return &failure{text: fmt.Sprintf("Reached maximum number of turns (%d)", t.requests), limit: "error_max_turns", stop: "tool_use"}
 		}
 		if c.full() {
 			if err := c.compact(ctx, "auto"); err != nil {

@@ -62,6 +62,12 @@
 // Tools obey --disallowedTools, and in the modes dontAsk and plan also --allowedTools; with
 // an API the other modes apply too, for Bash, Read, Write and Edit.
 //
+// # A cap
+//
+// --max-budget-usd USD is the most that the process may spend: after each request (a text
+// or a tool call of the script) a turn that has reached it ends with error_max_budget_usd,
+// whose result has no text, even if the request was the answer. Later turns are refused.
+//
 // # Sessions
 //
 // A session is a file below $CLAUDE_CONFIG_DIR (or $HOME/.claude), in
@@ -91,8 +97,7 @@
 // # What it leaves out
 //
 // Hooks other than SessionStart, sub-agents, background commands, plugins, titles of
-// sessions, "priority" on a message, and the budgets: their flags are accepted and change
-// nothing. MCP servers are named where the real program names them, and not started. A
+// sessions, "priority" on a message. MCP servers are named where the real program names them, and not started. A
 // prompt of the form /word is answered as the real program does, but only /compact and
 // /clear do something. There is no socket for the messages of other sessions
 // (messaging_socket_path), and no MCP tool is deferred.

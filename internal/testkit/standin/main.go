@@ -129,6 +129,7 @@ type client struct {
 	linger  time.Duration
 	bad     bool // the last result was an error
 	cost    float64
+	cap     spendingCap
 	apiTime time.Duration
 	models  map[string]*modelUsage
 	since   map[string]*modelUsage // the usage since the last result
@@ -177,6 +178,7 @@ func (c *client) open(o *options) (err error) {
 	c.noSnapshot.Store(o.noSnapshot)
 	c.heard, c.own = maps.Clone(c.sess.known), map[string]bool{}
 	c.takeUp()
+	c.cap = spendingCap{usd: o.budget, before: c.cost}
 	c.model = c.release.modelName(o.model)
 	if o.model == "" && c.sess.model != "" {
 		c.model = c.sess.model

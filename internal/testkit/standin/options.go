@@ -28,6 +28,7 @@ type options struct {
 	noSnapshot      bool // the system prompt of an earlier process does not count
 	mcp             []string
 	maxTurns        int
+	budget          float64 // --max-budget-usd; 0: none
 	prompt          []string
 }
 
@@ -169,6 +170,8 @@ func (o *options) set(name string, values []string) error {
 		o.systemFile = value
 	case "--mcp-config":
 		o.mcp = append(o.mcp, values...)
+	case "--max-budget-usd":
+		return o.setCap(value)
 	case "--max-turns":
 		if _, err := fmt.Sscan(value, &o.maxTurns); err != nil {
 			return complain("error: option '--max-turns <turns>' argument '%s' is invalid", value)

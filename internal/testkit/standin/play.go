@@ -18,9 +18,15 @@ func (t *turn) play(ctx context.Context) error {
 		if err := t.step(ctx, s); err != nil {
 			return err
 		}
+		if err := t.withinCap(len(t.steps) == 0 && t.message != ""); err != nil {
+			return err
+		}
 	}
 	if t.said == "" {
-		return t.say("Done: " + t.first)
+		if err := t.say("Done: " + t.first); err != nil {
+			return err
+		}
+		return t.withinCap(true)
 	}
 	return nil
 }

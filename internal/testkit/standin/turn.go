@@ -17,6 +17,7 @@ type failure struct {
 	status int
 	kind   string // the error of the assistant line: rate_limit, server_error …
 	limit  string // the subtype of the result, where a limit of the client was reached
+	stop   string // the stop_reason of that result; "" is null
 
 	// Additional lines of the newer version.
 	sort, code string // api_error_type, api_error
@@ -170,6 +171,10 @@ func (t *turn) run(ctx context.Context, prompts []prompt) error {
 	if err := c.keepSystem(); err != nil {
 		return &failure{text: "the session cannot be written: " + err.Error()}
 	}
+	c.cap.checked = 0
+	if err := t.refuseOverCap(); err != nil {
+		return err
+	}
 	steps, err := Script(t.prompt.text)
 	if err != nil {
 		t.misspelt(err)
@@ -276,7 +281,13 @@ func (t *turn) finish(err error) *resultLine {
 	case errors.Is(err, errCommand):
 		r.Turns, r.StopReason, r.Terminal, r.Result = 0, nil, "", &t.said
 	case errors.As(err, &failed) && failed.limit != "":
-		r.Subtype, r.IsError, r.StopReason, r.Terminal = failed.limit, true, new("tool_use"), "max_turns"
+		r.Subtype, r.IsError, r.StopReason, r.Terminal = failed.limit, true, nil, "max_turns"
+		if failed.stop != "" {
+			r.StopReason = &failed.stop
+		}
+		if failed.limit == capReached {
+			r.Terminal = c.ifNew("budget_exhausted")
+		}
 		r.Errors = []string{failed.text}
 	case errors.As(err, &failed):
 		c.synthetic(failed.text, failed)

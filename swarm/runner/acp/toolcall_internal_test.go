@@ -101,3 +101,18 @@ func TestARequestNamesTheToolOfAServer(t *testing.T) {
 		}
 	}
 }
+
+func TestWhatACallRuns(t *testing.T) {
+	for _, c := range []struct{ tool, input, want string }{
+		{"execute", `{"command":"go test","title":"x"}`, "go test"},
+		{"read", `{"command":"go test"}`, ""},
+		{"execute", `{"title":"x"}`, ""},
+	} {
+		if got := (tools{}).Runs(c.tool, []byte(c.input)); got != c.want {
+			t.Errorf("%s %s runs %q, want %q", c.tool, c.input, got, c.want)
+		}
+	}
+	if (tools{}).Waits("execute", nil) {
+		t.Error("a command is taken for a tool that waits")
+	}
+}

@@ -30,6 +30,19 @@ func (tools) Changes(tool string, input []byte) string {
 	return in.Path
 }
 
+// Runs returns the command line of kind execute.
+func (tools) Runs(tool string, input []byte) string {
+	if tool != execute {
+		return ""
+	}
+	var in toolInput
+	lenient(input, &in)
+	return in.Command
+}
+
+// Waits reports false: the protocol has no kind of tool that waits.
+func (tools) Waits(string, []byte) bool { return false }
+
 // Allow returns an entry for permissions: the kind and what it concerns.
 func (t tools) Allow(tool string, input []byte) string {
 	if about, _, _ := strings.Cut(t.About(tool, input), "\n"); about != "" && json.Valid(input) {

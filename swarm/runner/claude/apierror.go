@@ -66,8 +66,8 @@ func (e evidence) errorResult() follow.Verdict {
 	switch e.own.Subtype {
 	case "error_max_turns":
 		return follow.Verdict{End: runner.Failed, Reason: "it reached the most turns that its command allows", Hint: "raise --max-turns in command:, or give it less to do at once"}
-	case "error_max_budget_usd":
-		return follow.Verdict{End: runner.Failed, Reason: "it spent what its command allows for one turn", Hint: "raise --max-budget-usd in command:, or give it less to do at once"}
+	case capSubtype:
+		return e.capVerdict()
 	}
 	if v, ok := e.accountOrSetUp(f, text); ok {
 		return v

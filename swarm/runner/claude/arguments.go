@@ -75,6 +75,7 @@ func arguments(t runner.Turn) []string {
 	if effort, _ := thinking(s.Thinking); effort != "" {
 		args = append(args, "--effort", effort)
 	}
+	args = append(args, capArguments(t)...)
 	if t.Partial {
 		args = append(args, "--include-partial-messages")
 	}

@@ -66,6 +66,22 @@ func (tools) Changes(tool string, input []byte) string {
 	return cmp.Or(in.File, in.Notebook)
 }
 
+func (tools) Runs(tool string, input []byte) string {
+	switch tool {
+	case "Bash", "PowerShell":
+		return stringField(input, "command")
+	}
+	return ""
+}
+
+func (tools) Waits(tool string, _ []byte) bool {
+	switch tool {
+	case "TaskOutput", "BashOutput", "AgentOutputTool", "ScheduleWakeup": // the two in the middle: before 2.1
+		return true
+	}
+	return false
+}
+
 func (tools) Allow(tool string, input []byte) string {
 	var in struct {
 		Command string `json:"command"`

@@ -36,6 +36,27 @@ func TestWhatACallChanges(t *testing.T) {
 	}
 }
 
+func TestWhatACallRuns(t *testing.T) {
+	for _, c := range []struct{ tool, input, want string }{
+		{"Bash", `{"command":"go test","description":"x"}`, "go test"},
+		{"PowerShell", `{"command":"dir"}`, "dir"},
+		{"Read", `{"command":"dir"}`, ""},
+		{"Bash", `{"command":1}`, ""},
+	} {
+		if got := (tools{}).Runs(c.tool, []byte(c.input)); got != c.want {
+			t.Errorf("%s %s runs %q, want %q", c.tool, c.input, got, c.want)
+		}
+	}
+	for _, tool := range []string{"TaskOutput", "BashOutput", "AgentOutputTool", "ScheduleWakeup"} {
+		if !(tools{}).Waits(tool, nil) {
+			t.Errorf("%s does not wait", tool)
+		}
+	}
+	if (tools{}).Waits("Bash", []byte(`{"command":"sleep 1"}`)) {
+		t.Error("a command is taken for a tool that waits")
+	}
+}
+
 func TestAllowEntries(t *testing.T) {
 	for _, c := range []struct{ tool, input, want string }{
 		{"Write", `{"file_path":"a.go"}`, "Write"},

@@ -61,6 +61,10 @@
 // process. (In 2.1.330 it includes earlier processes of the session.) The cost of a killed
 // client since its last result is unknown.
 //
+// A turn with a cap (runner.Turn.CapUSD) has --max-budget-usd and a process for itself: the
+// client counts all that its process spends. At the cap the client leaves the text of a
+// complete answer out of its result, but the answer counts. See cap.go.
+//
 // An error result belongs to the account or the service (Limited), to the set-up (Refused)
 // or to the message (Failed). Fields decide: the HTTP status, the word on the assistant
 // line, since 2.1.330 also api_error and api_error_type; the text decides only where the

@@ -40,6 +40,8 @@ type seen struct {
 	refusals int       // retries after a refused key or login
 	asking   bool      // the client retries a request and has had no answer since
 
+	cut bool // it reached its cap while a sub-agent worked
+
 	tasks tasks // what it runs in parallel to the conversation
 	taken bool  // the client says that it has our prompt, which it repeats later
 }
@@ -59,7 +61,7 @@ func (r *follower) evidence() evidence {
 	return evidence{
 		turn: r.turn, cause: r.run.Cause(), own: r.judged(), began: r.run.Account.Began(), problem: r.seen.problem, words: r.seen.words, api: r.seen.api, source: r.seen.source,
 		stderr: r.run.Stderr(), exit: r.run.Exit(), followed: r.followed,
-		untaken: r.warm && r.seen.replay.IsZero(), resetAt: r.seen.resetAt, now: time.Now(),
+		cut: r.cut(), untaken: r.warm && r.seen.replay.IsZero(), resetAt: r.seen.resetAt, now: time.Now(),
 	}
 }
 

@@ -23,6 +23,7 @@ type evidence struct {
 	stderr   string // the end of it
 	exit     runner.Exit
 	followed bool
+	cut      bool      // its cap was reached while a sub-agent worked
 	untaken  bool      // a waiting client has not repeated the prompt
 	resetAt  time.Time // from a rate limit event
 	now      time.Time
@@ -31,10 +32,12 @@ type evidence struct {
 // judge returns the verdict. It reads no clock and no file.
 func judge(e evidence) follow.Verdict {
 	switch {
-	case e.own != nil && !e.own.IsError:
+	case e.own != nil && !e.cut && (!e.own.IsError || answered(e.own) && capOf(e.turn) > 0):
 		return follow.Verdict{End: runner.Done} // even if it was being ended: the work is done and must not be repeated
 	case e.cause.End != "":
 		return e.cause
+	case e.cut:
+		return e.capVerdict() // its last words are not its answer
 	case e.own != nil:
 		return e.errorResult()
 	}

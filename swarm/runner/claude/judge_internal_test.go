@@ -15,6 +15,7 @@ func TestJudge(t *testing.T) {
 	bad := func(status int, text string) *streamjson.Result {
 		return &streamjson.Result{Subtype: "success", IsError: true, APIStatus: status, Text: text}
 	}
+	capped := runner.Turn{CapUSD: 0.5}
 	stopped := follow.Verdict{End: runner.Stopped, Reason: "the turn was stopped"}
 	for name, c := range map[string]struct {
 		e      evidence
@@ -43,6 +44,12 @@ func TestJudge(t *testing.T) {
 		"too long":                    {evidence{own: bad(400, "Prompt is too long")}, runner.Failed, "too long", "compact_window"},
 		"most turns":                  {evidence{own: &streamjson.Result{Subtype: "error_max_turns", IsError: true}}, runner.Failed, "most turns", "--max-turns"},
 		"most money":                  {evidence{own: &streamjson.Result{Subtype: "error_max_budget_usd", IsError: true}}, runner.Failed, "spent", "--max-budget-usd"},
+		"cap":                         {evidence{turn: capped, own: &streamjson.Result{Subtype: "error_max_budget_usd", IsError: true, StopReason: "tool_use"}}, runner.CapReached, "0.50 USD", "claude-swarm budget"},
+		"cap, with its answer":        {evidence{turn: capped, own: &streamjson.Result{Subtype: "error_max_budget_usd", IsError: true, StopReason: "end_turn"}}, runner.Done, "", ""},
+		"cap, with a sub-agent":       {evidence{turn: capped, own: good, cut: true}, runner.CapReached, "0.50 USD", "claude-swarm budget"},
+		"cap, while it was stopped":   {evidence{turn: capped, own: good, cut: true, cause: stopped}, runner.Stopped, "stopped", ""},
+		"cap, and no result":          {evidence{turn: capped, cut: true, began: true, exit: runner.Exit{ExitCode: 1}}, runner.CapReached, "0.50 USD", "claude-swarm budget"},
+		"most money, with its answer": {evidence{own: &streamjson.Result{Subtype: "error_max_budget_usd", IsError: true, StopReason: "end_turn"}}, runner.Failed, "spent", "--max-budget-usd"},
 		"an error without a text":     {evidence{own: &streamjson.Result{Subtype: "error_during_execution", IsError: true}}, runner.Failed, "error_during_execution", "logs coder"},
 		"session to resume missing":   {evidence{own: &streamjson.Result{Subtype: "error_during_execution", IsError: true, Errors: []string{"No conversation found with session ID: s-1"}}}, runner.NoSession, "s-1", ""},
 		"the same, on stderr only":    {evidence{stderr: "No conversation found with session ID: s-1\n", exit: runner.Exit{ExitCode: 1}}, runner.NoSession, "s-1", ""},
@@ -56,7 +63,7 @@ func TestJudge(t *testing.T) {
 		"followed, never spoke":       {evidence{followed: true, exit: runner.Exit{ExitCode: -1}}, runner.NoResult, "no result", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c.e.turn = runner.Turn{Agent: "coder", Session: runner.Session{ID: "s-1"}}
+			c.e.turn = runner.Turn{Agent: "coder", Session: runner.Session{ID: "s-1"}, CapUSD: c.e.turn.CapUSD}
 			v := judge(c.e)
 			if v.End != c.end || !strings.Contains(v.Reason, c.reason) || !strings.Contains(v.Hint, c.hint) {
 				t.Errorf("judge = %s, %q, %q; want %s, …%s…, …%s…", v.End, v.Reason, v.Hint, c.end, c.reason, c.hint)

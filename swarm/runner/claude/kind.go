@@ -15,7 +15,7 @@ var kind = runner.Kind{
 	Name: "claude", Title: "Claude Code", Command: []string{"claude"},
 	Modes: []string{"default", "acceptEdits", modePlan, modeAllowed, modeBypass}, Mode: "acceptEdits", Bypass: modeBypass, Look: modePlan,
 	Install: install, Version: runner.Version{Supported: Supported, Install: install + "@" + Newest, Read: readVersion},
-	Cost: runner.CostOfProcess, Resumes: true, Attaches: true, RunsOnce: true, Steers: true, Compacts: true,
+	Cost: runner.CostOfProcess, Caps: true, Resumes: true, Attaches: true, RunsOnce: true, Steers: true, Compacts: true,
 	Echo:  echo,
 	Tools: tools{}, Hooks: hooks{}, Secrets: secrets,
 	Login: runner.Login{

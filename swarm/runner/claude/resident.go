@@ -15,7 +15,7 @@ func (b *backend) Serve(ctx context.Context, t runner.Turn, c runner.Warm) (runn
 	if w, ok := c.(*warm); ok {
 		return b.goOn(ctx, t, w)
 	}
-	return b.begin(ctx, t, true)
+	return b.begin(ctx, t, capOf(t) == 0) // the client counts all that its process spends
 }
 
 // goOn runs a turn in a waiting client.

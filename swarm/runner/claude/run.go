@@ -25,7 +25,7 @@ func (r *follower) observe(ev *streamjson.Event) {
 		r.command(ev.Command, now)
 		return
 	}
-	r.run.Account.Observe(ev)
+	r.run.Account.Observe(r.withAnswer(ev))
 	r.seen.after = !r.seen.replay.IsZero()
 	switch ev.Kind {
 	case streamjson.KindAssistant, streamjson.KindPartial, streamjson.KindUser, streamjson.KindResult:
@@ -50,7 +50,7 @@ func (r *follower) observe(ev *streamjson.Event) {
 			r.seen.source = strings.Clone(ev.Init.KeySource)
 		}
 		r.run.KeepOn() // a turn that the client began by itself
-		r.seen.tasks.speaking = true
+		r.seen.tasks.speaking, r.seen.tasks.stopped = true, false
 	case streamjson.KindAssistant:
 		r.seen.problem = strings.Clone(ev.Error)
 		if r.seen.api = (streamjson.APIError{}); ev.APIError != nil {
@@ -73,6 +73,9 @@ func (r *follower) observe(ev *streamjson.Event) {
 		r.rateLimit(ev.Raw)
 	case streamjson.KindResult:
 		r.seen.tasks.speaking = false
+		if ev.Result != nil {
+			r.capReached(ev.Result, now)
+		}
 		if r.seen.tasks.delegated && len(r.steering.lines) == 0 {
 			r.run.Account.Interim()
 		}

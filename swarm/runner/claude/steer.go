@@ -61,7 +61,7 @@ func (r *follower) steeredDone() []string {
 	var done []string
 	results := r.run.Account.Results()
 	for _, l := range r.steering.lines {
-		if l.taken && l.behind < len(results) && !results[l.behind].IsError {
+		if l.taken && l.behind < len(results) && (!results[l.behind].IsError || answered(&results[l.behind])) {
 			done = append(done, l.uuid)
 		}
 	}

@@ -25,6 +25,7 @@ type tasks struct {
 	known     map[string]*task // tasks that have not ended, by ID
 	went      bool             // a task has outlived its tool call: the client may report its end by itself
 	delegated bool             // that task was a sub-agent
+	stopped   bool             // the client has stopped a sub-agent while it was in no turn
 	speaking  bool             // the client is in a turn, for our prompt or begun by itself
 }
 
@@ -48,6 +49,8 @@ func (ts *tasks) observe(t *streamjson.Task) {
 		one := ts.task(t.ID)
 		one.call, one.agent, one.foreground = strings.Clone(t.ToolUse), one.agent || t.Type == agentTask, t.Foreground
 	case "notification":
+		one := ts.known[t.ID]
+		ts.stopped = ts.stopped || one != nil && one.agent && t.Status == "stopped" && !ts.speaking
 		delete(ts.known, t.ID)
 	case "background":
 		for id, one := range ts.known {
@@ -102,6 +105,9 @@ func (ts *tasks) answered(blocks []streamjson.Block) {
 
 // behind counts the tasks that run in the background.
 func (ts *tasks) behind() int { return ts.count(func(t *task) bool { return t.behind }) }
+
+// agents counts the sub-agents that run, whether their calls wait for them or not.
+func (ts *tasks) agents() int { return ts.count(func(t *task) bool { return t.agent }) }
 
 func (ts *tasks) count(which func(*task) bool) (n int) {
 	for _, t := range ts.known {

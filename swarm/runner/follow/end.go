@@ -63,8 +63,23 @@ func (r *Run) CloseInput(now time.Time) {
 	r.over.closing = now.Add(r.options.Timing.Close)
 }
 
+// CloseAtOnce is CloseInput for a client that spends money as long as it lives. It has
+// Timing.Leftovers to exit, and then gets SIGTERM.
+func (r *Run) CloseAtOnce(now time.Time) {
+	r.CloseInput(now)
+	if at := now.Add(r.options.Timing.Leftovers); at.Before(r.over.closing) {
+		r.over.closing = at
+	}
+	r.over.atOnce = true
+}
+
 // KeepOn lets a client with a closed input run on: it has begun a turn by itself.
-func (r *Run) KeepOn() { r.over.closing = time.Time{} }
+// It does nothing after CloseAtOnce.
+func (r *Run) KeepOn() {
+	if !r.over.atOnce {
+		r.over.closing = time.Time{}
+	}
+}
 
 // Closing reports whether the client is expected to exit by itself.
 func (r *Run) Closing() bool { return !r.over.closing.IsZero() }
@@ -75,7 +90,7 @@ func (r *Run) overdue(now time.Time) {
 	if !now.After(r.over.closing) {
 		return
 	}
-	if r.options.Terminates {
+	if r.options.Terminates || r.over.atOnce {
 		r.ladder.BeginAtTerminate(r.process, now)
 	} else {
 		r.ladder.BeginAtKill(r.process, now)

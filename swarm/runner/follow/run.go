@@ -79,6 +79,7 @@ type Run struct {
 // over has what is known at the end of a client.
 type over struct {
 	closing  time.Time // when to end a client that does not exit; zero: never
+	atOnce   bool      // it gets SIGTERM then
 	stays    bool      // the client is a Warm now
 	finished bool      // no process of the turn runs any more: exit is known
 	exit     runner.Exit

@@ -1,0 +1,140 @@
+package e2e_test
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/internal/testkit/runnertest"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+	"github.com/claude-swarm/claude-swarm/swarm/runner/claude"
+)
+
+// capTurn makes a turn of the real client with a cap, in US dollars, without a daemon.
+func (p *project) capTurn(prompt string, usd float64) runner.Turn {
+	p.t.Helper()
+	dir := p.t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	id := "cap-" + runnertest.NewUUID()
+	return runner.Turn{
+		ID: id, Agent: "coder", UUID: runnertest.NewUUID(), Prompt: prompt, CapUSD: usd,
+		Session: runner.Session{ID: runnertest.NewUUID(), How: runner.New},
+		Spec:    runner.Spec{Command: []string{cli}, Dir: p.dir, Model: "claude-sonnet-4-5", Timeout: 2 * time.Minute},
+		Env:     runner.Environ(p.env, runner.EnvOptions{Agent: "coder", TurnID: id}),
+		Files:   runner.Files{Stdout: at("stdout"), Stderr: at("stderr"), Settings: at("settings.json"), System: at("system.md"), Servers: at("mcp.json")},
+	}
+}
+
+// runCapped runs a turn, and checks that its client has spent nothing after its end and
+// that the turn is booked with what the API counts.
+func (p *project) runCapped(turn runner.Turn, scenario string) runner.Outcome {
+	p.t.Helper()
+	before := p.spent(usageOf(p.t, scenario))
+	out := claude.New(claude.Options{}).Run(p.t.Context(), turn)
+	requests := p.api.Stats().Answered
+	if left := runner.Leftovers(turn.Mark()); len(left) > 0 {
+		p.t.Errorf("the turn left %v", left)
+	}
+	time.Sleep(300 * time.Millisecond)
+	if later := p.api.Stats().Answered; fmt.Sprint(later) != fmt.Sprint(requests) {
+		p.t.Errorf("the model was asked for %v, and after the turn for %v", requests, later)
+	}
+	own := p.spent(usageOf(p.t, scenario)) - before
+	p.t.Logf("%s %q for %v USD (%s), the API counts %v: %v", out.End, out.Text, out.CostUSD, out.Reason, own, requests)
+	if !out.CostUnknown && math.Abs(out.CostUSD-own) > 1e-6 {
+		p.t.Errorf("the turn is booked with %v USD, the API counts %v", out.CostUSD, own)
+	}
+	if p.t.Failed() || testing.Verbose() {
+		for _, file := range []string{turn.Stdout, turn.Stderr} {
+			data, _ := os.ReadFile(file)
+			p.t.Logf("%s:\n%s", filepath.Base(file), data)
+		}
+	}
+	return out
+}
+
+// thirty is a reply that costs 0.30 USD.
+func thirty(reply string) string { return priced(reply, 100, 0, 0) }
+
+func bash(command string) string {
+	return fmt.Sprintf(`"content":[{"tool_use":{"name":"Bash","input":{"command":%q}}}]`, command)
+}
+
+// The client stops after the request that spends its cap; the next turn in its session has
+// a cap again.
+func TestACapEndsALoopOfTools(t *testing.T) {
+	scenario := `{"replies":[` +
+		thirty(`"name":"loop","match":{"any_contains":"Work on"},"times":-1,`+bash("echo worked")) + `],` + freeSide + `}`
+	p := newProject(t, scenario, "  coder: {}\n")
+	turn := p.capTurn("Work on it", 0.5)
+	out := p.runCapped(turn, scenario)
+	if out.End != runner.CapReached || math.Abs(out.CostUSD-0.6) > 1e-6 || out.CostUnknown || out.Reason == "" {
+		t.Errorf("ended %s (%s) for %v USD, want %s for 0.6", out.End, out.Reason, out.CostUSD, runner.CapReached)
+	}
+	next := p.capTurn("Work on it still", 0.5)
+	next.Session = runner.Session{ID: turn.Session.ID, How: runner.Resume}
+	out = p.runCapped(next, scenario)
+	if out.End != runner.CapReached || math.Abs(out.CostUSD-0.6) > 1e-6 || out.Session != turn.Session.ID {
+		t.Errorf("the next turn ended %s (%s) for %v USD in session %s, want %s for 0.6 in %s", out.End, out.Reason, out.CostUSD, out.Session, runner.CapReached, turn.Session.ID)
+	}
+	if n := p.api.Stats().Answered["loop"]; n != 4 {
+		t.Errorf("%d requests in both turns, want 4", n)
+	}
+}
+
+// An answer that is complete counts, even if it alone costs more than the cap.
+func TestACapKeepsAFinishedAnswer(t *testing.T) {
+	scenario := `{"replies":[` + priced(`"name":"answer","text":"It is ready."`, 200, 0, 0) + `],` + freeSide + `}`
+	p := newProject(t, scenario, "  coder: {}\n")
+	turn := p.capTurn("Work on it", 0.5)
+	out := p.runCapped(turn, scenario)
+	if out.End != runner.Done || out.Text != "It is ready." || math.Abs(out.CostUSD-0.6) > 1e-6 || out.CostUnknown {
+		t.Errorf("ended %s (%s) with %q for %v USD, want %s with its text for 0.6", out.End, out.Reason, out.Text, out.CostUSD, runner.Done)
+	}
+	again := claude.New(claude.Options{}).Follow(t.Context(), turn, runner.Process{PID: 1 << 22, Start: 1})
+	if again.End != out.End || again.Text != out.Text || again.CostUSD != out.CostUSD {
+		t.Errorf("Follow = %s (%s) %q for %v USD, want what Run returned", again.End, again.Reason, again.Text, again.CostUSD)
+	}
+}
+
+// A sub-agent does not go on after the cap, whether its call waits for it or not. In the
+// background it may reach the cap before or after the client's first answer.
+func TestACapEndsASubAgent(t *testing.T) {
+	for name, c := range map[string]struct {
+		background bool
+		delay      int // of each answer to the sub-agent, in ms
+	}{"foreground": {false, 20}, "background, soon": {true, 20}, "background, late": {true, 1000}} {
+		t.Run(name, func(t *testing.T) {
+			scenario := `{"replies":[` +
+				thirty(`"name":"delegate","match":{"last_user_contains":"Find it"},"content":[{"tool_use":{"name":"Agent","input":{"description":"Look","prompt":"Look for it closely","subagent_type":"general-purpose"}}}]`) + `,` +
+				priced(`"name":"filler","match":{"tool_result_contains":"launched"},"text":"I have started a helper and wait for it."`, 0, 0, 0) + `,` +
+				thirty(fmt.Sprintf(`"name":"helper","times":-1,"delay_ms":%d,`, c.delay)+bash("echo looked")) + `],` + freeSide + `}`
+			p := newProject(t, scenario, "  coder: {}\n")
+			turn := p.capTurn("Find it", 0.5)
+			turn.Spec.Background = c.background
+			out := p.runCapped(turn, scenario)
+			if out.End != runner.CapReached {
+				t.Errorf("ended %s (%s) with %q, want %s", out.End, out.Reason, out.Text, runner.CapReached)
+			}
+			if n := p.api.Stats().Answered["helper"]; n < 1 || n > 2 {
+				t.Errorf("the sub-agent asked the model %d times", n)
+			}
+		})
+	}
+}
+
+// A cap in the agent's command is the person's: a turn that reaches it has failed.
+func TestACapInTheCommand(t *testing.T) {
+	scenario := `{"replies":[` + thirty(`"name":"loop","times":-1,`+bash("echo worked")) + `],` + freeSide + `}`
+	p := newProject(t, scenario, "  coder: {}\n")
+	turn := p.capTurn("Work on it", 5)
+	turn.Spec.Command = append(turn.Spec.Command, "--max-budget-usd", "0.5")
+	out := p.runCapped(turn, scenario)
+	if out.End != runner.Failed || math.Abs(out.CostUSD-0.6) > 1e-6 || !strings.Contains(out.Hint, "--max-budget-usd") {
+		t.Errorf("ended %s (%s; %s) for %v USD, want %s for 0.6", out.End, out.Reason, out.Hint, out.CostUSD, runner.Failed)
+	}
+}

@@ -1,0 +1,57 @@
+package standin
+
+import (
+	"fmt"
+	"strconv"
+)
+
+// A spendingCap is what --max-budget-usd allows to one process, in US dollars.
+type spendingCap struct {
+	usd     float64 // 0: none
+	before  float64 // the running total when the process began to count
+	checked int     // requests of the running turn that were compared with it
+}
+
+// capReached is the subtype of the result of a turn that has spent it.
+const capReached = "error_max_budget_usd"
+
+// setCap reads the flag as the real program does.
+func (o *options) setCap(value string) error {
+	usd, err := strconv.ParseFloat(value, 64)
+	if err != nil || usd <= 0 {
+		return complaint("error: option '--max-budget-usd <amount>' argument '" + value + "' is invalid. --max-budget-usd must be a positive number greater than 0")
+	}
+	o.budget = usd
+	return nil
+}
+
+// withinCap compares, once after each request of the turn, what the process has spent with
+// its cap. The turn that has spent it ends with an error, even if the request was its answer.
+func (t *turn) withinCap(answered bool) error {
+	c := t.c
+	if c.cap.usd == 0 || t.requests <= c.cap.checked {
+		return nil
+	}
+	c.cap.checked = t.requests
+	spent := t.spent
+	if t.cost != nil {
+		spent = *t.cost
+	}
+	if c.cost+spent-c.cap.before < c.cap.usd {
+		return nil
+	}
+	stop := "tool_use"
+	if answered {
+		stop = "end_turn"
+	}
+	return &failure{text: fmt.Sprintf("Reached maximum budget ($%v)", c.cap.usd), limit: capReached, stop: stop}
+}
+
+// refuseOverCap ends a turn before its first request, in a process that has spent its cap.
+func (t *turn) refuseOverCap() error {
+	c := t.c
+	if c.cap.usd == 0 || c.cost-c.cap.before < c.cap.usd {
+		return nil
+	}
+	return &failure{text: fmt.Sprintf("Reached maximum budget ($%v)", c.cap.usd), limit: capReached}
+}

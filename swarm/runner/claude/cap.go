@@ -1,0 +1,116 @@
+package claude
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/streamjson"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+	"github.com/claude-swarm/claude-swarm/swarm/runner/follow"
+)
+
+// The client compares what its process has spent with its cap after each answer of the
+// model, and ends the turn with an error if that is the cap or more:
+//
+//	answer (tool call) ─ over the cap ─ result: error, stop_reason tool_use     CapReached
+//	answer (words)     ─ over the cap ─ result: error, stop_reason end_turn,
+//	                                    without the words                       Done
+//	sub-agent in the background ─ over the cap ─ stopped; result: success       CapReached
+//
+// After its result the client lives as long as its standard input is open, and a sub-agent
+// of the turn goes on spending. So the input is closed at once, and the client ended.
+
+// capFlag is the client's flag for the cap, in US dollars. The client does not start with 0
+// or less.
+const capFlag = "--max-budget-usd"
+
+// leastCap is the smallest cap that is passed, in US dollars.
+const leastCap = 0.01
+
+// capArguments returns the flag with the cap of the turn, if it has one. The client obeys
+// the last such flag, so a smaller cap in the agent's command stays.
+func capArguments(t runner.Turn) []string {
+	usd := capOf(t)
+	if usd == 0 {
+		return nil
+	}
+	return []string{capFlag, strconv.FormatFloat(usd, 'f', -1, 64)}
+}
+
+// capOf returns the cap that is passed for the turn, in US dollars; 0 for none.
+func capOf(t runner.Turn) float64 {
+	usd := max(t.CapUSD, leastCap)
+	if own, ok := capInCommand(t.Spec.Command); t.CapUSD <= 0 || ok && own <= usd {
+		return 0
+	}
+	return usd
+}
+
+// capInCommand returns the cap in an agent's command, in US dollars.
+func capInCommand(command []string) (usd float64, ok bool) {
+	for i, word := range command {
+		value, joined := strings.CutPrefix(word, capFlag+"=")
+		if word == capFlag && i+1 < len(command) {
+			value, joined = command[i+1], true
+		}
+		if v, err := strconv.ParseFloat(value, 64); joined && err == nil {
+			usd, ok = v, true
+		}
+	}
+	return usd, ok
+}
+
+const (
+	capSubtype  = "error_max_budget_usd"
+	capTerminal = "budget_exhausted" // terminal_reason, since 2.1.330
+)
+
+// spentUp reports whether a result says that the client has reached its cap.
+func spentUp(r *streamjson.Result) bool {
+	return r.Subtype == capSubtype || r.TerminalReason == capTerminal
+}
+
+// answered reports whether such a result ends a turn whose answer is complete.
+func answered(r *streamjson.Result) bool { return spentUp(r) && r.StopReason == "end_turn" }
+
+// withAnswer returns ev, the result of a turn, with the model's words if the client left
+// them out because of the cap.
+func (r *follower) withAnswer(ev *streamjson.Event) *streamjson.Event {
+	if ev.Kind != streamjson.KindResult || ev.Result == nil || ev.Result.Text != "" || !answered(ev.Result) {
+		return ev
+	}
+	ev = ev.Clone()
+	ev.Result.Text = r.seen.words
+	return ev
+}
+
+// capReached looks at a result, and ends a client that has reached its cap. The cost of what
+// a sub-agent does after that is in no result.
+func (r *follower) capReached(result *streamjson.Result, now time.Time) {
+	usd := capOf(r.turn)
+	if !spentUp(result) && (usd == 0 || r.run.Account.CostUSD() < usd) {
+		return
+	}
+	if r.seen.tasks.agents() > 0 {
+		r.seen.cut = true
+		r.run.Account.Lost()
+	}
+	r.run.CloseAtOnce(now)
+}
+
+// cut reports whether the cap of the turn has ended a sub-agent. If it works in the
+// background and reaches the cap after a result, the client stops it and says no more.
+func (r *follower) cut() bool {
+	return capOf(r.turn) > 0 && (r.seen.cut || r.seen.tasks.stopped)
+}
+
+// capVerdict returns the verdict on a turn that has reached its cap.
+func (e evidence) capVerdict() follow.Verdict {
+	usd := capOf(e.turn)
+	if usd == 0 {
+		return follow.Verdict{End: runner.Failed, Reason: "it spent what its command allows for one turn", Hint: "raise --max-budget-usd in command:, or give it less to do at once"}
+	}
+	return follow.Verdict{End: runner.CapReached, Reason: "it spent the " + strconv.FormatFloat(usd, 'f', 2, 64) + " USD that were reserved for the turn",
+		Hint: "claude-swarm budget shows what is left"}
+}

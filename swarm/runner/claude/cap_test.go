@@ -1,0 +1,52 @@
+package claude_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+	"github.com/claude-swarm/claude-swarm/swarm/runner/claude"
+)
+
+// A client that has reached its cap is ended at once, also where another client would have
+// ten seconds to exit: what it began goes on spending.
+func TestAClientThatReachedItsCapIsEnded(t *testing.T) {
+	turn := newTurn(t, "@linger 30s\n@cost 0.75\n@sh (sleep 1000 & echo $! >pid)\n@say ready")
+	turn.CapUSD = 0.5
+	begun := time.Now()
+	out := claude.New(claude.Options{}).Run(t.Context(), turn) // with the real times
+	if out.End != runner.CapReached || out.CostUnknown {
+		t.Errorf("ended %s (%s) for %v USD", out.End, out.Reason, out.CostUSD)
+	}
+	if took := time.Since(begun); took > 6*time.Second {
+		t.Errorf("the client ran for %v", took)
+	}
+	if pid, err := os.ReadFile(filepath.Join(turn.Spec.Dir, "pid")); err != nil || len(runner.Leftovers(turn.Mark())) > 0 {
+		t.Errorf("its command %s still runs, or never ran: %v", pid, err)
+	}
+}
+
+// A message that comes for a turn at its cap is not answered, and goes back.
+func TestAMessageAtTheCap(t *testing.T) {
+	turn := newTurn(t, "@cost 0.75\n@sh while ! test -e go; do sleep 0.01; done\n@say ready")
+	turn.CapUSD = 0.5
+	said := false
+	wake := make(chan struct{}, 1)
+	wake <- struct{}{}
+	turn.Steering = &runner.Steering{Wake: wake, Next: func() (runner.Steer, bool) {
+		if said {
+			return runner.Steer{}, false
+		}
+		said = true
+		if err := os.WriteFile(filepath.Join(turn.Spec.Dir, "go"), nil, 0o600); err != nil {
+			t.Error(err)
+		}
+		return runner.Steer{UUID: "4f1c2f1e-0000-4000-8000-000000000001", Prompt: "@say also"}, true
+	}}
+	out := claude.New(claude.Options{}).Run(t.Context(), turn)
+	if out.End != runner.CapReached || len(out.Steered) > 0 || !said {
+		t.Errorf("ended %s (%s), answered %v, brought: %v", out.End, out.Reason, out.Steered, said)
+	}
+}

@@ -1,0 +1,72 @@
+package supervisor
+
+import (
+	"context"
+	"sync"
+)
+
+// A question is a window that waits for the judge.
+type question struct {
+	watch   *Watch
+	message string   // the message of the turn
+	life    int      // of the watch; see Watch.life
+	finding *Finding // what the rules see; nil if they see nothing
+	prompt  string
+}
+
+// A docket holds the questions that wait for the judge: at most one for each agent, the
+// newest.
+type docket struct {
+	mu      sync.Mutex
+	waiting map[*Watch]*question
+	order   []*Watch
+	wake    chan struct{}
+}
+
+func newDocket() *docket {
+	return &docket{waiting: map[*Watch]*question{}, wake: make(chan struct{}, 1)}
+}
+
+// add adds a question in the place of an older one about the same agent. The finding of the
+// rules in that one is kept.
+func (d *docket) add(q *question) {
+	d.mu.Lock()
+	if old := d.waiting[q.watch]; old == nil {
+		d.order = append(d.order, q.watch)
+	} else if q.finding == nil && old.message == q.message && old.life == q.life {
+		q.finding = old.finding
+	}
+	d.waiting[q.watch] = q
+	d.mu.Unlock()
+	select {
+	case d.wake <- struct{}{}:
+	default:
+	}
+}
+
+// next waits for a question; false when ctx is done.
+func (d *docket) next(ctx context.Context) (*question, bool) {
+	for {
+		if q := d.pop(); q != nil {
+			return q, true
+		}
+		select {
+		case <-d.wake:
+		case <-ctx.Done():
+			return nil, false
+		}
+	}
+}
+
+func (d *docket) pop() *question {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if len(d.order) == 0 {
+		return nil
+	}
+	w := d.order[0]
+	d.order = d.order[1:]
+	q := d.waiting[w]
+	delete(d.waiting, w)
+	return q
+}

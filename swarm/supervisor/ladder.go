@@ -1,0 +1,51 @@
+package supervisor
+
+// A ladder counts bad verdicts in a row.
+//
+//	quiet --bad--> told --bad--> told strongly --bad--> escalated
+//	  ^             |                 |                     |
+//	  +----clean----+------clean------+     a person resumes|
+//	  +-----------------------------------------------------+
+//
+// The threshold is the number of the bad verdict that escalates; with more than 3 the agent
+// is told strongly several times.
+type ladder struct {
+	bad  int
+	over bool // it has escalated
+}
+
+// A rung is what a verdict leads to.
+type rung int
+
+const (
+	nothing  rung = iota
+	first         // a whisper
+	stronger      // a whisper in stronger words
+	escalate
+)
+
+// down takes a bad verdict.
+func (l *ladder) down(threshold int) rung {
+	if l.over {
+		return nothing
+	}
+	l.bad++
+	switch {
+	case l.bad >= threshold:
+		l.over = true
+		return escalate
+	case l.bad == 1:
+		return first
+	}
+	return stronger
+}
+
+// clean takes a clean verdict. After an escalation only a person ends it.
+func (l *ladder) clean() {
+	if !l.over {
+		l.bad = 0
+	}
+}
+
+// last reports whether the next bad verdict escalates, after at least two whispers.
+func (l *ladder) last(threshold int) bool { return !l.over && l.bad >= 2 && l.bad == threshold-1 }

@@ -1,0 +1,125 @@
+package supervisor
+
+// A Rule is what makes an agent look stuck.
+type Rule string
+
+// These are the rules, by the words of the configuration, and the judge.
+const (
+	SameCall           Rule = "same_call"
+	SameError          Rule = "same_error"
+	StepsWithoutChange Rule = "steps_without_change"
+	ByJudge            Rule = "judge"
+)
+
+// A Finding is a trouble that the rules see.
+type Finding struct {
+	Rule  Rule
+	Count int    // how often the same was tried, or how many steps changed nothing
+	About string // the call, for the first two rules
+	Error string // its failure, for SameError
+	Sub   bool   // a sub-agent did it
+}
+
+// flagged judges the last step of a window, which is complete. Steps of other sub-agents, and
+// those on the other side of a message or a compaction, do not count.
+func flagged(window []*Step, s Settings) (f Finding, bad bool) {
+	last := window[len(window)-1]
+	for i := range last.Calls {
+		c := &last.Calls[i]
+		if !c.Done || c.Waits {
+			continue
+		}
+		if n := sameCalls(window, c); s.SameCall > 0 && n >= s.SameCall && n > f.Count {
+			f = Finding{Rule: SameCall, Count: n, About: c.About, Sub: last.Parent != ""}
+		}
+	}
+	if f.Count > 0 {
+		return f, true
+	}
+	for i := range last.Calls {
+		c := &last.Calls[i]
+		if !c.Failed || c.Waits {
+			continue
+		}
+		if n, weight := sameErrors(window, c); s.SameError > 0 && weight >= s.SameError && n > f.Count {
+			f = Finding{Rule: SameError, Count: n, About: c.About, Error: c.Result, Sub: last.Parent != ""}
+		}
+	}
+	return f, f.Count > 0
+}
+
+// sameCalls counts the steps at the end of a window with a call like c of its last step: with
+// the same result, no other result between, and no file changed between. Where c only reads,
+// anything new between shows that the agent gets on: it looks something up again.
+func sameCalls(window []*Step, c *Call) (n int) {
+	last := window[len(window)-1]
+	for i := len(window) - 1; i >= 0; i-- {
+		s := window[i]
+		if s.part != last.part {
+			break
+		}
+		mine := s.Parent == last.Parent
+		has, moved := false, false
+		for j := range s.Calls {
+			d := &s.Calls[j]
+			switch {
+			case mine && d.input == c.input && d.Done && d.result == c.result:
+				has = true
+			case mine && d.input == c.input && d.Done, d.changes(), mine && c.looks() && d.Done && d.fresh && !d.Waits:
+				moved = true
+			}
+		}
+		if moved && s != last {
+			break
+		}
+		if has {
+			n++
+		}
+	}
+	return n
+}
+
+// sameErrors counts the steps at the end of a window that failed like c of its last step,
+// with no success of the same call between. A failure that comes again after a file was
+// changed counts half: the agent tries something.
+func sameErrors(window []*Step, c *Call) (times, weight int) {
+	last := window[len(window)-1]
+	halves, moved := 0, false
+	for i := len(window) - 1; i >= 0; i-- {
+		s := window[i]
+		if s.part != last.part {
+			break
+		}
+		failed := false
+		for j := range s.Calls {
+			d := &s.Calls[j]
+			switch {
+			case s.Parent != last.Parent:
+			case d.Done && !d.Failed && d.Tool == c.Tool && d.subject() == c.subject():
+				return times, halves / 2
+			case d.failure == c.failure:
+				failed = true
+			}
+			if d.changes() && d.failure != c.failure {
+				moved = true
+			}
+		}
+		if !failed {
+			continue
+		}
+		if halves += 2; moved && times > 0 {
+			halves--
+		}
+		times++
+		moved = false
+	}
+	return times, halves / 2
+}
+
+// subject returns what a call works on, as failureOf compares it.
+func (c *Call) subject() string {
+	if c.Command != "" {
+		return program(c.Command)
+	}
+	return c.About
+}

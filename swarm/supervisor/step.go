@@ -1,0 +1,204 @@
+package supervisor
+
+import (
+	"bytes"
+	"encoding/json"
+	"hash/maphash"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/claude-swarm/claude-swarm/internal/screen"
+	"github.com/claude-swarm/claude-swarm/streamjson"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+)
+
+// A Step is one message of an agent with the results of its tool calls.
+type Step struct {
+	Parent string // the call whose sub-agent it belongs to; "" is the agent itself
+	Text   string // the beginning of what it says
+	Calls  []Call
+
+	reply string // the client's id of the message; "" if it has none
+	part  int    // steps of different parts are not compared: a message or a compaction lies between
+	seen  bool   // the rules have judged it
+}
+
+// A Call is one tool call of a step.
+type Call struct {
+	Tool    string
+	About   string // the command, the path or the address; else the beginning of the input
+	Command string // the command line, if the call runs one
+	File    string // the file that it changes if it succeeds, or ""
+	Result  string // the beginning of the result
+	Done    bool   // it has its result
+	Failed  bool
+	Waits   bool // it only waits for somebody, or for work elsewhere
+	Ours    bool // it is a tool of the swarm
+
+	id      string
+	input   uint64 // what is asked
+	result  uint64 // what came
+	failure string // what the call failed with, in a form that can be compared; "" if it did not
+	fresh   bool   // no earlier call of the part had the same input and result
+}
+
+// These bound what is kept of a step, in bytes.
+const (
+	mostText  = 600
+	mostAbout = 200
+)
+
+var seed = maphash.MakeSeed()
+
+// newCall reads a call.
+func newCall(tools runner.Tools, b *streamjson.Block) Call {
+	c := Call{id: strings.Clone(b.ID), Tool: strings.Clone(b.Name)}
+	c.Ours = strings.HasPrefix(c.Tool, "mcp__"+runner.ToolServer+"__")
+	c.Command = strings.Clone(tools.Runs(b.Name, b.Input))
+	c.File = strings.Clone(tools.Changes(b.Name, b.Input))
+	c.About = screen.Short(cmpOr(c.Command, tools.About(b.Name, b.Input), string(b.Input)), mostAbout)
+	c.Waits = tools.Waits(b.Name, b.Input) || c.Ours && (strings.HasSuffix(c.Tool, "__ask") || strings.HasSuffix(c.Tool, "__irc_ask")) || pauses(c.Command)
+	what := []byte(c.Command)
+	if c.Command == "" {
+		what = withoutNotes(b.Input)
+	}
+	c.input = maphash.Bytes(seed, slices.Concat([]byte(c.Tool), []byte{0}, what))
+	return c
+}
+
+func cmpOr(texts ...string) string {
+	for _, text := range texts {
+		if text != "" {
+			return strings.Clone(text)
+		}
+	}
+	return ""
+}
+
+// withoutNotes returns an input in a canonical form, without the description that a model
+// writes for people.
+func withoutNotes(input json.RawMessage) []byte {
+	var fields map[string]any
+	d := json.NewDecoder(bytes.NewReader(input))
+	d.UseNumber()
+	if d.Decode(&fields) != nil {
+		return input
+	}
+	delete(fields, "description")
+	canonical, err := json.Marshal(fields)
+	if err != nil {
+		return input
+	}
+	return canonical
+}
+
+// answer adds the result of the call.
+func (c *Call) answer(b *streamjson.Block) {
+	c.Done, c.Failed = true, b.Failed
+	text := plainResult(b.Text)
+	c.Result = screen.Short(b.Text, mostAbout)
+	mark := "="
+	if c.Failed {
+		mark = "x"
+		c.failure = failureOf(c, text)
+	}
+	c.result = maphash.String(seed, mark+text)
+}
+
+// lasted finds how long something took, such as 0.034s or 12.5 ms: it differs from run to run.
+var lasted = regexp.MustCompile(`\b\d+\.\d+ ?(?:ns|µs|us|ms|s|sec|secs|second|seconds)\b`)
+
+// plainResult returns a result without what differs at each run.
+func plainResult(text string) string {
+	return lasted.ReplaceAllLiteralString(strings.TrimSpace(text), "0s")
+}
+
+// exitLine is the line in which Claude Code tells the exit status of a command.
+var exitLine = regexp.MustCompile(`^(?:Error: )?Exit code \d+\n`)
+
+// failureOf returns a failure in a form that can be compared between calls that ask for nearly the
+// same: the same program, file or address. A failure without words only compares with the
+// same call.
+func failureOf(c *Call, text string) string {
+	about := c.About
+	if c.Command != "" {
+		about = program(c.Command)
+		text = exitLine.ReplaceAllString(text, "")
+	} else {
+		text, _, _ = strings.Cut(text, "\n")
+	}
+	if text == "" || strings.HasPrefix(text, "Exit code ") {
+		about = c.About
+	}
+	return strings.Join([]string{c.Tool, about, text}, "\x00")
+}
+
+// program returns the program of a command, with the word after it unless that is a flag.
+func program(command string) string {
+	if head, tail, ok := strings.Cut(command, "&&"); ok && strings.HasPrefix(command, "cd ") && !strings.ContainsAny(head, ";|") {
+		command = tail
+	}
+	words := strings.Fields(command)
+	switch {
+	case len(words) == 0:
+		return ""
+	case len(words) > 1 && !strings.HasPrefix(words[1], "-"):
+		return words[0] + " " + words[1]
+	}
+	return words[0]
+}
+
+// pause finds commands that wait for something outside.
+var pause = regexp.MustCompile(`(?:^|[\s;&|(])(?:sleep\s+[\d$.]|claude-swarm\s(?:.*\s)?(?:ask|wait|watch|--wait\S*)(?:\s|$))`)
+
+func pauses(command string) bool { return pause.MatchString(command) }
+
+// reads are programs that change no file.
+var reads = regexp.MustCompile(`^\s*(?:cat|head|tail|ls|pwd|grep|rg|wc|which|file|stat|du|df|ps|date|echo|tree|git\s+(?:status|log|diff|show|blame|grep|ls-files|rev-parse))(?:\s|$)`)
+
+// onlyReads reports whether a command certainly changes no file.
+func onlyReads(command string) bool {
+	if strings.ContainsAny(command, "><`$(") {
+		return false
+	}
+	for part := range strings.FieldsFuncSeq(command, func(r rune) bool { return r == '|' || r == ';' || r == '&' || r == '\n' }) {
+		if strings.TrimSpace(part) != "" && !reads.MatchString(part) {
+			return false
+		}
+	}
+	return true
+}
+
+// changes reports whether the call may have changed a file that no earlier call changed in
+// the same way.
+func (c *Call) changes() bool {
+	switch {
+	case !c.Done || !c.fresh:
+		return false
+	case c.File != "":
+		return !c.Failed
+	}
+	return c.Command != "" && !c.Waits && !onlyReads(c.Command)
+}
+
+// looks reports whether the call only read something, and did.
+func (c *Call) looks() bool {
+	return !c.Failed && c.File == "" && (c.Command == "" || onlyReads(c.Command))
+}
+
+// counts reports whether the step is work: it has a call that is neither a wait nor a tool of
+// the swarm.
+func (s *Step) counts() bool {
+	return slices.ContainsFunc(s.Calls, func(c Call) bool { return c.Done && !c.Waits && !c.Ours })
+}
+
+// open reports whether a call of the step has no result yet.
+func (s *Step) open() bool {
+	return slices.ContainsFunc(s.Calls, func(c Call) bool { return !c.Done })
+}
+
+// changes reports whether a call of the step changes a file.
+func (s *Step) changes() bool {
+	return slices.ContainsFunc(s.Calls, func(c Call) bool { return c.changes() })
+}

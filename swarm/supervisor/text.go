@@ -1,0 +1,58 @@
+package supervisor
+
+import (
+	"fmt"
+	"strings"
+)
+
+// again ends the stronger whisper of a judge.
+const again = " This is the second time: if it goes on, you are paused and a person is asked. If you cannot get on, say with the tool ask what you need."
+
+// advice returns what the agent is told about a finding of the rules.
+func (f Finding) advice(strong bool) string {
+	who, whom := "You", "you"
+	if f.Sub {
+		who, whom = "A sub-agent of yours", "it"
+	}
+	var b strings.Builder
+	switch f.Rule {
+	case SameCall:
+		fmt.Fprintf(&b, "%s tried the same %d times, with the same result each time: %s.", who, f.Count, f.About)
+		if !strong {
+			fmt.Fprintf(&b, " No file changed in between, so another try gives %s the same again. Read what the result says, then change something or take another way.", whom)
+		}
+	case SameError:
+		fmt.Fprintf(&b, "%s got the same failure %d times: %s", who, f.Count, f.Error)
+		if !strong {
+			fmt.Fprintf(&b, " – last from: %s. Look for its cause before the next try, or take another way.", f.About)
+		}
+	case StepsWithoutChange:
+		fmt.Fprintf(&b, "%s made %d steps without changing a file.", who, f.Count)
+		if !strong {
+			b.WriteString(" If you know enough, begin with the change; if the task needs none, finish with your answer.")
+		}
+	}
+	if strong {
+		b.WriteString(" Stop this now and do something else. If you cannot get on, say with the tool ask what you need. If it goes on, you are paused and a person is asked.")
+	}
+	return b.String()
+}
+
+// retries returns how often the same was tried, or 0.
+func (f Finding) retries() int {
+	if f.Rule == SameCall || f.Rule == SameError {
+		return f.Count
+	}
+	return 0
+}
+
+// why returns the sentence of an escalation about the trouble.
+func (f Finding) why(v Verdict) string {
+	switch {
+	case f.retries() > 0:
+		return fmt.Sprintf("Retried same approach %d times.", f.Count)
+	case f.Rule == StepsWithoutChange:
+		return fmt.Sprintf("Changed no file in %d steps.", f.Count)
+	}
+	return strings.TrimRight(v.Message, ".") + "."
+}

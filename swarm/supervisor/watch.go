@@ -1,0 +1,343 @@
+package supervisor
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/claude-swarm/claude-swarm/internal/screen"
+	"github.com/claude-swarm/claude-swarm/streamjson"
+)
+
+// A Watch watches the turns of one agent, one after the other. It is safe for several
+// goroutines; Begin, Event and End of a turn are called in that order.
+type Watch struct {
+	sup   *Supervisor
+	agent string
+
+	mu      sync.Mutex
+	turn    Turn
+	session string
+	part    int              // changes with each message and compaction
+	life    int              // changes when everything is forgotten
+	steps   int              // complete steps of the agent in this turn, for the ids
+	current map[string]*Step // the step that is being made, by the sub-agent; "" is the agent
+	window  []*Step          // complete steps and those being made, oldest first
+	idle    int              // steps of the agent without a changed file
+	due     int              // steps since the judge was asked, or since the last trouble
+
+	ladder ladder
+	heard  bool     // the agent has made a step since the last whisper
+	acted  bool     // it has done something else since then
+	last   *Finding // the trouble of the last whisper; nil if the judge found it
+
+	out []any // whispers and escalations that are given out when mu is free
+}
+
+// Begin says that a turn begins, or that a later daemon follows it. A turn of an agent that
+// was escalated means that a person lets it go on: see Resume.
+func (w *Watch) Begin(t Turn) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.ladder.over {
+		w.reset()
+	}
+	if t.Message != w.turn.Message {
+		w.part++
+		w.idle = 0
+		w.last = nil // the second whisper was about another message
+	}
+	if t.ID != w.turn.ID {
+		w.steps = 0
+	}
+	w.turn, w.current = t, map[string]*Step{}
+}
+
+// Resume says that a person lets the agent go on after an escalation. The ladder begins
+// again, and what happened before does not count.
+func (w *Watch) Resume() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.reset()
+}
+
+func (w *Watch) reset() {
+	w.ladder, w.heard, w.acted, w.last = ladder{}, false, false, nil
+	w.part++
+	w.life++
+	w.idle, w.due = 0, 0
+}
+
+// Event adds an event of the turn. It keeps nothing of ev.
+func (w *Watch) Event(ev *streamjson.Event) {
+	w.mu.Lock()
+	defer w.give()
+	defer w.mu.Unlock()
+	if w.turn.Tools == nil {
+		return
+	}
+	if ev.Session != "" && ev.Session != w.session {
+		w.renew(strings.Clone(ev.Session))
+	}
+	switch ev.Kind {
+	case streamjson.KindAssistant:
+		if !ev.Synthetic && ev.Error == "" && ev.Model != streamjson.ModelSynthetic {
+			w.says(ev)
+		}
+	case streamjson.KindUser:
+		w.answers(ev)
+	case streamjson.KindCompact:
+		w.part++ // the agent may have to look at everything again
+	case streamjson.KindResult:
+		w.close()
+	}
+}
+
+// End says that the turn has ended. If it ended right after the second whisper, without
+// another action, that was the third bad verdict: the next turn would go on like this one.
+func (w *Watch) End() {
+	w.mu.Lock()
+	defer w.give()
+	defer w.mu.Unlock()
+	w.close()
+	settings, _ := w.sup.inForce()
+	if w.ladder.last(settings.Threshold) && !w.acted && w.last != nil && w.last.retries() > 0 {
+		w.bad(settings, *w.last, Verdict{})
+	}
+}
+
+// renew begins another session.
+func (w *Watch) renew(session string) {
+	if w.session != "" {
+		w.reset()
+		w.window = nil
+	}
+	w.session = session
+	clear(w.current)
+}
+
+// says adds a message of the agent, or a part of one.
+func (w *Watch) says(ev *streamjson.Event) {
+	if len(ev.Blocks) == 0 {
+		return
+	}
+	s := w.current[ev.Parent]
+	switch {
+	case s == nil:
+	case ev.MessageID != "" && ev.MessageID == s.reply:
+	case ev.MessageID == "" && s.reply == "" && !slices.ContainsFunc(s.Calls, func(c Call) bool { return c.Done }):
+	default:
+		w.complete(s)
+		s = nil
+	}
+	if s == nil {
+		s = &Step{Parent: strings.Clone(ev.Parent), reply: strings.Clone(ev.MessageID), part: w.part}
+		w.current[s.Parent] = s
+		w.push(s)
+	}
+	for i := range ev.Blocks {
+		switch b := &ev.Blocks[i]; b.Kind {
+		case streamjson.BlockText:
+			if room := mostText - len(s.Text); room > 0 {
+				s.Text = strings.TrimSpace(s.Text + " " + screen.Short(b.Text, room))
+			}
+		case streamjson.BlockToolUse:
+			s.Calls = append(s.Calls, newCall(w.turn.Tools, b))
+		}
+	}
+}
+
+// push adds a step to the window, and drops the oldest one of the same sub-agent.
+func (w *Watch) push(s *Step) {
+	settings, _ := w.sup.inForce()
+	w.window = append(w.window, s)
+	mine := 0
+	for _, other := range w.window {
+		if other.Parent == s.Parent {
+			mine++
+		}
+	}
+	i := 0
+	if mine > settings.Window {
+		i = slices.IndexFunc(w.window, func(other *Step) bool { return other.Parent == s.Parent })
+	} else if len(w.window) <= 10*settings.Window { // many sub-agents
+		return
+	}
+	w.window = slices.Delete(w.window, i, i+1)
+}
+
+// answers adds results of tools.
+func (w *Watch) answers(ev *streamjson.Event) {
+	for i := range ev.Blocks {
+		b := &ev.Blocks[i]
+		if b.Kind != streamjson.BlockToolResult {
+			continue
+		}
+		for _, s := range w.window {
+			for j := range s.Calls {
+				if c := &s.Calls[j]; c.id == b.ID && !c.Done {
+					c.answer(b)
+					c.fresh = w.fresh(s, c)
+					if !s.open() {
+						w.complete(s)
+					}
+				}
+			}
+		}
+	}
+}
+
+// fresh reports whether the part has no earlier call with the same input and result.
+func (w *Watch) fresh(of *Step, c *Call) bool {
+	for _, s := range w.window {
+		if s.part != of.part || s.Parent != of.Parent {
+			continue
+		}
+		for i := range s.Calls {
+			if d := &s.Calls[i]; d != c && d.Done && d.input == c.input && d.result == c.result {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// close completes all steps: no more can come to them.
+func (w *Watch) close() {
+	for _, s := range w.current {
+		w.complete(s)
+	}
+	clear(w.current)
+}
+
+// complete judges a step that is complete. A step to which the client adds another call is
+// complete a second time, but judged once.
+func (w *Watch) complete(s *Step) {
+	if s.seen {
+		return
+	}
+	s.seen = true
+	settings, judge := w.sup.inForce()
+	own := s.Parent == ""
+	f, bad := w.trouble(s, settings)
+	if own {
+		w.steps++
+		w.heard = true
+		if len(s.Calls) > 0 && !bad {
+			w.acted = true
+		}
+	}
+	stuck := w.stuckWithoutChange(settings)
+	switch {
+	case bad && !own && w.ladder.bad > 0 && !w.heard: // the agent cannot have read the last whisper
+	case bad && judge != nil:
+		w.due = 0
+		w.ask(&f)
+	case bad:
+		w.due = 0
+		w.bad(settings, f, Verdict{})
+	case !own || len(s.Calls) == 0 && judge == nil || stuck && judge == nil:
+	default:
+		if w.due++; settings.Interval == 0 || w.due < settings.Interval {
+			return
+		}
+		w.due = 0
+		if judge != nil {
+			w.ask(nil)
+		} else {
+			w.ladder.clean()
+		}
+	}
+}
+
+// trouble runs the rules for a complete step.
+func (w *Watch) trouble(s *Step, settings Settings) (Finding, bool) {
+	if s.changes() {
+		w.idle = 0
+	} else if s.Parent == "" && s.counts() {
+		w.idle++
+		if w.stuckWithoutChange(settings) && w.idle%settings.StepsWithoutChange == 0 {
+			return Finding{Rule: StepsWithoutChange, Count: w.idle}, true
+		}
+	}
+	i := slices.Index(w.window, s)
+	if i < 0 { // the window is full of newer steps
+		return Finding{}, false
+	}
+	return flagged(w.window[:i+1], settings)
+}
+
+func (w *Watch) stuckWithoutChange(s Settings) bool {
+	return s.StepsWithoutChange > 0 && w.turn.Writes && w.idle >= s.StepsWithoutChange
+}
+
+// bad takes a bad verdict: of the rules, or of the judge with its words.
+func (w *Watch) bad(settings Settings, f Finding, v Verdict) {
+	if v.Action == Escalate && w.ladder.bad == 0 && settings.Threshold > 2 {
+		w.ladder.bad = 1 // nobody is told before the agent is: its whisper is the last warning
+	} else if v.Action == Escalate && w.ladder.bad > 0 {
+		w.ladder.bad = max(w.ladder.bad, settings.Threshold-1)
+	}
+	r := w.ladder.down(settings.Threshold)
+	w.heard, w.acted, w.last = false, false, &f
+	id := fmt.Sprintf("%s-%d-%d", w.turn.ID, w.steps, w.ladder.bad)
+	switch r {
+	case first, stronger:
+		out := Whisper{ID: id, Agent: w.agent, Turn: w.turn.ID, Action: Correction, Message: v.Message, Rung: int(r)}
+		if v.Action == ThinkDeeper {
+			out.Action = ThinkDeeper
+		}
+		if v.Message == "" {
+			out.Message = f.advice(r == stronger)
+		} else if r == stronger {
+			out.Message += again
+		}
+		w.out = append(w.out, out)
+	case escalate:
+		w.out = append(w.out, Escalation{ID: id, Agent: w.agent, Turn: w.turn.ID, Task: w.turn.Task, Retries: f.retries(), Why: f.why(v)})
+	}
+}
+
+// ask puts the window on the docket of the judge. f is what the rules see, or nil.
+func (w *Watch) ask(f *Finding) {
+	w.sup.cases.add(&question{watch: w, message: w.turn.Message, life: w.life, finding: f, prompt: describe(w.agent, w.turn, w.window, f)})
+}
+
+// judged takes the verdict of the judge. Without a usable one, what the rules saw counts. A verdict about
+// another message, or about what is forgotten, comes too late.
+func (w *Watch) judged(q *question, v Verdict, usable bool) {
+	w.mu.Lock()
+	defer w.give()
+	defer w.mu.Unlock()
+	settings, _ := w.sup.inForce()
+	switch {
+	case q.message != w.turn.Message || q.life != w.life:
+	case usable && v.Action != OK:
+		f := Finding{Rule: ByJudge}
+		if q.finding != nil {
+			f = *q.finding
+		}
+		w.bad(settings, f, v)
+	case !usable && q.finding != nil:
+		w.bad(settings, *q.finding, Verdict{})
+	default:
+		w.ladder.clean()
+	}
+}
+
+// give gives out what is ready.
+func (w *Watch) give() {
+	w.mu.Lock()
+	out := w.out
+	w.out = nil
+	w.mu.Unlock()
+	for _, o := range out {
+		switch o := o.(type) {
+		case Whisper:
+			w.sup.opts.OnWhisper(o)
+		case Escalation:
+			w.sup.opts.OnEscalation(o)
+		}
+	}
+}
