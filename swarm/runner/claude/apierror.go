@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
@@ -81,6 +82,16 @@ func (e evidence) errorResult() follow.Verdict {
 		return v
 	}
 	return follow.Verdict{End: runner.Failed, Reason: text, Hint: e.look()}
+}
+
+// capVerdict returns the verdict on a turn that has reached its cap.
+func (e evidence) capVerdict() follow.Verdict {
+	usd := capOf(e.turn)
+	if usd == 0 {
+		return follow.Verdict{End: runner.Failed, Reason: "it spent what its command allows for one turn", Hint: "raise --max-budget-usd in command:, or give it less to do at once"}
+	}
+	return follow.Verdict{End: runner.CapReached, Reason: "it spent the " + strconv.FormatFloat(usd, 'f', 2, 64) + " USD that were reserved for the turn",
+		Hint: "claude-swarm budget shows what is left"}
 }
 
 // accountOrSetUp returns the verdict on an error that the message did not cause.

@@ -3,11 +3,9 @@ package claude
 import (
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/claude-swarm/claude-swarm/streamjson"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
-	"github.com/claude-swarm/claude-swarm/swarm/runner/follow"
 )
 
 // The client compares what its process has spent with its cap after each answer of the
@@ -73,44 +71,3 @@ func spentUp(r *streamjson.Result) bool {
 
 // answered reports whether such a result ends a turn whose answer is complete.
 func answered(r *streamjson.Result) bool { return spentUp(r) && r.StopReason == "end_turn" }
-
-// withAnswer returns ev, the result of a turn, with the model's words if the client left
-// them out because of the cap.
-func (r *follower) withAnswer(ev *streamjson.Event) *streamjson.Event {
-	if ev.Kind != streamjson.KindResult || ev.Result == nil || ev.Result.Text != "" || !answered(ev.Result) {
-		return ev
-	}
-	ev = ev.Clone()
-	ev.Result.Text = r.seen.words
-	return ev
-}
-
-// capReached looks at a result, and ends a client that has reached its cap. The cost of what
-// a sub-agent does after that is in no result.
-func (r *follower) capReached(result *streamjson.Result, now time.Time) {
-	usd := capOf(r.turn)
-	if !spentUp(result) && (usd == 0 || r.run.Account.CostUSD() < usd) {
-		return
-	}
-	if r.seen.tasks.agents() > 0 {
-		r.seen.cut = true
-		r.run.Account.Lost()
-	}
-	r.run.CloseAtOnce(now)
-}
-
-// cut reports whether the cap of the turn has ended a sub-agent. If it works in the
-// background and reaches the cap after a result, the client stops it and says no more.
-func (r *follower) cut() bool {
-	return capOf(r.turn) > 0 && (r.seen.cut || r.seen.tasks.stopped)
-}
-
-// capVerdict returns the verdict on a turn that has reached its cap.
-func (e evidence) capVerdict() follow.Verdict {
-	usd := capOf(e.turn)
-	if usd == 0 {
-		return follow.Verdict{End: runner.Failed, Reason: "it spent what its command allows for one turn", Hint: "raise --max-budget-usd in command:, or give it less to do at once"}
-	}
-	return follow.Verdict{End: runner.CapReached, Reason: "it spent the " + strconv.FormatFloat(usd, 'f', 2, 64) + " USD that were reserved for the turn",
-		Hint: "claude-swarm budget shows what is left"}
-}

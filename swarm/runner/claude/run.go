@@ -191,3 +191,14 @@ func (r *follower) Cancel() bool { return false }
 
 // lastWords returns the model's last words, for a turn without a result.
 func (r *follower) lastWords() string { return strings.TrimSpace(r.seen.words) }
+
+// withAnswer returns ev, the result of a turn, with the model's words if the client left
+// them out because of the cap.
+func (r *follower) withAnswer(ev *streamjson.Event) *streamjson.Event {
+	if ev.Kind != streamjson.KindResult || ev.Result == nil || ev.Result.Text != "" || !answered(ev.Result) {
+		return ev
+	}
+	ev = ev.Clone()
+	ev.Result.Text = r.seen.words
+	return ev
+}

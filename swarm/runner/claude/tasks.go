@@ -160,3 +160,23 @@ func promptNotRun() follow.Verdict {
 	return follow.Verdict{End: runner.PromptNotRun, Reason: "the client knows this prompt already and does not run it",
 		Hint: "nothing has to be done: the next attempt has another name"}
 }
+
+// capReached looks at a result, and ends a client that has reached its cap. The cost of what
+// a sub-agent does after that is in no result.
+func (r *follower) capReached(result *streamjson.Result, now time.Time) {
+	usd := capOf(r.turn)
+	if !spentUp(result) && (usd == 0 || r.run.Account.CostUSD() < usd) {
+		return
+	}
+	if r.seen.tasks.agents() > 0 {
+		r.seen.cut = true
+		r.run.Account.Lost()
+	}
+	r.run.CloseAtOnce(now)
+}
+
+// cut reports whether the cap of the turn has ended a sub-agent. If it works in the
+// background and reaches the cap after a result, the client stops it and says no more.
+func (r *follower) cut() bool {
+	return capOf(r.turn) > 0 && (r.seen.cut || r.seen.tasks.stopped)
+}
