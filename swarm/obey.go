@@ -80,7 +80,7 @@ func (a *agent) compact(stop, kill context.Context, o *journal.Order) error {
 			At: out.Ended.UTC(), Turn: turn, Agent: a.name, From: a.name, Subject: "compact the context",
 			Outcome: string(out.End), Reason: out.Reason, Seconds: out.Ended.Sub(out.Began).Seconds(),
 			Tokens: journal.TallyOf(out), CostUSD: out.CostUSD, CostUnknown: out.CostUnknown, Client: journal.ClientName(a.kind().Name, out.Version), Model: out.Model, Session: out.Session,
-			Context: journal.Context{Tokens: out.ContextTokens, Limit: out.ContextLimit},
+			Billing: out.Billing, Context: journal.Context{Tokens: out.ContextTokens, Limit: out.ContextLimit},
 		})
 	}
 	if err != nil {

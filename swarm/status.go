@@ -6,6 +6,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
 	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
@@ -118,9 +119,11 @@ type AgentStatus struct {
 	Session string              `json:"session"`
 	Client  string              `json:"client"` // its kind and version, such as "claude 2.1.330"; the version only where it is known
 	Model   string              `json:"model"`
-	Context journal.Context     `json:"context"`
-	CostUSD journal.Cost        `json:"cost_usd"`
-	Last    *turn.LastText      `json:"last"`
+	// Billing is api or subscription, as the client told in its last turn; "" when unknown.
+	Billing runner.Billing  `json:"billing"`
+	Context journal.Context `json:"context"`
+	CostUSD journal.Cost    `json:"cost_usd"`
+	Last    *turn.LastText  `json:"last"`
 	// Warm is the client that stays for the next message; null without one, or when it
 	// works.
 	Warm *turn.WarmStatus `json:"warm"`

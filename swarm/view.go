@@ -8,6 +8,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
 	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
@@ -112,10 +113,10 @@ func (v *view) status(p turn.Picture) AgentStatus {
 func (a *AgentStatus) paint(p turn.Picture) {
 	kind, _, _ := strings.Cut(p.Client, " ")
 	if kind != "" && a.Backend != "" && kind != a.Backend && p.Message == nil {
-		p.Client, p.Session, p.Model, p.Context = "", "", "", journal.Context{}
+		p.Client, p.Session, p.Model, p.Billing, p.Context = "", "", "", runner.BillingUnknown, journal.Context{}
 	}
 	a.Message, a.Description, a.PID, a.Streams, a.Warm = p.Message, p.Description, p.PID, p.Streams, p.Warm
 	a.Client = cmp.Or(p.Client, a.Backend)
-	a.Session, a.Model, a.Context, a.Last = p.Session, p.Model, p.Context, p.Last
+	a.Session, a.Model, a.Billing, a.Context, a.Last = p.Session, p.Model, p.Billing, p.Context, p.Last
 	a.TurnCount, a.LastActivation = p.Turns, p.Begun
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -136,5 +137,32 @@ func TestACapInTheCommand(t *testing.T) {
 	out := p.runCapped(turn, scenario)
 	if out.End != runner.Failed || math.Abs(out.CostUSD-0.6) > 1e-6 || !strings.Contains(out.Hint, "--max-budget-usd") {
 		t.Errorf("ended %s (%s; %s) for %v USD, want %s for 0.6", out.End, out.Reason, out.Hint, out.CostUSD, runner.Failed)
+	}
+}
+
+// The client says which account pays; the status and the ledger keep it, also for the next
+// daemon.
+func TestWhoPays(t *testing.T) {
+	for variable, want := range map[string]runner.Billing{
+		"ANTHROPIC_API_KEY=sk-ant-test-0000": runner.BillingAPI, "CLAUDE_CODE_OAUTH_TOKEN=sk-ant-oat01-test-0000": runner.BillingSubscription, "ANTHROPIC_AUTH_TOKEN=of-a-gateway": runner.BillingAPI,
+	} {
+		name, _, _ := strings.Cut(variable, "=")
+		t.Run(name, func(t *testing.T) {
+			p := newProject(t, `{"replies":[{"times":-1,"text":"Done."}]}`, "  coder: {}\n")
+			p.env = append(slices.DeleteFunc(p.env, func(e string) bool { return strings.HasPrefix(e, "ANTHROPIC_API_KEY=") }), variable)
+			p.start()
+			if got := p.agent("coder").Billing; got != runner.BillingUnknown {
+				t.Errorf("before the first turn the status says %q", got)
+			}
+			if r := p.receipt("coder", p.send("coder", "Work")); r.Billing != want {
+				t.Errorf("the receipt says %q, want %q", r.Billing, want)
+			}
+			p.idle()
+			p.swarm("stop")
+			p.start()
+			if got := p.agent("coder").Billing; got != want {
+				t.Errorf("the status says %q, want %q", got, want)
+			}
+		})
 	}
 }

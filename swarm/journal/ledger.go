@@ -36,13 +36,14 @@ type LedgerLine struct {
 	CostUSD float64   `json:"cost_usd"`
 	// CostUnknown says that the client did not report the cost, or not all of it; CostUSD
 	// is the part that is known.
-	CostUnknown bool    `json:"cost_unknown,omitempty"`
-	Client      string  `json:"client,omitempty"` // as [ClientName]
-	Model       string  `json:"model,omitempty"`
-	Session     string  `json:"session,omitempty"`
-	Context     Context `json:"context,omitzero"`  // of the session at the end
-	Text        string  `json:"text,omitempty"`    // the last words, one line
-	ByLead      bool    `json:"by_lead,omitempty"` // its message was proven to be the lead's
+	CostUnknown bool           `json:"cost_unknown,omitempty"`
+	Billing     runner.Billing `json:"billing,omitempty"` // how the client pays, if it told
+	Client      string         `json:"client,omitempty"`  // as [ClientName]
+	Model       string         `json:"model,omitempty"`
+	Session     string         `json:"session,omitempty"`
+	Context     Context        `json:"context,omitzero"`  // of the session at the end
+	Text        string         `json:"text,omitempty"`    // the last words, one line
+	ByLead      bool           `json:"by_lead,omitempty"` // its message was proven to be the lead's
 }
 
 // ClientName names the kind of a client and its version, such as "codex 2.6.0". A version
@@ -268,7 +269,7 @@ func LineOf(m *dropbox.Message, r *Receipt) LedgerLine {
 	l := LedgerLine{
 		At: r.Ended, Turn: r.Turn, Agent: r.Agent, Message: m.ID, From: m.From, Subject: m.Subject,
 		Outcome: r.Outcome, Tokens: r.Tokens, Client: r.Client, Model: r.Model, Session: r.Session,
-		Context: r.Context, Text: screen.Short(r.Text, MaxLastText),
+		Billing: r.Billing, Context: r.Context, Text: screen.Short(r.Text, MaxLastText),
 		ByLead: r.Proven && m.From == dropbox.Lead,
 	}
 	if r.Attached {

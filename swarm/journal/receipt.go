@@ -36,6 +36,9 @@ type Receipt struct {
 	// it; CostUSD is the part that is known.
 	CostUnknown bool `yaml:"cost_unknown,omitempty" json:"cost_unknown,omitempty"`
 
+	// Billing says how the client pays, if it told.
+	Billing runner.Billing `yaml:"billing,omitempty" json:"billing,omitempty"`
+
 	// Decisions are about the tool calls for which the client asked permission. Decided counts
 	// them where the list is not complete.
 	Decisions []Decision `yaml:"decisions,omitempty" json:"decisions,omitempty"`

@@ -162,7 +162,7 @@ func (in *Inbox) AttemptLine(j *Job, out runner.Outcome) journal.LedgerLine {
 		At: out.Ended.UTC(), Turn: j.Rec.Turn, Agent: in.Name, Message: m.ID, From: m.From, Subject: m.Subject,
 		Outcome: string(out.End), Reason: out.Reason, Seconds: out.Ended.Sub(out.Began).Seconds(),
 		Tokens: journal.TallyOf(out), CostUSD: out.CostUSD, CostUnknown: out.CostUnknown, Client: journal.ClientName(cmp.Or(j.Rec.Backend, in.Backend()), out.Version), Model: out.Model, Session: out.Session,
-		Context: journal.Context{Tokens: out.ContextTokens, Limit: out.ContextLimit}, Text: screen.Short(out.Text, journal.MaxLastText),
+		Billing: out.Billing, Context: journal.Context{Tokens: out.ContextTokens, Limit: out.ContextLimit}, Text: screen.Short(out.Text, journal.MaxLastText),
 	}
 }
 
@@ -173,7 +173,7 @@ func (in *Inbox) receipt(j *Job, out runner.Outcome) (*journal.Receipt, error) {
 	r := &journal.Receipt{
 		ID: m.ID, Turn: j.Rec.Turn, Agent: in.Name, Backend: backend, Client: journal.ClientName(backend, out.Version), Model: out.Model, Session: out.Session,
 		Via: j.Via, Proven: j.Proven, Outcome: string(runner.Done), Ended: out.Ended.UTC(),
-		Context: journal.Context{Tokens: out.ContextTokens, Limit: out.ContextLimit}, Tokens: journal.TallyOf(out), CostUnknown: out.CostUnknown, ToolCalls: out.ToolCalls, Compactions: out.Compactions, Files: out.Files,
+		Context: journal.Context{Tokens: out.ContextTokens, Limit: out.ContextLimit}, Tokens: journal.TallyOf(out), CostUnknown: out.CostUnknown, Billing: out.Billing, ToolCalls: out.ToolCalls, Compactions: out.Compactions, Files: out.Files,
 		Notes: j.Rec.Notes, Steered: j.steeredDone(out), Text: cut(out.Text, 4096),
 	}
 	old, err := journal.Records(in.Home, m.ID, j.Claim.Begun)

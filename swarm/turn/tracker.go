@@ -140,6 +140,7 @@ func (t *tracker) end(out *runner.Outcome, stays bool) {
 		t.turns.Note(t.memory.save(t.rec.Turn))
 	}
 	t.turns.View.learn(out.Session, out.Model, out.ContextTokens, 0)
+	t.turns.View.billing(out.Billing)
 	out.ContextLimit = t.turns.View.limitFor(out.ContextLimit, t.settings.Client.Model != "")
 	t.turns.View.learn("", "", 0, out.ContextLimit)
 	t.turns.View.process(0)

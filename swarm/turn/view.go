@@ -31,6 +31,7 @@ type Picture struct {
 	Session string
 	Client  string // its kind and version; "" when unknown
 	Model   string
+	Billing runner.Billing // how the client pays
 	Context journal.Context
 	Last    *LastText
 
@@ -76,7 +77,7 @@ type LastText struct {
 // ledger and the number of an agent's lines.
 func Recalled(l journal.LedgerLine, turns int) Picture {
 	began := float64(l.At.UnixMilli())/1000 - l.Seconds
-	p := Picture{Turns: turns, Client: l.Client, Model: l.Model, Context: l.Context, Begun: &began}
+	p := Picture{Turns: turns, Client: l.Client, Model: l.Model, Billing: l.Billing, Context: l.Context, Begun: &began}
 	if l.Text != "" {
 		p.Last = &LastText{At: l.At, Text: l.Text}
 	}
@@ -179,6 +180,15 @@ func (v *View) client(name, model string) {
 	v.p.Client = name
 	if model != "" {
 		v.p.Model = model
+	}
+}
+
+// billing notes how the client pays, if it told.
+func (v *View) billing(b runner.Billing) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if b != runner.BillingUnknown {
+		v.p.Billing = b
 	}
 }
 

@@ -91,6 +91,9 @@ func (r *follower) follow() (runner.Outcome, runner.Warm) {
 	}
 	o := r.run.Outcome(r.proven(r.judge()), broken)
 	o.Stream, o.Steered = dec.Stats(), r.steeredDone()
+	if o.End != runner.Refused { // else it may have no account at all
+		o.Billing = billing(r.seen.source, r.turn.Env)
+	}
 	if o.Text == "" {
 		o.Text = r.lastWords()
 	}

@@ -1,0 +1,35 @@
+package claude
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+)
+
+// The init line's apiKeySource says which credential the client uses: "none" for a login of
+// claude.ai, its token, ANTHROPIC_AUTH_TOKEN, and a cloud's account; else where the key is
+// from, such as ANTHROPIC_API_KEY or apiKeyHelper.
+
+// paid are the variables with which a client that has no API key is billed by its tokens:
+// a gateway's token, and the clouds' switches.
+var paid = []string{"ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX", "CLAUDE_CODE_USE_FOUNDRY"}
+
+// billing returns how a client pays that reports this apiKeySource and has this environment.
+func billing(source string, env []string) runner.Billing {
+	switch {
+	case source == "":
+		return runner.BillingUnknown
+	case source != "none" && source != "oauth":
+		return runner.BillingAPI
+	case slices.ContainsFunc(env, isPaid):
+		return runner.BillingAPI
+	}
+	return runner.BillingSubscription
+}
+
+// isPaid reports whether an entry of an environment sets one of paid.
+func isPaid(entry string) bool {
+	name, value, _ := strings.Cut(entry, "=")
+	return slices.Contains(paid, name) && !slices.Contains([]string{"", "0", "false", "no", "off"}, strings.ToLower(value))
+}
