@@ -224,7 +224,7 @@ func (w *Watch) complete(s *Step) {
 	if own {
 		w.steps++
 		w.heard = true
-		if len(s.Calls) > 0 && !bad {
+		if !bad && slices.ContainsFunc(s.Calls, func(c Call) bool { return c.Done }) {
 			w.acted = true
 		}
 	}

@@ -79,7 +79,11 @@ func TestFalseWhispers(t *testing.T) {
 		}
 		t.Logf("%s: %d recordings, %d turns, %d with whispers", group, len(all), turns, bad)
 	}
-	for _, rec := range scripts(t, "testdata/loops/seen.txt") {
+	loops := scripts(t, "testdata/loops/seen.txt")
+	if os.Getenv("UNSEEN") != "" {
+		loops = append(loops, scripts(t, "testdata/loops/unseen.txt")...)
+	}
+	for _, rec := range loops {
 		h := watch(usual, rec)
 		t.Logf("loop: %s: %d whispers, %d escalations", rec.name, len(h.whispers), len(h.escalations))
 	}
