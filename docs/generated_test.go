@@ -18,6 +18,7 @@ func TestConfigurationPage(t *testing.T) {
 		{"agents.NAME.", "An agent"},
 		{"policy.", "Policy"},
 		{"irc.", "IRC"},
+		{"supervisor.", "The supervisor"},
 		{"log.", "Logs"},
 		{"topics.", "Topics"},
 		{"audit.", "The audit trail"},

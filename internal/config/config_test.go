@@ -48,6 +48,12 @@ var strict = config.Policy{
 	StopSentinel: "<<<HALT>>>", Unproven: "allow",
 }
 
+// minded is what the swarm does about itself where nothing is written.
+var minded = config.Oversight{Supervisor: config.Supervisor{
+	Backend: "claude", Thinking: "medium", Window: 20, Interval: 5, Threshold: 3,
+	Rules: config.SupervisorRules{SameCall: 3, SameError: 3, NoChange: 30},
+}}
+
 func TestNothingWrittenIsTheDefault(t *testing.T) {
 	path := write(t, "agents: {coder: }\n")
 	dir := filepath.Dir(path)
@@ -69,6 +75,7 @@ func TestNothingWrittenIsTheDefault(t *testing.T) {
 			Log:       config.Log{MaxSizeMB: 20, MaxBackups: 5, MaxAgeDays: 30},
 			Retention: config.Retention{RefusedDays: 30, RefusedMB: 100},
 		},
+		Oversight: minded,
 	}
 	if diff := cmp.Diff(want, got, unexported); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
@@ -125,6 +132,7 @@ max_waiting: 50
 log: {max_size_mb: 1, max_backups: 2, max_age_days: 3}
 audit: {git: true}
 retention: {done_days: 7, done_mb: 9, refused_days: 5, refused_mb: 0}
+supervisor: {backend: codex, command: 'bin/judge -v', model: small, thinking: null, window_size: 9, eval_interval: 4, escalation_threshold: 2, rules: {same_call: 9, same_error: 0, steps_without_change: 2}}
 `)
 	dir := filepath.Dir(path)
 	allowed := []string{"Read", "Bash(git diff:*, git log:*)", "mcp__dead-drop__*"}
@@ -159,6 +167,10 @@ retention: {done_days: 7, done_mb: 9, refused_days: 5, refused_mb: 0}
 			Audit:     config.Audit{Git: true},
 			Retention: config.Retention{DoneDays: 7, DoneMB: 9, RefusedDays: 5},
 		},
+		Oversight: config.Oversight{Supervisor: config.Supervisor{
+			Backend: "codex", Command: []string{filepath.Join(dir, "bin/judge"), "-v"}, Model: "small", Window: 9, Interval: 4, Threshold: 2,
+			Rules: config.SupervisorRules{SameCall: 9, NoChange: 2},
+		}},
 	}
 	if diff := cmp.Diff(want, load(t, path), unexported); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)

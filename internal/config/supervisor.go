@@ -1,0 +1,60 @@
+package config
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/claude-swarm/claude-swarm/swarm/runner/backends"
+)
+
+// Supervisor says when an agent counts as stuck, and which model judges that. Without a model
+// only the rules judge.
+type Supervisor struct {
+	Backend string `key:"backend" is:"raw,backend" from:"backend" doc:"The kind of agent program that runs the model which judges."`
+	// Command is the program of the backend and its first arguments; empty: the usual one.
+	Command   []string        `key:"command" is:"raw" type:"text, list or null" split:"words" doc:"The program of that backend and its first arguments, written as an agent's; null: the usual one of the backend."`
+	Model     string          `key:"model" is:"word" type:"text or null" doc:"The model that judges, by the client's name for it. It costs money at each judgement. null: the rules alone."`
+	Thinking  string          `key:"thinking" type:"off | low | medium | high | xhigh | max | null" default:"medium" doc:"How much that model thinks before it answers."`
+	Window    int             `key:"window_size" most:"200" default:"20" doc:"How many steps are looked at. A step is one message of the agent with the results of its tool calls."`
+	Interval  int             `key:"eval_interval" most:"200" default:"5" doc:"The model judges every so many steps. Without a model, so many steps without a trouble are a clean verdict."`
+	Threshold int             `key:"escalation_threshold" most:"20" default:"3" doc:"Which bad verdict in a row escalates: you are told, and the agent is paused. Those before are whispers to the agent."`
+	Rules     SupervisorRules `key:"rules" default:"{same_call: 3, same_error: 3, steps_without_change: 30}" doc:"When an agent counts as stuck. same_call: the same call with the same result, with no file changed in between, in so many steps. same_error: the same failure in so many steps; one that comes again after a file was changed counts half. steps_without_change: so many steps without a changed file, of an agent that may write, since its message began. Waits never count. 0 switches a rule off; with all of them off and no model nothing is supervised."`
+}
+
+// SupervisorRules are the rules of a supervisor, in steps. 0 switches a rule off.
+type SupervisorRules struct {
+	SameCall  int `key:"same_call" least:"2" most:"200" zero:"to switch it off" default:"3"`
+	SameError int `key:"same_error" least:"2" most:"200" zero:"to switch it off" default:"3"`
+	NoChange  int `key:"steps_without_change" least:"2" zero:"to switch it off" default:"30"`
+}
+
+// On reports whether anything is supervised.
+func (s Supervisor) On() bool { return s.Model != "" || s.Rules != SupervisorRules{} }
+
+// check demands a window in which the rules can see what they look for, and a program for the
+// model.
+func (s *Supervisor) check(r *reader, path string, ok bool) {
+	if !ok {
+		return
+	}
+	counts := map[string]int{"same_call": s.Rules.SameCall, "same_error": s.Rules.SameError}
+	for _, rule := range slices.Sorted(maps.Keys(counts)) {
+		if counts[rule] > s.Window {
+			r.fail(path+".window_size", "", "%d steps are too few for rules.%s: %d", s.Window, rule, counts[rule])
+			break
+		}
+	}
+	k := backends.Kind(s.Backend)
+	if k == nil || s.Model == "" { // said already, or not used
+		return
+	}
+	if len(s.Command) == 0 && len(k.Command) == 0 {
+		r.fail(path+".backend", "command: [PROGRAM, ARGUMENTS]", "backend %s needs a command", k.Name)
+	}
+	if _, lacks := lacking(k)["thinking"]; lacks && s.Thinking != "" {
+		if _, written := r.at[path+".thinking"]; written {
+			r.fail(path+".thinking", "thinking: null", "backend %s cannot follow it", k.Name)
+		}
+		s.Thinking = ""
+	}
+}
