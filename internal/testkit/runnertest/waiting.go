@@ -35,7 +35,7 @@ func (s *Scripted) Serve(ctx context.Context, t runner.Turn, c runner.Warm) (run
 	}
 	out := s.run(ctx, t, p, mode)
 	s.end(i, out)
-	if out.End != runner.Done || t.CapUSD > 0 || out.Compactions > 0 || t.Stdout == "" {
+	if out.End != runner.Done || t.CapUSD > 0 && s.Kind().Caps || out.Compactions > 0 || t.Stdout == "" {
 		return out, nil
 	}
 	return out, s.wait(t, p)

@@ -1,0 +1,131 @@
+package turn_test
+
+import (
+	"log/slog"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/internal/testkit/runnertest"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+	"github.com/claude-swarm/claude-swarm/swarm/turn"
+)
+
+// silence is a feed that nobody listens to.
+type silence struct{}
+
+func (silence) Wants(string) (partial, raw bool)    { return false, false }
+func (silence) Partial(agent, message, text string) {}
+func (silence) Raw(agent, message, line string)     {}
+
+// An agentTurns runs turns of an agent whose client lingers.
+type agentTurns struct {
+	*turn.Turns
+	t        *testing.T
+	home     journal.Home
+	backend  *runnertest.Scripted
+	settings turn.Settings
+}
+
+func newAgentTurns(t *testing.T, backend *runnertest.Scripted) *agentTurns {
+	t.Helper()
+	home := journal.HomeOf(t.TempDir())
+	if err := home.Make(); err != nil {
+		t.Fatal(err)
+	}
+	sessions, err := journal.OpenSessions(home)
+	if err != nil {
+		t.Fatal(err)
+	}
+	deps := &turn.Deps{
+		Home: home, Sessions: sessions, Backends: map[string]runner.Backend{"scripted": backend}, Waiting: turn.NewWaitingClients(1), Streams: turn.NewStreamWatch(),
+		Feed: silence{}, Token: func(string) string { return "" }, Called: func(string, []byte) {}, Note: func(err error) {
+			if err != nil && !os.IsNotExist(err) {
+				t.Error(err)
+			}
+		},
+	}
+	log := slog.New(slog.DiscardHandler)
+	agentLog := journal.OpenAgentLog(home, "coder", journal.LogPolicy{}, func(time.Time, string, string) {}, func(err error) { t.Error(err) })
+	a := &agentTurns{t: t, home: home, backend: backend, settings: turn.Settings{Backend: "scripted", Linger: time.Hour, Client: runner.Spec{Dir: t.TempDir(), Thinking: "low"}}}
+	a.Turns = turn.NewTurns(deps, "coder", log, agentLog, turn.NewSecrets(home.Secrets()), func() {})
+	t.Cleanup(func() { a.Close(t.Context(), "the test is over"); agentLog.Close() })
+	return a
+}
+
+// run runs a turn for a message and returns its record and the turn that the backend got.
+func (a *agentTurns) run(message string, s turn.Settings, reserved float64, script string) (runner.Outcome, *journal.Record, runner.Turn) {
+	a.t.Helper()
+	out, rec, err := a.Run(a.t.Context(), s, turn.Task{
+		Record:   journal.Record{Agent: "coder", Message: message, ReservedUSD: reserved},
+		Begun:    1,
+		Prompt:   func(turn.Recall) string { return script },
+		Steer:    func(*journal.Record) *runner.Steering { return nil },
+		Permit:   func(*journal.Record) runner.Permit { return nil },
+		Unusable: func(*journal.Record, runner.Outcome) error { return nil },
+	})
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	runs := a.backend.Runs()
+	return out, rec, runs[len(runs)-1].Turn
+}
+
+// A turn with a cap gets a client for itself, whatever waits. The cap stands in the durable
+// record, so the daemon that follows the turn knows it.
+func TestATurnWithACap(t *testing.T) {
+	a := newAgentTurns(t, new(runnertest.Scripted))
+	a.run("one", a.settings, 0, "@say ready")
+	waits := a.backend.Waiting()
+	if len(waits) != 1 {
+		t.Fatalf("%v wait after a turn without a cap", waits)
+	}
+	out, rec, got := a.run("two", a.settings, 0.5, "@price 0.3\n@sh true\n@sh true\n@sh true")
+	if out.End != runner.CapReached || got.CapUSD != 0.5 || rec.Process == waits[0] || len(a.backend.Waiting()) != 0 {
+		t.Errorf("ended %s in %v with the cap %v; %v wait", out.End, rec.Process, got.CapUSD, a.backend.Waiting())
+	}
+	kept, err := journal.ReadRecord(a.home, rec.Turn)
+	if err != nil || kept.ReservedUSD != 0.5 {
+		t.Fatalf("the record is %+v, %v", kept, err)
+	}
+	again, err := a.Follow(t.Context(), a.settings, kept, nil)
+	if err != nil || again.End != runner.CapReached || again.CostUSD != out.CostUSD {
+		t.Errorf("Follow = %s for %v USD, %v; want %s for %v", again.End, again.CostUSD, err, out.End, out.CostUSD)
+	}
+	if runs := a.backend.Runs(); runs[len(runs)-1].Turn.CapUSD != 0.5 {
+		t.Errorf("the followed turn has the cap %v", runs[len(runs)-1].Turn.CapUSD)
+	}
+	if out, _, _ := a.run("three", a.settings, 0.5, "@price 0.3\n@say ready"); out.End != runner.Done || len(a.backend.Waiting()) != 0 {
+		t.Errorf("ended %s, and %v wait after a turn with a cap", out.End, a.backend.Waiting())
+	}
+}
+
+// A client that nobody can cap stays: it would not obey.
+func TestACapForAClientThatKnowsNone(t *testing.T) {
+	a := newAgentTurns(t, &runnertest.Scripted{Asks: true})
+	if out, _, _ := a.run("one", a.settings, 0.5, "@say ready"); out.End != runner.Done || len(a.backend.Waiting()) != 1 {
+		t.Errorf("ended %s, and %v wait", out.End, a.backend.Waiting())
+	}
+}
+
+// A turn that is to think more gets a client that was started so, and so does the turn
+// after it.
+func TestATurnThatThinksMore(t *testing.T) {
+	a := newAgentTurns(t, new(runnertest.Scripted))
+	deeper := a.settings
+	deeper.Client.Thinking = "max"
+	seen := map[runner.Process]string{}
+	for i, c := range []struct {
+		settings turn.Settings
+		clients  int
+	}{{a.settings, 1}, {a.settings, 1}, {deeper, 2}, {a.settings, 3}} {
+		_, rec, got := a.run([]string{"one", "two", "three", "four"}[i], c.settings, 0, "@say ready")
+		if want := c.settings.Client.Thinking; got.Spec.Thinking != want || seen[rec.Process] != "" && seen[rec.Process] != want {
+			t.Errorf("turn %d thinks %s in a client for %q, want %s", i+1, got.Spec.Thinking, seen[rec.Process], want)
+		}
+		if seen[rec.Process] = got.Spec.Thinking; len(seen) != c.clients || len(a.backend.Waiting()) != 1 {
+			t.Errorf("turn %d: %d clients, want %d; %v wait", i+1, len(seen), c.clients, a.backend.Waiting())
+		}
+	}
+}
