@@ -50,6 +50,9 @@ func (a *agent) settings() turn.Settings {
 	s := a.spec()
 	s.Tools = a.hasTools(s)
 	client := s.Client
+	if !a.holds.Of(a.name).Deeper.IsZero() {
+		client.Thinking = deeper(client.Thinking)
+	}
 	client.System = systemText(s, a.plan(), filepath.Join(a.store.Dir(), a.name))
 	return turn.Settings{
 		Backend: s.Backend, Client: client, Env: s.Env, EnvDrop: s.EnvDrop,

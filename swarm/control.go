@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"reflect"
+	"slices"
 	"sync"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
@@ -20,6 +21,7 @@ type control struct {
 	ended   chan struct{}           // closed when the running turn has ended
 	cut     *Cut                    // the outcome of its message, complete once ended is closed
 	ender   string                  // who aborted or interrupted the running turn
+	given   []chan Cut              // of those who wait until a message is given up
 }
 
 // turnBegins lets other goroutines end the turn that begins.
@@ -45,6 +47,25 @@ func (c *control) comesTo(state dropbox.State) {
 	if c.cut != nil {
 		c.cut.State = state
 	}
+}
+
+// givesUp returns a channel that gets the outcome of the next message that is given up.
+func (c *control) givesUp() <-chan Cut {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	given := make(chan Cut, 1)
+	c.given = append(c.given, given)
+	return given
+}
+
+// gaveUp tells the waiting goroutines that a message is given up.
+func (c *control) gaveUp(cut Cut) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, given := range c.given {
+		given <- cut
+	}
+	c.given = nil
 }
 
 // endedBy says who aborted or interrupted the turn.
@@ -128,4 +149,59 @@ type Cut struct {
 	// State is [dropbox.Done] where the turn ended well before it could be ended,
 	// [dropbox.Dead] where its message is given up, [dropbox.Waiting] where it waits again.
 	State dropbox.State `json:"state"`
+}
+
+// waits says which turns wait for the end of which others. Two turns that wait for each
+// other would never end. The zero value is ready to use; it is safe for several goroutines.
+type waits struct {
+	mu  sync.Mutex
+	all []*turnWait
+}
+
+// A turnWait is a turn of one agent that waits for the end of a turn of another.
+type turnWait struct {
+	who, whom string
+	turn      <-chan struct{} // closed when the turn of who has ended, and no process of it waits
+}
+
+// begin notes that a turn of who waits for the turn of whom, until end is called. It
+// refuses where whom waits for who, directly or through others. With a nil turn it notes
+// nothing.
+func (w *waits) begin(who string, turn <-chan struct{}, whom string) (end func(), ok bool) {
+	if turn == nil {
+		return func() {}, true
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.all = slices.DeleteFunc(w.all, func(t *turnWait) bool { return isClosed(t.turn) })
+	if w.leads(whom, who, map[string]bool{}) {
+		return nil, false
+	}
+	note := &turnWait{who, whom, turn}
+	w.all = append(w.all, note)
+	return func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.all = slices.DeleteFunc(w.all, func(t *turnWait) bool { return t == note })
+	}, true
+}
+
+// leads reports whether from waits for to, directly or through others. The caller holds mu.
+func (w *waits) leads(from, to string, seen map[string]bool) bool {
+	if from == to {
+		return true
+	}
+	seen[from] = true
+	return slices.ContainsFunc(w.all, func(t *turnWait) bool {
+		return t.who == from && !seen[t.whom] && w.leads(t.whom, to, seen)
+	})
+}
+
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
 }

@@ -7,29 +7,33 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
+	"github.com/claude-swarm/claude-swarm/swarm/supervisor"
 	"github.com/claude-swarm/claude-swarm/swarm/turn"
+	"github.com/claude-swarm/claude-swarm/swarm/whisper"
 )
 
 // deps are what all agents of a daemon share. Everything in it is safe for several
 // goroutines.
 type deps struct {
-	home     journal.Home
-	environ  []string
-	store    *dropbox.Store
-	ledger   *journal.Ledger
-	holds    *journal.Holds
-	sessions *journal.Sessions
-	counts   journal.TurnCounts
-	tokens   *journal.Tokens
-	feed     *feed
-	slots    *slots
-	turnDeps *turn.Deps // of the turns
-	restart  RestartPolicy
-	log      *slog.Logger
-	mail     *mail.Service
-	wakeAll  func(account string)
-	plan     func() Plan
-	advise   func(Spec) string // nil: no advice
+	home       journal.Home
+	environ    []string
+	store      *dropbox.Store
+	ledger     *journal.Ledger
+	holds      *journal.Holds
+	sessions   *journal.Sessions
+	counts     journal.TurnCounts
+	tokens     *journal.Tokens
+	whispers   *whisper.Store
+	supervisor *supervisor.Supervisor
+	feed       *feed
+	slots      *slots
+	turnDeps   *turn.Deps // of the turns
+	restart    RestartPolicy
+	log        *slog.Logger
+	mail       *mail.Service
+	wakeAll    func(account string)
+	plan       func() Plan
+	advise     func(Spec) string // nil: no advice
 }
 
 // canWork reports whether the agent that leads begins turns: it is neither stopped nor

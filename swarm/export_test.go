@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
+	"github.com/claude-swarm/claude-swarm/swarm/supervisor"
 )
 
 // Waits returns the time of an agent's last failure, and the end of its wait.
@@ -20,3 +21,12 @@ func (s *Swarm) Failures(agent string) int { return len(s.holds.Of(agent).Failur
 
 // Questions returns the daemon's own questions to the person.
 func (s *Swarm) Questions() *mail.Questions { return s.mail.Questions }
+
+// Whisper gives an agent a verdict of the supervisor.
+func (s *Swarm) Whisper(w supervisor.Whisper) { s.whisper(w) }
+
+// Stuck gives an escalation of the supervisor.
+func (s *Swarm) Stuck(e supervisor.Escalation) { s.stuck(e) }
+
+// Deeper is the level of thinking above another one.
+func Deeper(level string) string { return deeper(level) }

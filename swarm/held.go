@@ -51,6 +51,9 @@ func (a *agent) heldBut(now time.Time, passes func() bool) (time.Duration, bool)
 		return forever, true
 	case st.Paused.Holds(now):
 		next := "claude-swarm resume " + a.name
+		if st.StuckIn() != nil {
+			next += ", or claude-swarm abort " + a.name
+		}
 		if !st.Paused.Until.IsZero() {
 			next = "goes on by itself at " + screen.Ahead(st.Paused.Until, time.Now()) + ", or " + next
 		}

@@ -67,6 +67,12 @@ func (a *agent) step(stop, kill context.Context) time.Duration {
 	if err := a.settleLeft(kill); err != nil {
 		return a.diskTrouble(stop, "take up what was left", err)
 	}
+	if g := a.holds.Of(a.name).GiveUp; g != nil {
+		if err := a.giveUp(g); err != nil {
+			return a.diskTrouble(stop, "give a message up", err)
+		}
+		return 0
+	}
 	if o := a.holds.Of(a.name).Order; o != nil {
 		return a.obey(stop, kill, o)
 	}

@@ -9,7 +9,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
+	"github.com/claude-swarm/claude-swarm/swarm/supervisor"
 	"github.com/claude-swarm/claude-swarm/swarm/turn"
+	"github.com/claude-swarm/claude-swarm/swarm/whisper"
 )
 
 // New makes a swarm from the files in its project's home. It starts nothing.
@@ -29,7 +31,7 @@ func New(o Options) (*Swarm, error) {
 	s := &Swarm{opts: o, ready: make(chan struct{}), current: o.Plan, lost: newWakeup(), answers: newWakeup(), agents: map[string]*member{}, left: map[string]<-chan struct{}{}}
 	s.deps = deps{
 		home: home, environ: o.Environ, store: o.Store,
-		feed: &feed{}, slots: newSlots(o.Plan.maxRunning()), restart: o.Restart.orDefaults(),
+		whispers: whisper.Open(home), feed: &feed{}, slots: newSlots(o.Plan.maxRunning()), restart: o.Restart.orDefaults(),
 		log: o.Log, advise: o.Advise, plan: s.Plan, wakeAll: s.wakeAccount,
 	}
 	if err := s.openJournal(o.Plan); err != nil {
@@ -59,6 +61,10 @@ func New(o Options) (*Swarm, error) {
 	if s.mail.Questions, err = mail.OpenQuestions(s.mail, s.answers.wake); err != nil {
 		return nil, err
 	}
+	s.mail.Questions.Handle(stuckQuestion, s.answerStuck)
+	s.supervisor = supervisor.New(supervisor.Options{
+		Settings: o.Plan.supervision(), OnWhisper: s.whisper, OnEscalation: s.stuck,
+	})
 	if lines, err := s.ledger.Amend(home, o.Store, specNames(o.Plan.Agents), time.Now()); err != nil {
 		return nil, err
 	} else if lines > 0 {

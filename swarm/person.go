@@ -11,14 +11,14 @@ import (
 type PersonError struct{ Name string }
 
 func (e *PersonError) Error() string {
-	return "an agent cannot let " + e.Name + " go on: a person holds it, it began too many turns without one, or it is outside its hours"
+	return "an agent cannot let " + e.Name + " go on: a person holds it, it began too many turns without one, it is stuck, or it is outside its hours"
 }
 
 // forPerson reports whether only a person may end the hold of an agent: a person ordered it,
 // or the bound on turns did.
 func (s *Swarm) forPerson(st journal.Hold) bool {
 	ordered := func(by string) bool { return by != dropbox.Swarm && s.fromPerson(by) }
-	return st.Paused != nil && (st.Paused.Turns || ordered(st.Paused.By)) || st.Stopped != nil && ordered(st.Stopped.By)
+	return st.Paused != nil && (st.Paused.Turns || st.Paused.Stuck != nil || ordered(st.Paused.By)) || st.Stopped != nil && ordered(st.Stopped.By)
 }
 
 // fromPerson reports whether an order comes from a person. Orders of agents have their names:

@@ -1,8 +1,11 @@
 package swarm
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"log/slog"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
@@ -11,6 +14,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
+	"github.com/claude-swarm/claude-swarm/swarm/supervisor"
 	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
@@ -66,10 +70,25 @@ type Plan struct {
 	Topics     TopicPolicy
 	Retention  Retention
 	IRC        string // the channel in which the agents and people talk; "" is none
+	// Supervisor says who watches the agents; nil: nobody does.
+	Supervisor *Supervision
 	// TurnsPerHour is how many turns an agent may begin within an hour without a word of a
 	// person; 0 means no bound.
 	TurnsPerHour int
 	Zone         *time.Location // of the days; nil is the zone of the machine
+}
+
+// Supervision says when an agent counts as stuck.
+type Supervision struct {
+	supervisor.Settings
+}
+
+// supervision are the settings of the supervisor.
+func (p Plan) supervision() supervisor.Settings {
+	if p.Supervisor == nil {
+		return supervisor.Settings{}
+	}
+	return p.Supervisor.Settings
 }
 
 // Retention bounds done/ and refused/. Zero values keep everything.
@@ -178,4 +197,54 @@ func (p TopicPolicy) claimTimeout() time.Duration {
 		return 120 * time.Second
 	}
 	return p.ClaimTimeout
+}
+
+// accountOf names the account of a client by its environment: the inherited one, without
+// the variables that the agent's settings drop and with those that they add. It is a hash,
+// since the keys themselves must not get into files or logs.
+func accountOf(login runner.Login, environ []string, spec Spec) string {
+	decisive := slices.DeleteFunc(slices.Clone(environ), func(kv string) bool {
+		name, _, _ := strings.Cut(kv, "=")
+		return !slices.Contains(login.Vars, name)
+	})
+	env := map[string]string{}
+	for _, kv := range runner.Environ(decisive, runner.EnvOptions{Drop: spec.EnvDrop, Add: spec.Env}) {
+		name, value, _ := strings.Cut(kv, "=")
+		env[name] = value
+	}
+	if env[login.Folder] != "" {
+		delete(env, "HOME")
+	}
+	h := sha256.New()
+	for _, name := range login.Vars {
+		h.Write([]byte(name + "=" + env[name] + "\x00"))
+	}
+	return hex.EncodeToString(h.Sum(nil)[:6])
+}
+
+// mayWrite reports whether a client with these settings may change files.
+func mayWrite(s runner.Spec) bool {
+	if s.PermissionMode == "plan" {
+		return false
+	}
+	return s.AllowedTools == nil || slices.ContainsFunc(*s.AllowedTools, func(rule string) bool {
+		tool, _, _ := strings.Cut(rule, "(")
+		return slices.Contains([]string{"Bash", "Edit", "MultiEdit", "NotebookEdit", "Write"}, tool)
+	})
+}
+
+// levels are the levels of thinking, in their order.
+var levels = []string{"off", "low", "medium", "high", "xhigh", "max"}
+
+// deeper is the level of thinking above another one. A client that chooses by itself counts as
+// medium.
+func deeper(level string) string {
+	i := slices.Index(levels, level)
+	switch {
+	case level == "":
+		return "high"
+	case i < 0 || i == len(levels)-1: // a number of tokens, or the most there is
+		return level
+	}
+	return levels[i+1]
 }

@@ -41,6 +41,7 @@ func (s *Swarm) Run(stop, kill context.Context) error {
 	if s.mail.Announcer != nil {
 		rest.Go(func() { s.leadNews.run(serving) })
 	}
+	rest.Go(func() { s.supervisor.Run(serving) })
 	for _, l := range s.listeners {
 		rest.Go(func() { s.listen(serving, l) })
 	}

@@ -42,6 +42,7 @@ func (a *agent) takeUp(kill context.Context) error {
 			return fmt.Errorf("message %s: %w", e.ID, err)
 		}
 	}
+	a.takeBackWhispers()
 	return nil
 }
 
@@ -85,7 +86,9 @@ func (a *agent) follow(kill context.Context, j *mail.Job) error {
 	a.control.turnBegins(m.ID, end)
 	defer a.control.turnEnded()
 
-	out, err := a.turns.Follow(ctx, a.settings(), rec, j.SteeredUUIDs())
+	heard := a.whispers.Turn(rec, a.whisperTold())
+	out, err := a.turns.Follow(ctx, a.settings(), rec, j.SteeredUUIDs(), a.watched(rec, m, heard))
+	a.unwatched()
 	if err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 	"github.com/claude-swarm/claude-swarm/swarm/turn"
+	"github.com/claude-swarm/claude-swarm/swarm/whisper"
 )
 
 // work claims the first message and runs a turn for it. It is called with a
@@ -71,18 +72,25 @@ func (a *agent) runJob(stop, kill context.Context, j *mail.Job) error {
 	defer a.inbox.AgentLog.Close()
 
 	var unfiled error
+	var heard *whisper.Turn
+	deeper := a.holds.Of(a.name).Deeper
 	out, rec, err := a.turns.Run(ctx, settings, turn.Task{
 		Record: journal.Record{
 			Agent: a.name, Message: m.ID, Thread: m.Thread, Trace: m.Trace, Hops: m.Hops, Path: m.Path,
 			Notes: j.NoteIDs(), ByLead: j.ByLead(),
 		},
-		Begun:   j.Claim.Begun,
-		Prompt:  func(r turn.Recall) string { return a.promptFor(j, settings, r, advice) },
+		Begun: j.Claim.Begun,
+		Prompt: func(rec *journal.Record, r turn.Recall) string {
+			a.takeBackWhispers() // of a client that could not be used
+			heard = a.whispers.Turn(rec, a.whisperTold())
+			return a.promptFor(j, settings, r, advice, heard.Head())
+		},
 		Started: func() { a.inbox.Started(j) },
 		Steer: func(rec *journal.Record) *runner.Steering {
 			j.Rec = rec
-			return a.steering(j)
+			return a.steering(j, heard)
 		},
+		Observe: func(rec *journal.Record) turn.Observer { return a.watched(rec, m, heard) },
 		Permit: func(rec *journal.Record) runner.Permit {
 			rules := a.spec().Permissions
 			rules.Dir = settings.Client.Dir
@@ -94,6 +102,14 @@ func (a *agent) runJob(stop, kill context.Context, j *mail.Job) error {
 			return unfiled
 		},
 	})
+	a.unwatched()
+	if !deeper.IsZero() && rec != nil { // for one turn
+		a.inbox.Note(a.holds.Change(a.name, func(st *journal.Hold) {
+			if st.Deeper.Equal(deeper) {
+				st.Deeper = time.Time{}
+			}
+		}))
+	}
 	a.wakeup.wake() // the turn may have used up the agent's wake
 	if j.Rec = rec; unfiled != nil {
 		return unfiled
@@ -117,8 +133,9 @@ func (a *agent) settleEnd(ctx context.Context, j *mail.Job, out runner.Outcome) 
 }
 
 // promptFor makes the prompt of a turn.
-func (a *agent) promptFor(j *mail.Job, s turn.Settings, r turn.Recall, advice string) string {
+func (a *agent) promptFor(j *mail.Job, s turn.Settings, r turn.Recall, advice string, whispers []string) string {
 	p := a.inbox.Prompt(j)
+	p.Whispers = whispers
 	p.Prior, p.Reread, p.Advice, p.Tools = r.Prior, a.spec().Reread, advice, s.Tools
 	if handoff := a.handoff(); r.Successor && handoff != "" {
 		p.Reread = append(slices.Clone(p.Reread), handoff)
@@ -135,9 +152,9 @@ func (a *agent) handoff() string {
 	return path
 }
 
-// steering brings urgent mail to the turn of j; nil for a client that reads none in
-// mid-turn. The agent's goroutine uses it.
-func (a *agent) steering(j *mail.Job) *runner.Steering {
+// steering brings urgent mail and whispers to the turn of j; nil for a client that reads none
+// in mid-turn. The agent's goroutine uses it.
+func (a *agent) steering(j *mail.Job, heard *whisper.Turn) *runner.Steering {
 	if !a.kind().Steers {
 		return nil
 	}
@@ -154,5 +171,10 @@ func (a *agent) steering(j *mail.Job) *runner.Steering {
 		}
 		return a.counts.Over(a.name, a.plan().TurnsPerHour, a.inbox.ByLead(m), time.Now()) == ""
 	}
-	return &runner.Steering{Wake: a.wakeup, Next: func() (runner.Steer, bool) { return a.inbox.NextUrgent(j, may) }}
+	return &runner.Steering{Wake: a.wakeup, Next: func() (runner.Steer, bool) {
+		if s, ok := a.inbox.NextUrgent(j, may); ok {
+			return s, true
+		}
+		return heard.Next()
+	}, Dropped: heard.Dropped}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/config"
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/ircbridge"
+	"github.com/claude-swarm/claude-swarm/swarm"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
 )
@@ -192,6 +193,9 @@ func announced(i *config.IRC, mo mail.Announcement) []shownLine {
 		from := mo.Message.From
 		if from == ircbridge.Name || from == dropbox.Lead {
 			break
+		}
+		if from == dropbox.Swarm && strings.HasPrefix(mo.Message.Key, swarm.StuckQuestions) {
+			break // its notice says it
 		}
 		if from == dropbox.Swarm { // the daemon asks a person: the line names the words that answer it
 			add(i.Channels.Alerts, bridge.Said)

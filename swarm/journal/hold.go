@@ -24,6 +24,8 @@ type Hold struct {
 	Word     time.Time `json:"word,omitzero"`   // when a person restarted the count of its turns
 	Doubt    *Doubt    `json:"doubt,omitempty"` // a message that is parked for an unknown cause
 	Overtime *Overtime `json:"overtime,omitempty"`
+	Deeper   time.Time `json:"deeper,omitzero"`   // when the supervisor asked that its next turn thinks more
+	GiveUp   *GiveUp   `json:"give_up,omitempty"` // a message to give up before the next turn
 }
 
 // An Overtime lets an agent work outside its hours, by order of a person.
@@ -56,6 +58,27 @@ type Pause struct {
 	Since time.Time `json:"since"`
 	Until time.Time `json:"until,omitzero"`  // zero: until the agent is resumed
 	Turns bool      `json:"turns,omitempty"` // it began too many turns: only a person can resume it
+	Stuck *Stuck    `json:"stuck,omitempty"` // the supervisor asks for a person, who alone can resume it
+}
+
+// Stuck is the work in which an agent gets nowhere.
+type Stuck struct {
+	Escalation string `json:"escalation"` // its id
+	Message    string `json:"message"`    // id
+}
+
+// A GiveUp is a message that a person gives up while no turn works on it.
+type GiveUp struct {
+	Message string `json:"message"` // id
+	By      string `json:"by"`
+}
+
+// StuckIn is the work in which the agent is stuck and paused; nil for an agent that is not.
+func (st Hold) StuckIn() *Stuck {
+	if st.Paused == nil {
+		return nil
+	}
+	return st.Paused.Stuck
 }
 
 // Holds reports whether the pause is still in force.
@@ -138,7 +161,7 @@ func (s *Holds) Change(agent string, f func(*Hold)) error {
 }
 
 func (st Hold) empty() bool {
-	return st.Paused == nil && st.Stopped == nil && len(st.Failures) == 0 && st.Until.IsZero() && st.Order == nil && st.Word.IsZero() && st.Doubt == nil && st.Overtime == nil
+	return st.Paused == nil && st.Stopped == nil && len(st.Failures) == 0 && st.Until.IsZero() && st.Order == nil && st.Word.IsZero() && st.Doubt == nil && st.Overtime == nil && st.Deeper.IsZero() && st.GiveUp == nil
 }
 
 // CatchUp writes the changes that could not be written before.

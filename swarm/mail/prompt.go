@@ -16,15 +16,16 @@ import (
 // CLI cannot mistake a body for a command, and every body is between two marks that it
 // cannot contain.
 type Prompt struct {
-	Agent   string
-	Names   Names  // names the lead
-	Prior   []byte // the window after a compaction, or empty
-	Reread  []string
-	Advice  string       // a line of the daemon's own; "" is none
-	Notes   []promptMail // the notes in this prompt
-	Message promptMail
-	Tools   bool      // its client has the tools of dead-drop
-	CutOff  time.Time // when an earlier attempt at the message was cut off, or zero
+	Agent    string
+	Names    Names  // names the lead
+	Prior    []byte // the window after a compaction, or empty
+	Reread   []string
+	Whispers []string     // of the supervisor, each a line
+	Advice   string       // a line of the daemon's own; "" is none
+	Notes    []promptMail // the notes in this prompt
+	Message  promptMail
+	Tools    bool      // its client has the tools of dead-drop
+	CutOff   time.Time // when an earlier attempt at the message was cut off, or zero
 }
 
 // A promptMail is a message with the facts that the daemon knows about it.
@@ -43,6 +44,9 @@ func (p Prompt) text(mark func() string) string {
 	add := func(format string, args ...any) { parts = append(parts, fmt.Sprintf(format, args...)) }
 
 	add("claude-swarm: turn for %s", p.Agent)
+	if len(p.Whispers) > 0 {
+		add("Your supervisor whispers. Nobody else sees this, and nobody waits for an answer to it.\n%s", strings.Join(p.Whispers, "\n"))
+	}
 	if len(p.Prior) > 0 {
 		parts = append(parts, strings.TrimSuffix(string(window.Banner(nil, len(p.Prior)/4, p.Prior)), "\n"))
 	}

@@ -11,6 +11,9 @@ package runner
 type Steer struct {
 	UUID   string // names it to the client, like the UUID of a prompt
 	Prompt string // ends with a paragraph that the caller wrote, like the prompt of a [Turn]
+	// Aside says that the text is worth no turn: the backend lets the turn end without it, and
+	// takes it back from the client where that can be done.
+	Aside bool
 }
 
 // Steering brings messages to a running turn. Only the goroutine of Run uses it, so Next
@@ -21,4 +24,7 @@ type Steering struct {
 	// Next returns each message once: from then on the backend is responsible for it. Next
 	// is called only while the client can read a message.
 	Next func() (Steer, bool)
+	// Dropped is called with the UUID of a message that was Aside and that the client has
+	// dropped without reading it. It may be nil.
+	Dropped func(uuid string)
 }

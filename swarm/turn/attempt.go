@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/claude-swarm/claude-swarm/streamjson"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
@@ -17,8 +18,8 @@ type Task struct {
 	Record journal.Record
 	Begun  int // how many times the message was claimed, including this claim
 
-	// Prompt makes the prompt of a client.
-	Prompt func(Recall) string
+	// Prompt makes the prompt of the client of the turn with this record.
+	Prompt func(*journal.Record, Recall) string
 	// Started is called once the client runs.
 	Started func()
 	// Steer brings urgent messages to the turn with this record while it runs.
@@ -26,10 +27,16 @@ type Task struct {
 	// Permit decides what the client of the turn with this record asks for; nil: nothing is
 	// allowed.
 	Permit func(*journal.Record) runner.Permit
+	// Observe makes the observer of the events of the turn with this record; nil for none. The
+	// goroutine of the turn calls the observer, which must not wait. The events have no secrets.
+	Observe func(*journal.Record) Observer
 	// Unusable is called when a client could not be used and before Run tries another one.
 	// An error ends the attempts.
 	Unusable func(*journal.Record, runner.Outcome) error
 }
+
+// An Observer gets each event of a turn. It may not keep the event.
+type Observer func(*streamjson.Event)
 
 // A Recall is the text that a client needs again, since its session does not have it.
 type Recall struct {
@@ -108,7 +115,7 @@ func (t *Turns) attempt(ctx context.Context, s Settings, task Task, rec *journal
 		recall.Prior = mem.content()
 		recall.Successor = len(recall.Prior) > 0 || t.Sessions.IsCleared(t.name)
 	}
-	prompt := task.Prompt(recall)
+	prompt := task.Prompt(rec, recall)
 
 	rec.Backend, rec.UUID, rec.Session, rec.How = s.Backend, journal.PromptUUID(rec.Turn), session.ID, string(session.How)
 	rec.Reinjected, rec.WindowBytes, rec.Begun, rec.Tools = len(recall.Prior) > 0, s.windowLimit(), time.Now().UTC(), t.tools(s) != nil
@@ -132,6 +139,9 @@ func (t *Turns) attempt(ctx context.Context, s Settings, task Task, rec *journal
 	t.Runs.begin(rec)
 	defer t.Runs.end()
 	follow := t.track(s, mem, rec, task.Started)
+	if task.Observe != nil {
+		follow.observe = task.Observe(rec)
+	}
 	out := t.runIn(ctx, s, w, runner.Turn{
 		ID: rec.Turn, Client: rec.Client, From: rec.From, Agent: t.name, UUID: rec.UUID, Prompt: prompt, Session: session,
 		Files: t.files(rec.Mark()), Tools: t.tools(s),

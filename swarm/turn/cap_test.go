@@ -60,7 +60,7 @@ func (a *agentTurns) run(message string, s turn.Settings, reserved float64, scri
 	out, rec, err := a.Run(a.t.Context(), s, turn.Task{
 		Record:   journal.Record{Agent: "coder", Message: message, ReservedUSD: reserved},
 		Begun:    1,
-		Prompt:   func(turn.Recall) string { return script },
+		Prompt:   func(*journal.Record, turn.Recall) string { return script },
 		Steer:    func(*journal.Record) *runner.Steering { return nil },
 		Permit:   func(*journal.Record) runner.Permit { return nil },
 		Unusable: func(*journal.Record, runner.Outcome) error { return nil },
@@ -89,7 +89,7 @@ func TestATurnWithACap(t *testing.T) {
 	if err != nil || kept.ReservedUSD != 0.5 {
 		t.Fatalf("the record is %+v, %v", kept, err)
 	}
-	again, err := a.Follow(t.Context(), a.settings, kept, nil)
+	again, err := a.Follow(t.Context(), a.settings, kept, nil, nil)
 	if err != nil || again.End != runner.CapReached || again.CostUSD != out.CostUSD {
 		t.Errorf("Follow = %s for %v USD, %v; want %s for %v", again.End, again.CostUSD, err, out.End, out.CostUSD)
 	}

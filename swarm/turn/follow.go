@@ -16,8 +16,8 @@ import (
 
 // Follow follows a client that an earlier daemon started: to its end if it lives, from its
 // file if not. steered are the UUIDs of the messages that the earlier daemon brought to the
-// turn.
-func (t *Turns) Follow(ctx context.Context, s Settings, rec *journal.Record, steered []string) (runner.Outcome, error) {
+// turn; observe may be nil.
+func (t *Turns) Follow(ctx context.Context, s Settings, rec *journal.Record, steered []string, observe Observer) (runner.Outcome, error) {
 	mem, err := openMemory(t.Home, t.kind(s).Tools, t.name, rec.WindowBytes, t.log)
 	if err != nil {
 		return runner.Outcome{}, err
@@ -31,6 +31,7 @@ func (t *Turns) Follow(ctx context.Context, s Settings, rec *journal.Record, ste
 	defer t.Streams.unwatch(files.Stdout)
 
 	follow := t.track(s, mem, rec, nil)
+	follow.observe = observe
 	event := follow.event
 	if mem.win.Mark() == rec.Turn {
 		event = nil // the window has this turn already, and so have log and status

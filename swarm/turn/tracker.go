@@ -21,10 +21,11 @@ type tracker struct {
 	memory      *memory
 	rec         *journal.Record
 	compactions compactions
-	begun       func() // called after the client has started; may be nil
-	fallen      int    // compactions that only the size of the context has shown
-	heard       bool   // the client printed an event: it has the prompt
-	unrecorded  error  // why the record is not durable; then nothing was sent
+	begun       func()   // called after the client has started; may be nil
+	observe     Observer // may be nil
+	fallen      int      // compactions that only the size of the context has shown
+	heard       bool     // the client printed an event: it has the prompt
+	unrecorded  error    // why the record is not durable; then nothing was sent
 }
 
 // track follows the turn of a record.
@@ -55,6 +56,9 @@ func (t *tracker) started(p runner.Process) error {
 
 func (t *tracker) event(ev *streamjson.Event) {
 	ev = t.turns.secrets.event(t.kind, ev)
+	if t.observe != nil {
+		t.observe(ev)
+	}
 	if !t.heard && ev.Kind != streamjson.KindBad {
 		t.heard = true
 		if t.rec.Reinjected {

@@ -19,6 +19,9 @@ func (r *follower) observe(ev *streamjson.Event) {
 		r.toolsAnswer(ev, now)
 		return
 	}
+	if r.dropAnswer(ev) {
+		return
+	}
 	if ev.Kind == streamjson.KindCommand {
 		// This is not an event of the turn: the status of an earlier prompt comes after its
 		// result, and a queued prompt has not been read.
@@ -62,10 +65,12 @@ func (r *follower) observe(ev *streamjson.Event) {
 			}
 		}
 		r.hurry(ev, now)
+		r.steering.called(ev, now)
 	case streamjson.KindRetry:
 		r.retry(ev.Retry, now)
 	case streamjson.KindUser:
 		r.seen.tasks.answered(ev.Blocks)
+		r.steering.called(ev, now)
 	case streamjson.KindTask:
 		r.seen.tasks.observe(ev.Task)
 		r.settle(now)
@@ -162,6 +167,7 @@ func (r *follower) hurry(ev *streamjson.Event, now time.Time) {
 func (r *follower) Tick(now time.Time) {
 	r.prove(now)
 	r.steer()
+	r.drop(now)
 	silent := r.run.Silent(now)
 	switch u := r.steering.until; {
 	case r.run.Ending():
@@ -179,6 +185,9 @@ func (r *follower) Due() time.Time {
 	due := r.proofDue()
 	if u := r.steering.until; !u.IsZero() && !r.run.Closing() && r.seen.tasks.behind() == 0 && (due.IsZero() || u.Before(due)) {
 		due = u
+	}
+	if at := r.steering.dropAt(); !at.IsZero() && (due.IsZero() || at.Before(due)) {
+		due = at
 	}
 	return due
 }

@@ -1,21 +1,31 @@
 package claude
 
 import (
+	"bytes"
+	"fmt"
 	"slices"
+	"strings"
 	"time"
+
+	"github.com/claude-swarm/claude-swarm/streamjson"
 )
 
 // steering has the lines that were written to the client after its prompt.
 type steering struct {
 	lines []steered
 	until time.Time // a line that has not been read by then never will be; zero: the turn has no result yet
+	// result is when a tool had its result, and no other tool was called since; else zero.
+	result time.Time
 }
 
 // A steered is one line. The client repeats a line that it has read.
 type steered struct {
-	uuid   string
-	taken  bool
-	behind int // the number of results before the client repeated it
+	uuid  string
+	aside bool // the turn does not wait for it
+	taken bool
+	// dropped says that the client was told to forget the line.
+	dropped bool
+	behind  int // the number of results before the client repeated it
 }
 
 // steer sends the client the messages that have come for it.
@@ -24,7 +34,7 @@ func (r *follower) steer() {
 		return
 	}
 	for s := range r.run.Messages() {
-		r.steering.lines = append(r.steering.lines, steered{uuid: s.UUID})
+		r.steering.lines = append(r.steering.lines, steered{uuid: s.UUID, aside: s.Aside})
 		r.run.Send(steerLine(s))
 	}
 }
@@ -45,14 +55,14 @@ func (s *steering) repeated(uuid string, results int) {
 // open reports whether a written line still waits for its answer after that number of
 // results. A line that the client has not repeated by until was not read.
 func (s *steering) open(results int, now time.Time, patience time.Duration) bool {
-	if len(s.lines) == 0 {
+	if !slices.ContainsFunc(s.lines, func(l steered) bool { return l.taken || !l.aside }) {
 		return false
 	}
 	if s.until.IsZero() {
 		s.until = now.Add(patience)
 	}
 	return slices.ContainsFunc(s.lines, func(l steered) bool {
-		return !l.taken && now.Before(s.until) || l.taken && l.behind >= results
+		return !l.taken && !l.aside && now.Before(s.until) || l.taken && l.behind >= results
 	})
 }
 
@@ -66,6 +76,72 @@ func (r *follower) steeredDone() []string {
 		}
 	}
 	return done
+}
+
+// A client reads what was written to it within 20 ms after the result of its last running tool
+// (2.1.197 and 2.1.330); what it has not read by then it reads after the next tool, or as the
+// prompt of another turn. So a line that is worth no turn is dropped after dropAfter without
+// another tool call.
+const dropAfter = 200 * time.Millisecond
+
+// called notes when the last tool call of the main conversation had its result.
+func (s *steering) called(ev *streamjson.Event, now time.Time) {
+	for _, b := range ev.Blocks {
+		switch {
+		case ev.Parent != "":
+		case b.Kind == streamjson.BlockToolUse:
+			s.result = time.Time{}
+		case b.Kind == streamjson.BlockToolResult:
+			s.result = now
+		}
+	}
+}
+
+// dropAt is when the lines that are worth no turn are dropped; zero for no such line.
+func (s *steering) dropAt() time.Time {
+	if s.result.IsZero() || !slices.ContainsFunc(s.lines, steered.droppable) {
+		return time.Time{}
+	}
+	return s.result.Add(dropAfter)
+}
+
+func (l steered) droppable() bool { return l.aside && !l.taken && !l.dropped }
+
+// dropQuestion begins the ids of our requests to drop a line.
+const dropQuestion = "drop-"
+
+// drop tells the client to drop the lines that are worth no turn, when it is time.
+func (r *follower) drop(now time.Time) {
+	at := r.steering.dropAt()
+	if at.IsZero() || now.Before(at) || !r.canTakeIn() {
+		return
+	}
+	for i, l := range r.steering.lines {
+		if l.droppable() {
+			r.steering.lines[i].dropped = true
+			r.run.Send(fmt.Appendf(nil, `{"type":"control_request","request_id":%q,"request":{"subtype":"cancel_async_message","message_uuid":%q}}`+"\n", dropQuestion+l.uuid, l.uuid))
+		}
+	}
+}
+
+// dropAnswer handles the client's answer to drop, and reports whether ev is one. A client that
+// has begun to read the line says that it has not dropped it.
+func (r *follower) dropAnswer(ev *streamjson.Event) bool {
+	if ev.Kind != streamjson.KindControl || ev.Control == nil {
+		return false
+	}
+	uuid, ok := strings.CutPrefix(ev.Control.RequestID, dropQuestion)
+	if !ok {
+		return false
+	}
+	i := slices.IndexFunc(r.steering.lines, func(l steered) bool { return l.uuid == uuid && l.dropped && !l.taken })
+	if i >= 0 && bytes.Contains(ev.Raw, []byte(`"cancelled":true`)) {
+		r.steering.lines = slices.Delete(r.steering.lines, i, i+1)
+		if h := r.turn.Steering; h != nil && h.Dropped != nil {
+			h.Dropped(strings.Clone(uuid))
+		}
+	}
+	return true
 }
 
 // missing reports whether the client did not repeat some line.

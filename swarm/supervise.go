@@ -1,0 +1,150 @@
+package swarm
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/screen"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
+	"github.com/claude-swarm/claude-swarm/swarm/supervisor"
+	"github.com/claude-swarm/claude-swarm/swarm/whisper"
+)
+
+// The supervisor sees the events of every turn that the daemon runs or follows, and gives out
+// whispers and escalations. It has no other hold on an agent than these two functions: whisper
+// leaves a word for the agent, and stuck lets it begin no further turn.
+
+// maxWhisper bounds the text of a whisper, in columns: a judge writes it.
+const maxWhisper = 500
+
+// whisper leaves a word of the supervisor for its agent.
+func (s *Swarm) whisper(w supervisor.Whisper) {
+	m, err := s.member(w.Agent)
+	if err != nil {
+		return // a reload removed it
+	}
+	kept := whisper.Whisper{Key: w.ID, At: time.Now().UTC(), Type: string(w.Action), Text: m.hidden.Text(screen.Cut(screen.OneLine(w.Message), maxWhisper))}
+	added, err := s.whispers.Add(w.Agent, kept)
+	if err != nil {
+		m.inbox.Note(err)
+		return
+	}
+	if !added {
+		return // the events of the turn were read again
+	}
+	if w.Action == supervisor.ThinkDeeper {
+		m.inbox.Note(s.holds.Change(w.Agent, func(st *journal.Hold) { st.Deeper = kept.At }))
+	}
+	m.log.Info("supervisor whispers", keyTurn, w.Turn, "type", kept.Type, "text", kept.Text)
+	m.inbox.AgentLog.Line(messageOf(w.Turn), "~ "+kept.Line())
+	m.wakeup.wake()
+}
+
+// stuck lets an agent begin no further turn until a person decides, and asks the person. Its
+// running turn goes on to its end. All steps can be repeated.
+func (s *Swarm) stuck(e supervisor.Escalation) {
+	m, err := s.member(e.Agent)
+	if err != nil {
+		return // a reload removed it
+	}
+	if known, err := s.whispers.Knows(e.Agent, e.ID); known || err != nil {
+		m.inbox.Note(err)
+		return // the events of the turn were read again
+	}
+	why := strings.TrimSuffix(screen.OneLine(m.hidden.Text(e.Why)), ".")
+	now := time.Now().UTC()
+	err = s.steer(e.Agent, func(st *journal.Hold) {
+		if st.Paused == nil || st.Paused.By == dropbox.Swarm { // the pause of a person stays
+			st.Paused = &journal.Pause{By: dropbox.Swarm, Why: "stuck: " + why, Since: now, Stuck: &journal.Stuck{Escalation: e.ID, Message: messageOf(e.Turn)}}
+		}
+	})
+	if err != nil {
+		m.inbox.Note(err)
+		return
+	}
+	m.log.Warn("agent is stuck", keyTurn, e.Turn, keyWhy, why)
+	notice := journal.Notice{Word: journal.AgentSpiraling, Agent: e.Agent, Task: e.Task, Why: why, Held: true}
+	m.inbox.AgentLog.Line(messageOf(e.Turn), "~ "+notice.Text())
+	err = errors.Join(
+		s.mail.Raise("spiraling:"+e.ID, notice, nil),
+		s.mail.Questions.AskPerson(journal.Question{
+			Key: stuckKey(e.ID), Kind: stuckQuestion, Agent: e.Agent, About: messageOf(e.Turn), Subject: notice.Text(),
+			Body: fmt.Sprintf("%s begins no further turn, and its mail waits. A turn that runs goes on to its end.", e.Agent),
+			Words: []journal.AnswerWord{
+				{Word: "resume", Does: "let it go on where it was, as claude-swarm resume " + e.Agent},
+				{Word: "abort", Does: "give the message up and let it go on with the next one, as claude-swarm abort " + e.Agent},
+			},
+		}))
+	if err != nil {
+		m.inbox.Note(err)
+		return // it is paused; the status says why
+	}
+	_, err = s.whispers.Add(e.Agent, whisper.Whisper{Key: e.ID, At: now, Type: string(supervisor.Escalate), Text: why, Shown: now})
+	m.inbox.Note(err)
+}
+
+// stuckQuestion is the kind of the questions about agents that are stuck.
+const stuckQuestion = "escalation"
+
+// StuckQuestions begins the keys of the messages that ask the person about an agent that is
+// stuck. A notice about it is on the list of events, too.
+const StuckQuestions = "question:" + stuckQuestion + ":"
+
+func stuckKey(escalation string) string { return stuckQuestion + " " + escalation }
+
+// freed is called when a person has decided about an agent that was stuck.
+func (s *Swarm) freed(agent string, stuck *journal.Stuck, what string) error {
+	s.supervisor.Watch(agent).Resume()
+	return s.mail.Questions.Settle(stuckKey(stuck.Escalation), what)
+}
+
+// answerStuck does what a person answers to the question about an agent that is stuck.
+func (s *Swarm) answerStuck(q journal.Question, a journal.QuestionAnswer) (happened string, err error) {
+	m, err := s.member(q.Agent)
+	if err != nil {
+		return "", err
+	}
+	stuck := s.holds.Of(q.Agent).StuckIn()
+	switch {
+	case stuck == nil || stuckKey(stuck.Escalation) != q.Key:
+		return q.Agent + " was let go on already.", nil
+	case a.Word == "resume":
+		return q.Agent + " goes on.", s.Resume(q.Agent, a.By)
+	}
+	_, err = s.abortStuck(m, stuck, a.By)
+	return "The message is given up, and " + q.Agent + " goes on with the next one.", err
+}
+
+// abortStuck ends the pause of an agent that is stuck, and gives up its message. A turn that
+// still works on it is ended. It does not wait; the outcome of the message comes by the channel.
+func (s *Swarm) abortStuck(m *member, stuck *journal.Stuck, by string) (<-chan Cut, error) {
+	if !s.fromPerson(by) {
+		return nil, &PersonError{Name: m.name}
+	}
+	given := m.control.givesUp()
+	ended, cut, running := m.control.cutShort(by, "", errAborted)
+	err := s.steer(m.name, func(st *journal.Hold) {
+		if !running {
+			st.GiveUp = &journal.GiveUp{Message: stuck.Message, By: by}
+		}
+		if st.StuckIn() != nil {
+			s.word(m.name, by, st)
+			st.Paused = nil
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	if running {
+		done := make(chan Cut, 1)
+		given = done
+		go func() { // ends with the turn
+			<-ended
+			done <- *cut
+		}()
+	}
+	return given, errors.Join(s.whispers.Forget(m.name), s.freed(m.name, stuck, "aborted by "+by))
+}

@@ -1,0 +1,314 @@
+package swarm_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/testkit/runnertest"
+	"github.com/claude-swarm/claude-swarm/streamjson"
+	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+	"github.com/claude-swarm/claude-swarm/swarm/supervisor"
+	"github.com/claude-swarm/claude-swarm/swarm/whisper"
+)
+
+// whispered lets the supervisor whisper to an agent.
+func whispered(f *field, id, text string) runnertest.Step {
+	return runnertest.Do(func(context.Context, runner.Turn) error {
+		f.daemon.Whisper(supervisor.Whisper{ID: id, Agent: "coder", Turn: "aaaaaaaaaa-1", Action: supervisor.Correction, Message: text})
+		return nil
+	})
+}
+
+// called lets the client begin a tool call, and answered end it.
+func called(id string) runnertest.Step {
+	return runnertest.Emit(streamjson.Event{Kind: streamjson.KindAssistant, Blocks: []streamjson.Block{{Kind: streamjson.BlockToolUse, ID: id, Name: "Bash", Input: []byte(`{"command":"make"}`)}}})
+}
+
+func answered(id string) runnertest.Step {
+	return runnertest.Emit(streamjson.Event{Kind: streamjson.KindUser, Blocks: []streamjson.Block{{Kind: streamjson.BlockToolResult, ID: id, Text: "no"}}})
+}
+
+// shown lists the whispers that the client of an agent has read, with their ways.
+func shown(f *field, agent string) (list []string) {
+	f.t.Helper()
+	all, err := whisper.Of(journal.HomeOf(f.dir), agent)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	for _, w := range all {
+		if !w.Shown.IsZero() && w.Way != "" {
+			list = append(list, string(w.Way)+" "+w.Line())
+		}
+	}
+	return list
+}
+
+func isShown(f *field, agent, want string) {
+	f.t.Helper()
+	if got := strings.Join(shown(f, agent), "\n"); got != want {
+		f.t.Errorf("shown = %q, want %q", got, want)
+	}
+}
+
+// A whisper reaches the running turn while a tool runs, once, and begins no turn. It is no mail.
+func TestAWhisperReachesTheRunningTurn(t *testing.T) {
+	f := newField(t, "coder")
+	f.backend.Script = func(turn runner.Turn) []runnertest.Step {
+		if strings.Contains(turn.Prompt, "SUPERVISOR") {
+			t.Errorf("prompt:\n%s", turn.Prompt)
+		}
+		if !strings.Contains(turn.Prompt, "the long task") {
+			return []runnertest.Step{runnertest.Say("did the other")}
+		}
+		return []runnertest.Step{
+			whispered(f, "w1", "Ask for help."), whispered(f, "w1", "Ask for help."),
+			runnertest.Do(func(_ context.Context, turn runner.Turn) error {
+				if s, ok := turn.Steering.Next(); ok {
+					t.Errorf("without a running tool the client gets %q", s.Prompt)
+				}
+				return nil
+			}),
+			called("t1"), runnertest.TakeIn(), answered("t1"), runnertest.Say("did it"),
+		}
+	}
+	f.start()
+	f.answer(f.send("coder", "the long task"))
+	f.answer(f.send("coder", "another"))
+	isShown(f, "coder", "steering [SUPERVISOR/CORRECTION] Ask for help.")
+	if n := len(f.backend.Runs()); n != 2 {
+		t.Errorf("%d turns, want 2", n)
+	}
+	log, err := os.ReadFile(journal.HomeOf(f.dir).AgentLog("coder"))
+	if err != nil || strings.Count(string(log), "~ [SUPERVISOR/CORRECTION] Ask for help.") != 1 {
+		t.Errorf("log of the agent, %v:\n%s", err, log)
+	}
+	for _, box := range []string{"coder", dropbox.Lead} {
+		for _, m := range f.mail(box) {
+			if strings.Contains(string(m.Body), "SUPERVISOR") {
+				t.Errorf("%s has the whisper as mail: %s", box, m.Body)
+			}
+		}
+	}
+}
+
+// A whisper that the turn did not read stands at the head of the next prompt, once, and does not
+// begin that turn. So it is for a client that reads nothing in mid-turn.
+func TestAWhisperWaitsForTheNextPrompt(t *testing.T) {
+	for name, steers := range map[string]bool{"a client that steers": true, "a client that does not": false} {
+		t.Run(name, func(t *testing.T) {
+			f := newField(t, "coder")
+			f.backend.Quiet = !steers
+			f.backend.Script = func(turn runner.Turn) []runnertest.Step {
+				if strings.Contains(turn.Prompt, "the long task") {
+					return []runnertest.Step{called("t1"), answered("t1"), whispered(f, "w1", "Ask for help."), runnertest.Say("did it")}
+				}
+				return []runnertest.Step{runnertest.Say("did the other")}
+			}
+			f.start()
+			f.answer(f.send("coder", "the long task"))
+			f.untilState("coder", swarm.Idle)
+			if n := len(f.backend.Runs()); n != 1 {
+				t.Errorf("%d turns: the whisper began one", n)
+			}
+			isShown(f, "coder", "")
+			f.answer(f.send("coder", "another"))
+			f.answer(f.send("coder", "a third"))
+			runs := f.backend.Runs()
+			for i, want := range []bool{false, true, false} {
+				head, _, _ := strings.Cut(runs[i].Turn.Prompt, "Message ")
+				if strings.Contains(head, "[SUPERVISOR/CORRECTION] Ask for help.") != want {
+					t.Errorf("prompt %d:\n%s", i, runs[i].Turn.Prompt)
+				}
+			}
+			isShown(f, "coder", "prompt [SUPERVISOR/CORRECTION] Ask for help.")
+		})
+	}
+}
+
+// A daemon dies after it gave a whisper to a turn. The next daemon finds out whether the client
+// read it: if not, it stands at the head of the next prompt.
+func TestAWhisperLivesThroughACrash(t *testing.T) {
+	for name, read := range map[string]bool{"read": true, "not read": false} {
+		t.Run(name, func(t *testing.T) {
+			f := newField(t, "coder")
+			task := f.send("coder", "the long task")
+			turn := claim(f, "coder", task)
+			self, err := runner.Identify(os.Getpid())
+			if err != nil {
+				t.Fatal(err)
+			}
+			writeRecord(f, turn, task, self)
+			store := whisper.Open(journal.HomeOf(f.dir))
+			if _, err := store.Add("coder", whisper.Whisper{Key: "w1", Type: "CORRECTION", Text: "Ask for help."}); err != nil {
+				t.Fatal(err)
+			}
+			given, err := store.Give("coder", turn, whisper.BySteering, 1, func(whisper.Whisper) string { return "uuid-1" })
+			if err != nil || len(given) != 1 {
+				t.Fatal(given, err)
+			}
+			f.backend.Outlive = func(runner.Turn, runner.Process) []runnertest.Step {
+				steps := []runnertest.Step{runnertest.Say("did what I had")}
+				if read {
+					steps = append([]runnertest.Step{runnertest.TookIn("uuid-1")}, steps...)
+				}
+				return steps
+			}
+			f.start()
+			f.answer(task)
+			f.daemon.Whisper(supervisor.Whisper{ID: "w1", Agent: "coder", Turn: turn, Action: supervisor.Correction, Message: "Ask for help."})
+			f.answer(f.send("coder", "another"))
+			runs := f.backend.Runs()
+			if has := strings.Contains(runs[len(runs)-1].Turn.Prompt, "SUPERVISOR"); has == read {
+				t.Errorf("prompt:\n%s", runs[len(runs)-1].Turn.Prompt)
+			}
+			want := map[bool]string{true: "steering", false: "prompt"}[read]
+			isShown(f, "coder", want+" [SUPERVISOR/CORRECTION] Ask for help.")
+		})
+	}
+}
+
+// THINK_DEEPER raises the thinking of one turn.
+func TestThinkDeeper(t *testing.T) {
+	f := newField(t, "coder")
+	f.plan.Agents[0].Client.Thinking = "medium"
+	f.start()
+	f.answer(f.send("coder", "one"))
+	f.daemon.Whisper(supervisor.Whisper{ID: "w1", Agent: "coder", Turn: "aaaaaaaaaa-1", Action: supervisor.ThinkDeeper, Message: "Think."})
+	f.answer(f.send("coder", "two"))
+	f.answer(f.send("coder", "three"))
+	for i, want := range []string{"medium", "high", "medium"} {
+		if got := f.backend.Runs()[i].Turn.Spec.Thinking; got != want {
+			t.Errorf("turn %d thinks %s, want %s", i, got, want)
+		}
+	}
+	for from, want := range map[string]string{"off": "low", "low": "medium", "": "high", "max": "max", "4000": "4000"} {
+		if got := swarm.Deeper(from); got != want {
+			t.Errorf("deeper than %q is %q, want %q", from, got, want)
+		}
+	}
+}
+
+// stuck is an escalation about the first attempt at a message.
+func stuck(id string) supervisor.Escalation {
+	return supervisor.Escalation{ID: "e-" + id, Agent: "coder", Turn: id + "-1", Task: "benchmark nemotron", Retries: 4, Why: "Retried same approach 4 times."}
+}
+
+// An agent that is stuck begins no turn until a person decides. Nothing is killed, and people
+// are told once.
+func TestAnAgentThatIsStuckWaitsForAPerson(t *testing.T) {
+	for _, how := range []string{"resume", "abort", "abort in the turn", "answer resume", "answer abort"} {
+		t.Run(how, func(t *testing.T) {
+			f := newField(t, "coder", "lead-agent")
+			ready, goOn := make(chan struct{}), make(chan struct{})
+			first := true
+			f.backend.Script = func(turn runner.Turn) []runnertest.Step {
+				if !strings.Contains(turn.Prompt, "the long task") || !first {
+					return []runnertest.Step{runnertest.Say("did it")}
+				}
+				first = false
+				return []runnertest.Step{runnertest.Do(func(ctx context.Context, _ runner.Turn) error {
+					close(ready)
+					select {
+					case <-goOn:
+					case <-ctx.Done():
+						return ctx.Err()
+					}
+					return errors.New("no luck")
+				})}
+			}
+			f.start()
+			task := f.send("coder", "the long task")
+			other := f.send("coder", "another")
+			<-ready
+			f.daemon.Stuck(stuck(task))
+			f.daemon.Stuck(stuck(task))
+			if st := f.status("coder"); st.State != swarm.Working {
+				t.Errorf("the turn is %s, want working: nothing is killed", st.State)
+			}
+			if how != "abort in the turn" {
+				close(goOn)
+				st := f.untilState("coder", swarm.Paused)
+				if st.Why != "stuck: Retried same approach 4 times" || st.Next != "claude-swarm resume coder, or claude-swarm abort coder" {
+					t.Errorf("status = %q, %q", st.Why, st.Next)
+				}
+			}
+			for _, order := range []func() error{
+				func() error { return f.daemon.Resume("coder", "lead-agent") },
+				func() error { _, err := f.daemon.Abort(t.Context(), "coder", "lead-agent"); return err },
+			} {
+				if _, ok := errors.AsType[*swarm.PersonError](order()); !ok {
+					t.Error("an agent lets it go on")
+				}
+			}
+			var question *dropbox.Message
+			f.until("the person is asked", func() bool {
+				for _, m := range f.mail(dropbox.Lead) {
+					if m.Type == dropbox.Question {
+						question = m
+					}
+				}
+				return question != nil
+			})
+			const text = `[ESCALATION] Agent coder appears stuck on task "benchmark nemotron". Retried same approach 4 times. Awaiting human guidance. Reply @coder resume/abort`
+			if question.Subject != text {
+				t.Errorf("subject = %q", question.Subject)
+			}
+			notices := 0
+			if err := journal.HomeOf(f.dir).Events().Tell("test", func(events []journal.Event, _ int64) error {
+				for _, ev := range events {
+					if ev.Word() == journal.AgentSpiraling {
+						notices++
+						if ev.Notice.Text() != text {
+							t.Errorf("notice = %q", ev.Notice.Text())
+						}
+					}
+				}
+				return nil
+			}); err != nil || notices != 1 {
+				t.Errorf("%d notices, %v", notices, err)
+			}
+			switch how {
+			case "resume":
+				if err := f.daemon.Resume("coder", dropbox.Lead); err != nil {
+					t.Fatal(err)
+				}
+			case "abort", "abort in the turn":
+				cut, err := f.daemon.Abort(t.Context(), "coder", dropbox.Lead)
+				if err != nil || cut.Message != task || cut.State != dropbox.Dead {
+					t.Fatalf("abort = %+v, %v", cut, err)
+				}
+			default:
+				_, word, _ := strings.Cut(how, " ")
+				f.send(dropbox.Swarm, word, typed(dropbox.Result), func(m *dropbox.Message) { m.ReplyTo = question.ID })
+			}
+			f.answer(other)
+			if strings.Contains(how, "resume") {
+				f.answer(task)
+			} else if n := len(f.files("coder", "dead")); n == 0 {
+				t.Error("the message is no dead letter")
+			}
+			f.untilState("coder", swarm.Idle)
+			f.until("the question is settled", func() bool { return len(f.files(dropbox.Lead, "new")) == 0 || !has(f, question.ID) })
+			f.daemon.Stuck(stuck(task)) // the events of the turn are read again
+			if st := f.status("coder"); st.State != swarm.Idle {
+				t.Errorf("the same escalation pauses it again: %+v", st)
+			}
+		})
+	}
+}
+
+// has reports whether a message still waits for the lead.
+func has(f *field, id string) bool {
+	for _, m := range f.mail(dropbox.Lead) {
+		if m.ID == id {
+			return true
+		}
+	}
+	return false
+}

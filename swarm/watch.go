@@ -1,0 +1,84 @@
+package swarm
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/streamjson"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
+	"github.com/claude-swarm/claude-swarm/swarm/mail"
+	"github.com/claude-swarm/claude-swarm/swarm/supervisor"
+	"github.com/claude-swarm/claude-swarm/swarm/turn"
+	"github.com/claude-swarm/claude-swarm/swarm/whisper"
+)
+
+// messageOf is the message of a turn.
+func messageOf(turn string) string {
+	id, _, _ := strings.Cut(turn, "-")
+	return id
+}
+
+// watched begins to watch a turn, and returns what sees its events.
+func (a *agent) watched(rec *journal.Record, m *dropbox.Message, heard *whisper.Turn) turn.Observer {
+	if a.plan().Supervisor == nil {
+		return heard.Event
+	}
+	w := a.supervisor.Watch(a.name)
+	w.Begin(supervisor.Turn{ID: rec.Turn, Message: rec.Message, Task: mail.Describe(m), Tools: a.kind().Tools, Writes: mayWrite(a.spec().Client)})
+	return observers(heard.Event, w.Event)
+}
+
+// unwatched says that the turn has ended.
+func (a *agent) unwatched() {
+	if a.plan().Supervisor != nil {
+		a.supervisor.Watch(a.name).End()
+	}
+	a.takeBackWhispers()
+}
+
+func observers(all ...turn.Observer) turn.Observer {
+	return func(ev *streamjson.Event) {
+		for _, o := range all {
+			o(ev)
+		}
+	}
+}
+
+// whisperTold is told what becomes of the whispers of a turn.
+func (a *agent) whisperTold() whisper.Told {
+	return whisper.Told{
+		Shown: func(w whisper.Whisper) {
+			a.log.Info("whisper was read", "type", w.Type, keyTurn, w.Turn, "way", string(w.Way))
+		},
+		Note: a.inbox.Note,
+		Wake: a.wakeup.wake,
+	}
+}
+
+// takeBackWhispers lets the whispers wait again that no client has read. No turn of the agent
+// runs.
+func (a *agent) takeBackWhispers() { a.inbox.Note(a.whispers.TakeBack(a.name)) }
+
+// giveUp gives up the message that a person has aborted while no turn worked on it.
+func (a *agent) giveUp(g *journal.GiveUp) error {
+	cut := Cut{Message: g.Message, State: dropbox.Done} // the turn ended well before
+	entries, err := a.inbox.Box.List()
+	if err != nil {
+		return err
+	}
+	if i := slices.IndexFunc(entries, func(e dropbox.Entry) bool { return e.ID == g.Message }); i >= 0 {
+		j, err := a.inbox.Claim(entries[i])
+		if err != nil {
+			return err
+		}
+		if j != nil {
+			if err := a.inbox.GiveUp(j.Claim, "aborted by "+g.By); err != nil {
+				return err
+			}
+		}
+		cut.State = dropbox.Dead
+	}
+	a.control.gaveUp(cut)
+	return a.holds.Change(a.name, func(st *journal.Hold) { st.GiveUp = nil })
+}

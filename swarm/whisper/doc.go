@@ -1,0 +1,21 @@
+// Package whisper brings the words of the supervisor to the agents. A whisper is no mail: nobody
+// but the agent sees it, nobody answers it, and it never begins a turn.
+//
+//	            +--> the running turn, beside urgent mail     (steering)
+//	verdict --> | --> before an answer of the control socket   (socket)
+//	            +--> the head of the agent's next prompt       (prompt)
+//
+// The way that is open first gets the whisper, and no other way gets it then. A [Store] keeps
+// that on the disk, so a daemon that follows one that was killed neither loses a whisper nor
+// shows it twice:
+//
+//	waiting --Give--> given to a turn --Shown--> shown
+//	   ^                     |
+//	   +------TakeBack-------+   the turn ended, and its client had not read it
+//
+// # Steering
+//
+// A client begins another turn for a line that it reads after its last tool call. So a [Turn]
+// gives a whisper to the client only while one of the client's tools runs, because the client
+// then asks the model again anyway.
+package whisper

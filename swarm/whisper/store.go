@@ -1,0 +1,254 @@
+package whisper
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
+)
+
+// A Whisper is a word of the supervisor to an agent, which nobody else sees. It is no mail.
+//
+//	waiting --Give--> given to a turn --Shown--> shown
+//	   ^                     |
+//	   +------TakeBack-------+   the turn ended, and its client had not read it
+type Whisper struct {
+	// Key is the same for the same verdict: a daemon that reads the events of a turn again
+	// must not whisper again.
+	Key  string    `json:"key"`
+	At   time.Time `json:"at"`
+	Type string    `json:"type"` // CORRECTION, THINK_DEEPER or ESCALATION
+	Text string    `json:"text"` // one line
+
+	Turn  string    `json:"turn,omitempty"` // that it was given to; "" while it waits
+	UUID  string    `json:"uuid,omitempty"` // of the line that brought it to the running turn
+	Way   Way       `json:"way,omitempty"`  // on which it was given
+	Shown time.Time `json:"shown,omitzero"` // when the agent's client had read it; zero: not yet
+}
+
+// A Way is how a whisper reaches its agent.
+type Way string
+
+const (
+	BySteering Way = "steering" // into the running turn
+	BySocket   Way = "socket"   // before an answer to the agent's own command line or tools
+	ByPrompt   Way = "prompt"   // at the head of a prompt
+)
+
+// Line is the whisper as the agent reads it.
+func (w Whisper) Line() string { return "[SUPERVISOR/" + w.Type + "] " + w.Text }
+
+// waits reports whether nobody has got the whisper.
+func (w Whisper) waits() bool { return w.Way == "" && w.Shown.IsZero() }
+
+// open reports whether the whisper was given, and is not known to be read.
+func (w Whisper) open() bool { return w.Way != "" && w.Shown.IsZero() }
+
+// maxWhispers bounds the whispers of an agent that are kept. The oldest shown ones go first.
+const maxWhispers = 32
+
+// A Store keeps the whispers of every agent, durably, in a file for each agent. Only the
+// daemon writes them. It is safe for several goroutines.
+type Store struct {
+	home journal.Home
+	mu   sync.Mutex
+	all  map[string][]Whisper // of the agents whose file was read
+}
+
+type file struct {
+	V        int       `json:"v"`
+	Whispers []Whisper `json:"whispers"`
+}
+
+// Open opens the whispers of a home. It reads the file of an agent when it is needed.
+func Open(home journal.Home) *Store { return &Store{home: home, all: map[string][]Whisper{}} }
+
+// Of lists the whispers of an agent, oldest first: those that wait and the last of those that
+// were shown. It reads the file, for programs other than the daemon.
+func Of(home journal.Home, agent string) ([]Whisper, error) {
+	var f file
+	err := journal.ReadJSON(path(home, agent), &f)
+	return f.Whispers, err
+}
+
+func path(home journal.Home, agent string) string {
+	return filepath.Join(home.Dir(), "whispers", agent+".json")
+}
+
+// Add takes a whisper for an agent, and reports false for one with a key that it has.
+func (s *Store) Add(agent string, w Whisper) (added bool, err error) {
+	err = s.change(agent, func(list []Whisper) []Whisper {
+		if slices.ContainsFunc(list, func(old Whisper) bool { return old.Key == w.Key }) {
+			return nil
+		}
+		added = true
+		list = append(list, w)
+		for i := 0; len(list) > maxWhispers && i < len(list); {
+			if list[i].Shown.IsZero() {
+				i++
+				continue
+			}
+			list = slices.Delete(list, i, i+1)
+		}
+		return list[max(0, len(list)-maxWhispers):]
+	})
+	return added && err == nil, err
+}
+
+// Waiting counts the whispers that wait for an agent.
+func (s *Store) Waiting(agent string) (n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	list, err := s.read(agent)
+	for _, w := range list {
+		if err == nil && w.waits() {
+			n++
+		}
+	}
+	return n
+}
+
+// Give gives the whispers that wait to a turn, at most that many; 0 means all. From then on no
+// other way gets them. uuid names the line of a whisper; nil gives them no name. They are
+// noted before they leave, so that a daemon that follows this one knows it.
+func (s *Store) Give(agent, turn string, way Way, most int, uuid func(Whisper) string) (given []Whisper, err error) {
+	err = s.change(agent, func(list []Whisper) []Whisper {
+		for i := range list {
+			if !list[i].waits() || most > 0 && len(given) == most {
+				continue
+			}
+			list[i].Turn, list[i].Way = turn, way
+			if uuid != nil {
+				list[i].UUID = uuid(list[i])
+			}
+			given = append(given, list[i])
+		}
+		if given == nil {
+			return nil
+		}
+		return list
+	})
+	if err != nil {
+		return nil, err
+	}
+	return given, nil
+}
+
+// Shown notes that the client of a turn has read the whispers that were given to it and that
+// pick names; nil names all of them.
+func (s *Store) Shown(agent, turn string, pick func(Whisper) bool) (shown []Whisper, err error) {
+	now := time.Now().UTC()
+	err = s.change(agent, func(list []Whisper) []Whisper {
+		for i := range list {
+			if !list[i].open() || list[i].Turn != turn || pick != nil && !pick(list[i]) {
+				continue
+			}
+			list[i].Shown = now
+			shown = append(shown, list[i])
+		}
+		if shown == nil {
+			return nil
+		}
+		return list
+	})
+	return shown, err
+}
+
+// Knows reports whether an agent has, or had, a whisper with that key.
+func (s *Store) Knows(agent, key string) (bool, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	list, err := s.read(agent)
+	return slices.ContainsFunc(list, func(w Whisper) bool { return w.Key == key }), err
+}
+
+// given reports whether a whisper was given to a turn of an agent, and is not known to be read.
+func (s *Store) given(agent string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	list, err := s.read(agent)
+	return err == nil && slices.ContainsFunc(list, Whisper.open)
+}
+
+// TakeBack lets the whispers wait again that were given to turns and not read. No turn of the
+// agent runs.
+func (s *Store) TakeBack(agent string) error {
+	return s.takeBack(agent, func(Whisper) bool { return true })
+}
+
+func (s *Store) takeBack(agent string, which func(Whisper) bool) error {
+	return s.change(agent, func(list []Whisper) []Whisper {
+		back := false
+		for i := range list {
+			if list[i].open() && which(list[i]) {
+				list[i].Turn, list[i].Way, list[i].UUID, back = "", "", "", true
+			}
+		}
+		if !back {
+			return nil
+		}
+		return list
+	})
+}
+
+// Forget drops the whispers of an agent that wait, since they are about work that is over.
+func (s *Store) Forget(agent string) error {
+	return s.change(agent, func(list []Whisper) []Whisper {
+		if !slices.ContainsFunc(list, Whisper.waits) {
+			return nil
+		}
+		now := time.Now().UTC()
+		for i := range list {
+			if list[i].waits() {
+				list[i].Shown = now // never shown; its key stays known
+			}
+		}
+		return list
+	})
+}
+
+// change lets f change a copy of the whispers of an agent, and writes them. f returns nil where
+// it changes nothing.
+func (s *Store) change(agent string, f func([]Whisper) []Whisper) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	list, err := s.read(agent)
+	if err != nil {
+		return err
+	}
+	list = f(slices.Clone(list))
+	if list == nil {
+		return nil
+	}
+	to := path(s.home, agent)
+	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+		return fmt.Errorf("keep a whisper: %w", err)
+	}
+	if err := s.home.Files().WriteJSON(to, file{V: 1, Whispers: list}); err != nil {
+		return fmt.Errorf("keep a whisper: %w", err)
+	}
+	s.all[agent] = list
+	return nil
+}
+
+// read returns the whispers of an agent. A damaged file is set aside: a whisper is advice, and
+// must not stop an agent.
+func (s *Store) read(agent string) ([]Whisper, error) {
+	if list, ok := s.all[agent]; ok {
+		return list, nil
+	}
+	list, err := Of(s.home, agent)
+	if e, ok := errors.AsType[*journal.DamagedError](err); ok {
+		list, err = nil, e.SetAside()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the whispers: %w", err)
+	}
+	s.all[agent] = list
+	return list, nil
+}

@@ -1,0 +1,112 @@
+package whisper
+
+import (
+	"fmt"
+	"os"
+	"testing"
+
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
+)
+
+// state writes the whispers of an agent in one line: - waits, + given, . shown.
+func state(t *testing.T, s *Store, agent string) (out string) {
+	t.Helper()
+	list, err := Of(s.home, agent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range list {
+		switch {
+		case w.waits():
+			out += "-"
+		case w.open():
+			out += "+"
+		default:
+			out += "."
+		}
+		out += w.Key
+	}
+	return out
+}
+
+// A whisper is given on one way only, is shown once, and waits again after a turn that did not
+// read it. All of it survives the daemon.
+func TestWhispers(t *testing.T) {
+	home := journal.HomeOf(t.TempDir())
+	s := Open(home)
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	check := func(want string) {
+		t.Helper()
+		if got := state(t, s, "coder"); got != want {
+			t.Errorf("whispers = %q, want %q", got, want)
+		}
+	}
+	for _, key := range []string{"a", "b", "a"} {
+		added, err := s.Add("coder", Whisper{Key: key, Type: "CORRECTION", Text: "stop"})
+		must(err)
+		if again := key == "a" && state(t, s, "coder") != "-a"; added == again {
+			t.Errorf("Add of %s = %v", key, added)
+		}
+	}
+	check("-a-b")
+	given, err := s.Give("coder", "t1", BySteering, 1, func(w Whisper) string { return "uuid-" + w.Key })
+	must(err)
+	if len(given) != 1 || given[0].UUID != "uuid-a" || given[0].Line() != "[SUPERVISOR/CORRECTION] stop" {
+		t.Errorf("given = %+v", given)
+	}
+	check("+a-b")
+
+	s = Open(home) // after a crash
+	if shown, err := s.Shown("coder", "t2", nil); err != nil || shown != nil {
+		t.Errorf("another turn has read %v, %v", shown, err)
+	}
+	must(s.TakeBack("coder"))
+	check("-a-b")
+	given, err = s.Give("coder", "t2", ByPrompt, 0, nil)
+	must(err)
+	if len(given) != 2 || given[0].UUID != "" {
+		t.Errorf("given = %+v", given)
+	}
+	shown, err := s.Shown("coder", "t2", func(w Whisper) bool { return w.Key == "a" })
+	must(err)
+	if len(shown) != 1 {
+		t.Errorf("shown = %+v", shown)
+	}
+	check(".a+b")
+	must(s.TakeBack("coder"))
+	must(s.Forget("coder"))
+	check(".a.b")
+	if added, err := s.Add("coder", Whisper{Key: "b"}); added || err != nil {
+		t.Errorf("a verdict that was seen before is whispered again: %v", err)
+	}
+	for i := range 2 * maxWhispers {
+		_, err := s.Add("coder", Whisper{Key: fmt.Sprint(i)})
+		must(err)
+	}
+	if list, err := Of(home, "coder"); err != nil || len(list) != maxWhispers {
+		t.Errorf("%d whispers are kept, %v", len(list), err)
+	}
+}
+
+// A damaged file keeps no agent from its work.
+func TestDamagedWhispers(t *testing.T) {
+	home := journal.HomeOf(t.TempDir())
+	if _, err := Open(home).Add("coder", Whisper{Key: "a"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path(home, "coder"), []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := Open(home)
+	if s.Waiting("coder") > 0 {
+		t.Error("a damaged file has a whisper")
+	}
+	if added, err := s.Add("coder", Whisper{Key: "b"}); !added || err != nil {
+		t.Errorf("Add = %v, %v", added, err)
+	}
+}

@@ -1,0 +1,121 @@
+package whisper
+
+import (
+	"strings"
+
+	"github.com/claude-swarm/claude-swarm/streamjson"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+)
+
+// A Turn brings whispers to one turn of an agent, and learns from the events of its client which
+// of them the client has read. It belongs to the goroutine that runs the turn.
+type Turn struct {
+	store *Store
+	agent string
+	turn  string
+	uuid  string // of the prompt
+	heard bool   // the client has the prompt
+	open  map[string]bool
+	told  Told
+}
+
+// Told gets what became of the whispers of a turn.
+type Told struct {
+	Shown func(Whisper)
+	Note  func(error) // a whisper could not be kept
+	Wake  func()      // calls Next soon
+}
+
+// Turn is the turn with this record.
+func (s *Store) Turn(rec *journal.Record, t Told) *Turn {
+	return &Turn{store: s, agent: rec.Agent, turn: rec.Turn, uuid: journal.PromptUUID(rec.Turn), open: map[string]bool{}, told: t}
+}
+
+// Head gives the whispers that wait to the prompt of the turn, and returns them as lines.
+func (t *Turn) Head() []string {
+	given, err := t.store.Give(t.agent, t.turn, ByPrompt, 0, nil)
+	t.logErr(err)
+	var lines []string
+	for _, w := range given {
+		lines = append(lines, w.Line())
+	}
+	return lines
+}
+
+// Next gives the next whisper to the running client, if it is sure to ask the model again.
+func (t *Turn) Next() (runner.Steer, bool) {
+	if len(t.open) == 0 || t.store.Waiting(t.agent) == 0 {
+		return runner.Steer{}, false
+	}
+	given, err := t.store.Give(t.agent, t.turn, BySteering, 1, func(w Whisper) string { return journal.PromptUUID(t.turn + "+" + w.Key) })
+	if t.logErr(err); len(given) == 0 {
+		return runner.Steer{}, false
+	}
+	return runner.Steer{UUID: given[0].UUID, Prompt: steerText(given[0]), Aside: true}, true
+}
+
+// Dropped lets a whisper wait again that the client has dropped.
+func (t *Turn) Dropped(uuid string) {
+	t.logErr(t.store.takeBack(t.agent, func(w Whisper) bool { return w.UUID == uuid }))
+}
+
+// steerText is the text that the client reads. It begins and ends with words of the daemon.
+func steerText(w Whisper) string {
+	return "claude-swarm: your supervisor whispers, while you work\n\n" + w.Line() + "\n\n" +
+		"Take it in and go on. Nobody else sees this, and nobody waits for an answer to it.\n"
+}
+
+// Event looks at an event of the client.
+func (t *Turn) Event(ev *streamjson.Event) {
+	switch ev.Kind {
+	case streamjson.KindReplay:
+		if ev.UUID == t.uuid {
+			t.hears()
+		} else if t.store.given(t.agent) {
+			t.shown(func(w Whisper) bool { return w.UUID == ev.UUID })
+		}
+	case streamjson.KindAssistant:
+		t.hears()
+		for _, b := range ev.Blocks {
+			if b.Kind == streamjson.BlockToolUse && ev.Parent == "" {
+				t.open[strings.Clone(b.ID)] = true
+				if t.told.Wake != nil && t.store.Waiting(t.agent) > 0 {
+					t.told.Wake()
+				}
+			}
+		}
+	case streamjson.KindUser:
+		for _, b := range ev.Blocks {
+			if b.Kind == streamjson.BlockToolResult && ev.Parent == "" {
+				delete(t.open, b.ID)
+			}
+		}
+	case streamjson.KindResult:
+		clear(t.open)
+	}
+}
+
+// hears notes that the client has read the prompt, and what stood at its head.
+func (t *Turn) hears() {
+	if !t.heard {
+		t.heard = true
+		if t.store.given(t.agent) {
+			t.shown(func(w Whisper) bool { return w.Way == ByPrompt })
+		}
+	}
+}
+
+func (t *Turn) shown(pick func(Whisper) bool) {
+	shown, err := t.store.Shown(t.agent, t.turn, pick)
+	t.logErr(err)
+	for _, w := range shown {
+		t.told.Shown(w)
+	}
+}
+
+func (t *Turn) logErr(err error) {
+	if err != nil {
+		t.told.Note(err)
+	}
+}
