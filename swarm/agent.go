@@ -104,7 +104,8 @@ func (a *agent) halt(why, hint string) {
 	a.inbox.Note(a.holds.Change(a.name, func(s *journal.Hold) {
 		s.Stopped = &journal.Stop{By: dropbox.Swarm, Why: why, Hint: hint, Since: now, Breaker: true}
 	}))
-	a.tellLead("stopped:"+a.name+":"+now.Format(time.RFC3339), a.name+" is stopped",
+	n := journal.Notice{Word: journal.AgentError, Agent: a.name, Why: "is stopped: " + why, Next: "To go on: " + hint, Held: true}
+	a.deps.mail.TellNotice(a.name, "stopped:"+a.name+":"+now.Format(time.RFC3339), n, a.name+" is stopped",
 		fmt.Sprintf("%s is stopped: %s.\n\nIts mail waits. To go on: %s\n", a.name, why, hint))
 }
 
@@ -114,8 +115,3 @@ func (a *agent) account() string { return accountOf(a.kind().Login, a.environ, a
 
 // jitter lengthens a wait by a random share.
 func jitter(d time.Duration) time.Duration { return jittered(d, rand.Float64()) }
-
-// tellLead tells the lead something about this agent.
-func (a *agent) tellLead(key, subject, body string) {
-	a.deps.mail.TellLead(a.name, key, subject, body)
-}

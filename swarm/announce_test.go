@@ -20,7 +20,7 @@ type everywhere struct{}
 func (everywhere) Bridge() string { return "irc" }
 
 func (everywhere) Copies(mo mail.Announcement) []mail.Copy {
-	return []mail.Copy{{Where: "#all", Extra: fmt.Sprintf("irc: {channel: \"#all\", about: %s, to: %s, moment: %s}\n", mo.About, mo.To, mo.Kind)}}
+	return []mail.Copy{{Where: "#all", Extra: fmt.Sprintf("irc: {channel: \"#all\", about: %q, to: %s, moment: %s}\n", mo.About, mo.To, mo.Kind)}}
 }
 
 // copies lists the messages in the mailbox irc by the first part of their keys.
@@ -81,11 +81,11 @@ func TestAnnounced(t *testing.T) {
 		begun.ReplyTo != "" || begun.Priority != dropbox.Low || begun.Hops != 0 {
 		t.Errorf("the copy of what began: %+v", begun)
 	}
-	if want := "irc: {channel: \"#all\", about: " + id + ", to: coder, moment: begun}\n"; begun.Extra != want {
+	if want := "irc: {channel: \"#all\", about: \"" + id + "\", to: coder, moment: begun}\n"; begun.Extra != want {
 		t.Errorf("its extra is %q, want %q", begun.Extra, want)
 	}
 	if result.From != "coder" || !strings.Contains(string(result.Body), "the door is green") || result.Thread != id ||
-		!strings.Contains(result.Extra, "about: "+answer.ID+", to: lead, moment: result") {
+		!strings.Contains(result.Extra, "about: \""+answer.ID+"\", to: lead, moment: result") {
 		t.Errorf("the copy of the result: %+v", result)
 	}
 	if mail := f.shown("mail-" + answer.ID); mail.Priority != dropbox.Normal || mail.Thread != id || !dropbox.Proven(f.tokens["coder"], mail, "irc") {
@@ -103,7 +103,7 @@ func TestAnnounced(t *testing.T) {
 
 	stopped := f.send("reviewer", "@status 401")
 	f.told("reviewer is stopped")
-	alert := f.shown("alert-")
+	alert := f.shown("notice:stopped:reviewer")
 	if alert.From != dropbox.Swarm || alert.Subject != "reviewer is stopped" {
 		t.Errorf("the copy of the alert: %+v", alert)
 	}
@@ -115,12 +115,12 @@ func TestAnnounced(t *testing.T) {
 	f.start()
 	f.shown("mail-" + question)
 	f.until("the agents rest", func() bool { return f.status("coder").State == swarm.Idle })
-	for _, what := range []string{"begun-" + id, "result-" + id, "mail-" + answer.ID, "dead-" + bad, "mail-" + question, "alert-"} {
+	for _, what := range []string{"begun-" + id, "result-" + id, "mail-" + answer.ID, "dead-" + bad, "mail-" + question, "notice:stopped:reviewer"} {
 		if n := len(f.copies(what)); n != 1 {
 			t.Errorf("%d copies of %s, want 1", n, what)
 		}
 	}
-	if n := len(f.copies("mail-"+bounce.ID)) + len(f.copies("alert-"+bounce.ID)); n != 0 {
+	if n := len(f.copies("mail-"+bounce.ID)) + len(f.copies("alert-"+bounce.ID)) + len(f.copies("notice:dead")); n != 0 {
 		t.Errorf("the bounce was shown besides the dead letter, %d times", n)
 	}
 	if got := f.files("irc", "cur"); len(got) != 0 {
@@ -135,11 +135,11 @@ func TestAnnouncedAlertsToAnAgent(t *testing.T) {
 	f.announcer = everywhere{}
 	f.start()
 	f.send("coder", "@status 401")
-	if m := f.shown("alert-"); m.Subject != "coder is stopped" || m.From != dropbox.Swarm || !strings.Contains(m.Extra, "to: planner") {
+	if m := f.shown("notice:stopped:coder"); m.Subject != "coder is stopped" || m.From != dropbox.Swarm || !strings.Contains(m.Extra, "to: planner") {
 		t.Errorf("the copy of the alert: %+v", m)
 	}
 	f.until("the planner worked on it", func() bool { return len(f.files("planner", "done")) > 0 })
-	if n := len(f.copies("alert-")); n != 1 {
+	if n := len(f.copies("notice:stopped:coder")); n != 1 {
 		t.Errorf("the alert was shown %d times", n)
 	}
 }

@@ -60,6 +60,7 @@ func (a *agent) heldBut(now time.Time, passes func() bool) (time.Duration, bool)
 		a.showSince(Paused, st.Paused.Since, st.Paused.Reason(), next)
 		return until(st.Paused.Until, now), true
 	case st.Paused != nil:
+		a.deps.mail.Unpaused(a.name, st.Paused.Since, "the time of its pause is over", "")
 		a.inbox.Note(a.holds.Change(a.name, func(s *journal.Hold) { s.Paused = nil }))
 	}
 	if st.Overtime != nil && !st.Overtime.Holds(now) {

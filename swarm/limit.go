@@ -23,11 +23,25 @@ func afterLimit(l journal.Limit, agent string, until time.Time) string {
 // account again.
 func (a *agent) liftOpenLimit() {
 	account := a.account()
-	if !a.holds.HasOpenLimit(account) {
+	if a.holds.HasOpenLimit(account) {
+		a.inbox.Note(a.holds.LiftLimit(account, time.Now()))
+		a.wakeAll(account)
+	}
+	a.tellLimitOver(account, "a turn ended well again", "")
+}
+
+// tellLimitOver says once that a limit is over of which people know.
+func (a *agent) tellLimitOver(account, why, by string) {
+	l, tell := a.holds.EndToTell(account)
+	if !tell {
 		return
 	}
-	a.inbox.Note(a.holds.LiftLimit(account, time.Now()))
-	a.wakeAll(account)
+	n := journal.Notice{Word: journal.Unpaused, Agent: strings.Join(a.sharing(account), ", "), Why: why, By: by}
+	if err := a.deps.mail.Raise(fmt.Sprintf("unpaused:%s:%s", account, l.Since.UTC().Format(time.RFC3339Nano)), n, nil); err != nil {
+		a.inbox.Note(err)
+		return // the next good turn says it
+	}
+	a.inbox.Note(a.holds.EndTold(account, l.Since))
 }
 
 // tellLimit tells the lead of a limit, once for each hint about an outage. An agent that
@@ -44,9 +58,15 @@ func (a *agent) tellLimit(account string, l journal.Limit) {
 	if l.Hint != "" {
 		todo = "\nWhat to do: " + l.Hint + ".\n"
 	}
-	a.deps.mail.TellLead(l.Agent, fmt.Sprintf("limited:%s:%s:%d", account, l.Since.UTC().Format(time.RFC3339Nano), len(l.Hints)), "parked: "+l.Why, fmt.Sprintf(
+	agents := a.sharing(account)
+	wait := "wait "
+	if len(agents) == 1 {
+		wait = "waits "
+	}
+	n := journal.Notice{Word: journal.LimitReached, Agent: strings.Join(agents, ", "), Why: wait + how + ": " + strings.TrimRight(l.Why, "."), Next: l.Hint}
+	a.deps.mail.TellNotice(l.Agent, fmt.Sprintf("limited:%s:%s:%d", account, l.Since.UTC().Format(time.RFC3339Nano), len(l.Hints)), n, "parked: "+l.Why, fmt.Sprintf(
 		"%s: %s.\n\nAll agents of that account (%s) are parked %s, and go on by themselves. This is said once; claude-swarm status says since when, and when the next try is.\n%s\nTo try at once: claude-swarm resume %s\n",
-		l.Agent, strings.TrimRight(l.Why, "."), strings.Join(a.sharing(account), ", "), how, todo, l.Agent))
+		l.Agent, strings.TrimRight(l.Why, "."), strings.Join(agents, ", "), how, todo, l.Agent))
 	a.inbox.Note(a.holds.LimitTold(account, l.Since))
 }
 

@@ -57,7 +57,7 @@ func (a *agent) report(j *mail.Job, out runner.Outcome) {
 // next message, and this one can be tried again from dead/.
 func (a *agent) aborted(j *mail.Job, out runner.Outcome) error {
 	a.report(j, out)
-	out.Reason = "aborted by " + a.control.endedBy()
+	out.Reason = mail.Aborted + a.control.endedBy()
 	if err := a.inbox.RecordEnd(j, out, false); err != nil {
 		return err
 	}
@@ -105,7 +105,14 @@ func (a *agent) failed(j *mail.Job, out runner.Outcome) error {
 	if err := a.inbox.RecordEnd(j, out, !notBegun); err != nil {
 		return err
 	}
-	if err := a.inbox.FailedTurn(j.Claim.Message, a.inbox.AttemptLine(j, out), reason); err != nil {
+	now := time.Now().UTC()
+	failures := append(append([]journal.Failure(nil), a.holds.Of(a.name).Failures...),
+		journal.Failure{At: now, Message: j.Claim.ID, NotBegun: notBegun, GivenUp: givenUp, Reason: reason})
+	if len(failures) > journal.MaxFailureMemory {
+		failures = failures[len(failures)-journal.MaxFailureMemory:]
+	}
+	d := a.restart.Decide(failures, a.spec().retryDelay(), now)
+	if err := a.inbox.FailedTurn(j.Claim.Message, j.Rec, a.inbox.AttemptLine(j, out), reason, givenUp || d.Open); err != nil {
 		return err
 	}
 	if err := a.inbox.PutBackNotes(j); err != nil {
@@ -119,14 +126,6 @@ func (a *agent) failed(j *mail.Job, out runner.Outcome) error {
 	} else if err := a.inbox.PutBack(j.Claim, !notBegun); err != nil {
 		return err
 	}
-
-	now := time.Now().UTC()
-	st := a.holds.Of(a.name)
-	failures := append(append([]journal.Failure(nil), st.Failures...), journal.Failure{At: now, Message: j.Claim.ID, NotBegun: notBegun, GivenUp: givenUp, Reason: reason})
-	if len(failures) > journal.MaxFailureMemory {
-		failures = failures[len(failures)-journal.MaxFailureMemory:]
-	}
-	d := a.restart.Decide(failures, a.spec().retryDelay(), now)
 	if d.Open {
 		a.halt(fmt.Sprintf("%s; last: %s", d.Reason, reason), a.startHint(cmp.Or(out.Hint, "see claude-swarm logs "+a.name)))
 		return nil

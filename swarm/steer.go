@@ -64,6 +64,9 @@ func (s *Swarm) StartAgent(agent, by string) error {
 	if !s.fromPerson(by) && s.forPerson(s.holds.Of(agent)) {
 		return &PersonError{Name: agent}
 	}
+	if was := s.holds.Of(agent).Stopped; was != nil {
+		s.mail.Unpaused(agent, was.Since, "started by "+by, by)
+	}
 	return s.steer(agent, func(st *journal.Hold) {
 		fresh := journal.Hold{Paused: st.Paused, Order: st.Order, Word: st.Word, Overtime: st.Overtime}
 		s.word(agent, by, &fresh)
@@ -174,6 +177,11 @@ func (s *Swarm) Resume(agent, by string) error {
 		}
 	}
 	_, _, held := s.holds.LimitOf(m.account(), agent, now)
+	if was := s.holds.Of(agent).Paused; was.Holds(now) {
+		s.mail.Unpaused(agent, was.Since, "resumed by "+by, by)
+	} else if held {
+		m.tellLimitOver(m.account(), "tried at once, by the word of "+by, by)
+	}
 	if err := s.holds.LiftLimit(m.account(), now); err != nil {
 		return err
 	}

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -134,91 +132,128 @@ func howShown(mo mail.Announcement) bridge.Announcement {
 	case journal.Alert, journal.Noticed:
 		return bridge.Alert
 	case journal.Dead:
+		if mo.Notice != nil {
+			return bridge.Alert
+		}
 		return bridge.GivenUp
 	}
 	return bridge.Said
 }
 
 // announced returns the lines for an announcement with their channels: by the first matching
-// rule of the configuration, otherwise by default.
+// rule of the configuration, otherwise by default. A rule for the word of a notice decides
+// only about the line of the notice.
 func announced(i *config.IRC, mo mail.Announcement) []shownLine {
-	var shown []shownLine
-	add := func(channel string, how bridge.Announcement, text ...string) {
-		if channel = i.Channel(channel); channel == "" || mo.Of != nil && saidIn(mo.Of, channel) && how == bridge.Ended {
-			return // nowhere, or the bridge says it there, as the answer
-		}
-		if !slices.ContainsFunc(shown, func(s shownLine) bool { return strings.EqualFold(s.channel, channel) }) {
-			shown = append(shown, shownLine{channel, how, strings.Join(text, "")})
-		}
-	}
 	for _, r := range i.Map {
-		if fits(r, mo) {
-			text := ""
-			switch {
-			case mo.Notice != nil && (mo.Kind == journal.Alert || mo.Kind == journal.Noticed):
-				text = mo.Notice.Text()
-			case mo.Kind == journal.Alert:
-				text = tagged(mo.Message)
-			}
-			add(r.Channel, howShown(mo), text)
-			return shown
+		if !fits(r, mo) {
+			continue
 		}
+		var l lines
+		if journal.Word(r.Moment).Known() {
+			l.usual(i, mo)
+			l.add(i, mo, r.Channel, bridge.Alert, noticeLine(i, mo))
+			return l
+		}
+		text := ""
+		if howShown(mo) == bridge.Alert {
+			text = noticeLine(i, mo)
+		}
+		l.add(i, mo, r.Channel, howShown(mo), text)
+		return l
 	}
+	var l lines
+	l.usual(i, mo)
+	l.notice(i, mo)
+	return l
+}
+
+// lines are the lines for one announcement: at most one in each channel.
+type lines []shownLine
+
+func (l *lines) add(i *config.IRC, mo mail.Announcement, channel string, how bridge.Announcement, text string) {
+	if channel = i.Channel(channel); channel == "" || mo.Of != nil && saidIn(mo.Of, channel) && how == bridge.Ended {
+		return // nowhere, or the bridge says it there, as the answer
+	}
+	if !slices.ContainsFunc(*l, func(s shownLine) bool { return strings.EqualFold(s.channel, channel) }) {
+		*l = append(*l, shownLine{channel, how, text})
+	}
+}
+
+// usual adds the lines besides that of the notice.
+func (l *lines) usual(i *config.IRC, mo mail.Announcement) {
 	work := mo.Of != nil && (mo.Of.Type == dropbox.Task || mo.Of.Type == dropbox.Handoff)
 	switch mo.Kind {
 	case journal.Begun:
 		if work && mo.Message.From != dropbox.Swarm {
-			add(i.Channels.Standup, bridge.Begun)
+			l.add(i, mo, i.Channels.Standup, bridge.Begun, "")
 		}
 		if mo.Message.From == dropbox.Lead {
-			add(i.ProjectOf(mo.Agent), bridge.Said)
+			l.add(i, mo, i.ProjectOf(mo.Agent), bridge.Said, "")
 		}
 	case journal.Result, journal.Failed:
 		if work && mo.Of.From != dropbox.Swarm {
-			add(i.Channels.Standup, howShown(mo))
+			l.add(i, mo, i.Channels.Standup, howShown(mo), "")
 		}
-		if mo.Task != nil { // a person gave it, and wants to know
-			where := resultsIn(i, mo.Task)
-			text := fmt.Sprintf("[COMPLETE] %s finished task \"%s\".", cmp.Or(strings.Join(mo.Task.To, ", "), mo.Agent), gist(mo.Task)) // not %q, which takes an emoji apart
-			if mo.Task.ID != mo.Of.ID {                                                                                                 // it was delegated: these are the last words about it, which are not an answer
-				text = strings.TrimSuffix(text, ".") + ": " + screen.Cut(screen.OneLine(string(mo.Message.Body)), 200)
-				add(where, bridge.Said, string(mo.Message.Body))
-			}
-			if where != "" {
-				text += " Results in " + where + "."
-			}
-			add(i.Channels.Alerts, bridge.Alert, text)
+		if mo.Task != nil && mo.Task.ID != mo.Of.ID { // it was delegated: these are the last words about it, which are not an answer
+			l.add(i, mo, resultsIn(i, mo.Task), bridge.Said, string(mo.Message.Body))
 		}
 	case journal.Mail:
-		from := mo.Message.From
-		if from == ircbridge.Name || from == dropbox.Lead {
-			break
+		switch from := mo.Message.From; {
+		case from == ircbridge.Name, from == dropbox.Lead:
+		case from != dropbox.Swarm:
+			l.add(i, mo, i.ProjectOf(from), bridge.Said, "")
+		case mo.Notice == nil && !strings.HasPrefix(mo.Message.Key, swarm.StuckQuestions):
+			// The daemon asks a person: the line names the words that answer it.
+			l.add(i, mo, i.Channels.Alerts, bridge.Said, "")
 		}
-		if from == dropbox.Swarm && strings.HasPrefix(mo.Message.Key, swarm.StuckQuestions) {
-			break // its notice says it
-		}
-		if from == dropbox.Swarm { // the daemon asks a person: the line names the words that answer it
-			add(i.Channels.Alerts, bridge.Said)
-			break
-		}
-		add(i.ProjectOf(from), bridge.Said)
-		if mo.Message.Type == dropbox.Question {
-			add(i.Channels.Alerts, bridge.Alert, fmt.Sprintf("[QUESTION] %s needs input: \"%s\"", from, gist(mo.Message)))
-		}
-	case journal.Alert, journal.Noticed:
-		text := ""
-		if mo.Notice != nil {
-			text = mo.Notice.Text()
-		} else {
-			text = tagged(mo.Message)
-		}
-		add(i.Channels.Alerts, bridge.Alert, text)
-	case journal.Dead:
-		add(i.Channels.Errors, bridge.GivenUp)
 	case journal.Permission:
-		add(i.ProjectOf(mo.Agent), bridge.Said, "[PERMISSION] "+strings.TrimSpace(string(mo.Message.Body)))
+		l.add(i, mo, i.ProjectOf(mo.Agent), bridge.Said, "[PERMISSION] "+strings.TrimSpace(string(mo.Message.Body)))
 	}
-	return shown
+}
+
+// notice adds the line of the notice.
+func (l *lines) notice(i *config.IRC, mo mail.Announcement) {
+	switch {
+	case mo.Kind == journal.Dead && i.Channels.Errors != "":
+		l.add(i, mo, i.Channels.Errors, howShown(mo), noticeLine(i, mo))
+	case mo.Notice != nil && mo.Notice.Word == journal.Unpaused && strings.Contains(mo.Notice.By, " on IRC"):
+		// The bridge has answered that person.
+	case mo.Notice != nil, mo.Kind == journal.Alert:
+		l.add(i, mo, i.Channels.Alerts, bridge.Alert, noticeLine(i, mo))
+	}
+}
+
+// noticeLine returns the text of an announcement for people who look only at what needs
+// them; "" is that of the message.
+func noticeLine(i *config.IRC, mo mail.Announcement) string {
+	switch {
+	case mo.Notice != nil:
+		return noticeIn(i, *mo.Notice, mo.Message, mo.Of, mo.Task).Text()
+	case mo.Kind == journal.Alert:
+		return tagged(mo.Message)
+	}
+	return ""
+}
+
+// noticeOf returns the notice of an event as people on IRC and receivers of webhooks read
+// it: without the head of a text from IRC, and with the channel of the results.
+func noticeOf(i *config.IRC, ev journal.Event) journal.Notice {
+	return noticeIn(i, *ev.Notice, ev.Message.Mail(), ev.Of.Mail(), ev.Task.Mail())
+}
+
+func noticeIn(i *config.IRC, n journal.Notice, shown, of, task *dropbox.Message) journal.Notice {
+	switch {
+	case n.Word == journal.AgentQuestion && shown != nil && shown.Type == dropbox.Question:
+		n.Why = gist(shown)
+	case n.Word == journal.AgentComplete && task != nil:
+		n.Task = gist(task)
+		if i.On() {
+			n.Results = resultsIn(i, task)
+		}
+	case n.Task != "" && of != nil:
+		n.Task = gist(of)
+	}
+	return n
 }
 
 // resultsIn returns the channel with the result of a person's task, or "".

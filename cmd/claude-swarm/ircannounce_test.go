@@ -27,11 +27,15 @@ func TestAnnouncer(t *testing.T) {
 		return mail.Announcement{Kind: how, Message: &dropbox.Message{From: "coder", Type: dropbox.Result, Thread: m.Thread}, Of: m, To: from, Agent: "coder", About: "bbbbbbbbbb"}
 	}
 	arrived := func(kind dropbox.Type, from string) mail.Announcement {
-		return mail.Announcement{Kind: journal.Mail, Message: message(kind, from), To: "lead", About: "aaaaaaaaaa"}
+		mo := mail.Announcement{Kind: journal.Mail, Message: message(kind, from), To: "lead", About: "aaaaaaaaaa"}
+		if kind == dropbox.Question && from != dropbox.Swarm {
+			mo.Notice = &journal.Notice{Word: journal.AgentQuestion, Agent: from, Why: "the beginning"}
+		}
+		return mo
 	}
 	complete := func(from string) mail.Announcement {
 		mo := ended(journal.Result, dropbox.Task, from)
-		mo.Task = mo.Of
+		mo.Task, mo.Notice = mo.Of, &journal.Notice{Word: journal.AgentComplete, Agent: "coder", Task: "the beginning"}
 		return mo
 	}
 	asked := begun(dropbox.Task, "irc")
@@ -47,6 +51,7 @@ func TestAnnouncer(t *testing.T) {
 		mo := back
 		mo.Task = message(dropbox.Task, from)
 		mo.Task.To = []string{"coder"}
+		mo.Notice = &journal.Notice{Word: journal.AgentComplete, Agent: "coder", Why: string(mo.Message.Body)}
 		if channel != "" {
 			mo.Task.Extra = bridge.Origin{Channel: channel, Nick: "ann"}.Extra(ircbridge.Name)
 		}
@@ -66,11 +71,18 @@ func TestAnnouncer(t *testing.T) {
 		mo.Notice = &journal.Notice{Word: word, Agent: "coder", Why: why}
 		return mo
 	}
-	dead := ended(journal.Dead, dropbox.Task, "lead")
-	dead.Message.From = "swarm"
+	resumed := noticed(journal.Noticed, journal.Unpaused, "resumed by ann (account ann) on IRC")
+	resumed.Notice.By = "ann (account ann) on IRC"
+	aborted := ended(journal.Dead, dropbox.Task, "lead")
+	aborted.Message.From = "swarm"
+	dead := aborted
+	dead.Notice = &journal.Notice{Word: journal.DeadLetter, Agent: "coder", Task: "the beginning", Why: "failed: no luck"}
+	crashed := ended(journal.Failed, dropbox.Task, "lead")
+	crashed.Notice = &journal.Notice{Word: journal.AgentError, Agent: "coder", Why: "crashed: process exited with code 1"}
 
 	const usual, work, mapped = `irc: {server: localhost, slug: x}`, `irc: {server: localhost, slug: x, work_channels: true}`,
-		`irc: {server: localhost, slug: x, map: [{type: question, channel: none}, {moment: result, from: coder, to: lead, channel: "done-{slug}"}, {moment: dead, channel: alerts}, {moment: unpaused, channel: none}, {moment: limit, channel: limits}]}`
+		`irc: {server: localhost, slug: x, map: [{type: question, channel: none}, {moment: result, from: coder, to: lead, channel: "done-{slug}"}, {moment: dead, channel: alerts}, {moment: agent_error, channel: none}, {moment: unpaused, channel: none}, {moment: limit, channel: limits}]}`
+	const noErrors = `irc: {server: localhost, slug: x, channels: {errors: }}`
 	const own = "with a channel of coder's"
 	for _, test := range []struct {
 		what, yaml string
@@ -105,10 +117,15 @@ func TestAnnouncer(t *testing.T) {
 		{"an alert", usual, alert, "#alerts alert lead [ALERT] Paint the door"},
 		{"an alert with a notice", usual, noticed(journal.Alert, journal.AgentError, "is stopped: the key is wrong"), "#alerts alert coder [ERROR] coder is stopped: the key is wrong"},
 		{"a notice alone", work, noticed(journal.Noticed, journal.Unpaused, "resumed by lead"), "#alerts alert coder [UNPAUSED] coder goes on: resumed by lead."},
+		{"what somebody on IRC did, who has the answer", usual, resumed, ""},
 		{"a notice that a rule hides", mapped, noticed(journal.Noticed, journal.Unpaused, "resumed by lead"), ""},
 		{"an alert that a rule shows elsewhere by its word", mapped, noticed(journal.Alert, journal.LimitReached, "waits"), "#limits alert coder [LIMIT] coder waits."},
 		{"what became of a question for a permission", own, permitted, "#api-x said  [PERMISSION] Paint the door"},
-		{"a dead letter", usual, dead, "#errors dead coder"},
+		{"a dead letter", usual, dead, "#errors alert coder [DEAD] coder gave up \"Paint the door\": failed: no luck."},
+		{"a dead letter without a channel for errors", noErrors, dead, "#alerts alert coder [DEAD] coder gave up \"Paint the door\": failed: no luck."},
+		{"an aborted message", usual, aborted, "#errors dead coder"},
+		{"a crash", usual, crashed, "#standup-x failed coder; #alerts alert coder [ERROR] coder crashed: process exited with code 1"},
+		{"a crash that a rule hides by its word", mapped, crashed, "#standup-x failed coder"},
 		{"a channel for the task", work, begun(dropbox.Task, "lead"), "join #work-aaaaaaaaaa; #standup-x begun coder; #project-x said coder; #work-aaaaaaaaaa begun coder"},
 		{"what else is said of it", work, arrived(dropbox.Status, "coder"), "#project-x said lead; #work-aaaaaaaaaa said lead"},
 		{"which ends with all of it", work, complete("lead"), "#standup-x ended lead; #alerts alert coder [COMPLETE] coder finished task \"Paint the door\". Results in #standup-x.; #work-aaaaaaaaaa ended lead"},
@@ -116,7 +133,7 @@ func TestAnnouncer(t *testing.T) {
 		{"hidden by a rule", mapped, begun(dropbox.Question, "lead"), ""},
 		{"led elsewhere by a rule", mapped, ended(journal.Result, dropbox.Task, "lead"), "#done-x ended lead"},
 		{"by a rule that does not fit", mapped, ended(journal.Result, dropbox.Task, "reviewer"), "#standup-x ended reviewer"},
-		{"dead letters elsewhere", mapped, dead, "#alerts dead coder"},
+		{"dead letters elsewhere", mapped, dead, "#alerts alert coder [DEAD] coder gave up \"Paint the door\": failed: no luck."},
 		{"without IRC", "{}", begun(dropbox.Task, "lead"), ""},
 	} {
 		t.Run(test.what, func(t *testing.T) {

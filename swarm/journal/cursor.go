@@ -100,6 +100,17 @@ func (e *Events) Tell(name string, hear func(events []Event, missed int64) error
 	return heard
 }
 
+// After returns the events after the one with that number, oldest first, at most 100; none
+// where there are none. It moves no cursor. Where the number is beyond the end, the list was
+// deleted, and After returns its first events.
+func (e *Events) After(seq int64) ([]Event, error) {
+	events, _, err := e.after(&cursor{Seq: seq})
+	if err != nil {
+		return nil, fmt.Errorf("list of events: %w", err)
+	}
+	return events, nil
+}
+
 func (e *Events) save(name string, c cursor) error {
 	c.V = 1
 	data, err := json.Marshal(c)

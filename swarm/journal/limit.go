@@ -29,6 +29,7 @@ type Limit struct {
 	Agent string    `json:"agent,omitempty"`
 	Told  bool      `json:"told,omitempty"`    // the lead knows
 	Hints []string  `json:"told_of,omitempty"` // of this outage: the lead was told with these hints
+	Back  bool      `json:"back,omitempty"`    // the end of what the lead knows was told, too
 
 	began time.Time     // since when its turn had no answer from the API
 	first time.Duration // the wait after the first parking, of an open one
@@ -113,11 +114,12 @@ func (s *Holds) Park(account string, l Limit, now time.Time) (Limit, error) {
 	case l.Open && old.Open && l.began.Sub(old.Until) < sameOutage:
 		l.Hints = old.Hints
 		l.Told = slices.Contains(old.Hints, l.Hint)
+		l.Back = l.Told && old.Back
 		if !old.Over {
 			l.Since, l.Tries = old.Since, old.Tries
 		}
 	case !l.Open && !old.Open && longer.Abs() < sameLimit:
-		l.Told = old.Told
+		l.Told, l.Back = old.Told, old.Back
 	}
 	if l.Open {
 		l.Tries++
@@ -178,6 +180,28 @@ func (s *Holds) LiftLimit(account string, now time.Time) error {
 	if l.Open {
 		l.Until = now.UTC().Round(0) // a later outage is compared with this time
 	}
+	s.file.Limits[account] = l
+	return s.write()
+}
+
+// EndToTell returns the limit of an account whose end people do not know: they know of the
+// limit, and a turn of the account has ended well now.
+func (s *Holds) EndToTell(account string) (Limit, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l := s.file.Limits[account]
+	return l, l.Told && !l.Back
+}
+
+// EndTold notes that people know of the end of a limit.
+func (s *Holds) EndTold(account string, since time.Time) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l, ok := s.file.Limits[account]
+	if !ok || !l.Since.Equal(since) || l.Back {
+		return nil
+	}
+	l.Back = true
 	s.file.Limits[account] = l
 	return s.write()
 }

@@ -71,6 +71,7 @@ type Notice struct {
 	// Held says that the agent begins no turn until a person decides.
 	Held    bool   `json:"held,omitempty"`
 	Results string `json:"results,omitempty"` // of AgentComplete: the channel with the results
+	By      string `json:"by,omitempty"`      // of Unpaused: who let the agent go on; "" is nobody
 }
 
 // Text returns a notice in one line. IRC, webhooks and mail show this line.
@@ -121,7 +122,11 @@ func (n Notice) Text() string {
 		}
 		return sentences(text+": "+why, n.Next)
 	case Unpaused:
-		return sentences("[UNPAUSED] "+agent+" goes on: "+why, n.Next)
+		on := " goes on"
+		if strings.Contains(agent, ", ") {
+			on = " go on"
+		}
+		return sentences("[UNPAUSED] "+agent+on+": "+why, n.Next)
 	}
 	return sentences("["+strings.ToUpper(string(n.Word))+"] "+agent+" "+why, n.Next) // of a later version
 }

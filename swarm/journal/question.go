@@ -25,6 +25,9 @@ type Question struct {
 
 	Subject string `json:"subject"`
 	Body    string `json:"body,omitempty"`
+	// Notice is what webhooks show of the question, and IRC in its place. Without its Next, it
+	// says how to answer. nil where another event has the notice.
+	Notice *Notice `json:"notice,omitempty"`
 
 	// Secret is part of the key of the message: an agent that guesses that key could keep the
 	// question from the person.

@@ -54,6 +54,8 @@ type Record struct {
 	// CostUnknown has the same meaning as in [LedgerLine].
 	CostUnknown bool `json:"cost_unknown,omitempty"`
 	Counted     bool `json:"counted,omitempty"` // it counts as a failure of the message
+	// Crash says how the client ended by itself before its turn had ended.
+	Crash string `json:"crash,omitempty"`
 }
 
 // MaxTries is how many clients the daemon starts within one claim, where they refuse the

@@ -14,9 +14,24 @@ import (
 // Arrived says that a message lies in the mailbox of the lead. agent is the agent that it
 // is about; "" is no agent.
 func (s *Service) Arrived(m *dropbox.Message, to, agent string) error {
-	return s.happened(journal.Event{
+	ev := journal.Event{
 		Kind: journal.Mail, Key: eventKey(journal.Mail, m.ID), Agent: agent, To: to, About: m.ID, Message: journal.Keep(m),
-	})
+	}
+	if to == dropbox.Lead && m.Type == dropbox.Question {
+		ev.Notice = s.questionNotice(m)
+	}
+	return s.happened(ev)
+}
+
+// questionNotice is the notice of a question to the person; nil for one of a person.
+func (s *Service) questionNotice(m *dropbox.Message) *journal.Notice {
+	switch {
+	case m.From == dropbox.Swarm && s.noticeOf != nil:
+		return s.noticeOf(m)
+	case m.From == dropbox.Lead || !IsAgent(m.From):
+		return nil
+	}
+	return &journal.Notice{Word: journal.AgentQuestion, Agent: m.From, Why: screen.Short(m.Gist(), 200)}
 }
 
 // TellLead sends the lead a message of the daemon's, once per key: something about an
@@ -51,6 +66,15 @@ func (s *Service) Raise(key string, n journal.Notice, of *dropbox.Message) error
 		ev.About, ev.Message.Thread, ev.Message.Trace = of.ID, of.Thread, of.Trace
 	}
 	return s.happened(ev)
+}
+
+// Unpaused raises the notice that an agent goes on which was held since then. A hold that
+// ends comes after it: a crash between them repeats both, and the notice keeps its key.
+func (s *Service) Unpaused(agent string, since time.Time, why, by string) {
+	n := journal.Notice{Word: journal.Unpaused, Agent: agent, Why: why, By: by}
+	if err := s.Raise(fmt.Sprintf("unpaused:%s:%s", agent, since.UTC().Format(time.RFC3339Nano)), n, nil); err != nil {
+		s.Note(err)
+	}
 }
 
 func (s *Service) tellLead(ev journal.Event, subject, body string) {

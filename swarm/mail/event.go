@@ -3,6 +3,7 @@ package mail
 import (
 	"cmp"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
@@ -35,8 +36,12 @@ func (in *Inbox) ended(m *dropbox.Message, r *journal.Receipt, answer string) er
 		Message: journal.Keep(shown), Of: journal.Keep(m),
 		Turn: turnOf(line),
 	}
-	if in.Announcer != nil { // finding it reads all mail
-		ev.Task = journal.Keep(in.completed(m, r))
+	if task := in.completed(m, r); task != nil {
+		ev.Task = journal.Keep(task)
+		ev.Notice = &journal.Notice{Word: journal.AgentComplete, Agent: cmp.Or(strings.Join(task.To, ", "), in.Name), Task: Describe(task)}
+		if task.ID != m.ID { // it was delegated: these are the last words about it, which are not an answer
+			ev.Notice.Why = cut(string(shown.Body), maxReason)
+		}
 	}
 	return in.happened(ev)
 }
@@ -46,8 +51,9 @@ func turnOf(l journal.LedgerLine) *journal.Turn {
 	return &journal.Turn{ID: l.Turn, Outcome: l.Outcome, Seconds: l.Seconds, CostUSD: l.CostUSD, CostUnknown: l.IsCostUnknown()}
 }
 
-// FailedTurn says that a turn did not end well. line is its line in the ledger.
-func (in *Inbox) FailedTurn(m *dropbox.Message, line journal.LedgerLine, why string) error {
+// FailedTurn says that the turn of a record did not end well. line is its line in the ledger.
+// With more, another event says what comes of the failure, and this one has no notice.
+func (in *Inbox) FailedTurn(m *dropbox.Message, rec *journal.Record, line journal.LedgerLine, why string, more bool) error {
 	shown := &dropbox.Message{
 		From: dropbox.Swarm, Type: dropbox.Status, Subject: Describe(m), Thread: m.Thread, Trace: m.Trace,
 		Body: []byte(cut(why, maxReason) + "\n"),
@@ -55,9 +61,27 @@ func (in *Inbox) FailedTurn(m *dropbox.Message, line journal.LedgerLine, why str
 	return in.happened(journal.Event{
 		Kind: journal.Failed, Key: eventKey(journal.Failed, line.Turn), Agent: in.Name, To: m.From, About: m.ID,
 		Message: journal.Keep(shown), Of: journal.Keep(m),
-		Turn: turnOf(line),
+		Turn: turnOf(line), Notice: failureOf(m, rec, why, more),
 	})
 }
+
+// failureOf is the notice about a turn that failed and is tried again.
+func failureOf(m *dropbox.Message, rec *journal.Record, why string, more bool) *journal.Notice {
+	n := journal.Notice{Word: journal.AgentError, Agent: rec.Agent, Task: Describe(m), Why: "failed: " + why}
+	switch {
+	case more:
+		return nil
+	case rec.End == runner.Stalled || rec.End == runner.TimedOut:
+		n.Word, n.Why = journal.AgentTimeout, fmt.Sprintf("worked on \"%s\" without an end: %s", Describe(m), why)
+		n.Next = "It is tried again"
+	case rec.Crash != "":
+		n.Why = "crashed: " + rec.Crash
+	}
+	return &n
+}
+
+// Aborted begins the reason for which a message is given up whose turn a person ended.
+const Aborted = "aborted by "
 
 // gaveUp says that a message is given up.
 func (in *Inbox) gaveUp(c *dropbox.Claim, reason string, at time.Time) error {
@@ -73,5 +97,11 @@ func (in *Inbox) gaveUp(c *dropbox.Claim, reason string, at time.Time) error {
 		shown.Subject, shown.Thread, shown.Trace, ev.To = screen.Short("not done: "+Describe(m), 200), m.Thread, m.Trace, m.From
 	}
 	ev.Message = journal.Keep(shown)
+	if !strings.HasPrefix(reason, Aborted) { // who aborts it knows
+		ev.Notice = &journal.Notice{Word: journal.DeadLetter, Agent: in.Name, Why: cut(reason, maxReason), Next: "It is kept: claude-swarm dead show " + c.ID}
+		if c.Message != nil {
+			ev.Notice.Task = Describe(c.Message)
+		}
+	}
 	return in.happened(ev)
 }

@@ -45,7 +45,7 @@ func (in *Inbox) FinishFailure(j *Job, maxFailures int) error {
 	switch j.Rec.End {
 	case runner.Stopped, runner.Limited, runner.Refused, runner.CapReached: // not a failure of the message
 	default:
-		if err := in.FailedTurn(j.Claim.Message, line, j.Rec.Reason); err != nil {
+		if err := in.FailedTurn(j.Claim.Message, j.Rec, line, j.Rec.Reason, j.Rec.Counted && j.Claim.Failed+1 >= maxFailures); err != nil {
 			return err
 		}
 	}

@@ -1,6 +1,7 @@
 package mail
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -46,7 +47,9 @@ func OpenQuestions(s *Service, wake func()) (*Questions, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Questions{mail: s, book: book, wake: wake, handlers: map[string]AnswerHandler{}}, nil
+	q := &Questions{mail: s, book: book, wake: wake, handlers: map[string]AnswerHandler{}}
+	s.noticeOf = q.noticeOf
+	return q, nil
 }
 
 // Handle sets the handler of a kind of questions. Set it before the first call of Look: an earlier
@@ -131,6 +134,38 @@ func (q *Questions) send(n journal.Question) error {
 	}
 	_, err = q.book.Change(n.Key, func(n *journal.Question) { n.ID = d.ID })
 	return err
+}
+
+// noticeOf is the notice of the question that a message of swarm asks; nil where it has none.
+func (q *Questions) noticeOf(m *dropbox.Message) *journal.Notice {
+	for _, n := range q.book.Open() {
+		if n.Delivery() != m.Key {
+			continue
+		}
+		if n.Notice == nil {
+			return nil
+		}
+		notice := *n.Notice
+		notice.Next = cmp.Or(notice.Next, answerHint(m.ID, n.Words))
+		return &notice
+	}
+	return nil
+}
+
+// answerHint says how a question is answered: reply k7f3q9m2xd more, stop or end.
+func answerHint(id string, words []journal.AnswerWord) string {
+	hint := "reply " + id
+	for i, w := range words {
+		switch {
+		case i == 0:
+			hint += " " + w.Word
+		case i == len(words)-1:
+			hint += " or " + w.Word
+		default:
+			hint += ", " + w.Word
+		}
+	}
+	return "To answer: " + hint
 }
 
 // questionText is the body of a question: what it is about, and the words that answer it.

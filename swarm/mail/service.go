@@ -45,6 +45,8 @@ type Service struct {
 	Alerted func(at time.Time, agent, subject string)
 	// WakeListeners says that there are new events.
 	WakeListeners func()
+
+	noticeOf func(*dropbox.Message) *journal.Notice // of a question of the daemon; set by [OpenQuestions]
 }
 
 // A Ledger stores the lines of turns that ended.

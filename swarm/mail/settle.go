@@ -149,6 +149,9 @@ func (in *Inbox) PutBack(c *dropbox.Claim, failed bool) error {
 func (in *Inbox) RecordEnd(j *Job, out runner.Outcome, counted bool) error {
 	r := j.Rec
 	r.End, r.Reason, r.Ended, r.CostUSD, r.CostUnknown, r.Counted = out.End, out.Reason, out.Ended.UTC(), out.CostUSD, out.CostUnknown, counted
+	if out.Crashed {
+		r.Crash = out.Exit.Crash()
+	}
 	if err := r.Write(in.Home); err != nil {
 		return fmt.Errorf("turn record: %w", err)
 	}

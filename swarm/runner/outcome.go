@@ -2,6 +2,7 @@ package runner
 
 import (
 	"encoding/json"
+	"fmt"
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/streamjson"
@@ -60,6 +61,8 @@ type Outcome struct {
 	// the cause, so it is not parked forever.
 	Unknown bool
 
+	// Crashed says that the client ended by itself before its turn had ended. Exit says how.
+	Crashed bool
 	Exit
 	FirstEvent bool // the client printed at least one event
 	Began      time.Time
@@ -97,6 +100,17 @@ type Exit struct {
 	// Leftovers counts the processes of the turn that were still running after the client's
 	// end and had to be ended.
 	Leftovers int
+}
+
+// Crash says how a client crashed: process exited with code 1.
+func (x Exit) Crash() string {
+	switch {
+	case x.Signal != "":
+		return "process was ended by a signal (" + x.Signal + ")"
+	case x.ExitCode < 0:
+		return "process ended"
+	}
+	return fmt.Sprintf("process exited with code %d", x.ExitCode)
 }
 
 // A Denial is a tool call that the client did not permit.

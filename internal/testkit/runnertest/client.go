@@ -270,6 +270,13 @@ func (c *client) concluded() runner.Outcome {
 // fail ends the turn without a result.
 func (c *client) fail(end runner.End, reason string) runner.Outcome { return *c.outcome(end, reason) }
 
+// crash ends the turn as that of a client that ended by itself.
+func (c *client) crash(end runner.End, reason string) *runner.Outcome {
+	out := c.outcome(end, reason)
+	out.Crashed = true
+	return out
+}
+
 func (c *client) outcome(end runner.End, reason string) *runner.Outcome {
 	out := &runner.Outcome{End: end, Reason: strings.ReplaceAll(reason, "\n", " "), Began: c.began, Ended: time.Now()}
 	c.account.Fill(out)

@@ -15,7 +15,7 @@ var words = map[string]func(arg string) Step{
 	"write":    func(arg string) Step { return Tool(Save, map[string]string{"path": firstWord(arg)}, "written") },
 	"deny":     func(arg string) Step { return deny(firstWord(arg), strings.TrimPrefix(arg, firstWord(arg)+" ")) },
 	"sleep":    func(arg string) Step { return parsed(arg, time.ParseDuration, sleep) },
-	"hang":     func(string) Step { return sleep(forever) },
+	"hang":     func(string) Step { return Hang() },
 	"cost":     func(arg string) Step { return parsed(arg, parseUSD, Cost) },
 	"price":    func(arg string) Step { return parsed(arg, parseUSD, Price) },
 	"context":  func(arg string) Step { return parsed(arg, strconv.Atoi, contextIs) },

@@ -179,6 +179,9 @@ func ends(end runner.End, reason string, more func(*runner.Outcome)) Step {
 	}
 }
 
+// Hang waits until the turn is ended.
+func Hang() Step { return sleep(forever) }
+
 // Fail ends the turn as Failed.
 func Fail(text string) Step { return ends(runner.Failed, text, func(*runner.Outcome) {}) }
 
@@ -204,7 +207,7 @@ func limited(reason string, d time.Duration) Step {
 
 // noFirstEvent ends the turn before its first event.
 func noFirstEvent(c *client) *runner.Outcome {
-	return c.outcome(runner.NoFirstEvent, "the client died before its first event")
+	return c.crash(runner.NoFirstEvent, "the client died before its first event")
 }
 
 // Gone ends the turn as if its waiting client had died before it took the prompt. It does
@@ -233,7 +236,7 @@ func promptNotRun(timing runner.Timing) Step {
 func NoResult() Step {
 	return func(c *client) *runner.Outcome {
 		c.birth()
-		return c.outcome(runner.Failed, "the client ended without a result")
+		return c.crash(runner.Failed, "the client ended without a result")
 	}
 }
 

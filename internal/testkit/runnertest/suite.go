@@ -193,6 +193,9 @@ func (f Fixture) ends(t *testing.T) {
 			if out.FirstEvent == (want == runner.NoFirstEvent) {
 				t.Errorf("%q: FirstEvent is %v", script, out.FirstEvent)
 			}
+			if crashes := strings.HasSuffix(script, "@noresult") || script == "@unborn"; out.Crashed != crashes {
+				t.Errorf("%q: Crashed is %v, ended %s: %s", script, out.Crashed, out.End, out.Exit.Crash())
+			}
 			if strings.HasPrefix(script, "@fail") && !strings.Contains(out.Reason, "no luck") {
 				t.Errorf("the reason %q does not say what the client said", out.Reason)
 			}

@@ -78,9 +78,9 @@ func judge(f *facts) follow.Verdict {
 	case f.starting && f.bad.count > 0:
 		return p.notACP(&f.bad)
 	case !f.reply.heard:
-		return follow.Verdict{End: runner.NoFirstEvent, Reason: p.name + " ended before it had begun the turn" + f.dyingWords(), Hint: p.hintStderr()}
+		return follow.Verdict{End: runner.NoFirstEvent, Reason: p.name + " ended before it had begun the turn" + f.dyingWords(), Hint: p.hintStderr(), Crashed: true}
 	}
-	return follow.Verdict{End: runner.Failed, Reason: p.name + " ended without a result" + f.dyingWords(), Hint: p.hintStderr()}
+	return follow.Verdict{End: runner.Failed, Reason: p.name + " ended without a result" + f.dyingWords(), Hint: p.hintStderr(), Crashed: true}
 }
 
 // judgeReply returns the verdict on the answer to the prompt.

@@ -61,7 +61,7 @@ func (e evidence) noResult() follow.Verdict {
 	case e.followed:
 		return follow.Lost()
 	case e.began:
-		return follow.Verdict{End: runner.Failed, Reason: follow.WithDetail(ended+" without a result", said), Hint: e.look()}
+		return follow.Verdict{End: runner.Failed, Reason: follow.WithDetail(ended+" without a result", said), Hint: e.look(), Crashed: true}
 	case contains(e.stderr, "root/sudo"):
 		return follow.Verdict{End: runner.Refused, Reason: said,
 			Hint: "run the daemon as another user, or set IS_SANDBOX: \"1\" in env: where the machine is one"}
@@ -69,7 +69,7 @@ func (e evidence) noResult() follow.Verdict {
 		return follow.Verdict{End: runner.Refused, Reason: follow.WithDetail("the client does not take its command line", follow.FirstLine(e.stderr)),
 			Hint: fmt.Sprintf("check command:, permission_mode: and the installed version of agent %s (%s to %s are known to work)", e.turn.Agent, Oldest, Newest)}
 	}
-	return follow.Verdict{End: runner.NoFirstEvent, Reason: follow.WithDetail(ended+" before it said anything", said),
+	return follow.Verdict{End: runner.NoFirstEvent, Reason: follow.WithDetail(ended+" before it said anything", said), Crashed: true,
 		Hint: "run it by hand in the same folder and look: " + strings.Join(command(e.turn), " ") + " -p hello"}
 }
 

@@ -13,6 +13,7 @@ type Verdict struct {
 	Hint    string
 	ResetAt time.Time
 	Unknown bool // for Limited: see [runner.Outcome.Unknown]
+	Crashed bool // see [runner.Outcome.Crashed]
 }
 
 // Hints that several verdicts share.

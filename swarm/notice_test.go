@@ -1,0 +1,168 @@
+package swarm_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/durable"
+	"github.com/claude-swarm/claude-swarm/internal/testkit/runnertest"
+	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+)
+
+// notices are the events with a notice, each fact once.
+func (f *field) notices() (all []journal.Event) {
+	f.t.Helper()
+	seen := map[string]bool{}
+	list := journal.Open(journal.HomeOf(f.dir).Dir(), durable.Files{}, nil)
+	for last := int64(0); ; {
+		events, err := list.After(last)
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		if len(events) == 0 {
+			return all
+		}
+		for _, ev := range events {
+			last = ev.Seq
+			if ev.Notice != nil && !seen[ev.Key] {
+				seen[ev.Key] = true
+				all = append(all, ev)
+			}
+		}
+	}
+}
+
+// noticeTexts are the texts of all notices.
+func (f *field) noticeTexts() (texts []string) {
+	for _, ev := range f.notices() {
+		texts = append(texts, ev.Notice.Text())
+	}
+	return texts
+}
+
+// The facts that people may have to act on, each with its one notice.
+func TestNotices(t *testing.T) {
+	for name, row := range map[string]struct {
+		plan func(*field)
+		do   func(*field)
+		want []string // beginnings of the texts, in order of the alphabet
+	}{
+		"a task that is done": {
+			do:   func(f *field) { f.answer(f.send("coder", "@say fine", subject("Paint the door"))) },
+			want: []string{`[COMPLETE] coder finished task "Paint the door".`},
+		},
+		"a question of a person": { // is no task
+			do: func(f *field) { f.answer(f.send("coder", "@say fine", typed(dropbox.Question))) },
+		},
+		"a crash that is tried again": {
+			plan: func(f *field) {
+				f.backend.Script = func(turn runner.Turn) []runnertest.Step {
+					if strings.HasSuffix(turn.ID, "-1") {
+						return []runnertest.Step{runnertest.Say("begun"), runnertest.NoResult()}
+					}
+					return []runnertest.Step{runnertest.Say("fine")}
+				}
+			},
+			do:   func(f *field) { f.answer(f.send("coder", "go", subject("Paint the door"))) },
+			want: []string{`[COMPLETE] coder finished task "Paint the door".`, `[ERROR] coder crashed: process exited with code 1`},
+		},
+		"a crash that is the last": { // one fact: the message is given up
+			plan: func(f *field) { f.plan.Agents[0].MaxFailures = 1 },
+			do:   func(f *field) { f.answer(f.send("coder", "@noresult", subject("Paint the door"))) },
+			want: []string{`[DEAD] coder gave up "Paint the door": failed: the client ended without a result. It is kept: claude-swarm dead show `},
+		},
+		"a wrong key": {
+			do:   func(f *field) { f.send("coder", "@status 401"); f.told("coder is stopped") },
+			want: []string{`[ERROR] coder is stopped: `},
+		},
+		"a turn without an end": {
+			plan: func(f *field) {
+				f.backend.Script = func(turn runner.Turn) []runnertest.Step {
+					if strings.HasSuffix(turn.ID, "-1") {
+						return []runnertest.Step{runnertest.Say("begun"), runnertest.Hang()}
+					}
+					return []runnertest.Step{runnertest.Say("fine")}
+				}
+				f.plan.Agents[0].Client.Timeout = 300 * time.Millisecond
+			},
+			do:   func(f *field) { f.answer(f.send("coder", "go", subject("Paint the door"))) },
+			want: []string{`[COMPLETE] coder finished task "Paint the door".`, `[TIMEOUT] coder worked on "Paint the door" without an end: the turn took longer than 300ms. It is tried again.`},
+		},
+		"a question to the person": {
+			do: func(f *field) {
+				f.send(dropbox.Lead, "Delete 47 files. Proceed?", typed(dropbox.Question), from("coder"))
+			},
+			want: []string{`[QUESTION] coder needs input: "Delete 47 files. Proceed?"`},
+		},
+		"a limit, which ends": {
+			plan: func(f *field) {
+				f.backend.Script = func(turn runner.Turn) []runnertest.Step {
+					if strings.HasSuffix(turn.ID, "-1") {
+						return []runnertest.Step{runnertest.Limited(time.Second)}
+					}
+					return []runnertest.Step{runnertest.Say("fine")}
+				}
+			},
+			do: func(f *field) {
+				f.answer(f.send("coder", "go", subject("Paint the door")))
+			},
+			want: []string{`[COMPLETE] coder finished task "Paint the door".`, `[LIMIT] coder waits until `, `[UNPAUSED] coder goes on: a turn ended well again.`},
+		},
+		"a pause by a person": {
+			do: func(f *field) {
+				f.must(f.daemon.Pause("coder", swarm.PauseOrder{By: dropbox.Lead}))
+				f.must(f.daemon.Resume("coder", dropbox.Lead))
+			},
+			want: []string{`[UNPAUSED] coder goes on: resumed by lead.`},
+		},
+		"a pause with an end": {
+			do: func(f *field) {
+				f.must(f.daemon.Pause("coder", swarm.PauseOrder{By: dropbox.Lead, For: 300 * time.Millisecond}))
+			},
+			want: []string{`[UNPAUSED] coder goes on: the time of its pause is over.`},
+		},
+		"an aborted turn": { // who aborts it knows
+			do: func(f *field) {
+				id := f.send("coder", "@say begun\n@hang", subject("Paint the door"))
+				f.untilState("coder", swarm.Working)
+				f.until("its turn runs", func() bool { return f.backend.Running() > 0 })
+				_, err := f.daemon.Abort(t.Context(), "coder", dropbox.Lead)
+				f.must(err)
+				f.answer(id)
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newField(t, "coder")
+			f.announcer = everywhere{}
+			if row.plan != nil {
+				row.plan(f)
+			}
+			f.start()
+			f.untilState("coder", swarm.Idle)
+			row.do(f)
+			matches := func(got []string) bool {
+				slices.Sort(got)
+				return slices.EqualFunc(got, row.want, strings.HasPrefix)
+			}
+			f.until("its notices", func() bool { return matches(f.noticeTexts()) })
+			f.halt()
+			if got := f.noticeTexts(); !matches(got) {
+				t.Errorf("noticed %q, want %q", got, row.want)
+			}
+		})
+	}
+}
+
+func (f *field) must(err error) {
+	f.t.Helper()
+	if err != nil {
+		f.t.Fatal(err)
+	}
+}
