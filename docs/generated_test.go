@@ -17,6 +17,7 @@ func TestConfigurationPage(t *testing.T) {
 		{"", "The top level"},
 		{"agents.NAME.", "An agent"},
 		{"policy.", "Policy"},
+		{"budget.", "Budget"},
 		{"irc.", "IRC"},
 		{"supervisor.", "The supervisor"},
 		{"log.", "Logs"},
@@ -31,7 +32,7 @@ func TestConfigurationPage(t *testing.T) {
 		fmt.Fprintf(&b, "## %s\n\n| key | type | default | what it does |\n| --- | --- | --- | --- |\n", s.title)
 		for _, k := range config.Keys() {
 			name, ok := strings.CutPrefix(k.Path, s.prefix)
-			if !ok || strings.Contains(name, ".") {
+			if !ok || s.prefix == "" && strings.Contains(name, ".") {
 				continue
 			}
 			told++

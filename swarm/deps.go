@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/swarm/budget"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
 	"github.com/claude-swarm/claude-swarm/swarm/supervisor"
@@ -32,6 +33,9 @@ type deps struct {
 	log        *slog.Logger
 	mail       *mail.Service
 	wakeAll    func(account string)
+	budget     *budget.Book
+	// wakeParked wakes the agents when the budget has changed.
+	wakeParked func()
 	plan       func() Plan
 	advise     func(Spec) string // nil: no advice
 }

@@ -79,20 +79,26 @@ func (a *agent) step(stop, kill context.Context) time.Duration {
 	if err := a.inbox.Queue.Refresh(a.list); err != nil {
 		return a.diskTrouble(stop, "list the mailbox", err)
 	}
+	a.unpark()
 	e, ok := a.next(time.Now())
 	if !ok {
 		a.turns.ClientWaits()
-		a.show(Idle, "", "")
-		return a.untilHours(time.Now())
+		return a.noWork()
 	}
-	if m, err := a.inbox.Box.Read(e); err == nil {
+	m, err := a.inbox.Box.Read(e)
+	if err == nil {
 		if !m.Type.Wakes() {
 			a.inbox.Queue.MarkNote(e)
 			return 0
 		}
+		if block := a.budget.Check(turnOn(a.name, m)); block != nil {
+			return a.park(stop, e, m, block)
+		}
 		if a.holdForTurns(m) {
 			return 0
 		}
+	} else {
+		m = nil // the claim sets it aside
 	}
 	if a.slots.full() {
 		a.turns.ClientWaits()
@@ -112,7 +118,11 @@ func (a *agent) step(stop, kill context.Context) time.Duration {
 	if _, held := a.held(time.Now()); held { // held while it waited
 		return 0
 	}
-	return a.work(stop, kill)
+	reserved, block := a.reserve(m)
+	if block != nil {
+		return a.park(stop, e, m, block)
+	}
+	return a.work(stop, kill, reserved)
 }
 
 // settleLeft takes up the messages left in cur/, if there may be any.
@@ -121,6 +131,9 @@ func (a *agent) settleLeft(kill context.Context) error {
 		return nil
 	}
 	if err := a.takeUp(kill); err != nil {
+		return err
+	}
+	if err := a.settleLost(); err != nil {
 		return err
 	}
 	a.unsettled = false

@@ -35,6 +35,9 @@ func Offline(home journal.Home, store *dropbox.Store, p Plan, project string, no
 	if err != nil {
 		return st, err
 	}
+	if st.Budget, err = offlineBudget(home, p); err != nil {
+		return st, err
+	}
 	for _, spec := range p.Agents {
 		a := AgentStatus{
 			Name: spec.Name, Role: spec.Role, Tags: append([]string{}, spec.Tags...), Backend: spec.Backend, Channels: append([]string{}, spec.Channels...), State: Stopped, Activity: "paused",

@@ -32,7 +32,7 @@ func New(o Options) (*Swarm, error) {
 	s.deps = deps{
 		home: home, environ: o.Environ, store: o.Store,
 		whispers: whisper.Open(home), feed: &feed{}, slots: newSlots(o.Plan.maxRunning()), restart: o.Restart.orDefaults(),
-		log: o.Log, advise: o.Advise, plan: s.Plan, wakeAll: s.wakeAccount,
+		log: o.Log, advise: o.Advise, plan: s.Plan, wakeAll: s.wakeAccount, wakeParked: s.wakeParked,
 	}
 	if err := s.openJournal(o.Plan); err != nil {
 		return nil, err
@@ -65,10 +65,14 @@ func New(o Options) (*Swarm, error) {
 	s.supervisor = supervisor.New(supervisor.Options{
 		Settings: o.Plan.supervision(), OnWhisper: s.whisper, OnEscalation: s.stuck,
 	})
+	s.mail.Questions.Handle(budgetKind, s.answerBudget)
 	if lines, err := s.ledger.Amend(home, o.Store, specNames(o.Plan.Agents), time.Now()); err != nil {
 		return nil, err
 	} else if lines > 0 {
 		s.log.Warn("lines were missing in the ledger", "lines", lines)
+	}
+	if err := s.restoreBudget(o.Plan); err != nil {
+		return nil, err
 	}
 	for _, spec := range o.Plan.Agents {
 		m, err := s.newMember(spec, o.Plan.Log)
@@ -96,7 +100,15 @@ func (s *Swarm) openJournal(p Plan) (err error) {
 	if err != nil {
 		return err
 	}
-	s.ledger, err = journal.OpenLedger(s.home, func(line journal.LedgerLine) { s.counts.Recall(line, s.holds.Of(line.Agent).Word) })
+	if err = s.openBudget(p); err != nil {
+		return err
+	}
+	s.ledger, err = journal.OpenLedger(s.home, func(line journal.LedgerLine, old bool) {
+		s.budget.Settle(line)
+		if old {
+			s.counts.Recall(line, s.holds.Of(line.Agent).Word)
+		}
+	})
 	return err
 }
 

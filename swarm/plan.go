@@ -1,6 +1,7 @@
 package swarm
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"log/slog"
@@ -11,6 +12,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/hours"
 	"github.com/claude-swarm/claude-swarm/internal/permission"
+	"github.com/claude-swarm/claude-swarm/swarm/budget"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
@@ -76,6 +78,7 @@ type Plan struct {
 	// person; 0 means no bound.
 	TurnsPerHour int
 	Zone         *time.Location // of the days; nil is the zone of the machine
+	Budget       budget.Rules
 }
 
 // Supervision says when an agent counts as stuck.
@@ -145,6 +148,13 @@ func (s Spec) windowTokens() int {
 		return 100_000
 	}
 	return s.WindowTokens
+}
+
+// budget are the caps, with the zone of the days.
+func (p Plan) budget() budget.Rules {
+	r := p.Budget
+	r.Zone = cmp.Or(r.Zone, p.Zone)
+	return r
 }
 
 func (p Plan) maxRunning() int {

@@ -77,6 +77,7 @@ func (s *Swarm) Reload(p Plan) (Changes, error) {
 		c.Added = append(c.Added, name)
 	}
 	s.current = p
+	s.budget.SetRules(p.budget())
 	s.slots.resize(p.maxRunning())
 	s.turnDeps.Waiting.Resize(p.maxWarm())
 	s.intake.wakeup.wake() // the folder of a new agent may have files, and the debounce may differ

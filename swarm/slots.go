@@ -66,6 +66,13 @@ func (s *slots) full() bool {
 	return s.free <= 0 || len(s.waiting) > 0
 }
 
+// places is how many slots are free.
+func (s *slots) places() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return max(0, s.free)
+}
+
 func (s *slots) release() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -54,6 +54,7 @@ func (s *Swarm) Status(names ...string) (Status, error) {
 			members = append(members, m)
 		}
 	}
+	st.Budget = s.budget.Report(specNames(s.Plan().Agents))
 	now := time.Now()
 	for _, m := range members {
 		a := m.view.status(m.turns.View.Picture())
@@ -62,6 +63,9 @@ func (s *Swarm) Status(names ...string) (Status, error) {
 		}
 		if o := s.holds.Of(m.name).Overtime; o.Holds(now) {
 			a.Overtime = new(o.Until.UTC())
+		}
+		if key := m.view.asked(); key != "" && a.State == Parked {
+			a.Next = cmp.Or(s.replyNext(key), a.Next)
 		}
 		if a.State == Working {
 			if why, next := pendingHold(s.holds.Of(m.name), m.name); why != "" {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/claude-swarm/claude-swarm/swarm/budget"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
@@ -22,6 +23,7 @@ const (
 	Backoff  State = "backoff"  // waits after a failure
 	Limited  State = "limited"  // parked until the usage limit of its account resets
 	Off      State = "off"      // outside its hours; mail waits
+	Parked   State = "parked"   // a budget is used up; mail waits for a person, or for the next day
 	Paused   State = "paused"   // by a person or an agent; mail waits
 	Stopped  State = "stopped"  // by a person, an agent or the breaker; mail waits
 	Away     State = "attached" // a person's own session does its mail, without the daemon
@@ -30,17 +32,18 @@ const (
 // Status is a picture of the whole swarm at one moment, as `status --json`
 // prints it. The times are UTC.
 type Status struct {
-	V       int           `json:"v"`
-	Project string        `json:"project"`
-	Daemon  *DaemonStatus `json:"daemon"` // nil when no daemon runs
-	Halted  bool          `json:"halted"`
-	Reason  string        `json:"halted_why"`        // the text of HALT
-	Trouble []Problem     `json:"trouble,omitempty"` // what is wrong with the daemon itself
-	Agents  []AgentStatus `json:"agents"`
-	Mixed   bool          `json:"mixed"` // the agents of the swarm have clients of different kinds
-	Lead    LeadStatus    `json:"lead"`
-	Gate    GateStatus    `json:"gate"`
-	IRC     *IRCStatus    `json:"irc"` // nil where there is no IRC
+	V       int            `json:"v"`
+	Project string         `json:"project"`
+	Daemon  *DaemonStatus  `json:"daemon"` // nil when no daemon runs
+	Halted  bool           `json:"halted"`
+	Reason  string         `json:"halted_why"`        // the text of HALT
+	Trouble []Problem      `json:"trouble,omitempty"` // what is wrong with the daemon itself
+	Agents  []AgentStatus  `json:"agents"`
+	Mixed   bool           `json:"mixed"` // the agents of the swarm have clients of different kinds
+	Lead    LeadStatus     `json:"lead"`
+	Gate    GateStatus     `json:"gate"`
+	IRC     *IRCStatus     `json:"irc"`    // nil where there is no IRC
+	Budget  *budget.Report `json:"budget"` // nil where there is no cap
 }
 
 // A Problem is one thing that is wrong with the daemon itself.

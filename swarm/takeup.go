@@ -86,6 +86,9 @@ func (a *agent) follow(kill context.Context, j *mail.Job) error {
 	a.control.turnBegins(m.ID, end)
 	defer a.control.turnEnded()
 
+	if left := rec.ReservedFor(time.Now()); left > 0 {
+		defer endAfter(left, end)()
+	}
 	heard := a.whispers.Turn(rec, a.whisperTold())
 	out, err := a.turns.Follow(ctx, a.settings(), rec, j.SteeredUUIDs(), a.watched(rec, m, heard))
 	a.unwatched()

@@ -17,6 +17,8 @@ import (
 type view struct {
 	mu sync.Mutex
 	s  AgentStatus
+	// question is the key of the question to the person for which the agent is parked.
+	question string
 }
 
 // set changes the state, and reports whether anything changed. The time of the change stays
@@ -61,6 +63,23 @@ func (v *view) off(o *OffStatus) {
 	v.s.Off = o
 }
 
+// asks notes the question to the person for which the agent is parked.
+func (v *view) asks(key string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.question = key
+}
+
+// asked is the question for which the agent is parked; "" if it is not.
+func (v *view) asked() string {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.s.State != Parked {
+		return ""
+	}
+	return v.question
+}
+
 // described notes the facts about the agent from its settings.
 func (v *view) described(s Spec) {
 	v.mu.Lock()
@@ -99,7 +118,7 @@ func (v *view) status(p turn.Picture) AgentStatus {
 	switch s.State {
 	case Working:
 		s.Activity = "working"
-	case Paused, Stopped, Limited, Off:
+	case Paused, Stopped, Limited, Off, Parked:
 		s.Activity = "paused"
 	default:
 		s.Activity = "idle"

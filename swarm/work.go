@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/swarm/budget"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
@@ -17,8 +18,13 @@ import (
 )
 
 // work claims the first message and runs a turn for it. It is called with a
-// place among the running turns.
-func (a *agent) work(stop, kill context.Context) time.Duration {
+// place among the running turns, and with what the budget has reserved.
+func (a *agent) work(stop, kill context.Context, reserved *budget.Reservation) time.Duration {
+	defer func() {
+		if !a.unsettled { // otherwise the turn is still to be settled
+			a.released()
+		}
+	}()
 	e, ok := a.next(time.Now())
 	if !ok {
 		return 0
@@ -36,17 +42,20 @@ func (a *agent) work(stop, kill context.Context) time.Duration {
 		return a.diskTrouble(stop, "set a message aside", err)
 	}
 	if !refused {
-		if err := a.runJob(stop, kill, j); err != nil {
+		if err := a.runJob(stop, kill, j, reserved); err != nil {
 			return a.diskTrouble(stop, "run a turn", err)
 		}
 	}
 	a.unsettled = j.Stranded
+	if m := j.Claim.Message; m != nil {
+		a.warnBudget(turnOn(a.name, m))
+	}
 	return 0
 }
 
 // runJob runs the turns of a claimed message until one has an end that counts, and settles
 // it. When a hold began after the claim, it gives the message back.
-func (a *agent) runJob(stop, kill context.Context, j *mail.Job) error {
+func (a *agent) runJob(stop, kill context.Context, j *mail.Job, reserved *budget.Reservation) error {
 	ctx, end := context.WithCancelCause(kill)
 	defer end(nil)
 	a.control.turnBegins(j.Claim.ID, end)
@@ -71,15 +80,18 @@ func (a *agent) runJob(stop, kill context.Context, j *mail.Job) error {
 	defer a.turns.View.End()
 	defer a.inbox.AgentLog.Close()
 
+	record := journal.Record{
+		Agent: a.name, Message: m.ID, Thread: m.Thread, Trace: m.Trace, Hops: m.Hops, Path: m.Path,
+		Notes: j.NoteIDs(), ByLead: j.ByLead(),
+	}
+	reserved.Note(&record)
+	defer endAfter(reserved.Time(), end)()
 	var unfiled error
 	var heard *whisper.Turn
 	deeper := a.holds.Of(a.name).Deeper
 	out, rec, err := a.turns.Run(ctx, settings, turn.Task{
-		Record: journal.Record{
-			Agent: a.name, Message: m.ID, Thread: m.Thread, Trace: m.Trace, Hops: m.Hops, Path: m.Path,
-			Notes: j.NoteIDs(), ByLead: j.ByLead(),
-		},
-		Begun: j.Claim.Begun,
+		Record: record,
+		Begun:  j.Claim.Begun,
 		Prompt: func(rec *journal.Record, r turn.Recall) string {
 			a.takeBackWhispers() // of a client that could not be used
 			heard = a.whispers.Turn(rec, a.whisperTold())
@@ -127,6 +139,8 @@ func (a *agent) settleEnd(ctx context.Context, j *mail.Job, out runner.Outcome) 
 			return a.aborted(j, out)
 		case errors.Is(cause, errInterrupted):
 			return a.interrupted(j, out)
+		case errors.Is(cause, errTimeUsed):
+			out.End, out.Reason = runner.CapReached, errTimeUsed.Error()
 		}
 	}
 	return a.settle(j, out)

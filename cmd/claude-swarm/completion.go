@@ -268,6 +268,10 @@ func (f *finder) operand(verb string, n int) {
 		}
 	case "dead retry", "dead purge":
 		f.dead()
+	case "budget raise":
+		if n == 0 {
+			f.budgets()
+		}
 	case "completion":
 		if n == 0 {
 			for _, shell := range []string{"bash", "zsh", "fish"} {
@@ -295,6 +299,20 @@ func (f *finder) agents(also ...string) {
 	}
 	for _, name := range also {
 		f.offer(name, map[string]string{dropbox.Lead: "the one who steers", dropbox.All: "every agent"}[name])
+	}
+}
+
+// budgets offers the scopes that have a cap.
+func (f *finder) budgets() {
+	st, err := statusNow(f.c)
+	if err != nil || st.Budget == nil {
+		return
+	}
+	for _, row := range st.Budget.Scopes {
+		for _, cell := range row.Cells() {
+			f.offer(row.Scope, cell.Spent+" of "+cell.Cap)
+			break
+		}
 	}
 }
 

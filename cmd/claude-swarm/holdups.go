@@ -22,6 +22,7 @@ var restingWords = map[swarm.State]string{
 	swarm.Backoff: "in backoff",
 	swarm.Limited: "limited",
 	swarm.Off:     "off",
+	swarm.Parked:  "parked",
 	swarm.Paused:  "paused",
 	swarm.Stopped: "stopped",
 }

@@ -109,6 +109,7 @@ var stateColours = map[swarm.State]color.Attribute{
 	swarm.Asking:  color.FgYellow,
 	swarm.Backoff: color.FgYellow,
 	swarm.Limited: color.FgYellow,
+	swarm.Parked:  color.FgYellow,
 	swarm.Paused:  color.FgYellow,
 	swarm.Stopped: color.FgRed,
 }

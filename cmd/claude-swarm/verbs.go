@@ -23,6 +23,7 @@ func verbs() []verb {
 		{"abort", abortCommand},
 		{"compact", compactCommand},
 		{"clear", clearCommand},
+		{"budget", budgetCommand},
 		{"halt", haltCommand},
 		{"unhalt", unhaltCommand},
 		{"doctor", doctorCommand},

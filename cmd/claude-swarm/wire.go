@@ -13,6 +13,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/git"
 	"github.com/claude-swarm/claude-swarm/internal/policy"
 	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/budget"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
@@ -85,6 +86,7 @@ func planOf(f *config.File) swarm.Plan {
 
 		TurnsPerHour: f.Policy.TurnsPerHour,
 		Zone:         f.Zone(),
+		Budget:       budgetOf(f),
 		Log:          journal.LogPolicy{MaxSizeMB: f.Log.MaxSizeMB, MaxBackups: f.Log.MaxBackups, MaxAgeDays: f.Log.MaxAgeDays},
 		Retention: swarm.Retention{
 			Days: f.Retention.DoneDays, MB: int64(f.Retention.DoneMB),
@@ -149,6 +151,20 @@ func specOf(f *config.File, a config.Agent) swarm.Spec {
 		spec.Env[client.ConfigVar] = f.Path
 	}
 	return spec
+}
+
+// budgetOf returns the caps of the swarm.
+func budgetOf(f *config.File) budget.Rules {
+	amount := func(c config.Cap) budget.Amount { return budget.Of(c.USD, c.Turns, c.Time) }
+	b := f.Budget
+	rules := budget.Rules{
+		Billing: runner.Billing(b.Billing), Warn: b.Warn, Swarm: amount(b.Swarm.Day), Task: amount(b.Task),
+		Agents: make(map[string]budget.AgentRules, len(f.Agents)),
+	}
+	for _, a := range f.Agents {
+		rules.Agents[a.Name] = budget.AgentRules{Day: amount(a.Budget.Day), Turn: budget.Of(a.Budget.Turn, 0, 0)}
+	}
+	return rules
 }
 
 // channelsOf returns the channels of an agent on IRC.

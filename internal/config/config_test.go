@@ -49,7 +49,7 @@ var strict = config.Policy{
 }
 
 // minded is what the swarm does about itself where nothing is written.
-var minded = config.Oversight{Supervisor: config.Supervisor{
+var minded = config.Oversight{Budget: config.Budget{Warn: 0.8}, Supervisor: config.Supervisor{
 	Backend: "claude", Thinking: "medium", Window: 20, Interval: 5, Threshold: 3,
 	Rules: config.SupervisorRules{SameCall: 3, SameError: 3, NoChange: 30},
 }}
@@ -170,7 +170,7 @@ supervisor: {backend: codex, command: 'bin/judge -v', model: small, thinking: nu
 		Oversight: config.Oversight{Supervisor: config.Supervisor{
 			Backend: "codex", Command: []string{filepath.Join(dir, "bin/judge"), "-v"}, Model: "small", Window: 9, Interval: 4, Threshold: 2,
 			Rules: config.SupervisorRules{SameCall: 9, NoChange: 2},
-		}},
+		}, Budget: config.Budget{Warn: 0.8}},
 	}
 	if diff := cmp.Diff(want, load(t, path), unexported); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)

@@ -3,8 +3,10 @@ package config
 import (
 	"errors"
 	"fmt"
+	"math"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -48,7 +50,7 @@ func (r *reader) keys(n *yaml.Node, path string, v reflect.Value) {
 }
 
 // later are the keys of parts that this version does not have.
-var later = []string{"budget", "webhooks", "worktree"}
+var later = []string{"webhooks", "worktree"}
 
 // foreign are keys of other programs that run agents, with ours.
 var foreign = map[string]string{"agent": "backend", "directory": "cwd"}
@@ -82,6 +84,9 @@ func (r *reader) value(n *yaml.Node, path string, f *field, v reflect.Value) {
 	case f.has("later"):
 	case f.null && isNull(n), f.auto && n.Value == "auto":
 		v.SetZero()
+	case f.short != "":
+		v.SetZero() // a cap replaces the one of defaults as a whole
+		r.short(n, path, f, v)
 	case v.Kind() == reflect.Struct:
 		r.keys(n, path, v)
 	case f.has("added"):
@@ -104,6 +109,23 @@ func (r *reader) value(n *yaml.Node, path string, f *field, v reflect.Value) {
 	}
 }
 
+// short reads a struct whose one key may be written without its name.
+func (r *reader) short(n *yaml.Node, path string, f *field, v reflect.Value) {
+	switch n.Kind {
+	case yaml.MappingNode:
+		r.keys(n, path, v)
+		return
+	case yaml.SequenceNode:
+		r.report(n, path, wrong("", "want %s, got a list", strings.Replace(f.what, ", keys with values, or null", " or keys with values", 1)))
+		return
+	}
+	for _, one := range fieldsOf(v.Type()) {
+		if one.key == f.short {
+			r.report(n, path, r.scalar(n, &one, v.FieldByIndex(one.index)))
+		}
+	}
+}
+
 // scalar reads a text, a number, a time span, or true or false.
 func (r *reader) scalar(n *yaml.Node, f *field, v reflect.Value) *Error {
 	switch {
@@ -119,6 +141,12 @@ func (r *reader) scalar(n *yaml.Node, f *field, v reflect.Value) *Error {
 			return e
 		}
 		v.SetInt(int64(d))
+	case v.Kind() == reflect.Float64:
+		x, e := f.fraction(n)
+		if e != nil {
+			return e
+		}
+		v.SetFloat(x)
 	default:
 		read := reflect.New(v.Type())
 		// Go and YAML have the same names for int and bool.
@@ -153,6 +181,25 @@ func (f *field) bounds(v reflect.Value) *Error {
 		return wrong("", "%d is too large; the most is %d%s", i, f.most, or)
 	}
 	return nil
+}
+
+// fraction reads a number that may have decimals.
+func (f *field) fraction(n *yaml.Node) (x float64, e *Error) {
+	tag := n.ShortTag()
+	if tag != "!!int" && tag != "!!float" || n.Decode(&x) != nil || math.IsNaN(x) || math.IsInf(x, 0) {
+		got := n.Value
+		if got == "" || isNull(n) || n.Kind != yaml.ScalarNode {
+			got = kind(n)
+		}
+		return 0, wrong("", "want %s, such as 0.5, got %s", strings.Replace(strings.TrimSuffix(f.what, " or null"), "number", "a number", 1), got)
+	}
+	switch {
+	case x < f.low:
+		return 0, wrong("", "%s is too small; the least is %v", n.Value, f.low)
+	case x > f.high:
+		return 0, wrong("", "%s is too large; the most is %s", n.Value, strconv.FormatFloat(f.high, 'f', -1, 64))
+	}
+	return x, nil
 }
 
 // span reads a time span; see [ParseSpan].

@@ -72,6 +72,6 @@ func (f *field) says(of reflect.Value) bool {
 		return !slices.Contains(not, f.key)
 	}
 	v := of.FieldByIndex(f.index)
-	missing := v.IsZero() && (v.Kind() == reflect.String || v.Kind() == reflect.Pointer)
+	missing := v.IsZero() && (v.Kind() == reflect.String || v.Kind() == reflect.Pointer || f.has("absent"))
 	return f.key != "defaults" && (!missing || f.told || f.null || f.has("shown"))
 }

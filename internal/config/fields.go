@@ -18,12 +18,14 @@ import (
 //	         not trimmed and may have several lines, empty may be empty, any may be a number
 //	         too, once leaves out what a list has already, added puts a list before that of
 //	         defaults, removable goes away where it is
-//	         null, switch may be true or false, later waits until the rest is known
+//	         null, switch may be true or false, later waits until the rest is known, absent is
+//	         not shown where it is zero
 //	type     what may be written, as the reference says it: words with | between them are all
 //	         that there are, and null and auto stand for the zero value
 //	of       the words that a list may have
-//	least    the least number, 1 where it is missing
+//	least    the least number, 1 where it is missing; of a number with decimals 0
 //	most     the largest number
+//	short    the key of a struct that may be written without its name: day: 8 is day: {usd: 8}
 //	zero     what 0 does, where it may be less than the least
 //	split    how a text becomes a list, see words.go
 //	like     what to write where a text stands in place of keys
@@ -33,12 +35,13 @@ import (
 //	doc      what the key does, with its unit and bounds: the last, and only of keys of the
 //	         reference
 type field struct {
-	key, also, what, zero, split, like, standard string
+	key, also, what, zero, split, like, short, standard string
 
 	index       []int    // in the struct, through the structs that it embeds
 	is          []string // names of rules, and the words above
 	words       []string // one of which a text must be
 	least, most int
+	low, high   float64 // the bounds of a number with decimals
 	null, auto  bool
 	told        bool // in the reference
 }
@@ -48,7 +51,7 @@ func (f *field) has(word string) bool { return slices.Contains(f.is, word) }
 
 // kinds describe the values that a field without the tag type takes.
 var kinds = map[reflect.Kind]string{
-	reflect.String: "text", reflect.Int: "number", reflect.Int64: "time span", reflect.Bool: "true or false",
+	reflect.String: "text", reflect.Int: "number", reflect.Int64: "time span", reflect.Float64: "number", reflect.Bool: "true or false",
 	reflect.Slice: "list", reflect.Pointer: "list", reflect.Map: "keys with values", reflect.Struct: "keys with values",
 }
 
@@ -70,9 +73,10 @@ func fieldsOf(t reflect.Type) (all []field) {
 		tag := declared.Tag
 		f := field{
 			key: tag.Get("key"), also: tag.Get("also"), what: cmp.Or(tag.Get("type"), kinds[declared.Type.Kind()]), zero: tag.Get("zero"),
-			split: tag.Get("split"), like: tag.Get("like"), standard: tag.Get("default"), index: declared.Index,
+			split: tag.Get("split"), like: tag.Get("like"), short: tag.Get("short"), standard: tag.Get("default"), index: declared.Index,
 			least: number(tag.Get("least"), 1), most: number(tag.Get("most"), math.MaxInt32),
 		}
+		f.low, f.high = decimal(tag.Get("least"), 0), decimal(tag.Get("most"), math.MaxFloat64)
 		if is := tag.Get("is"); is != "" {
 			f.is = strings.Split(is, ",")
 		}
@@ -92,6 +96,14 @@ func fieldsOf(t reflect.Type) (all []field) {
 	}
 	known.Store(t, all)
 	return all
+}
+
+// decimal is the number in a tag, or another where it has none.
+func decimal(text string, otherwise float64) float64 {
+	if x, err := strconv.ParseFloat(text, 64); err == nil {
+		return x
+	}
+	return otherwise
 }
 
 // keysOf returns the names of the keys of a struct.

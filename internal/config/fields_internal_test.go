@@ -10,11 +10,11 @@ import (
 )
 
 // flags are the words in the tag "is" that are not rules.
-var flags = []string{"", "raw", "empty", "any", "once", "added", "removable", "switch", "later"}
+var flags = []string{"", "raw", "empty", "any", "once", "added", "removable", "switch", "later", "absent"}
 
 // A misspelt tag would silently switch off a check.
 func TestTags(t *testing.T) {
-	names := []string{"key", "also", "is", "type", "of", "least", "most", "zero", "split", "like", "default", "from", "doc"}
+	names := []string{"key", "also", "is", "type", "of", "least", "most", "zero", "split", "like", "short", "default", "from", "doc"}
 	seen := make(map[reflect.Type]bool)
 	var look func(reflect.Type)
 	look = func(of reflect.Type) {

@@ -20,7 +20,7 @@ func document(key config.Key, value string) string {
 		name = strings.TrimPrefix(name, "NAME.")
 		return "agents: {a: {" + name + ": " + value + "}}\n"
 	case nested:
-		return section + ": {" + name + ": " + value + "}\nagents: {a: }\n"
+		value = "{" + strings.ReplaceAll(name, ".", ": {") + ": " + value + strings.Repeat("}", strings.Count(key.Path, "."))
 	}
 	return section + ": " + value + "\nagents: {a: }\n"
 }
@@ -75,6 +75,8 @@ var goodValues = map[string]string{
 	"mcp": "false", "mcp_servers": "{a: {command: x}}", "allowed_dirs": "[x]",
 	"hours": "{work: 08:00-20:00}", "heartbeat": "true", "heartbeat_prompt": "x",
 	"hours.zone": "Europe/Berlin", "hours.work": "08:00-20:00", "notices.quiet": "22:00-07:00",
+	"budget.billing": "api", "budget.warn": "0.5", "budget.swarm.day": "20", "budget.agent.day": "{usd: 8, turns: 100}", "budget.agent.turn": "2.5",
+	"budget.task": "{usd: 5, turns: 30, time: 2h}", "budget": "{day: 8, turn: 0.5}",
 	"cwd": "x", "reread": "[x]", "channels": "[x]", "env": "{A: b}", "env_drop": "[A]",
 }
 

@@ -79,6 +79,7 @@ func (r *reader) file(n *yaml.Node, f *File) {
 		r.timed(f)
 		r.acl(f)
 		r.irc(f)
+		r.money(f)
 	}
 	if len(r.errs) == 0 {
 		r.folders(f)
@@ -89,7 +90,7 @@ func (r *reader) file(n *yaml.Node, f *File) {
 func (r *reader) agents(f *File) bool {
 	r.project = f.ProjectDir
 	f.defaults = standardAgent()
-	f.defaults.Cwd = r.project
+	f.defaults.Cwd, f.defaults.Budget = r.project, f.Budget.Agent
 	if n := r.at["defaults"].value; n != nil {
 		r.keys(n, "defaults", reflect.ValueOf(&f.defaults).Elem())
 	}

@@ -5,4 +5,5 @@ type Oversight struct {
 	Hours      Hours      `key:"hours"`
 	Notices    Notices    `key:"notices"`
 	Supervisor Supervisor `key:"supervisor"`
+	Budget     Budget     `key:"budget"`
 }

@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/budget"
 )
 
 // A conn is the server's side of one connection.
@@ -219,6 +220,12 @@ func (c *conn) ask(ctx context.Context, req request) (any, error) {
 		return nil, d.Compact(req.Agent, req.By)
 	case reqClear:
 		return nil, d.Clear(req.Agent, req.By)
+	case reqRaise:
+		amount := budget.Of(req.USD, req.Turns, req.For.duration())
+		if req.USD < 0 || req.Turns < 0 || req.For < 0 || amount.IsZero() {
+			return nil, &Error{Code: CodeBadRequest, Message: req.Type + ": want an amount above 0: usd, turns or for"}
+		}
+		return d.RaiseBudget(req.Scope, amount, req.By)
 	case reqReload:
 		return d.Reload(req.By)
 	case reqShutdown:
@@ -237,7 +244,7 @@ func (c *conn) orderedBy(req request) (by string, inTurn bool, err error) {
 	}
 	agent, inTurn, err := c.s.opts.CallerOf(c.from.pid)
 	switch {
-	case err != nil && (req.Type == reqStart || req.Type == reqResume || req.Type == reqShutdown):
+	case err != nil && (req.Type == reqStart || req.Type == reqResume || req.Type == reqRaise || req.Type == reqShutdown):
 		return "", false, err
 	case agent != "":
 		return agent, inTurn, nil

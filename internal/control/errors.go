@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/budget"
 )
 
 // ErrNoDaemon is returned by [Dial] when no daemon answers.
@@ -31,6 +32,8 @@ const (
 	CodeLater        = "later"         // stop: the order is given, but the agent's turn waits for the caller's; Name is set
 	CodeAttached     = "attached"      // compact, clear: a person runs the session; Name is set
 	CodePerson       = "person"        // start, resume: only a person may do that; Name is set
+	CodeBudget       = "budget"        // raise: no such scope; Name and Near are set
+	CodeNoCap        = "no_cap"        // raise: the scope has no cap in that unit
 	CodeStopping     = "stopping"      // the daemon ends with its running turns
 	CodeFailed       = "failed"        // everything else
 )
@@ -39,7 +42,7 @@ const (
 // swarm that it was made of, if any:
 // [swarm.UnknownAgentError], [swarm.ErrNoTurn], [swarm.ErrNotPaused], [swarm.ErrStopping],
 // [swarm.ErrCannotCompact], [swarm.StoppedError], [swarm.LaterError],
-// [swarm.AttachedError], [swarm.PersonError].
+// [swarm.AttachedError], [swarm.PersonError]; or to a [budget.UnknownScopeError].
 type Error struct {
 	Code    string   `json:"code"`
 	Message string   `json:"message"`
@@ -62,6 +65,8 @@ func (e *Error) Unwrap() error {
 		return &swarm.AttachedError{Name: e.Name}
 	case CodePerson:
 		return &swarm.PersonError{Name: e.Name}
+	case CodeBudget:
+		return &budget.UnknownScopeError{Name: e.Name, Near: e.Near}
 	case CodeNoTurn:
 		return swarm.ErrNoTurn
 	case CodeNotPaused:
@@ -83,6 +88,12 @@ func wireError(err error) *Error {
 	if unknown, ok := errors.AsType[*swarm.UnknownAgentError](err); ok {
 		e.Code, e.Name, e.Near = CodeUnknownAgent, unknown.Name, unknown.Near
 	}
+	if scope, ok := errors.AsType[*budget.UnknownScopeError](err); ok {
+		e.Code, e.Name, e.Near, e.Hint = CodeBudget, scope.Name, scope.Near, "claude-swarm budget"
+	}
+	if _, ok := errors.AsType[*budget.NoCapError](err); ok {
+		e.Code, e.Hint = CodeNoCap, "claude-swarm budget"
+	}
 	if stopped, ok := errors.AsType[*swarm.StoppedError](err); ok {
 		e.Code, e.Name, e.Hint = CodeStopped, stopped.Name, "claude-swarm start "+stopped.Name
 	}
@@ -96,6 +107,8 @@ func wireError(err error) *Error {
 		e.Code, e.Name, e.Hint = CodeAttached, attached.Name, "/compact or /clear in that session"
 	}
 	switch {
+	case errors.Is(err, swarm.ErrRaise):
+		e.Code, e.Hint = CodeFailed, `claude-swarm send lead "the budget is nearly used up" --type status`
 	case errors.Is(err, swarm.ErrNoTurn):
 		e.Code = CodeNoTurn
 	case errors.Is(err, swarm.ErrNotPaused):

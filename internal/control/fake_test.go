@@ -14,6 +14,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/control"
 	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/budget"
 )
 
 // fakeDaemon keeps the promises of a daemon with two agents, coder and reviewer. It notes its
@@ -111,6 +112,17 @@ func (d *fakeDaemon) Abort(_ context.Context, agent, by string) (swarm.Cut, erro
 func (d *fakeDaemon) Interrupt(_ context.Context, agent, by, urgent string) (swarm.Cut, error) {
 	d.note("interrupt %s by %s for %s", agent, by, urgent)
 	return swarm.Cut{Message: "k7f3q9m2xd", State: dropbox.Done}, d.check(agent)
+}
+
+func (d *fakeDaemon) RaiseBudget(scope string, by budget.Amount, who string) (budget.Row, error) {
+	d.note("raise %s %s by %s", scope, by.Text(), who)
+	switch scope {
+	case "swarm.day":
+		return budget.Row{Scope: scope}, nil
+	case "coder.day":
+		return budget.Row{}, &budget.NoCapError{Scope: budget.Scope{Kind: budget.KindAgent, Name: "coder"}, Unit: budget.USD}
+	}
+	return budget.Row{}, &budget.UnknownScopeError{Name: scope, Near: []string{"swarm.day"}}
 }
 
 func (d *fakeDaemon) Clear(agent, by string) error {

@@ -11,6 +11,7 @@ const (
 	reqInterrupt = "interrupt" // agent by message; answered when its turn has ended
 	reqCompact   = "compact"   // agent by; done before its next message
 	reqClear     = "clear"     // agent by; done before its next message
+	reqRaise     = "raise"     // scope usd turns for by; adds to a cap of the budget
 	reqReload    = "reload"    //
 	reqShutdown  = "shutdown"  // now; answered at once, the connection ends with the daemon
 	reqSubscribe = "subscribe" // agent text raw; a stream
@@ -33,4 +34,7 @@ type request struct {
 	Now     bool     `json:"now,omitempty"`
 	Text    bool     `json:"text,omitempty"`
 	Raw     bool     `json:"raw,omitempty"`
+	Scope   string   `json:"scope,omitempty"`
+	USD     float64  `json:"usd,omitempty"`
+	Turns   int      `json:"turns,omitempty"`
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/budget"
 )
 
 // A Daemon answers the requests. *swarm.Swarm has most of the methods; the program adds the rest.
@@ -24,6 +25,7 @@ type Daemon interface {
 	Interrupt(ctx context.Context, agent, by, urgent string) (swarm.Cut, error)
 	Compact(agent, by string) error
 	Clear(agent, by string) error
+	RaiseBudget(scope string, by budget.Amount, who string) (budget.Row, error)
 	Subscribe(f swarm.Filter) Feed
 	Reload(by string) (swarm.Changes, error)
 	// Shutdown begins the end of the daemon and returns at once. now ends

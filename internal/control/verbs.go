@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/budget"
 )
 
 // Status asks for the status of the named agents, or of all.
@@ -65,6 +66,14 @@ func (c *Client) Compact(ctx context.Context, agent, by string) error {
 // Clear makes an agent's next message begin a fresh session.
 func (c *Client) Clear(ctx context.Context, agent, by string) error {
 	return c.call(ctx, request{Type: reqClear, Agent: agent, By: by}, nil)
+}
+
+// RaiseBudget adds to the cap of a scope, and returns the scope. The error may be a
+// [budget.UnknownScopeError].
+func (c *Client) RaiseBudget(ctx context.Context, scope string, amount budget.Amount, by string) (budget.Row, error) {
+	var row budget.Row
+	err := c.call(ctx, request{Type: reqRaise, Scope: scope, USD: amount.Dollars(), Turns: int(amount[budget.Turns]), For: span(amount.Span()), By: by}, &row)
+	return row, err
 }
 
 // Reload makes the daemon read its configuration again. A bad configuration changes nothing; the

@@ -43,7 +43,7 @@ type agentView struct {
 	Folder  string   `json:"folder,omitempty" jsonschema:"where it works"`
 	Client  string   `json:"client,omitempty" jsonschema:"the kind of its client, and its version"`
 	Model   string   `json:"model,omitempty"`
-	State   string   `json:"state" jsonschema:"starting, idle, queued, working, asking, backoff, limited, off, paused, stopped or attached"`
+	State   string   `json:"state" jsonschema:"starting, idle, queued, working, asking, backoff, limited, off, parked, paused, stopped or attached"`
 	Since   string   `json:"since,omitempty" jsonschema:"of the state"`
 	Why     string   `json:"why,omitempty" jsonschema:"why it is in that state"`
 	Task    string   `json:"task,omitempty" jsonschema:"what it works on now"`

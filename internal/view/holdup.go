@@ -17,7 +17,7 @@ type Holdup struct {
 func HoldupOf(a swarm.AgentStatus) *Holdup {
 	h := &Holdup{Agent: a.Name, State: a.State, Why: a.Why, Next: a.Next}
 	switch a.State {
-	case swarm.Backoff, swarm.Limited, swarm.Off, swarm.Paused, swarm.Stopped:
+	case swarm.Backoff, swarm.Limited, swarm.Off, swarm.Parked, swarm.Paused, swarm.Stopped:
 		return h
 	case swarm.Working, swarm.Asking, swarm.Away:
 		if a.Next != "" {
@@ -44,5 +44,5 @@ func (h *Holdup) Resting() bool { return h.State == swarm.Backoff || h.Lasting()
 // Lasting reports whether the agent begins no turn before a person acts, a limit ends or its hours begin. A pause
 // after a failure is short.
 func (h *Holdup) Lasting() bool {
-	return h.State == swarm.Limited || h.State == swarm.Off || h.State == swarm.Paused || h.State == swarm.Stopped
+	return h.State == swarm.Limited || h.State == swarm.Off || h.State == swarm.Parked || h.State == swarm.Paused || h.State == swarm.Stopped
 }

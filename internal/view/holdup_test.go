@@ -27,7 +27,7 @@ func TestHoldupOf(t *testing.T) {
 		"outside its hours":     {swarm.AgentStatus{State: swarm.Off, Why: "outside its hours", Next: "begins again at 08:00:00"}, true, true, true},
 		"paused":                {swarm.AgentStatus{State: swarm.Paused, Why: "by lead", Next: "claude-swarm resume coder"}, true, true, true},
 		"stopped, unknown why":  {swarm.AgentStatus{State: swarm.Stopped}, true, true, true},
-		"a state of the future": {agent: swarm.AgentStatus{State: "parked", Next: "claude-swarm budget"}},
+		"a state of the future": {agent: swarm.AgentStatus{State: "dreaming", Next: "claude-swarm wake"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tc.agent.Name = "coder"

@@ -19,6 +19,7 @@ const (
 	NeedHalted   NeedKind = "halted"   // no agent begins a turn
 	NeedTrouble  NeedKind = "trouble"  // the daemon itself has a problem
 	NeedLimit    NeedKind = "limit"    // an account is at its limit, which ends by itself
+	NeedBudget   NeedKind = "budget"   // an agent waits, since a budget is used up
 	NeedStopped  NeedKind = "stopped"  // an agent is stopped
 	NeedAnswer   NeedKind = "answer"   // an agent waits in its turn for the answer of a person
 	NeedSession  NeedKind = "session"  // no session is attached to an agent
@@ -69,6 +70,8 @@ func needs(st swarm.Status) []Need {
 		case lacksDaemon(st, a):
 		case a.State == swarm.Stopped:
 			about.Kind = NeedStopped
+		case a.State == swarm.Parked:
+			about.Kind = NeedBudget
 		case a.State == swarm.Asking && strings.HasPrefix(a.Next, "claude-swarm "): // otherwise the agent continues unaided
 			about.Kind = NeedAnswer
 		case a.State == swarm.Away && a.Next != "":
@@ -104,7 +107,7 @@ func needs(st swarm.Status) []Need {
 // NeedKinds are all kinds, in their order.
 func NeedKinds() []NeedKind {
 	return []NeedKind{
-		NeedDaemon, NeedHalted, NeedTrouble, NeedLimit, NeedStopped, NeedAnswer, NeedSession, NeedDead, NeedThread, NeedRefused, NeedIRC, NeedQuestion, NeedUnread,
+		NeedDaemon, NeedHalted, NeedTrouble, NeedLimit, NeedBudget, NeedStopped, NeedAnswer, NeedSession, NeedDead, NeedThread, NeedRefused, NeedIRC, NeedQuestion, NeedUnread,
 	}
 }
 

@@ -127,6 +127,9 @@ func (h Home) MirrorFile() string { return filepath.Join(h.dir, "mirror.json") }
 
 func (h Home) stateFile() string { return filepath.Join(h.dir, "state.json") }
 
+// BudgetFile has what people said about the budget.
+func (h Home) BudgetFile() string { return filepath.Join(h.dir, "budget.json") }
+
 // ReadJSON fills v from path. A missing file leaves v as it is.
 func ReadJSON(path string, v any) error {
 	data, err := os.ReadFile(path)

@@ -2,6 +2,7 @@ package journal
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -26,6 +27,7 @@ type LedgerLine struct {
 	Turn    string    `json:"turn"`
 	Agent   string    `json:"agent"`
 	Message string    `json:"message"`
+	Trace   string    `json:"trace,omitempty"` // the id of the first message of its task
 	From    string    `json:"from"`
 	Subject string    `json:"subject,omitempty"`
 	Via     string    `json:"via,omitempty"` // "attach": a person's own session did the turn
@@ -37,8 +39,9 @@ type LedgerLine struct {
 	// CostUnknown says that the client did not report the cost, or not all of it; CostUSD
 	// is the part that is known.
 	CostUnknown bool           `json:"cost_unknown,omitempty"`
-	Billing     runner.Billing `json:"billing,omitempty"` // how the client pays, if it told
-	Client      string         `json:"client,omitempty"`  // as [ClientName]
+	Billing     runner.Billing `json:"billing,omitempty"`      // how the client pays, if it told
+	ReservedUSD float64        `json:"reserved_usd,omitempty"` // what the budget reserved for the turn
+	Client      string         `json:"client,omitempty"`       // as [ClientName]
 	Model       string         `json:"model,omitempty"`
 	Session     string         `json:"session,omitempty"`
 	Context     Context        `json:"context,omitzero"`  // of the session at the end
@@ -96,6 +99,8 @@ type Ledger struct {
 	// secrets are kept out of every line; nil means no secrets.
 	secrets *tokens.Source
 	sums    map[string]*agentSum
+	// heard gets each line that counts; it may be nil.
+	heard func(line LedgerLine, old bool)
 	// known and older are the newest turns in the ledger: turns whose filing a crash or a
 	// full disk cut off are filed again, and must not count twice.
 	known, older map[string]bool
@@ -123,17 +128,18 @@ type agentSum struct {
 	last  LedgerLine
 }
 
-// OpenLedger reads the ledger, and makes sure that lines can be added. lately, if set, gets the lines
-// of the last hour, and of turns that were longer.
-func OpenLedger(home Home, lately func(LedgerLine)) (*Ledger, error) {
+// OpenLedger reads the ledger, and makes sure that lines can be added. heard, if set, gets
+// each line: first those of the file, which are old, and later each that is added, once for
+// each turn. It must not use the ledger.
+func OpenLedger(home Home, heard func(line LedgerLine, old bool)) (*Ledger, error) {
 	path := home.Ledger()
 	l := &Ledger{home: home, secrets: home.Secrets(), sums: map[string]*agentSum{}, known: map[string]bool{}, recent: map[string]bool{}}
 	since := time.Now().AddDate(0, 0, -amendDays)
 	err := ReadLedger(path, func(line LedgerLine) bool {
 		l.know(line.Turn)
 		l.count(line)
-		if lately != nil && time.Since(line.At) < countedFor {
-			lately(line)
+		if heard != nil {
+			heard(line, true)
 		}
 		switch {
 		case line.At.Before(since):
@@ -155,6 +161,7 @@ func OpenLedger(home Home, lately func(LedgerLine)) (*Ledger, error) {
 	if err != nil {
 		return nil, fmt.Errorf("ledger: %w", err)
 	}
+	l.heard = heard
 	return l, nil
 }
 
@@ -202,7 +209,17 @@ func (l *Ledger) Add(line LedgerLine) error {
 	}
 	l.know(line.Turn)
 	l.count(line)
+	if l.heard != nil {
+		l.heard(line, false)
+	}
 	return nil
+}
+
+// Has reports whether a turn has a line, among the newest turns.
+func (l *Ledger) Has(turn string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.known[turn] || l.older[turn]
 }
 
 func (l *Ledger) know(turn string) {
@@ -267,7 +284,7 @@ func utcDay(t time.Time) string { return t.UTC().Format(time.DateOnly) }
 // LineOf is the ledger's line of a turn that ended well.
 func LineOf(m *dropbox.Message, r *Receipt) LedgerLine {
 	l := LedgerLine{
-		At: r.Ended, Turn: r.Turn, Agent: r.Agent, Message: m.ID, From: m.From, Subject: m.Subject,
+		At: r.Ended, Turn: r.Turn, Agent: r.Agent, Message: m.ID, Trace: cmp.Or(m.Trace, m.ID), ReservedUSD: r.ReservedUSD, From: m.From, Subject: m.Subject,
 		Outcome: r.Outcome, Tokens: r.Tokens, Client: r.Client, Model: r.Model, Session: r.Session,
 		Billing: r.Billing, Context: r.Context, Text: screen.Short(r.Text, MaxLastText),
 		ByLead: r.Proven && m.From == dropbox.Lead,

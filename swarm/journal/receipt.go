@@ -35,6 +35,8 @@ type Receipt struct {
 	// CostUnknown says that the client of an attempt did not tell its cost, or not all of
 	// it; CostUSD is the part that is known.
 	CostUnknown bool `yaml:"cost_unknown,omitempty" json:"cost_unknown,omitempty"`
+	// ReservedUSD is what the budget reserved for the last attempt.
+	ReservedUSD float64 `yaml:"reserved_usd,omitempty" json:"reserved_usd,omitempty"`
 
 	// Billing says how the client pays, if it told.
 	Billing runner.Billing `yaml:"billing,omitempty" json:"billing,omitempty"`

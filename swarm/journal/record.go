@@ -41,6 +41,10 @@ type Record struct {
 	// ReservedUSD is what the budget reserved for the turn, in US dollars, and so the cap of
 	// its client; 0 without a cap.
 	ReservedUSD float64 `json:"reserved_usd,omitempty"`
+	// ReservedTurns is 1 for a turn for which the budget reserved something, and
+	// ReservedSeconds how long it may take; 0 without a bound.
+	ReservedTurns   int     `json:"reserved_turns,omitempty"`
+	ReservedSeconds float64 `json:"reserved_seconds,omitempty"`
 	// Client is the turn that started the client, where the client has stayed since. From
 	// is where this turn begins in that turn's stream.
 	Client string       `json:"client,omitempty"`
@@ -99,8 +103,40 @@ func (r *Record) Line() LedgerLine {
 	return LedgerLine{
 		At: r.Ended, Turn: r.Turn, Agent: r.Agent, Message: r.Message, Via: r.Via, Outcome: string(r.End), Reason: r.Reason,
 		Seconds: r.Ended.Sub(r.Begun).Seconds(), CostUSD: r.CostUSD, CostUnknown: r.CostUnknown, Client: r.Backend, Session: r.Session,
-		ByLead: r.ByLead,
+		ByLead: r.ByLead, Trace: cmp.Or(r.Trace, r.Message), ReservedUSD: r.ReservedUSD,
 	}
+}
+
+// ReservedFor is how long the turn may still run, at least a second; 0 without a bound.
+func (r *Record) ReservedFor(now time.Time) time.Duration {
+	if r.ReservedSeconds <= 0 {
+		return 0
+	}
+	end := r.Begun.Add(time.Duration(r.ReservedSeconds * float64(time.Second)))
+	return max(end.Sub(now), time.Second)
+}
+
+// OpenRecords lists the records of turns without an end for which the budget reserved
+// something. settled reports whether the ledger has a line of a turn.
+func (h Home) OpenRecords(settled func(turn string) bool) ([]*Record, error) {
+	turns, err := h.Recorded()
+	if err != nil {
+		return nil, err
+	}
+	var open []*Record
+	for _, turn := range turns {
+		if settled(turn) {
+			continue
+		}
+		rec, err := ReadRecord(h, turn)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		if err == nil && rec.End == "" && rec.ReservedTurns > 0 {
+			open = append(open, rec)
+		}
+	}
+	return open, nil
 }
 
 // Remove removes the record of a turn that did not begin.

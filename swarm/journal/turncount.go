@@ -108,9 +108,12 @@ func (c *TurnCounts) lately(agent string, now time.Time) []turnBegun {
 	return all
 }
 
-// Recall counts the turns of the last hour in a ledger, so that a restart does not reset
-// the count. since is the last order of a person.
+// Recall counts a line of the ledger if it is of the last hour, so that a restart does not
+// reset the count. since is the last order of a person.
 func (c *TurnCounts) Recall(line LedgerLine, since time.Time) {
+	if time.Since(line.At) >= countedFor {
+		return
+	}
 	begun := line.At.Add(-time.Duration(line.Seconds * float64(time.Second)))
 	c.Count(line.Agent, begun, line.ByLead || !begun.After(since))
 }

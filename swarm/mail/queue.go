@@ -22,7 +22,8 @@ type Queue struct {
 	look    bool            // the folder must be listed
 	list    []dropbox.Entry // begin turns, in this order
 	notes   []dropbox.Entry // go into the prompt of the next turn, in this order
-	count   Waiting         // counts both
+	parked  []dropbox.Entry // wait for money, in this order
+	count   Waiting         // counts all three
 }
 
 // Changed merges what an event said: a name in new/, or "" for "look".
@@ -64,15 +65,15 @@ func (q *Queue) Refresh(list func() ([]dropbox.Entry, error)) error {
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	known := make(map[string]bool, len(q.notes))
-	for _, e := range q.notes {
-		known[e.ID] = true
-	}
-	q.list, q.notes, q.count = make([]dropbox.Entry, 0, len(entries)), nil, Waiting{}
+	notes, parked := ids(q.notes), ids(q.parked)
+	q.list, q.notes, q.parked, q.count = make([]dropbox.Entry, 0, len(entries)), nil, nil, Waiting{}
 	for _, e := range entries {
-		if known[e.ID] {
+		switch {
+		case notes[e.ID]:
 			q.notes = append(q.notes, e)
-		} else {
+		case parked[e.ID]:
+			q.parked = append(q.parked, e)
+		default:
 			q.list = append(q.list, e)
 		}
 		q.count.Add(e.Priority, 1)
@@ -80,13 +81,24 @@ func (q *Queue) Refresh(list func() ([]dropbox.Entry, error)) error {
 	return nil
 }
 
+// ids are the ids of entries.
+func ids(list []dropbox.Entry) map[string]bool {
+	all := make(map[string]bool, len(list))
+	for _, e := range list {
+		all[e.ID] = true
+	}
+	return all
+}
+
 // Add puts an entry at its place, and replaces one with the same name.
 func (q *Queue) Add(e dropbox.Entry) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if i, found := rank(q.notes, e); found {
-		q.notes[i] = e
-		return
+	for _, aside := range [][]dropbox.Entry{q.notes, q.parked} {
+		if i, found := rank(aside, e); found {
+			aside[i] = e
+			return
+		}
 	}
 	i, found := rank(q.list, e)
 	if found {
@@ -118,15 +130,16 @@ func without(list []dropbox.Entry, e dropbox.Entry) ([]dropbox.Entry, bool) {
 func (q *Queue) Remove(e dropbox.Entry) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	var work, note bool
+	var work, note, parked bool
 	q.list, work = without(q.list, e)
 	q.notes, note = without(q.notes, e)
-	if work || note {
+	q.parked, parked = without(q.parked, e)
+	if work || note || parked {
 		q.count.Add(e.Priority, -1)
 	}
 }
 
-// Head is the next message to work on. It skips notes.
+// Head is the next message to work on. It skips notes and parked messages.
 func (q *Queue) Head() (dropbox.Entry, bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -159,6 +172,36 @@ func (q *Queue) MarkNote(e dropbox.Entry) {
 	q.notes = slices.Insert(q.notes, i, e)
 }
 
+// Park sets an entry aside until Unpark.
+func (q *Queue) Park(e dropbox.Entry) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	var found bool
+	if q.list, found = without(q.list, e); !found {
+		return
+	}
+	i, _ := rank(q.parked, e)
+	q.parked = slices.Insert(q.parked, i, e)
+}
+
+// Unpark puts the parked entries back at their places.
+func (q *Queue) Unpark() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, e := range q.parked {
+		i, _ := rank(q.list, e)
+		q.list = slices.Insert(q.list, i, e)
+	}
+	q.parked = nil
+}
+
+// HasParked reports whether an entry is parked.
+func (q *Queue) HasParked() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return len(q.parked) > 0
+}
+
 // Notes lists the first few entries that are known to be notes.
 func (q *Queue) Notes(most int) []dropbox.Entry {
 	q.mu.Lock()
@@ -185,7 +228,8 @@ func (q *Queue) Waiting() Waiting {
 			continue
 		}
 		_, work := rank(q.list, e)
-		if _, note := rank(q.notes, e); !work && !note {
+		_, note := rank(q.notes, e)
+		if _, parked := rank(q.parked, e); !work && !note && !parked {
 			w.Add(e.Priority, 1)
 		}
 	}

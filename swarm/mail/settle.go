@@ -162,7 +162,7 @@ func (in *Inbox) RecordEnd(j *Job, out runner.Outcome, counted bool) error {
 func (in *Inbox) AttemptLine(j *Job, out runner.Outcome) journal.LedgerLine {
 	m := j.Claim.Message
 	return journal.LedgerLine{
-		At: out.Ended.UTC(), Turn: j.Rec.Turn, Agent: in.Name, Message: m.ID, From: m.From, Subject: m.Subject,
+		At: out.Ended.UTC(), Turn: j.Rec.Turn, Agent: in.Name, Message: m.ID, Trace: cmp.Or(m.Trace, m.ID), ReservedUSD: j.Rec.ReservedUSD, From: m.From, Subject: m.Subject,
 		Outcome: string(out.End), Reason: out.Reason, Seconds: out.Ended.Sub(out.Began).Seconds(),
 		Tokens: journal.TallyOf(out), CostUSD: out.CostUSD, CostUnknown: out.CostUnknown, Client: journal.ClientName(cmp.Or(j.Rec.Backend, in.Backend()), out.Version), Model: out.Model, Session: out.Session,
 		Billing: out.Billing, Context: journal.Context{Tokens: out.ContextTokens, Limit: out.ContextLimit}, Text: screen.Short(out.Text, journal.MaxLastText),
@@ -175,7 +175,7 @@ func (in *Inbox) receipt(j *Job, out runner.Outcome) (*journal.Receipt, error) {
 	backend := cmp.Or(j.Rec.Backend, in.Backend()) // the configuration may name another one by now
 	r := &journal.Receipt{
 		ID: m.ID, Turn: j.Rec.Turn, Agent: in.Name, Backend: backend, Client: journal.ClientName(backend, out.Version), Model: out.Model, Session: out.Session,
-		Via: j.Via, Proven: j.Proven, Outcome: string(runner.Done), Ended: out.Ended.UTC(),
+		ReservedUSD: j.Rec.ReservedUSD, Via: j.Via, Proven: j.Proven, Outcome: string(runner.Done), Ended: out.Ended.UTC(),
 		Context: journal.Context{Tokens: out.ContextTokens, Limit: out.ContextLimit}, Tokens: journal.TallyOf(out), CostUnknown: out.CostUnknown, Billing: out.Billing, ToolCalls: out.ToolCalls, Compactions: out.Compactions, Files: out.Files,
 		Notes: j.Rec.Notes, Steered: j.steeredDone(out), Text: cut(out.Text, 4096),
 	}

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/claude-swarm/claude-swarm/internal/config"
+	"github.com/claude-swarm/claude-swarm/internal/control"
+	"github.com/claude-swarm/claude-swarm/internal/screen"
+	"github.com/claude-swarm/claude-swarm/internal/view"
+	"github.com/claude-swarm/claude-swarm/swarm/budget"
+)
+
+func budgetCommand() *cli.Command {
+	return &cli.Command{
+		Name: "budget", Category: groupAgents,
+		Usage: "what was spent, and what may be spent",
+		Description: `Lists each cap of the configuration (budget:) with what is spent, what is
+reserved for turns that run, and the rest: swarm.day for all agents together,
+AGENT.day for one, task.ID for everything that comes of one message, turn.ID for
+a message whose turn has used its cap up. Works without a daemon too.` +
+			examples("claude-swarm budget", "claude-swarm budget --json", "claude-swarm budget raise swarm.day 5"),
+		Flags:  []cli.Flag{jsonFlag()},
+		Action: budgetList, // without a further verb it lists
+		Subcommands: []*cli.Command{
+			{
+				Name: "raise", Usage: "add to a cap", ArgsUsage: "SCOPE AMOUNT",
+				Description: `Adds to a cap: to that of today, or of one task or turn. What waits there goes
+on at once. AMOUNT is in US dollars (5), turns (10turns) or time (2h). To change
+a cap for good, change the configuration and reload. No agent may raise a cap.` +
+					examples("claude-swarm budget raise swarm.day 5", "claude-swarm budget raise coder.day 10turns", "claude-swarm budget raise task.k7f3q9m2xd 2.50"),
+				Flags:  []cli.Flag{jsonFlag()},
+				Action: budgetRaise,
+			},
+		},
+	}
+}
+
+func budgetList(c *cli.Context) error {
+	if err := noArguments(c); err != nil {
+		return err
+	}
+	st, err := statusNow(c)
+	if err != nil {
+		return err
+	}
+	report := st.Budget
+	if c.Bool("json") {
+		if report == nil {
+			report = &budget.Report{Scopes: []budget.Row{}}
+		}
+		return printJSON(c.App.Writer, struct {
+			V int `json:"v"`
+			*budget.Report
+		}{1, report})
+	}
+	if report == nil {
+		_, err := fmt.Fprintf(c.App.Writer, "no cap is set\n  next: budget: {swarm: {day: 20}} in %s, then claude-swarm reload\n", config.Name)
+		return err
+	}
+	t := table{width: textWidth(c.App.Writer)}
+	t.add("SCOPE", "SPENT", "RESERVED", "CAP", "REST", "")
+	for _, row := range report.Scopes {
+		for _, cell := range row.Cells() {
+			t.add(row.Scope, cell.Spent, cell.Reserved, cell.Cap, cell.Rest, capWord(row, cell))
+		}
+	}
+	t.write(c.App.Writer, nil)
+	if report.Billing == "subscription" {
+		fmt.Fprintln(c.App.Writer, "\nbilling: subscription: US dollars are shown, and hold nothing up")
+	}
+	return nil
+}
+
+// capWord says in a word how a cap is; "" for one with a rest.
+func capWord(row budget.Row, cell budget.Cell) string {
+	switch {
+	case !cell.Full:
+		return ""
+	case row.Answer != "":
+		return "at its cap (" + string(row.Answer) + ")"
+	}
+	return "at its cap"
+}
+
+func budgetRaise(c *cli.Context) error {
+	const like = "claude-swarm budget raise swarm.day 5"
+	if c.NArg() != 2 {
+		return usagef(like, "budget raise: want a scope and an amount")
+	}
+	name := c.Args().First()
+	amount, err := budget.ParseAmount(c.Args().Get(1), config.ParseSpan)
+	if err != nil {
+		return usagef("an amount is "+budget.AmountExamples, "budget raise: %w", err)
+	}
+	p, err := locate(c)
+	if err != nil {
+		return err
+	}
+	return ask(c, p, func(client *control.Client, by string) error {
+		row, err := client.RaiseBudget(c.Context, name, amount, by)
+		if unknown, ok := errors.AsType[*budget.UnknownScopeError](err); ok && len(unknown.Near) > 0 {
+			return fail(exitUnknown, "claude-swarm budget raise "+unknown.Near[0]+" "+view.ShellWord(c.Args().Get(1)), "%w", unknown)
+		} else if ok {
+			return fail(exitUnknown, "claude-swarm budget", "%w", unknown)
+		} else if err != nil {
+			return err
+		}
+		if c.Bool("json") {
+			return printJSON(c.App.Writer, struct {
+				V int `json:"v"`
+				budget.Row
+			}{1, row})
+		}
+		var caps []string
+		for _, cell := range row.Cells() {
+			caps = append(caps, fmt.Sprintf("%s, %s spent", cell.Cap, cell.Spent))
+		}
+		fmt.Fprintf(c.App.Writer, "%s raised by %s: its cap is %s\n", row.Scope, amount.Text(), strings.Join(caps, "; "))
+		if st, err := client.Status(c.Context); err == nil && st.Halted {
+			fmt.Fprintf(c.App.Writer, "  everything is halted (%s), so no turn begins; next: claude-swarm unhalt\n", screen.OneLine(st.Reason))
+		}
+		return nil
+	})
+}

@@ -1,0 +1,105 @@
+package config
+
+import (
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+)
+
+// A Budget says how much the swarm may spend. docs/budget.md explains it.
+type Budget struct {
+	Billing string      `key:"billing" type:"api | subscription | null" doc:"Who pays for what the clients spend. api: each token is on a bill, and caps in US dollars hold. subscription: a fixed price; dollars are shown, and only turns and time hold. null: what each client says, and api until it says so."`
+	Warn    float64     `key:"warn" least:"0.01" most:"1" default:"0.8" doc:"The part of a cap at which the lead is told, once, from 0.01 to 1."`
+	Swarm   SwarmBudget `key:"swarm"`
+	Agent   AgentBudget `key:"agent"`
+	Task    Cap         `key:"task" short:"usd" type:"US dollars, keys with values, or null" doc:"The most that may come of one message: its turn, and the turns of every message that follows from it. 5 are US dollars; {usd: 5, turns: 30, time: 2h} bounds each, and time is that of all turns together. At the cap its mail waits, and you are asked once. null: no cap."`
+}
+
+// A SwarmBudget bounds all agents together.
+type SwarmBudget struct {
+	Day Cap `key:"day" short:"usd" type:"US dollars, keys with values, or null" doc:"The most that all agents may spend in a day together: 20 are US dollars, or {usd: 20, turns: 400, time: 12h}. The day ends at midnight in hours.zone, else in the zone of the machine. null: no cap."`
+}
+
+// An AgentBudget bounds one agent.
+type AgentBudget struct {
+	Day  Cap     `key:"day" short:"usd" type:"US dollars, keys with values, or null" doc:"The most that an agent may spend in a day: 8 are US dollars, or {usd: 8, turns: 100, time: 6h}. null: no cap."`
+	Turn float64 `key:"turn" least:"0.01" most:"1000000" type:"US dollars or null" doc:"The most that one turn may spend, in US dollars. The client looks after each request, so a turn may spend one request more. turn_timeout bounds its time. null: no cap."`
+}
+
+// A Cap is the most that may be spent. 0 means no cap in that unit.
+type Cap struct {
+	USD   float64       `key:"usd" is:"absent" least:"0.01" most:"1000000" type:"US dollars"`
+	Turns int           `key:"turns" is:"absent"`
+	Time  time.Duration `key:"time" is:"absent"`
+}
+
+// leastTime is the shortest time that a cap may be.
+const leastTime = time.Minute
+
+// check refuses a time in which no turn can do anything.
+func (c *Cap) check(r *reader, path string, ok bool) {
+	if ok && c.Time > 0 && c.Time < leastTime {
+		r.fail(path+".time", "time: 10m", "%v is too short; the least is 1m", c.Time)
+	}
+}
+
+// dollarCap is a cap in US dollars, at its place in the file.
+type dollarCap struct {
+	path    string
+	has     bool
+	instead string // the cap that holds for every client
+}
+
+// money refuses caps in US dollars for agents whose client does not tell its cost, and caps of a
+// turn for those that do not stop at one.
+func (r *reader) money(f *File) {
+	if f.Budget.Billing == string(runner.BillingSubscription) {
+		return
+	}
+	for i := range f.Agents {
+		a := &f.Agents[i]
+		k := r.kindOf(a.Backend)
+		if k == nil || a.Attached {
+			continue
+		}
+		day, turn := r.budgetAt(a.Name, "day"), r.budgetAt(a.Name, "turn")
+		caps := []dollarCap{
+			{"budget.swarm.day", f.Budget.Swarm.Day.USD > 0, "swarm: {day: {turns: 400}}"},
+			{"budget.task", f.Budget.Task.USD > 0, "task: {turns: 30, time: 2h}"},
+			{day, a.Budget.Day.USD > 0, "day: {turns: 100, time: 6h}"},
+			{turn, a.Budget.Turn > 0, "turn: null, and turn_timeout: 30m"},
+		}
+		for _, c := range caps {
+			switch {
+			case !c.has || k.Caps:
+			case k.Cost == runner.CostUnknown:
+				r.once(r.find(c.path).value, c.path, wrong(c.instead, "backend %s does not tell what its turns cost, so a cap in US dollars cannot hold for %s", k.Name, a.Name))
+			case c.path == turn:
+				r.once(r.find(c.path).value, c.path, wrong(c.instead, "backend %s does not stop a turn at a cap, so this cannot hold for %s", k.Name, a.Name))
+			default:
+				r.remark(r.find(c.path).value, c.path, wrong("", "backend %s does not stop a turn at a cap: the running turn of %s may spend more", k.Name, a.Name))
+			}
+		}
+	}
+}
+
+// budgetAt is the path of a key of an agent's budget: its own, that of defaults, or that of
+// all agents.
+func (r *reader) budgetAt(agent, key string) string {
+	for _, path := range []string{"agents." + agent + ".budget." + key, "defaults.budget." + key} {
+		if _, ok := r.at[path]; ok {
+			return path
+		}
+	}
+	return "budget.agent." + key
+}
+
+// kindOf finds a kind of client; nil for an unknown one.
+func (r *reader) kindOf(backend string) *runner.Kind {
+	for _, k := range r.clients() {
+		if k.Name == backend {
+			return k
+		}
+	}
+	return nil
+}

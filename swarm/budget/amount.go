@@ -1,0 +1,157 @@
+package budget
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/internal/screen"
+)
+
+// A Unit is one of the things that are counted.
+type Unit int
+
+// The units.
+const (
+	USD   Unit = iota // in billionths of a US dollar
+	Turns             // in turns
+	Time              // in nanoseconds
+	flat              // the part of USD that a subscription has paid; never a cap
+	units
+)
+
+// Units are all units.
+func Units() []Unit { return []Unit{USD, Turns, Time} }
+
+// String is the name of the unit in the configuration.
+func (u Unit) String() string { return [units]string{"usd", "turns", "time", "subscription"}[u] }
+
+// An Amount has an amount in each unit. As a cap, 0 means no cap.
+type Amount [units]int64
+
+const (
+	dollar = 1_000_000_000
+	cent   = dollar / 100
+)
+
+// least is the smallest amount with which a turn starts.
+var least = Amount{USD: cent, Turns: 1, Time: int64(10 * time.Second)}
+
+// Of makes an amount of US dollars, turns and time.
+func Of(usd float64, turns int, d time.Duration) Amount {
+	return Amount{USD: int64(math.Round(usd * dollar)), Turns: int64(turns), Time: int64(d)}
+}
+
+// Dollars is the part in US dollars.
+func (a Amount) Dollars() float64 { return float64(a[USD]) / dollar }
+
+// Span is the part that is time.
+func (a Amount) Span() time.Duration { return time.Duration(a[Time]) }
+
+// IsZero reports whether there is nothing in any unit.
+func (a Amount) IsZero() bool { return a == Amount{} }
+
+func (a Amount) plus(b Amount) Amount {
+	for u := range a {
+		a[u] += b[u]
+	}
+	return a
+}
+
+// less is a without b, and not below 0.
+func (a Amount) less(b Amount) Amount {
+	for u := range a {
+		a[u] = max(0, a[u]-b[u])
+	}
+	return a
+}
+
+// times is n times the amount.
+func (a Amount) times(n int) Amount {
+	for u := range a {
+		a[u] *= int64(n)
+	}
+	return a
+}
+
+// In prints one unit of the amount for a person: "1.20 USD", "3 turns", "2 h 10 min".
+func (a Amount) In(u Unit) string {
+	switch u {
+	case Turns:
+		return screen.Count(int(a[Turns]), "turn")
+	case Time:
+		return screen.Took(a.Span())
+	}
+	return screen.USD(a.Dollars())
+}
+
+// Text prints the units of the amount that are not 0: "5.00 USD, 30 turns".
+func (a Amount) Text() string {
+	var parts []string
+	for _, u := range Units() {
+		if a[u] != 0 {
+			parts = append(parts, a.In(u))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// An AmountError says why a text is not an amount.
+type AmountError struct{ Text, Why string }
+
+func (e *AmountError) Error() string { return fmt.Sprintf("%q %s", e.Text, e.Why) }
+
+// AmountExamples are amounts as [ParseAmount] reads them.
+const AmountExamples = "5 (US dollars), 10turns or 2h"
+
+// mostDollars is far above every budget, and far below what an Amount can hold.
+const mostDollars = 1e6
+
+// ParseAmount reads an amount of one unit: 5, 0.50 or 5usd are US dollars, 10turns are
+// turns, and any other is a time span, which span reads. The error is an [*AmountError], or
+// that of span.
+func ParseAmount(s string, span func(string) (time.Duration, error)) (Amount, error) {
+	text := strings.ToLower(strings.ReplaceAll(strings.TrimSpace(s), " ", ""))
+	wrong := func(why string) (Amount, error) { return Amount{}, &AmountError{Text: s, Why: why} }
+	if strings.HasPrefix(text, "-") {
+		return wrong("is below zero")
+	}
+	for _, ending := range []string{"turns", "turn"} {
+		if number, ok := strings.CutSuffix(text, ending); ok {
+			n, err := strconv.ParseInt(number, 10, 32)
+			if err != nil || n < 1 {
+				return wrong("is no number of turns")
+			}
+			return Of(0, int(n), 0), nil
+		}
+	}
+	usd, err := strconv.ParseFloat(strings.TrimSuffix(strings.TrimPrefix(text, "$"), "usd"), 64)
+	switch {
+	case errors.Is(err, strconv.ErrRange), err == nil && (math.IsNaN(usd) || usd > mostDollars):
+		return wrong("is too large")
+	case err == nil && usd < 0.01:
+		return wrong("is less than a cent")
+	case err == nil:
+		return Of(usd, 0, 0), nil
+	}
+	if text == "" || text[0] < '0' || text[0] > '9' {
+		return wrong("is no amount")
+	}
+	d, err := span(text)
+	if err != nil {
+		return Amount{}, err
+	}
+	if d <= 0 {
+		return wrong("is not above 0")
+	}
+	return Of(0, 0, d), nil
+}
+
+// over are the units of a cap in which so much is used that no turn can start.
+func over(limit, used Amount) []Unit {
+	return slices.DeleteFunc(Units(), func(u Unit) bool { return limit[u] == 0 || limit[u]-used[u] >= min(least[u], limit[u]) })
+}

@@ -1,0 +1,163 @@
+package budget
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+)
+
+// A Book knows what is spent and what is reserved in each scope. [Open] makes one; then
+// [Book.Settle] gets every line of the ledger, and [Book.Restore] every turn without an end.
+type Book struct {
+	home journal.Home
+	now  func() time.Time
+
+	mu      sync.Mutex
+	rules   Rules
+	spent   spent
+	open    map[*Reservation]bool
+	said    map[Scope]said
+	billing map[string]runner.Billing // what the clients of the agents said last
+	version uint64                    // changes whenever a turn may start that could not
+}
+
+// Open makes a book with nothing spent. Now tells the time; nil means the machine's clock.
+// With a [*journal.DamagedError] the book is usable, without what people said.
+func Open(home journal.Home, rules Rules, now func() time.Time) (*Book, error) {
+	if now == nil {
+		now = time.Now
+	}
+	said, err := readSaid(home)
+	if said == nil {
+		return nil, err
+	}
+	return &Book{
+		home: home, now: now, rules: rules, spent: newSpent(), open: map[*Reservation]bool{}, said: said,
+		billing: map[string]runner.Billing{},
+	}, err
+}
+
+// SetRules puts other caps into force.
+func (b *Book) SetRules(r Rules) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.rules = r
+	b.version++
+}
+
+// Bounds reports whether there is any cap.
+func (b *Book) Bounds() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.rules.bound()
+}
+
+// Version changes whenever a turn may start that could not before: compare it with an
+// earlier one.
+func (b *Book) Version() uint64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.version
+}
+
+// Settle counts a line of the ledger, and takes it out of what is reserved for its turn.
+// Each line must come once.
+func (b *Book) Settle(l journal.LedgerLine) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	used := usedBy(l)
+	b.spent.add(l, used)
+	if l.Billing != runner.BillingUnknown {
+		b.billing[l.Agent] = l.Billing
+	}
+	for r := range b.open {
+		if r.Agent == l.Agent && r.Message == l.Message {
+			r.rest, r.turn = r.rest.less(used), ""
+		}
+	}
+	for _, of := range b.said {
+		if at, ok := of.Passes[l.Message]; ok && l.At.After(at) && used[Turns] > 0 {
+			delete(of.Passes, l.Message) // the ledger tells the next daemon
+		}
+	}
+	b.version++
+}
+
+// noWork are the ends of turns in which a client did nothing for its prompt, and which
+// begin again by themselves.
+var noWork = []string{
+	string(runner.NoFirstEvent), string(runner.NoSession), string(runner.PromptNotRun), string(runner.ClientGone),
+	string(runner.NoResources), string(runner.Refused), string(runner.Limited),
+}
+
+// usedBy is what a turn has used. A cost that is not known counts as all that was reserved.
+// A person's own session has no cap, and does not count.
+func usedBy(l journal.LedgerLine) Amount {
+	if l.Via == journal.ViaAttach {
+		return Amount{}
+	}
+	usd := l.CostUSD
+	if l.CostUnknown {
+		usd = max(usd, l.ReservedUSD)
+	}
+	turns := 1
+	if slices.Contains(noWork, l.Outcome) {
+		turns = 0
+	}
+	used := Of(usd, turns, time.Duration(max(0, l.Seconds)*float64(time.Second)))
+	if l.Billing == runner.BillingSubscription {
+		used[flat] = used[USD]
+	}
+	return used
+}
+
+// flatly reports whether the dollars of an agent do not count. The caller holds the mutex.
+func (b *Book) flatly(agent string) bool {
+	billing := b.rules.Billing
+	if billing == runner.BillingUnknown {
+		billing = b.billing[agent]
+	}
+	return billing == runner.BillingSubscription
+}
+
+// counts is the part of an amount that counts against a cap.
+func (r Rules) counts(a Amount) Amount {
+	switch r.Billing {
+	case runner.BillingSubscription:
+		a[USD] = 0
+	case runner.BillingUnknown:
+		a[USD] -= a[flat]
+	}
+	a[flat] = 0
+	return a
+}
+
+// reserved is what is reserved in a scope. The caller holds the mutex.
+func (b *Book) reserved(s Scope) (sum Amount) {
+	for r := range b.open {
+		if slices.Contains(r.scopes(), s) {
+			sum = sum.plus(r.rest)
+		}
+	}
+	return sum
+}
+
+// spentIn is what counts against the cap of a scope. The caller holds the mutex.
+func (b *Book) spentIn(s Scope) Amount {
+	now := b.now()
+	return b.rules.counts(b.spent.of(s, b.rules.midnight(now), now))
+}
+
+// limit is the cap of a scope, with what people added; 0 in a unit without a cap. agent does the turn.
+func (b *Book) limit(s Scope, agent string) Amount {
+	limit, more := b.rules.cap(s, agent), b.saidOf(s).Raised.amount()
+	for u := range limit {
+		if limit[u] != 0 {
+			limit[u] += more[u]
+		}
+	}
+	return limit
+}

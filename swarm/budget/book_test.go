@@ -1,0 +1,410 @@
+package budget_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/swarm/budget"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+)
+
+// A desk is a book with a clock, and the ledger and the records from which it can be opened
+// again.
+type desk struct {
+	t      *testing.T
+	home   journal.Home
+	rules  budget.Rules
+	now    time.Time
+	book   *budget.Book
+	lines  []journal.LedgerLine
+	open   []*journal.Record
+	agents []string
+}
+
+func newDesk(t *testing.T, r budget.Rules, agents ...string) *desk {
+	t.Helper()
+	d := &desk{t: t, home: journal.HomeOf(t.TempDir()), rules: r, now: time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC), agents: agents}
+	if err := d.home.Make(); err != nil {
+		t.Fatal(err)
+	}
+	d.restart()
+	return d
+}
+
+// restart makes the book of the next daemon.
+func (d *desk) restart() {
+	d.t.Helper()
+	b, err := budget.Open(d.home, d.rules, func() time.Time { return d.now })
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	for _, l := range d.lines {
+		b.Settle(l)
+	}
+	for _, rec := range d.open {
+		b.Restore(rec)
+	}
+	d.book = b
+}
+
+// begin reserves for a turn and writes its record; nil if it may not begin.
+func (d *desk) begin(t budget.Turn, of int) *journal.Record {
+	d.t.Helper()
+	r, block := d.book.Reserve(t, of)
+	if block != nil {
+		return nil
+	}
+	rec := &journal.Record{Turn: t.Message + "-1", Agent: t.Agent, Message: t.Message, Trace: t.Trace, Begun: d.now}
+	r.Note(rec)
+	d.open = append(d.open, rec)
+	return rec
+}
+
+// end settles a turn at a cost, in US dollars.
+func (d *desk) end(rec *journal.Record, usd float64, change ...func(*journal.LedgerLine)) {
+	d.t.Helper()
+	l := journal.LedgerLine{At: d.now, Turn: rec.Turn, Agent: rec.Agent, Message: rec.Message, Trace: rec.Trace, Outcome: string(runner.Done), CostUSD: usd, ReservedUSD: rec.ReservedUSD}
+	for _, c := range change {
+		c(&l)
+	}
+	d.lines = append(d.lines, l)
+	d.open = slices.DeleteFunc(d.open, func(r *journal.Record) bool { return r == rec })
+	d.book.Settle(l)
+	d.book.Release(rec.Agent)
+}
+
+// line is the line of a scope, by its name.
+func (d *desk) line(name string) budget.Line {
+	d.t.Helper()
+	for _, l := range d.book.Lines(d.agents) {
+		if l.Scope.String() == name {
+			return l
+		}
+	}
+	d.t.Fatalf("no line of %s", name)
+	return budget.Line{}
+}
+
+func usd(x float64) budget.Amount { return budget.Of(x, 0, 0) }
+
+// TestAThousandTurns lets turns of random cost begin and end in random order, with unknown
+// ends, overruns and restarts: what is spent and reserved never exceeds a cap by more than
+// the overruns, and nothing begins in a scope at its cap.
+func TestAThousandTurns(t *testing.T) {
+	for seed := range uint64(8) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			const request = 0.07 // US dollars; a client looks after each
+			random := rand.New(rand.NewPCG(seed, 1))
+			agents := []string{"a", "b", "c", "d", "e", "f"}
+			rules := budget.Rules{Swarm: usd(200), Task: usd(9.5), Agents: map[string]budget.AgentRules{}}
+			for _, a := range agents {
+				rules.Agents[a] = budget.AgentRules{Day: usd(45.25), Turn: usd(2)}
+			}
+			d := newDesk(t, rules, agents...)
+			running := map[string]*journal.Record{}
+			over, spent, begun := map[string]float64{}, 0.0, 0
+			for step := range 1000 {
+				a := agents[random.IntN(len(agents))]
+				trace := fmt.Sprintf("task%d", random.IntN(20))
+				if rec := running[a]; rec != nil {
+					delete(running, a)
+					cost := float64(random.IntN(250)) / 100
+					change := func(*journal.LedgerLine) {}
+					switch {
+					case rec.ReservedUSD > 0 && cost > rec.ReservedUSD: // cut by its cap, at the end of a request
+						cost = rec.ReservedUSD + request*random.Float64()
+					case random.IntN(10) == 0:
+						change = func(l *journal.LedgerLine) { l.CostUnknown, l.Outcome = true, string(runner.NoResult) }
+						cost = min(cost, rec.ReservedUSD)
+					}
+					d.end(rec, cost, change)
+					charged := cost
+					if d.lines[len(d.lines)-1].CostUnknown {
+						charged = max(cost, rec.ReservedUSD)
+					}
+					spent += charged
+					for _, scope := range []string{"swarm.day", a + ".day", "task." + rec.Trace} {
+						over[scope] += max(0, charged-rec.ReservedUSD)
+					}
+				} else if rec := d.begin(budget.Turn{Agent: a, Message: fmt.Sprintf("m%d", step), Trace: trace}, 1+random.IntN(4)); rec != nil {
+					if rec.ReservedUSD < 0.01 || rec.ReservedUSD > 2 {
+						t.Fatalf("reserved %v for a turn", rec.ReservedUSD)
+					}
+					running[a] = rec
+					begun++
+				}
+				if random.IntN(50) == 0 {
+					d.restart()
+				}
+				for _, l := range d.book.Lines(agents) {
+					if l.Kind == budget.KindTurn {
+						continue
+					}
+					if sum := l.Spent.Dollars() + l.Reserved.Dollars(); sum > l.Cap.Dollars()+over[l.Scope.String()]+1e-9 {
+						t.Fatalf("step %d: %s has spent %v and reserved %v of %v", step, l.Scope, l.Spent.Dollars(), l.Reserved.Dollars(), l.Cap.Dollars())
+					}
+				}
+			}
+			for a, rec := range running {
+				d.end(rec, rec.ReservedUSD+request)
+				spent += rec.ReservedUSD + request
+				for _, scope := range []string{"swarm.day", a + ".day", "task." + rec.Trace} {
+					over[scope] += request
+				}
+			}
+			d.restart()
+			if got := d.line("swarm.day").Spent.Dollars(); got < spent-1e-6 || got > spent+1e-6 {
+				t.Errorf("the book says %v, the turns have spent %v", got, spent)
+			}
+			if begun < 100 {
+				t.Errorf("only %d turns began", begun)
+			}
+		})
+	}
+}
+
+// TestNothingBeginsAtACap spends a scope up, cent by cent.
+func TestNothingBeginsAtACap(t *testing.T) {
+	d := newDesk(t, budget.Rules{Swarm: usd(0.5)}, "a")
+	for n := 0; ; n++ {
+		rec := d.begin(budget.Turn{Agent: "a", Message: fmt.Sprint("m", n)}, 4)
+		if rec == nil {
+			break
+		}
+		d.end(rec, rec.ReservedUSD)
+		if n > 100 {
+			t.Fatal("it never ends")
+		}
+	}
+	l := d.line("swarm.day")
+	if l.Spent.Dollars() < 0.49 || l.Spent.Dollars() > 0.5 || len(l.Full) != 1 {
+		t.Errorf("spent %v, full %v", l.Spent.Dollars(), l.Full)
+	}
+}
+
+// TestTheRestIsShared checks what is reserved for one of several turns that may start.
+func TestTheRestIsShared(t *testing.T) {
+	for _, c := range []struct {
+		rules budget.Rules
+		of    int
+		want  float64
+	}{
+		{budget.Rules{Swarm: usd(20)}, 4, 5},
+		{budget.Rules{Swarm: usd(20)}, 1, 20},
+		{budget.Rules{Swarm: usd(20)}, 100, 1.25}, // at least a sixteenth
+		{budget.Rules{Swarm: usd(20), Agents: map[string]budget.AgentRules{"a": {Turn: usd(2)}}}, 4, 2},
+		{budget.Rules{Swarm: usd(20), Agents: map[string]budget.AgentRules{"a": {Day: usd(3)}}}, 4, 3},
+		{budget.Rules{Task: usd(0.01)}, 4, 0.01},
+		{budget.Rules{Task: usd(1), Billing: runner.BillingSubscription}, 4, 0},
+		{budget.Rules{Task: budget.Of(0, 5, 0)}, 4, 0},
+		{budget.Rules{}, 4, 0},
+	} {
+		d := newDesk(t, c.rules, "a")
+		rec := d.begin(budget.Turn{Agent: "a", Message: "m", Trace: "t"}, c.of)
+		if rec == nil || rec.ReservedUSD != c.want {
+			t.Errorf("%+v of %d: %+v, want %v", c.rules, c.of, rec, c.want)
+		}
+	}
+}
+
+// TestARestThatIsReserved checks that a turn waits for another one, and does not count as
+// parked.
+func TestARestThatIsReserved(t *testing.T) {
+	d := newDesk(t, budget.Rules{Swarm: usd(1)}, "a", "b")
+	rec := d.begin(budget.Turn{Agent: "a", Message: "m"}, 1)
+	_, block := d.book.Reserve(budget.Turn{Agent: "b", Message: "n"}, 1)
+	if block == nil || !block.Waits {
+		t.Fatalf("block %+v, want one that waits", block)
+	}
+	before := d.book.Version()
+	d.end(rec, 0.25)
+	if d.book.Version() == before {
+		t.Error("nobody is told that the rest is free")
+	}
+	if rec := d.begin(budget.Turn{Agent: "b", Message: "n"}, 1); rec == nil || rec.ReservedUSD != 0.75 {
+		t.Errorf("reserved %+v, want 0.75", rec)
+	}
+}
+
+// TestADayEnds checks that a day ends at midnight of its zone, and what a clock that jumps
+// changes.
+func TestADayEnds(t *testing.T) {
+	berlin, err := time.LoadLocation("Europe/Berlin")
+	if err != nil {
+		t.Skip(err)
+	}
+	d := newDesk(t, budget.Rules{Swarm: usd(1), Zone: berlin}, "a")
+	turn := budget.Turn{Agent: "a", Message: "m"}
+	spend := func(at time.Time, want bool) {
+		t.Helper()
+		d.now = at
+		for range 2 { // a restart changes nothing
+			if got := d.book.Check(turn) == nil; got != want {
+				t.Errorf("%v: may begin: %v, want %v", at, got, want)
+			}
+			d.restart()
+		}
+	}
+	d.now = time.Date(2026, 11, 22, 22, 50, 0, 0, time.UTC) // 23:50 there
+	d.end(d.begin(turn, 1), 1)
+	spend(d.now, false)
+	spend(time.Date(2026, 11, 22, 22, 59, 59, 0, time.UTC), false)
+	spend(time.Date(2026, 11, 22, 23, 0, 0, 0, time.UTC), true)
+	// The clock is set back an hour: the day is today again, with what it has spent.
+	spend(time.Date(2026, 11, 22, 22, 30, 0, 0, time.UTC), false)
+	// It jumps a year ahead, money is spent there, and it jumps back.
+	d.now = time.Date(2027, 11, 25, 12, 0, 0, 0, time.UTC)
+	d.end(d.begin(turn, 1), 1)
+	spend(d.now, false)
+	spend(time.Date(2026, 11, 23, 10, 0, 0, 0, time.UTC), false)
+	spend(time.Date(2026, 11, 22, 22, 30, 0, 0, time.UTC), false)
+}
+
+// TestAnswers checks the three answers, each also when it comes twice, and after a restart.
+func TestAnswers(t *testing.T) {
+	scope := budget.Scope{Kind: budget.KindTask, Name: "t"}
+	turn := func(id string) budget.Turn { return budget.Turn{Agent: "a", Message: id, Trace: "t"} }
+	for _, answer := range budget.Answers() {
+		t.Run(string(answer), func(t *testing.T) {
+			d := newDesk(t, budget.Rules{Task: usd(1)}, "a")
+			d.end(d.begin(turn("m"), 1), 1.5)
+			if err := d.book.Asked(scope); err != nil {
+				t.Fatal(err)
+			}
+			for range 2 {
+				err := d.book.Answer(scope, "a", 0, "", answer, []string{"n"})
+				if over := (*budget.OverError)(nil); err != nil && !errors.As(err, &over) {
+					t.Fatal(err)
+				}
+				d.restart()
+			}
+			block := d.book.Check(turn("n"))
+			switch answer {
+			case budget.More:
+				if block != nil || d.line("task.t").Cap.Dollars() != 2 || d.book.IsAsked(scope) {
+					t.Errorf("block %+v, cap %v", block, d.line("task.t").Cap.Dollars())
+				}
+				return
+			case budget.Stop:
+				if block == nil || block.Answer != budget.Stop {
+					t.Errorf("block %+v", block)
+				}
+				return
+			}
+			if block != nil {
+				t.Fatalf("what waits may not end: %+v", block)
+			}
+			if b := d.book.Check(turn("later")); b == nil || b.Answer != budget.End {
+				t.Errorf("what comes later: %+v", b)
+			}
+			d.now = d.now.Add(time.Minute)
+			d.end(&journal.Record{Turn: "n-1", Agent: "a", Message: "n", Trace: "t"}, 0.2)
+			for range 2 {
+				if d.book.Check(turn("n")) == nil {
+					t.Error("a message may have a second turn")
+				}
+				d.restart()
+			}
+		})
+	}
+}
+
+// TestAnAnswerOfYesterday checks that an answer about a day that is over changes nothing.
+func TestAnAnswerOfYesterday(t *testing.T) {
+	d := newDesk(t, budget.Rules{Swarm: usd(1), Zone: time.UTC}, "a")
+	scope := budget.Scope{Kind: budget.KindSwarm}
+	date := d.book.Date(scope)
+	d.now = d.now.Add(24 * time.Hour)
+	var over *budget.OverError
+	if err := d.book.Answer(scope, "", 0, date, budget.More, nil); !errors.As(err, &over) {
+		t.Errorf("err %v", err)
+	}
+	if got := d.line("swarm.day").Cap.Dollars(); got != 1 {
+		t.Errorf("the cap is %v", got)
+	}
+}
+
+// TestRaise checks raises, and their end with the day.
+func TestRaise(t *testing.T) {
+	d := newDesk(t, budget.Rules{Swarm: budget.Of(1, 10, 0), Zone: time.UTC}, "a")
+	scope := budget.Scope{Kind: budget.KindSwarm}
+	var none *budget.NoCapError
+	if _, err := d.book.Raise(scope, "", budget.Of(0, 0, time.Hour)); !errors.As(err, &none) {
+		t.Errorf("err %v, want a NoCapError", err)
+	}
+	if limit, err := d.book.Raise(scope, "", usd(0.5)); err != nil || limit != budget.Of(1.5, 10, 0) {
+		t.Errorf("%v, %v", limit, err)
+	}
+	d.restart()
+	if got := d.line("swarm.day").Cap; got != budget.Of(1.5, 10, 0) {
+		t.Errorf("after a restart %v", got)
+	}
+	d.now = d.now.Add(24 * time.Hour)
+	if got := d.line("swarm.day").Cap; got != budget.Of(1, 10, 0) {
+		t.Errorf("the next day %v", got)
+	}
+}
+
+// TestWarnings checks that there is one warning for each cap, and another after a raise.
+func TestWarnings(t *testing.T) {
+	d := newDesk(t, budget.Rules{Task: usd(1), Warn: 0.5}, "a")
+	turn := budget.Turn{Agent: "a", Message: "m", Trace: "t"}
+	d.end(d.begin(turn, 1), 0.6)
+	w := d.book.Warnings(turn)
+	if len(w) != 1 {
+		t.Fatalf("warnings %+v, want one", w)
+	}
+	if err := d.book.Warned(w[0]); err != nil {
+		t.Fatal(err)
+	}
+	d.restart()
+	if w := d.book.Warnings(turn); len(w) != 0 {
+		t.Errorf("told again: %+v", w)
+	}
+	if _, err := d.book.Raise(budget.Scope{Kind: budget.KindTask, Name: "t"}, "a", usd(0.1)); err != nil {
+		t.Fatal(err)
+	}
+	if w := d.book.Warnings(turn); len(w) != 1 {
+		t.Errorf("after a raise %+v, want one", w)
+	}
+}
+
+// TestADamagedFile checks that the book works without what people said.
+func TestADamagedFile(t *testing.T) {
+	d := newDesk(t, budget.Rules{Swarm: usd(1)}, "a")
+	if err := os.WriteFile(filepath.Join(d.home.Dir(), "budget.json"), []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b, err := budget.Open(d.home, d.rules, nil)
+	var damaged *journal.DamagedError
+	if !errors.As(err, &damaged) || b == nil {
+		t.Fatalf("Open: %v, %v", b, err)
+	}
+	if b.Check(budget.Turn{Agent: "a", Message: "m"}) != nil {
+		t.Error("nothing may begin")
+	}
+}
+
+// TestParseAmount has what a person may type.
+func TestParseAmount(t *testing.T) {
+	for text, want := range map[string]budget.Amount{
+		"5": usd(5), "0.50": usd(0.5), "$5": usd(5), "5usd": usd(5), "5 USD": usd(5), "10turns": budget.Of(0, 10, 0), "1 turn": budget.Of(0, 1, 0),
+		"2h": budget.Of(0, 0, 2*time.Hour), "90m": budget.Of(0, 0, 90*time.Minute),
+	} {
+		if got, err := budget.ParseAmount(text, time.ParseDuration); err != nil || got != want {
+			t.Errorf("ParseAmount(%q) = %v, %v, want %v", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"-5", "-2h", "0", "0.001", "", "x", "0turns", "1.5turns", "0s", "NaN", "Inf", "1e300", "99999999"} {
+		if got, err := budget.ParseAmount(text, time.ParseDuration); err == nil {
+			t.Errorf("ParseAmount(%q) = %v, want an error", text, got)
+		}
+	}
+}

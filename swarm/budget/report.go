@@ -1,0 +1,129 @@
+package budget
+
+import (
+	"time"
+)
+
+// A Report is the state of the budget, as `status --json` and `budget --json` print it.
+type Report struct {
+	Billing string  `json:"billing"` // api, subscription, or "" for what the clients say
+	Warn    float64 `json:"warn"`    // the part of a cap at which the lead is told
+	Scopes  []Row   `json:"scopes"`
+}
+
+// A Row is a scope with its cap. In a unit without a cap, cap and rest are null.
+type Row struct {
+	Scope    string     `json:"scope"` // as a person types it
+	Kind     Kind       `json:"kind"`
+	Spent    Sum        `json:"spent"`    // that counts against the cap
+	Reserved Sum        `json:"reserved"` // for turns that run
+	Cap      Bound      `json:"cap"`
+	Rest     Bound      `json:"rest"`
+	Flat     float64    `json:"subscription_usd"` // that a subscription has paid, which does not count
+	Full     []string   `json:"full"`             // the units that are used up
+	Answer   Answer     `json:"answer"`           // of a person, at the cap; "" without one
+	Until    *time.Time `json:"until"`            // the end of the day; null for a scope that does not end
+}
+
+// A Sum is an amount in all units.
+type Sum struct {
+	USD     float64 `json:"usd"`
+	Turns   int     `json:"turns"`
+	Seconds float64 `json:"seconds"`
+}
+
+// A Bound is an amount in the units that have a cap.
+type Bound struct {
+	USD     *float64 `json:"usd"`
+	Turns   *int     `json:"turns"`
+	Seconds *float64 `json:"seconds"`
+}
+
+// Report is the state of the budget; nil where there is no cap. agents are the names of the
+// agents.
+func (b *Book) Report(agents []string) *Report {
+	if !b.Bounds() {
+		return nil
+	}
+	lines := b.Lines(agents)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	r := &Report{Billing: string(b.rules.Billing), Warn: b.rules.warn(), Scopes: []Row{}}
+	for _, l := range lines {
+		r.Scopes = append(r.Scopes, l.Row())
+	}
+	return r
+}
+
+// Row is the line for a report.
+func (l Line) Row() Row {
+	row := Row{
+		Scope: l.Scope.String(), Kind: l.Kind, Spent: sumOf(l.Spent), Reserved: sumOf(l.Reserved), Cap: l.bound(l.Cap), Rest: l.bound(l.Rest()),
+		Flat: l.Flat, Full: []string{}, Answer: l.Answer,
+	}
+	for _, u := range l.Full {
+		row.Full = append(row.Full, u.String())
+	}
+	if !l.Until.IsZero() {
+		row.Until = new(l.Until.UTC())
+	}
+	return row
+}
+
+func sumOf(a Amount) Sum { return Sum{a.Dollars(), int(a[Turns]), a.Span().Seconds()} }
+
+// bound is an amount in the units that the line has a cap in.
+func (l Line) bound(a Amount) (b Bound) {
+	sum := sumOf(a)
+	if l.Cap[USD] > 0 {
+		b.USD = &sum.USD
+	}
+	if l.Cap[Turns] > 0 {
+		b.Turns = &sum.Turns
+	}
+	if l.Cap[Time] > 0 {
+		b.Seconds = &sum.Seconds
+	}
+	return b
+}
+
+// amount is the amount again.
+func (s Sum) amount() Amount {
+	return Of(s.USD, s.Turns, time.Duration(s.Seconds*float64(time.Second)))
+}
+
+func (b Bound) amount() (a Amount) {
+	if b.USD != nil {
+		a[USD] = Of(*b.USD, 0, 0)[USD]
+	}
+	if b.Turns != nil {
+		a[Turns] = int64(*b.Turns)
+	}
+	if b.Seconds != nil {
+		a[Time] = Of(0, 0, time.Duration(*b.Seconds*float64(time.Second)))[Time]
+	}
+	return a
+}
+
+// A Cell is one unit of a row, as text for people.
+type Cell struct {
+	Spent, Reserved, Cap, Rest string
+	Full                       bool
+}
+
+// Cells are the units of a row that have a cap.
+func (r Row) Cells() (list []Cell) {
+	limit, rest := r.Cap.amount(), r.Rest.amount()
+	spent, reserved := r.Spent.amount(), r.Reserved.amount()
+	for _, u := range Units() {
+		if limit[u] == 0 {
+			continue
+		}
+		held := reserved.In(u)
+		if reserved[u] == 0 {
+			held = "-"
+		}
+		list = append(list, Cell{spent.In(u), held, limit.In(u), rest.In(u), limit[u]-spent[u] < min(least[u], limit[u])})
+	}
+	return list
+}

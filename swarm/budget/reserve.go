@@ -1,0 +1,207 @@
+package budget
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
+)
+
+// A Reservation is what is reserved for a turn.
+type Reservation struct {
+	Turn
+	amount Amount // at the beginning
+	rest   Amount // that is not settled
+	turn   string // the turn whose record has it; "" if none has, or it is settled
+}
+
+// USD is the cap of the turn's client, in US dollars; 0 means no cap.
+func (r *Reservation) USD() float64 { return r.amount.Dollars() }
+
+// Time is how long the turn may take; 0 means no bound.
+func (r *Reservation) Time() time.Duration {
+	if r == nil {
+		return 0
+	}
+	return r.amount.Span()
+}
+
+// Note writes into the record of the turn what is reserved, for the next daemon. A nil
+// reservation has nothing to write.
+func (r *Reservation) Note(rec *journal.Record) {
+	if r == nil {
+		return
+	}
+	rec.ReservedUSD, rec.ReservedTurns, rec.ReservedSeconds = r.amount.Dollars(), int(r.amount[Turns]), r.amount.Span().Seconds()
+}
+
+// A Block says why no turn may start in a scope.
+type Block struct {
+	Scope
+	Unit   Unit      // that is used up
+	Spent  Amount    // in the scope
+	Cap    Amount    // of the scope
+	Own    Amount    // the cap without what people added
+	Waits  bool      // the rest is reserved: a turn may start when another one has ended
+	Answer Answer    // of a person; "" without one
+	Number int       // of the question: the cap has been raised so often
+	Until  time.Time // the end of the day; zero for a scope that does not end
+}
+
+// share is the part of a rest for one of so many turns. The last parts of a cap are not
+// divided further, since each turn that is cut by its cap has to begin again.
+func share(rest, limit int64, of int) int64 {
+	return max(rest/int64(max(1, of)), min(rest, limit/16))
+}
+
+// turnsAtOnce is how many of so many turns can run in one scope: an agent has one at a time.
+func (s Scope) turnsAtOnce(of int) int {
+	if s.Kind == KindAgent || s.Kind == KindTurn {
+		return 1
+	}
+	return of
+}
+
+// Reserve reserves something for a turn that is to start, one of so many that may start
+// now. Without a cap nothing is reserved, and both results are nil. The [Block] says why the
+// turn may not start.
+func (b *Book) Reserve(t Turn, of int) (*Reservation, *Block) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if block := b.check(t); block != nil {
+		return nil, block
+	}
+	r, bounded := &Reservation{Turn: t, amount: Amount{Turns: 1}}, false
+	for _, s := range t.scopes() {
+		limit := b.limit(s, t.Agent)
+		if limit.IsZero() || b.passes(s, t.Message) {
+			continue
+		}
+		bounded = true
+		rest := limit.less(b.used(s)).less(b.reserved(s))
+		for _, u := range []Unit{USD, Time} {
+			if limit[u] == 0 || u == USD && b.flatly(t.Agent) {
+				continue
+			}
+			part := share(rest[u], limit[u], s.turnsAtOnce(of))
+			if u == USD {
+				part -= part % cent
+			}
+			part = max(part, min(least[u], rest[u]))
+			if r.amount[u] == 0 || part < r.amount[u] {
+				r.amount[u] = part
+			}
+		}
+	}
+	if !bounded {
+		return nil, nil
+	}
+	r.rest = r.amount
+	b.open[r] = true
+	return r, nil
+}
+
+// Restore reserves again what the record of a turn without an end says.
+func (b *Book) Restore(rec *journal.Record) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	amount := Of(rec.ReservedUSD, rec.ReservedTurns, time.Duration(rec.ReservedSeconds*float64(time.Second)))
+	b.open[&Reservation{Turn: Turn{Agent: rec.Agent, Message: rec.Message, Trace: cmp.Or(rec.Trace, rec.Message)}, amount: amount, rest: amount, turn: rec.Turn}] = true
+}
+
+// Unsettled are the turns of an agent that [Book.Restore] brought, and that no line of the
+// ledger has settled.
+func (b *Book) Unsettled(agent string) (turns []string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for r := range b.open {
+		if r.Agent == agent && r.turn != "" {
+			turns = append(turns, r.turn)
+		}
+	}
+	return turns
+}
+
+// Release ends what is reserved for the turns of an agent, once they are filed.
+func (b *Book) Release(agent string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for r := range b.open {
+		if r.Agent == agent {
+			delete(b.open, r)
+			b.version++
+		}
+	}
+}
+
+// used is what a scope has used of its cap: nothing of that of a turn, since each turn has
+// the whole cap. The caller holds the mutex.
+func (b *Book) used(s Scope) Amount {
+	if s.Kind == KindTurn {
+		return Amount{}
+	}
+	return b.spentIn(s)
+}
+
+// passes reports whether a person lets a message end in a scope. The caller holds the mutex.
+func (b *Book) passes(s Scope, message string) bool {
+	_, ok := b.saidOf(s).Passes[message]
+	return ok
+}
+
+// block says why no turn may start in a scope; nil if one may. The caller holds the mutex.
+func (b *Book) block(s Scope, t Turn, limit Amount) *Block {
+	used := b.spentIn(s)
+	full, taken := over(limit, used), over(limit, b.used(s).plus(b.reserved(s)))
+	if b.flatly(t.Agent) {
+		dollars := func(u Unit) bool { return u == USD }
+		full, taken = slices.DeleteFunc(full, dollars), slices.DeleteFunc(taken, dollars)
+	}
+	of := b.saidOf(s)
+	block := &Block{Scope: s, Spent: used, Cap: limit, Own: b.rules.cap(s, t.Agent), Answer: of.Answer, Number: of.Raises}
+	if s.Daily() {
+		block.Until = b.rules.NextDay(b.now())
+	}
+	switch {
+	case len(full) > 0:
+		block.Unit = full[0]
+	case len(taken) > 0:
+		block.Unit, block.Waits = taken[0], true
+	default:
+		return nil
+	}
+	return block
+}
+
+// Check says why a turn may not start; nil if it may.
+func (b *Book) Check(t Turn) *Block {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.check(t)
+}
+
+// check is Check. A scope at its cap goes before one whose rest is reserved. The caller
+// holds the mutex.
+func (b *Book) check(t Turn) (waits *Block) {
+	for _, s := range t.scopes() {
+		limit := b.limit(s, t.Agent)
+		if limit.IsZero() || b.passes(s, t.Message) {
+			continue
+		}
+		block := b.block(s, t, limit)
+		if block != nil && !block.Waits {
+			return block
+		} else if waits == nil {
+			waits = block
+		}
+	}
+	return waits
+}
+
+// Open is the number of turns for which something is reserved.
+func (b *Book) Open() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.open)
+}

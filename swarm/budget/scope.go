@@ -1,0 +1,153 @@
+package budget
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/internal/hours"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+)
+
+// A Kind is a kind of scope.
+type Kind string
+
+// The kinds.
+const (
+	KindTurn  Kind = "turn"  // one turn of a message; Name is the id of the message
+	KindTask  Kind = "task"  // everything that comes of one message; Name is the id of that message
+	KindAgent Kind = "agent" // the day of an agent
+	KindSwarm Kind = "swarm" // the day of the swarm
+)
+
+// A Scope is what a cap is for.
+type Scope struct {
+	Kind Kind
+	Name string
+}
+
+// day ends the names of scopes that end with the day.
+const day = ".day"
+
+// String is the name of the scope, as a person types it: swarm.day, coder.day, task.ID, turn.ID.
+func (s Scope) String() string {
+	switch s.Kind {
+	case KindSwarm:
+		return string(KindSwarm) + day
+	case KindAgent:
+		return s.Name + day
+	}
+	return string(s.Kind) + "." + s.Name
+}
+
+// ScopeNamed is the scope of a name that [Scope.String] made.
+func ScopeNamed(name string) (Scope, bool) {
+	whole, daily := strings.CutSuffix(name, day)
+	switch kind, id, _ := strings.Cut(name, "."); {
+	case daily && whole == string(KindSwarm):
+		return Scope{Kind: KindSwarm}, true
+	case daily:
+		return Scope{KindAgent, whole}, true
+	case Kind(kind) == KindTask || Kind(kind) == KindTurn:
+		return Scope{Kind(kind), id}, id != ""
+	}
+	return Scope{}, false
+}
+
+// Daily reports whether the scope ends with the day.
+func (s Scope) Daily() bool { return s.Kind == KindAgent || s.Kind == KindSwarm }
+
+// An UnknownScopeError says that there is no scope of that name.
+type UnknownScopeError struct {
+	Name string
+	Near []string // names that may have been meant, nearest first
+}
+
+func (e *UnknownScopeError) Error() string {
+	s := fmt.Sprintf("no budget named %q here", e.Name)
+	if len(e.Near) > 0 {
+		s += "; did you mean " + e.Near[0] + "?"
+	}
+	return s
+}
+
+// Rules are the caps that are in force. The zero value has none.
+type Rules struct {
+	Billing runner.Billing // of all agents; unknown: what their clients say
+	Warn    float64        // the part of a cap at which people are told; 0 means 0.8
+	Zone    *time.Location // in which a day begins; nil is the machine's
+	Swarm   Amount         // of a day
+	Task    Amount
+	Agents  map[string]AgentRules
+}
+
+// AgentRules are the caps of an agent.
+type AgentRules struct {
+	Day, Turn Amount
+}
+
+// bound reports whether there is any cap.
+func (r Rules) bound() bool {
+	for _, a := range r.Agents {
+		if !a.Day.IsZero() || !a.Turn.IsZero() {
+			return true
+		}
+	}
+	return !r.Swarm.IsZero() || !r.Task.IsZero()
+}
+
+func (r Rules) warn() float64 { return cmp.Or(r.Warn, 0.8) }
+
+func (r Rules) zone() *time.Location { return cmp.Or(r.Zone, time.Local) }
+
+// cap is the configured cap of a scope. agent does the turn.
+func (r Rules) cap(s Scope, agent string) Amount {
+	switch s.Kind {
+	case KindTurn:
+		return r.Agents[agent].Turn
+	case KindTask:
+		return r.Task
+	case KindAgent:
+		return r.Agents[s.Name].Day
+	}
+	return r.Swarm
+}
+
+// midnight is the beginning of the day of t.
+func (r Rules) midnight(t time.Time) time.Time {
+	from, _ := hours.Day(t, r.zone())
+	return from
+}
+
+// NextDay is when the day of t ends.
+func (r Rules) NextDay(t time.Time) time.Time {
+	_, to := hours.Day(t, r.zone())
+	return to
+}
+
+// date names the day of t.
+func (r Rules) date(t time.Time) string { return t.In(r.zone()).Format(time.DateOnly) }
+
+// A Turn names the scopes of a turn.
+type Turn struct {
+	Agent   string
+	Message string // its id; "" for a turn without a message
+	Trace   string // the id of the task's first message; "" for a turn without a task
+}
+
+// In reports whether the turn belongs to a scope.
+func (t Turn) In(s Scope) bool { return slices.Contains(t.scopes(), s) }
+
+// scopes are the scopes of a turn, the widest first.
+func (t Turn) scopes() []Scope {
+	all := []Scope{{Kind: KindSwarm}, {KindAgent, t.Agent}}
+	if t.Trace != "" {
+		all = append(all, Scope{KindTask, t.Trace})
+	}
+	if t.Message != "" {
+		all = append(all, Scope{KindTurn, t.Message})
+	}
+	return all
+}

@@ -1,0 +1,141 @@
+package budget
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+)
+
+// spent adds up the lines of the ledger. It holds the last days and the last tasks: a task
+// without a turn for so long that mostTasks others have come begins at 0 again.
+type spent struct {
+	days   map[Scope]quarters
+	tasks  map[string]*taskSum
+	turns  map[string]Amount // by message: its last turn, if that did not end well
+	agents map[string]string // whose message it is, of those in turns
+	order  []string          // messages in turns, the oldest first
+}
+
+// A taskSum is what a task has used.
+type taskSum struct {
+	Amount
+	last time.Time
+}
+
+const (
+	mostTasks    = 20_000
+	mostMessages = 10_000
+)
+
+func newSpent() spent {
+	return spent{days: map[Scope]quarters{}, tasks: map[string]*taskSum{}, turns: map[string]Amount{}, agents: map[string]string{}}
+}
+
+// add counts a line.
+func (s *spent) add(l journal.LedgerLine, used Amount) {
+	for _, of := range (Turn{Agent: l.Agent}).scopes() {
+		if s.days[of] == nil {
+			s.days[of] = quarters{}
+		}
+		s.days[of].add(l.At, used)
+	}
+	if l.Trace != "" {
+		sum := s.tasks[l.Trace]
+		if sum == nil {
+			sum = &taskSum{}
+			s.tasks[l.Trace] = sum
+		}
+		sum.Amount = sum.plus(used)
+		if l.At.After(sum.last) {
+			sum.last = l.At
+		}
+		if len(s.tasks) > 2*mostTasks {
+			s.dropTasks()
+		}
+	}
+	if l.Message == "" {
+		return
+	}
+	if l.Outcome == string(runner.Done) {
+		if _, known := s.turns[l.Message]; known {
+			s.order = slices.DeleteFunc(s.order, func(id string) bool { return id == l.Message })
+			delete(s.turns, l.Message)
+			delete(s.agents, l.Message)
+		}
+		return
+	}
+	if _, known := s.turns[l.Message]; !known {
+		s.order = append(s.order, l.Message)
+	}
+	s.turns[l.Message], s.agents[l.Message] = used, l.Agent
+	if len(s.order) > mostMessages {
+		delete(s.turns, s.order[0])
+		delete(s.agents, s.order[0])
+		s.order = s.order[1:]
+	}
+}
+
+// dropTasks keeps the newest tasks.
+func (s *spent) dropTasks() {
+	all := slices.SortedFunc(maps.Keys(s.tasks), func(a, b string) int { return s.tasks[b].last.Compare(s.tasks[a].last) })
+	for _, trace := range all[mostTasks:] {
+		delete(s.tasks, trace)
+	}
+}
+
+// of is what a scope has used. since is the beginning of the day.
+func (s *spent) of(scope Scope, since, now time.Time) Amount {
+	switch scope.Kind {
+	case KindTask:
+		if sum := s.tasks[scope.Name]; sum != nil {
+			return sum.Amount
+		}
+		return Amount{}
+	case KindTurn:
+		return s.turns[scope.Name]
+	}
+	return s.days[scope].since(since, now)
+}
+
+// quarters have what was used in each quarter of an hour, by its number since 1970. Every
+// zone begins its days at one, so a change of the zone needs no other sum.
+type quarters map[int64]Amount
+
+const quarter = 15 * 60 // seconds
+
+// mostQuarters is more than two days have. The number is bounded, not the age: a clock that
+// jumps ahead and back must not lose what was spent today.
+const mostQuarters = 300
+
+func (q quarters) add(at time.Time, used Amount) {
+	n := at.Unix() / quarter
+	q[n] = q[n].plus(used)
+	if len(q) <= 2*mostQuarters {
+		return
+	}
+	all := slices.Sorted(maps.Keys(q))
+	for _, old := range all[:len(all)-mostQuarters] {
+		delete(q, old)
+	}
+}
+
+// since is what was used from a moment on. Amounts with a date in the future, as after a
+// clock was set back, count as used now.
+func (q quarters) since(t, now time.Time) (sum Amount) {
+	from, last := t.Unix()/quarter, now.Unix()/quarter
+	for n, used := range q {
+		if n > last {
+			delete(q, n)
+			q[last] = q[last].plus(used)
+		}
+	}
+	for n, used := range q {
+		if n >= from {
+			sum = sum.plus(used)
+		}
+	}
+	return sum
+}

@@ -1,0 +1,208 @@
+package swarm_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/testkit/runnertest"
+	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/budget"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+)
+
+// dollars is a cap in US dollars.
+func dollars(usd float64) budget.Amount { return budget.Of(usd, 0, 0) }
+
+// spends lets the client of every turn spend an amount, in US dollars, with each word.
+func (f *field) spends(usd float64) {
+	f.backend.Script = func(runner.Turn) []runnertest.Step {
+		return []runnertest.Step{runnertest.Price(usd), runnertest.Say("did it")}
+	}
+}
+
+// TestABudgetParks checks that no turn begins in a scope at its cap, that the mail waits, and
+// that a restart changes nothing.
+func TestABudgetParks(t *testing.T) {
+	for name, rules := range map[string]budget.Rules{
+		"swarm.day": {Swarm: dollars(0.5)},
+		"coder.day": {Agents: map[string]budget.AgentRules{"coder": {Day: dollars(0.5)}}},
+		"turns":     {Swarm: budget.Of(0, 2, 0)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newField(t, "coder")
+			f.plan.Budget = rules
+			f.spends(0.25)
+			f.start()
+			f.answer(f.send("coder", "one"))
+			f.answer(f.send("coder", "two"))
+			third := f.send("coder", "three")
+			st := f.untilState("coder", swarm.Parked)
+			if !strings.Contains(st.Why, "is at its cap") || !strings.HasPrefix(st.Next, "claude-swarm ") {
+				t.Errorf("parked: %q, next %q", st.Why, st.Next)
+			}
+			if st.Activity != "paused" || st.Waiting.Total() != 1 {
+				t.Errorf("activity %s, waiting %d", st.Activity, st.Waiting.Total())
+			}
+			f.halt()
+			f.start()
+			f.untilState("coder", swarm.Parked)
+			if n := len(f.bodies()); n != 2 {
+				t.Errorf("%d turns began, want 2", n)
+			}
+			if new := f.files("coder", "new"); len(new) != 1 || !strings.Contains(new[0], third) {
+				t.Errorf("new/ has %v, want %s", new, third)
+			}
+		})
+	}
+}
+
+// TestATaskAtItsCap checks that mail of other tasks goes on, and that the cap of a client is
+// what is left.
+func TestATaskAtItsCap(t *testing.T) {
+	f := newField(t, "coder")
+	f.plan.Budget = budget.Rules{Task: dollars(0.5)}
+	f.spends(0.6)
+	f.start()
+	one := f.send("coder", "one")
+	f.answer(one)
+	more := f.send("coder", "more", func(m *dropbox.Message) { m.Trace = one })
+	f.untilState("coder", swarm.Parked)
+	f.answer(f.send("coder", "another task"))
+	f.untilState("coder", swarm.Parked)
+	if new := f.files("coder", "new"); len(new) != 1 || !strings.Contains(new[0], more) {
+		t.Errorf("new/ has %v, want %s", new, more)
+	}
+	for _, r := range f.backend.Runs() {
+		if r.Turn.CapUSD != 0.5 {
+			t.Errorf("a turn began with a cap of %v", r.Turn.CapUSD)
+		}
+	}
+}
+
+// TestTimeIsUsedUp checks that a turn is ended when its task has no time left, and that its
+// message waits.
+func TestTimeIsUsedUp(t *testing.T) {
+	f := newField(t, "coder")
+	f.plan.Budget = budget.Rules{Task: budget.Of(0, 0, 300*time.Millisecond)}
+	f.backend.Script = func(runner.Turn) []runnertest.Step { return []runnertest.Step{runnertest.Say("begun"), waitFor(nil)} }
+	f.start()
+	f.send("coder", "endless")
+	st := f.untilState("coder", swarm.Parked)
+	if !strings.Contains(st.Why, "is at its cap") {
+		t.Errorf("parked: %s", st.Why)
+	}
+	if n := len(f.files("coder", "new")); n != 1 {
+		t.Errorf("%d messages wait, want 1", n)
+	}
+}
+
+// askedOnce waits for the one question of the daemon to the person.
+func (f *field) askedOnce() *dropbox.Message {
+	f.t.Helper()
+	var found []*dropbox.Message
+	f.until("the person is asked", func() bool { found = f.questions(); return len(found) > 0 })
+	if len(found) != 1 {
+		f.t.Fatalf("the person is asked %d times", len(found))
+	}
+	return found[0]
+}
+
+// questions are the open questions of the daemon to the person.
+func (f *field) questions() (list []*dropbox.Message) {
+	for _, m := range f.mail(dropbox.Lead) {
+		if m.From == dropbox.Swarm && m.Type == dropbox.Question {
+			list = append(list, m)
+		}
+	}
+	return list
+}
+
+// TestTheAnswersAtACap gives each answer to the one question about a scope at its cap.
+func TestTheAnswersAtACap(t *testing.T) {
+	for _, task := range []bool{false, true} {
+		for _, word := range []string{"more", "stop", "end"} {
+			t.Run(fmt.Sprintf("%s, task %v", word, task), func(t *testing.T) {
+				f := newField(t, "coder")
+				f.plan.Budget = budget.Rules{Swarm: dollars(0.5)}
+				first := ""
+				ofTask := func(m *dropbox.Message) {}
+				if task {
+					f.plan.Budget = budget.Rules{Task: dollars(0.5)}
+					ofTask = func(m *dropbox.Message) { m.Trace = first }
+				}
+				f.spends(0.6)
+				f.start()
+				first = f.send("coder", "one")
+				f.answer(first)
+				second := f.send("coder", "two", ofTask)
+				q := f.askedOnce()
+				f.untilState("coder", swarm.Parked)
+				f.until("the status says how to answer", func() bool {
+					return strings.HasPrefix(f.status("coder").Next, "claude-swarm reply "+q.ID+" more")
+				})
+				f.reply(q, word)
+				begun := 1
+				switch {
+				case word == "more", word == "end":
+					begun = 2
+					f.answer(second)
+				case task:
+					if got := f.answer(second); !strings.Contains(string(got.Body), "Not done by coder") {
+						t.Errorf("answer %q", got.Body)
+					}
+				}
+				f.until("the question is filed", func() bool {
+					return len(f.questions()) == 0 || f.questions()[0].ID != q.ID
+				})
+				third := f.send("coder", "three", ofTask)
+				switch {
+				case word == "more": // 1.2 of 1.0 are spent
+					f.until("another question", func() bool { return len(f.questions()) == 1 })
+					f.untilState("coder", swarm.Parked)
+				case word == "stop" && task:
+					f.answer(third)
+				default:
+					f.untilState("coder", swarm.Parked)
+					f.halt()
+					f.start()
+					f.untilState("coder", swarm.Parked)
+					if n := len(f.questions()); n != 0 {
+						t.Errorf("%d questions more", n)
+					}
+				}
+				if n := len(f.bodies()); n != begun {
+					t.Errorf("%d turns began, want %d", n, begun)
+				}
+			})
+		}
+	}
+}
+
+// TestAWarningComesOnce checks the notice before a cap.
+func TestAWarningComesOnce(t *testing.T) {
+	f := newField(t, "coder")
+	f.plan.Budget = budget.Rules{Swarm: dollars(1), Warn: 0.5}
+	f.spends(0.3)
+	f.start()
+	for range 3 {
+		f.answer(f.send("coder", "work"))
+	}
+	warnings := func() (n int) {
+		for _, m := range f.mail(dropbox.Lead) {
+			if strings.Contains(m.Subject, "swarm.day is nearly used up") {
+				n++
+			}
+		}
+		return n
+	}
+	f.until("the lead is told", func() bool { return warnings() > 0 })
+	f.halt()
+	f.start()
+	f.untilState("coder", swarm.Idle)
+	if n := warnings(); n != 1 {
+		t.Errorf("the lead is told %d times", n)
+	}
+}
