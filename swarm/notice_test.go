@@ -18,9 +18,9 @@ import (
 func (f *field) notices() (all []journal.Event) {
 	f.t.Helper()
 	seen := map[string]bool{}
-	list := journal.Open(journal.HomeOf(f.dir).Dir(), durable.Files{}, nil)
-	for last := int64(0); ; {
-		events, err := list.After(last)
+	list := journal.Open(journal.HomeOf(f.dir).Dir(), durable.Files{}, nil).From(0)
+	for {
+		events, err := list.Next()
 		if err != nil {
 			f.t.Fatal(err)
 		}
@@ -28,7 +28,6 @@ func (f *field) notices() (all []journal.Event) {
 			return all
 		}
 		for _, ev := range events {
-			last = ev.Seq
 			if ev.Notice != nil && !seen[ev.Key] {
 				seen[ev.Key] = true
 				all = append(all, ev)

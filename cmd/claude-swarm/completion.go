@@ -250,6 +250,10 @@ func (f *finder) operand(verb string, n int) {
 		}
 	case "start", "stop", "restart", "status":
 		f.agents()
+	case "events":
+		for _, w := range eventWords() {
+			f.offer(w, "")
+		}
 	case "remove":
 		if n == 0 {
 			f.gone()

@@ -34,6 +34,7 @@ func verbs() []verb {
 		{"completion", completionCommand},
 		{"version", versionCommand},
 		{"history", historyCommand},
+		{"events", eventsCommand},
 		{"mcp", mcpCommand},
 		{"irc", ircCommand},
 		{"send", sendCommand},

@@ -100,14 +100,25 @@ func (e *Events) Tell(name string, hear func(events []Event, missed int64) error
 	return heard
 }
 
-// After returns the events after the one with that number, oldest first, at most 100; none
-// where there are none. It moves no cursor. Where the number is beyond the end, the list was
-// deleted, and After returns its first events.
-func (e *Events) After(seq int64) ([]Event, error) {
-	events, _, err := e.after(&cursor{Seq: seq})
-	if err != nil {
+// A Reader reads the list and leaves no cursor behind. One goroutine uses it.
+type Reader struct {
+	list *Events
+	at   cursor
+}
+
+// From returns a reader of the events after the one with that number.
+func (e *Events) From(seq int64) *Reader { return &Reader{e, cursor{Seq: seq}} }
+
+// Next returns the next events, oldest first, at most 100; none where there are no more yet.
+// When the list was deleted meanwhile, it goes on with the first event of the new one.
+func (r *Reader) Next() ([]Event, error) {
+	events, next, err := r.list.after(&r.at)
+	if errors.Is(err, fs.ErrNotExist) { // not even the folder
+		return nil, nil
+	} else if err != nil {
 		return nil, fmt.Errorf("list of events: %w", err)
 	}
+	r.at = next
 	return events, nil
 }
 

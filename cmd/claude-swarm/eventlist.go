@@ -1,0 +1,201 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fatih/color"
+	"github.com/urfave/cli/v2"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/config"
+	"github.com/claude-swarm/claude-swarm/internal/screen"
+	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
+)
+
+func eventsCommand() *cli.Command {
+	return &cli.Command{
+		Name: "events", Category: groupAgents, ArgsUsage: "[WORD…]",
+		Usage: "list what people were told of",
+		Description: `Lists the notices, oldest first: what a person may have to act on, each fact
+once, in the words that IRC and webhooks use. With WORD, only those:` + "\n" + wordList() + `
+Also a kind of event (begun, result, failed, …), as in docs/protocol.md; --all
+lists every event. --json prints a line of JSON for each.` +
+			examples("claude-swarm events --since 12h", "claude-swarm events agent_error dead_letter -f"),
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "all", Usage: "events without a notice, too"},
+			&cli.BoolFlag{Name: "f", Aliases: []string{"follow"}, Usage: "go on with what happens, until Ctrl-C"},
+			spanFlag("since", "only what happened within `TIME`, such as 24h or 7d"),
+			&cli.IntFlag{Name: "n", Usage: "only the last `N`"},
+			jsonFlag(),
+		},
+		Action: events,
+	}
+}
+
+// wordList is the words of notices, in lines of the help.
+func wordList() string {
+	var b strings.Builder
+	width := 0
+	for i, w := range journal.Words() {
+		if text := string(w); i > 0 && width+len(text) > 70 {
+			b.WriteString(",\n" + text)
+			width = len(text)
+		} else {
+			if i > 0 {
+				b.WriteString(", ")
+			}
+			b.WriteString(text)
+			width += len(text) + 2
+		}
+	}
+	return b.String() + "."
+}
+
+func events(c *cli.Context) error {
+	filter := eventFilter{words: c.Args().Slice(), all: c.Bool("all"), seen: map[string]bool{}}
+	for _, w := range filter.words {
+		if !slices.Contains(eventWords(), w) {
+			next := "claude-swarm events --help"
+			if near := dropbox.Nearest(w, eventWords()); len(near) > 0 {
+				next = "claude-swarm events " + near[0]
+			}
+			return usagef(next, "events: no event is called %q", w)
+		}
+	}
+	if c.IsSet("n") && c.Int("n") < 1 {
+		return usagef("claude-swarm events -n 5", "-n: want 1 or more")
+	}
+	if d := spanOf(c, "since"); d > 0 {
+		filter.since = time.Now().Add(-d)
+	}
+	p, err := locate(c)
+	if err != nil {
+		return err
+	}
+	var channels config.IRC
+	if loaded, err := loadProject(c); err == nil { // else the notices are as they were written
+		channels = loaded.file.IRC
+	}
+	out := eventPrinter{w: c.App.Writer, json: c.Bool("json"), irc: &channels}
+	reader := p.home.Events().From(0)
+	found, err := filter.rest(reader)
+	if err != nil {
+		return err
+	}
+	if n := c.Int("n"); n > 0 && len(found) > n {
+		found = found[len(found)-n:]
+	}
+	if len(found) == 0 && !c.Bool("f") && !out.json {
+		fmt.Fprintln(out.w, "nothing happened that fits")
+	}
+	if err := out.print(found); err != nil || !c.Bool("f") {
+		return err
+	}
+	return follow(c, swarm.Filter{}, func(swarm.FeedEvent) { /* more reads the file */ }, func() error {
+		found, err := filter.rest(reader)
+		return errors.Join(err, out.print(found))
+	})
+}
+
+// eventWords are the words that name events: those of notices, and the kinds.
+func eventWords() (words []string) {
+	for _, w := range journal.Words() {
+		words = append(words, string(w))
+	}
+	for _, k := range []journal.Kind{
+		journal.Begun, journal.Result, journal.Failed, journal.Mail, journal.Alert, journal.Dead, journal.Permission, journal.Noticed,
+	} {
+		words = append(words, string(k))
+	}
+	return words
+}
+
+// An eventFilter chooses events.
+type eventFilter struct {
+	words []string // none: all notices
+	all   bool
+	since time.Time
+	seen  map[string]bool // by their keys
+}
+
+// rest reads what is left, and returns what fits, each fact once.
+func (f *eventFilter) rest(r *journal.Reader) (found []journal.Event, err error) {
+	for {
+		events, err := r.Next()
+		if err != nil || len(events) == 0 {
+			return found, err
+		}
+		for _, ev := range events {
+			if f.fits(ev) && !f.seen[ev.Key] {
+				f.seen[ev.Key] = true
+				found = append(found, ev)
+			}
+		}
+	}
+}
+
+func (f *eventFilter) fits(ev journal.Event) bool {
+	switch {
+	case ev.At.Before(f.since):
+		return false
+	case len(f.words) > 0:
+		return slices.Contains(f.words, string(ev.Word())) || slices.Contains(f.words, string(ev.Kind))
+	}
+	return f.all || ev.Notice != nil
+}
+
+// An eventPrinter prints events.
+type eventPrinter struct {
+	w    io.Writer
+	json bool
+	irc  *config.IRC
+}
+
+func (p eventPrinter) print(events []journal.Event) error {
+	pal, now := paletteOf(p.w), time.Now()
+	for _, ev := range events {
+		if p.json {
+			data, err := json.Marshal(ev)
+			if err != nil {
+				return err
+			}
+			if _, err := fmt.Fprintf(p.w, "%s\n", data); err != nil {
+				return err
+			}
+			continue
+		}
+		text := p.text(ev)
+		if ev.Word().Severity() == journal.Error {
+			text = pal.paint(text, color.FgRed)
+		}
+		if _, err := fmt.Fprintf(p.w, "%s  %s\n", timeText(ev.At, now), text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// text is one line about an event.
+func (p eventPrinter) text(ev journal.Event) string {
+	if ev.Notice != nil {
+		return noticeOf(p.irc, ev).Text()
+	}
+	text := string(ev.Kind)
+	if ev.Agent != "" {
+		text += " " + ev.Agent
+	}
+	if ev.About != "" {
+		text += " " + ev.About
+	}
+	if m := ev.Message.Mail(); m != nil {
+		text += ": " + screen.Short(m.Gist(), 100)
+	}
+	return text
+}
