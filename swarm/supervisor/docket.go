@@ -2,6 +2,7 @@ package supervisor
 
 import (
 	"context"
+	"slices"
 	"sync"
 )
 
@@ -69,4 +70,12 @@ func (d *docket) pop() *question {
 	q := d.waiting[w]
 	delete(d.waiting, w)
 	return q
+}
+
+// drop removes the question about an agent.
+func (d *docket) drop(w *Watch) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.waiting, w)
+	d.order = slices.DeleteFunc(d.order, func(o *Watch) bool { return o == w })
 }

@@ -105,8 +105,10 @@ func (s *Supervisor) Watch(agent string) *Watch {
 // Forget drops the watch of an agent that is no longer in the configuration.
 func (s *Supervisor) Forget(agent string) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
+	w := s.watches[agent]
 	delete(s.watches, agent)
+	s.mu.Unlock()
+	s.cases.drop(w)
 }
 
 // A Turn is a turn that begins, as far as its supervisor needs to know it.

@@ -6,7 +6,7 @@ import (
 )
 
 // again ends the stronger whisper of a judge.
-const again = " This is the second time: if it goes on, you are paused and a person is asked. If you cannot get on, say with the tool ask what you need."
+const again = " You were told before. If it goes on, you are paused and a person is asked; if you cannot get on, ask for what you need."
 
 // advice returns what the agent is told about a finding of the rules.
 func (f Finding) advice(strong bool) string {
@@ -33,7 +33,11 @@ func (f Finding) advice(strong bool) string {
 		}
 	}
 	if strong {
-		b.WriteString(" Stop this now and do something else. If you cannot get on, say with the tool ask what you need. If it goes on, you are paused and a person is asked.")
+		now := "Stop this now and do something else."
+		if f.Rule == StepsWithoutChange {
+			now = "Begin with the change now, or finish with your answer."
+		}
+		b.WriteString(" " + now + " If you cannot get on, ask for what you need. If it goes on, you are paused and a person is asked.")
 	}
 	return b.String()
 }

@@ -102,7 +102,7 @@ func (w *Watch) End() {
 	defer w.mu.Unlock()
 	w.close()
 	settings, _ := w.sup.inForce()
-	if w.ladder.last(settings.Threshold) && !w.acted && w.last != nil && w.last.retries() > 0 {
+	if w.ladder.last(settings.Threshold) && !w.acted && w.last != nil && w.last.retries() > 0 && !w.last.Sub {
 		w.bad(settings, *w.last, Verdict{})
 	}
 }
