@@ -57,7 +57,7 @@ func (j *Judge) ask(ctx context.Context, q *question) (Verdict, error) {
 	o := j.Backend.Run(limited, t)
 	j.Ended(q.watch.agent, t, o)
 	switch {
-	case limited.Err() != nil && !o.End.OK():
+	case !o.End.OK() && (limited.Err() != nil || o.End == runner.TimedOut):
 		return Verdict{}, fmt.Errorf("no answer within %v", limit)
 	case !o.End.OK():
 		return Verdict{}, fmt.Errorf("%s: %s", o.End, screen.Short(o.Reason, mostAbout))

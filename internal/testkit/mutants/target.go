@@ -45,6 +45,9 @@ var targets = []target{
 	{pkg: "window", files: []string{
 		"banner.go", "base64.go", "buffer.go", "call.go", "file.go", "quote.go", "render.go", "ring.go",
 	}},
+	{pkg: "swarm/supervisor", files: []string{
+		"docket.go", "judge.go", "ladder.go", "rules.go", "step.go", "watch.go",
+	}},
 	{pkg: "internal/policy", files: []string{
 		"acl.go", "bucket.go", "decide.go", "echo.go", "gate.go", "past.go", "policy.go", "question.go", "ring.go",
 	}},
