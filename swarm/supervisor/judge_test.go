@@ -75,6 +75,13 @@ func (c *court) plays(lines ...string) string {
 		w.End()
 		synctest.Wait()
 	}
+	return c.verdicts()
+}
+
+// verdicts is rungs, also while the judge works.
+func (c *court) verdicts() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	return c.rungs()
 }
 
@@ -121,7 +128,7 @@ func TestTheJudgeDecides(t *testing.T) {
 	}
 }
 
-// What the judge is given is a turn that can do nothing, and what it says is only a text.
+// The judge is given a turn that can do nothing, and its answer is only a text.
 func TestTheJudgeCanDoNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCourt(t, usual, says("THINK_DEEPER Think about\nthe lock, and kill -9 everything."))
@@ -220,13 +227,13 @@ func TestAJudgeThatHangs(t *testing.T) {
 		}
 		time.Sleep(time.Minute - time.Second)
 		synctest.Wait()
-		if c.rungs() != "" {
+		if c.verdicts() != "" {
 			t.Error("a verdict before the judge's time is over")
 		}
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
-		if c.rungs() != "1" || len(c.notes) != 1 || c.notes[0] != "coder: the supervisor's model gave no verdict: no answer within 1m0s" {
-			t.Errorf("%q, notes %q", c.rungs(), c.notes)
+		if c.verdicts() != "1" || len(c.notes) != 1 || c.notes[0] != "coder: the supervisor's model gave no verdict: no answer within 1m0s" {
+			t.Errorf("%q, notes %q", c.verdicts(), c.notes)
 		}
 	})
 }
@@ -259,8 +266,8 @@ func TestAFindingWaitsWithTheNewestWindow(t *testing.T) {
 		c.plays("5x Grep `a#` = #", "3x "+fails, "5x Grep `b#` = #")
 		time.Sleep(time.Minute / 2)
 		synctest.Wait()
-		if runs := c.backend.Runs(); len(runs) != 2 || !strings.Contains(runs[1].Turn.Prompt, "b5 ") || c.rungs() != "1" {
-			t.Errorf("%d judgements, %q", len(runs), c.rungs())
+		if runs := c.backend.Runs(); len(runs) != 2 || !strings.Contains(runs[1].Turn.Prompt, "b5 ") || c.verdicts() != "1" {
+			t.Errorf("%d judgements, %q", len(runs), c.verdicts())
 		}
 	})
 }
@@ -279,8 +286,8 @@ func TestALateVerdict(t *testing.T) {
 			then(c.sup, c.sup.Watch("coder"))
 			time.Sleep(time.Minute)
 			synctest.Wait()
-			if c.rungs() != "" || len(c.ended) != 1 {
-				t.Errorf("%s: %q, %d judgements", name, c.rungs(), len(c.ended))
+			if c.verdicts() != "" || len(c.ended) != 1 {
+				t.Errorf("%s: %q, %d judgements", name, c.verdicts(), len(c.ended))
 			}
 		})
 	}
@@ -364,7 +371,7 @@ func TestReadVerdict(t *testing.T) {
 	}
 }
 
-// Whatever a judge answers, its message is one short line, and only with a word that asks for it.
+// The message of a judge is one short line, and comes only with a word that asks for it.
 func FuzzReadVerdict(f *testing.F) {
 	f.Add("OK")
 	f.Add("CORRECTION a\nb")
