@@ -34,7 +34,7 @@ type agent struct {
 	// that could not be filed because of the disk.
 	unsettled bool
 	hidden    *turn.Secrets
-	parking   parking
+	purse     purse
 }
 
 // Reasons for ending a turn early; the causes of its context.

@@ -34,8 +34,6 @@ type deps struct {
 	mail       *mail.Service
 	wakeAll    func(account string)
 	budget     *budget.Book
-	// wakeParked wakes the agents when the budget has changed.
-	wakeParked func()
 	plan       func() Plan
 	advise     func(Spec) string // nil: no advice
 }

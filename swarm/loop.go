@@ -7,6 +7,9 @@ import (
 	"runtime/debug"
 	"sync"
 	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/swarm/budget"
 )
 
 // run serves the agent until stop is done, then lets the running turn end; when kill is
@@ -79,11 +82,10 @@ func (a *agent) step(stop, kill context.Context) time.Duration {
 	if err := a.inbox.Queue.Refresh(a.list); err != nil {
 		return a.diskTrouble(stop, "list the mailbox", err)
 	}
-	a.unpark()
+	a.purse.unpark()
 	e, ok := a.next(time.Now())
 	if !ok {
-		a.turns.ClientWaits()
-		return a.noWork()
+		return a.rested()
 	}
 	m, err := a.inbox.Box.Read(e)
 	if err == nil {
@@ -92,7 +94,7 @@ func (a *agent) step(stop, kill context.Context) time.Duration {
 			return 0
 		}
 		if block := a.budget.Check(turnOn(a.name, m)); block != nil {
-			return a.park(stop, e, m, block)
+			return a.park(stop, e, block)
 		}
 		if a.holdForTurns(m) {
 			return 0
@@ -118,9 +120,9 @@ func (a *agent) step(stop, kill context.Context) time.Duration {
 	if _, held := a.held(time.Now()); held { // held while it waited
 		return 0
 	}
-	reserved, block := a.reserve(m)
+	reserved, block := a.purse.reserve(m)
 	if block != nil {
-		return a.park(stop, e, m, block)
+		return a.park(stop, e, block)
 	}
 	return a.work(stop, kill, reserved)
 }
@@ -133,7 +135,7 @@ func (a *agent) settleLeft(kill context.Context) error {
 	if err := a.takeUp(kill); err != nil {
 		return err
 	}
-	if err := a.settleLost(); err != nil {
+	if err := a.purse.settleLost(); err != nil {
 		return err
 	}
 	a.unsettled = false
@@ -152,4 +154,36 @@ func (a *agent) rest(ctx context.Context, d time.Duration) {
 		return
 	}
 	a.turns.Rest(ctx, a.wakeup, d)
+}
+
+// park keeps a message that may not have a turn, and says how long there is nothing to do.
+func (a *agent) park(ctx context.Context, e dropbox.Entry, b *budget.Block) time.Duration {
+	if !b.Waits && b.Answer == budget.Stop && !b.Daily() {
+		a.unsettled = true
+		if err := a.purse.giveUp(e, b); err != nil {
+			return a.diskTrouble(ctx, "give a message up", err)
+		}
+		a.unsettled = false
+		return 0
+	}
+	shown := a.purse.park(e, b)
+	if !b.Daily() {
+		return 0 // the mail of other tasks
+	}
+	a.turns.ClientWaits()
+	a.view.asks(shown.question)
+	a.show(shown.state, shown.why, shown.next)
+	return until(b.Until, time.Now())
+}
+
+// rested shows that no message is to be worked on now, and says how long.
+func (a *agent) rested() time.Duration {
+	a.turns.ClientWaits()
+	if first := a.purse.first; a.inbox.Queue.HasParked() {
+		a.view.asks(first.question)
+		a.show(first.state, first.why, first.next)
+	} else {
+		a.show(Idle, "", "")
+	}
+	return a.untilHours(time.Now())
 }

@@ -32,8 +32,9 @@ func New(o Options) (*Swarm, error) {
 	s.deps = deps{
 		home: home, environ: o.Environ, store: o.Store,
 		whispers: whisper.Open(home), feed: &feed{}, slots: newSlots(o.Plan.maxRunning()), restart: o.Restart.orDefaults(),
-		log: o.Log, advise: o.Advise, plan: s.Plan, wakeAll: s.wakeAccount, wakeParked: s.wakeParked,
+		log: o.Log, advise: o.Advise, plan: s.Plan, wakeAll: s.wakeAccount,
 	}
+	s.treasury = treasury{deps: &s.deps, members: s.members}
 	if err := s.openJournal(o.Plan); err != nil {
 		return nil, err
 	}
@@ -65,13 +66,13 @@ func New(o Options) (*Swarm, error) {
 	s.supervisor = supervisor.New(supervisor.Options{
 		Settings: o.Plan.supervision(), OnWhisper: s.whisper, OnEscalation: s.stuck,
 	})
-	s.mail.Questions.Handle(budgetKind, s.answerBudget)
+	s.mail.Questions.Handle(budgetKind, s.treasury.answer)
 	if lines, err := s.ledger.Amend(home, o.Store, specNames(o.Plan.Agents), time.Now()); err != nil {
 		return nil, err
 	} else if lines > 0 {
 		s.log.Warn("lines were missing in the ledger", "lines", lines)
 	}
-	if err := s.restoreBudget(o.Plan); err != nil {
+	if err := s.treasury.restore(o.Plan); err != nil {
 		return nil, err
 	}
 	for _, spec := range o.Plan.Agents {
@@ -100,7 +101,7 @@ func (s *Swarm) openJournal(p Plan) (err error) {
 	if err != nil {
 		return err
 	}
-	if err = s.openBudget(p); err != nil {
+	if err = s.treasury.open(p); err != nil {
 		return err
 	}
 	s.ledger, err = journal.OpenLedger(s.home, func(line journal.LedgerLine, old bool) {
@@ -132,6 +133,7 @@ func (s *Swarm) newMember(spec Spec, p journal.LogPolicy) (*member, error) {
 		AgentLog: journal.OpenAgentLog(s.home, spec.Name, p, s.feed.line(spec.Name), s.mail.Note),
 		Backend:  func() string { return a.kind().Name },
 	}
+	a.purse = purse{deps: &s.deps, name: spec.Name, inbox: a.inbox, wake: s.treasury.wake}
 	a.permits = permitter{deps: &s.deps, Asker: mail.Asker{Service: s.mail, Agent: spec.Name, Box: box}, agentLog: a.inbox.AgentLog, log: a.log}
 	a.turns = turn.NewTurns(s.turnDeps, spec.Name, a.log, a.inbox.AgentLog, a.hidden, a.wakeup.wake)
 	var known turn.Picture

@@ -2,46 +2,157 @@ package swarm
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/swarm/budget"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// openBudget makes the book of the budget. It sets aside a damaged file.
-func (s *Swarm) openBudget(p Plan) (err error) {
-	s.budget, err = budget.Open(s.home, p.budget(), nil)
+// A treasury is the budget as the daemon uses it: it opens the book, and does what people
+// say about it. It is safe for several goroutines.
+type treasury struct {
+	*deps
+	members func() []*member
+}
+
+// open makes the book of the budget. It sets aside a damaged file.
+func (t *treasury) open(p Plan) (err error) {
+	t.budget, err = budget.Open(t.home, p.budget(), nil)
 	if e, ok := errors.AsType[*journal.DamagedError](err); ok {
-		s.log.Warn("a damaged file was set aside", "file", e.Path, keyErr, e.Err)
+		t.log.Warn("a damaged file was set aside", "file", e.Path, keyErr, e.Err)
 		err = e.SetAside()
 	}
 	return err
 }
 
-// restoreBudget reserves again what was reserved for the turns that an earlier daemon left.
+// restore reserves again what was reserved for the turns that an earlier daemon left.
 // It is called when the book has the whole ledger.
-func (s *Swarm) restoreBudget(p Plan) error {
-	open, err := s.home.OpenRecords(s.ledger.Has)
+func (t *treasury) restore(p Plan) error {
+	open, err := t.home.OpenRecords(t.ledger.Has)
 	if err != nil {
 		return err
 	}
 	for _, rec := range open {
 		if slices.Contains(specNames(p.Agents), rec.Agent) {
-			s.budget.Restore(rec)
-		} else if err := s.ledger.Add(lostLine(rec)); err != nil {
+			t.budget.Restore(rec)
+		} else if err := t.ledger.Add(lostLine(rec)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// wakeParked wakes the agents when the budget has changed: a turn may start that could not.
-func (s *Swarm) wakeParked() {
-	if s.budget.Bounds() {
-		for _, m := range s.members() {
+// wake wakes the agents when the budget has changed: a turn may start that could not.
+func (t *treasury) wake() {
+	if t.budget.Bounds() {
+		for _, m := range t.members() {
 			m.wakeup.wake()
 		}
 	}
+}
+
+// ErrRaise says that an agent ordered to raise a cap.
+var ErrRaise = errors.New("only a person may raise a budget")
+
+// RaiseBudget adds to the cap of a scope, by an order of by, and returns the new cap. Its
+// errors are a [*budget.UnknownScopeError], a [*budget.NoCapError], and [ErrRaise] where by is
+// an agent.
+func (s *Swarm) RaiseBudget(name string, amount budget.Amount, by string) (budget.Row, error) {
+	if !s.fromPerson(by) {
+		return budget.Row{}, ErrRaise
+	}
+	return s.treasury.raise(name, amount, by)
+}
+
+// raise adds to the cap of a scope.
+func (t *treasury) raise(name string, amount budget.Amount, by string) (budget.Row, error) {
+	scope, err := t.budget.Find(name, specNames(t.plan().Agents))
+	if err != nil {
+		return budget.Row{}, err
+	}
+	question := budgetQuestion{scope, t.budget.Date(scope), t.budget.Number(scope)}
+	if _, err := t.budget.Raise(scope, t.budget.Worker(scope), amount); err != nil {
+		return budget.Row{}, err
+	}
+	t.log.Info("budget raised", "scope", scope.String(), "by", by, "amount", amount.Text())
+	t.mail.Note(t.mail.Questions.Settle(question.key(), "the cap was raised by "+amount.Text()))
+	t.wake()
+	line, _ := t.budget.Line(scope)
+	return line.Row(), nil
+}
+
+// answer does what a person answers to a question.
+func (t *treasury) answer(n journal.Question, a journal.QuestionAnswer) (happened string, err error) {
+	q, ok := budgetQuestionOf(n.About)
+	if !ok {
+		return "", fmt.Errorf("the question is about %q, which is no budget", n.About)
+	}
+	answer := budget.Answer(a.Word)
+	var waiting []string
+	if answer == budget.End {
+		if waiting, err = t.waitingIn(q.scope); err != nil {
+			return "", err
+		}
+	}
+	err = t.budget.Answer(q.scope, n.Agent, q.number, q.date, answer, waiting)
+	if over, ok := errors.AsType[*budget.OverError](err); ok {
+		return over.Error() + "; nothing has changed", nil
+	} else if err != nil {
+		return "", err
+	}
+	t.wake()
+	switch {
+	case answer == budget.More:
+		return q.scope.String() + " goes on: its cap is " + t.budget.Cap(q.scope, n.Agent).Text(), nil
+	case answer == budget.End:
+		return fmt.Sprintf("%s in %s may end", screen.Count(len(waiting), "message"), q.scope), nil
+	case q.scope.Daily():
+		return "the mail of " + q.scope.String() + " waits for the next day", nil
+	}
+	return "what waits in " + q.scope.String() + " is given up", nil
+}
+
+// waitingIn lists the messages that wait for a turn in a scope.
+func (t *treasury) waitingIn(scope budget.Scope) (ids []string, err error) {
+	for _, m := range t.members() {
+		entries, err := m.inbox.Box.Peek()
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range entries {
+			msg, err := m.inbox.Box.Read(e)
+			if errors.Is(err, dropbox.ErrGone) || err == nil && !msg.Type.Wakes() {
+				continue
+			}
+			if err == nil && turnOn(m.name, msg).In(scope) {
+				ids = append(ids, msg.ID)
+			}
+		}
+	}
+	return ids, nil
+}
+
+// settleDays ends the questions about days that are over.
+func (t *treasury) settleDays() {
+	for _, of := range t.budget.Yesterday() {
+		q := budgetQuestion{of.Scope, of.Day, of.Number}
+		if err := t.mail.Questions.Settle(q.key(), "that day is over"); err != nil {
+			t.mail.Note(err)
+			continue
+		}
+		t.mail.Note(t.budget.Forget(of.Scope))
+	}
+}
+
+// nextOf is what a person types to answer an open question; "" where it has no id yet.
+func (t *treasury) nextOf(key string) string {
+	if n, ok := t.mail.Questions.Of(key); ok && n.ID != "" && n.Settled.IsZero() {
+		return "claude-swarm reply " + n.ID + " more   (or stop, or end)"
+	}
+	return ""
 }
 
 // offlineBudget reads the state of the budget from the files; nil where there is no cap.

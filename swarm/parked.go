@@ -9,6 +9,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/swarm/budget"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
+	"github.com/claude-swarm/claude-swarm/swarm/mail"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
@@ -25,11 +26,21 @@ func endAfter(d time.Duration, end context.CancelCauseFunc) (stop func()) {
 	return func() { t.Stop() }
 }
 
-// parking is what an agent knows about its parked messages.
-type parking struct {
-	version   uint64 // of the budget, when they were parked
+// A purse is the budget as one agent uses it. It belongs to the agent's goroutine.
+type purse struct {
+	*deps
+	name    string
+	inbox   *mail.Inbox
+	wake    func() // wakes the agents: a turn may start that could not
+	version uint64 // of the budget, when messages were parked
+	first   parked // message, where only parked ones are left
+}
+
+// A parked says how an agent is shown whose mail waits for the budget.
+type parked struct {
 	state     State
-	why, next string // of the first
+	why, next string
+	question  string // its key; "" without a question
 }
 
 // turnOn names the scopes of a turn on a message.
@@ -38,62 +49,52 @@ func turnOn(agent string, m *dropbox.Message) budget.Turn {
 }
 
 // unpark looks at the parked messages again when the budget has changed.
-func (a *agent) unpark() {
-	if v := a.budget.Version(); v != a.parking.version {
-		a.parking = parking{version: v}
-		a.inbox.Queue.Unpark()
+func (p *purse) unpark() {
+	if v := p.budget.Version(); v != p.version {
+		p.version, p.first = v, parked{}
+		p.inbox.Queue.Unpark()
 	}
 }
 
-// noWork shows that no message is to be worked on now.
-func (a *agent) noWork() time.Duration {
-	if a.inbox.Queue.HasParked() {
-		a.show(a.parking.state, a.parking.why, a.parking.next)
-	} else {
-		a.show(Idle, "", "")
-	}
-	return a.untilHours(time.Now())
-}
-
-// reserve takes something out of the budget for the turn on a message, and wants a place
+// reserve takes something out of the budget for the turn on a message, which has a place
 // among the running turns. A message that cannot be read has no turn.
-func (a *agent) reserve(m *dropbox.Message) (*budget.Reservation, *budget.Block) {
+func (p *purse) reserve(m *dropbox.Message) (*budget.Reservation, *budget.Block) {
 	if m == nil {
 		return nil, nil
 	}
-	return a.budget.Reserve(turnOn(a.name, m), a.mayStart())
+	return p.budget.Reserve(turnOn(p.name, m), p.mayStart())
 }
 
-// mayStart is how many turns may start now, with one for which the agent has a place.
-func (a *agent) mayStart() int {
+// mayStart is how many turns may start now, with the one that has a place already.
+func (p *purse) mayStart() int {
 	agents := 0
-	for _, spec := range a.plan().Agents {
+	for _, spec := range p.plan().Agents {
 		if !spec.Attached {
 			agents++
 		}
 	}
-	return max(1, min(a.slots.places()+1, agents-a.budget.Open()))
+	return max(1, min(p.slots.places()+1, agents-p.budget.Open()))
 }
 
-// released gives back what the last turn did not use.
-func (a *agent) released() {
-	a.budget.Release(a.name)
-	a.wakeParked()
+// release gives back the part of the reservation that the last turn did not use.
+func (p *purse) release() {
+	p.budget.Release(p.name)
+	p.wake()
 }
 
 // settleLost ends what is reserved for the turns that an earlier daemon left. A turn whose
-// message is not there any more has no end: what was reserved for it counts as spent.
-func (a *agent) settleLost() error {
-	for _, turn := range a.budget.Unsettled(a.name) {
-		rec, err := journal.ReadRecord(a.home, turn)
+// message is not there any more has no end: its whole reservation counts as spent.
+func (p *purse) settleLost() error {
+	for _, turn := range p.budget.Unsettled(p.name) {
+		rec, err := journal.ReadRecord(p.home, turn)
 		if err != nil {
 			continue // no prompt was sent
 		}
-		if err := a.ledger.Add(lostLine(rec)); err != nil {
+		if err := p.ledger.Add(lostLine(rec)); err != nil {
 			return err
 		}
 	}
-	a.released()
+	p.release()
 	return nil
 }
 
@@ -105,51 +106,30 @@ func lostLine(rec *journal.Record) journal.LedgerLine {
 	return line
 }
 
-// park keeps a message that may not have a turn in new/, and shows why. It says how long
-// there is nothing to do.
-func (a *agent) park(ctx context.Context, e dropbox.Entry, m *dropbox.Message, b *budget.Block) time.Duration {
+// park keeps a message that may not have a turn in new/, and says how to show that. A
+// message of a task does not hold up the mail of other tasks.
+func (p *purse) park(e dropbox.Entry, b *budget.Block) (shown parked) {
 	if b.Waits {
-		a.hold(e, b, Queued, b.Scope.String()+": the rest is reserved for turns that run", "runs when one of them has ended")
-	} else if b.Answer == budget.Stop && !b.Daily() {
-		return a.giveUpParked(ctx, e, b)
+		shown = parked{state: Queued, why: b.Scope.String() + ": the rest is reserved for turns that run", next: "runs when one of them has ended"}
 	} else {
-		a.askAtCap(b)
-		a.view.asks(budgetQuestion{b.Scope, a.budget.Date(b.Scope), b.Number}.key())
-		a.hold(e, b, Parked, capText(b), a.capNext(b))
+		p.ask(b)
+		q := budgetQuestion{b.Scope, p.budget.Date(b.Scope), b.Number}
+		shown = parked{state: Parked, why: capText(b), next: capNext(b), question: q.key()}
 	}
 	if !b.Daily() {
-		return 0 // the mail of other tasks
+		p.inbox.Queue.Park(e)
+		if p.first.why == "" {
+			p.first = shown
+		}
 	}
-	return until(b.Until, time.Now())
+	return shown
 }
 
-// hold shows a state, at once if it is about all mail of the agent, else when no other
-// message is left.
-func (a *agent) hold(e dropbox.Entry, b *budget.Block, state State, why, next string) {
-	if b.Daily() {
-		a.turns.ClientWaits()
-		a.show(state, why, next)
-		return
+// giveUp gives up a message of a task that a person has stopped.
+func (p *purse) giveUp(e dropbox.Entry, b *budget.Block) error {
+	j, err := p.inbox.Claim(e)
+	if j == nil {
+		return err
 	}
-	a.inbox.Queue.Park(e)
-	if a.parking.why == "" {
-		a.parking.state, a.parking.why, a.parking.next = state, why, next
-	}
-}
-
-// giveUpParked gives up a message of a task that a person has stopped.
-func (a *agent) giveUpParked(ctx context.Context, e dropbox.Entry, b *budget.Block) time.Duration {
-	j, err := a.inbox.Claim(e)
-	if j == nil && err == nil {
-		return 0
-	}
-	a.unsettled = true
-	if err == nil {
-		err = a.inbox.GiveUp(j.Claim, capText(b))
-	}
-	if err != nil {
-		return a.diskTrouble(ctx, "give a message up", err)
-	}
-	a.unsettled = false
-	return 0
+	return p.inbox.GiveUp(j.Claim, capText(b))
 }

@@ -65,7 +65,7 @@ func (s *Swarm) Status(names ...string) (Status, error) {
 			a.Overtime = new(o.Until.UTC())
 		}
 		if key := m.view.asked(); key != "" && a.State == Parked {
-			a.Next = cmp.Or(s.replyNext(key), a.Next)
+			a.Next = cmp.Or(s.treasury.nextOf(key), a.Next)
 		}
 		if a.State == Working {
 			if why, next := pendingHold(s.holds.Of(m.name), m.name); why != "" {

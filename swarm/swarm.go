@@ -26,7 +26,8 @@ type Swarm struct {
 	answers   wakeup                // of people, to the daemon
 	damaged   *journal.DamagedError // the file of sessions, if it was set aside
 	lost      wakeup                // a watch is gone: look at the watches before the next sweep
-	waits     waits                 // of turns that stop other agents
+	treasury  treasury
+	waits     waits // of turns that stop other agents
 
 	telling sync.Mutex // TellGone holds it
 

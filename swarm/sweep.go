@@ -77,7 +77,7 @@ func (s *Swarm) sweep(ctx context.Context, w *dropbox.Watcher) {
 			s.watches(w.Rewatch())
 		}
 		s.followUp(waits, time.Now())
-		s.settleBudgetDays()
+		s.treasury.settleDays()
 		s.wakeAgents()
 	}
 }

@@ -22,7 +22,7 @@ import (
 func (a *agent) work(stop, kill context.Context, reserved *budget.Reservation) time.Duration {
 	defer func() {
 		if !a.unsettled { // otherwise the turn is still to be settled
-			a.released()
+			a.purse.release()
 		}
 	}()
 	e, ok := a.next(time.Now())
@@ -48,7 +48,7 @@ func (a *agent) work(stop, kill context.Context, reserved *budget.Reservation) t
 	}
 	a.unsettled = j.Stranded
 	if m := j.Claim.Message; m != nil {
-		a.warnBudget(turnOn(a.name, m))
+		a.purse.warn(turnOn(a.name, m))
 	}
 	return 0
 }

@@ -1,0 +1,64 @@
+package config
+
+import "github.com/claude-swarm/claude-swarm/swarm/runner"
+
+// dollarCap is a cap in US dollars, at its place in the file.
+type dollarCap struct {
+	path    string
+	has     bool
+	instead string // the cap that holds for every client
+}
+
+// money refuses caps in US dollars for agents whose client does not tell its cost, and caps of a
+// turn for those that do not stop at one.
+func (r *reader) money(f *File) {
+	if f.Budget.Billing == string(runner.BillingSubscription) {
+		return
+	}
+	for i := range f.Agents {
+		a := &f.Agents[i]
+		k := r.kindOf(a.Backend)
+		if k == nil || a.Attached {
+			continue
+		}
+		day, turn := r.budgetAt(a.Name, "day"), r.budgetAt(a.Name, "turn")
+		caps := []dollarCap{
+			{"budget.swarm.day", f.Budget.Swarm.Day.USD > 0, "swarm: {day: {turns: 400}}"},
+			{"budget.task", f.Budget.Task.USD > 0, "task: {turns: 30, time: 2h}"},
+			{day, a.Budget.Day.USD > 0, "day: {turns: 100, time: 6h}"},
+			{turn, a.Budget.Turn > 0, "turn: null, and turn_timeout: 30m"},
+		}
+		for _, c := range caps {
+			switch {
+			case !c.has || k.Caps:
+			case k.Cost == runner.CostUnknown:
+				r.once(r.find(c.path).value, c.path, wrong(c.instead, "backend %s does not tell what its turns cost, so a cap in US dollars cannot hold for %s", k.Name, a.Name))
+			case c.path == turn:
+				r.once(r.find(c.path).value, c.path, wrong(c.instead, "backend %s does not stop a turn at a cap, so this cannot hold for %s", k.Name, a.Name))
+			default:
+				r.remark(r.find(c.path).value, c.path, wrong("", "backend %s does not stop a turn at a cap: the running turn of %s may spend more", k.Name, a.Name))
+			}
+		}
+	}
+}
+
+// budgetAt is the path of a key of an agent's budget: its own, that of defaults, or that of
+// all agents.
+func (r *reader) budgetAt(agent, key string) string {
+	for _, path := range []string{"agents." + agent + ".budget." + key, "defaults.budget." + key} {
+		if _, ok := r.at[path]; ok {
+			return path
+		}
+	}
+	return "budget.agent." + key
+}
+
+// kindOf finds a kind of client; nil for an unknown one.
+func (r *reader) kindOf(backend string) *runner.Kind {
+	for _, k := range r.clients() {
+		if k.Name == backend {
+			return k
+		}
+	}
+	return nil
+}
