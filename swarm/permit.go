@@ -146,7 +146,7 @@ func (t *turnPermits) ask(ctx, stop context.Context, d *runner.Decision) {
 			q.Number++
 			continue
 		default:
-			switch word := firstWord(reply.Body); {
+			switch word := answerWord(reply, t.rec.Agent); {
 			case word == "allow", word == "deny":
 				d.By, d.Allowed = reply.From, word == "allow"
 			case again:
@@ -195,13 +195,14 @@ func overBecause(err error) string {
 	return screen.Short(err.Error(), 200)
 }
 
-// firstWord is the first word of an answer, in lower case and without marks.
-func firstWord(body []byte) string {
-	words := strings.FieldsFunc(string(body[:min(len(body), 1<<10)]), func(r rune) bool { return !unicode.IsLetter(r) })
-	if len(words) == 0 {
-		return ""
+// answerWord is the first word of an answer, in small letters and without marks. On IRC a line for
+// the agent begins with its name.
+func answerWord(m *dropbox.Message, agent string) string {
+	a := mail.ReadAnswer(m.From, m.Body)
+	if a.Word == agent && dropbox.IsBridge(m.From) {
+		a = mail.ReadAnswer(dropbox.Lead, []byte(a.Rest))
 	}
-	return strings.ToLower(words[0])
+	return a.Word
 }
 
 // question is the text of a question.

@@ -218,19 +218,24 @@ func TestAnUrgentReplyIsNotBroughtToTheTurn(t *testing.T) {
 
 // On IRC the bridge knows who may answer, and signs for them.
 func TestSomebodyOnIRCAnswers(t *testing.T) {
-	f := newPermitField(t, permission.Rules{Ask: entry("execute", "")}, npmTest)
-	f.start()
-	tokens, err := journal.HomeOf(f.dir).Tokens()
-	if err != nil {
-		t.Fatal(err)
-	}
-	id := f.send("coder", "do it")
-	q := f.question(dropbox.Lead)
-	bridge := dropbox.Bridges()[0]
-	f.tokens[bridge] = tokens[bridge]
-	f.reply(q, "allow", from(bridge))
-	if d := one(t, f.receipt("coder", id)); !d.Allowed || d.By != bridge {
-		t.Errorf("decided %+v", d)
+	for text, allowed := range map[string]bool{
+		"allow": true, "[IRC @mention in #project-x] <ann> coder: allow": true, "[IRC @mention in #project-x] <ann> @coder, Deny": false,
+		"[IRC private message] <ann> Allow!": true, "[IRC private message] <allow> deny": false,
+	} {
+		f := newPermitField(t, permission.Rules{Ask: entry("execute", "")}, npmTest)
+		f.start()
+		tokens, err := journal.HomeOf(f.dir).Tokens()
+		if err != nil {
+			t.Fatal(err)
+		}
+		id := f.send("coder", "do it")
+		q := f.question(dropbox.Lead)
+		bridge := dropbox.Bridges()[0]
+		f.tokens[bridge] = tokens[bridge]
+		f.reply(q, text, from(bridge))
+		if d := one(t, f.receipt("coder", id)); d.Allowed != allowed || d.By != bridge || d.Why != "" {
+			t.Errorf("%q decided %+v", text, d)
+		}
 	}
 }
 
