@@ -47,7 +47,7 @@ func TestStopDuringACompaction(t *testing.T) {
 		}, dropbox.Waiting, true},
 		"stop --now of the daemon": {func(f *field) *swarm.Cut { f.halt(); return nil }, "", true},
 		"abort": {func(f *field) *swarm.Cut {
-			cut, err := f.daemon.Abort(f.t.Context(), "coder", "lead")
+			cut, err := f.daemon.Abort(f.t.Context(), "coder", "lead", "")
 			if err != nil {
 				f.t.Error(err)
 			}

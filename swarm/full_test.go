@@ -26,7 +26,7 @@ func TestSendersAreRefusedWhileAnAgentIsHeld(t *testing.T) {
 		},
 		"at work": {
 			func(f *field) error { f.send("coder", "@hang"); f.untilState("coder", swarm.Working); return nil },
-			func(f *field) error { _, err := f.daemon.Abort(f.t.Context(), "coder", "lead"); return err },
+			func(f *field) error { _, err := f.daemon.Abort(f.t.Context(), "coder", "lead", ""); return err },
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
+	"github.com/claude-swarm/claude-swarm/swarm/mail"
 )
 
 // held reports whether a hold keeps the agent from working now, shows it, and says when to
@@ -44,6 +45,15 @@ func (a *agent) heldBut(now time.Time, passes func() bool) (time.Duration, bool)
 		st.Paused = &back
 		a.inbox.Note(a.holds.Change(a.name, func(s *journal.Hold) { s.Paused = &back }))
 	}
+	if p := st.Paused; p.Holds(now) && st.Stopped == nil && a.answered(p) {
+		a.deps.mail.Unpaused(a.name, p.Since, "its question is answered", "")
+		a.inbox.Note(a.holds.Change(a.name, func(s *journal.Hold) {
+			if s.Paused != nil && s.Paused.Since.Equal(p.Since) { // and nobody has paused it since
+				s.Paused = nil
+			}
+		}))
+		st.Paused = a.holds.Of(a.name).Paused
+	}
 	switch {
 	case st.Stopped != nil:
 		a.view.breaker(st.Stopped.Breaker)
@@ -53,6 +63,12 @@ func (a *agent) heldBut(now time.Time, passes func() bool) (time.Duration, bool)
 		next := "claude-swarm resume " + a.name
 		if st.StuckIn() != nil {
 			next += ", or claude-swarm abort " + a.name
+		}
+		for _, q := range st.Paused.Questions {
+			if q.Of == dropbox.Lead {
+				next = "claude-swarm reply " + q.ID + " \"…\", or " + next
+				break
+			}
 		}
 		if !st.Paused.Until.IsZero() {
 			next = "goes on by itself at " + screen.Ahead(st.Paused.Until, time.Now()) + ", or " + next
@@ -90,6 +106,33 @@ func (a *agent) heldBut(now time.Time, passes func() bool) (time.Duration, bool)
 		return forever, true
 	}
 	return 0, false
+}
+
+// answered reports whether a pause waits for an answer, and the answer is in the mailbox.
+func (a *agent) answered(p *journal.Pause) bool {
+	if len(p.Questions) == 0 {
+		return false
+	}
+	entries, err := a.inbox.Box.Peek()
+	if err != nil {
+		return false // the next look complains
+	}
+	for _, e := range entries {
+		if e.Created.Before(p.Since.Add(-time.Minute)) { // an earlier answer was returned in the turn
+			continue
+		}
+		m, err := a.inbox.Box.Read(e)
+		if err != nil || m.Type != dropbox.Result && m.Type != dropbox.Question && m.From != dropbox.Swarm {
+			continue
+		}
+		for _, q := range p.Questions {
+			if m.ReplyTo == q.ID && mail.MayAnswer(m, q.Of, a.name, a.tokens.Of) {
+				a.log.Info("the question is answered, so the pause ends", keyMessage, m.ID, "question", q.ID)
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // until is how long it is from now to t; a zero t is never.

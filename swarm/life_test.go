@@ -320,7 +320,7 @@ func TestSteering(t *testing.T) {
 	f.untilState("coder", swarm.Idle)
 	hang := f.send("coder", "@hang")
 	f.untilState("coder", swarm.Working)
-	if _, err := f.daemon.Abort(t.Context(), "coder", "lead"); err != nil {
+	if _, err := f.daemon.Abort(t.Context(), "coder", "lead", ""); err != nil {
 		t.Fatal(err)
 	}
 	if b := f.answer(hang); !strings.Contains(string(b.Body), "aborted by lead") {

@@ -130,7 +130,7 @@ func TestNotices(t *testing.T) {
 				id := f.send("coder", "@say begun\n@hang", subject("Paint the door"))
 				f.untilState("coder", swarm.Working)
 				f.until("its turn runs", func() bool { return f.backend.Running() > 0 })
-				_, err := f.daemon.Abort(t.Context(), "coder", dropbox.Lead)
+				_, err := f.daemon.Abort(t.Context(), "coder", dropbox.Lead, "")
 				f.must(err)
 				f.answer(id)
 			},

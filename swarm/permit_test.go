@@ -347,7 +347,7 @@ func TestQuestionsEnd(t *testing.T) {
 		}, "the agent is stopped", true},
 		"daemon":    {time.Hour, func(f *field, _ string) { f.stop() }, "the daemon is stopping", true},
 		"interrupt": {time.Hour, func(f *field, _ string) { _, _ = f.daemon.Interrupt(f.t.Context(), "coder", dropbox.Lead, "") }, "", false},
-		"abort":     {time.Hour, func(f *field, _ string) { _, _ = f.daemon.Abort(f.t.Context(), "coder", dropbox.Lead) }, "", false},
+		"abort":     {time.Hour, func(f *field, _ string) { _, _ = f.daemon.Abort(f.t.Context(), "coder", dropbox.Lead, "") }, "", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newPermitField(t, permission.Rules{Ask: entry("execute", ""), Timeout: c.patience}, npmTest)

@@ -124,12 +124,12 @@ func TestAnAgentThatWaitsForAnAnswerIsAsking(t *testing.T) {
 			}
 			lead := who.Asks("questionqu", dropbox.Lead, time.Hour)
 			other := who.Asks("anotherone", "#project-x", time.Hour)
-			for _, over := range []func(){lead, other} {
+			for _, over := range []func(string){lead, other} {
 				select {
 				case <-next:
 				case <-ctx.Done():
 				}
-				over()
+				over("")
 			}
 			select {
 			case <-next:

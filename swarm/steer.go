@@ -34,15 +34,19 @@ func (e *AttachedError) Error() string {
 // A PauseOrder says who pauses an agent, why, and for how long; For is 0 for "until
 // resumed".
 type PauseOrder struct {
-	By, Why string
-	For     time.Duration
+	By, Why   string
+	For       time.Duration
+	Questions []PauseQuestion // whose answer ends the pause
 }
+
+// A PauseQuestion is a question for whose answer an agent is paused.
+type PauseQuestion = journal.PauseQuestion
 
 // Pause keeps an agent from beginning another turn. A running turn continues to its end.
 // The pause survives a restart.
 func (s *Swarm) Pause(agent string, o PauseOrder) error {
 	now := time.Now().UTC().Round(0) // by the clock on the wall, also on a machine that slept
-	p := &journal.Pause{By: o.By, Why: o.Why, Since: now}
+	p := &journal.Pause{By: o.By, Why: o.Why, Since: now, Questions: o.Questions}
 	if o.For > 0 {
 		p.Until = now.Add(o.For)
 	}
@@ -97,11 +101,11 @@ func (s *Swarm) steer(agent string, f func(*journal.Hold)) error {
 // Abort ends the running turn of an agent and gives its message up: the message goes to
 // dead/, its sender is told, and the agent continues with its next message. A turn whose
 // good result comes anyway is done, since its work must not be done again. Abort returns
-// when the turn has ended, and [ErrNoTurn] when no turn runs.
+// when the turn has ended, and [ErrNoTurn] when no turn runs. why may be "".
 //
 // For an agent that the supervisor has paused because it is stuck, Abort also gives the message
 // up where its turn has ended already, and ends the pause. Only a person may do that.
-func (s *Swarm) Abort(ctx context.Context, agent, by string) (Cut, error) {
+func (s *Swarm) Abort(ctx context.Context, agent, by, why string) (Cut, error) {
 	m, err := s.member(agent)
 	if err != nil {
 		return Cut{}, err
@@ -119,6 +123,9 @@ func (s *Swarm) Abort(ctx context.Context, agent, by string) (Cut, error) {
 		case <-ctx.Done():
 			return Cut{}, ctx.Err()
 		}
+	}
+	if why != "" {
+		by += ": " + why
 	}
 	return s.cutShort(ctx, agent, by, "", errAborted)
 }

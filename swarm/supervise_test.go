@@ -240,7 +240,7 @@ func TestAnAgentThatIsStuckWaitsForAPerson(t *testing.T) {
 			}
 			for _, order := range []func() error{
 				func() error { return f.daemon.Resume("coder", "lead-agent") },
-				func() error { _, err := f.daemon.Abort(t.Context(), "coder", "lead-agent"); return err },
+				func() error { _, err := f.daemon.Abort(t.Context(), "coder", "lead-agent", ""); return err },
 			} {
 				if _, ok := errors.AsType[*swarm.PersonError](order()); !ok {
 					t.Error("an agent lets it go on")
@@ -279,7 +279,7 @@ func TestAnAgentThatIsStuckWaitsForAPerson(t *testing.T) {
 					t.Fatal(err)
 				}
 			case "abort", "abort in the turn":
-				cut, err := f.daemon.Abort(t.Context(), "coder", dropbox.Lead)
+				cut, err := f.daemon.Abort(t.Context(), "coder", dropbox.Lead, "")
 				if err != nil || cut.Message != task || cut.State != dropbox.Dead {
 					t.Fatalf("abort = %+v, %v", cut, err)
 				}

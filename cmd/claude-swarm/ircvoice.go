@@ -221,7 +221,7 @@ func (v daemonVoice) Steer(ctx context.Context, order bridge.Order, agent, by st
 			said[order] += overtimeText(ctx, c, agent, err)
 			return err
 		case bridge.Abort:
-			cut, err := c.Abort(ctx, agent, by)
+			cut, err := c.Abort(ctx, agent, by, "")
 			said[order] = agent + ": " + cutText(cut)
 			return err
 		}

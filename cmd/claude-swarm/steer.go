@@ -111,7 +111,7 @@ func abort(c *cli.Context) error {
 	var mu sync.Mutex // the turns of several agents end at the same time
 	var ended []abortedView
 	err := eachAgent(c, inTurnOnly, func(client *control.Client, by, agent string) (string, error) {
-		cut, err := client.Abort(c.Context, agent, by)
+		cut, err := client.Abort(c.Context, agent, by, "")
 		if errors.Is(err, swarm.ErrNoTurn) {
 			return "", fail(exitFailed, "claude-swarm status "+agent, "%s runs no turn", agent)
 		} else if err != nil {

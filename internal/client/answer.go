@@ -19,7 +19,7 @@ func (c *Client) Answer(old *dropbox.Message, kind dropbox.Type) *dropbox.Messag
 }
 
 // An OverError says that nobody waits any more for the answer to a question: a client that asks
-// for a permission waits in its turn.
+// for a permission waits in its turn, and of several who are asked the first may have answered.
 type OverError struct {
 	ID, Agent string
 	Why       string
@@ -31,14 +31,14 @@ func (e *OverError) Error() string {
 
 // MayAnswer checks that a message still wants its answer. The error is an [*OverError].
 func (c *Client) MayAnswer(old *dropbox.Message) error {
-	if !mail.AsksPermission(old) {
-		return nil
-	}
-	if why := c.Home.Asks(old.Turn).WhyOver(old.ID); why != "" {
+	if why := mail.WhyOver(c.Home, old); why != "" {
 		return &OverError{ID: old.ID, Agent: old.From, Why: why}
 	}
 	return nil
 }
+
+// FirstKey is a key for a question to several: the first answer counts.
+func FirstKey() string { return mail.FirstKey() }
 
 // answerType decides the type of an answer. The answer to a task or a question is a result. Any
 // other answer is a task from a person; from a program it is a note, since programs that wake

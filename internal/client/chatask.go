@@ -47,7 +47,8 @@ func (c Chat) AwaitPeople(ctx context.Context, sent dropbox.Delivery, at string,
 		return nil, err
 	}
 	defer wait.Close()
-	defer c.client.Me.Asks(sent.ID, at, patience)()
+	wait.Proven = true
+	defer c.client.Me.Asks(sent.ID, at, patience)("")
 	limited, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	switch got, err := wait.Next(limited); {

@@ -73,6 +73,9 @@ func (c *Client) Recipients(list string) ([]string, error) {
 	return slices.Compact(names), nil
 }
 
+// Leads reports whether a name means the lead.
+func (c *Client) Leads(name string) bool { return c.lead().Leads(strings.TrimSpace(name)) }
+
 // addresses are the names that a person may have meant by an unknown one.
 func (c *Client) addresses() []string {
 	names := append(slices.Clone(c.Agents), dropbox.Lead)

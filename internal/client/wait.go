@@ -13,6 +13,7 @@ import (
 	"github.com/fsnotify/fsnotify"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/swarm/mail"
 )
 
 // lookAgain is how often a wait looks without an event: a file system may drop events.
@@ -64,6 +65,9 @@ type Wait struct {
 	// Pending are the messages without an outcome, and States their states at the last look.
 	Pending []dropbox.Delivery
 	States  map[string]dropbox.State
+	// Proven takes only answers that are proven to be from whom the message was for, or from a
+	// person: see [mail.MayAnswer]. Others stay in the mailbox.
+	Proven bool
 
 	client *Client
 	box    *dropbox.Mailbox // the sender's
@@ -184,6 +188,9 @@ func (w *Wait) look() (*Outcome, error) {
 			continue
 		}
 		sent := w.Pending[at]
+		if w.Proven && !w.client.mayAnswer(m, sent.To) {
+			continue
+		}
 		w.settled(sent.ID)
 		if m.From == dropbox.Swarm {
 			return &Outcome{None: &NoAnswerError{Sent: sent, Bounce: m}}, nil
@@ -191,6 +198,13 @@ func (w *Wait) look() (*Outcome, error) {
 		return &Outcome{Answer: &Answer{Message: m, entry: e, box: w.box}}, nil
 	}
 	return nil, nil
+}
+
+// mayAnswer reports whether a message in the caller's mailbox is from somebody who may answer a
+// message to that mailbox.
+func (c *Client) mayAnswer(m *dropbox.Message, to string) bool {
+	tokens, err := c.Home.Tokens()
+	return err == nil && mail.MayAnswer(m, to, c.Me.Name, func(name string) string { return tokens[name] })
 }
 
 func (w *Wait) settled(id string) {
@@ -252,7 +266,7 @@ func (w *Wait) filed(sent dropbox.Delivery, since, now time.Time) (*Outcome, err
 		}
 		for _, f := range list {
 			m, err := w.client.Store.Load(f)
-			if err != nil || m.ReplyTo != sent.ID || m.Type != dropbox.Result {
+			if err != nil || m.ReplyTo != sent.ID || m.Type != dropbox.Result || w.Proven && !w.client.mayAnswer(m, sent.To) {
 				continue // an unreadable file is not an answer
 			}
 			w.settled(sent.ID)

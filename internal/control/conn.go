@@ -209,11 +209,11 @@ func (c *conn) ask(ctx context.Context, req request) (any, error) {
 	case reqStop:
 		return d.StopAgent(ctx, req.Agent, req.By, req.Now)
 	case reqPause:
-		return nil, d.Pause(req.Agent, swarm.PauseOrder{By: req.By, Why: req.Why, For: req.For.duration()})
+		return nil, d.Pause(req.Agent, swarm.PauseOrder{By: req.By, Why: req.Why, For: req.For.duration(), Questions: req.Questions})
 	case reqResume:
 		return nil, d.Resume(req.Agent, req.By)
 	case reqAbort:
-		return d.Abort(ctx, req.Agent, req.By)
+		return d.Abort(ctx, req.Agent, req.By, req.Why)
 	case reqInterrupt:
 		return d.Interrupt(ctx, req.Agent, req.By, req.Message)
 	case reqCompact:

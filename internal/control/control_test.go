@@ -75,7 +75,7 @@ func TestErrorsKeepTheirType(t *testing.T) {
 	if !ok || unknown.Name != "codre" || !slices.Equal(unknown.Near, []string{"coder"}) {
 		t.Errorf("Resume(codre) = %#v, want an UnknownAgentError near coder", err)
 	}
-	if _, err := c.Abort(t.Context(), "coder", "lead"); !errors.Is(err, swarm.ErrNoTurn) {
+	if _, err := c.Abort(t.Context(), "coder", "lead", "no answer"); !errors.Is(err, swarm.ErrNoTurn) {
 		t.Errorf("Abort = %v, want ErrNoTurn", err)
 	}
 	if err := c.Compact(t.Context(), "reviewer", "lead"); !errors.Is(err, swarm.ErrCannotCompact) {

@@ -1,13 +1,15 @@
 package control
 
+import "github.com/claude-swarm/claude-swarm/swarm"
+
 // The requests.
 const (
 	reqStatus    = "status"    // agents
 	reqStart     = "start"     // agent by
 	reqStop      = "stop"      // agent by now; answered when its turn has ended
-	reqPause     = "pause"     // agent by why for
+	reqPause     = "pause"     // agent by why for questions
 	reqResume    = "resume"    // agent by
-	reqAbort     = "abort"     // agent by; answered when its turn has ended
+	reqAbort     = "abort"     // agent by why; answered when its turn has ended
 	reqInterrupt = "interrupt" // agent by message; answered when its turn has ended
 	reqCompact   = "compact"   // agent by; done before its next message
 	reqClear     = "clear"     // agent by; done before its next message
@@ -37,4 +39,6 @@ type request struct {
 	Scope   string   `json:"scope,omitempty"`
 	USD     float64  `json:"usd,omitempty"`
 	Turns   int      `json:"turns,omitempty"`
+
+	Questions []swarm.PauseQuestion `json:"questions,omitempty"`
 }

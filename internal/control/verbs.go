@@ -31,7 +31,7 @@ func (c *Client) Stop(ctx context.Context, agent, by string, now bool) (*swarm.C
 
 // Pause keeps an agent from new work, for a while or until Resume.
 func (c *Client) Pause(ctx context.Context, agent string, o swarm.PauseOrder) error {
-	return c.call(ctx, request{Type: reqPause, Agent: agent, By: o.By, Why: o.Why, For: span(o.For)}, nil)
+	return c.call(ctx, request{Type: reqPause, Agent: agent, By: o.By, Why: o.Why, For: span(o.For), Questions: o.Questions}, nil)
 }
 
 // Resume ends a pause. It returns [swarm.ErrNotPaused] when there is no pause or other hold to
@@ -41,10 +41,10 @@ func (c *Client) Resume(ctx context.Context, agent, by string) error {
 }
 
 // Abort ends an agent's running turn, waits for its end, and returns the outcome for its
-// message. The error is [swarm.ErrNoTurn] when no turn runs.
-func (c *Client) Abort(ctx context.Context, agent, by string) (swarm.Cut, error) {
+// message. The error is [swarm.ErrNoTurn] when no turn runs. why may be "".
+func (c *Client) Abort(ctx context.Context, agent, by, why string) (swarm.Cut, error) {
 	var cut swarm.Cut
-	err := c.call(ctx, request{Type: reqAbort, Agent: agent, By: by}, &cut)
+	err := c.call(ctx, request{Type: reqAbort, Agent: agent, By: by, Why: why}, &cut)
 	return cut, err
 }
 

@@ -14,16 +14,18 @@ import (
 )
 
 // An agent that asks the lead with its tool and gets no answer in time acts as its call
-// said: it uses its default, accepts a no, pauses after the turn, or ends the turn.
+// said: it goes on with its default, accepts a no, pauses after the turn until somebody answers, or
+// ends the turn.
 func TestAskInATurnWithoutAnAnswer(t *testing.T) {
 	var replies []string
-	for _, how := range []string{"default", "deny", "pause", "abort"} {
+	for _, how := range []string{"continue", "deny", "pause", "abort"} {
 		replies = append(replies,
 			fmt.Sprintf(`{"name":"ask","match":{"last_user_contains":"Ask, or else %s"},
 				"content":[{"tool_use":{"name":"mcp__dead-drop__ask","input":{"to":"lead","text":"Tabs or spaces?","timeout":1,"on_timeout":%q,"default":"tabs"}}}]}`, how, how),
 			fmt.Sprintf(`{"name":"%s","match":{"tool_result_contains":"\"outcome\":\"%s\""},"text":"I went on after %s.","delay_ms":%d}`, how, how, how, map[string]int{"abort": 20_000}[how]))
 	}
-	p := newProject(t, `{"replies":[`+strings.Join(replies, ",")+`,{"name":"rest","times":-1,"text":"Done."}]}`, "  coder: {allowed_tools: [Read]}\n")
+	p := newProject(t, `{"replies":[`+strings.Join(replies, ",")+`,
+		{"name":"answered","match":{"last_user_contains":"Tabs, please."},"text":"Tabs it is."},{"name":"rest","times":-1,"text":"Done."}]}`, "  coder: {allowed_tools: [Read]}\n")
 	p.start()
 	result := func(reply string) string {
 		i := slices.IndexFunc(p.requests(), func(q turnRequest) bool { return q.Reply == reply })
@@ -32,7 +34,7 @@ func TestAskInATurnWithoutAnAnswer(t *testing.T) {
 		}
 		return p.requests()[i].LastUser
 	}
-	for how, want := range map[string]string{"default": `"text":"tabs"`, "deny": "Take it for a no"} {
+	for how, want := range map[string]string{"continue": `"text":"tabs"`, "deny": "Take it for a no"} {
 		if r := p.receipt("coder", p.send("coder", "Ask, or else "+how)); r.Text != "I went on after "+how+"." || len(r.Sent) != 1 {
 			t.Errorf("%s: receipt = %+v", how, r)
 		}
@@ -41,27 +43,28 @@ func TestAskInATurnWithoutAnAnswer(t *testing.T) {
 		}
 	}
 
-	// The turn continues to its end, and the next waits for a person.
+	// The turn continues to its end, and the next waits until somebody answers.
 	r := p.receipt("coder", p.send("coder", "Ask, or else pause"))
 	if r.Text != "I went on after pause." {
 		t.Errorf("pause: receipt = %+v", r)
 	}
-	if st := p.untilState("coder", swarm.Paused); !strings.Contains(st.Why, "waits for an answer of lead to "+r.Sent[0]) {
-		t.Errorf("paused, because %q", st.Why)
+	if st := p.untilState("coder", swarm.Paused); !strings.Contains(st.Why, "lead did not answer "+r.Sent[0]+" within 1s: Tabs or spaces?") || !strings.Contains(st.Next, "claude-swarm reply "+r.Sent[0]) {
+		t.Errorf("paused, because %q, next %q", st.Why, st.Next)
 	}
 	id := p.send("coder", "Ask, or else abort")
 	if n := p.agent("coder").Waiting.Normal; n != 1 {
 		t.Errorf("%d messages wait, want one", n)
 	}
-	p.swarm("resume", "coder")
+	p.swarm("reply", r.Sent[0], "Tabs, please.")
+	p.until("the agent goes on with the answer", func() bool { return p.api.Stats().Answered["answered"] == 1 })
 
 	// The turn ends at once, and its message is given up.
 	p.until("the message is given up", func() bool { return strings.Contains(p.swarm("dead"), id) })
-	if out := p.swarm("dead", "show", id); !strings.Contains(out, "aborted by coder") {
+	if out := p.swarm("dead", "show", id); !strings.Contains(out, "aborted by coder: lead did not answer ") {
 		t.Errorf("dead show:\n%s", out)
 	}
 	p.receipt("coder", p.send("coder", "Go on"))
-	for _, q := range []string{"default", "deny", "pause"} {
+	for _, q := range []string{"continue", "deny", "pause", "answered"} {
 		if n := p.api.Stats().Answered[q]; n != 1 {
 			t.Errorf("%s was answered %d times", q, n)
 		}

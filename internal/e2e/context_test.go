@@ -16,8 +16,9 @@ import (
 )
 
 // maxContext is the most that we may add to an agent's first request, in tokens, with IRC
-// off.
-const maxContext = 2500
+// off. An agent that cannot see what is left of its budget, or choose who answers its question,
+// spends more than the 50 tokens that this costs.
+const maxContext = 2550
 
 // Our share of an agent's first request stays small: the tools, the system text, and the
 // frame of the message.

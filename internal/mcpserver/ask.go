@@ -5,12 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/client"
 	"github.com/claude-swarm/claude-swarm/internal/view"
+	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
 // An asker asks an agent or the lead, and waits.
@@ -25,26 +27,36 @@ func askerOf(c *call) asker { return asker{c.Client, mailOf(c), crewOf(c), ownTu
 
 type askArguments struct {
 	To        string   `json:"to" jsonschema:"one agent, its @TAG, or lead"`
+	Answerers string   `json:"answerers,omitempty" jsonschema:"whose answer counts: any (if left out), whom you ask or a person; human, a person; first, the first of several in to" enum:"any,human,first"`
 	Text      string   `json:"text" jsonschema:"at most 8192 bytes"`
 	Subject   string   `json:"subject,omitempty" jsonschema:"one line"`
 	Priority  string   `json:"priority,omitempty" jsonschema:"normal if left out" enum:"urgent,normal,low"`
 	Attach    []string `json:"attach,omitempty" jsonschema:"paths of files"`
 	Timeout   int      `json:"timeout,omitempty" jsonschema:"seconds to wait; 300 if left out" minimum:"1" maximum:"3600"`
-	OnTimeout string   `json:"on_timeout,omitempty" jsonschema:"without an answer: default (if left out) gives your default; deny means no; pause stops you after this turn until a person resumes you; abort ends this turn and gives its message up" enum:"default,deny,pause,abort"`
+	OnTimeout string   `json:"on_timeout,omitempty" jsonschema:"without an answer: continue (if left out) with your default; pause after this turn until one comes; deny, it is a no; abort this turn and give its message up" enum:"continue,pause,deny,abort"`
 	Default   string   `json:"default,omitempty" jsonschema:"the answer when none comes, at most 1024 bytes"`
 }
 
 // maxDefault bounds the default answer of the asker, in bytes.
 const maxDefault = 1024
 
-// takeForNo is the note where no answer means no.
-const takeForNo = " Take it for a no: do not do what you have asked for."
+// The text and the note where no answer means no.
+const (
+	denied    = "No."
+	takeForNo = " Take it for a no: do not do what you have asked for."
+)
+
+// Values of answerers.
+const (
+	byHuman = "human"
+	byFirst = "first"
+)
 
 // An answer is the result of ask.
 type answer struct {
 	ID      string    `json:"id" jsonschema:"of the question"`
-	Outcome string    `json:"outcome" jsonschema:"answered; refused; not waited, when nobody can answer now; or what happens without an answer: default, deny, pause, abort"`
-	Text    string    `json:"text,omitempty" jsonschema:"the answer, or your default"`
+	Outcome string    `json:"outcome" jsonschema:"answered; refused; not waited, when nobody can answer now; or what happens without an answer: continue, pause, deny, abort"`
+	Text    string    `json:"text,omitempty" jsonschema:"the answer, your default, or No."`
 	Answer  *received `json:"answer,omitempty"`
 	Note    string    `json:"note,omitempty"`
 }
@@ -59,18 +71,17 @@ type received struct {
 }
 
 func (c asker) ask(ctx context.Context, in askArguments) (*answer, error) {
-	to, err := c.Recipients(in.To)
+	to, err := c.asked(in)
 	switch {
 	case err != nil:
 		return nil, err
-	case len(to) != 1:
-		return nil, fmt.Errorf("ask one at a time; %q are %d", in.To, len(to))
-	case to[0] == c.Me.Name:
-		return nil, errors.New("you cannot wait for yourself")
 	case len(in.Default) > maxDefault:
 		return nil, fmt.Errorf("default has %d bytes, %d at most; it comes back to you as it is, so a word will do", len(in.Default), maxDefault)
 	}
 	m := &dropbox.Message{To: to, Type: dropbox.Question, Subject: strings.Join(strings.Fields(in.Subject), " ")}
+	if len(to) > 1 {
+		m.Key = client.FirstKey()
+	}
 	if m.Priority, err = dropbox.ParsePriority(cmp.Or(in.Priority, dropbox.Normal.String())); err != nil {
 		return nil, err
 	}
@@ -78,46 +89,139 @@ func (c asker) ask(ctx context.Context, in askArguments) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &answer{ID: posted.Sent[0].ID}
-	if to[0] != dropbox.Lead {
-		st, err := c.crew.status(ctx)
-		if err != nil {
-			return nil, err
-		}
-		if why := cannotWork(st, to[0]); why != "" {
-			a.Outcome, a.Text = notWaiting, in.Default
-			a.Note = why + " The answer will come to you as a message, in a later turn."
-			return a, nil
-		}
+	var sent []dropbox.Delivery
+	for _, one := range posted.Sent[:len(to)] {
+		sent = append(sent, dropbox.Delivery{ID: one.ID, To: one.To})
 	}
-	return a, c.wait(ctx, a, dropbox.Delivery{ID: a.ID, To: to[0]}, in)
+	a := &answer{ID: sent[0].ID}
+	why, err := c.nobodyCan(ctx, to)
+	if err != nil {
+		return nil, err
+	} else if why != "" {
+		a.Outcome, a.Text = notWaiting, in.Default
+		a.Note = why + " The answer will come to you as a message, in a later turn."
+		return a, nil
+	}
+	return a, c.wait(ctx, a, sent, in)
+}
+
+// asked are the mailboxes that a question goes to, the lead's first.
+func (c asker) asked(in askArguments) ([]string, error) {
+	to, err := c.Recipients(in.To)
+	switch {
+	case err != nil:
+		return nil, err
+	case slices.Contains(to, c.Me.Name):
+		return nil, errors.New("you cannot wait for yourself")
+	case in.Answerers == byHuman:
+		if !c.Leads(in.To) {
+			return nil, fmt.Errorf("answerers: human asks a person, and %q is none: set to: lead", in.To)
+		}
+		return []string{dropbox.Lead}, nil // also where an agent leads
+	case len(to) != 1 && in.Answerers != byFirst:
+		return nil, fmt.Errorf("ask one at a time, or with answerers: first; %q are %d", in.To, len(to))
+	}
+	if i := slices.Index(to, dropbox.Lead); i > 0 {
+		to[0], to[i] = to[i], to[0]
+	}
+	return to, nil
+}
+
+// nobodyCan says why none of those who are asked can answer now; "" where one can, as a person.
+func (c asker) nobodyCan(ctx context.Context, to []string) (string, error) {
+	if slices.Contains(to, dropbox.Lead) {
+		return "", nil
+	}
+	st, err := c.crew.status(ctx)
+	if err != nil {
+		return "", err
+	}
+	first := ""
+	for _, name := range to {
+		why := cannotWork(st, name)
+		if why == "" {
+			return "", nil
+		}
+		first = cmp.Or(first, why)
+	}
+	return first, nil
 }
 
 // wait waits for the answer, and fills it in.
-func (c asker) wait(ctx context.Context, a *answer, sent dropbox.Delivery, in askArguments) error {
+func (c asker) wait(ctx context.Context, a *answer, sent []dropbox.Delivery, in askArguments) error {
 	patience := time.Duration(cmp.Or(in.Timeout, 300)) * time.Second
-	wait, err := c.Wait([]dropbox.Delivery{sent})
+	wait, err := c.Wait(sent)
 	if err != nil {
 		return err
 	}
 	defer wait.Close()
-	defer c.Me.Asks(sent.ID, sent.To, patience)()
+	wait.Proven = true
+	over := map[string]func(why string){}
+	for _, d := range sent {
+		over[d.ID] = c.Me.Asks(d.ID, d.To, patience)
+	}
+	defer func() {
+		for _, end := range over {
+			end("")
+		}
+	}()
 	limited, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	switch got, err := wait.Next(limited); {
-	case ctx.Err() != nil:
-		return ctx.Err() // the client took the call back
-	case errors.Is(err, context.DeadlineExceeded):
-		return c.withoutAnswer(ctx, a, sent, in, patience)
-	case err != nil:
-		return err
-	case got.None != nil:
-		a.Outcome, a.Text = refused, in.Default
-		a.Note = got.None.Error()
+	for {
+		got, err := wait.Next(limited)
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err() // the client took the call back
+		case errors.Is(err, context.DeadlineExceeded):
+			return c.withoutAnswer(ctx, a, sent, in, patience)
+		case err != nil:
+			return err
+		case got.None != nil && len(wait.Pending) > 0:
+			a.Note = strings.TrimSpace(a.Note + " " + got.None.Error()) // the others may answer
+			continue
+		case got.None != nil:
+			a.Outcome, a.Text = refused, in.Default
+			a.Note = strings.TrimSpace(a.Note + " " + got.None.Error())
+			return nil
+		}
+		a.ID = got.Answer.ReplyTo
+		for id, end := range over {
+			if id != a.ID {
+				end(got.Answer.From + " has answered already")
+			}
+		}
+		if err := c.receive(a, got.Answer); err != nil {
+			return err
+		}
+		if why := c.tellOthers(ctx, got.Answer, sent); why != "" {
+			a.Note = strings.TrimSpace(a.Note + " " + why)
+		}
 		return nil
-	default:
-		return c.receive(a, got.Answer)
 	}
+}
+
+// tellOthers tells the others who were asked that the question is answered: an agent that works on
+// it by a note, and the person, whose copy is filed. An agent that has not begun never sees it. It
+// returns why somebody could not be told.
+func (c asker) tellOthers(ctx context.Context, got *client.Answer, sent []dropbox.Delivery) string {
+	var failed []string
+	for _, d := range sent {
+		found, err := c.Store.Find(d.ID)
+		if d.ID == got.ReplyTo || err != nil || found.State != dropbox.Waiting && found.State != dropbox.Claimed ||
+			found.State == dropbox.Waiting && d.To != dropbox.Lead {
+			continue
+		}
+		if d.To == dropbox.Lead {
+			if box, err := c.Store.Mailbox(dropbox.Lead); err == nil {
+				_ = box.File(found.Entry) // filed meanwhile: by the person
+			}
+		}
+		note := &dropbox.Message{To: []string{d.To}, Type: dropbox.Note, ReplyTo: d.ID, Thread: d.Thread, Priority: dropbox.Normal}
+		if _, err := c.mail.post(ctx, note, fmt.Sprintf("%s has answered %s already. It needs no other answer.", got.From, d.ID), nil); err != nil {
+			failed = append(failed, fmt.Sprintf("%s is not told that the question is answered: %v.", d.To, err))
+		}
+	}
+	return strings.Join(failed, " ")
 }
 
 // receive puts an answer into the result, and files it, so that it does not come again as a
@@ -137,21 +241,27 @@ func (c asker) receive(a *answer, got *client.Answer) error {
 
 // withoutAnswer follows the caller's wish for a question without an answer in time. The
 // question stays: a later answer is a message like any other.
-func (c asker) withoutAnswer(ctx context.Context, a *answer, sent dropbox.Delivery, in askArguments, patience time.Duration) error {
-	a.Outcome, a.Text = cmp.Or(in.OnTimeout, atDefault), in.Default
-	none := fmt.Sprintf("%s has not answered within %s; an answer that comes later is a separate message.", sent.To, patience)
+func (c asker) withoutAnswer(ctx context.Context, a *answer, sent []dropbox.Delivery, in askArguments, patience time.Duration) error {
+	l := lack{text: in.Text, patience: patience}
+	var of []string
+	for _, d := range sent {
+		l.asked = append(l.asked, swarm.PauseQuestion{ID: d.ID, Of: d.To})
+		of = append(of, d.To)
+	}
+	a.Outcome, a.Text = cmp.Or(in.OnTimeout, atContinue), in.Default
+	none := fmt.Sprintf("Nobody has answered within %s (asked: %s); an answer that comes later is a separate message.", patience, strings.Join(of, ", "))
 	switch a.Outcome {
-	case atDefault:
+	case atContinue:
 		a.Note = none + " Decide yourself, and say in your summary what you assumed."
 		if in.Default != "" {
 			a.Note = none + " Go on with your default, and say so in your summary."
 		}
 		return nil
 	case atDeny:
-		a.Text, a.Note = "", none+takeForNo
+		a.Text, a.Note = denied, none+takeForNo
 		return nil
 	}
-	done, err := c.turn.stop(ctx, a.Outcome, sent.To, sent.ID)
+	done, err := c.turn.stop(ctx, a.Outcome, l)
 	a.Note = none + " " + done
 	return err
 }
@@ -170,7 +280,10 @@ func (a *answer) readable() string {
 		}
 	default:
 		t.line("No answer to %s (%s).", a.ID, a.Outcome)
-		if a.Text != "" {
+		switch {
+		case a.Outcome == atDeny:
+			t.line("%s", a.Text)
+		case a.Text != "":
 			t.line("Your default: %s", a.Text)
 		}
 	}

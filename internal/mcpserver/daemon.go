@@ -16,7 +16,7 @@ import (
 type Daemon interface {
 	Status(ctx context.Context, agents ...string) (swarm.Status, error)
 	Pause(ctx context.Context, agent string, o swarm.PauseOrder) error
-	Abort(ctx context.Context, agent, by string) (swarm.Cut, error)
+	Abort(ctx context.Context, agent, by, why string) (swarm.Cut, error)
 	Compact(ctx context.Context, agent, by string) error
 	Clear(ctx context.Context, agent, by string) error
 	Close() error

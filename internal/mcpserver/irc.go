@@ -12,6 +12,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/client"
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/ircbridge"
+	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
 // chat is IRC, as one caller uses it.
@@ -184,7 +185,7 @@ type ircAskArguments struct {
 	Question string `json:"question" jsonschema:"at most 8192 bytes"`
 	Timeout  int    `json:"timeout,omitempty" jsonschema:"how many seconds to wait; 300, if left out" minimum:"1" maximum:"3600"`
 
-	OnTimeout string `json:"on_timeout,omitempty" jsonschema:"without an answer: continue (if left out) lets you decide; deny means no; pause stops you after this turn until a person resumes you; abort ends this turn and gives its message up" enum:"continue,pause,deny,abort"`
+	OnTimeout string `json:"on_timeout,omitempty" jsonschema:"without an answer: continue (if left out), you decide; pause after this turn until one comes; deny, it is a no; abort this turn and give its message up" enum:"continue,pause,deny,abort"`
 }
 
 // An ircAnswer is the result of irc_ask.
@@ -218,7 +219,7 @@ func (c chat) ask(ctx context.Context, in ircAskArguments) (*ircAnswer, error) {
 	}
 	if m == nil {
 		a.Outcome = cmp.Or(in.OnTimeout, atContinue)
-		a.Note, err = c.unanswered(ctx, a, patience)
+		a.Text, a.Note, err = c.unanswered(ctx, a, in, patience)
 		return a, err
 	}
 	n, _ := bridge.OriginOf(m, ircbridge.Name)
@@ -228,16 +229,17 @@ func (c chat) ask(ctx context.Context, in ircAskArguments) (*ircAnswer, error) {
 
 // unanswered follows the caller's wish for a question that no person answered in time, and
 // says what it did.
-func (c chat) unanswered(ctx context.Context, a *ircAnswer, patience time.Duration) (string, error) {
+func (c chat) unanswered(ctx context.Context, a *ircAnswer, in ircAskArguments, patience time.Duration) (text, note string, err error) {
 	none := fmt.Sprintf("Nobody has answered within %s; an answer that comes later is a separate message.", patience)
 	switch a.Outcome {
 	case atContinue:
-		return none + " Decide yourself, and say in your summary what you assumed.", nil
+		return "", none + " Decide yourself, and say in your summary what you assumed.", nil
 	case atDeny:
-		return none + takeForNo, nil
+		return denied, none + takeForNo, nil
 	}
-	done, err := c.turn.stop(ctx, a.Outcome, "people in "+a.Channel, a.ID)
-	return none + " " + done, err
+	asked := []swarm.PauseQuestion{{ID: a.ID, Of: ircbridge.Name}}
+	done, err := c.turn.stop(ctx, a.Outcome, lack{in.Question, asked, patience})
+	return "", none + " " + done, err
 }
 
 func (a *ircAnswer) readable() string {
@@ -247,6 +249,7 @@ func (a *ircAnswer) readable() string {
 		t.line("%s", a.Text)
 	} else {
 		t.line("No answer in %s to %s (%s).", a.Channel, a.ID, a.Outcome)
+		t.remark(a.Text)
 	}
 	t.remark(a.Note)
 	return t.String()

@@ -223,7 +223,7 @@ func TestIRCAsk(t *testing.T) {
 				if m.Type != dropbox.Question {
 					continue
 				}
-				_, err := p.store.Deliver("coder", &dropbox.Message{From: "irc", Type: dropbox.Result, ReplyTo: m.ID, Body: []byte("yes\n"), Extra: bridge.Origin{Channel: "#project-x", Nick: "ann", Account: "ann"}.Extra(ircbridge.Name)})
+				err := p.sign("coder", &dropbox.Message{From: "irc", Type: dropbox.Result, ReplyTo: m.ID, Body: []byte("yes\n"), Extra: bridge.Origin{Channel: "#project-x", Nick: "ann", Account: "ann"}.Extra(ircbridge.Name)})
 				answered <- err
 				return
 			}

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/claude-swarm/claude-swarm/internal/board"
+	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
@@ -23,11 +25,10 @@ func ownTurnOf(c *call) ownTurn { return ownTurn{c.Caller, c.daemon, boardOf(c)}
 const (
 	answered   = "answered"
 	refused    = "refused" // no answer will come
-	atDefault  = "default"
+	atContinue = "continue"
 	atDeny     = "deny"
 	atPause    = "pause"
 	atAbort    = "abort"
-	atContinue = "continue"   // of irc_ask
 	notWaiting = "not waited" // no answer is possible now
 )
 
@@ -94,9 +95,24 @@ func (o ownTurn) order(ctx context.Context, note string, do func(Daemon, context
 	return &done{note}, nil
 }
 
-// stop pauses or aborts the agent that asked whom the question id, and says how the turn
-// ends.
-func (o ownTurn) stop(ctx context.Context, how, whom, id string) (string, error) {
+// A lack is a question, perhaps in several copies, that nobody answered in time.
+type lack struct {
+	text     string
+	asked    []swarm.PauseQuestion
+	patience time.Duration
+}
+
+// why says what nobody answered, in one line.
+func (l lack) why() string {
+	var of, ids []string
+	for _, q := range l.asked {
+		of, ids = append(of, q.Of), append(ids, q.ID)
+	}
+	return fmt.Sprintf("%s did not answer %s within %s: %s", strings.Join(of, ", "), strings.Join(ids, ", "), l.patience, screen.Short(l.text, 100))
+}
+
+// stop pauses or aborts the agent that lacks an answer, and says how the turn ends.
+func (o ownTurn) stop(ctx context.Context, how string, l lack) (string, error) {
 	if o.Me.Turn == "" {
 		return "You are in no turn, so nothing is ended.", nil
 	}
@@ -109,9 +125,9 @@ func (o ownTurn) stop(ctx context.Context, how, whom, id string) (string, error)
 	}
 	defer d.Close()
 	if how == atAbort {
-		_, err = d.Abort(ctx, o.Me.Name, o.Me.Name)
+		_, err = d.Abort(ctx, o.Me.Name, o.Me.Name, l.why())
 		return "This turn is being ended.", err
 	}
-	err = d.Pause(ctx, o.Me.Name, swarm.PauseOrder{By: o.Me.Name, Why: fmt.Sprintf("waits for an answer of %s to %s", whom, id)})
-	return "You are paused after this turn, until a person resumes you: end it now, and say what you wait for.", err
+	err = d.Pause(ctx, o.Me.Name, swarm.PauseOrder{By: o.Me.Name, Why: l.why(), Questions: l.asked})
+	return "You are paused after this turn, until somebody answers or resumes you: end it now, and say what you wait for.", err
 }

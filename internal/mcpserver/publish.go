@@ -11,7 +11,7 @@ import (
 
 type publishArguments struct {
 	Topic    string   `json:"topic" jsonschema:"words of a-z, 0-9, - and _ with dots between them: task.created"`
-	Text     string   `json:"text" jsonschema:"at most 8192 bytes; attach longer text as a file"`
+	Text     string   `json:"text" jsonschema:"at most 8192 bytes"`
 	Type     string   `json:"type,omitempty" jsonschema:"task if left out" enum:"task,question,handoff,status,note"`
 	Subject  string   `json:"subject,omitempty" jsonschema:"one line"`
 	Priority string   `json:"priority,omitempty" jsonschema:"normal if left out" enum:"urgent,normal,low"`

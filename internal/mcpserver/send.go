@@ -23,7 +23,7 @@ type mail struct {
 func mailOf(c *call) mail { return mail{c.Client, foldersOf(c), c.daemon} }
 
 type sendArguments struct {
-	To       string   `json:"to" jsonschema:"the name of an agent, several with commas between them, @TAG for those with the tag, all, or lead"`
+	To       string   `json:"to" jsonschema:"agents, with commas between them; @TAG for those with it; all; or lead"`
 	Text     string   `json:"text" jsonschema:"at most 8192 bytes; attach longer text as a file"`
 	Type     string   `json:"type,omitempty" jsonschema:"task if left out" enum:"task,question,result,status,handoff,note"`
 	Subject  string   `json:"subject,omitempty" jsonschema:"one line"`

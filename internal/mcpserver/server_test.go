@@ -149,10 +149,10 @@ func (d *daemon) Status(_ context.Context, agents ...string) (swarm.Status, erro
 }
 
 func (d *daemon) Pause(_ context.Context, agent string, o swarm.PauseOrder) error {
-	return d.note("pause %s by %s: %s", agent, o.By, o.Why)
+	return d.note("pause %s by %s: %s %v", agent, o.By, o.Why, o.Questions)
 }
-func (d *daemon) Abort(_ context.Context, agent, by string) (swarm.Cut, error) {
-	return swarm.Cut{}, d.note("abort %s by %s", agent, by)
+func (d *daemon) Abort(_ context.Context, agent, by, why string) (swarm.Cut, error) {
+	return swarm.Cut{}, d.note("abort %s by %s: %s", agent, by, why)
 }
 func (d *daemon) Compact(_ context.Context, agent, by string) error {
 	return d.note("compact %s by %s", agent, by)
@@ -269,7 +269,7 @@ func TestWrongArguments(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []struct{ tool, arguments, want string }{
-		{"send", `{}`, "send: the argument to is missing: the name of an agent"},
+		{"send", `{}`, "send: the argument to is missing: agents, with commas between them"},
 		{"send", `null`, "send: the argument to is missing"},
 		{"send", `[]`, "send: the arguments are not a JSON object"},
 		{"send", `{"to":"coder"}`, "send: the argument text is missing"},

@@ -10,6 +10,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/dropbox/topic"
 	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/mail"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
@@ -31,6 +32,16 @@ func (p *project) deliver(to string, m *dropbox.Message) string {
 	return d.ID
 }
 
+// sign delivers a message with the proof of its sender.
+func (p *project) sign(to string, m *dropbox.Message) error {
+	tokens, err := p.home.Tokens(m.From)
+	if err != nil {
+		return err
+	}
+	_, err = p.store.DeliverSigned(to, m, func(m *dropbox.Message) string { return dropbox.Proof(tokens[m.From], m, to) })
+	return err
+}
+
 // asked waits for the question in a mailbox.
 func (p *project) asked(of string) *dropbox.Message {
 	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
@@ -47,7 +58,7 @@ func TestAskIsAnswered(t *testing.T) {
 		p.daemon = idle()
 		go func() {
 			if q := p.asked("reviewer"); q != nil {
-				_, err := p.store.Deliver("coder", &dropbox.Message{From: "reviewer", Type: kind, ReplyTo: q.ID, Body: []byte("Tabs.\n")})
+				err := p.sign("coder", &dropbox.Message{From: "reviewer", Type: kind, ReplyTo: q.ID, Body: []byte("Tabs.\n")})
 				if err != nil {
 					t.Error(err)
 				}
@@ -94,7 +105,7 @@ func TestAskIsNotedInItsTurn(t *testing.T) {
 		if n := notes(); !strings.Contains(n, `"id":"`+q.ID+`","of":"reviewer"`) || strings.Contains(n, `"over"`) {
 			t.Errorf("while it waits the notes are %q", n)
 		}
-		if _, err := p.store.Deliver("coder", &dropbox.Message{From: "reviewer", Type: dropbox.Result, ReplyTo: q.ID, Body: []byte("Tabs.\n")}); err != nil {
+		if err := p.sign("coder", &dropbox.Message{From: "reviewer", Type: dropbox.Result, ReplyTo: q.ID, Body: []byte("Tabs.\n")}); err != nil {
 			t.Error(err)
 		}
 	}()
@@ -109,9 +120,10 @@ func TestAskWithoutAnAnswer(t *testing.T) {
 		t.Skip("takes seconds")
 	}
 	for name, c := range map[string]struct{ arguments, outcome, text, note string }{
-		"default":   {``, "default", "", "Decide yourself"},
-		"a default": {`,"default":"tabs"`, "default", "tabs", "Go on with your default"},
-		"deny":      {`,"on_timeout":"deny","default":"tabs"`, "deny", "", "Take it for a no"},
+		"left out":  {``, "continue", "", "Decide yourself"},
+		"continue":  {`,"on_timeout":"continue"`, "continue", "", "Decide yourself"},
+		"a default": {`,"default":"tabs"`, "continue", "tabs", "Go on with your default"},
+		"deny":      {`,"on_timeout":"deny","default":"tabs"`, "deny", "No.", "Take it for a no"},
 		"pause":     {`,"on_timeout":"pause"`, "pause", "", "in no turn"},
 		"abort":     {`,"on_timeout":"abort"`, "abort", "", "in no turn"},
 	} {
@@ -153,12 +165,18 @@ func TestAskSomebodyWhoCannotAnswer(t *testing.T) {
 	ask("The swarm is halted")
 
 	for arguments, want := range map[string]string{
-		`{"to":"coder","text":"x"}`:                     "you cannot wait for yourself",
-		`{"to":"coder,reviewer","text":"x"}`:            "ask one at a time",
+		`{"to":"coder","text":"x"}`:                             "you cannot wait for yourself",
+		`{"to":"coder,reviewer","text":"x"}`:                    "you cannot wait for yourself",
+		`{"to":"lead,reviewer","text":"x"}`:                     `ask one at a time, or with answerers: first; "lead,reviewer" are 2`,
+		`{"to":"reviewer","text":"x","answerers":"human"}`:      `answerers: human asks a person, and "reviewer" is none: set to: lead`,
+		`{"to":"lead,reviewer","text":"x","answerers":"human"}`: `answerers: human asks a person, and "lead,reviewer" is none: set to: lead`,
+		`{"to":"reviewer","text":"x","answerers":"frist"}`:      `answerers: "frist" is not one of any, human, first; did you mean first?`,
+		`{"to":"reviewer","text":"x","answerers":"vote"}`:       `answerers: "vote" is not one of any, human, first`,
+
 		`{"to":"reviewer","text":"x","timeout":0}`:      "timeout: 0 is too small; the least is 1",
 		`{"to":"reviewer","text":"x","timeout":3601}`:   "timeout: 3601 is too large; the most is 3600",
 		`{"to":"reviewer","text":"x","timeout":1.5}`:    "timeout: want a whole number, got 1.5",
-		`{"to":"reviewer","text":"x","on_timeout":"?"}`: `on_timeout: "?" is not one of default, deny, pause, abort`,
+		`{"to":"reviewer","text":"x","on_timeout":"?"}`: `on_timeout: "?" is not one of continue, pause, deny, abort`,
 	} {
 		if got := p.fails("ask", arguments); !strings.Contains(got, want) {
 			t.Errorf("ask %s: %q, want %q", arguments, got, want)
@@ -298,4 +316,176 @@ func TestListAgentsAndHistory(t *testing.T) {
 	if got := p.fails("history", `{"agent":"reviewr"}`); !strings.Contains(got, "did you mean reviewer?") {
 		t.Errorf("history of nobody: %q", got)
 	}
+}
+
+// inTurn puts the caller into a turn.
+func (p *project) inTurn(turn string) {
+	p.t.Helper()
+	p.env["CLAUDE_SWARM_TURN"] = turn
+	if err := os.MkdirAll(p.home.Turns(), 0o700); err != nil {
+		p.t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(p.home.Turns(), turn+".json"), []byte(`{"v":1,"turn":"`+turn+`","agent":"coder","message":"k7f3q9m2xd"}`), 0o600); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// Only those who were asked, and people, answer a question, and only with a proof: the words of
+// others stay in the mailbox.
+func TestWhoMayAnswerAnAsk(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
+	for name, c := range map[string]struct {
+		arguments string
+		of        string // the mailbox that gets the question
+		from      string
+		forged    bool
+		counts    bool
+	}{
+		"the agent":                      {`"to":"reviewer"`, "reviewer", "reviewer", false, true},
+		"the person instead":             {`"to":"reviewer","answerers":"any"`, "reviewer", "lead", false, true},
+		"a person on IRC":                {`"to":"reviewer"`, "reviewer", "irc", false, true},
+		"another agent":                  {`"to":"reviewer"`, "reviewer", "tester", false, false},
+		"without a proof":                {`"to":"reviewer"`, "reviewer", "reviewer", true, false},
+		"the person, without a proof":    {`"to":"lead"`, "lead", "lead", true, false},
+		"human: the person":              {`"to":"lead","answerers":"human"`, "lead", "lead", false, true},
+		"human: a person on IRC":         {`"to":"human","answerers":"human"`, "lead", "irc", false, true},
+		"human: the agent that leads":    {`"to":"lead","answerers":"human"`, "lead", "reviewer", false, false},
+		"an agent leads, and is asked":   {`"to":"lead"`, "reviewer", "reviewer", false, true},
+		"first: somebody who is not one": {`"to":"reviewer,lead","answerers":"first"`, "lead", "tester", false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newProject(t, asAgent("coder"))
+			p.daemon = idle()
+			if strings.Contains(name, "leads") {
+				p.lead = "reviewer"
+			}
+			if err := p.store.MakeMailbox(dropbox.Lead); err != nil {
+				t.Fatal(err)
+			}
+			go func() {
+				q := p.asked(c.of)
+				if q == nil {
+					return
+				}
+				m := &dropbox.Message{From: c.from, Type: dropbox.Result, ReplyTo: q.ID, Body: []byte("Tabs.\n")}
+				err := error(nil)
+				if c.forged {
+					_, err = p.store.Deliver("coder", m)
+				} else {
+					err = p.sign("coder", m)
+				}
+				if err != nil {
+					t.Error(err)
+				}
+			}()
+			out, _ := p.call("ask", `{`+c.arguments+`,"text":"Tabs or spaces?","timeout":1,"default":"none"}`)
+			want, left := "none", 1
+			if c.counts {
+				want, left = "Tabs.", 0
+			}
+			if out["text"] != want || len(p.waiting("coder")) != left {
+				t.Errorf("ask = %v, want %s; %d messages wait, want %d", out, want, len(p.waiting("coder")), left)
+			}
+		})
+	}
+}
+
+// The first answer counts, and the others are told: the person, whose copy is filed, and an agent
+// that works on it. One that has not begun never sees the question.
+func TestTheFirstAnswerCounts(t *testing.T) {
+	p := newProject(t, asAgent("coder"))
+	p.daemon = idle()
+	p.inTurn("k7f3q9m2xd-1")
+	if err := p.store.MakeMailbox(dropbox.Lead); err != nil {
+		t.Fatal(err)
+	}
+	box, err := p.store.Mailbox("reviewer")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, begun := range []bool{false, true} {
+		questions := make(chan *dropbox.Message, 2)
+		go func() {
+			defer close(questions)
+			of, lead := p.asked("reviewer"), p.asked(dropbox.Lead)
+			if of == nil || lead == nil {
+				return
+			}
+			questions <- of
+			questions <- lead
+			from, q := "reviewer", of
+			if begun { // reviewer works on it, and the person is faster
+				if _, err := box.Claim(must(box.Peek())[0]); err != nil {
+					t.Error(err)
+				}
+				from, q = dropbox.Lead, lead
+			}
+			if err := p.sign("coder", &dropbox.Message{From: from, Type: dropbox.Result, ReplyTo: q.ID, Body: []byte("Tabs.\n")}); err != nil {
+				t.Error(err)
+			}
+		}()
+		out, _ := p.call("ask", `{"to":"reviewer,lead","answerers":"first","text":"Tabs or spaces?"}`)
+		of, lead := <-questions, <-questions
+		if out["text"] != "Tabs." || of == nil || lead == nil {
+			t.Fatalf("ask = %v", out)
+		}
+		other, told := lead, dropbox.Lead
+		if begun {
+			other, told = of, "reviewer"
+		}
+		if why := mail.WhyOver(p.home, other); !strings.HasSuffix(why, "has answered already") {
+			t.Errorf("the other question is over because %q", why)
+		}
+		var notes []string
+		for _, m := range p.waiting(told) {
+			if m.Type == dropbox.Note && m.ReplyTo == other.ID {
+				notes = append(notes, string(m.Body))
+			}
+		}
+		if len(notes) != 1 || !strings.Contains(notes[0], "has answered "+other.ID+" already") {
+			t.Errorf("%s is told %q", told, notes)
+		}
+		if found, err := p.store.Find(lead.ID); err != nil || !begun && found.State != dropbox.Done {
+			t.Errorf("the question to the person is %s, %v", found.State, err)
+		}
+		for _, name := range []string{dropbox.Lead, "reviewer"} { // for the next round
+			b, err := p.store.Mailbox(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, e := range must(b.Peek()) {
+				if err := b.File(e); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+}
+
+// The daemon is told why it pauses or aborts the agent, and which answer ends the pause.
+func TestAskStopsItsTurn(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
+	for how, want := range map[string]string{
+		"pause": "pause coder by coder: lead did not answer ID within 1s: Tabs or spaces? [{ID lead}]",
+		"abort": "abort coder by coder: lead did not answer ID within 1s: Tabs or spaces?",
+	} {
+		p := newProject(t, asAgent("coder"))
+		p.daemon = idle()
+		p.inTurn("k7f3q9m2xd-1")
+		out, _ := p.call("ask", `{"to":"lead","text":"Tabs or spaces?","timeout":1,"on_timeout":"`+how+`"}`)
+		if got := strings.ReplaceAll(p.daemon.notes(), out["id"].(string), "ID"); got != want || out["outcome"] != how {
+			t.Errorf("ask = %v; the daemon was told %q, want %q", out, got, want)
+		}
+	}
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
 }

@@ -4,14 +4,14 @@ package mcpserver
 // sorted by name.
 func tools() []tool {
 	return []tool{
-		reads("whoami", `Get your name, role, zone and lead, the message of your turn, your folders, and whether the daemon runs.`, crewOf, crew.whoami),
+		reads("whoami", `Get your name, role, zone, lead and folders, the message of your turn, and whether the daemon runs.`, crewOf, crew.whoami),
 		reads("list_agents", `List the agents: role, zone, folder, state, and how much mail waits for each. Call it before you send work.`, crewOf, crew.list),
-		does("send", `Send a message to an agent, several, or the lead. A task or a question begins a turn of the recipient, and the answer comes to you in a later turn; a status or a note wakes nobody and is read with the next turn.`, mailOf, mail.send),
-		does("ask", `Ask an agent or the lead, and wait for the answer. Use it when you cannot go on without; else send a question. An agent answers after its current turn, so two that ask each other get no answer.`, askerOf, asker.ask),
+		does("send", `Send a message. A task or a question begins a turn of the recipient, and its answer comes to you in a later turn; a status or a note wakes nobody and is read with the next turn.`, mailOf, mail.send),
+		does("ask", `Ask, and wait for the answer, when you cannot go on without; else send a question. An agent answers after its current turn, so two that ask each other get no answer.`, askerOf, asker.ask),
 		does("reply", `Answer a message in your mailbox. Your last words answer the message of your turn without this.`, mailOf, mail.reply),
 		reads("inbox", `List your mailbox: the message of your turn, and those that wait. They stay there.`, mailboxOf, mailbox.list),
 		reads("read", `Read the whole text of a message. It stays where it is.`, mailboxOf, mailbox.read),
-		does("publish", `Publish work or news on a topic, when you do not know who should get it. Work (a task, a question, a handoff) is offered to every subscriber; the first that claims it does it, and you get its result. News (a status, a note) goes to every subscriber.`, mailOf, mail.publish),
+		does("publish", `Publish work or news on a topic, when you do not know who should get it. Work (a task, a question, a handoff) is offered to all subscribers; the first that claims it does it, and you get its result. News (a status, a note) goes to all.`, mailOf, mail.publish),
 		does("subscribe", `Hear what is published on topics from now on: work comes as a message that offers it, news comes with your next turn.`, topicsOf, topics.subscribe),
 		does("unsubscribe", `End subscriptions. Earlier offers stay in your mailbox.`, topicsOf, topics.unsubscribe),
 		reads("topics", `List who subscribes to what, and the open work: who published it, and who claimed it.`, topicsOf, topics.list),

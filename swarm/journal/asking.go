@@ -37,17 +37,24 @@ func (h Home) Asks(turn string) Asks { return Asks{h.TurnFile(turn, ".asks")} }
 
 // Asks notes in the running turn that it waits for the answer to a question, for patience
 // at most. The status shows that; the caller calls over when it waits no more. Outside a
-// turn Asks does nothing. If it cannot write the note, only the status lacks it.
-func (id Identity) Asks(question, of string, patience time.Duration) (over func()) {
+// turn Asks does nothing. If it cannot write the note, only the status lacks it. The caller may
+// say why nobody needs to answer any more; "" leaves the question open for a later answer.
+func (id Identity) Asks(question, of string, patience time.Duration) (over func(why string)) {
 	if id.Turn == "" {
-		return func() {}
+		return func(string) {}
 	}
 	now := time.Now().UTC()
 	asks := id.home.Asks(id.Turn)
 	if err := asks.Begin(Asked{ID: question, Of: of, Since: now, Until: now.Add(patience)}); err != nil {
-		return func() {}
+		return func(string) {}
 	}
-	return func() { _ = asks.End(question, "") }
+	ended := false
+	return func(why string) {
+		if !ended {
+			ended = true
+			_ = asks.End(question, why)
+		}
+	}
 }
 
 // Begin notes that this process waits, in the turn, for the answer to a question.
@@ -100,6 +107,17 @@ func (s Asks) WhyOver(question string) (why string) {
 			why = cmp.Or(a.Why, turnEnded)
 		case a.Process.Alive():
 			why = ""
+		}
+	}
+	return why
+}
+
+// Settled says why nobody needs to answer a question any more; "" while an answer is welcome, also
+// after the turn.
+func (s Asks) Settled(question string) (why string) {
+	for a := range s.lines() {
+		if a.ID == question && a.Over {
+			why = a.Why
 		}
 	}
 	return why

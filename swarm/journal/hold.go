@@ -59,6 +59,14 @@ type Pause struct {
 	Until time.Time `json:"until,omitzero"`  // zero: until the agent is resumed
 	Turns bool      `json:"turns,omitempty"` // it began too many turns: only a person can resume it
 	Stuck *Stuck    `json:"stuck,omitempty"` // the supervisor asks for a person, who alone can resume it
+	// Questions are those of the agent that nobody answered in time. An answer ends the pause.
+	Questions []PauseQuestion `json:"questions,omitempty"`
+}
+
+// A PauseQuestion is a question for whose answer an agent is paused.
+type PauseQuestion struct {
+	ID string `json:"id"`
+	Of string `json:"of"` // the mailbox that it was sent to
 }
 
 // Stuck is the work in which an agent gets nowhere.

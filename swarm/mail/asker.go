@@ -63,6 +63,24 @@ const (
 	permissionSubject = "permission: "
 )
 
+// firstKey begins the keys of questions to several, of whom the first answers.
+const firstKey = "first:"
+
+// FirstKey is a key for a question to several, of whom the first answers.
+func FirstKey() string { return firstKey + dropbox.NewID() }
+
+// WhyOver says why a question needs no answer any more: its turn does not wait for the permission,
+// or another of those who were asked has answered. It is "" for every other message.
+func WhyOver(home journal.Home, m *dropbox.Message) string {
+	switch {
+	case AsksPermission(m):
+		return home.Asks(m.Turn).WhyOver(m.ID)
+	case m.Type == dropbox.Question && strings.HasPrefix(m.Key, firstKey) && m.Turn != "":
+		return home.Asks(m.Turn).Settled(m.ID)
+	}
+	return ""
+}
+
 // AsksPermission tells whether a message is a question that an Asker sends.
 func AsksPermission(m *dropbox.Message) bool {
 	return m.Type == dropbox.Question && strings.HasPrefix(m.Key, permissionKey)
@@ -228,15 +246,19 @@ func (a *Asker) look() {
 	}
 }
 
-// mayAnswer tells whether a message is proven to be from somebody who may answer: the person,
-// also on IRC, where the bridge knows who may; the agent that was asked; and the daemon, which
-// says that this agent cannot.
+// mayAnswer tells whether a message answers a question to asked: see [MayAnswer].
 func (a *Asker) mayAnswer(m *dropbox.Message, asked string) bool {
+	return MayAnswer(m, asked, a.Agent, a.Tokens.Of)
+}
+
+// MayAnswer tells whether a message in a mailbox is proven to be from somebody who may answer a
+// question to asked: from asked, from the person, also on IRC, where the bridge knows who may, or
+// from the daemon, which says that no answer comes. token returns the secret of a sender.
+func MayAnswer(m *dropbox.Message, asked, mailbox string, token func(name string) string) bool {
 	if m.From != asked && m.From != dropbox.Lead && m.From != dropbox.Swarm && !dropbox.IsBridge(m.From) {
 		return false
 	}
-	token := a.Tokens.Of(m.From)
-	return token != "" && dropbox.Proven(token, m, a.Agent)
+	return dropbox.Proven(token(m.From), m, mailbox)
 }
 
 // takeBack files a question in the mailbox of the person. A question to an agent is filed when
@@ -260,10 +282,13 @@ func (a *Asker) TakeBackLeft(turn string) {
 	}
 }
 
-// overdue says why a message has nothing to do with any turn: it is a question for a
-// permission, or the answer to one, and no turn waits for the answer. It is "" for every other
-// message.
+// overdue says why a message has nothing to do with any turn: it is a question that needs no
+// answer any more, or the answer to one for a permission, and no turn waits for the answer. It is
+// "" for every other message.
 func (s *Service) overdue(m *dropbox.Message) (why string, err error) {
+	if why := WhyOver(s.Home, m); why != "" {
+		return why, nil
+	}
 	asked := m
 	if !AsksPermission(m) {
 		// The subject tells without a search of all mailboxes that it is no such answer.

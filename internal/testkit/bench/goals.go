@@ -120,7 +120,7 @@ var goals = []goal{
 	{what: "idle, 1,000 agents", how: bound, ours: value{idle, "switches/s-1000"}, is: 1, linux: true},
 	{what: "start 5,000 agents", how: bound, ours: value{many, "again-ns"}, is: 1e9, linux: true},
 	{what: "  and 5,000 mailboxes", how: bound, ours: value{many, "new-ns"}, linux: true},
-	{what: "context added to the first request", how: bound, ours: value{firstRequest, "tokens"}, is: 2500, linux: true},
+	{what: "context added to the first request", how: bound, ours: value{firstRequest, "tokens"}, is: 2550, linux: true},
 }
 
 // variants returns the variants that some goals need, each once, floors and ours beside
