@@ -162,6 +162,9 @@ type Spec struct {
 	AllowedTools *[]string
 	// DisallowedTools are denied even when AllowedTools names them.
 	DisallowedTools *[]string
+	// NoTools says that the client has no tools at all, whatever the fields above say. A
+	// backend that cannot take them away denies every call.
+	NoTools bool
 	// Background lets the client work in parallel to the conversation and begin work by
 	// itself: commands and sub-agents in the background, timers, monitors. Without it a
 	// tool call waits for the work that it began. A turn ends when all its tasks have

@@ -51,7 +51,7 @@ func (j *Judge) ask(ctx context.Context, q *question) (Verdict, error) {
 	t.Prompt, t.UUID, t.Session = q.prompt, newUUID(), runner.Session{ID: newUUID(), How: runner.New}
 	t.Tools, t.Permit, t.Steering, t.Hook, t.Partial = nil, nil, nil, "", false
 	t.Spec.System, t.Spec.AllowedTools, t.Spec.DisallowedTools, t.Spec.Servers = rulesOfTheJudge, new([]string), nil, nil
-	t.Spec.PermissionMode, t.Spec.Background, t.Spec.Timeout = j.Backend.Kind().Look, false, limit
+	t.Spec.NoTools, t.Spec.PermissionMode, t.Spec.Background, t.Spec.Timeout = true, j.Backend.Kind().Look, false, limit
 	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	o := j.Backend.Run(limited, t)

@@ -146,7 +146,7 @@ func TestTheJudgeCanDoNothing(t *testing.T) {
 		if turn.Tools != nil || turn.Permit != nil || turn.Steering != nil || turn.Hook != "" || turn.Spec.Servers != nil || turn.Spec.Background {
 			t.Errorf("it has tools: %+v", turn)
 		}
-		if list := turn.Spec.AllowedTools; list == nil || len(*list) != 0 {
+		if list := turn.Spec.AllowedTools; list == nil || len(*list) != 0 || !turn.Spec.NoTools {
 			t.Errorf("allowed tools: %v", list)
 		}
 		if turn.Session.How != runner.New || turn.Session.ID == "" || turn.UUID == "" || turn.UUID == turn.Session.ID {

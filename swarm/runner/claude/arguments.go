@@ -82,6 +82,9 @@ func arguments(t runner.Turn) []string {
 	if mode := permissionMode(s); mode != "" {
 		args = append(args, "--permission-mode", mode)
 	}
+	if s.NoTools {
+		return append(args, "--tools", "")
+	}
 	args = append(args, "--allowedTools")
 	args = append(args, allowed(s)...)
 	args = append(args, ownTools(t)...)
@@ -114,6 +117,9 @@ func names(rules []string, tool string) bool {
 }
 
 func permissionMode(s runner.Spec) string {
+	if s.NoTools {
+		return modeAllowed
+	}
 	if s.AllowedTools == nil || s.PermissionMode == modeBypass || s.PermissionMode == modePlan {
 		return s.PermissionMode
 	}

@@ -23,6 +23,20 @@ func after(args []string, flag string) []string {
 	return rest
 }
 
+// A client without tools gets none by any other flag.
+func TestNoTools(t *testing.T) {
+	all := []string{"Bash"}
+	for _, tools := range []*[]string{nil, &all} {
+		args := arguments(runner.Turn{Spec: runner.Spec{NoTools: true, AllowedTools: tools, PermissionMode: "bypassPermissions"}})
+		if i := slices.Index(args, "--tools"); i < 0 || i+1 >= len(args) || args[i+1] != "" {
+			t.Errorf("%q: want --tools and an empty word", args)
+		}
+		if slices.Contains(args, "--allowedTools") || strings.Join(after(args, "--permission-mode"), " ") != "dontAsk" {
+			t.Errorf("%q", args)
+		}
+	}
+}
+
 func TestPermissions(t *testing.T) {
 	list := func(tools ...string) *[]string { return &tools }
 	for name, c := range map[string]struct {
