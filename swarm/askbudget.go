@@ -55,10 +55,8 @@ func (p *purse) ask(b *budget.Block) {
 	}
 	err := p.mail.Questions.AskPerson(journal.Question{
 		Key: q.key(), Kind: budgetKind, Agent: p.name, About: q.about(), Subject: "budget: " + capText(b), Body: capBody(b), Words: capWords(b),
+		Notice: &journal.Notice{Word: journal.BudgetReached, Agent: about, Why: why, Held: true},
 	})
-	if err == nil {
-		err = p.mail.Raise(q.key(), journal.Notice{Word: journal.BudgetReached, Agent: about, Why: why, Held: true}, nil)
-	}
 	if err == nil {
 		err = p.budget.Asked(b.Scope)
 	}

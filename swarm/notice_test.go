@@ -1,6 +1,7 @@
 package swarm_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/durable"
 	"github.com/claude-swarm/claude-swarm/internal/testkit/runnertest"
 	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/budget"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
@@ -163,5 +165,30 @@ func (f *field) must(err error) {
 	f.t.Helper()
 	if err != nil {
 		f.t.Fatal(err)
+	}
+}
+
+// A cap that is reached is one event for each listener, which names the words that answer it.
+func TestACapIsToldOnce(t *testing.T) {
+	f := newField(t, "coder")
+	f.plan.Budget = budget.Rules{Swarm: dollars(0.25)}
+	f.announcer = everywhere{}
+	f.spends(0.25)
+	f.start()
+	f.answer(f.send("coder", "one"))
+	f.send("coder", "two")
+	f.untilState("coder", swarm.Parked)
+	q := f.askedOnce()
+	f.until("the question is shown", func() bool { return len(f.copies("mail-"+q.ID)) == 1 })
+	f.halt()
+	var told []string
+	for _, ev := range f.notices() {
+		if ev.Word() == journal.BudgetReached && ev.Notice.Held {
+			told = append(told, ev.Key+" "+ev.Notice.Text())
+		}
+	}
+	want := fmt.Sprintf("mail-%s [BUDGET] the swarm has spent 0.25 USD of 0.25 USD today. Awaiting guidance. To answer: reply %[1]s more, stop or end.", q.ID)
+	if len(told) != 1 || told[0] != want {
+		t.Errorf("told %q, want %q", told, want)
 	}
 }
