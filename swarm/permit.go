@@ -24,6 +24,7 @@ const (
 	maxQuestions     = 100              // to the lead
 	maxQuestionsOpen = 8                // at once; the others wait for their place
 	maxDecisionsTold = 30               // events about denials by rules
+	maxDecisionsKept = 200              // lines in the log, and events about all decisions
 	maxAskedText     = 8 << 10          // of the tool call, in bytes: nobody allows what is not shown
 	permitPatience   = 10 * time.Minute // of a question, where the rules name none
 )
@@ -88,13 +89,18 @@ func (t *turnPermits) tell(d runner.Decision) {
 		log.Debug("tool call was allowed")
 		return
 	}
-	log.Info("tool call was decided", "allowed", d.Allowed, "by", d.By, keyWhy, d.Why)
 	t.mu.Lock()
 	t.told++
 	n := t.told
 	t.mu.Unlock()
-	if n > maxDecisionsTold && d.By == "" {
-		return // the receipt has it
+	switch {
+	case n <= maxDecisionsKept:
+		log.Info("tool call was decided", "allowed", d.Allowed, "by", d.By, keyWhy, d.Why)
+	case n == maxDecisionsKept+1:
+		log.Info("more tool calls of the turn were decided; the receipt counts them")
+	}
+	if n > maxDecisionsTold && d.By == "" || n > maxDecisionsKept {
+		return // the receipt has it, or counts it
 	}
 	t.agentLog.Line(t.rec.Message, "= "+mail.Verdict(d)+": "+what)
 	t.mail.Note(t.mail.Decided(t.rec, n, d))

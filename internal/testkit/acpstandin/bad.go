@@ -29,6 +29,8 @@ var Bad = []string{
 	"strings",    // numbers are strings
 	"deep",       // arrays within arrays, 200,000 levels
 	"mute",       // leaves this message out
+	"asks",       // asks for permissions without end
+	"wants",      // asks for a strange method without end, and reads no answer
 }
 
 // garbageSize is the size of the long garbage, in bytes.
@@ -72,6 +74,9 @@ func (a *agent) misbehave(bad string, stdin io.Reader, stdout io.Writer) (code i
 		case "silent":
 			dumb = true
 			return nil
+		case "asks", "wants":
+			pester(kind, stdout)
+			return nil
 		case "half":
 			dumb = true
 			stdout.Write(line[:len(line)/2])
@@ -80,6 +85,19 @@ func (a *agent) misbehave(bad string, stdin io.Reader, stdout io.Writer) (code i
 		return a.spoiled(kind, line)
 	}
 	return 0, false
+}
+
+// pester prints requests until it is killed.
+func pester(kind string, stdout io.Writer) {
+	request := `"method":"session/request_permission","params":{"toolCall":{"toolCallId":"call-1","kind":"execute","rawInput":{"command":"true"}},"options":[]}`
+	if kind == "wants" {
+		request = `"method":"terminal/create"`
+	}
+	for id := 0; ; id++ {
+		if _, err := fmt.Fprintf(stdout, `{"jsonrpc":"2.0","id":%d,%s}`+"\n", id, request); err != nil {
+			return
+		}
+	}
 }
 
 // spoiled returns what a bad client prints in place of a line.

@@ -2,6 +2,7 @@ package acp
 
 import (
 	"encoding/json"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -12,11 +13,16 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/streamjson"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
+	"github.com/claude-swarm/claude-swarm/swarm/runner/follow"
 )
 
 // maxAsked is how many requests of a turn may wait for an answer; further ones are denied.
 // A client asks for one or two at a time.
 const maxAsked = 32
+
+// maxRequests is how many permissions a client may ask for in one turn. Each is kept to the
+// end of the turn.
+const maxRequests = 10000
 
 // asks are the permission requests of one turn. Answers come from other goroutines, which
 // wake the turn; everything else belongs to the turn's goroutine.
@@ -27,12 +33,19 @@ type asks struct {
 	stream *stream                                        // of the turn
 
 	open      map[string]*asked // by the id of the request
+	count     int               // requests of the turn
 	denied    []streamjson.Denial
 	decisions []runner.Decision
 
 	mu      sync.Mutex
 	decided []decided
 	wg      sync.WaitGroup
+}
+
+// tooManyRequests returns the verdict on a turn whose client asks without end.
+func tooManyRequests() follow.Verdict {
+	return follow.Verdict{End: runner.Failed, Reason: fmt.Sprintf("the client asked for more than %d permissions in one turn", maxRequests),
+		Hint: "allow in permissions: what it needs, or look at what it does"}
 }
 
 // asked is a request without an answer.
@@ -50,6 +63,7 @@ type decided struct {
 // requested handles session/request_permission. late is true before the prompt and while
 // the client is being ended.
 func (s *asks) requested(m *message, late bool, raw []byte) {
+	s.count++
 	var p permissionAsked
 	lenient(m.Params, &p)
 	p.fromVersion2()

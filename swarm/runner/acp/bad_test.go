@@ -77,6 +77,8 @@ func TestBadClients(t *testing.T) {
 		{"mute:session/prompt", runner.Stalled, "no sign of life"},
 		{"ids:session/prompt", runner.Stalled, "no sign of life"},
 		{"exit:session/request_permission", failed, "the settings are broken"},
+		{"asks:session/prompt", failed, "asked for more than 10000 permissions"},
+		{"wants:session/prompt", failed, "does not read what it is sent"},
 		{"mute:session/request_permission", runner.TimedOut, "longer than"}, // the call is open: it may be at work
 		{"echo:session/request_permission", done, ""},
 	} {
@@ -96,7 +98,7 @@ func TestBadClients(t *testing.T) {
 			}
 			turn.Spec.Stall, turn.Spec.Timeout = 2*time.Second, 6*time.Second
 			within := 10 * time.Second
-			if strings.Contains(c.bad, "-line") { // a busy machine needs its time for 100 MB
+			if strings.Contains(c.bad, "-line") || c.bad == "asks:session/prompt" || c.bad == "wants:session/prompt" { // a busy machine needs its time for 100 MB
 				turn.Spec.Timeout, within = time.Minute, time.Minute
 			}
 			out := badTurn(t, turn, within)

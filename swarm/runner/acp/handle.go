@@ -52,6 +52,10 @@ func (e *exchange) requested(m *message, raw []byte) {
 		if e.step == working {
 			e.hear(raw)
 		}
+		if e.asks.count >= maxRequests {
+			e.run.Kill(tooManyRequests(), time.Now()) // it would ask on
+			return
+		}
 		e.asks.requested(m, e.step != working || e.run.Ending(), raw)
 	default:
 		// We have declared neither files nor terminals; opencode asks anyway.

@@ -27,3 +27,17 @@ func TestRequestsTellWhatACallDoes(t *testing.T) {
 		t.Errorf("a title of %d bytes is kept", len(r.Title))
 	}
 }
+
+// The refusal of a method names it, however long it is; an id of that length is no id.
+func TestARefusalIsShort(t *testing.T) {
+	long := strings.Repeat("x", 1<<20)
+	if line := refuseMethod(json.RawMessage("7"), long); len(line) > 1<<10 || !strings.Contains(string(line), "xxxxxxxx") {
+		t.Errorf("the refusal of a long method has %d bytes", len(line))
+	}
+	if m, ok := parse([]byte(`{"id":"` + long + `","method":"x"}`)); ok {
+		t.Errorf("a request with an id of %d bytes counts", len(m.ID))
+	}
+	if _, ok := parse([]byte(`{"id":"` + long[:1000] + `","method":"x"}`)); !ok {
+		t.Error("a request with an id of 1000 bytes does not count")
+	}
+}

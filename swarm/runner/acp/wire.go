@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+
+	"github.com/claude-swarm/claude-swarm/swarm/runner/follow"
 )
 
 // A message is one line of the client: JSON-RPC 2.0. A message with a method is a request
@@ -30,9 +32,12 @@ const (
 	codeAuthRequired = -32000
 )
 
+// maxID is the longest id of a message, in bytes: an answer repeats it.
+const maxID = 4 << 10
+
 // parse reads a line; ok is false for a line that is not a message.
 func parse(line []byte) (m message, ok bool) {
-	if !lenient(line, &m) {
+	if !lenient(line, &m) || len(m.ID) > maxID {
 		return message{}, false
 	}
 	return m, m.Method != "" || m.isAnswer()
@@ -84,7 +89,7 @@ func refuseMethod(id json.RawMessage, method string) []byte {
 		Version string          `json:"jsonrpc"`
 		ID      json.RawMessage `json:"id"`
 		Error   refusal         `json:"error"`
-	}{"2.0", id, refusal{codeNoMethod, fmt.Sprintf("method not found: %q", method)}})
+	}{"2.0", id, refusal{codeNoMethod, fmt.Sprintf("method not found: %q", follow.OneLine(method))}})
 }
 
 func encode(v any) []byte {

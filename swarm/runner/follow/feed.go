@@ -11,19 +11,29 @@ type feed struct {
 	w  io.WriteCloser
 	wg sync.WaitGroup
 
-	mu    sync.Mutex
-	lines [][]byte // waiting to be written
-	busy  bool     // a goroutine writes them
+	mu     sync.Mutex
+	lines  [][]byte // waiting to be written
+	unread int      // their size, in bytes
+	busy   bool     // a goroutine writes them
+	full   bool     // too many wait: the client does not read
 }
+
+// maxUnread is how much may wait for a client that does not read, in bytes, beside one line
+// of any length.
+const maxUnread = 16 << 20
 
 func newFeed(w io.WriteCloser) *feed { return &feed{w: w} }
 
 // send gives the client a line. A line that cannot be written is lost, which shows in the
-// client's output.
+// client's output. So is every line after those that are too many.
 func (f *feed) send(line []byte) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if f.full = f.full || f.unread > maxUnread; f.full {
+		return
+	}
 	f.lines = append(f.lines, line)
+	f.unread += len(line)
 	if !f.busy {
 		f.busy = true
 		// It ends when all lines are written or the pipe is closed; close waits for it.
@@ -41,9 +51,17 @@ func (f *feed) write() {
 		}
 		line := f.lines[0]
 		f.lines = f.lines[1:]
+		f.unread -= len(line)
 		f.mu.Unlock()
 		f.w.Write(line)
 	}
+}
+
+// isFull reports whether the client does not read.
+func (f *feed) isFull() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.full
 }
 
 // close tells the client that no more lines follow. It may be called again.
