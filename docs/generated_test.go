@@ -70,7 +70,7 @@ func TestCommandLinePage(t *testing.T) {
 // The page of the agents' tools is generated from the MCP server.
 func TestToolsPage(t *testing.T) {
 	var b strings.Builder
-	for _, tool := range mcpserver.New(mcpserver.Options{IRC: true}).Tools() {
+	for _, tool := range mcpserver.New(mcpserver.Options{IRC: true, Budget: true}).Tools() {
 		fmt.Fprintf(&b, "### %s\n\n%s\n\n", tool.Name, tool.Description)
 		in := tool.Input
 		if len(in.Properties) > 0 {

@@ -43,8 +43,9 @@ elsewhere the lead: a client of your own, for example.` +
 			}
 			ctx, stop := signal.NotifyContext(c.Context, os.Interrupt, syscall.SIGTERM)
 			defer stop()
+			irc, capped := offers(path)
 			server := mcpserver.New(mcpserver.Options{
-				Version: version, IRC: hasIRC(path), Turn: os.Getenv(runner.MarkVar) != "",
+				Version: version, IRC: irc, Budget: capped, Turn: os.Getenv(runner.MarkVar) != "",
 				Open:   func() (*mcpserver.Caller, error) { return openCaller(path) },
 				Dial:   dialForTools,
 				Listed: func() { sayReady(c.App.ErrWriter) },
@@ -72,11 +73,14 @@ func sayReady(stderr io.Writer) {
 	}
 }
 
-// hasIRC reports whether the configuration has IRC. Every call of a tool reports a mistake in
+// offers reports whether the configuration has IRC, and whether it has a cap. Every call of a tool reports a mistake in
 // the file.
-func hasIRC(path string) bool {
+func offers(path string) (irc, capped bool) {
 	file, err := loadForTools(path)
-	return err == nil && file.IRC.On()
+	if err != nil {
+		return false, false
+	}
+	return file.IRC.On(), budgetOf(file).Bounds()
 }
 
 // loadForTools reads the configuration. After a mistake that comes into the file while a turn

@@ -39,7 +39,7 @@ var floors = map[string][]string{
 	"internal/control":      {"dropbox", "internal/discovery", "swarm", "swarm/budget"},
 	"internal/client":       {"dropbox", "dropbox/topic", "internal/config", "internal/policy", "internal/bridge", "ircbridge", "internal/discovery", "swarm", "swarm/journal", "swarm/mail", "swarm/runner", "swarm/runner/backends"},
 	"internal/board":        {"dropbox", "internal/durable"},
-	"internal/mcpserver":    {"dropbox", "dropbox/topic", "internal/board", "internal/control", "internal/client", "internal/view", "internal/bridge", "ircbridge", "swarm", "swarm/runner", "internal/screen"},
+	"internal/mcpserver":    {"dropbox", "dropbox/topic", "internal/board", "internal/control", "internal/client", "internal/view", "internal/bridge", "ircbridge", "swarm", "swarm/budget", "swarm/runner", "internal/screen"},
 	"internal/compat":       {"internal/fakeapi", "swarm/runner/claude", "internal/screen"},
 	"internal/durable":      {},
 	"internal/e2e":          {},

@@ -16,6 +16,7 @@ import (
 type Options struct {
 	Version string // of the program
 	IRC     bool   // the tools for IRC are offered too
+	Budget  bool   // the tool for the budget is offered too
 	Turn    bool   // it serves a turn, whose system text has the instructions already
 	// Open opens the present project for one call: the configuration may have changed since
 	// the last call. The server closes it.
@@ -51,6 +52,9 @@ on, list_agents to see who is there, and the board for what everybody should kno
 func New(o Options) *Server {
 	s := &Server{opts: o, tools: map[string]offered{}}
 	list := tools()
+	if o.Budget {
+		list = append(list, budgetTools()...)
+	}
 	if o.IRC {
 		list = append(list, ircTools()...)
 	}

@@ -64,7 +64,7 @@ func newProject(t *testing.T, env map[string]string) *project {
 			t.Fatal(err)
 		}
 	}
-	server := mcpserver.New(mcpserver.Options{Version: "test", IRC: true, Open: p.open, Dial: p.dial})
+	server := mcpserver.New(mcpserver.Options{Version: "test", IRC: true, Budget: true, Open: p.open, Dial: p.dial})
 	p.client = connect(t, server)
 	return p
 }

@@ -26,6 +26,13 @@ func tools() []tool {
 	}
 }
 
+// budgetTools are offered where the configuration has a cap.
+func budgetTools() []tool {
+	return []tool{
+		reads("budget", `See what you may still spend, in your turn's task and today. At a cap your mail waits for a person.`, crewOf, crew.budget),
+	}
+}
+
 // ircTools are offered where IRC is configured. The last five do the same as the others, under
 // the names and with the defaults that tools for any chat have.
 func ircTools() []tool {

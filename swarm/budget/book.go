@@ -52,7 +52,7 @@ func (b *Book) SetRules(r Rules) {
 func (b *Book) Bounds() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.rules.bound()
+	return b.rules.Bounds()
 }
 
 // Version changes whenever a turn may start that could not before: compare it with an

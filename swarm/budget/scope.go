@@ -88,8 +88,8 @@ type AgentRules struct {
 	Day, Turn Amount
 }
 
-// bound reports whether there is any cap.
-func (r Rules) bound() bool {
+// Bounds reports whether there is any cap.
+func (r Rules) Bounds() bool {
 	for _, a := range r.Agents {
 		if !a.Day.IsZero() || !a.Turn.IsZero() {
 			return true

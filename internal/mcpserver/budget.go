@@ -1,0 +1,66 @@
+package mcpserver
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/claude-swarm/claude-swarm/swarm/budget"
+)
+
+// A budgetView is the result of budget.
+type budgetView struct {
+	Caps []capView `json:"caps"`
+	Note string    `json:"note,omitempty"`
+}
+
+// A capView is one cap that holds for the agent.
+type capView struct {
+	Scope    string `json:"scope" jsonschema:"swarm.day, your own day, or your task"`
+	Spent    string `json:"spent"`
+	Reserved string `json:"reserved" jsonschema:"for turns that run, yours among them"`
+	Cap      string `json:"cap"`
+	Rest     string `json:"rest"`
+}
+
+// budget lists the caps that hold for the caller: of the swarm, of the agent, and of the task of
+// its turn. The lead gets all.
+func (c crew) budget(ctx context.Context, _ noArguments) (*budgetView, error) {
+	st, err := c.status(ctx)
+	if err != nil {
+		return nil, err
+	}
+	work, err := c.Work()
+	if err != nil {
+		return nil, err
+	}
+	mine := []string{budget.Scope{Kind: budget.KindSwarm}.String(), budget.Scope{Kind: budget.KindAgent, Name: c.Me.Name}.String()}
+	if work != nil {
+		mine = append(mine, budget.Scope{Kind: budget.KindTask, Name: cmp.Or(work.Trace, work.ID)}.String())
+	}
+	v := &budgetView{Caps: []capView{}}
+	if st.Budget != nil {
+		_, agent := c.spec(c.Me.Name)
+		for _, row := range st.Budget.Scopes {
+			if agent && !slices.Contains(mine, row.Scope) {
+				continue
+			}
+			for _, cell := range row.Cells() {
+				v.Caps = append(v.Caps, capView{row.Scope, cell.Spent, cell.Reserved, cell.Cap, cell.Rest})
+			}
+		}
+	}
+	if len(v.Caps) == 0 {
+		v.Note = "No cap holds for you."
+	}
+	return v, nil
+}
+
+func (v *budgetView) readable() string {
+	var t text
+	for _, c := range v.Caps {
+		t.line("%s: %s of %s spent, %s reserved, %s left", c.Scope, c.Spent, c.Cap, c.Reserved, c.Rest)
+	}
+	t.remark(v.Note)
+	return t.String()
+}
