@@ -86,10 +86,7 @@ func withoutNotes(input json.RawMessage) []byte {
 		return input
 	}
 	delete(fields, "description")
-	canonical, err := json.Marshal(fields)
-	if err != nil {
-		return input
-	}
+	canonical, _ := json.Marshal(fields) // what JSON was can be JSON again
 	return canonical
 }
 

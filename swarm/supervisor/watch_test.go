@@ -83,7 +83,7 @@ func TestWhatIsFlagged(t *testing.T) {
 		"the same failure after a cd":        {[]string{"Bash `cd x && git push a` x denied", "Bash `git push b` x denied", "Bash `git push -f` x denied"}, "1"},
 		"the same failure of two programs":   {[]string{"2x Bash `git push a` x denied", "2x Bash `git pull b` x denied"}, ""},
 		"failures without words":             {[]string{"Bash `curl a` x Exit code 7", "Bash `curl a b` x Exit code 7", "Bash `curl a c` x Exit code 7"}, ""},
-		"a success between failures":         {[]string{"Bash `git push a` x denied", "Bash `git push b` x denied", "Bash `git push d` = ok", "Bash `git push c` x denied"}, ""},
+		"a success between failures":         {[]string{"Bash `git push a` x denied", "Bash `git push b` x denied", "Bash `git push d` = ok", "Bash `git push c` x denied", "Bash `git push e` x denied"}, ""},
 		"failures with changes count half":   {[]string{fails, edited, "Bash `make deploy -k` x no credentials", "Edit `a.go|2` = ok", fails, "Edit `a.go|3` = ok", "Bash `make deploy -x` x no credentials"}, ""},
 		"five failures with changes":         {[]string{fails, edited, "Bash `make deploy -k` x no credentials", "Edit `a.go|2` = ok", fails, "Edit `a.go|3` = ok", "Bash `make deploy -x` x no credentials", "Edit `a.go|4` = ok", fails}, "1"},
 		"one file, another text":             {[]string{"3x Edit `a.go|#` x String to replace not found.\\n#"}, "1"},
@@ -323,6 +323,11 @@ func TestTheSameEventsGiveTheSameIDs(t *testing.T) {
 	if diff := cmp.Diff(watch(usual, rec), watch(usual, rec), cmp.AllowUnexported(heard{})); diff != "" {
 		t.Error(diff)
 	}
+	// They count the steps of their turn.
+	h := watch(usual, script(t, "2x "+fails, "--- turn", fails))
+	if len(h.whispers) != 1 || h.whispers[0].ID != "m1-1-1-1" {
+		t.Errorf("%+v", h.whispers)
+	}
 }
 
 // Texts of the client, errors of the API and unknown events are no steps.
@@ -345,6 +350,55 @@ func TestOddEvents(t *testing.T) {
 	rec.turns[0].events = events
 	play(w, rec)
 	if h.rungs() != "1" {
+		t.Errorf("%q", h.rungs())
+	}
+}
+
+// A client without ids of messages begins a message with the first call or text after a
+// result: calls before their results belong together, with the words before them.
+func TestStepsWithoutIDs(t *testing.T) {
+	call := func(id string) streamjson.Event {
+		return streamjson.Event{Kind: streamjson.KindAssistant, Blocks: []streamjson.Block{{Kind: streamjson.BlockToolUse, ID: id, Name: "execute", Input: []byte(`{"command":"make"}`)}}}
+	}
+	result := func(id string) streamjson.Event {
+		return streamjson.Event{Kind: streamjson.KindUser, Blocks: []streamjson.Block{{Kind: streamjson.BlockToolResult, ID: id, Text: "no"}}}
+	}
+	words := streamjson.Event{Kind: streamjson.KindAssistant, Blocks: []streamjson.Block{{Kind: streamjson.BlockText, Text: "again"}}}
+	for name, c := range map[string]struct {
+		events []streamjson.Event
+		want   string
+	}{
+		"three steps":           {[]streamjson.Event{call("a"), result("a"), call("b"), result("b"), call("c"), result("c"), words, call("d")}, "1"},
+		"words before each":     {[]streamjson.Event{words, call("a"), result("a"), words, call("b"), result("b"), words, words, call("c"), result("c"), words, call("d")}, "1"},
+		"three at once":         {[]streamjson.Event{call("a"), call("b"), call("c"), result("a"), result("b"), result("c")}, ""},
+		"two at once, two more": {[]streamjson.Event{call("a"), call("b"), result("b"), result("a"), words, call("c"), result("c")}, ""},
+		"two at once, and two":  {[]streamjson.Event{call("a"), call("b"), result("b"), result("a"), call("c"), result("c"), call("d"), result("d"), words, call("e")}, "1"},
+	} {
+		w := newWriter(name, "codex")
+		rec := w.recording()
+		rec.turns[0].events = c.events
+		if h := watch(usual, rec); h.rungs() != c.want {
+			t.Errorf("%s: %q, want %q", name, h.rungs(), c.want)
+		}
+	}
+}
+
+// A message of Claude Code comes in several events, also after a result: it is one step.
+func TestAMessageInPieces(t *testing.T) {
+	rec := script(t, fails, fails, fails)
+	events := rec.turns[0].events
+	for i := range events {
+		if events[i].MessageID != "" {
+			events[i].MessageID = "msg"
+		}
+	}
+	if h := watch(usual, rec); h.rungs() != "" {
+		t.Errorf("one message: %q", h.rungs())
+	}
+	// A result event closes the message: an equal id afterwards is another one.
+	rec = script(t, "2x "+fails)
+	rec.turns[0].events = append(rec.turns[0].events, streamjson.Event{Kind: streamjson.KindResult}, rec.turns[0].events[2])
+	if h := watch(usual, rec); h.rungs() != "" {
 		t.Errorf("%q", h.rungs())
 	}
 }
