@@ -151,7 +151,8 @@ CLIENT_TESTS := TestATaskBecomesFilesAndAnAnswer TestARetryAfterAFailedTurnReall
 	TestEveryTurnIsBookedWithItsOwnCost TestEveryTurnWaitsForItsTools \
 	TestACapEndsALoopOfTools TestACapKeepsAFinishedAnswer TestACapEndsASubAgent TestABudgetOfFourAgents \
 	TestNoSessionReachesAnAgentPastItsMailbox TestAChangedSystemTextReachesAResumedAgent \
-	TestAbortAtTheFirstRequest TestABodyIsText TestWhatWeAddToTheFirstRequest
+	TestAbortAtTheFirstRequest TestABodyIsText TestWhatWeAddToTheFirstRequest \
+	TestAnAgentInALoopIsWhisperedToAndThenPaused TestAWhisperSurvivesTheDaemon
 
 # All tests but those with the real client, which would not get the processor that it
 # needs beside them. What needs tmux, zsh, fish, unshare or an IRC server is left out by

@@ -64,7 +64,8 @@ func New(o Options) (*Swarm, error) {
 	}
 	s.mail.Questions.Handle(stuckQuestion, s.answerStuck)
 	s.supervisor = supervisor.New(supervisor.Options{
-		Settings: o.Plan.supervision(), OnWhisper: s.whisper, OnEscalation: s.stuck,
+		Settings: o.Plan.supervision(), OnWhisper: s.whisper, OnEscalation: s.stuck, Judge: s.judge(o.Plan),
+		Note: func(agent, line string) { s.log.Info("supervisor", keyAgent, agent, "note", line) },
 	})
 	s.mail.Questions.Handle(budgetKind, s.treasury.answer)
 	if lines, err := s.ledger.Amend(home, o.Store, specNames(o.Plan.Agents), time.Now()); err != nil {
@@ -134,6 +135,7 @@ func (s *Swarm) newMember(spec Spec, p journal.LogPolicy) (*member, error) {
 		Backend:  func() string { return a.kind().Name },
 	}
 	a.purse = purse{deps: &s.deps, name: spec.Name, inbox: a.inbox, wake: s.treasury.wake}
+	s.whispers.Waiting(spec.Name) // Wait knows it now
 	a.permits = permitter{deps: &s.deps, Asker: mail.Asker{Service: s.mail, Agent: spec.Name, Box: box}, agentLog: a.inbox.AgentLog, log: a.log}
 	a.turns = turn.NewTurns(s.turnDeps, spec.Name, a.log, a.inbox.AgentLog, a.hidden, a.wakeup.wake)
 	var known turn.Picture

@@ -84,6 +84,9 @@ type Plan struct {
 // Supervision says when an agent counts as stuck.
 type Supervision struct {
 	supervisor.Settings
+	// Backend and Client run the model that judges; without a model the rules judge alone.
+	Backend string
+	Client  runner.Spec
 }
 
 // supervision are the settings of the supervisor.

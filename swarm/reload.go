@@ -78,6 +78,10 @@ func (s *Swarm) Reload(p Plan) (Changes, error) {
 	}
 	s.current = p
 	s.budget.SetRules(p.budget())
+	s.supervisor.Configure(p.supervision(), s.judge(p))
+	for _, name := range c.Removed {
+		s.supervisor.Forget(name)
+	}
 	s.slots.resize(p.maxRunning())
 	s.turnDeps.Waiting.Resize(p.maxWarm())
 	s.intake.wakeup.wake() // the folder of a new agent may have files, and the debounce may differ

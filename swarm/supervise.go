@@ -1,15 +1,21 @@
 package swarm
 
 import (
+	"crypto/rand"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
 	"github.com/claude-swarm/claude-swarm/swarm/supervisor"
+	"github.com/claude-swarm/claude-swarm/swarm/turn"
 	"github.com/claude-swarm/claude-swarm/swarm/whisper"
 )
 
@@ -41,6 +47,29 @@ func (s *Swarm) whisper(w supervisor.Whisper) {
 	m.log.Info("supervisor whispers", keyTurn, w.Turn, "type", kept.Type, "text", kept.Text)
 	m.inbox.AgentLog.Line(messageOf(w.Turn), "~ "+kept.Line())
 	m.wakeup.wake()
+}
+
+// Whispers takes the whispers that wait for an agent, for a program that runs in its turn and
+// shows them. caller finds the agent, and is called only if a whisper waits; "" is a person.
+func (s *Swarm) Whispers(caller func() (agent string, err error)) []whisper.Whisper {
+	if !s.whispers.Wait() {
+		return nil
+	}
+	agent, err := caller()
+	if err != nil || agent == "" {
+		return nil
+	}
+	m, err := s.member(agent)
+	if err != nil {
+		return nil
+	}
+	taken, err := s.whispers.Take(agent, whisper.BySocket)
+	m.inbox.Note(err)
+	told := m.whisperTold()
+	for _, w := range taken {
+		told.Shown(w)
+	}
+	return taken
 }
 
 // stuck lets an agent begin no further turn until a person decides, and asks the person. Its
@@ -147,4 +176,47 @@ func (s *Swarm) abortStuck(m *member, stuck *journal.Stuck, by string) (<-chan C
 		}()
 	}
 	return given, errors.Join(s.whispers.Forget(m.name), s.freed(m.name, stuck, "aborted by "+by))
+}
+
+// judgeName names the supervisor's model in the ledger.
+const judgeName = "supervisor"
+
+// judge is the model that judges by a plan; nil without one.
+func (s *Swarm) judge(p Plan) *supervisor.Judge {
+	if p.Supervisor == nil || p.Supervisor.Client.Model == "" {
+		return nil
+	}
+	plan := *p.Supervisor
+	backend := turn.BackendOf(s.turnDeps.Backends, plan.Backend)
+	if backend == nil {
+		return nil // the configuration knows no such backend
+	}
+	return &supervisor.Judge{
+		Backend: backend,
+		Turn: func(string) (runner.Turn, error) {
+			t := runner.Turn{ID: "judge-" + strings.ToLower(rand.Text()[:10]), Agent: judgeName, Spec: plan.Client}
+			t.Spec.Dir = filepath.Join(s.home.Dir(), "judge") // with nothing in it
+			t.Files = runner.Files{
+				Stdout: s.home.Stream(t.ID), Stderr: s.home.TurnFile(t.ID, ".stderr"), Private: s.home.Dir(),
+				Settings: s.home.ClientFile(t.ID, ".settings.json"), System: s.home.ClientFile(t.ID, ".system.md"),
+				Servers: s.home.ClientFile(t.ID, ".mcp.json"), Ready: s.home.ClientFile(t.ID, ".ready"),
+			}
+			t.Env = runner.Environ(s.environ, runner.EnvOptions{Dir: s.opts.Project, TurnID: t.ID})
+			return t, os.MkdirAll(t.Spec.Dir, 0o700)
+		},
+		Ended: func(agent string, t runner.Turn, out runner.Outcome) {
+			err := s.ledger.Add(journal.LedgerLine{
+				At: out.Ended.UTC(), Turn: t.ID, Agent: judgeName, From: dropbox.Swarm, Subject: "judges the work of " + agent,
+				Outcome: string(out.End), Reason: out.Reason, Seconds: out.Ended.Sub(out.Began).Seconds(),
+				Tokens: journal.TallyOf(out), CostUSD: out.CostUSD, CostUnknown: out.CostUnknown,
+				Client: journal.ClientName(backend.Kind().Name, out.Version), Model: out.Model, Session: out.Session,
+			})
+			for _, file := range []string{t.Files.Stdout, t.Files.Stderr, t.Files.Settings, t.Files.System, t.Files.Servers, t.Files.Ready} {
+				if gone := os.Remove(file); !errors.Is(gone, fs.ErrNotExist) {
+					err = errors.Join(err, gone)
+				}
+			}
+			s.mail.Note(err)
+		},
+	}
 }

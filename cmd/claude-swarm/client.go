@@ -4,10 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strings"
 	"sync"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+	"github.com/claude-swarm/claude-swarm/swarm/whisper"
 
 	"github.com/urfave/cli/v2"
 
@@ -23,7 +29,33 @@ import (
 // socket is in another folder. The caller closes the client.
 func (p *project) connect(ctx context.Context) (*control.Client, error) {
 	note, _ := discovery.Holder(p.home.LockFile())
-	return control.Dial(ctx, p.dir, version, os.Getenv, note.Socket)
+	client, err := control.Dial(ctx, p.dir, version, os.Getenv, note.Socket)
+	if err == nil {
+		client.OnWhisper(func(line string) { fmt.Fprintln(os.Stderr, screen.OneLine(line)) })
+	}
+	return client, err
+}
+
+// whispersPatience is how long a verb in a turn waits for the whispers of the supervisor.
+const whispersPatience = 2 * time.Second
+
+// sayWhispers prints the whispers that wait for the agent in whose turn this program runs. A
+// daemon that cannot be asked shows them elsewhere later.
+func sayWhispers(stderr io.Writer) {
+	dir, agent := os.Getenv(runner.DirVar), os.Getenv(runner.AgentVar)
+	if os.Getenv(runner.MarkVar) == "" || dir == "" || agent == "" || !whisper.Waits(journal.HomeOf(dir), agent) {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), whispersPatience)
+	defer cancel()
+	note, _ := discovery.Holder(journal.HomeOf(dir).LockFile())
+	client, err := control.Dial(ctx, dir, version, os.Getenv, note.Socket)
+	if err != nil {
+		return
+	}
+	defer client.Close()
+	client.OnWhisper(func(line string) { fmt.Fprintln(stderr, screen.OneLine(line)) })
+	_ = client.Whispers(ctx) // none were shown then
 }
 
 // dial is connect for a verb that needs the daemon. Without one the error is

@@ -215,7 +215,7 @@ func (d *daemon) answer(ctx context.Context, ready func()) {
 	}
 	d.log.Info("daemon is ready", "pid", os.Getpid(), "version", version, "socket", d.socket.path())
 	ready()
-	server := control.NewServer(d, control.Options{Version: version, Log: d.log, CallerOf: d.socket.project.home.CallerOf})
+	server := control.NewServer(d, control.Options{Version: version, Log: d.log, CallerOf: d.socket.project.home.CallerOf, Whispers: d.Whispers})
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	serve := func(l *net.UnixListener) {

@@ -62,6 +62,9 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		writeHelp(out, app, line.chain)
 	default:
 		err = withCandidate(app.RunContext(ctx, line.args), args[1:])
+		if len(line.args) > 1 && line.args[1] != "mcp" && line.args[1] != "hook" {
+			sayWhispers(stderr)
+		}
 	}
 	lost := printed(out)
 	switch {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"slices"
+	"sync"
 	"syscall"
 
 	"github.com/urfave/cli/v2"
@@ -21,6 +22,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
+	"github.com/claude-swarm/claude-swarm/swarm/whisper"
 )
 
 // mcpCommand has no category: clients type it, so the help of the program does not list it.
@@ -44,11 +46,13 @@ elsewhere the lead: a client of your own, for example.` +
 			ctx, stop := signal.NotifyContext(c.Context, os.Interrupt, syscall.SIGTERM)
 			defer stop()
 			irc, capped := offers(path)
+			var heard whispers
 			server := mcpserver.New(mcpserver.Options{
 				Version: version, IRC: irc, Budget: capped, Turn: os.Getenv(runner.MarkVar) != "",
-				Open:   func() (*mcpserver.Caller, error) { return openCaller(path) },
-				Dial:   dialForTools,
-				Listed: func() { sayReady(c.App.ErrWriter) },
+				Open:     func() (*mcpserver.Caller, error) { return openCaller(path) },
+				Dial:     heard.dial,
+				Listed:   func() { sayReady(c.App.ErrWriter) },
+				Whispers: heard.fetch,
 			})
 			return server.Serve(ctx, c.App.Reader, c.App.Writer)
 		},
@@ -139,12 +143,53 @@ func foldersOf(file *config.File, name string) []string {
 	return list
 }
 
-// dialForTools finds the daemon of a project.
-func dialForTools(ctx context.Context, d *mcpserver.Caller) (mcpserver.Daemon, error) {
+// whispers are the whispers that came with answers of the daemon, until a tool's result shows them.
+type whispers struct {
+	mu    sync.Mutex
+	lines []string
+}
+
+func (w *whispers) add(line string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.lines = append(w.lines, line)
+}
+
+func (w *whispers) pop() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	lines := w.lines
+	w.lines = nil
+	return lines
+}
+
+// fetch takes the whispers for the agent in whose turn the server runs.
+func (w *whispers) fetch(ctx context.Context, d *mcpserver.Caller) []string {
+	if os.Getenv(runner.MarkVar) != "" && whisper.Waits(d.Home, d.Me.Name) {
+		if client, err := dialDaemon(ctx, d, w.add); err == nil {
+			_ = client.Whispers(ctx) // none came then
+			client.Close()
+		}
+	}
+	return w.pop()
+}
+
+// dial finds the daemon of a project.
+func (w *whispers) dial(ctx context.Context, d *mcpserver.Caller) (mcpserver.Daemon, error) {
+	client, err := dialDaemon(ctx, d, w.add)
+	if err != nil {
+		return nil, err
+	}
+	return client, nil
+}
+
+// dialDaemon finds the daemon of a project. heard gets the whispers that come with its answers.
+func dialDaemon(ctx context.Context, d *mcpserver.Caller, heard func(string)) (*control.Client, error) {
 	note, _ := discovery.Holder(d.Home.LockFile())
 	client, err := control.Dial(ctx, d.Project, version, os.Getenv, note.Socket)
 	if err != nil {
 		return nil, err
 	}
+	client.OnWhisper(heard)
 	return client, nil
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
+	"github.com/claude-swarm/claude-swarm/swarm/supervisor"
 	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
@@ -92,6 +93,15 @@ func planOf(f *config.File) swarm.Plan {
 			Days: f.Retention.DoneDays, MB: int64(f.Retention.DoneMB),
 			RefusedDays: f.Retention.RefusedDays, RefusedMB: int64(f.Retention.RefusedMB),
 		},
+	}
+	if m := f.Supervisor; m.On() {
+		plan.Supervisor = &swarm.Supervision{
+			Settings: supervisor.Settings{
+				Window: m.Window, Interval: m.Interval, Threshold: m.Threshold,
+				SameCall: m.Rules.SameCall, SameError: m.Rules.SameError, StepsWithoutChange: m.Rules.NoChange,
+			},
+			Backend: m.Backend, Client: runner.Spec{Command: m.Command, Model: m.Model, Thinking: m.Thinking},
+		}
 	}
 	if f.IRC.On() {
 		plan.IRC = f.IRC.Channel(f.IRC.Channels.Project)

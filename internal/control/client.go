@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/internal/discovery"
+	"github.com/claude-swarm/claude-swarm/swarm/whisper"
 )
 
 // helloTimeout is how long a client waits for the daemon's first line. A daemon that needs longer
@@ -44,6 +45,7 @@ type Client struct {
 	waiting map[string]chan reply
 	streams map[string]*Stream
 	err     error // why the reader ended
+	whisper func(line string)
 }
 
 // Dial finds the daemon of a project. version is that of the calling program. also are further
@@ -149,6 +151,15 @@ func (c *Client) Close() error {
 // Gone is closed when the connection has ended, at the latest when the daemon ends.
 func (c *Client) Gone() <-chan struct{} { return c.done }
 
+// OnWhisper sets what gets the whispers of the supervisor, each as one line: those for the agent
+// in whose turn the program runs. They come before the responses to its requests, in the
+// goroutine that reads. It must be set before the first request.
+func (c *Client) OnWhisper(show func(line string)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.whisper = show
+}
+
 // Version is the version of the daemon.
 func (c *Client) Version() string { return c.version }
 
@@ -238,6 +249,16 @@ func (c *Client) read(lines *lineReader) {
 		var r reply
 		if json.Unmarshal(line, &r) != nil {
 			continue // a newer daemon may send lines of another kind
+		}
+		if r.Type == typeWhisper {
+			c.mu.Lock()
+			show := c.whisper
+			c.mu.Unlock()
+			var w whispered
+			if json.Unmarshal(line, &w) == nil && show != nil {
+				show(whisper.Whisper{Type: w.WhisperType, Text: w.Message}.Line())
+			}
+			continue
 		}
 		c.mu.Lock()
 		answered, stream := c.waiting[r.ID], c.streams[r.ID]

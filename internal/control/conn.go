@@ -19,7 +19,7 @@ type conn struct {
 	s    *Server
 	c    *net.UnixConn
 	from peer
-	out  chan reply
+	out  chan any // frames
 
 	mu      sync.Mutex
 	streams map[string]context.CancelFunc
@@ -27,7 +27,7 @@ type conn struct {
 }
 
 func newConn(s *Server, c *net.UnixConn, from peer) *conn {
-	return &conn{s: s, c: c, from: from, out: make(chan reply, outQueue), streams: make(map[string]context.CancelFunc)}
+	return &conn{s: s, c: c, from: from, out: make(chan any, outQueue), streams: make(map[string]context.CancelFunc)}
 }
 
 // serve runs the connection to its end: the client hangs up, or ctx is done. A request that still
@@ -73,8 +73,23 @@ func (c *conn) write(here context.Context) {
 	}
 }
 
+// respond queues a response, and before it the whispers for the agent in whose turn the client
+// runs.
+func (c *conn) respond(here context.Context, r reply) {
+	if c.s.opts.Whispers != nil && c.s.opts.CallerOf != nil && c.from.pid != 0 {
+		caller := func() (string, error) {
+			agent, _, err := c.s.opts.CallerOf(c.from.pid)
+			return agent, err
+		}
+		for _, w := range c.s.opts.Whispers(caller) {
+			c.send(here, whispered{typeWhisper, w.Type, w.Text})
+		}
+	}
+	c.send(here, r)
+}
+
 // send queues a frame. It waits for a slow reader, but not for one that is gone.
-func (c *conn) send(here context.Context, r reply) {
+func (c *conn) send(here context.Context, r any) {
 	select {
 	case c.out <- r:
 	case <-here.Done():
@@ -139,11 +154,11 @@ func (c *conn) handle(ctx, here context.Context, wg *sync.WaitGroup, req request
 		wg.Go(func() {
 			defer c.end()
 			r := c.call(ctx, req)
-			c.send(here, r)
+			c.respond(here, r)
 		})
 		return true
 	}
-	c.send(here, c.call(ctx, req))
+	c.respond(here, c.call(ctx, req))
 	return true
 }
 
@@ -228,6 +243,8 @@ func (c *conn) ask(ctx context.Context, req request) (any, error) {
 		return d.RaiseBudget(req.Scope, amount, req.By)
 	case reqReload:
 		return d.Reload(req.By)
+	case reqWhispers: // they come before the response, as before every other
+		return nil, nil
 	case reqShutdown:
 		d.Shutdown(req.By, req.Now)
 		return nil, nil

@@ -16,6 +16,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/control"
 	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/whisper"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -337,5 +338,43 @@ func TestAnOrderIsItsCallers(t *testing.T) {
 	}
 	if err := c.Pause(ctx, "reviewer", swarm.PauseOrder{By: "lead"}); err != nil {
 		t.Errorf("Pause = %v", err)
+	}
+}
+
+// Whispers come before the response to a program of the agent's turn, once, and no person gets
+// them.
+func TestWhispersComeBeforeTheResponse(t *testing.T) {
+	p, d := newProject(t), newFakeDaemon()
+	agent := ""
+	waiting := []whisper.Whisper{{Type: "CORRECTION", Text: "Ask for help."}, {Type: "THINK_DEEPER", Text: "Think."}}
+	p.callerOf = func(int) (string, bool, error) { return agent, true, nil }
+	p.whispers = func(caller func() (string, error)) []whisper.Whisper {
+		if name, err := caller(); name != "coder" || err != nil {
+			return nil
+		}
+		taken := waiting
+		waiting = nil
+		return taken
+	}
+	serve(t, p, d)
+	var shown []string
+	ask := func() []string {
+		c := p.dial(t)
+		c.OnWhisper(func(line string) { shown = append(shown, line) })
+		if err := c.Whispers(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		c.Close() // the reader has ended, so shown is complete
+		return shown
+	}
+	if got := ask(); got != nil {
+		t.Errorf("a person gets %q", got)
+	}
+	agent = "coder"
+	want := []string{"[SUPERVISOR/CORRECTION] Ask for help.", "[SUPERVISOR/THINK_DEEPER] Think."}
+	for range 2 {
+		if diff := cmp.Diff(want, ask()); diff != "" {
+			t.Errorf("whispers (-want +got):\n%s", diff)
+		}
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/control"
 	"github.com/claude-swarm/claude-swarm/swarm"
 	"github.com/claude-swarm/claude-swarm/swarm/budget"
+	"github.com/claude-swarm/claude-swarm/swarm/whisper"
 )
 
 // fakeDaemon keeps the promises of a daemon with two agents, coder and reviewer. It notes its
@@ -197,6 +198,7 @@ type project struct {
 	project  string
 	runtime  string
 	callerOf func(pid int) (string, bool, error)
+	whispers func(caller func() (string, error)) []whisper.Whisper
 }
 
 func newProject(t testing.TB) project {
@@ -244,7 +246,7 @@ func serve(t testing.TB, p project, d control.Daemon) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() {
-		ended <- control.NewServer(d, control.Options{Version: "1.0", CallerOf: p.callerOf}).Serve(ctx, l)
+		ended <- control.NewServer(d, control.Options{Version: "1.0", CallerOf: p.callerOf, Whispers: p.whispers}).Serve(ctx, l)
 	}()
 	var once sync.Once
 	stop = func() {

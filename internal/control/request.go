@@ -16,6 +16,7 @@ const (
 	reqRaise     = "raise"     // scope usd turns for by; adds to a cap of the budget
 	reqReload    = "reload"    //
 	reqShutdown  = "shutdown"  // now; answered at once, the connection ends with the daemon
+	reqWhispers  = "whispers"  // the whispers for the agent of the turn come before the response
 	reqSubscribe = "subscribe" // agent text raw; a stream
 )
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/swarm"
 	"github.com/claude-swarm/claude-swarm/swarm/budget"
+	"github.com/claude-swarm/claude-swarm/swarm/whisper"
 )
 
 // A Daemon answers the requests. *swarm.Swarm has most of the methods; the program adds the rest.
@@ -56,6 +57,9 @@ type Options struct {
 	// inTurn is false in a session that a person attached as an agent. An order of such a
 	// process is the agent's, whatever it says. CallerOf must be safe for several goroutines.
 	CallerOf func(pid int) (agent string, inTurn bool, err error)
+	// Whispers, if set, takes the whispers of the supervisor for an agent in whose turn a
+	// process runs. It calls caller to find the agent. They are sent before the next response.
+	Whispers func(caller func() (agent string, err error)) []whisper.Whisper
 }
 
 // A peer is the user and the process at the other end of a connection.

@@ -84,6 +84,11 @@ func (c *Client) Reload(ctx context.Context, by string) (swarm.Changes, error) {
 	return ch, err
 }
 
+// Whispers asks for the whispers of the supervisor; see [Client.OnWhisper].
+func (c *Client) Whispers(ctx context.Context) error {
+	return c.call(ctx, request{Type: reqWhispers}, nil)
+}
+
 // Shutdown tells the daemon to end, after its running turns or, with now, at once. It returns when
 // the daemon has the order; [Client.Gone] says when the daemon has ended.
 func (c *Client) Shutdown(ctx context.Context, by string, now bool) error {

@@ -17,6 +17,7 @@ const (
 	typeResponse = "response"
 	typeEvent    = "event"
 	typeCancel   = "cancel"
+	typeWhisper  = "whisper"
 )
 
 // A hello is the first line of either end.
@@ -34,6 +35,14 @@ type reply struct {
 	Data  json.RawMessage `json:"data,omitempty"`
 	Error *Error          `json:"error,omitempty"`
 	End   bool            `json:"end,omitempty"` // of a stream: no further event
+}
+
+// A whispered is a word of the supervisor to the agent in whose turn the client runs. It comes
+// before a response, and nobody asked for it.
+type whispered struct {
+	Type        string `json:"type"`
+	WhisperType string `json:"whisper_type"`
+	Message     string `json:"message"`
 }
 
 // answer makes the response to a request.

@@ -36,7 +36,7 @@ var floors = map[string][]string{
 	"swarm":                 {"dropbox", "dropbox/topic", "streamjson", "swarm/budget", "swarm/journal", "swarm/mail", "swarm/runner", "swarm/turn", "swarm/supervisor", "swarm/whisper", "internal/hours", "internal/permission", "internal/screen"},
 	"ircbridge/irc":         {},
 	"internal/config":       {"dropbox", "dropbox/topic", "internal/durable", "internal/discovery", "internal/hours", "internal/permission", "swarm/runner", "swarm/runner/backends"},
-	"internal/control":      {"dropbox", "internal/discovery", "swarm", "swarm/budget"},
+	"internal/control":      {"dropbox", "internal/discovery", "swarm", "swarm/budget", "swarm/whisper"},
 	"internal/client":       {"dropbox", "dropbox/topic", "internal/config", "internal/policy", "internal/bridge", "ircbridge", "internal/discovery", "swarm", "swarm/journal", "swarm/mail", "swarm/runner", "swarm/runner/backends"},
 	"internal/board":        {"dropbox", "internal/durable"},
 	"internal/mcpserver":    {"dropbox", "dropbox/topic", "internal/board", "internal/control", "internal/client", "internal/view", "internal/bridge", "ircbridge", "swarm", "swarm/budget", "swarm/runner", "internal/screen"},

@@ -23,6 +23,9 @@ type Options struct {
 	Open func() (*Caller, error)
 	// Dial finds the daemon. The error is [control.ErrNoDaemon] when none runs.
 	Dial func(ctx context.Context, c *Caller) (Daemon, error)
+	// Whispers takes the whispers of the supervisor for the caller, which are put before the
+	// result of a call; it may be nil.
+	Whispers func(ctx context.Context, c *Caller) []string
 	// Listed is called when a client asks for the list of tools; it may be nil.
 	Listed func()
 }
@@ -82,19 +85,22 @@ func advised(err error) error {
 }
 
 // call runs one call of a tool.
-func (s *Server) call(ctx context.Context, t offered, arguments json.RawMessage) (result, error) {
-	arguments, err := check(arguments, t.described.Input)
+func (s *Server) call(ctx context.Context, t offered, arguments json.RawMessage) (out result, whispers []string, err error) {
+	arguments, err = check(arguments, t.described.Input)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	caller, err := s.opts.Open()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	daemon := daemonLink{
 		dial:   func(ctx context.Context) (Daemon, error) { return s.opts.Dial(ctx, caller) },
 		halted: caller.Store.Halted,
 	}
-	out, err := t.run(ctx, &call{caller, daemon}, arguments)
-	return out, errors.Join(err, caller.Close())
+	out, err = t.run(ctx, &call{caller, daemon}, arguments)
+	if s.opts.Whispers != nil {
+		whispers = s.opts.Whispers(ctx, caller)
+	}
+	return out, whispers, errors.Join(err, caller.Close())
 }

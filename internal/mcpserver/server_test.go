@@ -29,14 +29,15 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // A project is a project in which tools are called.
 type project struct {
-	chat   *client.Channels // nil: no IRC
-	t      *testing.T
-	dir    string
-	home   journal.Home
-	store  *dropbox.Store
-	daemon *daemon // nil: none runs
-	env    map[string]string
-	rules  policy.Policy
+	whispers []string         // that wait for the agent
+	chat     *client.Channels // nil: no IRC
+	t        *testing.T
+	dir      string
+	home     journal.Home
+	store    *dropbox.Store
+	daemon   *daemon // nil: none runs
+	env      map[string]string
+	rules    policy.Policy
 
 	lead     string // the agent that leads; "" is the person
 	leadName string // what the person is called besides lead
@@ -64,7 +65,7 @@ func newProject(t *testing.T, env map[string]string) *project {
 			t.Fatal(err)
 		}
 	}
-	server := mcpserver.New(mcpserver.Options{Version: "test", IRC: true, Budget: true, Open: p.open, Dial: p.dial})
+	server := mcpserver.New(mcpserver.Options{Version: "test", IRC: true, Budget: true, Open: p.open, Dial: p.dial, Whispers: func(context.Context, *mcpserver.Caller) []string { lines := p.whispers; p.whispers = nil; return lines }})
 	p.client = connect(t, server)
 	return p
 }
@@ -324,4 +325,30 @@ func (p *project) waiting(agent string) []*dropbox.Message {
 		list = append(list, m)
 	}
 	return list
+}
+
+// Whispers are put before the result of a call, also in its structure, and before an error, once.
+func TestWhispersComeBeforeAResult(t *testing.T) {
+	p := newProject(t, map[string]string{})
+	const line = "[SUPERVISOR/CORRECTION] Ask for help."
+	for name, arguments := range map[string]string{"list_agents": `{}`, "read": `{"id":"nothing234"}`} {
+		p.whispers = []string{line}
+		for again := range 2 {
+			out, err := p.client.CallTool(t.Context(), &mcp.CallToolParams{Name: name, Arguments: json.RawMessage(arguments)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			first := out.Content[0].(*mcp.TextContent).Text
+			if has := first == line; has == (again == 1) {
+				t.Errorf("%s, call %d: the first content is %q", name, again+1, first)
+			}
+			data, err := json.Marshal(out.StructuredContent)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if has := strings.Contains(string(data), line); !out.IsError && has == (again == 1) {
+				t.Errorf("%s, call %d: structure %s", name, again+1, data)
+			}
+		}
+	}
 }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
@@ -291,6 +292,28 @@ func (c *session) cancel(params json.RawMessage) {
 	}
 }
 
+// withWhispers is a result with whispers before it: Claude Code shows its model only the structure.
+type withWhispers struct {
+	whispers []string
+	result   result
+}
+
+func (w withWhispers) MarshalJSON() ([]byte, error) {
+	data, err := json.Marshal(w.result)
+	if err != nil || len(data) < 2 || data[0] != '{' {
+		return data, err
+	}
+	whispers, err := json.Marshal(w.whispers)
+	if err != nil {
+		return nil, err
+	}
+	sep := ","
+	if bytes.Equal(data, []byte("{}")) {
+		sep = ""
+	}
+	return fmt.Appendf(nil, `{"supervisor":%s%s%s`, whispers, sep, data[1:]), nil
+}
+
 // A callResult is the result of a call, complete as a structure and as text.
 type callResult struct {
 	Content    []textContent `json:"content"`
@@ -306,10 +329,18 @@ type textContent struct {
 // run runs one call of a tool. An error of the call is a result too, since the model has to
 // read it.
 func (c *session) run(ctx context.Context, t offered, arguments json.RawMessage) callResult {
-	out, err := c.call(ctx, t, arguments)
+	out, whispers, err := c.call(ctx, t, arguments)
+	var content []textContent
+	if len(whispers) > 0 {
+		content = append(content, textContent{"text", strings.Join(whispers, "\n")})
+	}
 	if err != nil {
 		text := inBrief(fmt.Sprintf("%s: %v", t.described.Name, advised(err)))
-		return callResult{Content: []textContent{{"text", text}}, IsError: true}
+		return callResult{Content: append(content, textContent{"text", text}), IsError: true}
 	}
-	return callResult{Content: []textContent{{"text", out.readable()}}, Structured: out}
+	shown := callResult{Content: append(content, textContent{"text", out.readable()}), Structured: out}
+	if len(whispers) > 0 {
+		shown.Structured = withWhispers{whispers, out}
+	}
+	return shown
 }

@@ -56,7 +56,9 @@ func does[Group, In any, Out result](name, what string, of func(*call) Group, do
 func (t toolOf[Group, In, Out]) describe() *Tool {
 	in := schemaOf[In]()
 	in.Closed = false // [check] refuses what a schema does not name, and the model reads every word
-	return &Tool{Name: t.name, Description: t.what, Input: in, Output: schemaOf[Out](), Annotations: annotations{ReadOnly: t.readOnly}}
+	out := schemaOf[Out]()
+	out.Closed = false // whispers may come with every result
+	return &Tool{Name: t.name, Description: t.what, Input: in, Output: out, Annotations: annotations{ReadOnly: t.readOnly}}
 }
 
 func (t toolOf[Group, In, Out]) run(ctx context.Context, c *call, arguments json.RawMessage) (result, error) {

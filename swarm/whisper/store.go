@@ -139,6 +139,47 @@ func (s *Store) Give(agent, turn string, way Way, most int, uuid func(Whisper) s
 	return given, nil
 }
 
+// Take takes the whispers that wait for an agent, which is shown them on that way at once.
+func (s *Store) Take(agent string, way Way) (taken []Whisper, err error) {
+	now := time.Now().UTC()
+	err = s.change(agent, func(list []Whisper) []Whisper {
+		for i := range list {
+			if list[i].waits() {
+				list[i].Way, list[i].Shown = way, now
+				taken = append(taken, list[i])
+			}
+		}
+		if taken == nil {
+			return nil
+		}
+		return list
+	})
+	if err != nil {
+		return nil, err
+	}
+	return taken, nil
+}
+
+// Wait reports whether a whisper waits for any agent. It knows the agents that Waiting was called
+// for.
+func (s *Store) Wait() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, list := range s.all {
+		if slices.ContainsFunc(list, Whisper.waits) {
+			return true
+		}
+	}
+	return false
+}
+
+// Waits reports whether a whisper waits for an agent. It reads the file, for programs other than
+// the daemon.
+func Waits(home journal.Home, agent string) bool {
+	list, err := Of(home, agent)
+	return err == nil && slices.ContainsFunc(list, Whisper.waits)
+}
+
 // Shown notes that the client of a turn has read the whispers that were given to it and that
 // pick names; nil names all of them.
 func (s *Store) Shown(agent, turn string, pick func(Whisper) bool) (shown []Whisper, err error) {

@@ -1,0 +1,112 @@
+package e2e_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/claude-swarm/claude-swarm/internal/testkit/irctest"
+	"github.com/claude-swarm/claude-swarm/swarm"
+)
+
+// again is a command that takes a while and fails in the same way each time.
+const again = `{"tool_use":{"name":"Bash","input":{"command":"timeout 0.7 yes >/dev/null"}}}`
+
+// An agent that runs the same command again and again is whispered to in its turn, then more
+// strongly, and then it waits for a person, who is told once on IRC, in the inbox and on the list
+// of events. The turn ends by itself, and a person on IRC lets the agent go on.
+func TestAnAgentInALoopIsWhisperedToAndThenPaused(t *testing.T) {
+	addr := irctest.Ngircd(t, irctest.Unlimited)
+	p := newProject(t, `{"replies":[
+		{"name":"again","match":{"any_contains":"benchmark nemotron"},"times":5,"content":[`+again+`]},
+		{"name":"rest","times":-1,"text":"It does not work."}]}`, pair+onIRC(addr))
+	p.start()
+	ann := sitDown(t, addr, "ann", "#project-x", "#alerts")
+	p.until("the bridge is there", func() bool { st := p.status(); return st.IRC != nil && st.IRC.Connected })
+
+	task := p.send("coder", "benchmark nemotron")
+	a := p.untilState("coder", swarm.Paused)
+	if !strings.HasPrefix(a.Why, "stuck: Retried ") || a.Next != "claude-swarm resume coder, or claude-swarm abort coder" {
+		t.Errorf("status: %q, %q", a.Why, a.Next)
+	}
+	if r := p.receipt("coder", task); !strings.Contains(r.Text, "It does not work.") {
+		t.Errorf("the turn did not end by itself: %+v", r)
+	}
+	reqs := p.requests()
+	if len(reqs) != 6 {
+		t.Fatalf("%d requests, want 6: a whisper is worth no request", len(reqs))
+	}
+	for i, want := range []int{0, 0, 0, 0, 1, 2} {
+		if got := strings.Count(reqs[i].All, "[SUPERVISOR/CORRECTION]"); got != want {
+			t.Errorf("request %d has %d whispers, want %d", i+1, got, want)
+		}
+	}
+	log := p.swarm("logs", "coder")
+	if n := strings.Count(log, "~ [SUPERVISOR/CORRECTION] "); n != 2 {
+		t.Errorf("%d whispers in the log, want 2:\n%s", n, log)
+	}
+	ann.sees("#alerts", `[ESCALATION] Agent coder appears stuck on task "benchmark nemotron". Retried `)
+	ann.sees("#alerts", "Awaiting human guidance. Reply @coder resume/abort")
+
+	p.send("coder", "something else")
+	ann.types("#project-x", "@coder resume")
+	ann.sees("#project-x", "coder takes up its mail again")
+	p.until("it goes on", func() bool { return p.done("coder") == 2 })
+	if n := strings.Count(p.read(".claude-swarm/events.jsonl"), `"word":"agent_spiraling"`); n != 1 {
+		t.Errorf("%d escalations on the list of events, want 1", n)
+	}
+	if st := p.status(); st.Lead.Questions != 0 {
+		t.Errorf("%d questions wait after the answer", st.Lead.Questions)
+	}
+	for _, channel := range []string{"#alerts", "#project-x"} {
+		said := ann.said(channel)
+		if n := strings.Count(said, "[ESCALATION]"); n > 1 || channel == "#alerts" && n == 0 {
+			t.Errorf("%s has %d escalations:\n%s", channel, n, said)
+		}
+		if strings.Contains(said, "SUPERVISOR") {
+			t.Errorf("%s has a whisper:\n%s", channel, said)
+		}
+	}
+	if all := p.drops("coder") + p.drops("lead"); strings.Contains(all, "SUPERVISOR") {
+		t.Error("a whisper is mail")
+	}
+}
+
+// The daemon is killed after a whisper that the turn could not read any more. The next daemon
+// shows it at the head of the next prompt, once.
+func TestAWhisperSurvivesTheDaemon(t *testing.T) {
+	p := newProject(t, `{"replies":[
+		{"name":"again","match":{"any_contains":"benchmark nemotron"},"times":3,"content":[`+again+`]},
+		{"name":"rest","times":-1,"text":"Done."}]}`, "  coder: {session: fresh}\n")
+	p.start()
+	p.send("coder", "benchmark nemotron")
+	p.until("the turn is done", func() bool { return p.done("coder") == 1 })
+	if !strings.Contains(p.swarm("logs", "coder"), "~ [SUPERVISOR/CORRECTION] ") {
+		t.Fatalf("no whisper:\n%s", p.swarm("logs", "coder"))
+	}
+	for i := range 2 {
+		if err := syscall.Kill(p.status().Daemon.PID, syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+		p.start()
+		asked := len(p.requests())
+		p.send("coder", "something else")
+		p.until("the next turn is done", func() bool { return p.done("coder") == 2+i })
+		reqs := p.requests()[asked:]
+		if got, want := strings.Count(reqs[0].LastUser, "[SUPERVISOR/CORRECTION]"), 1-i; got != want {
+			t.Errorf("the prompt has %d whispers, want %d:\n%s", got, want, reqs[0].LastUser)
+		}
+	}
+}
+
+// said is all that a person has seen in a channel.
+func (p *person) said(channel string) string {
+	p.t.Helper()
+	data, err := os.ReadFile(filepath.Join(p.dir, channel, "out"))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return string(data)
+}
