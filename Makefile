@@ -33,7 +33,7 @@ BINDIR        ?= $(PREFIX)/bin
 # The most bytes that the program may have; docs/performance.md gives the reason.
 SIZE          := 17000000
 
-.PHONY: build install size test acp-tools record-acp e2e e2e-newest e2e-oldest backends backends-full compat race lint fuzz bench house mutants torture soak check install-tools demo demo-check darwin tools strict clean
+.PHONY: build install size test acp-tools record-acp e2e e2e-newest e2e-oldest backends backends-full compat race lint fuzz bench house mutants torture night soak check install-tools demo demo-check darwin tools strict clean
 
 build:
 	CGO_ENABLED=0 go build -trimpath $(TAGS) -ldflags '$(LDFLAGS)' -o bin/claude-swarm ./cmd/claude-swarm
@@ -134,6 +134,10 @@ record-acp: acp-tools
 # Every fault in its long form; the tests inject each in a short one.
 torture:
 	go run ./internal/testkit/torture
+
+# A night of six agents and a hundred tasks with each fault twice, as a table.
+night:
+	go test ./swarm -run TestTheNight -count=1 -v
 
 # Half an hour with a fault every second or so.
 soak:

@@ -1,0 +1,231 @@
+package swarm_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/testkit/runnertest"
+	"github.com/claude-swarm/claude-swarm/internal/testkit/standin"
+	"github.com/claude-swarm/claude-swarm/swarm/budget"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
+	"github.com/claude-swarm/claude-swarm/swarm/mail"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+	"github.com/claude-swarm/claude-swarm/swarm/supervisor"
+)
+
+// The faults of the night that belong to one message: the place of each in the night says
+// which message it meets. Each meets two messages.
+var nightFaults = map[string][2]int{
+	"500s": {0, 1}, "no network": {2, 3}, // begun together: one outage
+	"stuck": {12, 25}, "loop": {14, 27}, "limit": {18, 45}, "crash": {20, 33}, "dead letter": {22, 35}, "question": {23, 38},
+}
+
+// A night is a person's absence: six agents, many tasks, and each fault twice. The person
+// only answers what is asked.
+type night struct {
+	*field
+	tasks    []string // ids
+	faults   map[string]string
+	full     atomic.Bool
+	answered map[string]bool // questions, by id
+}
+
+// TestTheNight checks that after a night all work is done or given up with a reason, that the
+// person has one message for each decision and none twice, and that no dollar was spent above
+// a cap. NIGHT_TASKS is how many tasks there are; 100.
+func TestTheNight(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes half a minute")
+	}
+	most := 100
+	if n, err := strconv.Atoi(os.Getenv("NIGHT_TASKS")); err == nil && n > 50 {
+		most = n
+	}
+	agents := []string{"ann", "ben", "cid", "dot", "eve", "fay"}
+	n := &night{field: newField(t, agents...), faults: map[string]string{}, answered: map[string]bool{}}
+	f := n.field
+	f.announcer = everywhere{}
+	f.restart.MaxMessages = 100
+	for i := range f.plan.Agents {
+		f.plan.Agents[i].Client.Stall = 2 * time.Second
+	}
+	const turn = 0.04
+	limit := budget.AgentRules{Day: dollars(0.5 * float64(most) / 100)}
+	f.plan.Budget = budget.Rules{Agents: map[string]budget.AgentRules{"eve": limit, "fay": limit}}
+	f.backend.Script = func(turnOf runner.Turn) []runnertest.Step { return n.script(turnOf, turn) }
+	f.reopen(dropbox.Options{Step: func(dropbox.Step) error {
+		if n.full.Load() {
+			return syscall.ENOSPC
+		}
+		return nil
+	}})
+	for i := range most {
+		fault := ""
+		for name, at := range nightFaults {
+			if i == at[0] || i == at[1] {
+				fault = name
+			}
+		}
+		n.tasks = append(n.tasks, f.send(agents[i%len(agents)], "work "+strconv.Itoa(i)+" "+fault))
+		if fault != "" {
+			n.faults[n.tasks[i]] = fault
+		}
+	}
+	began := time.Now()
+	f.start()
+	for range 2 { // the disk is full for a while, and the mailbox of IRC is lost
+		f.until("work goes on", func() bool { n.answerAll(); return len(n.open()) < most-12 || time.Since(began) > time.Minute })
+		n.full.Store(true)
+		time.Sleep(200 * time.Millisecond)
+		n.full.Store(false)
+		f.until("the mailbox of IRC is lost", func() bool { return os.RemoveAll(filepath.Join(f.store.Dir(), "irc")) == nil })
+	}
+	f.until("all work is done or given up", func() bool { n.answerAll(); return len(n.open()) == 0 })
+	f.until("all questions are filed", func() bool { n.answerAll(); return len(f.questions()) == 0 })
+	f.halt()
+	n.check(turn, limit)
+	t.Logf("%d tasks of %d agents in %s\n%s", most, len(agents), time.Since(began).Round(time.Second), n.table())
+}
+
+// script is what the client of a turn does.
+func (n *night) script(turn runner.Turn, usd float64) []runnertest.Step {
+	body := standin.Body(turn.Prompt)
+	fault := strings.TrimSpace(strings.TrimLeft(strings.TrimPrefix(body, "work "), "0123456789"))
+	done := []runnertest.Step{runnertest.Cost(usd), runnertest.Say("did it")}
+	first := strings.HasSuffix(turn.ID, "-1")
+	switch {
+	case fault == "dead letter":
+		return []runnertest.Step{runnertest.Say("begun"), runnertest.Fail("no luck")}
+	case fault == "loop" && first:
+		return append([]runnertest.Step{runnertest.Do(func(context.Context, runner.Turn) error {
+			n.daemon.Stuck(supervisor.Escalation{ID: turn.ID, Agent: turn.Agent, Turn: turn.ID, Task: "work", Retries: 4, Why: "Retried cmake 4 times."})
+			return nil
+		})}, done...)
+	case fault == "question" && first:
+		return append([]runnertest.Step{runnertest.Do(func(context.Context, runner.Turn) error {
+			n.send(dropbox.Lead, "Delete 47 files of "+turn.ID+". Proceed?", typed(dropbox.Question), from(turn.Agent))
+			return nil
+		})}, done...)
+	case !first:
+		return done
+	}
+	switch fault {
+	case "500s":
+		return []runnertest.Step{runnertest.Limited(0)}
+	case "no network":
+		return []runnertest.Step{runnertest.Unknown()}
+	case "stuck":
+		return []runnertest.Step{runnertest.Say("begun"), runnertest.Hang()}
+	case "limit":
+		return []runnertest.Step{runnertest.Limited(time.Second)}
+	case "crash":
+		return []runnertest.Step{runnertest.Say("begun"), runnertest.NoResult()}
+	}
+	return done
+}
+
+// open are the tasks without an answer.
+func (n *night) open() (open []string) {
+	answered := map[string]bool{}
+	for _, m := range n.mail(dropbox.Lead) {
+		answered[m.ReplyTo] = true
+	}
+	for _, id := range n.tasks {
+		if !answered[id] {
+			open = append(open, id)
+		}
+	}
+	return open
+}
+
+// answerAll answers what the person is asked.
+func (n *night) answerAll() {
+	for _, m := range n.mail(dropbox.Lead) {
+		if m.Type != dropbox.Question || n.answered[m.ID] {
+			continue
+		}
+		n.answered[m.ID] = true
+		switch {
+		case m.From != dropbox.Swarm:
+			n.reply(m, "yes")
+		case strings.Contains(m.Key, "budget"):
+			n.reply(m, "more")
+		default:
+			n.reply(m, "resume")
+		}
+	}
+}
+
+// check looks at what the person finds in the morning.
+func (n *night) check(turn float64, limit budget.AgentRules) {
+	t := n.t
+	for _, id := range n.tasks {
+		if got := len(n.bounces(id)); got != 1 {
+			t.Errorf("task %s (%s) was answered %d times", id, n.faults[id], got)
+		}
+	}
+	told := map[string]int{}
+	for _, m := range n.mail(dropbox.Lead) {
+		if !slices.Contains(n.tasks, m.ReplyTo) {
+			told[m.Key+" "+m.ReplyTo+" "+m.Subject+" "+string(m.Body)]++
+		}
+	}
+	for what, times := range told {
+		if times > 1 {
+			t.Errorf("the person was told %d times: %s", times, what)
+		}
+	}
+	words := map[journal.Word]int{}
+	for _, ev := range n.notices() {
+		words[ev.Word()]++
+	}
+	for word, want := range map[journal.Word]int{
+		journal.AgentSpiraling: 2, journal.AgentQuestion: 2, journal.AgentTimeout: 2, journal.DeadLetter: 2,
+	} {
+		if words[word] != want {
+			t.Errorf("%d notices %s, want %d", words[word], word, want)
+		}
+	}
+	if asked := len(n.answered); asked != 6 { // two questions, two agents that are stuck, two caps
+		t.Errorf("the person was asked %d times, want 6", asked)
+	}
+	spent := map[string]float64{}
+	for _, agent := range []string{"eve", "fay"} {
+		for _, line := range n.ledgerOf(agent) {
+			spent[agent] += line.CostUSD
+		}
+		if most := 2 * limit.Day.Dollars(); spent[agent] > most+turn {
+			t.Errorf("%s spent %.2f US dollars; it may spend %.2f", agent, spent[agent], most)
+		}
+	}
+}
+
+// table is the night in a table.
+func (n *night) table() string {
+	var b strings.Builder
+	words := map[journal.Word]int{}
+	for _, ev := range n.notices() {
+		words[ev.Word()]++
+	}
+	fmt.Fprintf(&b, "%-14s %5s\n", "notices", "times")
+	for _, w := range journal.Words() {
+		fmt.Fprintf(&b, "%-14s %5d\n", strings.TrimPrefix(string(w), "agent_"), words[w])
+	}
+	fmt.Fprintf(&b, "messages to the person besides the answers:\n")
+	for _, m := range n.mail(dropbox.Lead) {
+		if !slices.Contains(n.tasks, m.ReplyTo) {
+			fmt.Fprintf(&b, "  %s: %s\n", m.Type, mail.Describe(m))
+		}
+	}
+	return b.String()
+}
