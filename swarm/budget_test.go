@@ -2,6 +2,8 @@ package swarm_test
 
 import (
 	"fmt"
+	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +12,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/testkit/runnertest"
 	"github.com/claude-swarm/claude-swarm/swarm"
 	"github.com/claude-swarm/claude-swarm/swarm/budget"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
@@ -155,7 +158,7 @@ func TestTheAnswersAtACap(t *testing.T) {
 					}
 				}
 				f.until("the question is filed", func() bool {
-					return len(f.questions()) == 0 || f.questions()[0].ID != q.ID
+					return !slices.ContainsFunc(f.questions(), func(m *dropbox.Message) bool { return m.ID == q.ID })
 				})
 				third := f.send("coder", "three", ofTask)
 				switch {
@@ -204,5 +207,77 @@ func TestAWarningComesOnce(t *testing.T) {
 	f.untilState("coder", swarm.Idle)
 	if n := warnings(); n != 1 {
 		t.Errorf("the lead is told %d times", n)
+	}
+}
+
+// TestAThousandTurnsOfASwarm lets six agents work at random costs, with restarts and turns
+// whose end is lost: no scope spends more than its cap by more than one request of each
+// running turn, the book agrees with the ledger, and nothing begins at the cap.
+func TestAThousandTurnsOfASwarm(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
+	const request, limit, atOnce = 0.02, 8.0, 4
+	names := []string{"a1", "a2", "a3", "a4", "a5", "a6"}
+	f := newField(t, names...)
+	f.plan.MaxRunning = atOnce
+	f.plan.Budget = budget.Rules{Billing: runner.BillingAPI, Swarm: dollars(limit), Agents: map[string]budget.AgentRules{}}
+	for _, name := range names {
+		f.plan.Budget.Agents[name] = budget.AgentRules{Turn: dollars(0.2), Day: dollars(4)}
+	}
+	f.backend.Script = func(runner.Turn) []runnertest.Step {
+		steps := []runnertest.Step{runnertest.Price(request)}
+		for range 1 + rand.IntN(3) {
+			steps = append(steps, runnertest.Say("did a part"))
+		}
+		return steps
+	}
+	for n := range 1000 {
+		f.send(names[n%len(names)], fmt.Sprint("task ", n))
+	}
+	for _, after := range []int{40, 90, 150} { // a kill in the middle, each time
+		f.start()
+		f.until("some are done", func() bool { turns, _ := f.ledger(); return len(turns) > after })
+		f.halt()
+	}
+	f.start()
+	for _, name := range names {
+		f.untilState(name, swarm.Parked)
+	}
+	st, err := f.daemon.Status()
+	if err != nil {
+		t.Fatal(err)
+	}
+	begun := len(f.backend.Runs())
+	spent, lines := 0.0, map[string]bool{}
+	err = journal.ReadLedger(journal.HomeOf(f.dir).Ledger(), func(l journal.LedgerLine) bool {
+		if lines[l.Turn] {
+			t.Errorf("turn %s has two lines", l.Turn)
+		}
+		lines[l.Turn] = true
+		if l.CostUnknown {
+			spent += max(l.CostUSD, l.ReservedUSD)
+		} else {
+			spent += l.CostUSD
+		}
+		return true
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	row := st.Budget.Scopes[0]
+	if diff := row.Spent.USD - spent; diff > 1e-6 || diff < -1e-6 || row.Reserved.USD != 0 {
+		t.Errorf("the budget says %v spent and %v reserved, the ledger %v", row.Spent.USD, row.Reserved.USD, spent)
+	}
+	if spent > limit+atOnce*request || spent < limit-0.02 {
+		t.Errorf("spent %v of %v", spent, limit)
+	}
+	if n := len(f.questions()); n != 1 {
+		t.Errorf("the person is asked %d times", n)
+	}
+	f.send("a1", "one more")
+	time.Sleep(300 * time.Millisecond)
+	if n := len(f.backend.Runs()); n != begun {
+		t.Errorf("%d turns began at the cap", n-begun)
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/screen"
+	"github.com/claude-swarm/claude-swarm/swarm/budget"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 	"github.com/claude-swarm/claude-swarm/swarm/turn"
@@ -52,6 +53,11 @@ func (a *agent) compact(stop, kill context.Context, o *journal.Order) error {
 	settings := a.settings()
 	if !a.turns.CanCompact(settings) {
 		a.inbox.AgentLog.Line("", "= nothing to compact")
+		a.inbox.AgentLog.Close()
+		return nil
+	}
+	if b := a.budget.Check(budget.Turn{Agent: a.name}); b != nil && !b.Waits {
+		a.inbox.AgentLog.Line("", "= not compacted: "+capText(b))
 		a.inbox.AgentLog.Close()
 		return nil
 	}

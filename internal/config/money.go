@@ -9,8 +9,8 @@ type dollarCap struct {
 	instead string // the cap that holds for every client
 }
 
-// money refuses caps in US dollars for agents whose client does not tell its cost, and caps of a
-// turn for those that do not stop at one.
+// money refuses caps in US dollars for agents whose client does not stop at one: most such
+// clients do not even tell what their turns cost.
 func (r *reader) money(f *File) {
 	if f.Budget.Billing == string(runner.BillingSubscription) {
 		return
@@ -18,7 +18,7 @@ func (r *reader) money(f *File) {
 	for i := range f.Agents {
 		a := &f.Agents[i]
 		k := r.kindOf(a.Backend)
-		if k == nil || a.Attached {
+		if k == nil || k.Caps || a.Attached {
 			continue
 		}
 		day, turn := r.budgetAt(a.Name, "day"), r.budgetAt(a.Name, "turn")
@@ -29,14 +29,8 @@ func (r *reader) money(f *File) {
 			{turn, a.Budget.Turn > 0, "turn: null, and turn_timeout: 30m"},
 		}
 		for _, c := range caps {
-			switch {
-			case !c.has || k.Caps:
-			case k.Cost == runner.CostUnknown:
-				r.once(r.find(c.path).value, c.path, wrong(c.instead, "backend %s does not tell what its turns cost, so a cap in US dollars cannot hold for %s", k.Name, a.Name))
-			case c.path == turn:
-				r.once(r.find(c.path).value, c.path, wrong(c.instead, "backend %s does not stop a turn at a cap, so this cannot hold for %s", k.Name, a.Name))
-			default:
-				r.remark(r.find(c.path).value, c.path, wrong("", "backend %s does not stop a turn at a cap: the running turn of %s may spend more", k.Name, a.Name))
+			if c.has {
+				r.once(r.find(c.path).value, c.path, wrong(c.instead, "backend %s does not stop at a cap in US dollars, so it cannot hold for %s", k.Name, a.Name))
 			}
 		}
 	}
