@@ -149,7 +149,7 @@ var envelope = []string{
 
 // A key of the configuration that a page names exists.
 func TestKeysExist(t *testing.T) {
-	known := append(slices.Clone(envelope), "defaults", "agents", "policy", "irc", "supervisor", "log", "audit", "retention", "matcher", "swarm", "coder", "reviewer")
+	known := append(slices.Clone(envelope), "defaults", "agents", "policy", "irc", "supervisor", "log", "audit", "retention", "matcher", "swarm", "coder", "reviewer", "private")
 	known = append(known, config.Later()...)
 	for _, k := range config.Keys() {
 		known = append(known, k.Path[strings.LastIndexByte(k.Path, '.')+1:])

@@ -96,6 +96,10 @@ func (s *Swarm) TellGone() {
 	}
 }
 
+// TellLead tells the lead, once per key, of a problem with a part of the daemon that the swarm
+// does not know. It is safe for several goroutines.
+func (s *Swarm) TellLead(key, subject, body string) { s.mail.TellLead("", key, subject, body) }
+
 // stillLeaves reports whether an agent that is gone still ends its turn.
 func (s *Swarm) stillLeaves(name string) bool {
 	s.mu.Lock()

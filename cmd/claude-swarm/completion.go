@@ -276,6 +276,10 @@ func (f *finder) operand(verb string, n int) {
 		if n == 0 {
 			f.budgets()
 		}
+	case "webhooks test":
+		if n == 0 {
+			f.webhooks()
+		}
 	case "completion":
 		if n == 0 {
 			for _, shell := range []string{"bash", "zsh", "fish"} {

@@ -42,7 +42,7 @@ func configCheck(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := p.file.CheckFolders(); err != nil {
+	if err := checkOutside(p.file); err != nil {
 		return badConfig(err)
 	}
 	all := effective(p.file)

@@ -37,6 +37,7 @@ type daemon struct {
 	gate      gate
 	announcer *ircAnnouncer
 	irc       *ircService
+	webhooks  *hookService
 
 	stopping, killing context.Context
 	stop, kill        context.CancelFunc
@@ -52,7 +53,7 @@ func runDaemon(ctx context.Context, o daemonOrder) (err error) {
 	// cancels nothing that runs.
 	ctx = context.WithoutCancel(ctx)
 	p := o.project
-	if err := p.file.CheckFolders(); err != nil {
+	if err := checkOutside(p.file); err != nil {
 		return badConfig(err)
 	}
 	if err := p.home.Make(); err != nil {
@@ -108,13 +109,19 @@ func runDaemon(ctx context.Context, o daemonOrder) (err error) {
 	signal.Notify(sigs, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
 	defer signal.Stop(sigs)
 	d.irc.follow(answering, p.file)
+	if err := d.webhooks.begin(ctx, p.file); err != nil {
+		return err
+	}
+	defer d.webhooks.stop()
 	wg.Go(func() { d.signals(answering, sigs, o.stderr) })
 	wg.Go(func() { d.answer(answering, o.ready) })
 	wg.Go(func() { d.keepPast(answering, p.home.GateFile()) })
 	err = d.Run(d.stopping, d.killing)
 	d.savePast(p.home.GateFile()) // before another daemon may read it
+	d.webhooks.drain(d.killing)
 	d.irc.drain(d.killing)
 	d.irc.stop()
+	d.webhooks.stop()
 	if n := runner.EndAdopted(orphanGrace); n > 0 {
 		log.Warn("ended what turns had left behind", "processes", n)
 	}
@@ -145,6 +152,11 @@ func newDaemon(ctx context.Context, o daemonOrder, store *dropbox.Store, log *sl
 		log.Warn("what was said lately is forgotten: rates begin again", "err", err)
 	}
 	announcer := newIRCAnnouncer(o.ircOf(p.file))
+	hooks, err := newHookService(p, store, announcer, log.With("part", "webhooks"))
+	if err != nil {
+		return nil, err
+	}
+	told = append(told, hooks.listener())
 	s, err := swarm.New(swarm.Options{
 		Project: p.file.Dir, Store: store, Plan: o.planOf(p.file), Backends: backends.New(),
 		Program: program, Tools: tools, Version: version, Gate: g, Listeners: told, Announcer: announcer, Advise: announcer.advice(p.home, log), Log: log, Environ: os.Environ(),
@@ -154,6 +166,7 @@ func newDaemon(ctx context.Context, o daemonOrder, store *dropbox.Store, log *sl
 	}
 	d := &daemon{Swarm: s, order: o, log: log, file: p.file, gate: g, announcer: announcer}
 	d.irc = &ircService{project: p, store: store, swarm: daemonVoice{p, store}, log: log.With("part", "irc"), off: o.noIRC}
+	d.webhooks, hooks.tell = hooks, s.TellLead
 	d.killing, d.kill = context.WithCancel(ctx)
 	d.stopping, d.stop = context.WithCancel(d.killing) // killing implies stopping
 	return d, nil
@@ -298,6 +311,7 @@ func (d *daemon) Status(names ...string) (swarm.Status, error) {
 	if what := d.irc.trouble.get(); what != "" {
 		st.Trouble = append(st.Trouble, swarm.Problem{Why: what})
 	}
+	st.Trouble = append(st.Trouble, d.webhooks.problems(time.Now())...)
 	st.IRC, err = view.IRCOf(d.file, d.irc.project.home)
 	if st.IRC != nil && d.order.noIRC && !st.IRC.Running {
 		st.IRC.Why, st.IRC.Next = "the daemon was started with --"+noBridge, view.RestartDaemon
@@ -312,7 +326,7 @@ func (d *daemon) Reload(by string) (swarm.Changes, error) {
 	defer d.mu.Unlock()
 	file, err := config.Load(d.file.Path)
 	if err == nil {
-		err = file.CheckFolders()
+		err = checkOutside(file)
 	}
 	if err == nil {
 		err = needsRestart(d.file, file)
@@ -330,6 +344,9 @@ func (d *daemon) Reload(by string) (swarm.Changes, error) {
 	d.gate.Set(client.PolicyOf(file))
 	d.announcer.set(d.order.ircOf(file))
 	d.irc.follow(context.WithoutCancel(d.killing), file)
+	if err := d.webhooks.follow(file); err != nil {
+		d.log.Error("webhooks were not reloaded", "err", err)
+	}
 	d.file, d.refused = file, ""
 	d.keepConfig()
 	d.Swarm.TellGone()

@@ -37,7 +37,7 @@ func startDaemon(c *cli.Context, p *project, names []string) error {
 	if err := refuseTracked(c.Context, p); err != nil {
 		return err
 	}
-	if err := p.file.CheckFolders(); err != nil {
+	if err := checkOutside(p.file); err != nil {
 		return badConfig(err)
 	}
 	if err := p.home.Make(); err != nil {

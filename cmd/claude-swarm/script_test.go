@@ -30,6 +30,7 @@ func TestMain(m *testing.M) {
 		"claude": func() {
 			os.Exit(standin.Main(os.Args[1:], os.Environ(), os.Stdin, os.Stdout, os.Stderr))
 		},
+		"receiver": receiver,
 		"acp-standin": func() {
 			os.Exit(acpstandin.Main(os.Args[1:], os.Environ(), os.Stdin, os.Stdout, os.Stderr))
 		},

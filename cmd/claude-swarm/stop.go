@@ -55,7 +55,7 @@ settings that reload cannot change. Where none runs it only starts one.` +
 				return err
 			}
 			// A file that would not start keeps the old daemon running.
-			if err := p.file.CheckFolders(); err != nil {
+			if err := checkOutside(p.file); err != nil {
 				return badConfig(err)
 			}
 			if err := stopDaemon(c, p); err != nil && !(errors.Is(err, control.ErrNoDaemon) && !lockHeld(p.home)) {

@@ -37,6 +37,7 @@ func verbs() []verb {
 		{"events", eventsCommand},
 		{"mcp", mcpCommand},
 		{"irc", ircCommand},
+		{"webhooks", webhooksCommand},
 		{"send", sendCommand},
 		{"inbox", inboxCommand},
 		{"read", readCommand},

@@ -149,7 +149,7 @@ func specOf(f *config.File, a config.Agent) swarm.Spec {
 		Tools:        a.MCP,
 		Permissions:  a.Permissions.Rules(),
 	}
-	if secrets := f.IRC.Secrets(); len(secrets) > 0 { // no agent needs them
+	if secrets := append(f.IRC.Secrets(), f.HookSecrets()...); len(secrets) > 0 { // no agent needs them
 		spec.EnvDrop = append(slices.Clone(a.EnvDrop), secrets...)
 	}
 	if filepath.Base(f.Path) != config.Name {

@@ -50,7 +50,7 @@ func (r *reader) keys(n *yaml.Node, path string, v reflect.Value) {
 }
 
 // later are the keys of parts that this version does not have.
-var later = []string{"webhooks", "worktree"}
+var later = []string{"worktree"}
 
 // foreign are keys of other programs that run agents, with ours.
 var foreign = map[string]string{"agent": "backend", "directory": "cwd"}

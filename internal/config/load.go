@@ -80,6 +80,7 @@ func (r *reader) file(n *yaml.Node, f *File) {
 		r.acl(f)
 		r.irc(f)
 		r.money(f)
+		r.webhooks(f)
 	}
 	if len(r.errs) == 0 {
 		r.folders(f)

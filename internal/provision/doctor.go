@@ -41,6 +41,7 @@ func Examine(ctx context.Context, o DoctorOptions) []Finding {
 		e.drift()
 		e.bindings()
 		e.irc()
+		e.webhooks(ctx)
 	}
 	e.homeFolder()
 	e.daemon(ctx)

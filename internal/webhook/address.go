@@ -44,11 +44,11 @@ func embedded(a netip.Addr) (netip.Addr, bool) {
 	return netip.Addr{}, false
 }
 
-// isPublic reports whether an address can be that of a server in the internet.
-func isPublic(a netip.Addr) bool {
+// IsPublic reports whether an address can be that of a server in the internet.
+func IsPublic(a netip.Addr) bool {
 	a = a.Unmap().WithZone("")
 	if v4, ok := embedded(a); ok {
-		return isPublic(v4)
+		return IsPublic(v4)
 	}
 	if !a.IsGlobalUnicast() || a.IsPrivate() {
 		return false // also for an unspecified, loopback, link-local or multicast address
@@ -63,7 +63,7 @@ func isPublic(a netip.Addr) bool {
 
 // mayConnect says why a webhook must not connect to an address; nil if it may.
 func (h Hook) mayConnect(a netip.Addr, tls bool) error {
-	switch public := isPublic(a); {
+	switch public := IsPublic(a); {
 	case !public && !h.Private:
 		return fmt.Errorf("%s is not a public address: private: true allows it", a)
 	case public && !tls:

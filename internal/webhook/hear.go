@@ -35,7 +35,7 @@ func (s *Service) Hear(_ context.Context, events []journal.Event) error {
 
 // put puts an event into the mailbox.
 func (s *Service) put(h Hook, ev journal.Event) error {
-	p := payloadOf(ev, s.o.Project)
+	p := payloadOf(ev, s.o.Notice(ev), s.o.Project)
 	p.Data.Webhook = h.Name
 	err := s.deliver(p, ev)
 	if errors.Is(err, dropbox.ErrTooLarge) { // a policy allows only short messages

@@ -1,7 +1,10 @@
 package webhook
 
 import (
+	"encoding/base64"
+	"errors"
 	"slices"
+	"strings"
 
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
@@ -24,11 +27,21 @@ type Hook struct {
 	// it than its host.
 	URL    string
 	Kind   Kind
-	Secret string // generic: signs, as [standardwebhooks.NewWebhook] reads it; ntfy: an access token; else ""
+	Secret string // generic: signs, see [CheckSecret]; ntfy: an access token; else ""
 	Events []journal.Word
 	// Private allows addresses in private networks, of this machine and of the link. A URL
 	// without TLS is posted only to these.
 	Private bool
+}
+
+// CheckSecret reports what is wrong with the secret of a generic webhook: it is "whsec_",
+// which may be missing, and 24 to 64 bytes in base64, as Standard Webhooks defines it.
+func CheckSecret(secret string) error {
+	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_"))
+	if err == nil && (len(key) < 24 || len(key) > 64) {
+		err = errors.New("it has not 24 to 64 bytes")
+	}
+	return err
 }
 
 // wants reports whether the webhook wants events with that word.

@@ -19,8 +19,8 @@ func TestIsPublic(t *testing.T) {
 		"::ffff:127.0.0.1": false, "::ffff:10.0.0.1": false, "::127.0.0.1": false, "64:ff9b::7f00:1": false, "64:ff9b::a9fe:a9fe": false, "64:ff9b:1::1": false,
 		"2002:7f00:1::": false, "2002:a00:1::": false, "2001:0:1:2::": false, "2001:db8::1": false, "100::1": false,
 	} {
-		if got := isPublic(netip.MustParseAddr(addr)); got != want {
-			t.Errorf("isPublic(%s) = %t", addr, got)
+		if got := IsPublic(netip.MustParseAddr(addr)); got != want {
+			t.Errorf("IsPublic(%s) = %t", addr, got)
 		}
 	}
 }

@@ -65,11 +65,11 @@ const (
 	maxSubject = 200
 )
 
-// payloadOf is the payload of an event that has a notice, without the name of a webhook.
-func payloadOf(ev journal.Event, project string) Payload {
-	text := cut(screen.OneLine(ev.Notice.Text()), maxText)
-	p := Payload{Type: ev.Notice.Word, Timestamp: ev.At.UTC(), Data: Data{
-		V: Version, Project: project, Severity: ev.Notice.Word.Severity(), Text: text, Agent: ev.Notice.Agent,
+// payloadOf is the payload of an event and its notice, without the name of a webhook.
+func payloadOf(ev journal.Event, n journal.Notice, project string) Payload {
+	text := cut(screen.OneLine(n.Text()), maxText)
+	p := Payload{Type: n.Word, Timestamp: ev.At.UTC(), Data: Data{
+		V: Version, Project: project, Severity: n.Word.Severity(), Text: text, Agent: n.Agent,
 	}}
 	about := ev.Message
 	if ev.Of != nil {

@@ -170,6 +170,32 @@ func (p *Poster) transport(r *http.Request) (*http.Transport, error) {
 	return t, nil
 }
 
+// CheckAddress reports why the webhook could not connect to its address: the name has no
+// address, or it has one that the webhook does not allow. It opens no connection. A proxy
+// resolves names, so its use ends the check early.
+func (p *Poster) CheckAddress(ctx context.Context) error {
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, p.hook.URL, nil)
+	if err != nil {
+		return errors.New("the URL cannot be used")
+	}
+	proxy, err := p.proxy(r)
+	if err != nil {
+		return errors.New("the proxy of the environment cannot be used")
+	} else if proxy != nil {
+		return p.hook.mayPassProxy(r.URL)
+	}
+	addrs, err := net.DefaultResolver.LookupNetIP(ctx, "ip", r.URL.Hostname())
+	if err != nil {
+		return errors.New(plainError(err))
+	}
+	for _, a := range addrs {
+		if err := p.hook.mayConnect(a.Unmap(), r.URL.Scheme == "https"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // mayPassProxy says why a webhook must not ask a proxy for a URL. The proxy resolves the
 // name, and its rules say where it connects to; but what the URL itself names is known
 // here.

@@ -16,6 +16,7 @@ import (
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
+	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
@@ -80,7 +81,7 @@ func (h Hook) request(ctx context.Context, id string, body []byte, at time.Time)
 // lines is a payload for a person: its text, and what there is to know besides.
 func (p Payload) lines() string {
 	lines := p.Data.Text
-	if d := p.Data.Details; d != "" && p.Type != journal.AgentQuestion {
+	if d := p.Data.Details; d != "" && !strings.Contains(p.Data.Text, screen.OneLine(d)) {
 		lines += "\n" + d
 	}
 	return lines

@@ -9,9 +9,10 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/tokens"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// Options are what a [Service] needs. All but the last four are required.
+// Options are what a [Service] needs. All but the last five are required.
 type Options struct {
 	Store   *dropbox.Store
 	Home    string // the folder of the daemon, for the state
@@ -20,6 +21,9 @@ type Options struct {
 	Log     *slog.Logger
 
 	Secrets *tokens.Source // the tokens of the agents, which no payload contains
+	// Notice returns the notice of an event that has one, as people read it; nil means the
+	// event's notice itself.
+	Notice func(journal.Event) journal.Notice
 	// Lost is called when a webhook has lost a message for the first time since its receiver
 	// took one. It must not block.
 	Lost  func(hook, why string)
@@ -51,6 +55,9 @@ type Service struct {
 func New(o Options) (*Service, error) {
 	if o.Waits == nil {
 		o.Waits = DefaultWaits()
+	}
+	if o.Notice == nil {
+		o.Notice = func(ev journal.Event) journal.Notice { return *ev.Notice }
 	}
 	if o.Lost == nil {
 		o.Lost = func(string, string) {}

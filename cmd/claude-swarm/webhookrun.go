@@ -1,0 +1,146 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/config"
+	"github.com/claude-swarm/claude-swarm/internal/screen"
+	"github.com/claude-swarm/claude-swarm/internal/webhook"
+	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
+	"github.com/claude-swarm/claude-swarm/swarm/mail"
+)
+
+// checkOutside checks what a configuration names outside of its file: the folders of the
+// agents, and the secrets of the webhooks.
+func checkOutside(f *config.File) error {
+	if err := f.CheckFolders(); err != nil {
+		return err
+	}
+	_, err := f.Hooks(os.Getenv)
+	return err
+}
+
+// A hookService posts the events of a daemon to webhooks. Its errors are logged and shown in
+// the status, and affect no agent.
+type hookService struct {
+	*webhook.Service
+	log     *slog.Logger
+	tell    func(key, subject, body string) // tells the lead, once per key
+	trouble word
+
+	cancel context.CancelFunc
+	ended  sync.WaitGroup
+}
+
+// newHookService makes the service. Its field tell is set before it begins. announcer knows
+// in which channel of IRC results are.
+func newHookService(p *project, store *dropbox.Store, announcer *ircAnnouncer, log *slog.Logger) (*hookService, error) {
+	tokens, err := p.home.Tokens(dropbox.Swarm)
+	if err != nil {
+		return nil, err
+	}
+	s := &hookService{log: log}
+	s.Service, err = webhook.New(webhook.Options{
+		Store: store, Home: p.home.Dir(), Project: filepath.Base(p.file.Dir), Token: tokens[dropbox.Swarm], Log: log,
+		Secrets: p.home.Secrets(), Lost: s.lost, Notice: func(ev journal.Event) journal.Notice { return noticeOf(announcer.section.Load(), ev) },
+	})
+	return s, err
+}
+
+// listener returns the listener for events. It also listens while there are no webhooks, so
+// that one that comes by a reload hears only what happens from then on.
+func (s *hookService) listener() mail.Listener {
+	return mail.Listener{Name: "webhooks", Behind: "webhooks miss what happens", Hear: s.Hear}
+}
+
+// lost tells the lead that a webhook loses events. It tells that once, until its receiver
+// has taken one.
+func (s *hookService) lost(hook, why string) {
+	s.tell(fmt.Sprintf("webhook:%s:%d", hook, time.Now().Unix()), "webhook "+hook+" does not work",
+		fmt.Sprintf("The webhook %s has not taken an event: %s.\n\nThe events are kept: claude-swarm dead list %s\nWhen it works (claude-swarm webhooks test %s), give them back: claude-swarm dead retry ID…\n",
+			hook, why, dropbox.Hooks, hook))
+}
+
+// follow puts the webhooks of a configuration into force.
+func (s *hookService) follow(f *config.File) error {
+	hooks, err := f.Hooks(os.Getenv)
+	if err != nil {
+		return err
+	}
+	return s.Set(hooks)
+}
+
+// begin starts the service; stop ends it.
+func (s *hookService) begin(ctx context.Context, f *config.File) error {
+	if err := s.follow(f); err != nil {
+		return err
+	}
+	ctx, s.cancel = context.WithCancel(ctx)
+	s.ended.Go(func() { // stop waits for it
+		for ctx.Err() == nil {
+			err := s.once(ctx)
+			if ctx.Err() != nil {
+				return
+			}
+			s.log.Error("webhooks ended, and are begun again", "err", err)
+			s.trouble.set("webhooks: " + firstLine(fmt.Sprint(err)))
+			select {
+			case <-time.After(hooksAgain):
+			case <-ctx.Done():
+			}
+		}
+	})
+	return nil
+}
+
+// hooksAgain is the pause before the service is started again after an error.
+const hooksAgain = 5 * time.Second
+
+// once runs the service to its end. A panic in it is our defect, and ends no agent.
+func (s *hookService) once(ctx context.Context) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			s.log.Error("webhooks panicked", "err", fmt.Sprint(r), "stack", string(debug.Stack()))
+			err = fmt.Errorf("a fault in claude-swarm: %v", r)
+		}
+	}()
+	works := time.AfterFunc(hooksAgain, func() { s.trouble.set("") }) // a service that lasts this long works
+	defer works.Stop()
+	return s.Run(ctx)
+}
+
+// drain lets the service post what the last turns left for it.
+func (s *hookService) drain(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, lastWords)
+	defer cancel()
+	s.Drain(ctx)
+}
+
+// stop ends the service, and waits for it.
+func (s *hookService) stop() {
+	s.cancel()
+	s.ended.Wait()
+}
+
+// problems are the webhooks that do not work, for the status.
+func (s *hookService) problems(now time.Time) (list []swarm.Problem) {
+	if what := s.trouble.get(); what != "" {
+		list = append(list, swarm.Problem{Why: what})
+	}
+	for _, f := range s.Failures() {
+		list = append(list, swarm.Problem{
+			Why:  fmt.Sprintf("webhook %s fails since %s: %s", f.Hook, screen.Clock(f.Since, now), f.Why),
+			Next: "claude-swarm webhooks test " + f.Hook,
+		})
+	}
+	return list
+}

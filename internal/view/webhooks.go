@@ -1,0 +1,71 @@
+package view
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/config"
+	"github.com/claude-swarm/claude-swarm/internal/webhook"
+)
+
+// A Webhook is a webhook of the configuration and how it stands.
+type Webhook struct {
+	Name    string   `json:"name"`
+	Kind    string   `json:"kind"`
+	Host    string   `json:"host"` // of the address; "" where a variable has it
+	Private bool     `json:"private"`
+	Events  []string `json:"events"`
+
+	Last         *WebhookTry `json:"last"`          // null before the first try
+	Taken        *time.Time  `json:"taken"`         // when its receiver last took an event; null: never
+	FailingSince *time.Time  `json:"failing_since"` // null while it works
+	Waiting      int         `json:"waiting"`       // events that wait to be posted
+	Dead         int         `json:"dead"`          // events that were given up
+	Next         string      `json:"next"`          // what to type; "" for nothing
+}
+
+// A WebhookTry is one try to post an event.
+type WebhookTry struct {
+	At     time.Time `json:"at"`
+	Event  string    `json:"event"`
+	Status int       `json:"status"` // of HTTP; 0: there was no answer
+	Why    string    `json:"why"`    // why the receiver has not taken it; "": it has
+}
+
+// Webhooks are the webhooks of a project, in the order of its configuration. home is the
+// folder of the daemon, which need not run.
+func Webhooks(f *config.File, home string, store *dropbox.Store) ([]Webhook, error) {
+	state, err := webhook.ReadState(home)
+	if err != nil {
+		return nil, err
+	}
+	counts, err := webhook.CountsOf(store)
+	if err != nil {
+		return nil, err
+	}
+	list := []Webhook{}
+	for _, c := range f.Webhooks {
+		w := Webhook{
+			Name: c.Name, Kind: c.Kind, Private: c.Private, Events: c.Events, Waiting: counts[c.Name].Waiting, Dead: counts[c.Name].Dead,
+			Host: webhook.Hook{URL: c.URL}.Host(),
+		}
+		if st, ok := state.Hooks[c.Name]; ok {
+			w.Last = &WebhookTry{st.At, st.Event, st.Status, st.Why}
+			if !st.Taken.IsZero() {
+				w.Taken = &st.Taken
+			}
+			if st.Failed > 0 {
+				w.FailingSince = &st.Since
+			}
+		}
+		switch {
+		case w.FailingSince != nil:
+			w.Next = fmt.Sprintf("claude-swarm webhooks test %s", w.Name)
+		case w.Dead > 0:
+			w.Next = listDead(dropbox.Hooks)
+		}
+		list = append(list, w)
+	}
+	return list, nil
+}

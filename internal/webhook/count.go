@@ -1,0 +1,48 @@
+package webhook
+
+import (
+	"errors"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+// Counts count the messages of one webhook.
+type Counts struct {
+	Waiting int // also those that are posted at the moment
+	Dead    int
+}
+
+// CountsOf counts the messages in the mailbox by webhook. It opens each of them.
+func CountsOf(store *dropbox.Store) (map[string]Counts, error) {
+	counts := map[string]Counts{}
+	box, err := store.Mailbox(dropbox.Hooks)
+	if errors.Is(err, dropbox.ErrNoMailbox) {
+		return counts, nil // there never was a webhook
+	} else if err != nil {
+		return nil, err
+	}
+	for found, err := range box.All() {
+		if err != nil {
+			return nil, err
+		}
+		if found.State == dropbox.Done || found.State == dropbox.Refused {
+			continue
+		}
+		m, err := store.Load(found)
+		if err != nil {
+			continue // it has moved meanwhile, or is not a message
+		}
+		p, err := decode(m.Body)
+		if err != nil {
+			continue
+		}
+		c := counts[p.Data.Webhook]
+		if found.State == dropbox.Dead {
+			c.Dead++
+		} else {
+			c.Waiting++
+		}
+		counts[p.Data.Webhook] = c
+	}
+	return counts, nil
+}
