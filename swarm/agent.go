@@ -33,6 +33,7 @@ type agent struct {
 	// unsettled says that cur/ may hold messages to take up: at the start, and after a turn
 	// that could not be filed because of the disk.
 	unsettled bool
+	beats     beats
 	hidden    *turn.Secrets
 	purse     purse
 }

@@ -123,6 +123,13 @@ func (c *control) hours() hours.Hours {
 	return c.spec.Hours
 }
 
+// heartbeat is the heartbeat of the agent. It copies no Spec, as attached.
+func (c *control) heartbeat() Heartbeat {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.spec.Heartbeat
+}
+
 // attached reports whether a person's session is the agent. It copies no Spec: that would
 // double the stack of every idle agent.
 func (c *control) attached() bool {

@@ -64,6 +64,7 @@ func (a *agent) step(stop, kill context.Context) time.Duration {
 		a.tend(kill)
 	}
 	if wait, held := a.held(time.Now()); held {
+		a.beats.worked()
 		a.turns.Close(kill, "the agent is held")
 		return wait
 	}
@@ -89,6 +90,7 @@ func (a *agent) step(stop, kill context.Context) time.Duration {
 	}
 	m, err := a.inbox.Box.Read(e)
 	if err == nil {
+		a.noteMail(m)
 		if !m.Type.Wakes() {
 			a.inbox.Queue.MarkNote(e)
 			return 0
@@ -182,8 +184,10 @@ func (a *agent) rested() time.Duration {
 	if first := a.purse.first; a.inbox.Queue.HasParked() {
 		a.view.asks(first.question)
 		a.show(first.state, first.why, first.next)
-	} else {
-		a.show(Idle, "", "")
+		a.beats.worked()
+		return a.untilHours(time.Now())
 	}
-	return a.untilHours(time.Now())
+	a.show(Idle, "", "")
+	now := time.Now()
+	return min(a.untilHours(now), a.heartbeat(now))
 }

@@ -57,6 +57,9 @@ func New(o Options) (*Swarm, error) {
 	if err := s.openListeners(o.Listeners); err != nil {
 		return nil, err
 	}
+	if err := s.openQuiet(); err != nil {
+		return nil, err
+	}
 	s.intake, s.leadNews = newIntake(s), newLeadAnnouncer(&s.deps)
 	var err error
 	if s.mail.Questions, err = mail.OpenQuestions(s.mail, s.answers.wake); err != nil {

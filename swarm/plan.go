@@ -78,6 +78,7 @@ type Plan struct {
 	// person; 0 means no bound.
 	TurnsPerHour int
 	Zone         *time.Location // of the days; nil is the zone of the machine
+	Quiet        *hours.Hours   // in which the person is told nothing; nil is no such hours
 	Budget       budget.Rules
 }
 
@@ -129,7 +130,8 @@ type Spec struct {
 	Tools        bool              // its client gets the tools of Options.Tools
 	Permissions  permission.Rules  // what its client may do, where it asks (runner.Kind.Asks)
 	Hours        hours.Hours       // in which it begins turns; the zero value is always
-	Attached     bool              // a person's own session does its mail (Attached); the daemon runs no turns for it
+	Heartbeat    Heartbeat
+	Attached     bool // a person's own session does its mail (Attached); the daemon runs no turns for it
 }
 
 func (s Spec) maxFailures() int {

@@ -71,6 +71,7 @@ func (s *Swarm) sweep(ctx context.Context, w *dropbox.Watcher) {
 		s.listLead()
 		s.listBusy()
 		s.mail.Announcer.Count(s.store)
+		s.mail.Note(s.mail.Quiet.Tell(time.Now()))
 		s.tellStrays(time.Now())
 		s.TellGone()
 		if w != nil {

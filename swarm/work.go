@@ -50,6 +50,7 @@ func (a *agent) work(stop, kill context.Context, reserved *budget.Reservation) t
 	if m := j.Claim.Message; m != nil {
 		a.purse.warn(turnOn(a.name, m))
 	}
+	a.beats.worked()
 	return 0
 }
 
@@ -187,6 +188,7 @@ func (a *agent) steering(j *mail.Job, heard *whisper.Turn) *runner.Steering {
 	}
 	return &runner.Steering{Wake: a.wakeup, Next: func() (runner.Steer, bool) {
 		if s, ok := a.inbox.NextUrgent(j, may); ok {
+			a.beats.came()
 			return s, true
 		}
 		return heard.Next()

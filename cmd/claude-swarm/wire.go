@@ -103,6 +103,9 @@ func planOf(f *config.File) swarm.Plan {
 			Backend: m.Backend, Client: runner.Spec{Command: m.Command, Model: m.Model, Thinking: m.Thinking},
 		}
 	}
+	if quiet, ok := f.QuietHours(); ok {
+		plan.Quiet = &quiet
+	}
 	if f.IRC.On() {
 		plan.IRC = f.IRC.Channel(f.IRC.Channels.Project)
 	}
@@ -141,6 +144,7 @@ func specOf(f *config.File, a config.Agent) swarm.Spec {
 		Session:      turn.SessionMode(a.Session),
 		Linger:       a.Linger,
 		Hours:        f.HoursOf(a),
+		Heartbeat:    swarm.Heartbeat{After: a.Heartbeat, Text: a.HeartbeatPrompt},
 		Attached:     a.Attached,
 		Reread:       a.Reread,
 		Channels:     channelsOf(f, a.Name),

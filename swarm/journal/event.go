@@ -44,6 +44,10 @@ type Event struct {
 	// Task is the task of a person that is complete with this event; else nil.
 	Task *Message `json:"task,omitempty"`
 	Turn *Turn    `json:"turn,omitempty"` // of Result and Failed
+	// Quiet is the end of the quiet hours of the person in which it happened; zero where they
+	// may be told at once. Then nobody tells them: the daemon does, by one alert, after that
+	// time.
+	Quiet time.Time `json:"quiet_until,omitzero"`
 	// Notice is what a person may have to act on; nil where there is no such thing. An event
 	// of each kind may have one.
 	Notice *Notice `json:"notice,omitempty"`

@@ -103,6 +103,12 @@ func (s *Service) LeadListener() Listener {
 
 func (s *Service) deliverAlerts(_ context.Context, events []journal.Event) error {
 	for _, ev := range events {
+		if !ev.Quiet.IsZero() && s.Quiet != nil {
+			if err := s.Quiet.keep(ev); err != nil {
+				return err
+			}
+			continue
+		}
 		if ev.Kind != journal.Alert || ev.Message == nil {
 			continue
 		}

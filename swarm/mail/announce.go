@@ -46,6 +46,12 @@ func announcementOf(ev journal.Event) (Announcement, bool) {
 		Kind: ev.Kind, Message: ev.Message.Mail(), To: ev.To, About: ev.About, Agent: ev.Agent, Of: ev.Of.Mail(), Task: ev.Task.Mail(),
 		Notice: ev.Notice, key: ev.Key,
 	}
+	if !ev.Quiet.IsZero() { // the alert of the morning tells it
+		if ev.Kind != journal.Result && ev.Kind != journal.Failed && ev.Kind != journal.Begun {
+			return mo, false
+		}
+		mo.Notice = nil
+	}
 	switch {
 	case mo.Message == nil, ev.Kind == journal.Alert && ev.Notice == nil:
 		return mo, false // an alert without a notice is shown when it has arrived

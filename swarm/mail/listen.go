@@ -22,6 +22,7 @@ type Listener struct {
 // happened puts an event on the list, and wakes the listeners. The error says that the
 // event is not on the list.
 func (s *Service) happened(ev journal.Event) error {
+	s.Quiet.mark(&ev)
 	if err := s.Events.Add(ev); err != nil {
 		return fmt.Errorf("what happened is not written down: %w", err)
 	}

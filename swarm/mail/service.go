@@ -37,6 +37,7 @@ type Service struct {
 	Reach     *Reach
 	Names     func() Names
 	Questions *Questions // to the person; nil beside a daemon
+	Quiet     *Quiet     // what waits for the end of the person's quiet hours; nil beside a daemon
 	// CanWork reports whether the agent that leads begins turns.
 	CanWork func(agent string) bool
 	// TurnsAt lists the turns that ran at a time.

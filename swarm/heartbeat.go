@@ -1,0 +1,72 @@
+package swarm
+
+import (
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
+	"github.com/claude-swarm/claude-swarm/swarm/mail"
+)
+
+// A Heartbeat prompts an idle agent. The zero value prompts no agent.
+type Heartbeat struct {
+	After time.Duration // idle time before the first prompt; it doubles up to longestBeat
+	Text  string        // what the prompt says; "" is [mail.HeartbeatText]
+}
+
+// longestBeat bounds the wait between two heartbeats, unless the first is longer already.
+const longestBeat = time.Hour
+
+// beats count the heartbeats of one agent. They are not kept: after a restart the agent begins
+// with the first wait again. Only the agent's goroutine uses them.
+type beats struct {
+	idle time.Time // since when the agent has been idle, by a clock that nobody sets; zero: it is not
+	n    int       // heartbeats since the last mail
+}
+
+// came notes that mail came, which begins the waits again.
+func (b *beats) came() { *b = beats{} }
+
+// worked notes that a turn ended.
+func (b *beats) worked() { b.idle = time.Time{} }
+
+// due returns how long the agent has to be idle yet; 0 or less is now.
+func (b *beats) due(h Heartbeat, now time.Time) time.Duration {
+	if b.idle.IsZero() {
+		b.idle = now
+	}
+	return journal.Backoff(h.After, b.n, max(h.After, longestBeat)) - now.Sub(b.idle)
+}
+
+// heartbeat sends an idle agent its heartbeat, if one is due, and says how long to wait; 0
+// means that it was sent. A heartbeat that cannot get its turn now is left out, so that it does
+// not wait in the mailbox, or ask a person for money: all places are taken, the agent began too
+// many turns, or a budget is spent.
+func (a *agent) heartbeat(now time.Time) time.Duration {
+	h := a.control.heartbeat()
+	if h.After == 0 {
+		return forever
+	}
+	if wait := a.beats.due(h, now); wait > 0 {
+		return wait
+	}
+	a.beats.n++
+	a.beats.idle = now
+	spent := a.budget.Check(turnOn(a.name, &dropbox.Message{From: dropbox.Swarm}))
+	if !a.slots.full() && a.counts.Over(a.name, a.plan().TurnsPerHour, false, now) == "" && spent == nil {
+		if err := a.deps.mail.SendHeartbeat(a.name, h.Text, now); err == nil {
+			a.inbox.Queue.Changed("")
+			return 0
+		} else {
+			a.log.Warn("heartbeat could not be sent", keyErr, err)
+		}
+	}
+	return a.beats.due(h, now)
+}
+
+// noteMail notes that a message that is no heartbeat came.
+func (a *agent) noteMail(m *dropbox.Message) {
+	if !mail.IsHeartbeat(m) {
+		a.beats.came()
+	}
+}

@@ -1,0 +1,35 @@
+package journal
+
+import (
+	"path/filepath"
+	"time"
+)
+
+// KeptName is the name of the file with what is told after the person's quiet hours.
+const KeptName = "quiet.json"
+
+// KeptFile is the path of that file.
+func (h Home) KeptFile() string { return filepath.Join(h.dir, KeptName) }
+
+// A KeptFile has the facts of the person's quiet hours.
+type KeptFile struct {
+	V      int       `json:"v"`
+	First  int64     `json:"first,omitempty"` // number of the first event
+	Until  time.Time `json:"until,omitzero"`  // end of the quiet hours
+	Closed bool      `json:"closed,omitempty"`
+	Told   bool      `json:"told,omitempty"`   // after Closed
+	Kept   []Kept    `json:"kept,omitempty"`   // oldest first
+	Before []string  `json:"before,omitempty"` // keys of the facts that were told before these
+}
+
+// A Kept is a fact that the person is told after their quiet hours.
+type Kept struct {
+	Seq     int64     `json:"seq"`
+	At      time.Time `json:"at"`
+	Key     string    `json:"key"` // of the event
+	Agent   string    `json:"agent,omitempty"`
+	Subject string    `json:"subject"`
+	Body    string    `json:"body,omitempty"`
+	About   string    `json:"about,omitempty"` // id of the question, or of the message that was given up
+	Asks    bool      `json:"asks,omitempty"`  // About is a question of the daemon
+}

@@ -1,0 +1,35 @@
+package mail
+
+import (
+	"cmp"
+	"strings"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+// HeartbeatText is what a heartbeat says to an agent.
+const HeartbeatText = `Nothing has come for you for a while. If you put work aside that you can go on with now, go on with it.
+Otherwise answer with the one word idle, use no tool, and send nobody a message about this.`
+
+// heartbeatKey begins the keys of heartbeats.
+const heartbeatKey = "heartbeat:"
+
+// SendHeartbeat delivers a heartbeat to an agent, as a task of low priority from the daemon,
+// which nobody answers.
+func (s *Service) SendHeartbeat(agent, text string, at time.Time) error {
+	_, err := s.deliver(dropbox.Swarm, agent, &dropbox.Message{
+		From: dropbox.Swarm, To: []string{agent}, Type: dropbox.Task, Priority: dropbox.Low, Subject: "heartbeat",
+		Key: heartbeatKey + agent + ":" + at.UTC().Format(time.RFC3339Nano), Body: []byte(cmp.Or(strings.TrimSpace(text), HeartbeatText) + "\n"),
+	})
+	return err
+}
+
+// IsHeartbeat reports whether a message says that it is a heartbeat.
+func IsHeartbeat(m *dropbox.Message) bool {
+	return m.From == dropbox.Swarm && strings.HasPrefix(m.Key, heartbeatKey)
+}
+
+// isHeartbeat reports whether a message is a heartbeat of the daemon. People hear of its turn
+// only when it fails.
+func (in *Inbox) isHeartbeat(m *dropbox.Message) bool { return IsHeartbeat(m) && in.Proves(m) }

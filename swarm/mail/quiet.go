@@ -1,0 +1,256 @@
+package mail
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/screen"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
+)
+
+// Quiet keeps what the person would be told in their quiet hours, and tells it in one alert
+// when these end:
+//
+//	happened: the event gets the end of the quiet hours (Event.Quiet), durable in the list
+//	keep:     the listener of the lead puts it into quiet.json in place of the mailbox
+//	Tell:     after the end, quiet.json is closed -> one alert -> quiet.json is told
+//
+// Each step can be repeated: events and the alert have keys. A closed file takes nothing more,
+// so the alert that is repeated after a crash has the same key and no new facts.
+//
+// It is safe for several goroutines.
+type Quiet struct {
+	mail *Service
+	// until is the end of the quiet hours in which a time lies; zero where it lies in none.
+	until func(time.Time) time.Time
+	// grave reports whether all agents are stopped, paused or parked.
+	grave func() bool
+	// void reports whether a fact has become void.
+	void func(journal.Kept) bool
+
+	mu   sync.Mutex
+	file journal.KeptFile
+}
+
+// QuietFuncs are the parts of a daemon that [OpenQuiet] needs; see [Quiet].
+type QuietFuncs struct {
+	Until func(time.Time) time.Time
+	Grave func() bool
+	Void  func(journal.Kept) bool
+}
+
+// OpenQuiet reads what an earlier daemon kept.
+func OpenQuiet(s *Service, f QuietFuncs) (*Quiet, error) {
+	q := &Quiet{mail: s, until: f.Until, grave: f.Grave, void: f.Void}
+	return q, journal.ReadJSON(s.Home.KeptFile(), &q.file)
+}
+
+// quietKey begins the keys of the alerts that tell what was kept.
+const quietKey = "quiet:"
+
+// mark sets the end of the quiet hours in an event that would reach the person in them. It
+// does nothing where q is nil, as beside a daemon.
+func (q *Quiet) mark(ev *journal.Event) {
+	if q == nil || !tellsPerson(*ev) || strings.HasPrefix(ev.Key, quietKey) {
+		return
+	}
+	at := ev.At
+	if at.IsZero() {
+		at = time.Now()
+	}
+	end := q.until(at)
+	if end.IsZero() || strings.HasPrefix(ev.Key, "damaged:") || isError(*ev) && q.grave() {
+		return
+	}
+	ev.Quiet = end.UTC().Round(0)
+}
+
+// tellsPerson reports whether the daemon tells the person of an event: by an alert, a notice,
+// or a question.
+func tellsPerson(ev journal.Event) bool {
+	switch {
+	case ev.Message == nil:
+		return false
+	case ev.Kind == journal.Alert:
+		return ev.To == dropbox.Lead // the agent that leads does not sleep
+	case ev.Kind == journal.Mail:
+		// An alert that was delivered may be told.
+		return ev.To == dropbox.Lead && ev.Message.From == dropbox.Swarm && ev.Message.Type == dropbox.Question
+	}
+	return ev.Notice != nil || ev.Kind == journal.Dead
+}
+
+// isError reports whether an event may stop agents.
+func isError(ev journal.Event) bool {
+	return ev.Notice == nil || ev.Notice.Word.Severity() != journal.Info
+}
+
+// shownByMorning reports whether the alert of the morning names an event. It leaves out what
+// needs nobody, and what another event tells as well.
+func shownByMorning(ev journal.Event) bool {
+	switch ev.Kind {
+	case journal.Alert, journal.Mail, journal.Dead:
+		return true
+	case journal.Noticed:
+		return ev.Notice.Word.Severity() != journal.Info
+	}
+	return false
+}
+
+// keep puts an event aside until the end of the quiet hours.
+func (q *Quiet) keep(ev journal.Event) error {
+	if !shownByMorning(ev) {
+		return nil
+	}
+	k := journal.Kept{Seq: ev.Seq, At: ev.At, Key: ev.Key, Agent: ev.Agent, Subject: ev.Message.Subject, Body: strings.TrimSpace(ev.Message.Body)}
+	switch ev.Kind {
+	case journal.Mail:
+		k.About, k.Asks = ev.About, true
+		k.Subject = cut(screen.OneLine(ev.Message.Mail().Gist()), 200)
+		k.Body = "claude-swarm inbox read " + ev.About
+	case journal.Dead:
+		k.About = ev.About
+	case journal.Noticed:
+		k.Subject, k.Body = ev.Notice.Text(), ""
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.file.Closed && !q.file.Told {
+		if err := q.tell(); err != nil {
+			return err
+		}
+	}
+	if slices.Contains(q.file.Before, k.Key) || slices.ContainsFunc(q.file.Kept, func(o journal.Kept) bool { return o.Key == k.Key }) {
+		return nil // it was heard before a power cut
+	}
+	next := q.file
+	if next.Told {
+		next = journal.KeptFile{Before: keysOf(q.file.Kept)}
+	}
+	if len(next.Kept) == 0 {
+		next.First = ev.Seq
+	}
+	if ev.Quiet.After(next.Until) {
+		next.Until = ev.Quiet
+	}
+	next.Kept = append(slices.Clone(next.Kept), k)
+	return q.save(next)
+}
+
+func keysOf(all []journal.Kept) (keys []string) {
+	for _, k := range all {
+		keys = append(keys, k.Key)
+	}
+	return keys
+}
+
+// save writes the file. After an error the file in memory is the one on the disk.
+func (q *Quiet) save(f journal.KeptFile) error {
+	f.V = 1
+	if err := q.mail.Home.Files().WriteJSON(q.mail.Home.KeptFile(), f); err != nil {
+		return fmt.Errorf("keep what is told after the quiet hours: %w", err)
+	}
+	q.file = f
+	return nil
+}
+
+// Tell tells the person what was kept, once the quiet hours are over. The daemon calls it at
+// each look at the folders. A clock that is set back lengthens the wait; when the
+// configuration has no more quiet hours now, the wait ends.
+func (q *Quiet) Tell(now time.Time) error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.file.Kept) == 0 || q.file.Told || now.Before(q.file.Until) && !q.until(now).IsZero() {
+		return nil
+	}
+	return q.tell()
+}
+
+// tell is Tell, for the caller that holds mu.
+func (q *Quiet) tell() error {
+	if !q.file.Closed {
+		closed := q.file
+		closed.Closed = true
+		if err := q.save(closed); err != nil {
+			return err
+		}
+	}
+	if subject, body := morning(q.current(), q.file.Kept[0].At); subject != "" {
+		key := fmt.Sprintf("%s%d", quietKey, q.file.First)
+		ev := journal.Event{Kind: journal.Alert, Key: key, To: dropbox.Lead, At: time.Now().UTC(), Message: &journal.Message{
+			From: dropbox.Swarm, To: []string{dropbox.Lead}, Type: dropbox.Status, Subject: subject, Key: key, Body: body,
+		}}
+		if err := q.mail.happened(ev); err != nil {
+			return err
+		}
+	}
+	told := q.file
+	told.Told = true
+	return q.save(told)
+}
+
+// current are the facts that are not void, the newest first. Of several about one thing, such
+// as one agent that stopped twice, it is the newest.
+func (q *Quiet) current() (all []journal.Kept) {
+	seen := map[string]bool{}
+	for _, k := range slices.Backward(q.file.Kept) {
+		if q.void(k) || seen[thing(k)] {
+			continue
+		}
+		seen[thing(k)] = true
+		all = append(all, k)
+	}
+	return all
+}
+
+// thing is what a fact is about: facts about the same thing replace each other.
+func thing(k journal.Kept) string {
+	switch what, rest, _ := strings.Cut(strings.TrimPrefix(k.Key, NoticedKey), ":"); {
+	case what == "stopped" || what == "turns" || what == "limited":
+		return what + " " + k.Agent
+	case what+":" == deadKey:
+		id, _, _ := strings.Cut(rest, ":")
+		return deadKey + id
+	case k.About != "" && !k.Asks:
+		return deadKey + k.About
+	}
+	return k.Key
+}
+
+// maxDetail bounds what the alert of the morning quotes of one fact, in bytes.
+const maxDetail = 600
+
+// morning is the alert of the morning; "" where nothing is left to tell.
+func morning(all []journal.Kept, first time.Time) (subject, body string) {
+	if len(all) == 0 {
+		return "", ""
+	}
+	subject = "while it was quiet: " + all[0].Subject
+	if n := len(all) - 1; n > 0 {
+		subject = fmt.Sprintf("while it was quiet: %s, and %d more", screen.Short(all[0].Subject, 150), n)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "Since %s, the newest first:\n", screen.Ahead(first, time.Now()))
+	for i, k := range all {
+		line := fmt.Sprintf("\n* %s %s\n", screen.Ahead(k.At, time.Now()), k.Subject)
+		detail := ""
+		if k.Body != "" {
+			detail = "  " + strings.ReplaceAll(cut(k.Body, maxDetail), "\n", "\n  ") + "\n"
+		}
+		rest := fmt.Sprintf("\n%d more are in .claude-swarm/%s.\n", len(all)-i, journal.KeptName)
+		switch room := maxTold - b.Len() - len(rest); {
+		case len(line)+len(detail) <= room:
+			b.WriteString(line + detail)
+		case len(line) <= room:
+			b.WriteString(line)
+		default:
+			b.WriteString(rest)
+			return screen.Short(subject, 200), b.String()
+		}
+	}
+	return screen.Short(subject, 200), b.String()
+}

@@ -1,0 +1,98 @@
+package swarm
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/dropbox/topic"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
+	"github.com/claude-swarm/claude-swarm/swarm/mail"
+)
+
+// openQuiet reads what an earlier daemon kept for the end of the person's quiet hours. A
+// damaged file is set aside: its facts are in the list of events, too.
+func (s *Swarm) openQuiet() (err error) {
+	s.mail.Quiet, err = mail.OpenQuiet(s.mail, mail.QuietFuncs{Until: s.quietUntil, Grave: s.allHeld, Void: s.isVoid})
+	if e, ok := errors.AsType[*journal.DamagedError](err); ok {
+		s.log.Error("what was to be told after the quiet hours was damaged", keyErr, e)
+		err = e.SetAside()
+	}
+	if err != nil {
+		return fmt.Errorf("what is told after the quiet hours: %w", err)
+	}
+	return nil
+}
+
+// quietUntil is the end of the person's quiet hours in which a time lies; zero where it lies in
+// none.
+func (s *Swarm) quietUntil(at time.Time) time.Time {
+	quiet := s.Plan().Quiet
+	if quiet == nil || !quiet.Open(at) {
+		return time.Time{}
+	}
+	return quiet.Change(at)
+}
+
+// allHeld reports whether every agent is stopped, paused or parked. Agents outside their hours
+// work again without a person, and those of a person's session do not belong to the daemon.
+func (s *Swarm) allHeld() bool {
+	some := false
+	for _, m := range s.members() {
+		if m.control.attached() {
+			continue
+		}
+		some = true
+		st := s.holds.Of(m.name)
+		_, _, limited := s.holds.LimitOf(m.account(), m.name, time.Now())
+		held := st.Stopped != nil || st.Paused.Holds(time.Now()) || limited || m.view.state() == Parked
+		if !held {
+			return false
+		}
+	}
+	return some
+}
+
+// isVoid reports whether a fact of the quiet hours needs nobody any more.
+func (s *Swarm) isVoid(k journal.Kept) bool {
+	what, rest, _ := strings.Cut(strings.TrimPrefix(k.Key, mail.NoticedKey), ":")
+	if k.Asks {
+		return s.answered(k.About)
+	}
+	m, err := s.member(k.Agent)
+	gone := k.Agent != "" && err != nil
+	switch what {
+	case "stopped":
+		return gone || s.holds.Of(k.Agent).Stopped == nil
+	case "turns":
+		return gone || s.holds.Of(k.Agent).Paused == nil
+	case "limited":
+		if gone {
+			return true
+		}
+		_, _, limited := s.holds.LimitOf(m.account(), k.Agent, time.Now())
+		return !limited
+	case "unclaimed":
+		open, err := topic.Of(s.store).Open()
+		return err == nil && !slices.ContainsFunc(open, func(p topic.Publication) bool { return p.ID == rest && p.Grant == nil })
+	}
+	return false
+}
+
+// answered reports whether a question to the person is no longer in their mailbox.
+func (s *Swarm) answered(id string) bool {
+	box, err := s.store.Mailbox(dropbox.Lead)
+	if err != nil {
+		return false
+	}
+	for _, list := range []func() ([]dropbox.Entry, error){box.Peek, box.Claimed} {
+		entries, err := list()
+		if err != nil || slices.ContainsFunc(entries, func(e dropbox.Entry) bool { return e.ID == id }) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,156 @@
+package swarm_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/hours"
+	"github.com/claude-swarm/claude-swarm/swarm"
+)
+
+// quietAt gives the person the quiet hours 22:00-07:00, in a zone where it is now a given time.
+func (f *field) quietAt(shown string) {
+	f.t.Helper()
+	week, err := hours.ParseDaily("22:00-07:00")
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	f.plan.Quiet = &hours.Hours{Week: week, Zone: clockAt(f.t, shown)}
+}
+
+// kept waits until quiet.json has a text.
+func (f *field) kept(text string) {
+	f.t.Helper()
+	f.until(text+" is kept", func() bool {
+		data, _ := os.ReadFile(filepath.Join(f.dir, ".claude-swarm", "quiet.json"))
+		return strings.Contains(string(data), text)
+	})
+}
+
+// mornings are the messages that tell what was kept.
+func (f *field) mornings() (all []*dropbox.Message) {
+	for _, m := range f.mail(dropbox.Lead) {
+		if strings.HasPrefix(m.Subject, "while it was quiet") {
+			all = append(all, m)
+		}
+	}
+	return all
+}
+
+// refusedWork stops an agent at once.
+const refusedWork = "@status 401"
+
+// The person is told of the quiet hours in one message at their end: the newest fact first, and
+// no fact that has become void.
+func TestTheNightIsToldInTheMorning(t *testing.T) {
+	f := newField(t, "coder", "tester", "writer", "planner")
+	f.quietAt("06:59:50")
+	f.start()
+	f.send("coder", refusedWork)
+	f.kept("coder is stopped")
+	f.send("writer", refusedWork)
+	f.kept("writer is stopped")
+	f.send("tester", refusedWork)
+	f.kept("tester is stopped")
+	time.Sleep(1100 * time.Millisecond)                           // the keys of the alerts have seconds
+	if err := f.daemon.StartAgent("writer", "lead"); err != nil { // its message is refused again
+		t.Fatal(err)
+	}
+	f.untilState("writer", swarm.Stopped)
+	if err := f.daemon.StartAgent("coder", "lead"); err != nil {
+		t.Fatal(err)
+	}
+	f.untilState("coder", swarm.Stopped)
+	entries, err := os.ReadDir(filepath.Join(f.store.Dir(), "coder", "new"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries { // the message is taken away, so the agent works again
+		if err := os.Remove(filepath.Join(f.store.Dir(), "coder", "new", e.Name())); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := f.daemon.StartAgent("coder", "lead"); err != nil {
+		t.Fatal(err)
+	}
+	f.untilState("coder", swarm.Idle)
+	if got := f.mail(dropbox.Lead); len(got) != 0 && time.Now().Before(f.plan.Quiet.Change(time.Now())) && f.plan.Quiet.Open(time.Now()) {
+		t.Errorf("%q was told in the quiet hours", got[0].Subject)
+	}
+	f.until("the morning", func() bool { return len(f.mornings()) > 0 })
+	if f.plan.Quiet.Open(time.Now()) {
+		t.Error("the person was told before the end of the quiet hours")
+	}
+	m := f.mornings()[0]
+	body := string(m.Body)
+	writer, tester := strings.Index(body, "writer is stopped"), strings.Index(body, "tester is stopped")
+	if writer < 0 || tester < writer || strings.Contains(body, "coder is stopped") || strings.Count(body, "\n* ") != 2 {
+		t.Errorf("the morning's message has the subject %q and says\n%s", m.Subject, body)
+	}
+	if !strings.Contains(body, "claude-swarm start writer") {
+		t.Errorf("the message does not say what to type:\n%s", body)
+	}
+	f.halt()
+	f.start()
+	f.answer(f.send("planner", "@say hello")) // some more looks at the folders
+	f.halt()
+	if n := len(f.mail(dropbox.Lead)); n != 1+1 { // and the answer of planner
+		t.Errorf("%d messages for the person, want one and an answer", n)
+	}
+}
+
+// A daemon that was killed at night, or while it told, tells all of it, once.
+func TestAKilledDaemonTellsTheNightOnce(t *testing.T) {
+	f := newField(t, "coder", "tester")
+	f.quietAt("06:59:56")
+	f.start()
+	f.send("coder", refusedWork)
+	f.kept("coder is stopped")
+	f.halt()
+	for f.plan.Quiet.Open(time.Now()) {
+		time.Sleep(50 * time.Millisecond)
+	}
+	f.start()
+	f.until("the morning", func() bool { return len(f.mornings()) > 0 })
+	f.kept(`"told": true`)
+	f.halt()
+	path := filepath.Join(f.dir, ".claude-swarm", "quiet.json")
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(strings.Replace(string(data), `"told": true`, `"told": false`, 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f.start()
+	f.kept(`"told": true`)
+	f.alertsDelivered()
+	if n := len(f.mornings()); n != 1 {
+		t.Errorf("the night was told %d times, want once", n)
+	}
+}
+
+// The person is told at once when every agent is stopped, and an agent that leads does not
+// sleep.
+func TestWhatStopsAllAgentsPassesTheQuietHours(t *testing.T) {
+	f := newField(t, "coder", "tester")
+	f.quietAt("03:00:00")
+	f.start()
+	f.send("coder", refusedWork)
+	f.kept("coder is stopped")
+	f.send("tester", refusedWork)
+	if m := f.told("tester is stopped"); strings.Contains(m.Subject, "quiet") {
+		t.Errorf("subject %q", m.Subject)
+	}
+
+	led := newField(t, "planner", "coder")
+	led.plan.Lead = "planner"
+	led.quietAt("03:00:00")
+	led.start()
+	led.send("coder", refusedWork)
+	led.until("the planner works on the alert", func() bool { return strings.Contains(strings.Join(led.bodies(), "\n"), "coder is stopped") })
+}
