@@ -125,9 +125,9 @@ const StuckQuestions = "question:" + stuckQuestion + ":"
 func stuckKey(escalation string) string { return stuckQuestion + " " + escalation }
 
 // freed is called when a person has decided about an agent that was stuck.
-func (s *Swarm) freed(agent string, stuck *journal.Stuck, what string) error {
-	s.supervisor.Watch(agent).Resume()
-	return s.mail.Questions.Settle(stuckKey(stuck.Escalation), what)
+func (d *deps) freed(agent string, stuck *journal.Stuck, what string) error {
+	d.supervisor.Watch(agent).Resume()
+	return d.mail.Questions.Settle(stuckKey(stuck.Escalation), what)
 }
 
 // answerStuck does what a person answers to the question about an agent that is stuck.
@@ -182,12 +182,12 @@ func (s *Swarm) abortStuck(m *member, stuck *journal.Stuck, by string) (<-chan C
 const judgeName = "supervisor"
 
 // judge is the model that judges by a plan; nil without one.
-func (s *Swarm) judge(p Plan) *supervisor.Judge {
+func (d *deps) judge(p Plan) *supervisor.Judge {
 	if p.Supervisor == nil || p.Supervisor.Client.Model == "" {
 		return nil
 	}
 	plan := *p.Supervisor
-	backend := turn.BackendOf(s.turnDeps.Backends, plan.Backend)
+	backend := turn.BackendOf(d.turnDeps.Backends, plan.Backend)
 	if backend == nil {
 		return nil // the configuration knows no such backend
 	}
@@ -195,17 +195,17 @@ func (s *Swarm) judge(p Plan) *supervisor.Judge {
 		Backend: backend,
 		Turn: func(string) (runner.Turn, error) {
 			t := runner.Turn{ID: "judge-" + strings.ToLower(rand.Text()[:10]), Agent: judgeName, Spec: plan.Client}
-			t.Spec.Dir = filepath.Join(s.home.Dir(), "judge") // with nothing in it
+			t.Spec.Dir = filepath.Join(d.home.Dir(), "judge") // with nothing in it
 			t.Files = runner.Files{
-				Stdout: s.home.Stream(t.ID), Stderr: s.home.TurnFile(t.ID, ".stderr"), Private: s.home.Dir(),
-				Settings: s.home.ClientFile(t.ID, ".settings.json"), System: s.home.ClientFile(t.ID, ".system.md"),
-				Servers: s.home.ClientFile(t.ID, ".mcp.json"), Ready: s.home.ClientFile(t.ID, ".ready"),
+				Stdout: d.home.Stream(t.ID), Stderr: d.home.TurnFile(t.ID, ".stderr"), Private: d.home.Dir(),
+				Settings: d.home.ClientFile(t.ID, ".settings.json"), System: d.home.ClientFile(t.ID, ".system.md"),
+				Servers: d.home.ClientFile(t.ID, ".mcp.json"), Ready: d.home.ClientFile(t.ID, ".ready"),
 			}
-			t.Env = runner.Environ(s.environ, runner.EnvOptions{Dir: s.opts.Project, TurnID: t.ID})
+			t.Env = runner.Environ(d.environ, runner.EnvOptions{Dir: d.turnDeps.Project, TurnID: t.ID})
 			return t, os.MkdirAll(t.Spec.Dir, 0o700)
 		},
 		Ended: func(agent string, t runner.Turn, out runner.Outcome) {
-			err := s.ledger.Add(journal.LedgerLine{
+			err := d.ledger.Add(journal.LedgerLine{
 				At: out.Ended.UTC(), Turn: t.ID, Agent: judgeName, From: dropbox.Swarm, Subject: "judges the work of " + agent,
 				Outcome: string(out.End), Reason: out.Reason, Seconds: out.Ended.Sub(out.Began).Seconds(),
 				Tokens: journal.TallyOf(out), CostUSD: out.CostUSD, CostUnknown: out.CostUnknown,
@@ -216,7 +216,7 @@ func (s *Swarm) judge(p Plan) *supervisor.Judge {
 					err = errors.Join(err, gone)
 				}
 			}
-			s.mail.Note(err)
+			d.mail.Note(err)
 		},
 	}
 }

@@ -42,7 +42,7 @@ func (a *agent) takeUp(kill context.Context) error {
 			return fmt.Errorf("message %s: %w", e.ID, err)
 		}
 	}
-	a.takeBackWhispers()
+	a.inbox.Note(a.whispers.TakeBack(a.name))
 	return nil
 }
 

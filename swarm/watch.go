@@ -34,7 +34,7 @@ func (a *agent) unwatched() {
 	if a.plan().Supervisor != nil {
 		a.supervisor.Watch(a.name).End()
 	}
-	a.takeBackWhispers()
+	a.inbox.Note(a.whispers.TakeBack(a.name))
 }
 
 func observers(all ...turn.Observer) turn.Observer {
@@ -55,10 +55,6 @@ func (a *agent) whisperTold() whisper.Told {
 		Wake: a.wakeup.wake,
 	}
 }
-
-// takeBackWhispers lets the whispers wait again that no client has read. No turn of the agent
-// runs.
-func (a *agent) takeBackWhispers() { a.inbox.Note(a.whispers.TakeBack(a.name)) }
 
 // giveUp gives up the message that a person has aborted while no turn worked on it.
 func (a *agent) giveUp(g *journal.GiveUp) error {

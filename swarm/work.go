@@ -94,7 +94,7 @@ func (a *agent) runJob(stop, kill context.Context, j *mail.Job, reserved *budget
 		Record: record,
 		Begun:  j.Claim.Begun,
 		Prompt: func(rec *journal.Record, r turn.Recall) string {
-			a.takeBackWhispers() // of a client that could not be used
+			a.inbox.Note(a.whispers.TakeBack(a.name)) // of a client that could not be used
 			heard = a.whispers.Turn(rec, a.whisperTold())
 			return a.promptFor(j, settings, r, advice, heard.Head())
 		},
