@@ -142,7 +142,7 @@ func (t *turnPermits) ask(ctx, stop context.Context, d *runner.Decision) {
 		reply, err := t.Ask(ctx, q)
 		switch {
 		case errors.Is(err, mail.ErrNoAnswer):
-			d.Why = "nobody answered within " + q.Patience.String()
+			d.Why = mail.NobodyAnswered + q.Patience.String()
 		case err != nil:
 			d.Why = overBecause(err)
 		case reply.From == dropbox.Swarm && again:

@@ -471,6 +471,11 @@ func TestAnOldQuestionBeginsNoTurn(t *testing.T) {
 	if d := one(t, f.receipt("coder", id)); d.Allowed || d.Why != "nobody answered within 50ms" {
 		t.Errorf("decided %+v", d)
 	}
+	if texts := f.noticeTexts(); !slices.ContainsFunc(texts, func(s string) bool {
+		return strings.HasPrefix(s, "[TIMEOUT] coder got no answer: nobody answered within 50ms: execute npm test")
+	}) {
+		t.Errorf("noticed %q", texts)
+	}
 	close(busy)
 	f.receipt("boss", long)
 	f.untilState("boss", swarm.Idle)

@@ -108,7 +108,7 @@ func (a *Asker) Ask(ctx context.Context, q Question) (*dropbox.Message, error) {
 	case reply != nil:
 		why = reply.From + " has answered already"
 	case errors.Is(err, ErrNoAnswer):
-		why = "nobody answered within " + q.Patience.String()
+		why = NobodyAnswered + q.Patience.String()
 	}
 	a.Note(a.Home.Asks(q.Turn.Turn).End(id, why))
 	if reply == nil {

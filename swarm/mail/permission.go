@@ -79,10 +79,17 @@ func isAbout(by runner.Decision, d runner.Denial) bool {
 func (s *Service) Decided(rec *journal.Record, n int, d runner.Decision) error {
 	hide := s.Secrets.Redactor().Text
 	text := hide(fmt.Sprintf("%s: %s", Verdict(d), WhatOf(d.Request)))
-	return s.happened(journal.Event{
+	ev := journal.Event{
 		Kind: journal.Permission, Key: fmt.Sprintf("%s%s:%d", permissionKey, rec.Turn, n), Agent: rec.Agent, To: dropbox.Lead, About: rec.Message, At: time.Now().UTC(),
 		Message: &journal.Message{
 			From: rec.Agent, To: []string{dropbox.Lead}, Type: dropbox.Status, Subject: screen.Short(text, 200), Thread: rec.Thread, Trace: rec.Trace, Body: text + "\n",
 		},
-	})
+	}
+	if !d.Allowed && strings.HasPrefix(d.Why, NobodyAnswered) {
+		ev.Notice = &journal.Notice{Word: journal.AgentTimeout, Agent: rec.Agent, Why: hide("got no answer: " + d.Why + ": " + WhatOf(d.Request)), Next: "It is denied"}
+	}
+	return s.happened(ev)
 }
+
+// NobodyAnswered begins why a question had no answer, before the time that it waited.
+const NobodyAnswered = "nobody answered within "
