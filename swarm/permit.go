@@ -108,7 +108,7 @@ func (t *turnPermits) tell(d runner.Decision) {
 
 // ask asks the lead.
 func (t *turnPermits) ask(ctx, stop context.Context, d *runner.Decision) {
-	d.By = nobody
+	d.By = runner.Nobody
 	shown := describeCall(d.Request)
 	if len(shown) > maxAskedText {
 		d.Why = fmt.Sprintf("a call of %d bytes is too long to ask about", len(shown))
@@ -166,9 +166,6 @@ func (t *turnPermits) ask(ctx, stop context.Context, d *runner.Decision) {
 	}
 }
 
-// nobody answered.
-const nobody = "nobody"
-
 // lead is whom the agent asks: the agent that leads, or the person where that agent cannot work.
 func (t *turnPermits) lead() string {
 	to := t.plan().LeadFor(t.rec.Agent)
@@ -222,8 +219,8 @@ func (t *turnPermits) question(q mail.Question, shown string, again bool) string
 	return b.String()
 }
 
-// describeCall shows a tool call: its kind, and command or paths in a block of code. It hides
-// nothing: characters that would steer a terminal are written as their code.
+// describeCall shows a tool call: its kind, and in a block of code its command, with what the client
+// asks for beside it, its paths, or its title and input. It hides nothing: characters that would steer a terminal are written as their code.
 func describeCall(r runner.PermissionRequest) string {
 	var code []string
 	if r.Command != "" {
@@ -233,11 +230,15 @@ func describeCall(r runner.PermissionRequest) string {
 	if r.Tool != "" {
 		code = append(code, "tool "+r.Tool)
 	}
-	if r.Tool != "" && len(r.Input) > 0 {
-		code = append(code, string(r.Input))
+	if len(r.Beside) > 0 {
+		code = append(code, "and asks for more: "+string(r.Beside))
 	}
-	if len(code) == 0 {
+	told := len(code) > 0
+	if !told {
 		code = append(code, cmp.Or(r.Title, "(the client does not say what)"))
+	}
+	if len(r.Input) > 0 && (r.Tool != "" || !told) {
+		code = append(code, string(r.Input))
 	}
 	var text strings.Builder
 	for _, c := range strings.Join(code, "\n") {

@@ -568,3 +568,24 @@ func TestWhatIsAskedIsShownWhole(t *testing.T) {
 		}
 	}
 }
+
+// The question shows what a client asks for beside a command, and the input of a call that has
+// neither command nor path.
+func TestWhatACallDoesIsShown(t *testing.T) {
+	for want, r := range map[string]runner.PermissionRequest{
+		"execute\n\n```\nnpm test\nand asks for more: {\"url\":\"https://a.example/\"}\n```\n": {Kind: "execute", Command: "npm test", Beside: []byte(`{"url":"https://a.example/"}`), Input: []byte(`{"command":"npm test"}`)},
+		"fetch\n\n```\nFetch a page\n{\"url\":\"https://a.example/\"}\n```\n":                  {Kind: "fetch", Title: "Fetch a page", Input: []byte(`{"url":"https://a.example/"}`)},
+		"other\n\n```\n(the client does not say what)\n{\"n\":1}\n```\n":                       {Kind: "other", Input: []byte(`{"n":1}`)},
+		"edit\n\n```\na.go\n```\n": {Kind: "edit", Paths: []string{"a.go"}, Title: "Edit", Input: []byte(`{"new":"x"}`)},
+	} {
+		f := newPermitField(t, permission.Rules{Otherwise: permission.Ask, Timeout: time.Hour}, r)
+		f.start()
+		id := f.send("coder", "do it")
+		q := f.question(dropbox.Lead)
+		if body := string(q.Body); !strings.Contains(body, want) {
+			t.Errorf("the question is\n%s\nwant\n%s", body, want)
+		}
+		f.reply(q, "deny")
+		f.receipt("coder", id)
+	}
+}

@@ -28,6 +28,9 @@ func (e Entry) concerns(c *call) bool {
 	case e.Kind != execute:
 		return slices.ContainsFunc(append([]string{c.Title}, c.paths...), e.fits)
 	}
+	if len(c.Beside) > 0 && fits("*"+e.Pattern+"*", string(c.Beside), "") {
+		return true
+	}
 	for _, text := range append([]string{c.Title, c.line.text}, c.line.plain...) {
 		if slices.ContainsFunc(beginnings(text), e.fits) {
 			return true
@@ -51,7 +54,8 @@ func (e Entry) allows(c *call, dir string) bool {
 	case e.Kind == tool:
 		return fits(e.Pattern, c.Tool, "")
 	case e.Kind == execute:
-		return c.Command != "" && !c.line.bad && fits(e.Pattern, c.line.text, operators)
+		// A pattern allows a command, and no more rights beside it.
+		return c.Command != "" && len(c.Beside) == 0 && !c.line.bad && fits(e.Pattern, c.line.text, operators)
 	case len(c.Paths) > 0:
 		return !slices.ContainsFunc(c.Paths, func(p string) bool {
 			return !slices.ContainsFunc(formsOf(p, dir), func(form string) bool { return fits(e.Pattern, form, "") })

@@ -342,3 +342,29 @@ func TestEditsStayInTheFolder(t *testing.T) {
 		}
 	}
 }
+
+// A pattern allows a command, and not what the client asks for beside it.
+func TestMoreThanACommandIsNotAllowedByItsPattern(t *testing.T) {
+	const beside = `{"additionalPermissions":{"network":{"enabled":true}},"url":"https://evil.example/"}`
+	for _, test := range []struct {
+		allow, deny string
+		beside      string
+		want        permission.Answer
+	}{
+		{"execute npm *", "", "", permission.Allow},
+		{"execute npm *", "", beside, permission.Deny},
+		{"execute", "", beside, permission.Allow},
+		{"execute", "execute evil.example", beside, permission.Deny},
+		{"execute", "execute good.example", beside, permission.Allow},
+	} {
+		r := rules(t, test.allow, "", test.deny)
+		r.Otherwise = permission.Deny
+		call := runner.PermissionRequest{Kind: "execute", Command: "npm test"}
+		if test.beside != "" {
+			call.Beside = []byte(test.beside)
+		}
+		if got, rule := r.Decide(call); got != test.want {
+			t.Errorf("allow %q, deny %q, beside %q: %v by %q, want %v", test.allow, test.deny, test.beside, got, rule, test.want)
+		}
+	}
+}

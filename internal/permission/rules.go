@@ -79,6 +79,9 @@ func (r Rules) allowing(c *call) string {
 	if i := slices.IndexFunc(r.Allow, func(e Entry) bool { return e.allows(c, r.Dir) }); i >= 0 {
 		return r.Allow[i].String()
 	}
+	if len(c.Beside) > 0 {
+		return "" // no pattern allows more than a command
+	}
 	var used []string
 	for _, command := range c.line.commands {
 		i := slices.IndexFunc(r.Allow, func(e Entry) bool { return e.hasCommand() && fits(e.Pattern, command, "") })

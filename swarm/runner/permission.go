@@ -27,7 +27,13 @@ type PermissionRequest struct {
 	// Title is the client's description of the call for a person.
 	Title string          `json:"title,omitempty"`
 	Input json.RawMessage `json:"input,omitempty"` // of the tool; nil if the client does not send it
+	// Beside is what the client asks for beside the command, as more rights or an address: a JSON
+	// object. It is nil for nothing.
+	Beside json.RawMessage `json:"beside,omitempty"`
 }
+
+// The value of [Decision].By for a question without an answer.
+const Nobody = "nobody"
 
 // A Decision is the answer to a [PermissionRequest].
 type Decision struct {

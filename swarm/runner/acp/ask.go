@@ -3,6 +3,7 @@ package acp
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -131,10 +132,38 @@ func requestOf(c *toolCall) runner.PermissionRequest {
 	if says(c.Input) && json.Valid(c.Input) {
 		r.Input = c.Input
 	}
+	if r.Command != "" {
+		r.Beside = besides(c.Input)
+	}
 	if r.Kind == execute {
 		r.Paths = nil // they tell the working folder, not the files that the command uses
 	}
 	return r
+}
+
+// besideKeys are the parts of the input of a command with which codex asks for more than the command.
+var besideKeys = []string{"additionalPermissions", "additional_permissions", "url", "urls"}
+
+// besides returns what an input asks for beside its command; nil for nothing.
+func besides(input json.RawMessage) json.RawMessage {
+	var in map[string]json.RawMessage
+	if json.Unmarshal(input, &in) != nil {
+		return nil
+	}
+	more := map[string]json.RawMessage{}
+	for _, key := range besideKeys {
+		if value := in[key]; says(value) && !slices.Contains([]string{`""`, "[]"}, string(value)) {
+			more[key] = value
+		}
+	}
+	if len(more) == 0 {
+		return nil
+	}
+	data, err := json.Marshal(more)
+	if err != nil {
+		return nil // its parts were read as JSON
+	}
+	return data
 }
 
 // deliver sends the client the answers that have arrived.
@@ -189,11 +218,13 @@ func cancelledOutcome() protocol.RequestPermissionResponse {
 	return protocol.RequestPermissionResponse{Outcome: protocol.NewRequestPermissionOutcomeCancelled()}
 }
 
-// takeBack answers all open requests with "cancelled". Without these answers gemini and
-// cline hang after session/cancel.
+// takeBack answers all open requests with "cancelled", and records that nobody answered. Without
+// these answers gemini and cline hang after session/cancel.
 func (s *asks) takeBack() {
-	for key, a := range s.open {
+	for _, key := range slices.Sorted(maps.Keys(s.open)) {
+		a := s.open[key]
 		delete(s.open, key)
+		s.decisions = append(s.decisions, runner.Decision{Request: requestOf(a.call), By: runner.Nobody, Why: "the turn has ended", At: time.Now().UTC()})
 		s.send(answer(a.id, cancelledOutcome()))
 	}
 }

@@ -206,8 +206,8 @@ func TestQuestionWithoutAnAnswer(t *testing.T) {
 			if out.End != runner.TimedOut || out.Hint == "" || asked != 1 || !over {
 				t.Errorf("ended %s (%s; %s), asked %d times, the decision is over: %v", out.End, out.Reason, out.Hint, asked, over)
 			}
-			if len(out.Decisions)+len(out.Denied) > 0 {
-				t.Errorf("nobody decided, and the turn has decisions %+v, denied %+v", out.Decisions, out.Denied)
+			if len(out.Decisions) != 1 || out.Decisions[0].Allowed || out.Decisions[0].By != runner.Nobody || len(out.Denied) > 0 {
+				t.Errorf("the turn has decisions %+v, want one of nobody; denied %+v", out.Decisions, out.Denied)
 			}
 			if _, err := os.Stat(sub); err != nil {
 				t.Errorf("the command ran: %v", err)

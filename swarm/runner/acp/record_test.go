@@ -21,7 +21,7 @@ type played struct {
 	Text    string // its first 40 bytes
 	Calls   int    // of tools
 	Tokens  streamjson.Usage
-	Asked   int    // how many permission requests [runner.Turn.Permit] decided
+	Asked   int    // how many permission requests were decided, by nobody too
 	Denied  string // the entry of permissions that would permit the denied call
 	File    string // the changed file, in the working folder
 	Reset   string // when the limit ends, as 15:04
@@ -103,10 +103,10 @@ var records = map[string]record{
 	},
 	"cancel-question": {
 		begin: (*playing).stopsAtQuestion,
-		want:  played{End: runner.Stopped, Calls: 1},
+		want:  played{End: runner.Stopped, Calls: 1, Asked: 1},
 		but: map[string]difference{
-			"codex":   {"counts the tokens of a cancelled turn", played{End: runner.Stopped, Calls: 1, Tokens: one}},
-			"copilot": {"counts the tokens of a cancelled turn", played{End: runner.Stopped, Calls: 1, Tokens: one}},
+			"codex":   {"counts the tokens of a cancelled turn", played{End: runner.Stopped, Calls: 1, Asked: 1, Tokens: one}},
+			"copilot": {"counts the tokens of a cancelled turn", played{End: runner.Stopped, Calls: 1, Asked: 1, Tokens: one}},
 		},
 	},
 	"resume": {

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
 // A request is about what a call does, not about what its kind or title says.
@@ -39,5 +41,41 @@ func TestARefusalIsShort(t *testing.T) {
 	}
 	if _, ok := parse([]byte(`{"id":"` + long[:1000] + `","method":"x"}`)); !ok {
 		t.Error("a request with an id of 1000 bytes does not count")
+	}
+}
+
+// A request tells what codex asks for beside a command.
+func TestRequestsTellWhatACommandMayDoBesides(t *testing.T) {
+	for input, beside := range map[string]string{
+		`{"command":"npm test"}`: "",
+		`{"command":"npm test","additionalPermissions":null,"url":""}`:                      "",
+		`{"command":"npm test","additionalPermissions":{},"cwd":"/x"}`:                      "",
+		`{"command":"npm test","additionalPermissions":{"network":{"enabled":true}}}`:       `{"additionalPermissions":{"network":{"enabled":true}}}`,
+		`{"command":"curl x","url":"https://evil.example/","additional_permissions":["w"]}`: `{"additional_permissions":["w"],"url":"https://evil.example/"}`,
+		`{"url":"https://a.example/"}`:                                                      "",
+	} {
+		r := requestOf(&toolCall{toolFields: toolFields{ToolKind: "execute", Title: "x", Input: json.RawMessage(input)}})
+		if string(r.Beside) != beside {
+			t.Errorf("%s: beside the command %s, want %s", input, r.Beside, beside)
+		}
+	}
+}
+
+// A request without an answer at the end of its turn is denied, and the receipt says so.
+func TestAnOpenRequestIsADecision(t *testing.T) {
+	var sent []string
+	s := asks{send: func(line []byte) { sent = append(sent, string(line)) }, open: map[string]*asked{
+		"7": {id: json.RawMessage("7"), call: &toolCall{toolFields: toolFields{ToolKind: "execute", Input: json.RawMessage(`{"command":"npm test"}`)}}},
+	}}
+	s.takeBack()
+	s.takeBack()
+	if len(sent) != 1 || !strings.Contains(sent[0], "cancelled") {
+		t.Errorf("sent %q", sent)
+	}
+	if len(s.decisions) != 1 {
+		t.Fatalf("decided %+v, want 1 decision", s.decisions)
+	}
+	if d := s.decisions[0]; d.Allowed || d.By != runner.Nobody || d.Why != "the turn has ended" || d.Request.Command != "npm test" || d.At.IsZero() {
+		t.Errorf("decided %+v", d)
 	}
 }
