@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/streamjson"
@@ -104,15 +105,15 @@ func (c *Call) answer(b *streamjson.Block) {
 }
 
 // lasted finds how long something took, such as 0.034s or 12.5 ms: it differs from run to run.
-var lasted = regexp.MustCompile(`\b\d+\.\d+ ?(?:ns|µs|us|ms|s|sec|secs|second|seconds)\b`)
+var lasted = compiled(`\b\d+\.\d+ ?(?:ns|µs|us|ms|s|sec|secs|second|seconds)\b`)
 
 // plainResult returns a result without what differs at each run.
 func plainResult(text string) string {
-	return lasted.ReplaceAllLiteralString(strings.TrimSpace(text), "0s")
+	return lasted().ReplaceAllLiteralString(strings.TrimSpace(text), "0s")
 }
 
 // exitLine is the line in which Claude Code tells the exit status of a command.
-var exitLine = regexp.MustCompile(`^(?:Error: )?Exit code \d+\n`)
+var exitLine = compiled(`^(?:Error: )?Exit code \d+\n`)
 
 // failureOf returns a failure in a form that can be compared between calls that ask for nearly the
 // same: the same program, file or address. A failure without words only compares with the
@@ -121,7 +122,7 @@ func failureOf(c *Call, text string) string {
 	about := c.About
 	if c.Command != "" {
 		about = program(c.Command)
-		text = exitLine.ReplaceAllString(text, "")
+		text = exitLine().ReplaceAllString(text, "")
 	} else {
 		text, _, _ = strings.Cut(text, "\n")
 	}
@@ -147,12 +148,12 @@ func program(command string) string {
 }
 
 // pause finds commands that wait for something outside.
-var pause = regexp.MustCompile(`(?:^|[\s;&|(])(?:sleep\s+[\d$.]|claude-swarm\s(?:.*\s)?(?:ask|wait|watch|--wait\S*)(?:\s|$))`)
+var pause = compiled(`(?:^|[\s;&|(])(?:sleep\s+[\d$.]|claude-swarm\s(?:.*\s)?(?:ask|wait|watch|--wait\S*)(?:\s|$))`)
 
-func pauses(command string) bool { return pause.MatchString(command) }
+func pauses(command string) bool { return pause().MatchString(command) }
 
 // reads are programs that change no file.
-var reads = regexp.MustCompile(`^\s*(?:cat|head|tail|ls|pwd|grep|rg|wc|which|file|stat|du|df|ps|date|echo|tree|git\s+(?:status|log|diff|show|blame|grep|ls-files|rev-parse))(?:\s|$)`)
+var reads = compiled(`^\s*(?:cat|head|tail|ls|pwd|grep|rg|wc|which|file|stat|du|df|ps|date|echo|tree|git\s+(?:status|log|diff|show|blame|grep|ls-files|rev-parse))(?:\s|$)`)
 
 // onlyReads reports whether a command certainly changes no file.
 func onlyReads(command string) bool {
@@ -160,7 +161,7 @@ func onlyReads(command string) bool {
 		return false
 	}
 	for part := range strings.FieldsFuncSeq(command, func(r rune) bool { return r == '|' || r == ';' || r == '&' || r == '\n' }) {
-		if strings.TrimSpace(part) != "" && !reads.MatchString(part) {
+		if strings.TrimSpace(part) != "" && !reads().MatchString(part) {
 			return false
 		}
 	}
@@ -198,4 +199,10 @@ func (s *Step) open() bool {
 // changes reports whether a call of the step changes a file.
 func (s *Step) changes() bool {
 	return slices.ContainsFunc(s.Calls, func(c Call) bool { return c.changes() })
+}
+
+// compiled returns a function that compiles a pattern on its first call: most programs that
+// link this package, such as send, need no pattern.
+func compiled(pattern string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
 }
