@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/hours"
 	"github.com/claude-swarm/claude-swarm/swarm/budget"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
@@ -68,4 +69,12 @@ func (d *deps) endLeft(mark string) {
 	if n := turn.EndLeft(mark); n > 0 {
 		d.log.Info("ended what was left of a turn", keyTurn, mark, "processes", n)
 	}
+}
+
+// offUntil returns when the hours of an agent begin again; false where it may work now.
+func offUntil(h hours.Hours, st journal.Hold, now time.Time) (time.Time, bool) {
+	if h.Open(now) || st.Overtime.Holds(now) {
+		return time.Time{}, false
+	}
+	return h.Change(now), true
 }

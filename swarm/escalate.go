@@ -89,44 +89,51 @@ func (w *wait) took(s step, now time.Time, err error) {
 	w.failed = err != nil
 }
 
+// A follower follows up published work. It belongs to the goroutine of the sweep.
+type follower struct {
+	*deps
+	waits unclaimed
+}
+
 // followUp takes the next step for published work that nobody has claimed for too long.
-func (s *Swarm) followUp(waits unclaimed, now time.Time) {
-	s.mail.Note(topic.Of(s.store).Finish())
-	open, err := topic.Of(s.store).Open()
+func (f *follower) followUp(now time.Time) {
+	waits := f.waits
+	f.mail.Note(topic.Of(f.store).Finish())
+	open, err := topic.Of(f.store).Open()
 	if err != nil {
-		s.log.Warn("publications could not be looked at", keyErr, err)
+		f.log.Warn("publications could not be looked at", keyErr, err)
 		return
 	}
 	waits.keep(open)
-	halted := s.store.Halted()
+	halted := f.store.Halted()
 	for _, p := range open {
 		switch {
 		case p.Grant != nil:
 			waits.hold(p.ID, now)
-			s.abandoned(p)
+			f.abandoned(p)
 		case halted:
 			waits.hold(p.ID, now)
 		default:
-			s.escalate(p, waits.open(p.ID, now), now)
+			f.escalate(p, waits.open(p.ID, now), now)
 		}
 	}
 }
 
 // abandoned takes a claim back from an agent that has left the swarm.
-func (s *Swarm) abandoned(p topic.Publication) {
-	if _, err := s.member(p.Grant.Agent); err == nil || p.Grant.Agent == dropbox.Lead {
+func (f *follower) abandoned(p topic.Publication) {
+	if _, ok := f.plan().spec(p.Grant.Agent); ok || p.Grant.Agent == dropbox.Lead {
 		return
 	}
-	s.log.Info("claim of an agent that has left is taken back", keyMessage, p.ID, keyAgent, p.Grant.Agent)
-	s.mail.Note(topic.Of(s.store).Release(p.ID, p.Grant.Agent))
+	f.log.Info("claim of an agent that has left is taken back", keyMessage, p.ID, keyAgent, p.Grant.Agent)
+	f.mail.Note(topic.Of(f.store).Release(p.ID, p.Grant.Agent))
 }
 
 // escalate does the step for a publication that nobody has claimed for a given time.
-func (s *Swarm) escalate(p topic.Publication, w *wait, now time.Time) {
-	plan := s.Plan()
-	subscribers, err := topic.Of(s.store).Subscribers(p.Message.Topic)
+func (f *follower) escalate(p topic.Publication, w *wait, now time.Time) {
+	plan := f.plan()
+	subscribers, err := topic.Of(f.store).Subscribers(p.Message.Topic)
 	if err != nil {
-		s.log.Warn("publications could not be looked at", keyErr, err)
+		f.log.Warn("publications could not be looked at", keyErr, err)
 		return
 	}
 	subscribers = slices.DeleteFunc(subscribers, func(name string) bool { return name == p.Message.From })
@@ -137,9 +144,9 @@ func (s *Swarm) escalate(p topic.Publication, w *wait, now time.Time) {
 		return
 	}
 	if next == fellBack && next != w.step {
-		had, err := topic.Of(s.store).WasAssigned(p.ID, plan.Topics.Fallback)
+		had, err := topic.Of(f.store).WasAssigned(p.ID, plan.Topics.Fallback)
 		if err != nil {
-			s.log.Warn("publications could not be looked at", keyErr, err)
+			f.log.Warn("publications could not be looked at", keyErr, err)
 			return
 		}
 		if had { // under an earlier daemon, and gave it up
@@ -148,33 +155,33 @@ func (s *Swarm) escalate(p topic.Publication, w *wait, now time.Time) {
 	}
 	switch next {
 	case urged:
-		_, err = topic.Of(s.store).OfferAgain(p, dropbox.Urgent, s.tokens.SignAgain(p.Message))
+		_, err = topic.Of(f.store).OfferAgain(p, dropbox.Urgent, f.tokens.SignAgain(p.Message))
 	case fellBack:
-		err = s.fallBack(p, plan.Topics.Fallback)
+		err = f.fallBack(p, plan.Topics.Fallback)
 	case told:
-		s.tellUnclaimed(p, now)
+		f.tellUnclaimed(p, now)
 	}
 	w.took(next, now, err)
 	if err != nil {
-		s.log.Warn("publication could not be passed on", keyMessage, p.ID, keyErr, err)
+		f.log.Warn("publication could not be passed on", keyMessage, p.ID, keyErr, err)
 	}
 }
 
 // fallBack gives a publication to the fallback agent of its topic.
-func (s *Swarm) fallBack(p topic.Publication, agent string) error {
-	if _, err := topic.Of(s.store).Claim(p.ID, agent, ""); err != nil {
+func (f *follower) fallBack(p topic.Publication, agent string) error {
+	if _, err := topic.Of(f.store).Claim(p.ID, agent, ""); err != nil {
 		return err
 	}
-	err := topic.Of(s.store).Assign(p, agent, s.tokens.SignAgain(p.Message))
+	err := topic.Of(f.store).Assign(p, agent, f.tokens.SignAgain(p.Message))
 	if err != nil { // a claim without a message would hide the publication from all agents
-		err = errors.Join(err, topic.Of(s.store).Release(p.ID, agent))
+		err = errors.Join(err, topic.Of(f.store).Release(p.ID, agent))
 	}
 	return err
 }
 
 // tellUnclaimed tells the lead once of a publication that nobody claims.
-func (s *Swarm) tellUnclaimed(p topic.Publication, now time.Time) {
-	s.mail.TellLead("", "unclaimed:"+p.ID, "unclaimed work: "+p.ID, fmt.Sprintf(
+func (f *follower) tellUnclaimed(p topic.Publication, now time.Time) {
+	f.mail.TellLead("", "unclaimed:"+p.ID, "unclaimed work: "+p.ID, fmt.Sprintf(
 		"%s published work on %s that nobody has claimed for %s:\n\n%s\n\nTo give it to an agent: claude-swarm claim %s --for AGENT\nTo close it: claude-swarm ack %s\n",
 		p.Message.From, p.Message.Topic, screen.Took(now.Sub(p.Message.Created)), mail.Beginning(string(p.Message.Body)), p.ID, p.ID))
 }

@@ -8,12 +8,6 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
 )
 
-// A Heartbeat prompts an idle agent. The zero value prompts no agent.
-type Heartbeat struct {
-	After time.Duration // idle time before the first prompt; it doubles up to longestBeat
-	Text  string        // what the prompt says; "" is [mail.HeartbeatText]
-}
-
 // longestBeat bounds the wait between two heartbeats, unless the first is longer already.
 const longestBeat = time.Hour
 

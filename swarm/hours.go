@@ -16,14 +16,6 @@ import (
 // of the agent wakes it at the change, and the look at the folders every 30 s notices the
 // rest.
 
-// offUntil returns when the hours of an agent begin again; false where it may work now.
-func offUntil(h hours.Hours, st journal.Hold, now time.Time) (time.Time, bool) {
-	if h.Open(now) || st.Overtime.Holds(now) {
-		return time.Time{}, false
-	}
-	return h.Change(now), true
-}
-
 // off reports whether the agent is outside its hours, and until when.
 func (a *agent) off(now time.Time) (time.Time, bool) {
 	return offUntil(a.control.hours(), a.holds.Of(a.name), now)
@@ -91,11 +83,6 @@ func offWords(agent string, again time.Time, zone *time.Location) (why, next str
 		}
 	}
 	return why, "begins again at " + at + "; " + next
-}
-
-// OffStatus says when the hours of an agent begin again.
-type OffStatus struct {
-	Until time.Time `json:"until"`
 }
 
 // overtime lets an agent work until its hours begin, on order of a person, and reports whether

@@ -71,10 +71,10 @@ func (a *agent) tellLimit(account string, l journal.Limit) {
 }
 
 // sharing names the agents of an account.
-func (a *agent) sharing(account string) []string {
+func (d *deps) sharing(account string) []string {
 	var names []string
-	for _, spec := range a.plan().Agents {
-		if accountOf(turn.BackendOf(a.turnDeps.Backends, spec.Backend).Kind().Login, a.environ, spec) == account {
+	for _, spec := range d.plan().Agents {
+		if accountOf(turn.BackendOf(d.turnDeps.Backends, spec.Backend).Kind().Login, d.environ, spec) == account {
 			names = append(names, spec.Name)
 		}
 	}

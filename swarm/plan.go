@@ -263,3 +263,9 @@ func deeper(level string) string {
 	}
 	return levels[i+1]
 }
+
+// A Heartbeat prompts an idle agent. The zero value prompts no agent.
+type Heartbeat struct {
+	After time.Duration // idle time before the first prompt; it doubles up to longestBeat
+	Text  string        // what the prompt says; "" is [mail.HeartbeatText]
+}

@@ -29,8 +29,8 @@ func (s *Swarm) openQuiet() (err error) {
 
 // quietUntil is the end of the person's quiet hours in which a time lies; zero where it lies in
 // none.
-func (s *Swarm) quietUntil(at time.Time) time.Time {
-	quiet := s.Plan().Quiet
+func (d *deps) quietUntil(at time.Time) time.Time {
+	quiet := d.plan().Quiet
 	if quiet == nil || !quiet.Open(at) {
 		return time.Time{}
 	}
@@ -60,7 +60,7 @@ func (s *Swarm) allHeld() bool {
 func (s *Swarm) isVoid(k journal.Kept) bool {
 	what, rest, _ := strings.Cut(strings.TrimPrefix(k.Key, mail.NoticedKey), ":")
 	if k.Asks {
-		return s.answered(k.About)
+		return answered(s.store, k.About)
 	}
 	m, err := s.member(k.Agent)
 	gone := k.Agent != "" && err != nil
@@ -83,8 +83,8 @@ func (s *Swarm) isVoid(k journal.Kept) bool {
 }
 
 // answered reports whether a question to the person is no longer in their mailbox.
-func (s *Swarm) answered(id string) bool {
-	box, err := s.store.Mailbox(dropbox.Lead)
+func answered(store *dropbox.Store, id string) bool {
+	box, err := store.Mailbox(dropbox.Lead)
 	if err != nil {
 		return false
 	}

@@ -31,14 +31,14 @@ func (a *agent) settle(j *mail.Job, out runner.Outcome) error {
 		if err := a.inbox.PutBackAll(j, out, false); err != nil {
 			return err
 		}
-		a.halt(out.Reason, a.startHint(cmp.Or(out.Hint, "claude-swarm doctor")))
+		a.halt(out.Reason, startHint(cmp.Or(out.Hint, "claude-swarm doctor"), a.name))
 		return nil
 	}
 	return a.failed(j, out)
 }
 
 // startHint is the command that a person types for a stopped agent.
-func (a *agent) startHint(hint string) string { return hint + ", then claude-swarm start " + a.name }
+func startHint(hint, agent string) string { return hint + ", then claude-swarm start " + agent }
 
 // report writes the end of a turn into the logs and the feed.
 func (a *agent) report(j *mail.Job, out runner.Outcome) {
@@ -127,7 +127,7 @@ func (a *agent) failed(j *mail.Job, out runner.Outcome) error {
 		return err
 	}
 	if d.Open {
-		a.halt(fmt.Sprintf("%s; last: %s", d.Reason, reason), a.startHint(cmp.Or(out.Hint, "see claude-swarm logs "+a.name)))
+		a.halt(fmt.Sprintf("%s; last: %s", d.Reason, reason), startHint(cmp.Or(out.Hint, "see claude-swarm logs "+a.name), a.name))
 		return nil
 	}
 	wait := jitter(d.After)

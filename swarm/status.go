@@ -155,3 +155,8 @@ type LimitStatus struct {
 	Until   time.Time `json:"until"`   // time of this agent's next try
 	Hint    string    `json:"hint"`    // what a person can do about it; "" for nothing
 }
+
+// OffStatus says when the hours of an agent begin again.
+type OffStatus struct {
+	Until time.Time `json:"until"`
+}

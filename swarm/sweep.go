@@ -35,8 +35,8 @@ func (s *Swarm) sweep(ctx context.Context, w *dropbox.Watcher) {
 	if box, err := s.store.Mailbox(dropbox.Lead); err == nil {
 		s.mail.Note(box.Recover())
 	}
-	waits := unclaimed{}
-	s.followUp(waits, time.Now())
+	work := follower{&s.deps, unclaimed{}}
+	work.followUp(time.Now())
 	every := s.sweepEvery()
 	t := time.NewTimer(every)
 	defer t.Stop()
@@ -77,7 +77,7 @@ func (s *Swarm) sweep(ctx context.Context, w *dropbox.Watcher) {
 		if w != nil {
 			s.watches(w.Rewatch())
 		}
-		s.followUp(waits, time.Now())
+		work.followUp(time.Now())
 		s.treasury.settleDays()
 		s.wakeAgents()
 	}

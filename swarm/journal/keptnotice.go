@@ -1,15 +1,11 @@
 package journal
 
 import (
-	"path/filepath"
 	"time"
 )
 
 // KeptName is the name of the file with what is told after the person's quiet hours.
 const KeptName = "quiet.json"
-
-// KeptFile is the path of that file.
-func (h Home) KeptFile() string { return filepath.Join(h.dir, KeptName) }
 
 // A KeptFile has the facts of the person's quiet hours.
 type KeptFile struct {

@@ -14,7 +14,7 @@ import (
 
 // Begun says that an agent begins to work on a message.
 func (in *Inbox) Begun(m *dropbox.Message) {
-	if in.isHeartbeat(m) {
+	if IsHeartbeat(m) && in.Proves(m) {
 		return
 	}
 	shown := journal.Keep(m)
@@ -26,7 +26,7 @@ func (in *Inbox) Begun(m *dropbox.Message) {
 // ended says that a turn ended well, and with which result. answer is the id of the answer
 // that the daemon sent; "" where it sent none.
 func (in *Inbox) ended(m *dropbox.Message, r *journal.Receipt, answer string) error {
-	if r.Outcome != string(runner.Done) || in.isHeartbeat(m) {
+	if r.Outcome != string(runner.Done) || IsHeartbeat(m) && in.Proves(m) {
 		return nil
 	}
 	shown := &dropbox.Message{From: in.Name, Type: dropbox.Result, Subject: answerSubject(m), Thread: m.Thread, Trace: m.Trace, Body: []byte(r.Text)}

@@ -29,7 +29,3 @@ func (s *Service) SendHeartbeat(agent, text string, at time.Time) error {
 func IsHeartbeat(m *dropbox.Message) bool {
 	return m.From == dropbox.Swarm && strings.HasPrefix(m.Key, heartbeatKey)
 }
-
-// isHeartbeat reports whether a message is a heartbeat of the daemon. People hear of its turn
-// only when it fails.
-func (in *Inbox) isHeartbeat(m *dropbox.Message) bool { return IsHeartbeat(m) && in.Proves(m) }

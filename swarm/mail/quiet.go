@@ -2,6 +2,7 @@ package mail
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -46,7 +47,7 @@ type QuietFuncs struct {
 // OpenQuiet reads what an earlier daemon kept.
 func OpenQuiet(s *Service, f QuietFuncs) (*Quiet, error) {
 	q := &Quiet{mail: s, until: f.Until, grave: f.Grave, void: f.Void}
-	return q, journal.ReadJSON(s.Home.KeptFile(), &q.file)
+	return q, journal.ReadJSON(quietFile(s.Home), &q.file)
 }
 
 // quietKey begins the keys of the alerts that tell what was kept.
@@ -151,7 +152,7 @@ func keysOf(all []journal.Kept) (keys []string) {
 // save writes the file. After an error the file in memory is the one on the disk.
 func (q *Quiet) save(f journal.KeptFile) error {
 	f.V = 1
-	if err := q.mail.Home.Files().WriteJSON(q.mail.Home.KeptFile(), f); err != nil {
+	if err := q.mail.Home.Files().WriteJSON(quietFile(q.mail.Home), f); err != nil {
 		return fmt.Errorf("keep what is told after the quiet hours: %w", err)
 	}
 	q.file = f
@@ -254,3 +255,6 @@ func morning(all []journal.Kept, first time.Time) (subject, body string) {
 	}
 	return screen.Short(subject, 200), b.String()
 }
+
+// quietFile returns the path of the file with what is told after the quiet hours.
+func quietFile(home journal.Home) string { return filepath.Join(home.Dir(), journal.KeptName) }
