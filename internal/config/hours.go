@@ -23,40 +23,6 @@ type Notices struct {
 // HeartbeatAfter is the time of `heartbeat: true`.
 const HeartbeatAfter = 30 * time.Second
 
-// HoursOf are the work hours of an agent: its own, and those of the top level for what it
-// does not say. Without a time zone database a zone is the one of the machine.
-func (f *File) HoursOf(a Agent) hours.Hours {
-	h := f.Hours
-	if a.Hours.Zone != "" {
-		h.Zone = a.Hours.Zone
-	}
-	if a.Hours.Work != "" {
-		h.Work = a.Hours.Work
-	}
-	var out hours.Hours
-	out.Zone, _ = hours.Zone(h.Zone)
-	if h.Work != "" {
-		out.Week, _ = hours.Parse(h.Work) // checked before
-	}
-	return out
-}
-
-// Zone is the zone of the hours of the top level, and of the days.
-func (f *File) Zone() *time.Location {
-	zone, _ := hours.Zone(f.Hours.Zone)
-	return zone
-}
-
-// QuietHours are the quiet hours of people; false for none.
-func (f *File) QuietHours() (hours.Hours, bool) {
-	if f.Notices.Quiet == "" {
-		return hours.Hours{}, false
-	}
-	zone, _ := hours.Zone(f.Hours.Zone)
-	week, err := hours.ParseDaily(f.Notices.Quiet)
-	return hours.Hours{Week: week, Zone: zone}, err == nil
-}
-
 // hoursWrong translates an error of package hours.
 func hoursWrong(key string, err error) *Error {
 	bad, ok := errors.AsType[*hours.Error](err)
@@ -95,33 +61,4 @@ func work(_ *reader, s string) (string, *Error) {
 func daily(_ *reader, s string) (string, *Error) {
 	_, err := hours.ParseDaily(s)
 	return s, hoursWrong("quiet", err)
-}
-
-// checkZones checks that the zones of the file can be looked up on this machine.
-func (f *File) checkZones(r *reader) {
-	check := func(path, name string) {
-		if none, ok := errors.AsType[*hours.NoDatabaseError](second(hours.Zone(name))); ok && len(r.errs) == 0 {
-			r.fail(path, none.Hint(), "%v", none)
-		}
-	}
-	check("hours.zone", f.Hours.Zone)
-	for _, a := range f.Agents {
-		check("agents."+a.Name+".hours.zone", a.Hours.Zone)
-	}
-}
-
-func second[T any](_ T, err error) error { return err }
-
-// timed refuses keys of an agent that an attached session cannot follow.
-func (r *reader) timed(f *File) {
-	for _, a := range f.Agents {
-		if !a.Attached {
-			continue
-		}
-		for _, key := range []string{"hours", "heartbeat", "heartbeat_prompt"} {
-			if at, ok := r.at["agents."+a.Name+"."+key]; ok {
-				r.report(at.key, "agents."+a.Name, wrong("", "%s has no place in an attached agent: a person runs its session", key))
-			}
-		}
-	}
 }

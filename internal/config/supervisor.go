@@ -1,12 +1,5 @@
 package config
 
-import (
-	"maps"
-	"slices"
-
-	"github.com/claude-swarm/claude-swarm/swarm/runner/backends"
-)
-
 // Supervisor says when an agent counts as stuck, and which model judges that. Without a model
 // only the rules judge.
 type Supervisor struct {
@@ -30,31 +23,3 @@ type SupervisorRules struct {
 
 // On reports whether anything is supervised.
 func (s Supervisor) On() bool { return s.Model != "" || s.Rules != SupervisorRules{} }
-
-// check demands a window in which the rules can see what they look for, and a program for the
-// model.
-func (s *Supervisor) check(r *reader, path string, ok bool) {
-	if !ok {
-		return
-	}
-	counts := map[string]int{"same_call": s.Rules.SameCall, "same_error": s.Rules.SameError}
-	for _, rule := range slices.Sorted(maps.Keys(counts)) {
-		if counts[rule] > s.Window {
-			r.fail(path+".window_size", "", "%d steps are too few for rules.%s: %d", s.Window, rule, counts[rule])
-			break
-		}
-	}
-	k := backends.Kind(s.Backend)
-	if k == nil || s.Model == "" { // said already, or not used
-		return
-	}
-	if len(s.Command) == 0 && len(k.Command) == 0 {
-		r.fail(path+".backend", "command: [PROGRAM, ARGUMENTS]", "backend %s needs a command", k.Name)
-	}
-	if _, lacks := lacking(k)["thinking"]; lacks && s.Thinking != "" {
-		if _, written := r.at[path+".thinking"]; written {
-			r.fail(path+".thinking", "thinking: null", "backend %s cannot follow it", k.Name)
-		}
-		s.Thinking = ""
-	}
-}
