@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/screen"
@@ -11,18 +12,23 @@ import (
 )
 
 // Hear puts the events with a notice into the mailbox, one message for each webhook that
-// wants it. To repeat it is harmless, since the mailbox knows a message by its key. After
+// wants it. It leaves out those of the person's quiet hours: the event at their end, which
+// gathers them, is for each webhook that wants one of them. To repeat it is harmless, since the mailbox knows a message by its key. After
 // an error the caller repeats it with the same events.
 func (s *Service) Hear(_ context.Context, events []journal.Event) error {
 	s.mu.Lock()
 	hooks := s.hooks
 	s.mu.Unlock()
 	for _, ev := range events {
-		if ev.Notice == nil {
+		words := ev.Gathers
+		if ev.Notice != nil {
+			words = []journal.Word{ev.Notice.Word}
+		}
+		if !ev.Quiet.IsZero() {
 			continue
 		}
 		for _, h := range hooks {
-			if !h.wants(ev.Notice.Word) {
+			if !slices.ContainsFunc(words, h.wants) {
 				continue
 			}
 			if err := s.put(h, ev); err != nil {
@@ -35,7 +41,12 @@ func (s *Service) Hear(_ context.Context, events []journal.Event) error {
 
 // put puts an event into the mailbox.
 func (s *Service) put(h Hook, ev journal.Event) error {
-	p := payloadOf(ev, s.o.Notice(ev), s.o.Project)
+	var p Payload
+	if ev.Notice != nil {
+		p = payloadOf(ev, s.o.Notice(ev), s.o.Project)
+	} else {
+		p = morningPayload(ev, s.o.Project)
+	}
 	p.Data.Webhook = h.Name
 	err := s.deliver(p, ev)
 	if errors.Is(err, dropbox.ErrTooLarge) { // a policy allows only short messages

@@ -58,6 +58,9 @@ type Turn struct {
 // Test is the type of the payload by which a person tries a webhook.
 const Test journal.Word = "test"
 
+// QuietHours is the type of the payload that gathers the events of the person's quiet hours.
+const QuietHours journal.Word = "quiet_hours"
+
 // Bounds of the texts of a payload, in bytes; a message of a mailbox has room for both.
 const (
 	maxText    = 500
@@ -90,6 +93,22 @@ func payloadOf(ev journal.Event, n journal.Notice, project string) Payload {
 		p.Data.Turn = &Turn{t.ID, t.Outcome, t.Seconds, t.CostUSD, t.CostUnknown}
 	}
 	return p
+}
+
+// morningPayload returns the payload of an event that gathers others. Its severity is that of
+// the worst of them.
+func morningPayload(ev journal.Event, project string) Payload {
+	worst := journal.Info
+	for _, w := range ev.Gathers {
+		if s := w.Severity(); s == journal.Error || s == journal.Warning && worst == journal.Info {
+			worst = s
+		}
+	}
+	return Payload{Type: QuietHours, Timestamp: ev.At.UTC(), Data: Data{
+		V: Version, Project: project, Severity: worst,
+		Text:    cut(screen.OneLine(ev.Message.Subject), maxText),
+		Details: cut(strings.TrimSpace(screen.Plain(ev.Message.Body)), maxDetails),
+	}}
 }
 
 // TestPayload is the payload by which a person tries a webhook.

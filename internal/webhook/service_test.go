@@ -160,6 +160,34 @@ func TestOnePostForEachEvent(t *testing.T) {
 	}
 }
 
+// At night nothing is posted. The event of the morning goes to the webhooks that want one of
+// the events that it gathers.
+func TestTheNightIsPostedInTheMorning(t *testing.T) {
+	sc, rc := newScene(t, dropbox.Options{}), newReceiver(t, nil)
+	few := hookTo("few", rc)
+	few.Events = []journal.Word{journal.BudgetReached}
+	sc.run(hookTo("ops", rc), few)
+	night, morning := crashed(1), crashed(2)
+	night.Quiet = time.Now().Add(time.Hour)
+	morning.Kind, morning.Notice, morning.Of, morning.Turn = journal.Alert, nil, nil, nil
+	morning.Gathers = []journal.Word{journal.AgentError, journal.LimitReached}
+	morning.Message = &journal.Message{From: "swarm", Subject: "while it was quiet: coder is stopped, and 2 more", Body: "Since 22:00\n"}
+	sc.hear(night, morning)
+	sc.until("one is done", func() bool { return sc.done() == 1 })
+	time.Sleep(20 * time.Millisecond)
+	all := rc.got()
+	if len(all) != 1 {
+		t.Fatalf("%d requests, want 1: %v", len(all), all)
+	}
+	var p webhook.Payload
+	if err := json.Unmarshal([]byte(all[0].body), &p); err != nil {
+		t.Fatal(err)
+	}
+	if p.Type != webhook.QuietHours || p.Data.Webhook != "ops" || p.Data.Severity != journal.Error || p.Data.Text != morning.Message.Subject || p.Data.Details != "Since 22:00" {
+		t.Errorf("posted %s", all[0].body)
+	}
+}
+
 // The id stays the same over all tries, and the body does.
 func TestTriesUntilItIsTaken(t *testing.T) {
 	sc := newScene(t, dropbox.Options{})

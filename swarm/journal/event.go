@@ -48,6 +48,9 @@ type Event struct {
 	// may be told at once. Then nobody tells them: the daemon does, by one alert, after that
 	// time.
 	Quiet time.Time `json:"quiet_until,omitzero"`
+	// Gathers are the words of the notices that an Alert tells together, at the end of the
+	// quiet hours.
+	Gathers []Word `json:"gathers,omitempty"`
 	// Notice is what a person may have to act on; nil where there is no such thing. An event
 	// of each kind may have one.
 	Notice *Notice `json:"notice,omitempty"`

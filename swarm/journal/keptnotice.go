@@ -24,6 +24,7 @@ type Kept struct {
 	At      time.Time `json:"at"`
 	Key     string    `json:"key"` // of the event
 	Agent   string    `json:"agent,omitempty"`
+	Word    Word      `json:"word,omitempty"` // of its notice
 	Subject string    `json:"subject"`
 	Body    string    `json:"body,omitempty"`
 	About   string    `json:"about,omitempty"` // id of the question, or of the message that was given up

@@ -108,6 +108,9 @@ func (q *Quiet) keep(ev journal.Event) error {
 		return nil
 	}
 	k := journal.Kept{Seq: ev.Seq, At: ev.At, Key: ev.Key, Agent: ev.Agent, Subject: ev.Message.Subject, Body: strings.TrimSpace(ev.Message.Body)}
+	if ev.Notice != nil {
+		k.Word = ev.Notice.Word
+	}
 	switch ev.Kind {
 	case journal.Mail:
 		k.About, k.Asks = ev.About, true
@@ -180,9 +183,10 @@ func (q *Quiet) tell() error {
 			return err
 		}
 	}
-	if subject, body := morning(q.current(), q.file.Kept[0].At); subject != "" {
+	all := q.current()
+	if subject, body := morning(all, q.file.Kept[0].At); subject != "" {
 		key := fmt.Sprintf("%s%d", quietKey, q.file.First)
-		ev := journal.Event{Kind: journal.Alert, Key: key, To: dropbox.Lead, At: time.Now().UTC(), Message: &journal.Message{
+		ev := journal.Event{Kind: journal.Alert, Key: key, To: dropbox.Lead, At: time.Now().UTC(), Gathers: wordsOf(all), Message: &journal.Message{
 			From: dropbox.Swarm, To: []string{dropbox.Lead}, Type: dropbox.Status, Subject: subject, Key: key, Body: body,
 		}}
 		if err := q.mail.happened(ev); err != nil {
@@ -194,8 +198,19 @@ func (q *Quiet) tell() error {
 	return q.save(told)
 }
 
-// current are the facts that are not void, the newest first. Of several about one thing, such
-// as one agent that stopped twice, it is the newest.
+// wordsOf returns the words of the notices of facts, each once, sorted.
+func wordsOf(all []journal.Kept) (words []journal.Word) {
+	for _, k := range all {
+		if k.Word != "" {
+			words = append(words, k.Word)
+		}
+	}
+	slices.Sort(words)
+	return slices.Compact(words)
+}
+
+// current returns the facts that are not void, the newest first. Of several about one thing, such
+// as one agent that stopped twice, it returns the newest.
 func (q *Quiet) current() (all []journal.Kept) {
 	seen := map[string]bool{}
 	for _, k := range slices.Backward(q.file.Kept) {
