@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/discovery"
 	"github.com/claude-swarm/claude-swarm/internal/testkit/acpstandin"
 	"github.com/claude-swarm/claude-swarm/internal/testkit/standin"
@@ -85,6 +87,7 @@ func scriptsWith(t *testing.T, program string) {
 //	mail MAILBOX FOLDER N        wait until so many messages are in new, cur, done or dead
 //	code N COMMAND…              run a command and demand its exit status
 //	keep NAME                    put the first word of stdout into a variable
+//	post FILE MAILBOX            deliver a message file with the proof of its sender
 //	keys FILE FILE…              demand that each status has all fields, and anyway
 func scripts(dir string) testscript.Params {
 	return testscript.Params{
@@ -101,6 +104,7 @@ func scripts(dir string) testscript.Params {
 			"mail":   countMail,  // mail MAILBOX FOLDER N: wait for N messages
 			"code":   exitsWith,  // code N COMMAND…: it must end with that status
 			"keep":   keep,       // keep NAME: put the first word that was printed into that variable
+			"post":   postProven, // post FILE MAILBOX: deliver a message with the proof of its sender
 			"keys":   demandKeys, // keys FILE FILE…: these outputs of status --json have all keys
 		},
 	}
@@ -256,4 +260,20 @@ func countMail(ts *testscript.TestScript, neg bool, args []string) {
 	}) {
 		ts.Fatalf("%d messages in %s/%s after %v, want %d", n, args[0], args[1], scriptPatience, want)
 	}
+}
+
+// postProven delivers a message as its sender would: a bridge, for example, whose answers must be
+// proven.
+func postProven(ts *testscript.TestScript, _ bool, args []string) {
+	if len(args) != 2 {
+		ts.Fatalf("usage: post FILE MAILBOX")
+	}
+	m, err := dropbox.Parse([]byte(ts.ReadFile(args[0])))
+	ts.Check(err)
+	store, err := dropbox.Open(ts.MkAbs(".dead-drop"), dropbox.Options{})
+	ts.Check(err)
+	tokens, err := journal.HomeOf(ts.MkAbs(".")).Tokens(m.From)
+	ts.Check(err)
+	_, err = store.DeliverSigned(args[1], m, func(m *dropbox.Message) string { return dropbox.Proof(tokens[m.From], m, args[1]) })
+	ts.Check(errors.Join(err, store.Close()))
 }

@@ -55,11 +55,6 @@ func (rc *receiver) got() []got {
 	return append([]got(nil), rc.all...)
 }
 
-// status answers with a status.
-func status(code int) func(int, http.ResponseWriter, *http.Request) {
-	return func(_ int, w http.ResponseWriter, _ *http.Request) { w.WriteHeader(code) }
-}
-
 // hijack takes the connection away from the server.
 func hijack(w http.ResponseWriter) net.Conn {
 	c, _, err := w.(http.Hijacker).Hijack()

@@ -70,14 +70,6 @@ func (a Amount) less(b Amount) Amount {
 	return a
 }
 
-// times is n times the amount.
-func (a Amount) times(n int) Amount {
-	for u := range a {
-		a[u] *= int64(n)
-	}
-	return a
-}
-
 // In prints one unit of the amount for a person: "1.20 USD", "3 turns", "2 h 10 min".
 func (a Amount) In(u Unit) string {
 	switch u {

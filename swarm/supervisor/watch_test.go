@@ -301,7 +301,7 @@ func TestAgentsApart(t *testing.T) {
 	if h.rungs() != "" {
 		t.Errorf("forgotten: %q", h.rungs())
 	}
-	if sup.Watch("tester") != sup.Watch("tester") {
+	if first := sup.Watch("tester"); sup.Watch("tester") != first {
 		t.Error("an agent has two watches")
 	}
 }
