@@ -1,8 +1,10 @@
 package swarm_test
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -23,6 +25,25 @@ func dollars(usd float64) budget.Amount { return budget.Of(usd, 0, 0) }
 func (f *field) spends(usd float64) {
 	f.backend.Script = func(runner.Turn) []runnertest.Step {
 		return []runnertest.Step{runnertest.Price(usd), runnertest.Say("did it")}
+	}
+}
+
+// Without a daemon the status names a damaged budget.json, and shows the rest, with caps and
+// without.
+func TestADamagedBudgetIsNamed(t *testing.T) {
+	for name, rules := range map[string]budget.Rules{"no cap": {}, "a cap": {Swarm: dollars(0.5)}} {
+		t.Run(name, func(t *testing.T) {
+			f := newField(t, "coder")
+			f.plan.Budget = rules
+			home := journal.HomeOf(f.dir)
+			if err := errors.Join(home.Make(), os.WriteFile(home.BudgetFile(), []byte("{"), 0o600)); err != nil {
+				t.Fatal(err)
+			}
+			st, err := swarm.Offline(home, f.store, f.plan, f.dir, time.Now())
+			if err != nil || len(st.Agents) != 1 || len(st.Trouble) != 1 || !strings.Contains(st.Trouble[0].Why, "budget.json") {
+				t.Errorf("%d agents, trouble %+v, %v", len(st.Agents), st.Trouble, err)
+			}
+		})
 	}
 }
 

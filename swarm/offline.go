@@ -35,7 +35,10 @@ func Offline(home journal.Home, store *dropbox.Store, p Plan, project string, no
 	if err != nil {
 		return st, err
 	}
-	if st.Budget, err = offlineBudget(home, p); err != nil {
+	st.Budget, err = offlineBudget(home, p)
+	if e, ok := errors.AsType[*journal.DamagedError](err); ok {
+		st.Trouble = append(st.Trouble, Problem{Why: e.Error(), Next: e.Next})
+	} else if err != nil {
 		return st, err
 	}
 	for _, spec := range p.Agents {

@@ -157,12 +157,12 @@ func (t *treasury) nextOf(key string) string {
 
 // offlineBudget reads the state of the budget from the files; nil where there is no cap.
 func offlineBudget(home journal.Home, p Plan) (*budget.Report, error) {
-	book, err := budget.Open(home, p.budget(), nil)
+	book, damaged := budget.Open(home, p.budget(), nil)
 	if book == nil || !book.Bounds() {
-		return nil, err
+		return nil, damaged
 	}
 	known := map[string]bool{}
-	err = journal.ReadLedger(home.Ledger(), func(l journal.LedgerLine) bool {
+	err := journal.ReadLedger(home.Ledger(), func(l journal.LedgerLine) bool {
 		if !known[l.Turn] {
 			known[l.Turn] = true
 			book.Settle(l)
@@ -179,5 +179,5 @@ func offlineBudget(home journal.Home, p Plan) (*budget.Report, error) {
 	for _, rec := range open {
 		book.Restore(rec)
 	}
-	return book.Report(specNames(p.Agents)), nil
+	return book.Report(specNames(p.Agents)), damaged
 }
