@@ -309,6 +309,16 @@ func TestAJudgeThatMaySpendNothing(t *testing.T) {
 	})
 }
 
+// A judge that does not answer clears nobody whom a rule has flagged before.
+func TestAJudgeWithoutAnAnswerClearsNobody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCourt(t, usual, says("The agent reads on, I think."))
+		if got := c.plays("90x Grep `a#` = #"); got != "1 2 escalation" {
+			t.Errorf("%q", got)
+		}
+	})
+}
+
 // A judge whose turn fails is noted by its end, and its cost is counted.
 func TestAJudgeThatFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

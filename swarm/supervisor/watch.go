@@ -321,6 +321,7 @@ func (w *Watch) judged(q *question, v Verdict, usable bool) {
 		w.bad(settings, f, v)
 	case !usable && q.finding != nil:
 		w.bad(settings, *q.finding, Verdict{})
+	case !usable && w.stuckWithoutChange(settings): // its rule flags it only now and then
 	default:
 		w.ladder.clean()
 	}
