@@ -12,6 +12,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/screen"
+	"github.com/claude-swarm/claude-swarm/swarm/budget"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 	"github.com/claude-swarm/claude-swarm/swarm/supervisor"
@@ -181,8 +182,12 @@ func (s *Swarm) abortStuck(m *member, stuck *journal.Stuck, by string) (<-chan C
 // judgeName names the supervisor's model in the ledger.
 const judgeName = "supervisor"
 
-// judge is the model that judges by a plan; nil without one.
-func (d *deps) judge(p Plan) *supervisor.Judge {
+// judgeParts is how many judgements the rest of a cap is divided into: agents need the most.
+const judgeParts = 16
+
+// judge is the model that judges by a plan; nil without one. Each judgement reserves something
+// of the budget, and settled is called when its cost is known.
+func (d *deps) judge(p Plan, settled func()) *supervisor.Judge {
 	if p.Supervisor == nil || p.Supervisor.Client.Model == "" {
 		return nil
 	}
@@ -202,13 +207,26 @@ func (d *deps) judge(p Plan) *supervisor.Judge {
 				Servers: d.home.ClientFile(t.ID, ".mcp.json"), Ready: d.home.ClientFile(t.ID, ".ready"),
 			}
 			t.Env = runner.Environ(d.environ, runner.EnvOptions{Dir: d.turnDeps.Project, TurnID: t.ID})
-			return t, os.MkdirAll(t.Spec.Dir, 0o700)
+			if err := os.MkdirAll(t.Spec.Dir, 0o700); err != nil {
+				return t, err
+			}
+			r, block := d.budget.Reserve(budget.Turn{Agent: judgeName, Message: t.ID}, judgeParts)
+			if block != nil {
+				return t, fmt.Errorf("nothing is left in %s", block.Scope)
+			}
+			if r != nil {
+				t.CapUSD = r.USD()
+			}
+			return t, nil
 		},
 		Ended: func(agent string, t runner.Turn, out runner.Outcome) {
+			defer settled()
+			defer d.budget.Release(judgeName)
 			err := d.ledger.Add(journal.LedgerLine{
 				At: out.Ended.UTC(), Turn: t.ID, Agent: judgeName, From: dropbox.Swarm, Subject: "judges the work of " + agent,
 				Outcome: string(out.End), Reason: out.Reason, Seconds: out.Ended.Sub(out.Began).Seconds(),
 				Tokens: journal.TallyOf(out), CostUSD: out.CostUSD, CostUnknown: out.CostUnknown,
+				Billing: out.Billing, ReservedUSD: t.CapUSD,
 				Client: journal.ClientName(backend.Kind().Name, out.Version), Model: out.Model, Session: out.Session,
 			})
 			for _, file := range []string{t.Files.Stdout, t.Files.Stderr, t.Files.Settings, t.Files.System, t.Files.Servers, t.Files.Ready} {

@@ -11,6 +11,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/testkit/runnertest"
 	"github.com/claude-swarm/claude-swarm/streamjson"
 	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/budget"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 	"github.com/claude-swarm/claude-swarm/swarm/supervisor"
@@ -311,4 +312,60 @@ func has(f *field, id string) bool {
 		}
 	}
 	return false
+}
+
+// A judgement has a part of the budget as its cap and its cost counts. Where nothing is left
+// nobody asks the model, and an agent that works goes on.
+func TestAJudgementIsBoundedByTheBudget(t *testing.T) {
+	for name, c := range map[string]struct {
+		rules budget.Rules
+		caps  []float64
+	}{
+		"no cap":     {budget.Rules{}, []float64{0, 0}},
+		"of the day": {budget.Rules{Swarm: dollars(8)}, []float64{0.5, 0.5}},
+		"of a turn":  {budget.Rules{Agents: map[string]budget.AgentRules{"supervisor": {Turn: dollars(0.4)}}}, []float64{0.4, 0.4}},
+		"spent":      {budget.Rules{Swarm: dollars(8), Agents: map[string]budget.AgentRules{"supervisor": {Day: dollars(0.2)}}}, []float64{0.2}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newField(t, "coder", "other")
+			f.plan.Budget = c.rules
+			f.plan.Supervisor = &swarm.Supervision{Settings: supervisor.Settings{Window: 5, Interval: 1}, Backend: "scripted", Client: runner.Spec{Model: "small"}}
+			judged := make(chan float64, 10)
+			f.backend.Script = func(turn runner.Turn) []runnertest.Step {
+				if turn.Agent == "supervisor" {
+					judged <- turn.CapUSD
+					return []runnertest.Step{runnertest.Price(0.25), runnertest.Say("OK")}
+				}
+				return []runnertest.Step{runnertest.Say("did it")} // one step
+			}
+			f.start()
+			f.answer(f.send("coder", "one"))
+			f.until("the judgement is in the ledger", func() bool { return judgements(f) == 1 })
+			f.answer(f.send("coder", "two"))
+			f.until("all judgements are in the ledger", func() bool { return judgements(f) == len(c.caps) })
+			for _, want := range c.caps {
+				if got := <-judged; got != want {
+					t.Errorf("cap of a judgement = %v, want %v", got, want)
+				}
+			}
+			f.halt()
+			if n := len(judged); n != 0 {
+				t.Errorf("%d judgements without a budget", n)
+			}
+		})
+	}
+}
+
+// judgements counts the judgements in the ledger.
+func judgements(f *field) (n int) {
+	err := journal.ReadLedger(journal.HomeOf(f.dir).Ledger(), func(l journal.LedgerLine) bool {
+		if l.Agent == "supervisor" {
+			n++
+		}
+		return true
+	})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return n
 }
