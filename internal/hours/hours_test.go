@@ -204,6 +204,7 @@ func TestParseErrors(t *testing.T) {
 		"":                        {"an entry is empty", "mon-fri 08:00-20:00"},
 		"mon-fri 08:00-20:00,":    {"an entry is empty", "mon-fri 08:00-20:00"},
 		"mon-fri 08:00-25:00":     {`"25:00" is not a time of day: a day ends at 24:00`, "mon-fri 08:00-24:00"},
+		"mon-fri 25:00-26:00":     {`"25:00" is not a time of day: a day ends at 24:00`, "mon-fri 08:00-20:00"},
 		"mon-fri 08:00-24:30":     {`"24:30" is not a time of day: a day ends at 24:00`, "mon-fri 08:00-24:00"},
 		"mon-fri 08:60-20:00":     {`"08:60" is not a time of day: an hour has 60 minutes`, "mon-fri 08:00-20:00"},
 		"mon-fri 8-20":            {`"8" is not a time of day`, "mon-fri 08:00-20:00"},

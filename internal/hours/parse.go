@@ -200,7 +200,11 @@ func parseSpan(word string) (from, to time.Duration, e *Error) {
 	}{{first, &from}, {last, &to}} {
 		if *end.at, e = parseClock(end.text); e != nil {
 			// The cure is for both ends: 8-20 is 08:00-20:00.
-			e.part, e.Try = word, meant(first, "08:00")+"-"+meant(last, "20:00")
+			begin, end := meant(first, "08:00"), meant(last, "20:00")
+			if begin == "24:00" || begin == end {
+				begin, end = "08:00", "20:00"
+			}
+			e.part, e.Try = word, begin+"-"+end
 			return 0, 0, e
 		}
 	}
