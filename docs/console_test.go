@@ -197,7 +197,7 @@ func (c *console) compare(page, line, want, got string) string {
 	return want + "\n"
 }
 
-// shown is the output with the ids of the page. A new id gets a digit, so that it is
+// shown returns the output with the ids of the page. A new id gets a digit, so that it is
 // recognized as an id.
 func (c *console) shown(got string) string {
 	ofPage := make(map[string]string)

@@ -28,7 +28,7 @@ type service struct {
 	Volumes     []string          `yaml:"volumes"`
 }
 
-// volume is the source of the volume at a path: a folder of the machine, or a volume's
+// volume returns the source of the volume at a path: a folder of the machine, or a volume's
 // name.
 func (s service) volume(at string) string {
 	for _, v := range s.Volumes {

@@ -25,7 +25,7 @@ func shownBlock(t *testing.T, page, begin string) []string {
 	return nil
 }
 
-// realClient is the folder of the client that tests run, which `make test` installs.
+// realClient returns the folder of the client that tests run, which `make test` installs.
 func realClient(t *testing.T) string {
 	t.Helper()
 	dir, err := filepath.Abs("../.tools/claude/" + claude.Default + "/node_modules/.bin")

@@ -148,7 +148,7 @@ func TestNeedsAreDescribed(t *testing.T) {
 	}
 }
 
-// kindsOfEvents are the constants of type Kind in package journal.
+// kindsOfEvents returns the constants of type Kind in package journal.
 func kindsOfEvents(t *testing.T) (kinds []string) {
 	t.Helper()
 	files, err := filepath.Glob("../swarm/journal/*.go")

@@ -124,7 +124,7 @@ func partsOf(s *mcpserver.Schema) string {
 	return strings.Join(list, ", ")
 }
 
-// visible is a help text without options that have no description.
+// visible returns a help text without options that have no description.
 func visible(help string) string {
 	var b strings.Builder
 	lines := slices.Collect(strings.Lines(help))

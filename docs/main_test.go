@@ -67,7 +67,7 @@ func program(t *testing.T) (bin string) {
 	return bin
 }
 
-// pages are the files that people read, relative to this folder.
+// pages returns the files that people read, relative to this folder.
 func pages(t *testing.T) []string {
 	t.Helper()
 	var all []string

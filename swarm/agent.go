@@ -47,7 +47,7 @@ var (
 
 func (a *agent) spec() Spec { return a.control.settings() }
 
-// settings are the settings of the agent's next turn.
+// settings returns the settings of the agent's next turn.
 func (a *agent) settings() turn.Settings {
 	s := a.spec()
 	s.Tools = a.hasTools(s)

@@ -93,7 +93,7 @@ func capBody(b *budget.Block) string {
 	return text + "\n\nAll budgets: claude-swarm budget"
 }
 
-// capWords are the answers to a question.
+// capWords returns the answers to a question.
 func capWords(b *budget.Block) []journal.AnswerWord {
 	stop := "give up what waits, and what comes later"
 	if b.Daily() {
@@ -130,7 +130,7 @@ func capNext(b *budget.Block) string {
 	return next
 }
 
-// raiseText is the cap of a block once more, as a person types it.
+// raiseText returns the cap of a block once more, as a person types it.
 func raiseText(b *budget.Block) string {
 	switch b.Unit {
 	case budget.Turns:

@@ -18,7 +18,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// dollars is a cap in US dollars.
+// dollars returns a cap in US dollars.
 func dollars(usd float64) budget.Amount { return budget.Of(usd, 0, 0) }
 
 // spends lets the client of every turn spend an amount, in US dollars, with each word.
@@ -134,7 +134,7 @@ func (f *field) askedOnce() *dropbox.Message {
 	return found[0]
 }
 
-// questions are the open questions of the daemon to the person.
+// questions returns the open questions of the daemon to the person.
 func (f *field) questions() (list []*dropbox.Message) {
 	for _, m := range f.mail(dropbox.Lead) {
 		if m.From == dropbox.Swarm && m.Type == dropbox.Question {

@@ -18,9 +18,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/claude"
 )
 
-// newClientField is a field whose agents are stand-ins for the CLI, one process per turn.
-// The time limits of a turn are short. The waits after a failure are long, so that a test
-// can observe the state between.
+// newClientField returns a field whose agents are stand-ins for the CLI, one process per
+// turn. The time limits of a turn are short. The waits after a failure are long, so that a
+// test can observe the state between.
 func newClientField(t *testing.T, agents ...string) *field {
 	t.Helper()
 	f := newField(t, agents...)

@@ -109,21 +109,21 @@ func (c *control) cutShort(by, except string, why error) (ended <-chan struct{},
 	return c.ended, c.cut, true
 }
 
-// settings are the settings of the next turn.
+// settings returns the settings of the next turn.
 func (c *control) settings() Spec {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.spec
 }
 
-// hours are the work hours of the agent. It copies no Spec, as attached.
+// hours returns the work hours of the agent. It copies no Spec, as attached.
 func (c *control) hours() hours.Hours {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.spec.Hours
 }
 
-// heartbeat is the heartbeat of the agent. It copies no Spec, as attached.
+// heartbeat returns the heartbeat of the agent. It copies no Spec, as attached.
 func (c *control) heartbeat() Heartbeat {
 	c.mu.Lock()
 	defer c.mu.Unlock()

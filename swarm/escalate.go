@@ -22,7 +22,7 @@ const (
 	told                 // to the lead, who knows it from now on
 )
 
-// after is the next step that has a recipient.
+// after returns the next step that has a recipient.
 func (s step) after(subscribers, fallback bool) step {
 	switch {
 	case s < urged && subscribers:

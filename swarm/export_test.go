@@ -28,5 +28,5 @@ func (s *Swarm) Whisper(w supervisor.Whisper) { s.whisper(w) }
 // Stuck gives an escalation of the supervisor.
 func (s *Swarm) Stuck(e supervisor.Escalation) { s.stuck(e) }
 
-// Deeper is the level of thinking above another one.
+// Deeper returns the level of thinking above another one.
 func Deeper(level string) string { return deeper(level) }

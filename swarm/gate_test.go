@@ -28,15 +28,15 @@ func (g ruled) Ask(q mail.GateQuestion) mail.GateVerdict {
 	return mail.GateVerdict{Pass: v.Pass, Rule: string(v.Rule), Reason: v.Reason, Next: v.Next, Halt: v.Halt}
 }
 
-// newGated is a field with a gate.
+// newGated returns a field with a gate.
 func newGated(t *testing.T, rules policy.Policy, agents ...string) *field {
 	f := newField(t, agents...)
 	f.gate = ruled{policy.NewGate(rules, nil)}
 	return f
 }
 
-// says is a step in which an agent sends a message from inside its turn, with or without
-// the question to the gate that the command line asks before a delivery.
+// says returns a step in which an agent sends a message from inside its turn, with or
+// without the question to the gate that the command line asks before a delivery.
 func (f *field) says(turn runner.Turn, asked bool, to, body string, set ...func(*dropbox.Message)) runnertest.Step {
 	return runnertest.Do(func(context.Context, runner.Turn) error {
 		who, err := journal.WhoAmI(journal.HomeOf(f.dir), func(name string) string {

@@ -119,12 +119,12 @@ func (s *Swarm) stillLeaves(name string) bool {
 // forwardedTo begins the outcome of a message that was given to another agent.
 const forwardedTo = "forwarded to "
 
-// Forwarded is the receipt of a message that a person gave to another agent, as id.
+// Forwarded returns the receipt of a message that a person gave to another agent, as id.
 func Forwarded(e dropbox.Entry, agent, to, id string) *journal.Receipt {
 	return &journal.Receipt{ID: e.ID, Agent: agent, Via: mail.ViaMailbox, Outcome: forwardedTo + to + " as " + id, Ended: time.Now().UTC()}
 }
 
-// GivenBack is the receipt of an offer of published work whose agent is gone.
+// GivenBack returns the receipt of an offer of published work whose agent is gone.
 func GivenBack(e dropbox.Entry, agent string) *journal.Receipt {
 	return &journal.Receipt{ID: e.ID, Agent: agent, Via: mail.ViaMailbox, Outcome: "given back, since " + agent + " was removed", Ended: time.Now().UTC()}
 }

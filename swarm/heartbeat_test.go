@@ -12,7 +12,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// beatTimes are the times of the heartbeats that an agent had.
+// beatTimes returns the times of the heartbeats that an agent had.
 func (f *field) beatTimes() (all []time.Time) {
 	for _, line := range f.ledgerOf("coder") {
 		if line.Subject == "heartbeat" {

@@ -36,8 +36,8 @@ func (a *agent) passesHours(m *dropbox.Message) bool {
 // mostUrgent is how many urgent messages are read to find one of a person.
 const mostUrgent = 100
 
-// next is the message for the next turn: the first one, or outside the agent's hours the
-// first one that passes.
+// next returns the message for the next turn: the first one, or outside the agent's hours
+// the first one that passes.
 func (a *agent) next(now time.Time) (dropbox.Entry, bool) {
 	if _, off := a.off(now); !off {
 		return a.inbox.Queue.Head()

@@ -14,7 +14,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// clockAt is a zone in which it is now a given time of day, and some milliseconds at most.
+// clockAt returns a zone in which it is now a given time of day, and some milliseconds at
+// most.
 func clockAt(t *testing.T, shown string) *time.Location {
 	t.Helper()
 	want, err := time.Parse(time.TimeOnly, shown)

@@ -166,7 +166,7 @@ type place struct {
 	takeIn func(st dropbox.Stray, cut string) bool // false: that has to wait
 }
 
-// places are the agents' mailboxes, the lead's, and that of IRC.
+// places returns the agents' mailboxes, the lead's, and that of IRC.
 func (in *intake) places() []place {
 	var out []place
 	for _, m := range in.swarm.members() {
@@ -261,7 +261,7 @@ func (d *deps) tellNotTaken(mailbox string, st dropbox.Stray, bad *dropbox.Inval
 		"The file "+st.Name+" in the mailbox of "+mailbox+" was not taken in: "+bad.Reason+".\n\nIt is kept in dead/: claude-swarm dead list "+mailbox+"\n")
 }
 
-// cutShort is the reason to set aside a file that a full disk may have cut off, or "".
+// cutShort returns the reason to set aside a file that a full disk may have cut off, or "".
 // Disks run out in whole blocks, and the smallest have 512 bytes. A file of another length
 // is complete.
 func cutShort(st dropbox.Stray) string {

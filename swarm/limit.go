@@ -10,7 +10,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
-// afterLimit is the next step shown for an agent that is parked until then.
+// afterLimit returns the next step shown for an agent that is parked until then.
 func afterLimit(l journal.Limit, agent string, until time.Time) string {
 	s := "goes on by itself at " + screen.Ahead(until, time.Now()) + ", or at once after claude-swarm resume " + agent
 	if l.Hint == "" {

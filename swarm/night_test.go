@@ -134,7 +134,7 @@ func (n *night) script(turn runner.Turn, usd float64) []runnertest.Step {
 	return done
 }
 
-// open are the tasks without an answer.
+// open returns the tasks without an answer.
 func (n *night) open() (open []string) {
 	answered := map[string]bool{}
 	for _, m := range n.mail(dropbox.Lead) {
@@ -210,7 +210,7 @@ func (n *night) check(turn float64, limit budget.AgentRules) {
 	}
 }
 
-// table is the night in a table.
+// table returns the night in a table.
 func (n *night) table() string {
 	var b strings.Builder
 	words := map[journal.Word]int{}

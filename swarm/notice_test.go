@@ -16,7 +16,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// notices are the events with a notice, each fact once.
+// notices returns the events with a notice, each fact once.
 func (f *field) notices() (all []journal.Event) {
 	f.t.Helper()
 	seen := map[string]bool{}
@@ -38,7 +38,7 @@ func (f *field) notices() (all []journal.Event) {
 	}
 }
 
-// noticeTexts are the texts of all notices.
+// noticeTexts returns the texts of all notices.
 func (f *field) noticeTexts() (texts []string) {
 	for _, ev := range f.notices() {
 		texts = append(texts, ev.Notice.Text())

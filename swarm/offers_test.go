@@ -36,7 +36,7 @@ func (f *field) subscribe(agent string, patterns ...string) {
 	}
 }
 
-// claims is a script in which the named agents claim each offer.
+// claims returns a script in which the named agents claim each offer.
 func (f *field) claims(keen ...string) func(runner.Turn) []runnertest.Step {
 	return func(turn runner.Turn) []runnertest.Step {
 		return []runnertest.Step{

@@ -98,7 +98,7 @@ func (p *purse) settleLost() error {
 	return nil
 }
 
-// lostLine is the ledger's line of a turn of which no end is known.
+// lostLine returns the ledger's line of a turn of which no end is known.
 func lostLine(rec *journal.Record) journal.LedgerLine {
 	line := rec.Line()
 	line.At, line.Seconds = rec.Begun, 0

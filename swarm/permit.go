@@ -190,7 +190,7 @@ func (t *turnPermits) over() error {
 	return nil
 }
 
-// overBecause is the reason for which a question had no answer, for people.
+// overBecause returns the reason for which a question had no answer, for people.
 func overBecause(err error) string {
 	if errors.Is(err, context.Canceled) {
 		err = errTurnEnded
@@ -198,8 +198,8 @@ func overBecause(err error) string {
 	return screen.Short(err.Error(), 200)
 }
 
-// answerWord is the first word of an answer, in small letters and without marks. On IRC a line for
-// the agent begins with its name.
+// answerWord returns the first word of an answer, in small letters and without marks. On
+// IRC a line for the agent begins with its name.
 func answerWord(m *dropbox.Message, agent string) string {
 	a := mail.ReadAnswer(m.From, m.Body)
 	if a.Word == agent && dropbox.IsBridge(m.From) {
@@ -208,7 +208,7 @@ func answerWord(m *dropbox.Message, agent string) string {
 	return a.Word
 }
 
-// question is the text of a question.
+// question returns the text of a question.
 func (t *turnPermits) question(q mail.Question, shown string, again bool) string {
 	var b strings.Builder
 	if again {

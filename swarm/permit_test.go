@@ -39,8 +39,8 @@ func (b permitting) Run(ctx context.Context, t runner.Turn) runner.Outcome {
 	return out
 }
 
-// newPermitField is a field with one agent, coder, whose turns ask for permission and then say
-// what was decided. requests are asked at once.
+// newPermitField returns a field with one agent, coder, whose turns ask for permission and
+// then say what was decided. requests are asked at once.
 func newPermitField(t *testing.T, r permission.Rules, requests ...runner.PermissionRequest) *field {
 	t.Helper()
 	f := newField(t, "coder", "boss")
@@ -87,7 +87,7 @@ func (f *field) question(to string, seen ...string) *dropbox.Message {
 	return got
 }
 
-// asked is the first question of a turn, which may be over.
+// asked returns the first question of a turn, which may be over.
 func (f *field) asked(turn string) string {
 	f.t.Helper()
 	var first journal.Asked
@@ -107,7 +107,7 @@ func (f *field) reply(q *dropbox.Message, text string, set ...func(*dropbox.Mess
 	}}, set...)...)
 }
 
-// decided are the events about permissions.
+// decided returns the events about permissions.
 func (f *field) decided() (all []string) {
 	f.t.Helper()
 	events := journal.Open(journal.HomeOf(f.dir).Dir(), durable.Files{}, nil)
@@ -125,7 +125,7 @@ func (f *field) decided() (all []string) {
 	return all
 }
 
-// one is the only decision in the receipt of a message.
+// one returns the only decision in the receipt of a message.
 func one(t *testing.T, r *journal.Receipt) journal.Decision {
 	t.Helper()
 	if len(r.Decisions) != 1 {

@@ -90,7 +90,7 @@ type Supervision struct {
 	Client  runner.Spec
 }
 
-// supervision are the settings of the supervisor.
+// supervision returns the settings of the supervisor.
 func (p Plan) supervision() supervisor.Settings {
 	if p.Supervisor == nil {
 		return supervisor.Settings{}
@@ -155,7 +155,7 @@ func (s Spec) windowTokens() int {
 	return s.WindowTokens
 }
 
-// budget are the caps, with the zone of the days.
+// budget returns the caps, with the zone of the days.
 func (p Plan) budget() budget.Rules {
 	r := p.Budget
 	r.Zone = cmp.Or(r.Zone, p.Zone)
@@ -251,8 +251,8 @@ func mayWrite(s runner.Spec) bool {
 // levels are the levels of thinking, in their order.
 var levels = []string{"off", "low", "medium", "high", "xhigh", "max"}
 
-// deeper is the level of thinking above another one. A client that chooses by itself counts as
-// medium.
+// deeper returns the level of thinking above another one. A client that chooses by itself
+// counts as medium.
 func deeper(level string) string {
 	i := slices.Index(levels, level)
 	switch {

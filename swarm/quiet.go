@@ -27,8 +27,8 @@ func (s *Swarm) openQuiet() (err error) {
 	return nil
 }
 
-// quietUntil is the end of the person's quiet hours in which a time lies; zero where it lies in
-// none.
+// quietUntil returns the end of the person's quiet hours in which a time lies; zero where
+// it lies in none.
 func (d *deps) quietUntil(at time.Time) time.Time {
 	quiet := d.plan().Quiet
 	if quiet == nil || !quiet.Open(at) {

@@ -31,7 +31,7 @@ func (f *field) kept(text string) {
 	})
 }
 
-// mornings are the messages that tell what was kept.
+// mornings returns the messages that tell what was kept.
 func (f *field) mornings() (all []*dropbox.Message) {
 	for _, m := range f.mail(dropbox.Lead) {
 		if strings.HasPrefix(m.Subject, "while it was quiet") {

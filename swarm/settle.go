@@ -37,7 +37,7 @@ func (a *agent) settle(j *mail.Job, out runner.Outcome) error {
 	return a.failed(j, out)
 }
 
-// startHint is the command that a person types for a stopped agent.
+// startHint returns the command that a person types for a stopped agent.
 func startHint(hint, agent string) string { return hint + ", then claude-swarm start " + agent }
 
 // report writes the end of a turn into the logs and the feed.

@@ -13,7 +13,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
-// pendingHold is the hold that begins after the running turn, which the state does not
+// pendingHold returns the hold that begins after the running turn, which the state does not
 // show; "" for no hold.
 func pendingHold(st journal.Hold, agent string) (why, next string) {
 	switch {
@@ -33,9 +33,9 @@ func both(a, b string) string {
 	return a + "; " + b
 }
 
-// Status is a picture of the named agents, or of all. Counts that cannot be made at the
-// moment, as where the daemon may open no more files, show as trouble: the states of the
-// agents are known anyway.
+// Status returns a picture of the named agents, or of all. Counts that cannot be made at
+// the moment, as where the daemon may open no more files, show as trouble: the states of
+// the agents are known anyway.
 func (s *Swarm) Status(names ...string) (Status, error) {
 	st := Status{
 		V: 1, Project: s.turnDeps.Project, Mixed: s.Plan().mixed(), Halted: s.store.Halted(), Reason: screen.Short(s.store.HaltReason(), maxWhy), Trouble: append(s.troubles(), s.fullDisks()...),
@@ -107,7 +107,7 @@ func (s *Swarm) Status(names ...string) (Status, error) {
 	return st, nil
 }
 
-// troubles are the complaints of the daemon.
+// troubles returns the complaints of the daemon.
 func (s *Swarm) troubles() []Problem {
 	var all []Problem
 	for _, why := range s.mail.Trouble.List() {

@@ -185,8 +185,8 @@ const judgeName = "supervisor"
 // judgeParts is how many judgements the rest of a cap is divided into: agents need the most.
 const judgeParts = 16
 
-// judge is the model that judges by a plan; nil without one. Each judgement reserves something
-// of the budget, and settled is called when its cost is known.
+// judge returns the model that judges by a plan; nil without one. Each judgement reserves
+// something of the budget, and settled is called when its cost is known.
 func (d *deps) judge(p Plan, settled func()) *supervisor.Judge {
 	if p.Supervisor == nil || p.Supervisor.Client.Model == "" {
 		return nil

@@ -195,7 +195,7 @@ func TestThinkDeeper(t *testing.T) {
 	}
 }
 
-// stuck is an escalation about the first attempt at a message.
+// stuck returns an escalation about the first attempt at a message.
 func stuck(id string) supervisor.Escalation {
 	return supervisor.Escalation{ID: "e-" + id, Agent: "coder", Turn: id + "-1", Task: "benchmark nemotron", Retries: 4, Why: "Retried same approach 4 times."}
 }

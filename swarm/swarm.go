@@ -68,7 +68,7 @@ func (e *UnknownAgentError) Error() string {
 	return s
 }
 
-// Plan is the plan that is in force.
+// Plan returns the plan that is in force.
 func (s *Swarm) Plan() Plan {
 	s.mu.Lock()
 	defer s.mu.Unlock()

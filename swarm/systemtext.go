@@ -21,7 +21,7 @@ others should see, ask there when only they can decide, and read it between task
 `, channel, how)
 }
 
-// systemText is the text that an agent's CLI gets in every turn besides its own
+// systemText returns the text that an agent's CLI gets in every turn besides its own
 // instructions: the agent's purpose, the other agents, how to send and to ask, and where
 // its own files go. For an agent with tools their descriptions say how to send; the text
 // does not repeat them. The text of the configuration comes last, so that it can overrule

@@ -19,7 +19,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// traced is a home with a turn of a, and one of b with more hops. The pid file names a
+// traced returns a home with a turn of a, and one of b with more hops. The pid file names a
 // client that has ended.
 func traced(t *testing.T) journal.Home {
 	t.Helper()

@@ -70,7 +70,7 @@ func (v *view) asks(key string) {
 	v.question = key
 }
 
-// asked is the question for which the agent is parked; "" if it is not.
+// asked returns the question for which the agent is parked; "" if it is not.
 func (v *view) asked() string {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -87,15 +87,15 @@ func (v *view) described(s Spec) {
 	v.s.Role, v.s.Backend, v.s.Channels, v.s.Tags = s.Role, s.Backend, append([]string{}, s.Channels...), append([]string{}, s.Tags...)
 }
 
-// state is the state of the agent.
+// state returns the state of the agent.
 func (v *view) state() State {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return v.s.State
 }
 
-// status is a copy with the picture of the agent's turns, and the values that follow from
-// both.
+// status returns a copy with the picture of the agent's turns, and the values that follow
+// from both.
 func (v *view) status(p turn.Picture) AgentStatus {
 	v.mu.Lock()
 	s := v.s

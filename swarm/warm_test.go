@@ -21,7 +21,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
-// newWarmField is a field whose clients stay for a minute after a turn.
+// newWarmField returns a field whose clients stay for a minute after a turn.
 func newWarmField(t *testing.T, agents ...string) *field {
 	t.Helper()
 	f := newField(t, agents...)

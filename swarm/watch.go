@@ -13,7 +13,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/whisper"
 )
 
-// messageOf is the message of a turn.
+// messageOf returns the message of a turn.
 func messageOf(turn string) string {
 	id, _, _ := strings.Cut(turn, "-")
 	return id

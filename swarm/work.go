@@ -158,7 +158,7 @@ func (a *agent) promptFor(j *mail.Job, s turn.Settings, r turn.Recall, advice st
 	return p.Text()
 }
 
-// handoff is the file that an earlier session left for its successor; "" without one.
+// handoff returns the file that an earlier session left for its successor; "" without one.
 func (a *agent) handoff() string {
 	path := filepath.Join(a.store.Dir(), "board", "handoff", a.name+".md")
 	if _, err := os.Stat(path); err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// shortProject is a project with a short path, for its socket.
+// shortProject returns a project with a short path, for its socket.
 func shortProject(t *testing.T) *project {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "cs")

@@ -39,7 +39,7 @@ lists every event. --json prints a line of JSON for each.` +
 	}
 }
 
-// wordList is the words of notices, in lines of the help.
+// wordList returns the words of notices, in lines of the help.
 func wordList() string {
 	var b strings.Builder
 	width := 0
@@ -104,7 +104,7 @@ func events(c *cli.Context) error {
 	})
 }
 
-// eventWords are the words that name events: those of notices, and the kinds.
+// eventWords returns the words that name events: those of notices, and the kinds.
 func eventWords() (words []string) {
 	for _, w := range journal.Words() {
 		words = append(words, string(w))
@@ -182,7 +182,7 @@ func (p eventPrinter) print(events []journal.Event) error {
 	return nil
 }
 
-// text is one line about an event.
+// text returns one line about an event.
 func (p eventPrinter) text(ev journal.Event) string {
 	if ev.Notice != nil {
 		return noticeOf(p.irc, ev).Text()

@@ -93,8 +93,8 @@ func unknownHere(p *project, agent string) error {
 	return fmt.Errorf("no agent named %q here\nagents: %s", agent, strings.Join(p.file.Names(), ", "))
 }
 
-// agentLine is an agent in one line, short enough for a telephone. It names the client in a
-// mixed swarm.
+// agentLine returns an agent in one line, short enough for a telephone. It names the client
+// in a mixed swarm.
 func agentLine(a swarm.AgentStatus, mixed bool, now time.Time) string {
 	line := a.Name + " " + string(a.State)
 	if a.Since != nil {

@@ -288,7 +288,7 @@ func (p *recordedProject) end() {
 	}
 }
 
-// hiddenName is the name in a project of a file in a recording, where nothing begins
+// hiddenName returns the name in a project of a file in a recording, where nothing begins
 // with a dot: git would obey a .gitignore there.
 func hiddenName(name string) string {
 	first, rest, _ := strings.Cut(strings.TrimPrefix(name, "./"), "/")

@@ -15,12 +15,12 @@ type spanValue struct {
 	span time.Duration // 0: not set
 }
 
-// spanFlag is a flag that takes a time span.
+// spanFlag returns a flag that takes a time span.
 func spanFlag(name, usage string) cli.Flag {
 	return &cli.GenericFlag{Name: name, Value: new(spanValue), Usage: usage}
 }
 
-// spanOf is the span of a flag; 0 where it was not given.
+// spanOf returns the span of a flag; 0 where it was not given.
 func spanOf(c *cli.Context, name string) time.Duration {
 	v, ok := c.Generic(name).(*spanValue)
 	if !ok {
@@ -29,7 +29,7 @@ func spanOf(c *cli.Context, name string) time.Duration {
 	return v.span
 }
 
-// String is the value that was set.
+// String returns the value that was set.
 func (v *spanValue) String() string {
 	if v == nil || v.span == 0 {
 		return ""
@@ -48,7 +48,7 @@ type whenValue struct {
 	at time.Time // zero: not set
 }
 
-// String is the value that was set.
+// String returns the value that was set.
 func (v *whenValue) String() string {
 	if v == nil || v.at.IsZero() {
 		return ""
@@ -90,7 +90,7 @@ type optionalSpan struct {
 // IsBoolFlag makes the value optional; without one it is "true".
 func (o *optionalSpan) IsBoolFlag() bool { return true }
 
-// String is the value that was set.
+// String returns the value that was set.
 func (o *optionalSpan) String() string {
 	if o == nil || o.span == 0 {
 		return ""

@@ -161,7 +161,7 @@ func demandKeys(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// statusKeys are the keys of a status with one agent, and of its parts.
+// statusKeys returns the keys of a status with one agent, and of its parts.
 func statusKeys(ts *testscript.TestScript, file string) map[string][]string {
 	data := []byte(ts.ReadFile(file))
 	var st struct {

@@ -18,7 +18,7 @@ const (
 	groupProject = "the project"
 )
 
-// jsonFlag is the same in every verb that prints facts.
+// jsonFlag returns the same in every verb that prints facts.
 func jsonFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "json", Usage: "print JSON"}
 }

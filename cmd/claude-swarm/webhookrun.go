@@ -131,7 +131,7 @@ func (s *hookService) stop() {
 	s.ended.Wait()
 }
 
-// problems are the webhooks that do not work, for the status.
+// problems returns the webhooks that do not work, for the status.
 func (s *hookService) problems(now time.Time) (list []swarm.Problem) {
 	if what := s.trouble.get(); what != "" {
 		list = append(list, swarm.Problem{Why: what})

@@ -32,8 +32,8 @@ type Line struct {
 	Upto    int       `json:"upto,omitempty"` // of ours: the bytes of that message that are said with this line
 }
 
-// Speaker is the name of the speaker of a line, for people: called gives the name of the
-// owner of a mailbox. Other speakers keep their nick.
+// Speaker returns the name of the speaker of a line, for people: called gives the name of
+// the owner of a mailbox. Other speakers keep their nick.
 func (l Line) Speaker(called func(mailbox string) string) string {
 	if l.Drop == "" {
 		return l.Nick
@@ -48,7 +48,7 @@ const DefaultBufferSize = 500
 // knows which msgids it has seen.
 const remembered = 1000
 
-// bufferFile is the file of a channel, in the folder of a bridge. Names are folded as
+// bufferFile returns the file of a channel, in the folder of a bridge. Names are folded as
 // ASCII, and characters that do not belong into a file name are escaped.
 func bufferFile(dir, channel string) string {
 	return filepath.Join(dir, "buffer", fileName(channel)+".jsonl")

@@ -18,7 +18,7 @@ type Channels struct {
 	Own map[string][]string
 }
 
-// homeOf is the channel for an agent's messages that have no other destination.
+// homeOf returns the channel for an agent's messages that have no other destination.
 func (c Channels) homeOf(agent string) string {
 	if own := c.Own[agent]; len(own) > 0 {
 		return own[0]
@@ -26,7 +26,7 @@ func (c Channels) homeOf(agent string) string {
 	return c.Project
 }
 
-// WorkOf is the channel of a task; "" if tasks have no channels.
+// WorkOf returns the channel of a task; "" if tasks have no channels.
 func (c Channels) WorkOf(taskID string) string {
 	return strings.ReplaceAll(c.Work, "{task-id}", taskID)
 }
@@ -34,7 +34,8 @@ func (c Channels) WorkOf(taskID string) string {
 // taskID is the length of the id of a conversation.
 const taskID = 10
 
-// taskOf is the conversation to which a channel belongs by its name; "" for other channels.
+// taskOf returns the conversation to which a channel belongs by its name; "" for other
+// channels.
 func (c Channels) taskOf(channel string) string {
 	before, after, ok := strings.Cut(strings.ToLower(c.Work), "{task-id}")
 	name := strings.ToLower(channel)

@@ -80,7 +80,7 @@ func (r Reader) CheckIn(now time.Time, project string, tool bool) (string, error
 	return line, r.noteCheck(check{Since: c.Since, Told: now})
 }
 
-// lasting is a duration in whole minutes, or in hours or days when it is long.
+// lasting returns a duration in whole minutes, or in hours or days when it is long.
 func lasting(d time.Duration) string {
 	switch {
 	case d < 2*time.Hour:

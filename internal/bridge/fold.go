@@ -63,7 +63,7 @@ func (o *outbox) foldUp() {
 	}
 }
 
-// foldedText is the text that replaces the copies.
+// foldedText returns the text that replaces the copies.
 func foldedText(list []waiter, title string) string {
 	began, ended := 0, 0
 	for _, w := range list {

@@ -29,7 +29,7 @@ func (d deafSwarm) Steer(_ context.Context, order Order, agent, by string) (stri
 	return "", nil
 }
 
-// newListener is a bridge that handles incoming lines for the given server without a
+// newListener returns a bridge that handles incoming lines for the given server without a
 // connection.
 func newListener(t *testing.T, addr string, o Options) (*run, *bytes.Buffer) {
 	t.Helper()

@@ -59,7 +59,7 @@ func orderOf(text string) string {
 	return strings.TrimSpace(strings.TrimLeft(text, " :,;"))
 }
 
-// orderWord is the word with which an order begins.
+// orderWord returns the word with which an order begins.
 func orderWord(order string) string {
 	word, _, _ := strings.Cut(strings.TrimSpace(order), " ")
 	return strings.ToLower(strings.TrimRight(word, "!?."))

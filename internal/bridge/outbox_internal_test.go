@@ -11,7 +11,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// newFlyer is a listener with a message that waits for IRC.
+// newFlyer returns a listener with a message that waits for IRC.
 func newFlyer(t *testing.T) (*run, waiter) {
 	t.Helper()
 	r, _ := newListener(t, "127.0.0.1", Options{})

@@ -188,5 +188,5 @@ func (r Reader) mark(marks map[string]int64) error {
 	return nil
 }
 
-// bridge is the name of the bridge, as people and agents type it.
+// bridge returns the name of the bridge, as people and agents type it.
 func (r Reader) bridge() string { return filepath.Base(r.Dir) }

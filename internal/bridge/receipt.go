@@ -42,7 +42,7 @@ type there struct {
 	Why    string   `yaml:"why,omitempty"`
 }
 
-// settlement is a message in the mailbox of a bridge with its receipt.
+// settlement returns a message in the mailbox of a bridge with its receipt.
 func settlement(e dropbox.Entry, bridge, outcome string, t there) dropbox.Settlement {
 	data, err := yaml.Marshal(receipt{
 		V: 1, ID: e.ID, Agent: bridge, Via: "mailbox", Outcome: outcome, Ended: time.Now().UTC(), There: map[string]there{bridge: t},

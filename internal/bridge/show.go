@@ -120,8 +120,8 @@ func aside(parts ...string) string {
 	return " (" + strings.Join(said, ", ") + ")"
 }
 
-// firstLine is the first line of a text, cut at maxFirst; more reports whether that was
-// not all.
+// firstLine returns the first line of a text, cut at maxFirst; more reports whether that
+// was not all.
 func firstLine(text string) (line string, more bool) {
 	line, rest, _ := strings.Cut(text, "\n")
 	line = strings.TrimSpace(line)

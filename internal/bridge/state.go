@@ -94,7 +94,7 @@ type OpenQuestion struct {
 	At      time.Time `json:"at"`
 }
 
-// Folder is the folder of the bridge with that name, below the daemon's folder, home.
+// Folder returns the folder of the bridge with that name, below the daemon's folder, home.
 func Folder(home, bridge string) string { return filepath.Join(home, bridge) }
 
 func stateFile(dir string) string { return filepath.Join(dir, "state.json") }

@@ -37,7 +37,7 @@ func (c *Client) MayAnswer(old *dropbox.Message) error {
 	return nil
 }
 
-// FirstKey is a key for a question to several: the first answer counts.
+// FirstKey returns a key for a question to several: the first answer counts.
 func FirstKey() string { return mail.FirstKey() }
 
 // answerType decides the type of an answer. The answer to a task or a question is a result. Any
@@ -56,7 +56,7 @@ func answerType(to dropbox.Type, byLead bool) dropbox.Type {
 // maxSubject is the longest subject that gets a "Re: " before it, in bytes.
 const maxSubject = 200
 
-// AnswerSubject is the subject of an answer to a message with this one.
+// AnswerSubject returns the subject of an answer to a message with this one.
 func AnswerSubject(old string) string {
 	if old == "" || strings.HasPrefix(old, "Re: ") || len(old) > maxSubject {
 		return old

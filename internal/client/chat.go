@@ -21,8 +21,8 @@ type Chat struct {
 // Chat is IRC for this client.
 func (c *Client) Chat() Chat { return Chat{c, c.IRC} }
 
-// Channel is the whole name of a channel. "" means the default channel, and a # may be left
-// out.
+// Channel returns the whole name of a channel. "" means the default channel, and a # may be
+// left out.
 func (c Chat) Channel(name string) (string, error) {
 	switch name = strings.TrimSpace(name); {
 	case c.channels == nil:
@@ -35,7 +35,7 @@ func (c Chat) Channel(name string) (string, error) {
 	return name, checkTarget(name)
 }
 
-// target is a channel, or the nick of a person. A channel of the configuration, or one
+// target returns a channel, or the nick of a person. A channel of the configuration, or one
 // that the bridge is in, may be written without its #.
 func (c Chat) target(name string) (string, error) {
 	name = strings.TrimSpace(name)

@@ -10,7 +10,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 )
 
-// reader is the caller's reader of the bridge's buffers.
+// reader returns the caller's reader of the bridge's buffers.
 func (c Chat) reader() bridge.Reader {
 	return bridge.Reader{Dir: ircbridge.Folder(c.client.Home.Dir()), Name: c.client.Me.Name, Size: c.channels.Buffer, Own: c.channels.Own[c.client.Me.Name]}
 }
@@ -54,7 +54,7 @@ func (c Chat) CheckIn() (string, error) {
 	return c.reader().CheckIn(time.Now(), c.channels.projectOf(c.client.Me.Name), true)
 }
 
-// Bridge is the state of the bridge.
+// Bridge returns the state of the bridge.
 func (c Chat) Bridge() (bridge.State, error) {
 	if c.channels == nil {
 		return bridge.State{}, ErrNoIRC
@@ -62,8 +62,8 @@ func (c Chat) Bridge() (bridge.State, error) {
 	return bridge.ReadState(ircbridge.Folder(c.client.Home.Dir()))
 }
 
-// InChannel is the bridge's state of a channel. The error is a [*NotThereError] where the
-// bridge is not in it.
+// InChannel returns the bridge's state of a channel. The error is a [*NotThereError] where
+// the bridge is not in it.
 func (c Chat) InChannel(channel string) (bridge.Channel, error) {
 	name, err := c.Channel(channel)
 	if err != nil {

@@ -27,7 +27,7 @@ func Open(p Project, getenv func(string) string) (*Client, error) {
 	return &Client{Project: p, Me: me}, nil
 }
 
-// Own is the mailbox of the caller.
+// Own returns the mailbox of the caller.
 func (c *Client) Own() (*dropbox.Mailbox, error) { return c.Mailbox(c.Me.Name) }
 
 // Mailbox opens the mailbox of an agent or the lead, and creates it where no daemon has done
@@ -85,7 +85,7 @@ func (c *Client) Reason(found dropbox.Found) string {
 	return ""
 }
 
-// AttachmentPath is the absolute path of an attached file.
+// AttachmentPath returns the absolute path of an attached file.
 func (c *Client) AttachmentPath(a dropbox.Attachment) string {
 	return filepath.Join(c.Store.Dir(), filepath.FromSlash(a.Path))
 }

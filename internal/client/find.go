@@ -15,7 +15,7 @@ type Candidate struct {
 	Subject      string // or the beginning of the text
 }
 
-// String is a line for a person.
+// String returns a line for a person.
 func (c Candidate) String() string {
 	return strings.TrimSpace(fmt.Sprintf("%s  %s → %s  %s  %s", c.ID, c.From, c.To, c.Type, c.Subject))
 }

@@ -30,7 +30,7 @@ func (p Project) lead() mail.Names {
 	return mail.Names{Lead: p.Lead, LeadName: p.LeadName, CCLead: p.CCLead}
 }
 
-// Called is the name of the owner of a mailbox for people and agents, see
+// Called returns the name of the owner of a mailbox for people and agents, see
 // [mail.Names.Called].
 func (p Project) Called(mailbox string) string { return p.lead().Called(mailbox) }
 
@@ -57,8 +57,8 @@ func ProjectOf(file *config.File, store *dropbox.Store) Project {
 	return p
 }
 
-// PolicyOf is the policy of a project. A rule of the configuration for a role appears there
-// for each agent of the role.
+// PolicyOf returns the policy of a project. A rule of the configuration for a role appears
+// there for each agent of the role.
 func PolicyOf(file *config.File) policy.Policy {
 	c := file.Policy
 	p := policy.Policy{

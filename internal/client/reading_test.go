@@ -51,7 +51,7 @@ func newProject(t *testing.T) project {
 func (y project) in(path string) string  { return filepath.Join(y.dir, path) }
 func (y project) out(path string) string { return filepath.Join(y.outside, path) }
 
-// client is the client of an agent with such tools.
+// client returns the client of an agent with such tools.
 func (y project) client(t *testing.T, who string, allowed, denied *[]string, mode string) *client.Client {
 	t.Helper()
 	store, err := dropbox.Open(y.in(".dead-drop"), dropbox.Options{})

@@ -58,8 +58,8 @@ func (c *Client) MayPass(m *dropbox.Message) error {
 	return nil
 }
 
-// why is the reason for which a conversation is halted. ByLead keeps the daemon from telling
-// the lead what the lead did.
+// why returns the reason for which a conversation is halted. ByLead keeps the daemon from
+// telling the lead what the lead did.
 func (c *Client) why(reason string) string {
 	if c.Me.Name == dropbox.Lead {
 		return mail.ByLead + ": " + reason

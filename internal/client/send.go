@@ -34,7 +34,7 @@ var ErrAlone = errors.New("there is no agent but the sender")
 // ErrNobody says that a list of recipients has no name in it.
 var ErrNobody = errors.New("the list of recipients is empty")
 
-// Recipients are the names in a list with commas, checked: agents, lead or another
+// Recipients returns the names in a list with commas, checked: agents, lead or another
 // name of it ([swarm.Plan.Leads]), all for every agent but the sender, or @TAG for those of
 // them that have a tag. The error is a [*swarm.UnknownAgentError], a [*TagError],
 // [ErrOwnTag], [ErrAlone] or [ErrNobody].
@@ -76,7 +76,7 @@ func (c *Client) Recipients(list string) ([]string, error) {
 // Leads reports whether a name means the lead.
 func (c *Client) Leads(name string) bool { return c.lead().Leads(strings.TrimSpace(name)) }
 
-// addresses are the names that a person may have meant by an unknown one.
+// addresses returns the names that a person may have meant by an unknown one.
 func (c *Client) addresses() []string {
 	names := append(slices.Clone(c.Agents), dropbox.Lead)
 	if c.LeadName != "" {
@@ -169,8 +169,8 @@ func (c *Client) answersTurn(m *dropbox.Message) error {
 	return err
 }
 
-// Work is the message that the caller's turn works on; nil outside a turn, and when the
-// message was removed meanwhile.
+// Work returns the message that the caller's turn works on; nil outside a turn, and when
+// the message was removed meanwhile.
 func (c *Client) Work() (*dropbox.Message, error) {
 	if c.Me.Turn == "" {
 		return nil, nil
@@ -188,7 +188,7 @@ func (c *Client) Work() (*dropbox.Message, error) {
 	return m, nil
 }
 
-// MessageOf is the message that a turn works on: ID-ATTEMPT.
+// MessageOf returns the message that a turn works on: ID-ATTEMPT.
 func MessageOf(turn string) string {
 	id, _, _ := strings.Cut(turn, "-")
 	return id

@@ -60,7 +60,7 @@ func (c *Client) Unsubscribe(name string, patterns ...string) ([]string, error) 
 	return topic.Of(c.Store).Unsubscribe(name, patterns...)
 }
 
-// Subscriptions are the patterns of all subscribers, by name.
+// Subscriptions returns the patterns of all subscribers, by name.
 func (c *Client) Subscriptions() (map[string][]string, error) {
 	all := map[string][]string{}
 	for _, name := range append(slices.Clone(c.Agents), dropbox.Lead) {

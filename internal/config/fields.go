@@ -98,7 +98,7 @@ func fieldsOf(t reflect.Type) (all []field) {
 	return all
 }
 
-// decimal is the number in a tag, or another where it has none.
+// decimal returns the number in a tag, or another where it has none.
 func decimal(text string, otherwise float64) float64 {
 	if x, err := strconv.ParseFloat(text, 64); err == nil {
 		return x

@@ -90,10 +90,10 @@ func (f *File) Running() int {
 	return f.MaxRunning
 }
 
-// Home is the daemon's own folder, beside the file.
+// Home returns the daemon's own folder, beside the file.
 func (f *File) Home() string { return filepath.Join(f.Dir, discovery.HomeName) }
 
-// Source is the content of the file as it was read.
+// Source returns the content of the file as it was read.
 func (f *File) Source() []byte { return f.source }
 
 // Notes are what a person should know of this configuration: keys of defaults that some
@@ -118,13 +118,13 @@ func (f *File) hasAgent(name string) bool {
 	return ok
 }
 
-// Names are the names of the agents, in the order of the file.
+// Names returns the names of the agents, in the order of the file.
 func (f *File) Names() []string {
 	return append([]string{}, f.names(func(Agent) bool { return true })...)
 }
 
-// Tags are the tags of the agents, each with the names of the agents that have it, in the
-// order of the file.
+// Tags returns the tags of the agents, each with the names of the agents that have it, in
+// the order of the file.
 func (f *File) Tags() map[string][]string {
 	all := make(map[string][]string)
 	for _, a := range f.Agents {
@@ -150,7 +150,7 @@ func (f *File) Leads(name string) bool {
 	return dropbox.IsLead(name) || name != "" && name == f.LeadName
 }
 
-// addressOf is the mailbox of a name: lead for every name of the lead.
+// addressOf returns the mailbox of a name: lead for every name of the lead.
 func (f *File) addressOf(name string) string {
 	if f.Leads(name) {
 		return dropbox.Lead
@@ -173,7 +173,7 @@ func (f *File) withRole(role string) []string {
 	return f.names(func(a Agent) bool { return role != "" && a.Role == role })
 }
 
-// StoreOptions are the options with which the mailboxes are opened.
+// StoreOptions returns the options with which the mailboxes are opened.
 func (f *File) StoreOptions() dropbox.Options {
 	o := dropbox.Options{MaxWaiting: f.MaxWaiting, MaxBody: int64(f.MaxBody()), MaxHops: f.Policy.MaxHops}
 	if o.MaxHops == 0 {
@@ -182,5 +182,5 @@ func (f *File) StoreOptions() dropbox.Options {
 	return o
 }
 
-// MaxBody is the longest body, in bytes.
+// MaxBody returns the longest body, in bytes.
 func (f *File) MaxBody() int { return cmp.Or(f.Policy.MaxBodyBytes, mostBody) }

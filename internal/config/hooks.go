@@ -17,7 +17,7 @@ func (r *reader) webhooks(f *File) {
 	}
 }
 
-// HookSecrets are the environment variables with secrets of webhooks.
+// HookSecrets returns the environment variables with secrets of webhooks.
 func (f *File) HookSecrets() (names []string) {
 	for _, w := range f.Webhooks {
 		names = append(names, w.URLEnv, w.SecretEnv)
@@ -25,8 +25,9 @@ func (f *File) HookSecrets() (names []string) {
 	return slices.DeleteFunc(names, func(name string) bool { return name == "" })
 }
 
-// Hooks are the webhooks with their addresses and secrets, read from the environment and
-// from files. The error is [Errors]; the webhooks without a problem are returned with it.
+// Hooks returns the webhooks with their addresses and secrets, read from the environment
+// and from files. The error is [Errors]; the webhooks without a problem are returned with
+// it.
 func (f *File) Hooks(getenv func(string) string) ([]webhook.Hook, error) {
 	r := *f.from
 	r.errs = nil

@@ -48,7 +48,7 @@ type IRC struct {
 // On reports whether IRC is configured.
 func (i IRC) On() bool { return i.Server != "" }
 
-// Secrets are the environment variables that hold passwords.
+// Secrets returns the environment variables that hold passwords.
 func (i IRC) Secrets() []string {
 	return slices.DeleteFunc([]string{i.PasswordEnv, i.ServerPasswordEnv}, func(name string) bool { return name == "" })
 }
@@ -56,7 +56,7 @@ func (i IRC) Secrets() []string {
 // Channel returns the name of a template's channel.
 func (i IRC) Channel(template string) string { return strings.ReplaceAll(template, slugMark, i.Slug) }
 
-// ProjectOf is the channel in which an agent and people talk.
+// ProjectOf returns the channel in which an agent and people talk.
 func (i IRC) ProjectOf(agent string) string {
 	if own := i.Own[agent]; len(own) > 0 {
 		return own[0]

@@ -20,7 +20,7 @@ type Key struct {
 	Doc string
 }
 
-// Keys is the reference of every key, in the order of the documentation.
+// Keys returns the reference of every key, in the order of the documentation.
 func Keys() []Key { return reference("", fileType) }
 
 // reference returns every key of a struct, and of the structs in it.

@@ -35,7 +35,7 @@ func kindNames(all []*runner.Kind) (names []string) {
 	return names
 }
 
-// kindModes are the permission modes of all kinds, each once.
+// kindModes returns the permission modes of all kinds, each once.
 func kindModes(all []*runner.Kind) (modes []string) {
 	for _, k := range all {
 		for _, m := range k.Modes {
@@ -126,7 +126,8 @@ func (r *reader) attachable(a *Agent) {
 	}
 }
 
-// lacking are the keys that a client of a kind cannot follow, each with what to write instead.
+// lacking returns the keys that a client of a kind cannot follow, each with what to write
+// instead.
 func lacking(k *runner.Kind) map[string]string {
 	all := make(map[string]string)
 	if !k.Asks {

@@ -37,8 +37,9 @@ func auto() int {
 	return DefaultRunning(runtime.NumCPU(), memory)
 }
 
-// cgroupLimit is the lowest memory limit of the control groups (version 2) of this process,
-// in bytes, or math.MaxUint64. A container or a systemd unit with MemoryMax= has one.
+// cgroupLimit returns the lowest memory limit of the control groups (version 2) of this
+// process, in bytes, or math.MaxUint64. A container or a systemd unit with MemoryMax= has
+// one.
 func cgroupLimit(self, root string) uint64 {
 	limit := uint64(math.MaxUint64)
 	data, err := os.ReadFile(self)

@@ -36,8 +36,8 @@ func (r *reader) money(f *File) {
 	}
 }
 
-// budgetAt is the path of a key of an agent's budget: its own, that of defaults, or that of
-// all agents.
+// budgetAt returns the path of a key of an agent's budget: its own, that of defaults, or
+// that of all agents.
 func (r *reader) budgetAt(agent, key string) string {
 	for _, path := range []string{"agents." + agent + ".budget." + key, "defaults.budget." + key} {
 		if _, ok := r.at[path]; ok {

@@ -30,7 +30,7 @@ type reader struct {
 	kinds   []*runner.Kind // of clients; nil: those of this version
 }
 
-// clients are the kinds of clients that an agent can have.
+// clients returns the kinds of clients that an agent can have.
 func (r *reader) clients() []*runner.Kind {
 	if r.kinds == nil {
 		return backends.Kinds()
@@ -66,8 +66,8 @@ func ofAgent(path string) (key string, ok bool) {
 
 var index = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\[\d+\]`) })
 
-// shown is a path as a message to a person names it, without the agent or the list index:
-// the line number tells those.
+// shown returns a path as a message to a person names it, without the agent or the list
+// index: the line number tells those.
 func shown(path string) string {
 	if key, ok := ofAgent(path); ok {
 		path = key
@@ -76,7 +76,7 @@ func shown(path string) string {
 	return index().ReplaceAllString(path, "")
 }
 
-// below is the path of a key of the mapping at path.
+// below returns the path of a key of the mapping at path.
 func below(path, key string) string {
 	if path == "" {
 		return key

@@ -46,7 +46,8 @@ func within(path, dir string) bool {
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, "../")
 }
 
-// realPath is the path without symbolic links, or the path itself if it does not exist.
+// realPath returns the path without symbolic links, or the path itself if it does not
+// exist.
 func realPath(path string) string {
 	if p, err := filepath.EvalSymlinks(path); err == nil {
 		return p

@@ -18,7 +18,7 @@ type Permissions struct {
 	Timeout   time.Duration `key:"timeout" default:"10m"`
 }
 
-// Rules are the permissions as rules.
+// Rules returns the permissions as rules.
 func (p Permissions) Rules() permission.Rules {
 	return permission.Rules{
 		Allow: entries(p.Allow), Ask: entries(p.Ask), Deny: entries(p.Deny),

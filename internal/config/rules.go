@@ -125,7 +125,7 @@ func backend(r *reader, s string) (string, *Error) {
 	return "", unlike(s, known, "%q is unknown; this version has %s", s, or(known))
 }
 
-// host is the address of an IRC server: host, or host:port.
+// host returns the address of an IRC server: host, or host:port.
 func host(_ *reader, s string) (string, *Error) {
 	if _, rest, isURL := strings.Cut(s, "://"); isURL {
 		host, _, _ := strings.Cut(rest, "/")

@@ -160,14 +160,14 @@ func (c *Client) OnWhisper(show func(line string)) {
 	c.whisper = show
 }
 
-// Version is the version of the daemon.
+// Version returns the version of the daemon.
 func (c *Client) Version() string { return c.version }
 
 // Warning says that daemon and program have different versions; it is "" if the versions
 // are equal.
 func (c *Client) Warning() string { return c.warning }
 
-// Path is the path of the socket.
+// Path returns the path of the socket.
 func (c *Client) Path() string { return c.path }
 
 // call asks, waits for the answer, and decodes it into data unless that is nil. When ctx is

@@ -58,7 +58,7 @@ func (p *project) runCapped(turn runner.Turn, scenario string) runner.Outcome {
 	return out
 }
 
-// thirty is a reply that costs 0.30 USD.
+// thirty returns a reply that costs 0.30 USD.
 func thirty(reply string) string { return priced(reply, 100, 0, 0) }
 
 func bash(command string) string {

@@ -14,8 +14,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// priced is a reply of the scripted API with the given thousands of tokens of input, output
-// and cached input.
+// priced returns a reply of the scripted API with the given thousands of tokens of input,
+// output and cached input.
 func priced(reply string, in, out, cached int) string {
 	return fmt.Sprintf(`{%s,"usage":{"input_tokens":%d,"output_tokens":%d,"cache_read_input_tokens":%d}}`, reply, in*1000, out*1000, cached*1000)
 }
@@ -23,9 +23,9 @@ func priced(reply string, in, out, cached int) string {
 // freeSide makes the client's small side requests, such as one for a title, cost nothing.
 const freeSide = `"side":{"name":"side","text":"A title","usage":{}}`
 
-// spent is the cost of the scripted API's answers at the list prices of claude-sonnet-4-5,
-// in US dollars: 3, 15 and 0.3 per million tokens. usage has the tokens of each reply, by
-// its name.
+// spent returns the cost of the scripted API's answers at the list prices of
+// claude-sonnet-4-5, in US dollars: 3, 15 and 0.3 per million tokens. usage has the tokens
+// of each reply, by its name.
 func (p *project) spent(usage map[string]fakeapi.Usage) (usd float64) {
 	p.t.Helper()
 	for name, times := range p.api.Stats().Answered {

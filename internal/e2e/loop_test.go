@@ -13,8 +13,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// passers is a scenario in which every agent of the ring sends the next one a message in
-// each of its turns, endlessly. Their texts differ, so that they are not echoes.
+// passers returns a scenario in which every agent of the ring sends the next one a message
+// in each of its turns, endlessly. Their texts differ, so that they are not echoes.
 func passers(ring []string, kind string) string {
 	words := strings.Fields("alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma tau upsilon")
 	replies := []string{`{"name":"well","match":{"last_user_contains":"Are you well?"},"times":-1,"text":"I am well."}`}

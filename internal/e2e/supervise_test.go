@@ -101,7 +101,7 @@ func TestAWhisperSurvivesTheDaemon(t *testing.T) {
 	}
 }
 
-// said is all that a person has seen in a channel.
+// said returns all that a person has seen in a channel.
 func (p *person) said(channel string) string {
 	p.t.Helper()
 	data, err := os.ReadFile(filepath.Join(p.dir, channel, "out"))

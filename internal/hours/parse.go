@@ -235,7 +235,7 @@ func parseClock(text string) (time.Duration, *Error) {
 	return time.Duration(h)*time.Hour + time.Duration(m)*time.Minute, nil
 }
 
-// meant is the time of day that a text stands for; otherwise where it shows none.
+// meant returns the time of day that a text stands for; otherwise where it shows none.
 func meant(text, otherwise string) string {
 	hour, minute, _ := strings.Cut(text, ":")
 	h, good := number(hour)

@@ -105,7 +105,7 @@ func (c asker) ask(ctx context.Context, in askArguments) (*answer, error) {
 	return a, c.wait(ctx, a, sent, in)
 }
 
-// asked are the mailboxes that a question goes to, the lead's first.
+// asked returns the mailboxes that a question goes to, the lead's first.
 func (c asker) asked(in askArguments) ([]string, error) {
 	to, err := c.Recipients(in.To)
 	switch {

@@ -43,7 +43,7 @@ type page struct {
 	Note    string   `json:"note,omitempty"`
 }
 
-// name is the whole name of a page: handoff alone is the caller's page.
+// name returns the whole name of a page: handoff alone is the caller's page.
 func (b boardPages) name(name string) string {
 	name = strings.TrimSuffix(name, ".md")
 	if name == "handoff" {

@@ -27,7 +27,7 @@ func (c *Caller) spec(name string) (swarm.Spec, bool) {
 	return swarm.Spec{}, false
 }
 
-// WorkFolder is the folder for an agent's notes and drafts.
+// WorkFolder returns the folder for an agent's notes and drafts.
 func WorkFolder(store, agent string) string { return filepath.Join(store, agent, "work") }
 
 // A call is one call of a tool. Each group of tools is made from it.

@@ -69,8 +69,8 @@ func (c chat) say(channel, text string) (*saidOnIRC, error) {
 	return out, err
 }
 
-// ircNote is the note of a result: that the bridge is away, and either that the caller has
-// not read its channels for long, or the number of unread lines in this channel.
+// ircNote returns the note of a result: that the bridge is away, and either that the caller
+// has not read its channels for long, or the number of unread lines in this channel.
 func (c chat) ircNote(channel string) (string, error) {
 	st, err := c.irc.Bridge()
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 )
 
-// newChat is a project with IRC, with the files of a bridge in #project-x.
+// newChat returns a project with IRC, with the files of a bridge in #project-x.
 func newChat(t *testing.T) *project {
 	t.Helper()
 	p := newProject(t, asAgent("coder"))

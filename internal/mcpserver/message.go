@@ -63,7 +63,7 @@ func readMessage(data []byte) (message, error) {
 	return m, nil
 }
 
-// keyOf is one text for all ways to write an id; "" for anything that is no id.
+// keyOf returns one text for all ways to write an id; "" for anything that is no id.
 func keyOf(id json.RawMessage) string {
 	var value any
 	if err := json.Unmarshal(id, &value); err != nil {
@@ -92,8 +92,8 @@ func faultf(code int, format string, args ...any) *fault {
 	return &fault{code, fmt.Sprintf(format, args...)}
 }
 
-// refusal is the answer to a message that the server did not follow. An id that is missing is
-// null there.
+// refusal returns the answer to a message that the server did not follow. An id that is
+// missing is null there.
 func refusal(id json.RawMessage, why *fault) []byte {
 	if id == nil {
 		id = json.RawMessage("null")
@@ -106,7 +106,7 @@ func refusal(id json.RawMessage, why *fault) []byte {
 	return data
 }
 
-// success is the answer to a request.
+// success returns the answer to a request.
 func success(id json.RawMessage, result any) []byte {
 	data, err := marshal(struct {
 		Version string          `json:"jsonrpc"`

@@ -43,7 +43,7 @@ func (p *project) mistaken(tool string, args any, want string) {
 	}
 }
 
-// argumentsOf is the schema of the arguments of a tool.
+// argumentsOf returns the schema of the arguments of a tool.
 func argumentsOf(t *testing.T, tool *mcp.Tool) (properties map[string]map[string]any, required []string) {
 	t.Helper()
 	data, err := json.Marshal(tool.InputSchema)

@@ -142,7 +142,7 @@ func schemaFor(of reflect.Type) *Schema {
 	panic(fmt.Sprintf("mcpserver: no schema is known for the type %s", of))
 }
 
-// objectOf is the schema of a struct, with the fields of embedded structs.
+// objectOf returns the schema of a struct, with the fields of embedded structs.
 func objectOf(of reflect.Type) *Schema {
 	s := &Schema{Type: "object", Closed: true}
 	for _, f := range reflect.VisibleFields(of) {

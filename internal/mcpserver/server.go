@@ -70,7 +70,7 @@ func New(o Options) *Server {
 	return s
 }
 
-// Tools are the descriptions of all tools, in their order.
+// Tools returns the descriptions of all tools, in their order.
 func (s *Server) Tools() []*Tool { return s.list }
 
 // advised adds to an error about a name or an id where the right ones are listed.

@@ -305,7 +305,7 @@ func TestWrongArguments(t *testing.T) {
 	}
 }
 
-// waiting are the messages that wait for an agent.
+// waiting returns the messages that wait for an agent.
 func (p *project) waiting(agent string) []*dropbox.Message {
 	p.t.Helper()
 	box, err := p.store.Mailbox(agent)

@@ -46,7 +46,7 @@ func (s *served) say(line string) {
 	}
 }
 
-// hear is the next line, "" at the end.
+// hear returns the next line, "" at the end.
 func (s *served) hear() string {
 	if !s.out.Scan() {
 		return ""
@@ -111,7 +111,7 @@ func TestRequestsThatAreRefused(t *testing.T) {
 	}
 }
 
-// waiting is a server whose calls wait until their context is done, or let is closed.
+// waiting returns a server whose calls wait until their context is done, or let is closed.
 func waiting(let <-chan struct{}) (server *mcpserver.Server, begun chan struct{}) {
 	begun = make(chan struct{}, 10)
 	return mcpserver.New(mcpserver.Options{

@@ -14,10 +14,10 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// asAgent is the environment of an agent outside of a turn.
+// asAgent returns the environment of an agent outside of a turn.
 func asAgent(name string) map[string]string { return map[string]string{runner.AgentVar: name} }
 
-// idle is a daemon whose agents have nothing to do.
+// idle returns a daemon whose agents have nothing to do.
 func idle() *daemon {
 	return &daemon{status: swarm.Status{Agents: []swarm.AgentStatus{{Name: "coder", State: swarm.Idle}, {Name: "reviewer", State: swarm.Idle}}}}
 }

@@ -1,7 +1,7 @@
 package mcpserver
 
-// tools are the tools of every server, in the order of the documentation; a client gets them
-// sorted by name.
+// tools returns the tools of every server, in the order of the documentation; a client gets
+// them sorted by name.
 func tools() []tool {
 	return []tool{
 		reads("whoami", `Get your name, role, zone, lead and folders, the message of your turn, and whether the daemon runs.`, crewOf, crew.whoami),

@@ -213,7 +213,7 @@ func (l agentLines) in(text []byte) int {
 	return at
 }
 
-// key is the key "attached" of the agent.
+// key returns the key "attached" of the agent.
 func (l agentLines) key(text []byte) *yaml.Node {
 	var doc yaml.Node
 	if yaml.Unmarshal(text, &doc) != nil || len(doc.Content) == 0 {
@@ -245,7 +245,7 @@ func (e *EntryError) Error() string {
 
 func (e *EntryError) Unwrap() error { return e.Err }
 
-// Line is the line that the person has to write.
+// Line returns the line that the person has to write.
 func (e *EntryError) Line() string {
 	if e.Known {
 		return "attached: true, under " + e.Agent + " in " + config.Name
@@ -294,7 +294,7 @@ func placeAgent(text []byte, name string, known bool) (insert, error) {
 	return insert{offset, b.String()}, nil
 }
 
-// lineOffset is the offset of a line, counted from 1.
+// lineOffset returns the offset of a line, counted from 1.
 func lineOffset(text []byte, line int) int {
 	offset := 0
 	for n := 1; n < line; n++ {

@@ -97,7 +97,7 @@ func (e *checkup) fixBy(fix func() error) {
 	f.Fixable, f.fix = true, fix
 }
 
-// next is the default next step for a finding.
+// next returns the default next step for a finding.
 func (e *checkup) next(name string) string {
 	switch name {
 	case "configuration":
@@ -129,7 +129,7 @@ func (e *checkup) init() error {
 	return err
 }
 
-// firstLine is the first line of what a program printed.
+// firstLine returns the first line of what a program printed.
 func firstLine(text string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	return screen.Short(line, 200)

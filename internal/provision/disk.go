@@ -89,7 +89,7 @@ func (d disk) remove(path string) error {
 	return ignoreMissing(os.Remove(path))
 }
 
-// tempPath is the path of a file while it is being written.
+// tempPath returns the path of a file while it is being written.
 func tempPath(path string) string {
 	dir, name := filepath.Split(path)
 	return filepath.Join(dir, "."+name+".claude-swarm-new")

@@ -70,7 +70,7 @@ func rehash(t *testing.T, dir, text string) string {
 	return string(data)
 }
 
-// files are the regular files below a folder, without those of the daemon and the
+// files returns the regular files below a folder, without those of the daemon and the
 // mailboxes.
 func files(t *testing.T, dir string) map[string]string {
 	t.Helper()

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// indented is a value as JSON on several lines.
+// indented returns a value as JSON on several lines.
 func indented(v any) string {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -21,7 +21,7 @@ func indented(v any) string {
 	return b.String()
 }
 
-// compact is a value as JSON on one line.
+// compact returns a value as JSON on one line.
 func compact(v any) string {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

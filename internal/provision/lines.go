@@ -62,7 +62,7 @@ func cutOut(text []byte, inserts []insert) ([]byte, bool) {
 	return text, true
 }
 
-// linesState is the state of the texts that we put into a file: Current, Drifted or
+// linesState returns the state of the texts that we put into a file: Current, Drifted or
 // Missing.
 func (m *manifest) linesState(e entry) (State, error) {
 	text, err := os.ReadFile(m.abs(e.Path))

@@ -84,7 +84,7 @@ func (s *setup) checkMailboxes(file *config.File) {
 	}
 }
 
-// subscriptionsOf is the file in which dropbox keeps the patterns of an agent.
+// subscriptionsOf returns the file in which dropbox keeps the patterns of an agent.
 func subscriptionsOf(deadDrop, agent string) string {
 	return filepath.Join(deadDrop, "topics", "subscriptions", agent)
 }

@@ -79,7 +79,7 @@ type before struct {
 	Time   time.Time `json:"time"`
 }
 
-// oldTime is the time that a file had before something was put into it, if text is its
+// oldTime returns the time that a file had before something was put into it, if text is its
 // content at that time; else zero.
 func (e entry) oldTime(text []byte) time.Time {
 	if e.Before != nil && hashOf(text) == e.Before.SHA256 {
@@ -169,7 +169,7 @@ func (m *manifest) sweep() error {
 func (m *manifest) home() string { return filepath.Join(m.dir, homeName) }
 func (m *manifest) path() string { return filepath.Join(m.home(), manifestName) }
 
-// abs is the path of an entry.
+// abs returns the path of an entry.
 func (m *manifest) abs(path string) string {
 	if filepath.IsAbs(path) {
 		return path

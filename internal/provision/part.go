@@ -195,11 +195,11 @@ func (s *setup) check(p part) error {
 	return nil
 }
 
-// speaksFor is the reason to keep a part of an agent's session that was made for another
-// agent.
+// speaksFor returns the reason to keep a part of an agent's session that was made for
+// another agent.
 func speaksFor(other, agent string) string { return "it speaks for " + other + ", not for " + agent }
 
-// bothByPlugin is the command that gives each of the two agents a plugin.
+// bothByPlugin returns the command that gives each of the two agents a plugin.
 func bothByPlugin(other, agent string) string {
 	return "claude-swarm attach " + other + " --way plugin, then the same for " + agent
 }

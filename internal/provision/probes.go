@@ -25,7 +25,7 @@ type used struct {
 	probe  *runner.Probe  // nil: it cannot be probed
 }
 
-// usedClients are the clients of the agents, each once, in the order of the agents.
+// usedClients returns the clients of the agents, each once, in the order of the agents.
 func usedClients(agents []config.Agent) (all []*used) {
 	for _, a := range agents {
 		kind := backends.Kind(a.Backend)
@@ -39,7 +39,7 @@ func usedClients(agents []config.Agent) (all []*used) {
 	return all
 }
 
-// names are the names of its agents.
+// names returns the names of its agents.
 func (u *used) names() string {
 	var names []string
 	for _, a := range u.agents {

@@ -36,7 +36,8 @@ type Proposed struct {
 	Why  string // for a person: where it was found
 }
 
-// Installed are the kinds whose usual programs are on the PATH, in the order of the kinds.
+// Installed returns the kinds whose usual programs are on the PATH, in the order of the
+// kinds.
 func Installed() (all []*runner.Kind) {
 	for _, k := range backends.Kinds() {
 		if program := k.Program(); program != "" {
@@ -116,7 +117,7 @@ func ParseProposed(text string) (Proposed, error) {
 	return Proposed{Name: name, Dir: dir}, nil
 }
 
-// Config is the text of the claude-swarm.yaml; "" for the template as it is.
+// Config returns the text of the claude-swarm.yaml; "" for the template as it is.
 func (p Proposal) Config() string {
 	kind, first := p.Kind(), backends.Kinds()[0]
 	others := p.others(kind)
@@ -154,8 +155,8 @@ func (p Proposal) Config() string {
 	return text
 }
 
-// Kind is the kind of the proposed agents: the named one, else the first kind if it is installed
-// or nothing is, else the first that is installed.
+// Kind returns the kind of the proposed agents: the named one, else the first kind if it is
+// installed or nothing is, else the first that is installed.
 func (p Proposal) Kind() *runner.Kind {
 	first := backends.Kinds()[0]
 	switch {
@@ -169,7 +170,7 @@ func (p Proposal) Kind() *runner.Kind {
 	return first
 }
 
-// others are the names of the installed kinds besides one.
+// others returns the names of the installed kinds besides one.
 func (p Proposal) others(but *runner.Kind) string {
 	var names []string
 	for _, k := range p.Installed {

@@ -72,7 +72,7 @@ func (r *Report) made(path string, now bool) {
 
 func (r *Report) kept(path, why string) { r.add(path, Kept, why, "") }
 
-// short is the path as seen from dir, if it is in dir.
+// short returns the path as seen from dir, if it is in dir.
 func short(dir, path string) string {
 	if rel, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(rel) {
 		return rel

@@ -41,7 +41,7 @@ func (s *setup) makeSessions(file *config.File, o Options) error {
 	return s.makeAll(parts, o)
 }
 
-// pluginDir is the folder of the session's plugin.
+// pluginDir returns the folder of the session's plugin.
 func (s attachedSession) pluginDir() string {
 	return filepath.Join(filepath.Dir(s.config), homeName, "attach", s.agent)
 }
@@ -135,13 +135,13 @@ func (s attachedSession) hooks() map[string][]any {
 	return all
 }
 
-// line is the command line of a verb for this agent.
+// line returns the command line of a verb for this agent.
 func (s attachedSession) line(verb string) string {
 	return shellQuote(s.program) + " --config " + shellQuote(s.config) + " " + verb + " --as " + s.agent
 }
 
-// inbox is the command /inbox. The client runs the line behind the ! and replaces the line
-// by the output: the message in its fence, never as a command.
+// inbox returns the command /inbox. The client runs the line behind the ! and replaces the
+// line by the output: the message in its fence, never as a command.
 func (s attachedSession) inbox() string {
 	fetch := s.line("hook inbox")
 	end := `If there is a message, do what it asks as far as your own instructions allow, and end with one summary: it goes to

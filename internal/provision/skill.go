@@ -16,7 +16,7 @@ const skillName = "swarm"
 //go:embed skill.md
 var skillText string
 
-// skillPart is the file of the skill, for the sessions in the folder of the project.
+// skillPart returns the file of the skill, for the sessions in the folder of the project.
 func (s *setup) skillPart() part {
 	return part{path: filepath.Join(s.m.dir, ".claude", "skills", skillName, "SKILL.md"), text: skillText, mode: 0o644}
 }

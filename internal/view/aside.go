@@ -26,7 +26,7 @@ type DeadLetter struct {
 	Expires time.Time          `json:"-"` // zero: never
 }
 
-// Candidate is the dead letter as one of several that a part of an id matches.
+// Candidate returns the dead letter as one of several that a part of an id matches.
 func (l DeadLetter) Candidate() client.Candidate {
 	return client.Candidate{ID: l.ID, From: cmp.Or(l.From, "?"), To: l.Mailbox, Type: l.Type, Subject: l.Subject}
 }
@@ -81,7 +81,7 @@ type Refusal struct {
 	Entry dropbox.Entry `json:"-"`
 }
 
-// Candidate is the message as one of several that a part of an id matches.
+// Candidate returns the message as one of several that a part of an id matches.
 func (r Refusal) Candidate() client.Candidate {
 	return client.Candidate{ID: r.ID, From: cmp.Or(r.From, "?"), To: r.To, Type: r.Type, Subject: r.Subject}
 }

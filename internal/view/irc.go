@@ -13,8 +13,8 @@ import (
 // RestartDaemon is the next step where the daemon runs without its bridge.
 const RestartDaemon = "claude-swarm restart"
 
-// IRCOf is the status of IRC by the files of the bridge; nil where the configuration has no IRC.
-// It is the field IRC of a status.
+// IRCOf returns the status of IRC by the files of the bridge; nil where the configuration
+// has no IRC. It is the field IRC of a status.
 func IRCOf(f *config.File, home journal.Home) (*swarm.IRCStatus, error) {
 	if !f.IRC.On() {
 		return nil, nil
@@ -81,8 +81,8 @@ func hasDaemon(home journal.Home) bool {
 	return held
 }
 
-// OpenQuestions are the questions to people on IRC without an answer: the newest of each agent,
-// by its name. It is empty where the files of the bridge cannot be read.
+// OpenQuestions returns the questions to people on IRC without an answer: the newest of
+// each agent, by its name. It is empty where the files of the bridge cannot be read.
 func OpenQuestions(home journal.Home) map[string]bridge.OpenQuestion {
 	open := map[string]bridge.OpenQuestion{}
 	st, err := bridge.ReadState(ircbridge.Folder(home.Dir()))

@@ -44,7 +44,7 @@ type Attachment struct {
 	SHA256 string `json:"sha256"`
 }
 
-// MessageIn is a message in a mailbox. It checks the proof.
+// MessageIn returns a message in a mailbox. It checks the proof.
 func MessageIn(c *client.Client, mailbox string, state dropbox.State, m *dropbox.Message) *Message {
 	v := &Message{
 		ID: m.ID, Mailbox: mailbox, State: StateOf(mailbox, state),
@@ -72,8 +72,8 @@ func proven(c *client.Client, mailbox string, m *dropbox.Message) bool {
 	return err == nil && token != "" && dropbox.Proven(token, m, mailbox)
 }
 
-// Gist is the subject of a message, else the beginning of its text, on one line. It may hold
-// control characters for a terminal.
+// Gist returns the subject of a message, else the beginning of its text, on one line. It
+// may hold control characters for a terminal.
 func (v *Message) Gist() string {
 	return (&dropbox.Message{From: v.From, Subject: v.Subject, Body: []byte(v.Body)}).Gist()
 }

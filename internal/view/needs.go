@@ -104,14 +104,14 @@ func needs(st swarm.Status) []Need {
 	return list
 }
 
-// NeedKinds are all kinds, in their order.
+// NeedKinds returns all kinds, in their order.
 func NeedKinds() []NeedKind {
 	return []NeedKind{
 		NeedDaemon, NeedHalted, NeedTrouble, NeedLimit, NeedBudget, NeedStopped, NeedAnswer, NeedSession, NeedDead, NeedThread, NeedRefused, NeedIRC, NeedQuestion, NeedUnread,
 	}
 }
 
-// Needed are the needs of one kind.
+// Needed returns the needs of one kind.
 func (s *Status) Needed(kind NeedKind) []Need {
 	return slices.DeleteFunc(slices.Clone(s.Needs), func(n Need) bool { return n.Kind != kind })
 }

@@ -44,10 +44,10 @@ type Limit struct {
 // all.
 func (l Limit) Shared() bool { return len(l.Agents) > 1 }
 
-// Next is the command that retries before the limit ends.
+// Next returns the command that retries before the limit ends.
 func (l Limit) Next() string { return "claude-swarm resume " + l.Agents[0] }
 
-// Limits are the limits that park agents, in the order of the agents.
+// Limits returns the limits that park agents, in the order of the agents.
 func (s *Status) Limits() []Limit { return limits(s.Agents) }
 
 func limits(agents []swarm.AgentStatus) []Limit {
@@ -80,8 +80,8 @@ type Agent struct {
 	ContextPercent int
 }
 
-// List is the list of all agents. An agent with dead letters and no other next step has the step
-// to look at them.
+// List returns the list of all agents. An agent with dead letters and no other next step
+// has the step to look at them.
 func (s *Status) List() []Agent {
 	var shared []string
 	for _, l := range s.Limits() {

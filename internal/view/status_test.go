@@ -15,7 +15,7 @@ import (
 
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
-// running is a status with a daemon and these agents.
+// running returns a status with a daemon and these agents.
 func running(agents ...swarm.AgentStatus) swarm.Status {
 	return swarm.Status{V: 1, Daemon: &swarm.DaemonStatus{PID: 4711}, Agents: agents}
 }

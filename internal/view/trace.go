@@ -47,7 +47,7 @@ type TracedTurn struct {
 	ToolCalls, Compactions int
 }
 
-// Turns are the turns of a message, oldest first.
+// Turns returns the turns of a message, oldest first.
 func (m *TracedMessage) Turns() []TracedTurn {
 	turns := make([]TracedTurn, len(m.Attempts))
 	for i, a := range m.Attempts {
@@ -125,7 +125,7 @@ func TraceOf(c *client.Client, found dropbox.Found) (*Trace, error) {
 	return NewTrace(m.Trace, family), nil
 }
 
-// attempts are the ended turns of the ledger, by message.
+// attempts returns the ended turns of the ledger, by message.
 func attempts(c *client.Client) (map[string][]journal.Attempt, error) {
 	all := map[string][]journal.Attempt{}
 	err := journal.ReadLedger(c.Home.Ledger(), func(l journal.LedgerLine) bool {
@@ -138,8 +138,8 @@ func attempts(c *client.Client) (map[string][]journal.Attempt, error) {
 	return all, err
 }
 
-// traced is a message with its turns and its end. They come from its receipt, or from the ledger
-// where it has none.
+// traced returns a message with its turns and its end. They come from its receipt, or from
+// the ledger where it has none.
 func traced(c *client.Client, f dropbox.Found, m *dropbox.Message, attempts []journal.Attempt) *TracedMessage {
 	t := &TracedMessage{
 		ID: m.ID, From: m.From, To: f.Mailbox, Type: m.Type, Subject: m.Gist(), Thread: m.Thread, ReplyTo: m.ReplyTo,

@@ -11,8 +11,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// family is a task, a question from its turn, the answer, the result, and the copy of the result on
-// IRC.
+// family returns a task, a question from its turn, the answer, the result, and the copy of
+// the result on IRC.
 func family(at time.Time) []*view.TracedMessage {
 	second := func(n int) time.Time { return at.Add(time.Duration(n) * time.Second) }
 	return []*view.TracedMessage{

@@ -33,8 +33,8 @@ type WebhookTry struct {
 	Why    string    `json:"why"`    // why the receiver has not taken it; "": it has
 }
 
-// Webhooks are the webhooks of a project, in the order of its configuration. home is the
-// folder of the daemon, which need not run.
+// Webhooks returns the webhooks of a project, in the order of its configuration. home is
+// the folder of the daemon, which need not run.
 func Webhooks(f *config.File, home string, store *dropbox.Store) ([]Webhook, error) {
 	state, err := webhook.ReadState(home)
 	if err != nil {

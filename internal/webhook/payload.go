@@ -68,7 +68,7 @@ const (
 	maxSubject = 200
 )
 
-// payloadOf is the payload of an event and its notice, without the name of a webhook.
+// payloadOf returns the payload of an event and its notice, without the name of a webhook.
 func payloadOf(ev journal.Event, n journal.Notice, project string) Payload {
 	text := cut(screen.OneLine(n.Text()), maxText)
 	p := Payload{Type: n.Word, Timestamp: ev.At.UTC(), Data: Data{
@@ -111,15 +111,15 @@ func morningPayload(ev journal.Event, project string) Payload {
 	}}
 }
 
-// TestPayload is the payload by which a person tries a webhook.
+// TestPayload returns the payload by which a person tries a webhook.
 func TestPayload(hook, project string, at time.Time) Payload {
 	return Payload{Type: Test, Timestamp: at.UTC(), Data: Data{
 		V: Version, Webhook: hook, Project: project, Severity: journal.Info, Text: "[TEST] The webhook " + hook + " of " + project + " works.",
 	}}
 }
 
-// JSON is the payload as it is posted. It leaves < and & as they are, since nothing of it is
-// HTML.
+// JSON returns the payload as it is posted. It leaves < and & as they are, since nothing of
+// it is HTML.
 func (p Payload) JSON() []byte {
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)

@@ -210,7 +210,7 @@ func (h Hook) mayPassProxy(u *url.URL) error {
 	return nil
 }
 
-// plainError is an error of the network without its URL, in words that a person knows.
+// plainError returns an error of the network without its URL, in words that a person knows.
 func plainError(err error) string {
 	if e, ok := errors.AsType[*url.Error](err); ok {
 		err = e.Err
@@ -232,8 +232,8 @@ func plainError(err error) string {
 	return err.Error()
 }
 
-// retryAfter is the value of the header Retry-After, a number of seconds or a date, within
-// its bound.
+// retryAfter returns the value of the header Retry-After, a number of seconds or a date,
+// within its bound.
 func retryAfter(value string, now time.Time) time.Duration {
 	value = strings.TrimSpace(value)
 	rest := time.Duration(0)

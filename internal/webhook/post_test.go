@@ -182,7 +182,7 @@ func TestSignature(t *testing.T) {
 	}
 }
 
-// hostile is an event whose texts try to speak to people and to hide links.
+// hostile returns an event whose texts try to speak to people and to hide links.
 func hostile() webhook.Payload {
 	p := webhook.TestPayload("ops", "demo ☕", time.Now())
 	p.Type, p.Data.Severity = journal.DeadLetter, journal.Error

@@ -78,7 +78,7 @@ func (h Hook) request(ctx context.Context, id string, body []byte, at time.Time)
 	return r, nil
 }
 
-// lines is a payload for a person: its text, and what there is to know besides.
+// lines returns a payload for a person: its text, and what there is to know besides.
 func (p Payload) lines() string {
 	lines := p.Data.Text
 	if d := p.Data.Details; d != "" && !strings.Contains(p.Data.Text, screen.OneLine(d)) {
@@ -139,7 +139,7 @@ func cutUTF16(s string, most int) string {
 	return s
 }
 
-// Host is the host of a URL, all that may be said of it; "" for none.
+// Host returns the host of a URL, all that may be said of it; "" for none.
 func (h Hook) Host() string {
 	u, err := url.Parse(h.URL)
 	if err != nil {

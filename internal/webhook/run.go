@@ -250,7 +250,7 @@ func (r *run) end(e ended) {
 	delete(r.held, e.id)
 }
 
-// dueAt is when a message may be tried; zero is now.
+// dueAt returns the time when a message may be tried; zero is now.
 func (r *run) dueAt(id, hook string) time.Time {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -277,7 +277,7 @@ func (r *run) forget(entries []dropbox.Entry) {
 	}
 }
 
-// hookOf is the name of the webhook of a message; "" for a message that the daemon has
+// hookOf returns the name of the webhook of a message; "" for a message that the daemon has
 // not written. The error says that it could not be read.
 func (r *run) hookOf(e dropbox.Entry) (string, error) {
 	if name, ok := r.hooks[e.ID]; ok {

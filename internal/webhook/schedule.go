@@ -2,8 +2,8 @@ package webhook
 
 import "time"
 
-// DefaultWaits are the times between the tries of a message: three in a minute, and then at
-// growing distances. After the last one the message is given up.
+// DefaultWaits returns the times between the tries of a message: three in a minute, and
+// then at growing distances. After the last one the message is given up.
 func DefaultWaits() []time.Duration {
 	return []time.Duration{20 * time.Second, 40 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour}
 }

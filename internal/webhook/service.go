@@ -121,7 +121,7 @@ type Failure struct {
 // of the receiver.
 const failing = 2
 
-// Failures are the webhooks that do not work, in the order of the configuration.
+// Failures returns the webhooks that do not work, in the order of the configuration.
 func (s *Service) Failures() (list []Failure) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -80,7 +80,7 @@ func (sc *scene) run(hooks ...webhook.Hook) {
 	sc.t.Cleanup(sc.stop)
 }
 
-// files are the names in a folder of the mailbox, without receipts and reasons.
+// files returns the names in a folder of the mailbox, without receipts and reasons.
 func (sc *scene) files(folder ...string) []string {
 	list, _ := filepath.Glob(filepath.Join(append([]string{sc.dir, dropbox.Hooks}, append(folder, "*.md")...)...))
 	return list
@@ -102,7 +102,7 @@ func hookTo(name string, rc *receiver) webhook.Hook {
 	return webhook.Hook{Name: name, URL: rc.URL, Kind: webhook.Generic, Events: journal.Words(), Private: true}
 }
 
-// crashed is an event with a notice.
+// crashed returns an event with a notice.
 func crashed(n int) journal.Event {
 	return journal.Event{
 		V: 1, Seq: int64(n), At: time.Now(), Kind: journal.Failed, Key: fmt.Sprintf("failed-%d", n), Agent: "coder", To: "lead",

@@ -38,7 +38,7 @@ type Waited struct {
 	Why  string    `json:"why"`
 }
 
-// StateFile is the file with the state, in the folder of the daemon.
+// StateFile returns the file with the state, in the folder of the daemon.
 func StateFile(home string) string { return filepath.Join(home, "webhooks.json") }
 
 // ReadState reads the state that the daemon has written last. A missing or damaged file is

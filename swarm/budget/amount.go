@@ -24,10 +24,10 @@ const (
 	units
 )
 
-// Units are all units.
+// Units returns all units.
 func Units() []Unit { return []Unit{USD, Turns, Time} }
 
-// String is the name of the unit in the configuration.
+// String returns the name of the unit in the configuration.
 func (u Unit) String() string { return [units]string{"usd", "turns", "time", "subscription"}[u] }
 
 // An Amount has an amount in each unit. As a cap, 0 means no cap.
@@ -46,10 +46,10 @@ func Of(usd float64, turns int, d time.Duration) Amount {
 	return Amount{USD: int64(math.Round(usd * dollar)), Turns: int64(turns), Time: int64(d)}
 }
 
-// Dollars is the part in US dollars.
+// Dollars returns the part in US dollars.
 func (a Amount) Dollars() float64 { return float64(a[USD]) / dollar }
 
-// Span is the part that is time.
+// Span returns the part that is time.
 func (a Amount) Span() time.Duration { return time.Duration(a[Time]) }
 
 // IsZero reports whether there is nothing in any unit.
@@ -62,7 +62,7 @@ func (a Amount) plus(b Amount) Amount {
 	return a
 }
 
-// less is a without b, and not below 0.
+// less returns a without b, and not below 0.
 func (a Amount) less(b Amount) Amount {
 	for u := range a {
 		a[u] = max(0, a[u]-b[u])
@@ -143,7 +143,7 @@ func ParseAmount(s string, span func(string) (time.Duration, error)) (Amount, er
 	return Of(0, 0, d), nil
 }
 
-// over are the units of a cap in which so much is used that no turn can start.
+// over returns the units of a cap in which so much is used that no turn can start.
 func over(limit, used Amount) []Unit {
 	return slices.DeleteFunc(Units(), func(u Unit) bool { return limit[u] == 0 || limit[u]-used[u] >= min(least[u], limit[u]) })
 }

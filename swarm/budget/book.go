@@ -123,7 +123,7 @@ func (b *Book) flatly(agent string) bool {
 	return billing == runner.BillingSubscription
 }
 
-// counts is the part of an amount that counts against a cap.
+// counts returns the part of an amount that counts against a cap.
 func (r Rules) counts(a Amount) Amount {
 	switch r.Billing {
 	case runner.BillingSubscription:
@@ -151,7 +151,8 @@ func (b *Book) spentIn(s Scope) Amount {
 	return b.rules.counts(b.spent.of(s, b.rules.midnight(now), now))
 }
 
-// limit is the cap of a scope, with what people added; 0 in a unit without a cap. agent does the turn.
+// limit returns the cap of a scope, with what people added; 0 in a unit without a cap.
+// agent does the turn.
 func (b *Book) limit(s Scope, agent string) Amount {
 	limit, more := b.rules.cap(s, agent), b.saidOf(s).Raised.amount()
 	for u := range limit {

@@ -80,7 +80,7 @@ func (d *desk) end(rec *journal.Record, usd float64, change ...func(*journal.Led
 	d.book.Release(rec.Agent)
 }
 
-// line is the line of a scope, by its name.
+// line returns the line of a scope, by its name.
 func (d *desk) line(name string) budget.Line {
 	d.t.Helper()
 	for _, l := range d.book.Lines(d.agents) {

@@ -32,7 +32,7 @@ type Warning struct {
 	Day        string // of a scope that ends with the day
 }
 
-// Warnings are the scopes of a turn of which nobody was told yet.
+// Warnings returns the scopes of a turn of which nobody was told yet.
 func (b *Book) Warnings(t Turn) (list []Warning) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -139,7 +139,7 @@ func (b *Book) Answer(s Scope, agent string, number int, date string, answer Ans
 	})
 }
 
-// Cap is the cap of a scope. agent is whose it is, of a turn.
+// Cap returns the cap of a scope. agent is whose it is, of a turn.
 func (b *Book) Cap(s Scope, agent string) Amount {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -153,7 +153,7 @@ func (b *Book) Number(s Scope) int {
 	return b.saidOf(s).Raises
 }
 
-// Worker is the agent whose turn used its cap up, of the scope of a turn; else "".
+// Worker returns the agent whose turn used its cap up, of the scope of a turn; else "".
 func (b *Book) Worker(s Scope) string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -174,7 +174,7 @@ type Asking struct {
 	Number int
 }
 
-// Yesterday are the days that are over, about which the person was asked.
+// Yesterday returns the days that are over, about which the person was asked.
 func (b *Book) Yesterday() (list []Asking) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -232,16 +232,16 @@ func (l Line) Rest() (rest Amount) {
 // shownTasks is how many tasks the list has besides those at their cap.
 const shownTasks = 20
 
-// Line is the line of one scope; not ok where it has no cap.
+// Line returns the line of one scope; not ok where it has no cap.
 func (b *Book) Line(s Scope) (Line, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.line(s, b.worker(s))
 }
 
-// Lines are the scopes that have a cap: the days of the swarm and of the agents, the tasks
-// that run, that are at their cap, and the latest others, and the messages whose turn used
-// its cap up.
+// Lines returns the scopes that have a cap: the days of the swarm and of the agents, the
+// tasks that run, that are at their cap, and the latest others, and the messages whose turn
+// used its cap up.
 func (b *Book) Lines(agents []string) (list []Line) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -267,7 +267,7 @@ func (b *Book) Lines(agents []string) (list []Line) {
 	return list
 }
 
-// tasks are the tasks to show, the latest first. The caller holds the mutex.
+// tasks returns the tasks to show, the latest first. The caller holds the mutex.
 func (b *Book) tasks() []Scope {
 	if b.rules.Task.IsZero() {
 		return nil
@@ -298,7 +298,7 @@ func (b *Book) tasks() []Scope {
 	})
 }
 
-// line is the line of a scope; not ok where it has no cap. The caller holds the mutex.
+// line returns the line of a scope; not ok where it has no cap. The caller holds the mutex.
 func (b *Book) line(s Scope, agent string) (Line, bool) {
 	limit := b.limit(s, agent)
 	if limit.IsZero() {

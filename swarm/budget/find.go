@@ -7,8 +7,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// Find is the scope that a person names. The ending .day and the beginning task. may be left
-// out; agents are the names of the agents. The error is an [*UnknownScopeError].
+// Find returns the scope that a person names. The ending .day and the beginning task. may
+// be left out; agents are the names of the agents. The error is an [*UnknownScopeError].
 func (b *Book) Find(name string, agents []string) (Scope, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

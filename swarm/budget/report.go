@@ -39,8 +39,8 @@ type Bound struct {
 	Seconds *float64 `json:"seconds"`
 }
 
-// Report is the state of the budget; nil where there is no cap. agents are the names of the
-// agents.
+// Report returns the state of the budget; nil where there is no cap. agents are the names
+// of the agents.
 func (b *Book) Report(agents []string) *Report {
 	if !b.Bounds() {
 		return nil
@@ -55,7 +55,7 @@ func (b *Book) Report(agents []string) *Report {
 	return r
 }
 
-// Row is the line for a report.
+// Row returns the line for a report.
 func (l Line) Row() Row {
 	row := Row{
 		Scope: l.Scope.String(), Kind: l.Kind, Spent: sumOf(l.Spent), Reserved: sumOf(l.Reserved), Cap: l.bound(l.Cap), Rest: l.bound(l.Rest()),
@@ -72,7 +72,7 @@ func (l Line) Row() Row {
 
 func sumOf(a Amount) Sum { return Sum{a.Dollars(), int(a[Turns]), a.Span().Seconds()} }
 
-// bound is an amount in the units that the line has a cap in.
+// bound returns an amount in the units that the line has a cap in.
 func (l Line) bound(a Amount) (b Bound) {
 	sum := sumOf(a)
 	if l.Cap[USD] > 0 {
@@ -87,7 +87,7 @@ func (l Line) bound(a Amount) (b Bound) {
 	return b
 }
 
-// amount is the amount again.
+// amount returns the amount again.
 func (s Sum) amount() Amount {
 	return Of(s.USD, s.Turns, time.Duration(s.Seconds*float64(time.Second)))
 }
@@ -111,7 +111,7 @@ type Cell struct {
 	Full                       bool
 }
 
-// Cells are the units of a row that have a cap.
+// Cells returns the units of a row that have a cap.
 func (r Row) Cells() (list []Cell) {
 	limit, rest := r.Cap.amount(), r.Rest.amount()
 	spent, reserved := r.Spent.amount(), r.Reserved.amount()

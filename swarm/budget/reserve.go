@@ -16,7 +16,7 @@ type Reservation struct {
 	turn   string // the turn whose record has it; "" if none has, or it is settled
 }
 
-// USD is the cap of the turn's client, in US dollars; 0 means no cap.
+// USD returns the cap of the turn's client, in US dollars; 0 means no cap.
 func (r *Reservation) USD() float64 { return r.amount.Dollars() }
 
 // Time is how long the turn may take; 0 means no bound.
@@ -49,8 +49,8 @@ type Block struct {
 	Until  time.Time // the end of the day; zero for a scope that does not end
 }
 
-// share is the part of a rest for one of so many turns. The last parts of a cap are not
-// divided further, since each turn that is cut by its cap has to begin again.
+// share returns the part of a rest for one of so many turns. The last parts of a cap are
+// not divided further, since each turn that is cut by its cap has to begin again.
 func share(rest, limit int64, of int) int64 {
 	return max(rest/int64(max(1, of)), min(rest, limit/16))
 }
@@ -110,8 +110,8 @@ func (b *Book) Restore(rec *journal.Record) {
 	b.open[&Reservation{Turn: Turn{Agent: rec.Agent, Message: rec.Message, Trace: cmp.Or(rec.Trace, rec.Message)}, amount: amount, rest: amount, turn: rec.Turn}] = true
 }
 
-// Unsettled are the turns of an agent that [Book.Restore] brought, and that no line of the
-// ledger has settled.
+// Unsettled returns the turns of an agent that [Book.Restore] brought, and that no line of
+// the ledger has settled.
 func (b *Book) Unsettled(agent string) (turns []string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -199,7 +199,7 @@ func (b *Book) check(t Turn) (waits *Block) {
 	return waits
 }
 
-// Open is the number of turns for which something is reserved.
+// Open returns the number of turns for which something is reserved.
 func (b *Book) Open() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()

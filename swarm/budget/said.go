@@ -19,7 +19,7 @@ const (
 	End  Answer = "end"  // each message that waits now has one turn more
 )
 
-// Answers are all answers, in the order in which a question names them.
+// Answers returns all answers, in the order in which a question names them.
 func Answers() []Answer { return []Answer{More, Stop, End} }
 
 // A said is what people said about a scope, and what they were told and asked.

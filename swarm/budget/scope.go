@@ -31,7 +31,8 @@ type Scope struct {
 // day ends the names of scopes that end with the day.
 const day = ".day"
 
-// String is the name of the scope, as a person types it: swarm.day, coder.day, task.ID, turn.ID.
+// String returns the name of the scope, as a person types it: swarm.day, coder.day,
+// task.ID, turn.ID.
 func (s Scope) String() string {
 	switch s.Kind {
 	case KindSwarm:
@@ -42,7 +43,7 @@ func (s Scope) String() string {
 	return string(s.Kind) + "." + s.Name
 }
 
-// ScopeNamed is the scope of a name that [Scope.String] made.
+// ScopeNamed returns the scope of a name that [Scope.String] made.
 func ScopeNamed(name string) (Scope, bool) {
 	whole, daily := strings.CutSuffix(name, day)
 	switch kind, id, _ := strings.Cut(name, "."); {
@@ -102,7 +103,7 @@ func (r Rules) warn() float64 { return cmp.Or(r.Warn, 0.8) }
 
 func (r Rules) zone() *time.Location { return cmp.Or(r.Zone, time.Local) }
 
-// cap is the configured cap of a scope. agent does the turn.
+// cap returns the configured cap of a scope. agent does the turn.
 func (r Rules) cap(s Scope, agent string) Amount {
 	switch s.Kind {
 	case KindTurn:
@@ -115,13 +116,13 @@ func (r Rules) cap(s Scope, agent string) Amount {
 	return r.Swarm
 }
 
-// midnight is the beginning of the day of t.
+// midnight returns the beginning of the day of t.
 func (r Rules) midnight(t time.Time) time.Time {
 	from, _ := hours.Day(t, r.zone())
 	return from
 }
 
-// NextDay is when the day of t ends.
+// NextDay returns the time when the day of t ends.
 func (r Rules) NextDay(t time.Time) time.Time {
 	_, to := hours.Day(t, r.zone())
 	return to
@@ -140,7 +141,7 @@ type Turn struct {
 // In reports whether the turn belongs to a scope.
 func (t Turn) In(s Scope) bool { return slices.Contains(t.scopes(), s) }
 
-// scopes are the scopes of a turn, the widest first.
+// scopes returns the scopes of a turn, the widest first.
 func (t Turn) scopes() []Scope {
 	all := []Scope{{Kind: KindSwarm}, {KindAgent, t.Agent}}
 	if t.Trace != "" {

@@ -32,7 +32,7 @@ type Asked struct {
 // Asks are the questions of one turn: the lines of its .asks file.
 type Asks struct{ path string }
 
-// Asks are the questions of a turn.
+// Asks returns the questions of a turn.
 func (h Home) Asks(turn string) Asks { return Asks{h.TurnFile(turn, ".asks")} }
 
 // Asks notes in the running turn that it waits for the answer to a question, for patience
@@ -83,8 +83,8 @@ func (s Asks) writeLine(a Asked) error {
 	return errors.Join(err, f.Close())
 }
 
-// Longest is the question that the turn has waited for longest; nil when it waits for no
-// answer.
+// Longest returns the question that the turn has waited for longest; nil when it waits for
+// no answer.
 func (s Asks) Longest() *Asked {
 	for _, a := range s.Open() {
 		if a.Process.Alive() {
@@ -123,8 +123,8 @@ func (s Asks) Settled(question string) (why string) {
 	return why
 }
 
-// Open are the questions that nobody has noted as over, the oldest first. The process that
-// asked may be gone.
+// Open returns the questions that nobody has noted as over, the oldest first. The process
+// that asked may be gone.
 func (s Asks) Open() []Asked {
 	var open []Asked
 	for a := range s.lines() {
@@ -136,7 +136,7 @@ func (s Asks) Open() []Asked {
 	return open
 }
 
-// lines are the lines of the file.
+// lines returns the lines of the file.
 func (s Asks) lines() iter.Seq[Asked] {
 	return func(yield func(Asked) bool) {
 		data, err := os.ReadFile(s.path)

@@ -42,7 +42,7 @@ type Binding struct {
 	Awaits bool     `json:"awaits,omitempty"` // the turn of the message has ended, and the message waits for its sub-agents
 }
 
-// Helpers are the sub-agents that work for the message.
+// Helpers returns the sub-agents that work for the message.
 func (b *Binding) Helpers() []string {
 	return slices.DeleteFunc(slices.Clone(b.Tasks), func(id string) bool { return slices.Contains(b.Before, id) })
 }
@@ -62,7 +62,7 @@ func (b *Binding) Forget() {
 	b.Message, b.Turn, b.Notes, b.Before, b.Awaits = "", "", nil, nil, false
 }
 
-// bindings is the folder of the bindings, a file for each attached agent.
+// bindings returns the folder of the bindings, a file for each attached agent.
 func (h Home) bindings() string { return filepath.Join(h.dir, "attached") }
 
 func (h Home) BindingFile(agent string) string { return filepath.Join(h.bindings(), agent+".json") }

@@ -12,7 +12,7 @@ type Cost struct {
 	TotalUnknown int `json:"total_unknown_turns,omitempty"`
 }
 
-// Plus is the sum of two costs.
+// Plus returns the sum of two costs.
 func (c Cost) Plus(d Cost) Cost {
 	return Cost{c.Today + d.Today, c.Total + d.Total, c.TodayUnknown + d.TodayUnknown, c.TotalUnknown + d.TotalUnknown}
 }
@@ -37,7 +37,7 @@ func (c Cost) MarshalJSON() ([]byte, error) {
 	}{KnownUSD(c.Today, c.TodayUnknown > 0), KnownUSD(c.Total, c.TotalUnknown > 0), plain(c)})
 }
 
-// KnownUSD is an amount for JSON: nil where nothing of it is known.
+// KnownUSD returns an amount for JSON: nil where nothing of it is known.
 func KnownUSD(usd float64, unknown bool) *float64 {
 	if unknown && usd == 0 {
 		return nil

@@ -212,7 +212,7 @@ func (e *Events) read(name string, want int64, c *cursor, events *[]Event) (bool
 	return true, nil
 }
 
-// firstIn is the number of the first event in r; 0 where r has none.
+// firstIn returns the number of the first event in r; 0 where r has none.
 func firstIn(r *bufio.Reader) (int64, error) {
 	for {
 		line, err := r.ReadBytes('\n')

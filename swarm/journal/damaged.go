@@ -24,7 +24,7 @@ func (e *DamagedError) Error() string {
 
 func (e *DamagedError) Unwrap() error { return e.Err }
 
-// Aside is the name to which SetAside moves a damaged file.
+// Aside returns the name to which SetAside moves a damaged file.
 func (e *DamagedError) Aside() string { return e.Path + ".damaged" }
 
 // SetAside moves the file out of the way.

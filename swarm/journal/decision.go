@@ -22,7 +22,7 @@ type Decision struct {
 	At      time.Time `yaml:"at" json:"at"`
 }
 
-// About is the tool call in one line.
+// About returns the tool call in one line.
 func (d Decision) About() string {
 	return d.Kind + " " + cmp.Or(d.Command, strings.Join(d.Paths, ", "), d.Tool, d.Title)
 }
@@ -34,7 +34,7 @@ const (
 	maxPaths        = 10
 )
 
-// decisionOf is the line of a receipt for a decision.
+// decisionOf returns the line of a receipt for a decision.
 func decisionOf(d runner.Decision) Decision {
 	short := func(s string) string {
 		if len(s) > maxDecisionText {

@@ -96,7 +96,7 @@ const (
 	maxExtra = 4 << 10 // a longer Extra is left out: a part of it is no YAML
 )
 
-// Keep is the part of a message that the list keeps; nil for nil.
+// Keep returns the part of a message that the list keeps; nil for nil.
 func Keep(m *dropbox.Message) *Message {
 	if m == nil {
 		return nil

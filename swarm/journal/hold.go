@@ -81,7 +81,8 @@ type GiveUp struct {
 	By      string `json:"by"`
 }
 
-// StuckIn is the work in which the agent is stuck and paused; nil for an agent that is not.
+// StuckIn returns the work in which the agent is stuck and paused; nil for an agent that is
+// not.
 func (st Hold) StuckIn() *Stuck {
 	if st.Paused == nil {
 		return nil

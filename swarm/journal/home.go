@@ -47,16 +47,16 @@ func (h Home) Make() error {
 	return nil
 }
 
-// Dir is the folder itself.
+// Dir returns the folder itself.
 func (h Home) Dir() string { return h.dir }
 
 // LockFile is held by the one daemon of the project.
 func (h Home) LockFile() string { return filepath.Join(h.dir, "daemon.lock") }
 
-// DaemonLog is the daemon's own log, JSON lines.
+// DaemonLog returns the daemon's own log, JSON lines.
 func (h Home) DaemonLog() string { return filepath.Join(h.dir, "daemon.log") }
 
-// AgentLog is the readable log of one agent.
+// AgentLog returns the readable log of one agent.
 func (h Home) AgentLog(agent string) string { return filepath.Join(h.dir, "logs", agent+".log") }
 
 // PIDFile holds the process that works for an agent, or waits for its next message.
@@ -65,11 +65,11 @@ func (h Home) PIDFile(agent string) string { return filepath.Join(h.dir, "pids",
 // Ledger has one line for every attempt that ended.
 func (h Home) Ledger() string { return filepath.Join(h.dir, "ledger.jsonl") }
 
-// Turns is the folder of the turns' own files.
+// Turns returns the folder of the turns' own files.
 func (h Home) Turns() string { return filepath.Join(h.dir, "turns") }
 
-// Stream is the standard output of the client that a turn has started. A later turn of the
-// same client has no separate stream.
+// Stream returns the standard output of the client that a turn has started. A later turn of
+// the same client has no separate stream.
 func (h Home) Stream(turn string) string { return h.TurnFile(turn, ".jsonl") }
 
 func (h Home) TurnFile(turn, ending string) string {
@@ -98,8 +98,8 @@ func filesWith(dir, ending string) ([]string, error) {
 	return names, nil
 }
 
-// ClientFile is a file that an agent's client reads. It is the same in every turn, until
-// the configuration changes.
+// ClientFile returns a file that an agent's client reads. It is the same in every turn,
+// until the configuration changes.
 func (h Home) ClientFile(agent, ending string) string {
 	return filepath.Join(h.dir, "clients", agent+ending)
 }
@@ -116,7 +116,7 @@ func (h Home) sessionsFile() string { return filepath.Join(h.dir, "sessions.json
 // GateFile holds the recent messages that the gate needs.
 func (h Home) GateFile() string { return filepath.Join(h.dir, "gate.json") }
 
-// Events is the list of what happened.
+// Events returns the list of what happened.
 func (h Home) Events() *Events { return Open(h.dir, h.files, h.Secrets().Hidden) }
 
 // Secrets removes the tokens of the project from texts.

@@ -67,7 +67,7 @@ func WhoAmI(home Home, getenv func(string) string) (Identity, error) {
 	return home.identity(dropbox.Lead, "")
 }
 
-// identity is a sender with its token.
+// identity returns a sender with its token.
 func (h Home) identity(name, turn string) (Identity, error) {
 	tokens, err := h.Tokens()
 	if err != nil {
@@ -166,9 +166,9 @@ func orDash(s string) string {
 	return s
 }
 
-// AnsweredPath is the path of an answer. A path names the agents that passed a request on
-// and have no answer yet; so an answer to one of them shortens the path to the part before
-// that agent.
+// AnsweredPath returns the path of an answer. A path names the agents that passed a request
+// on and have no answer yet; so an answer to one of them shortens the path to the part
+// before that agent.
 func AnsweredPath(path []string, from string, to ...string) []string {
 	if len(to) == 1 {
 		for i := len(path) - 1; i >= 0; i-- {

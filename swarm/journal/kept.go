@@ -42,8 +42,8 @@ func (h Home) IsBack(agent string) error {
 
 func (h Home) goneFile(agent string) string { return filepath.Join(h.dir, "gone", agent) }
 
-// GoneSince is when the daemon first saw mail of an agent that is gone. The time is
-// durable, and stays the same until the agent is back.
+// GoneSince returns the time when the daemon first saw mail of an agent that is gone. The
+// time is durable, and stays the same until the agent is back.
 func (h Home) GoneSince(agent string) (string, error) {
 	since, err := os.ReadFile(h.goneFile(agent))
 	if !errors.Is(err, fs.ErrNotExist) {

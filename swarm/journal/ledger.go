@@ -243,7 +243,7 @@ func (l *Ledger) count(line LedgerLine) {
 	sum.last = line
 }
 
-// Last is the newest line of an agent.
+// Last returns the newest line of an agent.
 func (l *Ledger) Last(agent string) (LedgerLine, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -264,7 +264,7 @@ func (l *Ledger) Turns(agent string) int {
 	return 0
 }
 
-// Cost is the cost of an agent, today and in all.
+// Cost returns the cost of an agent, today and in all.
 func (l *Ledger) Cost(agent string, now time.Time) Cost {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -281,7 +281,7 @@ func (l *Ledger) Cost(agent string, now time.Time) Cost {
 
 func utcDay(t time.Time) string { return t.UTC().Format(time.DateOnly) }
 
-// LineOf is the ledger's line of a turn that ended well.
+// LineOf returns the ledger's line of a turn that ended well.
 func LineOf(m *dropbox.Message, r *Receipt) LedgerLine {
 	l := LedgerLine{
 		At: r.Ended, Turn: r.Turn, Agent: r.Agent, Message: m.ID, Trace: cmp.Or(m.Trace, m.ID), ReservedUSD: r.ReservedUSD, From: m.From, Subject: m.Subject,

@@ -88,7 +88,7 @@ func (e *Events) add(ev Event) error {
 	return e.files.Append(filepath.Join(e.dir, newFile), durable.Options{}, line)
 }
 
-// Last is the number of the newest event; 0 in an empty list.
+// Last returns the number of the newest event; 0 in an empty list.
 func (e *Events) Last() (last int64, err error) {
 	err = e.locked(func() (err error) {
 		last, _, err = e.end()
@@ -100,8 +100,8 @@ func (e *Events) Last() (last int64, err error) {
 	return last, nil
 }
 
-// end is the number of the newest event, and the size of the file in which the next one
-// is put, in bytes.
+// end returns the number of the newest event, and the size of the file in which the next
+// one is put, in bytes.
 func (e *Events) end() (last, size int64, err error) {
 	for _, name := range []string{newFile, oldFile} {
 		file, err := os.Open(filepath.Join(e.dir, name))
@@ -121,8 +121,8 @@ func (e *Events) end() (last, size int64, err error) {
 	return 0, size, nil
 }
 
-// lastIn is the size of a file, in bytes, and the number of its last event; 0 where it has
-// none. It reads the end first, and more only where the end is damaged.
+// lastIn returns the size of a file, in bytes, and the number of its last event; 0 where it
+// has none. It reads the end first, and more only where the end is damaged.
 func lastIn(file *os.File) (size, last int64, err error) {
 	if size, err = file.Seek(0, io.SeekEnd); err != nil {
 		return 0, 0, err
@@ -144,7 +144,7 @@ func lastIn(file *os.File) (size, last int64, err error) {
 	}
 }
 
-// linesBackward are the lines of data, the last one first.
+// linesBackward returns the lines of data, the last one first.
 func linesBackward(data []byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		for len(data) > 0 {
@@ -158,7 +158,7 @@ func linesBackward(data []byte) iter.Seq[[]byte] {
 	}
 }
 
-// seqOf is the number of the event in a line; 0 for a line without an event.
+// seqOf returns the number of the event in a line; 0 for a line without an event.
 func seqOf(line []byte) int64 {
 	var ev struct {
 		Seq int64 `json:"seq"`

@@ -26,7 +26,7 @@ import (
 // runs when it sends: its messages have that turn's thread, and that turn's receipt lists
 // them. It ends with the client.
 
-// Mark is the mark that the processes of the turn carry.
+// Mark returns the mark that the processes of the turn carry.
 func (r *Record) Mark() string { return cmp.Or(r.Client, r.Turn) }
 
 func (h Home) nowFile(mark string) string { return h.TurnFile(mark, ".now") }
@@ -37,7 +37,7 @@ func (h Home) SetNow(mark, turn string) error {
 	return h.files.Write(h.nowFile(mark), durable.Options{Volatile: true}, []byte(turn+"\n"))
 }
 
-// TurnOf is the turn of a process that carries a mark.
+// TurnOf returns the turn of a process that carries a mark.
 func (h Home) TurnOf(mark string) (string, error) {
 	data, err := os.ReadFile(h.nowFile(mark))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -17,7 +17,7 @@ func WritePIDFile(path string, p runner.Process, mark string) error {
 	return os.WriteFile(path, fmt.Appendf(nil, "%d %d %s\n", p.PID, p.Start, mark), 0o600)
 }
 
-// MarkInPIDFile is the mark of the client that a daemon left running for an agent; ""
+// MarkInPIDFile returns the mark of the client that a daemon left running for an agent; ""
 // without one.
 func MarkInPIDFile(path string) string {
 	data, err := os.ReadFile(path)

@@ -53,7 +53,7 @@ type QuestionAnswer struct {
 	By   string `json:"by"`             // "lead", or "ann on IRC"
 }
 
-// Delivery is the key of the message that asks the question.
+// Delivery returns the key of the message that asks the question.
 func (q *Question) Delivery() string { return "question:" + q.Kind + ":" + q.Secret }
 
 // Bounds of the settled questions in the file.
@@ -117,7 +117,7 @@ func QuestionOf(home Home, id string) (*Question, error) {
 	return nil, nil
 }
 
-// Of is the question with a key; false where it was never asked.
+// Of returns the question with a key; false where it was never asked.
 func (s *Questions) Of(key string) (Question, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -125,7 +125,7 @@ func (s *Questions) Of(key string) (Question, bool) {
 	return q, ok
 }
 
-// Asking is the question that a message asks; false where it asks none.
+// Asking returns the question that a message asks; false where it asks none.
 func (s *Questions) Asking(id string) (Question, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -137,7 +137,7 @@ func (s *Questions) Asking(id string) (Question, bool) {
 	return Question{}, false
 }
 
-// Open are the questions that are not settled, the oldest first.
+// Open returns the questions that are not settled, the oldest first.
 func (s *Questions) Open() []Question {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -146,7 +146,7 @@ func (s *Questions) Open() []Question {
 	return open
 }
 
-// Settled are the ids of the messages of settled questions.
+// Settled returns the ids of the messages of settled questions.
 func (s *Questions) Settled() map[string]bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

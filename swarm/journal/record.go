@@ -66,7 +66,7 @@ type Record struct {
 // session.
 const MaxTries = 4
 
-// TurnID is the id of a turn on a message, in the begun-th claim of it: k7f3q9m2xd-1;
+// TurnID returns the id of a turn on a message, in the begun-th claim of it: k7f3q9m2xd-1;
 // further clients inside the same claim have k7f3q9m2xd-1-2, …
 func TurnID(message string, begun, try int) string {
 	if try == 0 {
@@ -93,7 +93,7 @@ func (r *Record) Write(home Home) error {
 	return home.files.WriteJSON(home.TurnFile(r.Turn, ".json"), r)
 }
 
-// Attempt is the entry of a receipt for a turn that did not end well.
+// Attempt returns the entry of a receipt for a turn that did not end well.
 func (r *Record) Attempt() Attempt {
 	return Attempt{Start: r.Begun, End: r.Ended, Outcome: cmp.Or(string(r.End), "cut off"), Reason: r.Reason, CostUSD: r.CostUSD, CostUnknown: r.CostUnknown || r.Via == ViaAttach}
 }

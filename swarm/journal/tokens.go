@@ -43,7 +43,7 @@ func (t *Tokens) Add(names ...string) error {
 	return nil
 }
 
-// Of is the secret of a sender; "" when it has none.
+// Of returns the secret of a sender; "" when it has none.
 func (t *Tokens) Of(name string) string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -97,9 +97,9 @@ func (h Home) trace(pid int, carried string) (*Record, error) {
 	return h.adoptedTurn(clients, carried)
 }
 
-// adoptedTurn is the turn for a process that the daemon has adopted: the one whose mark the
-// process carries, if its client lives; else, of the turns whose clients live, the one with
-// the most hops, since it ends soonest; else the last turn.
+// adoptedTurn returns the turn for a process that the daemon has adopted: the one whose
+// mark the process carries, if its client lives; else, of the turns whose clients live, the
+// one with the most hops, since it ends soonest; else the last turn.
 func (h Home) adoptedTurn(clients map[int]MarkedClient, carried string) (*Record, error) {
 	var found *Record
 	for _, c := range clients {
@@ -127,7 +127,7 @@ func (h Home) adoptedTurn(clients map[int]MarkedClient, carried string) (*Record
 	return rec, err
 }
 
-// lastTurn is the turn whose record was written last; nil without any record.
+// lastTurn returns the turn whose record was written last; nil without any record.
 func (h Home) lastTurn() (*Record, error) {
 	entries, err := os.ReadDir(h.Turns())
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -153,7 +153,7 @@ func (h Home) lastTurn() (*Record, error) {
 	return rec, err
 }
 
-// recordOf is the turn of the processes with a mark; nil when this project has no such
+// recordOf returns the turn of the processes with a mark; nil when this project has no such
 // turn.
 func (h Home) recordOf(mark string) (*Record, error) {
 	if !isTurnID(mark) {
@@ -173,8 +173,8 @@ func (h Home) recordOf(mark string) (*Record, error) {
 	return rec, err
 }
 
-// claimedTurn is the turn that the caller's own environment names. It must be the turn of
-// that agent, and its client must run: an older turn has fewer hops. The error is a
+// claimedTurn returns the turn that the caller's own environment names. It must be the turn
+// of that agent, and its client must run: an older turn has fewer hops. The error is a
 // [*TraceError].
 func (h Home) claimedTurn(agent, mark string) (*Record, error) {
 	if !isTurnID(mark) {
@@ -229,7 +229,7 @@ func (h Home) MarkedClients() (map[int]MarkedClient, error) {
 	return all, nil
 }
 
-// CallerOf is the agent in whose turn or attached session a process runs, such as the
+// CallerOf returns the agent in whose turn or attached session a process runs, such as the
 // process at the other end of a socket; "" for a person. inTurn is true for a turn of the
 // daemon's, false for an attached session. A process that has ended cannot be traced any
 // more, which is a [*TraceError].

@@ -86,7 +86,7 @@ func (c *TurnCounts) Over(agent string, perHour int, person bool, now time.Time)
 	return ""
 }
 
-// lately are the turns of the last hour. If the clock was set back, turns in the future
+// lately returns the turns of the last hour. If the clock was set back, turns in the future
 // count as begun now. The caller holds the mutex.
 func (c *TurnCounts) lately(agent string, now time.Time) []turnBegun {
 	all := c.by[agent]

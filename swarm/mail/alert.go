@@ -23,7 +23,7 @@ func (s *Service) Arrived(m *dropbox.Message, to, agent string) error {
 	return s.happened(ev)
 }
 
-// questionNotice is the notice of a question to the person; nil for one of a person.
+// questionNotice returns the notice of a question to the person; nil for one of a person.
 func (s *Service) questionNotice(m *dropbox.Message) *journal.Notice {
 	switch {
 	case m.From == dropbox.Swarm && s.noticeOf != nil:

@@ -62,8 +62,8 @@ type Announcing struct {
 	waiting int // in the mailbox of the bridge, and the copies that came since it was counted
 }
 
-// copyFor is the copy of an announcement for one place. It answers no message: an answer to
-// the copy goes to the sender of the original.
+// copyFor returns the copy of an announcement for one place. It answers no message: an
+// answer to the copy goes to the sender of the original.
 func (mo Announcement) copyFor(c Copy, bridge string) *dropbox.Message {
 	m := &dropbox.Message{
 		From: cmp.Or(mo.Message.From, dropbox.Lead), To: []string{bridge}, Type: mo.Message.Type, Subject: mo.Message.Subject,

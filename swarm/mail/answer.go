@@ -86,7 +86,7 @@ func (in *Inbox) copyTo(lead string, result *dropbox.Message) error {
 	return err
 }
 
-// answerTo is the answer that the receipt owes the sender of m.
+// answerTo returns the answer that the receipt owes the sender of m.
 func answerTo(m *dropbox.Message, r *journal.Receipt) *dropbox.Message {
 	ans := r.Answer
 	asked := cmp.Or(m.Offer, m.ID) // the publisher knows only the publication

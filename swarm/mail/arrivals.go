@@ -124,9 +124,9 @@ type Origin struct {
 	suspects []string        // the agents that were at work, sorted
 }
 
-// Inherited is the envelope that a file dropped into an agent's folder takes over from the
-// turn that wrote it. Its writer is not known for sure, so it still comes from the lead,
-// and the answer goes there.
+// Inherited returns the envelope that a file dropped into an agent's folder takes over from
+// the turn that wrote it. Its writer is not known for sure, so it still comes from the
+// lead, and the answer goes there.
 func (o Origin) Inherited() dropbox.Defaults {
 	d := dropbox.Defaults{From: dropbox.Lead}
 	if o.rec != nil {

@@ -66,7 +66,7 @@ const (
 // firstKey begins the keys of questions to several, of whom the first answers.
 const firstKey = "first:"
 
-// FirstKey is a key for a question to several, of whom the first answers.
+// FirstKey returns a key for a question to several, of whom the first answers.
 func FirstKey() string { return firstKey + dropbox.NewID() }
 
 // WhyOver says why a question needs no answer any more: its turn does not wait for the permission,

@@ -187,10 +187,10 @@ func (s *Attached) bind(pid int, session string) (b, other *journal.Binding, err
 	return b, nil, b.Write(s.mail.Home)
 }
 
-// Stop is the end of a turn of the session. The message that it worked on is done: receipt,
-// answer, filed. Then the next one begins, within the cap. If sub-agents of the message
-// continue in the background, it is done at the end of the turn in which the session learns
-// that the last of them has ended.
+// Stop returns the end of a turn of the session. The message that it worked on is done:
+// receipt, answer, filed. Then the next one begins, within the cap. If sub-agents of the
+// message continue in the background, it is done at the end of the turn in which the
+// session learns that the last of them has ended.
 func (s *Attached) Stop(ev StopEvent) (reply StopReply, err error) {
 	unlock, err := s.mail.Home.LockBinding(s.mail.Name)
 	if err != nil {
@@ -318,8 +318,8 @@ func (s *Attached) Prompted(pid int, session, prompt, text string) (err error) {
 	return b.Write(s.mail.Home)
 }
 
-// endedTask is the id of the sub-agent, or of other work in the background, whose end a
-// prompt reports; "" for every other prompt.
+// endedTask returns the id of the sub-agent, or of other work in the background, whose end
+// a prompt reports; "" for every other prompt.
 func endedTask(text string) string {
 	rest, ok := strings.CutPrefix(text, "<task-notification>\n<task-id>")
 	id, _, whole := strings.Cut(rest, "</task-id>")
@@ -329,7 +329,7 @@ func endedTask(text string) string {
 	return id
 }
 
-// End is the end of the session: the messages that it did not finish wait again.
+// End returns the end of the session: the messages that it did not finish wait again.
 func (s *Attached) End(pid int) (err error) {
 	unlock, err := s.mail.Home.LockBinding(s.mail.Name)
 	if err != nil {

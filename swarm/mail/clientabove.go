@@ -18,7 +18,8 @@ const ancestry = 8
 // shells are the programs through which a client may start a hook.
 var shells = []string{"sh", "bash", "dash", "zsh", "fish", "ash", "busybox"}
 
-// clientAbove is the process that called a hook: the nearest ancestor that is not a shell.
+// clientAbove returns the process that called a hook: the nearest ancestor that is not a
+// shell.
 func clientAbove(pid int) (runner.Process, error) {
 	for _, p := range runner.Ancestors(pid, ancestry) {
 		if !slices.Contains(shells, strings.TrimPrefix(filepath.Base(programOf(p.PID)), "-")) {

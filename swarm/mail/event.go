@@ -49,7 +49,7 @@ func (in *Inbox) ended(m *dropbox.Message, r *journal.Receipt, answer string) er
 	return in.happened(ev)
 }
 
-// turnOf is the turn of a line of the ledger, for an event.
+// turnOf returns the turn of a line of the ledger, for an event.
 func turnOf(l journal.LedgerLine) *journal.Turn {
 	return &journal.Turn{ID: l.Turn, Outcome: l.Outcome, Seconds: l.Seconds, CostUSD: l.CostUSD, CostUnknown: l.IsCostUnknown()}
 }
@@ -68,7 +68,7 @@ func (in *Inbox) FailedTurn(m *dropbox.Message, rec *journal.Record, line journa
 	})
 }
 
-// failureOf is the notice about a turn that failed and is tried again.
+// failureOf returns the notice about a turn that failed and is tried again.
 func failureOf(m *dropbox.Message, rec *journal.Record, why string, more bool) *journal.Notice {
 	n := journal.Notice{Word: journal.AgentError, Agent: rec.Agent, Task: Describe(m), Why: "failed: " + why}
 	switch {

@@ -44,7 +44,7 @@ func (j *Job) NoteIDs() []string {
 	return out
 }
 
-// SteeredUUIDs are the UUIDs of the lines that brought messages to the turn.
+// SteeredUUIDs returns the UUIDs of the lines that brought messages to the turn.
 func (j *Job) SteeredUUIDs() []string {
 	var out []string
 	for _, s := range j.Steered {
@@ -59,7 +59,7 @@ type Steered struct {
 	UUID  string
 }
 
-// steeredDone are the ids of the steered messages that the turn has done.
+// steeredDone returns the ids of the steered messages that the turn has done.
 func (j *Job) steeredDone(out runner.Outcome) []string {
 	var done []string
 	for _, s := range j.Steered {

@@ -58,7 +58,7 @@ func (in *Inbox) FinishFailure(j *Job, maxFailures int) error {
 	return in.PutBack(j.Claim, j.Rec.Counted)
 }
 
-// claimedNotes are the notes of a turn that are still in cur/.
+// claimedNotes returns the notes of a turn that are still in cur/.
 func (in *Inbox) claimedNotes(rec *journal.Record) ([]*dropbox.Claim, error) {
 	if len(rec.Notes) == 0 {
 		return nil, nil
@@ -81,7 +81,8 @@ func (in *Inbox) claimedNotes(rec *journal.Record) ([]*dropbox.Claim, error) {
 	return notes, nil
 }
 
-// LastRecord is the newest record of the claim that e shows; nil where no record exists.
+// LastRecord returns the newest record of the claim that e shows; nil where no record
+// exists.
 func LastRecord(home journal.Home, e dropbox.Entry) (*journal.Record, error) {
 	tries, err := journal.TriesOf(home, e.ID, e.Begun)
 	if err != nil || len(tries) == 0 {

@@ -14,7 +14,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// newInbox is the mail of the agent coder.
+// newInbox returns the mail of the agent coder.
 func newInbox(t *testing.T) *Inbox {
 	t.Helper()
 	project := t.TempDir()

@@ -23,8 +23,8 @@ func (s *Service) Note(err error) {
 	})
 }
 
-// folderOf is the folder in which an operation on a file failed: the daemon's folder, one
-// below it, or the scratch folder of a mailbox.
+// folderOf returns the folder in which an operation on a file failed: the daemon's folder,
+// one below it, or the scratch folder of a mailbox.
 func (s *Service) folderOf(err error) string {
 	path := ""
 	if e, ok := errors.AsType[*fs.PathError](err); ok {

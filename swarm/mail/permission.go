@@ -18,7 +18,7 @@ import (
 // maxWhat bounds a tool call that is named in one line, in columns.
 const maxWhat = 120
 
-// WhatOf is a tool call in one line: its kind, and what it is about.
+// WhatOf returns a tool call in one line: its kind, and what it is about.
 func WhatOf(r runner.PermissionRequest) string {
 	about := r.Title
 	switch {
@@ -49,8 +49,8 @@ func Verdict(d runner.Decision) string {
 	return "denied: no entry allows it"
 }
 
-// notPermitted is one line about a tool call that was denied, with the entry that would allow
-// it; "" for one that was allowed.
+// notPermitted returns one line about a tool call that was denied, with the entry that
+// would allow it; "" for one that was allowed.
 func notPermitted(d runner.Decision) string {
 	if d.Allowed {
 		return ""

@@ -77,8 +77,8 @@ func (p Prompt) text(mark func() string) string {
 	return strings.Join(parts, "\n\n") + "\n"
 }
 
-// envelope is the line above a body. Text that strangers can choose is quoted, unless it is
-// a plain word, so that it cannot pass for words of the daemon.
+// envelope returns the line above a body. Text that strangers can choose is quoted, unless
+// it is a plain word, so that it cannot pass for words of the daemon.
 func (l promptMail) envelope(names Names) string {
 	proof := "unverified"
 	if l.Proven {
@@ -131,7 +131,7 @@ func fenced(body []byte, mark func() string) string {
 // randomMark is 16 random letters.
 func randomMark() string { return strings.ToLower(rand.Text()[:16]) }
 
-// Prompt is the part of a turn's prompt that comes from its mail.
+// Prompt returns the part of a turn's prompt that comes from its mail.
 func (in *Inbox) Prompt(j *Job) Prompt {
 	p := Prompt{
 		Agent: in.Name, Names: in.Names(), CutOff: j.CutOff,

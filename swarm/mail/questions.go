@@ -82,7 +82,7 @@ func (q *Questions) AskPerson(n journal.Question) error {
 	return nil
 }
 
-// Of is the question with a key; false where it was never asked.
+// Of returns the question with a key; false where it was never asked.
 func (q *Questions) Of(key string) (journal.Question, bool) { return q.book.Of(key) }
 
 // Settle ends a question without an answer, and takes it out of the mailbox of the person. It
@@ -136,7 +136,8 @@ func (q *Questions) send(n journal.Question) error {
 	return err
 }
 
-// noticeOf is the notice of the question that a message of swarm asks; nil where it has none.
+// noticeOf returns the notice of the question that a message of swarm asks; nil where it
+// has none.
 func (q *Questions) noticeOf(m *dropbox.Message) *journal.Notice {
 	for _, n := range q.book.Open() {
 		if n.Delivery() != m.Key {
@@ -168,7 +169,8 @@ func answerHint(id string, words []journal.AnswerWord) string {
 	return "To answer: " + hint
 }
 
-// questionText is the body of a question: what it is about, and the words that answer it.
+// questionText returns the body of a question: what it is about, and the words that answer
+// it.
 func questionText(n journal.Question) string {
 	var b strings.Builder
 	if body := strings.TrimSpace(n.Body); body != "" {
@@ -376,7 +378,7 @@ func (e *WordError) Error() string {
 	return said + " The words: " + strings.Join(list, ", ")
 }
 
-// Nearest is the word that the person may have meant; else the first.
+// Nearest returns the word that the person may have meant; else the first.
 func (e *WordError) Nearest() string { return append(e.near(), e.Words[0].Word)[0] }
 
 func (e *WordError) near() []string {

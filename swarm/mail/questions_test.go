@@ -104,7 +104,7 @@ func (f *asking) in(mailbox string, state dropbox.State) (all []*dropbox.Message
 	return all
 }
 
-// told are the words of the daemon to somebody who answered.
+// told returns the words of the daemon to somebody who answered.
 func (f *asking) told(to string) (all []string) {
 	f.t.Helper()
 	for _, m := range f.in(to, dropbox.Waiting) {
@@ -115,7 +115,7 @@ func (f *asking) told(to string) (all []string) {
 	return all
 }
 
-// question is the open question in the mailbox of the person.
+// question returns the open question in the mailbox of the person.
 func (f *asking) question() *dropbox.Message {
 	f.t.Helper()
 	var all []*dropbox.Message

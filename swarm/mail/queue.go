@@ -81,7 +81,7 @@ func (q *Queue) Refresh(list func() ([]dropbox.Entry, error)) error {
 	return nil
 }
 
-// ids are the ids of entries.
+// ids returns the ids of entries.
 func ids(list []dropbox.Entry) map[string]bool {
 	all := make(map[string]bool, len(list))
 	for _, e := range list {
@@ -109,7 +109,7 @@ func (q *Queue) Add(e dropbox.Entry) {
 	q.count.Add(e.Priority, 1)
 }
 
-// rank is the index of an entry in a list, or the index where it belongs.
+// rank returns the index of an entry in a list, or the index where it belongs.
 func rank(list []dropbox.Entry, e dropbox.Entry) (i int, found bool) {
 	return slices.BinarySearchFunc(list, e, func(a, b dropbox.Entry) int { return strings.Compare(a.Base(), b.Base()) })
 }
@@ -139,7 +139,7 @@ func (q *Queue) Remove(e dropbox.Entry) {
 	}
 }
 
-// Head is the next message to work on. It skips notes and parked messages.
+// Head returns the next message to work on. It skips notes and parked messages.
 func (q *Queue) Head() (dropbox.Entry, bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -243,7 +243,7 @@ type Waiting struct {
 	Low    int `json:"low"`
 }
 
-// Total is the number of waiting messages.
+// Total returns the number of waiting messages.
 func (w Waiting) Total() int { return w.Urgent + w.Normal + w.Low }
 
 // Add counts n messages more.

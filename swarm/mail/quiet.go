@@ -240,7 +240,7 @@ func thing(k journal.Kept) string {
 // maxDetail bounds what the alert of the morning quotes of one fact, in bytes.
 const maxDetail = 600
 
-// morning is the alert of the morning; "" where nothing is left to tell.
+// morning returns the alert of the morning; "" where nothing is left to tell.
 func morning(all []journal.Kept, first time.Time) (subject, body string) {
 	if len(all) == 0 {
 		return "", ""

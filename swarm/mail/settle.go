@@ -158,7 +158,7 @@ func (in *Inbox) RecordEnd(j *Job, out runner.Outcome, counted bool) error {
 	return in.Ledger.Add(in.AttemptLine(j, out))
 }
 
-// AttemptLine is the ledger's line of an attempt that ended badly.
+// AttemptLine returns the ledger's line of an attempt that ended badly.
 func (in *Inbox) AttemptLine(j *Job, out runner.Outcome) journal.LedgerLine {
 	m := j.Claim.Message
 	return journal.LedgerLine{
@@ -169,7 +169,7 @@ func (in *Inbox) AttemptLine(j *Job, out runner.Outcome) journal.LedgerLine {
 	}
 }
 
-// receipt is the receipt of a message whose turn ended well.
+// receipt returns the receipt of a message whose turn ended well.
 func (in *Inbox) receipt(j *Job, out runner.Outcome) (*journal.Receipt, error) {
 	m := j.Claim.Message
 	backend := cmp.Or(j.Rec.Backend, in.Backend()) // the configuration may name another one by now
@@ -219,7 +219,7 @@ func (in *Inbox) receipt(j *Job, out runner.Outcome) (*journal.Receipt, error) {
 // maxDenied bounds the denied calls of a receipt that the client has asked permission for.
 const maxDenied = 50
 
-// denial is one line about a tool call that the client did not permit.
+// denial returns one line about a tool call that the client did not permit.
 func denial(d runner.Denial) string {
 	s := d.Tool
 	if len(d.Input) > 0 {
@@ -231,7 +231,7 @@ func denial(d runner.Denial) string {
 	return s
 }
 
-// FailedTimes is the reason why a message is given up after so many failures.
+// FailedTimes returns the reason why a message is given up after so many failures.
 func FailedTimes(n int, last string) string {
 	if n == 1 {
 		return "failed: " + last

@@ -91,7 +91,8 @@ func (in *Inbox) takeUrgent(may func(*dropbox.Message) bool) (*dropbox.Claim, bo
 	}
 }
 
-// steerText is the text that the client reads. Like a prompt, it never begins with a body.
+// steerText returns the text that the client reads. Like a prompt, it never begins with a
+// body.
 func (m promptMail) steerText(agent string, names Names) string {
 	return fmt.Sprintf("claude-swarm: an urgent message for %s, while you work\n\n%s\n\n%s\n\n%s\n", agent, m.envelope(names), fenced(m.Body, randomMark),
 		"Take it in now. Unless it says otherwise, go on then with what you were doing, and speak of both in your summary.")
@@ -188,7 +189,7 @@ func (in *Inbox) release(c *dropbox.Claim) error {
 	return nil
 }
 
-// claimedSteered are the messages that were brought to a turn and are still in cur/.
+// claimedSteered returns the messages that were brought to a turn and are still in cur/.
 func (in *Inbox) claimedSteered(rec *journal.Record) ([]Steered, error) {
 	notes, err := in.Home.SteeredIn(rec.Turn)
 	if err != nil || len(notes) == 0 {

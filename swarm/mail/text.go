@@ -24,10 +24,10 @@ func cut(s string, most int) string {
 	return strings.ToValidUTF8(s[:most], "") + "…"
 }
 
-// Beginning is the part of a text that alerts quote.
+// Beginning returns the part of a text that alerts quote.
 func Beginning(text string) string { return cut(text, maxReason) }
 
-// Describe is the line that the status shows for a message.
+// Describe returns the line that the status shows for a message.
 func Describe(m *dropbox.Message) string {
 	return screen.Short(m.Gist(), 80)
 }
@@ -44,7 +44,7 @@ func answerSubject(m *dropbox.Message) string {
 	return s
 }
 
-// eventKey is the key of an event about the message or the turn with that id.
+// eventKey returns the key of an event about the message or the turn with that id.
 func eventKey(kind journal.Kind, id string) string { return string(kind) + "-" + id }
 
 // deadKey begins the key of the daemon's messages about a message that it gave up.

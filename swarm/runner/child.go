@@ -76,8 +76,8 @@ func Start(c Command) (*Child, error) {
 // Process returns the client's process.
 func (c *Child) Process() Process { return c.process }
 
-// Stdin is the client's standard input. Closing it tells the client that there is no more
-// input; Finish closes it too.
+// Stdin returns the client's standard input. Closing it tells the client that there is no
+// more input; Finish closes it too.
 func (c *Child) Stdin() io.WriteCloser { return c.stdin }
 
 // Exited returns a channel that is closed when the client has ended. The client is not

@@ -39,7 +39,7 @@ func EndAdopted(grace time.Duration) int {
 	}
 }
 
-// adoptedOrphans are the children that this process has not started itself.
+// adoptedOrphans returns the children that this process has not started itself.
 func adoptedOrphans() []processStat {
 	var found []processStat
 	own := syscall.Getpgrp()

@@ -80,7 +80,7 @@ func prefixPath(dir, path string) string {
 	return dir + ":" + path
 }
 
-// markIn is the mark in an environment; "" when it has none.
+// markIn returns the mark in an environment; "" when it has none.
 func markIn(env []string) string {
 	for _, entry := range slices.Backward(env) { // the last one counts
 		if mark, ok := strings.CutPrefix(entry, MarkVar+"="); ok {

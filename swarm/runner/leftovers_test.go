@@ -22,7 +22,7 @@ type scene struct {
 
 func newScene(t *testing.T) scene { return scene{t, t.TempDir()} }
 
-// sleeper is a shell command that leaves its number and then sleeps. how starts it.
+// sleeper returns a shell command that leaves its number and then sleeps. how starts it.
 func (s scene) sleeper(how, name string) string {
 	return how + ` /bin/sh -c 'echo $$ >` + filepath.Join(s.dir, name) + `; exec sleep 600'`
 }

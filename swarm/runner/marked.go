@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Leftovers are the running processes of a turn, whatever their parent: those that carry
-// mark (the ID of the turn) in the environment they were started with, and those in a
+// Leftovers returns the running processes of a turn, whatever their parent: those that
+// carry mark (the ID of the turn) in the environment they were started with, and those in a
 // session that a process with the mark leads. It finds only those that this user may look
 // at, and never this process itself.
 func Leftovers(mark string) []Process {

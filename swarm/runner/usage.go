@@ -16,8 +16,8 @@ func (u *Usage) add(s processStat) {
 	u.RSS += s.rss
 }
 
-// CPUTime is the processor time that the running processes of a turn, as [Leftovers] finds
-// them, have used so far.
+// CPUTime returns the processor time that the running processes of a turn, as [Leftovers]
+// finds them, have used so far.
 func CPUTime(mark string) time.Duration { return UsageOf(mark).CPU }
 
 // Runnable reports whether a thread of the running processes of a turn runs at this moment,

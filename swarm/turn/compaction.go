@@ -76,9 +76,9 @@ func HookCompact(home journal.Home, backends map[string]runner.Backend, mark str
 	return err
 }
 
-// newestQuoted is the newest part of a window in a form that a hook may print: the client
-// puts it into a frame that it must not end. It has at most room code units of UTF-16. from
-// and to are its position in the window.
+// newestQuoted returns the newest part of a window in a form that a hook may print: the
+// client puts it into a frame that it must not end. It has at most room code units of
+// UTF-16. from and to are its position in the window.
 func newestQuoted(win *window.Buffer, room int) (from, to int64, text []byte) {
 	to = win.End()
 	for most := room; ; {

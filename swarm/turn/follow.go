@@ -61,7 +61,7 @@ func (t *Turns) CanCompact(s Settings) bool {
 	return ok && can
 }
 
-// oldSession is the conversation that can be compacted.
+// oldSession returns the conversation that can be compacted.
 func (t *Turns) oldSession(s Settings) (runner.Session, bool) {
 	switch {
 	case s.Session == SessionFresh || !t.kind(s).Resumes:

@@ -60,7 +60,7 @@ func (r *Runs) end() {
 	r.current = nil
 }
 
-// Turn is the attempt that runs; "" when no turn runs.
+// Turn returns the attempt that runs; "" when no turn runs.
 func (r *Runs) Turn() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -70,8 +70,8 @@ func (r *Runs) Turn() string {
 	return r.current.Turn
 }
 
-// At is the turn of the agent, running or past, that ran when a file was written at that
-// time; nil for no turn.
+// At returns the turn of the agent, running or past, that ran when a file was written at
+// that time; nil for no turn.
 func (r *Runs) At(written time.Time) *journal.Record {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -27,7 +27,7 @@ const maxClientSecrets = 64
 // NewSecrets removes the tokens of source, and the secrets that it learns from the client.
 func NewSecrets(source *tokens.Source) *Secrets { return &Secrets{tokens: source} }
 
-// Text is a text without secrets.
+// Text returns a text without secrets.
 func (s *Secrets) Text(t string) string { return s.own.Text(s.tokens.Redactor().Text(t)) }
 
 // learn looks for secrets of the client in its output.

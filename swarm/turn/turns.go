@@ -95,13 +95,13 @@ type Turns struct {
 	size     contextSize
 }
 
-// NewTurns are the turns of the agent of that name. wake wakes its goroutine, which then
-// calls Tend.
+// NewTurns returns the turns of the agent of that name. wake wakes its goroutine, which
+// then calls Tend.
 func NewTurns(d *Deps, name string, log *slog.Logger, agentLog *journal.AgentLog, secrets *Secrets, wake func()) *Turns {
 	return &Turns{Deps: d, name: name, log: log, agentLog: agentLog, secrets: secrets, wake: wake}
 }
 
-// files are the files of a client in the home.
+// files returns the files of a client in the home.
 func (t *Turns) files(mark string) runner.Files {
 	return runner.Files{
 		Stdout:   t.Home.Stream(mark),
@@ -124,8 +124,8 @@ func (t *Turns) environment(s Settings, turn string) []string {
 	return runner.Environ(t.Environ, o)
 }
 
-// tools is the server through which the agent's client reaches the swarm; nil for a client
-// without tools.
+// tools returns the server through which the agent's client reaches the swarm; nil for a
+// client without tools.
 func (t *Turns) tools(s Settings) *runner.Server {
 	if !s.Tools {
 		return nil
@@ -133,8 +133,8 @@ func (t *Turns) tools(s Settings) *runner.Server {
 	return t.Tools
 }
 
-// toolsOf are the tools with which a turn began, for the next daemon, which may have other
-// settings.
+// toolsOf returns the tools with which a turn began, for the next daemon, which may have
+// other settings.
 func (t *Turns) toolsOf(rec *journal.Record) *runner.Server {
 	switch {
 	case !rec.Tools:
@@ -145,7 +145,7 @@ func (t *Turns) toolsOf(rec *journal.Record) *runner.Server {
 	return t.Tools
 }
 
-// hook is the command that the client runs after a compaction; "" for no command.
+// hook returns the command that the client runs after a compaction; "" for no command.
 func (t *Turns) hook(s Settings) string {
 	if t.Program == "" || t.kind(s).Hooks == nil {
 		return ""
@@ -156,7 +156,7 @@ func (t *Turns) hook(s Settings) string {
 // kind describes the agent's kind of client.
 func (d *Deps) kind(s Settings) *runner.Kind { return d.Backend(s).Kind() }
 
-// Backend is the backend of an agent with these settings; nil for an unknown backend.
+// Backend returns the backend of an agent with these settings; nil for an unknown backend.
 func (d *Deps) Backend(s Settings) runner.Backend { return BackendOf(d.Backends, s.Backend) }
 
 // BackendOf finds a backend by its name; nil for an unknown name. Without a name it is the

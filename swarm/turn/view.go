@@ -73,7 +73,7 @@ type LastText struct {
 	Text string    `json:"text"`
 }
 
-// Recalled is the picture that an earlier daemon had, made from the newest line of the
+// Recalled returns the picture that an earlier daemon had, made from the newest line of the
 // ledger and the number of an agent's lines.
 func Recalled(l journal.LedgerLine, turns int) Picture {
 	began := float64(l.At.UnixMilli())/1000 - l.Seconds
@@ -192,8 +192,8 @@ func (v *View) billing(b runner.Billing) {
 	}
 }
 
-// limitFor is the context limit to use when the client reports limit tokens. named says
-// that the configuration names the model. Where it does not, Claude Code 2.1.197 takes
+// limitFor returns the context limit to use when the client reports limit tokens. named
+// says that the configuration names the model. Where it does not, Claude Code 2.1.197 takes
 // claude-opus-4-8[1m], and calls it claude-opus-4-8, with a smaller window, in every
 // session that it resumes: so the largest limit reported for the model stays.
 func (v *View) limitFor(limit int, named bool) int {
@@ -210,7 +210,7 @@ func (v *View) limitFor(limit int, named bool) int {
 	return limit
 }
 
-// plainModel is the name of a model without its part in brackets.
+// plainModel returns the name of a model without its part in brackets.
 func plainModel(model string) string {
 	plain, _, _ := strings.Cut(model, "[")
 	return plain

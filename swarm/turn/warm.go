@@ -61,8 +61,8 @@ func (t *Turns) madeOf(s Settings, mark string) made {
 	return made{settings: s, env: t.environment(s, mark)}
 }
 
-// warmFor is the waiting client that can take a turn in that session. nil means that the
-// turn needs a new client, and that all processes of the old one have ended.
+// warmFor returns the waiting client that can take a turn in that session. nil means that
+// the turn needs a new client, and that all processes of the old one have ended.
 func (t *Turns) warmFor(ctx context.Context, s Settings, session runner.Session, partial bool, capUSD float64) *warm {
 	w := t.warm
 	if w == nil {
@@ -119,7 +119,7 @@ func (t *Turns) runIn(ctx context.Context, s Settings, w *warm, turn runner.Turn
 	return out
 }
 
-// due is when a client has waited long enough.
+// due returns the time when a client has waited long enough.
 func (w *warm) due() time.Time { return dueAt(w.born, w.rested, w.made.settings.Linger) }
 
 func dueAt(born, rested time.Time, linger time.Duration) time.Time {

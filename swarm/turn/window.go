@@ -84,12 +84,13 @@ func (m *memory) save(turn string) error {
 	return nil
 }
 
-// content is all that the window holds.
+// content returns all that the window holds.
 func (m *memory) content() []byte {
 	return m.win.AppendRange(nil, m.win.Start(), m.win.End())
 }
 
-// pending is the text that the last compaction removed and no prompt has given back yet.
+// pending returns the text that the last compaction removed and no prompt has given back
+// yet.
 func (m *memory) pending() ([]byte, error) {
 	data, err := os.ReadFile(m.home.PendingFile(m.agent))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -40,7 +40,7 @@ const (
 	ByPrompt   Way = "prompt"   // at the head of a prompt
 )
 
-// Line is the whisper as the agent reads it.
+// Line returns the whisper as the agent reads it.
 func (w Whisper) Line() string { return "[SUPERVISOR/" + w.Type + "] " + w.Text }
 
 // waits reports whether nobody has got the whisper.

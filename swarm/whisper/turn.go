@@ -27,7 +27,7 @@ type Told struct {
 	Wake  func()      // calls Next soon
 }
 
-// Turn is the turn with this record.
+// Turn returns the turn with this record.
 func (s *Store) Turn(rec *journal.Record, t Told) *Turn {
 	return &Turn{store: s, agent: rec.Agent, turn: rec.Turn, uuid: journal.PromptUUID(rec.Turn), open: map[string]bool{}, told: t}
 }
@@ -60,7 +60,8 @@ func (t *Turn) Dropped(uuid string) {
 	t.logErr(t.store.takeBack(t.agent, func(w Whisper) bool { return w.UUID == uuid }))
 }
 
-// steerText is the text that the client reads. It begins and ends with words of the daemon.
+// steerText returns the text that the client reads. It begins and ends with words of the
+// daemon.
 func steerText(w Whisper) string {
 	return "claude-swarm: your supervisor whispers, while you work\n\n" + w.Line() + "\n\n" +
 		"Take it in and go on. Nobody else sees this, and nobody waits for an answer to it.\n"

@@ -168,7 +168,8 @@ func (m *mixed) script(i int) func(round int) (to, body, key string) {
 	}
 }
 
-// planner is the agent whose client is Claude Code. Its scripted API knows the prompts.
+// planner returns the agent whose client is Claude Code. Its scripted API knows the
+// prompts.
 func (m *mixed) planner(first func(round int) (to, body, key string)) map[string]any {
 	program := filepath.Join(repository, ".tools", "claude", claude.Newest, "node_modules", ".bin", "claude")
 	if _, err := os.Stat(program); err != nil {

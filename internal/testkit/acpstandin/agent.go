@@ -83,7 +83,7 @@ type params struct {
 	Value    string `json:"value"`
 }
 
-// text is the text of the prompt.
+// text returns the text of the prompt.
 func (p *params) text() string {
 	text := ""
 	for _, block := range p.Prompt {

@@ -157,7 +157,7 @@ func (a *agent) startServer(spec serverSpec, s *session) (*server, error) {
 	return server, nil
 }
 
-// serverEnv is the part of the client's environment that a server gets.
+// serverEnv returns the part of the client's environment that a server gets.
 func (a *agent) serverEnv() []string {
 	if !a.is.ClosedEnv {
 		return slices.Clone(a.environ)

@@ -12,7 +12,7 @@ import (
 // A sample holds one value for each round.
 type sample []float64
 
-// median is the middle of a sample; of an even number the lower of the two, which
+// median returns the middle of a sample; of an even number the lower of the two, which
 // was measured.
 func (s sample) median() float64 {
 	if len(s) == 0 {

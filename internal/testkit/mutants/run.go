@@ -54,7 +54,7 @@ type stage struct {
 	args []string
 }
 
-// stages are the tests that a mutant must survive to escape, the quick ones first.
+// stages returns the tests that a mutant must survive to escape, the quick ones first.
 func (b *bench) stages() []stage {
 	short := []string{"-test.short", "-test.failfast"}
 	var all []stage
@@ -71,9 +71,9 @@ func (b *bench) stages() []stage {
 // leastLimit is the limit for very short tests; a mutant may make them wait.
 const leastLimit = 30 * time.Second
 
-// limit is the longest time for a stage with a mutant: four times the time of the tests
-// without one, since the machine may be busier then. Without a mutant the tests must pass.
-// They run when the first mutant comes to the stage.
+// limit returns the longest time for a stage with a mutant: four times the time of the
+// tests without one, since the machine may be busier then. Without a mutant the tests must
+// pass. They run when the first mutant comes to the stage.
 func (b *bench) limit(ctx context.Context, s stage) (time.Duration, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -31,7 +31,7 @@ func (f Fixture) rows(t *testing.T) {
 	t.Run("Kill", f.rowKill)
 }
 
-// command is a command that an asking client does not run without permission.
+// command returns a command that an asking client does not run without permission.
 func (f Fixture) command() string { return cmp.Or(f.Command, "npm test") }
 
 // refused returns the step of a refused call: Permit refuses it if the client asks,

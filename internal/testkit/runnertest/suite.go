@@ -135,7 +135,7 @@ func further(turn runner.Turn, out runner.Outcome, script string) runner.Turn {
 	return turn
 }
 
-// permits is a [runner.Permit] that allows calls of these kinds.
+// permits returns a [runner.Permit] that allows calls of these kinds.
 func permits(kinds ...string) runner.Permit {
 	return func(_ context.Context, r runner.PermissionRequest) runner.Decision {
 		return runner.Decision{Request: r, Allowed: slices.Contains(kinds, r.Kind), Rule: "test", At: time.Now()}

@@ -23,7 +23,7 @@ func (t *turn) apiError(status int, rest string) error {
 	return e.failure(status)
 }
 
-// statusText is the message of an error of the API.
+// statusText returns the message of an error of the API.
 func statusText(status int) string {
 	switch status {
 	case http.StatusInternalServerError:

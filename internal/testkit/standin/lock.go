@@ -36,7 +36,7 @@ func (c *client) lock() error {
 	}
 }
 
-// agent is the name for the journal and the lock.
+// agent returns the name for the journal and the lock.
 func (c *client) agent() string {
 	if name := c.getenv("CLAUDE_SWARM_AGENT"); name != "" {
 		return name

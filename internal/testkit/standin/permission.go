@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// ask is the objection of the mode "default", which would have to ask a person.
+// ask returns the objection of the mode "default", which would have to ask a person.
 func ask(name string, in *toolInput) string {
 	switch name {
 	case "Bash":

@@ -105,8 +105,8 @@ func noSubagents() *subagentStats {
 	}
 }
 
-// wire is the printed form of the result. In the newer version it does not begin with its
-// type.
+// wire returns the printed form of the result. In the newer version it does not begin with
+// its type.
 func (r *resultLine) wire() any {
 	if r.resultMore == nil {
 		return r

@@ -31,7 +31,7 @@ type answer struct {
 	rejected bool // an interrupt ended it
 }
 
-// failed is the answer of a tool that failed.
+// failed returns the answer of a tool that failed.
 func failed(format string, args ...any) answer {
 	text := fmt.Sprintf(format, args...)
 	return answer{text: text, failed: true, detail: "Error: " + text}

@@ -116,7 +116,8 @@ func anyOther() *Client {
 	}, Client{Start: 9 * time.Second})
 }
 
-// Clients are the rows of the table, in the order in which they are listed. They never change.
+// Clients returns the rows of the table, in the order in which they are listed. They never
+// change.
 func Clients() []*Client { return clients() }
 
 var clients = sync.OnceValue(func() []*Client {

@@ -10,7 +10,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// handshakeOf is the handshake of a turn with a client that has answered initialize with that.
+// handshakeOf returns the handshake of a turn with a client that has answered initialize
+// with that.
 func handshakeOf(t *testing.T, name, hello string, how runner.How, id string) *handshake {
 	t.Helper()
 	p := programNamed(name)
@@ -23,7 +24,7 @@ func handshakeOf(t *testing.T, name, hello string, how runner.How, id string) *h
 	return h
 }
 
-// methodOf is the method of a request; "" for none.
+// methodOf returns the method of a request; "" for none.
 func methodOf(t *testing.T, line []byte) string {
 	t.Helper()
 	if line == nil {

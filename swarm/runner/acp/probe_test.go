@@ -69,7 +69,7 @@ func TestProbe(t *testing.T) {
 	}
 }
 
-// brokenServer is a server that cannot be started.
+// brokenServer returns a server that cannot be started.
 func brokenServer(t *testing.T) *runner.Server {
 	return &runner.Server{Command: filepath.Join(t.TempDir(), "missing"), Args: []string{}, Env: map[string]string{}}
 }

@@ -313,7 +313,7 @@ func play(t *testing.T, name, file string, begin func(*playing), silent bool) pl
 	return got
 }
 
-// allow is a [runner.Permit] with one answer.
+// allow returns a [runner.Permit] with one answer.
 func allow(yes bool) runner.Permit {
 	return func(_ context.Context, r runner.PermissionRequest) runner.Decision {
 		return runner.Decision{Request: r, Allowed: yes}

@@ -50,8 +50,8 @@ type setOption struct {
 	Value   string `json:"value"`
 }
 
-// openSecond is the request for the session of the turn. Every client of the version can
-// resume.
+// openSecond returns the request for the session of the turn. Every client of the version
+// can resume.
 func openSecond(c *Client, t *runner.Turn, rest map[string]any) []byte {
 	params := open2{Dir: t.Spec.Dir, Servers: []server2{}, Meta: rest}
 	if c.Servers == inSession {

@@ -97,7 +97,8 @@ func (s *steering) called(ev *streamjson.Event, now time.Time) {
 	}
 }
 
-// dropAt is when the lines that are worth no turn are dropped; zero for no such line.
+// dropAt returns the time when the lines that are worth no turn are dropped; zero for no
+// such line.
 func (s *steering) dropAt() time.Time {
 	if s.result.IsZero() || !slices.ContainsFunc(s.lines, steered.droppable) {
 		return time.Time{}

@@ -53,7 +53,7 @@ type startFailure struct{ err error }
 func (e *startFailure) Error() string { return e.err.Error() }
 func (e *startFailure) Unwrap() error { return e.err }
 
-// startError is the verdict on a failed start of a program.
+// startError returns the verdict on a failed start of a program.
 func startError(t runner.Turn, kind *runner.Kind, program string, err error) Verdict {
 	if _, ok := errors.AsType[*startFailure](err); !ok {
 		return Verdict{End: runner.NoResources, Reason: err.Error(), Hint: HintDisk}
