@@ -121,7 +121,9 @@ func TestACapEndsASubAgent(t *testing.T) {
 			if out.End != runner.CapReached {
 				t.Errorf("ended %s (%s) with %q, want %s", out.End, out.Reason, out.Text, runner.CapReached)
 			}
-			if n := p.api.Stats().Answered["helper"]; n < 1 || n > 2 {
+			// Answers that take 20 ms are asked for until the client has seen its end; a sub-agent
+			// without an end asks some eighty times in 4 s.
+			if n := p.api.Stats().Answered["helper"]; n < 1 || n > 5 {
 				t.Errorf("the sub-agent asked the model %d times", n)
 			}
 		})
