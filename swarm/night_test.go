@@ -2,6 +2,7 @@ package swarm_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -113,8 +114,7 @@ func (n *night) script(turn runner.Turn, usd float64) []runnertest.Step {
 		})}, done...)
 	case fault == "question" && first:
 		return append([]runnertest.Step{runnertest.Do(func(context.Context, runner.Turn) error {
-			n.send(dropbox.Lead, "Delete 47 files of "+turn.ID+". Proceed?", typed(dropbox.Question), from(turn.Agent))
-			return nil
+			return n.ask(turn.Agent, "Delete 47 files of "+turn.ID+". Proceed?")
 		})}, done...)
 	case !first:
 		return done
@@ -132,6 +132,20 @@ func (n *night) script(turn runner.Turn, usd float64) []runnertest.Step {
 		return []runnertest.Step{runnertest.Say("begun"), runnertest.NoResult()}
 	}
 	return done
+}
+
+// ask puts an agent's question to the person, and again while the disk is full.
+func (n *night) ask(agent, question string) error {
+	m := &dropbox.Message{Type: dropbox.Question, From: agent, Priority: dropbox.Normal, Body: []byte(question)}
+	for {
+		_, err := n.store.DeliverSigned(dropbox.Lead, m, func(m *dropbox.Message) string {
+			return dropbox.Proof(n.tokens[agent], m, dropbox.Lead)
+		})
+		if !errors.Is(err, syscall.ENOSPC) {
+			return err
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
 }
 
 // open returns the tasks without an answer.
