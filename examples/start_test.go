@@ -3,6 +3,7 @@ package examples_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -53,6 +54,26 @@ func playOther(folder, bin, program string) error {
 	}
 	text := fmt.Sprintf("#!/bin/sh\nACPSTANDIN=%s exec %s/acp \"$@\"\n", others[program], bin)
 	return os.WriteFile(filepath.Join(folder, program), []byte(text), 0o700)
+}
+
+// linkPrograms makes a folder have the programs of the system, without some of them.
+func linkPrograms(folder string, without []string) error {
+	for _, dir := range []string{"/usr/bin", "/bin"} {
+		programs, err := os.ReadDir(dir)
+		if err != nil {
+			return err
+		}
+		for _, p := range programs {
+			if slices.Contains(without, p.Name()) {
+				continue
+			}
+			err := os.Symlink(filepath.Join(dir, p.Name()), filepath.Join(folder, p.Name()))
+			if err != nil && !errors.Is(err, fs.ErrExist) {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // noteSources reads the folders of the program's source, so that the go command drops its
@@ -260,14 +281,11 @@ func TestMixedStartsWithWhatIsInstalled(t *testing.T) {
 	if err := playOther(few, bin, "codex-acp"); err != nil {
 		t.Fatal(err)
 	}
-	s.env[0] = "PATH=" + few + ":/usr/bin:/bin" // the daemon adds the folder of claude-swarm, with claude
-	for _, program := range []string{"gemini", "opencode", "copilot"} {
-		for _, dir := range []string{"/usr/bin", "/bin"} {
-			if _, err := os.Stat(filepath.Join(dir, program)); err == nil {
-				t.Skipf("not run: %s is in %s", program, dir)
-			}
-		}
+	absent := []string{"gemini", "opencode", "copilot"}
+	if err := linkPrograms(few, absent); err != nil {
+		t.Fatal(err)
 	}
+	s.env[0] = "PATH=" + few // the daemon adds the folder of claude-swarm, with claude
 	s.run("init")
 	var said bytes.Buffer
 	cmd := s.command(t.Context(), "start")
