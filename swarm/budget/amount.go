@@ -12,7 +12,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
 
-// A Unit is one of the things that are counted.
+// A Unit is something that a budget counts.
 type Unit int
 
 // The units.
@@ -46,13 +46,13 @@ func Of(usd float64, turns int, d time.Duration) Amount {
 	return Amount{USD: int64(math.Round(usd * dollar)), Turns: int64(turns), Time: int64(d)}
 }
 
-// Dollars returns the part in US dollars.
+// Dollars returns the amount's US dollars.
 func (a Amount) Dollars() float64 { return float64(a[USD]) / dollar }
 
-// Span returns the part that is time.
+// Span returns the amount's time.
 func (a Amount) Span() time.Duration { return time.Duration(a[Time]) }
 
-// IsZero reports whether there is nothing in any unit.
+// IsZero reports whether the amount is 0 in every unit.
 func (a Amount) IsZero() bool { return a == Amount{} }
 
 func (a Amount) plus(b Amount) Amount {
@@ -104,7 +104,7 @@ const AmountExamples = "5 (US dollars), 10turns or 2h"
 const mostDollars = 1e6
 
 // ParseAmount reads an amount of one unit: 5, 0.50 or 5usd are US dollars, 10turns are
-// turns, and any other is a time span, which span reads. The error is an [*AmountError], or
+// turns, and span reads any other text as a time span. The error is an [*AmountError], or
 // that of span.
 func ParseAmount(s string, span func(string) (time.Duration, error)) (Amount, error) {
 	text := strings.ToLower(strings.ReplaceAll(strings.TrimSpace(s), " ", ""))
@@ -143,7 +143,7 @@ func ParseAmount(s string, span func(string) (time.Duration, error)) (Amount, er
 	return Of(0, 0, d), nil
 }
 
-// over returns the units of a cap in which so much is used that no turn can start.
+// over returns the units of a cap of which too little is left for a turn to start.
 func over(limit, used Amount) []Unit {
 	return slices.DeleteFunc(Units(), func(u Unit) bool { return limit[u] == 0 || limit[u]-used[u] >= min(least[u], limit[u]) })
 }

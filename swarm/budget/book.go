@@ -21,7 +21,7 @@ type Book struct {
 	open    map[*Reservation]bool
 	said    map[Scope]said
 	billing map[string]runner.Billing // what the clients of the agents said last
-	version uint64                    // changes whenever a turn may start that could not
+	version uint64                    // see Version
 }
 
 // Open makes a book with nothing spent. Now tells the time; nil means the machine's clock.
@@ -40,7 +40,7 @@ func Open(home journal.Home, rules Rules, now func() time.Time) (*Book, error) {
 	}, err
 }
 
-// SetRules puts other caps into force.
+// SetRules replaces the caps.
 func (b *Book) SetRules(r Rules) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -55,16 +55,15 @@ func (b *Book) Bounds() bool {
 	return b.rules.Bounds()
 }
 
-// Version changes whenever a turn may start that could not before: compare it with an
-// earlier one.
+// Version returns a number that changes whenever a blocked turn may have become free to start.
 func (b *Book) Version() uint64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.version
 }
 
-// Settle counts a line of the ledger, and takes it out of what is reserved for its turn.
-// Each line must come once.
+// Settle counts a line of the ledger as spent, and reduces the reservation of its turn. The
+// caller passes each line once.
 func (b *Book) Settle(l journal.LedgerLine) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -80,21 +79,21 @@ func (b *Book) Settle(l journal.LedgerLine) {
 	}
 	for _, of := range b.said {
 		if at, ok := of.Passes[l.Message]; ok && l.At.After(at) && used[Turns] > 0 {
-			delete(of.Passes, l.Message) // the ledger tells the next daemon
+			delete(of.Passes, l.Message) // the next daemon deletes it when it reads the ledger
 		}
 	}
 	b.version++
 }
 
-// noWork are the ends of turns in which a client did nothing for its prompt, and which
-// begin again by themselves.
+// noWork are the outcomes of turns in which the client did nothing for its prompt. The
+// daemon begins such turns again.
 var noWork = []string{
 	string(runner.NoFirstEvent), string(runner.NoSession), string(runner.PromptNotRun), string(runner.ClientGone),
 	string(runner.NoResources), string(runner.Refused), string(runner.Limited),
 }
 
-// usedBy is what a turn has used. A cost that is not known counts as all that was reserved.
-// A person's own session has no cap, and does not count.
+// usedBy is what a turn has used. An unknown cost counts as the whole reservation. A
+// person's own session has no cap, and does not count.
 func usedBy(l journal.LedgerLine) Amount {
 	if l.Via == journal.ViaAttach {
 		return Amount{}
@@ -135,7 +134,7 @@ func (r Rules) counts(a Amount) Amount {
 	return a
 }
 
-// reserved is what is reserved in a scope. The caller holds the mutex.
+// reserved returns the amount that is reserved in a scope. The caller holds the mutex.
 func (b *Book) reserved(s Scope) (sum Amount) {
 	for r := range b.open {
 		if slices.Contains(r.scopes(), s) {
@@ -145,7 +144,8 @@ func (b *Book) reserved(s Scope) (sum Amount) {
 	return sum
 }
 
-// spentIn is what counts against the cap of a scope. The caller holds the mutex.
+// spentIn returns the amount that counts against the cap of a scope. The caller holds the
+// mutex.
 func (b *Book) spentIn(s Scope) Amount {
 	now := b.now()
 	return b.rules.counts(b.spent.of(s, b.rules.midnight(now), now))

@@ -170,7 +170,7 @@ func TestAThousandTurns(t *testing.T) {
 	}
 }
 
-// TestNothingBeginsAtACap spends a scope up, cent by cent.
+// TestNothingBeginsAtACap spends the cap of a scope, cent by cent.
 func TestNothingBeginsAtACap(t *testing.T) {
 	d := newDesk(t, budget.Rules{Swarm: usd(0.5)}, "a")
 	for n := 0; ; n++ {
@@ -189,7 +189,7 @@ func TestNothingBeginsAtACap(t *testing.T) {
 	}
 }
 
-// TestTheRestIsShared checks what is reserved for one of several turns that may start.
+// TestTheRestIsShared checks how much is reserved for one of several turns that may start.
 func TestTheRestIsShared(t *testing.T) {
 	for _, c := range []struct {
 		rules budget.Rules
@@ -267,7 +267,7 @@ func TestADayEnds(t *testing.T) {
 	spend(time.Date(2026, 11, 22, 22, 30, 0, 0, time.UTC), false)
 }
 
-// TestAnswers checks the three answers, each also when it comes twice, and after a restart.
+// TestAnswers checks the three answers, also when one is repeated, and after a restart.
 func TestAnswers(t *testing.T) {
 	scope := budget.Scope{Kind: budget.KindTask, Name: "t"}
 	turn := func(id string) budget.Turn { return budget.Turn{Agent: "a", Message: id, Trace: "t"} }
@@ -376,7 +376,7 @@ func TestWarnings(t *testing.T) {
 	}
 }
 
-// TestADamagedFile checks that the book works without what people said.
+// TestADamagedFile checks that the book works when budget.json is damaged.
 func TestADamagedFile(t *testing.T) {
 	d := newDesk(t, budget.Rules{Swarm: usd(1)}, "a")
 	if err := os.WriteFile(filepath.Join(d.home.Dir(), "budget.json"), []byte("{"), 0o600); err != nil {
@@ -392,7 +392,6 @@ func TestADamagedFile(t *testing.T) {
 	}
 }
 
-// TestParseAmount has what a person may type.
 func TestParseAmount(t *testing.T) {
 	for text, want := range map[string]budget.Amount{
 		"5": usd(5), "0.50": usd(0.5), "$5": usd(5), "5usd": usd(5), "5 USD": usd(5), "10turns": budget.Of(0, 10, 0), "1 turn": budget.Of(0, 1, 0),

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Asked notes that the person was asked what becomes of a scope at its cap.
+// Asked notes that the person was asked about a scope at its cap.
 func (b *Book) Asked(s Scope) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -16,23 +16,24 @@ func (b *Book) Asked(s Scope) error {
 	return b.change(s, func(of *said) { of.Asked = true })
 }
 
-// IsAsked reports whether the person was asked, and the question still stands.
+// IsAsked reports whether a question about a scope waits for the person.
 func (b *Book) IsAsked(s Scope) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.saidOf(s).Asked
 }
 
-// A Warning says that a scope has used the part of its cap at which people are told.
+// A Warning says that a scope has used the part of its cap at which people are warned.
 type Warning struct {
 	Scope
 	Unit       Unit
 	Spent, Cap Amount
-	Number     int    // the cap has been raised so often
+	Number     int    // how often the cap has been raised
 	Day        string // of a scope that ends with the day
 }
 
-// Warnings returns the scopes of a turn of which nobody was told yet.
+// Warnings returns the warnings that are due for the scopes of a turn and were not given
+// yet.
 func (b *Book) Warnings(t Turn) (list []Warning) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -43,7 +44,7 @@ func (b *Book) Warnings(t Turn) (list []Warning) {
 		}
 		used := b.spentIn(s)
 		if len(over(limit, used)) > 0 {
-			continue // the question tells them
+			continue // the question about the cap replaces the warning
 		}
 		for _, u := range Units() {
 			if limit[u] > 0 && float64(used[u]) >= b.rules.warn()*float64(limit[u]) {
@@ -55,7 +56,7 @@ func (b *Book) Warnings(t Turn) (list []Warning) {
 	return list
 }
 
-// Warned notes that people were told of a warning.
+// Warned notes that a warning was given.
 func (b *Book) Warned(w Warning) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -79,8 +80,8 @@ func (e *NoCapError) Error() string {
 	return fmt.Sprintf("%s has no cap in %s: its cap is %s", e.Scope, e.Unit, e.Cap.Text())
 }
 
-// Raise adds to a cap: to that of the day that is today, or of the task or turn. It returns
-// the new cap. agent is whose cap it is, of a turn. The error may be a [*NoCapError].
+// Raise adds to the cap of a scope, for today if it is a daily one, and returns the new
+// cap. agent is the agent of a turn. The error may be a [*NoCapError].
 func (b *Book) Raise(s Scope, agent string, by Amount) (Amount, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -94,7 +95,8 @@ func (b *Book) Raise(s Scope, agent string, by Amount) (Amount, error) {
 	return b.limit(s, agent), err
 }
 
-// raise adds to a cap, and forgets what was asked and answered. The caller holds the mutex.
+// raise adds to a cap, and forgets its warning, question and answer. The caller holds the
+// mutex.
 func (b *Book) raise(s Scope, by Amount) error {
 	return b.change(s, func(of *said) {
 		of.Raised = raisedBy(of.Raised.amount().plus(by))
@@ -103,15 +105,14 @@ func (b *Book) raise(s Scope, by Amount) error {
 	})
 }
 
-// An OverError says that an answer comes too late: its question is over.
+// An OverError says that an answer came after the end of its question.
 type OverError struct{ Scope Scope }
 
 func (e *OverError) Error() string { return "the question about " + e.Scope.String() + " is over" }
 
 // Answer carries out an answer to a question about a scope. number is that of the question,
-// and date the day of a scope that ends with the day; waiting are the ids of the messages
-// that wait there now. To repeat an answer changes nothing. The error may be an
-// [*OverError].
+// and date the day of a daily scope; waiting are the ids of the messages that wait there
+// now. Repeating an answer changes nothing. The error may be an [*OverError].
 func (b *Book) Answer(s Scope, agent string, number int, date string, answer Answer, waiting []string) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -139,21 +140,22 @@ func (b *Book) Answer(s Scope, agent string, number int, date string, answer Ans
 	})
 }
 
-// Cap returns the cap of a scope. agent is whose it is, of a turn.
+// Cap returns the cap of a scope. agent is the agent of a turn.
 func (b *Book) Cap(s Scope, agent string) Amount {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.limit(s, agent)
 }
 
-// Number is how often the cap of a scope has been raised.
+// Number returns how often the cap of a scope has been raised.
 func (b *Book) Number(s Scope) int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.saidOf(s).Raises
 }
 
-// Worker returns the agent whose turn used its cap up, of the scope of a turn; else "".
+// Worker returns the agent whose turn used up the cap of a scope of [KindTurn]; "" for
+// other scopes.
 func (b *Book) Worker(s Scope) string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -174,7 +176,7 @@ type Asking struct {
 	Number int
 }
 
-// Yesterday returns the days that are over, about which the person was asked.
+// Yesterday returns the daily scopes of past days about which the person was asked.
 func (b *Book) Yesterday() (list []Asking) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -187,7 +189,7 @@ func (b *Book) Yesterday() (list []Asking) {
 	return list
 }
 
-// Forget forgets what was said about a scope on a day that is over.
+// Forget drops the raises, questions and answers of a daily scope whose day is over.
 func (b *Book) Forget(s Scope) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -197,7 +199,7 @@ func (b *Book) Forget(s Scope) error {
 	return b.change(s, func(of *said) { *of = said{Day: of.Day} })
 }
 
-// Date names the day of a scope that ends with the day; - for any other.
+// Date names today for a daily scope; it is "-" for any other.
 func (b *Book) Date(s Scope) string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -214,9 +216,9 @@ type Line struct {
 	Flat     float64 // US dollars that a subscription has paid, which do not count
 	Reserved Amount
 	Cap      Amount
-	Full     []Unit // that are used up
+	Full     []Unit // the units that are used up
 	Answer   Answer
-	Until    time.Time // the end of the day; zero for a scope that does not end
+	Until    time.Time // the end of the day; zero if the scope is not daily
 }
 
 // Rest is what is neither spent nor reserved, in the units with a cap.
@@ -229,19 +231,19 @@ func (l Line) Rest() (rest Amount) {
 	return rest
 }
 
-// shownTasks is how many tasks the list has besides those at their cap.
+// shownTasks is how many tasks Lines returns besides those at their cap.
 const shownTasks = 20
 
-// Line returns the line of one scope; not ok where it has no cap.
+// Line returns the line of one scope; false if it has no cap.
 func (b *Book) Line(s Scope) (Line, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.line(s, b.worker(s))
 }
 
-// Lines returns the scopes that have a cap: the days of the swarm and of the agents, the
-// tasks that run, that are at their cap, and the latest others, and the messages whose turn
-// used its cap up.
+// Lines returns the scopes that have a cap: the days of the swarm and of the agents, tasks
+// (those that run, those at their cap and the latest others), and the messages whose turn
+// used up its cap.
 func (b *Book) Lines(agents []string) (list []Line) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -298,7 +300,7 @@ func (b *Book) tasks() []Scope {
 	})
 }
 
-// line returns the line of a scope; not ok where it has no cap. The caller holds the mutex.
+// line returns the line of a scope; false if it has no cap. The caller holds the mutex.
 func (b *Book) line(s Scope, agent string) (Line, bool) {
 	limit := b.limit(s, agent)
 	if limit.IsZero() {

@@ -2,7 +2,7 @@
 //
 // A [Scope] is what a cap is for. Each turn belongs to four of them: the turn itself, the
 // task (everything that comes of one message, by its trace), the day of its agent, and the
-// day of the swarm. The [Book] knows for each scope what is spent and what is reserved, and
+// day of the swarm. The [Book] knows how much is spent and reserved in each scope, and
 // spent + reserved never exceeds a cap:
 //
 //	       Reserve               Settle                 Release
@@ -11,16 +11,16 @@
 //	  +-----------------+---------------------------------+
 //	    no turn began       what was reserved and not spent
 //
-// What is reserved for a turn is the cap of its client. A client looks at its cost after
-// each request, so a turn may spend one request more than was reserved; nothing starts in a
-// scope that has no cent left.
+// The reservation of a turn is the cap of its client. A client compares its cost with the
+// cap after each request, so a turn may exceed its reservation by one request. No turn
+// starts in a scope that has less than a cent left.
 //
-// Two files make the book after a crash: the ledger has what is spent, and the records of
-// the turns have what is reserved. budget.json has what people said, and which questions
-// they were asked. The book itself writes only budget.json.
+// After a crash the book is rebuilt from the ledger, which has the costs, and from the
+// records of the turns, which have the reservations. A third file, budget.json, has the
+// raises, and the questions with their answers. The book itself writes only budget.json.
 //
 // A day begins at midnight in the zone of [Rules]. Lines of the ledger with a date in the
-// future, as after a clock was set back, count as spent today.
+// future (a clock was set back) count as spent today.
 //
 // The package knows no agent, no mailbox and no client. A [Book] is safe for several
 // goroutines.

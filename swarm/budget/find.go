@@ -7,8 +7,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// Find returns the scope that a person names. The ending .day and the beginning task. may
-// be left out; agents are the names of the agents. The error is an [*UnknownScopeError].
+// Find returns the scope that a person names, who may leave out the suffix .day and the
+// prefix task. The list agents has the names of all agents. The error is an
+// [*UnknownScopeError].
 func (b *Book) Find(name string, agents []string) (Scope, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -33,14 +34,14 @@ func (b *Book) Find(name string, agents []string) (Scope, error) {
 		near = append(near, s.String())
 	}
 	meant := dropbox.Nearest(name, near)
-	if len(meant) == 0 { // corder is nearer to coder.day with its ending
+	if len(meant) == 0 { // a misspelt corder is nearer to coder.day as corder.day
 		meant = dropbox.Nearest(whole+day, near)
 	}
 	return Scope{}, &UnknownScopeError{Name: name, Near: meant}
 }
 
-// knows reports whether a task or a turn has used something, or is running. The caller holds
-// the mutex.
+// knows reports whether a task or a turn runs or has used part of a budget. The caller
+// holds the mutex.
 func (b *Book) knows(s Scope) bool {
 	switch s.Kind {
 	case KindTask:

@@ -6,23 +6,23 @@ import (
 
 // A Report is the state of the budget, as `status --json` and `budget --json` print it.
 type Report struct {
-	Billing string  `json:"billing"` // api, subscription, or "" for what the clients say
-	Warn    float64 `json:"warn"`    // the part of a cap at which the lead is told
+	Billing string  `json:"billing"` // api, subscription, or "": each client reports it
+	Warn    float64 `json:"warn"`    // the part of a cap at which the lead is warned
 	Scopes  []Row   `json:"scopes"`
 }
 
-// A Row is a scope with its cap. In a unit without a cap, cap and rest are null.
+// A Row is a scope with its cap. Cap and rest are null in a unit without a cap.
 type Row struct {
 	Scope    string     `json:"scope"` // as a person types it
 	Kind     Kind       `json:"kind"`
 	Spent    Sum        `json:"spent"`    // that counts against the cap
-	Reserved Sum        `json:"reserved"` // for turns that run
+	Reserved Sum        `json:"reserved"` // for running turns
 	Cap      Bound      `json:"cap"`
 	Rest     Bound      `json:"rest"`
 	Flat     float64    `json:"subscription_usd"` // that a subscription has paid, which does not count
 	Full     []string   `json:"full"`             // the units that are used up
-	Answer   Answer     `json:"answer"`           // of a person, at the cap; "" without one
-	Until    *time.Time `json:"until"`            // the end of the day; null for a scope that does not end
+	Answer   Answer     `json:"answer"`           // the person's answer at the cap; "" without one
+	Until    *time.Time `json:"until"`            // the end of the day; null if the scope is not daily
 }
 
 // A Sum is an amount in all units.
@@ -39,8 +39,8 @@ type Bound struct {
 	Seconds *float64 `json:"seconds"`
 }
 
-// Report returns the state of the budget; nil where there is no cap. agents are the names
-// of the agents.
+// Report returns the state of the budget; nil if there is no cap. agents are the names of
+// the agents.
 func (b *Book) Report(agents []string) *Report {
 	if !b.Bounds() {
 		return nil
@@ -72,7 +72,7 @@ func (l Line) Row() Row {
 
 func sumOf(a Amount) Sum { return Sum{a.Dollars(), int(a[Turns]), a.Span().Seconds()} }
 
-// bound returns an amount in the units that the line has a cap in.
+// bound returns an amount in the units in which the line has a cap.
 func (l Line) bound(a Amount) (b Bound) {
 	sum := sumOf(a)
 	if l.Cap[USD] > 0 {
@@ -87,7 +87,7 @@ func (l Line) bound(a Amount) (b Bound) {
 	return b
 }
 
-// amount returns the amount again.
+// amount converts a sum back.
 func (s Sum) amount() Amount {
 	return Of(s.USD, s.Turns, time.Duration(s.Seconds*float64(time.Second)))
 }
@@ -105,7 +105,7 @@ func (b Bound) amount() (a Amount) {
 	return a
 }
 
-// A Cell is one unit of a row, as text for people.
+// A Cell is the text of one unit of a row.
 type Cell struct {
 	Spent, Reserved, Cap, Rest string
 	Full                       bool

@@ -12,14 +12,14 @@ import (
 type Reservation struct {
 	Turn
 	amount Amount // at the beginning
-	rest   Amount // that is not settled
+	rest   Amount // not settled yet
 	turn   string // the turn whose record has it; "" if none has, or it is settled
 }
 
 // USD returns the cap of the turn's client, in US dollars; 0 means no cap.
 func (r *Reservation) USD() float64 { return r.amount.Dollars() }
 
-// Time is how long the turn may take; 0 means no bound.
+// Time returns how long the turn may take; 0 means no bound.
 func (r *Reservation) Time() time.Duration {
 	if r == nil {
 		return 0
@@ -27,8 +27,8 @@ func (r *Reservation) Time() time.Duration {
 	return r.amount.Span()
 }
 
-// Note writes into the record of the turn what is reserved, for the next daemon. A nil
-// reservation has nothing to write.
+// Note writes the reservation into the record of the turn, for the next daemon. A nil
+// reservation writes nothing.
 func (r *Reservation) Note(rec *journal.Record) {
 	if r == nil {
 		return
@@ -39,23 +39,24 @@ func (r *Reservation) Note(rec *journal.Record) {
 // A Block says why no turn may start in a scope.
 type Block struct {
 	Scope
-	Unit   Unit      // that is used up
+	Unit   Unit      // the unit that is used up
 	Spent  Amount    // in the scope
 	Cap    Amount    // of the scope
 	Own    Amount    // the cap without what people added
-	Waits  bool      // the rest is reserved: a turn may start when another one has ended
-	Answer Answer    // of a person; "" without one
-	Number int       // of the question: the cap has been raised so often
-	Until  time.Time // the end of the day; zero for a scope that does not end
+	Waits  bool      // the rest is reserved: the turn may start when another one has ended
+	Answer Answer    // the person's answer; "" without one
+	Number int       // of the question: how often the cap has been raised
+	Until  time.Time // the end of the day; zero if the scope is not daily
 }
 
-// share returns the part of a rest for one of so many turns. The last parts of a cap are
-// not divided further, since each turn that is cut by its cap has to begin again.
+// share returns the part of a rest that one turn gets if so many may start. A part is at
+// least a sixteenth of the cap, since each turn that its cap cuts off has to begin again.
 func share(rest, limit int64, of int) int64 {
 	return max(rest/int64(max(1, of)), min(rest, limit/16))
 }
 
-// turnsAtOnce is how many of so many turns can run in one scope: an agent has one at a time.
+// turnsAtOnce returns how many of so many turns can run in one scope: an agent runs one at
+// a time.
 func (s Scope) turnsAtOnce(of int) int {
 	if s.Kind == KindAgent || s.Kind == KindTurn {
 		return 1
@@ -63,9 +64,9 @@ func (s Scope) turnsAtOnce(of int) int {
 	return of
 }
 
-// Reserve reserves something for a turn that is to start, one of so many that may start
-// now. Without a cap nothing is reserved, and both results are nil. The [Block] says why the
-// turn may not start.
+// Reserve reserves an amount for a turn that is to start, one of so many that may start
+// now. Without a cap nothing is reserved, and both results are nil. The [Block] says why
+// the turn may not start.
 func (b *Book) Reserve(t Turn, of int) (*Reservation, *Block) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -102,7 +103,7 @@ func (b *Book) Reserve(t Turn, of int) (*Reservation, *Block) {
 	return r, nil
 }
 
-// Restore reserves again what the record of a turn without an end says.
+// Restore reserves again what the record of an unfinished turn says.
 func (b *Book) Restore(rec *journal.Record) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -110,8 +111,7 @@ func (b *Book) Restore(rec *journal.Record) {
 	b.open[&Reservation{Turn: Turn{Agent: rec.Agent, Message: rec.Message, Trace: cmp.Or(rec.Trace, rec.Message)}, amount: amount, rest: amount, turn: rec.Turn}] = true
 }
 
-// Unsettled returns the turns of an agent that [Book.Restore] brought, and that no line of
-// the ledger has settled.
+// Unsettled returns the restored turns of an agent that no line of the ledger has settled.
 func (b *Book) Unsettled(agent string) (turns []string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -123,7 +123,7 @@ func (b *Book) Unsettled(agent string) (turns []string) {
 	return turns
 }
 
-// Release ends what is reserved for the turns of an agent, once they are filed.
+// Release ends the reservations of an agent, once its turns are filed.
 func (b *Book) Release(agent string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -135,8 +135,8 @@ func (b *Book) Release(agent string) {
 	}
 }
 
-// used is what a scope has used of its cap: nothing of that of a turn, since each turn has
-// the whole cap. The caller holds the mutex.
+// used returns how much of its cap a scope has used. It is 0 for a scope of [KindTurn],
+// since each turn has the whole cap. The caller holds the mutex.
 func (b *Book) used(s Scope) Amount {
 	if s.Kind == KindTurn {
 		return Amount{}
@@ -144,7 +144,8 @@ func (b *Book) used(s Scope) Amount {
 	return b.spentIn(s)
 }
 
-// passes reports whether a person lets a message end in a scope. The caller holds the mutex.
+// passes reports whether a person lets a message have one more turn in a scope. The caller
+// holds the mutex.
 func (b *Book) passes(s Scope, message string) bool {
 	_, ok := b.saidOf(s).Passes[message]
 	return ok
@@ -181,7 +182,7 @@ func (b *Book) Check(t Turn) *Block {
 	return b.check(t)
 }
 
-// check is Check. A scope at its cap goes before one whose rest is reserved. The caller
+// check is Check. It prefers a scope at its cap to one whose rest is reserved. The caller
 // holds the mutex.
 func (b *Book) check(t Turn) (waits *Block) {
 	for _, s := range t.scopes() {

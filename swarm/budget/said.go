@@ -9,35 +9,35 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// An Answer says what becomes of the mail that waits in a scope at its cap.
+// An Answer decides about the mail that waits in a scope at its cap.
 type Answer string
 
 // The answers.
 const (
-	More Answer = "more" // the cap once more
-	Stop Answer = "stop" // what waits is given up, or waits for the next day
-	End  Answer = "end"  // each message that waits now has one turn more
+	More Answer = "more" // the configured cap is added once more
+	Stop Answer = "stop" // the mail that waits is given up, or waits for the next day
+	End  Answer = "end"  // each message that waits now gets one more turn
 )
 
 // Answers returns all answers, in the order in which a question names them.
 func Answers() []Answer { return []Answer{More, Stop, End} }
 
-// A said is what people said about a scope, and what they were told and asked.
+// A said has the raises, warnings, questions and answers about a scope.
 type said struct {
-	// Day is the day that it is about, for a scope that ends with the day.
+	// Day is the day of a daily scope.
 	Day    string `json:"day,omitempty"`
-	Agent  string `json:"agent,omitempty"` // whose cap it is, of a turn
+	Agent  string `json:"agent,omitempty"` // the agent of a turn
 	Raised raised `json:"raised,omitzero"`
 	// Raises counts the raises: each begins with no warning, question and answer.
 	Raises int    `json:"raises,omitempty"`
 	Warned bool   `json:"warned,omitempty"`
 	Asked  bool   `json:"asked,omitempty"`
 	Answer Answer `json:"answer,omitempty"`
-	// Passes are the messages that may end, with the time of the answer.
+	// Passes are the messages with one more turn, with the time of the answer.
 	Passes map[string]time.Time `json:"passes,omitempty"`
 }
 
-// A raised is what a cap was raised by.
+// A raised is the amount that was added to a cap.
 type raised struct {
 	USD   float64       `json:"usd,omitempty"`
 	Turns int           `json:"turns,omitempty"`
@@ -92,8 +92,8 @@ func (b *Book) writeSaid() error {
 	return nil
 }
 
-// change changes what was said about a scope, and writes it. If it cannot be written,
-// nothing has changed. The caller holds the mutex.
+// change lets f change the entry of a scope, and writes the file. If that fails, nothing
+// has changed. The caller holds the mutex.
 func (b *Book) change(s Scope, f func(*said)) error {
 	before, known := b.said[s]
 	of := b.saidOf(s)
@@ -110,7 +110,7 @@ func (b *Book) change(s Scope, f func(*said)) error {
 	return err
 }
 
-// saidOf is what was said about a scope, for today. The caller holds the mutex.
+// saidOf returns the entry of a scope for today. The caller holds the mutex.
 func (b *Book) saidOf(s Scope) said {
 	of := b.said[s]
 	if today := b.rules.date(b.now()); s.Daily() && of.Day != today {

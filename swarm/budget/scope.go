@@ -28,7 +28,7 @@ type Scope struct {
 	Name string
 }
 
-// day ends the names of scopes that end with the day.
+// day is the suffix of the names of daily scopes.
 const day = ".day"
 
 // String returns the name of the scope, as a person types it: swarm.day, coder.day,
@@ -76,9 +76,9 @@ func (e *UnknownScopeError) Error() string {
 
 // Rules are the caps that are in force. The zero value has none.
 type Rules struct {
-	Billing runner.Billing // of all agents; unknown: what their clients say
-	Warn    float64        // the part of a cap at which people are told; 0 means 0.8
-	Zone    *time.Location // in which a day begins; nil is the machine's
+	Billing runner.Billing // of all agents; unknown: each client reports it
+	Warn    float64        // the part of a cap at which people are warned; 0 means 0.8
+	Zone    *time.Location // the zone in which a day begins; nil is the machine's
 	Swarm   Amount         // of a day
 	Task    Amount
 	Agents  map[string]AgentRules

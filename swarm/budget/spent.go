@@ -9,13 +9,13 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// spent adds up the lines of the ledger. It holds the last days and the last tasks: a task
-// without a turn for so long that mostTasks others have come begins at 0 again.
+// spent adds up the lines of the ledger. It keeps the last days and the last mostTasks
+// tasks: a task that it has dropped begins at 0 again.
 type spent struct {
 	days   map[Scope]quarters
 	tasks  map[string]*taskSum
 	turns  map[string]Amount // by message: its last turn, if that did not end well
-	agents map[string]string // whose message it is, of those in turns
+	agents map[string]string // the agents of the messages in turns
 	order  []string          // messages in turns, the oldest first
 }
 
@@ -86,7 +86,7 @@ func (s *spent) dropTasks() {
 	}
 }
 
-// of is what a scope has used. since is the beginning of the day.
+// of returns what a scope has used. since is the beginning of the day.
 func (s *spent) of(scope Scope, since, now time.Time) Amount {
 	switch scope.Kind {
 	case KindTask:
@@ -101,7 +101,7 @@ func (s *spent) of(scope Scope, since, now time.Time) Amount {
 }
 
 // quarters have what was used in each quarter of an hour, by its number since 1970. Every
-// zone begins its days at one, so a change of the zone needs no other sum.
+// zone begins its days with a quarter, so the sums stay right when the zone changes.
 type quarters map[int64]Amount
 
 const quarter = 15 * 60 // seconds
@@ -122,8 +122,8 @@ func (q quarters) add(at time.Time, used Amount) {
 	}
 }
 
-// since is what was used from a moment on. Amounts with a date in the future, as after a
-// clock was set back, count as used now.
+// since returns what was used since t. Amounts with a date in the future (a clock was set
+// back) count as used now.
 func (q quarters) since(t, now time.Time) (sum Amount) {
 	from, last := t.Unix()/quarter, now.Unix()/quarter
 	for n, used := range q {

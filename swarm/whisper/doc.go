@@ -1,13 +1,13 @@
-// Package whisper brings the words of the supervisor to the agents. A whisper is no mail: nobody
-// but the agent sees it, nobody answers it, and it never begins a turn.
+// Package whisper brings the words of the supervisor to the agents. A whisper is not mail:
+// only the agent sees it, nobody answers it, and it never begins a turn.
 //
 //	            +--> the running turn, beside urgent mail     (steering)
 //	verdict --> | --> before an answer of the control socket   (socket)
 //	            +--> the head of the agent's next prompt       (prompt)
 //
-// The way that is open first gets the whisper, and no other way gets it then. A [Store] keeps
-// that on the disk, so a daemon that follows one that was killed neither loses a whisper nor
-// shows it twice:
+// The first way that opens gets the whisper, and no other way does. A [Store] keeps that on
+// the disk, so the daemon after one that was killed neither loses a whisper nor shows it
+// twice:
 //
 //	waiting --Give--> given to a turn --Shown--> shown
 //	   ^                     |

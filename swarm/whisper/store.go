@@ -12,22 +12,22 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// A Whisper is a word of the supervisor to an agent, which nobody else sees. It is no mail.
+// A Whisper is a text from the supervisor to an agent, which nobody else sees.
 //
 //	waiting --Give--> given to a turn --Shown--> shown
 //	   ^                     |
 //	   +------TakeBack-------+   the turn ended, and its client had not read it
 type Whisper struct {
-	// Key is the same for the same verdict: a daemon that reads the events of a turn again
-	// must not whisper again.
+	// Key identifies the verdict: a daemon that reads the events of a turn again must not
+	// repeat its whispers.
 	Key  string    `json:"key"`
 	At   time.Time `json:"at"`
 	Type string    `json:"type"` // CORRECTION, THINK_DEEPER or ESCALATION
 	Text string    `json:"text"` // one line
 
-	Turn  string    `json:"turn,omitempty"` // that it was given to; "" while it waits
+	Turn  string    `json:"turn,omitempty"` // the turn that it was given to; "" while it waits
 	UUID  string    `json:"uuid,omitempty"` // of the line that brought it to the running turn
-	Way   Way       `json:"way,omitempty"`  // on which it was given
+	Way   Way       `json:"way,omitempty"`  // how it was given
 	Shown time.Time `json:"shown,omitzero"` // when the agent's client had read it; zero: not yet
 }
 
@@ -46,10 +46,11 @@ func (w Whisper) Line() string { return "[SUPERVISOR/" + w.Type + "] " + w.Text 
 // waits reports whether nobody has got the whisper.
 func (w Whisper) waits() bool { return w.Way == "" && w.Shown.IsZero() }
 
-// open reports whether the whisper was given, and is not known to be read.
+// open reports whether the whisper was given, and nothing shows that the client read it.
 func (w Whisper) open() bool { return w.Way != "" && w.Shown.IsZero() }
 
-// maxWhispers bounds the whispers of an agent that are kept. The oldest shown ones go first.
+// maxWhispers is how many whispers of an agent are kept. The oldest shown ones are dropped
+// first.
 const maxWhispers = 32
 
 // A Store keeps the whispers of every agent, durably, in a file for each agent. Only the
@@ -57,7 +58,7 @@ const maxWhispers = 32
 type Store struct {
 	home journal.Home
 	mu   sync.Mutex
-	all  map[string][]Whisper // of the agents whose file was read
+	all  map[string][]Whisper // only agents whose file was read
 }
 
 type file struct {
@@ -68,8 +69,8 @@ type file struct {
 // Open opens the whispers of a home. It reads the file of an agent when it is needed.
 func Open(home journal.Home) *Store { return &Store{home: home, all: map[string][]Whisper{}} }
 
-// Of lists the whispers of an agent, oldest first: those that wait and the last of those that
-// were shown. It reads the file, for programs other than the daemon.
+// Of lists the whispers of an agent, oldest first: those that wait and the latest that were
+// shown. It reads the file, for programs other than the daemon.
 func Of(home journal.Home, agent string) ([]Whisper, error) {
 	var f file
 	err := journal.ReadJSON(path(home, agent), &f)
@@ -80,7 +81,7 @@ func path(home journal.Home, agent string) string {
 	return filepath.Join(home.Dir(), "whispers", agent+".json")
 }
 
-// Add takes a whisper for an agent, and reports false for one with a key that it has.
+// Add adds a whisper for an agent. It returns false if the agent has one with that key.
 func (s *Store) Add(agent string, w Whisper) (added bool, err error) {
 	err = s.change(agent, func(list []Whisper) []Whisper {
 		if slices.ContainsFunc(list, func(old Whisper) bool { return old.Key == w.Key }) {
@@ -113,9 +114,9 @@ func (s *Store) Waiting(agent string) (n int) {
 	return n
 }
 
-// Give gives the whispers that wait to a turn, at most that many; 0 means all. From then on no
-// other way gets them. uuid names the line of a whisper; nil gives them no name. They are
-// noted before they leave, so that a daemon that follows this one knows it.
+// Give gives the whispers that wait to a turn, at most that many; 0 means all. From then on
+// no other way gets them. uuid names the line of each whisper; it may be nil. The file is
+// written before Give returns, so the next daemon knows that they were given.
 func (s *Store) Give(agent, turn string, way Way, most int, uuid func(Whisper) string) (given []Whisper, err error) {
 	err = s.change(agent, func(list []Whisper) []Whisper {
 		for i := range list {
@@ -139,7 +140,8 @@ func (s *Store) Give(agent, turn string, way Way, most int, uuid func(Whisper) s
 	return given, nil
 }
 
-// Take takes the whispers that wait for an agent, which is shown them on that way at once.
+// Take takes the whispers that wait for an agent, and notes that they were shown in that
+// way.
 func (s *Store) Take(agent string, way Way) (taken []Whisper, err error) {
 	now := time.Now().UTC()
 	err = s.change(agent, func(list []Whisper) []Whisper {
@@ -180,8 +182,8 @@ func Waits(home journal.Home, agent string) bool {
 	return err == nil && slices.ContainsFunc(list, Whisper.waits)
 }
 
-// Shown notes that the client of a turn has read the whispers that were given to it and that
-// pick names; nil names all of them.
+// Shown notes that the client of a turn has read those of its whispers that pick selects; a
+// nil pick selects all.
 func (s *Store) Shown(agent, turn string, pick func(Whisper) bool) (shown []Whisper, err error) {
 	now := time.Now().UTC()
 	err = s.change(agent, func(list []Whisper) []Whisper {
@@ -208,7 +210,7 @@ func (s *Store) Knows(agent, key string) (bool, error) {
 	return slices.ContainsFunc(list, func(w Whisper) bool { return w.Key == key }), err
 }
 
-// given reports whether a whisper was given to a turn of an agent, and is not known to be read.
+// given reports whether an agent has an open whisper.
 func (s *Store) given(agent string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -216,8 +218,8 @@ func (s *Store) given(agent string) bool {
 	return err == nil && slices.ContainsFunc(list, Whisper.open)
 }
 
-// TakeBack lets the whispers wait again that were given to turns and not read. No turn of the
-// agent runs.
+// TakeBack lets the open whispers of an agent wait again. The caller ensures that no turn
+// of the agent runs.
 func (s *Store) TakeBack(agent string) error {
 	return s.takeBack(agent, func(Whisper) bool { return true })
 }
@@ -253,8 +255,8 @@ func (s *Store) Forget(agent string) error {
 	})
 }
 
-// change lets f change a copy of the whispers of an agent, and writes them. f returns nil where
-// it changes nothing.
+// change lets f change a copy of the whispers of an agent, and writes them. f returns nil
+// if it changes nothing.
 func (s *Store) change(agent string, f func([]Whisper) []Whisper) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -277,8 +279,8 @@ func (s *Store) change(agent string, f func([]Whisper) []Whisper) error {
 	return nil
 }
 
-// read returns the whispers of an agent. A damaged file is set aside: a whisper is advice, and
-// must not stop an agent.
+// read returns the whispers of an agent. It sets a damaged file aside: whispers are only
+// advice, so their loss must not stop an agent.
 func (s *Store) read(agent string) ([]Whisper, error) {
 	if list, ok := s.all[agent]; ok {
 		return list, nil

@@ -29,8 +29,8 @@ func state(t *testing.T, s *Store, agent string) (out string) {
 	return out
 }
 
-// A whisper is given on one way only, is shown once, and waits again after a turn that did not
-// read it. All of it survives the daemon.
+// A whisper is given in one way only, is shown once, and waits again after a turn that did
+// not read it. All of this survives a restart of the daemon.
 func TestWhispers(t *testing.T) {
 	home := journal.HomeOf(t.TempDir())
 	s := Open(home)
@@ -93,7 +93,7 @@ func TestWhispers(t *testing.T) {
 	}
 }
 
-// A damaged file keeps no agent from its work.
+// An agent with a damaged file keeps working.
 func TestDamagedWhispers(t *testing.T) {
 	home := journal.HomeOf(t.TempDir())
 	if _, err := Open(home).Add("coder", Whisper{Key: "a"}); err != nil {

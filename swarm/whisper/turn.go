@@ -8,8 +8,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// A Turn brings whispers to one turn of an agent, and learns from the events of its client which
-// of them the client has read. It belongs to the goroutine that runs the turn.
+// A Turn brings whispers to one turn of an agent, and sees in the events of its client
+// which ones the client has read. It belongs to the goroutine that runs the turn.
 type Turn struct {
 	store *Store
 	agent string
@@ -20,10 +20,10 @@ type Turn struct {
 	told  Told
 }
 
-// Told gets what became of the whispers of a turn.
+// Told are the functions that are called with the whispers of a turn.
 type Told struct {
 	Shown func(Whisper)
-	Note  func(error) // a whisper could not be kept
+	Note  func(error) // a whisper could not be written
 	Wake  func()      // calls Next soon
 }
 
@@ -55,7 +55,7 @@ func (t *Turn) Next() (runner.Steer, bool) {
 	return runner.Steer{UUID: given[0].UUID, Prompt: steerText(given[0]), Aside: true}, true
 }
 
-// Dropped lets a whisper wait again that the client has dropped.
+// Dropped lets a whisper that the client has dropped wait again.
 func (t *Turn) Dropped(uuid string) {
 	t.logErr(t.store.takeBack(t.agent, func(w Whisper) bool { return w.UUID == uuid }))
 }
