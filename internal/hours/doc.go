@@ -1,5 +1,5 @@
-// Package hours computes when a week's hours are open: the work hours of agents and the quiet
-// hours of people, in a time zone, and the days of that zone.
+// Package hours computes when the hours of a week are open (the work hours of agents, the
+// quiet hours of people), in a time zone. It also computes the days of that zone.
 //
 // A week is written as days with spans of hours, separated by commas:
 //
@@ -8,11 +8,11 @@
 //	22:00-07:00      every day, over midnight
 //	always
 //
-// Spans without days belong to the days before them, or to every day where there are none.
-// Days without a span belong to the next span. A span whose end is not after its begin ends
-// on the next day. 24:00 is the end of a day.
+// Spans without days belong to the days before them, or to every day if there are none.
+// Days without a span belong to the next span. A span whose end is not after its beginning
+// ends on the next day. 24:00 is the end of a day.
 //
-// The hours are those of the clock on the wall. On the days on which that clock jumps:
+// The hours are local time. On the days on which the local clock jumps:
 //
 //	forward    a time that the clock leaves out is the moment of the jump, so 02:30-08:00
 //	           begins at 03:00, and a span that lies in the jump is left out
@@ -22,5 +22,5 @@
 // Open and Change are computed from the time that the caller gives them and keep no state, so
 // a clock that is set, or a machine that slept, needs no correction.
 //
-// The zones are those of the machine's time zone database; the program has none.
+// The zones are those of the machine's time zone database; the program contains none.
 package hours

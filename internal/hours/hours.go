@@ -18,8 +18,8 @@ func (h Hours) Open(t time.Time) bool {
 	return open
 }
 
-// Change returns the first moment after t at which the hours open or close, in UTC; a zero
-// time where they never change.
+// Change returns the first moment after t at which the hours open or close, in UTC, or the
+// zero time if they never do.
 func (h Hours) Change(t time.Time) time.Time {
 	_, change := h.at(t)
 	return change
@@ -30,8 +30,8 @@ func (h Hours) at(t time.Time) (open bool, change time.Time) {
 	if h.Week.always() {
 		return true, time.Time{}
 	}
-	// Each week has a change, but the one of this week may lie in an hour that the clock
-	// leaves out, or on a day that the zone left out.
+	// Each week has a change, but this week's may lie in an hour or on a day that the zone
+	// leaves out.
 	for days := 9; days <= 30; days += 7 {
 		if open, change = h.within(t, days); !change.IsZero() {
 			return open, change
@@ -51,7 +51,7 @@ func (h Hours) within(t time.Time, days int) (open bool, change time.Time) {
 		case in.to.Before(last):
 			return true, in.to
 		default:
-			return true, time.Time{} // it may continue after the days
+			return true, time.Time{} // it may continue after the last of the days
 		}
 	}
 	return false, time.Time{}
@@ -93,8 +93,8 @@ func (h Hours) intervals(t time.Time, days int) (all []interval, last time.Time)
 	return joined, last
 }
 
-// Day returns the beginning and the end of the day of t in a zone, in UTC; nil is the zone of
-// the machine. The day has 23 or 25 hours where the clock jumps.
+// Day returns the beginning and the end, in UTC, of the day of t in a zone; nil is the zone
+// of the machine. A day on which the clock jumps has, for example, 23 or 25 hours.
 func Day(t time.Time, zone *time.Location) (from, to time.Time) {
 	zone = zoneOf(zone)
 	y, m, d := t.In(zone).Date()
@@ -116,11 +116,11 @@ func zoneOf(zone *time.Location) *time.Location {
 	return zone
 }
 
-// around is more than the largest distance of a zone from UTC.
+// around is more than the largest offset of a zone from UTC.
 const around = 26 * time.Hour
 
-// moments returns the first and the last moment, in UTC, at which the clock of a zone shows a
-// time; both are the moment of the jump where the clock leaves the time out. shown has the
+// moments returns the first and the last moment, in UTC, at which the clock of a zone shows
+// a time; both are the moment of the jump if the clock leaves the time out. shown has the
 // zone UTC.
 func moments(shown time.Time, zone *time.Location) (first, last time.Time) {
 	var jump time.Time

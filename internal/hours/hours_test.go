@@ -10,7 +10,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/hours"
 )
 
-// in returns a zone; the test ends where the machine has no database.
+// in returns a zone, and ends the test if the machine has no database.
 func in(t testing.TB, name string) *time.Location {
 	t.Helper()
 	zone, err := hours.Zone(name)
@@ -39,10 +39,10 @@ func at(t testing.TB, text string) time.Time {
 	return moment
 }
 
-// TestChanges walks from change to change. The days on which the clocks jump are those of the
-// year 2026: in Berlin 29 March (02:00 is 03:00) and 25 October (03:00 is 02:00), in Lord Howe
-// 5 April (02:00 is 01:30) and 4 October (02:00 is 02:30), in the Azores 25 October (01:00 is
-// 00:00), in Cairo 24 April (00:00 is 01:00) and 29 October (24:00 is 23:00).
+// TestChanges goes from change to change. The clocks jump on these days of 2026: in Berlin
+// 29 March (02:00 is 03:00) and 25 October (03:00 is 02:00), in Lord Howe 5 April (02:00 is
+// 01:30) and 4 October (02:00 is 02:30), in the Azores 25 October (01:00 is 00:00), in
+// Cairo 24 April (00:00 is 01:00) and 29 October (24:00 is 23:00).
 func TestChanges(t *testing.T) {
 	const berlin, howe = "Europe/Berlin", "Australia/Lord_Howe"
 	for name, test := range map[string]struct {
@@ -136,7 +136,8 @@ func TestDay(t *testing.T) {
 	}
 }
 
-// jumpy are zones with jumps of all sizes, forward and back, at midnight and elsewhere.
+// jumpy are zones with jumps of all sizes, forward and back, at midnight and at other
+// times.
 var jumpy = []string{
 	"Europe/Berlin", "Australia/Lord_Howe", "Africa/Cairo", "Atlantic/Azores", "America/St_Johns", "Pacific/Apia",
 	"America/Sao_Paulo", "Africa/Casablanca", "Antarctica/Troll", "Asia/Kathmandu", "UTC",
@@ -158,8 +159,8 @@ func clock(minutes int) string {
 	return time.Date(2000, 1, 1, 0, minutes, 0, 0, time.UTC).Format("15:04")
 }
 
-// TestHoursFollowTheClock compares Open with the clock on the wall. They may differ only in a
-// time that the clock shows twice, which does not interrupt a span.
+// TestHoursFollowTheClock compares Open with the local time. They may differ only in a time
+// that the clock shows twice, which does not interrupt a span.
 func TestHoursFollowTheClock(t *testing.T) {
 	r := rand.New(rand.NewPCG(15, 5))
 	for range 300 {
@@ -262,8 +263,8 @@ func TestZone(t *testing.T) {
 	}
 }
 
-// FuzzParse states that hours which are accepted change as they say, and that a cure is
-// accepted or leads to one that is.
+// FuzzParse checks that accepted hours change as their text says, and that the text that an
+// error proposes is accepted, or leads to one that is.
 func FuzzParse(f *testing.F) {
 	for _, text := range []string{"mon-fri 08:00-20:00", "22:00-07:00", "always", "mon, wed 9:00-12:00, 13:00-24:00", "fri-mon 00:00-00:30", "8-20", "25:00-26:00", "mon"} {
 		f.Add(text, int64(1774742400))

@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// A Week has spans of hours on the days of a week. The zero value, like the word always, is
-// the whole week.
+// A Week has spans of hours on the days of a week. The zero value is the whole week, like
+// the word always.
 type Week struct{ spans []span }
 
 // A span begins on a day, and may end on the next one.
 type span struct {
 	day      time.Weekday
-	from, to time.Duration // after midnight; to is larger, and at most from and a day
+	from, to time.Duration // after midnight; to is larger, by at most a day
 }
 
 // always reports whether the week has no hours outside its spans.
@@ -22,11 +22,11 @@ func (w Week) always() bool { return len(w.spans) == 0 }
 // An Error says what is wrong with the text of hours or the name of a zone.
 type Error struct {
 	Problem string // one line
-	Try     string // what to write instead, without the key; "" where the text does not show it
-	Word    string // a word that is not known, and Known are those that are
+	Try     string // what to write instead, without the key; "" if the text does not show it
+	Word    string // an unknown word, and Known are the known ones
 	Known   []string
 
-	part string // of the text, that Try replaces
+	part string // the part of the text that Try replaces
 }
 
 func (e *Error) Error() string { return e.Problem }
@@ -35,7 +35,7 @@ func wrong(try, format string, args ...any) *Error {
 	return &Error{Problem: fmt.Sprintf(format, args...), Try: try}
 }
 
-// wrongPart makes an Error about a part of the text, which try may replace.
+// wrongPart makes an Error about a part of the text, which try replaces.
 func wrongPart(part, try, format string, args ...any) *Error {
 	e := wrong(try, "%q "+format, append([]any{part}, args...)...)
 	e.part = part
@@ -49,8 +49,8 @@ const day = 24 * time.Hour
 
 var days = []string{"sun", "mon", "tue", "wed", "thu", "fri", "sat"}
 
-// Parse reads the hours of a week, such as "mon-fri 08:00-20:00"; the package comment has the
-// form. The error is an [*Error].
+// Parse reads the hours of a week, such as "mon-fri 08:00-20:00"; the package comment
+// describes the form. The error is an [*Error].
 func Parse(text string) (Week, error) {
 	w, e := parse(strings.ToLower(text))
 	if e != nil {
@@ -59,7 +59,7 @@ func Parse(text string) (Week, error) {
 	return w, nil
 }
 
-// complete makes Try the whole text.
+// complete extends Try to the whole text.
 func (e *Error) complete(text string) *Error {
 	if e.part != "" && e.Try != "" {
 		e.Try = strings.Replace(strings.TrimSpace(text), e.part, e.Try, 1)
@@ -67,7 +67,7 @@ func (e *Error) complete(text string) *Error {
 	return e
 }
 
-// example is what to write where the text does not show what was meant.
+// example is the proposal if the text does not show what was meant.
 const example = "mon-fri 08:00-20:00"
 
 func parse(text string) (w Week, e *Error) {
@@ -138,7 +138,7 @@ func ParseDaily(text string) (Week, error) {
 	return w, nil
 }
 
-// coversAll reports whether the spans leave no hour of the week out.
+// coversAll reports whether the spans cover the whole week.
 func (w Week) coversAll() bool {
 	const minutes = 7 * 24 * 60
 	var open [minutes]bool
@@ -199,7 +199,7 @@ func parseSpan(word string) (from, to time.Duration, e *Error) {
 		at   *time.Duration
 	}{{first, &from}, {last, &to}} {
 		if *end.at, e = parseClock(end.text); e != nil {
-			// The cure is for both ends: 8-20 is 08:00-20:00.
+			// The proposal corrects both ends: 8-20 is 08:00-20:00.
 			begin, end := meant(first, "08:00"), meant(last, "20:00")
 			if begin == "24:00" || begin == end {
 				begin, end = "08:00", "20:00"
@@ -235,7 +235,7 @@ func parseClock(text string) (time.Duration, *Error) {
 	return time.Duration(h)*time.Hour + time.Duration(m)*time.Minute, nil
 }
 
-// meant returns the time of day that a text stands for; otherwise where it shows none.
+// meant returns the time of day that a text stands for, or otherwise if it shows none.
 func meant(text, otherwise string) string {
 	hour, minute, _ := strings.Cut(text, ":")
 	h, good := number(hour)

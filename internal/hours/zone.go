@@ -9,12 +9,12 @@ import (
 	"time"
 )
 
-// zones has the zones that were loaded, so that one name is always the same pointer.
+// zones has the loaded zones, so that a name always gives the same pointer.
 var zones sync.Map
 
-// Zone returns the zone of a name of the IANA database, such as Europe/Berlin; "" is the zone
-// of the machine. The error is an [*Error], with the known zones where the name is unknown,
-// or a [*NoDatabaseError].
+// Zone returns the zone with a name of the IANA database, such as Europe/Berlin; "" is the
+// zone of the machine. The error is an [*Error], which lists the known zones if the name is
+// unknown, or a [*NoDatabaseError].
 func Zone(name string) (*time.Location, error) {
 	if name == "" {
 		return time.Local, nil
@@ -60,7 +60,7 @@ func names() (all []string) {
 		if info, err := os.Stat(dir); dir == "" || err != nil || !info.IsDir() {
 			continue
 		}
-		root, err := filepath.EvalSymlinks(dir) // WalkDir does not follow the folder itself
+		root, err := filepath.EvalSymlinks(dir) // WalkDir does not follow a link at its root
 		if err != nil {
 			continue
 		}
@@ -68,7 +68,7 @@ func names() (all []string) {
 			name, _ := filepath.Rel(root, path)
 			switch {
 			case err != nil:
-				return nil // the rest is enough
+				return nil // the other zones are enough for a proposal
 			case d.IsDir() && (name == "posix" || name == "right"):
 				return filepath.SkipDir
 			case !d.IsDir() && name[0] >= 'A' && name[0] <= 'Z' && !strings.Contains(name, "."):

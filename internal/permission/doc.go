@@ -6,18 +6,18 @@
 //
 //	read                  every call of the kind read
 //	execute go test*      a command line; * stands for any text
-//	edit docs/*           a path; a title where the client tells no path
+//	edit docs/*           a path; a title if the client tells no path
 //	tool files__read*     a tool of an MCP server, by the client's name of it
 //
 // [Rules.Decide] looks at deny, then at ask, then at allow, and last at otherwise. An entry
 // of deny or ask is read broadly: it also matches a part of a command line, or one of
 // several paths. An entry of allow is read narrowly: all paths must match, and * does not
 // stand for text with which the shell begins another command or writes to a file. A line of
-// plain commands, joined by && || ; | and newlines, is allowed where each command is. A
-// line that the shell cannot read is allowed by no pattern.
+// plain commands, joined by && || ; | and newlines, is allowed if each of its commands is.
+// A line that the shell cannot read is allowed by no pattern.
 //
-// Without an entry for them, reading, searching and thinking is allowed, and so are edits in the
-// agent's folder where otherwise is not set.
+// Without an entry for them, reading, searching and thinking are allowed, and so are edits
+// in the agent's folder if otherwise is not set.
 //
 // The rules protect against a client that makes a mistake. They are not a sandbox: a
 // program that a rule allows may start any other program.

@@ -38,7 +38,7 @@ func (e *KindError) Error() string {
 	return fmt.Sprintf("%q is no kind of tool call: %s", e.Word, strings.Join(kinds, ", "))
 }
 
-// ParseEntry reads an entry: KIND, or KIND and a pattern. The error is a [*KindError] where
+// ParseEntry reads an entry: KIND, or KIND and a pattern. The error is a [*KindError] if
 // the kind is unknown.
 func ParseEntry(text string) (Entry, error) {
 	word, pattern, _ := strings.Cut(strings.TrimSpace(text), " ")

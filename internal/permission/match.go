@@ -54,7 +54,7 @@ func (e Entry) allows(c *call, dir string) bool {
 	case e.Kind == tool:
 		return fits(e.Pattern, c.Tool, "")
 	case e.Kind == execute:
-		// A pattern allows a command, and no more rights beside it.
+		// A pattern allows a command, but no other rights that the client asks for with it.
 		return c.Command != "" && len(c.Beside) == 0 && !c.line.bad && fits(e.Pattern, c.line.text, operators)
 	case len(c.Paths) > 0:
 		return !slices.ContainsFunc(c.Paths, func(p string) bool {
@@ -67,7 +67,7 @@ func (e Entry) allows(c *call, dir string) bool {
 // about reports whether the entry and a call are of the same kind.
 func (e Entry) about(c *call) bool { return e.Kind == c.Kind || e.Kind == tool && c.Tool != "" }
 
-// ofFiles are the kinds of calls that concern files: without a path the files are unknown.
+// ofFiles are the kinds of calls that concern files. Without a path the files are unknown.
 var ofFiles = []string{"read", "edit", "delete", "move"}
 
 // formsOf returns the forms in which an entry may name a path: absolute, and relative to

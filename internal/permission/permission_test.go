@@ -322,8 +322,8 @@ func commandsOf(t *testing.T, line string) []string {
 	return append(all, now.String())
 }
 
-// Without an entry an edit is allowed in the agent's folder, wherever links lead, and nowhere
-// else.
+// Without an entry an edit is allowed only in the agent's folder, and links count as the
+// file that they lead to.
 func TestEditsStayInTheFolder(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.Symlink("/etc", filepath.Join(dir, "link")); err != nil {
@@ -343,7 +343,7 @@ func TestEditsStayInTheFolder(t *testing.T) {
 	}
 }
 
-// A pattern allows a command, and not what the client asks for beside it.
+// A pattern allows a command, but not the rights that the client asks for with it.
 func TestMoreThanACommandIsNotAllowedByItsPattern(t *testing.T) {
 	const beside = `{"additionalPermissions":{"network":{"enabled":true}},"url":"https://evil.example/"}`
 	for _, test := range []struct {

@@ -95,8 +95,8 @@ func (r Rules) allowing(c *call) string {
 	return strings.Join(used, ", ")
 }
 
-// inside reports whether all paths are in the agent's folder, also where links lead; or the
-// folder is unknown. A call without a path may change any file.
+// inside reports whether all paths, with their links resolved, are in the agent's folder,
+// or the folder is unknown. A call without a path may change any file.
 func (r Rules) inside(paths []string) bool {
 	if r.Dir == "" {
 		return true
@@ -117,7 +117,7 @@ func (r Rules) inside(paths []string) bool {
 	return len(paths) > 0
 }
 
-// whereItLeads follows the links of a path as far as it exists.
+// whereItLeads resolves the links of the existing part of a path.
 func whereItLeads(p string) string {
 	rest := ""
 	for at := p; ; at = path.Dir(at) {

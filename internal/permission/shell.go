@@ -22,7 +22,7 @@ type line struct {
 func readLine(text string) line {
 	l := line{text: oneSpaced(text)}
 	file, err := syntax.NewParser(syntax.KeepComments(true)).Parse(strings.NewReader(text), "")
-	if err != nil || strings.ContainsAny(text, "\r\x00") { // which shells do not read alike
+	if err != nil || strings.ContainsAny(text, "\r\x00") { // shells disagree about it
 		l.bad = true
 		return l
 	}

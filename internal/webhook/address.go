@@ -7,14 +7,13 @@ import (
 	"sync"
 )
 
-// special are the networks beyond the ones that [netip.Addr] knows, in which no public
-// server is.
+// special are the networks without public servers that [netip.Addr] does not know.
 var special = sync.OnceValue(func() (nets []netip.Prefix) {
 	for _, s := range []string{
 		"0.0.0.0/8",       // this network
 		"100.64.0.0/10",   // shared by the customers of a carrier (RFC 6598)
 		"192.0.0.0/24",    // protocol assignments
-		"192.0.2.0/24",    // documentation, and the next two
+		"192.0.2.0/24",    // documentation, like the next two
 		"198.51.100.0/24", //
 		"203.0.113.0/24",  //
 		"198.18.0.0/15",   // measurements
@@ -24,14 +23,14 @@ var special = sync.OnceValue(func() (nets []netip.Prefix) {
 		"100::/64",        // discarded
 		"2001::/23",       // protocol assignments, among them Teredo: IPv4 in IPv6
 		"2001:db8::/32",   // documentation
-		"fec0::/10",       // of the site, an old form
+		"fec0::/10",       // site-local, an old form
 	} {
 		nets = append(nets, netip.MustParsePrefix(s))
 	}
 	return nets
 })
 
-// embedded returns the address of IPv4 in an address of IPv6 that has one.
+// embedded returns the IPv4 address that an IPv6 address contains.
 func embedded(a netip.Addr) (netip.Addr, bool) {
 	raw := a.As16()
 	switch {
@@ -44,14 +43,14 @@ func embedded(a netip.Addr) (netip.Addr, bool) {
 	return netip.Addr{}, false
 }
 
-// IsPublic reports whether an address can be that of a server in the internet.
+// IsPublic reports whether an address can belong to a server on the internet.
 func IsPublic(a netip.Addr) bool {
 	a = a.Unmap().WithZone("")
 	if v4, ok := embedded(a); ok {
 		return IsPublic(v4)
 	}
 	if !a.IsGlobalUnicast() || a.IsPrivate() {
-		return false // also for an unspecified, loopback, link-local or multicast address
+		return false // this excludes unspecified, loopback, link-local and multicast addresses
 	}
 	for _, net := range special() {
 		if net.Contains(a) {

@@ -8,7 +8,7 @@ import (
 
 // Counts count the messages of one webhook.
 type Counts struct {
-	Waiting int // also those that are posted at the moment
+	Waiting int // including those that are being posted
 	Dead    int
 }
 
@@ -17,7 +17,7 @@ func CountsOf(store *dropbox.Store) (map[string]Counts, error) {
 	counts := map[string]Counts{}
 	box, err := store.Mailbox(dropbox.Hooks)
 	if errors.Is(err, dropbox.ErrNoMailbox) {
-		return counts, nil // there never was a webhook
+		return counts, nil // no webhook ever had a message
 	} else if err != nil {
 		return nil, err
 	}
@@ -30,7 +30,7 @@ func CountsOf(store *dropbox.Store) (map[string]Counts, error) {
 		}
 		m, err := store.Load(found)
 		if err != nil {
-			continue // it has moved meanwhile, or is not a message
+			continue // it was moved in the meantime, or is not a message
 		}
 		p, err := decode(m.Body)
 		if err != nil {

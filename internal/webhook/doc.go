@@ -1,7 +1,7 @@
 // Package webhook tells other programs, by HTTP, what happens in a swarm.
 //
 // Each event that a webhook wants becomes a message in the mailbox hooks, so it is durable
-// before anything is sent. A [Service] works that mailbox off:
+// before anything is sent. A [Service] posts the messages of that mailbox:
 //
 //	list of events          the mailbox hooks              the receiver
 //	    |  Hear, once per key     |                             |
@@ -17,25 +17,26 @@
 //
 // An event that [Service.Hear] has taken is posted until the receiver answers with a status
 // of 2xx, or it ends in dead/ with the reason, after six tries in about two and a half
-// hours. It is posted once. When this process ends between the answer and the move to
-// done/, the same message is posted again, with the same webhook-id; a receiver knows a
-// repetition by that.
+// hours. It is posted successfully once. Only when this process ends between the answer and
+// the move to done/ is the message posted again. It then has the same webhook-id, by which
+// a receiver knows a repetition.
 //
-// Each webhook posts one message at a time and beside the others: a slow one delays no
-// other, and none delays an agent. A try has a bound in time. Of an answer only its beginning is read, and a redirect
-// is not followed: the next address has not been checked, and the body is not for it.
+// Each webhook posts one message at a time, in parallel to the others: a slow one delays
+// neither another one nor an agent. A try is bounded in time. The service reads only the
+// beginning of an answer, and follows no redirect: the body is not meant for the next
+// address, and nobody has checked it.
 //
 // A webhook without [Hook.Private] never connects to an address of a private network, of
-// this machine or of the link, whatever the name resolves to at that moment.
+// this machine or of the link, whatever its name resolves to.
 //
 // # Formats
 //
-// A generic webhook posts a [Notice] as JSON, signed as the specification Standard Webhooks
-// 1.0.0 says. Slack, Discord and ntfy get their own forms, in which a text cannot address
-// people or hide links.
+// A generic webhook posts a [Notice] as JSON, signed as Standard Webhooks 1.0.0 specifies.
+// Slack, Discord and ntfy get their own forms, in which a text cannot address people or
+// hide links.
 //
 // # Files
 //
-// The state of the webhooks is in [StateFile], which [ReadState] reads also while no daemon
-// runs. It may be lost: then the waits between two tries begin again.
+// The state of the webhooks is in [StateFile], which [ReadState] can read without a daemon.
+// If the file is lost, the waits between tries begin again.
 package webhook

@@ -12,9 +12,10 @@ import (
 )
 
 // Hear puts the events with a notice into the mailbox, one message for each webhook that
-// wants it. It leaves out those of the person's quiet hours: the event at their end, which
-// gathers them, is for each webhook that wants one of them. To repeat it is harmless, since the mailbox knows a message by its key. After
-// an error the caller repeats it with the same events.
+// wants it. It leaves out those of the person's quiet hours: each webhook that wants one of
+// them gets the event at their end, which gathers them. Repeating it is harmless, since the
+// mailbox knows a message by its key. After an error the caller repeats it with the same
+// events.
 func (s *Service) Hear(_ context.Context, events []journal.Event) error {
 	s.mu.Lock()
 	hooks := s.hooks
@@ -49,13 +50,13 @@ func (s *Service) put(h Hook, ev journal.Event) error {
 	}
 	p.Data.Webhook = h.Name
 	err := s.deliver(p, ev)
-	if errors.Is(err, dropbox.ErrTooLarge) { // a policy allows only short messages
+	if errors.Is(err, dropbox.ErrTooLarge) { // the message is too long for a policy
 		p.Data.Details = ""
 		err = s.deliver(p, ev)
 	}
 	if errors.Is(err, dropbox.ErrTooLarge) || errors.Is(err, dropbox.ErrInvalid) {
 		s.o.Log.Error("event cannot be posted", keyHook, h.Name, "event", string(p.Type), keyErr, err)
-		return nil // a repetition would change nothing, and hold up the next events
+		return nil // a repetition would fail again, and hold up the next events
 	}
 	return err
 }

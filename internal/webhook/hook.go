@@ -27,15 +27,15 @@ type Hook struct {
 	// it than its host.
 	URL    string
 	Kind   Kind
-	Secret string // generic: signs, see [CheckSecret]; ntfy: an access token; else ""
+	Secret string // generic: the key of the signature, see [CheckSecret]; ntfy: an access token; else ""
 	Events []journal.Word
-	// Private allows addresses in private networks, of this machine and of the link. A URL
-	// without TLS is posted only to these.
+	// Private allows addresses of private networks, of this machine and of the link.
+	// Without TLS the webhook posts only to these.
 	Private bool
 }
 
-// CheckSecret reports what is wrong with the secret of a generic webhook: it is "whsec_",
-// which may be missing, and 24 to 64 bytes in base64, as Standard Webhooks defines it.
+// CheckSecret reports what is wrong with the secret of a generic webhook. Standard Webhooks
+// defines it as "whsec_", which may be missing, and 24 to 64 bytes in base64.
 func CheckSecret(secret string) error {
 	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_"))
 	if err == nil && (len(key) < 24 || len(key) > 64) {

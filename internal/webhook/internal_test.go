@@ -56,7 +56,7 @@ func TestRetryAfter(t *testing.T) {
 	}
 }
 
-// Three tries in a minute, then after 5 minutes, 30 minutes and 2 hours, and then no more.
+// There are three tries in a minute, then one each after 5 minutes, 30 minutes and 2 hours.
 func TestNext(t *testing.T) {
 	at := time.Duration(0)
 	var tries []time.Duration

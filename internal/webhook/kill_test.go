@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// events is how many events a life hears.
+// events is how many events each life hears.
 const events = 2
 
 // life hears some events and posts them. It is killed before its n-th change on disk.
@@ -77,9 +77,8 @@ func life(dir, home, url, nth string) error {
 	return s.Run(ctx)
 }
 
-// A daemon that is killed before any of its changes on disk loses no event. It posts one
-// twice only where the receiver had answered and the receipt was not written, and then with
-// the same id.
+// A daemon that is killed before any of its changes on disk loses no event. It posts an
+// event twice, with the same id, only if it was killed between the answer and the receipt.
 func TestKilledAtEachStep(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts some hundred processes")

@@ -22,17 +22,16 @@ type Payload struct {
 	Data      Data         `json:"data"`
 }
 
-// Data are the facts of a [Payload]. Fields may be added; none changes its meaning without a
-// new number in V.
+// Data are the facts of a [Payload]. Fields may be added. A change of meaning increases V.
 type Data struct {
 	V        int              `json:"v"`       // [Version]
-	Webhook  string           `json:"webhook"` // whose payload it is
+	Webhook  string           `json:"webhook"` // the name of the webhook
 	Project  string           `json:"project"` // the name of its folder
 	Severity journal.Severity `json:"severity"`
 	Text     string           `json:"text"`            // one line for a person
-	Agent    string           `json:"agent,omitempty"` // whom it is about; several with ", " between
+	Agent    string           `json:"agent,omitempty"` // the agents that it is about, separated by ", "
 	Message  *Message         `json:"message,omitempty"`
-	Details  string           `json:"details,omitempty"` // more of what happened, at most 2000 bytes
+	Details  string           `json:"details,omitempty"` // more details, at most 2000 bytes
 	Turn     *Turn            `json:"turn,omitempty"`    // the turn that ended
 }
 
@@ -55,7 +54,7 @@ type Turn struct {
 	CostUnknown bool    `json:"cost_unknown,omitempty"` // cost_usd is only the known part
 }
 
-// Test is the type of the payload by which a person tries a webhook.
+// Test is the type of the payload with which a person tries a webhook.
 const Test journal.Word = "test"
 
 // QuietHours is the type of the payload that gathers the events of the person's quiet hours.
@@ -111,21 +110,21 @@ func morningPayload(ev journal.Event, project string) Payload {
 	}}
 }
 
-// TestPayload returns the payload by which a person tries a webhook.
+// TestPayload returns the payload with which a person tries a webhook.
 func TestPayload(hook, project string, at time.Time) Payload {
 	return Payload{Type: Test, Timestamp: at.UTC(), Data: Data{
 		V: Version, Webhook: hook, Project: project, Severity: journal.Info, Text: "[TEST] The webhook " + hook + " of " + project + " works.",
 	}}
 }
 
-// JSON returns the payload as it is posted. It leaves < and & as they are, since nothing of
-// it is HTML.
+// JSON returns the payload as it is posted. It does not escape < and &, since the payload
+// is not HTML.
 func (p Payload) JSON() []byte {
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(p); err != nil {
-		panic(err) // strings, numbers and a time
+		panic(err) // strings, numbers and a time always encode
 	}
 	return bytes.TrimSuffix(out.Bytes(), []byte("\n"))
 }

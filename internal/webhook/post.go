@@ -20,7 +20,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/tokens"
 )
 
-// Bounds of an answer, in bytes. A body is read only where it may say what is wrong.
+// Bounds of an answer, in bytes. A body is read only if it may say what is wrong.
 const (
 	maxHeader = 16 << 10
 	maxRead   = 1 << 10
@@ -29,14 +29,14 @@ const (
 // DefaultTimeout is the longest time of one try, with everything that belongs to it.
 const DefaultTimeout = 15 * time.Second
 
-// longestRest bounds the time that a receiver may ask for: longer waits are ours to choose.
+// longestRest bounds the wait that a receiver may ask for.
 const longestRest = 2 * time.Hour
 
 // An Answer is how a try ended.
 type Answer struct {
-	Status int           // of HTTP; 0: there was no answer
+	Status int           // the HTTP status; 0: there was no answer
 	Took   time.Duration // until then
-	// Why says why the receiver has not taken the message, in one line; "" means that it
+	// Why says in one line why the receiver has not taken the message; "" means that it
 	// has.
 	Why string
 	// Rest is how long the receiver wants to be left alone; 0: it did not say.
@@ -52,7 +52,7 @@ type Poster struct {
 	proxy   func(*http.Request) (*url.URL, error)
 	roots   *tls.Config
 	timeout time.Duration
-	mask    *tokens.Redactor // of what an answer must not repeat
+	mask    *tokens.Redactor // of the URL and the secret, which an answer must not repeat
 }
 
 // PosterOptions tune a Poster. The zero value is ready to use.
@@ -77,7 +77,7 @@ func NewPoster(h Hook, o PosterOptions) *Poster {
 	return p
 }
 
-// Post makes one try. id is the same for all tries of one message. ctx ends the try; the
+// Post makes one try. id is the same for all tries of one message. If ctx ends the try, the
 // receiver may have taken the message nevertheless.
 func (p *Poster) Post(ctx context.Context, id string, body []byte) Answer {
 	start := time.Now()
@@ -109,7 +109,7 @@ func (p *Poster) post(ctx context.Context, id string, body []byte, now time.Time
 	if err != nil {
 		return Answer{Why: plainError(err)}
 	}
-	defer answer.Body.Close() // drops the connection: what is left of the answer is not read
+	defer answer.Body.Close() // drops the connection without reading the rest of the answer
 	a := Answer{Status: answer.StatusCode}
 	switch status := answer.StatusCode; {
 	case status >= 200 && status < 300:
@@ -118,7 +118,7 @@ func (p *Poster) post(ctx context.Context, id string, body []byte, now time.Time
 		a.Why = answered(status) + redirect(answer)
 	default:
 		a.Why = answered(status)
-		// An error here is that of an answer which was cut off: its status counts.
+		// An error means that the answer was cut off. Its status counts.
 		begin, _ := io.ReadAll(io.LimitReader(answer.Body, maxRead))
 		if said := screen.OneLine(string(begin)); said != "" {
 			a.Why += ": " + screen.Short(said, 200)
@@ -134,8 +134,8 @@ func answered(status int) string {
 	return strings.TrimSpace(fmt.Sprintf("it answered %d %s", status, http.StatusText(status)))
 }
 
-// redirect says where an answer leads. Its path and query are left out, since a secret may
-// be in them.
+// redirect returns the target of an answer without its path and query, which may contain a
+// secret.
 func redirect(answer *http.Response) string {
 	to, err := answer.Location()
 	if err != nil {
@@ -145,7 +145,7 @@ func redirect(answer *http.Response) string {
 }
 
 // transport makes the transport for one request. It checks each address when it connects,
-// which is after the name was resolved for the last time.
+// after the last resolution of the name.
 func (p *Poster) transport(r *http.Request) (*http.Transport, error) {
 	proxy, err := p.proxy(r)
 	if err != nil {
@@ -170,9 +170,9 @@ func (p *Poster) transport(r *http.Request) (*http.Transport, error) {
 	return t, nil
 }
 
-// CheckAddress reports why the webhook could not connect to its address: the name has no
-// address, or it has one that the webhook does not allow. It opens no connection. A proxy
-// resolves names, so its use ends the check early.
+// CheckAddress reports why the webhook could not connect to its host: the name has no
+// address, or one that the webhook does not allow. It opens no connection. If a proxy is
+// used, the check ends early, since the proxy resolves the name.
 func (p *Poster) CheckAddress(ctx context.Context) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, p.hook.URL, nil)
 	if err != nil {
@@ -197,7 +197,7 @@ func (p *Poster) CheckAddress(ctx context.Context) error {
 }
 
 // mayPassProxy says why a webhook must not ask a proxy for a URL. The proxy resolves the
-// name, and its rules say where it connects to; but what the URL itself names is known
+// name, and its rules decide where it connects to; an address in the URL itself is checked
 // here.
 func (h Hook) mayPassProxy(u *url.URL) error {
 	host := strings.ToLower(strings.TrimSuffix(u.Hostname(), "."))
@@ -210,7 +210,7 @@ func (h Hook) mayPassProxy(u *url.URL) error {
 	return nil
 }
 
-// plainError returns an error of the network without its URL, in words that a person knows.
+// plainError returns an error of the network without its URL, in plain words.
 func plainError(err error) string {
 	if e, ok := errors.AsType[*url.Error](err); ok {
 		err = e.Err
@@ -232,8 +232,8 @@ func plainError(err error) string {
 	return err.Error()
 }
 
-// retryAfter returns the value of the header Retry-After, a number of seconds or a date,
-// within its bound.
+// retryAfter reads the header Retry-After, a number of seconds or a date. The result is at
+// most longestRest.
 func retryAfter(value string, now time.Time) time.Duration {
 	value = strings.TrimSpace(value)
 	rest := time.Duration(0)

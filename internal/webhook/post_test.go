@@ -53,7 +53,7 @@ func TestFailures(t *testing.T) {
 			start := time.Now()
 			o := webhook.PosterOptions{Timeout: patience}
 			if f.quick {
-				o.Timeout = 20 * time.Second // so that a slow machine shows no other failure
+				o.Timeout = 20 * time.Second // on a slow machine another failure would show
 			}
 			a := post(t, h, o)
 			if !strings.HasPrefix(a.Why, f.why) || f.why == "" && !a.Taken() {
@@ -75,7 +75,7 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// An answer that repeats the URL or the secret does not bring them into a reason.
+// A reason does not contain the URL or the secret when the answer repeats them.
 func TestAnswerRepeatsTheSecret(t *testing.T) {
 	rc := newReceiver(t, func(_ int, w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusForbidden)
@@ -112,7 +112,8 @@ func TestTrustedTLS(t *testing.T) {
 	}
 }
 
-// The address decides when the connection is made, whatever the name said before.
+// The address at the moment of the connection decides, whatever the name resolved to
+// before.
 func TestOnlyPublicAddresses(t *testing.T) {
 	rc := newReceiver(t, nil)
 	port := rc.URL[strings.LastIndexByte(rc.URL, ':'):]
@@ -133,8 +134,8 @@ func TestOnlyPublicAddresses(t *testing.T) {
 	}
 }
 
-// A proxy of the environment is asked, whatever its address. It resolves names; what the URL
-// itself says is checked before.
+// A proxy of the environment is used, whatever its address. It resolves names, but an
+// address in the URL is checked before.
 func TestProxy(t *testing.T) {
 	proxied := newReceiver(t, nil) // a proxy for plain HTTP is an ordinary server
 	at, _ := url.Parse(proxied.URL)
@@ -152,7 +153,7 @@ func TestProxy(t *testing.T) {
 	}
 }
 
-// The vector is the one of the specification's own libraries.
+// The test vector is that of the specification's own libraries.
 func TestSignature(t *testing.T) {
 	const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 	w, err := standardwebhooks.NewWebhook(secret)

@@ -19,8 +19,8 @@ type got struct {
 	id     string // webhook-id
 }
 
-// A receiver is a server that people point a webhook at. It can fail in all ways that the
-// network and HTTP have.
+// A receiver is the server of a webhook. It can fail in all the ways of the network and of
+// HTTP.
 type receiver struct {
 	*httptest.Server
 	mu  sync.Mutex
@@ -67,11 +67,11 @@ func hijack(w http.ResponseWriter) net.Conn {
 // patience is the time-out of a try in these tests.
 const patience = 300 * time.Millisecond
 
-// A failure is one way in which a receiver fails, and what a person reads of it.
+// A failure is one way in which a receiver fails, with the reason that a person reads.
 type failure struct {
 	how   func(n int, w http.ResponseWriter, r *http.Request)
-	url   string // in place of that of the receiver
-	tls   bool   // speak TLS with a certificate that nobody knows
+	url   string // replaces the receiver's address
+	tls   bool   // use TLS with a certificate of an unknown authority
 	why   string // the beginning of the reason; "": the receiver has taken the message
 	rest  time.Duration
 	quick bool // ends well before the time-out
@@ -119,7 +119,7 @@ var failures = map[string]failure{
 		fmt.Fprint(c, "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n")
 		c.Close()
 	}, why: "it closed the connection without an answer", quick: true},
-	// The status is the answer: what follows is neither read nor waited for.
+	// The status decides. The client neither reads the body nor waits for it.
 	"huge answer": {how: func(_ int, w http.ResponseWriter, r *http.Request) {
 		for chunk := strings.Repeat("x", 64<<10); r.Context().Err() == nil; {
 			if _, err := io.WriteString(w, chunk); err != nil {

@@ -78,7 +78,7 @@ func (h Hook) request(ctx context.Context, id string, body []byte, at time.Time)
 	return r, nil
 }
 
-// lines returns a payload for a person: its text, and what there is to know besides.
+// lines returns a payload for a person: its text and the details.
 func (p Payload) lines() string {
 	lines := p.Data.Text
 	if d := p.Data.Details; d != "" && !strings.Contains(p.Data.Text, screen.OneLine(d)) {
@@ -87,11 +87,10 @@ func (p Payload) lines() string {
 	return lines
 }
 
-// slackText makes a text of Slack's markup that reads as it is written. Slack names people,
-// channels and links by <…>.
+// slackText escapes a text for Slack, whose markup names people, channels and links by <…>.
 var slackText = sync.OnceValue(func() *strings.Replacer { return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;") })
 
-// discordText makes Discord's Markdown of a text that reads as it is written.
+// discordText escapes a text for Discord's Markdown.
 var discordText = sync.OnceValue(func() *strings.Replacer {
 	var pairs []string
 	for _, c := range "\\`*_~|[]()<>#" {
@@ -100,7 +99,8 @@ var discordText = sync.OnceValue(func() *strings.Replacer {
 	return strings.NewReplacer(pairs...)
 })
 
-// ntfyLook is how ntfy shows a severity: its priorities are 1 to 5, and 3 is the default.
+// ntfyLook returns how ntfy shows a severity. Its priorities are 1 to 5, and 3 is the
+// default.
 func ntfyLook(s journal.Severity) (priority, tag string) {
 	switch s {
 	case journal.Error:
@@ -119,8 +119,8 @@ func asJSON(v any) []byte {
 	return data
 }
 
-// cutUTF16 keeps the beginning of a text, at most so many units of UTF-16. It cuts no mark
-// of [discordText] in half.
+// cutUTF16 keeps the beginning of a text, at most so many units of UTF-16. It does not cut
+// an escape of [discordText] in half.
 func cutUTF16(s string, most int) string {
 	units, end := 0, 0
 	for i, c := range s {
@@ -132,14 +132,14 @@ func cutUTF16(s string, most int) string {
 			}
 			return s + "…"
 		}
-		if units += n; units < most { // room for the mark of the cut
+		if units += n; units < most { // room for the ellipsis
 			end = i + len(string(c))
 		}
 	}
 	return s
 }
 
-// Host returns the host of a URL, all that may be said of it; "" for none.
+// Host returns the host of the URL, the only part that may be shown; "" if it has none.
 func (h Hook) Host() string {
 	u, err := url.Parse(h.URL)
 	if err != nil {

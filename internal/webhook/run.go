@@ -16,9 +16,9 @@ import (
 
 // Times of the loop.
 const (
-	sweepEvery = 30 * time.Second // to look at the mailbox whatever the watcher says
+	sweepEvery = 30 * time.Second // between looks at the mailbox without an event of the watcher
 	lastWords  = 3 * time.Second  // for the tries that run when the service ends
-	diskAgain  = 5 * time.Second  // until the next try after the disk refused one
+	diskAgain  = 5 * time.Second  // until a step that the disk refused is repeated
 )
 
 // A run is a Service that runs. The goroutine of the loop owns everything in it.
@@ -30,10 +30,10 @@ type run struct {
 	ended chan ended
 
 	hooks map[string]string       // the webhooks of the messages that wait, by id
-	held  map[string]bool         // messages that are tried or settled now, by id
-	taken map[string]bool         // webhooks that try a message now
-	left  map[string]func() error // steps on disk that did not work, by id
-	pause map[string]time.Time    // webhooks whose messages the disk refused, until then
+	held  map[string]bool         // messages that are being tried or settled, by id
+	taken map[string]bool         // webhooks that are trying a message
+	left  map[string]func() error // steps that the disk refused, by id
+	pause map[string]time.Time    // webhooks that wait because the disk refused a message, until then
 }
 
 // ended is the end of a try, for the loop.
@@ -44,21 +44,21 @@ type ended struct {
 
 // A result is how a try ended on disk.
 type result struct {
-	settle  func() error // the last step, where that did not work; else nil
+	settle  func() error // the last step, if the disk refused it; else nil
 	refused bool         // the message could not be claimed, and waits as before
 }
 
-// Run works the mailbox off until ctx is done, and then returns nil. It gives the tries that
-// run a few seconds; a message whose try has not ended by then waits again. Only one process
-// may run it, the one that holds the lock of the store. The error is one of the disk that
-// prevents all work.
+// Run posts the messages of the mailbox until ctx is done, and then returns nil. Running
+// tries get a few seconds to end; a message whose try has not ended by then waits again.
+// Only the process that holds the lock of the store may run it. The error is one of the
+// disk that prevents all work.
 func (s *Service) Run(ctx context.Context) error {
 	box, err := s.o.Store.Mailbox(dropbox.Hooks)
 	for errors.Is(err, dropbox.ErrNoMailbox) {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-s.wake: // perhaps it is made
+		case <-s.wake: // it may be created
 		}
 		box, err = s.o.Store.Mailbox(dropbox.Hooks)
 	}
@@ -128,7 +128,7 @@ func (r *run) loop(ctx context.Context, rewatch func()) {
 	}
 }
 
-// takeUp continues with the messages in cur/ that nobody tries: after a crash, and after the
+// takeUp continues with the messages in cur/ that no try has: after a crash, and after the
 // disk refused their last step.
 func (r *run) takeUp() error {
 	if err := r.settleRest(); err != nil {
@@ -189,10 +189,10 @@ func (r *run) settleRest() error {
 }
 
 // begin starts a try for each webhook that has none and whose time has come. It returns the
-// time until the next message is due; false where none waits for its time.
+// time until the next message is due, or false if none waits for its time.
 func (r *run) begin(now time.Time) (after time.Duration, ok bool) {
 	if r.o.Store.Halted() {
-		return 0, false // the watcher reports the end of that
+		return 0, false // the watcher reports when HALT is removed
 	}
 	entries, err := r.box.List()
 	if err != nil {
@@ -235,7 +235,7 @@ func (r *run) count(n int) {
 	r.busy += n
 }
 
-// end takes note of the end of a try.
+// end records the end of a try.
 func (r *run) end(e ended) {
 	r.count(-1)
 	delete(r.taken, e.hook)
@@ -244,7 +244,7 @@ func (r *run) end(e ended) {
 		r.pause[e.hook] = time.Now().Add(diskAgain)
 	}
 	if e.settle != nil {
-		r.left[e.id] = e.settle // the message stays held: else it would be posted again
+		r.left[e.id] = e.settle // the message stays in held, or it would be posted again
 		return
 	}
 	delete(r.held, e.id)
@@ -257,7 +257,7 @@ func (r *run) dueAt(id, hook string) time.Time {
 	return slices.MaxFunc([]time.Time{r.state.Waits[id].Next, r.state.Hooks[hook].Rest, r.pause[hook]}, time.Time.Compare)
 }
 
-// forget drops what is known of messages that wait no more.
+// forget drops the entries of messages that no longer wait.
 func (r *run) forget(entries []dropbox.Entry) {
 	there := make(map[string]bool, len(entries))
 	for _, e := range entries {
@@ -278,7 +278,7 @@ func (r *run) forget(entries []dropbox.Entry) {
 }
 
 // hookOf returns the name of the webhook of a message; "" for a message that the daemon has
-// not written. The error says that it could not be read.
+// not written. An error means that it could not be read.
 func (r *run) hookOf(e dropbox.Entry) (string, error) {
 	if name, ok := r.hooks[e.ID]; ok {
 		return name, nil
@@ -314,7 +314,7 @@ func (r *run) try(h Hook, known bool, name string, e dropbox.Entry) result {
 		}
 		return result{refused: true}
 	}
-	if done, err := r.box.HasReceipt(c.Entry); err == nil && done { // it came back, as from a backup
+	if done, err := r.box.HasReceipt(c.Entry); err == nil && done { // the file came back, as from a backup
 		return r.step("filed", c.Entry, func() error { return r.box.File(c.Entry) })
 	}
 	p, why := r.read(c, known, name)
@@ -322,7 +322,7 @@ func (r *run) try(h Hook, known bool, name string, e dropbox.Entry) result {
 		return r.step("given up", c.Entry, func() error { return r.box.GiveUp(c.Entry, why) })
 	}
 	a := NewPoster(h, r.o.Post).Post(r.post, "msg_"+c.ID, c.Message.Body)
-	if !a.Taken() && r.post.Err() != nil { // it was cut off by the end of the service
+	if !a.Taken() && r.post.Err() != nil { // the end of the service cut the try off
 		return r.step("put back", c.Entry, func() error { return r.putBack(c.Entry, false) })
 	}
 	now := time.Now()
@@ -377,7 +377,7 @@ func (r *run) putBack(e dropbox.Entry, failed bool) error {
 	return err
 }
 
-// step makes the last step on disk. Where it does not work, the result has it to be
+// step makes the last step on disk. If it fails, the result contains the step, to be
 // repeated.
 func (r *run) step(what string, e dropbox.Entry, step func() error) result {
 	err := step()
@@ -401,7 +401,7 @@ type receipt struct {
 		Name   string `yaml:"name"`
 		Status int    `yaml:"status"`
 		Tries  int    `yaml:"tries"`
-		MS     int64  `yaml:"ms"` // of the last try
+		MS     int64  `yaml:"ms"` // the status of the last try
 	} `yaml:"webhook"`
 }
 
@@ -410,7 +410,7 @@ func receiptOf(e dropbox.Entry, h Hook, a Answer, now time.Time) []byte {
 	r.Webhook.Name, r.Webhook.Status, r.Webhook.Tries, r.Webhook.MS = h.Name, a.Status, e.Failed+1, a.Took.Milliseconds()
 	data, err := yaml.Marshal(r)
 	if err != nil {
-		panic(err) // strings, numbers and a time
+		panic(err) // strings, numbers and a time always encode
 	}
 	return data
 }

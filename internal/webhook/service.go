@@ -12,20 +12,20 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// Options are what a [Service] needs. All but the last five are required.
+// Options are what a [Service] needs. All except the last five are required.
 type Options struct {
 	Store   *dropbox.Store
 	Home    string // the folder of the daemon, for the state
 	Project string // the name of the project's folder, for the payloads
-	Token   string // of the daemon: proves that a message in the mailbox is the daemon's
+	Token   string // the daemon's, which proves that it wrote a message of the mailbox
 	Log     *slog.Logger
 
-	Secrets *tokens.Source // the tokens of the agents, which no payload contains
+	Secrets *tokens.Source // the tokens of the agents, which are removed from payloads
 	// Notice returns the notice of an event that has one, as people read it; nil means the
 	// event's notice itself.
 	Notice func(journal.Event) journal.Notice
-	// Lost is called when a webhook has lost a message for the first time since its receiver
-	// took one. It must not block.
+	// Lost is called at the first message that a webhook loses after its receiver took one.
+	// It must not block.
 	Lost  func(hook, why string)
 	Waits []time.Duration // between the tries of a message; nil means [DefaultWaits]
 	Post  PosterOptions
@@ -39,8 +39,8 @@ const (
 	keyWhy     = "why"
 )
 
-// A Service puts events into the mailbox of the webhooks, and works it off. Its methods are
-// safe for several goroutines.
+// A Service puts events into the mailbox of the webhooks, and posts them from there. Its
+// methods are safe for several goroutines.
 type Service struct {
 	o    Options
 	wake chan struct{} // holds one
@@ -48,7 +48,7 @@ type Service struct {
 	mu    sync.Mutex
 	hooks []Hook
 	state State
-	busy  int // tries that run, and steps on disk after them
+	busy  int // running tries, and the steps on disk after them
 }
 
 // New makes a Service. It posts nothing before [Service.Run].
@@ -69,8 +69,8 @@ func New(o Options) (*Service, error) {
 	return &Service{o: o, wake: make(chan struct{}, 1), state: state}, nil
 }
 
-// Set puts webhooks into force. A try that runs ends with those from before. The error says
-// that the mailbox cannot be made.
+// Set replaces the webhooks. A running try ends with its old webhook. An error means that
+// the mailbox cannot be created.
 func (s *Service) Set(hooks []Hook) error {
 	var err error
 	if len(hooks) > 0 {
@@ -92,7 +92,7 @@ func (s *Service) Set(hooks []Hook) error {
 func (s *Service) Wake() {
 	select {
 	case s.wake <- struct{}{}:
-	default: // it will look anyway
+	default: // a wake is already pending
 	}
 }
 
@@ -110,18 +110,18 @@ func (s *Service) hookLocked(name string) (Hook, bool) {
 	return s.hooks[i], true
 }
 
-// A Failure is a webhook that does not work at the moment.
+// A Failure is a webhook that is not working.
 type Failure struct {
 	Hook  string
 	Since time.Time
 	Why   string
 }
 
-// failing is how many tries in a row make a failure that people see: one may be a restart
-// of the receiver.
+// failing is how many failed tries in a row are shown to people: the receiver may only have
+// restarted.
 const failing = 2
 
-// Failures returns the webhooks that do not work, in the order of the configuration.
+// Failures returns the webhooks that are not working, in the order of the configuration.
 func (s *Service) Failures() (list []Failure) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -133,7 +133,7 @@ func (s *Service) Failures() (list []Failure) {
 	return list
 }
 
-// Drain waits until nothing is left to post that a receiver may take now, or ctx is done.
+// Drain waits until no message is due that a working webhook could post, or ctx is done.
 func (s *Service) Drain(ctx context.Context) {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
@@ -146,8 +146,8 @@ func (s *Service) Drain(ctx context.Context) {
 	}
 }
 
-// due reports whether a try runs, or a message waits that has not failed while a webhook
-// works.
+// due reports whether a try runs, or a working webhook has a message that has not failed
+// yet.
 func (s *Service) due(now time.Time) bool {
 	box, err := s.o.Store.Mailbox(dropbox.Hooks)
 	if err != nil {
@@ -163,13 +163,13 @@ func (s *Service) due(now time.Time) bool {
 	return slices.ContainsFunc(s.hooks, works) && slices.ContainsFunc(entries, func(e dropbox.Entry) bool { return e.Failed == 0 })
 }
 
-// settled notes how a try ended, and returns why it is the first loss of a webhook; "" for
-// all else.
+// settled notes how a try ended. It returns the reason if this is the first loss of a
+// webhook, else "".
 func (s *Service) settled(h Hook, e dropbox.Entry, p Payload, a Answer, lost bool, now time.Time) (tell string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if _, ok := s.hookLocked(h.Name); !ok {
-		return "" // it has left the configuration
+		return "" // it is no longer in the configuration
 	}
 	stand := s.state.Hooks[h.Name]
 	stand.Status, stand.Why, stand.Event, stand.At = a.Status, a.Why, string(p.Type), now.UTC()

@@ -160,8 +160,8 @@ func TestOnePostForEachEvent(t *testing.T) {
 	}
 }
 
-// At night nothing is posted. The event of the morning goes to the webhooks that want one of
-// the events that it gathers.
+// Nothing is posted at night. The event of the morning goes to the webhooks that want one
+// of the events in it.
 func TestTheNightIsPostedInTheMorning(t *testing.T) {
 	sc, rc := newScene(t, dropbox.Options{}), newReceiver(t, nil)
 	few := hookTo("few", rc)
@@ -188,7 +188,7 @@ func TestTheNightIsPostedInTheMorning(t *testing.T) {
 	}
 }
 
-// The id stays the same over all tries, and the body does.
+// The id and the body are the same at all tries.
 func TestTriesUntilItIsTaken(t *testing.T) {
 	sc := newScene(t, dropbox.Options{})
 	rc := newReceiver(t, func(n int, w http.ResponseWriter, _ *http.Request) {
@@ -208,8 +208,8 @@ func TestTriesUntilItIsTaken(t *testing.T) {
 	}
 }
 
-// After the last try the message is in dead/ with the reason, and the lead is told once for
-// all that is lost meanwhile. A retry begins again.
+// After the last try the message is in dead/ with the reason. The lead is told about the
+// first lost message only. A retry begins the tries again.
 func TestGivenUpAfterTheLastTry(t *testing.T) {
 	sc := newScene(t, dropbox.Options{})
 	var works atomic.Bool
@@ -277,7 +277,7 @@ func TestSlowHookHoldsUpNoOther(t *testing.T) {
 	sc.until("the slow one has all", func() bool { return sc.done() == 6 })
 }
 
-// A receiver that asks for time gets it for all its messages, also over a restart.
+// A receiver that asks for time gets it for all its messages, also after a restart.
 func TestReceiverIsLeftAlone(t *testing.T) {
 	sc := newScene(t, dropbox.Options{})
 	rc := newReceiver(t, func(_ int, w http.ResponseWriter, _ *http.Request) {
@@ -299,7 +299,7 @@ func TestReceiverIsLeftAlone(t *testing.T) {
 	}
 }
 
-// The service posts nothing that the daemon has not written.
+// The service posts only messages that the daemon has written.
 func TestOnlyTheDaemonSpeaks(t *testing.T) {
 	sc, rc := newScene(t, dropbox.Options{}), newReceiver(t, nil)
 	sc.run(hookTo("ops", rc))
@@ -358,13 +358,13 @@ func TestTokensAreHidden(t *testing.T) {
 	}
 }
 
-// The end of the service is quick, and nothing is lost: what was on its way waits again.
+// The service ends quickly and loses nothing: a message that was being posted waits again.
 func TestStopInTheMiddleOfATry(t *testing.T) {
 	sc := newScene(t, dropbox.Options{})
 	asked := make(chan struct{}, 9)
 	rc := newReceiver(t, func(_ int, w http.ResponseWriter, r *http.Request) {
 		asked <- struct{}{}
-		<-r.Context().Done() // until the service hangs up
+		<-r.Context().Done() // until the service closes the connection
 	})
 	sc.run(hookTo("ops", rc))
 	sc.hear(crashed(1))
@@ -397,8 +397,8 @@ func TestHalt(t *testing.T) {
 	sc.until("it is posted", func() bool { return sc.done() == 1 })
 }
 
-// Where the disk refuses to file a message that was posted, it is filed later and not posted
-// again.
+// If the disk refuses to file a posted message, the service files it later and does not
+// post it again.
 func TestFullDiskAfterThePost(t *testing.T) {
 	var full atomic.Bool
 	sc := newScene(t, dropbox.Options{Step: func(st dropbox.Step) error {

@@ -12,29 +12,29 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/durable"
 )
 
-// A State says how the webhooks stand.
+// A State has the state of all webhooks.
 type State struct {
 	V     int               `json:"v"`
 	Hooks map[string]Stand  `json:"hooks"` // by name
-	Waits map[string]Waited `json:"waits"` // messages that have failed and are tried again, by id
+	Waits map[string]Waited `json:"waits"` // messages that failed and will be tried again, by id
 }
 
-// A Stand says how one webhook stands.
+// A Stand is the state of one webhook.
 type Stand struct {
 	Taken  time.Time `json:"taken,omitzero"`  // when its receiver last took a message
-	Status int       `json:"status"`          // of HTTP, at the last try; 0: there was no answer
-	Why    string    `json:"why,omitempty"`   // why the last try failed; "": it did not
-	Failed int       `json:"failed"`          // tries in a row
-	Since  time.Time `json:"since,omitzero"`  // of the first of these
-	Rest   time.Time `json:"rest,omitzero"`   // until when the receiver wants to be left alone
-	Told   bool      `json:"told,omitempty"`  // the lead knows that messages are lost since then
+	Status int       `json:"status"`          // the HTTP status of the last try; 0: there was no answer
+	Why    string    `json:"why,omitempty"`   // why the last try failed; "" if it did not
+	Failed int       `json:"failed"`          // failed tries in a row
+	Since  time.Time `json:"since,omitzero"`  // the time of the first of these
+	Rest   time.Time `json:"rest,omitzero"`   // until when the receiver wants no message
+	Told   bool      `json:"told,omitempty"`  // the lead was told that messages are lost
 	Event  string    `json:"event,omitempty"` // of the last try
 	At     time.Time `json:"at,omitzero"`     // of the last try
 }
 
-// Waited is a message that has failed.
+// Waited is a message that has failed and will be tried again.
 type Waited struct {
-	Next time.Time `json:"next"` // when it is tried again
+	Next time.Time `json:"next"` // when it is due
 	Why  string    `json:"why"`
 }
 

@@ -13,16 +13,16 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/supervisor"
 )
 
-// A supervisor cannot end a process, write a file, send mail or speak as an agent: it imports
-// nothing that could, and the only functions that it can call to the outside are those of its
-// options.
+// A supervisor cannot end a process, write a file, send mail or speak as an agent: it
+// imports no package that could, and the functions of its options are the only ones that
+// act on the outside.
 func TestWhatASupervisorCannotDo(t *testing.T) {
 	const ours = "github.com/claude-swarm/claude-swarm/"
 	allowed := []string{
 		"bytes", "cmp", "context", "crypto/rand", "embed", "encoding/json", "errors", "fmt", "hash/maphash", "regexp", "slices", "strings", "sync", "time",
 		ours + "streamjson", ours + "internal/screen", ours + "swarm/runner",
 	}
-	// Of the packages that have more than data, these names are used.
+	// The names that it may use of packages that contain more than data.
 	names := map[string][]string{
 		"runner": {"Backend", "Tools", "Turn", "Outcome", "Session", "New", "ToolServer", "TimedOut"},
 		"fmt":    {"Sprintf", "Errorf", "Fprintf"}, // Fprintf into a strings.Builder
@@ -62,8 +62,8 @@ func TestWhatASupervisorCannotDo(t *testing.T) {
 	}
 }
 
-// The functions that a supervisor is given take texts and give nothing back, except the turn
-// of the judge.
+// The functions in the options of a supervisor take texts and return nothing, except the
+// one that prepares the judge's turn.
 func TestWhatASupervisorIsGiven(t *testing.T) {
 	given := map[string]string{}
 	for _, of := range []reflect.Type{reflect.TypeFor[supervisor.Options](), reflect.TypeFor[supervisor.Judge]()} {

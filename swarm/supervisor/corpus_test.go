@@ -38,8 +38,8 @@ type turnEvents struct {
 //
 //	== NAME (KIND, readonly)
 //
-// where both words in parentheses may be missing: the kind is claude then. A line is one message of
-// the agent, except after "&", which adds to the message before:
+// where both words in parentheses may be missing: the kind is claude then. A line is one
+// message of the agent. A line that begins with "&" continues the message before:
 //
 //	> TEXT                          the agent says something
 //	TOOL `INPUT` = RESULT           a call and its result; \n is a new line in it
@@ -199,8 +199,8 @@ func inputOf(tool, short string) string {
 	return string(data)
 }
 
-// recorded reads the streams of the real client below testdata: turns that some script of
-// ours played. None of them is stuck.
+// recorded reads the streams of the real client below testdata, which played turns of our
+// scripts. None of the agents is stuck.
 func recorded(t *testing.T) (all []recording) {
 	t.Helper()
 	for _, pattern := range []string{"transcripts/*.jsonl", "transcripts-330/*.jsonl", "errors/*/*.jsonl", "project-v1/recording/files/claude-swarm/turns/*.jsonl"} {
@@ -231,19 +231,19 @@ func recorded(t *testing.T) (all []recording) {
 	return all
 }
 
-// unseen reports whether a recording belongs to the half that was not looked at while the
-// rules were tuned.
+// unseen reports whether a recording belongs to the half that was not used to tune the
+// rules.
 func unseen(name string) bool {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(name))
 	return h.Sum32()%2 == 1
 }
 
-// An episode is a piece of usual work.
+// An episode is a piece of ordinary work.
 type episode func(r *rand.Rand, w *writer)
 
-// day returns the work of a day, of episodes in any order: the same for each seed. Even seeds were used to tune
-// the rules, odd ones were not.
+// day returns a day's work, made of episodes in an order that depends only on the seed.
+// Even seeds were used to tune the rules, odd ones were not.
 func day(seed uint64) recording {
 	r := rand.New(rand.NewPCG(seed, 15))
 	kind := "claude"
@@ -284,7 +284,7 @@ func explore(r *rand.Rand, w *writer) {
 	}
 }
 
-// mend tests, edits and tests until it is good. Every fifth edit does not change the failure.
+// mend edits and tests until the tests pass. Every fifth edit does not change the failure.
 func mend(r *rand.Rand, w *writer) {
 	left, name := 1+r.IntN(4), some(r, "go")
 	for command := fmt.Sprintf("go test ./pkg%d", r.IntN(4)); left > 0; {
@@ -316,7 +316,7 @@ func refactor(r *rand.Rand, w *writer) {
 	}
 }
 
-// look asks git before and after.
+// look runs git before and after an edit.
 func look(r *rand.Rand, w *writer) {
 	changed := fmt.Sprint(" M file", r.IntN(99), ".go")
 	w.do("Bash", "git status --short", "=", changed)
@@ -339,7 +339,7 @@ func poll(r *rand.Rand, w *writer) {
 	w.do("Bash", command, "=", "completed")
 }
 
-// question asks a person, who takes time.
+// question asks a person, who takes time to answer.
 func question(r *rand.Rand, w *writer) {
 	input := fmt.Sprintf(`{"to":"lead","question":"question %d"}`, r.IntN(9))
 	for range r.IntN(5) {
@@ -393,7 +393,7 @@ func missing(r *rand.Rand, w *writer) {
 	}
 }
 
-// network fails once or twice, then works.
+// network has a command that fails once or twice, then works.
 func network(r *rand.Rand, w *writer) {
 	for range r.IntN(3) {
 		w.do("Bash", "git fetch", "x", "fatal: could not resolve host")

@@ -1,5 +1,5 @@
-// Package supervisor watches what an agent does and says when it is stuck. It whispers to the
-// agent, whispers more strongly, and then asks for a person.
+// Package supervisor watches what an agent does and detects when it is stuck. It first
+// whispers to the agent, then whispers more strongly, and then asks for a person.
 //
 //	events of a turn --> steps --> rules --(flagged)--> ladder --> OnWhisper     first and second bad verdict
 //	                       |                  ^           |
@@ -12,9 +12,9 @@
 // flag, and looks at the window every few steps.
 //
 // A Supervisor only reads events and calls the functions that it was given. It cannot end a
-// process, write a file, send mail or speak for an agent: it imports nothing that could, and a
-// test checks this. Its judge runs as a turn of a [runner.Backend] without tools, and the
-// answer of the judge is only ever a verdict and a text for the agent.
+// process, write a file, send mail or speak for an agent: it imports no package that could,
+// and a test checks this. Its judge runs as a turn of a [runner.Backend] without tools, and
+// its answer has no other effect than a verdict and a text for the agent.
 //
 // Nothing here blocks a turn: the rules run in the goroutine that calls [Watch.Event], and
 // the judge in that of [Supervisor.Run].

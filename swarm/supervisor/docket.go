@@ -11,7 +11,7 @@ type question struct {
 	watch   *Watch
 	message string   // the message of the turn
 	life    int      // of the watch; see Watch.life
-	finding *Finding // what the rules see; nil if they see nothing
+	finding *Finding // what the rules found, or nil
 	prompt  string
 }
 
@@ -28,8 +28,8 @@ func newDocket() *docket {
 	return &docket{waiting: map[*Watch]*question{}, wake: make(chan struct{}, 1)}
 }
 
-// add adds a question in the place of an older one about the same agent. The finding of the
-// rules in that one is kept.
+// add adds a question. It replaces an older one about the same agent, and keeps its
+// finding.
 func (d *docket) add(q *question) {
 	d.mu.Lock()
 	if old := d.waiting[q.watch]; old == nil {
@@ -45,7 +45,7 @@ func (d *docket) add(q *question) {
 	}
 }
 
-// next waits for a question; false when ctx is done.
+// next waits for a question. It returns false when ctx is done.
 func (d *docket) next(ctx context.Context) (*question, bool) {
 	for {
 		if q := d.pop(); q != nil {

@@ -21,21 +21,21 @@ type Judge struct {
 	// Turn prepares a turn for a judgement about an agent: its id, files, environment and
 	// cap, and a Spec with the command, an empty folder, the model and the thinking. The
 	// prompt, the session and the absence of tools are set here. An error means that there
-	// is no judgement now, as when the judge has spent what it may spend.
+	// is no judgement now, for example because the judge's budget is spent.
 	Turn func(agent string) (runner.Turn, error)
-	// Ended is called with each turn that Turn has prepared, once it has ended, so that its
-	// cost is counted and its files are removed.
+	// Ended is called at the end of each turn that Turn has prepared, so that its cost is
+	// counted and its files are removed.
 	Ended   func(agent string, t runner.Turn, o runner.Outcome)
 	Timeout time.Duration // of one judgement; 0 means a minute
 }
 
-// rulesOfTheJudge is what the judge is told about its work.
+// rulesOfTheJudge is the system text of the judge.
 //
 //go:embed prompt.txt
 var rulesOfTheJudge string
 
-// mostAnswer is the longest answer of a judge that is read, and mostMessage the longest text of it
-// that reaches an agent, in bytes and columns.
+// mostAnswer is the longest answer of a judge that is accepted, in bytes, and mostMessage
+// the longest message to an agent, in columns.
 const (
 	mostAnswer  = 4 << 10
 	mostMessage = 500
@@ -73,8 +73,8 @@ func newUUID() string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
-// ReadVerdict reads the answer of a judge: one of the words, with a message after every word but OK.
-// Anything else is no verdict.
+// ReadVerdict reads the answer of a judge: the word of an [Action], with a message after
+// every word except OK. Any other answer is an error.
 func ReadVerdict(answer string) (Verdict, error) {
 	if len(answer) > mostAnswer {
 		return Verdict{}, fmt.Errorf("it answered %d bytes", len(answer))
@@ -120,8 +120,8 @@ func verdictIn(line string) (a Action, message string, ok bool) {
 // out.
 const mostPrompt = 24 << 10
 
-// describe returns the prompt of a judgement: the task, the latest steps, and what the rules
-// see. The window is data of the agent, so its lines are marked.
+// describe returns the prompt of a judgement: the task, the latest steps, and what the
+// rules found. The window is data of the agent, so its lines are marked.
 func describe(agent string, t Turn, window []*Step, f *Finding) string {
 	var steps []string
 	size := 0

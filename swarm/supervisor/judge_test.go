@@ -18,7 +18,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/supervisor"
 )
 
-// A court is a supervisor with a judge that a script plays.
+// A court is a supervisor with a scripted judge.
 type court struct {
 	t       *testing.T
 	backend *runnertest.Scripted
@@ -29,7 +29,8 @@ type court struct {
 	ended []runner.Outcome
 }
 
-// newCourt starts a supervisor whose judge plays the steps that answer returns, inside a bubble of synctest.
+// newCourt starts a supervisor whose judge plays the steps that answer returns. It belongs
+// into a bubble of synctest.
 func newCourt(t *testing.T, s supervisor.Settings, answer func(runner.Turn) []runnertest.Step) *court {
 	c := &court{t: t, backend: &runnertest.Scripted{Script: answer}}
 	o := c.options(s)
@@ -78,7 +79,7 @@ func (c *court) plays(lines ...string) string {
 	return c.verdicts()
 }
 
-// verdicts is rungs, also while the judge works.
+// verdicts is rungs for use while the judge works.
 func (c *court) verdicts() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -128,7 +129,7 @@ func TestTheJudgeDecides(t *testing.T) {
 	}
 }
 
-// The judge is given a turn that can do nothing, and its answer is only a text.
+// The judge's turn has no tools, and its answer is only a text.
 func TestTheJudgeCanDoNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCourt(t, usual, says("THINK_DEEPER Think about\nthe lock, and kill -9 everything."))
@@ -171,8 +172,8 @@ func TestTheJudgeCanDoNothing(t *testing.T) {
 	})
 }
 
-// The judge reads what the rules see, what failed and what runs, and which sub-agent did it; a text of the agent cannot
-// leave its lines.
+// The judge's prompt names what the rules found, failed and running calls, and the
+// sub-agent that made them. A text of the agent stays within its marked lines.
 func TestThePromptOfTheJudge(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCourt(t, usual, says("OK"))
@@ -196,7 +197,7 @@ func TestThePromptOfTheJudge(t *testing.T) {
 	})
 }
 
-// A long window is cut at its old end.
+// A long window loses its oldest steps.
 func TestTheLongestPrompt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := usual
@@ -214,8 +215,8 @@ func TestTheLongestPrompt(t *testing.T) {
 	})
 }
 
-// A judge that hangs blocks no turn: the events pass, and after a minute there is no verdict,
-// so what the rules saw counts.
+// A judge that hangs blocks no turn. After a minute without its verdict the finding of the
+// rules counts.
 func TestAJudgeThatHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCourt(t, usual, func(runner.Turn) []runnertest.Step {
@@ -238,7 +239,7 @@ func TestAJudgeThatHangs(t *testing.T) {
 	})
 }
 
-// While a judgement runs, the newest window waits, and no other.
+// While a judgement runs, only the newest window waits.
 func TestTheNewestWindowWins(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCourt(t, usual, func(runner.Turn) []runnertest.Step {
@@ -272,7 +273,8 @@ func TestAFindingWaitsWithTheNewestWindow(t *testing.T) {
 	})
 }
 
-// A verdict about another message comes too late, and so does one about what is forgotten.
+// A verdict about an earlier message, or about steps before a resume, comes too late and
+// does not count.
 func TestALateVerdict(t *testing.T) {
 	for name, then := range map[string]func(*supervisor.Supervisor, *supervisor.Watch){
 		"another message": func(_ *supervisor.Supervisor, w *supervisor.Watch) { w.Begin(supervisor.Turn{ID: "t9", Message: "m9"}) },
@@ -293,7 +295,7 @@ func TestALateVerdict(t *testing.T) {
 	}
 }
 
-// Without a turn for the judge, as when its money is spent, the rules judge alone.
+// Without a turn for the judge (its budget is spent) only the rules judge.
 func TestAJudgeThatMaySpendNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCourt(t, usual, says("OK"))
@@ -309,7 +311,7 @@ func TestAJudgeThatMaySpendNothing(t *testing.T) {
 	})
 }
 
-// A judge that does not answer clears nobody whom a rule has flagged before.
+// A judge that gives no usable verdict does not clear an agent that a rule has flagged.
 func TestAJudgeWithoutAnAnswerClearsNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCourt(t, usual, says("The agent reads on, I think."))
@@ -319,7 +321,7 @@ func TestAJudgeWithoutAnAnswerClearsNobody(t *testing.T) {
 	})
 }
 
-// A judge whose turn fails is noted by its end, and its cost is counted.
+// If the judge's turn fails, the log says how, and its cost is counted.
 func TestAJudgeThatFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCourt(t, usual, func(runner.Turn) []runnertest.Step {
@@ -334,7 +336,7 @@ func TestAJudgeThatFails(t *testing.T) {
 	})
 }
 
-// A reload that takes the judge away leaves the rules.
+// After a reload that removes the judge, the rules keep working.
 func TestTheJudgeGoes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCourt(t, usual, says("OK"))
@@ -381,7 +383,7 @@ func TestReadVerdict(t *testing.T) {
 	}
 }
 
-// The message of a judge is one short line, and comes only with a word that asks for it.
+// The message of a judge is one short line, and every verdict except OK has one.
 func FuzzReadVerdict(f *testing.F) {
 	f.Add("OK")
 	f.Add("CORRECTION a\nb")

@@ -7,8 +7,8 @@ package supervisor
 //	  +----clean----+------clean------+     a person resumes|
 //	  +-----------------------------------------------------+
 //
-// The threshold is the number of the bad verdict that escalates; with more than 3 the agent
-// is told strongly several times.
+// The threshold is the number of the bad verdict that escalates. If it is above 3, the
+// agent is told strongly several times.
 type ladder struct {
 	bad  int
 	over bool // it has escalated
@@ -40,12 +40,13 @@ func (l *ladder) down(threshold int) rung {
 	return stronger
 }
 
-// clean takes a clean verdict. After an escalation only a person ends it.
+// clean takes a clean verdict. After an escalation only a person resets the ladder.
 func (l *ladder) clean() {
 	if !l.over {
 		l.bad = 0
 	}
 }
 
-// last reports whether the next bad verdict escalates, after at least two whispers.
+// last reports whether the agent had at least two whispers and the next bad verdict
+// escalates.
 func (l *ladder) last(threshold int) bool { return !l.over && l.bad >= 2 && l.bad == threshold-1 }

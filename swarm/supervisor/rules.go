@@ -1,9 +1,9 @@
 package supervisor
 
-// A Rule is what makes an agent look stuck.
+// A Rule is a pattern of steps that makes an agent look stuck.
 type Rule string
 
-// These are the rules, by the words of the configuration, and the judge.
+// The rules, as the configuration names them, and the judge.
 const (
 	SameCall           Rule = "same_call"
 	SameError          Rule = "same_error"
@@ -11,7 +11,7 @@ const (
 	ByJudge            Rule = "judge"
 )
 
-// A Finding is a trouble that the rules see.
+// A Finding says what the rules found.
 type Finding struct {
 	Rule  Rule
 	Count int    // how often the same was tried, or how many steps changed nothing
@@ -20,8 +20,8 @@ type Finding struct {
 	Sub   bool   // a sub-agent did it
 }
 
-// flagged judges the last step of a window, which is complete. Steps of other sub-agents, and
-// those on the other side of a message or a compaction, do not count.
+// flagged applies the rules to the last step of a window, which is complete. Steps of other
+// sub-agents, and those before a new message or a compaction, do not count.
 func flagged(window []*Step, s Settings) (f Finding, bad bool) {
 	last := window[len(window)-1]
 	for i := range last.Calls {
@@ -48,9 +48,10 @@ func flagged(window []*Step, s Settings) (f Finding, bad bool) {
 	return f, f.Count > 0
 }
 
-// sameCalls counts the steps at the end of a window with a call like c of its last step: with
-// the same result, no other result between, and no file changed between. Where c only reads,
-// anything new between shows that the agent gets on: it looks something up again.
+// sameCalls counts the steps at the end of a window that have a call with the input and the
+// result of c, a call of the last step. The count ends at a step in which the same input
+// gave another result, or in which a file changed. If c only reads, it also ends at a step
+// that read something new, since an agent may look something up again.
 func sameCalls(window []*Step, c *Call) (n int) {
 	last := window[len(window)-1]
 	for i := len(window) - 1; i >= 0; i-- {
@@ -79,9 +80,9 @@ func sameCalls(window []*Step, c *Call) (n int) {
 	return n
 }
 
-// sameErrors counts the steps at the end of a window that failed like c of its last step,
-// with no success of the same call between. A failure that comes again after a file was
-// changed counts half: the agent tries something.
+// sameErrors counts the steps at the end of a window that failed like c, a call of the last
+// step, since the last success of such a call. In weight a failure after the change of a
+// file counts half: the agent tries something.
 func sameErrors(window []*Step, c *Call) (times, weight int) {
 	last := window[len(window)-1]
 	halves, moved := 0, false
@@ -116,7 +117,7 @@ func sameErrors(window []*Step, c *Call) (times, weight int) {
 	return times, halves / 2
 }
 
-// subject returns what a call works on, as failureOf compares it.
+// subject returns the program, file or address of a call, as failureOf compares it.
 func (c *Call) subject() string {
 	if c.Command != "" {
 		return program(c.Command)

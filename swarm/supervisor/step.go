@@ -21,7 +21,7 @@ type Step struct {
 	Calls  []Call
 
 	reply string // the client's id of the message; "" if it has none
-	part  int    // steps of different parts are not compared: a message or a compaction lies between
+	part  int    // grows with each message and compaction; steps of different parts are not compared
 	seen  bool   // the rules have judged it
 }
 
@@ -40,11 +40,11 @@ type Call struct {
 	id      string
 	input   uint64 // what is asked
 	result  uint64 // what came
-	failure string // what the call failed with, in a form that can be compared; "" if it did not
+	failure string // see failureOf; "" if the call did not fail
 	fresh   bool   // no earlier call of the part had the same input and result
 }
 
-// These bound what is kept of a step, in bytes.
+// Bounds of the texts of a step, in bytes.
 const (
 	mostText  = 600
 	mostAbout = 200
@@ -52,7 +52,6 @@ const (
 
 var seed = maphash.MakeSeed()
 
-// newCall reads a call.
 func newCall(tools runner.Tools, b *streamjson.Block) Call {
 	c := Call{id: strings.Clone(b.ID), Tool: strings.Clone(b.Name)}
 	c.Ours = strings.HasPrefix(c.Tool, "mcp__"+runner.ToolServer+"__")
@@ -87,7 +86,7 @@ func withoutNotes(input json.RawMessage) []byte {
 		return input
 	}
 	delete(fields, "description")
-	canonical, _ := json.Marshal(fields) // what JSON was can be JSON again
+	canonical, _ := json.Marshal(fields) // a value from JSON always encodes
 	return canonical
 }
 
@@ -104,10 +103,10 @@ func (c *Call) answer(b *streamjson.Block) {
 	c.result = maphash.String(seed, mark+text)
 }
 
-// lasted finds how long something took, such as 0.034s or 12.5 ms: it differs from run to run.
+// lasted finds durations such as 0.034s or 12.5 ms, which differ from run to run.
 var lasted = compiled(`\b\d+\.\d+ ?(?:ns|µs|us|ms|s|sec|secs|second|seconds)\b`)
 
-// plainResult returns a result without what differs at each run.
+// plainResult returns a result without the durations.
 func plainResult(text string) string {
 	return lasted().ReplaceAllLiteralString(strings.TrimSpace(text), "0s")
 }
@@ -115,8 +114,8 @@ func plainResult(text string) string {
 // exitLine is the line in which Claude Code tells the exit status of a command.
 var exitLine = compiled(`^(?:Error: )?Exit code \d+\n`)
 
-// failureOf returns a failure in a form that can be compared between calls that ask for nearly the
-// same: the same program, file or address. A failure without words only compares with the
+// failureOf returns a failure in a form that is equal for calls of the same program, file
+// or address that fail with the same text. A failure without a text equals only that of the
 // same call.
 func failureOf(c *Call, text string) string {
 	about := c.About
@@ -180,7 +179,7 @@ func (c *Call) changes() bool {
 	return c.Command != "" && !c.Waits && !onlyReads(c.Command)
 }
 
-// looks reports whether the call only read something, and did.
+// looks reports whether the call succeeded and only read something.
 func (c *Call) looks() bool {
 	return !c.Failed && c.File == "" && (c.Command == "" || onlyReads(c.Command))
 }

@@ -9,16 +9,16 @@ import (
 
 // Settings say when an agent is stuck. 0 switches a rule off.
 type Settings struct {
-	Window    int // how many steps are remembered of the agent, and of each sub-agent
-	Interval  int // the judge looks after that many steps; without a judge that many steps without a trouble are a clean verdict
-	Threshold int // the bad verdict in a row that escalates
+	Window    int // how many steps of the agent, and of each sub-agent, are remembered
+	Interval  int // the judge looks at every so many steps; without a judge, so many steps without a finding are a clean verdict
+	Threshold int // how many bad verdicts in a row escalate
 
 	SameCall           int // steps with the same call and result, with no file changed between
 	SameError          int // steps with the same failure
 	StepsWithoutChange int // steps in which an agent that may write changes no file
 }
 
-// Options are what a Supervisor is given. It can do nothing else.
+// Options are the settings and functions of a Supervisor, which acts only through them.
 type Options struct {
 	Settings Settings
 	// OnWhisper is called with each whisper, OnEscalation with each escalation, in the
@@ -28,7 +28,7 @@ type Options struct {
 	OnEscalation func(Escalation)
 	// Note gets a line for the log of an agent about what the judge did; it may be nil.
 	Note func(agent, line string)
-	// Judge is the model that judges; nil: the rules alone.
+	// Judge is the model that judges; nil means that only the rules do.
 	Judge *Judge
 }
 
@@ -52,8 +52,8 @@ func New(o Options) *Supervisor {
 	return &Supervisor{opts: o, cases: newDocket(), settings: o.Settings, judge: o.Judge, watches: map[string]*Watch{}}
 }
 
-// Run lets the judge judge, one window after the other, until ctx is done. It blocks, and
-// leaves no judgement running when it returns.
+// Run gives the judge one window after the other until ctx is done. It blocks, and leaves
+// no judgement running when it returns.
 func (s *Supervisor) Run(ctx context.Context) {
 	for {
 		q, ok := s.cases.next(ctx)
@@ -76,21 +76,21 @@ func (s *Supervisor) Run(ctx context.Context) {
 	}
 }
 
-// Configure changes the settings and the judge, as after a reload. nil is no judge.
+// Configure changes the settings and the judge; nil means no judge.
 func (s *Supervisor) Configure(settings Settings, j *Judge) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.settings, s.judge = settings, j
 }
 
-// inForce returns the settings and the judge of now.
+// inForce returns the current settings and judge.
 func (s *Supervisor) inForce() (Settings, *Judge) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.settings, s.judge
 }
 
-// Watch returns the watch of an agent, which is the same at every call.
+// Watch returns the watch of an agent, the same one at every call.
 func (s *Supervisor) Watch(agent string) *Watch {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -111,11 +111,11 @@ func (s *Supervisor) Forget(agent string) {
 	s.cases.drop(w)
 }
 
-// A Turn is a turn that begins, as far as its supervisor needs to know it.
+// A Turn is what a supervisor needs to know of a turn that begins.
 type Turn struct {
 	ID      string
 	Message string       // the id of the message that it works on
-	Task    string       // what a person would call the work, such as the first line of the message
+	Task    string       // the work in one line, such as the first line of the message
 	Tools   runner.Tools // the meaning of the client's tool calls
 	Writes  bool         // the agent may change files
 }

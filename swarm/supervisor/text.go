@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// again ends the stronger whisper of a judge.
+// again is the end of a judge's stronger whisper.
 const again = " You were told before. If it goes on, you are paused and a person is asked; if you cannot get on, ask for what you need."
 
-// advice returns what the agent is told about a finding of the rules.
+// advice returns the whisper about a finding of the rules.
 func (f Finding) advice(strong bool) string {
 	who, whom := "You", "you"
 	if f.Sub {
@@ -42,7 +42,8 @@ func (f Finding) advice(strong bool) string {
 	return b.String()
 }
 
-// retries returns how often the same was tried, or 0.
+// retries returns how often the agent repeated the same call or failure; 0 for other
+// findings.
 func (f Finding) retries() int {
 	if f.Rule == SameCall || f.Rule == SameError {
 		return f.Count
@@ -50,7 +51,7 @@ func (f Finding) retries() int {
 	return 0
 }
 
-// why returns the sentence of an escalation about the trouble.
+// why returns the reason of an escalation as a sentence.
 func (f Finding) why(v Verdict) string {
 	switch {
 	case f.retries() > 0:

@@ -10,9 +10,9 @@ type Action string
 
 // These are the verdicts that a judge can give. Whispers and logs contain these words.
 const (
-	OK          Action = "OK"           // the agent gets on: nothing happens
+	OK          Action = "OK"           // the agent makes progress: nothing happens
 	Correction  Action = "CORRECTION"   // the agent needs another way
-	ThinkDeeper Action = "THINK_DEEPER" // the agent needs more thought
+	ThinkDeeper Action = "THINK_DEEPER" // the agent should think more
 	Escalate    Action = "ESCALATION"   // a person has to decide
 )
 
@@ -29,7 +29,7 @@ type Whisper struct {
 	Turn    string // the turn whose steps led to it, which may have ended
 	Action  Action // Correction or ThinkDeeper
 	Message string // in plain words, without a prefix
-	Rung    int    // 1 for the first whisper about a trouble, 2 for the stronger one
+	Rung    int    // 1 for the first whisper after a clean verdict, 2 for a stronger one
 }
 
 // Text returns the whisper as the agent reads it, such as "[SUPERVISOR/CORRECTION] …".
@@ -41,8 +41,8 @@ type Escalation struct {
 	Agent   string
 	Turn    string
 	Task    string // one line: what the agent works on
-	Retries int    // how often the agent tried the same; 0 if that is not the trouble
-	Why     string // the trouble as a sentence, such as "Retried same approach 4 times."
+	Retries int    // how often the agent repeated a call or a failure; 0 if it is stuck in another way
+	Why     string // the reason as a sentence, such as "Retried same approach 4 times."
 }
 
 // Text returns the escalation as people read it.

@@ -20,23 +20,23 @@ type Watch struct {
 	turn    Turn
 	session string
 	part    int              // changes with each message and compaction
-	life    int              // changes when everything is forgotten
-	steps   int              // complete steps of the agent in this turn, for the ids
-	current map[string]*Step // the step that is being made, by the sub-agent; "" is the agent
-	window  []*Step          // complete steps and those being made, oldest first
-	idle    int              // steps of the agent without a changed file
-	due     int              // steps since the judge was asked, or since the last trouble
+	life    int              // changes when the window and the ladder are reset
+	steps   int              // complete steps of the agent in this turn; part of the ids
+	current map[string]*Step // the unfinished step of each sub-agent; "" is the agent
+	window  []*Step          // complete and unfinished steps, oldest first
+	idle    int              // steps of the agent since a file changed
+	due     int              // steps since the judge was asked, or since the last finding
 
 	ladder ladder
 	heard  bool     // the agent has made a step since the last whisper
-	acted  bool     // it has done something else since then
-	last   *Finding // the trouble of the last whisper; nil if the judge found it
+	acted  bool     // it has made a step without a finding since then
+	last   *Finding // the finding that led to the last whisper
 
-	out []any // whispers and escalations that are given out when mu is free
+	out []any // whispers and escalations that give passes on when mu is free
 }
 
-// Begin says that a turn begins, or that a later daemon follows it. A turn of an agent that
-// was escalated means that a person lets it go on: see Resume.
+// Begin says that a turn begins, or that a later daemon follows it. After an escalation a
+// turn begins only when a person lets the agent continue: see Resume.
 func (w *Watch) Begin(t Turn) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -54,8 +54,8 @@ func (w *Watch) Begin(t Turn) {
 	w.turn, w.current = t, map[string]*Step{}
 }
 
-// Resume says that a person lets the agent go on after an escalation. The ladder begins
-// again, and what happened before does not count.
+// Resume says that a person lets the agent continue after an escalation. The ladder begins
+// again, and earlier steps do not count.
 func (w *Watch) Resume() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -94,8 +94,9 @@ func (w *Watch) Event(ev *streamjson.Event) {
 	}
 }
 
-// End says that the turn has ended. If it ended right after the second whisper, without
-// another action, that was the third bad verdict: the next turn would go on like this one.
+// End says that the turn has ended. If the agent made no good step after the second
+// whisper, the end counts as the third bad verdict: the next turn would continue like this
+// one.
 func (w *Watch) End() {
 	w.mu.Lock()
 	defer w.give()
@@ -188,7 +189,8 @@ func (w *Watch) answers(ev *streamjson.Event) {
 	}
 }
 
-// fresh reports whether the part has no earlier call with the same input and result.
+// fresh reports whether the part of a step has no other call with the same input and
+// result.
 func (w *Watch) fresh(of *Step, c *Call) bool {
 	for _, s := range w.window {
 		if s.part != of.part || s.Parent != of.Parent {
@@ -203,7 +205,7 @@ func (w *Watch) fresh(of *Step, c *Call) bool {
 	return true
 }
 
-// close completes all steps: no more can come to them.
+// close completes all unfinished steps.
 func (w *Watch) close() {
 	for _, s := range w.current {
 		w.complete(s)
@@ -211,8 +213,8 @@ func (w *Watch) close() {
 	clear(w.current)
 }
 
-// complete judges a step that is complete. A step to which the client adds another call is
-// complete a second time, but judged once.
+// complete judges a complete step. A step to which the client adds another call is complete
+// a second time, but judged once.
 func (w *Watch) complete(s *Step) {
 	if s.seen {
 		return
@@ -272,10 +274,10 @@ func (w *Watch) stuckWithoutChange(s Settings) bool {
 	return s.StepsWithoutChange > 0 && w.turn.Writes && w.idle >= s.StepsWithoutChange
 }
 
-// bad takes a bad verdict: of the rules, or of the judge with its words.
+// bad takes a bad verdict of the rules, or one of the judge with its message.
 func (w *Watch) bad(settings Settings, f Finding, v Verdict) {
 	if v.Action == Escalate && w.ladder.bad == 0 && settings.Threshold > 2 {
-		w.ladder.bad = 1 // nobody is told before the agent is: its whisper is the last warning
+		w.ladder.bad = 1 // the agent gets one whisper, as the last warning, before a person is told
 	} else if v.Action == Escalate && w.ladder.bad > 0 {
 		w.ladder.bad = max(w.ladder.bad, settings.Threshold-1)
 	}
@@ -299,13 +301,14 @@ func (w *Watch) bad(settings Settings, f Finding, v Verdict) {
 	}
 }
 
-// ask puts the window on the docket of the judge. f is what the rules see, or nil.
+// ask puts the window on the docket of the judge. f is what the rules found, or nil.
 func (w *Watch) ask(f *Finding) {
 	w.sup.cases.add(&question{watch: w, message: w.turn.Message, life: w.life, finding: f, prompt: describe(w.agent, w.turn, w.window, f)})
 }
 
-// judged takes the verdict of the judge. Without a usable one, what the rules saw counts. A verdict about
-// another message, or about what is forgotten, comes too late.
+// judged takes the verdict of the judge. If it is not usable, the finding of the rules
+// counts. A verdict about an earlier message, or about steps before a reset, comes too
+// late.
 func (w *Watch) judged(q *question, v Verdict, usable bool) {
 	w.mu.Lock()
 	defer w.give()
@@ -321,13 +324,13 @@ func (w *Watch) judged(q *question, v Verdict, usable bool) {
 		w.bad(settings, f, v)
 	case !usable && q.finding != nil:
 		w.bad(settings, *q.finding, Verdict{})
-	case !usable && w.stuckWithoutChange(settings): // its rule flags it only now and then
+	case !usable && w.stuckWithoutChange(settings): // its rule does not flag every step
 	default:
 		w.ladder.clean()
 	}
 }
 
-// give gives out what is ready.
+// give calls the functions of the options with the whispers and escalations in out.
 func (w *Watch) give() {
 	w.mu.Lock()
 	out := w.out

@@ -11,7 +11,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/supervisor"
 )
 
-// script makes a recording of lines, in the form of testdata/calm/seen.txt.
+// script makes a recording of lines in the form of testdata/calm/seen.txt.
 func script(t *testing.T, lines ...string) recording {
 	t.Helper()
 	w := newWriter(t.Name(), "claude")
@@ -21,7 +21,7 @@ func script(t *testing.T, lines ...string) recording {
 	return w.recording()
 }
 
-// rungs says what came of a recording, in order.
+// rungs lists the whispers, as 1 and 2, and the escalations, in order.
 func (h *heard) rungs() string {
 	var all []string
 	for _, w := range h.whispers {
@@ -40,7 +40,7 @@ const (
 	edited = "Edit `a.go|1` = The file a.go has been updated."
 )
 
-// Each case is what an agent does, and what comes of it: 1 and 2 are the whispers.
+// Each case has the steps of an agent and the rungs that they lead to.
 func TestWhatIsFlagged(t *testing.T) {
 	for name, c := range map[string]struct {
 		lines []string
@@ -104,7 +104,7 @@ func TestWhatIsFlagged(t *testing.T) {
 
 func TestStepsWithoutChange(t *testing.T) {
 	s := usual
-	s.Interval = 40 // no clean verdict by reading
+	s.Interval = 40 // 40 steps of reading give no clean verdict
 	for name, c := range map[string]struct {
 		lines []string
 		want  string
@@ -164,7 +164,7 @@ func TestRulesCanBeOff(t *testing.T) {
 	}
 }
 
-// A loop that is wider than the window is not seen, one as wide as it is.
+// A loop is seen if it fits into the window.
 func TestTheWindow(t *testing.T) {
 	s := supervisor.Settings{Window: 5, Interval: 50, Threshold: 3, SameCall: 3}
 	loop := func(between int) recording {
@@ -191,7 +191,7 @@ func TestTheWindow(t *testing.T) {
 	if h := watch(s, loop(2)); h.rungs() != "1" {
 		t.Errorf("7 steps in a window of 7: %q", h.rungs())
 	}
-	// Steps of sub-agents push none of the agent's out.
+	// Steps of sub-agents push no step of the agent out of the window.
 	if h := watch(s, script(t, "2x "+fails, "@s 30x Grep `a#` = #", fails)); h.rungs() != "1" {
 		t.Errorf("with a busy sub-agent: %q", h.rungs())
 	}
@@ -215,7 +215,7 @@ func TestTheWordsOfAWhisper(t *testing.T) {
 	}
 }
 
-// The text of document 0, without the nick that IRC puts before it.
+// People and their scripts know this text. The bridge puts the nick before it.
 func TestTheTextOfAnEscalation(t *testing.T) {
 	e := supervisor.Escalation{Agent: "spark-culture", Task: "benchmark nemotron", Retries: 4, Why: "Retried same approach 4 times."}
 	want := `[ESCALATION] Agent spark-culture appears stuck on task "benchmark nemotron". Retried same approach 4 times. Awaiting human guidance. Reply @spark-culture resume/abort`
@@ -228,7 +228,7 @@ func TestTheTextOfAnEscalation(t *testing.T) {
 	}
 }
 
-// After an escalation the supervisor is silent until a person lets the agent go on.
+// After an escalation the supervisor is silent until a person lets the agent continue.
 func TestAPersonLetsItGoOn(t *testing.T) {
 	for name, resume := range map[string]func(*supervisor.Watch){
 		"resumed":        (*supervisor.Watch).Resume,
@@ -254,8 +254,8 @@ func TestAPersonLetsItGoOn(t *testing.T) {
 	}
 }
 
-// The threshold is the bad verdict that escalates. After a single whisper the end of a turn is no
-// verdict.
+// The threshold is the number of the bad verdict that escalates. After a single whisper the
+// end of a turn does not count as a bad verdict.
 func TestThresholds(t *testing.T) {
 	for threshold, want := range map[int]string{1: "escalation", 2: "1 escalation", 3: "1 2 escalation", 4: "1 2 2 escalation", 5: "1 2 2 2 escalation"} {
 		s := usual
@@ -275,11 +275,11 @@ func TestThresholds(t *testing.T) {
 	}
 }
 
-// Another session begins again, and the same id goes on.
+// Steps of another session are not compared.
 func TestAnotherSession(t *testing.T) {
 	rec := script(t, "4x "+fails)
 	events := rec.turns[0].events
-	for i := range events[4:] { // after two of the calls
+	for i := range events[4:] { // after the first two calls
 		events[4+i].Session = "another"
 	}
 	if h := watch(usual, rec); h.rungs() != "" {
@@ -287,7 +287,7 @@ func TestAnotherSession(t *testing.T) {
 	}
 }
 
-// Two agents have nothing to do with each other, and a forgotten one begins again.
+// Steps of two agents are not compared, nor those before Forget.
 func TestAgentsApart(t *testing.T) {
 	var h heard
 	sup := supervisor.New(h.options(usual))
@@ -306,7 +306,7 @@ func TestAgentsApart(t *testing.T) {
 	}
 }
 
-// New settings hold at once.
+// New settings apply at once.
 func TestConfigure(t *testing.T) {
 	var h heard
 	sup := supervisor.New(h.options(usual))
@@ -319,21 +319,21 @@ func TestConfigure(t *testing.T) {
 	}
 }
 
-// A daemon that follows a turn gives the same events again: the ids of the whispers are the
-// same, so that none is given twice.
+// A later daemon that follows a turn reads the same events, and must give the whispers the
+// same ids, so that no whisper is given twice.
 func TestTheSameEventsGiveTheSameIDs(t *testing.T) {
 	rec := script(t, "4x "+fails)
 	if diff := cmp.Diff(watch(usual, rec), watch(usual, rec), cmp.AllowUnexported(heard{})); diff != "" {
 		t.Error(diff)
 	}
-	// They count the steps of their turn.
+	// The ids count the steps of their turn.
 	h := watch(usual, script(t, "2x "+fails, "--- turn", fails))
 	if len(h.whispers) != 1 || h.whispers[0].ID != "m1-1-1-1" {
 		t.Errorf("%+v", h.whispers)
 	}
 }
 
-// Texts of the client, errors of the API and unknown events are no steps.
+// Texts of the client, errors of the API and unknown events are not steps.
 func TestOddEvents(t *testing.T) {
 	var h heard
 	w := supervisor.New(h.options(usual)).Watch("coder")
@@ -357,8 +357,8 @@ func TestOddEvents(t *testing.T) {
 	}
 }
 
-// A client without ids of messages begins a message with the first call or text after a
-// result: calls before their results belong together, with the words before them.
+// For a client without ids of messages, the first call or text after a result begins a
+// message.
 func TestStepsWithoutIDs(t *testing.T) {
 	call := func(id string) streamjson.Event {
 		return streamjson.Event{Kind: streamjson.KindAssistant, Blocks: []streamjson.Block{{Kind: streamjson.BlockToolUse, ID: id, Name: "execute", Input: []byte(`{"command":"make"}`)}}}
@@ -386,7 +386,8 @@ func TestStepsWithoutIDs(t *testing.T) {
 	}
 }
 
-// A message of Claude Code comes in several events, also after a result: it is one step.
+// A message of Claude Code is one step, although it comes in several events, some of them
+// after a result.
 func TestAMessageInPieces(t *testing.T) {
 	rec := script(t, fails, fails, fails)
 	events := rec.turns[0].events
@@ -398,7 +399,7 @@ func TestAMessageInPieces(t *testing.T) {
 	if h := watch(usual, rec); h.rungs() != "" {
 		t.Errorf("one message: %q", h.rungs())
 	}
-	// A result event closes the message: an equal id afterwards is another one.
+	// A result event ends the message: the same id afterwards is another message.
 	rec = script(t, "2x "+fails)
 	rec.turns[0].events = append(rec.turns[0].events, streamjson.Event{Kind: streamjson.KindResult}, rec.turns[0].events[2])
 	if h := watch(usual, rec); h.rungs() != "" {

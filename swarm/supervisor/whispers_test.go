@@ -11,13 +11,13 @@ import (
 // usual are the settings of the configuration's defaults.
 var usual = supervisor.Settings{Window: 20, Interval: 5, Threshold: 3, SameCall: 3, SameError: 3, StepsWithoutChange: 30}
 
-// heard is what a supervisor gave out.
+// heard collects the whispers, escalations and notes of a supervisor.
 type heard struct {
 	whispers    []supervisor.Whisper
 	escalations []supervisor.Escalation
 }
 
-// hear returns the options that collect in h what a supervisor gives out.
+// options returns options whose functions fill h.
 func (h *heard) options(s supervisor.Settings) supervisor.Options {
 	return supervisor.Options{
 		Settings:     s,
@@ -26,7 +26,7 @@ func (h *heard) options(s supervisor.Settings) supervisor.Options {
 	}
 }
 
-// watch plays a recording to a supervisor with the rules alone.
+// watch plays a recording to a supervisor without a judge.
 func watch(s supervisor.Settings, rec recording) (h heard) {
 	play(supervisor.New(h.options(s)).Watch("coder"), rec)
 	return h
@@ -43,11 +43,11 @@ func play(w *supervisor.Watch, rec recording) {
 	}
 }
 
-// repeating are the recordings in which a script of ours lets the client repeat one call
-// until a bound ends the turn.
+// repeating are the recordings in which our script lets the client repeat one call until a
+// bound ends the turn.
 var repeating = []string{"transcripts/max_turns.jsonl", "transcripts/max_budget.jsonl"}
 
-// A calmGroup are recordings of agents that get on.
+// A calmGroup is a group of recordings of agents that make progress.
 type calmGroup struct {
 	name string
 	all  []recording
@@ -74,9 +74,9 @@ func calm(t *testing.T) []calmGroup {
 	return groups
 }
 
-// The rules whisper to no agent that gets on. The table of docs/supervisor.md has the numbers
-// that this test prints. "unseen" was written before the rules, and first run when they were
-// finished.
+// The rules whisper to no agent that makes progress. The table of docs/supervisor.md has
+// the numbers that this test prints. The unseen half was written before the rules, and
+// first run when they were finished.
 func TestFalseWhispers(t *testing.T) {
 	for _, group := range calm(t) {
 		turns, told := 0, 0

@@ -1,5 +1,5 @@
-// Package backends lists the kinds of client programs that this version runs. It is the one
-// place that names them all: the daemon runs turns with the list, and the configuration and
+// Package backends lists the kinds of client programs that this version runs. Only this
+// package names them all: the daemon runs turns with the list, and the configuration and
 // doctor read from it what each kind can do.
 package backends
 
