@@ -63,19 +63,28 @@ func (p *purse) ask(b *budget.Block) {
 	p.inbox.Note(err)
 }
 
-// warn tells the lead once of each scope that is nearly used up.
+// warn tells once of each scope that is nearly used up: of a day by a message to the lead
+// and a notice, of a task by the notice alone, since there may be many tasks in a night.
 func (p *purse) warn(t budget.Turn) {
 	for _, w := range p.budget.Warnings(t) {
-		used := w.Spent.In(w.Unit) + " of " + w.Cap.In(w.Unit)
+		used := "has spent " + w.Spent.In(w.Unit) + " of " + w.Cap.In(w.Unit)
 		about := ""
 		if w.Kind != budget.KindSwarm {
 			about = p.name
 		}
-		p.mail.TellNotice(about, fmt.Sprintf("budget warning %s %s %d", w.Scope, w.Day, w.Number),
-			journal.Notice{Word: journal.BudgetReached, Agent: about, Why: fmt.Sprintf("has spent %s (%s)", used, w.Scope)},
-			"budget: "+w.Scope.String()+" is nearly used up", fmt.Sprintf(
-				"%s has used %s. At its cap its mail waits, and you are asked what becomes of it.\n\nTo raise it now: claude-swarm budget raise %s AMOUNT\nAll budgets: claude-swarm budget\n", w.Scope, used, w.Scope))
-		p.inbox.Note(p.budget.Warned(w))
+		key := fmt.Sprintf("budget warning %s %s %d", w.Scope, w.Day, w.Number)
+		n := journal.Notice{Word: journal.BudgetReached, Agent: about, Why: used + " (" + w.Scope.String() + ")"}
+		var err error
+		if w.Kind == budget.KindTask {
+			err = p.mail.Raise(key, n, nil)
+		} else {
+			p.mail.TellNotice(about, key, n, "budget: "+w.Scope.String()+" "+used, fmt.Sprintf(
+				"%s %s. At its cap its mail waits, and you are asked what becomes of it.\n\nTo raise it now: claude-swarm budget raise %s AMOUNT\nAll budgets: claude-swarm budget\n", w.Scope, used, w.Scope))
+		}
+		if err == nil {
+			err = p.budget.Warned(w)
+		}
+		p.inbox.Note(err)
 	}
 }
 

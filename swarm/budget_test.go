@@ -205,10 +205,12 @@ func TestTheAnswersAtACap(t *testing.T) {
 	}
 }
 
-// TestAWarningComesOnce checks the notice before a cap.
+// TestAWarningComesOnce checks what is told before a cap: of a day by a message and a
+// notice, of a task by a notice alone.
 func TestAWarningComesOnce(t *testing.T) {
 	f := newField(t, "coder")
-	f.plan.Budget = budget.Rules{Swarm: dollars(1), Warn: 0.5}
+	f.announcer = everywhere{}
+	f.plan.Budget = budget.Rules{Swarm: dollars(1), Task: dollars(0.5), Warn: 0.5}
 	f.spends(0.3)
 	f.start()
 	for range 3 {
@@ -216,7 +218,7 @@ func TestAWarningComesOnce(t *testing.T) {
 	}
 	warnings := func() (n int) {
 		for _, m := range f.mail(dropbox.Lead) {
-			if strings.Contains(m.Subject, "swarm.day is nearly used up") {
+			if strings.Contains(m.Subject, "budget: swarm.day has spent 0.") {
 				n++
 			}
 		}
@@ -228,6 +230,20 @@ func TestAWarningComesOnce(t *testing.T) {
 	f.untilState("coder", swarm.Idle)
 	if n := warnings(); n != 1 {
 		t.Errorf("the lead is told %d times", n)
+	}
+	for _, m := range f.mail(dropbox.Lead) {
+		if strings.Contains(m.Subject, "budget: task.") {
+			t.Errorf("the lead has mail about a task: %s", m.Subject)
+		}
+	}
+	tasks := 0
+	for _, ev := range f.notices() {
+		if ev.Notice.Word == journal.BudgetReached && strings.Contains(ev.Notice.Why, "(task.") {
+			tasks++
+		}
+	}
+	if tasks != 3 {
+		t.Errorf("%d notices about tasks, want one for each of 3", tasks)
 	}
 }
 
