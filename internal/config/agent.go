@@ -85,7 +85,7 @@ const (
 // or an address that it calls.
 type MCPServer struct {
 	Type    string            `key:"type" type:"stdio | http | sse"`
-	Command string            `key:"command" is:"program"` // of stdio: with a slash in it an absolute path
+	Command string            `key:"command" is:"program"` // of stdio; an absolute path if it contains a slash
 	Args    []string          `key:"args" is:"any"`        // of stdio
 	Env     map[string]string `key:"env" is:"free,name"`   // of stdio: added to the environment of the program
 	URL     string            `key:"url" is:"url"`         // of http and sse

@@ -55,8 +55,8 @@ var later = []string{"worktree"}
 // foreign are keys of other programs that run agents, with ours.
 var foreign = map[string]string{"agent": "backend", "directory": "cwd"}
 
-// unknown reports a key that does not belong at its place: it is a key of a part that is
-// not built yet, of another place in the file, or no key at all.
+// unknown reports a key that does not belong at its place: a key of a part that is not
+// built yet, a key of another place in the file, or an unknown word.
 func (r *reader) unknown(k *yaml.Node, path, key string, t reflect.Type) {
 	e, here := wrong("", "unknown key %q", key), keysOf(t)
 	switch {
@@ -85,7 +85,7 @@ func (r *reader) value(n *yaml.Node, path string, f *field, v reflect.Value) {
 	case f.null && isNull(n), f.auto && n.Value == "auto":
 		v.SetZero()
 	case f.short != "":
-		v.SetZero() // a cap replaces the one of defaults as a whole
+		v.SetZero() // a cap replaces that of defaults completely
 		r.short(n, path, f, v)
 	case v.Kind() == reflect.Struct:
 		r.keys(n, path, v)
@@ -109,7 +109,7 @@ func (r *reader) value(n *yaml.Node, path string, f *field, v reflect.Value) {
 	}
 }
 
-// short reads a struct whose one key may be written without its name.
+// short reads a struct for which the file may have only the value of one key.
 func (r *reader) short(n *yaml.Node, path string, f *field, v reflect.Value) {
 	switch n.Kind {
 	case yaml.MappingNode:

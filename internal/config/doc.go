@@ -1,5 +1,4 @@
-// Package config reads claude-swarm.yaml, the one file that says which agents a
-// project has.
+// Package config reads claude-swarm.yaml, the file that says which agents a project has.
 //
 // [Load] reads the file. Its result is complete: paths are absolute, every key has a value,
 // and the keys under defaults have been merged into each agent. An agent's own key wins:
@@ -9,12 +8,12 @@
 //	claude-swarm.yaml --Load--> File --CheckFolders--> start
 //	                     \--> Errors (exit status 78)
 //
-// A file that is wrong gives [Errors]: every problem in it, in the order of the
-// file, each with line, column and the nearest known name. Nothing is guessed
-// and nothing is ignored: an unknown key is an error, a key of a part that is
-// not built yet is refused as such, and a number that would be read as
-// something else is refused. A key of an agent that its kind of client cannot follow is an
-// error, too. Where defaults have it the agent goes without, and [File.Notes] says so.
+// A file with mistakes gives [Errors]: all its problems, in the order of the file, each
+// with line, column and the nearest known name. Nothing is guessed and nothing is ignored:
+// an unknown key is an error, a key of a part that is not built yet is refused as such, and
+// a number that would be read as something else is refused. A key of an agent that its kind
+// of client cannot follow is an error, too. If defaults have such a key, the agent goes
+// without it, and [File.Notes] says so.
 //
 // Load looks only at the file. [File.CheckFolders], which start and doctor call, checks
 // that the folders in it exist: a mailbox can be read and written on a machine that lacks

@@ -65,7 +65,7 @@ func Effective[M any](f *File, mapping func(keys []string, values []any) M) M {
 }
 
 // says reports whether the field of a struct has something to show. Below the keys of the
-// reference an optional text or list is left out where it is empty.
+// reference an empty optional text or list is left out.
 func (f *field) says(of reflect.Value) bool {
 	if s, ok := of.Interface().(MCPServer); ok {
 		_, not := s.wants()

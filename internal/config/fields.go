@@ -14,32 +14,32 @@ import (
 //
 //	key      its name in the file
 //	also     another name of it
-//	is       what a text must be: names of rules, see rules.go. And how it is read: raw is
-//	         not trimmed and may have several lines, empty may be empty, any may be a number
-//	         too, once leaves out what a list has already, added puts a list before that of
-//	         defaults, removable goes away where it is
-//	         null, switch may be true or false, later waits until the rest is known, absent is
-//	         not shown where it is zero
-//	type     what may be written, as the reference says it: words with | between them are all
-//	         that there are, and null and auto stand for the zero value
-//	of       the words that a list may have
-//	least    the least number, 1 where it is missing; of a number with decimals 0
+//	is       names of rules for a text, see rules.go, and words about the reading of the
+//	         value. A raw text is not trimmed and may have several lines; empty allows the
+//	         empty text; any also allows a number; once drops repeated values of a list;
+//	         added puts a list before that of defaults; removable drops a name whose value
+//	         is null; switch also allows true and false; later waits until the rest of the
+//	         file is known; absent hides the zero value
+//	type     the allowed values, as the reference shows them: words with | between them are
+//	         the only ones; null and auto stand for the zero value
+//	of       the allowed words of a list
+//	least    the least number; the default is 1, or 0 for a number with decimals
 //	most     the largest number
 //	short    the key of a struct that may be written without its name: day: 8 is day: {usd: 8}
-//	zero     what 0 does, where it may be less than the least
+//	zero     the meaning of 0, if it may be less than the least
 //	split    how a text becomes a list, see words.go
-//	like     what to write where a text stands in place of keys
-//	from     what the kinds of clients say instead of type and default, see kinds.go
-//	default  the value where nothing is written, as YAML; of a struct it is for the reference
-//	         alone, since its fields have theirs
-//	doc      what the key does, with its unit and bounds: the last, and only of keys of the
-//	         reference
+//	like     what to write if the file has a text in place of keys
+//	from     takes type and default from the kinds of clients, see kinds.go
+//	default  the value of a key that the file does not set, as YAML; the one of a struct is
+//	         only for the reference, since its fields have theirs
+//	doc      what the key does, with its unit and bounds: the last tag, and only for keys of
+//	         the reference
 type field struct {
 	key, also, what, zero, split, like, short, standard string
 
 	index       []int    // in the struct, through the structs that it embeds
 	is          []string // names of rules, and the words above
-	words       []string // one of which a text must be
+	words       []string // the allowed texts
 	least, most int
 	low, high   float64 // the bounds of a number with decimals
 	null, auto  bool
@@ -98,7 +98,7 @@ func fieldsOf(t reflect.Type) (all []field) {
 	return all
 }
 
-// decimal returns the number in a tag, or another where it has none.
+// decimal returns the number in a tag, or otherwise if the tag is empty.
 func decimal(text string, otherwise float64) float64 {
 	if x, err := strconv.ParseFloat(text, 64); err == nil {
 		return x

@@ -40,10 +40,10 @@ type File struct {
 	Oversight
 
 	source []byte  // the file's content
-	from   *reader // the reader of the file, which knows where each key is
+	from   *reader // the reader of the file, which knows the place of each key
 }
 
-// Records say what is kept of the work that is done, and for how long, and what becomes of
+// Records say what is kept of finished work, and for how long, and what happens to
 // published work.
 type Records struct {
 	Log       Log       `key:"log"`

@@ -8,7 +8,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/hours"
 )
 
-// Hours say when agents work. Of an agent they are read beside those of the top level, see
+// Hours say when agents work. An agent's hours complement those of the top level, see
 // [File.HoursOf].
 type Hours struct {
 	Zone string `key:"zone" is:"zone" type:"text or null" doc:"The time zone of the hours, of notices.quiet and of the days of the budget, by its name in the IANA database: Europe/Berlin. null is the zone of the machine."`
@@ -42,8 +42,8 @@ func hoursWrong(key string, err error) *Error {
 	return e
 }
 
-// zone checks the name of a zone. A machine without a database cannot; CheckFolders tells that
-// to the person who starts the daemon there.
+// zone checks the name of a zone. It accepts any name on a machine without a database;
+// there CheckFolders reports an error to the person who starts the daemon.
 func zone(_ *reader, s string) (string, *Error) {
 	_, err := hours.Zone(s)
 	e := hoursWrong("zone", err)

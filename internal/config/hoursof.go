@@ -7,8 +7,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/hours"
 )
 
-// HoursOf returns the work hours of an agent: its own, and those of the top level for what it
-// does not say. Without a time zone database a zone is the one of the machine.
+// HoursOf returns the work hours of an agent, with those of the top level for keys that the
+// agent does not set. Without a time zone database the zone is the machine's.
 func (f *File) HoursOf(a Agent) hours.Hours {
 	h := f.Hours
 	if a.Hours.Zone != "" {
@@ -25,13 +25,13 @@ func (f *File) HoursOf(a Agent) hours.Hours {
 	return out
 }
 
-// Zone returns the zone of the hours of the top level, and of the days.
+// Zone returns the time zone of the top level, in which the days begin too.
 func (f *File) Zone() *time.Location {
 	zone, _ := hours.Zone(f.Hours.Zone)
 	return zone
 }
 
-// QuietHours returns the quiet hours of people; false for none.
+// QuietHours returns the quiet hours of people, or false if there are none.
 func (f *File) QuietHours() (hours.Hours, bool) {
 	if f.Notices.Quiet == "" {
 		return hours.Hours{}, false

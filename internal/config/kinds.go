@@ -12,8 +12,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/backends"
 )
 
-// kindsSay is what the tag from of a field stands for: what may be written, and what holds
-// where nothing is.
+// kindsSay returns the type and the default of a field with the tag "from", from the kinds
+// of clients.
 func kindsSay(about string) (what, standard string) {
 	all := backends.Kinds()
 	first := all[0]
@@ -47,9 +47,9 @@ func kindModes(all []*runner.Kind) (modes []string) {
 	return modes
 }
 
-// ofKind gives an agent what its kind of client says where the file says nothing. It refuses
-// the agent's own keys that the client cannot follow. The agent goes without those of
-// defaults, and a note says so.
+// ofKind fills the keys that the file does not set from the agent's kind of client. It
+// refuses the agent's own keys that the client cannot follow. The agent goes without such
+// keys of defaults, and a note says so.
 func (r *reader) ofKind(a, defaults *Agent) {
 	i := slices.IndexFunc(r.clients(), func(k *runner.Kind) bool { return k.Name == a.Backend })
 	if i < 0 {
@@ -74,8 +74,8 @@ func (r *reader) written(path, key string) (at entry, ok bool) {
 	return at, ok
 }
 
-// once reports a problem, unless it is known of the same place: every agent has the values of
-// defaults.
+// once reports a problem, unless the same place has been reported: every agent has the
+// values of defaults.
 func (r *reader) once(n *yaml.Node, path string, e *Error) {
 	if e != nil && !slices.ContainsFunc(r.errs, func(o *Error) bool { return o.Line == n.Line && o.Column == n.Column }) {
 		r.report(n, path, e)

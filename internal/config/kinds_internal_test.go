@@ -16,7 +16,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/backends"
 )
 
-// fakeKinds are clients that differ in all that the configuration asks of them.
+// fakeKinds are kinds of clients that differ in everything that the configuration looks at.
 func fakeKinds() []*runner.Kind {
 	return []*runner.Kind{
 		{Name: "claude", Command: []string{"uno"}, Modes: []string{"ask", "edit"}, Mode: "edit", Attaches: true},
@@ -184,7 +184,7 @@ agents:
 	}
 }
 
-// A short file does not become a large value.
+// The aliases of a short file do not become a large value.
 func TestAnOptionHasABound(t *testing.T) {
 	twice := "agents: {a: {backend: sandy, backend_options: {x0: &x0 [1, 1]"
 	for i := range 30 {
@@ -245,7 +245,7 @@ agents:
 	}
 }
 
-// The kinds of this version name keys that there are.
+// The kinds of this version name only existing keys.
 func TestKindsNameKeys(t *testing.T) {
 	for _, k := range backends.Kinds() {
 		for key := range maps.Keys(k.Lacks) {
@@ -292,7 +292,7 @@ func TestTagsAreRead(t *testing.T) {
 	}
 }
 
-// Options of any shape are shown as they are in force.
+// Effective shows options of any shape.
 func TestOptionsAreShown(t *testing.T) {
 	f, err := parse("swarm.yaml", []byte("agents: {a: {backend: sandy, backend_options: {z: {b: [1, null], a: true}, initial_mode: x}, permissions: {allow: [read]}}}"), fakeKinds())
 	if err != nil {

@@ -87,7 +87,7 @@ func (r *reader) file(n *yaml.Node, f *File) {
 	}
 }
 
-// agents reads the agents on top of defaults, wherever in the file that is.
+// agents reads the agents on top of defaults, wherever defaults are in the file.
 func (r *reader) agents(f *File) bool {
 	r.project = f.ProjectDir
 	f.defaults = standardAgent()

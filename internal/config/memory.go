@@ -11,12 +11,12 @@ import (
 )
 
 // TurnMemory is the memory to allow for a running client, in bytes. Claude Code 2.1.197
-// takes 300 MB by itself; the rest is for its tools.
+// takes 300 MB; the rest is for its tools.
 const TurnMemory = 600_000_000
 
-// DefaultRunning is how many turns run at once where max_running is auto: twice the cores,
-// since a turn mostly waits for its model, but not more than one for each [TurnMemory]
-// bytes of memory, and at least one. A memory of 0 is unknown.
+// DefaultRunning returns how many turns run at once if max_running is auto: twice the
+// cores, since a turn mostly waits for its model, but not more than one for each
+// [TurnMemory] bytes of memory, and at least one. A memory of 0 is unknown.
 func DefaultRunning(cores int, memory uint64) int {
 	most := max(1, 2*cores)
 	if memory == 0 {

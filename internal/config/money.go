@@ -6,11 +6,11 @@ import "github.com/claude-swarm/claude-swarm/swarm/runner"
 type dollarCap struct {
 	path    string
 	has     bool
-	instead string // the cap that holds for every client
+	instead string // a cap for every client
 }
 
-// money refuses caps in US dollars for agents whose client does not stop at one: most such
-// clients do not even tell what their turns cost.
+// money refuses caps in US dollars for agents whose client does not stop at one. Most such
+// clients do not even report the cost of their turns.
 func (r *reader) money(f *File) {
 	if f.Budget.Billing == string(runner.BillingSubscription) {
 		return

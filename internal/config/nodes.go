@@ -21,12 +21,12 @@ import (
 // key by its path: log.max_size_mb, agents.coder.cwd, irc.map[0].type.
 type reader struct {
 	path    string   // of the file, as it was named
-	dir     string   // the folder in which relative paths begin
-	project string   // the folder in which relative paths of agents begin
+	dir     string   // the folder where relative paths begin
+	project string   // the folder where relative paths of agents begin
 	lines   []string // the lines of the file, without their ends
 	at      map[string]entry
 	errs    Errors
-	notes   Errors         // what a person should know of a good file
+	notes   Errors         // what a person should know about a file without errors
 	kinds   []*runner.Kind // of clients; nil: those of this version
 }
 
@@ -66,8 +66,8 @@ func ofAgent(path string) (key string, ok bool) {
 
 var index = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\[\d+\]`) })
 
-// shown returns a path as a message to a person names it, without the agent or the list
-// index: the line number tells those.
+// shown returns a path as a message to a person names it, without the agent and the list
+// index, which the line number shows.
 func shown(path string) string {
 	if key, ok := ofAgent(path); ok {
 		path = key

@@ -85,8 +85,8 @@ func plainScalar(n *yaml.Node) (any, *Error) {
 	return nil, wrong("", "%s is not a value: want text, a number, true or false, null, a list or keys with values", n.Value)
 }
 
-// options checks the options of an agent. Those of defaults are for the backend of defaults.
-// The backend hands on an option that it does not read itself.
+// options checks the options of an agent. Those of defaults are for the backend of
+// defaults. The backend passes on an option that it does not read itself.
 func (r *reader) options(a *Agent, k *runner.Kind, general bool) {
 	path := "agents." + a.Name + ".backend_options"
 	if !general {

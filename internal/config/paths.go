@@ -55,10 +55,9 @@ func realPath(path string) string {
 	return path
 }
 
-// CheckFolders checks that the folders exist in which the agents work. It returns [Errors]
-// with a problem for each agent whose folder is missing, and where a time zone cannot be
-// looked up, or nil. It is the part of the
-// check that depends on this machine; start calls it.
+// CheckFolders checks that the folders exist in which the agents work. It also checks that
+// the time zones can be looked up. The error is [Errors]. This part of the check depends on
+// the machine; start calls it.
 func (f *File) CheckFolders() error {
 	r := *f.from
 	if why := noFolder(f.ProjectDir); why != "" {
@@ -75,7 +74,7 @@ func (f *File) CheckFolders() error {
 	return r.failed()
 }
 
-// noFolder says why path cannot be a folder to work in; "" when it can.
+// noFolder says why path cannot be a folder to work in; "" if it can.
 func noFolder(path string) string {
 	info, err := os.Stat(path)
 	switch {

@@ -8,7 +8,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/permission"
 )
 
-// Permissions say what a client may do that asks before it uses a tool. The entries are
+// Permissions say what a client that asks before it uses a tool may do. The entries are
 // checked; see [permission.ParseEntry].
 type Permissions struct {
 	Allow     []string      `key:"allow" is:"call,added"`

@@ -30,7 +30,7 @@ const (
 // A rule returns the value of a text, or what is wrong with it.
 type rule func(r *reader, s string) (string, *Error)
 
-// rules are those that the tag "is" of a field may name.
+// rules are the rules that the tag "is" may name.
 var rules = map[string]rule{
 	"word": fits("must be one word that does not begin with -", "", func(s string) bool {
 		return !strings.ContainsFunc(s, unicode.IsSpace) && !strings.HasPrefix(s, "-")
@@ -85,7 +85,7 @@ func matches(pattern, problem, try string) rule {
 	return fits(problem, try, func(s string) bool { return compiled().MatchString(s) })
 }
 
-// inFolder makes the path of a folder or file absolute. Where dir is "", the path stays
+// inFolder makes the path of a folder or file absolute. If dir is "", the path stays
 // unchanged.
 func inFolder(dir, path string) (string, *Error) {
 	if path[0] == '~' && path != "~" && path[1] != '/' {

@@ -12,10 +12,10 @@ type SpanError struct {
 	Text string // as it was written
 	Why  string // such as "has no unit"
 	Like string // what to write instead: one span, or several examples
-	Try  string // one valid span: the one that was meant, where the text shows it
+	Try  string // one valid span: the intended one, if the text shows it
 }
 
-// SpanExamples is Like where the text does not show what was meant.
+// SpanExamples is Like if the text does not show what was meant.
 const SpanExamples = "30s, 10m, 1h30m, 7d or 2w"
 
 // Error quotes the text, and says why and what to write.

@@ -4,7 +4,8 @@ package config
 // only the rules judge.
 type Supervisor struct {
 	Backend string `key:"backend" is:"raw,backend" from:"backend" doc:"The kind of agent program that runs the model which judges."`
-	// Command is the program of the backend and its first arguments; empty: the usual one.
+	// Command is the program of the backend and its first arguments; empty means the
+	// backend's default.
 	Command   []string        `key:"command" is:"raw" type:"text, list or null" split:"words" doc:"The program of that backend and its first arguments, written as an agent's; null: the usual one of the backend."`
 	Model     string          `key:"model" is:"word" type:"text or null" doc:"The model that judges, by the client's name for it. It costs money at each judgement. null: the rules alone."`
 	Thinking  string          `key:"thinking" type:"off | low | medium | high | xhigh | max | null" default:"medium" doc:"How much that model thinks before it answers."`
@@ -21,5 +22,5 @@ type SupervisorRules struct {
 	NoChange  int `key:"steps_without_change" least:"2" zero:"to switch it off" default:"30"`
 }
 
-// On reports whether anything is supervised.
+// On reports whether a rule or a model supervises the agents.
 func (s Supervisor) On() bool { return s.Model != "" || s.Rules != SupervisorRules{} }

@@ -7,8 +7,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/backends"
 )
 
-// check demands a window in which the rules can see what they look for, and a program for the
-// model.
+// check demands a window that is large enough for the rules, and a program for the model.
 func (s *Supervisor) check(r *reader, path string, ok bool) {
 	if !ok {
 		return
@@ -21,7 +20,7 @@ func (s *Supervisor) check(r *reader, path string, ok bool) {
 		}
 	}
 	k := backends.Kind(s.Backend)
-	if k == nil || s.Model == "" { // said already, or not used
+	if k == nil || s.Model == "" { // already reported, or not used
 		return
 	}
 	if len(s.Command) == 0 && len(k.Command) == 0 {

@@ -94,7 +94,8 @@ func badHookURL(text string, private bool) *Error {
 	return nil
 }
 
-// hook reads the address and the secret. It reports a problem with them, and false.
+// hook reads the address and the secret. It returns false after it has reported a problem
+// with them.
 func (w Webhook) hook(r *reader, path string, getenv func(string) string) (webhook.Hook, bool) {
 	h := webhook.Hook{Name: w.Name, URL: w.URL, Kind: webhook.Kind(w.Kind), Private: w.Private}
 	for _, word := range w.Events {

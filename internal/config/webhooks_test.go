@@ -13,7 +13,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// The words of the configuration are those of the events.
+// The configuration accepts exactly the words of the events.
 func TestEventsOfWebhooks(t *testing.T) {
 	for _, word := range journal.Words() {
 		f := parse(t, "webhooks: [{name: x, url: 'https://x.example/', events: ["+string(word)+"]}]\nagents: {a: }\n")

@@ -16,7 +16,7 @@ import (
 // stream has all of it.
 const maxLogLine = 8 << 10
 
-// AgentLog is an agent's readable log: a line per thing said or done, with the time, the
+// AgentLog is an agent's readable log: a line for each text and action, with the time, the
 // agent and the message; further lines of one text are indented. It also passes each entry
 // to listeners. It is safe for several goroutines.
 type AgentLog struct {

@@ -14,8 +14,8 @@ import (
 // It reads only those of messages without a line.
 const maxAmend = 500
 
-// Amend adds the lines that are missing at the end of the ledger, and says how many. The
-// ledger is not durable line by line, as that would cost each turn another wait for the
+// Amend adds the lines that are missing at the end of the ledger, and returns their number.
+// The ledger is not durable line by line, as that would cost each turn another wait for the
 // disk: a power cut loses its last lines, and kill -9 between two steps loses the line of a
 // turn that failed. The receipts and the records of the turns are durable, so Amend makes
 // the lines from them.
@@ -60,8 +60,8 @@ func (l *Ledger) unwritten(store *dropbox.Store, agent string, now time.Time) ([
 			return nil, err
 		}
 		entries = slices.DeleteFunc(entries, func(e dropbox.Entry) bool { return l.recent[e.ID] })
-		// Names begin with the priority, so sort by time: the last to come was nearly the
-		// last to be done.
+		// Names begin with the priority, so sort by time: messages are done nearly in the
+		// order of their arrival.
 		slices.SortFunc(entries, func(a, b dropbox.Entry) int { return b.Created.Compare(a.Created) })
 		for _, e := range entries[:min(len(entries), maxAmend)] {
 			if line, ok := lineOf(store, box, e, day); ok {
@@ -72,8 +72,8 @@ func (l *Ledger) unwritten(store *dropbox.Store, agent string, now time.Time) ([
 	return lost, nil
 }
 
-// lineOf makes the ledger's line of a message in done/; not ok where the message had no
-// separate turn, or its receipt cannot be read.
+// lineOf makes the ledger's line of a message in done/. It returns false if the message had
+// no separate turn, or its receipt cannot be read.
 func lineOf(store *dropbox.Store, box *dropbox.Mailbox, e dropbox.Entry, day time.Time) (LedgerLine, bool) {
 	data, err := box.Receipt(e)
 	if err != nil {

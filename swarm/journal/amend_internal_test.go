@@ -8,7 +8,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// Amend fails for a mailbox that cannot be read: it must not take it for empty.
+// Amend fails for a mailbox that cannot be read. It must not count as empty.
 func TestAMailboxThatCannotBeLookedAt(t *testing.T) {
 	dir := t.TempDir()
 	if err := dropbox.Create(dir); err != nil {

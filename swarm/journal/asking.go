@@ -13,9 +13,10 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// An Asked is a line of a turn's .asks file. It says that a process of the turn, or the daemon
-// for its client, waits for an answer, or waits no more. The file only grows: several questions
-// can wait at once, and after a crash a line may name a process that is gone.
+// An Asked is a line of a turn's .asks file. It says that a process of the turn, or the
+// daemon for its client, waits for an answer, or no longer waits. The file only grows.
+// Several questions can wait at once, and after a crash a line may name a process that is
+// gone.
 type Asked struct {
 	ID      string         `json:"id"`           // of the question
 	Of      string         `json:"of,omitempty"` // an agent, the lead, or a channel or nick of IRC
@@ -26,7 +27,7 @@ type Asked struct {
 	// question.
 	Call string `json:"call,omitempty"`
 	Over bool   `json:"over,omitempty"`
-	Why  string `json:"why,omitempty"` // it is over; "" where nobody needs to know
+	Why  string `json:"why,omitempty"` // why it is over; "" if nobody needs to know
 }
 
 // Asks are the questions of one turn: the lines of its .asks file.
@@ -36,9 +37,10 @@ type Asks struct{ path string }
 func (h Home) Asks(turn string) Asks { return Asks{h.TurnFile(turn, ".asks")} }
 
 // Asks notes in the running turn that it waits for the answer to a question, for patience
-// at most. The status shows that; the caller calls over when it waits no more. Outside a
-// turn Asks does nothing. If it cannot write the note, only the status lacks it. The caller may
-// say why nobody needs to answer any more; "" leaves the question open for a later answer.
+// at most. The status shows that. The caller calls over when it no longer waits. Outside a
+// turn Asks does nothing. If it cannot write the note, only the status lacks it. The
+// argument of over says why nobody needs to answer any more; "" leaves the question open
+// for a later answer.
 func (id Identity) Asks(question, of string, patience time.Duration) (over func(why string)) {
 	if id.Turn == "" {
 		return func(string) {}
@@ -65,7 +67,7 @@ func (s Asks) Begin(a Asked) (err error) {
 	return s.writeLine(a)
 }
 
-// End notes that the turn waits no more for the answer to a question, and why.
+// End notes that the turn no longer waits for the answer to a question, and why.
 func (s Asks) End(question, why string) error {
 	return s.writeLine(Asked{ID: question, Over: true, Why: why})
 }
@@ -94,10 +96,11 @@ func (s Asks) Longest() *Asked {
 	return nil
 }
 
-// turnEnded is why a question is over that nobody has noted as over.
+// turnEnded is the reason for a question that nobody has noted as over.
 const turnEnded = "that turn has ended"
 
-// WhyOver says why the turn waits no more for the answer to a question; "" while it waits.
+// WhyOver says why the turn no longer waits for the answer to a question; "" while it
+// waits.
 func (s Asks) WhyOver(question string) (why string) {
 	why = turnEnded
 	for a := range s.lines() {

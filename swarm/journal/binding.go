@@ -17,9 +17,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// A Binding says which process is the session that a person attached as an agent. Sessions
-// come and go; a program that was started in one is known by the process, which is among
-// its ancestors.
+// A Binding says which process is the session that a person attached as an agent. A program
+// belongs to the session if the process is among its ancestors.
 type Binding struct {
 	V       int            `json:"v"`
 	Agent   string         `json:"agent"`
@@ -31,14 +30,14 @@ type Binding struct {
 	Message string   `json:"message,omitempty"` // id
 	Turn    string   `json:"turn,omitempty"`
 	Notes   []string `json:"notes,omitempty"`  // ids of the notes in the same turn
-	Asked   bool     `json:"asked,omitempty"`  // the person, or the model, fetched it
+	Asked   bool     `json:"asked,omitempty"`  // the person or the model fetched it
 	Prompt  string   `json:"prompt,omitempty"` // id of the prompt whose turn works on it
 	Latest  string   `json:"latest,omitempty"` // id of the last prompt that the session was given
 	Blocks  int      `json:"blocks,omitempty"` // turns in a row that the Stop hook began
 
 	// The sub-agents that work in the background, by the client's ids of them.
-	Tasks  []string `json:"tasks,omitempty"`  // those at work when the last turn ended
-	Before []string `json:"before,omitempty"` // those at work before the session got the message
+	Tasks  []string `json:"tasks,omitempty"`  // those that worked when the last turn ended
+	Before []string `json:"before,omitempty"` // those that worked before the session got the message
 	Awaits bool     `json:"awaits,omitempty"` // the turn of the message has ended, and the message waits for its sub-agents
 }
 

@@ -3,7 +3,7 @@ package journal
 import "encoding/json"
 
 // Cost is the cost of an agent, in US dollars, as its CLI estimates it. A day is a UTC day.
-// In JSON an amount is null where the cost of turns is unknown and nothing else was spent.
+// In JSON an amount is null if the cost of turns is unknown and nothing else was spent.
 type Cost struct {
 	Today float64 `json:"today"`
 	Total float64 `json:"total"`
@@ -37,7 +37,7 @@ func (c Cost) MarshalJSON() ([]byte, error) {
 	}{KnownUSD(c.Today, c.TodayUnknown > 0), KnownUSD(c.Total, c.TotalUnknown > 0), plain(c)})
 }
 
-// KnownUSD returns an amount for JSON: nil where nothing of it is known.
+// KnownUSD returns an amount for JSON: nil if no part of it is known.
 func KnownUSD(usd float64, unknown bool) *float64 {
 	if unknown && usd == 0 {
 		return nil

@@ -109,8 +109,9 @@ type Reader struct {
 // From returns a reader of the events after the one with that number.
 func (e *Events) From(seq int64) *Reader { return &Reader{e, cursor{Seq: seq}} }
 
-// Next returns the next events, oldest first, at most 100; none where there are no more yet.
-// When the list was deleted meanwhile, it goes on with the first event of the new one.
+// Next returns the next events, oldest first, at most 100; none if there are no more yet.
+// If the list was deleted in the meantime, Next continues with the first event of the new
+// one.
 func (r *Reader) Next() ([]Event, error) {
 	events, next, err := r.list.after(&r.at)
 	if errors.Is(err, fs.ErrNotExist) { // not even the folder
@@ -132,7 +133,7 @@ func (e *Events) save(name string, c cursor) error {
 }
 
 // cursor reads the cursor of a listener. A cursor that is missing or damaged is before the
-// first event: to hear an event twice is better than not at all.
+// first event: it is better to hear an event twice than not at all.
 func (e *Events) cursor(name string) (c cursor, err error) {
 	data, err := os.ReadFile(e.cursorFile(name))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -173,7 +174,7 @@ func (e *Events) after(c *cursor) (events []Event, next cursor, err error) {
 }
 
 // read adds the events of one file that come after a cursor, up to maxBatch in all, and
-// moves the cursor after them. Where want is not 0 it reads only the file whose first event
+// moves the cursor after them. If want is not 0, it reads only the file whose first event
 // has that number, and reports whether this was that file.
 func (e *Events) read(name string, want int64, c *cursor, events *[]Event) (bool, error) {
 	file, err := os.Open(filepath.Join(e.dir, name))
@@ -212,7 +213,7 @@ func (e *Events) read(name string, want int64, c *cursor, events *[]Event) (bool
 	return true, nil
 }
 
-// firstIn returns the number of the first event in r; 0 where r has none.
+// firstIn returns the number of the first event in r; 0 if r has none.
 func firstIn(r *bufio.Reader) (int64, error) {
 	for {
 		line, err := r.ReadBytes('\n')

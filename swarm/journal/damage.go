@@ -4,10 +4,9 @@ import (
 	"errors"
 )
 
-// Damaged lists the files of the daemon that no longer hold what it wrote. Without
-// state.json the daemon does not start, since it would wake agents that are paused or
-// stopped; without the sessions it does, since a new session loses nothing that must be
-// kept.
+// Damaged lists the files of the daemon that no longer hold what it wrote. The daemon does
+// not start without state.json, since it would wake agents that are paused or stopped. It
+// starts without the sessions, since they contain nothing that must be kept.
 func (h Home) Damaged() []*DamagedError {
 	var list []*DamagedError
 	_, holds := OpenHolds(h)

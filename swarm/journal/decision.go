@@ -14,7 +14,7 @@ type Decision struct {
 	Command string    `yaml:"command,omitempty" json:"command,omitempty"` // the beginning
 	Paths   []string  `yaml:"paths,omitempty" json:"paths,omitempty"`
 	Tool    string    `yaml:"tool,omitempty" json:"tool,omitempty"`   // of an MCP server
-	Title   string    `yaml:"title,omitempty" json:"title,omitempty"` // where there is neither command, path nor tool
+	Title   string    `yaml:"title,omitempty" json:"title,omitempty"` // if there is neither command, path nor tool
 	Allowed bool      `yaml:"allowed" json:"allowed"`
 	Rule    string    `yaml:"rule,omitempty" json:"rule,omitempty"` // the entry that decided, or said to ask
 	By      string    `yaml:"by,omitempty" json:"by,omitempty"`     // who answered, or nobody
@@ -53,8 +53,9 @@ func decisionOf(d runner.Decision) Decision {
 	return out
 }
 
-// Decide keeps the decisions of a turn: the first ones that were denied or asked, and the first
-// ones that a rule allowed, in their order. Decided counts all of them where that are more.
+// Decide keeps the decisions of a turn: the first ones that were denied or asked, and the
+// first ones that a rule allowed, in their order. Decided counts all of them if there are
+// more.
 func (r *Receipt) Decide(all []runner.Decision) {
 	told, quiet := 0, 0
 	for _, d := range all {

@@ -12,7 +12,7 @@ import (
 )
 
 // After a power cut at any step every durable file of the daemon is the old one or the new
-// one, and where it is the old one its writer has returned an error.
+// one. If it is the old one, its writer has returned an error.
 func TestThePowerCutsInEveryFileOfTheDaemon(t *testing.T) {
 	at := time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
 	for name, c := range map[string]struct {

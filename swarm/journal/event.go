@@ -10,9 +10,10 @@ import (
 // A Kind says what happened.
 type Kind string
 
-// The kinds of events. irc.map uses these words, so a new kind needs its word there (IRCRule
-// of package config), and a place on IRC (announced and howShown of the program): without one
-// a rule of irc.map that names no moment shows it. A test in docs names the pages that lack it.
+// The kinds of events. irc.map uses these words, so a new kind needs its word there
+// (IRCRule of package config), and a place on IRC (announced and howShown of the program):
+// without a place, a rule of irc.map that names no moment shows it. A test in docs names
+// the pages that do not mention it.
 const (
 	Begun  Kind = "begun"  // a turn begins: Message is its message, To the agent
 	Result Kind = "result" // a turn ended well: Message is its result, To the sender of its message
@@ -21,7 +22,7 @@ const (
 	Alert  Kind = "alert"  // Message is one of the daemon's own, for the lead
 	Dead   Kind = "dead"   // a message was given up: Message says why
 	// A tool call that a client asked permission for was denied, or somebody was asked:
-	// Message says what became of it.
+	// Message has the outcome.
 	Permission Kind = "permission"
 	Noticed    Kind = "notice" // something that only has a Notice
 )
@@ -30,33 +31,32 @@ const (
 type Event struct {
 	V    int       `json:"v"`
 	Seq  int64     `json:"seq"` // 1, 2, 3 …; given by [Events.Add]
-	At   time.Time `json:"at"`  // given by [Events.Add] where it is zero
+	At   time.Time `json:"at"`  // given by [Events.Add] if it is zero
 	Kind Kind      `json:"kind"`
-	// Key is the same when the same event is added again.
+	// Key identifies the event when it is added again.
 	Key   string `json:"key"`
-	Agent string `json:"agent,omitempty"` // whose turn it is about; "" where it is about no agent
+	Agent string `json:"agent,omitempty"` // whose turn it is about; "" if it is about no agent
 	To    string `json:"to,omitempty"`    // the mailbox that Message is for
 	About string `json:"about,omitempty"` // id of the message with the details
 
 	Message *Message `json:"message,omitempty"` // the message to show
-	// Of is the message of the turn; nil where there was no turn.
+	// Of is the message of the turn; nil if there was no turn.
 	Of *Message `json:"of,omitempty"`
 	// Task is the task of a person that is complete with this event; else nil.
 	Task *Message `json:"task,omitempty"`
 	Turn *Turn    `json:"turn,omitempty"` // of Result and Failed
-	// Quiet is the end of the quiet hours of the person in which it happened; zero where they
-	// may be told at once. Then nobody tells them: the daemon does, by one alert, after that
-	// time.
+	// Quiet is the end of the person's quiet hours in which the event happened; zero
+	// outside of them. The person hears of the event only after that time, in one alert of
+	// the daemon.
 	Quiet time.Time `json:"quiet_until,omitzero"`
-	// Gathers are the words of the notices that an Alert tells together, at the end of the
-	// quiet hours.
+	// Gathers are the words of the notices in the Alert at the end of the quiet hours.
 	Gathers []Word `json:"gathers,omitempty"`
-	// Notice is what a person may have to act on; nil where there is no such thing. An event
-	// of each kind may have one.
+	// Notice is what a person may have to act on, or nil. An event of any kind may have
+	// one.
 	Notice *Notice `json:"notice,omitempty"`
 }
 
-// Word returns the word of the event's notice; "" where it has none.
+// Word returns the word of the event's notice; "" if it has none.
 func (ev Event) Word() Word {
 	if ev.Notice == nil {
 		return ""
@@ -76,7 +76,7 @@ type Turn struct {
 
 // A Message is the part of a message that the list keeps.
 type Message struct {
-	ID       string       `json:"id,omitempty"` // "" where it was not delivered
+	ID       string       `json:"id,omitempty"` // "" if it was not delivered
 	From     string       `json:"from"`
 	To       []string     `json:"to,omitempty"`
 	Type     dropbox.Type `json:"type"`
@@ -93,7 +93,7 @@ type Message struct {
 // Bounds of the part of a message that the list keeps, in bytes.
 const (
 	maxText  = 7 << 10 // of the body: an alert fits in whole
-	maxExtra = 4 << 10 // a longer Extra is left out: a part of it is no YAML
+	maxExtra = 4 << 10 // a longer Extra is left out: a part of it is not valid YAML
 )
 
 // Keep returns the part of a message that the list keeps; nil for nil.

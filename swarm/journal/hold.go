@@ -24,7 +24,7 @@ type Hold struct {
 	Word     time.Time `json:"word,omitzero"`   // when a person restarted the count of its turns
 	Doubt    *Doubt    `json:"doubt,omitempty"` // a message that is parked for an unknown cause
 	Overtime *Overtime `json:"overtime,omitempty"`
-	Deeper   time.Time `json:"deeper,omitzero"`   // when the supervisor asked that its next turn thinks more
+	Deeper   time.Time `json:"deeper,omitzero"`   // when the supervisor asked for more thinking in the next turn
 	GiveUp   *GiveUp   `json:"give_up,omitempty"` // a message to give up before the next turn
 }
 
@@ -35,8 +35,8 @@ type Overtime struct {
 	Until time.Time `json:"until"` // when its hours begin
 }
 
-// Holds reports whether the agent may still work outside its hours. A clock that was set back
-// ends that: it must not last longer than the person meant.
+// Holds reports whether the agent may still work outside its hours. The overtime ends if
+// the clock was set back, since it must not last longer than the person meant.
 func (o *Overtime) Holds(now time.Time) bool {
 	return o != nil && now.Before(o.Until) && o.Since.Sub(now) <= ClockStep
 }
@@ -57,19 +57,20 @@ type Pause struct {
 	Why   string    `json:"why,omitempty"`
 	Since time.Time `json:"since"`
 	Until time.Time `json:"until,omitzero"`  // zero: until the agent is resumed
-	Turns bool      `json:"turns,omitempty"` // it began too many turns: only a person can resume it
-	Stuck *Stuck    `json:"stuck,omitempty"` // the supervisor asks for a person, who alone can resume it
-	// Questions are those of the agent that nobody answered in time. An answer ends the pause.
+	Turns bool      `json:"turns,omitempty"` // it began too many turns, so only a person can resume it
+	Stuck *Stuck    `json:"stuck,omitempty"` // the supervisor asks for a person, and only a person can resume it
+	// Questions are the agent's questions that nobody answered in time. An answer ends the
+	// pause.
 	Questions []PauseQuestion `json:"questions,omitempty"`
 }
 
-// A PauseQuestion is a question for whose answer an agent is paused.
+// A PauseQuestion is a question whose missing answer paused an agent.
 type PauseQuestion struct {
 	ID string `json:"id"`
 	Of string `json:"of"` // the mailbox that it was sent to
 }
 
-// Stuck is the work in which an agent gets nowhere.
+// Stuck is the work in which an agent makes no progress.
 type Stuck struct {
 	Escalation string `json:"escalation"` // its id
 	Message    string `json:"message"`    // id
@@ -110,7 +111,7 @@ type Holds struct {
 	files durable.Files
 	mu    sync.Mutex
 	file  holdsFile
-	stale bool // the last change could not be written down
+	stale bool // the last change was not written
 }
 
 type holdsFile struct {
@@ -205,19 +206,19 @@ const (
 	OrderCompact = "compact"
 )
 
-// A Failure is a turn that did not end well, since the last one that did.
+// A Failure is a turn that failed, after the last good one.
 type Failure struct {
 	At       time.Time `json:"at"`
 	Message  string    `json:"message"`
 	NotBegun bool      `json:"unborn,omitempty"` // the client died before its first event
-	GivenUp  bool      `json:"buried,omitempty"` // the message was given up with this failure
+	GivenUp  bool      `json:"buried,omitempty"` // the message was given up because of this failure
 	Reason   string    `json:"reason"`
 }
 
-// Reason is why the agent is paused, and who did it.
+// Reason says why the agent is paused, and who paused it.
 func (p *Pause) Reason() string { return reason(p.Why, p.By) }
 
-// Reason is why the agent is stopped, and who did it.
+// Reason says why the agent is stopped, and who stopped it.
 func (s *Stop) Reason() string { return reason(s.Why, s.By) }
 
 func reason(why, by string) string {

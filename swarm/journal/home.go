@@ -24,7 +24,7 @@ type Home struct {
 // HomeOf names the home of a project; it creates nothing.
 func HomeOf(project string) Home { return Home{dir: filepath.Join(project, ".claude-swarm")} }
 
-// With returns the same home with another way to write its files.
+// With returns the same home with a different writer of its files.
 func (h Home) With(files durable.Files) Home {
 	h.files = files
 	return h
@@ -33,8 +33,8 @@ func (h Home) With(files durable.Files) Home {
 // Files writes every file in the home.
 func (h Home) Files() durable.Files { return h.files }
 
-// Make creates the folders, readable only by their owner, and makes git ignore them. To
-// repeat it is harmless.
+// Make creates the folders, readable only by their owner, and makes git ignore them.
+// Repeating it is harmless.
 func (h Home) Make() error {
 	if err := discovery.MakeHome(h.dir); err != nil {
 		return err
@@ -127,10 +127,10 @@ func (h Home) MirrorFile() string { return filepath.Join(h.dir, "mirror.json") }
 
 func (h Home) stateFile() string { return filepath.Join(h.dir, "state.json") }
 
-// BudgetFile has what people said about the budget.
+// BudgetFile has the raises of caps, and the questions about them with their answers.
 func (h Home) BudgetFile() string { return filepath.Join(h.dir, "budget.json") }
 
-// ReadJSON fills v from path. A missing file leaves v as it is.
+// ReadJSON fills v from path. A missing file leaves v unchanged.
 func ReadJSON(path string, v any) error {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -24,13 +24,13 @@ type Identity struct {
 }
 
 // WhoAmI finds out who uses the command line. The processes above this one decide: below
-// the client of a turn it is that turn's agent, whatever the environment says, and below
-// the daemon alone it is the turn that left it behind. If the processes prove nothing, the
-// environment may name a turn that runs; then the session that a person attached as an
-// agent counts, which is found among the processes above too; everywhere else it is the
-// lead. The error is a [*TraceError] where the environment names a turn that does not run.
-// A process that lives for several turns of its client, such as a server of tools, calls
-// WhoAmI again for each action.
+// the client of a turn it is that turn's agent, whatever the environment says, and if only
+// the daemon is above, it is the turn that left the process behind. If the processes prove
+// nothing, the environment may name a turn that runs; then a session among the processes
+// above, which a person attached as an agent, counts; otherwise it is the lead. The error
+// is a [*TraceError] if the environment names a turn that does not run. A process that
+// lives for several turns of its client, such as a server of tools, calls WhoAmI again for
+// each action.
 func WhoAmI(home Home, getenv func(string) string) (Identity, error) {
 	name, mark := getenv(runner.AgentVar), getenv(runner.MarkVar)
 	rec, err := home.trace(os.Getpid(), mark)

@@ -89,7 +89,7 @@ func TestAListenerHearsAllInOrder(t *testing.T) {
 	}
 }
 
-// A listener gets events that it refused again, together with those that came meanwhile.
+// A listener gets events that it refused again, together with those that came since.
 func TestRefusedEventsAreToldAgain(t *testing.T) {
 	dir := t.TempDir()
 	e := journal.Open(dir, durable.Files{}, nil)
@@ -209,7 +209,7 @@ func TestADamagedList(t *testing.T) {
 	}
 }
 
-// Several processes add at once: each event has its own number, and each is heard once.
+// Several processes add at once: each event gets a unique number, and is heard once.
 func TestManyAdd(t *testing.T) {
 	dir := t.TempDir()
 	var wg sync.WaitGroup
@@ -234,8 +234,8 @@ func TestManyAdd(t *testing.T) {
 	}
 }
 
-// An event is durable when Add returns: where the file system refuses a change Add returns
-// an error, and listeners hear the event once it is added again.
+// An event is durable when Add returns nil. If the file system refuses a change, Add
+// returns an error, and listeners hear the event once it is added again.
 func TestARefusedChange(t *testing.T) {
 	refused := errors.New("refused")
 	for _, op := range []durable.Op{durable.Create, durable.Fill, durable.Sync, durable.SyncDir} {

@@ -4,10 +4,10 @@ import (
 	"time"
 )
 
-// KeptName is the name of the file with what is told after the person's quiet hours.
+// KeptName is the name of the [KeptFile].
 const KeptName = "quiet.json"
 
-// A KeptFile has the facts of the person's quiet hours.
+// A KeptFile has the facts that the person is told after the quiet hours.
 type KeptFile struct {
 	V      int       `json:"v"`
 	First  int64     `json:"first,omitempty"` // number of the first event
@@ -15,7 +15,7 @@ type KeptFile struct {
 	Closed bool      `json:"closed,omitempty"`
 	Told   bool      `json:"told,omitempty"`   // after Closed
 	Kept   []Kept    `json:"kept,omitempty"`   // oldest first
-	Before []string  `json:"before,omitempty"` // keys of the facts that were told before these
+	Before []string  `json:"before,omitempty"` // keys of the facts that earlier alerts told
 }
 
 // A Kept is a fact that the person is told after their quiet hours.

@@ -39,7 +39,7 @@ type LedgerLine struct {
 	// CostUnknown says that the client did not report the cost, or not all of it; CostUSD
 	// is the part that is known.
 	CostUnknown bool           `json:"cost_unknown,omitempty"`
-	Billing     runner.Billing `json:"billing,omitempty"`      // how the client pays, if it told
+	Billing     runner.Billing `json:"billing,omitempty"`      // how the client pays, if it says so
 	ReservedUSD float64        `json:"reserved_usd,omitempty"` // what the budget reserved for the turn
 	Client      string         `json:"client,omitempty"`       // as [ClientName]
 	Model       string         `json:"model,omitempty"`
@@ -49,8 +49,8 @@ type LedgerLine struct {
 	ByLead      bool           `json:"by_lead,omitempty"` // its message was proven to be the lead's
 }
 
-// ClientName names the kind of a client and its version, such as "codex 2.6.0". A version
-// that the client did not tell is left out.
+// ClientName names the kind of a client and its version, such as "codex 2.6.0". The version
+// is left out if the client did not tell it.
 func ClientName(backend, version string) string { return strings.TrimSpace(backend + " " + version) }
 
 // IsCostUnknown reports whether the cost of the turn is unknown: its client did not report
@@ -101,8 +101,8 @@ type Ledger struct {
 	sums    map[string]*agentSum
 	// heard gets each line that counts; it may be nil.
 	heard func(line LedgerLine, old bool)
-	// known and older are the newest turns in the ledger: turns whose filing a crash or a
-	// full disk cut off are filed again, and must not count twice.
+	// known and older are the newest turns in the ledger. A turn whose filing was cut off
+	// by a crash or a full disk is filed again, and must not count twice.
 	known, older map[string]bool
 	// recent are the messages that were done in the last days, and the turns that failed,
 	// for Amend.
@@ -153,7 +153,7 @@ func OpenLedger(home Home, heard func(line LedgerLine, old bool)) (*Ledger, erro
 	if err != nil {
 		return nil, fmt.Errorf("ledger: %w", err)
 	}
-	// A ledger that cannot be written must fail at the start, not after the first turn.
+	// If the ledger cannot be written, the start must fail, not the first turn.
 	file, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_RDWR, 0o600)
 	if err == nil {
 		err = file.Close()
@@ -254,7 +254,7 @@ func (l *Ledger) Last(agent string) (LedgerLine, bool) {
 	return sum.last, true
 }
 
-// Turns is how many turns of an agent have a line.
+// Turns returns how many turns of an agent have a line.
 func (l *Ledger) Turns(agent string) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()

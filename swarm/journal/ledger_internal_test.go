@@ -80,7 +80,7 @@ func TestALedgerThatWasSpoiltIsRead(t *testing.T) {
 	}
 }
 
-// A line that a full disk cut off takes no other line with it.
+// A line that a full disk cut off damages no other line.
 func TestALineAfterOneThatWasCutOff(t *testing.T) {
 	home := HomeOf(t.TempDir())
 	if err := home.Make(); err != nil {

@@ -11,32 +11,32 @@ import (
 )
 
 // A Limit parks all agents of one account: its usage limit is reached, or the account or
-// the service has another problem. No agent or message is to blame, so no failure counts,
-// and the limit ends by itself:
+// the service has another problem. No agent or message caused it, so no failure counts, and
+// the limit ends without a person:
 //
 //	closed: the client said until when      Until is that time
 //	open:   nobody knows until when         Until is the next try; the waits double
 //	over:   a good turn, or a person's word  nobody is parked; kept for what the lead
 //	        was told, since an outage that flickers is one outage
 type Limit struct {
-	Since time.Time `json:"since,omitzero"`  // when an agent ran into it
+	Since time.Time `json:"since,omitzero"`  // when an agent first met it
 	Until time.Time `json:"until"`           // time of the next try, before the spread
 	Open  bool      `json:"open,omitempty"`  // the client did not say until when it holds
-	Tries int       `json:"tries,omitempty"` // parkings in a row, of an open one
+	Tries int       `json:"tries,omitempty"` // parkings in a row, of an open limit
 	Over  bool      `json:"over,omitempty"`
 	Why   string    `json:"why"`
 	Hint  string    `json:"hint,omitempty"` // the next step for a person
 	Agent string    `json:"agent,omitempty"`
 	Told  bool      `json:"told,omitempty"`    // the lead knows
 	Hints []string  `json:"told_of,omitempty"` // of this outage: the lead was told with these hints
-	Back  bool      `json:"back,omitempty"`    // the end of what the lead knows was told, too
+	Back  bool      `json:"back,omitempty"`    // the lead was told about the end, too
 
 	began time.Time     // since when its turn had no answer from the API
-	first time.Duration // the wait after the first parking, of an open one
+	first time.Duration // the wait after the first parking, of an open limit
 }
 
 const (
-	// FirstWait and LongestWait bound the pauses between two tries where the client did not
+	// FirstWait and LongestWait bound the pauses between two tries if the client did not
 	// say until when a limit holds. The pauses double.
 	FirstWait   = 30 * time.Second
 	LongestWait = 10 * time.Minute
@@ -61,8 +61,8 @@ func (l Limit) spread(agent string) time.Duration {
 	return time.Second + time.Duration(h.Sum64()%uint64(most))
 }
 
-// LimitFrom makes the limit of a turn that ended Limited. Its times are those of
-// the clock on the wall: a machine may sleep meanwhile.
+// LimitFrom makes the limit of a turn that ended Limited. Its times are wall clock times,
+// since the machine may sleep in between.
 func LimitFrom(agent string, out runner.Outcome, atLeast time.Duration, now time.Time) Limit {
 	now = now.UTC().Round(0)
 	l := Limit{Since: now, Why: cmp.Or(out.Reason, "the usage limit is reached"), Hint: out.Hint, Agent: agent, began: now}
@@ -152,7 +152,7 @@ func (s *Holds) LimitOf(account, agent string, now time.Time) (Limit, time.Time,
 // ClockStep is how much a clock may be set back by its daily corrections.
 const ClockStep = time.Minute
 
-// LimitTold notes that the lead knows of a limit.
+// LimitTold notes that the lead was told about a limit.
 func (s *Holds) LimitTold(account string, since time.Time) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -168,7 +168,7 @@ func (s *Holds) LimitTold(account string, since time.Time) error {
 	return s.write()
 }
 
-// LiftLimit lets the agents of an account go on before its limit ends.
+// LiftLimit lets the agents of an account continue before its limit ends.
 func (s *Holds) LiftLimit(account string, now time.Time) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -184,8 +184,8 @@ func (s *Holds) LiftLimit(account string, now time.Time) error {
 	return s.write()
 }
 
-// EndToTell returns the limit of an account whose end people do not know: they know of the
-// limit, and a turn of the account has ended well now.
+// EndToTell returns the limit of an account that has ended, because a turn ended well, if
+// people were told about the limit but not about its end.
 func (s *Holds) EndToTell(account string) (Limit, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -193,7 +193,7 @@ func (s *Holds) EndToTell(account string) (Limit, bool) {
 	return l, l.Told && !l.Back
 }
 
-// EndTold notes that people know of the end of a limit.
+// EndTold notes that people were told about the end of a limit.
 func (s *Holds) EndTold(account string, since time.Time) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

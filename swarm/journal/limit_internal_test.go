@@ -61,7 +61,7 @@ func TestOneOutage(t *testing.T) {
 		}
 		waits = append(waits, l.Until.Sub(now))
 		if s = opened(t, home); len(waits) == 3 {
-			// Another agent of the account meets it while it holds: that is not another
+			// Another agent of the account that meets the limit does not count as another
 			// try.
 			if l, _ := s.meet(t, "503", "look at the network", now, now.Add(time.Second)); l.Why == "503" {
 				t.Error("a second agent's failure was counted as another try")
@@ -110,8 +110,8 @@ func TestAnOutageThatFlickers(t *testing.T) {
 	step(5*time.Hour, "529", "wait", 30*time.Second, true) // no turn in between, and none was tried for long
 }
 
-// A turn that met the outage at once and was long in asking belongs to it; one that
-// had answers before does not.
+// A long turn that met the outage at its start belongs to the outage; one that had answers
+// before does not.
 func TestALongTurnInAnOutage(t *testing.T) {
 	now := time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC)
 	for answered, want := range map[int]bool{0: false, 12_000: true} {

@@ -54,8 +54,8 @@ func (e *Events) locked(f func() error) (err error) {
 	return f()
 }
 
-// Add puts an event at the end of the list. It gives the event its number, and its time
-// where that is zero. The event is durable when Add returns nil.
+// Add puts an event at the end of the list. It gives the event its number, and its time if
+// that is zero. The event is durable when Add returns nil.
 func (e *Events) Add(ev Event) error {
 	err := e.locked(func() error { return e.add(ev) })
 	if err != nil {
@@ -121,8 +121,8 @@ func (e *Events) end() (last, size int64, err error) {
 	return 0, size, nil
 }
 
-// lastIn returns the size of a file, in bytes, and the number of its last event; 0 where it
-// has none. It reads the end first, and more only where the end is damaged.
+// lastIn returns the size of a file, in bytes, and the number of its last event; 0 if it
+// has none. It reads the end first, and more only if the end is damaged.
 func lastIn(file *os.File) (size, last int64, err error) {
 	if size, err = file.Seek(0, io.SeekEnd); err != nil {
 		return 0, 0, err

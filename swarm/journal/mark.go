@@ -12,7 +12,7 @@ import (
 
 // The mark of a client is the id of the turn that started it. The client and all its
 // children carry it in CLAUDE_SWARM_TURN, and the environment of a process cannot change;
-// so where a client stays for more turns they have its mark too, and a file says which turn
+// so if a client stays for more turns, they have its mark too, and a file says which turn
 // runs:
 //
 //	turns/MARK.json    the record of the first turn

@@ -59,24 +59,24 @@ func (w Word) Severity() Severity {
 // text, so that the same fact reads the same everywhere: see [Notice.Text].
 type Notice struct {
 	Word  Word   `json:"word"`
-	Agent string `json:"agent,omitempty"` // whom it is about; several with ", " between; "" is the swarm
+	Agent string `json:"agent,omitempty"` // the agents that it is about, separated by ", "; "" is the swarm
 	Task  string `json:"task,omitempty"`  // the task, in one line
 	// Why is one line without its full stop. For AgentQuestion it is the question, for
 	// AgentSpiraling a sentence (Retried cmake 4 times), for AgentComplete the last words
 	// about a task that the agent delegated, or nothing, for DeadLetter and Unpaused the
-	// reason. For the others it continues a sentence that the agent's name begins:
-	// crashed: process exited with code 1.
+	// reason. For the other words it continues a sentence after the agent's name: crashed:
+	// process exited with code 1.
 	Why  string `json:"why,omitempty"`
 	Next string `json:"next,omitempty"` // what a person may type, or a sentence about what comes next
-	// Held says that the agent begins no turn until a person decides.
+	// Held means that the agent begins no turn until a person decides.
 	Held    bool   `json:"held,omitempty"`
 	Results string `json:"results,omitempty"` // of AgentComplete: the channel with the results
-	By      string `json:"by,omitempty"`      // of Unpaused: who let the agent go on; "" is nobody
+	By      string `json:"by,omitempty"`      // of Unpaused: who let the agent continue; "" is nobody
 }
 
 // Text returns a notice in one line. IRC, webhooks and mail show this line.
 func (n Notice) Text() string {
-	agent, task, why := cmp.Or(n.Agent, "the swarm"), `"`+screen.Cut(screen.OneLine(n.Task), maxTaskShown)+`"`, screen.OneLine(n.Why) // not %q, which takes an emoji apart
+	agent, task, why := cmp.Or(n.Agent, "the swarm"), `"`+screen.Cut(screen.OneLine(n.Task), maxTaskShown)+`"`, screen.OneLine(n.Why) // not %q, which escapes parts of an emoji
 	switch n.Word {
 	case AgentQuestion:
 		return fmt.Sprintf(`[QUESTION] %s needs input: "%s"`, agent, why)

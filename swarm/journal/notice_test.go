@@ -9,7 +9,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// The texts of the first rows are known to people and programs: they do not change.
+// People and programs know the texts of the first rows, so they must not change.
 func TestTextsOfNotices(t *testing.T) {
 	for _, row := range []struct {
 		of   journal.Notice
@@ -52,7 +52,7 @@ func TestTextsOfNotices(t *testing.T) {
 	}
 }
 
-// Each word has a text with its own tag, and the severity that people know it with.
+// Each word has a text with its tag, and the documented severity.
 func TestWordsOfNotices(t *testing.T) {
 	got := map[journal.Severity][]journal.Word{}
 	for _, w := range journal.Words() {
@@ -74,7 +74,7 @@ func TestWordsOfNotices(t *testing.T) {
 	}
 }
 
-// A line of an earlier version has no notice, and one of this version is whole after the list.
+// The notice of an event survives the list, and an event of an earlier version has none.
 func TestNoticesOnTheList(t *testing.T) {
 	var old journal.Event
 	if err := json.Unmarshal([]byte(`{"v":1,"seq":7,"kind":"alert","key":"k"}`), &old); err != nil || old.Notice != nil || old.Word() != "" {

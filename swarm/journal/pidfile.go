@@ -12,7 +12,7 @@ import (
 
 // WritePIDFile writes, for scripts and people, which process works for an agent, or waits
 // for its next message: its pid, its start time and its mark on one line. During a turn the
-// daemon itself goes by the turn's record.
+// daemon itself uses the turn's record.
 func WritePIDFile(path string, p runner.Process, mark string) error {
 	return os.WriteFile(path, fmt.Appendf(nil, "%d %d %s\n", p.PID, p.Start, mark), 0o600)
 }
@@ -59,6 +59,6 @@ func (h Home) LiveClients() ([]Client, error) {
 	return live, nil
 }
 
-// RemovePIDFile says that no process works any more. It ignores errors: a file that stays
-// names a process that has ended, which its start time shows.
+// RemovePIDFile removes the file when no process works any more. It ignores errors: the
+// start time in a file that stays shows that its process has ended.
 func RemovePIDFile(path string) { _ = os.Remove(path) }

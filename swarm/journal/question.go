@@ -13,33 +13,33 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/durable"
 )
 
-// A Question is a question of the daemon to a person. One that is settled stays in the file for
-// a while, so that nobody is asked twice.
+// A Question is a question of the daemon to a person. A settled question stays in the file
+// for a while, so that nobody is asked twice.
 type Question struct {
-	Key   string       `json:"key"`             // the same question is asked once
+	Key   string       `json:"key"`             // a question is asked once per key
 	Kind  string       `json:"kind"`            // who handles the answer: budget, escalation
-	Agent string       `json:"agent,omitempty"` // whom it is about; "" for no agent
+	Agent string       `json:"agent,omitempty"` // the agent that it is about, or ""
 	About string       `json:"about,omitempty"` // the message, trace or scope that it is about
 	Words []AnswerWord `json:"words"`           // that answer it
 	Asked time.Time    `json:"asked"`
 
 	Subject string `json:"subject"`
 	Body    string `json:"body,omitempty"`
-	// Notice is what webhooks show of the question, and IRC in its place. Without its Next, it
-	// says how to answer. nil where another event has the notice.
+	// Notice is what webhooks and IRC show of the question. If it has no Next, they show
+	// how to answer. It is nil if another event has the notice.
 	Notice *Notice `json:"notice,omitempty"`
 
-	// Secret is part of the key of the message: an agent that guesses that key could keep the
-	// question from the person.
+	// Secret is part of the key of the message: an agent that knew the key could suppress
+	// the question.
 	Secret string `json:"secret"`
 	ID     string `json:"id,omitempty"` // of the message; "" until it is delivered
 
-	Answer  *QuestionAnswer `json:"answer,omitempty"`  // which is handled now, or settled the question
+	Answer  *QuestionAnswer `json:"answer,omitempty"`  // the one that is being handled, or that settled the question
 	Settled time.Time       `json:"settled,omitzero"`  // nobody may answer any more
-	Outcome string          `json:"outcome,omitempty"` // what came of the answer, or why there is none
+	Outcome string          `json:"outcome,omitempty"` // the outcome of the answer, or why there is none
 }
 
-// An AnswerWord answers a question.
+// An AnswerWord is one of the answers to a question.
 type AnswerWord struct {
 	Word string `json:"word"` // small letters
 	Does string `json:"does"` // such as "raise the cap of the day to $30"
@@ -48,7 +48,7 @@ type AnswerWord struct {
 // A QuestionAnswer is the answer of a person.
 type QuestionAnswer struct {
 	ID   string `json:"id"`             // of the message; the same when it is handled again
-	Word string `json:"word"`           // one of the question's
+	Word string `json:"word"`           // one of the question's words
 	Rest string `json:"rest,omitempty"` // the words after it, in one line
 	By   string `json:"by"`             // "lead", or "ann on IRC"
 }
@@ -103,7 +103,7 @@ func readQuestions(home Home) (map[string]Question, error) {
 	return file.Questions, nil
 }
 
-// QuestionOf reads the question that a message asks; nil where it asks none that is known.
+// QuestionOf reads the question that a message asks; nil if it asks no known question.
 func QuestionOf(home Home, id string) (*Question, error) {
 	by, err := readQuestions(home)
 	if err != nil {
@@ -117,7 +117,7 @@ func QuestionOf(home Home, id string) (*Question, error) {
 	return nil, nil
 }
 
-// Of returns the question with a key; false where it was never asked.
+// Of returns the question with a key, or false if it was never asked.
 func (s *Questions) Of(key string) (Question, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -125,7 +125,7 @@ func (s *Questions) Of(key string) (Question, bool) {
 	return q, ok
 }
 
-// Asking returns the question that a message asks; false where it asks none.
+// Asking returns the question that a message asks, or false if it asks none.
 func (s *Questions) Asking(id string) (Question, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -159,7 +159,7 @@ func (s *Questions) Settled() map[string]bool {
 	return ids
 }
 
-// Add adds a question, durably, and is false where one with its key is known.
+// Add adds a question, durably. It returns false if one with its key is known.
 func (s *Questions) Add(q Question) (bool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -192,7 +192,7 @@ func (s *Questions) Change(key string, f func(*Question)) (Question, error) {
 	return q, nil
 }
 
-// forgetOld keeps the file small.
+// forgetOld removes old settled questions.
 func (s *Questions) forgetOld(now time.Time) {
 	var settled []Question
 	for _, q := range s.by {

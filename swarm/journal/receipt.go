@@ -23,8 +23,8 @@ type Receipt struct {
 	Client   string    `yaml:"client,omitempty" json:"client,omitempty"` // as [ClientName]
 	Model    string    `yaml:"model,omitempty" json:"model,omitempty"`
 	Session  string    `yaml:"session,omitempty" json:"session,omitempty"`
-	Via      string    `yaml:"via" json:"via"`                               // the way by which it came, if the daemon knows
-	Attached bool      `yaml:"attached,omitempty" json:"attached,omitempty"` // the turn was one of a person's own session
+	Via      string    `yaml:"via" json:"via"`                               // the way in which it came, if the daemon knows
+	Attached bool      `yaml:"attached,omitempty" json:"attached,omitempty"` // the turn belonged to a person's own session
 	Proven   bool      `yaml:"proven" json:"proven"`
 	Outcome  string    `yaml:"outcome" json:"outcome"` // done, rode along, duplicate
 	Ended    time.Time `yaml:"ended" json:"ended"`
@@ -32,17 +32,17 @@ type Receipt struct {
 	Tokens   Tally     `yaml:"tokens" json:"tokens"`
 	CostUSD  float64   `yaml:"cost_usd" json:"cost_usd"` // of all attempts
 	Context  Context   `yaml:"context" json:"context"`   // of the session at the end
-	// CostUnknown says that the client of an attempt did not tell its cost, or not all of
-	// it; CostUSD is the part that is known.
+	// CostUnknown says that the client of an attempt did not report its cost, or not all of
+	// it; CostUSD is the known part.
 	CostUnknown bool `yaml:"cost_unknown,omitempty" json:"cost_unknown,omitempty"`
 	// ReservedUSD is what the budget reserved for the last attempt.
 	ReservedUSD float64 `yaml:"reserved_usd,omitempty" json:"reserved_usd,omitempty"`
 
-	// Billing says how the client pays, if it told.
+	// Billing says how the client pays, if it says so.
 	Billing runner.Billing `yaml:"billing,omitempty" json:"billing,omitempty"`
 
-	// Decisions are about the tool calls for which the client asked permission. Decided counts
-	// them where the list is not complete.
+	// Decisions are about the tool calls for which the client asked permission. Decided
+	// counts them if the list is not complete.
 	Decisions []Decision `yaml:"decisions,omitempty" json:"decisions,omitempty"`
 	Decided   int        `yaml:"decided,omitempty" json:"decided,omitempty"`
 
@@ -96,7 +96,7 @@ type Answer struct {
 	Hops    int      `yaml:"hops" json:"hops"`
 	Path    []string `yaml:"path,omitempty" json:"path,omitempty"`
 	Body    string   `yaml:"body" json:"body"`
-	Refused string   `yaml:"refused,omitempty" json:"refused,omitempty"` // reason why it is not sent
+	Refused string   `yaml:"refused,omitempty" json:"refused,omitempty"` // why it is not sent
 }
 
 func TallyOf(o runner.Outcome) Tally {

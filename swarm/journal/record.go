@@ -13,8 +13,8 @@ import (
 )
 
 // A Record describes one attempt at a message. It is written before the client starts, and
-// durable before the prompt is sent. With it a later daemon finds a client that outlived
-// this one, and from its end the receipt lists earlier attempts.
+// durable before the prompt is sent. A later daemon finds with it a client that outlived
+// this one, and the receipt lists earlier attempts from their records.
 type Record struct {
 	V       int      `json:"v"`
 	Turn    string   `json:"turn"`
@@ -29,7 +29,7 @@ type Record struct {
 	Session string   `json:"session"`
 	How     string   `json:"how"` // new, resume or continue
 	Notes   []string `json:"notes,omitempty"`
-	Via     string   `json:"via,omitempty"`     // ViaAttach, where a person's session does the turn
+	Via     string   `json:"via,omitempty"`     // ViaAttach, if a person's session does the turn
 	ByLead  bool     `json:"by_lead,omitempty"` // the message is proven to be the lead's
 	// Reinjected says that the prompt carried the window: after a compaction in such a turn
 	// the daemon does not inject another window.
@@ -45,12 +45,12 @@ type Record struct {
 	// ReservedSeconds how long it may take; 0 without a bound.
 	ReservedTurns   int     `json:"reserved_turns,omitempty"`
 	ReservedSeconds float64 `json:"reserved_seconds,omitempty"`
-	// Client is the turn that started the client, where the client has stayed since. From
-	// is where this turn begins in that turn's stream.
+	// Client is the turn that started the client, if the client has stayed since. From is
+	// where this turn begins in that turn's stream.
 	Client string       `json:"client,omitempty"`
 	From   runner.Place `json:"from,omitzero"`
 
-	// The end, unless it was good: then the receipt has it.
+	// The end of a turn that did not end well. A receipt has that of the others.
 	End     runner.End `json:"end,omitempty"`
 	Reason  string     `json:"reason,omitempty"`
 	Ended   time.Time  `json:"ended,omitzero"`
@@ -62,7 +62,7 @@ type Record struct {
 	Crash string `json:"crash,omitempty"`
 }
 
-// MaxTries is how many clients the daemon starts within one claim, where they refuse the
+// MaxTries is how many clients the daemon starts within one claim if they refuse the
 // session.
 const MaxTries = 4
 
@@ -107,7 +107,8 @@ func (r *Record) Line() LedgerLine {
 	}
 }
 
-// ReservedFor is how long the turn may still run, at least a second; 0 without a bound.
+// ReservedFor returns how long the turn may still run, at least a second; 0 without a
+// bound.
 func (r *Record) ReservedFor(now time.Time) time.Duration {
 	if r.ReservedSeconds <= 0 {
 		return 0
@@ -190,8 +191,8 @@ func TriesOf(home Home, message string, begun int) ([]*Record, error) {
 	}
 }
 
-// clockSlack is how much too old a file may look: file systems stamp by a clock that ticks
-// every few milliseconds.
+// clockSlack is how much too old a file may look: file systems use a clock that ticks every
+// few milliseconds.
 const clockSlack = 20 * time.Millisecond
 
 // BegunBy reports whether the turn ran when a file was written, by the file's time.

@@ -15,7 +15,7 @@ type Session struct {
 	Dir  string `json:"dir"`
 	Used bool   `json:"used"` // a client said that it has this session
 	// Cleared says that the conversation before this one was cleared on purpose. Without an
-	// ID the next turn begins another.
+	// ID the next turn begins a new one.
 	Cleared bool `json:"cleared,omitempty"`
 }
 
@@ -73,13 +73,13 @@ func (s *Sessions) Set(agent string, to Session) error {
 }
 
 // Learned notes the session that a client reported, with the folder for which it was
-// planned: the settings may have changed meanwhile.
+// planned, since the settings may have changed.
 func (s *Sessions) Learned(agent, id string) error {
 	planned, _ := s.Get(agent)
 	return s.Set(agent, Session{ID: id, Dir: planned.Dir, Used: true})
 }
 
-// Clear drops the conversation: the next turn begins another.
+// Clear drops the conversation: the next turn begins a new one.
 func (s *Sessions) Clear(agent string) error { return s.Set(agent, Session{Cleared: true}) }
 
 // IsCleared reports whether no turn has begun since Clear.

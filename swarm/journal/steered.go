@@ -15,8 +15,8 @@ type SteeredNote struct {
 	UUID string `json:"uuid"`
 }
 
-// NoteSteered writes down a message before it is brought to a turn, for the daemon that
-// follows the client after this process has died.
+// NoteSteered writes down a message before it is brought to a turn, for a later daemon that
+// follows the client.
 func (h Home) NoteSteered(turn, id, uuid string) error {
 	f, err := os.OpenFile(h.TurnFile(turn, ".steered"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {

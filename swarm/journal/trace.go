@@ -28,9 +28,9 @@ import (
 // starts, but not for the client above it. The daemon adopts the orphans of its turns, so a
 // caller below it belongs to a turn even when all processes between have ended.
 //
-// Each client has a pid file from before its prompt until it has ended, also where its
-// daemon was killed. Where there is no pid file and no daemon above, the caller cannot be
-// in a turn, and tracing does not read the processes above: that keeps send fast.
+// Each client has a pid file from before its prompt until it has ended, even if its daemon
+// was killed. If there is no pid file and no daemon above, the caller cannot be in a turn,
+// and tracing does not read the processes above. That keeps send fast.
 
 // A TraceError says that a caller belongs to a turn, or claims to, and that the turn cannot
 // be found. The caller then may not act for any agent.

@@ -60,9 +60,8 @@ func (c *TurnCounts) Word(agent string) bool {
 	return true
 }
 
-// Over says why the next turn of an agent would be one too many; "" when it would not.
-// person says that a message of a person begins it. perHour is policy.turns_per_hour; 0
-// means no bound.
+// Over says why the agent may not begin another turn; "" if it may. person says that a
+// message of a person begins it. perHour is policy.turns_per_hour; 0 means no bound.
 func (c *TurnCounts) Over(agent string, perHour int, person bool, now time.Time) string {
 	if perHour <= 0 {
 		return ""

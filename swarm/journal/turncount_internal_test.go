@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// The bound does not hold honest swarms that run for hours: a lead agent whose ten workers
-// report, a person's script, cron jobs, and a person who works along.
+// The bound does not stop honest swarms that run for hours: a lead agent whose ten workers
+// report, a person's script, cron jobs, and a person who works with an agent.
 func TestHonestTurnsAreNotHeld(t *testing.T) {
 	for name, c := range map[string]struct {
 		every  time.Duration // between two turns
 		hours  int
-		person func(n int) bool // is the n-th turn begun by a word of a person?
+		person func(n int) bool // whether a word of a person begins the n-th turn
 	}{
 		"ten workers report every six minutes":     {6 * time.Minute / 10, 5, func(int) bool { return false }},
 		"200 messages of the lead's script":        {time.Hour / 200, 3, func(int) bool { return true }},
@@ -55,7 +55,7 @@ func TestTheSecondBoundHoldsForAll(t *testing.T) {
 	if why := counts.Over("a", 120, true, now); !strings.HasPrefix(why, want) {
 		t.Errorf("over = %q, want %q…", why, want)
 	}
-	// An order does not lift it either: a program could give one each minute.
+	// An order does not reset it either: a program could give one each minute.
 	if !counts.Word("a") || !strings.HasPrefix(counts.Over("a", 120, true, now), want) {
 		t.Error("an order lifts the second bound")
 	}

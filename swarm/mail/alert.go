@@ -34,28 +34,28 @@ func (s *Service) questionNotice(m *dropbox.Message) *journal.Notice {
 	return &journal.Notice{Word: journal.AgentQuestion, Agent: m.From, Why: screen.Short(m.Gist(), 200)}
 }
 
-// TellLead sends the lead a message of the daemon's, once per key: something about an
-// agent, or about the daemon itself when that is "". Messages about the agent that leads go
-// to the person, and so do all of them while that agent cannot work: else nobody would
-// know. They go through the list of events, so that a crash loses none. A message that
-// cannot be written shows in the status, and is tried again until it can.
+// TellLead sends the lead a message about an agent, or about the daemon itself if agent is
+// "", once per key. Messages about the agent that leads go to the person, and so do all
+// messages while that agent cannot work. They go through the list of events, so a crash
+// loses none. The status shows a message that cannot be written, and the daemon retries it
+// until it can.
 func (s *Service) TellLead(agent, key, subject, body string) {
 	s.tellLead(journal.Event{Key: key, Agent: agent}, subject, body)
 }
 
-// NoticedKey begins the keys of the daemon's messages to the lead whose fact is a notice on
-// the list of events: IRC shows the notice, and not the message, too.
+// NoticedKey begins the keys of the daemon's messages to the lead about which there is a
+// notice on the list of events. IRC shows only the notice, not the message.
 const NoticedKey = "notice:"
 
-// TellNotice is TellLead for the fact of a notice, which IRC and webhooks show. agent is as
-// in TellLead, since a notice may be about several.
+// TellNotice is TellLead with a notice, which IRC and webhooks show. agent is as in
+// TellLead; the notice may be about several agents.
 func (s *Service) TellNotice(agent, key string, n journal.Notice, subject, body string) {
 	s.tellLead(journal.Event{Key: NoticedKey + key, Agent: agent, Notice: &n}, subject, body)
 }
 
 // Raise puts a notice on the list of events. IRC and webhooks show it, and the lead gets no
-// mail. Listeners know a notice that is raised again by its key. of is the message that the
-// agent works on, or nil. After an error the notice is not on the list.
+// mail. Listeners recognize a repeated notice by its key. of is the message that the agent
+// works on, or nil. After an error the notice is not on the list.
 func (s *Service) Raise(key string, n journal.Notice, of *dropbox.Message) error {
 	text := s.Secrets.Redactor().Text(n.Text())
 	ev := journal.Event{
@@ -68,8 +68,9 @@ func (s *Service) Raise(key string, n journal.Notice, of *dropbox.Message) error
 	return s.happened(ev)
 }
 
-// Unpaused raises the notice that an agent goes on which was held since then. A hold that
-// ends comes after it: a crash between them repeats both, and the notice keeps its key.
+// Unpaused raises the notice that an agent, which was held since then, begins turns again.
+// The caller ends the hold after it: a crash between the two repeats both, and the notice
+// keeps its key.
 func (s *Service) Unpaused(agent string, since time.Time, why, by string) {
 	n := journal.Notice{Word: journal.Unpaused, Agent: agent, Why: why, By: by}
 	if err := s.Raise(fmt.Sprintf("unpaused:%s:%s", agent, since.UTC().Format(time.RFC3339Nano)), n, nil); err != nil {
@@ -125,7 +126,7 @@ func (s *Service) deliverAlert(ev journal.Event) error {
 	m := ev.Message.Mail()
 	d, err := s.deliver(dropbox.Swarm, ev.To, m)
 	if errors.Is(err, dropbox.ErrNoMailbox) && ev.To != dropbox.Lead {
-		// The agent that led has gone meanwhile.
+		// The agent that led was removed in the meantime.
 		ev.To, m.To, m.Type = dropbox.Lead, []string{dropbox.Lead}, dropbox.Status
 		d, err = s.deliver(dropbox.Swarm, ev.To, m)
 	}

@@ -16,7 +16,7 @@ func (s *Service) AnnounceListener() Listener {
 	return Listener{Name: "irc", Behind: "IRC misses what happens", Hear: s.announceEvents}
 }
 
-// announceEvents delivers the copies of events. To repeat it is harmless: the store knows a
+// announceEvents delivers the copies of events. Repeating it is harmless: the store knows a
 // copy by its key.
 func (s *Service) announceEvents(_ context.Context, events []journal.Event) error {
 	for _, ev := range events {
@@ -28,7 +28,7 @@ func (s *Service) announceEvents(_ context.Context, events []journal.Event) erro
 			m := mo.copyFor(c, s.Announcer.Bridge())
 			err := s.deliverCopy(mo.Kind, m)
 			switch {
-			case errors.Is(err, errNoBridge): // copies that wait for the bridge hold nothing else up
+			case errors.Is(err, errNoBridge): // copies that wait for the bridge delay no other event
 				s.Trouble.Until("mirror", "IRC misses what happens: "+err.Error(), func() error { return s.deliverCopy(mo.Kind, m) })
 			case undeliverable(err):
 				s.Log.Warn("copy could not be delivered", keyMessage, mo.About, "moment", string(mo.Kind), keyErr, err)
@@ -40,13 +40,13 @@ func (s *Service) announceEvents(_ context.Context, events []journal.Event) erro
 	return nil
 }
 
-// announcementOf is what people see of an event; false where they see nothing.
+// announcementOf returns what people see of an event, or false if they see nothing.
 func announcementOf(ev journal.Event) (Announcement, bool) {
 	mo := Announcement{
 		Kind: ev.Kind, Message: ev.Message.Mail(), To: ev.To, About: ev.About, Agent: ev.Agent, Of: ev.Of.Mail(), Task: ev.Task.Mail(),
 		Notice: ev.Notice, key: ev.Key,
 	}
-	if !ev.Quiet.IsZero() { // the alert of the morning tells it
+	if !ev.Quiet.IsZero() { // the alert of the morning contains it
 		if ev.Kind != journal.Result && ev.Kind != journal.Failed && ev.Kind != journal.Begun {
 			return mo, false
 		}
@@ -57,7 +57,7 @@ func announcementOf(ev journal.Event) (Announcement, bool) {
 		return mo, false // an alert without a notice is shown when it has arrived
 	case ev.Kind == journal.Mail && mo.Message.From == dropbox.Swarm && mo.Message.Type != dropbox.Question:
 		mo.Kind, mo.key = journal.Alert, eventKey(journal.Alert, mo.Message.ID)
-		// A dead letter, or the fact of a notice, was shown as that.
+		// A dead letter or a notice was shown already, as such.
 		return mo, !strings.HasPrefix(mo.Message.Key, deadKey) && !strings.HasPrefix(mo.Message.Key, NoticedKey)
 	}
 	return mo, true
@@ -80,7 +80,7 @@ func (s *Service) deliverCopy(kind journal.Kind, m *dropbox.Message) error {
 }
 
 const (
-	// oldMail is the age from which nobody wants to see mail any more after the daemon, or
-	// the bridge, was away.
+	// oldMail is the age from which mail is not shown any more when the daemon or the
+	// bridge was away.
 	oldMail = 24 * time.Hour
 )

@@ -16,19 +16,19 @@ import (
 type Announcer interface {
 	// Bridge is the name of the bridge, and so of its mailbox. It is always the same.
 	Bridge() string
-	// Copies says where an announcement is shown; an empty list is nowhere.
+	// Copies says where an announcement is shown; an empty list means nowhere.
 	Copies(Announcement) []Copy
 }
 
 // An Announcement is something that people may want to see.
 type Announcement struct {
-	// Kind is [journal.Alert] also where an alert arrived in the mailbox of the lead. A question
-	// of the daemon is [journal.Mail] from swarm.
+	// Kind is also [journal.Alert] when an alert arrived in the mailbox of the lead. A
+	// question of the daemon is [journal.Mail] from swarm.
 	Kind    journal.Kind
 	Message *dropbox.Message // what is shown; never changed
 	To      string           // the mailbox that it is for
 	About   string           // id of the message with the details
-	Agent   string           // whose turn it is about; "" for mail and for what is about no agent
+	Agent   string           // whose turn it is about; "" for mail and for announcements about no agent
 	// Of is the message of the turn; the same as Message where it begins, nil where
 	// there was no turn.
 	Of *dropbox.Message
@@ -36,7 +36,7 @@ type Announcement struct {
 	// Task is the task of a person that is complete with this event: the task that the turn
 	// worked on, or one that it was delegated from. Else it is nil.
 	Task *dropbox.Message
-	// Notice is what a person may have to act on; nil where there is no such thing.
+	// Notice is what a person may have to act on, or nil.
 	Notice *journal.Notice
 
 	key string // makes a copy unique, together with the place
@@ -45,8 +45,8 @@ type Announcement struct {
 // A Copy is one place where an announcement is shown.
 type Copy struct {
 	Where string // the channel: one copy for each
-	Extra string // lines of YAML, for the bridge: see [dropbox.Message]
-	Text  string // what is shown there, as a note, for subject and body; "" is these
+	Extra string // lines of YAML for the bridge, see [dropbox.Message]
+	Text  string // the text of a note that is shown there; "" means the subject and the body
 }
 
 // mostCopies bounds the copies that wait while no bridge runs: a person who looks an hour
@@ -59,7 +59,7 @@ type Announcing struct {
 	Announcer
 
 	mu      sync.Mutex
-	waiting int // in the mailbox of the bridge, and the copies that came since it was counted
+	waiting int // the copies in the mailbox of the bridge, as counted last, and those added since then
 }
 
 // copyFor returns the copy of an announcement for one place. It answers no message: an

@@ -20,7 +20,7 @@ func (in *Inbox) owed(m *dropbox.Message, r *journal.Receipt, sent []journal.Sen
 		return nil // an agent does not answer itself either
 	}
 	if m.Offer != "" && !in.hasOffer(m.Offer) {
-		return nil // it left the work to others
+		return nil // it delegated the work
 	}
 	if slices.ContainsFunc(sent, func(s journal.SentNote) bool {
 		return s.To == m.From && s.Type == dropbox.Result && (s.ReplyTo == "" || s.ReplyTo == m.ID || s.ReplyTo == m.Offer)

@@ -10,8 +10,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// The ways by which a message may come, as the daemon has seen them; it does not believe
-// the message itself.
+// The ways in which a message may come, as the daemon saw them; it does not trust the
+// message's own words.
 const (
 	ViaMailbox = "mailbox" // a program delivered it into new/, such as claude-swarm send
 	viaHand    = "hand"    // a file dropped into the folder, which the daemon delivered
@@ -35,7 +35,7 @@ func (d *Arrivals) noteTime(id string, at time.Time) {
 	if _, known := d.came[id]; known || d.origins[id] != nil {
 		return
 	}
-	if d.came == nil || len(d.came) >= maxArrivals { // left over by messages that were gone at the claim
+	if d.came == nil || len(d.came) >= maxArrivals { // times of messages that were gone before the claim
 		d.came = map[string]time.Time{}
 	}
 	d.came[id] = at
@@ -60,8 +60,8 @@ func (d *Arrivals) keepOrigin(id string, o Origin) {
 	delete(d.came, id)
 }
 
-// origin says who left a message, nil where that is not known yet, and when it arrived,
-// zero where that is not known. It returns the time of arrival only once.
+// origin says who left a message, nil if that is not known yet, and when it arrived, zero
+// if that is not known. It returns the time of arrival only once.
 func (d *Arrivals) origin(id string) (o *Origin, arrived time.Time) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -109,8 +109,8 @@ func (d *Arrivals) Forget(id string) {
 // An Origin says who may have left a file without a proof of its sender, judged by the
 // turns that ran when it appeared.
 //
-// There is evidence where a tool call named the folder of the mailbox, or where a turn was
-// at work in that folder itself. Then the file belongs to that turn: it has the turn's
+// There is evidence if a tool call named the folder of the mailbox, or if a turn was
+// working in that folder itself. Then the file belongs to that turn: it has the turn's
 // thread, trace and path, and one hop more, so that agents which write files to themselves
 // and to each other are stopped like agents that send messages.
 //
@@ -120,7 +120,7 @@ func (d *Arrivals) Forget(id string) {
 // file does not count as a person's word either: it may go only where the agents that were
 // at work may send. A loop of such files ends at policy.turns_per_hour.
 type Origin struct {
-	rec      *journal.Record // of the turn that wrote it; nil where there is no evidence
+	rec      *journal.Record // of the turn that wrote it; nil if there is no evidence
 	suspects []string        // the agents that were at work, sorted
 }
 

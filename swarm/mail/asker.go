@@ -32,13 +32,13 @@ type Asker struct {
 
 	mu   sync.Mutex
 	open map[string]*awaited // questions that wait, by id
-	seen map[string]bool     // files that answer none of them
+	seen map[string]bool     // files that do not answer any of them
 }
 
 // awaited is a question that waits for its answer.
 type awaited struct {
 	to     string
-	wake   chan struct{}         // something may have changed
+	wake   chan struct{}         // wakes the goroutine that waits
 	answer chan *dropbox.Message // holds one
 }
 
@@ -50,7 +50,7 @@ type Question struct {
 	What     string // the tool call, in one line
 	Text     string
 	Patience time.Duration
-	// Over says why nobody may wait for the answer any more; nil while somebody may.
+	// Over returns why nobody waits for the answer any more; nil while somebody does.
 	Over func() error
 }
 
@@ -69,8 +69,8 @@ const firstKey = "first:"
 // FirstKey returns a key for a question to several, of whom the first answers.
 func FirstKey() string { return firstKey + dropbox.NewID() }
 
-// WhyOver says why a question needs no answer any more: its turn does not wait for the permission,
-// or another of those who were asked has answered. It is "" for every other message.
+// WhyOver says why a question needs no answer any more: its turn no longer waits for the
+// permission, or somebody else has answered. It returns "" for every other message.
 func WhyOver(home journal.Home, m *dropbox.Message) string {
 	switch {
 	case AsksPermission(m):
@@ -81,7 +81,7 @@ func WhyOver(home journal.Home, m *dropbox.Message) string {
 	return ""
 }
 
-// AsksPermission tells whether a message is a question that an Asker sends.
+// AsksPermission reports whether a message is a question that an Asker sends.
 func AsksPermission(m *dropbox.Message) bool {
 	return m.Type == dropbox.Question && strings.HasPrefix(m.Key, permissionKey)
 }
@@ -89,9 +89,9 @@ func AsksPermission(m *dropbox.Message) bool {
 // lookAgain is how often a question looks without a wake: a file system may drop events.
 const lookAgain = 2 * time.Second
 
-// Ask asks, and waits for the reply. It files the reply. The error is
-// [ErrNoAnswer], that of q.Over, the cause of ctx, or says why the question could not be sent.
-// When Ask returns, nothing waits for a reply any more.
+// Ask asks, waits for the reply, and files it. The error is [ErrNoAnswer], that of q.Over,
+// the cause of ctx, or says why the question could not be sent. When Ask returns, nothing
+// waits for a reply any more.
 func (a *Asker) Ask(ctx context.Context, q Question) (*dropbox.Message, error) {
 	id, err := a.send(&q)
 	if err != nil {
@@ -100,7 +100,7 @@ func (a *Asker) Ask(ctx context.Context, q Question) (*dropbox.Message, error) {
 	w := a.await(id, q.To)
 	reply, err := a.wait(ctx, w, q)
 	a.forget(id)
-	if errors.Is(err, ErrNoAnswer) && len(w.answer) > 0 { // it came at that moment, and is filed
+	if errors.Is(err, ErrNoAnswer) && len(w.answer) > 0 { // the reply came at that moment, and is filed
 		reply, err = <-w.answer, nil
 	}
 	why := ""
@@ -121,7 +121,7 @@ func (a *Asker) Ask(ctx context.Context, q Question) (*dropbox.Message, error) {
 func (a *Asker) send(q *Question) (id string, err error) {
 	t := q.Turn
 	if q.To != dropbox.Lead && a.Store.TooManyHops(t.Hops+1) {
-		q.To = dropbox.Lead // people pass nothing on
+		q.To = dropbox.Lead // a person does not continue the path
 	}
 	m := &dropbox.Message{
 		From: a.Agent, To: []string{q.To}, Type: dropbox.Question, Subject: permissionSubject + q.What,
@@ -133,7 +133,7 @@ func (a *Asker) send(q *Question) (id string, err error) {
 	}
 	now := time.Now().UTC()
 	var unnoted error
-	d, err := a.deliverNoted(a.Agent, q.To, m, func(noted string) { // or the agent would take it for a dead one
+	d, err := a.deliverNoted(a.Agent, q.To, m, func(noted string) { // or the agent's goroutine would take the reply for an overdue one
 		id = noted
 		unnoted = a.Home.Asks(t.Turn).Begin(journal.Asked{ID: id, Of: q.To, Since: now, Until: now.Add(q.Patience), Call: q.What})
 	})
@@ -177,7 +177,7 @@ func (a *Asker) Wake() {
 	for _, w := range a.open {
 		select {
 		case w.wake <- struct{}{}:
-		default: // it is to look anyway
+		default: // a wake is already pending
 		}
 	}
 }
@@ -190,7 +190,7 @@ func (a *Asker) await(id, to string) *awaited {
 	}
 	w := &awaited{to: to, wake: make(chan struct{}, 1), answer: make(chan *dropbox.Message, 1)}
 	a.open[id] = w
-	a.seen = map[string]bool{} // its answer may be there already
+	a.seen = map[string]bool{} // the answer may have arrived already
 	return w
 }
 
@@ -203,7 +203,7 @@ func (a *Asker) forget(id string) {
 	}
 }
 
-// Answers tells whether a message may answer a question that waits.
+// Answers reports whether a message may answer a question that waits.
 func (a *Asker) Answers(m *dropbox.Message) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -216,7 +216,7 @@ func (a *Asker) look() {
 	defer a.mu.Unlock()
 	entries, err := a.Box.Peek()
 	if err != nil {
-		return // the agent's goroutine complains
+		return // the agent's goroutine reports the error
 	}
 	for _, e := range entries {
 		if a.seen[e.Base()] {
@@ -246,14 +246,15 @@ func (a *Asker) look() {
 	}
 }
 
-// mayAnswer tells whether a message answers a question to asked: see [MayAnswer].
+// mayAnswer is [MayAnswer] for the agent's mailbox.
 func (a *Asker) mayAnswer(m *dropbox.Message, asked string) bool {
 	return MayAnswer(m, asked, a.Agent, a.Tokens.Of)
 }
 
-// MayAnswer tells whether a message in a mailbox is proven to be from somebody who may answer a
-// question to asked: from asked, from the person, also on IRC, where the bridge knows who may, or
-// from the daemon, which says that no answer comes. token returns the secret of a sender.
+// MayAnswer reports whether a message in a mailbox is proven to be from somebody who may
+// answer a question to asked: asked itself, the person (on IRC the bridge knows who may
+// answer), or the daemon, which says that no answer will come. token returns the secret of
+// a sender.
 func MayAnswer(m *dropbox.Message, asked, mailbox string, token func(name string) string) bool {
 	if m.From != asked && m.From != dropbox.Lead && m.From != dropbox.Swarm && !dropbox.IsBridge(m.From) {
 		return false
@@ -282,16 +283,17 @@ func (a *Asker) TakeBackLeft(turn string) {
 	}
 }
 
-// overdue says why a message has nothing to do with any turn: it is a question that needs no
-// answer any more, or the answer to one for a permission, and no turn waits for the answer. It is
-// "" for every other message.
+// overdue says why a message has nothing to do with any turn: it is a question that needs
+// no answer any more, or the answer to one for a permission, and no turn waits for the
+// answer. It returns "" for every other message.
 func (s *Service) overdue(m *dropbox.Message) (why string, err error) {
 	if why := WhyOver(s.Home, m); why != "" {
 		return why, nil
 	}
 	asked := m
 	if !AsksPermission(m) {
-		// The subject tells without a search of all mailboxes that it is no such answer.
+		// The subject shows, without a search of all mailboxes, that it is not such an
+		// answer.
 		if m.ReplyTo == "" || !strings.HasPrefix(m.Subject, "Re: "+permissionSubject) {
 			return "", nil
 		}

@@ -16,10 +16,11 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// An Attached does the mail of an agent whose session a person runs: the hooks of that
-// session's client call it where for other agents the daemon acts. A good end has the same
-// order as with the daemon: the receipt beside the message in cur/ is the commit point. It
-// belongs to one goroutine; hooks that run at the same time wait for each other by a lock.
+// An Attached does the mail of an agent whose session a person runs. The hooks of that
+// session's client call it for the steps that the daemon does for other agents. A good end
+// has the same order as with the daemon: the receipt beside the message in cur/ is the
+// commit point. It belongs to one goroutine; hooks that run at the same time wait for each
+// other by a lock.
 type Attached struct {
 	mail   *Inbox
 	advise func() string
@@ -74,7 +75,7 @@ func OpenAttached(home journal.Home, store *dropbox.Store, name string, o Attach
 			return nil, err
 		}
 	}
-	s.WakeListeners = func() { // no daemon may be running that would tell them
+	s.WakeListeners = func() { // there may be no daemon to tell them
 		for _, l := range listeners {
 			_, _ = s.Hear(context.Background(), l) // logged; they hear it the next time
 		}
@@ -101,30 +102,30 @@ func (s *Attached) Close() { s.mail.AgentLog.Close() }
 type StopEvent struct {
 	PID     int    // of the hook
 	Session string // the client's
-	Prompt  string // id of the prompt whose turn has ended; "" where the client does not say
+	Prompt  string // id of the prompt whose turn has ended; "" if the client does not say
 	Active  bool   // a Stop hook began the turn that ends
 	Last    string // the assistant's last words
 	// Tasks are the ids of the sub-agents that still work in the background. The client
 	// begins a turn by itself when one of them has ended.
 	Tasks []string
 
-	// Continue gives the next message to the session at once; else the reply only says that
-	// there is mail.
+	// Continue gives the next message to the session at once; without it the reply only
+	// says that there is mail.
 	Continue bool
-	// Cap is how many turns in a row the hook may begin in this way. The client ignores the
-	// hook above its own cap, and a message that it ignored would be lost from sight.
+	// Cap is how many turns in a row the hook may begin in this way. Above its own cap the
+	// client ignores the hook, and nobody would see the message.
 	Cap int
 }
 
 // A StopReply is what the hook answers.
 type StopReply struct {
-	Prompt string // the session is to go on with this; "" for nothing
+	Prompt string // the session continues with this; "" for nothing
 	Notice string // a line for the person; "" for nothing
 }
 
 // Begin binds a session to the agent: from now on the session gets the agent's mail. Begin
-// puts back messages that an earlier session left. Where another session still runs, that
-// one keeps the mail, and the notice says so.
+// puts back messages that an earlier session left. If another session still runs, it keeps
+// the mail, and the notice says so.
 func (s *Attached) Begin(pid int, session string) (notice string, err error) {
 	unlock, err := s.mail.Home.LockBinding(s.mail.Name)
 	if err != nil {
@@ -154,8 +155,8 @@ func (s *Attached) taken(other *journal.Binding) string {
 	return fmt.Sprintf("%s is attached to another session (pid %d), which gets its mail.", s.mail.Name, other.Process.PID)
 }
 
-// bind returns the binding of the client that called the hook. Where another client holds
-// the agent and runs, it returns that client's binding as other.
+// bind returns the binding of the client that called the hook. If another running client
+// holds the agent, it returns that client's binding as other.
 func (s *Attached) bind(pid int, session string) (b, other *journal.Binding, err error) {
 	client, err := clientAbove(pid)
 	if err != nil {
@@ -245,7 +246,7 @@ func (s *Attached) Stop(ev StopEvent) (reply StopReply, err error) {
 }
 
 // Fetch gives the person's session its next message, as a prompt; "" when nothing waits.
-// The end of the turn files it. Where no Stop hook reports that end, fileLast files the
+// The end of the turn files it. If no Stop hook reports that end, fileLast files the
 // message that was fetched before.
 func (s *Attached) Fetch(pid int, session string, fileLast bool) (prompt string, err error) {
 	unlock, err := s.mail.Home.LockBinding(s.mail.Name)

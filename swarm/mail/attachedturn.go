@@ -116,7 +116,7 @@ func (s *Attached) settle(b *journal.Binding, last string, done bool) error {
 		return err
 	}
 	i := slices.IndexFunc(claimed, func(e dropbox.Entry) bool { return e.ID == b.Message })
-	if i >= 0 { // otherwise a person removed it meanwhile
+	if i >= 0 { // otherwise a person has removed it
 		if err := s.commit(claimed[i], b, last); err != nil {
 			return fmt.Errorf("message %s: %w", b.Message, err)
 		}

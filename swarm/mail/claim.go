@@ -8,8 +8,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// Claim takes a message out of new/. It is nil where the message is gone, or where everything
-// is halted. The claim is durable after [Inbox.TakeNotes].
+// Claim takes a message out of new/. It returns nil if the message is gone or everything is
+// halted. The claim is durable after [Inbox.TakeNotes].
 func (in *Inbox) Claim(e dropbox.Entry) (*Job, error) {
 	in.NoteArrival(e)
 	claim, err := in.Box.Take(e)
@@ -17,7 +17,7 @@ func (in *Inbox) Claim(e dropbox.Entry) (*Job, error) {
 	switch {
 	case errors.Is(err, dropbox.ErrGone):
 		return nil, nil
-	case errors.Is(err, dropbox.ErrHalted): // since it was asked
+	case errors.Is(err, dropbox.ErrHalted): // HALT came after the first check
 		in.Queue.Add(e)
 		return nil, nil
 	case err != nil:
@@ -42,13 +42,13 @@ func (in *Inbox) Refuse(j *Job) (bool, error) {
 	}
 	j.CutOff = last
 	if c.Begun > 1 && j.CutOff.IsZero() {
-		j.CutOff = c.Created // its records were rotated away; no attempt began earlier
+		j.CutOff = c.Created // its records were rotated away; no earlier attempt began
 	}
 	j.Proven = in.Proves(c.Message)
 	return false, nil
 }
 
-// skip sets aside a message that no turn may begin with, or read.
+// skip sets aside a message that no turn may begin with or read.
 func (in *Inbox) skip(c *dropbox.Claim) (bool, error) {
 	if c.Bad != nil {
 		return true, in.GiveUp(c, "not a valid message: "+c.Bad.Error())
@@ -100,9 +100,9 @@ func (in *Inbox) Started(j *Job) {
 	in.Begun(m)
 }
 
-// TakeNotes claims the notes for the prompt, and makes all claims of the turn durable:
-// otherwise a power cut could put a message back as if it was never begun, although the
-// client has its prompt. A note that cannot be claimed waits for the next turn.
+// TakeNotes claims the notes for the prompt, and makes all claims of the turn durable.
+// Otherwise a power cut could put a message back although the client has its prompt. A note
+// that cannot be claimed waits for the next turn.
 func (in *Inbox) TakeNotes(j *Job) error {
 	in.takeNotes(j)
 	return in.Box.SyncClaims()

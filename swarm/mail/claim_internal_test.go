@@ -10,8 +10,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// Refuse finds out whether a message that may pass has a proof; the prompt and the receipt
-// show it.
+// Refuse finds out whether a message that may pass has a proof. The prompt and the receipt
+// show the result.
 func TestRefuseFindsOutTheProof(t *testing.T) {
 	in := newInbox(t)
 	if err := in.Tokens.Add(dropbox.Lead); err != nil {

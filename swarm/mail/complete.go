@@ -9,8 +9,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// completed returns the task of a person that is complete with the turn on m, whose receipt
-// is r: no other message of the task waits any more. It returns nil if no task is complete.
+// completed returns the task of a person that the turn on m, with the receipt r, completes:
+// no other message of the task waits. It returns nil if no task is complete.
 func (in *Inbox) completed(m *dropbox.Message, r *journal.Receipt) *dropbox.Message {
 	task, err := m, error(nil)
 	if root := cmp.Or(m.Trace, m.ID); root != m.ID {
@@ -35,8 +35,7 @@ func (in *Inbox) completed(m *dropbox.Message, r *journal.Receipt) *dropbox.Mess
 	return task
 }
 
-// message finds and reads the message with that id, which another process may move
-// meanwhile.
+// message finds and reads the message with that id, even while another process moves it.
 func (s *Service) message(id string) (m *dropbox.Message, err error) {
 	for range 5 {
 		var found dropbox.Found
@@ -65,7 +64,7 @@ func (s *Service) isOpen(task *dropbox.Message, except string) (bool, error) {
 		}
 		m, err := box.Read(e)
 		if err != nil || m.Trace != task.ID {
-			return true // not a message, filed meanwhile, or of another task
+			return true // not a message, just filed, or of another task
 		}
 		if ended, err := box.HasReceipt(e); err == nil && ended {
 			return true

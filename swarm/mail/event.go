@@ -24,7 +24,7 @@ func (in *Inbox) Begun(m *dropbox.Message) {
 }
 
 // ended says that a turn ended well, and with which result. answer is the id of the answer
-// that the daemon sent; "" where it sent none.
+// that the daemon sent; "" if it sent none.
 func (in *Inbox) ended(m *dropbox.Message, r *journal.Receipt, answer string) error {
 	if r.Outcome != string(runner.Done) || IsHeartbeat(m) && in.Proves(m) {
 		return nil
@@ -42,7 +42,7 @@ func (in *Inbox) ended(m *dropbox.Message, r *journal.Receipt, answer string) er
 	if task := in.completed(m, r); task != nil {
 		ev.Task = journal.Keep(task)
 		ev.Notice = &journal.Notice{Word: journal.AgentComplete, Agent: cmp.Or(strings.Join(task.To, ", "), in.Name), Task: Describe(task)}
-		if task.ID != m.ID { // it was delegated: these are the last words about it, which are not an answer
+		if task.ID != m.ID { // the agent delegated it: its last words about it are not an answer
 			ev.Notice.Why = cut(string(shown.Body), maxReason)
 		}
 	}
@@ -54,8 +54,9 @@ func turnOf(l journal.LedgerLine) *journal.Turn {
 	return &journal.Turn{ID: l.Turn, Outcome: l.Outcome, Seconds: l.Seconds, CostUSD: l.CostUSD, CostUnknown: l.IsCostUnknown()}
 }
 
-// FailedTurn says that the turn of a record did not end well. line is its line in the ledger.
-// With more, another event says what comes of the failure, and this one has no notice.
+// FailedTurn says that the turn of a record did not end well. line is its line in the
+// ledger. With more, another event reports the consequence of the failure, and this one has
+// no notice.
 func (in *Inbox) FailedTurn(m *dropbox.Message, rec *journal.Record, line journal.LedgerLine, why string, more bool) error {
 	shown := &dropbox.Message{
 		From: dropbox.Swarm, Type: dropbox.Status, Subject: Describe(m), Thread: m.Thread, Trace: m.Trace,
@@ -83,7 +84,7 @@ func failureOf(m *dropbox.Message, rec *journal.Record, why string, more bool) *
 	return &n
 }
 
-// Aborted begins the reason for which a message is given up whose turn a person ended.
+// Aborted begins the reason for giving up a message whose turn a person ended.
 const Aborted = "aborted by "
 
 // gaveUp says that a message is given up.
@@ -100,7 +101,7 @@ func (in *Inbox) gaveUp(c *dropbox.Claim, reason string, at time.Time) error {
 		shown.Subject, shown.Thread, shown.Trace, ev.To = screen.Short("not done: "+Describe(m), 200), m.Thread, m.Trace, m.From
 	}
 	ev.Message = journal.Keep(shown)
-	if !strings.HasPrefix(reason, Aborted) { // who aborts it knows
+	if !strings.HasPrefix(reason, Aborted) { // the person who aborts it knows
 		ev.Notice = &journal.Notice{Word: journal.DeadLetter, Agent: in.Name, Why: cut(reason, maxReason), Next: "It is kept: claude-swarm dead show " + c.ID}
 		if c.Message != nil {
 			ev.Notice.Task = Describe(c.Message)

@@ -17,7 +17,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/window"
 )
 
-// A readPrompt holds what a reader finds in a prompt who knows only its form.
+// A readPrompt holds what a reader who knows only the form of prompts finds in one.
 type readPrompt struct {
 	window    string
 	envelopes []string // those of the notes, then that of the message
@@ -93,7 +93,7 @@ func FuzzFence(f *testing.F) {
 			m.From = cmp.Or(m.From, cmp.Or(from, dropbox.Lead))
 			m.Subject = cmp.Or(m.Subject, subject)
 			if strings.ContainsFunc(m.From+m.Subject, unicode.IsControl) {
-				return // no delivery and no claim takes that
+				return // neither a delivery nor a claim accepts that
 			}
 			if m.Type = dropbox.Note; i > 0 {
 				m.Type = dropbox.Task
@@ -133,7 +133,7 @@ func FuzzFence(f *testing.F) {
 		if want := window.AppendQuoted(nil, bytes.TrimRight(prior, "\n")); got.window != string(want) {
 			t.Errorf("the window is %q, want %q", got.window, want)
 		}
-		// The client looks for more than text behind the last empty line.
+		// The client may see more than text in the last paragraph, so that must be ours.
 		if i := strings.LastIndex(strings.TrimRight(text, "\n"), "\n\n"); text[i+2:] != promptLast {
 			t.Errorf("the last paragraph is %q", text[i+2:])
 		}

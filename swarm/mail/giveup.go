@@ -6,9 +6,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// GiveUp moves a message to dead/ with the reason, and tells the sender, once each time
-// that a message is given up. If a crash cuts it off after the reason is written, the next
-// start completes it.
+// GiveUp moves a message to dead/ with the reason, and tells the sender once. If a crash
+// cuts it off after the reason is written, the next start completes it.
 func (in *Inbox) GiveUp(c *dropbox.Claim, reason string) error {
 	at, err := in.Box.BeginGiveUp(c.Entry, reason)
 	if err != nil {
@@ -55,7 +54,7 @@ func (in *Inbox) finishGivingUp(e dropbox.Entry) error {
 func (in *Inbox) tellSender(c *dropbox.Claim, reason, key string) error {
 	m := c.Message
 	again := "To try again: claude-swarm dead retry " + c.ID
-	switch { // a retry would give these up again
+	switch { // a retry of these would fail again
 	case m == nil:
 		again = "To have it done after all, write it again."
 	case expired(m):

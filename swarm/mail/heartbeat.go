@@ -15,8 +15,8 @@ Otherwise answer with the one word idle, use no tool, and send nobody a message 
 // heartbeatKey begins the keys of heartbeats.
 const heartbeatKey = "heartbeat:"
 
-// SendHeartbeat delivers a heartbeat to an agent, as a task of low priority from the daemon,
-// which nobody answers.
+// SendHeartbeat delivers a heartbeat to an agent, as a task of low priority from the
+// daemon. It needs no answer.
 func (s *Service) SendHeartbeat(agent, text string, at time.Time) error {
 	_, err := s.deliver(dropbox.Swarm, agent, &dropbox.Message{
 		From: dropbox.Swarm, To: []string{agent}, Type: dropbox.Task, Priority: dropbox.Low, Subject: "heartbeat",

@@ -34,8 +34,8 @@ func (in *Inbox) finishCommitted(e dropbox.Entry) error {
 	return in.finish(e, c.Message, r)
 }
 
-// FinishFailure puts back a message whose attempt failed, with its end in the record: a
-// crash cut off the steps after that.
+// FinishFailure puts back a message whose attempt failed. A crash cut off the steps after
+// the record of its end.
 func (in *Inbox) FinishFailure(j *Job, maxFailures int) error {
 	line := j.Rec.Line() // the ledger may lack it, and takes it only once
 	line.From, line.Subject = j.Claim.Message.From, j.Claim.Message.Subject
@@ -43,7 +43,7 @@ func (in *Inbox) FinishFailure(j *Job, maxFailures int) error {
 		return err
 	}
 	switch j.Rec.End {
-	case runner.Stopped, runner.Limited, runner.Refused, runner.CapReached: // not a failure of the message
+	case runner.Stopped, runner.Limited, runner.Refused, runner.CapReached: // it does not count as a failure of the message
 	default:
 		if err := in.FailedTurn(j.Claim.Message, j.Rec, line, j.Rec.Reason, j.Rec.Counted && j.Claim.Failed+1 >= maxFailures); err != nil {
 			return err
@@ -81,8 +81,7 @@ func (in *Inbox) claimedNotes(rec *journal.Record) ([]*dropbox.Claim, error) {
 	return notes, nil
 }
 
-// LastRecord returns the newest record of the claim that e shows; nil where no record
-// exists.
+// LastRecord returns the newest record of the claim that e shows; nil if it has no record.
 func LastRecord(home journal.Home, e dropbox.Entry) (*journal.Record, error) {
 	tries, err := journal.TriesOf(home, e.ID, e.Begun)
 	if err != nil || len(tries) == 0 {
@@ -92,13 +91,13 @@ func LastRecord(home journal.Home, e dropbox.Entry) (*journal.Record, error) {
 }
 
 // FinishLeft completes the filing that an earlier daemon left half done in cur/: a receipt
-// beside the message says that the turn was done, a reason that the message was given up or
-// refused.
+// beside the message means that the turn was done, a reason that the message was given up
+// or refused.
 func (in *Inbox) FinishLeft() error {
 	if err := in.Box.Recover(); err != nil {
 		return err
 	}
-	// Messages with a receipt come first, also where only the receipt is left in cur/, and
+	// Messages with a receipt come first, even if only the receipt is left in cur/, and
 	// with them the notes that rode along with such a turn.
 	for _, step := range []struct {
 		list func() ([]dropbox.Entry, error)
@@ -154,7 +153,7 @@ func (in *Inbox) Left() (left []dropbox.Entry, marks map[string]bool, err error)
 }
 
 // Reopen opens a message that was left in cur/, with the record of its last turn. The
-// result is nil where that settled the message: it is given up, or waits again.
+// result is nil if that settled the message: it is given up, or waits again.
 func (in *Inbox) Reopen(e dropbox.Entry) (*Job, error) {
 	rec, err := LastRecord(in.Home, e)
 	if err != nil {

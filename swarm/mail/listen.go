@@ -7,15 +7,15 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// A Listener hears the events of the swarm from the list of events: in order, and each at
-// least once, also those from a time when no daemon ran or one was cut off.
+// A Listener hears the events of the swarm from the list of events: in order, each at least
+// once, and including those of the time when no daemon ran.
 type Listener struct {
 	Name   string // of its cursor; a word of small letters
 	Behind string // text of the status while Hear returns an error, before a colon and the error
-	// Hear takes events. After an error it gets the same ones again: when the next one
-	// comes, and after a while. The daemon also calls it without events: when it starts,
-	// and when it has filed or given up a message whose event Hear may have seen before.
-	// One goroutine at a time calls it.
+	// Hear takes events. After an error it gets the same ones again, with the next one or
+	// after a while. The daemon also calls it without events: when it starts, and when it
+	// has filed or given up a message whose event Hear may have seen before. One goroutine
+	// at a time calls it.
 	Hear func(ctx context.Context, events []journal.Event) error
 }
 

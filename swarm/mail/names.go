@@ -31,9 +31,8 @@ func (n Names) Leads(address string) bool {
 	return dropbox.IsLead(address) || address != "" && address == n.LeadName
 }
 
-// Called returns the name that people and agents use for the owner of a mailbox: for the
-// lead the name that the configuration gives the person, for others the name of the
-// mailbox.
+// Called returns the name that people and agents use for the owner of a mailbox: the
+// configured name of the person for the lead, the name of the mailbox for others.
 func (n Names) Called(mailbox string) string {
 	if mailbox == dropbox.Lead {
 		return cmp.Or(n.LeadName, mailbox)

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Note logs an error that the caller cannot act on, and keeps it in the status until that
-// folder can be written again.
+// Note logs an error that the caller cannot act on, and keeps it in the status until the
+// folder of the error can be written again.
 func (s *Service) Note(err error) {
 	if err == nil {
 		return

@@ -14,7 +14,7 @@ func (in *Inbox) hasOffer(id string) bool {
 }
 
 // closeOffer closes the publication that a turn was about, if its agent claimed it, and
-// tells those who listen. To repeat it is harmless.
+// tells those who listen. Repeating it is harmless.
 func (in *Inbox) closeOffer(m *dropbox.Message, r *journal.Receipt) error {
 	if m.Offer == "" || !in.hasOffer(m.Offer) {
 		return nil
@@ -43,7 +43,7 @@ func (in *Inbox) dropOffer(m *dropbox.Message, reason string) error {
 	return nil
 }
 
-// announce tells the listeners how published work ended, and waits for none of them.
+// announce tells the listeners how published work ended, and does not wait for them.
 func (in *Inbox) announce(m *dropbox.Message, end, text string) {
 	if err := topic.Of(in.Store).Announce(m, in.Name, end, text, in.Tokens.Sign); err != nil {
 		in.Log.Warn("nobody could be told how it ended", keyMessage, m.ID, keyErr, err)

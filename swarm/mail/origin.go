@@ -15,7 +15,8 @@ func (in *Inbox) OriginOf(written time.Time, byHand bool) Origin {
 	for _, rec := range in.TurnsAt(written) {
 		o.suspects = append(o.suspects, rec.Agent)
 		evident := rec.Agent == in.Name && byHand || in.Reach.named(in.Name, rec.Agent)
-		// Where several may have written it, the longest way counts: it ends soonest.
+		// If several turns may have written it, the one with the most hops counts, since it
+		// ends soonest.
 		if evident && (o.rec == nil || rec.Hops > o.rec.Hops) {
 			o.rec = rec
 		}
@@ -29,7 +30,7 @@ func (in *Inbox) OriginOf(written time.Time, byHand bool) Origin {
 // the time of the file.
 func (in *Inbox) NoteArrival(e dropbox.Entry) {
 	if e.Begun > 0 {
-		return // it was put back meanwhile
+		return // it was put back before
 	}
 	if at, err := in.Box.Arrived(e); err == nil {
 		in.Arrivals.noteTime(e.ID, at)

@@ -32,7 +32,7 @@ func WhatOf(r runner.PermissionRequest) string {
 	return screen.Short(strings.TrimSpace(r.Kind+" "+about), maxWhat)
 }
 
-// Verdict says what became of a tool call, in one line.
+// Verdict says in one line what happened to a tool call.
 func Verdict(d runner.Decision) string {
 	switch {
 	case d.Allowed && d.By != "":
@@ -64,7 +64,7 @@ func notPermitted(d runner.Decision) string {
 	return text
 }
 
-// isAbout tells whether a decision is the reason why the client did not make a call.
+// isAbout reports whether a decision is the reason why the client did not make a call.
 func isAbout(by runner.Decision, d runner.Denial) bool {
 	r := by.Request
 	if !by.Allowed && len(r.Input) > 0 && bytes.Equal(r.Input, d.Input) {
@@ -74,8 +74,8 @@ func isAbout(by runner.Decision, d runner.Denial) bool {
 	return !by.Allowed && (r.Tool != "" && r.Tool == d.Tool || err == nil && len(about) > 2 && bytes.Contains(d.Input, about))
 }
 
-// Decided notes what became of a tool call that was denied, or that somebody was asked about. n
-// is its number in the turn.
+// Decided notes what happened to a tool call that was denied, or that somebody was asked
+// about. n is its number in the turn.
 func (s *Service) Decided(rec *journal.Record, n int, d runner.Decision) error {
 	hide := s.Secrets.Redactor().Text
 	text := hide(fmt.Sprintf("%s: %s", Verdict(d), WhatOf(d.Request)))
@@ -91,5 +91,6 @@ func (s *Service) Decided(rec *journal.Record, n int, d runner.Decision) error {
 	return s.happened(ev)
 }
 
-// NobodyAnswered begins why a question had no answer, before the time that it waited.
+// NobodyAnswered begins the reason why a question had no answer; the time that it waited
+// follows.
 const NobodyAnswered = "nobody answered within "

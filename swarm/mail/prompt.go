@@ -20,8 +20,8 @@ type Prompt struct {
 	Names    Names  // names the lead
 	Prior    []byte // the window after a compaction, or empty
 	Reread   []string
-	Whispers []string     // of the supervisor, each a line
-	Advice   string       // a line of the daemon's own; "" is none
+	Whispers []string     // of the supervisor, one line each
+	Advice   string       // a line of the daemon; "" is none
 	Notes    []promptMail // the notes in this prompt
 	Message  promptMail
 	Tools    bool      // its client has the tools of dead-drop

@@ -22,8 +22,9 @@ import (
 //	Look:      the answer is written down -> the handler -> the outcome is written down
 //	           -> who answered is told -> lead/done, swarm/done
 //
-// Each step can be repeated, and Look repeats them after a crash: a handler may be called again
-// with the same answer. Only the person may answer, also on IRC, where the bridge knows who may.
+// Each step can be repeated, and Look repeats them after a crash: a handler may be called
+// again with the same answer. Only the person may answer; on IRC the bridge knows who that
+// is.
 //
 // It is safe for several goroutines; one of them calls Look.
 type Questions struct {
@@ -35,10 +36,10 @@ type Questions struct {
 	handlers map[string]AnswerHandler // by kind
 }
 
-// An AnswerHandler does what the answer to a question asks for, and says in one line what
-// happened. After an error, which the person is told, the question stays open. A handler may be
-// called again with the same answer (the ID is the same) when the daemon was cut off. It may ask
-// and settle questions.
+// An AnswerHandler carries out the answer to a question, and says in one line what
+// happened. After an error, which is sent to the person, the question stays open. A handler
+// may be called again with the same answer (the ID is the same) if the daemon was cut off.
+// It may ask and settle questions.
 type AnswerHandler func(q journal.Question, a journal.QuestionAnswer) (happened string, err error)
 
 // OpenQuestions reads the questions of an earlier daemon. wake calls [Questions.Look] soon.
@@ -82,11 +83,11 @@ func (q *Questions) AskPerson(n journal.Question) error {
 	return nil
 }
 
-// Of returns the question with a key; false where it was never asked.
+// Of returns the question with a key, or false if it was never asked.
 func (q *Questions) Of(key string) (journal.Question, bool) { return q.book.Of(key) }
 
-// Settle ends a question without an answer, and takes it out of the mailbox of the person. It
-// does nothing where the question is settled, or was never asked.
+// Settle ends a question without an answer, and takes it out of the mailbox of the person.
+// It does nothing if the question is settled or was never asked.
 func (q *Questions) Settle(key, why string) error {
 	n, known := q.book.Of(key)
 	if !known || !n.Settled.IsZero() {
@@ -101,8 +102,9 @@ func (q *Questions) Settle(key, why string) error {
 	return err
 }
 
-// Look sends the questions that nobody has sent, handles the answers, and takes settled questions
-// out of the mailbox of the person. The error says what is to be tried again.
+// Look sends the questions that nobody has sent, handles the answers, and takes settled
+// questions out of the mailbox of the person. The error says which step must be tried
+// again.
 func (q *Questions) Look() error {
 	var failed []error
 	for _, n := range q.book.Open() {
@@ -136,8 +138,8 @@ func (q *Questions) send(n journal.Question) error {
 	return err
 }
 
-// noticeOf returns the notice of the question that a message of swarm asks; nil where it
-// has none.
+// noticeOf returns the notice of the question that a message of swarm asks; nil if it has
+// none.
 func (q *Questions) noticeOf(m *dropbox.Message) *journal.Notice {
 	for _, n := range q.book.Open() {
 		if n.Delivery() != m.Key {
@@ -153,7 +155,7 @@ func (q *Questions) noticeOf(m *dropbox.Message) *journal.Notice {
 	return nil
 }
 
-// answerHint says how a question is answered: reply k7f3q9m2xd more, stop or end.
+// answerHint says how to answer a question: reply k7f3q9m2xd more, stop or end.
 func answerHint(id string, words []journal.AnswerWord) string {
 	hint := "reply " + id
 	for i, w := range words {
@@ -183,11 +185,11 @@ func questionText(n journal.Question) string {
 	return b.String()
 }
 
-// answers handles what lies in the mailbox of swarm.
+// answers handles the messages in the mailbox of swarm.
 func (q *Questions) answers() error {
 	box, err := q.mail.Store.Mailbox(dropbox.Swarm)
 	if errors.Is(err, dropbox.ErrNoMailbox) {
-		return nil // nobody was ever asked
+		return nil // no question was ever asked
 	} else if err != nil {
 		return err
 	}
@@ -230,15 +232,15 @@ func (q *Questions) answered(box *dropbox.Mailbox, e dropbox.Entry, m *dropbox.M
 	return box.File(e)
 }
 
-// mayAnswer tells whether a message is proven to be from the person, or from somebody on IRC
-// whom the bridge lets answer.
+// mayAnswer reports whether a message is proven to be from the person, or from somebody on
+// IRC whom the bridge lets answer.
 func (q *Questions) mayAnswer(m *dropbox.Message) bool {
 	token := q.mail.Tokens.Of(m.From)
 	return (m.From == dropbox.Lead || dropbox.IsBridge(m.From)) && token != "" && dropbox.Proven(token, m, dropbox.Swarm)
 }
 
-// handleMessage does what a message of a person asks for, and returns what to tell that person. The error
-// says that it is to be tried again.
+// handleMessage carries out the answer in a person's message, and returns the reply to that
+// person. An error means that the caller must try again.
 func (q *Questions) handleMessage(m *dropbox.Message) (said string, err error) {
 	n, known := q.book.Asking(m.ReplyTo)
 	if !known {
@@ -247,7 +249,7 @@ func (q *Questions) handleMessage(m *dropbox.Message) (said string, err error) {
 	a := answerOf(m)
 	switch {
 	case n.Answer != nil && n.Answer.ID == m.ID && !n.Settled.IsZero():
-		return n.Outcome, nil // an earlier daemon was cut off before it told
+		return n.Outcome, nil // an earlier daemon was cut off before it told the person
 	case !n.Settled.IsZero():
 		return settledText(n), nil
 	case !slices.ContainsFunc(n.Words, func(w journal.AnswerWord) bool { return w.Word == a.Word }):
@@ -259,7 +261,7 @@ func (q *Questions) handleMessage(m *dropbox.Message) (said string, err error) {
 	return q.handle(n)
 }
 
-// handle gives an answer to its handler, and writes down what came of it.
+// handle gives an answer to its handler, and writes down the outcome.
 func (q *Questions) handle(n journal.Question) (said string, err error) {
 	h := q.handler(n.Kind)
 	if h == nil {
@@ -280,7 +282,7 @@ func (q *Questions) handle(n journal.Question) (said string, err error) {
 	return happened, err
 }
 
-// settledText tells somebody who answers too late.
+// settledText is the reply to an answer that comes too late.
 func settledText(n journal.Question) string {
 	if n.Answer == nil {
 		return "Nobody needs to answer that any more: " + n.Outcome
@@ -288,7 +290,7 @@ func settledText(n journal.Question) string {
 	return fmt.Sprintf("%s has answered that already, with %s: %s", n.Answer.By, n.Answer.Word, n.Outcome)
 }
 
-// tell tells a person what came of an answer, once.
+// tell tells a person the outcome of an answer, once.
 func (q *Questions) tell(m *dropbox.Message, said string) error {
 	note := &dropbox.Message{
 		From: dropbox.Swarm, To: []string{m.From}, Type: dropbox.Status, Subject: answerSubject(m), Thread: m.Thread, Trace: m.Trace,

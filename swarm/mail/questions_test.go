@@ -15,7 +15,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
 )
 
-// An asking is a daemon that asks a person, on a disk that may stop.
+// An asking is a daemon that asks a person, on a disk that may fail.
 type asking struct {
 	t         *testing.T
 	dir       string
@@ -104,7 +104,7 @@ func (f *asking) in(mailbox string, state dropbox.State) (all []*dropbox.Message
 	return all
 }
 
-// told returns the words of the daemon to somebody who answered.
+// told returns the daemon's replies to somebody who answered.
 func (f *asking) told(to string) (all []string) {
 	f.t.Helper()
 	for _, m := range f.in(to, dropbox.Waiting) {
@@ -174,7 +174,7 @@ func TestAnAnswerToTheDaemon(t *testing.T) {
 		rest   string
 		by     string
 		told   string
-		open   bool // the question is, afterwards
+		open   bool // the state of the question afterwards
 	}{
 		"more":                            {from: dropbox.Lead, word: "more", by: "lead", told: "the cap of the day is $30 now"},
 		"**More**, 10 dollars":            {from: dropbox.Lead, word: "more", rest: "10 dollars", by: "lead", told: "the cap of the day is $30 now"},
@@ -262,7 +262,7 @@ func TestAQuestionIsSettledWithoutAnAnswer(t *testing.T) {
 	}
 }
 
-// An agent cannot take the place of the question by a message with its key.
+// An agent cannot suppress the question with a message that has the question's key.
 func TestNobodyGuessesTheKeyOfAQuestion(t *testing.T) {
 	f := newAsking(t, t.TempDir())
 	for _, key := range []string{"question:budget:", "question:budget:" + dayIsSpent.Key} {
@@ -277,8 +277,8 @@ func TestNobodyGuessesTheKeyOfAQuestion(t *testing.T) {
 	}
 }
 
-// A daemon that dies at any change of the disk leaves nothing that the next one does twice: one
-// question, one outcome, and a handler that may be called again with the same answer.
+// A daemon may die at any change of the disk: the next one leaves one question and one
+// outcome. The handler may be called again with the same answer.
 func TestADaemonThatDiesWhileItAsks(t *testing.T) {
 	errDead := errors.New("the daemon is dead")
 	run := func(f *asking) error {
@@ -291,7 +291,7 @@ func TestADaemonThatDiesWhileItAsks(t *testing.T) {
 		}
 		all := f.in(dropbox.Lead, dropbox.Waiting)
 		step := f.step
-		f.step = nil // the person works on another disk
+		f.step = nil // the person's program uses another disk
 		if len(all) == 1 && len(f.in(dropbox.Swarm, dropbox.Waiting)) == 0 {
 			m := &dropbox.Message{From: dropbox.Lead, Type: dropbox.Result, ReplyTo: all[0].ID, Key: "the answer", Body: []byte("more\n")}
 			if _, err := f.store.DeliverSigned(dropbox.Swarm, m, func(m *dropbox.Message) string { return dropbox.Proof(f.tokens.Of(m.From), m, dropbox.Swarm) }); err != nil {

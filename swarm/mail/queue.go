@@ -26,7 +26,7 @@ type Queue struct {
 	count   Waiting         // counts all three
 }
 
-// Changed merges what an event said: a name in new/, or "" for "look".
+// Changed notes an event: a name in new/, or "" if the folder must be listed.
 func (q *Queue) Changed(name string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -39,8 +39,8 @@ func (q *Queue) Changed(name string) {
 	}
 }
 
-// Refresh brings the list up to date: by the names that events brought, or by list when a
-// look is due.
+// Refresh brings the queue up to date: with the names that events brought, or with list
+// when the folder must be listed.
 func (q *Queue) Refresh(list func() ([]dropbox.Entry, error)) error {
 	q.mu.Lock()
 	look, names := q.look, q.changed
@@ -120,7 +120,7 @@ func without(list []dropbox.Entry, e dropbox.Entry) ([]dropbox.Entry, bool) {
 	switch {
 	case !found:
 		return list, false
-	case i == 0: // the usual case must not move a long backlog
+	case i == 0: // the usual case, the first entry, must not move a long backlog
 		return list[1:], true
 	}
 	return slices.Delete(list, i, i+1), true

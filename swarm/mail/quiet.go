@@ -13,24 +13,24 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// Quiet keeps what the person would be told in their quiet hours, and tells it in one alert
-// when these end:
+// Quiet keeps what happens in the person's quiet hours, and sends it in one alert when they
+// end:
 //
 //	happened: the event gets the end of the quiet hours (Event.Quiet), durable in the list
 //	keep:     the listener of the lead puts it into quiet.json in place of the mailbox
 //	Tell:     after the end, quiet.json is closed -> one alert -> quiet.json is told
 //
-// Each step can be repeated: events and the alert have keys. A closed file takes nothing more,
-// so the alert that is repeated after a crash has the same key and no new facts.
+// Each step can be repeated: events and the alert have keys. No fact is added to a closed
+// file, so an alert that is repeated after a crash has the same key and the same facts.
 //
 // It is safe for several goroutines.
 type Quiet struct {
 	mail *Service
-	// until is the end of the quiet hours in which a time lies; zero where it lies in none.
+	// until returns the end of the quiet hours in which a time lies; zero outside of them.
 	until func(time.Time) time.Time
 	// grave reports whether all agents are stopped, paused or parked.
 	grave func() bool
-	// void reports whether a fact has become void.
+	// void reports whether a fact does not matter any more.
 	void func(journal.Kept) bool
 
 	mu   sync.Mutex
@@ -54,7 +54,7 @@ func OpenQuiet(s *Service, f QuietFuncs) (*Quiet, error) {
 const quietKey = "quiet:"
 
 // mark sets the end of the quiet hours in an event that would reach the person in them. It
-// does nothing where q is nil, as beside a daemon.
+// does nothing if q is nil, as in a program other than the daemon.
 func (q *Quiet) mark(ev *journal.Event) {
 	if q == nil || !tellsPerson(*ev) || strings.HasPrefix(ev.Key, quietKey) {
 		return
@@ -77,9 +77,9 @@ func tellsPerson(ev journal.Event) bool {
 	case ev.Message == nil:
 		return false
 	case ev.Kind == journal.Alert:
-		return ev.To == dropbox.Lead // the agent that leads does not sleep
+		return ev.To == dropbox.Lead // an agent that leads has no quiet hours
 	case ev.Kind == journal.Mail:
-		// An alert that was delivered may be told.
+		// An alert was delivered, so the person may hear of it.
 		return ev.To == dropbox.Lead && ev.Message.From == dropbox.Swarm && ev.Message.Type == dropbox.Question
 	}
 	return ev.Notice != nil || ev.Kind == journal.Dead
@@ -90,8 +90,8 @@ func isError(ev journal.Event) bool {
 	return ev.Notice == nil || ev.Notice.Word.Severity() != journal.Info
 }
 
-// shownByMorning reports whether the alert of the morning names an event. It leaves out what
-// needs nobody, and what another event tells as well.
+// shownByMorning reports whether the alert of the morning names an event. It leaves out
+// events that need nobody, and those that another event repeats.
 func shownByMorning(ev journal.Event) bool {
 	switch ev.Kind {
 	case journal.Alert, journal.Mail, journal.Dead:
@@ -129,7 +129,7 @@ func (q *Quiet) keep(ev journal.Event) error {
 		}
 	}
 	if slices.Contains(q.file.Before, k.Key) || slices.ContainsFunc(q.file.Kept, func(o journal.Kept) bool { return o.Key == k.Key }) {
-		return nil // it was heard before a power cut
+		return nil // it was kept before a power cut
 	}
 	next := q.file
 	if next.Told {
@@ -209,8 +209,8 @@ func wordsOf(all []journal.Kept) (words []journal.Word) {
 	return slices.Compact(words)
 }
 
-// current returns the facts that are not void, the newest first. Of several about one thing, such
-// as one agent that stopped twice, it returns the newest.
+// current returns the facts that are not void, the newest first. Of several facts about one
+// thing, such as an agent that stopped twice, it returns the newest.
 func (q *Quiet) current() (all []journal.Kept) {
 	seen := map[string]bool{}
 	for _, k := range slices.Backward(q.file.Kept) {
@@ -223,7 +223,8 @@ func (q *Quiet) current() (all []journal.Kept) {
 	return all
 }
 
-// thing is what a fact is about: facts about the same thing replace each other.
+// thing returns what a fact is about. A newer fact about the same thing replaces an older
+// one.
 func thing(k journal.Kept) string {
 	switch what, rest, _ := strings.Cut(strings.TrimPrefix(k.Key, NoticedKey), ":"); {
 	case what == "stopped" || what == "turns" || what == "limited":
@@ -240,7 +241,7 @@ func thing(k journal.Kept) string {
 // maxDetail bounds what the alert of the morning quotes of one fact, in bytes.
 const maxDetail = 600
 
-// morning returns the alert of the morning; "" where nothing is left to tell.
+// morning returns the alert of the morning; "" if no fact is left.
 func morning(all []journal.Kept, first time.Time) (subject, body string) {
 	if len(all) == 0 {
 		return "", ""
@@ -271,5 +272,5 @@ func morning(all []journal.Kept, first time.Time) (subject, body string) {
 	return screen.Short(subject, 200), b.String()
 }
 
-// quietFile returns the path of the file with what is told after the quiet hours.
+// quietFile returns the path of the file with the kept facts.
 func quietFile(home journal.Home) string { return filepath.Join(home.Dir(), journal.KeptName) }

@@ -51,7 +51,7 @@ func (in *Inbox) gated(c *dropbox.Claim) (refused bool, err error) {
 }
 
 // turnAway refuses a claimed message: it tells the sender, and keeps the message with the
-// reason. All of it can be repeated.
+// reason. It can be repeated.
 func (in *Inbox) turnAway(c *dropbox.Claim, v GateVerdict) error {
 	if err := in.tellRefused(c.Message, v); err != nil {
 		return err
@@ -96,7 +96,7 @@ func (in *Inbox) tellRefused(m *dropbox.Message, v GateVerdict) error {
 	return err
 }
 
-// offerTaken files an offer without a turn where another agent has claimed the work.
+// offerTaken files an offer without a turn if another agent has claimed the work.
 func (in *Inbox) offerTaken(c *dropbox.Claim) (bool, error) {
 	id := c.Message.Offer
 	if id == "" {

@@ -36,8 +36,8 @@ type Service struct {
 	Trouble   *Trouble
 	Reach     *Reach
 	Names     func() Names
-	Questions *Questions // to the person; nil beside a daemon
-	Quiet     *Quiet     // what waits for the end of the person's quiet hours; nil beside a daemon
+	Questions *Questions // to the person; nil in other programs than the daemon
+	Quiet     *Quiet     // what waits for the end of the person's quiet hours; nil in other programs than the daemon
 	// CanWork reports whether the agent that leads begins turns.
 	CanWork func(agent string) bool
 	// TurnsAt lists the turns that ran at a time.
@@ -61,7 +61,8 @@ func (s *Service) deliver(as, to string, m *dropbox.Message) (dropbox.Delivery, 
 	return s.deliverNoted(as, to, m, func(string) {})
 }
 
-// deliverNoted is deliver, and calls note with the id of the message before anybody can see it.
+// deliverNoted is deliver that calls note with the id of the message before anybody can see
+// the message.
 func (s *Service) deliverNoted(as, to string, m *dropbox.Message, note func(id string)) (dropbox.Delivery, error) {
 	token := s.Tokens.Of(as)
 	m.Subject, m.Body = s.Secrets.Redactor().Text(m.Subject), s.Secrets.Hidden(m.Body)
@@ -74,7 +75,7 @@ func (s *Service) deliverNoted(as, to string, m *dropbox.Message, note func(id s
 	})
 }
 
-// undeliverable reports whether no retry can deliver a message: retries would block the
+// undeliverable reports whether no retry can deliver a message. Retries would block the
 // mailbox.
 func undeliverable(err error) bool {
 	return slices.ContainsFunc([]error{dropbox.ErrNoMailbox, dropbox.ErrName, dropbox.ErrInvalid, dropbox.ErrTooLarge, dropbox.ErrHops},

@@ -35,7 +35,7 @@ func (in *Inbox) Finish(j *Job, r *journal.Receipt) error {
 }
 
 // finish does the steps after the commit point: ledger, notes, answer, and the files to
-// done/. To repeat it is harmless.
+// done/. Repeating it is harmless.
 func (in *Inbox) finish(e dropbox.Entry, m *dropbox.Message, r *journal.Receipt) error {
 	if err := in.Ledger.Add(journal.LineOf(m, r)); err != nil {
 		return err
@@ -172,7 +172,7 @@ func (in *Inbox) AttemptLine(j *Job, out runner.Outcome) journal.LedgerLine {
 // receipt returns the receipt of a message whose turn ended well.
 func (in *Inbox) receipt(j *Job, out runner.Outcome) (*journal.Receipt, error) {
 	m := j.Claim.Message
-	backend := cmp.Or(j.Rec.Backend, in.Backend()) // the configuration may name another one by now
+	backend := cmp.Or(j.Rec.Backend, in.Backend()) // the configuration may have changed
 	r := &journal.Receipt{
 		ID: m.ID, Turn: j.Rec.Turn, Agent: in.Name, Backend: backend, Client: journal.ClientName(backend, out.Version), Model: out.Model, Session: out.Session,
 		ReservedUSD: j.Rec.ReservedUSD, Via: j.Via, Proven: j.Proven, Outcome: string(runner.Done), Ended: out.Ended.UTC(),
@@ -231,7 +231,7 @@ func denial(d runner.Denial) string {
 	return s
 }
 
-// FailedTimes returns the reason why a message is given up after so many failures.
+// FailedTimes returns the reason for giving up a message after so many failures.
 func FailedTimes(n int, last string) string {
 	if n == 1 {
 		return "failed: " + last

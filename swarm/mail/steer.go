@@ -27,7 +27,7 @@ import (
 const maxSteered = 16
 
 // NextUrgent claims the next urgent message for the turn that runs. may reports whether the
-// turn may get that message; for nil, whether it may get any.
+// turn may get that message; may(nil) whether it may get any.
 func (in *Inbox) NextUrgent(j *Job, may func(*dropbox.Message) bool) (runner.Steer, bool) {
 	for len(j.Steered) < maxSteered {
 		c, ok := in.takeUrgent(may)
@@ -75,7 +75,7 @@ func (in *Inbox) takeUrgent(may func(*dropbox.Message) bool) (*dropbox.Claim, bo
 			in.Queue.MarkNote(e)
 			continue
 		} else if err == nil && !may(m) {
-			return nil, false // it waits for the next turn, which does not begin
+			return nil, false // it waits for the next turn
 		}
 		in.NoteArrival(e)
 		c, err := in.Box.Take(e)
@@ -98,7 +98,7 @@ func (m promptMail) steerText(agent string, names Names) string {
 		"Take it in now. Unless it says otherwise, go on then with what you were doing, and speak of both in your summary.")
 }
 
-// finishSteered files the steered messages that a turn has done. To repeat it is harmless.
+// finishSteered files the steered messages that a turn has done. Repeating it is harmless.
 func (in *Inbox) finishSteered(r *journal.Receipt) error {
 	if len(r.Steered) == 0 {
 		return nil

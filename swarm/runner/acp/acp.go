@@ -30,7 +30,7 @@ type backend struct {
 	maxOutput int64
 
 	mu     sync.Mutex
-	silent map[string]int       // turns in a row, by agent, that ended because the model did not answer
+	silent map[string]int       // latest turns in a row, by agent, that ended because the model did not answer
 	made   map[string]time.Time // by session of the last hour: the latest time at which it can have been made
 	began  time.Time            // when the backend was made
 }
@@ -104,8 +104,8 @@ func (b *backend) Follow(ctx context.Context, t runner.Turn, p runner.Process) r
 	return out
 }
 
-// exchange makes the exchange of a turn with a client that has told that session so far. The
-// caller ends it with leave.
+// exchange makes the exchange of a turn. s is what the client has told about its session so
+// far. The caller ends the exchange with leave.
 func (b *backend) exchange(ctx context.Context, t runner.Turn, s *session) (e *exchange, leave func()) {
 	c, rest := b.client.changedBy(t.Spec.Options)
 	e = &exchange{turn: t, client: &c, program: programOf(&c, &t), timing: b.timing, session: s}

@@ -43,7 +43,7 @@ type asks struct {
 	wg      sync.WaitGroup
 }
 
-// tooManyRequests returns the verdict on a turn whose client asks without end.
+// tooManyRequests returns the verdict on a turn whose client asks too often.
 func tooManyRequests() follow.Verdict {
 	return follow.Verdict{End: runner.Failed, Reason: fmt.Sprintf("the client asked for more than %d permissions in one turn", maxRequests),
 		Hint: "allow in permissions: what it needs, or look at what it does"}
@@ -86,7 +86,7 @@ func (s *asks) requested(m *message, late bool, raw []byte) {
 	}
 	s.stream.announce(c, raw)
 	key := string(m.ID)
-	if s.permit == nil || len(s.open) >= maxAsked || s.open[key] != nil { // two requests of one id would share an answer
+	if s.permit == nil || len(s.open) >= maxAsked || s.open[key] != nil { // two requests with one id would share an answer
 		s.settle(a, runner.Decision{Request: requestOf(c), At: time.Now()})
 		return
 	}
@@ -95,7 +95,7 @@ func (s *asks) requested(m *message, late bool, raw []byte) {
 	}
 	s.open[key] = a
 	request := requestOf(c)
-	// It ends with the answer or with the turn; the backend waits for that.
+	// The goroutine ends with the answer or with the turn, and the backend waits for it.
 	s.wg.Go(func() {
 		d := s.permit(request)
 		s.mu.Lock()
@@ -105,7 +105,7 @@ func (s *asks) requested(m *message, late bool, raw []byte) {
 	})
 }
 
-// maxTitle is how much of a title is kept, in bytes: a person reads it.
+// maxTitle is how much of a title is kept, in bytes.
 const maxTitle = 1 << 10
 
 // serverTool recognizes a tool of a server by the title of its call: gemini's "read (files MCP
@@ -136,7 +136,7 @@ func requestOf(c *toolCall) runner.PermissionRequest {
 		r.Beside = besides(c.Input)
 	}
 	if r.Kind == execute {
-		r.Paths = nil // they tell the working folder, not the files that the command uses
+		r.Paths = nil // its paths are the working folder, not the files that the command uses
 	}
 	return r
 }
@@ -144,7 +144,8 @@ func requestOf(c *toolCall) runner.PermissionRequest {
 // besideKeys are the parts of the input of a command with which codex asks for more than the command.
 var besideKeys = []string{"additionalPermissions", "additional_permissions", "url", "urls"}
 
-// besides returns what an input asks for beside its command; nil for nothing.
+// besides returns the parts of an input that ask for more than the command; nil if it has
+// none.
 func besides(input json.RawMessage) json.RawMessage {
 	var in map[string]json.RawMessage
 	if json.Unmarshal(input, &in) != nil {
@@ -161,7 +162,7 @@ func besides(input json.RawMessage) json.RawMessage {
 	}
 	data, err := json.Marshal(more)
 	if err != nil {
-		return nil // its parts were read as JSON
+		return nil // parts that were read as JSON always encode
 	}
 	return data
 }

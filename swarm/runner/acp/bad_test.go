@@ -12,9 +12,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/acp"
 )
 
-// A client that is broken, or is not an ACP agent at all, costs its agent one turn and
-// nothing more: the turn ends soon, says in one line what is wrong and what to do, and
-// leaves no process.
+// A client that is broken, or is not an ACP agent at all, costs its agent only one turn.
+// The turn ends soon, says in one line what is wrong and what to do, and leaves no process.
 func TestBadClients(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -50,8 +49,8 @@ func TestBadClients(t *testing.T) {
 		{"mute:session/new", noFirst, "does not open its session"},
 		{"ids:session/new", noFirst, "does not open its session"},
 
-		// An agent that breaks while a session is resumed. The session is not the cause: the
-		// next try has it too.
+		// An agent that breaks while a session is resumed. The session is not the cause, so
+		// the next try resumes it too.
 		{"exit:session/resume", noFirst, "the settings are broken"},
 		{"kill:session/resume", noFirst, "ended before"},
 		{"half:session/resume", noFirst, "does not open its session"},
@@ -79,7 +78,7 @@ func TestBadClients(t *testing.T) {
 		{"exit:session/request_permission", failed, "the settings are broken"},
 		{"asks:session/prompt", failed, "asked for more than 10000 permissions"},
 		{"wants:session/prompt", failed, "does not read what it is sent"},
-		{"mute:session/request_permission", runner.TimedOut, "longer than"}, // the call is open: it may be at work
+		{"mute:session/request_permission", runner.TimedOut, "longer than"}, // the call is open, so the client may be working
 		{"echo:session/request_permission", done, ""},
 	} {
 		t.Run(c.bad, func(t *testing.T) {
@@ -98,7 +97,7 @@ func TestBadClients(t *testing.T) {
 			}
 			turn.Spec.Stall, turn.Spec.Timeout = 2*time.Second, 6*time.Second
 			within := 10 * time.Second
-			if strings.Contains(c.bad, "-line") || c.bad == "asks:session/prompt" || c.bad == "wants:session/prompt" { // a busy machine needs its time for 100 MB
+			if strings.Contains(c.bad, "-line") || c.bad == "asks:session/prompt" || c.bad == "wants:session/prompt" { // 100 MB take a while on a busy machine
 				turn.Spec.Timeout, within = time.Minute, time.Minute
 			}
 			out := badTurn(t, turn, within)

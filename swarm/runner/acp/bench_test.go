@@ -15,9 +15,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// A turn in a client that stays: by a client of the protocol that does only what the protocol
-// demands, and by the backend, which also reads the turn from a file, makes events of it, judges
-// it and asks whether the client can stay.
+// BenchmarkWarmTurn measures a turn in a client that stays: with a minimal implementation
+// of the protocol, and with the backend, which also reads the output from a file, makes
+// events of it, judges the turn and decides whether the client can stay.
 func BenchmarkWarmTurn(b *testing.B) {
 	b.Run("floor", func(b *testing.B) {
 		c := newBare(b)
@@ -52,13 +52,13 @@ func BenchmarkWarmTurn(b *testing.B) {
 	})
 }
 
-// median reports the median: a mean would count what else the machine had to do.
+// median reports the median, since a mean would include the other load of the machine.
 func median(b *testing.B, times []time.Duration) {
 	slices.Sort(times)
 	b.ReportMetric(float64(times[len(times)/2]), "p50-ns")
 }
 
-// bare is the least client of the protocol.
+// bare is a minimal implementation of our side of the protocol.
 type bare struct {
 	b       *testing.B
 	in      io.Writer

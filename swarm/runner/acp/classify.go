@@ -11,7 +11,7 @@ import (
 )
 
 // classify returns the verdict on an error. The cause is the account, the service or the
-// set-up, or is unknown where the client names none of them.
+// set-up, or is unknown if the client names none of them.
 func (p *program) classify(f *fault, inTurn bool) follow.Verdict {
 	if f.Code == codeAuthRequired {
 		return p.notSignedIn(f)

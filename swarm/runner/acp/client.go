@@ -18,13 +18,13 @@ type Client struct {
 
 	ModeVar    string     // the variable that names the mode at the start; "" is session/set_mode
 	ModelArgs  []string   // the arguments that name the model, with {model}
-	ModelVar   string     // the variable that names it; where both are empty, a request does
+	ModelVar   string     // the variable that names the model; if both are empty, a request names it
 	Servers    serversWay // where it takes MCP servers from
-	LateTools  bool       // it starts MCP servers with the first prompt: the proof of the tools comes by the end of the turn
+	LateTools  bool       // it starts MCP servers only with the first prompt, so the tools are proved by the end of the turn
 	LateReplay bool       // after session/load the replay may continue after the answer
 	FreshLoads bool       // session/load destroys a session that was made in the current minute
 	Stays      bool       // it does not end when its input is closed
-	Tokens     tokensIn   // where a result has the tokens
+	Tokens     tokensIn   // where a result has its tokens
 
 	// Notes are the beginnings of pieces of an answer that the program, not the model,
 	// wrote.
@@ -40,8 +40,7 @@ type Client struct {
 	Silence time.Duration
 	// Protocol is the version that we ask for; 0 means the first.
 	Protocol int
-	// Start is the time in which the program must answer initialize; 0 means
-	// Timing.Connect.
+	// Start is how long the program may take to answer initialize; 0 means Timing.Connect.
 	Start time.Duration
 }
 

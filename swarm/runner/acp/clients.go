@@ -17,7 +17,7 @@ import (
 const longestRetry = 90 * time.Second
 
 // codex is OpenAI's codex through its adapter codex-acp, which includes a codex. Its
-// sandbox decides what a command may do: it asks only where the model wants to leave the
+// sandbox decides what a command may do: it asks only if the model wants to leave the
 // sandbox.
 func codex() *Client {
 	return row(runner.Kind{
@@ -48,13 +48,14 @@ func openCode() *Client {
 		},
 	}, Client{
 		Tested: "1.18.33", Silence: longestRetry,
-		// Else it asks only for what a person's opencode.json lists, and runs commands unasked.
+		// Without this it asks only for what a person's opencode.json lists, and runs
+		// commands without asking.
 		Env: map[string]string{"OPENCODE_PERMISSION": `{"bash":"ask","edit":"ask","webfetch":"ask"}`},
 	})
 }
 
-// copilot is GitHub's copilot. It refuses MCP servers that are programs where session/new
-// names them, and takes them from a file.
+// copilot is GitHub's copilot. It refuses MCP servers that are programs in session/new, and
+// takes them from a file.
 func copilot() *Client {
 	return row(runner.Kind{
 		Name: "copilot", Title: "GitHub Copilot", Command: []string{"copilot", "--acp"}, Install: "npm install -g @github/copilot",

@@ -7,8 +7,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/acp"
 )
 
-// TestTestedVersionsAreThoseOfTheTests checks that the version that a client's row calls
-// tested is the one that is installed for the tests.
+// TestTestedVersionsAreThoseOfTheTests checks that the tested version in a client's row is
+// the one that is installed for the tests.
 func TestTestedVersionsAreThoseOfTheTests(t *testing.T) {
 	tested := map[string]*acp.Client{}
 	for _, c := range acp.Clients() {

@@ -14,7 +14,7 @@
 //	            ◀────────────────── the answer to session/prompt: the turn is over
 //
 // An exchange keeps the steps of one turn. It gives each line of the client to one of its
-// parts, and sends what they answer. A part does not know the exchange:
+// parts, and sends the answers of the parts. A part does not know the exchange:
 //
 //	handshake           the requests before the prompt, and what the client answers
 //	stream, toolCall    the events of the turn
@@ -35,10 +35,10 @@
 // are read here, line by line from the file of its output, for three reasons: the file is
 // read from an offset, also for a client of an earlier daemon; updates and the answer to a
 // prompt must stay in order; and messages of future clients must be read as far as they are
-// known. A field of another type is ignored, an unknown update is passed on unread, and an
-// unknown request is refused.
+// known. We ignore a field of an unexpected type, pass on an unknown update unread, and
+// refuse an unknown request.
 //
-// A client cannot work on after its daemon: its input ends, and its questions get no
-// answer. So Follow only reads what it has printed. If that includes the answer to the
+// A client cannot keep working after its daemon ends: its input ends, and its questions get
+// no answer. So Follow only reads what it has printed. If that includes the answer to the
 // prompt, the turn counts; otherwise it is repeated in the same session.
 package acp

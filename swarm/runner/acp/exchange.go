@@ -40,7 +40,7 @@ type exchange struct {
 
 	step     step
 	since    time.Time     // when the step began
-	silence  time.Duration // how long the client may say nothing in this turn; 0: any time
+	silence  time.Duration // how long the client may be silent in this turn; 0: no limit
 	followed bool          // Follow reads the client; we cannot write to it
 	keep     bool          // the client stays for the next turn, if it can
 	probing  bool          // the client gets no prompt: see Probe
@@ -78,7 +78,7 @@ func (e *exchange) opens() {
 	}
 }
 
-// opened takes the session that the client has opened.
+// opened handles the client's answer about its session.
 func (e *exchange) opened(result json.RawMessage) {
 	requests, v := e.handshake.opened(result, time.Now())
 	if v.End != "" {
@@ -96,7 +96,7 @@ func (e *exchange) opened(result json.RawMessage) {
 	e.set()
 }
 
-// set begins the next step once the client has its mode and model.
+// set begins the next step once the mode and the model are set.
 func (e *exchange) set() {
 	if e.handshake.waiting > 0 {
 		return
@@ -130,8 +130,8 @@ func (e *exchange) hasTools() bool {
 	return err == nil
 }
 
-// promptBlocks returns the parts of the prompt. The protocol has no place for the system text,
-// so it stands in front of the first prompt of a session, and of one that brings back what the
+// promptBlocks returns the parts of the prompt. The protocol has no field for the system
+// text, so it precedes the first prompt of a session, and any prompt that restores what the
 // session has lost.
 func (e *exchange) promptBlocks() []protocol.ContentBlock {
 	isFirst := e.turn.Session.How != runner.Resume && !e.session.prompted
@@ -162,7 +162,7 @@ func (e *exchange) hear(raw []byte) {
 	e.stream.event(streamjson.Event{Kind: streamjson.KindInit, Init: &streamjson.Init{
 		Cwd: e.turn.Spec.Dir, Model: e.session.model, PermissionMode: e.session.mode, Version: e.session.hello.version(),
 	}, Model: e.session.model}, raw)
-	if e.turn.Prompt != "" { // a later daemon does not have it
+	if e.turn.Prompt != "" { // a later daemon does not have the line
 		e.stream.event(streamjson.Event{Kind: streamjson.KindReplay, UUID: e.turn.UUID, Blocks: []streamjson.Block{{Kind: streamjson.BlockText, Text: e.turn.Prompt}}}, raw)
 	}
 }
@@ -190,8 +190,8 @@ func (e *exchange) judge() follow.Verdict {
 	})
 }
 
-// mayRest reports, at the answer to the prompt, whether the client can take another one.
-// After anything unusual it is false: to start another client is always safe.
+// mayRest reports, at the answer to the prompt, whether the client can take another prompt.
+// After anything unusual it returns false, since a new client is always safe.
 func (e *exchange) mayRest() bool {
 	return e.keep && e.judge().End == runner.Done && e.run.MayStay() && len(e.asks.open) == 0 && !e.steered.missing()
 }

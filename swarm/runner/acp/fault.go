@@ -40,8 +40,8 @@ func (f *fault) text() string {
 	return strings.Join(parts, ": ")
 }
 
-// status returns the HTTP status in an error; 0 where the error has none. gemini gives it
-// as the code.
+// status returns the HTTP status in an error; 0 if it has none. gemini gives it as the
+// code.
 func (f *fault) status() int {
 	d := f.data()
 	for _, n := range []int{f.Code, d.Status, d.HTTP, statusIn(d.Info)} {

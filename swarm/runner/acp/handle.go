@@ -46,14 +46,14 @@ func (e *exchange) requested(m *message, raw []byte) {
 	case e.step == starting && m.Method == protocol.AgentMethodInitialize:
 		e.fail(e.program.refused("it repeats what it is told, and is no ACP agent"))
 	case e.followed:
-		// It cannot be answered: the input of the client ended with the earlier daemon.
+		// We cannot answer it: the input of the client ended with the earlier daemon.
 		e.run.End(follow.Lost(), time.Now())
 	case m.Method == protocol.ClientMethodSessionRequestPermission:
 		if e.step == working {
 			e.hear(raw)
 		}
 		if e.asks.count >= maxRequests {
-			e.run.Kill(tooManyRequests(), time.Now()) // it would ask on
+			e.run.Kill(tooManyRequests(), time.Now()) // it would ask again and again
 			return
 		}
 		e.asks.requested(m, e.step != working || e.run.Ending(), raw)
@@ -73,9 +73,9 @@ func (e *exchange) updated(m *message, raw []byte) {
 	lenient(m.Params, &p)
 	switch {
 	case p.Session != "" && e.session.id != "" && p.Session != e.session.id:
-		return // of a sub-agent or an unknown session
+		return // an update of a sub-agent or an unknown session
 	case e.step == working && p.Update.Kind == "state_update":
-		if m, ok := p.Update.answer2(); ok && e.reply.accepted { // it is idle before it has accepted the prompt, too
+		if m, ok := p.Update.answer2(); ok && e.reply.accepted { // it is also idle before it accepts the prompt
 			e.finished(&m, raw)
 		} else {
 			e.stream.skip("state_update", raw)
@@ -92,7 +92,7 @@ func (e *exchange) updated(m *message, raw []byte) {
 func (e *exchange) answered(m *message, raw []byte) {
 	var id string
 	if json.Unmarshal(m.ID, &id) != nil {
-		return // not ours: all of ours are texts
+		return // not one of our ids, which are all texts
 	}
 	switch {
 	case id == e.promptID() && e.session.hello.Version == second && m.Error == nil:

@@ -27,25 +27,25 @@ type session struct {
 	id       string
 	model    string
 	mode     string
-	modes    []string  // that the client offers, under the names of the configuration
+	modes    []string  // which the client offers, by their names in the configuration
 	made     time.Time // when it was opened
 	prompted bool      // a turn of the process had its prompt
 }
 
-// A handshake is the dialogue before the first prompt: which requests we send, and what the
-// client answers. It sends nothing itself.
+// A handshake is the dialogue before the first prompt: our requests and the client's
+// answers. It does not send the requests itself.
 type handshake struct {
 	client  *Client
 	program program
 	turn    *runner.Turn
 	rest    map[string]any                 // the options of the agent that are the client's
 	born    func(session string) time.Time // the latest time at which a session can have been made
-	session *session                       // as far as the client has told it
+	session *session                       // what the client has told so far
 
 	resumed bool // the session is one of an earlier process
 	loading bool // by session/load, because the client cannot resume
 	retried bool // session/resume was refused as unknown, and session/load is tried
-	waiting int  // missing answers to mode and model
+	waiting int  // unanswered requests for mode and model
 }
 
 // start returns the first request to a client that was just started.
@@ -143,8 +143,8 @@ func (h *handshake) opened(result json.RawMessage, now time.Time) (requests [][]
 	return requests, follow.Verdict{}
 }
 
-// setMode returns the request for the permission mode of the agent; nil where the session
-// has it.
+// setMode returns the request for the permission mode of the agent; nil if the session has
+// it.
 func (h *handshake) setMode(o *opened) (line []byte) {
 	want := h.turn.Spec.PermissionMode
 	setting, now := o.setting("mode")
@@ -167,8 +167,8 @@ func (h *handshake) setMode(o *opened) (line []byte) {
 	return line
 }
 
-// setModel returns the request for the model of the agent; nil where the session has it, and
-// for a client that was started with it.
+// setModel returns the request for the model of the agent; nil if the session has it or the
+// client was started with it.
 func (h *handshake) setModel(o *opened) (line []byte) {
 	want := h.turn.Spec.Model
 	if want == "" || want == h.session.model || len(h.client.ModelArgs) > 0 || h.client.ModelVar != "" {

@@ -55,7 +55,7 @@ func TestHowASessionIsOpened(t *testing.T) {
 		{"codex", resumes, runner.Resume, now, "session/resume", ""},
 		{"codex", loads, runner.Resume, now, "session/load", ""},
 		{"codex", plain, runner.Resume, now, "", runner.NoSession},
-		{"gemini", loads, runner.Resume, now.Add(-20 * time.Second), "", ""}, // it would lose a session of this minute
+		{"gemini", loads, runner.Resume, now.Add(-20 * time.Second), "", ""}, // loading would destroy a session of this minute
 		{"gemini", loads, runner.Resume, now.Add(-time.Minute), "session/load", ""},
 	} {
 		h := handshakeOf(t, test.client, test.hello, test.how, "s1")
@@ -67,7 +67,7 @@ func TestHowASessionIsOpened(t *testing.T) {
 	}
 }
 
-// A client that offers session/resume and does not know it gets session/load, once.
+// A client that offers session/resume but does not know it gets session/load, once.
 func TestAnUnknownResumeBecomesALoad(t *testing.T) {
 	h := handshakeOf(t, "codex", `{"protocolVersion":1,"agentCapabilities":{"loadSession":true,"sessionCapabilities":{"resume":{}}}}`, runner.Resume, "s1")
 	h.open(time.Now())
@@ -87,7 +87,7 @@ func TestAnUnknownResumeBecomesALoad(t *testing.T) {
 	}
 }
 
-// The second version of the protocol has no session/load to fall back to.
+// The second version of the protocol has no session/load as a fallback.
 func TestTheSecondVersionResumesOrNot(t *testing.T) {
 	h := handshakeOf(t, "acp", `{"protocolVersion":1,"agentCapabilities":{"loadSession":true}}`, runner.Resume, "s1")
 	h.session.hello.Version = second

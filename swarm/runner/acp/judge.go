@@ -17,10 +17,10 @@ type reply struct {
 	finished finished
 	fault    *fault
 	heard    bool           // a line came after the prompt
-	verdict  follow.Verdict // of a start that went wrong; no End: the start went well
+	verdict  follow.Verdict // the verdict on a failed start; it has no End if the start succeeded
 }
 
-// tokens returns the token counts of the result; nil where it has none.
+// tokens returns the token counts of the result; nil if it has none.
 func (r *reply) tokens(in tokensIn) *streamjson.Usage {
 	f := &r.finished
 	if in == inQuota {
@@ -50,7 +50,7 @@ type facts struct {
 	warm     bool // the client had earlier turns
 	starting bool // the client has not answered initialize
 	bad      badLines
-	stderr   string // the end of it
+	stderr   string // the end of its standard error
 }
 
 // judge returns the verdict on a turn, at its result or at the end of its client. It reads
@@ -114,9 +114,9 @@ func (f *facts) judgeReply() follow.Verdict {
 	}
 }
 
-// judgeWords returns the verdict on a turn whose last words are an error of the program. They
-// are a whole message, or its last piece: copilot says an error right after the words of the
-// answer that broke off.
+// judgeWords returns the verdict on a turn whose last words are an error of the program.
+// They are a whole message, or its last piece: copilot appends the error to the unfinished
+// answer.
 func (f *facts) judgeWords() (v follow.Verdict, ok bool) {
 	if f.tokens() != nil {
 		return v, false

@@ -45,8 +45,8 @@ func TestTwoQuestionsForOneCall(t *testing.T) {
 	}
 }
 
-// Updates after the answer to the prompt belong to no turn. A client that stays
-// stirs then, so that its caller starts another one for the next turn.
+// Updates after the answer to the prompt belong to no turn. After them a client that stays
+// stirs, so that its caller starts another client for the next turn.
 func TestLateUpdates(t *testing.T) {
 	for _, name := range []string{"acp", "gemini"} {
 		t.Run(name, func(t *testing.T) {
@@ -81,7 +81,7 @@ func TestLateUpdates(t *testing.T) {
 	}
 }
 
-// A thought is an event and no part of the answer.
+// A thought is an event, but not a part of the answer.
 func TestThoughts(t *testing.T) {
 	turn := newTurn(t, "acp", "@think first I look\n@say I see\n@think then I act")
 	var events eventLog
@@ -98,8 +98,8 @@ func TestThoughts(t *testing.T) {
 	}
 }
 
-// A message that comes in the middle of a turn reaches a client that takes such messages, once.
-// For any other client it stays where it is, for the next turn.
+// A message that comes in the middle of a turn reaches a client that takes such messages,
+// once. For any other client it waits for the next turn.
 func TestSteer(t *testing.T) {
 	for name, steers := range map[string]bool{"acp": true, "codex": true, "opencode": false} {
 		t.Run(name, func(t *testing.T) {
@@ -138,8 +138,8 @@ func TestSteer(t *testing.T) {
 	}
 }
 
-// Updates, notifications, fields and requests that we do not know do no harm, with any client.
-// The stand-in fails the turn unless its request is refused.
+// Unknown updates, notifications, fields and requests do no harm, with any client. The
+// stand-in fails the turn unless its request is refused.
 func TestNoise(t *testing.T) {
 	for name := range fixtures {
 		t.Run(name, func(t *testing.T) {
@@ -178,7 +178,7 @@ func TestDaemonOfAClient(t *testing.T) {
 }
 
 // A permission request without an answer holds the turn until turn_timeout, whatever the
-// allowed silence is. Then the request is taken back and nothing has run.
+// allowed silence is. Then the request is taken back, and the command has not run.
 func TestQuestionWithoutAnAnswer(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

@@ -6,7 +6,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// The system text stands in front of the first prompt of a session, and of one that brings the
+// The system text precedes the first prompt of a session, and any prompt that brings the
 // window back.
 func TestSystemTextInThePrompt(t *testing.T) {
 	for name, test := range map[string]struct {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// These are the versions of the protocol.
+// The versions of the protocol.
 const (
 	first  = 1
 	second = 2

@@ -15,18 +15,18 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// A played is what the backend makes of a recorded turn.
+// A played is the result of a recorded turn that the backend played.
 type played struct {
 	End     runner.End
 	Text    string // its first 40 bytes
 	Calls   int    // of tools
 	Tokens  streamjson.Usage
-	Asked   int    // how many permission requests were decided, by nobody too
+	Asked   int    // how many permission requests were decided, including those that nobody answered
 	Denied  string // the entry of permissions that would permit the denied call
 	File    string // the changed file, in the working folder
 	Reset   string // when the limit ends, as 15:04
 	Unknown bool   // the client named no cause
-	Silent  bool   // the client said nothing until its turn was ended
+	Silent  bool   // the client was silent until its turn was ended
 }
 
 // A difference is what a client cannot do as the others do.
@@ -35,7 +35,7 @@ type difference struct {
 	want played
 }
 
-// A record is one recorded row: what the backend makes of it, and which clients differ.
+// A record is one recorded row: its result, and the clients that differ.
 type record struct {
 	begin func(p *playing) // changes the turn before it runs; may be nil
 	want  played
@@ -55,7 +55,7 @@ const (
 	noReset    = "does not tell when the limit ends"
 )
 
-// records has every row that is recorded. The other rows have it by name: see [playing].
+// records has every recorded row.
 var records = map[string]record{
 	"turn": {
 		want: played{End: runner.Done, Text: "hello there", Tokens: one},
@@ -185,8 +185,8 @@ var records = map[string]record{
 	},
 }
 
-// A playing is one recorded turn that is about to run. Without its methods the turn denies
-// what the client asks for, and begins a session.
+// A playing is a recorded turn that is about to run. Unless its methods change that, the
+// turn denies all requests and begins a session.
 type playing struct {
 	t      *testing.T
 	name   string // of the client
@@ -265,7 +265,7 @@ func TestRecords(t *testing.T) {
 	}
 }
 
-// play plays a record to the backend. Where the client is silent, its turn ends soon.
+// play plays a record to the backend. If the client is silent, its turn ends soon.
 func play(t *testing.T, name, file string, begin func(*playing), silent bool) played {
 	turn := newTurn(t, name, "play", acpstandin.PlayVar+"="+file)
 	turn.Permit = allow(false)

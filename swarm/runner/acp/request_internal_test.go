@@ -8,7 +8,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// A request is about what a call does, not about what its kind or title says.
+// A request describes what a call does, whatever its kind and title say.
 func TestRequestsTellWhatACallDoes(t *testing.T) {
 	for _, test := range []struct {
 		call       toolFields
@@ -30,7 +30,8 @@ func TestRequestsTellWhatACallDoes(t *testing.T) {
 	}
 }
 
-// The refusal of a method names it, however long it is; an id of that length is no id.
+// The refusal of a method contains at most the beginning of its name. A line with an id of
+// such a length is not a message.
 func TestARefusalIsShort(t *testing.T) {
 	long := strings.Repeat("x", 1<<20)
 	if line := refuseMethod(json.RawMessage("7"), long); len(line) > 1<<10 || !strings.Contains(string(line), "xxxxxxxx") {
@@ -44,7 +45,7 @@ func TestARefusalIsShort(t *testing.T) {
 	}
 }
 
-// A request tells what codex asks for beside a command.
+// A request contains what codex asks for in addition to a command.
 func TestRequestsTellWhatACommandMayDoBesides(t *testing.T) {
 	for input, beside := range map[string]string{
 		`{"command":"npm test"}`: "",

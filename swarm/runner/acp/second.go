@@ -68,8 +68,8 @@ func openSecond(c *Client, t *runner.Turn, rest map[string]any) []byte {
 	return request(idOpen, method, params)
 }
 
-// answer2 returns the answer to the prompt that a change of the client's state stands for,
-// in the form of the first version. ok is false for a change that ends no turn.
+// answer2 converts a change of the client's state that ends the turn into an answer to the
+// prompt of the first version. ok is false for any other change.
 func (u *update) answer2() (m message, ok bool) {
 	if u.State != "idle" || u.StopReason == "" {
 		return message{}, false
@@ -86,8 +86,7 @@ func (u *update) answer2() (m message, ok bool) {
 	return m, true
 }
 
-// fromVersion2 moves what a request of the second version asks for to the fields of the
-// first.
+// fromVersion2 fills the fields of the first version from a request of the second.
 func (p *permissionAsked) fromVersion2() {
 	switch p.Subject.Type {
 	case "tool_call":

@@ -12,8 +12,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/follow"
 )
 
-// A startup is what the client of a turn is started with: files, a command line and an
-// environment.
+// A startup makes what the client of a turn needs at its start: files, a command line and
+// an environment.
 type startup struct {
 	client *Client
 	turn   *runner.Turn

@@ -14,7 +14,7 @@ const idSteer = "steer-"
 
 // steered has the messages that were brought to the running turn, by their UUIDs. A client
 // that takes such messages says so in _meta.steering of its answer to initialize. Its
-// answer to each message tells whether the model reads it.
+// answer to each message says whether the model reads it.
 type steered struct {
 	sent  map[string]string // texts without an answer
 	taken []string

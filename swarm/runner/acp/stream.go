@@ -11,10 +11,10 @@ import (
 type stream struct {
 	client  *Client
 	session string
-	partial bool // emit the pieces of texts too
+	partial bool // also emit the pieces of texts
 	emit    func(*streamjson.Event)
 
-	message string          // the id of the message that is being written, where the client has ids
+	message string          // the id of the message that is being written, if the client has ids
 	text    strings.Builder // of the message that is being written
 	thought strings.Builder
 	piece   string // of a message: the last one
@@ -23,11 +23,11 @@ type stream struct {
 	order   []*toolCall // in the order of their first update
 
 	used, size int      // of the context, in tokens; 0: unknown
-	cost       *float64 // the session's total, in US dollars; nil: not told
+	cost       *float64 // the session's total, in US dollars; nil: not reported
 	trouble    trouble
 }
 
-// trouble has what codex says about a turn that goes wrong. No answer says it.
+// trouble has what codex says about a failing turn only in updates, not in its answer.
 type trouble struct {
 	failed  bool   // the client says that the turn has failed
 	words   string // the client's words about the failure
@@ -221,8 +221,8 @@ func (s *stream) usage(u *update, raw []byte) {
 	s.event(streamjson.Event{Kind: streamjson.KindAssistant, Usage: &streamjson.Usage{Input: s.used}}, raw)
 }
 
-// codexSays reads what codex says about its thread: that it failed, which no answer says,
-// and that it retries the model.
+// codexSays reads what codex says about its thread: that it failed, or that it retries the
+// model.
 func (s *stream) codexSays(u *update, raw []byte) {
 	codex := u.Meta.Codex
 	if codex.Thread.Type == "systemError" {

@@ -60,8 +60,8 @@ func (e *exchange) startBound() time.Duration {
 	return e.timing.Connect
 }
 
-// The replay of a session counts as complete after this pause, or after this longest wait.
-// gemini continues a replay after its answer to session/load.
+// The replay of a session counts as complete after this pause, or at the latest after this
+// wait. gemini continues a replay after its answer to session/load.
 const (
 	replayPause   = 500 * time.Millisecond
 	longestReplay = 10 * time.Second

@@ -119,9 +119,10 @@ func (c *toolCall) command() string {
 	return c.Title
 }
 
-// commandIn returns the command line in an input, and whether the input has one. Its keys are
-// compared exactly, and what several keys or a list tell is put together: the input may be the
-// model's, and the rules must see all of it. The line is empty where a part of it is no text.
+// commandIn returns the command line in an input, and whether the input has one. Keys are
+// compared exactly, and the values of several keys or of a list are joined: the model may
+// have written the input, and the rules must see all of it. The line is empty if a part of
+// it is not a text.
 func commandIn(input json.RawMessage) (line string, told bool) {
 	var in map[string]json.RawMessage
 	if json.Unmarshal(input, &in) != nil {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// tools reads the inputs in the events of a stream; see toolCall.input.
+// tools reads tool inputs in the form of toolCall.input.
 type tools struct{}
 
 // About returns the command line, the path or the title.

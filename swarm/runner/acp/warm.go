@@ -19,7 +19,7 @@ type warm struct {
 func (w *warm) Stirs() bool {
 	out, err := w.Unasked()
 	if err != nil {
-		return true // its next turn could not be read
+		return true // the output of its next turn could not be read
 	}
 	defer out.Close()
 	lines := newLineReader(io.LimitReader(out, mostUnasked))

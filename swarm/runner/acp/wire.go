@@ -26,7 +26,7 @@ type fault struct {
 	Data    json.RawMessage `json:"data"`
 }
 
-// These are the codes of JSON-RPC and of the protocol that we treat specially.
+// The codes of JSON-RPC and of the protocol that we treat specially.
 const (
 	codeNoMethod     = -32601
 	codeAuthRequired = -32000
