@@ -28,8 +28,8 @@ const (
 	// announceSlack is how much later a message that was written earlier may appear. The
 	// keys make sure that no message is shown twice.
 	announceSlack = time.Minute
-	// oldMail is the age above which mail is not shown any more after the daemon, or the
-	// bridge, was away.
+	// oldMail is the age above which mail is not shown any more when the daemon or the
+	// bridge was away.
 	oldMail = 24 * time.Hour
 )
 
@@ -83,7 +83,7 @@ func (l *leadAnnouncer) look(since time.Time) {
 		}
 		m, err := box.Read(e)
 		if err != nil {
-			continue // read by the person meanwhile, or not a message
+			continue // just read by the person, or not a message
 		}
 		if err := l.mail.Arrived(m, dropbox.Lead, ""); err != nil {
 			l.mail.Note(err)

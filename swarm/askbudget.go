@@ -17,15 +17,15 @@ const budgetKind = "budget"
 // A budgetQuestion names a question about a scope at its cap.
 type budgetQuestion struct {
 	scope  budget.Scope
-	date   string // of a scope that ends with the day, else "-"
-	number int    // the cap was raised so often
+	date   string // the day of a daily scope, else "-"
+	number int    // how often the cap was raised
 }
 
 func (q budgetQuestion) key() string { return budgetKind + " " + q.about() }
 
 func (q budgetQuestion) about() string { return fmt.Sprintf("%s %s %d", q.scope, q.date, q.number) }
 
-// budgetQuestionOf reads what about returned.
+// budgetQuestionOf parses the result of about.
 func budgetQuestionOf(about string) (q budgetQuestion, ok bool) {
 	fields := strings.Fields(about)
 	if len(fields) != 3 {
@@ -38,7 +38,7 @@ func budgetQuestionOf(about string) (q budgetQuestion, ok bool) {
 	return q, ok && err == nil
 }
 
-// ask asks the person once what becomes of a scope at its cap.
+// ask asks the person once about a scope at its cap.
 func (p *purse) ask(b *budget.Block) {
 	if b.Answer != "" || p.budget.IsAsked(b.Scope) {
 		return
@@ -63,8 +63,9 @@ func (p *purse) ask(b *budget.Block) {
 	p.inbox.Note(err)
 }
 
-// warn tells once of each scope that is nearly used up: of a day by a message to the lead
-// and a notice, of a task by the notice alone, since there may be many tasks in a night.
+// warn warns once about each scope that is nearly used up: about a day by a message to the
+// lead and a notice, about a task only by the notice, since there may be many tasks in a
+// night.
 func (p *purse) warn(t budget.Turn) {
 	for _, w := range p.budget.Warnings(t) {
 		used := "has spent " + w.Spent.In(w.Unit) + " of " + w.Cap.In(w.Unit)
@@ -130,7 +131,7 @@ func capText(b *budget.Block) string {
 	return text
 }
 
-// capNext is what a person types, or what happens by itself.
+// capNext says what a person may type, or what happens without a person.
 func capNext(b *budget.Block) string {
 	next := "claude-swarm budget raise " + b.Scope.String() + " " + raiseText(b)
 	if b.Daily() {
@@ -139,7 +140,7 @@ func capNext(b *budget.Block) string {
 	return next
 }
 
-// raiseText returns the cap of a block once more, as a person types it.
+// raiseText returns the configured cap of a block as a person types it.
 func raiseText(b *budget.Block) string {
 	switch b.Unit {
 	case budget.Turns:

@@ -83,8 +83,8 @@ func TestABudgetParks(t *testing.T) {
 	}
 }
 
-// TestATaskAtItsCap checks that mail of other tasks goes on, and that the cap of a client is
-// what is left.
+// TestATaskAtItsCap checks that the work on other tasks continues, and that the cap of a
+// client is the rest of the task's.
 func TestATaskAtItsCap(t *testing.T) {
 	f := newField(t, "coder")
 	f.plan.Budget = budget.Rules{Task: dollars(0.5)}
@@ -205,8 +205,8 @@ func TestTheAnswersAtACap(t *testing.T) {
 	}
 }
 
-// TestAWarningComesOnce checks what is told before a cap: of a day by a message and a
-// notice, of a task by a notice alone.
+// TestAWarningComesOnce checks the warning before a cap: a message and a notice for a day,
+// only a notice for a task.
 func TestAWarningComesOnce(t *testing.T) {
 	f := newField(t, "coder")
 	f.announcer = everywhere{}
@@ -272,7 +272,7 @@ func TestAThousandTurnsOfASwarm(t *testing.T) {
 	for n := range 1000 {
 		f.send(names[n%len(names)], fmt.Sprint("task ", n))
 	}
-	for _, after := range []int{40, 90, 150} { // a kill in the middle, each time
+	for _, after := range []int{40, 90, 150} { // each time a kill in the middle
 		f.start()
 		f.until("some are done", func() bool { turns, _ := f.ledger(); return len(turns) > after })
 		f.halt()

@@ -164,7 +164,7 @@ func TestAClientThatOutlivedItsDaemonIsFollowed(t *testing.T) {
 	f := newField(t, "coder")
 	id := f.send("coder", "work")
 	turn := claim(f, "coder", id)
-	// The record of a turn whose client still runs; the client is this process.
+	// The client of this turn is this process, so it still runs.
 	self, err := runner.Identify(os.Getpid())
 	if err != nil {
 		t.Fatal(err)
@@ -254,8 +254,8 @@ func TestOfflineStatusOfWhatWasBegun(t *testing.T) {
 	}
 }
 
-// A client whose message has disappeared is ended at the start, also while an agent follows
-// another client for long.
+// A client whose message has disappeared is ended at the start, even while an agent follows
+// another client for a long time.
 func TestAClientThatNobodyTakesUpIsEnded(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

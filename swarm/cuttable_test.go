@@ -19,7 +19,7 @@ import (
 
 // TestTheTableOfCuts has a row for each place in docs/architecture.md at which a crash can
 // cut. A real process kills itself there, and the test checks what the next start does.
-// Each task is done once and answered once, or given up once, and nothing is left behind.
+// Each task is done once and answered once, or given up once, and no file is left over.
 func TestTheTableOfCuts(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

@@ -37,13 +37,13 @@ func (s step) after(subscribers, fallback bool) step {
 type wait struct {
 	step   step
 	since  time.Time
-	failed bool // the step failed in part, and is tried again
+	failed bool // the step failed partly, and is repeated
 }
 
 // unclaimed are the publications that nobody has claimed, by their ids. It belongs to the
-// goroutine that calls followUp. A daemon that starts begins each of them at its first
-// step: no agent could claim while no daemon ran, and the keys prevent that a step reaches
-// an agent twice.
+// goroutine that calls followUp. After a start of the daemon each begins at its first step,
+// since no agent could claim while no daemon ran. The keys prevent that a step reaches an
+// agent twice.
 type unclaimed map[string]*wait
 
 // open records that a publication has no claim now, and returns its wait.
@@ -179,7 +179,7 @@ func (f *follower) fallBack(p topic.Publication, agent string) error {
 	return err
 }
 
-// tellUnclaimed tells the lead once of a publication that nobody claims.
+// tellUnclaimed tells the lead once about a publication that nobody claims.
 func (f *follower) tellUnclaimed(p topic.Publication, now time.Time) {
 	f.mail.TellLead("", "unclaimed:"+p.ID, "unclaimed work: "+p.ID, fmt.Sprintf(
 		"%s published work on %s that nobody has claimed for %s:\n\n%s\n\nTo give it to an agent: claude-swarm claim %s --for AGENT\nTo close it: claude-swarm ack %s\n",

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Each step happens in its order, even when the looks are rare. A step that failed is
-// repeated until the next one.
+// The steps happen in order, even if the looks are rare. A step that failed is repeated
+// until the next one.
 func TestStepsOfUnclaimedWork(t *testing.T) {
 	const patience = 2 * time.Minute
 	cut := errors.New("disk full")
@@ -57,7 +57,7 @@ func TestStepsOfUnclaimedWork(t *testing.T) {
 	}
 }
 
-// The time does not count while an agent has the work, or while everything is halted.
+// Time does not count while an agent has the work, or while everything is halted.
 func TestWhatIsHeldWaitsAgain(t *testing.T) {
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	u := unclaimed{}

@@ -15,7 +15,7 @@ type GoneAgent struct {
 	Waiting int
 }
 
-// Problem describes it to a person, with the commands to type.
+// Problem describes the agent to a person, with the commands to type.
 func (g GoneAgent) Problem() Problem {
 	waits := "1 message waits"
 	if g.Waiting != 1 {
@@ -72,8 +72,8 @@ func specNames(specs []Spec) []string {
 	return names
 }
 
-// TellGone tells the lead, once for each time that an agent goes, of mail in mailboxes
-// whose agents are gone. It is safe for several goroutines.
+// TellGone tells the lead about mail in mailboxes whose agents are gone, once for each time
+// that an agent goes. It is safe for several goroutines.
 func (s *Swarm) TellGone() {
 	s.telling.Lock()
 	defer s.telling.Unlock()
@@ -96,11 +96,11 @@ func (s *Swarm) TellGone() {
 	}
 }
 
-// TellLead tells the lead, once per key, of a problem with a part of the daemon that the swarm
-// does not know. It is safe for several goroutines.
+// TellLead tells the lead, once per key, about a problem with a part of the daemon that the
+// swarm does not know. It is safe for several goroutines.
 func (s *Swarm) TellLead(key, subject, body string) { s.mail.TellLead("", key, subject, body) }
 
-// stillLeaves reports whether an agent that is gone still ends its turn.
+// stillLeaves reports whether an agent that is gone is still ending its turn.
 func (s *Swarm) stillLeaves(name string) bool {
 	s.mu.Lock()
 	gone := s.left[name]

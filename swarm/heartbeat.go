@@ -14,7 +14,7 @@ const longestBeat = time.Hour
 // beats count the heartbeats of one agent. They are not kept: after a restart the agent begins
 // with the first wait again. Only the agent's goroutine uses them.
 type beats struct {
-	idle time.Time // since when the agent has been idle, by a clock that nobody sets; zero: it is not
+	idle time.Time // since when the agent has been idle, by a clock that nobody sets; zero if it is not
 	n    int       // heartbeats since the last mail
 }
 
@@ -24,7 +24,7 @@ func (b *beats) came() { *b = beats{} }
 // worked notes that a turn ended.
 func (b *beats) worked() { b.idle = time.Time{} }
 
-// due returns how long the agent has to be idle yet; 0 or less is now.
+// due returns how much longer the agent has to be idle; 0 or less means now.
 func (b *beats) due(h Heartbeat, now time.Time) time.Duration {
 	if b.idle.IsZero() {
 		b.idle = now
@@ -33,9 +33,9 @@ func (b *beats) due(h Heartbeat, now time.Time) time.Duration {
 }
 
 // heartbeat sends an idle agent its heartbeat, if one is due, and says how long to wait; 0
-// means that it was sent. A heartbeat that cannot get its turn now is left out, so that it does
-// not wait in the mailbox, or ask a person for money: all places are taken, the agent began too
-// many turns, or a budget is spent.
+// means that it was sent. It sends none that could not get its turn now (all places are
+// taken, the agent began too many turns, or a budget is spent), so that no heartbeat waits
+// in the mailbox or asks a person for money.
 func (a *agent) heartbeat(now time.Time) time.Duration {
 	h := a.control.heartbeat()
 	if h.After == 0 {
@@ -58,7 +58,7 @@ func (a *agent) heartbeat(now time.Time) time.Duration {
 	return a.beats.due(h, now)
 }
 
-// noteMail notes that a message that is no heartbeat came.
+// noteMail notes that mail other than a heartbeat came.
 func (a *agent) noteMail(m *dropbox.Message) {
 	if !mail.IsHeartbeat(m) {
 		a.beats.came()

@@ -54,8 +54,8 @@ func TestAnIdleAgentIsPrompted(t *testing.T) {
 	}
 }
 
-// An agent that is paused or off, or that began too many turns, is not prompted, and a
-// heartbeat pauses nobody.
+// An agent that is paused or off, or that began too many turns, is not prompted, and no
+// heartbeat pauses an agent.
 func TestAHeldAgentIsNotPrompted(t *testing.T) {
 	f := newField(t, "paused", "off", "busy")
 	for i := range f.plan.Agents {

@@ -9,26 +9,25 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// Outside its hours an agent begins no turn. Two words of a person pass: an urgent message,
-// which gets its turn, and the order to resume, which lets the agent work until its hours
-// begin. The order is kept in state.json. Whether an agent is off follows from the clock at
-// each look, so a clock that is set, or a machine that slept, needs no correction: the timer
-// of the agent wakes it at the change, and the look at the folders every 30 s notices the
-// rest.
+// Outside its hours an agent begins no turn, with two exceptions for a person: an urgent
+// message gets its turn, and the order to resume, which is kept in state.json, lets the
+// agent work until its hours begin. Each look at the clock decides again whether the agent
+// is off, so a clock that is set, or a machine that slept, needs no correction: the agent's
+// timer wakes it at the change, and the look at the folders every 30 s notices the rest.
 
 // off reports whether the agent is outside its hours, and until when.
 func (a *agent) off(now time.Time) (time.Time, bool) {
 	return offUntil(a.control.hours(), a.holds.Of(a.name), now)
 }
 
-// untilHours is how long it is until the hours of the agent begin or end; forever where they
-// do not.
+// untilHours returns the time until the agent's hours begin or end; forever if they never
+// do.
 func (a *agent) untilHours(now time.Time) time.Duration {
 	return until(a.control.hours().Change(now), now)
 }
 
-// passesHours reports whether a message gets its turn outside the agent's hours: it is urgent,
-// and from a person. A bridge passes on what people say who may.
+// passesHours reports whether a message gets its turn outside the agent's hours: it is
+// urgent, and from a person. A bridge passes on only messages of people who may.
 func (a *agent) passesHours(m *dropbox.Message) bool {
 	return m.Priority == dropbox.Urgent && m.Type.Wakes() && (m.From == dropbox.Lead || dropbox.IsBridge(m.From)) && a.inbox.Proves(m)
 }
@@ -50,7 +49,7 @@ func (a *agent) next(now time.Time) (dropbox.Entry, bool) {
 	return dropbox.Entry{}, false
 }
 
-// called reports whether a message waits that passes the agent's hours.
+// called reports whether a message that passes the agent's hours waits.
 func (a *agent) called(now time.Time) bool {
 	if a.inbox.Queue.Refresh(a.list) != nil {
 		a.inbox.Queue.Changed("")
@@ -68,8 +67,8 @@ func (a *agent) showOff(again, now time.Time) time.Duration {
 	return until(again, now)
 }
 
-// offWords say why an agent that is off does not work, and what comes next, also by the clock
-// of its zone where that shows another time.
+// offWords say why an agent that is off does not work, and what comes next, with the time
+// of its zone if that differs.
 func offWords(agent string, again time.Time, zone *time.Location) (why, next string) {
 	why = "outside its hours"
 	next = "claude-swarm resume " + agent + " lets it work now"
@@ -85,8 +84,8 @@ func offWords(agent string, again time.Time, zone *time.Location) (why, next str
 	return why, "begins again at " + at + "; " + next
 }
 
-// overtime lets an agent work until its hours begin, on order of a person, and reports whether
-// it was off. The caller holds a change of its hold.
+// overtime lets an agent work until its hours begin, on order of a person, and reports
+// whether it was off. The caller changes the agent's hold.
 func overtime(h hours.Hours, by string, st *journal.Hold, now time.Time) bool {
 	again, off := offUntil(h, *st, now)
 	if off {

@@ -14,8 +14,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// clockAt returns a zone in which it is now a given time of day, and some milliseconds at
-// most.
+// clockAt returns a zone in which it is now a given time of day, to within some
+// milliseconds.
 func clockAt(t *testing.T, shown string) *time.Location {
 	t.Helper()
 	want, err := time.Parse(time.TimeOnly, shown)
@@ -42,7 +42,7 @@ func (f *field) worksIn(n int, shown string) {
 	f.plan.Agents[n].Hours = hours.Hours{Week: week, Zone: clockAt(f.t, shown)}
 }
 
-// ran lists the bodies of the turns that ran, as far as they have one of the words.
+// ran lists the bodies of the turns that ran, of those that contain one of the words.
 func (f *field) ran(words ...string) (all []string) {
 	for _, prompt := range f.bodies() {
 		for _, word := range words {
@@ -54,8 +54,8 @@ func (f *field) ran(words ...string) (all []string) {
 	return all
 }
 
-// Outside its hours an agent is off from the start, says when it begins again, and begins at
-// that moment: the sweep, which would notice it too, comes much later.
+// Outside its hours an agent is off from the start, says when it begins again, and begins
+// at that moment. The sweep, which would notice it too, comes much later.
 func TestAnAgentWaitsForItsHours(t *testing.T) {
 	f := newField(t, "coder")
 	f.sweep = time.Hour
@@ -81,7 +81,8 @@ func TestAnAgentWaitsForItsHours(t *testing.T) {
 	}
 }
 
-// At the end of its hours an idle agent becomes off, and a running turn goes on to its end.
+// At the end of the hours an idle agent becomes off, and a running turn continues to its
+// end.
 func TestTheHoursEndNoTurn(t *testing.T) {
 	f := newField(t, "coder", "tester")
 	f.sweep = time.Hour
@@ -110,7 +111,7 @@ func TestTheHoursEndNoTurn(t *testing.T) {
 	}
 }
 
-// Urgent mail of a person gets its turn, past mail that does not; a manual pause wins.
+// Urgent mail of a person gets its turn before other mail. A manual pause wins.
 func TestUrgentMailOfAPersonPassesTheHours(t *testing.T) {
 	f := newField(t, "coder", "other")
 	f.worksIn(0, "03:00:00")
@@ -126,7 +127,7 @@ func TestUrgentMailOfAPersonPassesTheHours(t *testing.T) {
 	}
 	f.untilState("coder", swarm.Paused)
 	proven := f.send("coder", "night work", urgent)
-	// The word of an agent ends neither the pause nor the night.
+	// An agent's order ends neither the pause nor the night.
 	if err := f.daemon.Resume("coder", "other"); !isPersonError(err) {
 		t.Errorf("Resume by an agent: %v", err)
 	}
@@ -149,8 +150,8 @@ func isPersonError(err error) bool {
 	return ok
 }
 
-// A person who resumes an agent outside its hours lets it work until these begin, also after a
-// restart; a clock that was set back ends that.
+// A person who resumes an agent outside its hours lets it work until these begin, also
+// after a restart. A clock that is set back ends that.
 func TestAResumedAgentWorksUntilItsHours(t *testing.T) {
 	f := newField(t, "coder")
 	f.worksIn(0, "03:00:00")

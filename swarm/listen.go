@@ -34,8 +34,8 @@ func (s *Swarm) openListeners(more []mail.Listener) error {
 	return nil
 }
 
-// listen passes events to a listener until ctx is done, and then those from before that.
-// ctx does not interrupt Hear.
+// listen passes events to a listener until ctx is done, and then those that were added
+// before. ctx does not interrupt Hear.
 func (s *Swarm) listen(ctx context.Context, l *listening) {
 	calm := context.WithoutCancel(ctx)
 	for retry, start := firstRetry, true; ; start = false {
@@ -58,19 +58,19 @@ func (s *Swarm) listen(ctx context.Context, l *listening) {
 	}
 }
 
-// hearAnswers asks the person what the daemon wants to know, and handles the answers, until ctx is
-// done. A failure shows in the status, and is tried again.
+// hearAnswers sends the daemon's questions to the person, and handles the answers, until
+// ctx is done. The status shows a failure, and the step is repeated.
 func (s *Swarm) hearAnswers(ctx context.Context, w *dropbox.Watcher) {
 	const trouble = "questions to the person"
 	retry, watched := firstRetry, w == nil
 	for ctx.Err() == nil {
 		err := s.mail.Questions.Look()
-		if !watched && s.store.Known(dropbox.Swarm) == nil { // the first question made the mailbox
+		if !watched && s.store.Known(dropbox.Swarm) == nil { // the first question creates the mailbox
 			watched = true
 			if err := w.Add(dropbox.Swarm); err != nil {
 				s.watches(w.Missing())
 			}
-			s.answers.wake() // something may have come before the watch
+			s.answers.wake() // an answer may have come before the watch began
 		}
 		if err == nil {
 			s.mail.Trouble.Clear(trouble)

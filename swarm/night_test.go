@@ -24,10 +24,10 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/supervisor"
 )
 
-// The faults of the night that belong to one message: the place of each in the night says
-// which message it meets. Each meets two messages.
+// The faults of the night that affect single messages. The numbers say which messages; each
+// fault affects two.
 var nightFaults = map[string][2]int{
-	"500s": {0, 1}, "no network": {2, 3}, // begun together: one outage
+	"500s": {0, 1}, "no network": {2, 3}, // they begin together: one outage
 	"stuck": {12, 25}, "loop": {14, 27}, "limit": {18, 45}, "crash": {20, 33}, "dead letter": {22, 35}, "question": {23, 38},
 }
 
@@ -162,7 +162,7 @@ func (n *night) open() (open []string) {
 	return open
 }
 
-// answerAll answers what the person is asked.
+// answerAll answers all questions to the person.
 func (n *night) answerAll() {
 	for _, m := range n.mail(dropbox.Lead) {
 		if m.Type != dropbox.Question || n.answered[m.ID] {

@@ -46,7 +46,7 @@ func (f *field) noticeTexts() (texts []string) {
 	return texts
 }
 
-// The facts that people may have to act on, each with its one notice.
+// Each fact that people may have to act on has exactly one notice.
 func TestNotices(t *testing.T) {
 	for name, row := range map[string]struct {
 		plan func(*field)
@@ -127,7 +127,7 @@ func TestNotices(t *testing.T) {
 			},
 			want: []string{`[UNPAUSED] coder goes on: the time of its pause is over.`},
 		},
-		"an aborted turn": { // who aborts it knows
+		"an aborted turn": { // the person who aborts it knows
 			do: func(f *field) {
 				id := f.send("coder", "@say begun\n@hang", subject("Paint the door"))
 				f.untilState("coder", swarm.Working)

@@ -11,14 +11,14 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// A treasury is the budget as the daemon uses it: it opens the book, and does what people
-// say about it. It is safe for several goroutines.
+// A treasury is the budget as the daemon uses it: it opens the book, and carries out what
+// people decide. It is safe for several goroutines.
 type treasury struct {
 	*deps
 	members func() []*member
 }
 
-// open makes the book of the budget. It sets aside a damaged file.
+// open opens the book of the budget. It sets a damaged file aside.
 func (t *treasury) open(p Plan) (err error) {
 	t.budget, err = budget.Open(t.home, p.budget(), nil)
 	if e, ok := errors.AsType[*journal.DamagedError](err); ok {
@@ -28,8 +28,8 @@ func (t *treasury) open(p Plan) (err error) {
 	return err
 }
 
-// restore reserves again what was reserved for the turns that an earlier daemon left.
-// It is called when the book has the whole ledger.
+// restore restores the reservations of the turns that an earlier daemon left. The book must
+// have the whole ledger by then.
 func (t *treasury) restore(p Plan) error {
 	open, err := t.home.OpenRecords(t.ledger.Has)
 	if err != nil {
@@ -45,7 +45,7 @@ func (t *treasury) restore(p Plan) error {
 	return nil
 }
 
-// wake wakes the agents when the budget has changed: a turn may start that could not.
+// wake wakes the agents if the budget has changed, since a blocked turn may start now.
 func (t *treasury) wake() {
 	if t.budget.Bounds() {
 		for _, m := range t.members() {
@@ -57,8 +57,8 @@ func (t *treasury) wake() {
 // ErrRaise says that an agent ordered to raise a cap.
 var ErrRaise = errors.New("only a person may raise a budget")
 
-// RaiseBudget adds to the cap of a scope, by an order of by, and returns the new cap. Its
-// errors are a [*budget.UnknownScopeError], a [*budget.NoCapError], and [ErrRaise] where by is
+// RaiseBudget adds to the cap of a scope, on the order of by, and returns the new cap. Its
+// errors are a [*budget.UnknownScopeError], a [*budget.NoCapError], and [ErrRaise] if by is
 // an agent.
 func (s *Swarm) RaiseBudget(name string, amount budget.Amount, by string) (budget.Row, error) {
 	if !s.fromPerson(by) {
@@ -84,7 +84,7 @@ func (t *treasury) raise(name string, amount budget.Amount, by string) (budget.R
 	return line.Row(), nil
 }
 
-// answer does what a person answers to a question.
+// answer carries out a person's answer to a question.
 func (t *treasury) answer(n journal.Question, a journal.QuestionAnswer) (happened string, err error) {
 	q, ok := budgetQuestionOf(n.About)
 	if !ok {
@@ -147,7 +147,7 @@ func (t *treasury) settleDays() {
 	}
 }
 
-// nextOf is what a person types to answer an open question; "" where it has no id yet.
+// nextOf returns what a person types to answer an open question; "" if it has no id yet.
 func (t *treasury) nextOf(key string) string {
 	if n, ok := t.mail.Questions.Of(key); ok && n.ID != "" && n.Settled.IsZero() {
 		return "claude-swarm reply " + n.ID + " more   (or stop, or end)"
@@ -155,7 +155,7 @@ func (t *treasury) nextOf(key string) string {
 	return ""
 }
 
-// offlineBudget reads the state of the budget from the files; nil where there is no cap.
+// offlineBudget reads the state of the budget from the files; nil if there is no cap.
 func offlineBudget(home journal.Home, p Plan) (*budget.Report, error) {
 	book, damaged := budget.Open(home, p.budget(), nil)
 	if book == nil || !book.Bounds() {

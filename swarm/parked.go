@@ -13,11 +13,11 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// errTimeUsed ends a turn that has used all the time that was reserved for it.
+// errTimeUsed ends a turn that has used all its reserved time.
 var errTimeUsed = errors.New("the time that its budget has left is used up")
 
-// endAfter ends a turn after a while; 0 means never. The caller calls what it returns when
-// the turn has ended.
+// endAfter ends a turn after d; 0 means never. The caller calls stop when the turn has
+// ended.
 func endAfter(d time.Duration, end context.CancelCauseFunc) (stop func()) {
 	if d <= 0 {
 		return func() {}
@@ -31,12 +31,12 @@ type purse struct {
 	*deps
 	name    string
 	inbox   *mail.Inbox
-	wake    func() // wakes the agents: a turn may start that could not
-	version uint64 // of the budget, when messages were parked
-	first   parked // message, where only parked ones are left
+	wake    func() // wakes the agents, since a blocked turn may start now
+	version uint64 // of the book when messages were parked, see [budget.Book.Version]
+	first   parked // the message that is shown when only parked ones are left
 }
 
-// A parked says how an agent is shown whose mail waits for the budget.
+// A parked says how to show an agent whose mail waits for the budget.
 type parked struct {
 	state     State
 	why, next string
@@ -56,8 +56,8 @@ func (p *purse) unpark() {
 	}
 }
 
-// reserve takes something out of the budget for the turn on a message, which has a place
-// among the running turns. A message that cannot be read has no turn.
+// reserve reserves part of the budget for the turn on a message, which has a place among
+// the running turns. A message that cannot be read has no turn.
 func (p *purse) reserve(m *dropbox.Message) (*budget.Reservation, *budget.Block) {
 	if m == nil {
 		return nil, nil
@@ -65,7 +65,8 @@ func (p *purse) reserve(m *dropbox.Message) (*budget.Reservation, *budget.Block)
 	return p.budget.Reserve(turnOn(p.name, m), p.mayStart())
 }
 
-// mayStart is how many turns may start now, with the one that has a place already.
+// mayStart returns how many turns may start now, including the one that has a place
+// already.
 func (p *purse) mayStart() int {
 	agents := 0
 	for _, spec := range p.plan().Agents {
@@ -82,8 +83,9 @@ func (p *purse) release() {
 	p.wake()
 }
 
-// settleLost ends what is reserved for the turns that an earlier daemon left. A turn whose
-// message is not there any more has no end: its whole reservation counts as spent.
+// settleLost ends the reservations of the turns that an earlier daemon left. If the message
+// of a turn is gone, no end of the turn will come, so its whole reservation counts as
+// spent.
 func (p *purse) settleLost() error {
 	for _, turn := range p.budget.Unsettled(p.name) {
 		rec, err := journal.ReadRecord(p.home, turn)
@@ -98,7 +100,7 @@ func (p *purse) settleLost() error {
 	return nil
 }
 
-// lostLine returns the ledger's line of a turn of which no end is known.
+// lostLine returns the ledger's line of a turn whose end is not known.
 func lostLine(rec *journal.Record) journal.LedgerLine {
 	line := rec.Line()
 	line.At, line.Seconds = rec.Begun, 0
@@ -106,8 +108,8 @@ func lostLine(rec *journal.Record) journal.LedgerLine {
 	return line
 }
 
-// park keeps a message that may not have a turn in new/, and says how to show that. A
-// message of a task does not hold up the mail of other tasks.
+// park keeps a message that may not have a turn in new/, and says how to show that. Mail of
+// other tasks passes a parked message of a task.
 func (p *purse) park(e dropbox.Entry, b *budget.Block) (shown parked) {
 	if b.Waits {
 		shown = parked{state: Queued, why: b.Scope.String() + ": the rest is reserved for turns that run", next: "runs when one of them has ended"}

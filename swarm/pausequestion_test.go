@@ -13,8 +13,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// An agent that is paused for an answer goes on with it, or when somebody resumes it. Words
-// without a proof, and those of others, do not end the pause. It survives a restart.
+// An agent that is paused for an answer continues with the answer, or when somebody resumes
+// it. Answers without a proof, or of others, do not end the pause. It survives a restart.
 func TestAPauseForAnAnswer(t *testing.T) {
 	for name, end := range map[string]func(f *field, q string){
 		"an answer": func(f *field, q string) {

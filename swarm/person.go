@@ -30,8 +30,7 @@ func (s *Swarm) fromPerson(by string) bool {
 	return err != nil
 }
 
-// word resets the count of an agent's turns after an order of a person, also for the next
-// daemon.
+// word resets the count of an agent's turns after an order of a person, durably.
 func (s *Swarm) word(agent, by string, st *journal.Hold) {
 	if !s.fromPerson(by) {
 		return

@@ -16,7 +16,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// The log of a start mentions lines that the ledger lacked, and only then.
+// The log of a start mentions lines only if the ledger lacked some.
 func TestAStartSaysWhatWasMissing(t *testing.T) {
 	const missing = "lines were missing in the ledger"
 	f := newField(t, "coder")
@@ -88,7 +88,7 @@ func TestAnAgentStopsWhenItsMessageWaitsAgain(t *testing.T) {
 	}
 }
 
-// The last words of an agent are its own, not those of a sub-agent.
+// The last words of an agent are not those of a sub-agent.
 func TestTheLastWordsAreTheAgents(t *testing.T) {
 	f := newField(t, "coder")
 	spoken, goOn := make(chan struct{}), make(chan struct{})

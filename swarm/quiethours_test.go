@@ -44,8 +44,8 @@ func (f *field) mornings() (all []*dropbox.Message) {
 // refusedWork stops an agent at once.
 const refusedWork = "@status 401"
 
-// The person is told of the quiet hours in one message at their end: the newest fact first, and
-// no fact that has become void.
+// At the end of the quiet hours the person gets one message: the newest fact first, and no
+// fact that has become void.
 func TestTheNightIsToldInTheMorning(t *testing.T) {
 	f := newField(t, "coder", "tester", "writer", "planner")
 	f.quietAt("06:59:50")
@@ -96,14 +96,15 @@ func TestTheNightIsToldInTheMorning(t *testing.T) {
 	}
 	f.halt()
 	f.start()
-	f.answer(f.send("planner", "@say hello")) // some more looks at the folders
+	f.answer(f.send("planner", "@say hello")) // a few more looks at the folders
 	f.halt()
 	if n := len(f.mail(dropbox.Lead)); n != 1+1 { // and the answer of planner
 		t.Errorf("%d messages for the person, want one and an answer", n)
 	}
 }
 
-// A daemon that was killed at night, or while it told, tells all of it, once.
+// A daemon that was killed at night, or while it told the person, tells everything once
+// after its restart.
 func TestAKilledDaemonTellsTheNightOnce(t *testing.T) {
 	f := newField(t, "coder", "tester")
 	f.quietAt("06:59:56")
@@ -134,8 +135,8 @@ func TestAKilledDaemonTellsTheNightOnce(t *testing.T) {
 	}
 }
 
-// The person is told at once when every agent is stopped, and an agent that leads does not
-// sleep.
+// The person is told at once when every agent is stopped, and an agent that leads has no
+// quiet hours.
 func TestWhatStopsAllAgentsPassesTheQuietHours(t *testing.T) {
 	f := newField(t, "coder", "tester")
 	f.quietAt("03:00:00")

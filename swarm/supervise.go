@@ -20,14 +20,14 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/whisper"
 )
 
-// The supervisor sees the events of every turn that the daemon runs or follows, and gives out
-// whispers and escalations. It has no other hold on an agent than these two functions: whisper
-// leaves a word for the agent, and stuck lets it begin no further turn.
+// The supervisor sees the events of every turn that the daemon runs or follows, and gives
+// out whispers and escalations. It acts on an agent only through two functions: whisper
+// leaves a text for the agent, and stuck lets it begin no further turn.
 
-// maxWhisper bounds the text of a whisper, in columns: a judge writes it.
+// maxWhisper bounds the text of a whisper, in columns.
 const maxWhisper = 500
 
-// whisper leaves a word of the supervisor for its agent.
+// whisper leaves a text of the supervisor for its agent.
 func (s *Swarm) whisper(w supervisor.Whisper) {
 	m, err := s.member(w.Agent)
 	if err != nil {
@@ -73,8 +73,8 @@ func (s *Swarm) Whispers(caller func() (agent string, err error)) []whisper.Whis
 	return taken
 }
 
-// stuck lets an agent begin no further turn until a person decides, and asks the person. Its
-// running turn goes on to its end. All steps can be repeated.
+// stuck lets an agent begin no further turn until a person decides, and asks the person.
+// The running turn continues to its end. All steps can be repeated.
 func (s *Swarm) stuck(e supervisor.Escalation) {
 	m, err := s.member(e.Agent)
 	if err != nil {
@@ -87,7 +87,7 @@ func (s *Swarm) stuck(e supervisor.Escalation) {
 	why := strings.TrimSuffix(screen.OneLine(m.hidden.Text(e.Why)), ".")
 	now := time.Now().UTC()
 	err = s.steer(e.Agent, func(st *journal.Hold) {
-		if st.Paused == nil || st.Paused.By == dropbox.Swarm { // the pause of a person stays
+		if st.Paused == nil || st.Paused.By == dropbox.Swarm { // a person's pause stays
 			st.Paused = &journal.Pause{By: dropbox.Swarm, Why: "stuck: " + why, Since: now, Stuck: &journal.Stuck{Escalation: e.ID, Message: messageOf(e.Turn)}}
 		}
 	})
@@ -120,7 +120,7 @@ func (s *Swarm) stuck(e supervisor.Escalation) {
 const stuckQuestion = "escalation"
 
 // StuckQuestions begins the keys of the messages that ask the person about an agent that is
-// stuck. A notice about it is on the list of events, too.
+// stuck. There is also a notice about it on the list of events.
 const StuckQuestions = "question:" + stuckQuestion + ":"
 
 func stuckKey(escalation string) string { return stuckQuestion + " " + escalation }
@@ -131,7 +131,7 @@ func (d *deps) freed(agent string, stuck *journal.Stuck, what string) error {
 	return d.mail.Questions.Settle(stuckKey(stuck.Escalation), what)
 }
 
-// answerStuck does what a person answers to the question about an agent that is stuck.
+// answerStuck carries out a person's answer to the question about an agent that is stuck.
 func (s *Swarm) answerStuck(q journal.Question, a journal.QuestionAnswer) (happened string, err error) {
 	m, err := s.member(q.Agent)
 	if err != nil {
@@ -148,8 +148,9 @@ func (s *Swarm) answerStuck(q journal.Question, a journal.QuestionAnswer) (happe
 	return "The message is given up, and " + q.Agent + " goes on with the next one.", err
 }
 
-// abortStuck ends the pause of an agent that is stuck, and gives up its message. A turn that
-// still works on it is ended. It does not wait; the outcome of the message comes by the channel.
+// abortStuck ends the pause of an agent that is stuck, and gives up its message, ending a
+// turn that still works on it. It does not wait: the channel delivers the outcome of the
+// message.
 func (s *Swarm) abortStuck(m *member, stuck *journal.Stuck, by string) (<-chan Cut, error) {
 	if !s.fromPerson(by) {
 		return nil, &PersonError{Name: m.name}
@@ -185,8 +186,8 @@ const judgeName = "supervisor"
 // judgeParts is how many judgements the rest of a cap is divided into: agents need the most.
 const judgeParts = 16
 
-// judge returns the model that judges by a plan; nil without one. Each judgement reserves
-// something of the budget, and settled is called when its cost is known.
+// judge returns the supervisor's model of a plan, or nil without one. Each judgement
+// reserves part of the budget, and settled is called when its cost is known.
 func (d *deps) judge(p Plan, settled func()) *supervisor.Judge {
 	if p.Supervisor == nil || p.Supervisor.Client.Model == "" {
 		return nil
@@ -200,7 +201,7 @@ func (d *deps) judge(p Plan, settled func()) *supervisor.Judge {
 		Backend: backend,
 		Turn: func(string) (runner.Turn, error) {
 			t := runner.Turn{ID: "judge-" + strings.ToLower(rand.Text()[:10]), Agent: judgeName, Spec: plan.Client}
-			t.Spec.Dir = filepath.Join(d.home.Dir(), "judge") // with nothing in it
+			t.Spec.Dir = filepath.Join(d.home.Dir(), "judge") // an empty folder
 			t.Files = runner.Files{
 				Stdout: d.home.Stream(t.ID), Stderr: d.home.TurnFile(t.ID, ".stderr"), Private: d.home.Dir(),
 				Settings: d.home.ClientFile(t.ID, ".settings.json"), System: d.home.ClientFile(t.ID, ".system.md"),

@@ -26,7 +26,7 @@ func whispered(f *field, id, text string) runnertest.Step {
 	})
 }
 
-// called lets the client begin a tool call, and answered end it.
+// called lets the client begin a tool call, and answered ends it.
 func called(id string) runnertest.Step {
 	return runnertest.Emit(streamjson.Event{Kind: streamjson.KindAssistant, Blocks: []streamjson.Block{{Kind: streamjson.BlockToolUse, ID: id, Name: "Bash", Input: []byte(`{"command":"make"}`)}}})
 }
@@ -35,7 +35,7 @@ func answered(id string) runnertest.Step {
 	return runnertest.Emit(streamjson.Event{Kind: streamjson.KindUser, Blocks: []streamjson.Block{{Kind: streamjson.BlockToolResult, ID: id, Text: "no"}}})
 }
 
-// shown lists the whispers that the client of an agent has read, with their ways.
+// shown lists the whispers that the client of an agent has read, each with its way.
 func shown(f *field, agent string) (list []string) {
 	f.t.Helper()
 	all, err := whisper.Of(journal.HomeOf(f.dir), agent)
@@ -57,7 +57,8 @@ func isShown(f *field, agent, want string) {
 	}
 }
 
-// A whisper reaches the running turn while a tool runs, once, and begins no turn. It is no mail.
+// A whisper reaches the running turn once, while a tool runs, and begins no turn. It is not
+// mail.
 func TestAWhisperReachesTheRunningTurn(t *testing.T) {
 	f := newField(t, "coder")
 	f.backend.Script = func(turn runner.Turn) []runnertest.Step {
@@ -98,8 +99,8 @@ func TestAWhisperReachesTheRunningTurn(t *testing.T) {
 	}
 }
 
-// A whisper that the turn did not read stands at the head of the next prompt, once, and does not
-// begin that turn. So it is for a client that reads nothing in mid-turn.
+// A whisper that the turn did not read is at the head of the next prompt, once, and does
+// not begin that turn. The same is true for a client that reads nothing in mid-turn.
 func TestAWhisperWaitsForTheNextPrompt(t *testing.T) {
 	for name, steers := range map[string]bool{"a client that steers": true, "a client that does not": false} {
 		t.Run(name, func(t *testing.T) {
@@ -132,8 +133,8 @@ func TestAWhisperWaitsForTheNextPrompt(t *testing.T) {
 	}
 }
 
-// A daemon dies after it gave a whisper to a turn. The next daemon finds out whether the client
-// read it: if not, it stands at the head of the next prompt.
+// A daemon dies after it gave a whisper to a turn. The next daemon finds out whether the
+// client read it. If not, the whisper is at the head of the next prompt.
 func TestAWhisperLivesThroughACrash(t *testing.T) {
 	for name, read := range map[string]bool{"read": true, "not read": false} {
 		t.Run(name, func(t *testing.T) {
@@ -314,8 +315,8 @@ func has(f *field, id string) bool {
 	return false
 }
 
-// A judgement has a part of the budget as its cap and its cost counts. Where nothing is left
-// nobody asks the model, and an agent that works goes on.
+// A judgement has a part of the budget as its cap, and its cost counts. If nothing is left,
+// the model is not asked, and an agent that works continues.
 func TestAJudgementIsBoundedByTheBudget(t *testing.T) {
 	for name, c := range map[string]struct {
 		rules budget.Rules

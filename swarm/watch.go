@@ -19,7 +19,7 @@ func messageOf(turn string) string {
 	return id
 }
 
-// watched begins to watch a turn, and returns what sees its events.
+// watched begins to watch a turn, and returns the function that gets its events.
 func (a *agent) watched(rec *journal.Record, m *dropbox.Message, heard *whisper.Turn) turn.Observer {
 	if a.plan().Supervisor == nil {
 		return heard.Event
@@ -29,7 +29,7 @@ func (a *agent) watched(rec *journal.Record, m *dropbox.Message, heard *whisper.
 	return observers(heard.Event, w.Event)
 }
 
-// unwatched says that the turn has ended.
+// unwatched ends the watch of the turn.
 func (a *agent) unwatched() {
 	if a.plan().Supervisor != nil {
 		a.supervisor.Watch(a.name).End()
@@ -45,7 +45,7 @@ func observers(all ...turn.Observer) turn.Observer {
 	}
 }
 
-// whisperTold is told what becomes of the whispers of a turn.
+// whisperTold returns the functions that follow the whispers of a turn.
 func (a *agent) whisperTold() whisper.Told {
 	return whisper.Told{
 		Shown: func(w whisper.Whisper) {
@@ -58,7 +58,7 @@ func (a *agent) whisperTold() whisper.Told {
 
 // giveUp gives up the message that a person has aborted while no turn worked on it.
 func (a *agent) giveUp(g *journal.GiveUp) error {
-	cut := Cut{Message: g.Message, State: dropbox.Done} // the turn ended well before
+	cut := Cut{Message: g.Message, State: dropbox.Done} // the turn had ended well already
 	entries, err := a.inbox.Box.List()
 	if err != nil {
 		return err
