@@ -205,6 +205,48 @@ func TestTheAnswersAtACap(t *testing.T) {
 	}
 }
 
+// TestAQuestionThatIsOver checks that a question about a cap leaves the inbox when the cap was
+// raised: in the configuration, or by an order after which the daemon was killed. The next
+// time at the cap the person is asked again.
+func TestAQuestionThatIsOver(t *testing.T) {
+	for name, raise := range map[string]func(f *field){
+		"in the configuration": func(f *field) {
+			f.plan.Budget.Swarm = dollars(1)
+			if _, err := f.daemon.Reload(f.plan); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"by an order before a kill": func(f *field) {
+			f.halt()
+			book, err := budget.Open(journal.HomeOf(f.dir), f.plan.Budget, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := book.Raise(budget.Scope{Kind: budget.KindSwarm}, "", dollars(0.5)); err != nil {
+				t.Fatal(err)
+			}
+			f.start()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newField(t, "coder")
+			f.plan.Budget = budget.Rules{Swarm: dollars(0.5)}
+			f.spends(0.6)
+			f.start()
+			f.answer(f.send("coder", "one"))
+			second := f.send("coder", "two")
+			q := f.askedOnce()
+			raise(f)
+			f.answer(second)
+			f.send("coder", "three") // 1.2 of 1.0 are spent
+			f.untilState("coder", swarm.Parked)
+			if again := f.askedOnce(); again.ID == q.ID {
+				t.Error("the old question is still in the inbox")
+			}
+		})
+	}
+}
+
 // TestAWarningComesOnce checks the warning before a cap: a message and a notice for a day,
 // only a notice for a task.
 func TestAWarningComesOnce(t *testing.T) {

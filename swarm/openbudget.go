@@ -97,7 +97,7 @@ func (t *treasury) answer(n journal.Question, a journal.QuestionAnswer) (happene
 			return "", err
 		}
 	}
-	err = t.budget.Answer(q.scope, n.Agent, q.number, q.date, answer, waiting)
+	passed, err := t.budget.Answer(q.scope, n.Agent, budget.Reply{ID: a.ID, Answer: answer, Number: q.number, Day: q.date}, waiting)
 	if over, ok := errors.AsType[*budget.OverError](err); ok {
 		return over.Error() + "; nothing has changed", nil
 	} else if err != nil {
@@ -108,7 +108,7 @@ func (t *treasury) answer(n journal.Question, a journal.QuestionAnswer) (happene
 	case answer == budget.More:
 		return q.scope.String() + " goes on: its cap is " + t.budget.Cap(q.scope, n.Agent).Text(), nil
 	case answer == budget.End:
-		return fmt.Sprintf("%s in %s may end", screen.Count(len(waiting), "message"), q.scope), nil
+		return fmt.Sprintf("%s in %s may end", screen.Count(passed, "message"), q.scope), nil
 	case q.scope.Daily():
 		return "the mail of " + q.scope.String() + " waits for the next day", nil
 	}
@@ -135,15 +135,25 @@ func (t *treasury) waitingIn(scope budget.Scope) (ids []string, err error) {
 	return ids, nil
 }
 
-// settleDays ends the questions about days that are over.
-func (t *treasury) settleDays() {
-	for _, of := range t.budget.Yesterday() {
-		q := budgetQuestion{of.Scope, of.Day, of.Number}
-		if err := t.mail.Questions.Settle(q.key(), "that day is over"); err != nil {
+// settleOver ends the questions that nobody needs to answer any more: the day is over, or the
+// cap was raised, by an order or in the configuration.
+func (t *treasury) settleOver() {
+	for _, n := range t.mail.Questions.Unanswered(budgetKind) {
+		q, ok := budgetQuestionOf(n.About)
+		if !ok {
+			continue
+		}
+		why := t.budget.Over(q.scope, n.Agent, q.number, q.date)
+		if why == "" {
+			continue
+		}
+		if err := t.mail.Questions.Settle(q.key(), why); err != nil {
 			t.mail.Note(err)
 			continue
 		}
-		t.mail.Note(t.budget.Forget(of.Scope))
+		if !q.scope.Daily() || q.date == t.budget.Date(q.scope) {
+			t.mail.Note(t.budget.Next(q.scope, q.number))
+		}
 	}
 }
 

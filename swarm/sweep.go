@@ -37,6 +37,7 @@ func (s *Swarm) sweep(ctx context.Context, w *dropbox.Watcher) {
 	}
 	work := follower{&s.deps, unclaimed{}}
 	work.followUp(time.Now())
+	s.treasury.settleOver()
 	every := s.sweepEvery()
 	t := time.NewTimer(every)
 	defer t.Stop()
@@ -78,7 +79,7 @@ func (s *Swarm) sweep(ctx context.Context, w *dropbox.Watcher) {
 			s.watches(w.Rewatch())
 		}
 		work.followUp(time.Now())
-		s.treasury.settleDays()
+		s.treasury.settleOver()
 		s.wakeAgents()
 	}
 }

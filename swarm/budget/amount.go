@@ -36,6 +36,7 @@ type Amount [units]int64
 const (
 	dollar = 1_000_000_000
 	cent   = dollar / 100
+	most   = 1 << 62 // 146 years, 4.6 billion US dollars
 )
 
 // least is the smallest amount with which a turn starts.
@@ -55,9 +56,14 @@ func (a Amount) Span() time.Duration { return time.Duration(a[Time]) }
 // IsZero reports whether the amount is 0 in every unit.
 func (a Amount) IsZero() bool { return a == Amount{} }
 
+// plus returns the sum, which stays below the largest number that an Amount can have.
 func (a Amount) plus(b Amount) Amount {
 	for u := range a {
-		a[u] += b[u]
+		if a[u] > most-b[u] {
+			a[u] = most
+		} else {
+			a[u] += b[u]
+		}
 	}
 	return a
 }
@@ -123,7 +129,9 @@ func ParseAmount(s string, span func(string) (time.Duration, error)) (Amount, er
 	}
 	usd, err := strconv.ParseFloat(strings.TrimSuffix(strings.TrimPrefix(text, "$"), "usd"), 64)
 	switch {
-	case errors.Is(err, strconv.ErrRange), err == nil && (math.IsNaN(usd) || usd > mostDollars):
+	case err == nil && math.IsNaN(usd):
+		return wrong("is no amount")
+	case errors.Is(err, strconv.ErrRange), err == nil && usd > mostDollars:
 		return wrong("is too large")
 	case err == nil && usd < 0.01:
 		return wrong("is less than a cent")

@@ -19,7 +19,7 @@ type Book struct {
 	rules   Rules
 	spent   spent
 	open    map[*Reservation]bool
-	said    map[Scope]said
+	said    map[round]said
 	billing map[string]runner.Billing // what the clients of the agents said last
 	version uint64                    // see Version
 }
@@ -156,9 +156,9 @@ func (b *Book) spentIn(s Scope) Amount {
 func (b *Book) limit(s Scope, agent string) Amount {
 	limit, more := b.rules.cap(s, agent), b.saidOf(s).Raised.amount()
 	for u := range limit {
-		if limit[u] != 0 {
-			limit[u] += more[u]
+		if limit[u] == 0 {
+			more[u] = 0
 		}
 	}
-	return limit
+	return limit.plus(more)
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
@@ -278,18 +279,24 @@ func TestAnswers(t *testing.T) {
 			if err := d.book.Asked(scope); err != nil {
 				t.Fatal(err)
 			}
-			for range 2 {
-				err := d.book.Answer(scope, "a", 0, "", answer, []string{"n"})
-				if over := (*budget.OverError)(nil); err != nil && !errors.As(err, &over) {
-					t.Fatal(err)
+			waiting := []string{"n"}
+			for range 2 { // the second time it is repeated, after a kill
+				passed, err := d.book.Answer(scope, "a", budget.Reply{ID: "r", Answer: answer}, waiting)
+				if err != nil || (passed == 1) != (answer == budget.End) {
+					t.Fatalf("%d may pass, %v", passed, err)
 				}
 				d.restart()
+				waiting = append(waiting, "o") // came in between
 			}
 			block := d.book.Check(turn("n"))
 			switch answer {
 			case budget.More:
 				if block != nil || d.line("task.t").Cap.Dollars() != 2 || d.book.IsAsked(scope) {
 					t.Errorf("block %+v, cap %v", block, d.line("task.t").Cap.Dollars())
+				}
+				var over *budget.OverError
+				if _, err := d.book.Answer(scope, "a", budget.Reply{ID: "s", Answer: answer}, nil); !errors.As(err, &over) {
+					t.Errorf("a second reply to that question: %v, want an OverError", err)
 				}
 				return
 			case budget.Stop:
@@ -323,7 +330,7 @@ func TestAnAnswerOfYesterday(t *testing.T) {
 	date := d.book.Date(scope)
 	d.now = d.now.Add(24 * time.Hour)
 	var over *budget.OverError
-	if err := d.book.Answer(scope, "", 0, date, budget.More, nil); !errors.As(err, &over) {
+	if _, err := d.book.Answer(scope, "", budget.Reply{ID: "r", Answer: budget.More, Day: date}, nil); !errors.As(err, &over) {
 		t.Errorf("err %v", err)
 	}
 	if got := d.line("swarm.day").Cap.Dollars(); got != 1 {
@@ -349,6 +356,65 @@ func TestRaise(t *testing.T) {
 	d.now = d.now.Add(24 * time.Hour)
 	if got := d.line("swarm.day").Cap; got != budget.Of(1, 10, 0) {
 		t.Errorf("the next day %v", got)
+	}
+	if _, err := d.book.Raise(scope, "", usd(2)); err != nil {
+		t.Fatal(err)
+	}
+	for _, day := range []time.Duration{-24, 24, -24} { // the clock is set back over midnight, and forward
+		d.now = d.now.Add(day * time.Hour)
+		d.restart()
+		want := budget.Of(1.5, 10, 0)
+		if day > 0 {
+			want = budget.Of(3, 10, 0)
+		}
+		if got := d.line("swarm.day").Cap; got != want {
+			t.Errorf("on %v %v, want %v", d.now, got, want)
+		}
+		if _, err := d.book.Raise(scope, "", budget.Amount{}); err != nil { // writes to the day
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestRaisesWithoutEnd checks that the sum of many raises stays a number above zero.
+func TestRaisesWithoutEnd(t *testing.T) {
+	d := newDesk(t, budget.Rules{Swarm: budget.Of(1, 1, time.Hour)}, "a")
+	scope := budget.Scope{Kind: budget.KindSwarm}
+	before := budget.Amount{}
+	for range 6 {
+		got, err := d.book.Raise(scope, "", budget.Of(4e9, 1<<30, 36500*24*time.Hour))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, u := range budget.Units() {
+			if got[u] < before[u] || got[u] <= 0 {
+				t.Fatalf("after a raise %v", got)
+			}
+		}
+		before = got
+		d.restart()
+		if got := d.line("swarm.day").Cap; got[budget.Turns] != before[budget.Turns] || got[budget.Time] != before[budget.Time] || got.Dollars() < 4e9 {
+			t.Fatalf("after a restart %v, want %v", got, before)
+		}
+	}
+}
+
+// TestWhatWasSaidIsBounded checks that budget.json keeps what was said last.
+func TestWhatWasSaidIsBounded(t *testing.T) {
+	d := newDesk(t, budget.Rules{Task: usd(1)}, "a")
+	task := func(n int) budget.Scope { return budget.Scope{Kind: budget.KindTask, Name: strconv.Itoa(n)} }
+	for n := range 1100 {
+		d.now = d.now.Add(time.Second)
+		if _, err := d.book.Raise(task(n), "", usd(1)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d.restart()
+	if first, last := d.book.Cap(task(0), "").Dollars(), d.book.Cap(task(1099), "").Dollars(); first != 1 || last != 2 {
+		t.Errorf("the caps are %v and %v", first, last)
+	}
+	if info, err := os.Stat(d.home.BudgetFile()); err != nil || info.Size() > 200_000 {
+		t.Errorf("%v, %v", info.Size(), err)
 	}
 }
 
@@ -392,6 +458,41 @@ func TestADamagedFile(t *testing.T) {
 	}
 }
 
+// TestAQuestionIsOver checks when nobody needs to answer a question any more.
+func TestAQuestionIsOver(t *testing.T) {
+	scope := budget.Scope{Kind: budget.KindSwarm}
+	for want, change := range map[string]func(d *desk){
+		"":                 func(*desk) {},
+		"that day is over": func(d *desk) { d.now = d.now.Add(24 * time.Hour) },
+		"the cap was raised": func(d *desk) {
+			if _, err := d.book.Raise(scope, "", usd(1)); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"the scope is not at its cap any more": func(d *desk) {
+			d.rules.Swarm = usd(10)
+			d.book.SetRules(d.rules)
+		},
+	} {
+		d := newDesk(t, budget.Rules{Swarm: usd(1), Zone: time.UTC}, "a")
+		d.end(d.begin(budget.Turn{Agent: "a", Message: "m"}, 1), 1.5)
+		date := d.book.Date(scope)
+		if err := d.book.Asked(scope); err != nil {
+			t.Fatal(err)
+		}
+		change(d)
+		if got := d.book.Over(scope, "a", 0, date); got != want {
+			t.Errorf("over: %q, want %q", got, want)
+		}
+		if err := d.book.Next(scope, 0); err != nil {
+			t.Fatal(err)
+		}
+		if d.book.IsAsked(scope) || d.book.Number(scope) != 1 {
+			t.Errorf("%q: asked %v, number %d", want, d.book.IsAsked(scope), d.book.Number(scope))
+		}
+	}
+}
+
 func TestParseAmount(t *testing.T) {
 	for text, want := range map[string]budget.Amount{
 		"5": usd(5), "0.50": usd(0.5), "$5": usd(5), "5usd": usd(5), "5 USD": usd(5), "10turns": budget.Of(0, 10, 0), "1 turn": budget.Of(0, 1, 0),
@@ -405,5 +506,8 @@ func TestParseAmount(t *testing.T) {
 		if got, err := budget.ParseAmount(text, time.ParseDuration); err == nil {
 			t.Errorf("ParseAmount(%q) = %v, want an error", text, got)
 		}
+	}
+	if _, err := budget.ParseAmount("NaN", time.ParseDuration); err == nil || err.Error() != `"NaN" is no amount` {
+		t.Errorf("NaN: %v", err)
 	}
 }

@@ -48,7 +48,7 @@ func (b *Book) Warnings(t Turn) (list []Warning) {
 		}
 		for _, u := range Units() {
 			if limit[u] > 0 && float64(used[u]) >= b.rules.warn()*float64(limit[u]) {
-				list = append(list, Warning{s, u, used, limit, of.Raises, of.Day})
+				list = append(list, Warning{s, u, used, limit, of.Number, s.round(b.today()).day})
 				break
 			}
 		}
@@ -60,7 +60,7 @@ func (b *Book) Warnings(t Turn) (list []Warning) {
 func (b *Book) Warned(w Warning) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.saidOf(w.Scope).Raises != w.Number {
+	if b.saidOf(w.Scope).Number != w.Number {
 		return nil
 	}
 	return b.change(w.Scope, func(of *said) { of.Warned = true })
@@ -100,8 +100,7 @@ func (b *Book) Raise(s Scope, agent string, by Amount) (Amount, error) {
 func (b *Book) raise(s Scope, by Amount) error {
 	return b.change(s, func(of *said) {
 		of.Raised = raisedBy(of.Raised.amount().plus(by))
-		of.Raises++
-		of.Warned, of.Asked, of.Answer = false, false, ""
+		of.next()
 	})
 }
 
@@ -110,34 +109,49 @@ type OverError struct{ Scope Scope }
 
 func (e *OverError) Error() string { return "the question about " + e.Scope.String() + " is over" }
 
-// Answer carries out an answer to a question about a scope. number is that of the question,
-// and date the day of a daily scope; waiting are the ids of the messages that wait there
-// now. Repeating an answer changes nothing. The error may be an [*OverError].
-func (b *Book) Answer(s Scope, agent string, number int, date string, answer Answer, waiting []string) error {
+// A Reply is an answer to a question about a scope.
+type Reply struct {
+	ID     string // of the message that has it
+	Answer Answer
+	Number int    // of the question
+	Day    string // of the question, if the scope is daily
+}
+
+// Answer carries out an answer to a question about a scope. waiting are the ids of the
+// messages that wait there now. It returns how many of them get one more turn. Repeating a
+// reply changes nothing, and returns the same. The error may be an [*OverError].
+func (b *Book) Answer(s Scope, agent string, reply Reply, waiting []string) (passed int, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	of := b.saidOf(s)
-	switch {
-	case of.Raises != number || s.Daily() && date != b.rules.date(b.now()):
-		return &OverError{s}
-	case answer == More:
-		return b.raise(s, b.rules.cap(s, agent))
-	case of.Answer == answer:
-		return nil
+	if before := b.said[s.round(reply.Day)]; reply.ID != "" && before.Done == reply.ID {
+		return before.Passed, nil
+	}
+	if b.saidOf(s).Number != reply.Number || s.Daily() && reply.Day != b.today() {
+		return 0, &OverError{s}
 	}
 	now := b.now()
-	return b.change(s, func(of *said) {
-		of.Answer = answer
-		if answer != End {
+	err = b.change(s, func(of *said) {
+		of.Done, of.Passed = reply.ID, 0
+		switch reply.Answer {
+		case More:
+			of.Raised = raisedBy(of.Raised.amount().plus(b.rules.cap(s, agent)))
+			of.next()
 			return
+		case End:
+			if of.Passes == nil {
+				of.Passes = map[string]time.Time{}
+			}
+			for _, id := range waiting {
+				of.Passes[id] = now
+			}
+			of.Passed = len(waiting)
 		}
-		if of.Passes == nil {
-			of.Passes = map[string]time.Time{}
-		}
-		for _, id := range waiting {
-			of.Passes[id] = now
-		}
+		of.Answer = reply.Answer
 	})
+	if err != nil {
+		return 0, err
+	}
+	return b.saidOf(s).Passed, nil
 }
 
 // Cap returns the cap of a scope. agent is the agent of a turn.
@@ -147,11 +161,11 @@ func (b *Book) Cap(s Scope, agent string) Amount {
 	return b.limit(s, agent)
 }
 
-// Number returns how often the cap of a scope has been raised.
+// Number returns the number of the next question about a scope.
 func (b *Book) Number(s Scope) int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.saidOf(s).Raises
+	return b.saidOf(s).Number
 }
 
 // Worker returns the agent whose turn used up the cap of a scope of [KindTurn]; "" for
@@ -169,34 +183,35 @@ func (b *Book) worker(s Scope) string {
 	return b.spent.agents[s.Name]
 }
 
-// An Asking is a scope about which the person was asked.
-type Asking struct {
-	Scope
-	Day    string
-	Number int
-}
-
-// Yesterday returns the daily scopes of past days about which the person was asked.
-func (b *Book) Yesterday() (list []Asking) {
+// Over returns why nobody needs to answer an open question about a scope; "" if somebody
+// does. date is the day of a daily scope.
+func (b *Book) Over(s Scope, agent string, number int, date string) string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	today := b.rules.date(b.now())
-	for s, of := range b.said {
-		if s.Daily() && of.Asked && of.Day < today { // not tomorrow: the clock may have been set back
-			list = append(list, Asking{s, of.Day, of.Raises})
+	if today := b.today(); s.Daily() && date != today {
+		if date > today {
+			return "" // the clock was set back
 		}
+		return "that day is over"
 	}
-	return list
+	if b.saidOf(s).Number != number {
+		return "the cap was raised"
+	}
+	block := b.block(s, Turn{Agent: agent}, b.limit(s, agent))
+	if block == nil || block.Waits {
+		return "the scope is not at its cap any more"
+	}
+	return ""
 }
 
-// Forget drops the raises, questions and answers of a daily scope whose day is over.
-func (b *Book) Forget(s Scope) error {
+// Next lets a scope be asked about again, after a question that nobody needed to answer.
+func (b *Book) Next(s Scope, number int) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.said[s].Day >= b.rules.date(b.now()) {
+	if b.saidOf(s).Number != number {
 		return nil
 	}
-	return b.change(s, func(of *said) { *of = said{Day: of.Day} })
+	return b.change(s, (*said).next)
 }
 
 // Date names today for a daily scope; it is "-" for any other.

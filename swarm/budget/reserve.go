@@ -45,7 +45,7 @@ type Block struct {
 	Own    Amount    // the cap without what people added
 	Waits  bool      // the rest is reserved: the turn may start when another one has ended
 	Answer Answer    // the person's answer; "" without one
-	Number int       // of the question: how often the cap has been raised
+	Number int       // of the question
 	Until  time.Time // the end of the day; zero if the scope is not daily
 }
 
@@ -160,7 +160,7 @@ func (b *Book) block(s Scope, t Turn, limit Amount) *Block {
 		full, taken = slices.DeleteFunc(full, dollars), slices.DeleteFunc(taken, dollars)
 	}
 	of := b.saidOf(s)
-	block := &Block{Scope: s, Spent: used, Cap: limit, Own: b.rules.cap(s, t.Agent), Answer: of.Answer, Number: of.Raises}
+	block := &Block{Scope: s, Spent: used, Cap: limit, Own: b.rules.cap(s, t.Agent), Answer: of.Answer, Number: of.Number}
 	if s.Daily() {
 		block.Until = b.rules.NextDay(b.now())
 	}

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
@@ -22,19 +24,55 @@ const (
 // Answers returns all answers, in the order in which a question names them.
 func Answers() []Answer { return []Answer{More, Stop, End} }
 
+// A round names what people said about a scope: a daily scope begins with nothing each day.
+// A day keeps what was said when the clock is set back over midnight and forward again.
+type round struct {
+	Scope
+	day string // of a daily scope
+}
+
+// round returns the round of a scope on a day.
+func (s Scope) round(date string) round {
+	if !s.Daily() {
+		date = ""
+	}
+	return round{s, date}
+}
+
+// String returns the name of the scope, with the day of a daily one.
+func (r round) String() string { return strings.TrimSpace(r.Scope.String() + " " + r.day) }
+
+// roundNamed returns the round of a name that [round.String] made.
+func roundNamed(name string) (round, bool) {
+	of, date, _ := strings.Cut(name, " ")
+	scope, ok := ScopeNamed(of)
+	return round{scope, date}, ok
+}
+
 // A said has the raises, warnings, questions and answers about a scope.
 type said struct {
-	// Day is the day of a daily scope.
-	Day    string `json:"day,omitempty"`
-	Agent  string `json:"agent,omitempty"` // the agent of a turn
-	Raised raised `json:"raised,omitzero"`
-	// Raises counts the raises: each begins with no warning, question and answer.
-	Raises int    `json:"raises,omitempty"`
+	At     time.Time `json:"at"`              // of the last change
+	Agent  string    `json:"agent,omitempty"` // the agent of a turn
+	Raised raised    `json:"raised,omitzero"`
+	// Number counts the raises, and the questions that were over unanswered: each begins
+	// with no warning, question and answer.
+	Number int    `json:"number,omitempty"`
 	Warned bool   `json:"warned,omitempty"`
 	Asked  bool   `json:"asked,omitempty"`
 	Answer Answer `json:"answer,omitempty"`
+	// Done is the id of the last answer that was carried out, and Passed how many messages
+	// it let pass: the daemon repeats an answer when it was killed before it wrote down
+	// what came of it.
+	Done   string `json:"done,omitempty"`
+	Passed int    `json:"passed,omitempty"`
 	// Passes are the messages with one more turn, with the time of the answer.
 	Passes map[string]time.Time `json:"passes,omitempty"`
+}
+
+// next begins the time after a raise, or after a question that nobody needs to answer.
+func (of *said) next() {
+	of.Number++
+	of.Warned, of.Asked, of.Answer = false, false, ""
 }
 
 // A raised is the amount that was added to a cap.
@@ -51,40 +89,40 @@ func raisedBy(a Amount) raised { return raised{a.Dollars(), int(a[Turns]), a.Spa
 // saidFile is budget.json.
 type saidFile struct {
 	V      int             `json:"v"`
-	Scopes map[string]said `json:"scopes"`
+	Scopes map[string]said `json:"scopes"` // by the names of their rounds
 }
 
 // readSaid reads budget.json. With a [*journal.DamagedError] the result is empty and usable.
-func readSaid(home journal.Home) (map[Scope]said, error) {
+func readSaid(home journal.Home) (map[round]said, error) {
 	var file saidFile
 	err := journal.ReadJSON(home.BudgetFile(), &file)
 	if e, ok := errors.AsType[*journal.DamagedError](err); ok {
 		e.Lost, e.Next = "it is not known which budgets were raised", "claude-swarm start, which sets it aside"
-		return map[Scope]said{}, e
+		return map[round]said{}, e
 	} else if err != nil {
 		return nil, fmt.Errorf("what was said about the budget: %w", err)
 	}
-	all := make(map[Scope]said, len(file.Scopes))
+	all := make(map[round]said, len(file.Scopes))
 	for name, s := range file.Scopes {
-		if scope, ok := ScopeNamed(name); ok {
-			all[scope] = s
+		if of, ok := roundNamed(name); ok {
+			all[of] = s
 		}
 	}
 	return all, nil
 }
 
-// maxSaid bounds the scopes in budget.json.
+// maxSaid bounds the entries of budget.json: those that changed last are kept.
 const maxSaid = 1000
 
-// writeSaid writes budget.json, without days that are over. The caller holds the mutex.
+// writeSaid writes budget.json. The caller holds the mutex.
 func (b *Book) writeSaid() error {
-	today := b.rules.date(b.now())
 	if len(b.said) > maxSaid {
-		maps.DeleteFunc(b.said, func(s Scope, of said) bool { return s.Daily() && of.Day != today })
+		oldest := slices.MinFunc(slices.Collect(maps.Keys(b.said)), func(x, y round) int { return b.said[x].At.Compare(b.said[y].At) })
+		delete(b.said, oldest)
 	}
 	file := saidFile{V: 1, Scopes: make(map[string]said, len(b.said))}
-	for scope, s := range b.said {
-		file.Scopes[scope.String()] = s
+	for of, s := range b.said {
+		file.Scopes[of.String()] = s
 	}
 	if err := b.home.Files().WriteJSON(b.home.BudgetFile(), file); err != nil {
 		return fmt.Errorf("write what was said about the budget: %w", err)
@@ -92,29 +130,27 @@ func (b *Book) writeSaid() error {
 	return nil
 }
 
-// change lets f change the entry of a scope, and writes the file. If that fails, nothing
-// has changed. The caller holds the mutex.
+// change lets f change what was said about a scope today, and writes the file. If that
+// fails, nothing has changed. The caller holds the mutex.
 func (b *Book) change(s Scope, f func(*said)) error {
-	before, known := b.said[s]
-	of := b.saidOf(s)
+	key := s.round(b.today())
+	before, known := b.said[key]
+	of := before
 	of.Passes = maps.Clone(of.Passes)
 	f(&of)
-	b.said[s] = of
+	of.At = b.now().UTC()
+	b.said[key] = of
 	b.version++
 	err := b.writeSaid()
 	if err != nil {
-		if b.said[s] = before; !known {
-			delete(b.said, s)
+		if b.said[key] = before; !known {
+			delete(b.said, key)
 		}
 	}
 	return err
 }
 
-// saidOf returns the entry of a scope for today. The caller holds the mutex.
-func (b *Book) saidOf(s Scope) said {
-	of := b.said[s]
-	if today := b.rules.date(b.now()); s.Daily() && of.Day != today {
-		of = said{Day: today}
-	}
-	return of
-}
+// saidOf returns what was said about a scope today. The caller holds the mutex.
+func (b *Book) saidOf(s Scope) said { return b.said[s.round(b.today())] }
+
+func (b *Book) today() string { return b.rules.date(b.now()) }

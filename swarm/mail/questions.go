@@ -86,6 +86,11 @@ func (q *Questions) AskPerson(n journal.Question) error {
 // Of returns the question with a key, or false if it was never asked.
 func (q *Questions) Of(key string) (journal.Question, bool) { return q.book.Of(key) }
 
+// Unanswered returns the questions of a kind that nobody has answered, and that are not settled.
+func (q *Questions) Unanswered(kind string) []journal.Question {
+	return slices.DeleteFunc(q.book.Open(), func(n journal.Question) bool { return n.Kind != kind || n.Answer != nil })
+}
+
 // Settle ends a question without an answer, and takes it out of the mailbox of the person.
 // It does nothing if the question is settled or was never asked.
 func (q *Questions) Settle(key, why string) error {
