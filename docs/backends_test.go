@@ -89,7 +89,7 @@ func modesTable() string {
 // lacksTable says what each kind cannot do.
 func lacksTable() string {
 	var b strings.Builder
-	b.WriteString("| backend | tells a compaction | steered in a turn | tells dollars | ends a turn at its cap in dollars | tokens of a result | silence that counts as an absent model | warm client, `linger` |\n| --- | --- | --- | --- | --- | --- | --- | --- |\n")
+	b.WriteString("| backend | reports a compaction | steered in a turn | reports dollars | ends a turn at its cap in dollars | tokens of a result | silence that counts as an absent model | warm client, `linger` |\n| --- | --- | --- | --- | --- | --- | --- | --- |\n")
 	said := func(yes bool) string {
 		if yes {
 			return "yes"

@@ -24,7 +24,7 @@ func codex() *Client {
 		Name: "codex", Title: "Codex", Command: []string{"codex-acp"},
 		Install: "npm install -g @agentclientprotocol/codex-acp",
 		Modes:   []string{"read-only", "workspace-write", "agent", "agent-full-access"}, Mode: "workspace-write", Bypass: "agent-full-access", Look: "read-only",
-		Steers: true, Asking: "only where the model wants to leave its sandbox, which the mode sets; what the sandbox forbids fails unasked",
+		Steers: true, Asking: "only if the model wants to leave its sandbox, which the mode sets; a forbidden command fails without a question",
 		Login: runner.Login{
 			Keys: []string{"OPENAI_API_KEY", "CODEX_API_KEY"}, Home: ".codex", File: "auth.json", Folder: "CODEX_HOME",
 			Vars: []string{"CODEX_HOME", "HOME", "OPENAI_API_KEY", "CODEX_API_KEY", "OPENAI_BASE_URL"}, Try: "codex login; or OPENAI_API_KEY",
