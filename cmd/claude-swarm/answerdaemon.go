@@ -17,10 +17,10 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
 )
 
-// daemonPatience is how long reply waits for what the daemon does with an answer.
+// daemonPatience is how long reply waits for the outcome of an answer to the daemon.
 const daemonPatience = 10 * time.Second
 
-// answerDaemon answers a question of the daemon, and prints what came of it. The daemon files the
+// answerDaemon answers a question of the daemon, and prints the outcome. The daemon files the
 // question.
 func (p *post) answerDaemon(c *cli.Context, old *dropbox.Message, wait optionalSpan) error {
 	for _, flag := range []string{"attach", "type"} {
@@ -68,18 +68,14 @@ func (p *post) answerDaemon(c *cli.Context, old *dropbox.Message, wait optionalS
 	return p.outcome(c, old, sent[0], wait)
 }
 
-// outcome waits for what the daemon did with an answer, and prints it.
+// outcome waits for the outcome of an answer to the daemon, and prints it.
 func (p *post) outcome(c *cli.Context, old *dropbox.Message, sent dropbox.Delivery, wait optionalSpan) error {
 	limit := daemonPatience
 	if wait.set {
 		limit = wait.span
 	}
-	ctx := c.Context
-	if limit > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, limit)
-		defer cancel()
-	}
+	ctx, cancel := within(c.Context, limit)
+	defer cancel()
 	search, err := p.Wait([]dropbox.Delivery{sent})
 	if err != nil {
 		return err

@@ -35,12 +35,8 @@ type awaiting struct {
 //
 // For several messages it prints all answers, and an error at the end where one is missing.
 func (p *post) await(c *cli.Context, sent []dropbox.Delivery, limit time.Duration) error {
-	ctx := c.Context
-	if limit > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, limit)
-		defer cancel()
-	}
+	ctx, cancel := within(c.Context, limit)
+	defer cancel()
 	for _, d := range sent {
 		if d.To == dropbox.Lead && p.Me.Name == dropbox.Lead {
 			fmt.Fprintf(c.App.ErrWriter, "claude-swarm: no agent answers %s: it is in the mailbox of the lead; this waits until a person replies\n  try: claude-swarm reply %s \"…\"   (in another terminal)\n", d.ID, d.ID)
@@ -65,6 +61,14 @@ func (p *post) await(c *cli.Context, sent []dropbox.Delivery, limit time.Duratio
 		fmt.Fprintf(c.App.ErrWriter, "claude-swarm: waits no longer; the answer to %s will come to the mailbox of %s\n", w.missing(), p.Me.Name)
 	}
 	return err
+}
+
+// within bounds a context by a time limit; 0 is no limit.
+func within(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
+	if limit <= 0 {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(ctx, limit)
 }
 
 // mayAwait refuses to wait, in a turn, for a message that can begin only after this turn.
