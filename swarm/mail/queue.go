@@ -109,6 +109,12 @@ func (q *Queue) Add(e dropbox.Entry) {
 	q.count.Add(e.Priority, 1)
 }
 
+// insert puts an entry at its place in a list.
+func insert(list []dropbox.Entry, e dropbox.Entry) []dropbox.Entry {
+	i, _ := rank(list, e)
+	return slices.Insert(list, i, e)
+}
+
 // rank returns the index of an entry in a list, or the index where it belongs.
 func rank(list []dropbox.Entry, e dropbox.Entry) (i int, found bool) {
 	return slices.BinarySearchFunc(list, e, func(a, b dropbox.Entry) int { return strings.Compare(a.Base(), b.Base()) })
@@ -162,26 +168,22 @@ func (q *Queue) Urgent(most int) []dropbox.Entry {
 
 // MarkNote marks an entry as a note, which begins no turn.
 func (q *Queue) MarkNote(e dropbox.Entry) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	var found bool
-	if q.list, found = without(q.list, e); !found {
-		return
-	}
-	i, _ := rank(q.notes, e)
-	q.notes = slices.Insert(q.notes, i, e)
+	q.moveTo(&q.notes, e)
 }
 
 // Park sets an entry aside until Unpark.
 func (q *Queue) Park(e dropbox.Entry) {
+	q.moveTo(&q.parked, e)
+}
+
+// moveTo moves an entry from the list of waiting mail to another list.
+func (q *Queue) moveTo(other *[]dropbox.Entry, e dropbox.Entry) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	var found bool
-	if q.list, found = without(q.list, e); !found {
-		return
+	if q.list, found = without(q.list, e); found {
+		*other = insert(*other, e)
 	}
-	i, _ := rank(q.parked, e)
-	q.parked = slices.Insert(q.parked, i, e)
 }
 
 // Unpark puts the parked entries back at their places.
@@ -189,8 +191,7 @@ func (q *Queue) Unpark() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for _, e := range q.parked {
-		i, _ := rank(q.list, e)
-		q.list = slices.Insert(q.list, i, e)
+		q.list = insert(q.list, e)
 	}
 	q.parked = nil
 }
