@@ -115,7 +115,7 @@ func TestComingsAndGoingsAreNotTalk(t *testing.T) {
 // does not ask the person to repeat it, because the order is being carried out.
 func TestWhatWasMailedIsNotMissed(t *testing.T) {
 	if testing.Short() {
-		t.Skip("waits for seconds")
+		t.Skip("takes seconds")
 	}
 	srv := irctest.NewServer(t, irctest.Features{})
 	s := newScene(t, srv.Addr)

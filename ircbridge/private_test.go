@@ -18,7 +18,7 @@ import (
 // connection.
 func TestPrivateTalkWhileAway(t *testing.T) {
 	if testing.Short() {
-		t.Skip("waits for seconds")
+		t.Skip("takes seconds")
 	}
 	srv := irctest.NewServer(t, irctest.Features{Page: 2})
 	proxy := irctest.NewProxy(t, srv.Addr)

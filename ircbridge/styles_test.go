@@ -211,7 +211,7 @@ func TestDoctor(t *testing.T) {
 
 func TestWhatWasSaidWhileAwayIsNotObeyed(t *testing.T) {
 	if testing.Short() {
-		t.Skip("waits for seconds")
+		t.Skip("takes seconds")
 	}
 	srv := irctest.NewServer(t, irctest.Features{})
 	s := newScene(t, srv.Addr)

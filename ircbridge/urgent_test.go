@@ -15,7 +15,7 @@ import (
 // it, and stay in order. The channels continue at the same time.
 func TestPrivateInAFlood(t *testing.T) {
 	if testing.Short() {
-		t.Skip("waits for seconds")
+		t.Skip("takes seconds")
 	}
 	srv := irctest.NewServer(t, irctest.Features{Without: []string{"draft/multiline"}})
 	s := newScene(t, srv.Addr)

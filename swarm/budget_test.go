@@ -365,7 +365,7 @@ func TestAThousandTurnsOfASwarm(t *testing.T) {
 		t.Errorf("the person is asked about %v", asked)
 	}
 	f.send("a1", "one more")
-	time.Sleep(300 * time.Millisecond)
+	time.Sleep(300 * time.Millisecond) // for a turn that must not begin
 	if n := len(f.backend.Runs()); n != begun {
 		t.Errorf("%d turns began at the cap", n-begun)
 	}

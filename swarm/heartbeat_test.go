@@ -70,7 +70,7 @@ func TestAHeldAgentIsNotPrompted(t *testing.T) {
 	}
 	f.until("two heartbeats", func() bool { return len(f.ledgerOf("busy")) == 2 })
 	before := len(f.ledgerOf("paused")) // from the time before the pause
-	time.Sleep(2 * time.Second)         // room for seven more
+	time.Sleep(2 * time.Second)         // for seven heartbeats that must not come
 	if n := len(f.ledgerOf("busy")); n != 2 {
 		t.Errorf("%d heartbeats, want the two of turns_per_hour", n)
 	}

@@ -46,7 +46,7 @@ type night struct {
 // a cap. NIGHT_TASKS is how many tasks there are; 100.
 func TestTheNight(t *testing.T) {
 	if testing.Short() {
-		t.Skip("takes half a minute")
+		t.Skip("takes 30 seconds")
 	}
 	most := 100
 	if n, err := strconv.Atoi(os.Getenv("NIGHT_TASKS")); err == nil && n > 50 {

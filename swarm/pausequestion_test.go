@@ -55,7 +55,7 @@ func TestAPauseForAnAnswer(t *testing.T) {
 			}
 			f.halt()
 			f.start()
-			time.Sleep(100 * time.Millisecond)
+			time.Sleep(100 * time.Millisecond) // for an end of the pause that must not come
 			if st := f.untilState("coder", swarm.Paused); st.Waiting.Total() != 2 {
 				t.Errorf("%d messages wait, want 2", st.Waiting.Total())
 			}

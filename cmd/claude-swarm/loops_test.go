@@ -88,7 +88,7 @@ var loopWays = []loopWay{
 // without a person. The lead is told, and no turn runs afterwards.
 func TestLoopsEnd(t *testing.T) {
 	if testing.Short() {
-		t.Skip("real daemons, for many turns")
+		t.Skip("takes seconds")
 	}
 	if len(loopWays) < 23 {
 		t.Fatalf("%d ways, 23 at least", len(loopWays))
@@ -271,7 +271,7 @@ func (l *loop) stopped() []string {
 // ways.
 func TestAListHoldsInEveryWay(t *testing.T) {
 	if testing.Short() {
-		t.Skip("real daemons, for many turns")
+		t.Skip("takes seconds")
 	}
 	for _, way := range loopWays {
 		switch way.name {
@@ -294,7 +294,7 @@ func TestAListHoldsInEveryWay(t *testing.T) {
 // one, and with an empty environment.
 func TestAPersonWhoSendsWhileTurnsRun(t *testing.T) {
 	if testing.Short() {
-		t.Skip("real daemons, for many turns")
+		t.Skip("takes seconds")
 	}
 	way := loopWay{name: "busy", pass: "while [ ! -e enough ]; do sleep 0.05; done"}
 	l := newLoop(t, way, "a: {direct: []}, b: {direct: []}")

@@ -176,7 +176,7 @@ func TestACopyHasNoDaemon(t *testing.T) {
 // at most after some calls.
 func TestMemoryOfTheTools(t *testing.T) {
 	if testing.Short() {
-		t.Skip("builds the program")
+		t.Skip("takes seconds")
 	}
 	const most = 25 << 10 // KiB
 	program := filepath.Join(t.TempDir(), "claude-swarm")

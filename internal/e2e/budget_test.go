@@ -41,7 +41,7 @@ func TestABudgetOfFourAgents(t *testing.T) {
 	for range 2 {
 		p.send("coder", "Work on this too")
 	}
-	time.Sleep(2 * time.Second)
+	time.Sleep(2 * time.Second) // for requests that must not come
 	if later := p.spent(usageOf(t, scenario)); later != own {
 		t.Errorf("%.2f USD were spent, and %.2f after the cap", own, later-own)
 	}

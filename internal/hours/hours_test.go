@@ -286,11 +286,7 @@ func FuzzParse(f *testing.F) {
 			}
 			return
 		}
-		zone, err := time.LoadLocation("Australia/Lord_Howe")
-		if err != nil {
-			t.Skip(err)
-		}
-		h, now := hours.Hours{Week: w, Zone: zone}, time.Unix(unix%(1<<33), 0)
+		h, now := hours.Hours{Week: w, Zone: in(t, "Australia/Lord_Howe")}, time.Unix(unix%(1<<33), 0)
 		for range 3 {
 			open, change := h.Open(now), h.Change(now)
 			if change.IsZero() {

@@ -258,7 +258,7 @@ func TestIRCAsk(t *testing.T) {
 // The asker says what happens without an answer of people.
 func TestIRCAskWithoutAnswer(t *testing.T) {
 	if testing.Short() {
-		t.Skip("waits for seconds")
+		t.Skip("takes seconds")
 	}
 	for name, c := range map[string]struct{ arguments, outcome, note string }{
 		"left out": {``, "continue", "Decide yourself"},

@@ -81,7 +81,7 @@ func life(dir, home, url, nth string) error {
 // event twice, with the same id, only if it was killed between the answer and the receipt.
 func TestKilledAtEachStep(t *testing.T) {
 	if testing.Short() {
-		t.Skip("starts some hundred processes")
+		t.Skip("takes seconds")
 	}
 	doubled := 0
 	for n, over := 1, false; !over; n++ {

@@ -131,7 +131,7 @@ func TestOnePostForEachEvent(t *testing.T) {
 	sc.hear(crashed(1)) // as after a crash, before the cursor has moved
 	sc.until("one is done", func() bool { return sc.done() == 1 })
 	sc.hear(crashed(1))
-	time.Sleep(20 * time.Millisecond)
+	sc.Drain(t.Context())
 	all := rc.got()
 	if len(all) != 1 || !strings.HasPrefix(all[0].id, "msg_") {
 		t.Fatalf("%d requests, want 1: %v", len(all), all)
@@ -174,7 +174,7 @@ func TestTheNightIsPostedInTheMorning(t *testing.T) {
 	morning.Message = &journal.Message{From: "swarm", Subject: "while it was quiet: coder is stopped, and 2 more", Body: "Since 22:00\n"}
 	sc.hear(night, morning)
 	sc.until("one is done", func() bool { return sc.done() == 1 })
-	time.Sleep(20 * time.Millisecond)
+	sc.Drain(t.Context())
 	all := rc.got()
 	if len(all) != 1 {
 		t.Fatalf("%d requests, want 1: %v", len(all), all)
@@ -289,7 +289,7 @@ func TestReceiverIsLeftAlone(t *testing.T) {
 	sc.until("it has answered", func() bool { st, _ := webhook.ReadState(sc.o.Home); return st.Hooks["ops"].Failed == 1 })
 	sc.run(hookTo("ops", rc))
 	sc.hear(crashed(3))
-	time.Sleep(100 * time.Millisecond)
+	time.Sleep(100 * time.Millisecond) // for a post that must not come
 	if n := len(rc.got()); n != 1 {
 		t.Errorf("%d requests within the hour", n)
 	}
@@ -387,7 +387,7 @@ func TestHalt(t *testing.T) {
 		t.Fatal(err)
 	}
 	sc.hear(crashed(1))
-	time.Sleep(50 * time.Millisecond)
+	time.Sleep(50 * time.Millisecond) // for a post that must not come
 	if n := len(rc.got()); n != 0 {
 		t.Errorf("%d were posted", n)
 	}
@@ -401,8 +401,10 @@ func TestHalt(t *testing.T) {
 // post it again.
 func TestFullDiskAfterThePost(t *testing.T) {
 	var full atomic.Bool
+	var refused atomic.Int64
 	sc := newScene(t, dropbox.Options{Step: func(st dropbox.Step) error {
 		if full.Load() && st.Op != dropbox.OpSync {
+			refused.Add(1)
 			return errors.New("no space left on device")
 		}
 		return nil
@@ -412,9 +414,8 @@ func TestFullDiskAfterThePost(t *testing.T) {
 	sc.hear(crashed(1))
 	sc.until("it is posted", func() bool { return len(rc.got()) == 1 })
 	sc.until("it cannot be filed", func() bool { st, _ := webhook.ReadState(sc.o.Home); return st.Hooks["ops"].Status == 200 })
-	time.Sleep(20 * time.Millisecond)
-	sc.Wake()
-	time.Sleep(20 * time.Millisecond)
+	before := refused.Load()
+	sc.until("the filing is repeated", func() bool { sc.Wake(); return refused.Load() > before })
 	full.Store(false)
 	sc.until("it is filed", func() bool { sc.Wake(); return sc.done() == 1 })
 	if n := len(rc.got()); n != 1 {

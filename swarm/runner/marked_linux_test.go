@@ -12,7 +12,7 @@ import (
 // A process is found even during exec, which leaves it without an environment for a moment.
 func TestLeftoversThatChange(t *testing.T) {
 	if testing.Short() {
-		t.Skip("waits for seconds")
+		t.Skip("takes seconds")
 	}
 	script := filepath.Join(t.TempDir(), "again")
 	if err := os.WriteFile(script, []byte("#!/bin/sh\nexec \"$0\"\n"), 0o755); err != nil {

@@ -55,7 +55,7 @@ func explicit(name string) (given bool) {
 // TestFaults injects each fault in its short form.
 func TestFaults(t *testing.T) {
 	if testing.Short() {
-		t.Skip("kills, cuts and fills for a minute and a half")
+		t.Skip("takes 90 seconds")
 	}
 	for _, f := range faults {
 		t.Run(f.name, func(t *testing.T) {
