@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"time"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/client"
+	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/internal/view"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
@@ -66,6 +68,24 @@ func (p *post) answerDaemon(c *cli.Context, old *dropbox.Message, wait optionalS
 		return err
 	}
 	return p.outcome(c, old, sent[0], wait)
+}
+
+// sayHowToAnswer prints what answers a question of the daemon, or how it was settled. It
+// prints nothing about other messages.
+func (p *post) sayHowToAnswer(w io.Writer, m *dropbox.Message) error {
+	if m.From != dropbox.Swarm || m.Type != dropbox.Question {
+		return nil
+	}
+	q, err := journal.QuestionOf(p.Home, m.ID)
+	switch {
+	case err != nil || q == nil:
+		return err
+	case !q.Settled.IsZero():
+		_, err = fmt.Fprintf(w, "\nsettled: %s\n", screen.OneLine(q.Outcome))
+	case len(q.Words) > 0:
+		_, err = fmt.Fprintf(w, "\nanswer: claude-swarm reply %s %s\n", m.ID, q.Words[0].Word)
+	}
+	return err
 }
 
 // outcome waits for the outcome of an answer to the daemon, and prints it.

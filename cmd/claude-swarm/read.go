@@ -94,7 +94,9 @@ func read(c *cli.Context, p *post, id string) error {
 	default:
 		p.called(shown)
 		writeMessage(c.App.Writer, shown, time.Now())
-		err = printed(c.App.Writer)
+		if err = p.sayHowToAnswer(c.App.Writer, m); err == nil {
+			err = printed(c.App.Writer)
+		}
 	}
 	if err != nil || found.State != dropbox.Waiting || found.Mailbox != dropbox.Lead || p.Me.Name != dropbox.Lead {
 		return err
