@@ -77,7 +77,7 @@ func (p *purse) warn(t budget.Turn) {
 		n := journal.Notice{Word: journal.BudgetReached, Agent: about, Why: used + " (" + w.Scope.String() + ")"}
 		var err error
 		if w.Kind == budget.KindTask {
-			err = p.mail.Raise(key, n, nil)
+			err = p.mail.Raise(key, n, "", "")
 		} else {
 			p.mail.TellNotice(about, key, n, "budget: "+w.Scope.String()+" "+used, fmt.Sprintf(
 				"%s %s. At its cap its mail waits, and you are asked what becomes of it.\n\nTo raise it now: claude-swarm budget raise %s AMOUNT\nAll budgets: claude-swarm budget\n", w.Scope, used, w.Scope))

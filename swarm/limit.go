@@ -37,7 +37,7 @@ func (a *agent) tellLimitOver(account, why, by string) {
 		return
 	}
 	n := journal.Notice{Word: journal.Unpaused, Agent: strings.Join(a.sharing(account), ", "), Why: why, By: by}
-	if err := a.deps.mail.Raise(fmt.Sprintf("unpaused:%s:%s", account, l.Since.UTC().Format(time.RFC3339Nano)), n, nil); err != nil {
+	if err := a.deps.mail.Raise(fmt.Sprintf("unpaused:%s:%s", account, l.Since.UTC().Format(time.RFC3339Nano)), n, "", ""); err != nil {
 		a.inbox.Note(err)
 		return // the next good turn says it
 	}

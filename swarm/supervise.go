@@ -95,14 +95,15 @@ func (s *Swarm) stuck(e supervisor.Escalation) {
 		m.inbox.Note(err)
 		return
 	}
+	details := m.hidden.Text(screen.Plain(e.Details))
 	m.log.Warn("agent is stuck", keyTurn, e.Turn, keyWhy, why)
 	notice := journal.Notice{Word: journal.AgentSpiraling, Agent: e.Agent, Task: e.Task, Why: why, Held: true}
 	m.inbox.AgentLog.Line(messageOf(e.Turn), "~ "+notice.Text())
 	err = errors.Join(
-		s.mail.Raise("spiraling:"+e.ID, notice, nil),
+		s.mail.Raise("spiraling:"+e.ID, notice, messageOf(e.Turn), details),
 		s.mail.Questions.AskPerson(journal.Question{
 			Key: stuckKey(e.ID), Kind: stuckQuestion, Agent: e.Agent, About: messageOf(e.Turn), Subject: notice.Text(),
-			Body: fmt.Sprintf("%s begins no further turn, and its mail waits. A turn that runs goes on to its end.", e.Agent),
+			Body: strings.TrimSpace(fmt.Sprintf("%s\n\n%s begins no further turn, and its mail waits. A turn that runs goes on to its end.", details, e.Agent)),
 			Words: []journal.AnswerWord{
 				{Word: "resume", Does: "let it go on where it was, as claude-swarm resume " + e.Agent},
 				{Word: "abort", Does: "give the message up and let it go on with the next one, as claude-swarm abort " + e.Agent},
@@ -154,6 +155,9 @@ func (s *Swarm) answerStuck(q journal.Question, a journal.QuestionAnswer) (happe
 func (s *Swarm) abortStuck(m *member, stuck *journal.Stuck, by string) (<-chan Cut, error) {
 	if !s.fromPerson(by) {
 		return nil, &PersonError{Name: m.name}
+	}
+	if was := s.holds.Of(m.name).Paused; was.Holds(time.Now()) {
+		s.mail.Unpaused(m.name, was.Since, "aborted by "+by, by)
 	}
 	given := m.control.givesUp()
 	ended, cut, running := m.control.cutShort(by, "", errAborted)

@@ -198,7 +198,7 @@ func TestThinkDeeper(t *testing.T) {
 
 // stuck returns an escalation about the first attempt at a message.
 func stuck(id string) supervisor.Escalation {
-	return supervisor.Escalation{ID: "e-" + id, Agent: "coder", Turn: id + "-1", Task: "benchmark nemotron", Retries: 4, Why: "Retried same approach 4 times."}
+	return supervisor.Escalation{ID: "e-" + id, Agent: "coder", Turn: id + "-1", Task: "benchmark nemotron", Retries: 4, Why: "Retried same approach 4 times.", Details: "It repeats: make deploy"}
 }
 
 // An agent that is stuck begins no turn until a person decides. Nothing is killed, and people
@@ -261,6 +261,9 @@ func TestAnAgentThatIsStuckWaitsForAPerson(t *testing.T) {
 			if question.Subject != text {
 				t.Errorf("subject = %q", question.Subject)
 			}
+			if !strings.HasPrefix(string(question.Body), "It repeats: make deploy\n\ncoder begins no further turn") {
+				t.Errorf("the question does not say what it repeats:\n%s", question.Body)
+			}
 			notices := 0
 			if err := journal.HomeOf(f.dir).Events().Tell("test", func(events []journal.Event, _ int64) error {
 				for _, ev := range events {
@@ -268,6 +271,9 @@ func TestAnAgentThatIsStuckWaitsForAPerson(t *testing.T) {
 						notices++
 						if ev.Notice.Text() != text {
 							t.Errorf("notice = %q", ev.Notice.Text())
+						}
+						if ev.Of == nil || ev.Of.ID != task || ev.Message.Body != "It repeats: make deploy\n" {
+							t.Errorf("the notice is about %+v and tells %q", ev.Of, ev.Message.Body)
 						}
 					}
 				}
@@ -296,6 +302,9 @@ func TestAnAgentThatIsStuckWaitsForAPerson(t *testing.T) {
 				t.Error("the message is no dead letter")
 			}
 			f.untilState("coder", swarm.Idle)
+			if goesOn := strings.Join(f.noticeTexts(), "\n"); strings.Count(goesOn, "[UNPAUSED] coder goes on: ") != 1 {
+				t.Errorf("want one notice that it goes on:\n%s", goesOn)
+			}
 			f.until("the question is settled", func() bool { return len(f.files(dropbox.Lead, "new")) == 0 || !has(f, question.ID) })
 			f.daemon.Stuck(stuck(task)) // the events of the turn are read again
 			if st := f.status("coder"); st.State != swarm.Idle {

@@ -80,7 +80,7 @@ func payloadOf(ev journal.Event, n journal.Notice, project string) Payload {
 	if ev.Task != nil {
 		about = ev.Task
 	}
-	if about != nil {
+	if about != nil && about.ID != "" { // else it is the text of the daemon
 		p.Data.Message = &Message{about.ID, about.From, string(about.Type), cut(screen.OneLine(about.Subject), maxSubject), about.Thread, about.Trace}
 	}
 	if ev.Message != nil {

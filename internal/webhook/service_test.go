@@ -160,6 +160,20 @@ func TestOnePostForEachEvent(t *testing.T) {
 	}
 }
 
+// A text of the daemon that was sent to nobody is no message that a receiver can look up.
+func TestTheTextOfTheDaemonIsNoMessage(t *testing.T) {
+	sc, rc := newScene(t, dropbox.Options{}), newReceiver(t, nil)
+	sc.run(hookTo("ops", rc))
+	ev := crashed(1)
+	ev.Of = nil
+	sc.hear(ev)
+	sc.until("it is done", func() bool { return sc.done() == 1 })
+	var p webhook.Payload
+	if err := json.Unmarshal([]byte(rc.got()[0].body), &p); err != nil || p.Data.Message != nil {
+		t.Errorf("message = %+v, %v", p.Data.Message, err)
+	}
+}
+
 // Nothing is posted at night. The event of the morning goes to the webhooks that want one
 // of the events in it.
 func TestTheNightIsPostedInTheMorning(t *testing.T) {

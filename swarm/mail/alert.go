@@ -54,16 +54,27 @@ func (s *Service) TellNotice(agent, key string, n journal.Notice, subject, body 
 }
 
 // Raise puts a notice on the list of events. IRC and webhooks show it, and the lead gets no
-// mail. Listeners recognize a repeated notice by its key. of is the message that the agent
-// works on, or nil. After an error the notice is not on the list.
-func (s *Service) Raise(key string, n journal.Notice, of *dropbox.Message) error {
+// mail. Listeners recognize a repeated notice by its key. about is the id of the message that
+// the agent works on, and details are more lines for the person; both may be "". After an
+// error the notice is not on the list.
+func (s *Service) Raise(key string, n journal.Notice, about, details string) error {
 	text := s.Secrets.Redactor().Text(n.Text())
 	ev := journal.Event{
-		Kind: journal.Noticed, Key: NoticedKey + key, Agent: n.Agent, To: dropbox.Lead, Of: journal.Keep(of), Notice: &n,
+		Kind: journal.Noticed, Key: NoticedKey + key, Agent: n.Agent, To: dropbox.Lead, Notice: &n,
 		Message: &journal.Message{From: dropbox.Swarm, To: []string{dropbox.Lead}, Type: dropbox.Status, Subject: screen.Short(text, 200), Body: text + "\n"},
 	}
-	if of != nil {
-		ev.About, ev.Message.Thread, ev.Message.Trace = of.ID, of.Thread, of.Trace
+	if details != "" {
+		ev.Message.Body = cut(s.Secrets.Redactor().Text(details), maxTold) + "\n"
+	}
+	if about == "" {
+		return s.happened(ev)
+	}
+	of, err := s.message(about)
+	switch {
+	case err == nil:
+		ev.About, ev.Of, ev.Message.Thread, ev.Message.Trace = of.ID, journal.Keep(of), of.Thread, of.Trace
+	case !errors.Is(err, dropbox.ErrNotFound) && !errors.Is(err, dropbox.ErrInvalid):
+		return err
 	}
 	return s.happened(ev)
 }
@@ -73,7 +84,7 @@ func (s *Service) Raise(key string, n journal.Notice, of *dropbox.Message) error
 // keeps its key.
 func (s *Service) Unpaused(agent string, since time.Time, why, by string) {
 	n := journal.Notice{Word: journal.Unpaused, Agent: agent, Why: why, By: by}
-	if err := s.Raise(fmt.Sprintf("unpaused:%s:%s", agent, since.UTC().Format(time.RFC3339Nano)), n, nil); err != nil {
+	if err := s.Raise(fmt.Sprintf("unpaused:%s:%s", agent, since.UTC().Format(time.RFC3339Nano)), n, "", ""); err != nil {
 		s.Note(err)
 	}
 }

@@ -129,6 +129,21 @@ func TestTheJudgeDecides(t *testing.T) {
 	}
 }
 
+// The person who decides reads what the agent repeats, and what the judge says about it.
+func TestAnEscalationSaysWhatTheJudgeSays(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCourt(t, usual, says("ESCALATION It waits for a password."))
+		c.plays("9x " + fails)
+		if len(c.escalations) != 1 {
+			t.Fatalf("escalations: %+v", c.escalations)
+		}
+		want := "It repeats: make deploy\nThe supervisor's model says: It waits for a password."
+		if got := c.escalations[0].Details; got != want {
+			t.Errorf("Details = %q, want %q", got, want)
+		}
+	})
+}
+
 // The judge's turn has no tools, and its answer is only a text.
 func TestTheJudgeCanDoNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

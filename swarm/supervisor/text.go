@@ -51,6 +51,26 @@ func (f Finding) retries() int {
 	return 0
 }
 
+// details returns what an agent did and what the judge said, in lines for the person who
+// decides.
+func (f Finding) details(v Verdict) string {
+	who := "It"
+	if f.Sub {
+		who = "A sub-agent of it"
+	}
+	var lines []string
+	switch f.Rule {
+	case SameCall:
+		lines = append(lines, fmt.Sprintf("%s repeats: %s", who, f.About))
+	case SameError:
+		lines = append(lines, fmt.Sprintf("%s gets the same failure again: %s", who, f.Error), "The last call was: "+f.About)
+	}
+	if v.Message != "" && f.Rule != ByJudge {
+		lines = append(lines, "The supervisor's model says: "+v.Message)
+	}
+	return strings.Join(lines, "\n")
+}
+
 // why returns the reason of an escalation as a sentence.
 func (f Finding) why(v Verdict) string {
 	switch {

@@ -43,6 +43,9 @@ type Escalation struct {
 	Task    string // one line: what the agent works on
 	Retries int    // how often the agent repeated a call or a failure; 0 if it is stuck in another way
 	Why     string // the reason as a sentence, such as "Retried same approach 4 times."
+	// Details are lines for the person who decides: what the agent repeated, and what the
+	// judge said; "" if Why says all.
+	Details string
 }
 
 // Text returns the escalation as people read it.

@@ -297,7 +297,7 @@ func (w *Watch) bad(settings Settings, f Finding, v Verdict) {
 		}
 		w.out = append(w.out, out)
 	case escalate:
-		w.out = append(w.out, Escalation{ID: id, Agent: w.agent, Turn: w.turn.ID, Task: w.turn.Task, Retries: f.retries(), Why: f.why(v)})
+		w.out = append(w.out, Escalation{ID: id, Agent: w.agent, Turn: w.turn.ID, Task: w.turn.Task, Retries: f.retries(), Why: f.why(v), Details: f.details(v)})
 	}
 }
 

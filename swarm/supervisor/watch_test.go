@@ -209,7 +209,7 @@ func TestTheWordsOfAWhisper(t *testing.T) {
 	if got := h.whispers[0].Text(); !strings.HasPrefix(got, "[SUPERVISOR/CORRECTION] You tried") {
 		t.Errorf("Text() = %q", got)
 	}
-	e := []supervisor.Escalation{{ID: "m1-0-4-3", Agent: "coder", Turn: "m1-0", Task: t.Name(), Retries: 4, Why: "Retried same approach 4 times."}}
+	e := []supervisor.Escalation{{ID: "m1-0-4-3", Agent: "coder", Turn: "m1-0", Task: t.Name(), Retries: 4, Why: "Retried same approach 4 times.", Details: "It repeats: make deploy"}}
 	if diff := cmp.Diff(e, h.escalations); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
