@@ -19,7 +19,7 @@ func New(o Options) (*Swarm, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	home := journal.HomeOf(o.Project)
+	home := journal.HomeOf(o.Project).With(o.Files)
 	if err := home.Make(); err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/durable"
 	"github.com/claude-swarm/claude-swarm/internal/hours"
 	"github.com/claude-swarm/claude-swarm/internal/permission"
 	"github.com/claude-swarm/claude-swarm/swarm/budget"
@@ -59,6 +60,8 @@ type Options struct {
 	Restart RestartPolicy
 	// Sweep is the time between two looks at the folders without an event; 0 means 30 s.
 	Sweep time.Duration
+	// Files writes the daemon's own files. Only tests set it, to cut a write off.
+	Files durable.Files
 }
 
 // A Plan is the part of a swarm that its configuration decides.

@@ -95,6 +95,9 @@ func die() {
 
 // victimMain runs a victim. It returns only when the victim was not killed.
 func victimMain(at string) int {
+	if at == budgetVictim {
+		return budgetVictimMain()
+	}
 	p, ok := places[at]
 	if !ok {
 		log.Printf("no place %q", at)

@@ -33,7 +33,7 @@ var floors = map[string][]string{
 	"swarm/supervisor":      {"streamjson", "swarm/runner", "internal/screen"},
 	"swarm/mail":            {"dropbox", "dropbox/topic", "window", "swarm/journal", "swarm/runner", "internal/permission", "internal/tokens", "internal/screen"},
 	"swarm/whisper":         {"streamjson", "swarm/journal", "swarm/runner"},
-	"swarm":                 {"dropbox", "dropbox/topic", "streamjson", "swarm/budget", "swarm/journal", "swarm/mail", "swarm/runner", "swarm/turn", "swarm/supervisor", "swarm/whisper", "internal/hours", "internal/permission", "internal/screen"},
+	"swarm":                 {"dropbox", "dropbox/topic", "streamjson", "swarm/budget", "swarm/journal", "swarm/mail", "swarm/runner", "swarm/turn", "swarm/supervisor", "swarm/whisper", "internal/durable", "internal/hours", "internal/permission", "internal/screen"},
 	"ircbridge/irc":         {},
 	"internal/config":       {"dropbox", "dropbox/topic", "internal/durable", "internal/discovery", "internal/webhook", "swarm/journal", "internal/hours", "internal/permission", "swarm/runner", "swarm/runner/backends"},
 	"internal/control":      {"dropbox", "internal/discovery", "swarm", "swarm/budget", "swarm/whisper"},
