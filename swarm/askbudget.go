@@ -80,7 +80,7 @@ func (p *purse) warn(t budget.Turn) {
 			err = p.mail.Raise(key, n, "", "")
 		} else {
 			p.mail.TellNotice(about, key, n, "budget: "+w.Scope.String()+" "+used, fmt.Sprintf(
-				"%s %s. At its cap its mail waits, and you are asked what becomes of it.\n\nTo raise it now: claude-swarm budget raise %s AMOUNT\nAll budgets: claude-swarm budget\n", w.Scope, used, w.Scope))
+				"%s %s. At its cap its mail waits, and you are asked what to do.\n\nTo raise it now: claude-swarm budget raise %s AMOUNT\nAll budgets: claude-swarm budget\n", w.Scope, used, w.Scope))
 		}
 		if err == nil {
 			err = p.budget.Warned(w)
@@ -105,7 +105,7 @@ func capBody(b *budget.Block) string {
 
 // capWords returns the answers to a question.
 func capWords(b *budget.Block) []journal.AnswerWord {
-	stop := "give up what waits, and what comes later"
+	stop := "give up the waiting mail, and what comes later"
 	if b.Daily() {
 		stop = "leave the mail until the next day, without another question"
 	}
@@ -124,7 +124,7 @@ func capText(b *budget.Block) string {
 	}
 	switch b.Answer {
 	case budget.Stop:
-		text += "; to stop was your answer"
+		text += "; your answer was stop"
 	case budget.End:
 		text += "; what could end has ended"
 	}

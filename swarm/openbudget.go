@@ -88,7 +88,7 @@ func (t *treasury) raise(name string, amount budget.Amount, by string) (budget.R
 func (t *treasury) answer(n journal.Question, a journal.QuestionAnswer) (happened string, err error) {
 	q, ok := budgetQuestionOf(n.About)
 	if !ok {
-		return "", fmt.Errorf("the question is about %q, which is no budget", n.About)
+		return "", fmt.Errorf("the question is about %q, which is not a budget", n.About)
 	}
 	answer := budget.Answer(a.Word)
 	var waiting []string

@@ -14,7 +14,7 @@ import (
 )
 
 // errTimeUsed ends a turn that has used all its reserved time.
-var errTimeUsed = errors.New("the time that its budget has left is used up")
+var errTimeUsed = errors.New("the time of its budget is used up")
 
 // endAfter ends a turn after d; 0 means never. The caller calls stop when the turn has
 // ended.
@@ -112,7 +112,7 @@ func lostLine(rec *journal.Record) journal.LedgerLine {
 // other tasks passes a parked message of a task.
 func (p *purse) park(e dropbox.Entry, b *budget.Block) (shown parked) {
 	if b.Waits {
-		shown = parked{state: Queued, why: b.Scope.String() + ": the rest is reserved for turns that run", next: "runs when one of them has ended"}
+		shown = parked{state: Queued, why: b.Scope.String() + ": the rest is reserved for running turns", next: "runs when one of them has ended"}
 	} else {
 		p.ask(b)
 		q := budgetQuestion{b.Scope, p.budget.Date(b.Scope), b.Number}

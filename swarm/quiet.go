@@ -18,11 +18,11 @@ import (
 func (s *Swarm) openQuiet() (err error) {
 	s.mail.Quiet, err = mail.OpenQuiet(s.mail, mail.QuietFuncs{Until: s.quietUntil, Grave: s.allHeld, Void: s.isVoid})
 	if e, ok := errors.AsType[*journal.DamagedError](err); ok {
-		s.log.Error("what was to be told after the quiet hours was damaged", keyErr, e)
+		s.log.Error("notices for the end of the quiet hours were damaged", keyErr, e)
 		err = e.SetAside()
 	}
 	if err != nil {
-		return fmt.Errorf("what is told after the quiet hours: %w", err)
+		return fmt.Errorf("notices for the end of the quiet hours: %w", err)
 	}
 	return nil
 }

@@ -187,7 +187,7 @@ func (s *Swarm) Resume(agent, by string) error {
 	if was := s.holds.Of(agent).Paused; was.Holds(now) {
 		s.mail.Unpaused(agent, was.Since, "resumed by "+by, by)
 	} else if held {
-		m.tellLimitOver(m.account(), "tried at once, by the word of "+by, by)
+		m.tellLimitOver(m.account(), "tried at once, on the order of "+by, by)
 	}
 	if err := s.holds.LiftLimit(m.account(), now); err != nil {
 		return err

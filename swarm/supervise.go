@@ -103,7 +103,7 @@ func (s *Swarm) stuck(e supervisor.Escalation) {
 		s.mail.Raise("spiraling:"+e.ID, notice, messageOf(e.Turn), details),
 		s.mail.Questions.AskPerson(journal.Question{
 			Key: stuckKey(e.ID), Kind: stuckQuestion, Agent: e.Agent, About: messageOf(e.Turn), Subject: notice.Text(),
-			Body: strings.TrimSpace(fmt.Sprintf("%s\n\n%s begins no further turn, and its mail waits. A turn that runs goes on to its end.", details, e.Agent)),
+			Body: strings.TrimSpace(fmt.Sprintf("%s\n\n%s begins no further turn, and its mail waits. A running turn continues to its end.", details, e.Agent)),
 			Words: []journal.AnswerWord{
 				{Word: "resume", Does: "let it go on where it was, as claude-swarm resume " + e.Agent},
 				{Word: "abort", Does: "give the message up and let it go on with the next one, as claude-swarm abort " + e.Agent},
@@ -141,7 +141,7 @@ func (s *Swarm) answerStuck(q journal.Question, a journal.QuestionAnswer) (happe
 	stuck := s.holds.Of(q.Agent).StuckIn()
 	switch {
 	case stuck == nil || stuckKey(stuck.Escalation) != q.Key:
-		return q.Agent + " was let go on already.", nil
+		return q.Agent + " continues already.", nil
 	case a.Word == "resume":
 		return q.Agent + " goes on.", s.Resume(q.Agent, a.By)
 	}

@@ -104,7 +104,7 @@ func (p *post) outcome(c *cli.Context, old *dropbox.Message, sent dropbox.Delive
 	got, err := search.Next(ctx)
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		return fail(exitTimeout, "claude-swarm inbox", "the daemon did nothing with %s within %s; what it does will come to your mailbox", sent.ID, limit)
+		return fail(exitTimeout, "claude-swarm inbox", "the daemon has not handled %s within %s; the outcome will come to your mailbox", sent.ID, limit)
 	case err != nil:
 		return err
 	case got.None == nil || got.None.Bounce == nil:

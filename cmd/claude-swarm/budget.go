@@ -17,20 +17,21 @@ import (
 func budgetCommand() *cli.Command {
 	return &cli.Command{
 		Name: "budget", Category: groupAgents,
-		Usage: "what was spent, and what may be spent",
+		Usage: "show what is spent and what may be spent",
 		Description: `Lists each cap of the configuration (budget:) with what is spent, what is
-reserved for turns that run, and the rest: swarm.day for all agents together,
+reserved for running turns, and the rest: swarm.day for all agents together,
 AGENT.day for one, task.ID for everything that comes of one message, turn.ID for
-a message whose turn has used its cap up. Works without a daemon too.` +
+a message whose turn has used up its cap. Works without a daemon too.` +
 			examples("claude-swarm budget", "claude-swarm budget --json", "claude-swarm budget raise swarm.day 5"),
 		Flags:  []cli.Flag{jsonFlag()},
 		Action: budgetList, // without a further verb it lists
 		Subcommands: []*cli.Command{
 			{
 				Name: "raise", Usage: "add to a cap", ArgsUsage: "SCOPE AMOUNT",
-				Description: `Adds to a cap: to that of today, or of one task or turn. What waits there goes
-on at once. AMOUNT is in US dollars (5), turns (10turns) or time (2h). To change
-a cap for good, change the configuration and reload. No agent may raise a cap.` +
+				Description: `Adds to a cap, for today or for one task or turn. The mail that waits there
+continues at once. AMOUNT is in US dollars (5), turns (10turns) or time (2h).
+To change a cap for good, change the configuration and reload. No agent may
+raise a cap.` +
 					examples("claude-swarm budget raise swarm.day 5", "claude-swarm budget raise coder.day 10turns", "claude-swarm budget raise task.k7f3q9m2xd 2.50"),
 				Flags:  []cli.Flag{jsonFlag()},
 				Action: budgetRaise,
@@ -70,7 +71,7 @@ func budgetList(c *cli.Context) error {
 	}
 	t.write(c.App.Writer, nil)
 	if report.Billing == "subscription" {
-		fmt.Fprintln(c.App.Writer, "\nbilling: subscription: US dollars are shown, and hold nothing up")
+		fmt.Fprintln(c.App.Writer, "\nbilling: subscription: US dollars are shown, but bound nothing")
 	}
 	return nil
 }

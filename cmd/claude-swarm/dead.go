@@ -40,14 +40,14 @@ reasons.` +
 			{
 				Name: "retry", Usage: "give it back to its mailbox", ArgsUsage: "ID…",
 				Description: `Puts dead letters back where they came from. They start again: what they failed
-before is not counted. Only you may do that, no agent.` +
+before is not counted. Only you may do this, not an agent.` +
 					examples("claude-swarm dead retry k7f3q9m2xd"),
 				Flags: []cli.Flag{jsonFlag()}, Action: deadRetry,
 			},
 			{
 				Name: "purge", Usage: "remove them for good", ArgsUsage: "[ID…]",
 				Description: `Removes dead letters from the disk: those that are named, those that are older
-than a time, or all. Only you may do that, no agent.` +
+than a time, or all. Only you may do this, not an agent.` +
 					examples("claude-swarm dead purge k7f3q9m2xd", "claude-swarm dead purge --older 30d"),
 				Flags: []cli.Flag{
 					spanFlag("older", "those that came longer than `TIME` ago, such as 12h or 30d"),

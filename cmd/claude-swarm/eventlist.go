@@ -22,7 +22,7 @@ import (
 func eventsCommand() *cli.Command {
 	return &cli.Command{
 		Name: "events", Category: groupAgents, ArgsUsage: "[WORD…]",
-		Usage: "list what people were told of",
+		Usage: "list what people were told",
 		Description: `Lists the notices, oldest first: what a person may have to act on, each fact
 once, in the words that IRC and webhooks use. With WORD, only those:` + "\n" + wordList() + `
 Also a kind of event (begun, result, failed, …), as in docs/protocol.md; --all
@@ -30,7 +30,7 @@ lists every event. --json prints a line of JSON for each.` +
 			examples("claude-swarm events --since 12h", "claude-swarm events agent_error dead_letter -f"),
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "all", Usage: "events without a notice, too"},
-			&cli.BoolFlag{Name: "f", Aliases: []string{"follow"}, Usage: "go on with what happens, until Ctrl-C"},
+			&cli.BoolFlag{Name: "f", Aliases: []string{"follow"}, Usage: "continue with new events, until Ctrl-C"},
 			spanFlag("since", "only what happened within `TIME`, such as 24h or 7d"),
 			&cli.IntFlag{Name: "n", Usage: "only the last `N`"},
 			jsonFlag(),
@@ -93,7 +93,7 @@ func events(c *cli.Context) error {
 		found = found[len(found)-n:]
 	}
 	if len(found) == 0 && !c.Bool("f") && !out.json {
-		fmt.Fprintln(out.w, "nothing happened that fits")
+		fmt.Fprintln(out.w, "no event fits")
 	}
 	if err := out.print(found); err != nil || !c.Bool("f") {
 		return err

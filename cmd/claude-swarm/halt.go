@@ -52,7 +52,7 @@ func unhaltCommand() *cli.Command {
 	return &cli.Command{
 		Name: "unhalt", Category: groupAgents,
 		Usage: "let the agents work again after halt",
-		Description: `Removes the file HALT. Only you may do that, no agent.
+		Description: `Removes the file HALT. Only you may do this, not an agent.
 
 With --thread it lets one conversation go on, and delivers the messages that
 were refused because of the halt.` +

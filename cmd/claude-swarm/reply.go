@@ -24,7 +24,7 @@ agent, so that two programs do not answer each other endlessly. --type chooses
 another type.
 
 A question of the daemon (from swarm) names the words that answer it. reply
-prints what came of the answer; the daemon files the question.` +
+prints the outcome of the answer; the daemon files the question.` +
 			examples(`claude-swarm reply k7f3q9m2xd "Yes, go on"`, `claude-swarm reply k7f3 "Now the tests" --wait`),
 		Flags: []cli.Flag{
 			&cli.GenericFlag{Name: "wait", Value: wait, Usage: "print the answer to a task or question when it comes; --wait=10m waits no longer than that"},

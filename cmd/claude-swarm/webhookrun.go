@@ -59,7 +59,7 @@ func newHookService(p *project, store *dropbox.Store, announcer *ircAnnouncer, l
 // listener returns the listener for events. It also listens while there are no webhooks, so
 // that one that comes by a reload hears only what happens from then on.
 func (s *hookService) listener() mail.Listener {
-	return mail.Listener{Name: "webhooks", Behind: "webhooks miss what happens", Hear: s.Hear}
+	return mail.Listener{Name: "webhooks", Behind: "webhooks miss events", Hear: s.Hear}
 }
 
 // lost tells the lead that a webhook loses events. It tells that once, until its receiver
@@ -91,7 +91,7 @@ func (s *hookService) begin(ctx context.Context, f *config.File) error {
 			if ctx.Err() != nil {
 				return
 			}
-			s.log.Error("webhooks ended, and are begun again", "err", err)
+			s.log.Error("webhooks ended, and start again", "err", err)
 			s.trouble.set("webhooks: " + firstLine(fmt.Sprint(err)))
 			select {
 			case <-time.After(hooksAgain):

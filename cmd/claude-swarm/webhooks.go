@@ -25,10 +25,10 @@ func webhooksCommand() *cli.Command {
 		Name: "webhooks", Category: groupDaemon,
 		Usage: "list the webhooks, and try them",
 		Description: `Lists the webhooks of the configuration: what they post, when their receiver
-took an event last, how many events wait, and how many were given up. Those are
+last took an event, how many events wait, and how many were given up. Those are
 kept: claude-swarm dead list hooks.
 
-docs/webhooks.md tells what is posted and how a receiver checks it.` +
+docs/webhooks.md says what is posted and how a receiver checks it.` +
 			examples("claude-swarm webhooks", "claude-swarm webhooks --json"),
 		Flags:  []cli.Flag{jsonFlag()},
 		Action: withPost(webhooksList), // without a further verb it lists
@@ -39,10 +39,10 @@ docs/webhooks.md tells what is posted and how a receiver checks it.` +
 				Flags:       []cli.Flag{jsonFlag()}, Action: withPost(webhooksList),
 			},
 			{
-				Name: "test", Usage: "post a test event now, and say what came back", ArgsUsage: "NAME",
+				Name: "test", Usage: "post a test event now, and print the answer", ArgsUsage: "NAME",
 				Description: `Posts one event of the type test, once, and prints what the receiver answered.
-Exit status 1 when it did not take it. It needs no daemon, and reads secrets
-from the environment of this shell. Only you may do that, no agent.` +
+Exit status 1 if it did not take it. It needs no daemon, and reads secrets
+from the environment of this shell. Only you may do this, not an agent.` +
 					examples("claude-swarm webhooks test ops"),
 				Flags: []cli.Flag{jsonFlag()}, Action: withPost(webhooksTest),
 			},

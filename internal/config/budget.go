@@ -6,11 +6,11 @@ import (
 
 // A Budget says how much the swarm may spend. docs/budget.md explains it.
 type Budget struct {
-	Billing string      `key:"billing" type:"api | subscription | null" doc:"Who pays for what the clients spend. api: each token is on a bill, and caps in US dollars hold. subscription: a fixed price; dollars are shown, and only turns and time hold. null: what each client says, and api until it says so."`
-	Warn    float64     `key:"warn" least:"0.01" most:"1" default:"0.8" doc:"The part of a cap at which the lead is told, once, from 0.01 to 1."`
+	Billing string      `key:"billing" type:"api | subscription | null" doc:"How you pay for the clients. api: for each token, and caps in US dollars apply. subscription: a fixed price; dollars are shown, and only caps of turns and time apply. null: as each client says, and api until it says so."`
+	Warn    float64     `key:"warn" least:"0.01" most:"1" default:"0.8" doc:"The part of a cap at which the lead is warned, once, from 0.01 to 1."`
 	Swarm   SwarmBudget `key:"swarm"`
 	Agent   AgentBudget `key:"agent"`
-	Task    Cap         `key:"task" short:"usd" type:"US dollars, keys with values, or null" doc:"The most that may come of one message: its turn, and the turns of every message that follows from it. 5 are US dollars; {usd: 5, turns: 30, time: 2h} bounds each, and time is that of all turns together. At the cap its mail waits, and you are asked once. null: no cap."`
+	Task    Cap         `key:"task" short:"usd" type:"US dollars, keys with values, or null" doc:"The most that one message may cost: its turn, and the turns of every message that follows from it. 5 are US dollars; {usd: 5, turns: 30, time: 2h} bounds each, and time is that of all turns together. At the cap its mail waits, and you are asked once. null: no cap."`
 }
 
 // A SwarmBudget bounds all agents together.
@@ -21,7 +21,7 @@ type SwarmBudget struct {
 // An AgentBudget bounds one agent.
 type AgentBudget struct {
 	Day  Cap     `key:"day" short:"usd" type:"US dollars, keys with values, or null" doc:"The most that an agent may spend in a day: 8 are US dollars, or {usd: 8, turns: 100, time: 6h}. null: no cap."`
-	Turn float64 `key:"turn" least:"0.01" most:"1000000" type:"US dollars or null" doc:"The most that one turn may spend, in US dollars. The client looks after each request, so a turn may spend one request more. turn_timeout bounds its time. null: no cap."`
+	Turn float64 `key:"turn" least:"0.01" most:"1000000" type:"US dollars or null" doc:"The most that one turn may spend, in US dollars. The client checks after each request, so a turn may exceed it by one request. turn_timeout bounds its time. null: no cap."`
 }
 
 // A Cap is the most that may be spent. 0 means no cap in that unit.

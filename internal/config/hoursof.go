@@ -64,7 +64,7 @@ func (r *reader) timed(f *File) {
 		}
 		for _, key := range []string{"hours", "heartbeat", "heartbeat_prompt"} {
 			if at, ok := r.at["agents."+a.Name+"."+key]; ok {
-				r.report(at.key, "agents."+a.Name, wrong("", "%s has no place in an attached agent: a person runs its session", key))
+				r.report(at.key, "agents."+a.Name, wrong("", "%s does not apply to an attached agent: a person runs its session", key))
 			}
 		}
 	}

@@ -30,7 +30,7 @@ func (r *reader) money(f *File) {
 		}
 		for _, c := range caps {
 			if c.has {
-				r.once(r.find(c.path).value, c.path, wrong(c.instead, "backend %s does not stop at a cap in US dollars, so it cannot hold for %s", k.Name, a.Name))
+				r.once(r.find(c.path).value, c.path, wrong(c.instead, "backend %s does not stop at a cap in US dollars, so it cannot apply to %s", k.Name, a.Name))
 			}
 		}
 	}

@@ -39,7 +39,7 @@ var rules = map[string]rule{
 	"cwd":      func(r *reader, s string) (string, *Error) { return inFolder(r.project, s) },
 	"program":  program,
 	"backend":  backend,
-	"variable": matches(`^[A-Za-z_][A-Za-z0-9_]*$`, "is not the name of a variable", "the name of the variable, not what it holds"),
+	"variable": matches(`^[A-Za-z_][A-Za-z0-9_]*$`, "is not the name of a variable", "the name of the variable, not its value"),
 	"name":     matches(`^[A-Za-z_][A-Za-z0-9_]*$`, "is not the name of a variable", ""),
 	"free":     fits("is set by claude-swarm itself", "", func(s string) bool { return !strings.HasPrefix(s, "CLAUDE_SWARM_") }),
 	"drop":     matches(`^[A-Za-z_][A-Za-z0-9_]*\*?$`, "is neither a NAME nor a PREFIX_*", ""),

@@ -72,11 +72,11 @@ func badHookURL(text string, private bool) *Error {
 	case u.Scheme != "https" && u.Scheme != "http":
 		return wrong(example, "want a URL that begins with https://")
 	case u.User != nil:
-		return wrong("take it out; for ntfy: secret_env: NAME, a variable with the access token", "a user or a password does not stand in the URL")
+		return wrong("remove it; for ntfy: secret_env: NAME, a variable with the access token", "the URL must not contain a user or a password")
 	case u.Hostname() == "":
 		return wrong(example, "it names no server")
 	case u.Fragment != "":
-		return wrong("take out #"+oneLine(u.Fragment, 20), "a URL to post to has no fragment")
+		return wrong("take out #"+oneLine(u.Fragment, 20), "the URL must not have a fragment")
 	}
 	host := strings.ToLower(strings.TrimSuffix(u.Hostname(), "."))
 	addr, err := netip.ParseAddr(host)
@@ -137,7 +137,7 @@ func (w Webhook) hook(r *reader, path string, getenv func(string) string) (webho
 		return h, fail(key, wrong("make one: echo "+secretCommand, "the secret is not whsec_ and 24 to 64 bytes in base64"))
 	}
 	if strings.ContainsAny(h.Secret, " \t\r\n") {
-		return h, fail(key, wrong("", "the secret has a blank in it"))
+		return h, fail(key, wrong("", "the secret contains a space"))
 	}
 	return h, true
 }

@@ -216,7 +216,7 @@ func TestParseErrors(t *testing.T) {
 		"mon-fri 08:00-20:00,sat": {`"sat" has no hours`, "mon-fri 08:00-20:00,sat 00:00-24:00"},
 		"mno-fri 08:00-20:00":     {`"mno" is not a day`, ""},
 		"Mon-Fri 08:00-20:00 sat": {`commas separate`, ""},
-		"mon tue 08:00-20:00":     {`days stand before their hours`, "mon-fri 08:00-20:00"},
+		"mon tue 08:00-20:00":     {`days come before their hours`, "mon-fri 08:00-20:00"},
 		"always 08:00-20:00":      {`"always" is not a day`, ""},
 		"08:00-20:00 21:00-22:00": {`commas separate`, ""},
 		"-08:00-20:00":            {`"" is not a day`, ""},

@@ -84,7 +84,7 @@ func parse(text string) (w Week, e *Error) {
 		for i, word := range words {
 			switch isHours := word[0] >= '0' && word[0] <= '9'; {
 			case !isHours && i > 0:
-				return w, wrong(example, "%q: days stand before their hours; commas separate entries", strings.Join(words, " "))
+				return w, wrong(example, "%q: days come before their hours; commas separate entries", strings.Join(words, " "))
 			case !isHours:
 				more, e := parseDays(word)
 				if e != nil {

@@ -115,7 +115,7 @@ func (c asker) asked(in askArguments) ([]string, error) {
 		return nil, errors.New("you cannot wait for yourself")
 	case in.Answerers == byHuman:
 		if !c.Leads(in.To) {
-			return nil, fmt.Errorf("answerers: human asks a person, and %q is none: set to: lead", in.To)
+			return nil, fmt.Errorf("answerers: human asks a person, and %q is not one: set to: lead", in.To)
 		}
 		return []string{dropbox.Lead}, nil // also where an agent leads
 	case len(to) != 1 && in.Answerers != byFirst:

@@ -18,7 +18,7 @@ type budgetView struct {
 type capView struct {
 	Scope    string `json:"scope" jsonschema:"swarm.day, your own day, or your task"`
 	Spent    string `json:"spent"`
-	Reserved string `json:"reserved" jsonschema:"for turns that run, yours among them"`
+	Reserved string `json:"reserved" jsonschema:"for running turns, including yours"`
 	Cap      string `json:"cap"`
 	Rest     string `json:"rest"`
 }
@@ -51,7 +51,7 @@ func (c crew) budget(ctx context.Context, _ noArguments) (*budgetView, error) {
 		}
 	}
 	if len(v.Caps) == 0 {
-		v.Note = "No cap holds for you."
+		v.Note = "No cap applies to you."
 	}
 	return v, nil
 }

@@ -24,7 +24,7 @@ func TestAnAgentSeesItsBudget(t *testing.T) {
 		t.Errorf("budget says %q, want %q", text, want)
 	}
 	p.daemon = &daemon{}
-	if _, text := p.call("budget", `{}`); text != "No cap holds for you." {
+	if _, text := p.call("budget", `{}`); text != "No cap applies to you." {
 		t.Errorf("without a cap %q", text)
 	}
 	for _, tool := range mcpserver.New(mcpserver.Options{}).Tools() {

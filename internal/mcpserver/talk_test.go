@@ -168,8 +168,8 @@ func TestAskSomebodyWhoCannotAnswer(t *testing.T) {
 		`{"to":"coder","text":"x"}`:                             "you cannot wait for yourself",
 		`{"to":"coder,reviewer","text":"x"}`:                    "you cannot wait for yourself",
 		`{"to":"lead,reviewer","text":"x"}`:                     `ask one at a time, or with answerers: first; "lead,reviewer" are 2`,
-		`{"to":"reviewer","text":"x","answerers":"human"}`:      `answerers: human asks a person, and "reviewer" is none: set to: lead`,
-		`{"to":"lead,reviewer","text":"x","answerers":"human"}`: `answerers: human asks a person, and "lead,reviewer" is none: set to: lead`,
+		`{"to":"reviewer","text":"x","answerers":"human"}`:      `answerers: human asks a person, and "reviewer" is not one: set to: lead`,
+		`{"to":"lead,reviewer","text":"x","answerers":"human"}`: `answerers: human asks a person, and "lead,reviewer" is not one: set to: lead`,
 		`{"to":"reviewer","text":"x","answerers":"frist"}`:      `answerers: "frist" is not one of any, human, first; did you mean first?`,
 		`{"to":"reviewer","text":"x","answerers":"vote"}`:       `answerers: "vote" is not one of any, human, first`,
 

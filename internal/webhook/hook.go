@@ -39,7 +39,7 @@ type Hook struct {
 func CheckSecret(secret string) error {
 	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_"))
 	if err == nil && (len(key) < 24 || len(key) > 64) {
-		err = errors.New("it has not 24 to 64 bytes")
+		err = errors.New("it does not have 24 to 64 bytes")
 	}
 	return err
 }

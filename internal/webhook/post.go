@@ -227,7 +227,7 @@ func plainError(err error) string {
 		return "it broke the connection: " + err.Error()
 	}
 	if why, ok := strings.CutPrefix(err.Error(), "net/http: HTTP/1.x transport connection broken: "); ok {
-		return "it gave no answer of HTTP: " + why
+		return "it gave no HTTP answer: " + why
 	}
 	return err.Error()
 }

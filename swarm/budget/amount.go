@@ -122,7 +122,7 @@ func ParseAmount(s string, span func(string) (time.Duration, error)) (Amount, er
 		if number, ok := strings.CutSuffix(text, ending); ok {
 			n, err := strconv.ParseInt(number, 10, 32)
 			if err != nil || n < 1 {
-				return wrong("is no number of turns")
+				return wrong("is not a number of turns")
 			}
 			return Of(0, int(n), 0), nil
 		}

@@ -100,7 +100,7 @@ func readSaid(home journal.Home) (map[round]said, error) {
 		e.Lost, e.Next = "it is not known which budgets were raised", "claude-swarm start, which sets it aside"
 		return map[round]said{}, e
 	} else if err != nil {
-		return nil, fmt.Errorf("what was said about the budget: %w", err)
+		return nil, fmt.Errorf("raises and answers of the budget: %w", err)
 	}
 	all := make(map[round]said, len(file.Scopes))
 	for name, s := range file.Scopes {
@@ -125,7 +125,7 @@ func (b *Book) writeSaid() error {
 		file.Scopes[of.String()] = s
 	}
 	if err := b.home.Files().WriteJSON(b.home.BudgetFile(), file); err != nil {
-		return fmt.Errorf("write what was said about the budget: %w", err)
+		return fmt.Errorf("write raises and answers of the budget: %w", err)
 	}
 	return nil
 }

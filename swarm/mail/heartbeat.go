@@ -9,8 +9,8 @@ import (
 )
 
 // HeartbeatText is what a heartbeat says to an agent.
-const HeartbeatText = `Nothing has come for you for a while. If you put work aside that you can go on with now, go on with it.
-Otherwise answer with the one word idle, use no tool, and send nobody a message about this.`
+const HeartbeatText = `Nothing has come for you for a while. If you put work aside that you can continue now, continue it.
+Otherwise answer with the single word idle, use no tool, and send nobody a message about this.`
 
 // heartbeatKey begins the keys of heartbeats.
 const heartbeatKey = "heartbeat:"

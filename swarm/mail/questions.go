@@ -249,7 +249,7 @@ func (q *Questions) mayAnswer(m *dropbox.Message) bool {
 func (q *Questions) handleMessage(m *dropbox.Message) (said string, err error) {
 	n, known := q.book.Asking(m.ReplyTo)
 	if !known {
-		return "The daemon asked nothing that this answers. What it asks now: claude-swarm inbox", nil
+		return "This answers no question of the daemon. Its questions: claude-swarm inbox", nil
 	}
 	a := answerOf(m)
 	switch {
@@ -303,7 +303,7 @@ func (q *Questions) tell(m *dropbox.Message, said string) error {
 	}
 	_, err := q.mail.deliver(dropbox.Swarm, m.From, note)
 	if undeliverable(err) {
-		q.mail.Log.Warn("the person could not be told what came of an answer", keyMessage, m.ID, keyErr, err)
+		q.mail.Log.Warn("the outcome of an answer was not sent to the person", keyMessage, m.ID, keyErr, err)
 		return nil
 	}
 	return err
@@ -375,9 +375,9 @@ func (e *WordError) Error() string {
 	for _, w := range e.Words {
 		list = append(list, fmt.Sprintf("%s (%s)", w.Word, w.Does))
 	}
-	said := "An empty text answers nothing here."
+	said := "An empty text is not an answer here."
 	if e.Word != "" {
-		said = fmt.Sprintf("%q answers nothing here.", screen.Short(e.Word, 40))
+		said = fmt.Sprintf("%q is not an answer here.", screen.Short(e.Word, 40))
 	}
 	if near := e.near(); len(near) > 0 {
 		said += " Did you mean " + near[0] + "?"

@@ -161,7 +161,7 @@ func TestThePersonIsAskedOnce(t *testing.T) {
 		t.Errorf("%d questions are filed, want 1", n)
 	}
 	if all := again.in(dropbox.Lead, dropbox.Waiting); len(all) != 1 || all[0].Type != dropbox.Status {
-		t.Errorf("the person has %d messages, want what came of the answer", len(all))
+		t.Errorf("the person has %d messages, want the outcome of the answer", len(all))
 	}
 }
 
@@ -179,8 +179,8 @@ func TestAnAnswerToTheDaemon(t *testing.T) {
 		"more":                            {from: dropbox.Lead, word: "more", by: "lead", told: "the cap of the day is $30 now"},
 		"**More**, 10 dollars":            {from: dropbox.Lead, word: "more", rest: "10 dollars", by: "lead", told: "the cap of the day is $30 now"},
 		"[IRC @mention in #x] <ann> stop": {from: "irc", word: "stop", by: "ann on IRC", told: "the cap of the day is $30 now"},
-		"mroe":                            {from: dropbox.Lead, told: `"mroe" answers nothing here. Did you mean more? The words: more (raise the cap to $30), stop (stop the swarm), end (let the tasks end)`, open: true},
-		"!?":                              {from: dropbox.Lead, told: "An empty text answers nothing here. The words: more (raise the cap to $30), stop (stop the swarm), end (let the tasks end)", open: true},
+		"mroe":                            {from: dropbox.Lead, told: `"mroe" is not an answer here. Did you mean more? The words: more (raise the cap to $30), stop (stop the swarm), end (let the tasks end)`, open: true},
+		"!?":                              {from: dropbox.Lead, told: "An empty text is not an answer here. The words: more (raise the cap to $30), stop (stop the swarm), end (let the tasks end)", open: true},
 		"end":                             {from: dropbox.Lead, fail: errors.New("everything is halted"), word: "end", by: "lead", told: "That is not done: everything is halted", open: true},
 		"more (of an agent)":              {from: "coder", open: true},
 		"more (without a proof)":          {from: dropbox.Lead, forged: true, open: true},
@@ -236,7 +236,7 @@ func TestAnAnswerThatComesTooLate(t *testing.T) {
 	f.answer("aaaaaaaaaa", dropbox.Lead, "more", false)
 	want := []string{
 		"ann on IRC has answered that already, with stop: the cap of the day is $30 now",
-		"The daemon asked nothing that this answers. What it asks now: claude-swarm inbox",
+		"This answers no question of the daemon. Its questions: claude-swarm inbox",
 	}
 	if got := f.told(dropbox.Lead); !slices.Equal(got, want) || len(f.handled) != 1 {
 		t.Errorf("told %q, want %q; handled %d answers, want 1", got, want, len(f.handled))

@@ -156,7 +156,7 @@ func keysOf(all []journal.Kept) (keys []string) {
 func (q *Quiet) save(f journal.KeptFile) error {
 	f.V = 1
 	if err := q.mail.Home.Files().WriteJSON(quietFile(q.mail.Home), f); err != nil {
-		return fmt.Errorf("keep what is told after the quiet hours: %w", err)
+		return fmt.Errorf("keep notices for the end of the quiet hours: %w", err)
 	}
 	q.file = f
 	return nil

@@ -6,7 +6,7 @@ import (
 )
 
 // again is the end of a judge's stronger whisper.
-const again = " You were told before. If it goes on, you are paused and a person is asked; if you cannot get on, ask for what you need."
+const again = " You were told before. If it goes on, you are paused and a person is asked. If you are stuck, ask for what you need."
 
 // advice returns the whisper about a finding of the rules.
 func (f Finding) advice(strong bool) string {
@@ -17,9 +17,9 @@ func (f Finding) advice(strong bool) string {
 	var b strings.Builder
 	switch f.Rule {
 	case SameCall:
-		fmt.Fprintf(&b, "%s tried the same %d times, with the same result each time: %s.", who, f.Count, f.About)
+		fmt.Fprintf(&b, "%s tried the same thing %d times, with the same result each time: %s.", who, f.Count, f.About)
 		if !strong {
-			fmt.Fprintf(&b, " No file changed in between, so another try gives %s the same again. Read what the result says, then change something or take another way.", whom)
+			fmt.Fprintf(&b, " No file changed in between, so another try gives %s the same result again. Read what the result says, then change something or take another way.", whom)
 		}
 	case SameError:
 		fmt.Fprintf(&b, "%s got the same failure %d times: %s", who, f.Count, f.Error)
@@ -37,7 +37,7 @@ func (f Finding) advice(strong bool) string {
 		if f.Rule == StepsWithoutChange {
 			now = "Begin with the change now, or finish with your answer."
 		}
-		b.WriteString(" " + now + " If you cannot get on, ask for what you need. If it goes on, you are paused and a person is asked.")
+		b.WriteString(" " + now + " If you are stuck, ask for what you need. If it goes on, you are paused and a person is asked.")
 	}
 	return b.String()
 }

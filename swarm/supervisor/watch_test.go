@@ -200,8 +200,8 @@ func TestTheWindow(t *testing.T) {
 func TestTheWordsOfAWhisper(t *testing.T) {
 	h := watch(usual, script(t, "4x "+fails))
 	want := []supervisor.Whisper{
-		{ID: "m1-0-3-1", Agent: "coder", Turn: "m1-0", Action: supervisor.Correction, Rung: 1, Message: "You tried the same 3 times, with the same result each time: make deploy. No file changed in between, so another try gives you the same again. Read what the result says, then change something or take another way."},
-		{ID: "m1-0-4-2", Agent: "coder", Turn: "m1-0", Action: supervisor.Correction, Rung: 2, Message: "You tried the same 4 times, with the same result each time: make deploy. Stop this now and do something else. If you cannot get on, ask for what you need. If it goes on, you are paused and a person is asked."},
+		{ID: "m1-0-3-1", Agent: "coder", Turn: "m1-0", Action: supervisor.Correction, Rung: 1, Message: "You tried the same thing 3 times, with the same result each time: make deploy. No file changed in between, so another try gives you the same result again. Read what the result says, then change something or take another way."},
+		{ID: "m1-0-4-2", Agent: "coder", Turn: "m1-0", Action: supervisor.Correction, Rung: 2, Message: "You tried the same thing 4 times, with the same result each time: make deploy. Stop this now and do something else. If you are stuck, ask for what you need. If it goes on, you are paused and a person is asked."},
 	}
 	if diff := cmp.Diff(want, h.whispers); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)

@@ -74,7 +74,7 @@ func (t *Turns) warmFor(ctx context.Context, s Settings, session runner.Session,
 	case session.How != runner.Resume || session.ID != w.session:
 		why = "the next turn is for another session"
 	case capUSD > 0 && t.kind(s).Caps:
-		why = "the next turn has a cap, and a client counts all that it spends"
+		why = "the next turn has a cap, and a client adds up the cost of all its turns"
 	case partial && !w.partial:
 		why = "a person wants to see text while it is written"
 	default:

@@ -64,7 +64,7 @@ func (t *Turn) Dropped(uuid string) {
 // daemon.
 func steerText(w Whisper) string {
 	return "claude-swarm: your supervisor whispers, while you work\n\n" + w.Line() + "\n\n" +
-		"Take it in and go on. Nobody else sees this, and nobody waits for an answer to it.\n"
+		"Take note of it and continue. Nobody else sees this, and nobody waits for an answer to it.\n"
 }
 
 // Event looks at an event of the client.

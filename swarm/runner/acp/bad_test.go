@@ -77,7 +77,7 @@ func TestBadClients(t *testing.T) {
 		{"ids:session/prompt", runner.Stalled, "no sign of life"},
 		{"exit:session/request_permission", failed, "the settings are broken"},
 		{"asks:session/prompt", failed, "asked for more than 10000 permissions"},
-		{"wants:session/prompt", failed, "does not read what it is sent"},
+		{"wants:session/prompt", failed, "does not read its input"},
 		{"mute:session/request_permission", runner.TimedOut, "longer than"}, // the call is open, so the client may be working
 		{"echo:session/request_permission", done, ""},
 	} {

@@ -28,7 +28,7 @@ func (r *Run) tick(now time.Time) {
 	case r.flooded():
 		r.End(r.tooMuch(), now)
 	case r.feed != nil && r.feed.isFull():
-		r.Kill(Verdict{End: runner.Failed, Reason: "the client does not read what it is sent", Hint: "claude-swarm logs " + r.turn.Agent + " shows what it did last"}, now)
+		r.Kill(Verdict{End: runner.Failed, Reason: "the client does not read its input", Hint: "claude-swarm logs " + r.turn.Agent + " shows what it did last"}, now)
 	case r.Stopped():
 		r.End(Verdict{End: runner.Stopped, Reason: "the turn was stopped", Hint: HintGoesBack}, now)
 	case spec.Timeout > 0 && took >= spec.Timeout && r.protocol.Working():
