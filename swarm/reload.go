@@ -8,11 +8,13 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
-// Changes lists the changes that a new plan made.
+// Changes lists the changes that a new plan made: names of agents, and keys of the
+// configuration.
 type Changes struct {
 	Added   []string `json:"added"`
 	Removed []string `json:"removed"`
 	Changed []string `json:"changed"`
+	Keys    []string `json:"keys"` // other keys of the configuration that changed
 }
 
 // Reload puts a new plan into force. Running turns keep their settings; an agent that is no

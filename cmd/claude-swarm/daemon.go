@@ -347,10 +347,11 @@ func (d *daemon) Reload(by string) (swarm.Changes, error) {
 	if err := d.webhooks.follow(file); err != nil {
 		d.log.Error("webhooks were not reloaded", "err", err)
 	}
+	changes.Keys = config.ChangedKeys(d.file, file)
 	d.file, d.refused = file, ""
 	d.keepConfig()
 	d.Swarm.TellGone()
-	d.log.Info("configuration was reloaded", "by", by, "added", changes.Added, "removed", changes.Removed, "changed", changes.Changed)
+	d.log.Info("configuration was reloaded", "by", by, "added", changes.Added, "removed", changes.Removed, "changed", changes.Changed, "keys", changes.Keys)
 	return changes, nil
 }
 

@@ -200,13 +200,13 @@ func changesText(ch swarm.Changes) string {
 	for _, part := range []struct {
 		what  string
 		names []string
-	}{{"added", ch.Added}, {"removed", ch.Removed}, {"changed", ch.Changed}} {
+	}{{"added", ch.Added}, {"removed", ch.Removed}, {"changed", ch.Changed}, {"new settings in", ch.Keys}} {
 		if len(part.names) > 0 {
 			parts = append(parts, part.what+" "+strings.Join(part.names, ", "))
 		}
 	}
 	if len(parts) == 0 {
-		return "reloaded: no agent changed"
+		return "reloaded: nothing changed"
 	}
 	return "reloaded: " + strings.Join(parts, "; ")
 }
