@@ -43,7 +43,7 @@ func (s *Swarm) Status(names ...string) (Status, error) {
 		Agents: []AgentStatus{},
 	}
 	uncounted := error(nil)
-	members := s.members()
+	members, now := s.members(), time.Now()
 	if len(names) > 0 {
 		members = nil
 		for _, name := range names {
@@ -53,9 +53,10 @@ func (s *Swarm) Status(names ...string) (Status, error) {
 			}
 			members = append(members, m)
 		}
+	} else {
+		st.Judge = s.ledger.Cost(JudgeName, now)
 	}
 	st.Budget = s.budget.Report(specNames(s.Plan().Agents))
-	now := time.Now()
 	for _, m := range members {
 		a := m.view.status(m.turns.View.Picture())
 		if b := turn.BackendOf(s.turnDeps.Backends, a.Backend); b != nil {

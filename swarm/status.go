@@ -44,6 +44,8 @@ type Status struct {
 	Gate    GateStatus     `json:"gate"`
 	IRC     *IRCStatus     `json:"irc"`    // nil where there is no IRC
 	Budget  *budget.Report `json:"budget"` // nil where there is no cap
+	// Judge is what the model of the supervisor cost; not where agents are named.
+	Judge journal.Cost `json:"supervisor_usd"`
 }
 
 // A Problem is one thing that is wrong with the daemon itself.

@@ -184,8 +184,8 @@ func (s *Swarm) abortStuck(m *member, stuck *journal.Stuck, by string) (<-chan C
 	return given, errors.Join(s.whispers.Forget(m.name), s.freed(m.name, stuck, "aborted by "+by))
 }
 
-// judgeName names the supervisor's model in the ledger.
-const judgeName = "supervisor"
+// JudgeName names the supervisor's model in the ledger.
+const JudgeName = "supervisor"
 
 // judgeParts is how many judgements the rest of a cap is divided into: agents need the most.
 const judgeParts = 16
@@ -204,7 +204,7 @@ func (d *deps) judge(p Plan, settled func()) *supervisor.Judge {
 	return &supervisor.Judge{
 		Backend: backend,
 		Turn: func(string) (runner.Turn, error) {
-			t := runner.Turn{ID: "judge-" + strings.ToLower(rand.Text()[:10]), Agent: judgeName, Spec: plan.Client}
+			t := runner.Turn{ID: "judge-" + strings.ToLower(rand.Text()[:10]), Agent: JudgeName, Spec: plan.Client}
 			t.Spec.Dir = filepath.Join(d.home.Dir(), "judge") // an empty folder
 			t.Files = runner.Files{
 				Stdout: d.home.Stream(t.ID), Stderr: d.home.TurnFile(t.ID, ".stderr"), Private: d.home.Dir(),
@@ -215,7 +215,7 @@ func (d *deps) judge(p Plan, settled func()) *supervisor.Judge {
 			if err := os.MkdirAll(t.Spec.Dir, 0o700); err != nil {
 				return t, err
 			}
-			r, block := d.budget.Reserve(budget.Turn{Agent: judgeName, Message: t.ID}, judgeParts)
+			r, block := d.budget.Reserve(budget.Turn{Agent: JudgeName, Message: t.ID}, judgeParts)
 			if block != nil {
 				return t, fmt.Errorf("nothing is left in %s", block.Scope)
 			}
@@ -226,9 +226,9 @@ func (d *deps) judge(p Plan, settled func()) *supervisor.Judge {
 		},
 		Ended: func(agent string, t runner.Turn, out runner.Outcome) {
 			defer settled()
-			defer d.budget.Release(judgeName)
+			defer d.budget.Release(JudgeName)
 			err := d.ledger.Add(journal.LedgerLine{
-				At: out.Ended.UTC(), Turn: t.ID, Agent: judgeName, From: dropbox.Swarm, Subject: "judges the work of " + agent,
+				At: out.Ended.UTC(), Turn: t.ID, Agent: JudgeName, From: dropbox.Swarm, Subject: "judges the work of " + agent,
 				Outcome: string(out.End), Reason: out.Reason, Seconds: out.Ended.Sub(out.Began).Seconds(),
 				Tokens: journal.TallyOf(out), CostUSD: out.CostUSD, CostUnknown: out.CostUnknown,
 				Billing: out.Billing, ReservedUSD: t.CapUSD,

@@ -358,6 +358,13 @@ func TestAJudgementIsBoundedByTheBudget(t *testing.T) {
 					t.Errorf("cap of a judgement = %v, want %v", got, want)
 				}
 			}
+			st, err := f.daemon.Status()
+			if want := 0.25 * float64(len(c.caps)); err != nil || st.Judge.Today != want || st.Judge.Total != want {
+				t.Errorf("the status says that judgements cost %+v, want %v (%v)", st.Judge, want, err)
+			}
+			if st, err := f.daemon.Status("coder"); err != nil || st.Judge.Total != 0 {
+				t.Errorf("the status of coder has the cost of judgements, %+v (%v)", st.Judge, err)
+			}
 			f.halt()
 			if n := len(judged); n != 0 {
 				t.Errorf("%d judgements without a budget", n)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/internal/view"
+	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
 func historyCommand() *cli.Command {
@@ -23,7 +24,8 @@ func historyCommand() *cli.Command {
 		Description: `Lists the turns of an agent, or of all, oldest first: when they ended, how, how
 long they took, what they cost, who asked, and what they were about; below that,
 why a turn failed. Where a row is too long for the screen, it lacks how long
-the turn took and who asked; --long has all of it, in several lines.` +
+the turn took and who asked; --long has all of it, in several lines. AGENT may
+also be supervisor: what the model that judges did, and what it cost.` +
 			examples("claude-swarm history coder --since 24h", "claude-swarm history --long",
 				"claude-swarm history coder -n 5 --json"),
 		Flags: []cli.Flag{
@@ -53,7 +55,7 @@ func history(c *cli.Context) error {
 	}
 	defer p.close()
 	name := c.Args().First()
-	if name != "" && !p.isGone(name) {
+	if name != "" && name != swarm.JudgeName && !p.isGone(name) {
 		if _, err := p.agent(name, "claude-swarm history %s"); err != nil {
 			return err
 		}

@@ -181,6 +181,9 @@ func (l look) writeTail(w io.Writer, st *view.Status) {
 	p, now, columns := l.paint, l.now, l.columns
 	if text := costs(st.Cost()); text != "" {
 		fmt.Fprintln(w, "\n"+screen.Whole(text, columns))
+		if judge := costs(st.Judge); judge != "" {
+			fmt.Fprintln(w, screen.Whole("  of this the supervisor: "+judge, columns))
+		}
 	}
 	for _, line := range haltedLines(st.Needed(view.NeedThread)) {
 		fmt.Fprintln(w, "\n"+p.paint(screen.Whole(line, columns), color.FgRed))

@@ -22,9 +22,9 @@ type Status struct {
 // runs.
 func StatusOf(st swarm.Status) *Status { return &Status{Status: st, Needs: needs(st)} }
 
-// Cost is what all agents have cost together, in US dollars.
+// Cost is what all agents and the supervisor have cost together, in US dollars.
 func (s *Status) Cost() journal.Cost {
-	var sum journal.Cost
+	sum := s.Judge
 	for _, a := range s.Agents {
 		sum = sum.Plus(a.CostUSD)
 	}

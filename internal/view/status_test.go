@@ -121,6 +121,10 @@ func TestWhatIsSaidOnce(t *testing.T) {
 	if got := st.Cost(); got != (journal.Cost{Today: 0.75, Total: 3}) {
 		t.Errorf("all agents have cost %+v", got)
 	}
+	st.Judge = journal.Cost{Today: 0.25, Total: 0.5}
+	if got := st.Cost(); got != (journal.Cost{Today: 1, Total: 3.5}) {
+		t.Errorf("all agents and the supervisor have cost %+v", got)
+	}
 	if st.Agents[0].Why == "" || st.Agents[3].Next != "" {
 		t.Error("List has changed the status that it is made from")
 	}
