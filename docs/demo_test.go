@@ -39,7 +39,7 @@ func realClient(t *testing.T) string {
 }
 
 // The README shows the output of the demo: both have the same lines, except for numbers,
-// ids, times and the folder. The order may differ where two agents write at the same time.
+// ids, times and the folder. The order may differ if two agents write at the same time.
 func TestReadmeShowsTheDemo(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs the real client")

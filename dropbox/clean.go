@@ -118,7 +118,7 @@ func (c cleaner) keys(now time.Time) (removed int, err error) {
 }
 
 // Clean removes what crashes left behind outside the mailboxes: files that are an
-// hour old and were never finished. To repeat it is harmless. It returns how many files it
+// hour old and were never finished. Repeating it is harmless. It returns how many files it
 // removed.
 func (s *Store) Clean(now time.Time) (removed int, err error) {
 	if removed, err = s.clean(now); err != nil {

@@ -176,7 +176,7 @@ func (s *Store) Walk(visit func(Found, *Message) bool) error {
 
 // Unfinished calls visit with every message that waits or is claimed, mailbox by mailbox,
 // until visit returns false; it opens none. in chooses the mailboxes; nil chooses all. A
-// message that is claimed meanwhile may come twice.
+// message that is claimed in the meantime may come twice.
 func (s *Store) Unfinished(in func(mailbox string) bool, visit func(*Mailbox, Entry) bool) error {
 	names, err := s.Mailboxes()
 	if err != nil {
@@ -188,11 +188,11 @@ func (s *Store) Unfinished(in func(mailbox string) bool, visit func(*Mailbox, En
 		}
 		box, err := s.Mailbox(name)
 		if errors.Is(err, ErrNoMailbox) {
-			continue // removed meanwhile
+			continue // removed in the meantime
 		} else if err != nil {
 			return err
 		}
-		waiting, err := box.Peek() // first, so that a message that moves meanwhile is found in cur/
+		waiting, err := box.Peek() // first, so that a message that moves in the meantime is found in cur/
 		if err != nil {
 			return err
 		}

@@ -30,7 +30,7 @@ func (s *Store) Mailbox(name string) (*Mailbox, error) {
 // topic; [Mailbox.Make] makes it.
 func (s *Store) Topics() *Mailbox { return &Mailbox{store: s, disk: s.disk, name: topicsDir} }
 
-// Make makes the folders of the mailbox that are missing. To repeat it is harmless.
+// Make makes the folders of the mailbox that are missing. Repeating it is harmless.
 func (b *Mailbox) Make() error { return b.wrap("make the folders", makeMailbox(b.disk, b.name)) }
 
 // Name returns the agent's name.

@@ -33,7 +33,7 @@ func (b *Mailbox) setAside(folder, name, reason string) (DeadLetter, error) {
 	d := DeadLetter{Original: original, Reason: fmt.Sprintf("%q: %s", name, reason)}
 	d.Entry = Entry{Created: at, ID: id, Name: at.Format(timeLayout) + "-" + id + "-" + original}
 	// The reason comes first: if a full disk has no room for it, the file stays in place.
-	// If the file vanishes meanwhile, the reason is removed.
+	// If the file vanishes in the meantime, the reason is removed.
 	if err := b.writeReason(d.Name+reasonEnd, d.Reason); err != nil {
 		return d, err
 	}

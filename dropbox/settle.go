@@ -124,8 +124,8 @@ func (b *Mailbox) HasReceipt(e Entry) (bool, error) {
 }
 
 // Receipts returns the messages whose receipt is still in cur/, in the order of work:
-// Finish must complete them. Where only the receipt is left, Name is empty. The receipts
-// are durable when it returns, also where Commit was cut off.
+// Finish must complete them. If only the receipt is left, Name is empty. The receipts
+// are durable when it returns, even if Commit was cut off.
 func (b *Mailbox) Receipts() ([]Entry, error) {
 	names, err := b.disk.names(b.dir(curFolder))
 	if err != nil {

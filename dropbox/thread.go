@@ -116,7 +116,7 @@ func (t Threads) List() ([]HaltedThread, error) {
 		}
 		h, err := t.read(haltedDir+"/"+name, "")
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrInvalid) || errors.Is(err, ErrTooLarge) {
-			continue // removed meanwhile, or a file that halts no conversation
+			continue // removed in the meantime, or a file that halts no conversation
 		} else if err != nil {
 			return nil, fmt.Errorf("list halted threads: %w", err)
 		}

@@ -41,7 +41,7 @@ type Watcher struct {
 // watcher that is slow by 20 microseconds an event loses events in a burst. Let it set a
 // flag, or send on a channel that has room for one.
 //
-// Close ends it. Where the system has no watches left, Watch succeeds anyway:
+// Close ends it. If the system has no watches left, Watch succeeds anyway:
 // Missing tells what is not watched, and Rewatch tries again.
 func (s *Store) Watch(notify func(Change), names ...string) (*Watcher, error) {
 	if len(names) == 0 {

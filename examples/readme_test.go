@@ -16,7 +16,7 @@ import (
 // shown is the first block of a page, with the commands that a person types.
 var shown = regexp.MustCompile("(?ms)^```\n(.*?)^```$")
 
-// script makes a script for sh from the commands of a README. Where a line takes an id, it
+// script makes a script for sh from the commands of a README. If a line takes an id, it
 // is that of the message that the line before it sent.
 func script(t *testing.T, name string) (text string, lines int) {
 	t.Helper()
@@ -48,7 +48,7 @@ func script(t *testing.T, name string) (text string, lines int) {
 }
 
 // The commands in the README of each example work unchanged in a person's project, with an
-// IRC server where the example needs one. The first task is answered.
+// IRC server if the example needs one. The first task is answered.
 func TestReadmesAreRight(t *testing.T) {
 	for name, agents := range projects {
 		t.Run(name, func(t *testing.T) {

@@ -15,7 +15,7 @@
 //	  +-------------> recall: buffer, then the history, of what was said
 //
 // A line that was sent and not proven when the connection or this process ended is looked
-// up in the server's history; where the server has none, the link says it once more, marked
+// up in the server's history; if the server has none, the link says it once more, marked
 // (again).
 //
 // It joins and leaves channels, and retries those that do not let it in; the library

@@ -10,8 +10,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/bridge"
 )
 
-// The hints that the bridge gives work in the channel where it gives them, also while
-// another person has the bridge's nick.
+// The hints that the bridge gives work in the same channel, even while another person has
+// the bridge's nick.
 func TestHintsWorkAsTheyArePrinted(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		s := newScene(t, addr)

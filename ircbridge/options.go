@@ -46,7 +46,7 @@ type Server struct {
 	Nick     string // of the bridge
 	User     string // the user name; "" means what of the nick servers take for one
 	RealName string // "" means the nick
-	Password string // of the server (PASS); "" is none
+	Password string // of the server (PASS); "" means none
 
 	TLS        bool   // the certificate is verified, and there is no way around it
 	ServerName string // that it is issued for; "" means the host

@@ -10,8 +10,8 @@ import (
 )
 
 // recall finds out how much of a message was said in earlier tries: from the buffer, and
-// then from the server's history. The rest is said again, marked where it may have been
-// said.
+// then from the server's history. The rest is said again, marked if it may have been said
+// before.
 func (s *speech) recall(f *saying) {
 	known, ok := s.resume[f.ID]
 	delete(s.resume, f.ID)

@@ -86,7 +86,7 @@ func (a *agent) showSince(s State, since time.Time, why, next string) {
 }
 
 // diskTrouble shows that the agent cannot use its files, and says when to try again. The
-// agent claims nothing meanwhile.
+// agent claims nothing in the meantime.
 func (a *agent) diskTrouble(ctx context.Context, doing string, err error) time.Duration {
 	a.log.Error("mailbox not usable", "doing", doing, keyErr, err)
 	a.show(Backoff, "cannot "+doing+": "+err.Error(), "tries again every "+a.restart.Disk.String()+"; see claude-swarm doctor")

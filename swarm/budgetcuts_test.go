@@ -44,8 +44,8 @@ func cutScript(runner.Turn) []runnertest.Step {
 	return []runnertest.Step{runnertest.Say("did it"), runnertest.Cost(cutPrice)}
 }
 
-// budgetVictimMain is a daemon with a cap and scripted clients. Where it lives it ends with
-// SIGTERM, and prints how many changes it made.
+// budgetVictimMain is a daemon with a cap and scripted clients. If it survives, it ends
+// with SIGTERM, and prints how many changes it made.
 func budgetVictimMain() int {
 	last, err := strconv.ParseInt(os.Getenv(victimStep), 10, 64)
 	if err != nil {

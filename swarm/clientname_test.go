@@ -79,7 +79,7 @@ func TestAMixedSwarmNamesItsClients(t *testing.T) {
 }
 
 // After a reload that gives an agent another kind of client, the status tells nothing about the
-// old one, with and without a daemon. A turn that runs meanwhile keeps its client.
+// old one, with and without a daemon. A turn that runs in the meantime keeps its client.
 func TestAReloadReplacesTheClient(t *testing.T) {
 	f, other := mixedField(t)
 	let := make(chan struct{})

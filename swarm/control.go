@@ -153,8 +153,8 @@ func (c *control) set(to Spec) bool {
 // the context has no message; its Cut is the outcome of the compaction.
 type Cut struct {
 	Message string `json:"message"` // its id; "" is none
-	// State is [dropbox.Done] where the turn ended well before it could be ended,
-	// [dropbox.Dead] where its message is given up, [dropbox.Waiting] where it waits again.
+	// State is [dropbox.Done] if the turn ended well before it could be ended,
+	// [dropbox.Dead] if its message is given up, [dropbox.Waiting] if it waits again.
 	State dropbox.State `json:"state"`
 }
 

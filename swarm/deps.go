@@ -71,7 +71,7 @@ func (d *deps) endLeft(mark string) {
 	}
 }
 
-// offUntil returns when the hours of an agent begin again; false where it may work now.
+// offUntil returns when the hours of an agent begin again; false if it may work now.
 func offUntil(h hours.Hours, st journal.Hold, now time.Time) (time.Time, bool) {
 	if h.Open(now) || st.Overtime.Holds(now) {
 		return time.Time{}, false

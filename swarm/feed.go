@@ -63,7 +63,7 @@ func (s *Subscription) Ready() <-chan struct{} { return s.ready }
 // Closed is closed when no more events come.
 func (s *Subscription) Closed() <-chan struct{} { return s.closed }
 
-// Take returns the events since the last call, oldest first. Where events had to be dropped
+// Take returns the events since the last call, oldest first. If events had to be dropped
 // the first one says how many.
 func (s *Subscription) Take() []FeedEvent {
 	s.mu.Lock()

@@ -315,7 +315,7 @@ func TestForeignMailIsHeldToTheRules(t *testing.T) {
 	}
 }
 
-// Where unproven mail is refused, a file that a person drops is refused too.
+// If unproven mail is refused, a file that a person drops is refused too.
 func TestUnprovenMailCanBeRefused(t *testing.T) {
 	rules := policy.Default()
 	rules.RefuseUnproven = true

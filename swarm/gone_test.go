@@ -10,7 +10,7 @@ import (
 )
 
 // The lead gets one alert about mail whose agent is gone, whatever part of it is settled
-// meanwhile. A second alert comes when the agent was back and is removed again.
+// in the meantime. A second alert comes when the agent was back and is removed again.
 func TestTheLeadIsToldOnceThatAnAgentIsGone(t *testing.T) {
 	f := newField(t, "coder", "idle")
 	f.start()

@@ -81,7 +81,7 @@ const (
 	scarceFiles = 100
 )
 
-// fullDisks lists the disks that are full, also where no agent writes at the moment.
+// fullDisks lists the disks that are full, even if no agent writes at the moment.
 func (s *Swarm) fullDisks() (full []Problem) {
 	look := func(dir string, try func() error) {
 		if isScarce(dir) && dropbox.IsNoRoom(try()) {

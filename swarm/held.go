@@ -143,9 +143,9 @@ func until(t, now time.Time) time.Duration {
 	return max(t.Sub(now), time.Millisecond)
 }
 
-// attachedStatus says which session does the mail of an attached agent, and what to do
-// where no session does. The plugin of attach is beside the daemon's files; the path is
-// relative to the project.
+// attachedStatus says which session does the mail of an attached agent, and what to do if
+// no session does. The plugin of attach is beside the daemon's files; the path is relative
+// to the project.
 func attachedStatus(home journal.Home, name string) (why, next string) {
 	if b, err := home.BindingOf(name); err == nil && b != nil {
 		return fmt.Sprintf("your own session does its mail: pid %d", b.Process.PID), ""

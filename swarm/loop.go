@@ -110,7 +110,7 @@ func (a *agent) step(stop, kill context.Context) time.Duration {
 	}
 	var wake wakeup
 	if a.turns.HasClient() {
-		wake = a.wakeup // the waiting client may have to close meanwhile
+		wake = a.wakeup // the waiting client may have to close in the meantime
 	}
 	switch err := a.slots.acquire(stop, e.Base(), wake); {
 	case errors.Is(err, errWoken):

@@ -91,7 +91,7 @@ func Offline(home journal.Home, store *dropbox.Store, p Plan, project string, no
 // maxWhy is how much of the reason of a halt the status shows, in characters.
 const maxWhy = 200
 
-// WhyNoDaemon is the reason why an agent does nothing, where there is no other reason.
+// WhyNoDaemon is the reason why an agent does nothing, if there is no other reason.
 const WhyNoDaemon = "no daemon runs"
 
 // begunOffline adds the message that an agent had begun when its daemon ended: its client

@@ -25,8 +25,8 @@ const (
 	maxQuestionsOpen = 8                // at once; the others wait for their place
 	maxDecisionsTold = 30               // events about denials by rules
 	maxDecisionsKept = 200              // lines in the log, and events about all decisions
-	maxAskedText     = 8 << 10          // of the tool call, in bytes: nobody allows what is not shown
-	permitPatience   = 10 * time.Minute // of a question, where the rules name none
+	maxAskedText     = 8 << 10          // of the tool call, in bytes: nobody should allow what is not shown
+	permitPatience   = 10 * time.Minute // of a question, if the rules name none
 )
 
 // Reasons for which nobody waits for an answer any more.
@@ -36,8 +36,8 @@ var (
 	errTurnEnded        = errors.New("the turn has ended")
 )
 
-// A permitter decides what the client of one agent may do, where it asks. It is safe for several
-// goroutines.
+// A permitter decides what the client of one agent may do, if it asks. It is safe for
+// several goroutines.
 type permitter struct {
 	*deps
 	mail.Asker
@@ -80,8 +80,8 @@ func (t *turnPermits) decide(ctx, stop context.Context, r runner.PermissionReque
 	return d
 }
 
-// tell writes a decision into the logs, and says it to people where it is more than an allowance
-// by a rule.
+// tell writes a decision into the logs, and shows it to people unless a rule allowed the
+// call.
 func (t *turnPermits) tell(d runner.Decision) {
 	what := mail.WhatOf(d.Request)
 	log := t.log.With(keyTurn, t.rec.Turn, "call", what, "rule", d.Rule)
@@ -166,7 +166,8 @@ func (t *turnPermits) ask(ctx, stop context.Context, d *runner.Decision) {
 	}
 }
 
-// lead is whom the agent asks: the agent that leads, or the person where that agent cannot work.
+// lead is whom the agent asks: the agent that leads, or the person if that agent cannot
+// work.
 func (t *turnPermits) lead() string {
 	to := t.plan().LeadFor(t.rec.Agent)
 	if to != dropbox.Lead && !t.canWork(to) {

@@ -294,7 +294,7 @@ func TestTheAgentThatLeadsIsAsked(t *testing.T) {
 	}
 }
 
-// The person is asked where the agent that leads is paused.
+// The person is asked if the agent that leads is paused.
 func TestThePersonIsAskedWhereTheLeadCannotWork(t *testing.T) {
 	f := newPermitField(t, permission.Rules{Ask: entry("execute", "")}, npmTest)
 	f.plan.Lead = "boss"
@@ -309,7 +309,7 @@ func TestThePersonIsAskedWhereTheLeadCannotWork(t *testing.T) {
 	}
 }
 
-// The person is asked where the agent that leads gives the question up.
+// The person is asked if the agent that leads gives the question up.
 func TestThePersonIsAskedWhereTheLeadFails(t *testing.T) {
 	f := newPermitField(t, permission.Rules{Ask: entry("execute", "")}, npmTest)
 	f.plan.Lead, f.plan.Agents[1].MaxFailures = "boss", 1

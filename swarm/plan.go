@@ -74,14 +74,14 @@ type Plan struct {
 	Log        journal.LogPolicy
 	Topics     TopicPolicy
 	Retention  Retention
-	IRC        string // the channel in which the agents and people talk; "" is none
+	IRC        string // the channel in which the agents and people talk; "" means none
 	// Supervisor says who watches the agents; nil: nobody does.
 	Supervisor *Supervision
-	// TurnsPerHour is how many turns an agent may begin within an hour without a word of a
-	// person; 0 means no bound.
+	// TurnsPerHour is how many turns an agent may begin within an hour without a person; 0
+	// means no bound.
 	TurnsPerHour int
 	Zone         *time.Location // of the days; nil is the zone of the machine
-	Quiet        *hours.Hours   // in which the person is told nothing; nil is no such hours
+	Quiet        *hours.Hours   // in which the person is told nothing; nil means no such hours
 	Budget       budget.Rules
 }
 
@@ -131,7 +131,7 @@ type Spec struct {
 	Env          map[string]string // added to the client's environment
 	EnvDrop      []string          // names, or prefixes with *, that are removed from it
 	Tools        bool              // its client gets the tools of Options.Tools
-	Permissions  permission.Rules  // what its client may do, where it asks (runner.Kind.Asks)
+	Permissions  permission.Rules  // what its client may do, if it asks (runner.Kind.Asks)
 	Hours        hours.Hours       // in which it begins turns; the zero value is always
 	Heartbeat    Heartbeat
 	Attached     bool // a person's own session does its mail (Attached); the daemon runs no turns for it

@@ -34,8 +34,8 @@ func both(a, b string) string {
 }
 
 // Status returns a picture of the named agents, or of all. Counts that cannot be made at
-// the moment, as where the daemon may open no more files, show as trouble: the states of
-// the agents are known anyway.
+// the moment, for example because the daemon may open no more files, show as trouble. The
+// states of the agents are known anyway.
 func (s *Swarm) Status(names ...string) (Status, error) {
 	st := Status{
 		V: 1, Project: s.turnDeps.Project, Mixed: s.Plan().mixed(), Halted: s.store.Halted(), Reason: screen.Short(s.store.HaltReason(), maxWhy), Trouble: append(s.troubles(), s.fullDisks()...),

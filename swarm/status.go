@@ -51,7 +51,7 @@ type Status struct {
 // A Problem is one thing that is wrong with the daemon itself.
 type Problem struct {
 	Why  string `json:"why"`
-	Next string `json:"next"` // what to type; "" where nothing helps, or Why says all
+	Next string `json:"next"` // what to type; "" if nothing helps, or Why says it
 }
 
 // UnmarshalJSON also reads a plain string, the form of earlier versions.
@@ -122,7 +122,7 @@ type AgentStatus struct {
 	Dead    int                 `json:"dead"`
 	PID     *int                `json:"pid"` // of the running turn's CLI
 	Session string              `json:"session"`
-	Client  string              `json:"client"` // its kind and version, such as "claude 2.1.330"; the version only where it is known
+	Client  string              `json:"client"` // its kind and version, such as "claude 2.1.330"; the version only if it is known
 	Model   string              `json:"model"`
 	// Billing is api or subscription, as the client told in its last turn; "" when unknown.
 	Billing runner.Billing  `json:"billing"`
@@ -136,7 +136,7 @@ type AgentStatus struct {
 	Limit *LimitStatus `json:"limit"`
 	// Off says when an agent that is off works again; null for any other agent.
 	Off *OffStatus `json:"off"`
-	// Overtime is until when it may work outside its hours, by order of a person; null where
+	// Overtime is until when it may work outside its hours, by order of a person; null if
 	// there is no such order.
 	Overtime *time.Time `json:"overtime"`
 

@@ -103,8 +103,8 @@ func (s *Swarm) steer(agent string, f func(*journal.Hold)) error {
 // good result comes anyway is done, since its work must not be done again. Abort returns
 // when the turn has ended, and [ErrNoTurn] when no turn runs. why may be "".
 //
-// For an agent that the supervisor has paused because it is stuck, Abort also gives the message
-// up where its turn has ended already, and ends the pause. Only a person may do that.
+// For an agent that the supervisor has paused because it is stuck, Abort also gives the
+// message up if its turn has ended already, and ends the pause. Only a person may do that.
 func (s *Swarm) Abort(ctx context.Context, agent, by, why string) (Cut, error) {
 	m, err := s.member(agent)
 	if err != nil {
@@ -162,7 +162,7 @@ func (s *Swarm) cutShort(ctx context.Context, agent, by, except string, why erro
 var ErrNotPaused = errors.New("was not paused")
 
 // Resume ends the pause of an agent, and lets one that waits after a failure or for its
-// usage limit try at once. Where no hold kept the agent from its mail the error is
+// usage limit try at once. If no hold kept the agent from its mail the error is
 // [ErrNotPaused]. A stopped agent stays stopped, with a [*StoppedError]: see
 // [Swarm.StartAgent]. Only a person may resume an agent that a person paused, or that began
 // too many turns, or is outside its hours: an agent that tries gets a [*PersonError]. A person
@@ -224,11 +224,11 @@ func (s *Swarm) Resume(agent, by string) error {
 var ErrCannotCompact = errors.New("its client does not compact when it is told to")
 
 // Clear makes an agent's next message begin a fresh session. The error is an
-// [*AttachedError] where a person runs it.
+// [*AttachedError] if a person runs it.
 func (s *Swarm) Clear(agent, by string) error { return s.order(agent, journal.OrderClear, by) }
 
 // Compact makes an agent's client summarize its conversation before the next message.
-// The error is [ErrCannotCompact] where it cannot, and an [*AttachedError] where a
+// The error is [ErrCannotCompact] if it cannot, and an [*AttachedError] if a
 // person runs it.
 func (s *Swarm) Compact(agent, by string) error {
 	m, err := s.member(agent)

@@ -60,7 +60,7 @@ func (s *Swarm) tellStrays(now time.Time) {
 		if err != nil {
 			continue
 		}
-		// The time of a folder says when a file came, also where a copied file kept an old
+		// The time of a folder says when a file came, even if a copied file kept an old
 		// time. A folder that is just being filled has its turn later.
 		changed := info.ModTime()
 		if age := now.Sub(changed); age < s.Plan().debounce() || age > strayMemory {
@@ -91,7 +91,7 @@ func (s *Swarm) tellStrays(now time.Time) {
 func dropsIn(folder string) []string {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
-		return nil // gone meanwhile, or not readable
+		return nil // gone in the meantime, or not readable
 	}
 	var files []string
 	for _, e := range entries { // sorted

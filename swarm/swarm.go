@@ -51,7 +51,7 @@ type member struct {
 type runContexts struct {
 	stop, kill context.Context
 	wg         *sync.WaitGroup
-	watcher    *dropbox.Watcher // nil where nothing can be watched
+	watcher    *dropbox.Watcher // nil if nothing can be watched
 }
 
 // UnknownAgentError says that there is no agent of that name.

@@ -105,7 +105,7 @@ func victimMain(at string) int {
 	}
 	dir := os.Getenv(victimDir)
 	box := filepath.Join(dir, ".dead-drop")
-	// Where clients outlive the daemon, the first message is spared: the cut hits the turn
+	// If clients outlive the daemon, the first message is spared: the cut hits the turn
 	// of the second, in the client of the first.
 	var spared atomic.Bool // several goroutines make changes
 	spared.Store(os.Getenv(victimLinger) == "")

@@ -126,7 +126,7 @@ func (v *view) status(p turn.Picture) AgentStatus {
 	return s
 }
 
-// paint adds the picture of the agent's turns. Where a client of another kind did them, because
+// paint adds the picture of the agent's turns. If a client of another kind did them, because
 // the configuration has changed since, the facts about that client no longer count; a turn that
 // runs keeps its client.
 func (a *AgentStatus) paint(p turn.Picture) {

@@ -96,7 +96,7 @@ func (b *Buffer) AddText(text string) {
 }
 
 // AddCall adds a call of a tool with its subject about: the command, the path or the
-// pattern. Where about is "", it adds the input as compact JSON. Either is cut at 2 KiB.
+// pattern. If about is "", it adds the input as compact JSON. Either is cut at 2 KiB.
 func (b *Buffer) AddCall(name, about string, input []byte) {
 	arg := argument(about, input)
 	b.add(appendCallHead(b.room[:0], name, arg != ""), arg, maxCall)

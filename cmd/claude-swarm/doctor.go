@@ -88,7 +88,7 @@ func mend(w io.Writer, findings []provision.Finding) (did bool) {
 	return did
 }
 
-// writeFindings prints findings so that no line is longer than columns; 0 is no limit.
+// writeFindings prints findings so that no line is longer than columns; 0 means no limit.
 func writeFindings(w io.Writer, columns int, findings []provision.Finding) {
 	p := paletteOf(w)
 	colours := map[provision.Grade]color.Attribute{provision.Good: color.FgGreen, provision.Warn: color.FgYellow, provision.Wrong: color.FgRed}
@@ -100,7 +100,7 @@ func writeFindings(w io.Writer, columns int, findings []provision.Finding) {
 	}
 }
 
-// indented wraps a text that begins at the column at, to a width of columns; 0 is no limit.
+// indented wraps a text that begins at the column at, to a width of columns; 0 means no limit.
 func indented(text string, at, columns int) string {
 	return strings.ReplaceAll(screen.Whole(text, max(columns-at, 0)), "\n", "\n"+strings.Repeat(" ", at))
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// All faces name the clients of a swarm whose agents have different kinds of them, also where
+// All faces name the clients of a swarm whose agents have different kinds of them, even if
 // one agent is asked for.
 func TestAllFacesNameTheClients(t *testing.T) {
 	p, store := projectWithMail(t, "{coder: {backend: codex}, reviewer: }")

@@ -140,7 +140,7 @@ func decoded(t *testing.T, text string) (v any) {
 }
 
 // has reports whether a JSON value has all that is in the part, and says that a cost is
-// unknown only where the part does.
+// unknown only if the part does.
 func has(all, part any) bool {
 	switch part := part.(type) {
 	case map[string]any:

@@ -66,7 +66,7 @@ func (v daemonVoice) Status(ctx context.Context, agent string) (string, error) {
 
 // needLine returns one line about a need that neither the line of an agent nor the head of
 // the status shows; "" for the others. The next step of most is typed on the machine, so
-// the line has it only where IRC knows the command.
+// the line has it only if IRC knows the command.
 func needLine(n view.Need, lead string) string {
 	switch n.Kind {
 	case view.NeedTrouble:

@@ -143,7 +143,7 @@ func TestTheVoiceCallsTheLeadByName(t *testing.T) {
 	}
 }
 
-// The line of an agent names its client where the agents have clients of different kinds.
+// The line of an agent names its client if the agents have clients of different kinds.
 func TestTheVoiceNamesTheClientsOfAMixedSwarm(t *testing.T) {
 	now := time.Date(2026, 11, 21, 10, 30, 0, 0, time.UTC)
 	a := swarm.AgentStatus{Name: "coder", State: swarm.Idle, Since: new(now.Add(-time.Minute)), Client: "codex 2.6.0", Why: "rests"}

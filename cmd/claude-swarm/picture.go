@@ -20,7 +20,7 @@ import (
 type look struct {
 	now     time.Time
 	paint   palette
-	columns int  // 0 is no limit; then only the task and the last text of an agent are cut
+	columns int  // 0 means no limit; then only the task and the last text of an agent are cut
 	short   bool // one line for each agent
 }
 

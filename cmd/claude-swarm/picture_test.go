@@ -97,7 +97,7 @@ func TestASmallScreenKeepsWhatWaitsForYou(t *testing.T) {
 	}
 }
 
-// The status names the client of each agent where they are of different kinds, within the
+// The status names the client of each agent if they are of different kinds, within the
 // columns of the screen.
 func TestTheStatusNamesTheClientsOfAMixedSwarm(t *testing.T) {
 	now := time.Date(2026, 11, 21, 10, 30, 0, 0, time.Local)

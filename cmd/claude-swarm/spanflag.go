@@ -20,7 +20,7 @@ func spanFlag(name, usage string) cli.Flag {
 	return &cli.GenericFlag{Name: name, Value: new(spanValue), Usage: usage}
 }
 
-// spanOf returns the span of a flag; 0 where it was not given.
+// spanOf returns the span of a flag; 0 if it was not given.
 func spanOf(c *cli.Context, name string) time.Duration {
 	v, ok := c.Generic(name).(*spanValue)
 	if !ok {

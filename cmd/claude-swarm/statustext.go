@@ -105,7 +105,7 @@ func money(c journal.Cost) string {
 	return screen.CostCell(c.Today, c.TodayUnknown > 0, screen.Digits(c.Today))
 }
 
-// costs returns the cost of today and in all, for a line; "" where nothing was spent.
+// costs returns the cost of today and in all, for a line; "" if nothing was spent.
 func costs(c journal.Cost) string {
 	switch {
 	case c.Total == 0 && c.TotalUnknown == 0:
@@ -129,7 +129,7 @@ func task(a swarm.AgentStatus) string {
 }
 
 // warm describes a client that waits for work: since when, its memory, and the share of a
-// core that it uses meanwhile.
+// core that it uses in the meantime.
 func warm(w turn.WarmStatus, now time.Time) string {
 	waited := max(now.Sub(w.Since), time.Second)
 	return fmt.Sprintf("warm for %s (pid %d, %d MiB, %.0f %% of a core)", since(w.Since, now), w.PID, w.RSSBytes>>20, w.CPUSeconds/waited.Seconds()*100)

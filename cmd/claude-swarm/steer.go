@@ -74,7 +74,7 @@ AGENT is one, several, or all.` +
 }
 
 // overtimeText says until when an agent works outside its hours after the order to resume; ""
-// where it does not.
+// if it does not.
 func overtimeText(ctx context.Context, client *control.Client, agent string, resumed error) string {
 	if resumed != nil {
 		return ""

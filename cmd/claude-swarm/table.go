@@ -15,7 +15,7 @@ import (
 type table struct {
 	width int  // of the screen; 0 is 80 for the rows, and no limit for lines that are kept whole
 	spill bool // a last cell that is too long gets a separate line
-	keep  int  // how many cells stay in a row where the last column has too little room; 0 is all
+	keep  int  // how many cells stay in a row if the last column has too little room; 0 means all
 	rows  []tableRow
 }
 
@@ -136,7 +136,7 @@ func (t *table) fitted(row tableRow, widths []int, across int) (cells []string, 
 		room -= widths[i] + 2
 		cells = append(cells, cell+strings.Repeat(" ", max(min(widths[i]-n+2, widths[i]-n+2+room), 0)))
 	}
-	// Spaces at the end would get colours, and a further line where they do not fit.
+	// Spaces at the end would get colours, and would wrap if they do not fit.
 	for i := len(cells) - 1; i >= 0; i-- {
 		cells[i] = strings.TrimRight(cells[i], " ")
 		if cells[i] != "" {

@@ -11,7 +11,8 @@ import (
 )
 
 // sayIfUrgentWaits tells the sender of an urgent message which receivers read it only after
-// the turn that they run. It is a remark: where the daemon cannot be asked, it says nothing.
+// the turn that they run. It is only a remark: if the daemon cannot be asked, it says
+// nothing.
 func (p *post) sayIfUrgentWaits(c *cli.Context, m *dropbox.Message, sent []dropbox.Delivery) {
 	if m.Priority != dropbox.Urgent || !m.Type.Wakes() || !lockHeld(p.home) {
 		return

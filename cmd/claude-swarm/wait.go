@@ -26,14 +26,14 @@ type awaiting struct {
 	answers []*client.Answer // printed at the end, as JSON
 }
 
-// await waits for the first answer to each of the messages. limit 0 is no limit.
+// await waits for the first answer to each of the messages. limit 0 means no limit.
 // For one message it prints:
 //
 //	a result or question   the body, exit status 0
 //	the daemon's bounce    an error that says why, exit status 1
 //	nothing in time        an error, exit status 5
 //
-// For several messages it prints all answers, and an error at the end where one is missing.
+// For several messages it prints all answers, and an error at the end if one is missing.
 func (p *post) await(c *cli.Context, sent []dropbox.Delivery, limit time.Duration) error {
 	ctx, cancel := within(c.Context, limit)
 	defer cancel()
@@ -63,7 +63,7 @@ func (p *post) await(c *cli.Context, sent []dropbox.Delivery, limit time.Duratio
 	return err
 }
 
-// within bounds a context by a time limit; 0 is no limit.
+// within bounds a context by a time limit; 0 means no limit.
 func within(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
 	if limit <= 0 {
 		return context.WithCancel(ctx)
@@ -105,7 +105,7 @@ func (w *awaiting) all(ctx context.Context) error {
 	return nil
 }
 
-// missing names the messages without an answer, and their receivers where there are several.
+// missing names the messages without an answer, and their receivers if there are several.
 func (w *awaiting) missing() string {
 	var names []string
 	for _, d := range w.Pending {

@@ -50,7 +50,7 @@ from the environment of this shell. Only you may do this, not an agent.` +
 	}
 }
 
-// noWebhooks says what to write where there are none.
+// noWebhooks says what to write if there are none.
 const noWebhooks = `webhooks: [{name: ops, url: "https://example.com/hooks"}]   in claude-swarm.yaml; see docs/webhooks.md`
 
 func webhooksList(c *cli.Context, p *post) error {

@@ -22,7 +22,7 @@ import (
 )
 
 // listeners returns the listeners for events, besides the lead and IRC: git, which records
-// finished turns where the configuration says so.
+// finished turns if the configuration says so.
 func listeners(ctx context.Context, f *config.File, log *slog.Logger) ([]mail.Listener, error) {
 	if !f.Audit.Git {
 		return nil, nil

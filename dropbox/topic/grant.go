@@ -47,7 +47,7 @@ type Publication struct {
 	Grant   *Grant // nil: unclaimed
 }
 
-// Claim gives a publication to an agent, durable. To repeat it is harmless.
+// Claim gives a publication to an agent, durable. Repeating it is harmless.
 // The error is [dropbox.ErrNotFound] when there is no such publication, and a
 // [*TakenError] when another agent has it or it is closed.
 func (t Topics) Claim(id, agent, turn string) (Grant, error) {

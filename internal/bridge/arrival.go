@@ -44,7 +44,7 @@ func (r *arrivals) finish(a arrival) {
 	r.deliverNext()
 }
 
-// deliverNext delivers the arrivals, away from the loop. Arrivals that come meanwhile are
+// deliverNext delivers the arrivals, away from the loop. Arrivals that come in the meantime are
 // delivered after that, all together: one delivery takes as long as many.
 func (r *arrivals) deliverNext() {
 	if r.delivering || len(r.waiting) == 0 {

@@ -78,7 +78,7 @@ func fileName(name string) string {
 // file already has under that msgid, belongs to a message (Drop, Upto).
 //
 // A line is written at once and not synced: a killed process loses no line. A power cut may
-// lose some; the server's history, where there is one, brings them back.
+// lose some; the server's history, if it has one, brings them back.
 type buffer struct {
 	path  string
 	keep  int // lines that a rewriting leaves

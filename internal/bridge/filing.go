@@ -32,9 +32,9 @@ func (o *outbox) settleWith(f *flight, outcome, why string) {
 	o.fileNext()
 }
 
-// fileNext files the finished messages, away from the loop. Messages that finish meanwhile
-// are filed after that, all together: filing one takes as long as filing many. There are
-// never more than maxUnsettled.
+// fileNext files the finished messages, away from the loop. Messages that finish in the
+// meantime are filed after that, all together: filing one takes as long as filing many.
+// There are never more than maxUnsettled.
 func (o *outbox) fileNext() {
 	if o.atFiling || len(o.filings) == 0 {
 		return

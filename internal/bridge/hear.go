@@ -99,7 +99,7 @@ func (r *listener) obey(t Text, now time.Time, a *arrival) {
 		m.need = Control
 	}
 	if t.Notice && t.Who.Host == "" {
-		return // a text of the server, for example about its TLS, is no order
+		return // a text of the server, for example about its TLS, is not an order
 	}
 	if why := r.notListened(t, m.need, now); why != "" {
 		if news := t; t.History {
@@ -259,8 +259,8 @@ func (r *listener) hinted(t Text) (meaning, bool) {
 	return meaning{need: Talk, order: t.Body}, known
 }
 
-// answersLead reads a line that speaks to the lead, as in "lead: yes", where a question of
-// the lead's waits. Any other line that begins with the word is talk between people.
+// answersLead reads a line that speaks to the lead, as in "lead: yes", if a question of the
+// lead's waits. Any other line that begins with the word is talk between people.
 func (r *listener) answersLead(t Text) (meaning, bool) {
 	channel := t.Target
 	if t.Private {

@@ -12,7 +12,7 @@ type Names interface {
 	// Same reports whether two names are one.
 	Same(a, b string) bool
 	// FindMention returns where a text first speaks to a name, with the signs around it, in
-	// bytes; -1 where it does not.
+	// bytes; -1 if it does not.
 	FindMention(text, name string) (start, end int)
 	// Plain makes any text safe to say: it replaces everything that the network would read
 	// as a command or a format.
@@ -68,7 +68,7 @@ type Link interface {
 	// not show who can reach it.
 	Vouched() string
 
-	// Say says a text, or what is left of it, and reports with [Host.Landed].
+	// Say says a text, or the rest of it, and reports with [Host.Landed].
 	Say(s *Saying)
 	// Tell says a few lines to people at once, and never retries. answers is the id of the
 	// text that they answer, "" for none.
@@ -155,12 +155,12 @@ type Host interface {
 
 // A Text is one utterance on the network.
 type Text struct {
-	Time    time.Time // the server's time, or ours where it sends none
+	Time    time.Time // the server's time, or ours if it sends none
 	Target  string    // the channel; our name in a private message
 	Source  string    // who said it, as the network writes it
 	Nick    string
 	Account string // as the server tells it; "" is nobody who is logged in
-	MsgID   string // "" where the server gives none
+	MsgID   string // "" if the server gives none
 	Body    string // without formatting
 
 	Who Person // the speaker, as the network vouches for it
@@ -259,7 +259,7 @@ type Kept struct {
 type Told interface {
 	// Done is closed when the lines were said, or never will be.
 	Done() <-chan struct{}
-	// MsgID is the server's id of the last line, after Done; "" where the server sends
+	// MsgID is the server's id of the last line, after Done; "" if the server sends
 	// none.
 	MsgID() string
 }

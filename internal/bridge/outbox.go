@@ -69,7 +69,8 @@ func (o *outbox) destinationOf(m *dropbox.Message) destination {
 }
 
 // takeOff sends the messages that may go now, as soon as their claims are durable. Messages
-// that become ready meanwhile go after that, all together: one flush costs as much as many.
+// that become ready in the meantime go after that, all together: one flush costs as much as
+// many.
 func (o *outbox) takeOff() {
 	if o.claiming {
 		return

@@ -146,7 +146,7 @@ func (q *questions) answer(to question, o Origin, body string) (already bool, er
 		Thread: cmp.Or(old.Thread, old.ID), Trace: cmp.Or(old.Trace, old.ID), Key: q.mail.name + "-answer-" + to.ID, Extra: o.Extra(q.mail.name), Body: []byte(body + "\n"),
 	}
 	if to.From == dropbox.Swarm {
-		m.Key = "" // the daemon may ask for another word, and says what came of it
+		m.Key = "" // the daemon may ask for another word, and reports the outcome
 		_, err := q.mail.deliver(to.From, m)
 		return false, err // sweep ends the question when the daemon has filed it
 	}

@@ -10,7 +10,7 @@ import (
 // person.
 const maxInChannel = 3
 
-// replies answers people's texts. An answer is no message of the mailboxes: when the
+// replies answers people's texts. An answer is not a message of the mailboxes: when the
 // connection ends it is gone, and the person can ask again.
 type replies struct {
 	link  Link

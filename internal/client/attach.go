@@ -14,8 +14,8 @@ import (
 // be attached.
 var ErrNotRegular = errors.New("no regular file")
 
-// Attach puts a file into the store. The error is a [*FileError] where the caller may not read
-// the file, [os.ErrNotExist] or [ErrNotRegular] where there is none, or one of the store's.
+// Attach puts a file into the store. The error is a [*FileError] if the caller may not read
+// the file, [os.ErrNotExist] or [ErrNotRegular] if there is none, or one of the store's.
 func (c *Client) Attach(path string) (dropbox.Attachment, error) {
 	name := filepath.Base(path)
 	path, err := c.Readable(path)

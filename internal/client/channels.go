@@ -20,7 +20,7 @@ type Channels struct {
 // ErrNoIRC says that the configuration has no IRC.
 var ErrNoIRC = errors.New("IRC is not configured")
 
-// channelsOf returns the settings of a configuration for IRC; nil where it has none.
+// channelsOf returns the settings of a configuration for IRC; nil if it has none.
 func channelsOf(file *config.File) *Channels {
 	i := file.IRC
 	if !i.On() {

@@ -12,7 +12,7 @@ import (
 
 // A Chat is IRC, as the caller uses it: it leaves its texts as mail for the bridge, and
 // reads the files of the bridge. So it works while the network is down, and without a
-// bridge. Where the configuration has no IRC its methods return [ErrNoIRC].
+// bridge. If the configuration has no IRC its methods return [ErrNoIRC].
 type Chat struct {
 	client   *Client
 	channels *Channels // nil: there is no IRC
@@ -65,7 +65,7 @@ type Said struct {
 }
 
 // Say leaves text for a channel, or for a person privately; "" is the default channel. A nil
-// error says that the text is durable; the bridge says it when it can. Where the lead gives a
+// error says that the text is durable; the bridge says it when it can. If the lead gives a
 // task with the text, Say sends the task first. A text that the policy refuses is not said.
 func (c Chat) Say(to, text string) (s Said, err error) {
 	if s.At, err = c.target(to); err != nil {

@@ -62,7 +62,7 @@ func (c Chat) Bridge() (bridge.State, error) {
 	return bridge.ReadState(ircbridge.Folder(c.client.Home.Dir()))
 }
 
-// InChannel returns the bridge's state of a channel. The error is a [*NotThereError] where
+// InChannel returns the bridge's state of a channel. The error is a [*NotThereError] if
 // the bridge is not in it.
 func (c Chat) InChannel(channel string) (bridge.Channel, error) {
 	name, err := c.Channel(channel)

@@ -30,7 +30,7 @@ func Open(p Project, getenv func(string) string) (*Client, error) {
 // Own returns the mailbox of the caller.
 func (c *Client) Own() (*dropbox.Mailbox, error) { return c.Mailbox(c.Me.Name) }
 
-// Mailbox opens the mailbox of an agent or the lead, and creates it where no daemon has done
+// Mailbox opens the mailbox of an agent or the lead, and creates it if no daemon has done
 // so yet.
 func (c *Client) Mailbox(name string) (*dropbox.Mailbox, error) {
 	box, err := c.Store.Mailbox(name)
@@ -59,7 +59,7 @@ func (c *Client) Receipt(found dropbox.Found) (*journal.Receipt, error) {
 	return journal.ParseReceipt(data)
 }
 
-// Reason reads why a message became a dead letter or was refused; "" where no reason is kept.
+// Reason reads why a message became a dead letter or was refused; "" if no reason is kept.
 func (c *Client) Reason(found dropbox.Found) string {
 	box, err := c.Mailbox(found.Mailbox)
 	if err != nil {

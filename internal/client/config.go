@@ -11,9 +11,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// ConfigVar is the variable that names the configuration inside a turn where its file has
-// another name than claude-swarm.yaml, so that a claude-swarm that the agent starts finds the
-// project in every folder.
+// ConfigVar is the variable that names the configuration inside a turn if its file is not
+// called claude-swarm.yaml, so that a claude-swarm that the agent starts finds the project
+// in every folder.
 const ConfigVar = "CLAUDE_SWARM_CONFIG"
 
 // A NoProjectError says that there is no configuration.
@@ -30,7 +30,7 @@ func (e *NoProjectError) Error() string {
 }
 
 // FindConfig finds the configuration: the named one; else, inside an agent's turn, that of the
-// agent's project; else claude-swarm.yaml in this folder or the nearest folder above it. Where
+// agent's project; else claude-swarm.yaml in this folder or the nearest folder above it. If
 // there is none the error is a [*NoProjectError].
 func FindConfig(named string, getenv func(string) string) (string, error) {
 	if named != "" {

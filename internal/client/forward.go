@@ -26,7 +26,7 @@ var ErrUnsettled = errors.New("a turn of it is not settled")
 // repeated, each message arrives once: the copy is durable, under a key made of the id, before
 // the message is filed with a receipt that says where it went. Sender, thread, subject and text
 // stay. A proven message gets a proof for the new recipient; any other stays unproven. An offer
-// of published work is given back instead. The error is [ErrUnsettled] where a turn of the
+// of published work is given back instead. The error is [ErrUnsettled] if a turn of the
 // agent runs, or was cut off and not settled. Forward passes over a message that it cannot
 // read, and names it in the error at the end.
 func (c *Client) Forward(agent, to string) ([]Forward, error) {

@@ -13,7 +13,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// The waiting messages of a removed agent come to another agent once, also where the first try was
+// The waiting messages of a removed agent come to another agent once, even if the first try was
 // cut off after the delivery or after the receipt.
 func TestForward(t *testing.T) {
 	for name, cutOff := range map[string]func(t *testing.T, box, message, receipt string){

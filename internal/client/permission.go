@@ -46,7 +46,7 @@ func (e *TakeBackError) Error() string {
 }
 
 // MayTakeBack checks that the caller may take a message back: an agent takes back what it sent,
-// a person takes back all. m is nil where the message cannot be read; then only a person may.
+// a person takes back all. m is nil if the message cannot be read; then only a person may.
 // The error is a [*TakeBackError].
 func (c *Client) MayTakeBack(found dropbox.Found, m *dropbox.Message) error {
 	if c.Me.Name == dropbox.Lead || m != nil && m.From == c.Me.Name {

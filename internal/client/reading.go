@@ -21,7 +21,7 @@ import (
 type Reading struct {
 	Dir     string   // the working folder of its client, absolute
 	Folders []string // further folders of the agent, absolute
-	// Allowed is its list of tools, in the words of Claude Code; nil is no list, so
+	// Allowed is its list of tools, in the words of Claude Code; nil means no list, so
 	// all tools are allowed.
 	Allowed *[]string
 	Denied  []string // the tools that the agent may not use, in the same words
@@ -126,7 +126,7 @@ func daemons(file, folder string) (bool, error) {
 	found := false
 	err = filepath.WalkDir(folder, func(_ string, e fs.DirEntry, err error) error {
 		if err != nil || !e.Type().IsRegular() {
-			return nil // gone meanwhile, or not a regular file
+			return nil // gone in the meantime, or not a regular file
 		}
 		if one, err := e.Info(); err == nil && os.SameFile(one, info) {
 			found = true

@@ -141,7 +141,7 @@ func (c *Client) noteInTurn(sent []dropbox.Delivery, m *dropbox.Message) error {
 		return err
 	}
 	noted.Type, noted.ReplyTo = dropbox.Note, ""
-	return c.Me.Sent(sent[mails:], &noted) // a copy of a result is no answer
+	return c.Me.Sent(sent[mails:], &noted) // a copy of a result is not an answer
 }
 
 // EnsureToken makes the lead's token, unless a daemon has done so.
@@ -170,7 +170,7 @@ func (c *Client) answersTurn(m *dropbox.Message) error {
 }
 
 // Work returns the message that the caller's turn works on; nil outside a turn, and when
-// the message was removed meanwhile.
+// the message was removed in the meantime.
 func (c *Client) Work() (*dropbox.Message, error) {
 	if c.Me.Turn == "" {
 		return nil, nil
@@ -212,7 +212,7 @@ func (c *Client) sendAll(m *dropbox.Message) ([]dropbox.Delivery, error) {
 	return sent, nil
 }
 
-// deliver puts one copy into one mailbox, and creates the mailbox where no daemon has done so
+// deliver puts one copy into one mailbox, and creates the mailbox if no daemon has done so
 // yet.
 func (c *Client) deliver(to string, m *dropbox.Message) (dropbox.Delivery, error) {
 	sign := func(m *dropbox.Message) string { return c.Me.Sign(m, to) }

@@ -39,14 +39,14 @@ func (c *Client) Publish(m *dropbox.Message) (topic.Published, error) {
 }
 
 // Subscribe subscribes an agent, or the lead, to the topics that fit the patterns, and returns
-// all its patterns. The error is a [*RefusedError] where a rule refuses a pattern.
+// all its patterns. The error is a [*RefusedError] if a rule refuses a pattern.
 func (c *Client) Subscribe(name string, patterns ...string) ([]string, error) {
 	for _, pattern := range patterns {
 		if v := c.Rules.Subscribe(name, pattern); !v.Pass {
 			return nil, &RefusedError{Verdict: v, To: name}
 		}
 	}
-	if _, err := c.Mailbox(name); err != nil { // creates it where no daemon has done so yet
+	if _, err := c.Mailbox(name); err != nil { // creates it if no daemon has done so yet
 		return nil, err
 	}
 	return topic.Of(c.Store).Subscribe(name, patterns...)
@@ -123,7 +123,7 @@ func (c *Client) Published(id string) (topic.Publication, error) {
 }
 
 // Claim claims published work for the caller. One of several callers gets it, the others get a
-// [*topic.TakenError]. The error is a [*RefusedError] where the caller may not subscribe to
+// [*topic.TakenError]. The error is a [*RefusedError] if the caller may not subscribe to
 // the topic of the work.
 func (c *Client) Claim(work topic.Publication) (topic.Grant, error) {
 	if v := c.Rules.Subscribe(c.Me.Name, work.Message.Topic); !v.Pass {

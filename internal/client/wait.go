@@ -73,7 +73,7 @@ type Wait struct {
 	box    *dropbox.Mailbox // the sender's
 	wakes  <-chan struct{}
 	stop   func()
-	// seen are the files that are no answer, so that each is read only once.
+	// seen are the files that are not answers, so that each is read only once.
 	seen map[string]bool
 	// ended is when each message was first seen to be finished.
 	ended map[string]time.Time
@@ -122,8 +122,8 @@ func (w *Wait) Look(now time.Time) (*Outcome, error) {
 	return w.fate(now)
 }
 
-// watchFolder wakes the receiver when something appears in dir, and every [lookAgain], also
-// where the limits of the machine let nothing be watched.
+// watchFolder wakes the receiver when something appears in dir, and every [lookAgain], even
+// if the limits of the machine let nothing be watched.
 func watchFolder(dir string) (wakes <-chan struct{}, stop func()) {
 	out := make(chan struct{}, 1)
 	quit, done := make(chan struct{}), make(chan struct{})
@@ -164,7 +164,7 @@ func watchFolder(dir string) (wakes <-chan struct{}, stop func()) {
 }
 
 // look finds the first answer in the sender's mailbox, among the new messages and those that
-// another terminal has marked as read meanwhile.
+// another terminal has marked as read in the meantime.
 func (w *Wait) look() (*Outcome, error) {
 	fresh, err := w.box.Peek()
 	if err != nil {
@@ -180,7 +180,7 @@ func (w *Wait) look() (*Outcome, error) {
 		}
 		m, err := w.box.Read(e)
 		if errors.Is(err, dropbox.ErrGone) {
-			continue // moved meanwhile: the next look sees it
+			continue // moved in the meantime: the next look sees it
 		}
 		w.seen[e.Base()] = true
 		at := slices.IndexFunc(w.Pending, func(d dropbox.Delivery) bool { return err == nil && d.ID == m.ReplyTo })
@@ -254,9 +254,9 @@ func (w *Wait) fate(now time.Time) (*Outcome, error) {
 	return nil, nil
 }
 
-// filed looks for the answer to a message among the filed messages of the sender: an earlier
-// wait for the same key may have printed it, or a person has read it meanwhile. A filed
-// question is answered, so it is no answer.
+// filed looks for the answer to a message among the filed messages of the sender: an
+// earlier wait for the same key may have printed it, or a person has read it in the
+// meantime. A filed question is answered, so it is not an answer.
 func (w *Wait) filed(sent dropbox.Delivery, since, now time.Time) (*Outcome, error) {
 	// From the day before: the clocks of two machines may differ.
 	for day := since.AddDate(0, 0, -1); !day.After(now.AddDate(0, 0, 1)); day = day.AddDate(0, 0, 1) {

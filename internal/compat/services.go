@@ -56,8 +56,8 @@ func limitNamesReset(l *lab) (string, error) {
 	return yes(false, "%v", r["result"])
 }
 
-// costOfATurn reads the cost of two equal turns of one session, each in a process, by
-// the rule of swarm/runner/claude: the new field where there is one, else the total.
+// costOfATurn reads the cost of two equal turns of one session, each in a process, by the
+// rule of swarm/runner/claude: the new field if there is one, else the total.
 func costOfATurn(l *lab) (string, error) {
 	if err := l.script(`{"name":"rest","times":-1,"text":"Done.","usage":{"input_tokens":1000,"output_tokens":100}}`); err != nil {
 		return "", err

@@ -90,7 +90,7 @@ func (r *reader) fail(path, try, format string, args ...any) {
 }
 
 // report records a problem with its place, and with the name of its key where path is not
-// empty. It returns true where e is nil, which means no problem.
+// empty. It returns true if e is nil, which means no problem.
 func (r *reader) report(n *yaml.Node, path string, e *Error) bool {
 	if e == nil {
 		return true

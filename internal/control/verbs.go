@@ -58,7 +58,7 @@ func (c *Client) Interrupt(ctx context.Context, agent, by, urgent string) (swarm
 }
 
 // Compact makes an agent's client summarize its conversation before the next message. The error
-// is [swarm.ErrCannotCompact] where the client cannot do that.
+// is [swarm.ErrCannotCompact] if the client cannot do that.
 func (c *Client) Compact(ctx context.Context, agent, by string) error {
 	return c.call(ctx, request{Type: reqCompact, Agent: agent, By: by}, nil)
 }

@@ -37,8 +37,8 @@ type reply struct {
 	End   bool            `json:"end,omitempty"` // of a stream: no further event
 }
 
-// A whispered is a word of the supervisor to the agent in whose turn the client runs. It comes
-// before a response, and nobody asked for it.
+// A whispered is a whisper of the supervisor to the agent in whose turn the client runs. It
+// comes before a response, and nobody asked for it.
 type whispered struct {
 	Type        string `json:"type"`
 	WhisperType string `json:"whisper_type"`

@@ -13,7 +13,7 @@ const ConfigName = "claude-swarm.yaml"
 // HomeName is the name of the daemon's own folder, beside the configuration.
 const HomeName = ".claude-swarm"
 
-// ErrNoProject is returned by [Find] where neither the folder nor one above it has a
+// ErrNoProject is returned by [Find] if neither the folder nor one above it has a
 // claude-swarm.yaml.
 var ErrNoProject = errors.New("no claude-swarm.yaml here or in any folder above")
 

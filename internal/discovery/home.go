@@ -10,7 +10,7 @@ import (
 )
 
 // IgnoreFile is a file in the daemon's folder that makes git ignore the whole folder, even
-// where the project's .gitignore does not name it.
+// if the project's .gitignore does not name it.
 const IgnoreFile = ".gitignore"
 
 // IgnoreText is its content.

@@ -66,7 +66,7 @@ func answers(path string) bool {
 		return false
 	}
 	err = unix.Connect(fd, &unix.SockaddrUnix{Name: path})
-	// Where the program's queue of connections is full, connect fails at once, but the
+	// If the program's queue of connections is full, connect fails at once, but the
 	// program listens.
 	return err == nil || err == unix.EAGAIN || err == unix.EINPROGRESS
 }

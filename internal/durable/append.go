@@ -9,7 +9,7 @@ import (
 )
 
 // Append adds a line to the file at path, and makes the file if it is missing. line has no
-// newline. Where the file ends with a part of a line, left by a crash or a full disk, that
+// newline. If the file ends with a part of a line, left by a crash or a full disk, that
 // part becomes a separate line. Of the options, Perm and Volatile count.
 //
 // An error may leave the whole line or a part of it in the file. Concurrent callers for one

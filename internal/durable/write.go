@@ -13,7 +13,7 @@ import (
 // Files write files. The zero value is ready to use, and safe for several goroutines. Two
 // concurrent writes of the same file leave the content of one of them.
 type Files struct {
-	// Step, if set, is called before each change on disk, in order. Where it returns an
+	// Step, if set, is called before each change on disk, in order. If it returns an
 	// error, the change is not made and the writer returns that error.
 	Step func(Step) error
 	// Sync makes a file or a folder durable; nil means its method of that name.
@@ -29,7 +29,7 @@ const (
 	Fill    Op = "fill"     // it gets the content; for an append, the file gets the line
 	Sync    Op = "sync"     // the temporary file is synced; for an append, the file
 	Rename  Op = "rename"   // the temporary file gets the name of the file
-	Link    Op = "link"     // the same, where an existing file must stay
+	Link    Op = "link"     // the same, if an existing file must stay
 	Remove  Op = "remove"   // the temporary file is removed, after a link or a failure
 	SyncDir Op = "sync dir" // the folder is synced
 )

@@ -107,7 +107,7 @@ func TestTroubleOfTheDisk(t *testing.T) {
 	}
 }
 
-// Where no temporary file can be made, none is removed.
+// If no temporary file can be made, none is removed.
 func TestATemporaryNameThatIsTaken(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.MkdirAll(filepath.Join(dir, ".half", "full"), 0o700); err != nil {
@@ -123,7 +123,7 @@ func TestATemporaryNameThatIsTaken(t *testing.T) {
 	}
 }
 
-// Where the disk accepts only a part of the content, the old file stays.
+// If the disk accepts only a part of the content, the old file stays.
 func TestAFileThatIsTooLong(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "file")

@@ -50,7 +50,7 @@ type Options struct {
 
 // Secrets finds texts that must not be written, as *Source of package internal/tokens does.
 type Secrets interface {
-	// Hidden returns the text with marks in place of secrets, or the same text where it has
+	// Hidden returns the text with marks in place of secrets, or the same text if it has
 	// none.
 	Hidden(text []byte) []byte
 }
@@ -179,7 +179,7 @@ func (a *Audit) record(ctx context.Context) error {
 	return nil
 }
 
-// catchUp brings the memory up to date with the branch. Where it cannot, it returns the
+// catchUp brings the memory up to date with the branch. If it cannot, it returns the
 // branch's whole tree, for a comparison from the start.
 func (a *Audit) catchUp(ctx context.Context, tip string) (tree map[string]string, err error) {
 	if a.known && tip != a.tip && tip != "" && a.tip != "" {

@@ -170,7 +170,7 @@ func snapshot(t testing.TB, dir string, skip ...string) map[string]string {
 	return files
 }
 
-// The commit of a turn does not say 0 where its cost is unknown.
+// The commit of a turn does not say 0 if its cost is unknown.
 func TestACommitSaysThatTheCostIsUnknown(t *testing.T) {
 	p := newProject(t)
 	ended := p.now.Add(-time.Hour)

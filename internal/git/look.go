@@ -47,8 +47,8 @@ type change struct {
 	stamp stamp // of a file that can change; its blob is known once it was read
 }
 
-// look compares the mailboxes with the branch: with tree, or where that is nil with the
-// memory.
+// look compares the mailboxes with the branch: with tree, or with the memory if tree is
+// nil.
 func (a *Audit) look(root *os.Root, tree map[string]string, now time.Time) (*found, error) {
 	f := &found{open: map[string]bool{}}
 	entries, err := list(root, ".")
@@ -224,7 +224,7 @@ func (a *Audit) lookThrough(root *os.Root, folder string, deep bool, tree map[st
 	return nil
 }
 
-// lookAt finds out whether a file changed. Where size and time cannot tell, it reads the
+// lookAt finds out whether a file changed. If size and time cannot tell, it reads the
 // content.
 func (a *Audit) lookAt(root *os.Root, e fs.DirEntry, name string, tree map[string]string, now time.Time, seen map[string]bool, f *found) error {
 	if !e.Type().IsRegular() {
@@ -249,7 +249,7 @@ func (a *Audit) lookAt(root *os.Root, e fs.DirEntry, name string, tree map[strin
 	is := stampOf(info, now)
 	is.blob = a.git.blob(data)
 	before := was.blob
-	// A comparison from the start trusts the branch. But where a file did not change here
+	// A comparison from the start trusts the branch. But if a file did not change here
 	// since we recorded it, another worktree's audit may have changed it on the branch.
 	// Neither audit reverts that, or the two would never stop.
 	if tree != nil && (was.blob == "" || is.blob != was.blob || tree[name] == "") {

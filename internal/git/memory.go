@@ -57,7 +57,7 @@ func (m *memory) settle(looked time.Time, open map[string]bool) {
 	maps.DeleteFunc(m.done, func(name string, _ bool) bool { return !m.listed(path.Dir(name)) })
 }
 
-// follow learns what another audit put on the branch. It returns false where finished mail
+// follow learns what another audit put on the branch. It returns false if finished mail
 // was removed from the branch, since the memory is then useless.
 func (m *memory) follow(added, gone []string) bool {
 	for _, name := range gone {

@@ -249,7 +249,7 @@ func callee(p *packages.Package, call *ast.CallExpr) string {
 	return name + fn.Name()
 }
 
-// functions returns those of the product that a rule holds for.
+// functions returns the functions of the product that a rule applies to.
 func (h *tree) functions(is func(*packages.Package, *ast.FuncDecl) bool) []string {
 	var out []string
 	for _, p := range h.product() {

@@ -11,7 +11,7 @@ package lineage
 const most = 4096
 
 // Above lists the parent of a process, the parent's parent, and so on, nearest first,
-// without the first process of the machine. It ends early where the system hides a parent.
+// without the first process of the machine. It ends early if the system hides a parent.
 func Above(pid int) []int {
 	var all []int
 	for len(all) < most {

@@ -18,7 +18,7 @@ func Parent(pid int) (int, error) {
 }
 
 // Variable returns a variable of the environment with which a process was started, or ""
-// where the variable is missing or the process belongs to another user. The kernel puts the
+// if the variable is missing or the process belongs to another user. The kernel puts the
 // arguments into the same block.
 func Variable(pid int, name string) string {
 	block, err := unix.SysctlRaw("kern.procargs2", pid)

@@ -25,7 +25,7 @@ func Parent(pid int) (int, error) {
 }
 
 // Variable returns a variable of the environment with which a process was started, or ""
-// where the variable is missing or the process belongs to another user.
+// if the variable is missing or the process belongs to another user.
 func Variable(pid int, name string) string {
 	block, err := read(pid, "environ")
 	if err != nil {

@@ -40,7 +40,7 @@ type askArguments struct {
 // maxDefault bounds the default answer of the asker, in bytes.
 const maxDefault = 1024
 
-// The text and the note where no answer means no.
+// The text and the note if no answer means no.
 const (
 	denied    = "No."
 	takeForNo = " Take it for a no: do not do what you have asked for."
@@ -117,7 +117,7 @@ func (c asker) asked(in askArguments) ([]string, error) {
 		if !c.Leads(in.To) {
 			return nil, fmt.Errorf("answerers: human asks a person, and %q is not one: set to: lead", in.To)
 		}
-		return []string{dropbox.Lead}, nil // also where an agent leads
+		return []string{dropbox.Lead}, nil // even if an agent leads
 	case len(to) != 1 && in.Answerers != byFirst:
 		return nil, fmt.Errorf("ask one at a time, or with answerers: first; %q are %d", in.To, len(to))
 	}
@@ -127,7 +127,7 @@ func (c asker) asked(in askArguments) ([]string, error) {
 	return to, nil
 }
 
-// nobodyCan says why none of those who are asked can answer now; "" where one can, as a person.
+// nobodyCan says why none of those who are asked can answer now; "" if one can, as a person.
 func (c asker) nobodyCan(ctx context.Context, to []string) (string, error) {
 	if slices.Contains(to, dropbox.Lead) {
 		return "", nil
@@ -213,7 +213,7 @@ func (c asker) tellOthers(ctx context.Context, got *client.Answer, sent []dropbo
 		}
 		if d.To == dropbox.Lead {
 			if box, err := c.Store.Mailbox(dropbox.Lead); err == nil {
-				_ = box.File(found.Entry) // filed meanwhile: by the person
+				_ = box.File(found.Entry) // filed in the meantime: by the person
 			}
 		}
 		note := &dropbox.Message{To: []string{d.To}, Type: dropbox.Note, ReplyTo: d.ID, Thread: d.Thread, Priority: dropbox.Normal}

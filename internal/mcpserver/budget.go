@@ -14,7 +14,7 @@ type budgetView struct {
 	Note string    `json:"note,omitempty"`
 }
 
-// A capView is one cap that holds for the agent.
+// A capView is one cap that applies to the agent.
 type capView struct {
 	Scope    string `json:"scope" jsonschema:"swarm.day, your own day, or your task"`
 	Spent    string `json:"spent"`

@@ -52,8 +52,8 @@ func (l daemonLink) hindrance(ctx context.Context) (string, error) {
 	return "", d.Close()
 }
 
-// readsLater says which receivers of an urgent message read it only after the turn that they
-// run; "" for none, and where the daemon cannot be asked: the messages are sent.
+// readsLater says which receivers of an urgent message read it only after the turn that
+// they run; "" for none, and if the daemon cannot be asked: the messages are sent.
 func (l daemonLink) readsLater(ctx context.Context, sent []dropbox.Delivery) string {
 	d, err := l.open(ctx)
 	if err != nil || d == nil {

@@ -30,7 +30,7 @@ type pastTurn struct {
 	Outcome string  `json:"outcome" jsonschema:"done, or how it failed"`
 	Why     string  `json:"why,omitempty"`
 	Seconds float64 `json:"seconds"`
-	// CostUSD is nil where nothing of it is known.
+	// CostUSD is nil if nothing of it is known.
 	CostUSD     *float64 `json:"cost_usd,omitempty" jsonschema:"left out where it is unknown"`
 	CostUnknown bool     `json:"cost_unknown,omitempty" jsonschema:"cost_usd is only a part of the cost, or left out"`
 

@@ -286,8 +286,8 @@ func TestIRCAskWithoutAnswer(t *testing.T) {
 	}
 }
 
-// TASK: from the agent that leads is a task, where the policy allows it; another agent hears that
-// it gives none.
+// TASK: from the agent that leads is a task if the policy allows it; another agent is told
+// that it is not.
 func TestTasksByIRCSend(t *testing.T) {
 	p := newChat(t)
 	text := `{"channel":"#project-x","message":"TASK: @reviewer look at the parser,\nall of it"}`
@@ -330,7 +330,7 @@ func TestTasksByIRCSend(t *testing.T) {
 	}
 }
 
-// An agent with channels reads and writes there where it names none.
+// An agent with channels reads and writes in its own if it names none.
 func TestIRCOfAnAgentWithChannels(t *testing.T) {
 	p := newChat(t)
 	p.chat.Own = map[string][]string{"coder": {"#api", "#project-x"}}

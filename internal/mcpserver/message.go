@@ -18,7 +18,7 @@ const (
 // A message is a message of the client: a request when it has an id and a method, a notification
 // when it has only a method, else an answer, although the server asks nothing.
 type message struct {
-	id     json.RawMessage // nil where it has none to answer with
+	id     json.RawMessage // nil if it has none to answer with
 	key    string          // one text for all ways to write the id; "" for none
 	method string
 	params json.RawMessage // an object; nil for none
@@ -63,7 +63,7 @@ func readMessage(data []byte) (message, error) {
 	return m, nil
 }
 
-// keyOf returns one text for all ways to write an id; "" for anything that is no id.
+// keyOf returns one text for all ways to write an id; "" for a text that is not an id.
 func keyOf(id json.RawMessage) string {
 	var value any
 	if err := json.Unmarshal(id, &value); err != nil {

@@ -101,8 +101,8 @@ func marshal(v any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
-// schemaOf makes the schema of a struct; see the package comment for its tags. It panics where a
-// struct of this package has a type without a schema.
+// schemaOf makes the schema of a struct; see the package comment for its tags. It panics if
+// a struct of this package has a type without a schema.
 func schemaOf[T any]() *Schema {
 	of := reflect.TypeFor[T]()
 	for of.Kind() == reflect.Pointer {

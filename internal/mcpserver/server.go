@@ -73,7 +73,7 @@ func New(o Options) *Server {
 // Tools returns the descriptions of all tools, in their order.
 func (s *Server) Tools() []*Tool { return s.list }
 
-// advised adds to an error about a name or an id where the right ones are listed.
+// advised adds to an error about a name or an id which tool lists the right ones.
 func advised(err error) error {
 	if unknown, ok := errors.AsType[*swarm.UnknownAgentError](err); ok && len(unknown.Near) == 0 {
 		return fmt.Errorf("%w; list_agents names all", err)

@@ -260,7 +260,7 @@ func TestToolsTakeTags(t *testing.T) {
 }
 
 // whoami and list_agents name the client and the model. The text of list_agents does so only
-// where the agents have clients of different kinds.
+// if the agents have clients of different kinds.
 func TestToolsNameTheClients(t *testing.T) {
 	p := newProject(t, asAgent("coder"))
 	p.daemon = idle()

@@ -26,7 +26,7 @@ func tools() []tool {
 	}
 }
 
-// budgetTools are offered where the configuration has a cap.
+// budgetTools are offered if the configuration has a cap.
 func budgetTools() []tool {
 	return []tool{
 		reads("budget", `See what you may still spend, in your turn's task and today. At a cap your mail waits for a person.`, crewOf, crew.budget),

@@ -20,7 +20,7 @@ type Access struct {
 }
 
 // acl checks an agent's lists: the agents to which it may write, and the topics on which it
-// may publish. Every agent may write to the lead, and may answer a question. Where several
+// may publish. Every agent may write to the lead, and may answer a question. If several
 // agents may have written a message, each of them needs the permission; a person can prove
 // who wrote it.
 func (p Policy) acl(q Question) Verdict {

@@ -119,7 +119,7 @@ func haltedThread(thread string) string {
 
 // WasHalted reports whether the kept reason of a refusal, the text of a [Verdict], says
 // that the conversation was halted. thread is the conversation to which the rules counted
-// the message, even where its file names another.
+// the message, even if its file names another.
 func WasHalted(reason, thread string) bool {
 	return strings.HasPrefix(reason, string(RuleHalted)+": "+haltedThread(thread))
 }

@@ -78,7 +78,7 @@ type saved struct {
 
 const savedVersion = 1
 
-// Load reads the past that Save wrote. A missing file is not an error; where the file
+// Load reads the past that Save wrote. A missing file is not an error; if the file
 // cannot be read, the gate begins without a past.
 func (g *Gate) Load(path string) error {
 	data, err := os.ReadFile(path)

@@ -73,7 +73,7 @@ func Rules() []Rule {
 // A Verdict reports whether a message may pass.
 type Verdict struct {
 	Pass   bool
-	Rule   Rule   // that refuses it; where it passes and Halt is set, that halts the conversation
+	Rule   Rule   // that refuses it; if it passes and Halt is set, that halts the conversation
 	Reason string // one line: what is wrong, and the limit
 	Next   string // one line: what the sender can do; for an agent and a person alike
 	Halt   bool   // the conversation is to be halted

@@ -39,7 +39,7 @@ func (s *setup) withAgent(name string) (text []byte, lines string, file *config.
 	return text, ins.Text, file, nil
 }
 
-// addAgent puts the agent into claude-swarm.yaml, attached: the file becomes text. Where
+// addAgent puts the agent into claude-swarm.yaml, attached: the file becomes text. If
 // lines is empty, the agent is there already.
 func (s *setup) addAgent(name string, text []byte, lines string) error {
 	if lines == "" {
@@ -254,8 +254,8 @@ func (e *EntryError) Line() string {
 }
 
 // placeAgent finds the place for the entry of an attached agent: before the first agent,
-// or, where the agent is known, before its first key; in both cases before a fence that
-// begins there.
+// or, if the agent is known, before its first key; in both cases before a fence that begins
+// there.
 func placeAgent(text []byte, name string, known bool) (insert, error) {
 	var doc yaml.Node
 	if err := yaml.Unmarshal(text, &doc); err != nil {

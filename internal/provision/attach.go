@@ -32,7 +32,7 @@ type AttachReport struct {
 // Attach makes a person's own session of Claude Code an agent of the project in dir. It
 // writes a fenced entry into claude-swarm.yaml, unless the agent is attached there already,
 // and a plugin, or entries in the client's settings. Like [Init] it may be repeated, and
-// [Remove] undoes it. Where another agent is attached in the same folder, both have to be
+// [Remove] undoes it. If another agent is attached in the same folder, both have to be
 // by plugin; else the error is an [*OccupiedError].
 func Attach(dir string, o AttachOptions) (AttachReport, error) {
 	r := AttachReport{Agent: o.Agent}

@@ -45,8 +45,8 @@ func (e *checkup) client(ctx context.Context, kind *runner.Kind, command []strin
 	defer cancel()
 	cmd := exec.CommandContext(ctx, path, append(slices.Clone(command[1:]), "--version")...)
 	cmd.Dir = dir
-	// Its own process group: where a client hangs, the processes that it started are ended
-	// with it.
+	// A separate process group, so that a client that hangs is ended together with the
+	// processes that it started.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = time.Second

@@ -95,7 +95,7 @@ func tempPath(path string) string {
 	return filepath.Join(dir, "."+name+".claude-swarm-new")
 }
 
-// followLinks resolves path where it is a symbolic link.
+// followLinks resolves path if it is a symbolic link.
 func followLinks(path string) string {
 	if to, err := filepath.EvalSymlinks(path); err == nil {
 		return to
@@ -103,7 +103,7 @@ func followLinks(path string) string {
 	return path
 }
 
-// ignoreMissing returns the error of a removal, or nil where there was nothing to remove.
+// ignoreMissing returns the error of a removal, or nil if there was nothing to remove.
 func ignoreMissing(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -139,7 +139,7 @@ func count(path string) (n int, err error) {
 }
 
 // removeEmpty removes folders that contain only folders. A folder that gets a file
-// meanwhile stays, so nothing is lost.
+// in the meantime stays, so nothing is lost.
 func removeEmpty(path string) error {
 	entries, err := os.ReadDir(path)
 	if err != nil {

@@ -10,9 +10,9 @@ import (
 	"strings"
 )
 
-// ignore adds the daemon's folder to .gitignore, where that file exists or dir is in the
-// work tree of a git repository. It does not add the mailboxes: they have a separate
-// .gitignore, and finished mail is worth keeping.
+// ignore adds the daemon's folder to .gitignore, if that file exists or dir is in the work
+// tree of a git repository. It does not add the mailboxes: they have a separate .gitignore,
+// and finished mail is worth keeping.
 func (s *setup) ignore() error {
 	path := s.ignorePath()
 	need, missing, err := s.ignoreNeeded()
@@ -109,7 +109,7 @@ func (s *setup) checkIgnore() error {
 		state, try = Missing, "claude-swarm init"
 	default:
 		var changed bool
-		if changed, err = s.m.edited(path); changed { // also where the line is not ours
+		if changed, err = s.m.edited(path); changed { // even if the line is not ours
 			state = Present
 		}
 	}

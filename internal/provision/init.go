@@ -52,7 +52,7 @@ func Init(dir string, o Options) (Report, error) {
 	return r, err
 }
 
-// configuration writes claude-swarm.yaml where it is missing.
+// configuration writes claude-swarm.yaml if it is missing.
 func (s *setup) configuration(o Options, plain bool) error {
 	if exists(s.r.Config) {
 		return s.make(s.configPart(), o)

@@ -21,7 +21,7 @@ type part struct {
 	// yours says that a person may write or change the file, as claude-swarm.yaml. It is
 	// remade only while it is as another version made it.
 	yours bool
-	// place returns what to insert into a file of others; nil where the part needs a
+	// place returns what to insert into a file of others; nil if the part needs a
 	// separate file.
 	place func(text []byte) ([]insert, error)
 	cores []string // the pieces of text by which it is found in a file of others

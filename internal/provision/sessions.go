@@ -26,7 +26,7 @@ func (e *checkup) login() {
 		say, try string
 		agents   []string
 	}
-	var lines []*line // each with all agents of which it is true
+	var lines []*line // each with all agents that it is about
 	tell := func(a config.Agent, grade Grade, try, format string, args ...any) {
 		say := fmt.Sprintf(format, args...)
 		i := slices.IndexFunc(lines, func(l *line) bool { return l.say == say && l.try == try })

@@ -8,7 +8,7 @@ import (
 
 // Options tune Init. The zero value is ready to use.
 type Options struct {
-	// Config is the text of claude-swarm.yaml where the file is missing; empty means
+	// Config is the text of claude-swarm.yaml if the file is missing; empty means
 	// [config.Template].
 	Config string
 

@@ -35,8 +35,7 @@ func (s *setup) skillFits(o Options) error {
 	return ignoreMissing(err)
 }
 
-// skill makes the skill where the options ask for it, and brings an existing one up to
-// date.
+// skill makes the skill if the options ask for it, and brings an existing one up to date.
 func (s *setup) skill(o Options) error {
 	p := s.skillPart()
 	if s.m.find(p.path) != nil || o.Skill && !exists(p.path) {

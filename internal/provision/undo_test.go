@@ -216,8 +216,8 @@ func (tr trip) test(t *testing.T, prepare func(*testing.T, string)) {
 	}
 }
 
-// inMemory returns a scratch folder in memory, where the system has one: hundreds of cuts
-// test the order of changes, not durability.
+// inMemory returns a scratch folder in memory, if the system has one: hundreds of cuts test
+// the order of changes, not durability.
 func inMemory(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("/dev/shm", "provision")

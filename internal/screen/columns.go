@@ -59,7 +59,7 @@ func Cut(text string, n int) string {
 	return begin + "…"
 }
 
-// Fit cuts text to at most columns columns; 0 is no limit.
+// Fit cuts text to at most columns columns; 0 means no limit.
 func Fit(text string, columns int) string {
 	if columns == 0 {
 		return text
@@ -67,7 +67,7 @@ func Fit(text string, columns int) string {
 	return Cut(text, columns)
 }
 
-// Wrap breaks the lines of a text at spaces. A line is longer than n columns only where a
+// Wrap breaks the lines of a text at spaces. A line is longer than n columns only if a
 // word is.
 func Wrap(text string, n int) string {
 	var out []string
@@ -93,7 +93,7 @@ func Wrap(text string, n int) string {
 
 // Whole breaks a line that is longer than columns columns, without loss of text; 0 is no
 // limit. A next step at the end of the line starts a new line, so that a command is broken
-// only where it is too long for one. A word that is too long is broken too.
+// only if it is too long for one. A word that is too long is broken too.
 func Whole(line string, columns int) string {
 	if columns == 0 || Columns(line) <= columns {
 		return line

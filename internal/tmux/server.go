@@ -14,7 +14,7 @@ import (
 	"strings"
 )
 
-// ErrMissing is returned by [Find] where tmux is not installed.
+// ErrMissing is returned by [Find] if tmux is not installed.
 var ErrMissing = errors.New("tmux is missing")
 
 // Options choose a tmux server. The zero value is the person's own server.
@@ -33,7 +33,7 @@ type Server struct {
 }
 
 // Find looks for the tmux program and starts nothing. The error is [ErrMissing]
-// where it is not installed.
+// if it is not installed.
 func Find(o Options) (*Server, error) {
 	if o.Program == "" {
 		o.Program = "tmux"

@@ -67,7 +67,7 @@ func (r *Redactor) Text(s string) string {
 	return s
 }
 
-// Bytes is [Redactor.Text] for bytes. Where it replaces nothing it returns the same slice.
+// Bytes is [Redactor.Text] for bytes. If it replaces nothing it returns the same slice.
 func (r *Redactor) Bytes(b []byte) []byte {
 	if !r.In(b) {
 		return b

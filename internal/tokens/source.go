@@ -22,7 +22,7 @@ type Source struct {
 // NewSource makes the source of a daemon's folder. It reads nothing.
 func NewSource(home string) *Source { return &Source{home: home} }
 
-// Redactor returns the redactor of the tokens that are in the file now. Where it cannot
+// Redactor returns the redactor of the tokens that are in the file now. If it cannot
 // read the file it returns the last redactor.
 func (s *Source) Redactor() *Redactor {
 	if s == nil {
@@ -47,7 +47,7 @@ func (s *Source) unchanged(info fs.FileInfo) bool {
 	return s.size == info.Size() && s.changed.Equal(info.ModTime())
 }
 
-// Hidden returns the text with the tokens replaced. Where the text has none it returns the
+// Hidden returns the text with the tokens replaced. If the text has none it returns the
 // same slice.
 func (s *Source) Hidden(text []byte) []byte { return s.Redactor().Bytes(text) }
 

@@ -19,7 +19,7 @@ type Daemon interface {
 // thousand.
 const askedAtOnce = 100
 
-// Ask asks a daemon for the status of agents, or of all where none is named. Where one answer
+// Ask asks a daemon for the status of agents, or of all where none is named. If one answer
 // cannot hold all, Ask names some agents at a time; all returns their names.
 func Ask(ctx context.Context, d Daemon, agents []string, all func() ([]string, error)) (swarm.Status, error) {
 	st, err := d.Status(ctx, agents...)

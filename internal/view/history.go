@@ -41,7 +41,7 @@ type History struct {
 	Failed      int `json:"failed"`
 }
 
-// KnownUSD returns the cost of the turn, in US dollars; nil where nothing of it is known.
+// KnownUSD returns the cost of the turn, in US dollars; nil if nothing of it is known.
 func (t PastTurn) KnownUSD() *float64 { return journal.KnownUSD(t.CostUSD, t.CostUnknown) }
 
 // MarshalJSON writes null for an unknown cost.

@@ -28,7 +28,7 @@ func HoldupOf(a swarm.AgentStatus) *Holdup {
 }
 
 // ReadsLater says that an urgent message waits for the end of the turn that the agent runs,
-// since the client reads no mail in mid-turn; "" where it does not wait. The agent may run
+// since the client reads no mail in mid-turn; "" if it does not wait. The agent may run
 // the turn of that message already.
 func ReadsLater(a swarm.AgentStatus, message string) string {
 	if !a.UrgentWaits || a.Message == nil || a.Message.ID == message {

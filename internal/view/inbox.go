@@ -23,7 +23,7 @@ func Inbox(c *client.Client, mailbox string, unread bool) ([]*Message, error) {
 		for _, e := range entries {
 			m, err := box.Read(e)
 			if errors.Is(err, dropbox.ErrGone) {
-				continue // claimed meanwhile
+				continue // claimed in the meantime
 			} else if err != nil {
 				list = append(list, &Message{ID: e.ID, Mailbox: mailbox, State: StateOf(mailbox, state), Created: e.Created, Priority: e.Priority.String(), Reason: err.Error()})
 				continue

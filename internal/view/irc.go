@@ -10,10 +10,10 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// RestartDaemon is the next step where the daemon runs without its bridge.
+// RestartDaemon is the next step if the daemon runs without its bridge.
 const RestartDaemon = "claude-swarm restart"
 
-// IRCOf returns the status of IRC by the files of the bridge; nil where the configuration
+// IRCOf returns the status of IRC from the files of the bridge; nil if the configuration
 // has no IRC. It is the field IRC of a status.
 func IRCOf(f *config.File, home journal.Home) (*swarm.IRCStatus, error) {
 	if !f.IRC.On() {
@@ -82,7 +82,7 @@ func hasDaemon(home journal.Home) bool {
 }
 
 // OpenQuestions returns the questions to people on IRC without an answer: the newest of
-// each agent, by its name. It is empty where the files of the bridge cannot be read.
+// each agent, by its name. It is empty if the files of the bridge cannot be read.
 func OpenQuestions(home journal.Home) map[string]bridge.OpenQuestion {
 	open := map[string]bridge.OpenQuestion{}
 	st, err := bridge.ReadState(ircbridge.Folder(home.Dir()))

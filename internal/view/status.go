@@ -8,7 +8,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// StartDaemon is the next step where only a daemon is missing.
+// StartDaemon is the next step if only a daemon is missing.
 const StartDaemon = "claude-swarm start"
 
 // A Status is the status of a swarm and its consequences. Its JSON is that of
@@ -18,8 +18,7 @@ type Status struct {
 	Needs []Need `json:"needs_you"`
 }
 
-// StatusOf completes the daemon's answer, or the status from the files where no daemon
-// runs.
+// StatusOf completes the daemon's answer, or the status from the files if no daemon runs.
 func StatusOf(st swarm.Status) *Status { return &Status{Status: st, Needs: needs(st)} }
 
 // Cost is what all agents and the supervisor have cost together, in US dollars.
@@ -35,13 +34,12 @@ func (s *Status) Cost() journal.Cost {
 // a failure.
 type Limit struct {
 	Agents []string  // that are parked
-	Why    string    // "" where it is unknown
+	Why    string    // "" if it is unknown
 	Until  time.Time // when the first of them is tried again
 	Hint   string    // what a person can do; "" for nothing
 }
 
-// Shared reports whether the limit parks several agents, so that a face shows it once for
-// all.
+// Shared reports whether the limit parks several agents, so that a face shows it only once.
 func (l Limit) Shared() bool { return len(l.Agents) > 1 }
 
 // Next returns the command that retries before the limit ends.
@@ -72,11 +70,11 @@ func limits(agents []swarm.AgentStatus) []Limit {
 	return list
 }
 
-// An Agent is an agent in the list of all. Its reason and its next step are empty where a face
+// An Agent is an agent in the list of all. Its reason and its next step are empty if a face
 // says them once for several agents: see [Status.Limits] and [NeedDaemon].
 type Agent struct {
 	swarm.AgentStatus
-	// ContextPercent is how full the session is; -1 where it is unknown.
+	// ContextPercent is how full the session is; -1 if it is unknown.
 	ContextPercent int
 }
 

@@ -42,7 +42,7 @@ type TracedMessage struct {
 
 // A TracedTurn is one begun turn of a message.
 type TracedTurn struct {
-	journal.Attempt // its reason is "" where it is done
+	journal.Attempt // its reason is "" if it is done
 	// The receipt counts these for the last turn only.
 	ToolCalls, Compactions int
 }
@@ -111,7 +111,7 @@ func TraceOf(c *client.Client, found dropbox.Found) (*Trace, error) {
 			return true
 		}
 		t := traced(c, f, one, attempts[one.ID])
-		if at, again := seen[one.ID]; again { // it moved meanwhile
+		if at, again := seen[one.ID]; again { // it moved in the meantime
 			family[at] = t
 			return true
 		}
@@ -139,7 +139,7 @@ func attempts(c *client.Client) (map[string][]journal.Attempt, error) {
 }
 
 // traced returns a message with its turns and its end. They come from its receipt, or from
-// the ledger where it has none.
+// the ledger if it has none.
 func traced(c *client.Client, f dropbox.Found, m *dropbox.Message, attempts []journal.Attempt) *TracedMessage {
 	t := &TracedMessage{
 		ID: m.ID, From: m.From, To: f.Mailbox, Type: m.Type, Subject: m.Gist(), Thread: m.Thread, ReplyTo: m.ReplyTo,

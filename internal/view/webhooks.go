@@ -13,7 +13,7 @@ import (
 type Webhook struct {
 	Name    string   `json:"name"`
 	Kind    string   `json:"kind"`
-	Host    string   `json:"host"` // of the address; "" where a variable has it
+	Host    string   `json:"host"` // of the address; "" if a variable has it
 	Private bool     `json:"private"`
 	Events  []string `json:"events"`
 

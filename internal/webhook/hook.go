@@ -14,7 +14,7 @@ type Kind string
 
 // The kinds.
 const (
-	Generic Kind = "generic" // a [Payload] as JSON, signed where there is a secret
+	Generic Kind = "generic" // a [Payload] as JSON, signed if there is a secret
 	Slack   Kind = "slack"   // an incoming webhook of Slack, or of Mattermost
 	Discord Kind = "discord" // a webhook of Discord
 	Ntfy    Kind = "ntfy"    // a topic of ntfy

@@ -208,7 +208,7 @@ func (r *run) begin(now time.Time) (after time.Duration, ok bool) {
 		}
 		name, err := r.hookOf(e)
 		if err != nil {
-			continue // it moved meanwhile
+			continue // it moved in the meantime
 		}
 		h, known := r.hook(name)
 		if r.taken[name] {

@@ -22,7 +22,7 @@ type Backoff struct {
 }
 
 // Next returns how long to wait after a connection that ended with err and was registered for
-// stood, 0 if it never was. stop is true where another try would never help and may do harm; see
+// stood, 0 if it never was. stop is true if another try would never help and may do harm; see
 // [Final].
 func (b *Backoff) Next(err error, stood time.Duration) (wait time.Duration, stop bool) {
 	least, most, stand := orDefault(b.Min, time.Second), orDefault(b.Max, time.Minute), orDefault(b.Stand, time.Minute)

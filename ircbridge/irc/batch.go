@@ -24,7 +24,7 @@ type batch struct {
 // batches are the open batches, by reference. The reader owns them.
 type batches map[string]*batch
 
-// add adds a message to its batch. done is the batch where it ends with this message, alone is
+// add adds a message to its batch. done is the batch if it ends with this message; alone is
 // false for a message that belongs to a batch.
 func (b *batches) add(m Message) (done *batch, alone, dropped bool) {
 	if m.Command == "BATCH" && len(m.Params) > 0 {

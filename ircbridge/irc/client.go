@@ -37,9 +37,9 @@ func NewClient(cfg Config, o Options) *Client {
 // and not in a goroutine that waits in [Client.Do] or [Client.History].
 func (c *Client) Events() <-chan Event { return c.events }
 
-// Run keeps the connection up until ctx is done, says QUIT, and returns nil. It returns an error
-// where another try does not help; see [Final]. It is called once; no goroutine is left when it
-// returns.
+// Run keeps the connection up until ctx is done, says QUIT, and returns nil. It returns an
+// error if another try does not help; see [Final]. It is called once; no goroutine is left
+// when it returns.
 func (c *Client) Run(ctx context.Context) error {
 	defer close(c.events)
 	tr := &translator{

@@ -23,7 +23,7 @@ type Config struct {
 	Nick     string // the wanted one; what the server gave is in [State]
 	User     string // "" is what of the nick servers take for the name of a user
 	RealName string // "" is the nick
-	Pass     string // of the server; "" is none
+	Pass     string // of the server; "" means none
 	SASL     *SASL  // nil is no login
 	Bot      bool   // take on the user mode that the server has for bots (BOT= of 005)
 
@@ -76,7 +76,8 @@ func TLSFiles(authority, cert, key string) (*tls.Config, error) {
 	return config, nil
 }
 
-// withDefaults fills in the defaults. The error is [ErrConfig] where the configuration cannot work.
+// withDefaults fills in the defaults. The error is [ErrConfig] if the configuration cannot
+// work.
 func (c Config) withDefaults() (Config, error) {
 	refuse := func(why string) (Config, error) { return c, fmt.Errorf("%w: %s", ErrConfig, why) }
 	host, _, err := net.SplitHostPort(c.Addr)

@@ -16,8 +16,9 @@ import (
 	"time"
 )
 
-// maxIncoming is how many received messages wait in [Conn.Messages]. When they are that many the
-// connection is not read, so the server waits; it does not count as silent meanwhile.
+// maxIncoming is how many received messages wait in [Conn.Messages]. When they are that
+// many the connection is not read, so the server waits; it does not count as silent in the
+// meantime.
 const maxIncoming = 1024
 
 // writeTimeout ends a connection whose other side reads no more.
@@ -45,10 +46,10 @@ type Conn struct {
 	err error // why it ended
 }
 
-// Dial connects and registers, and returns when the server has named its features. ctx bounds only
-// that. The error is [ErrConfig] or [ErrSASL] where another try does not help, a [*Refused] where
-// the server refused the connection, [ErrTimeout], or one of net and tls. The caller reads
-// [Conn.Messages] and calls [Conn.Close].
+// Dial connects and registers, and returns when the server has named its features. ctx
+// bounds only that. The error is [ErrConfig] or [ErrSASL] if another try does not help, a
+// [*Refused] if the server refused the connection, [ErrTimeout], or one of net and tls. The
+// caller reads [Conn.Messages] and calls [Conn.Close].
 func Dial(ctx context.Context, cfg Config) (*Conn, error) {
 	cfg, err := cfg.withDefaults()
 	if err != nil {
@@ -128,7 +129,7 @@ func (c *Conn) Messages() <-chan Message { return c.in }
 func (c *Conn) Done() <-chan struct{} { return c.done }
 
 // Err is nil until the connection ends. Then it is [ErrClosed] after [Conn.Close], a [*Refused]
-// where the server ended it with a reason, [ErrTimeout], an io.EOF or another error of the
+// if the server ended it with a reason, [ErrTimeout], an io.EOF or another error of the
 // network.
 func (c *Conn) Err() error {
 	c.mu.Lock()

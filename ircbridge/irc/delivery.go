@@ -35,7 +35,7 @@ type Outgoing struct {
 	Kind     Kind
 	Priority Priority
 	As       string            // say it under this nick by RELAYMSG, if the server offers it
-	Tags     map[string]string // client tags such as +draft/reply, for the first line or batch; dropped where the server takes none
+	Tags     map[string]string // client tags such as +draft/reply, for the first line or batch; dropped if the server takes none
 }
 
 // A PieceState is the known state of one line or batch of a delivery.
@@ -52,7 +52,7 @@ const (
 type Piece struct {
 	Text  string
 	State PieceState
-	MsgID string // the server's id, where it tells it; "" else
+	MsgID string // the server's id, or "" if it tells none
 }
 
 // A Delivery follows a text until its arrival is proven: by its echo or the labelled answer, else

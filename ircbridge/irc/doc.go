@@ -13,19 +13,21 @@
 //
 // # A client
 //
-// [NewClient] makes a client, and [Client.Run] runs it; the events come from [Client.Events], and
-// [Client.Post] sends texts. [Dial] makes a single connection, such as for a look at a server.
+// [NewClient] makes a client, and [Client.Run] runs it; the events come from
+// [Client.Events], and [Client.Post] sends texts. [Dial] makes a single connection, such as
+// for a look at a server.
 //
 //	down --dial--> connecting -> registering -> up --ERROR, cut, silence--> down
 //	  ^                 \____________\________________________________________|
-//	  \__ 1 s, 2 s, 4 s … 60 s, each times 0.5 to 1.5; stops only where [Final]
+//	  \__ 1 s, 2 s, 4 s … 60 s, each times 0.5 to 1.5; stops only if [Final]
 //
-// After each [Up] the client joins its channels. The events of each channel are [Joined], then the
-// texts since the last [Text] if the server has draft/chathistory, else a [Gap], and then
-// [CaughtUp]. For private talk they are the same, for every nick that wrote meanwhile by the word
-// of the server; the last [CaughtUp] then has no target. A text comes once, by its msgid, also over
-// restarts of the program if the [Memory] outlives them. A client that is kicked or kept out of a
-// channel tries five times again; then it emits [Failed].
+// After each [Up] the client joins its channels. The events of each channel are [Joined],
+// then the texts since the last [Text] if the server has draft/chathistory, else a [Gap],
+// and then [CaughtUp]. For private talk they are the same, for every nick that wrote in the
+// meantime by the word of the server; the last [CaughtUp] then has no target. A text comes
+// once, by its msgid, also over restarts of the program if the [Memory] outlives them. A
+// client that is kicked or kept out of a channel tries five times again; then it emits
+// [Failed].
 //
 // # Delivered means proven
 //
@@ -37,10 +39,10 @@
 //	   \--the end           \---the end
 //	     ErrNotSent            ErrUnproven: it may have arrived
 //
-// With labeled-response and echo-message the proof is the echo of the text with its msgid. Without
-// them a PING is written after the text: a server answers in order, so its PONG comes after it has
-// handled the text (seen with ergo 2.20, ngircd 26.1, inspircd 3.15 and ircd-hybrid 8.2, also while
-// they throttle).
+// With labeled-response and echo-message the proof is the echo of the text with its msgid.
+// Without them a PING is written after the text: a server answers in order, so its PONG
+// comes after it has handled the text (seen with ergo 2.20, ngircd 26.1, inspircd 3.15 and
+// ircd-hybrid 8.2, also while they throttle).
 //
 // # What cannot happen
 //
@@ -56,8 +58,9 @@
 //
 // # Bounds
 //
-// 4,096 pieces may wait to be written, 1,024 of them for one target; then [ErrQueueFull]. 1,024
-// received messages and 1,024 events may wait to be read; then the connection is not read, and the
-// server waits. A line may have 8,191 bytes of tags and 8,192 more; a longer one is dropped and
-// counted. 64 batches of 8 MiB each may be open. Every command counts for the flood limit.
+// 4,096 pieces may wait to be written, 1,024 of them for one target; then [ErrQueueFull].
+// 1,024 received messages and 1,024 events may wait to be read; then the connection is not
+// read, and the server waits. A line may have 8,191 bytes of tags and 8,192 more; a longer
+// one is dropped and counted. 64 batches of 8 MiB each may be open. Every command counts
+// for the flood limit.
 package irc

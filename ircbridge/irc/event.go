@@ -54,7 +54,7 @@ type Text struct {
 	Source  string    // nick!user@host
 	Nick    string
 	Account string            // the account that the server vouches for; "" without a login
-	MsgID   string            // "" where the server gives none
+	MsgID   string            // "" if the server gives none
 	Body    string            // without formatting codes; several lines after a multiline batch
 	Tags    map[string]string // as received
 
@@ -93,7 +93,7 @@ type CaughtUp struct{ Target string }
 type Gap struct {
 	Target   string // "" is private talk with nicks that the server does not name
 	From, To time.Time
-	Err      error // why the history did not help; nil where the server has none
+	Err      error // why the history did not help; nil if the server has none
 }
 
 // Failed says that a channel did not let this client in for several times, and comes again for

@@ -33,10 +33,11 @@ func (c *Conn) HistoryLimit() int {
 	return min(n, 100)
 }
 
-// History returns the messages of target after the mark, oldest first. It asks page by page, each
-// page after the last message of the page before, until a page is not full; a message that came
-// twice is there once. Where the mark has no id, or the server has forgotten it, its time counts.
-// The error is [ErrNoHistory] or one of [Conn.Do]; the messages until then come with it.
+// History returns the messages of target after the mark, oldest first. It asks page by
+// page, each page after the last message of the page before, until a page is not full; a
+// message that came twice is there once. If the mark has no id, or the server has forgotten
+// it, its time counts. The error is [ErrNoHistory] or one of [Conn.Do]; the messages until
+// then come with it.
 func (c *Conn) History(ctx context.Context, target string, after Mark) ([]Message, error) {
 	all, byTime, err := c.history(ctx, target, after)
 	if byTime {

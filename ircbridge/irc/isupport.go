@@ -55,7 +55,7 @@ func (s ISupport) Number(token string, otherwise int) int {
 	return otherwise
 }
 
-// CaseMapping is CASEMAPPING, or RFC1459 where the server is silent.
+// CaseMapping is CASEMAPPING, or RFC1459 if the server is silent.
 func (s ISupport) CaseMapping() CaseMapping {
 	switch c := CaseMapping(strings.ToLower(s["CASEMAPPING"])); c {
 	case "":

@@ -13,7 +13,7 @@ const Remembered = 1000
 
 // A Mark is a place in the history of a target.
 type Mark struct {
-	ID   string // the server's msgid; "" where only the time is known
+	ID   string // the server's msgid; "" if only the time is known
 	Time time.Time
 	Sum  uint64 // of a text without id, see [Sum]; 0: unknown
 }
@@ -26,7 +26,7 @@ func Sum(nick, text string) uint64 {
 	return h.Sum64()
 }
 
-// key identifies a mark; "" where it has neither an id nor a sum.
+// key identifies a mark; "" if it has neither an id nor a sum.
 func (m Mark) key() string {
 	switch {
 	case m.ID != "":

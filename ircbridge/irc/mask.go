@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// Masked stands where a secret was.
+// Masked replaces a secret.
 const Masked = "[masked]"
 
 // A Masker takes secrets out of texts before they are split, sent or logged.

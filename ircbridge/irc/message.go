@@ -39,7 +39,7 @@ func Msg(command string, params ...string) Message {
 	return Message{Command: command, Params: params}
 }
 
-// Param returns parameter i, counted from 0, or "" where there are fewer:
+// Param returns parameter i, counted from 0, or "" if there are fewer:
 // a server may leave out what its documentation promises.
 func (m Message) Param(i int) string {
 	if i < 0 || i >= len(m.Params) {
@@ -283,8 +283,8 @@ func unescapeTag(s string) string {
 	return b.String()
 }
 
-// messageTime returns the time of a message by the server's clock, where it tells, else
-// now.
+// messageTime returns the time of a message by the server's clock, or now if the server
+// does not tell.
 func messageTime(m Message, now time.Time) time.Time {
 	if at := parseTime(m.Tags["time"]); !at.IsZero() {
 		return at
@@ -292,7 +292,7 @@ func messageTime(m Message, now time.Time) time.Time {
 	return now
 }
 
-// parseTime parses a time as servers write it; it is zero where that fails.
+// parseTime parses a time as servers write it; it is zero if that fails.
 func parseTime(s string) time.Time {
 	at, err := time.Parse(time.RFC3339Nano, s)
 	if err != nil {

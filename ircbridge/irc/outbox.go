@@ -21,9 +21,9 @@ const (
 	barrierRest  = 20 * time.Millisecond
 )
 
-// How many lines may be unanswered where there is no flood limit. ngircd 26.1 handles 3 commands
-// at once and the rest a second later, so more than two lines and their PING are slower. It has
-// no labels; servers with labels handle more.
+// How many lines may be unanswered without a flood limit. ngircd 26.1 handles 3 commands at
+// once and the rest a second later, so more than two lines and their PING are slower. It
+// has no labels; servers with labels handle more.
 const (
 	maxFlyingOff      = 2
 	maxFlyingLabelled = 8

@@ -133,7 +133,7 @@ func (r *rejoiner) joined(key, name string) {
 	r.wanted.joined(w.Name)
 }
 
-// parted notes that this connection is out of a channel; err is nil where it left by itself.
+// parted notes that this connection is out of a channel; err is nil if it left by itself.
 // was says that it was in the channel, failed that tries are rare from now on.
 func (r *rejoiner) parted(key string, err error) (was bool, failed *Failed) {
 	w := r.wishes[key]
@@ -162,7 +162,7 @@ func (r *rejoiner) refused(m Message, fold CaseMapping) *Failed {
 	return r.later(w, &Rejected{Code: m.Command, Target: w.Name, Text: m.Last()}, 0)
 }
 
-// later plans the next try. It returns an event where that is a long time away.
+// later plans the next try. It returns an event if that is a long time away.
 func (r *rejoiner) later(w *wish, err error, stood time.Duration) *Failed {
 	if stood >= orDefault(r.o.Backoff.Stand, time.Minute) {
 		w.tries = 0

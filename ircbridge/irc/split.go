@@ -86,10 +86,10 @@ func Join(lines []Line) string {
 	return b.String()
 }
 
-// Batches puts lines together to as few draft/multiline batches as maxBytes and
-// maxLines of the server allow; 0 or less is no limit. A line feed between two
-// lines counts as a byte. A batch ends between two lines of the text where it
-// can; one that must end within a line makes the next begin with a Concat line.
+// Batches puts lines together to as few draft/multiline batches as maxBytes and maxLines of
+// the server allow; 0 or less means no limit. A line feed between two lines counts as a
+// byte. A batch ends between two lines of the text if it can; one that must end within a
+// line makes the next begin with a Concat line.
 func Batches(lines []Line, maxBytes, maxLines int) [][]Line {
 	fits := func(b []Line) bool {
 		return (maxBytes <= 0 || len(Join(b)) <= maxBytes) && (maxLines <= 0 || len(b) <= maxLines)

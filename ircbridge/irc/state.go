@@ -26,7 +26,7 @@ type State struct {
 	Channels []string
 	Lag      time.Duration // of the last PING
 	Since    time.Time     // registered since
-	Heard    time.Time     // when the last line came, by the server's clock where it tells
+	Heard    time.Time     // when the last line came, by the server's clock if it tells
 	Dropped  int           // lines that were too long or could not be parsed
 	Waiting  int           // pieces that wait to be written
 	Unproven int           // lines written and not proven yet

@@ -115,7 +115,7 @@ func TestALineAfterOneThatWasCutOff(t *testing.T) {
 func refuse(t *testing.T, path string) (heal func()) {
 	t.Helper()
 	kept := path + ".kept"
-	// Each step is one rename: a line that is added meanwhile is in one of both.
+	// Each step is one rename: a line that is added in the meantime is in one of both.
 	if err := errors.Join(os.Link(path, kept), os.Symlink(filepath.Dir(path), path+".folder"), os.Rename(path+".folder", path)); err != nil {
 		t.Fatal(err)
 	}

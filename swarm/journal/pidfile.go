@@ -47,7 +47,7 @@ func (h Home) LiveClients() ([]Client, error) {
 	for _, agent := range agents {
 		data, err := os.ReadFile(h.PIDFile(agent))
 		if errors.Is(err, fs.ErrNotExist) {
-			continue // ended meanwhile
+			continue // ended in the meantime
 		} else if err != nil {
 			return nil, err
 		}

@@ -217,7 +217,7 @@ func (h Home) MarkedClients() (map[int]MarkedClient, error) {
 	for _, agent := range agents {
 		data, err := os.ReadFile(h.PIDFile(agent))
 		if errors.Is(err, fs.ErrNotExist) {
-			continue // ended meanwhile
+			continue // ended in the meantime
 		} else if err != nil {
 			return nil, err
 		}

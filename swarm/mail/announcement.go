@@ -29,7 +29,7 @@ type Announcement struct {
 	To      string           // the mailbox that it is for
 	About   string           // id of the message with the details
 	Agent   string           // whose turn it is about; "" for mail and for announcements about no agent
-	// Of is the message of the turn; the same as Message where it begins, nil where
+	// Of is the message of the turn; the same as Message where it begins, nil if
 	// there was no turn.
 	Of *dropbox.Message
 

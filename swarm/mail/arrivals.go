@@ -71,7 +71,7 @@ func (d *Arrivals) origin(id string) (o *Origin, arrived time.Time) {
 }
 
 // TakeIn calls f, which delivers a dropped file, and remembers the id and who left it.
-// [Arrivals.Via] waits meanwhile: the message can be claimed before f returns.
+// [Arrivals.Via] waits in the meantime: the message can be claimed before f returns.
 func (d *Arrivals) TakeIn(o Origin, f func() (id string, err error)) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -117,8 +117,8 @@ func (d *Arrivals) Forget(id string) {
 // A turn that ran is not evidence, even if it was the only one: people and cron jobs drop
 // files while agents work. A swarm that is always busy would pass their files on, hop by
 // hop, and halt the ninth as a loop. So without evidence the hops stay the same. But such a
-// file does not count as a person's word either: it may go only where the agents that were
-// at work may send. A loop of such files ends at policy.turns_per_hour.
+// file does not count as a person's word either: it may go only to recipients to whom the
+// agents that were at work may send. A loop of such files ends at policy.turns_per_hour.
 type Origin struct {
 	rec      *journal.Record // of the turn that wrote it; nil if there is no evidence
 	suspects []string        // the agents that were at work, sorted

@@ -15,7 +15,7 @@ func (in *Inbox) completed(m *dropbox.Message, r *journal.Receipt) *dropbox.Mess
 	task, err := m, error(nil)
 	if root := cmp.Or(m.Trace, m.ID); root != m.ID {
 		if task, err = in.message(root); errors.Is(err, dropbox.ErrNotFound) {
-			return nil // removed meanwhile
+			return nil // removed in the meantime
 		}
 	}
 	if err == nil && (task.Type != dropbox.Task || task.From != dropbox.Lead && !dropbox.IsBridge(task.From)) {

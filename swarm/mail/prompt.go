@@ -21,7 +21,7 @@ type Prompt struct {
 	Prior    []byte // the window after a compaction, or empty
 	Reread   []string
 	Whispers []string     // of the supervisor, one line each
-	Advice   string       // a line of the daemon; "" is none
+	Advice   string       // a line of the daemon; "" means none
 	Notes    []promptMail // the notes in this prompt
 	Message  promptMail
 	Tools    bool      // its client has the tools of dead-drop

@@ -28,7 +28,7 @@ type Kind struct {
 	// makes an agent.
 	Attaches bool
 	// NamesSessions says that the client chooses the id of a new session and reports it in
-	// its first event. The id in [Turn.Session] then counts only where How is Resume.
+	// its first event. The id in [Turn.Session] then counts only if How is Resume.
 	NamesSessions bool
 	// RunsOnce says that the client runs the prompts of one UUID only once in a session.
 	RunsOnce bool

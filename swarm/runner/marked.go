@@ -23,9 +23,10 @@ func Leftovers(mark string) []Process {
 // busy machine some processes always begin.
 const lastLooks = 2
 
-// EndLeftovers ends the [Leftovers] of a turn whose client has ended: SIGTERM, SIGKILL after
-// grace, and again for processes that they have started meanwhile. It returns how many there
-// were. It gives up after 5 s more, because a process that waits for a disk cannot be killed.
+// EndLeftovers ends the [Leftovers] of a turn whose client has ended: SIGTERM, SIGKILL
+// after grace, and again for processes that they have started in the meantime. It returns
+// how many there were. It gives up after 5 s more, because a process that waits for a disk
+// cannot be killed.
 func EndLeftovers(mark string, grace time.Duration) int {
 	return newSearch(mark, processStat{}).end(grace)
 }

@@ -11,8 +11,8 @@ package runner
 type Steer struct {
 	UUID   string // names it to the client, like the UUID of a prompt
 	Prompt string // ends with a paragraph that the caller wrote, like the prompt of a [Turn]
-	// Aside says that the text is worth no turn: the backend lets the turn end without it, and
-	// takes it back from the client where that can be done.
+	// Aside says that the text must not begin a turn: the backend lets the turn end without
+	// it, and takes it back from the client if that is possible.
 	Aside bool
 }
 

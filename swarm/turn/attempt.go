@@ -47,7 +47,7 @@ type Recall struct {
 }
 
 // Run runs clients until one has an end that counts. It returns the record of the last
-// client that was sent the prompt; nil where none was. An error means that Run could not
+// client that was sent the prompt; nil if none was. An error means that Run could not
 // start another client because of a failure of the daemon.
 func (t *Turns) Run(ctx context.Context, s Settings, task Task) (runner.Outcome, *journal.Record, error) {
 	// A dead letter that is tried again has records of its earlier attempts: its new turns

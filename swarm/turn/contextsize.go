@@ -20,7 +20,7 @@ type contextSize struct {
 }
 
 // begin says which session the next turn uses. resumed says that the session has turns
-// already, the last of which ended with a context of that many tokens.
+// already; the last one ended with a context of that many tokens.
 func (c *contextSize) begin(session string, resumed bool, last int) {
 	switch {
 	case !resumed:
@@ -30,8 +30,8 @@ func (c *contextSize) begin(session string, resumed bool, last int) {
 	}
 }
 
-// see notes the size of a request, in tokens. It returns the size before where that is a
-// compaction.
+// see notes the size of a request, in tokens. If that is a compaction, it returns the size
+// before.
 func (c *contextSize) see(tokens int) (before int, fell bool) {
 	if tokens <= 0 {
 		return 0, false // codex says 0 with an error

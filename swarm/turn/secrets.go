@@ -37,8 +37,8 @@ func (s *Secrets) learn(kind *runner.Kind, ev *streamjson.Event) {
 	}
 }
 
-// event returns an event of that kind of client without secrets: the event itself where it
-// has no secrets, else a copy.
+// event returns an event of that kind of client without secrets: the event itself if it has
+// none, else a copy.
 func (s *Secrets) event(kind *runner.Kind, ev *streamjson.Event) *streamjson.Event {
 	s.learn(kind, ev)
 	r := s.tokens.Redactor() // once an event, since it looks at the file

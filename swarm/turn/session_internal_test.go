@@ -54,7 +54,7 @@ func TestASessionKeepsItsFolder(t *testing.T) {
 	}
 }
 
-// A client that refuses a new session is asked to resume it, where it can; else it gets
+// A client that refuses a new session is asked to resume it, if it can; otherwise it gets
 // another new one. Only a conversation that can be resumed can be compacted.
 func TestARefusedSessionIsResumedWhereTheClientCan(t *testing.T) {
 	home := journal.HomeOf(t.TempDir())

@@ -9,8 +9,8 @@ import (
 )
 
 // A StreamWatch tells when the stream of a running turn has grown: one watch of the turns'
-// folder for all of them. Without it, as where the system has no watches left, the backends
-// poll.
+// folder for all of them. Without it, for example if the system has no watches left, the
+// backends poll.
 type StreamWatch struct {
 	mu    sync.Mutex
 	wakes map[string]chan struct{} // by file name

@@ -40,7 +40,7 @@ func (t *Turns) track(s Settings, mem *memory, rec *journal.Record, begun func()
 }
 
 // started makes the record durable before the prompt is sent. The client starts
-// meanwhile, and without a prompt it does nothing.
+// in the meantime, and without a prompt it does nothing.
 func (t *tracker) started(p runner.Process) error {
 	t.rec.Process = p
 	if t.unrecorded = t.rec.Write(t.turns.Home); t.unrecorded != nil {
@@ -168,7 +168,7 @@ func (t *tracker) noteFile(tool string, input []byte) {
 	}
 }
 
-// sameFolder compares two folders, also where one path goes through a link.
+// sameFolder compares two folders, even if one path goes through a link.
 func sameFolder(a, b string) bool {
 	if filepath.Clean(a) == filepath.Clean(b) {
 		return true

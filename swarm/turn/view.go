@@ -172,7 +172,7 @@ func (v *View) learn(session, model string, tokens, limit int) {
 	}
 }
 
-// client notes the kind and the version of the client, and its model; "" where it did not
+// client notes the kind and the version of the client, and its model; "" if it did not
 // report one.
 func (v *View) client(name, model string) {
 	v.mu.Lock()
@@ -193,7 +193,7 @@ func (v *View) billing(b runner.Billing) {
 }
 
 // limitFor returns the context limit to use when the client reports limit tokens. named
-// says that the configuration names the model. Where it does not, Claude Code 2.1.197 takes
+// says that the configuration names the model. If it does not, Claude Code 2.1.197 takes
 // claude-opus-4-8[1m], and calls it claude-opus-4-8, with a smaller window, in every
 // session that it resumes: so the largest limit reported for the model stays.
 func (v *View) limitFor(limit int, named bool) int {

@@ -3,7 +3,7 @@
 // of a distribution lack (multiline, history, relayed messages), a script that plays an
 // exchange byte by byte, and a proxy that breaks connections in every way.
 //
-// Everything listens on 127.0.0.1 at a free port and ends with the test. Where
+// Everything listens on 127.0.0.1 at a free port and ends with the test. If
 // the program of a real server is not installed the test is skipped, and fails
 // with SWARM_STRICT=1.
 package irctest

@@ -108,7 +108,7 @@ func generate(root string, targets []target) ([]mutant, error) {
 
 // A generator knows which functions return an error and nothing else.
 type generator struct {
-	onlyErrors map[string]bool // by name; false where a function of that name returns other things
+	onlyErrors map[string]bool // by name; false if a function of that name returns other things
 }
 
 func (g *generator) learn(file *ast.File) {

@@ -159,7 +159,7 @@ func TestTheSet(t *testing.T) {
 	}
 }
 
-// A change of the code changes the choice only where the code changed.
+// A change of the code changes the choice only if the code changed.
 func TestTheChoiceIsStable(t *testing.T) {
 	all := mutate(t, example)
 	for i := range all {

@@ -92,7 +92,7 @@ func (c *client) play(steps []Step) runner.Outcome {
 	return c.done()
 }
 
-// wait waits for d, or returns the outcome of a turn that ends meanwhile.
+// wait waits for d, or returns the outcome of a turn that ends in the meantime.
 func (c *client) wait(d time.Duration) *runner.Outcome {
 	stall := time.Duration(-1)
 	if c.turn.Spec.Stall > 0 && d >= c.turn.Spec.Stall && c.account.OpenCalls() == 0 {

@@ -70,15 +70,15 @@
 //
 // # Sessions
 //
-// A session is a file below $CLAUDE_CONFIG_DIR (or $HOME/.claude), in
-// standin/<hash of the working directory>/<id>.jsonl. A message whose uuid the
-// session knows is printed back and not run again, until a compaction makes it
-// forget. In 2.1.330 the totals of a result (total_cost_usd, modelUsage) are those
-// of the session with its earlier processes, and model_usage_since_last_result is the
-// turn's own; in 2.1.197 they are those of the process. When the context reaches the compact window (settings
-// autoCompactWindow, or CLAUDE_CODE_AUTO_COMPACT_WINDOW) less 33,000 tokens the
-// next turn compacts first and runs the SessionStart hooks of --settings. The system
-// text of the first turn holds until a compaction (2.1.330), unless
+// A session is a file below $CLAUDE_CONFIG_DIR (or $HOME/.claude), in standin/<hash of the
+// working directory>/<id>.jsonl. A message whose uuid the session knows is printed back and
+// not run again, until a compaction makes it forget. In 2.1.330 the totals of a result
+// (total_cost_usd, modelUsage) are those of the session with its earlier processes, and
+// model_usage_since_last_result is the turn's own; in 2.1.197 they are those of the
+// process. When the context reaches the compact window (settings autoCompactWindow, or
+// CLAUDE_CODE_AUTO_COMPACT_WINDOW) less 33,000 tokens the next turn compacts first and runs
+// the SessionStart hooks of --settings. The system text of the first turn holds until a
+// compaction (2.1.330), unless
 // --system-prompt-snapshot off or an initialize request says otherwise.
 //
 // # Prompts
@@ -97,10 +97,10 @@
 // # What it leaves out
 //
 // Hooks other than SessionStart, sub-agents, background commands, plugins, titles of
-// sessions, "priority" on a message. MCP servers are named where the real program names them, and not started. A
-// prompt of the form /word is answered as the real program does, but only /compact and
-// /clear do something. There is no socket for the messages of other sessions
-// (messaging_socket_path), and no MCP tool is deferred.
+// sessions, "priority" on a message. MCP servers are named where the real program names
+// them, and not started. A prompt of the form /word is answered as the real program does,
+// but only /compact and /clear do something. There is no socket for the messages of other
+// sessions (messaging_socket_path), and no MCP tool is deferred.
 //
 // # Environment
 //
@@ -110,7 +110,7 @@
 //	                     the like); also "steer …" for a message taken into a
 //	                     running turn, and "deaf …" when @hang or @spin begins
 //	STANDIN_LOCK=DIR     holds a lock on DIR/AGENT until it and every command that
-//	                     it started have ended; where another holds it, the log
+//	                     it started have ended; if another holds it, the log
 //	                     gets "overlap AGENT - PID" and the process exits with 1
 //	STANDIN_UNBORN=1     exits with 1 before it prints anything
 //	STANDIN_SILENT=1     does its work and prints nothing

@@ -16,7 +16,7 @@ type failure struct {
 	text   string
 	status int
 	kind   string // the error of the assistant line: rate_limit, server_error …
-	limit  string // the subtype of the result, where a limit of the client was reached
+	limit  string // the subtype of the result, if a limit of the client was reached
 	stop   string // the stop_reason of that result; "" is null
 
 	// Additional lines of the newer version.

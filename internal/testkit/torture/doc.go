@@ -9,7 +9,7 @@
 // environment: a killed process, a full disk, a mailbox that is moved away. It is injected
 // into arenas. An [arena] is a scratch project with its own daemon, built as it is shipped,
 // whose agents' clients are stand-ins (package internal/testkit/standin), and with senders
-// that continue meanwhile:
+// that continue in the meantime:
 //
 //	arena: make ──> start ──> send ──┬──> settle ──> stop ──> count
 //	                                 |

@@ -7,7 +7,7 @@ import (
 	"os/exec"
 )
 
-// insideVar is set where this program runs in separate namespaces.
+// insideVar is set if this program runs in separate namespaces.
 const insideVar = "TORTURE_INSIDE"
 
 func inside() bool { return os.Getenv(insideVar) != "" }

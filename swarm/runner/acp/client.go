@@ -13,7 +13,7 @@ import (
 type Client struct {
 	Kind   runner.Kind
 	Args   []string          // added to every command; {servers} is the path of the servers' file
-	Env    map[string]string // added to its environment where that lacks them, or where they have {servers}
+	Env    map[string]string // added to its environment if that lacks them, or if they contain {servers}
 	Tested string            // the version that our tests run
 
 	ModeVar    string     // the variable that names the mode at the start; "" is session/set_mode

@@ -20,7 +20,7 @@ import (
 //
 // Fields decide: the HTTP status, the client's word on the assistant line (error),
 // and since 2.1.330 the API's type (api_error_type) and the client's code
-// (api_error). Texts decide only where the older client has no field.
+// (api_error). Texts decide only if the older client has no field.
 
 // Codes of api_error, as 2.1.330 prints them.
 const (

@@ -8,8 +8,8 @@ import (
 )
 
 // The init line's apiKeySource says which credential the client uses: "none" for a login of
-// claude.ai, its token, ANTHROPIC_AUTH_TOKEN, and a cloud's account; else where the key is
-// from, such as ANTHROPIC_API_KEY or apiKeyHelper.
+// claude.ai, its token, ANTHROPIC_AUTH_TOKEN, and a cloud's account; otherwise the source
+// of the key, such as ANTHROPIC_API_KEY or apiKeyHelper.
 
 // paid are the variables with which a client that has no API key is billed by its tokens:
 // a gateway's token, and the clouds' switches.

@@ -10,8 +10,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/claude"
 )
 
-// A client that has reached its cap is ended at once, also where another client would have
-// ten seconds to exit: what it began goes on spending.
+// A client that has reached its cap is ended at once, even if another client would have ten
+// seconds to exit: the work that it began would keep spending.
 func TestAClientThatReachedItsCapIsEnded(t *testing.T) {
 	turn := newTurn(t, "@linger 30s\n@cost 0.75\n@sh (sleep 1000 & echo $! >pid)\n@say ready")
 	turn.CapUSD = 0.5

@@ -1,5 +1,5 @@
 // Package claude is the backend for Claude Code (observed with 2.1.197 and 2.1.330;
-// where they differ, the version is named).
+// if they differ, the version is named).
 //
 // A turn is one process:
 //
@@ -67,7 +67,7 @@
 //
 // An error result belongs to the account or the service (Limited), to the set-up (Refused)
 // or to the message (Failed). Fields decide: the HTTP status, the word on the assistant
-// line, since 2.1.330 also api_error and api_error_type; the text decides only where the
+// line, since 2.1.330 also api_error and api_error_type; the text decides only if the
 // client has no field. A 401 is a wrong key if the init line's apiKeySource names one, and
 // otherwise a login that may be renewed. The end of a limit comes from api_error_params,
 // from a rate_limit_event, or from the text.

@@ -35,7 +35,7 @@ type seen struct {
 	problem  string    // error word of the last assistant line
 	words    string    // text of the last assistant line
 	api      streamjson.APIError
-	source   string    // where the client has its API key from
+	source   string    // the source of the client's API key
 	resetAt  time.Time // from a rate limit event
 	refusals int       // retries after a refused key or login
 	asking   bool      // the client retries a request and has had no answer since

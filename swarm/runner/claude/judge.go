@@ -19,7 +19,7 @@ type evidence struct {
 	problem  string // error word of the last assistant line
 	words    string // its text
 	api      streamjson.APIError
-	source   string // where the client has its API key from, as its init line says
+	source   string // the source of the client's API key, as its init line says
 	stderr   string // the end of it
 	exit     runner.Exit
 	followed bool

@@ -199,7 +199,7 @@ func TestTheClientIsAskedBeforeItIsSignalled(t *testing.T) {
 	}
 }
 
-// A client that ignores the end of its input is killed; where the options say so it gets
+// A client that ignores the end of its input is killed; if the options say so it gets
 // SIGTERM first.
 func TestTheEndOfTheInputIsNotTheEndOfTheClient(t *testing.T) {
 	const script = `trap 'exit 7' TERM; echo done; while :; do sleep 0.01; done`

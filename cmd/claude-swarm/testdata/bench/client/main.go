@@ -1,7 +1,7 @@
-// Client is the smallest client that the daemon takes for one: it tells when it
-// was started, or with BENCH_STAMP=replay when it has repeated a prompt, and has
-// done whatever it was asked for. What the real one needs until its first line is
-// none of the daemon's time.
+// Client is the smallest client that the daemon takes for one: it tells when it was
+// started, or with BENCH_STAMP=replay when it has repeated a prompt, and has done whatever
+// it was asked for. The daemon does not count the time that the real one needs until its
+// first line.
 package main
 
 import (
