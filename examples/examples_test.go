@@ -22,6 +22,7 @@ var projects = map[string][]string{
 	"team":   {"manager", "implementer", "tester", "reviewer", "documenter"},
 	"mixed":  {"planner", "coder", "reviewer", "tester", "docs"},
 	"office": {"ramona", "harper", "dinesh"},
+	"night":  {"planner", "builder", "checker"},
 	"tts":    {"opus-engineer", "opus-q1", "codex"},
 }
 
@@ -82,7 +83,7 @@ func TestEveryExampleIsListed(t *testing.T) {
 
 // Agents that only review have no tool that writes.
 func TestReviewersOnlyRead(t *testing.T) {
-	for project, agent := range map[string]string{"pair": "reviewer", "team": "reviewer", "tts": "codex"} {
+	for project, agent := range map[string]string{"pair": "reviewer", "team": "reviewer", "night": "checker", "tts": "codex"} {
 		f, err := config.Load(filepath.Join(project, config.Name))
 		if err != nil {
 			t.Fatal(err)
