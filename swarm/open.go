@@ -68,7 +68,7 @@ func New(o Options) (*Swarm, error) {
 	s.mail.Questions.Handle(stuckQuestion, s.answerStuck)
 	s.supervisor = supervisor.New(supervisor.Options{
 		Settings: o.Plan.supervision(), OnWhisper: s.whisper, OnEscalation: s.stuck, Judge: s.judge(o.Plan, s.treasury.wake),
-		Note: func(agent, line string) { s.log.Info("supervisor", keyAgent, agent, "note", line) },
+		Note: s.noteJudge,
 	})
 	s.mail.Questions.Handle(budgetKind, s.treasury.answer)
 	if lines, err := s.ledger.Amend(home, o.Store, specNames(o.Plan.Agents), time.Now()); err != nil {

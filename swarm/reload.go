@@ -81,6 +81,7 @@ func (s *Swarm) Reload(p Plan) (Changes, error) {
 	s.current = p
 	s.budget.SetRules(p.budget())
 	s.treasury.settleOver()
+	s.mail.Trouble.Clear(judgeTrouble) // the next judgement shows whether it still fails
 	s.supervisor.Configure(p.supervision(), s.judge(p, s.treasury.wake))
 	for _, name := range c.Removed {
 		s.supervisor.Forget(name)

@@ -187,6 +187,17 @@ func (s *Swarm) abortStuck(m *member, stuck *journal.Stuck, by string) (<-chan C
 // JudgeName names the supervisor's model in the ledger.
 const JudgeName = "supervisor"
 
+// judgeTrouble is the key of the complaint that the last turn of the model failed.
+const judgeTrouble = "judge"
+
+// noteJudge writes a line about the model that judges into the log of an agent.
+func (s *Swarm) noteJudge(agent, line string) {
+	s.log.Info("supervisor", keyAgent, agent, "note", line)
+	if m, err := s.member(agent); err == nil {
+		m.inbox.AgentLog.Line(messageOf(m.turns.Runs.Turn()), "~ "+m.hidden.Text(line))
+	}
+}
+
 // judgeParts is how many judgements the rest of a cap is divided into: agents need the most.
 const judgeParts = 16
 
@@ -227,6 +238,12 @@ func (d *deps) judge(p Plan, settled func()) *supervisor.Judge {
 		Ended: func(agent string, t runner.Turn, out runner.Outcome) {
 			defer settled()
 			defer d.budget.Release(JudgeName)
+			if out.End.OK() {
+				d.mail.Trouble.Clear(judgeTrouble)
+			} else {
+				d.mail.Trouble.Set(judgeTrouble, fmt.Sprintf("the supervisor's model %s gave no verdict, and only the rules judge: %s",
+					plan.Client.Model, screen.Short(out.Reason, maxWhy)))
+			}
 			err := d.ledger.Add(journal.LedgerLine{
 				At: out.Ended.UTC(), Turn: t.ID, Agent: JudgeName, From: dropbox.Swarm, Subject: "judges the work of " + agent,
 				Outcome: string(out.End), Reason: out.Reason, Seconds: out.Ended.Sub(out.Began).Seconds(),

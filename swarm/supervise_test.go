@@ -374,6 +374,39 @@ func TestAJudgementIsBoundedByTheBudget(t *testing.T) {
 }
 
 // judgements counts the judgements in the ledger.
+// A model that cannot judge is named in the log of the agent and in the status, until it
+// judges again.
+func TestAModelThatCannotJudge(t *testing.T) {
+	f := newField(t, "coder")
+	f.plan.Supervisor = &swarm.Supervision{Settings: supervisor.Settings{Window: 5, Interval: 1}, Backend: "scripted", Client: runner.Spec{Model: "small"}}
+	f.backend.Script = func(turn runner.Turn) []runnertest.Step {
+		switch {
+		case turn.Agent != "supervisor":
+			return []runnertest.Step{runnertest.Say("did it")}
+		case judgements(f) == 0:
+			return []runnertest.Step{runnertest.Do(func(context.Context, runner.Turn) error { return errors.New("small is not installed") })}
+		}
+		return []runnertest.Step{runnertest.Say("OK")}
+	}
+	f.start()
+	const want = "the supervisor's model small gave no verdict, and only the rules judge: "
+	complains := func() bool {
+		st, err := f.daemon.Status()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(st.Trouble) > 0 && strings.HasPrefix(st.Trouble[0].Why, want) && strings.Contains(st.Trouble[0].Why, "small is not installed")
+	}
+	f.answer(f.send("coder", "one"))
+	f.until("the status names the model", complains)
+	f.until("the log names it", func() bool {
+		log, err := os.ReadFile(journal.HomeOf(f.dir).AgentLog("coder"))
+		return err == nil && strings.Contains(string(log), "  ~ the supervisor's model gave no verdict: ")
+	})
+	f.answer(f.send("coder", "two"))
+	f.until("it judges again", func() bool { return !complains() })
+}
+
 func judgements(f *field) (n int) {
 	err := journal.ReadLedger(journal.HomeOf(f.dir).Ledger(), func(l journal.LedgerLine) bool {
 		if l.Agent == "supervisor" {

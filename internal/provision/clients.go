@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
+	"github.com/claude-swarm/claude-swarm/swarm/runner/backends"
 )
 
 // reports is the page on which a person reports what does not work.
@@ -22,7 +23,27 @@ func (e *checkup) clients(ctx context.Context) {
 	for _, u := range all {
 		u.sound = e.client(ctx, u.kind, u.agents[0].Command, u.agents[0].Cwd)
 	}
+	e.judge(ctx, all)
 	e.probes(ctx, all)
+}
+
+// judge looks at the program that runs the model of the supervisor.
+func (e *checkup) judge(ctx context.Context, all []*used) {
+	s := e.file.Supervisor
+	kind := backends.Kind(s.Backend)
+	if s.Model == "" || kind == nil {
+		return
+	}
+	command := s.Command
+	if len(command) == 0 {
+		command = kind.Command
+	}
+	i := slices.IndexFunc(all, func(u *used) bool { return u.kind == kind && slices.Equal(u.agents[0].Command, command) })
+	if i >= 0 && all[i].sound || i < 0 && e.client(ctx, kind, command, e.file.Dir) {
+		e.good("supervisor", "%s judges, run by %s", s.Model, strings.Join(command, " "))
+		return
+	}
+	e.wrong("supervisor", "command: below supervisor: in "+e.Config, "%s cannot judge, since %s does not work; only the rules judge", s.Model, strings.Join(command, " "))
 }
 
 // client reports whether a program is there and is a client of this kind.

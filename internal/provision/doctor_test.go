@@ -125,3 +125,35 @@ func TestAKindWithoutAProgram(t *testing.T) {
 		t.Errorf("login: %+v, want none", got)
 	}
 }
+
+// The program of the supervisor's model is looked at, too, and once if agents use it.
+func TestTheProgramOfTheJudge(t *testing.T) {
+	dir := t.TempDir()
+	client := filepath.Join(dir, "client")
+	if err := os.WriteFile(client, []byte("#!/bin/sh\necho '"+claude.Newest+" (Claude Code)'\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "claude-swarm.yaml")
+	for name, tc := range map[string]struct {
+		section, want string
+		clients       int
+	}{
+		"no model":              {"{}", "", 1},
+		"the agents' program":   {"{model: small, command: " + client + "}", "ok small judges, run by " + client, 1},
+		"a program that is not": {"{model: small, command: /nowhere/claude}", "wrong small cannot judge, since /nowhere/claude does not work; only the rules judge", 2},
+	} {
+		if err := os.WriteFile(path, fmt.Appendf(nil, "agents: {coder: {command: %s}}\nsupervisor: %s\n", client, tc.section), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		findings := provision.Examine(t.Context(), provision.DoctorOptions{
+			Config: path, Version: "1.0", ClientTimeout: 5 * time.Second, Getenv: func(name string) string { return map[string]string{"HOME": "/h"}[name] },
+		})
+		got := ""
+		for _, f := range of(findings, "supervisor") {
+			got += fmt.Sprint(f.Grade, " ", f.Text)
+		}
+		if got != tc.want || len(of(findings, "client")) != tc.clients {
+			t.Errorf("%s: supervisor %q, want %q; clients %+v, want %d", name, got, tc.want, of(findings, "client"), tc.clients)
+		}
+	}
+}
