@@ -144,7 +144,7 @@ func TestKeyIsForgottenAfterAWeek(t *testing.T) {
 }
 
 // cutAt makes a store whose next delivery stops before the n-th step, as after a kill: the
-// clean-up fails as well.
+// clean-up fails too.
 func cutAt(t *testing.T, dir string, n int) (s *dropbox.Store, reached func() bool) {
 	steps := 0
 	s = reopen(t, dir, dropbox.Options{Step: func(dropbox.Step) error {

@@ -69,7 +69,7 @@ func TestHalt(t *testing.T) {
 	if got := s.HaltReason(); !s.Halted() || got != "the house is on fire" {
 		t.Errorf("Halted() = %v, reason %q", s.Halted(), got)
 	}
-	deliver(t, s, "coder", text("2")) // deliveries go on
+	deliver(t, s, "coder", text("2")) // deliveries continue
 	entries := list(t, b)
 	if _, err := b.Claim(entries[0]); !errors.Is(err, dropbox.ErrHalted) || len(entries) != 2 {
 		t.Errorf("Claim = %v, want ErrHalted", err)

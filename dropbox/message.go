@@ -74,8 +74,8 @@ type Message struct {
 
 	Attachments []Attachment
 
-	// Extra holds the keys that this version does not know, as the YAML lines of
-	// their own, in their order, with a newline at the end. They are kept.
+	// Extra holds the keys that this version does not know, as their YAML lines in the
+	// original order, with a newline at the end. They are kept.
 	Extra string
 
 	Body []byte // Markdown, and any other text; every byte is kept

@@ -162,7 +162,7 @@ func moveBack(aside, path string) error {
 }
 
 // After any damage to the folders, one look finds every message, changes are reported
-// again, and the changes do not go on without end.
+// again, and the reports do not continue forever.
 func TestWatchFaults(t *testing.T) {
 	for name, fault := range map[string]func(dir, aside string) (damage, repair func() error){
 		"new deleted": func(dir, aside string) (func() error, func() error) {

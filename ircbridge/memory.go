@@ -51,8 +51,8 @@ func (m memory) Marks(target string) ([]irc.Mark, error) {
 }
 
 // ownBehind is the time before one of our lines until which the channel is completely
-// known. A line of ours goes into the buffer when it is proven, maybe before an earlier
-// line of somebody else, which is handled later, or never if this process is killed.
+// known. One of our lines enters the buffer when it is proven, maybe before an earlier line
+// of somebody else, which is handled later, or never if this process is killed.
 const ownBehind = provenWithin + clockSkew
 
 // private returns until when all private talk is known; if no bridge has noted that, the

@@ -14,7 +14,7 @@ const (
 	Title = "IRC"
 )
 
-// Folder is where the files of the bridge lie, below the daemon's folder.
+// Folder is the folder of the bridge's files, below the daemon's folder.
 func Folder(home string) string { return bridge.Folder(home, Name) }
 
 // names reads names and texts as a server does.

@@ -13,8 +13,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// The bridge keeps private lines that it missed while it was away, but does not obey them,
-// as in channels. This holds over a restart before any private talk, and over a cut
+// As in channels, the bridge keeps private lines that it missed while it was away, but does
+// not obey them. This holds over a restart before any private talk, and over a cut
 // connection.
 func TestPrivateTalkWhileAway(t *testing.T) {
 	if testing.Short() {

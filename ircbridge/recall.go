@@ -45,8 +45,8 @@ func (s *speech) recall(f *saying) {
 	s.lookUp(f, via, conn, since.Add(-clockSkew))
 }
 
-// lingerPatience is how long a server may continue to say the lines of an earlier
-// connection of ours: 18 s were seen with 40 lines.
+// lingerPatience is how long a server may continue to send the lines of our earlier
+// connection: 18 s were seen with 40 lines.
 const lingerPatience = 20 * time.Second
 
 // lingers reports whether to wait with a message that may have been said: the nick of an

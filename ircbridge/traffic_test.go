@@ -171,12 +171,12 @@ func (s *traffic) checkOut() {
 	}
 }
 
-// checkIn checks the incoming lines, of which the network must bring a least number.
+// checkIn checks the incoming lines, of which there must be at least a given number.
 //
-// With a history the bridge hears each line once. Without one, lines from while there is no
-// connection reach nobody. On each connection the bridge hears every line before the last
-// that it heard, so only lines at its very end may be missing. A live line for coder comes
-// to coder once; a line from the history does not.
+// With a history the bridge hears each line once. Without one, lines that come while there
+// is no connection reach nobody. On each connection the bridge hears every line before the
+// last that it heard, so only lines at its very end may be missing. A live line for coder
+// comes to coder once; a line from the history does not.
 func (s *traffic) checkIn(most int) {
 	s.Helper()
 	until := s.lines

@@ -10,8 +10,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// While the client retries the API, the status says so, beside the hold that is to come.
-// The line goes at the next event of the client or at the end of its turn.
+// While the client retries the API, the status says so, in addition to the coming hold. The
+// line goes at the next event of the client or at the end of its turn.
 func TestTheStatusShowsThatTheAPIIsAskedAgain(t *testing.T) {
 	f := newField(t, "coder")
 	told := make(chan *streamjson.Retry)

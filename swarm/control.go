@@ -172,7 +172,7 @@ type turnWait struct {
 }
 
 // begin notes that a turn of who waits for the turn of whom, until end is called. It
-// refuses where whom waits for who, directly or through others. With a nil turn it notes
+// refuses if whom waits for who, directly or through others. With a nil turn it notes
 // nothing.
 func (w *waits) begin(who string, turn <-chan struct{}, whom string) (end func(), ok bool) {
 	if turn == nil {

@@ -30,7 +30,7 @@ func (a *agent) liftOpenLimit() {
 	a.tellLimitOver(account, "a turn ended well again", "")
 }
 
-// tellLimitOver says once that a limit is over of which people know.
+// tellLimitOver says once that a limit that people know of is over.
 func (a *agent) tellLimitOver(account, why, by string) {
 	l, tell := a.holds.EndToTell(account)
 	if !tell {

@@ -48,7 +48,7 @@ type permitter struct {
 // of decides in the turn with this record. A question is over when stop is done: the turn is to
 // end then.
 func (p *permitter) of(stop context.Context, rec *journal.Record, rules permission.Rules) runner.Permit {
-	asked := *rec // which the turn goes on writing
+	asked := *rec // which the turn keeps writing
 	t := &turnPermits{permitter: p, rec: &asked, rules: rules, places: make(chan struct{}, maxQuestionsOpen)}
 	return func(ctx context.Context, r runner.PermissionRequest) runner.Decision { return t.decide(ctx, stop, r) }
 }
@@ -176,7 +176,7 @@ func (t *turnPermits) lead() string {
 	return to
 }
 
-// over says why the turn is to end, or to wait for nobody.
+// over says why the turn must end, or need not wait for anybody.
 func (t *turnPermits) over() error {
 	if t.store.Halted() {
 		return errEverythingHalted
@@ -220,8 +220,9 @@ func (t *turnPermits) question(q mail.Question, shown string, again bool) string
 	return b.String()
 }
 
-// describeCall shows a tool call: its kind, and in a block of code its command, with what the client
-// asks for beside it, its paths, or its title and input. It hides nothing: characters that would steer a terminal are written as their code.
+// describeCall shows a tool call: its kind, and in a block of code its command with further
+// requests of the client, its paths, or its title and input. It hides nothing: characters
+// that would steer a terminal are written as their code.
 func describeCall(r runner.PermissionRequest) string {
 	var code []string
 	if r.Command != "" {

@@ -328,8 +328,8 @@ func TestThePersonIsAskedWhereTheLeadFails(t *testing.T) {
 	}
 }
 
-// A question ends with its time, and with the work: it is no longer in the mailbox of the lead,
-// and the turn goes on without it.
+// A question ends with its time, and with the work: it is no longer in the mailbox of the
+// lead, and the turn continues without it.
 func TestQuestionsEnd(t *testing.T) {
 	for name, c := range map[string]struct {
 		patience time.Duration
@@ -435,7 +435,8 @@ func (f *field) toldOf(id string) *dropbox.Message {
 	return got
 }
 
-// The reply that comes second says who was first; and after the turn it reaches nobody.
+// The sender of the second reply is told who was first. After the turn a reply reaches
+// nobody.
 func TestALateReplyIsTurnedAway(t *testing.T) {
 	f := newPermitField(t, permission.Rules{Ask: entry("execute", "")}, npmTest)
 	f.start()
@@ -569,8 +570,8 @@ func TestWhatIsAskedIsShownWhole(t *testing.T) {
 	}
 }
 
-// The question shows what a client asks for beside a command, and the input of a call that has
-// neither command nor path.
+// The question shows what a client asks for in addition to a command, and the input of a
+// call that has neither command nor path.
 func TestWhatACallDoesIsShown(t *testing.T) {
 	for want, r := range map[string]runner.PermissionRequest{
 		"execute\n\n```\nnpm test\nand asks for more: {\"url\":\"https://a.example/\"}\n```\n": {Kind: "execute", Command: "npm test", Beside: []byte(`{"url":"https://a.example/"}`), Input: []byte(`{"command":"npm test"}`)},

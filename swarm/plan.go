@@ -88,7 +88,7 @@ type Plan struct {
 // Supervision says when an agent counts as stuck.
 type Supervision struct {
 	supervisor.Settings
-	// Backend and Client run the model that judges; without a model the rules judge alone.
+	// Backend and Client run the model that judges; without a model only the rules judge.
 	Backend string
 	Client  runner.Spec
 }

@@ -42,7 +42,7 @@ func shipped(b *testing.B) string {
 	return path
 }
 
-// small builds one of the programs in testdata/bench, the way ours is built.
+// small builds one of the programs in testdata/bench, in the same way as ours.
 func small(b *testing.B, name string) string {
 	b.Helper()
 	if dir := os.Getenv("SWARM_BENCH_BIN"); dir != "" {
@@ -128,8 +128,8 @@ func (p *place) stop() {
 	}
 }
 
-// medianOf reports the median of the times of single processes: a mean would
-// count what else the machine had to do.
+// medianOf reports the median of the times of single processes, since a mean would include
+// the other load of the machine.
 func medianOf(b *testing.B, times []time.Duration) {
 	slices.Sort(times)
 	b.ReportMetric(float64(times[len(times)/2]), "p50-ns")

@@ -109,7 +109,7 @@ func (p *post) attach(path string) (dropbox.Attachment, error) {
 		return a, fail(exitFailed, "ls "+shellWord(filepath.Dir(path)), "no file %s to attach", path)
 	case errors.Is(err, client.ErrNotRegular):
 		next := "tar -cf all.tar " + shellWord(path) + "   (then --attach all.tar)"
-		if info, err := os.Stat(path); err == nil && !info.IsDir() { // tar would keep its name alone
+		if info, err := os.Stat(path); err == nil && !info.IsDir() { // tar would keep only its name
 			next = "cat " + shellWord(path) + " >copy   (then --attach copy)"
 		}
 		return a, fail(exitFailed, next, "%s is not a regular file", path)

@@ -47,7 +47,7 @@ func TestAllFacesSayThatACostIsUnknown(t *testing.T) {
 		}
 	}
 
-	// In JSON the cost is null, and something beside it says that it is unknown.
+	// In JSON the cost is null, and another key says that it is unknown.
 	for name, want := range map[string]string{
 		"status":                          `{"agents":[{"cost_usd":{"today":null,"total":null,"today_unknown_turns":1,"total_unknown_turns":1}},{"cost_usd":{"today":0.5,"total":0.5}}]}`,
 		"history coder":                   `{"cost_usd":null,"cost_unknown_turns":1,"turns":[{"cost_usd":null,"cost_unknown":true}]}`,

@@ -149,10 +149,10 @@ func serveSession(c *cli.Context, action func(*cli.Context, *mail.Attached, hook
 	return action(c, s, h)
 }
 
-// A sessionGate is the gate for the hooks of one session. Each hook is a separate process, so
-// the gate reads the recent decisions from a file before it decides, and writes them after
-// it; the lock of the session keeps two hooks apart. The file is about this mailbox alone:
-// the daemon counts the messages to the others.
+// A sessionGate is the gate for the hooks of one session. Each hook is a separate process,
+// so the gate reads the recent decisions from a file before it decides, and writes them
+// after it; the lock of the session keeps two hooks apart. The file is only about this
+// mailbox: the daemon counts the messages to the others.
 type sessionGate struct {
 	policy policy.Policy
 	file   string

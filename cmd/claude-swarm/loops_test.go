@@ -120,7 +120,7 @@ func TestLoopsEnd(t *testing.T) {
 	}
 }
 
-// A loop is a project with two agents and the way that their ball takes.
+// A loop is a project with two agents and the path of their ball.
 type loop struct {
 	t   *testing.T
 	dir string

@@ -7,8 +7,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// advice says to the sender of a message that was given up what to do about it: to try
-// again only helps where something else can change.
+// advice tells the sender of a message that was given up what to do about it: another try
+// helps only if something else can change.
 func (o *outbox) advice(m *dropbox.Message, n Origin, target, reason string) string {
 	name := o.mail.name
 	command := fmt.Sprintf("claude-swarm read %s --body | claude-swarm %s send ", m.ID, name)

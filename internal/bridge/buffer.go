@@ -74,7 +74,7 @@ func fileName(name string) string {
 // A buffer keeps the last lines of a channel in a file. Only the bridge writes it; readers
 // may open the file at any time. One goroutine owns the buffer.
 //
-// A line without a number is only for the bridge: it says that a line of ours, which the
+// A line without a number is only for the bridge: it says that one of our lines, which the
 // file already has under that msgid, belongs to a message (Drop, Upto).
 //
 // A line is written at once and not synced: a killed process loses no line. A power cut may

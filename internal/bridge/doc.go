@@ -22,7 +22,7 @@
 // The bridge knows mailboxes and people: who may order what, which questions wait for an
 // answer, what is shown where. A [Link] knows connections, channels and names of one
 // network. Neither does the other's work: the bridge calls the link, and the link reports
-// to its [Host], all in one goroutine. Slow work runs beside it, by [Host.Do].
+// to its [Host], all in one goroutine. Slow work runs in parallel, by [Host.Do].
 //
 // # Promises
 //

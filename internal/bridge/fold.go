@@ -12,7 +12,7 @@ import (
 // began and ended: otherwise a telephone would buzz for a quarter of an hour.
 const (
 	foldAge  = 3 * time.Minute // younger copies are news
-	foldKeep = 3               // the number of the newest that are said anyway
+	foldKeep = 3               // how many of the newest are said anyway
 )
 
 // foldUp looks once in each connection for copies that have waited since before it, and
@@ -93,7 +93,7 @@ func turns(n int) string {
 	return fmt.Sprintf("%d turns", n)
 }
 
-// folded says why a message is not said alone; "" when it is.
+// folded says why a message is not said separately; "" if it is.
 func (o *outbox) folded(id string) string {
 	into, ok := o.folds[id]
 	if !ok {

@@ -18,9 +18,9 @@ type holdup struct {
 // person.
 const heldLook = 3 * time.Second
 
-// tellHeld tells a person why an agent does not begin with their message, such as that it
-// is paused: else they would wait for an answer. It tells each reason once, until it is
-// gone.
+// tellHeld tells a person why an agent does not begin with their message, for example
+// because it is paused. Otherwise they would wait for an answer. It tells each reason once,
+// until it is gone.
 func (r *notices) tellHeld(t Text, agent string) {
 	key := agent + " " + r.link.Fold(t.Nick)
 	now := time.Now()

@@ -22,8 +22,8 @@ type Names interface {
 }
 
 // A Link carries texts to one network and back, and keeps the connection up. Only the
-// goroutine of the bridge calls it, and none of its methods blocks: slow work runs beside
-// it, by [Host.Do]. It knows channels and people, and no mailbox.
+// goroutine of the bridge calls it, and none of its methods blocks: slow work runs in
+// parallel, by [Host.Do]. It knows channels and people, and no mailbox.
 type Link interface {
 	Names
 
@@ -115,8 +115,8 @@ type Host interface {
 	// Event passes f to the goroutine of the bridge, in order. It blocks until the bridge
 	// accepts it; ok is false when the bridge ends and accepts no more.
 	Event(f func()) (ok bool)
-	// Do runs f beside the bridge, which waits for it at its end; the goroutine of the
-	// bridge runs the function that f returns.
+	// Do runs f in parallel to the bridge, which waits for it at its end; the goroutine of
+	// the bridge runs the function that f returns.
 	Do(f func() func())
 	// Later is Event for work that began with Do. It returns after f has run.
 	Later(f func())
@@ -139,10 +139,10 @@ type Host interface {
 
 	// Keep puts a line into the buffer of its channel.
 	Keep(l Line)
-	// Kept returns what the buffer of a channel says about a message of ours; ok is false
+	// Kept returns what the buffer of a channel says about one of our messages; ok is false
 	// without a buffer.
 	Kept(channel, id string) (k Kept, ok bool)
-	// HasSaid reports whether the buffer of a channel holds a line of ours under that id.
+	// HasSaid reports whether the buffer of a channel holds one of our lines under that id.
 	HasSaid(channel, msgid string) bool
 
 	// Agents are the present names of the agents.
@@ -248,7 +248,7 @@ type Shown struct {
 	Again  bool // a part of it was said again, marked
 }
 
-// Kept is what the buffer of a channel says about a message of ours.
+// Kept is what the buffer of a channel says about one of our messages.
 type Kept struct {
 	Upto   int       // how many bytes are said
 	MsgIDs []string  // of its lines

@@ -5,11 +5,11 @@ import (
 	"sync"
 )
 
-// A loop is the goroutine that owns everything of the bridge, with the work beside it: that
-// work passes its results to the loop, and at its end the loop waits for it.
+// A loop is the goroutine that owns everything of the bridge. Slow work in parallel to it
+// passes its results to the loop, which waits for that work at its end.
 type loop struct {
 	ctx    context.Context // done is the order to end
-	later  chan func()     // results of the work beside the loop
+	later  chan func()     // results of the parallel work
 	events chan func()     // reports of the link
 	ended  chan struct{}   // closed when the loop takes no more events
 	work   sync.WaitGroup

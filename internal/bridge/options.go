@@ -14,7 +14,7 @@ type Options struct {
 	Title string // what people call the network; "" means the name
 
 	Store *dropbox.Store
-	Home  string // the daemon's folder, .claude-swarm; the bridge's files lie in Home/Name
+	Home  string // the daemon's folder, .claude-swarm; the bridge's files are in Home/Name
 
 	Channels Channels
 	Allow    []Permit // only they may give orders; see [Permit.Check]

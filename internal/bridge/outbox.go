@@ -176,7 +176,7 @@ func (o *outbox) noneAlone() bool {
 }
 
 // suspected reports whether the server has hung up before on a message that is on its way:
-// such a message goes alone.
+// such a message is sent without others.
 func (o *outbox) suspected() bool {
 	for _, f := range o.flights {
 		if f.Failed > 0 && !f.filing {
@@ -186,9 +186,9 @@ func (o *outbox) suspected() bool {
 	return false
 }
 
-// ready reports whether a message may be said now. One on which the other side may have hung up
-// waits until the connection has proven good: else a bad network would look like a bad
-// message.
+// ready reports whether a message may be said now. One on which the other side may have
+// hung up waits until the connection has proven good. Otherwise a bad network would look
+// like a bad message.
 func (o *outbox) ready(w waiter) bool {
 	if w.Failed > 0 && (o.unproven() > 0 || !o.link.Sound()) {
 		return false

@@ -90,7 +90,7 @@ func (r *record) keep(l Line) {
 	}
 }
 
-// kept returns what the buffer of a channel says about a message of ours.
+// kept returns what the buffer of a channel says about one of our messages.
 func (r *record) kept(channel, id string) (k Kept, ok bool) {
 	b := r.buffer(channel)
 	if b == nil {
@@ -103,7 +103,7 @@ func (r *record) kept(channel, id string) (k Kept, ok bool) {
 	return Kept{Upto: upto, MsgIDs: msgids, Spoke: b.spoke}, true
 }
 
-// hasSaid reports whether the buffer of a channel holds a line of ours under that id.
+// hasSaid reports whether the buffer of a channel holds one of our lines under that id.
 func (r *record) hasSaid(channel, msgid string) bool {
 	b := r.buffer(channel)
 	return b != nil && b.seen[msgid]

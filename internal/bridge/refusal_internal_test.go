@@ -10,8 +10,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// told completes the work beside the loop, and returns the lines that the bridge said to a
-// channel or a person.
+// told completes the parallel work, and returns the lines that the bridge said to a channel
+// or a person.
 func (r *run) told(t *testing.T, peer string) (texts []string) {
 	t.Helper()
 	r.waitingFor("coder") // delivers the received lines

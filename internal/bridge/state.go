@@ -114,7 +114,7 @@ func ReadState(dir string) (State, error) {
 		return State{}, fmt.Errorf("read the bridge's state: %w", err)
 	}
 	if s.Running && !s.Connected && s.Why == "" {
-		s.Why = "the server has not let it in yet" // the first attempt goes on
+		s.Why = "the server has not let it in yet" // the first attempt continues
 	}
 	return s, nil
 }

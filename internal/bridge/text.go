@@ -60,7 +60,7 @@ func withoutBlank(text string) string {
 // shorter one may be a word, as in "read this".
 const leastRead = 6
 
-// bareID takes the signs off an id that people typed.
+// bareID removes the punctuation around an id that people typed.
 func bareID(id string) string { return strings.ToLower(strings.Trim(id, ":,;.()\"'…")) }
 
 // topicLine turns a text into a topic: one line without secrets.

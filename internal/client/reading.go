@@ -50,7 +50,7 @@ func ReadingOf(a config.Agent) Reading {
 type FileError struct {
 	Path    string   // as it was named
 	Daemons bool     // the file belongs to the daemon, and no agent may send it
-	Within  []string // where the files lie that the agent may send
+	Within  []string // the folder of the files that the agent may send
 }
 
 func (e *FileError) Error() string {

@@ -65,8 +65,8 @@ type Wait struct {
 	// Pending are the messages without an outcome, and States their states at the last look.
 	Pending []dropbox.Delivery
 	States  map[string]dropbox.State
-	// Proven takes only answers that are proven to be from whom the message was for, or from a
-	// person: see [mail.MayAnswer]. Others stay in the mailbox.
+	// Proven takes only answers that are proven to be from the recipient of the message, or
+	// from a person: see [mail.MayAnswer]. Others stay in the mailbox.
 	Proven bool
 
 	client *Client

@@ -48,9 +48,9 @@ type Client struct {
 	whisper func(line string)
 }
 
-// Dial finds the daemon of a project. version is that of the calling program. also are further
-// paths to try after those of the project; Dial skips empty ones. The error is [ErrNoDaemon] when
-// no daemon answers. The caller closes the client.
+// Dial finds the daemon of a project. version is that of the calling program. also has
+// further paths to try after those of the project; Dial skips empty ones. The error is
+// [ErrNoDaemon] when no daemon answers. The caller closes the client.
 func Dial(ctx context.Context, project, version string, getenv func(string) string, also ...string) (*Client, error) {
 	paths, err := discovery.Paths(project, getenv)
 	if err != nil {

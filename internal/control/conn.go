@@ -30,9 +30,9 @@ func newConn(s *Server, c *net.UnixConn, from peer) *conn {
 	return &conn{s: s, c: c, from: from, out: make(chan any, outQueue), streams: make(map[string]context.CancelFunc)}
 }
 
-// serve runs the connection to its end: the client hangs up, or ctx is done. A request that still
-// waits for a turn then goes on, although nothing will read its answer; serve returns when it has
-// ended as well.
+// serve runs the connection to its end: the client hangs up, or ctx is done. A request that
+// still waits for a turn then continues, although nobody will read its answer; serve
+// returns when it has ended as well.
 func (c *conn) serve(ctx context.Context) {
 	here, leave := context.WithCancel(ctx)
 	defer leave()
@@ -146,8 +146,8 @@ func (c *conn) handle(ctx, here context.Context, wg *sync.WaitGroup, req request
 		c.subscribe(here, wg, req)
 		return true
 	case reqStop, reqAbort, reqInterrupt:
-		// These wait for a turn. They go on when the client hangs up: a client that waits no
-		// longer does not want the turn to end harder.
+		// These wait for a turn. They continue when the client hangs up: a client that no
+		// longer waits does not want the turn to end harder.
 		if !c.begin(here, req.ID) {
 			return true
 		}

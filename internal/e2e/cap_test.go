@@ -87,7 +87,7 @@ func TestACapEndsALoopOfTools(t *testing.T) {
 	}
 }
 
-// An answer that is complete counts, even if it alone costs more than the cap.
+// A complete answer counts, even if it costs more than the cap.
 func TestACapKeepsAFinishedAnswer(t *testing.T) {
 	scenario := `{"replies":[` + priced(`"name":"answer","text":"It is ready."`, 200, 0, 0) + `],` + freeSide + `}`
 	p := newProject(t, scenario, "  coder: {}\n")
@@ -102,7 +102,7 @@ func TestACapKeepsAFinishedAnswer(t *testing.T) {
 	}
 }
 
-// A sub-agent does not go on after the cap, whether its call waits for it or not. In the
+// A sub-agent does not continue after the cap, whether its call waits for it or not. In the
 // background it may reach the cap before or after the client's first answer.
 func TestACapEndsASubAgent(t *testing.T) {
 	for name, c := range map[string]struct {

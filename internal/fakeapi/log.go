@@ -27,8 +27,8 @@ const (
 	keepBytes    = 8 << 20
 )
 
-// Requests returns the newest requests, oldest first: at most 256, and 8 MiB
-// of bodies or the newest alone. The bodies must not be changed.
+// Requests returns the newest requests, oldest first: at most 256, and at most 8 MiB of
+// bodies unless the newest one has more. The bodies must not be changed.
 func (s *Server) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -225,8 +225,8 @@ func (h *tree) writers() []string {
 	return out
 }
 
-// callee returns the name of a function of another package that is called, "os.Rename", or
-// of a method, "os.Root.Rename"; "" for everything else.
+// callee returns the name of the called function of another package, "os.Rename", or of a
+// method, "os.Root.Rename"; "" for all others.
 func callee(p *packages.Package, call *ast.CallExpr) string {
 	sel, ok := call.Fun.(*ast.SelectorExpr)
 	if !ok {

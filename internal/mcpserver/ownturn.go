@@ -102,7 +102,7 @@ type lack struct {
 	patience time.Duration
 }
 
-// why says what nobody answered, in one line.
+// why names the unanswered question, in one line.
 func (l lack) why() string {
 	var of, ids []string
 	for _, q := range l.asked {

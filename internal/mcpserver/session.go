@@ -22,7 +22,7 @@ var versions = []string{"2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"}
 // lastWithBatches is the last version of the protocol that has batches of messages.
 const lastWithBatches = "2025-03-26"
 
-// A session serves one client. Calls of tools run side by side; everything else is answered
+// A session serves one client. Calls of tools run in parallel; everything else is answered
 // in order.
 type session struct {
 	*Server

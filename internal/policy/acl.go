@@ -87,8 +87,8 @@ func (p Policy) topic(agent, topic, do string, list []string) Verdict {
 }
 
 // Covers reports whether a pattern of topics matches everything that another pattern, or a
-// plain topic, matches. Dots separate words; * is any one word, and > at the end is one
-// word or more, as in NATS.
+// plain topic, matches. Dots separate words; * stands for one word, and > at the end for
+// one or more words, as in NATS.
 func Covers(pattern, other string) bool {
 	have, want := strings.Split(pattern, "."), strings.Split(other, ".")
 	for i, w := range have {

@@ -32,8 +32,8 @@ type AttachReport struct {
 // Attach makes a person's own session of Claude Code an agent of the project in dir. It
 // writes a fenced entry into claude-swarm.yaml, unless the agent is attached there already,
 // and a plugin, or entries in the client's settings. Like [Init] it may be repeated, and
-// [Remove] undoes it. If another agent is attached in the same folder, both have to be
-// by plugin; else the error is an [*OccupiedError].
+// [Remove] undoes it. If another agent is attached in the same folder, both must use the
+// plugin; otherwise the error is an [*OccupiedError].
 func Attach(dir string, o AttachOptions) (AttachReport, error) {
 	r := AttachReport{Agent: o.Agent}
 	s, err := openSetup(dir, o.Step, &r.Report)
@@ -139,7 +139,7 @@ func (s *setup) canAttach(a attachedSession, file *config.File) error {
 func (s *setup) sharesFolder(a attachedSession, file *config.File) error {
 	plugin := "claude-swarm attach " + a.agent + " --way plugin"
 	if was := s.m.Attached[a.agent]; a.way == ByPlugin && (was == BySettings || was == ByTools) {
-		return nil // two agents that an earlier version let share a folder may go on
+		return nil // two agents that an earlier version let share a folder may keep it
 	}
 	for _, p := range append(a.parts(), attachedSession{agent: a.agent, way: BySettings, cwd: a.cwd}.parts()...) {
 		e := s.m.find(p.path)

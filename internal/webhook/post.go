@@ -39,7 +39,7 @@ type Answer struct {
 	// Why says in one line why the receiver has not taken the message; "" means that it
 	// has.
 	Why string
-	// Rest is how long the receiver wants to be left alone; 0: it did not say.
+	// Rest is how long the receiver wants no requests; 0: it did not say.
 	Rest time.Duration
 }
 

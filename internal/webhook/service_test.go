@@ -160,7 +160,7 @@ func TestOnePostForEachEvent(t *testing.T) {
 	}
 }
 
-// A text of the daemon that was sent to nobody is no message that a receiver can look up.
+// A receiver cannot look up a text of the daemon that was sent to nobody.
 func TestTheTextOfTheDaemonIsNoMessage(t *testing.T) {
 	sc, rc := newScene(t, dropbox.Options{}), newReceiver(t, nil)
 	sc.run(hookTo("ops", rc))

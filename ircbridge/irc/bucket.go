@@ -54,5 +54,5 @@ func (b *bucket) wait(now time.Time) time.Duration {
 	return time.Duration(math.Ceil((1 - b.tokens) / b.rate * float64(time.Second)))
 }
 
-// pay pays for lines, into debt if need be; a batch costs several.
+// pay takes tokens for lines; the balance may fall below 0. A batch costs several.
 func (b *bucket) pay(lines int) { b.tokens = max(b.tokens-float64(lines), -4*b.burst) }

@@ -42,7 +42,7 @@ func (v *connTranslator) entered(ctx, fetching context.Context, channel string, 
 	v.fetch(fetching, fetched{target: key, name: channel, after: from, from: since, to: at})
 }
 
-// fetch gets a history; the messages of other targets go on in the meantime.
+// fetch gets a history; in the meantime the messages of other targets continue.
 func (v *connTranslator) fetch(ctx context.Context, f fetched) {
 	v.wg.Go(func() {
 		f.messages, f.byTime, f.err = v.conn.history(ctx, f.name, f.after)

@@ -16,8 +16,8 @@ import (
 	"time"
 )
 
-// maxIncoming is how many received messages wait in [Conn.Messages]. When they are that
-// many the connection is not read, so the server waits; it does not count as silent in the
+// maxIncoming is how many received messages wait in [Conn.Messages]. When there are that
+// many, the connection is not read, so the server waits; it does not count as silent in the
 // meantime.
 const maxIncoming = 1024
 

@@ -91,7 +91,7 @@ type CaughtUp struct{ Target string }
 
 // Gap says that the texts of Target between two times are unknown.
 type Gap struct {
-	Target   string // "" is private talk with nicks that the server does not name
+	Target   string // "" means private talk with nicks that the server does not name
 	From, To time.Time
 	Err      error // why the history did not help; nil if the server has none
 }
@@ -125,8 +125,8 @@ func (Gap) event()          {}
 func (Failed) event()       {}
 func (Invited) event()      {}
 
-// maxEvents is how many events wait for a receiver. When they are that many, the connection is
-// not read, and the server waits.
+// maxEvents is how many events wait for a receiver. When there are that many, the
+// connection is not read, and the server waits.
 const maxEvents = 1024
 
 // events is the stream of events of a client.

@@ -14,8 +14,8 @@ const (
 	maxWaitingTarget = 1024 // pieces for one target below Alert
 )
 
-// How many lines go before a PING asks whether they arrived: few, since after a cut the fate of
-// that many is unknown.
+// How many lines go before a PING asks whether they arrived: few, since after a cut the
+// fate of all of them is unknown.
 const (
 	barrierEvery = 4
 	barrierRest  = 20 * time.Millisecond

@@ -51,7 +51,7 @@ func (r *registration) begin(p *protocol) {
 	p.urgent(Msg("USER", r.cfg.User, "0", "*", r.cfg.RealName))
 }
 
-// handle follows one message. done says that the message is for the registration alone.
+// handle follows one message. done says that the message is only for the registration.
 func (r *registration) handle(p *protocol, m Message) (done bool, err error) {
 	switch m.Command {
 	case "CAP":

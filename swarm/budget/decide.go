@@ -204,7 +204,7 @@ func (b *Book) Over(s Scope, agent string, number int, date string) string {
 	return ""
 }
 
-// Next lets a scope be asked about again, after a question that nobody needed to answer.
+// Next allows another question about a scope, after one that nobody needed to answer.
 func (b *Book) Next(s Scope, number int) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -71,7 +71,7 @@ type Notice struct {
 	// Held means that the agent begins no turn until a person decides.
 	Held    bool   `json:"held,omitempty"`
 	Results string `json:"results,omitempty"` // of AgentComplete: the channel with the results
-	By      string `json:"by,omitempty"`      // of Unpaused: who let the agent continue; "" is nobody
+	By      string `json:"by,omitempty"`      // of Unpaused: who let the agent continue; "" means nobody
 }
 
 // Text returns a notice in one line. IRC, webhooks and mail show this line.

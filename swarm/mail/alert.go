@@ -11,8 +11,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// Arrived says that a message lies in the mailbox of the lead. agent is the agent that it
-// is about; "" is no agent.
+// Arrived says that a message is in the mailbox of the lead. agent is the agent that it is
+// about, or "".
 func (s *Service) Arrived(m *dropbox.Message, to, agent string) error {
 	ev := journal.Event{
 		Kind: journal.Mail, Key: eventKey(journal.Mail, m.ID), Agent: agent, To: to, About: m.ID, Message: journal.Keep(m),

@@ -85,7 +85,7 @@ func OpenAttached(home journal.Home, store *dropbox.Store, name string, o Attach
 	return &Attached{mail: in, advise: o.Advise}, nil
 }
 
-// An appender adds lines to the ledger beside the daemon.
+// An appender adds lines to the ledger from outside the daemon.
 type appender struct{ home journal.Home }
 
 func (a appender) Add(line journal.LedgerLine) error { return journal.AppendLedger(a.home, line) }

@@ -58,7 +58,7 @@ func (in *Inbox) skip(c *dropbox.Claim) (bool, error) {
 	case err != nil:
 		return false, err
 	case done:
-		// It came back, as by a git checkout. Its sender has the answer.
+		// It came back, for example by a git checkout. Its sender has the answer.
 		in.Log.Info("message was done already", keyMessage, c.ID)
 		in.Arrivals.Forget(c.ID)
 		return true, in.Box.GiveUp(c.Entry, "duplicate: this message has a receipt in done/")

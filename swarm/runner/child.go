@@ -104,9 +104,9 @@ func (c *Child) Kill() {
 
 // Finish kills the rest of the group, reaps the leader, and ends all other processes of the
 // client's turns, with grace between SIGTERM and SIGKILL: those that carry its mark, and
-// those in the sessions that such processes have begun. A process that left both behind, as
-// by setsid env -i, still runs; see [EndAdopted]. A client without a mark has only its
-// group.
+// those in the sessions that such processes have begun. A process that left both behind,
+// for example by setsid env -i, still runs; see [EndAdopted]. A client without a mark has
+// only its group.
 func (c *Child) Finish(grace time.Duration) Exit {
 	select {
 	case <-c.exited:

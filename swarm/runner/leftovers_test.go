@@ -186,7 +186,7 @@ func TestASessionWhoseShellHasEnded(t *testing.T) {
 }
 
 // The session that a client shares with its daemon, or with the terminal of a person, is
-// not the turn's: what else runs there goes on.
+// not the turn's: other processes in it keep running.
 func TestTheSessionOfTheClientIsSpared(t *testing.T) {
 	for name, end := range map[string]func(t *testing.T, client runner.Process){
 		"adopted": func(t *testing.T, client runner.Process) {
@@ -225,8 +225,8 @@ func TestTheSessionOfTheClientIsSpared(t *testing.T) {
 	}
 }
 
-// A process with the mark may be in a session that has nothing to do with the turn, as when a
-// person tries a command with the environment of a turn.
+// A process with the mark may be in a session that has nothing to do with the turn, for
+// example when a person tries a command with the environment of a turn.
 func TestASessionThatIsOlderThanTheClient(t *testing.T) {
 	s := newScene(t)
 	begin := filepath.Join(s.dir, "begin")
@@ -251,7 +251,7 @@ func TestASessionThatIsOlderThanTheClient(t *testing.T) {
 	}
 }
 
-// Only a process that left both the mark and the session behind goes on.
+// Only a process that left both the mark and the session behind keeps running.
 func TestWhatNoSignTells(t *testing.T) {
 	s := newScene(t)
 	c, _ := start(t, mark(t), s.sleeper("setsid env -i", "stranger")+" & wait")
@@ -298,7 +298,7 @@ func TestUsageOfASession(t *testing.T) {
 	}
 }
 
-// The client shares our session, and we and our other children go on.
+// The client shares our session, and we and our other children keep running.
 func TestOurSessionIsSpared(t *testing.T) {
 	c, out := start(t, mark(t), "sleep 601 & echo ready; wait")
 	waitFor(t, out, "ready")

@@ -27,8 +27,8 @@ type PermissionRequest struct {
 	// Title is the client's description of the call for a person.
 	Title string          `json:"title,omitempty"`
 	Input json.RawMessage `json:"input,omitempty"` // of the tool; nil if the client does not send it
-	// Beside is what the client asks for beside the command, as more rights or an address: a JSON
-	// object. It is nil for nothing.
+	// Beside is what the client asks for in addition to the command, such as more rights or
+	// an address: a JSON object. It is nil for nothing.
 	Beside json.RawMessage `json:"beside,omitempty"`
 }
 

@@ -11,7 +11,7 @@ import (
 // A search finds the processes of a turn, by two signs.
 //
 // The mark is in the environment of the client, and each process inherits it, unless it is
-// started without it, as by env -i.
+// started without it, for example by env -i.
 //
 // The session remains such a process. The shell tool of most clients begins a session for
 // each command, and every process of a session descends from its leader, which began it. So
@@ -20,8 +20,8 @@ import (
 // the client. The session of the client itself is that of its daemon, or of the terminal of
 // a person, and is never the turn's.
 //
-// A process that lost the mark and began another session, as by setsid env -i, has neither
-// sign. On Linux [EndAdopted] ends it at the end of the daemon.
+// A process that lost the mark and began another session, for example by setsid env -i, has
+// neither sign. On Linux [EndAdopted] ends it at the end of the daemon.
 //
 // The search remembers a session after its last process with the mark has ended, and forgets
 // it when all its processes have, since its number may be used again then. A search is safe

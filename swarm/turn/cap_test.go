@@ -72,7 +72,7 @@ func (a *agentTurns) run(message string, s turn.Settings, reserved float64, scri
 	return out, rec, runs[len(runs)-1].Turn
 }
 
-// A turn with a cap gets a client for itself, whatever waits. The cap stands in the durable
+// A turn with a cap gets a client for itself, whatever waits. The cap is in the durable
 // record, so the daemon that follows the turn knows it.
 func TestATurnWithACap(t *testing.T) {
 	a := newAgentTurns(t, new(runnertest.Scripted))
@@ -101,7 +101,7 @@ func TestATurnWithACap(t *testing.T) {
 	}
 }
 
-// A client that nobody can cap stays: it would not obey.
+// A client that cannot be capped stays.
 func TestACapForAClientThatKnowsNone(t *testing.T) {
 	a := newAgentTurns(t, &runnertest.Scripted{Asks: true})
 	if out, _, _ := a.run("one", a.settings, 0.5, "@say ready"); out.End != runner.Done || len(a.backend.Waiting()) != 1 {
@@ -109,8 +109,8 @@ func TestACapForAClientThatKnowsNone(t *testing.T) {
 	}
 }
 
-// A turn that is to think more gets a client that was started so, and so does the turn
-// after it.
+// A turn that must think more gets a client that was started for that, and the turn after
+// it gets another one.
 func TestATurnThatThinksMore(t *testing.T) {
 	a := newAgentTurns(t, new(runnertest.Scripted))
 	deeper := a.settings

@@ -43,8 +43,8 @@ func (c *contextSize) see(tokens int) (before int, fell bool) {
 	return before, fell
 }
 
-// contextSeen looks for a compaction that the client does not tell: then the text of the
-// window is pending, as after one that it tells.
+// contextSeen looks for a compaction that the client does not report: then the text of the
+// window is pending, as after a reported one.
 func (t *tracker) contextSeen(ev *streamjson.Event) {
 	now, ok := ev.ContextTokens()
 	if !ok || t.kind.Compacts {

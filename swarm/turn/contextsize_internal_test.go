@@ -28,8 +28,8 @@ func TestAFallOfTheContextIsACompaction(t *testing.T) {
 	}
 }
 
-// The size is that of a session: a new one begins small, and one of an earlier daemon goes
-// on from what that had seen last.
+// The size belongs to a session: a new one begins small, and one of an earlier daemon
+// continues with the last size that it saw.
 func TestTheSizeOfTheContextIsOfASession(t *testing.T) {
 	for name, c := range map[string]struct {
 		session string

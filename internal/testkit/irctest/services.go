@@ -14,8 +14,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// A Network is inspircd with TLS and a server of services beside it, atheme: real
-// accounts, SASL PLAIN and EXTERNAL, and account-tag.
+// A Network is inspircd with TLS and atheme, a server of services: real accounts, SASL
+// PLAIN and EXTERNAL, and account-tag.
 type Network struct {
 	Addr      string // in the clear
 	TLS       string

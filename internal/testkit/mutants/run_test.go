@@ -74,8 +74,8 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
-// Tests that exceed their limit together, but not alone, say nothing about a mutant: the
-// machine was busy.
+// Tests that exceed their limit together, but not separately, say nothing about a mutant:
+// the machine was busy.
 func TestTestsOfABusyMachine(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

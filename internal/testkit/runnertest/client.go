@@ -270,7 +270,7 @@ func (c *client) concluded() runner.Outcome {
 // fail ends the turn without a result.
 func (c *client) fail(end runner.End, reason string) runner.Outcome { return *c.outcome(end, reason) }
 
-// crash ends the turn as that of a client that ended by itself.
+// crash ends the turn as if the client had ended by itself.
 func (c *client) crash(end runner.End, reason string) *runner.Outcome {
 	out := c.outcome(end, reason)
 	out.Crashed = true

@@ -13,7 +13,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// misbehaviours are the scripts of misbehaving clients for the stand-in, and the end of
+// misbehaviours are the scripts of misbehaving clients for the stand-in, with the end of
 // their turns in the ledger; "done" if the client does the work anyway. A script with
 // @first misbehaves only at the first attempt.
 var misbehaviours = []struct{ name, script, end string }{

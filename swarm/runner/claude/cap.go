@@ -17,7 +17,7 @@ import (
 //	sub-agent in the background ─ over the cap ─ stopped; result: success       CapReached
 //
 // After its result the client lives as long as its standard input is open, and a sub-agent
-// of the turn goes on spending. So the input is closed at once, and the client ended.
+// of the turn keeps spending. So the input is closed at once, and the client ended.
 
 // capFlag is the client's flag for the cap, in US dollars. The client does not start with 0
 // or less.

@@ -6,9 +6,9 @@
 //	claude -p --input-format stream-json --output-format stream-json --verbose
 //	       --replay-user-messages --session-id|--resume UUID …
 //
-// Its standard input is a pipe of ours and carries the prompt as one line of JSON. It stays
-// open until the result and is closed then, so the client ends. Since the pipe closes with
-// the daemon, a client that outlives its daemon ends by itself after this turn. The client
+// Its standard input is our pipe and carries the prompt as one line of JSON. It stays open
+// until the result and is closed then, so the client ends. Since the pipe closes with the
+// daemon, a client that outlives its daemon ends by itself after this turn. The client
 // writes its standard output and error directly to files, so it never blocks and no output
 // is lost: no turn begins without room on the disk for its output, and space for more is
 // reserved while it runs (runner.Room; on Linux).

@@ -152,7 +152,7 @@ func TestStdoutIsBounded(t *testing.T) {
 	if out.End != runner.Failed || !strings.Contains(out.Reason, "more than 64 MiB") {
 		t.Errorf("ended %s (%s), want %s for its output", out.End, out.Reason, runner.Failed)
 	}
-	if took := time.Since(began); took > 14*time.Second { // the ladder alone takes 15 s
+	if took := time.Since(began); took > 14*time.Second { // only the ladder takes 15 s
 		t.Errorf("the flood went on for %v", took)
 	}
 	if info, err := os.Stat(turn.Stdout); err != nil || info.Size() > 16<<20 {

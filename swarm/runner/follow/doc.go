@@ -1,8 +1,8 @@
 // Package follow runs the client of one turn and follows it to its end: all that a backend
 // does with a client's process and files, whatever protocol the client speaks.
 //
-// A client reads lines from a pipe of ours and writes its output into a file. The backend
-// reads that file through [Run.Output], and at its end waits there for more:
+// A client reads lines from our pipe and writes its output into a file. The backend reads
+// that file through [Run.Output], and at its end waits there for more:
 //
 //	Start, GoOn ─ room on the disk ─ Turn.Started ─┐
 //	Adopt ─────────────────────────────────────────┴─ Output: read ─ tick ─ read ─ … ─ EOF ─ Finish ─ Outcome

@@ -18,8 +18,8 @@ type feed struct {
 	full   bool     // too many wait: the client does not read
 }
 
-// maxUnread is how much may wait for a client that does not read, in bytes, beside one line
-// of any length.
+// maxUnread is how much may wait for a client that does not read, in bytes, in addition to
+// one line of any length.
 const maxUnread = 16 << 20
 
 func newFeed(w io.WriteCloser) *feed { return &feed{w: w} }
