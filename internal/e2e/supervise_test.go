@@ -1,9 +1,15 @@
 package e2e_test
 
 import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 
@@ -15,13 +21,14 @@ import (
 const again = `{"tool_use":{"name":"Bash","input":{"command":"timeout 0.7 yes >/dev/null"}}}`
 
 // An agent that runs the same command again and again is whispered to in its turn, then more
-// strongly, and then it waits for a person, who is told once on IRC, in the inbox and on the list
-// of events. The turn ends by itself, and a person on IRC lets the agent go on.
+// strongly, and then it waits for a person, who is told once on IRC, by a webhook, in the
+// inbox and on the list of events. The turn ends by itself, and a person on IRC lets the agent
+// go on.
 func TestAnAgentInALoopIsWhisperedToAndThenPaused(t *testing.T) {
-	addr := irctest.Ngircd(t, irctest.Unlimited)
+	addr, posts := irctest.Ngircd(t, irctest.Unlimited), receive(t)
 	p := newProject(t, `{"replies":[
 		{"name":"again","match":{"any_contains":"benchmark nemotron"},"times":5,"content":[`+again+`]},
-		{"name":"rest","times":-1,"text":"It does not work."}]}`, pair+onIRC(addr))
+		{"name":"rest","times":-1,"text":"It does not work."}]}`, pair+onIRC(addr)+posts.config("agent_spiraling", "unpaused"))
 	p.start()
 	ann := sitDown(t, addr, "ann", "#project-x", "#alerts")
 	p.until("the bridge is there", func() bool { st := p.status(); return st.IRC != nil && st.IRC.Connected })
@@ -49,6 +56,10 @@ func TestAnAgentInALoopIsWhisperedToAndThenPaused(t *testing.T) {
 	}
 	ann.sees("#alerts", `[ESCALATION] Agent coder appears stuck on task "benchmark nemotron". Retried `)
 	ann.sees("#alerts", "Awaiting human guidance. Reply @coder resume/abort")
+	p.until("the webhook has it", func() bool { return posts.with("[ESCALATION] Agent coder appears stuck") == 1 })
+	if n := strings.Count(p.swarm("inbox"), "[ESCALATION]"); n != 1 {
+		t.Errorf("the inbox has %d escalations, want 1:\n%s", n, p.swarm("inbox"))
+	}
 
 	p.send("coder", "something else")
 	ann.types("#project-x", "@coder resume")
@@ -59,6 +70,10 @@ func TestAnAgentInALoopIsWhisperedToAndThenPaused(t *testing.T) {
 	}
 	if st := p.status(); st.Lead.Questions != 0 {
 		t.Errorf("%d questions wait after the answer", st.Lead.Questions)
+	}
+	p.until("the webhook hears that it goes on", func() bool { return posts.with("[UNPAUSED] coder") == 1 })
+	if all := posts.all(); len(all) != 2 {
+		t.Errorf("%d posts, want 2: %q", len(all), all)
 	}
 	for _, channel := range []string{"#alerts", "#project-x"} {
 		said := ann.said(channel)
@@ -99,6 +114,46 @@ func TestAWhisperSurvivesTheDaemon(t *testing.T) {
 			t.Errorf("the prompt has %d whispers, want %d:\n%s", got, want, reqs[0].LastUser)
 		}
 	}
+}
+
+// A receiver keeps what webhooks post to it.
+type receiver struct {
+	url string
+
+	mu     sync.Mutex
+	bodies []string
+}
+
+func receive(t *testing.T) *receiver {
+	r := &receiver{}
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, req *http.Request) {
+		body, err := io.ReadAll(req.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.bodies = append(r.bodies, string(body))
+	}))
+	t.Cleanup(server.Close)
+	r.url = server.URL
+	return r
+}
+
+// config returns the webhooks of a project that posts these events here.
+func (r *receiver) config(events ...string) string {
+	return fmt.Sprintf("webhooks: [{name: ops, url: %q, private: true, events: [%s]}]\n", r.url, strings.Join(events, ", "))
+}
+
+func (r *receiver) all() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.bodies)
+}
+
+// with counts the posts that have a text.
+func (r *receiver) with(text string) int {
+	return len(slices.DeleteFunc(r.all(), func(body string) bool { return !strings.Contains(body, text) }))
 }
 
 // said returns all that a person has seen in a channel.
