@@ -3,6 +3,10 @@ package hours_test
 import (
 	"errors"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -243,6 +247,13 @@ func TestParseErrors(t *testing.T) {
 			t.Errorf("ParseDaily(%q): %+v, want the cure %q", text, err, try)
 		}
 	}
+	for _, text := range []string{"22:00-07:00", "08:00-12:00, 13:00-20:00"} {
+		daily, err := hours.ParseDaily(text)
+		week, want := hours.Parse(text)
+		if err != nil || want != nil || !reflect.DeepEqual(daily, week) {
+			t.Errorf("ParseDaily(%q) = %v, %v, want %v", text, daily, err, week)
+		}
+	}
 }
 
 func TestZone(t *testing.T) {
@@ -260,6 +271,45 @@ func TestZone(t *testing.T) {
 	}
 	if a, b := in(t, "Asia/Tokyo"), in(t, "Asia/Tokyo"); a != b {
 		t.Error("Zone gives two values for one name")
+	}
+}
+
+// The known zones are the files of the first folder that has some.
+func TestTheKnownZones(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"Asia/Tokyo", "Europe/Berlin", "Zulu", "posix/Asia/Tokyo", "right/Asia/Tokyo", "posixrules", "+VERSION", "Notes.txt", "zone.tab"} {
+		path := filepath.Join(dir, "zones", name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte("x"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	link := filepath.Join(dir, "link")
+	if err := os.Symlink("zones", link); err != nil {
+		t.Fatal(err)
+	}
+	known := func() []string {
+		t.Helper()
+		_, err := hours.Zone("Europe/Belrin")
+		e, ok := errors.AsType[*hours.Error](err)
+		if !ok || e.Try != "" {
+			t.Fatalf("Zone(Europe/Belrin) = %+v, want an Error with the known zones alone", err)
+		}
+		return e.Known
+	}
+	for _, root := range []string{filepath.Join(dir, "zones"), link} {
+		t.Setenv("ZONEINFO", root)
+		if got, want := known(), []string{"Asia/Tokyo", "Europe/Berlin", "Zulu"}; !slices.Equal(got, want) {
+			t.Errorf("in %s: the known zones are %q, want %q", root, got, want)
+		}
+	}
+	for _, root := range []string{"", filepath.Join(dir, "gone"), filepath.Join(dir, "zones", "Zulu")} {
+		t.Setenv("ZONEINFO", root)
+		if got := known(); !slices.Contains(got, "Europe/London") {
+			t.Errorf("ZONEINFO=%s: the known zones are %q, want those of the machine", root, got)
+		}
 	}
 }
 

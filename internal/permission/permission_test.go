@@ -197,6 +197,7 @@ func TestEachCommandOfALineNeedsAnEntry(t *testing.T) {
 		"go test `npm test`":                    "",
 		"go test <(npm test)":                   "",
 		"go test $'a'":                          "",
+		"go test a$":                            "", // plain text to bash, but not to every shell
 		"grep x <<E\nE":                         "",
 		"PATH=. go test":                        "",
 		"go test\r\nnpm test":                   "",
@@ -231,6 +232,53 @@ func TestDenyLooksIntoALine(t *testing.T) {
 	} {
 		if got, by := r.Decide(runner.PermissionRequest{Kind: "execute", Command: command}); got != permission.Deny {
 			t.Errorf("Decide(%q) = %s by %q, want deny", command, got, by)
+		}
+	}
+}
+
+// An entry of deny without a * also finds the command with arguments.
+func TestDenyOfACommandMeansItsArgumentsToo(t *testing.T) {
+	for command, want := range map[string]permission.Answer{
+		"rm": permission.Deny, "rm x": permission.Deny, "ls; rm x": permission.Deny, "rmdir x": permission.Allow,
+	} {
+		if got, by := rules(t, "execute", "", "execute rm").Decide(runner.PermissionRequest{Kind: "execute", Command: command}); got != want {
+			t.Errorf("Decide(%q) = %s by %q, want %s", command, got, by, want)
+		}
+	}
+	r := rules(t, "", "", "edit docs") // a path has no arguments
+	r.Otherwise = permission.Allow
+	if got, by := r.Decide(runner.PermissionRequest{Kind: "edit", Paths: []string{"docs and more"}}); got != permission.Allow {
+		t.Errorf("edit of another path: %s by %q, want allow", got, by)
+	}
+}
+
+// A person who is asked gets an entry that allows this call, if there is a short one.
+func TestEntryFor(t *testing.T) {
+	long := strings.Repeat("x", 200)
+	for _, test := range []struct {
+		call runner.PermissionRequest
+		want string // "" for none
+	}{
+		{runner.PermissionRequest{Kind: "execute", Command: "go  test\t./..."}, "execute go test ./..."},
+		{runner.PermissionRequest{Kind: "execute", Command: "go test", Paths: []string{"a"}}, "execute go test"},
+		{runner.PermissionRequest{Kind: "execute", Command: "go test 'a"}, ""}, // the shell cannot read it
+		{runner.PermissionRequest{Kind: "execute", Command: "go test", Beside: []byte("{}")}, ""},
+		{runner.PermissionRequest{Kind: "execute", Title: "go test"}, ""},
+		{runner.PermissionRequest{Kind: "execute", Command: long}, ""},
+		{runner.PermissionRequest{Kind: "execute", Command: long[len("execute "):]}, "execute " + long[len("execute "):]},
+		{runner.PermissionRequest{Kind: "other", Tool: "files__write", Title: "write", Paths: []string{"a"}}, "tool files__write"},
+		{runner.PermissionRequest{Kind: "delete", Paths: []string{"docs/a"}, Title: "delete"}, "delete docs/a"},
+		{runner.PermissionRequest{Kind: "delete", Paths: []string{"docs/a", "docs/b"}, Title: "delete"}, ""},
+		{runner.PermissionRequest{Kind: "delete", Paths: []string{"docs/a "}}, ""}, // would be read as another path
+		{runner.PermissionRequest{Kind: "delete", Title: "docs/a"}, ""},
+		{runner.PermissionRequest{Kind: "fetch", Title: "https://example.org"}, "fetch https://example.org"},
+		{runner.PermissionRequest{Kind: "fetch", Title: "several", Paths: []string{"a", "b"}}, ""},
+		{runner.PermissionRequest{Kind: "fetch"}, ""},
+		{runner.PermissionRequest{Kind: "dance", Title: "x"}, ""},
+	} {
+		e, ok := permission.EntryFor(test.call)
+		if ok != (test.want != "") || ok && e.String() != test.want {
+			t.Errorf("EntryFor(%+v) = %q, %v, want %q", test.call, e, ok, test.want)
 		}
 	}
 }
@@ -331,7 +379,7 @@ func TestEditsStayInTheFolder(t *testing.T) {
 	}
 	for path, want := range map[string]permission.Answer{
 		"a.go": permission.Allow, filepath.Join(dir, "new", "a.go"): permission.Allow, ".": permission.Allow,
-		"": permission.Deny, "../a.go": permission.Deny, "link/passwd": permission.Deny, "~/.bashrc": permission.Deny, "file:///etc/passwd": permission.Deny,
+		"": permission.Deny, "../a.go": permission.Deny, "link/passwd": permission.Deny, "link/new/file": permission.Deny, "~/.bashrc": permission.Deny, "file:///etc/passwd": permission.Deny,
 	} {
 		r := runner.PermissionRequest{Kind: "edit"}
 		if path != "" {
