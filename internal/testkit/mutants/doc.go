@@ -19,12 +19,13 @@
 //
 //	list ──> build with -overlay ──> short tests ──> all tests of the package ──> caught, or escaped
 //
-// The overlay does not change the checkout. A mutant that no test can notice is named in
-// equivalents.txt with its reason; it is printed and not counted. Results are kept in
-// .mutants, so an interrupted run continues where it stopped: a caught mutant is run again
-// when its file changed, an escaped one when anything in its package changed. With --quick
-// the long tests are left out, and an escape is not kept. With TMPDIR on a memory disk,
-// such as /dev/shm, it takes half the time.
+// The overlay does not change the checkout. A mutant of a package below swarm must first
+// survive the package's own tests, and then those of swarm. A mutant that no test can notice
+// is named in equivalents.txt with its reason; it is printed and not counted. Results are
+// kept in .mutants, so an interrupted run continues where it stopped: a caught mutant is run
+// again when its file changed, an escaped one when anything in a package whose tests run
+// changed. With --quick the long tests are left out, and an escape is not kept. With TMPDIR
+// on a memory disk, such as /dev/shm, it takes half the time.
 //
 // The exit status is 1 when fewer than 95 % of the mutants are caught, when one does
 // not build, when some have not been run yet, and when the tests fail without a mutant.

@@ -10,7 +10,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 )
 
@@ -50,7 +49,7 @@ func (k *memory) add(f finding) error {
 }
 
 // known returns the finding about a mutant, if it is still valid: a caught one while the
-// file is the same, an escaped one while the package is.
+// file is the same, an escaped one while the package and its tests are.
 func (k *memory) known(m mutant, s states) (finding, bool) {
 	f, ok := k.by[m.id()]
 	return f, ok && f.State == s.of(m, f.Verdict)
@@ -58,8 +57,8 @@ func (k *memory) known(m mutant, s states) (finding, bool) {
 
 // states has the hashes of sources.
 type states struct {
-	files    map[string]string // by folder and name
-	packages map[string]string // by folder, with the tests
+	files    map[string]string // by their path in the module
+	packages map[string]string // by folder, with the tests that run, also in another folder
 }
 
 func (s states) of(m mutant, v verdict) string {
@@ -73,23 +72,27 @@ func readStates(root string, targets []target) (states, error) {
 	s := states{map[string]string{}, map[string]string{}}
 	for _, t := range targets {
 		whole := sha256.New()
-		err := filepath.WalkDir(filepath.Join(root, t.pkg), func(path string, d fs.DirEntry, err error) error {
-			if err != nil || !d.Type().IsRegular() {
-				return err
-			}
-			data, err := os.ReadFile(path)
+		for _, dir := range t.tests() {
+			err := filepath.WalkDir(filepath.Join(root, dir), func(path string, d fs.DirEntry, err error) error {
+				if err != nil || !d.Type().IsRegular() {
+					return err
+				}
+				data, err := os.ReadFile(path)
+				if err != nil {
+					return err
+				}
+				name, err := filepath.Rel(root, path)
+				if err != nil {
+					return err
+				}
+				sum := sha256.Sum256(data)
+				fmt.Fprintf(whole, "%s %x\n", name, sum)
+				s.files[name] = fmt.Sprintf("%x", sum[:8])
+				return nil
+			})
 			if err != nil {
-				return err
+				return s, err
 			}
-			sum := sha256.Sum256(data)
-			fmt.Fprintf(whole, "%s %x\n", path, sum)
-			if name, ok := strings.CutPrefix(path, filepath.Join(root, t.pkg)+"/"); ok {
-				s.files[t.pkg+"/"+name] = fmt.Sprintf("%x", sum[:8])
-			}
-			return nil
-		})
-		if err != nil {
-			return s, err
 		}
 		s.packages[t.pkg] = fmt.Sprintf("%x", whole.Sum(nil)[:8])
 	}

@@ -44,26 +44,31 @@ type bench struct {
 	quick  bool // the short tests are enough
 
 	mu     sync.Mutex
-	plain  string                   // the tests without a mutant
+	plain  map[string]string        // the tests without a mutant, by folder
 	limits map[string]time.Duration // of a stage, by its name
 }
 
 // A stage is some of the tests of a package.
 type stage struct {
 	name string
+	dir  string // the folder of the package
 	args []string
 }
 
 // stages returns the tests that a mutant must survive to escape, the quick ones first.
-func (b *bench) stages() []stage {
+func (b *bench) stages() (all []stage) {
 	short := []string{"-test.short", "-test.failfast"}
-	var all []stage
-	if b.target.first != "" {
-		all = append(all, stage{"first", []string{"-test.failfast", "-test.run", b.target.first}})
+	dirs := b.target.tests()
+	last := dirs[len(dirs)-1]
+	for _, dir := range dirs[:len(dirs)-1] {
+		all = append(all, stage{"all of " + dir, dir, []string{"-test.failfast"}})
 	}
-	all = append(all, stage{"short", short})
+	if b.target.first != "" {
+		all = append(all, stage{"first", last, []string{"-test.failfast", "-test.run", b.target.first}})
+	}
+	all = append(all, stage{"short", last, short})
 	if !b.quick {
-		all = append(all, stage{"all", []string{"-test.failfast"}})
+		all = append(all, stage{"all", last, []string{"-test.failfast"}})
 	}
 	return all
 }
@@ -80,15 +85,21 @@ func (b *bench) limit(ctx context.Context, s stage) (time.Duration, error) {
 	if limit, ok := b.limits[s.name]; ok {
 		return limit, nil
 	}
-	if b.plain == "" {
-		bin, err := b.build(ctx, "plain", nil)
+	if b.limits == nil {
+		b.limits = map[string]time.Duration{}
+	}
+	if b.plain == nil {
+		b.plain = map[string]string{}
+	}
+	if b.plain[s.dir] == "" {
+		bin, err := b.build(ctx, s.dir, "plain", nil)
 		if err != nil {
 			return 0, err
 		}
-		b.plain, b.limits = bin, map[string]time.Duration{}
+		b.plain[s.dir] = bin
 	}
 	began := time.Now()
-	if by, err := b.fails(ctx, b.plain, s, time.Hour); err != nil {
+	if by, err := b.fails(ctx, b.plain[s.dir], s, time.Hour); err != nil {
 		return 0, err
 	} else if by != "" {
 		return 0, fmt.Errorf("%s: without a mutant the tests fail: %s", b.target.pkg, by)
@@ -101,15 +112,20 @@ func (b *bench) limit(ctx context.Context, s stage) (time.Duration, error) {
 func (b *bench) judge(ctx context.Context, m mutant) (finding, error) {
 	f := finding{Mutant: m.id(), Verdict: escaped}
 	began := time.Now()
-	bin, err := b.build(ctx, m.name(), &m)
-	if wrong, ok := errors.AsType[*buildError](err); ok {
-		f.Verdict, f.By = noBuild, wrong.says
-		return f, nil
-	} else if err != nil {
-		return f, err
-	}
-	defer os.Remove(bin)
+	bin, dir := "", ""
+	defer func() { os.Remove(bin) }()
 	for _, s := range b.stages() {
+		if s.dir != dir {
+			os.Remove(bin)
+			built, err := b.build(ctx, s.dir, m.name(), &m)
+			if wrong, ok := errors.AsType[*buildError](err); ok {
+				f.Verdict, f.By = noBuild, wrong.says
+				return f, nil
+			} else if err != nil {
+				return f, err
+			}
+			bin, dir = built, s.dir
+		}
 		limit, err := b.limit(ctx, s)
 		if err != nil {
 			return f, err
@@ -139,7 +155,7 @@ func (b *bench) fails(ctx context.Context, bin string, s stage, limit time.Durat
 		if !strings.HasPrefix(top, "Test") && !strings.HasPrefix(top, "Fuzz") {
 			return by, nil
 		}
-		alone := stage{s.name, append(slices.Clone(s.args), "-test.run", "^"+top+"$")}
+		alone := stage{s.name, s.dir, append(slices.Clone(s.args), "-test.run", "^"+top+"$")}
 		if again, err := b.test(ctx, bin, alone, limit); err != nil || again != "" {
 			return again, err
 		}
@@ -156,9 +172,9 @@ type buildError struct{ says string }
 
 func (e *buildError) Error() string { return e.says }
 
-// build makes the tests of the package into a program, with a mutant laid over its file.
-func (b *bench) build(ctx context.Context, name string, m *mutant) (string, error) {
-	bin := filepath.Join(b.tmp, name+".test")
+// build makes the tests of a package into a program, with a mutant laid over its file.
+func (b *bench) build(ctx context.Context, dir, name string, m *mutant) (string, error) {
+	bin := filepath.Join(b.tmp, filepath.Base(dir)+name+".test")
 	args := []string{"test", "-c", "-vet=off", "-ldflags=-w", "-o", bin}
 	if m != nil {
 		path := filepath.Join(b.root, m.pkg, m.file)
@@ -176,7 +192,7 @@ func (b *bench) build(ctx context.Context, name string, m *mutant) (string, erro
 		}
 		args = append(args, "-overlay", overlay)
 	}
-	cmd := exec.CommandContext(ctx, "go", append(args, "./"+b.target.tests())...)
+	cmd := exec.CommandContext(ctx, "go", append(args, "./"+dir)...)
 	cmd.Dir = b.root
 	out, err := cmd.CombinedOutput()
 	if ctx.Err() != nil {
@@ -199,7 +215,7 @@ func (b *bench) test(ctx context.Context, bin string, s stage, limit time.Durati
 	timed, cancel := context.WithTimeout(ctx, limit+10*time.Second) // the tests end by themselves before
 	defer cancel()
 	cmd := exec.CommandContext(timed, bin, append(slices.Clone(s.args), "-test.timeout", limit.String())...)
-	cmd.Dir = filepath.Join(b.root, b.target.tests())
+	cmd.Dir = filepath.Join(b.root, s.dir)
 	cmd.Env = append(os.Environ(), "TMPDIR="+tmp)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }

@@ -74,6 +74,28 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
+// The tests of another package run after the package's own.
+func TestTestsOfTwoPackages(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
+	root, of, all := newModule(t)
+	of.by, of.first = []string{"q"}, ""
+	same := "package q\n\nimport (\n\t\"example/p\"\n\t\"testing\"\n)\n\nfunc TestSame(t *testing.T) {\n\tif !p.Same(1, 1) {\n\t\tt.Error(\"1 is not 1\")\n\t}\n}\n"
+	if err := os.Mkdir(filepath.Join(root, "q"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(root, "q/q_test.go"), []byte(same), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b := &bench{root: root, target: of, tmp: t.TempDir()}
+	for i, want := range []string{"TestLarger", "TestSame"} {
+		if got, err := b.judge(t.Context(), all[i]); err != nil || got.Verdict != caught || got.By != want {
+			t.Errorf("%v: %+v, %v, want that %s catches it", all[i], got, err, want)
+		}
+	}
+}
+
 // Tests that exceed their limit together, but not separately, say nothing about a mutant:
 // the machine was busy.
 func TestTestsOfABusyMachine(t *testing.T) {
@@ -157,6 +179,29 @@ func TestWhatIsKnown(t *testing.T) {
 	known("with another file", false, false, false)
 	if err := k.file.Close(); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// Tests of another package may catch a mutant; when they change, an escaped one is run again.
+func TestWhatIsKnownOfTheTestsOfAnotherPackage(t *testing.T) {
+	root, of, all := newModule(t)
+	of.by = []string{"q"}
+	if err := os.Mkdir(filepath.Join(root, "q"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	before, err := readStates(root, []target{of})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(root, "q/q_test.go"), []byte("package q\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	after, err := readStates(root, []target{of})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if before.of(all[0], caught) != after.of(all[0], caught) || before.of(all[0], escaped) == after.of(all[0], escaped) {
+		t.Errorf("with another test in q: %v, then %v; want that only an escaped mutant is run again", before, after)
 	}
 }
 

@@ -1,17 +1,15 @@
 package main
 
-import "cmp"
-
 // A target is a package whose tests are measured.
 type target struct {
 	pkg   string   // its folder in the module
 	files []string // mutants are made in these
-	first string   // the tests that find most of its mutants, also long ones; a pattern, "" for none
-	by    string   // the folder of the package whose tests run; "" means those of pkg
+	first string   // the tests of the last package that find most of its mutants, also long ones; a pattern, "" for none
+	by    []string // the folders of packages whose tests run after its own
 }
 
-// tests returns the folder of the package whose tests run.
-func (t target) tests() string { return cmp.Or(t.by, t.pkg) }
+// tests returns the folders of the packages whose tests run, the quick ones first.
+func (t target) tests() []string { return append([]string{t.pkg}, t.by...) }
 
 // wholeTurns are tests of swarm that check each step of a turn.
 const wholeTurns = "^Test(TheOrder|EachChange|ALedger|AStart|AGood|AFailure|HowMuch|WhatADead|AnAgentStops)"
@@ -31,16 +29,16 @@ var targets = []target{
 		"claim.go", "job.go", // claim
 		"settle.go",            // receipt
 		"left.go", "cutoff.go", // take-up
-	}, by: "swarm", first: wholeTurns},
+	}, by: []string{"swarm"}, first: wholeTurns},
 	{pkg: "swarm/turn", files: []string{
 		"attempt.go", "tracker.go", // the record, before the prompt
 		"follow.go", // take-up
-	}, by: "swarm", first: wholeTurns},
+	}, by: []string{"swarm"}, first: wholeTurns},
 	{pkg: "swarm/journal", files: []string{
 		"receipt.go",            // receipt
 		"ledger.go", "amend.go", // ledger
 		"record.go", // take-up
-	}, by: "swarm", first: wholeTurns},
+	}, by: []string{"swarm/mail", "swarm"}, first: wholeTurns},
 	{pkg: "internal/durable", files: []string{"write.go"}},
 	{pkg: "window", files: []string{
 		"banner.go", "base64.go", "buffer.go", "call.go", "file.go", "quote.go", "render.go", "ring.go",
