@@ -2,12 +2,15 @@ package journal
 
 import (
 	"errors"
+	"fmt"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // A line that cannot be written is an error, and leaves no part of it in the file.
@@ -77,6 +80,86 @@ func TestALedgerThatWasSpoiltIsRead(t *testing.T) {
 		if got := strings.Join(turns, " "); got != "a-1 c-1" {
 			t.Errorf("%s: the ledger has %q, want a-1 c-1", name, got)
 		}
+	}
+}
+
+// The listener of a ledger and its sums get each line once.
+func TestTheLinesOfALedger(t *testing.T) {
+	home := HomeOf(t.TempDir())
+	if err := home.Make(); err != nil {
+		t.Fatal(err)
+	}
+	now := time.Now().UTC()
+	if err := AppendLedger(home, LedgerLine{Turn: "a-1", Agent: "coder", Message: "a", At: now.AddDate(0, 0, -9), Outcome: "done", CostUSD: 4}); err != nil {
+		t.Fatal(err)
+	}
+	if err := AppendLedger(home, LedgerLine{Turn: "b-1", Agent: "coder", Message: "b", At: now, Outcome: "done", CostUSD: 2, Via: ViaAttach}); err != nil {
+		t.Fatal(err)
+	}
+	if err := AppendLedger(home, LedgerLine{Turn: "c-1", Agent: "coder", Message: "c", At: now, Outcome: "failed", CostUSD: 1}); err != nil {
+		t.Fatal(err)
+	}
+	var heard []string
+	l, err := OpenLedger(home, func(line LedgerLine, old bool) { heard = append(heard, fmt.Sprintf("%s %v", line.Turn, old)) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := l.recent, map[string]bool{"b": true, "c-1": true}; !maps.Equal(got, want) {
+		t.Errorf("recent are %v, want %v", got, want)
+	}
+	for _, turn := range []string{"a-1", "d-1", "d-1"} {
+		if err := l.Add(LedgerLine{Turn: turn, Agent: "coder", At: now, CostUSD: 1, CostUnknown: turn == "d-1"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := strings.Join(heard, ", "); got != "a-1 true, b-1 true, c-1 true, d-1 false" {
+		t.Errorf("heard: %s", got)
+	}
+	if !l.Has("a-1") || !l.Has("d-1") || l.Has("e-1") {
+		t.Error("Has is wrong")
+	}
+	sums, err := ReadSums(home)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range []*Ledger{l, sums} {
+		if last, ok := l.Last("coder"); !ok || last.Turn != "d-1" || l.Turns("coder") != 4 {
+			t.Errorf("the last line is %+v, of %d", last, l.Turns("coder"))
+		}
+		if last, ok := l.Last("tester"); ok || l.Turns("tester") != 0 || l.Cost("tester", now) != (Cost{}) {
+			t.Errorf("the last line of nobody is %+v", last)
+		}
+		if c := l.Cost("coder", now); c.Total != 8 || c.Today != 4 || c.TodayUnknown != 2 || c.TotalUnknown != 2 {
+			t.Errorf("the cost is %+v", c)
+		}
+		if c := l.Cost("coder", now.AddDate(0, 0, 1)); c.Total != 8 || c.Today != 0 || c.TodayUnknown != 0 {
+			t.Errorf("the cost on the next day is %+v", c)
+		}
+	}
+	other := HomeOf(t.TempDir())
+	if err := os.MkdirAll(other.Ledger(), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if l, err := ReadSums(other); !errors.Is(err, syscall.EISDIR) {
+		t.Errorf("ReadSums of a folder = %v, %v", l, err)
+	}
+	var first []string
+	if err := ReadLedger(home.Ledger(), func(line LedgerLine) bool { first = append(first, line.Turn); return false }); err != nil || len(first) != 1 {
+		t.Errorf("a reader who has enough gets %q, %v", first, err)
+	}
+}
+
+// A turn is known for as many more turns as the ledger remembers.
+func TestTheLedgerForgetsTheOldestTurns(t *testing.T) {
+	l := &Ledger{known: map[string]bool{}}
+	for i := range 2 * maxKnown {
+		l.know(fmt.Sprint(i))
+	}
+	if len(l.known) != maxKnown || !l.Has("0") || !l.Has(fmt.Sprint(2*maxKnown-1)) {
+		t.Errorf("%d are known, and %d older ones", len(l.known), len(l.older))
+	}
+	if l.know("last"); l.Has("0") || !l.Has(fmt.Sprint(maxKnown)) || !l.Has("last") {
+		t.Errorf("one more: %d are known, and %d older ones", len(l.known), len(l.older))
 	}
 }
 
