@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
+	"errors"
 	"mime"
 	"net/http"
 	"net/http/httptest"
@@ -150,6 +151,27 @@ func TestProxy(t *testing.T) {
 	}
 	if n := len(proxied.got()); n != 1 {
 		t.Errorf("the proxy got %d requests, want 1", n)
+	}
+	broken := func(*http.Request) (*url.URL, error) { return nil, errors.New("nonsense with a password") }
+	const want = "the proxy of the environment cannot be used"
+	if a := post(t, webhook.Hook{URL: "http://inside.example/x", Private: true}, webhook.PosterOptions{Proxy: broken}); a.Why != want {
+		t.Errorf("Why = %q, want %q", a.Why, want)
+	}
+	for _, test := range []struct {
+		url, want string
+		private   bool
+		proxy     func(*http.Request) (*url.URL, error)
+	}{
+		{"https://8.8.8.8/", "", false, direct}, {"http://8.8.8.8/", "only https", true, direct},
+		{"https://127.0.0.1/", "private: true allows it", false, direct}, {"http://127.0.0.1/", "", true, direct},
+		{"https://inside.example/", "", false, proxy}, {"https://10.0.0.1/", "private: true allows it", false, proxy},
+		{"https://nobody.invalid/", "nobody.invalid cannot be resolved", false, direct},
+		{"http://a b/", "the URL cannot be used", true, direct}, {"https://8.8.8.8/", want, false, broken},
+	} {
+		err := webhook.NewPoster(webhook.Hook{URL: test.url, Private: test.private}, webhook.PosterOptions{Proxy: test.proxy}).CheckAddress(t.Context())
+		if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
+			t.Errorf("CheckAddress of %s: %v, want %q", test.url, err, test.want)
+		}
 	}
 }
 

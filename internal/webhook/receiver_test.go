@@ -102,6 +102,18 @@ var failures = map[string]failure{
 		w.Header().Set("Retry-After", "90")
 		w.WriteHeader(http.StatusTooManyRequests)
 	}, why: "it answered 429 Too Many Requests", rest: 90 * time.Second, quick: true},
+	"away": {how: func(_ int, w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Retry-After", "60")
+		w.WriteHeader(http.StatusServiceUnavailable)
+	}, why: "it answered 503 Service Unavailable", rest: time.Minute, quick: true},
+	"another error with a time": {how: func(_ int, w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Retry-After", "60")
+		w.WriteHeader(http.StatusBadGateway)
+	}, why: "it answered 502 Bad Gateway", quick: true},
+	"a redirect to nowhere": {how: func(_ int, w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusFound)
+	}, why: "it answered 302 Found", quick: true},
+	"no URL": {url: "http://a b/", why: "the URL cannot be used", quick: true},
 	"server error": {how: func(_ int, w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusInternalServerError)
 		io.WriteString(w, "database \x1b[31mis\n down")

@@ -436,3 +436,207 @@ func TestFullDiskAfterThePost(t *testing.T) {
 		t.Errorf("%d requests, want 1", n)
 	}
 }
+
+// left leaves a message in cur/ as a daemon does that ends: claimed, posted but not filed, or
+// given up but not moved.
+func (sc *scene) left(how string, refuse *atomic.Bool) {
+	sc.t.Helper()
+	s, err := webhook.New(sc.o)
+	if err == nil {
+		err = s.Set([]webhook.Hook{{Name: "ops", Events: journal.Words()}})
+	}
+	if err == nil {
+		err = s.Hear(sc.t.Context(), []journal.Event{crashed(1)})
+	}
+	if err != nil {
+		sc.t.Fatal(err)
+	}
+	box, err := sc.store.Mailbox(dropbox.Hooks)
+	if err != nil {
+		sc.t.Fatal(err)
+	}
+	waits, err := box.List()
+	if err != nil || len(waits) != 1 {
+		sc.t.Fatal(waits, err)
+	}
+	c, err := box.Claim(waits[0])
+	if err != nil {
+		sc.t.Fatal(err)
+	}
+	switch how {
+	case "posted":
+		err = box.Commit(c.Entry, []byte("v: 1\n"))
+	case "given up":
+		refuse.Store(true)
+		if box.GiveUp(c.Entry, "enough") == nil {
+			sc.t.Fatal("it was moved")
+		}
+		refuse.Store(false)
+	}
+	if err != nil || len(sc.files("cur")) != 1 {
+		sc.t.Fatal(err, sc.files("cur"))
+	}
+}
+
+// A service takes up what an earlier one left. While the disk refuses that, Run ends with the
+// error and nothing is lost.
+func TestWhatAServiceLeftIsTakenUp(t *testing.T) {
+	for how, folder := range map[string]string{"claimed": "done/*", "posted": "done/*", "given up": "dead"} {
+		t.Run(how, func(t *testing.T) {
+			var refuse atomic.Bool
+			sc := newScene(t, dropbox.Options{Step: func(st dropbox.Step) error {
+				if refuse.Load() && (st.Op == dropbox.OpMove || st.Op == dropbox.OpReplace) && strings.HasSuffix(st.Name, ".md") {
+					return errors.New("no space left on device")
+				}
+				return nil
+			}})
+			sc.left(how, &refuse)
+			refuse.Store(true)
+			s, err := webhook.New(sc.o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := s.Run(canceled()); err == nil || !strings.Contains(err.Error(), "no space left") || len(sc.files("cur")) != 1 {
+				t.Errorf("Run = %v, in cur/ %v, want the error and the message", err, sc.files("cur"))
+			}
+			refuse.Store(false)
+			rc := newReceiver(t, nil)
+			sc.run(hookTo("ops", rc))
+			sc.until("it is taken up", func() bool { return len(sc.files(strings.Split(folder, "/")...)) == 1 })
+			if n, want := len(rc.got()), map[string]int{"claimed": 1}[how]; n != want || len(sc.files("cur")) != 0 {
+				t.Errorf("%d requests, want %d; in cur/ %v", n, want, sc.files("cur"))
+			}
+		})
+	}
+}
+
+// canceled returns a context that is done: Run ends after it has taken up what was left.
+func canceled() context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	return ctx
+}
+
+// Run ends with an error when the mailbox cannot be used at all.
+func TestAMailboxThatCannotBeUsed(t *testing.T) {
+	for what, spoil := range map[string]func(*scene) error{
+		"a closed store":      func(sc *scene) error { return sc.store.Close() },
+		"a file as refused/":  func(sc *scene) error { return replaced(filepath.Join(sc.dir, "refused", dropbox.Hooks)) },
+		"a file as the claim": func(sc *scene) error { return replaced(filepath.Join(sc.dir, dropbox.Hooks, "cur")) },
+	} {
+		t.Run(what, func(t *testing.T) {
+			sc := newScene(t, dropbox.Options{})
+			s, err := webhook.New(sc.o)
+			if err == nil {
+				err = s.Set([]webhook.Hook{{Name: "ops", Events: journal.Words()}})
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := s.Run(canceled()); err != nil {
+				t.Fatalf("before: %v", err)
+			}
+			if err := spoil(sc); err != nil {
+				t.Fatal(err)
+			}
+			if err := s.Run(canceled()); err == nil {
+				t.Error("Run has no error")
+			}
+			if err := s.Hear(t.Context(), []journal.Event{crashed(1)}); (err != nil) != (what == "a closed store") {
+				t.Errorf("Hear = %v", err)
+			}
+		})
+	}
+}
+
+// replaced puts a file in the place of a folder.
+func replaced(folder string) error {
+	return errors.Join(os.RemoveAll(folder), os.MkdirAll(filepath.Dir(folder), 0o700), os.WriteFile(folder, nil, 0o600))
+}
+
+// A mailbox that somebody has deleted is made again, and an event belongs to the thread of
+// its message.
+func TestADeletedMailboxIsMadeAgain(t *testing.T) {
+	sc, rc := newScene(t, dropbox.Options{}), newReceiver(t, nil)
+	s, err := webhook.New(sc.o)
+	if err == nil {
+		err = s.Set([]webhook.Hook{hookTo("ops", rc)})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(filepath.Join(sc.dir, dropbox.Hooks)); err != nil {
+		t.Fatal(err)
+	}
+	alone := crashed(2)
+	alone.Message = nil
+	if err := s.Hear(t.Context(), []journal.Event{crashed(1), alone}); err != nil {
+		t.Fatal(err)
+	}
+	box, err := sc.store.Mailbox(dropbox.Hooks)
+	if err != nil {
+		t.Fatal(err)
+	}
+	waits, err := box.List()
+	if err != nil || len(waits) != 2 {
+		t.Fatal(waits, err)
+	}
+	ofTask := 0
+	for _, e := range waits {
+		m, err := box.Read(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m.Trace == "aaaaaaaaaa" && m.Thread == m.Trace {
+			ofTask++
+		}
+	}
+	if ofTask != 1 {
+		t.Errorf("%d messages belong to the task, want one", ofTask)
+	}
+}
+
+// A person sees for each webhook how many messages wait and how many are lost.
+func TestCountsOf(t *testing.T) {
+	var works atomic.Bool
+	works.Store(true)
+	sc := newScene(t, dropbox.Options{})
+	if counts, err := webhook.CountsOf(sc.store); err != nil || len(counts) != 0 {
+		t.Errorf("without a mailbox: %v, %v", counts, err)
+	}
+	rc := newReceiver(t, func(_ int, w http.ResponseWriter, _ *http.Request) {
+		if !works.Load() {
+			w.WriteHeader(http.StatusInternalServerError)
+		}
+	})
+	sc.run(hookTo("ops", rc))
+	sc.hear(crashed(1))
+	sc.until("one is done", func() bool { return sc.done() == 1 })
+	works.Store(false)
+	sc.hear(crashed(2))
+	sc.until("one is dead", func() bool { return len(sc.files("dead")) == 1 })
+	sc.stop()
+	sc.hear(crashed(3), crashed(4))
+	if _, err := sc.store.Deliver(dropbox.Hooks, &dropbox.Message{From: "coder", Body: []byte("hello")}); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(sc.dir, "hooks", "new", "1-20261121T045102.123456Z-k7f3q9m2xd.md"), []byte("---\nbroken"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	counts, err := webhook.CountsOf(sc.store)
+	if want := (webhook.Counts{Waiting: 2, Dead: 1}); err != nil || len(counts) != 1 || counts["ops"] != want {
+		t.Errorf("CountsOf = %v, %v, want %v for ops", counts, err, want)
+	}
+	if err := replaced(filepath.Join(sc.dir, "hooks", "cur")); err != nil {
+		t.Fatal(err)
+	}
+	if counts, err := webhook.CountsOf(sc.store); err == nil {
+		t.Errorf("of a mailbox that cannot be listed: %v, want the error", counts)
+	}
+	if err := sc.store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if counts, err := webhook.CountsOf(sc.store); err == nil {
+		t.Errorf("of a closed store: %v, want the error", counts)
+	}
+}
