@@ -13,8 +13,8 @@
 //	flip      a comparison says the opposite: `<` becomes `>=`, `==` becomes `!=`
 //
 // The files are named in target.go: claim, receipt, ledger, take-up, batch, whole files,
-// window, policy. One in N mutants of each rule in each file is run, and at least one, so
-// that about 100 are. The hashes of their names choose them: a change of the code changes
+// window, policy, budget, permissions, hours, whispers, webhooks. One in N mutants of each
+// rule in each file is run, and at least one, so that about 150 are. The hashes of their names choose them: a change of the code changes
 // the choice only there.
 //
 //	list ──> build with -overlay ──> short tests ──> all tests of the package ──> caught, or escaped

@@ -7,7 +7,7 @@ import (
 )
 
 // enough is about the number of mutants in a run without options.
-const enough = 110
+const enough = 170
 
 // sample chooses the mutants of a run: one in n of each rule in each file, and at least
 // one. The hashes of their names choose them, so that a change of the code changes the

@@ -49,4 +49,13 @@ var targets = []target{
 	{pkg: "internal/policy", files: []string{
 		"acl.go", "bucket.go", "decide.go", "echo.go", "gate.go", "past.go", "policy.go", "question.go", "ring.go",
 	}},
+	{pkg: "swarm/budget", files: []string{
+		"amount.go", "book.go", "decide.go", "find.go", "report.go", "reserve.go", "said.go", "scope.go", "spent.go",
+	}},
+	{pkg: "swarm/whisper", files: []string{"store.go", "turn.go"}},
+	{pkg: "internal/permission", files: []string{"entry.go", "match.go", "rules.go", "shell.go"}},
+	{pkg: "internal/hours", files: []string{"hours.go", "parse.go", "zone.go"}},
+	{pkg: "internal/webhook", files: []string{
+		"count.go", "hear.go", "payload.go", "post.go", "run.go", "schedule.go", "state.go",
+	}},
 }
