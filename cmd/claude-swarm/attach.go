@@ -25,7 +25,7 @@ sender, and brings the tools and /inbox. Then start the session with the command
 that attach prints. The daemon runs no turns for an attached agent.
 
 --way settings adds the same to .claude/settings.json and .mcp.json of the
-agent's folder; --way tools does without hooks, where a policy forbids them.
+agent's folder; --way tools does without hooks, if a policy forbids them.
 Both ways reach every session in the folder, so two agents of one folder need
 the plugin. Without AGENT it is the agent that this session or folder already
 belongs to. claude-swarm init --remove AGENT undoes it all. A running daemon

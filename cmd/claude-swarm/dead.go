@@ -18,7 +18,7 @@ func deadCommand() *cli.Command {
 		Category: groupMail,
 		Usage:    "look after dead letters: messages that were given up",
 		Description: `A message that failed too often, was not a message, had expired or was taken
-back lies in dead/ of its mailbox, with the reason. Nothing is removed by
+back is in dead/ of its mailbox, with the reason. Nothing is removed by
 itself.` +
 			examples("claude-swarm dead list", "claude-swarm dead purge --older 30d"),
 		Flags:  []cli.Flag{jsonFlag()},

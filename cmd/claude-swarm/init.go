@@ -33,7 +33,7 @@ git work trees and agent programs first, and proposes agents; --agent names
 them, and --non-interactive asks nothing. The agents are of the kind --backend;
 without it of Claude Code, or of the first kind that is on the PATH.
 --subscribe lets an agent hear of a topic, as the verb subscribe does, also
-where a claude-swarm.yaml is there already. Inside another project it asks
+where a claude-swarm.yaml exists already. Inside another project it asks
 first; --nested answers. --skill adds
 .claude/skills/swarm/SKILL.md, which teaches every session of Claude Code in
 this folder the verbs: ask it to give an agent work.
@@ -62,7 +62,7 @@ cannot ask.` +
 			&cli.BoolFlag{Name: "nested", Usage: "make a project inside another one"},
 			&cli.BoolFlag{Name: "check", Usage: "change nothing; say what is there, drifted or missing"},
 			&cli.BoolFlag{Name: "upgrade", Usage: "recreate what another version made"},
-			&cli.BoolFlag{Name: "reset", Usage: "recreate what was made, also where it was changed"},
+			&cli.BoolFlag{Name: "reset", Usage: "recreate what was made, even if it was changed"},
 			&cli.BoolFlag{Name: "remove", Usage: "take away what was made"},
 			&cli.StringFlag{Name: "role", Usage: "with --remove: only what belongs to `AGENT`"},
 			&cli.BoolFlag{Name: "purge", Usage: "with --remove: mail, logs and journal too"},

@@ -36,9 +36,10 @@ func ircCommand() *cli.Command {
 	return &cli.Command{
 		Name: "irc", Category: groupMail,
 		Usage: "speak and listen on IRC, as an agent or the lead",
-		Description: `What the agents say and read in the channels of IRC. All of it goes by files:
-what is sent is kept until the bridge has said it, and what was said is kept for
-everybody to read. The names of channels may be written without their #.
+		Description: `What the agents say and read in the channels of IRC. All of it works through
+files: what is sent is kept until the bridge has said it, and what was said is
+kept for everybody to read. The names of channels may be written without their
+#.
 
 docs/irc.md tells how people join in from a telephone.` +
 			examples("claude-swarm irc read", `claude-swarm irc send project-x "The build is green"`),

@@ -19,7 +19,7 @@ func removeCommand() *cli.Command {
 		Usage:     "finish with an agent that is gone from claude-swarm.yaml",
 		ArgsUsage: "AGENT",
 		Description: `Take the entry of the agent out of claude-swarm.yaml first. Then this takes the
-agent out of the running swarm and says what becomes of the mail that waits for
+agent out of the running swarm and says what happens to the mail that waits for
 it: --to gives each message to another agent, from its sender as before, in the
 same thread; --keep leaves it where it is, without further reminders.
 Its subscriptions end, and published work that it claimed is offered to others.
@@ -28,7 +28,7 @@ Its old mail, history and log stay, and can be read by its name.` +
 			examples("claude-swarm remove idle --to coder", "claude-swarm remove idle --keep"),
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "to", Usage: "give what waits to `OTHER`"},
-			&cli.BoolFlag{Name: "keep", Usage: "leave what waits where it is"},
+			&cli.BoolFlag{Name: "keep", Usage: "leave the mail where it is"},
 			jsonFlag(),
 		},
 		Action: removeAgent,

@@ -21,7 +21,7 @@ and what does not is worth a report that names the version.
 $ npm install -g @anthropic-ai/claude-code@%[2]s
 `+"```"+`
 
-The table is printed by `+"`make compat`"+`, which makes each experiment with the real programs: against a scripted API, in a
+The table is printed by `+"`make compat`"+`, which runs each experiment with the real programs: against a scripted API, in a
 network namespace with loopback only. It says what claude-swarm stands on, and what each version answered. An answer
 with which claude-swarm does not work would be **bold**, and `+"`make compat`"+` would fail.
 

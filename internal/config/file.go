@@ -62,7 +62,7 @@ type Log struct {
 // Topics has the rules for unclaimed published work.
 type Topics struct {
 	ClaimTimeout time.Duration `key:"claim_timeout" default:"2m" doc:"How long published work may wait for an agent that claims it. Then it is offered again as urgent; after twice that time it goes to topics.fallback, else the lead is told."`
-	Fallback     string        `key:"fallback" is:"word" type:"text or null" doc:"The agent that gets published work which nobody claims; null is none, and lead (or human, operator, supervisor) the lead, who is told of it."`
+	Fallback     string        `key:"fallback" is:"word" type:"text or null" doc:"The agent that gets published work that nobody claims; null means none, and lead (or human, operator, supervisor) the lead, who is told of it."`
 }
 
 // Audit says where finished turns are recorded in addition to the mailboxes.

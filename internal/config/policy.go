@@ -16,7 +16,7 @@ type Policy struct {
 	MaxReturns   int      `key:"max_returns" zero:"for any number" default:"1" doc:"How often a request may come back, unanswered, to an agent that passed it on; once more is a ring, and halts the conversation. 0: any number."`
 	// The gate remembers 16 messages between two, one more than the largest value.
 	MaxEchoes    int    `key:"max_echoes" most:"15" zero:"for any number" default:"2" doc:"How often two agents may repeat nearly the same text in one conversation within an hour; once more halts it. At most 15. 0: any number."`
-	TurnsPerHour int    `key:"turns_per_hour" zero:"for any number" default:"120" doc:"How many turns an agent may begin within an hour without a word of a person; then it is paused until a person resumes it. Ten times as many is the bound for all its turns, including those that the lead asks for. 0: any number."`
+	TurnsPerHour int    `key:"turns_per_hour" zero:"for any number" default:"120" doc:"How many turns an agent may begin within an hour without a person; then it is paused until a person resumes it. Ten times as many is the bound for all its turns, including those that the lead asks for. 0: any number."`
 	StopSentinel string `key:"stop_sentinel" is:"empty" default:"\"<<<HALT>>>\"" doc:"A body with this text halts its conversation. \"\": none."`
 	Unproven     string `key:"unproven" type:"allow | refuse" default:"allow" doc:"What happens to messages without a proof of their sender, such as files dropped by hand. allow: the agent is told that they are unverified. refuse: they are refused."`
 

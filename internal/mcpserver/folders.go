@@ -66,7 +66,7 @@ type directoryArguments struct {
 type directory struct {
 	Path         string   `json:"path" jsonschema:"the folder, without symbolic links"`
 	Instructions string   `json:"instructions,omitempty" jsonschema:"the CLAUDE.md of the folder, or the nearest one above it within your folders"`
-	From         string   `json:"from,omitempty" jsonschema:"where the instructions stand"`
+	From         string   `json:"from,omitempty" jsonschema:"the file of the instructions"`
 	Entries      []string `json:"entries" jsonschema:"what is in the folder; folders end with /"`
 	Note         string   `json:"note"`
 }

@@ -31,11 +31,11 @@ type pastTurn struct {
 	Why     string  `json:"why,omitempty"`
 	Seconds float64 `json:"seconds"`
 	// CostUSD is nil if nothing of it is known.
-	CostUSD     *float64 `json:"cost_usd,omitempty" jsonschema:"left out where it is unknown"`
+	CostUSD     *float64 `json:"cost_usd,omitempty" jsonschema:"left out if it is unknown"`
 	CostUnknown bool     `json:"cost_unknown,omitempty" jsonschema:"cost_usd is only a part of the cost, or left out"`
 
 	Files   []string `json:"files,omitempty" jsonschema:"that were changed"`
-	Summary string   `json:"summary,omitempty" jsonschema:"how its last words began"`
+	Summary string   `json:"summary,omitempty" jsonschema:"the beginning of its last words"`
 }
 
 // maxSummary is the greatest length of the shown last words of a turn, in bytes.

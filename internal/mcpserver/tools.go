@@ -47,7 +47,7 @@ func ircTools() []tool {
 		does("irc_topic", `The topic of a channel; with text it is set to that.`, chatOf, chat.topic),
 		does("send_message", `Post a message to a channel. The same as irc_send.`, chatOf, chat.sendMessage),
 		reads("read_messages", `Recent messages of a channel, the newest first, whether you have read them or not.`, chatOf, chat.readMessages),
-		does("create_channel", `Create a channel, such as one for a task, or join it where it is there.`, chatOf, chat.createChannel),
+		does("create_channel", `Create a channel, such as one for a task, or join it if it exists.`, chatOf, chat.createChannel),
 		reads("list_channels", `List the active channels by their names alone; irc_channels tells more of each.`, chatOf, chat.listChannels),
 		reads("get_members", `List who is in a channel, by their nicks alone; irc_who tells their modes as well.`, chatOf, chat.getMembers),
 	}
