@@ -8,14 +8,16 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// A leadAnnouncer announces the mail of the lead, on which no agent works. It runs in one
-// goroutine.
+// A leadAnnouncer announces the mail of the lead, on which no agent works, and what agents ask
+// people. It runs in one goroutine.
 type leadAnnouncer struct {
 	*deps
-	wakeup wakeup
-	seen   map[string]bool // ids of the messages at the last look
-	file   announcedUntil
-	saved  time.Time
+	members func() []*member
+	asking  map[string]bool // turns whose questions are looked at again
+	wakeup  wakeup
+	seen    map[string]bool // ids of the messages at the last look
+	file    announcedUntil
+	saved   time.Time
 }
 
 // announcedUntil remembers the time of delivery up to which the lead's mail was shown.
@@ -33,8 +35,8 @@ const (
 	oldMail = 24 * time.Hour
 )
 
-func newLeadAnnouncer(h *deps) *leadAnnouncer {
-	return &leadAnnouncer{deps: h, wakeup: newWakeup(), seen: map[string]bool{}}
+func newLeadAnnouncer(h *deps, members func() []*member) *leadAnnouncer {
+	return &leadAnnouncer{deps: h, members: members, wakeup: newWakeup(), asking: map[string]bool{}, seen: map[string]bool{}}
 }
 
 func (l *leadAnnouncer) run(stop context.Context) {
@@ -48,15 +50,48 @@ func (l *leadAnnouncer) run(stop context.Context) {
 		l.file.Until = now.Add(-oldMail)
 	}
 	since := l.file.Until.Add(-announceSlack)
+	left, err := journal.AskedSince(l.home, time.Now().Add(-oldMail))
+	l.mail.Note(err)
+	for _, turn := range left {
+		l.asking[turn] = true
+	}
 	l.wakeup.wake()
-	for {
-		l.wakeup.wait(stop, forever)
-		if stop.Err() != nil {
+	for wait := forever; ; {
+		l.wakeup.wait(stop, wait)
+		last := stop.Err() != nil
+		wait = l.lookAtQuestions()
+		if last {
 			l.save(time.Now())
 			return
 		}
 		l.look(since)
 	}
+}
+
+// lookAtQuestions tells people of the questions of the turns, and returns when to look again.
+func (l *leadAnnouncer) lookAtQuestions() time.Duration {
+	for _, m := range l.members() {
+		if turn := m.turns.Runs.Turn(); turn != "" {
+			l.asking[turn] = true
+		}
+	}
+	for _, rec := range l.home.AttachedTurns(time.Now()) {
+		l.asking[rec.Turn] = true
+	}
+	wait := forever
+	for turn := range l.asking {
+		again, err := l.mail.TellAsked(turn)
+		if err != nil {
+			l.mail.Note(err)
+			again = time.Now().Add(firstRetry)
+		}
+		if again.IsZero() {
+			delete(l.asking, turn) // a later question wakes this
+			continue
+		}
+		wait = min(wait, max(time.Until(again), time.Millisecond))
+	}
+	return wait
 }
 
 func (l *leadAnnouncer) save(now time.Time) {

@@ -65,7 +65,7 @@ func (a *agent) heldBut(now time.Time, passes func() bool) (time.Duration, bool)
 			next += ", or claude-swarm abort " + a.name
 		}
 		for _, q := range st.Paused.Questions {
-			if q.Of == dropbox.Lead {
+			if q.Of == dropbox.Lead || dropbox.IsBridge(q.Of) {
 				next = "claude-swarm reply " + q.ID + " \"…\", or " + next
 				break
 			}
@@ -126,7 +126,11 @@ func (a *agent) answered(p *journal.Pause) bool {
 			continue
 		}
 		for _, q := range p.Questions {
-			if m.ReplyTo == q.ID && mail.MayAnswer(m, q.Of, a.name, a.tokens.Of) {
+			of := q.Of
+			if q.Agents && mail.IsAgent(m.From) {
+				of = m.From
+			}
+			if m.ReplyTo == q.ID && mail.MayAnswer(m, of, a.name, a.tokens.Of) {
 				a.log.Info("the question is answered, so the pause ends", keyMessage, m.ID, "question", q.ID)
 				return true
 			}

@@ -60,7 +60,7 @@ func New(o Options) (*Swarm, error) {
 	if err := s.openQuiet(); err != nil {
 		return nil, err
 	}
-	s.intake, s.leadNews = newIntake(s), newLeadAnnouncer(&s.deps)
+	s.intake, s.leadNews = newIntake(s), newLeadAnnouncer(&s.deps, s.members)
 	var err error
 	if s.mail.Questions, err = mail.OpenQuestions(s.mail, s.answers.wake); err != nil {
 		return nil, err

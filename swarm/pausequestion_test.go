@@ -109,6 +109,15 @@ func TestAnAnsweredQuestionBeginsNoTurn(t *testing.T) {
 	f.receipt("reviewer", open)
 	f.untilState("reviewer", swarm.Idle)
 	f.nothingLeft("reviewer")
+	f.untilState("coder", swarm.Idle)
+	for _, m := range f.mail("coder") {
+		if m.ReplyTo == over {
+			t.Errorf("the asker is told %q", m.Body)
+		}
+	}
+	if st := must(f.daemon.Status()); st.Gate.Refused.Today != 0 {
+		t.Errorf("%d messages are refused", st.Gate.Refused.Today)
+	}
 	if got := f.bodies(); len(got) < 1 || strings.Contains(strings.Join(got, "\n"), "Tabs?") {
 		t.Errorf("turns for %q, want Spaces? alone", got)
 	}

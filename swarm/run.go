@@ -135,7 +135,7 @@ func (s *Swarm) changed(r dropbox.Change) {
 		}
 	case r.Stray:
 		s.intake.wakeup.wake()
-	case r.Mailbox == dropbox.Lead:
+	case r.Mailbox == dropbox.Lead, dropbox.IsBridge(r.Mailbox): // an agent may ask there
 		s.leadNews.wakeup.wake()
 	case r.Mailbox == dropbox.Swarm:
 		s.answers.wake()

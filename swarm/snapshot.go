@@ -120,20 +120,25 @@ func (s *Swarm) troubles() []Problem {
 // showAsked changes the state of a working agent to asking.
 func showAsked(q *journal.Asked, a *AgentStatus, p Plan) {
 	a.State, a.Since = Asking, new(q.Since)
-	of := screen.Short(p.Called(q.Of), 100)
+	of, until := screen.Short(p.Called(q.Of), 100), screen.Ahead(q.Until, time.Now())
+	a.Question = &QuestionStatus{ID: q.ID, Of: q.Of, Text: cmp.Or(q.Text, q.Call), Since: q.Since, Until: q.Until}
 	if q.Call == "" {
-		a.Why = both(a.Why, fmt.Sprintf("waits for the answer of %s to %s", of, q.ID))
+		text := fmt.Sprintf("asks %s in %s until %s", of, q.ID, until)
+		if q.Text != "" {
+			text += ": " + q.Text
+		}
+		a.Why = both(a.Why, text)
 	} else {
-		a.Why = both(a.Why, fmt.Sprintf("asks %s in %s whether it may: %s; denied at %s without an answer", of, q.ID, q.Call, screen.Ahead(q.Until, time.Now())))
+		a.Why = both(a.Why, fmt.Sprintf("asks %s in %s whether it may: %s; denied at %s without an answer", of, q.ID, q.Call, until))
 	}
 	switch {
 	case a.Next != "":
 	case q.Call != "" && q.Of == dropbox.Lead:
 		a.Next = "claude-swarm reply " + q.ID + " allow"
-	case q.Of == dropbox.Lead:
+	case q.Of == dropbox.Lead, dropbox.IsBridge(q.Mailbox):
 		a.Next = fmt.Sprintf("claude-swarm reply %s \"…\"", q.ID)
 	default:
-		a.Next = "goes on with the answer, or without it at " + screen.Ahead(q.Until, time.Now())
+		a.Next = "goes on with the answer, or without it at " + until
 	}
 }
 

@@ -102,6 +102,15 @@ type LeadStatus struct {
 	Name      string `json:"name"`      // what the person is called besides lead; "" is nothing
 }
 
+// A QuestionStatus is a question that the running turn waits for.
+type QuestionStatus struct {
+	ID    string    `json:"id"`
+	Of    string    `json:"of"` // the lead, an agent, or a channel or nick of IRC
+	Text  string    `json:"text"`
+	Since time.Time `json:"since"`
+	Until time.Time `json:"until"` // then it goes on without an answer
+}
+
 // AgentStatus is a picture of one agent. Every picture has every key, so that a program can
 // name it: an unknown value is empty or null.
 type AgentStatus struct {
@@ -115,6 +124,8 @@ type AgentStatus struct {
 	Since    *time.Time `json:"since"` // of the state, or of the running turn; nil without a daemon
 	Why      string     `json:"why"`   // why it is in this state
 	Next     string     `json:"next"`  // what happens next, or what to type
+	// Question is what an asking agent waits for; null for any other agent.
+	Question *QuestionStatus `json:"question"`
 	// Message is the message of the running turn.
 	Message *turn.MessageStatus `json:"message"`
 	Waiting mail.Waiting        `json:"waiting"`

@@ -122,14 +122,14 @@ func TestAnAgentThatWaitsForAnAnswerIsAsking(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			lead := who.Asks("questionqu", dropbox.Lead, time.Hour)
-			other := who.Asks("anotherone", "#project-x", time.Hour)
-			for _, over := range []func(string){lead, other} {
+			lead := who.Asks(journal.Asked{ID: "questionqu", Of: dropbox.Lead, Text: "Delete 47 files. Proceed?"}, time.Hour)
+			other := who.Asks(journal.Asked{ID: "anotherone", Of: "#project-x", Mailbox: "irc", Text: "Which port?"}, time.Hour)
+			for _, wait := range []*journal.Waiting{lead, other} {
 				select {
 				case <-next:
 				case <-ctx.Done():
 				}
-				over("")
+				wait.End("")
 			}
 			select {
 			case <-next:
@@ -141,7 +141,7 @@ func TestAnAgentThatWaitsForAnAnswerIsAsking(t *testing.T) {
 	f.start()
 	id := f.send("coder", "work")
 	st := f.untilState("coder", swarm.Asking)
-	if !strings.Contains(st.Why, "lead") || !strings.Contains(st.Why, "questionqu") || st.Next != `claude-swarm reply questionqu "…"` {
+	if !strings.HasPrefix(st.Why, "asks lead in questionqu until ") || !strings.HasSuffix(st.Why, ": Delete 47 files. Proceed?") || st.Next != `claude-swarm reply questionqu "…"` {
 		t.Errorf("why %q, next %q", st.Why, st.Next)
 	}
 	if !st.Since.After(asked) || st.Since.Before(st.Message.Since) || !st.Running || st.Activity != "working" || st.Message.ID != id {
@@ -149,8 +149,8 @@ func TestAnAgentThatWaitsForAnAnswerIsAsking(t *testing.T) {
 	}
 	next <- struct{}{}
 	f.until("it asks the other", func() bool { st = f.status("coder"); return strings.Contains(st.Why, "#project-x") })
-	if st.State != swarm.Asking || !strings.Contains(st.Next, "goes on with the answer") {
-		t.Errorf("%s, next %q", st.State, st.Next)
+	if st.State != swarm.Asking || st.Next != `claude-swarm reply anotherone "…"` || st.Question == nil || st.Question.Text != "Which port?" {
+		t.Errorf("%s, next %q, question %+v", st.State, st.Next, st.Question)
 	}
 	next <- struct{}{}
 	f.untilState("coder", swarm.Working)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/bridge"
 	"github.com/claude-swarm/claude-swarm/internal/client"
 	"github.com/claude-swarm/claude-swarm/internal/screen"
@@ -56,10 +57,13 @@ input.`+
 				&cli.BoolFlag{Name: "all", Usage: "the newest lines, whether you have read them or not"}),
 			verb("ask", "ask the people of a channel, and wait", "CHANNEL QUESTION…",
 				`Asks in CHANNEL, tells it in the channel for alerts, and prints the answer of
-the first who answers by name: "coder: yes". Exit status 5 when none comes in
-time.`+
-					examples(`claude-swarm irc ask project-x "Delete 47 files. Proceed?"`, `claude-swarm irc ask ann --timeout 1m "Which port?"`), ircAsk,
-				spanFlag("timeout", "wait no longer than `TIME`; default 5m")),
+the first who answers by name: "coder: yes". Only people answer whom the bridge
+lets speak (irc.allow), and the lead by reply; with --answerers any an agent
+may, too, by reply; with --answerers first CHANNEL is several with commas
+between, and the first answer counts. Exit status 5 when none comes in time;
+--on-timeout says what happens then.`+
+					examples(`claude-swarm irc ask project-x "Delete 47 files. Proceed?"`, `claude-swarm irc ask ann --timeout 1m --on-timeout deny "May I?"`), ircAsk,
+				append(questionFlags(), spanFlag("timeout", "wait no longer than `TIME`; default 5m"))...),
 			verb("join", "let the bridge join a channel", "CHANNEL",
 				`The bridge joins CHANNEL and keeps what is said there.`+examples(`claude-swarm irc join "#general"`), ircJoin),
 			verb("part", "let the bridge leave a channel", "CHANNEL",
@@ -245,25 +249,33 @@ func ircAsk(c *cli.Context, p *post) error {
 		return usagef(`claude-swarm irc ask project-x "Shall I?"`, "irc ask: say where and what")
 	}
 	patience := cmp.Or(spanOf(c, "timeout"), ircPatience)
+	how, err := p.unansweredOf(c, "claude-swarm irc ask "+shellWord(c.Args().First())+` "…"`)
+	if err != nil {
+		return err
+	}
 	text, err := ircText(c, p)
 	if err != nil {
 		return err
 	}
-	sent, at, err := p.Chat().Inquire(c.Args().First(), text)
+	asked, err := p.Chat().Inquire(client.Inquiry{To: c.Args().First(), Text: text, Answerers: how.answerers, OnTimeout: how.onTimeout, Patience: patience})
 	if err != nil {
 		return err
 	}
 	p.sayIfNotSaid(c)
-	m, err := p.Chat().AwaitPeople(c.Context, sent, at, patience)
+	got, err := asked.Await(c.Context)
 	if none, ok := errors.AsType[*client.NoAnswerError](err); ok {
-		return fail(exitFailed, "claude-swarm read "+sent.ID, "%w", none)
+		return fail(exitFailed, "claude-swarm read "+asked.Sent[0].ID, "%w", none)
 	} else if err != nil {
 		return err
 	}
-	if m == nil {
-		return fail(exitTimeout, "claude-swarm irc read "+shellWord(at), "nobody in %s answered within %s", at, screen.Span(patience))
+	if got == nil {
+		at := strings.Join(asked.At, ", ")
+		how.asked(text, patience, asked.Sent, func(dropbox.Delivery) string { return ircbridge.Name })
+		return how.end(c, fail(exitTimeout, "claude-swarm irc read "+shellWord(asked.At[0]), "nobody in %s answered within %s", at, screen.Span(patience)))
 	}
-	note, _ := bridge.OriginOf(m, ircbridge.Name)
+	if got.Note != "" {
+		fmt.Fprintf(c.App.ErrWriter, "claude-swarm: %s\n", got.Note)
+	}
 	if c.Bool("json") {
 		return printJSON(c.App.Writer, struct {
 			V       int    `json:"v"`
@@ -272,9 +284,9 @@ func ircAsk(c *cli.Context, p *post) error {
 			Nick    string `json:"nick"`
 			Account string `json:"account"` // "" if the server vouches for no account
 			Text    string `json:"text"`
-		}{1, sent.ID, at, note.Nick, note.Account, strings.TrimRight(string(m.Body), "\n")})
+		}{1, got.ReplyTo, got.At, got.By.Nick, got.By.Account, strings.TrimRight(string(got.Body), "\n")})
 	}
-	_, err = fmt.Fprintf(c.App.Writer, "%s\n", strings.TrimRight(printable(c.App.Writer, m.Body), "\n"))
+	_, err = fmt.Fprintf(c.App.Writer, "%s\n", strings.TrimRight(printable(c.App.Writer, got.Body), "\n"))
 	return err
 }
 

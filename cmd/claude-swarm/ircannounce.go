@@ -171,8 +171,9 @@ func announced(i *config.IRC, mo mail.Announcement) []shownLine {
 type lines []shownLine
 
 func (l *lines) add(i *config.IRC, mo mail.Announcement, channel string, how bridge.Announcement, text string) {
-	if channel = i.Channel(channel); channel == "" || mo.Of != nil && saidIn(mo.Of, channel) && how == bridge.Ended {
-		return // nowhere, or the bridge says it there, as the answer
+	if channel = i.Channel(channel); channel == "" || mo.Of != nil && saidIn(mo.Of, channel) && how == bridge.Ended ||
+		mo.Notice != nil && how == bridge.Alert && strings.EqualFold(mo.Notice.Place, channel) {
+		return // nowhere, or the bridge says it there, as the answer or the question
 	}
 	if !slices.ContainsFunc(*l, func(s shownLine) bool { return strings.EqualFold(s.channel, channel) }) {
 		*l = append(*l, shownLine{channel, how, text})

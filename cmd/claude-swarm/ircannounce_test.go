@@ -38,6 +38,11 @@ func TestAnnouncer(t *testing.T) {
 		mo.Task, mo.Notice = mo.Of, &journal.Notice{Word: journal.AgentComplete, Agent: "coder", Task: "the beginning"}
 		return mo
 	}
+	onIRC := func(place string) mail.Announcement {
+		m := message(dropbox.Question, "coder")
+		m.Thread = ""
+		return mail.Announcement{Kind: journal.Noticed, Message: m, To: "irc", Agent: "coder", About: m.ID, Notice: &journal.Notice{Word: journal.AgentQuestion, Agent: "coder", Why: "the beginning", Place: place}}
+	}
 	asked := begun(dropbox.Task, "irc")
 	asked.Of.Extra = bridge.Origin{Channel: "#standup-x", Nick: "ann"}.Extra(ircbridge.Name)
 	answered := complete("irc")
@@ -111,6 +116,9 @@ func TestAnnouncer(t *testing.T) {
 		{"an answer to a question", usual, ended(journal.Result, dropbox.Question, "reviewer"), ""},
 		{"a failure", usual, ended(journal.Failed, dropbox.Task, "lead"), "#standup-x failed coder"},
 		{"a question to the lead", usual, arrived(dropbox.Question, "coder"), "#project-x said lead; #alerts alert lead [QUESTION] coder needs input: \"Paint the door\""},
+		{"a question to people on IRC", usual, onIRC("#project-x"), "#alerts alert coder [QUESTION] coder needs input: \"Paint the door\" (#project-x)"},
+		{"a question to one person", usual, onIRC("ann"), "#alerts alert coder [QUESTION] coder needs input: \"Paint the door\" (ann)"},
+		{"one that is asked there", usual, onIRC("#Alerts"), ""},
 		{"a question of the daemon", work, arrived(dropbox.Question, "swarm"), "#alerts said lead"},
 		{"a result to the lead", usual, arrived(dropbox.Result, "coder"), "#project-x said lead"},
 		{"what IRC told the lead", usual, arrived(dropbox.Note, "irc"), ""},

@@ -20,6 +20,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/bridge"
 	"github.com/claude-swarm/claude-swarm/internal/config"
 	"github.com/claude-swarm/claude-swarm/ircbridge"
+	"github.com/claude-swarm/claude-swarm/swarm/mail"
 )
 
 // ircOptions returns what the bridge of a project needs. It reads the passwords.
@@ -50,6 +51,7 @@ func ircOptions(p *project, store *dropbox.Store, log *slog.Logger) (ircbridge.O
 			Agents:     func() []string { return names.now().Names() },
 			Tags:       func() map[string][]string { return names.now().Tags() },
 			Called:     func(mailbox string) string { return calledBy(names.now(), mailbox) },
+			Over:       func(question *dropbox.Message) string { return mail.WhyOver(p.home, question) },
 			Sign:       func(m *dropbox.Message, to string) string { return dropbox.Proof(token, m, to) },
 			BufferSize: i.BufferSize, WakesPerMinute: cmp.Or(i.WakesPerMinute, -1), Log: log,
 		},

@@ -49,8 +49,11 @@ func (v daemonVoice) Status(ctx context.Context, agent string) (string, error) {
 			asks := ""
 			if q, ok := questions[a.Name]; ok {
 				a.Next, asks = "", v.questionLine(q, now)
+			} else if q := a.Question; q != nil {
+				asks = fmt.Sprintf("; asks %s for %s: \"%s\"", calledBy(v.project.file, q.Of), since(q.Since, now), screen.Cut(screen.OneLine(q.Text), 100))
 			}
-			b.WriteString(agentLine(a, st.Mixed, now) + asks + "\n")
+			line, next := agentLine(a, st.Mixed, now)
+			b.WriteString(line + asks + next + "\n")
 		}
 	}
 	if !found {
@@ -93,10 +96,10 @@ func unknownHere(p *project, agent string) error {
 	return fmt.Errorf("no agent named %q here\nagents: %s", agent, strings.Join(p.file.Names(), ", "))
 }
 
-// agentLine returns an agent in one line, short enough for a telephone. It names the client
-// in a mixed swarm.
-func agentLine(a swarm.AgentStatus, mixed bool, now time.Time) string {
-	line := a.Name + " " + string(a.State)
+// agentLine returns an agent in one line, short enough for a telephone, and the next step behind
+// it. It names the client in a mixed swarm.
+func agentLine(a swarm.AgentStatus, mixed bool, now time.Time) (line, next string) {
+	line = a.Name + " " + string(a.State)
 	if a.Since != nil {
 		line += " for " + since(*a.Since, now)
 	}
@@ -110,9 +113,9 @@ func agentLine(a swarm.AgentStatus, mixed bool, now time.Time) string {
 		line += fmt.Sprintf(" (%s waiting)", waitingText(a.Waiting))
 	}
 	if a.Next != "" && a.State != swarm.Idle && a.State != swarm.Working {
-		line += nextThere(a.Next)
+		next = nextThere(a.Next)
 	}
-	return line
+	return line, next
 }
 
 // questionLine describes a question that an agent waits for people to answer: since when,

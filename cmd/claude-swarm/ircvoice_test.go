@@ -148,7 +148,7 @@ func TestTheVoiceNamesTheClientsOfAMixedSwarm(t *testing.T) {
 	now := time.Date(2026, 11, 21, 10, 30, 0, 0, time.UTC)
 	a := swarm.AgentStatus{Name: "coder", State: swarm.Idle, Since: new(now.Add(-time.Minute)), Client: "codex 2.6.0", Why: "rests"}
 	for mixed, want := range map[bool]string{false: "coder idle for 1 min: rests", true: "coder idle for 1 min on codex 2.6.0: rests"} {
-		if got := agentLine(a, mixed, now); got != want {
+		if got, _ := agentLine(a, mixed, now); got != want {
 			t.Errorf("mixed %t: %q, want %q", mixed, got, want)
 		}
 	}

@@ -52,7 +52,7 @@ func reply(c *cli.Context, wait optionalSpan) error {
 	if err != nil {
 		return err
 	}
-	if found.Mailbox != p.Me.Name {
+	if !p.MayReply(found, old) {
 		return fail(exitFailed, "claude-swarm send "+found.Mailbox+` "…" --thread `+old.Thread,
 			"%s is in the mailbox of %s, not in yours", found.Entry.ID, found.Mailbox)
 	}
@@ -112,7 +112,7 @@ func reply(c *cli.Context, wait optionalSpan) error {
 	}
 	p.sayIfUrgentWaits(c, m, sent)
 	if wait.set {
-		return p.await(c, sent, wait.span)
+		return p.await(c, sent, wait.span, asking{})
 	}
 	p.sayIfNobodyWorks(c, m.To...)
 	return nil

@@ -7,6 +7,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/client"
 	"github.com/claude-swarm/claude-swarm/internal/control"
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
@@ -30,12 +31,17 @@ input. Inside an agent's turn the sender is that agent, else the lead.
 
 With --wait the answer is printed and filed. Of several agents each answer is
 printed when it comes, below the name of its agent. Meanwhile send says what
-keeps an agent from the work (paused, stopped, limited, off, no daemon …).` +
+keeps an agent from the work (paused, stopped, limited, off, no daemon …).
+
+With --answerers TEXT is a question, and only a proven answer counts: human asks
+a person, in the mailbox of lead; any is an agent or lead; first is several with
+commas between, of whom the first answers. --on-timeout says what happens when
+nobody answers within --wait=TIME.` +
 			examples(
 				`claude-swarm send coder "Do PERF-015" --wait`,
 				`git diff | claude-swarm send reviewer - --subject "Please look at this"`,
 				`claude-swarm send coder "See the log" --attach build.log --priority urgent`),
-		Flags: []cli.Flag{
+		Flags: append([]cli.Flag{
 			&cli.GenericFlag{Name: "wait", Value: wait, Usage: "print the answer when it comes; --wait=10m waits no longer than that"},
 			fileFlag(),
 			attachFlag(),
@@ -50,7 +56,7 @@ keeps an agent from the work (paused, stopped, limited, off, no daemon …).` +
 			&cli.StringFlag{Name: "key", Usage: "deliver it once only: a second message with the same `KEY` within 7 days is not sent"},
 			&cli.GenericFlag{Name: "expires", Value: new(whenValue), Usage: "do not begin it after `WHEN`: a span (2h) or a time (2026-11-21T18:00:00Z)"},
 			jsonFlag(),
-		},
+		}, questionFlags()...),
 		Action: func(c *cli.Context) error { return send(c, *wait) },
 	}
 }
@@ -75,11 +81,18 @@ func send(c *cli.Context, wait optionalSpan) error {
 	if err != nil {
 		return err
 	}
+	how, err := p.askingOf(c, m, wait, text.as)
+	if err != nil {
+		return err
+	}
 	text.most, text.readable = p.longest(m.Type), p.Readable
 	if wait.set && !m.Type.WantsAnswer() {
 		return usagef(text.as+` "…"`, "a %s is not answered, so there is nothing to wait for", m.Type)
 	}
 	if m.To, err = p.recipients(to, "claude-swarm send %s "+hintText(text)); err != nil {
+		return err
+	}
+	if err := p.answerable(to, m, how); err != nil {
 		return err
 	}
 	if wait.set {
@@ -96,6 +109,9 @@ func send(c *cli.Context, wait optionalSpan) error {
 	}
 	if m.Body, err = text.read(); err != nil {
 		return err
+	}
+	if m.Type == dropbox.Question {
+		how.text = string(m.Body)
 	}
 	for _, at := range []struct{ flag, id string }{{"thread", c.String("thread")}, {"reply-to", c.String("reply-to")}} {
 		if at.id == "" {
@@ -134,7 +150,7 @@ func send(c *cli.Context, wait optionalSpan) error {
 		p.sayIfUrgentWaits(c, m, sent[:len(m.To)])
 	}
 	if wait.set {
-		return p.await(c, sent[:len(m.To)], wait.span) // the copies get no answer
+		return p.await(c, sent[:len(m.To)], wait.span, how) // the copies get no answer
 	}
 	p.sayIfNobodyWorks(c, append(m.To, m.CC...)...)
 	return nil
@@ -163,4 +179,41 @@ func (p *post) interrupt(c *cli.Context, sent []dropbox.Delivery) error {
 		return nil
 	}
 	return err
+}
+
+// askingOf reads the flags of a question. as is the command line without the text.
+func (p *post) askingOf(c *cli.Context, m *dropbox.Message, wait optionalSpan, as string) (asking, error) {
+	u, err := p.unansweredOf(c, as+` "…" --wait=10m`)
+	how := asking{unanswered: u}
+	switch {
+	case err != nil || u.answerers == "" && u.onTimeout == "":
+		return how, err
+	case !wait.set:
+		return how, usagef(as+` "…" --wait=10m`, "--answerers and --on-timeout need --wait")
+	case u.onTimeout != "" && wait.span == 0:
+		return how, usagef(as+` "…" --wait=10m`, "--on-timeout needs a time: without one send waits for good")
+	case u.answerers == "":
+		return how, nil
+	case c.IsSet("type") && m.Type != dropbox.Question:
+		return how, usagef(as+` "…" --wait --type question`, "--answerers is for a question, not for a %s", m.Type)
+	case u.answerers == client.ByFirst && m.Key != "":
+		return how, usagef(as+` "…" --wait --answerers first`, "a question to several has a key already: leave --key out")
+	}
+	m.Type = dropbox.Question
+	return how, nil
+}
+
+// answerable checks who is asked, and completes the envelope of a question.
+func (p *post) answerable(to string, m *dropbox.Message, how asking) error {
+	switch {
+	case how.answerers == client.ByHuman && !p.Leads(to):
+		return usagef(`claude-swarm send lead "…" --wait --answerers human`, "--answerers human asks a person, and %q is none", to)
+	case how.answerers == client.ByHuman:
+		m.To = []string{dropbox.Lead} // also where an agent leads
+	case how.answerers == client.ByAny && len(m.To) > 1:
+		return usagef(`claude-swarm send `+shellWord(to)+` "…" --wait --answerers first`, "--answerers any asks one at a time; %q are %d", to, len(m.To))
+	case how.answerers == client.ByFirst:
+		m.Key = client.QuestionKey(client.ByFirst)
+	}
+	return nil
 }

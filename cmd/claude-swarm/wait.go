@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,7 +23,9 @@ type awaiting struct {
 	*answerWait
 	c       *cli.Context
 	post    *post
-	several bool             // each answer is then printed with the name of its sender
+	several bool // each answer is then printed with the name of its sender
+	first   bool // one answer is enough
+	asks    *client.Questioning
 	answers []*client.Answer // printed at the end, as JSON
 }
 
@@ -33,8 +36,9 @@ type awaiting struct {
 //	the daemon's bounce    an error that says why, exit status 1
 //	nothing in time        an error, exit status 5
 //
-// For several messages it prints all answers, and an error at the end if one is missing.
-func (p *post) await(c *cli.Context, sent []dropbox.Delivery, limit time.Duration) error {
+// For several messages it prints all answers, and an error at the end if one is missing. how
+// says where one is enough, and what happens without an answer in time.
+func (p *post) await(c *cli.Context, sent []dropbox.Delivery, limit time.Duration, how asking) error {
 	ctx, cancel := within(c.Context, limit)
 	defer cancel()
 	for _, d := range sent {
@@ -47,7 +51,12 @@ func (p *post) await(c *cli.Context, sent []dropbox.Delivery, limit time.Duratio
 		return err
 	}
 	defer search.close()
-	w := &awaiting{answerWait: search, c: c, post: p, several: len(sent) > 1}
+	search.Proven = how.answerers != ""
+	w := &awaiting{answerWait: search, c: c, post: p, several: len(sent) > 1, first: how.answerers == client.ByFirst}
+	if how.text != "" {
+		w.asks = p.Asks(sent, how.text, cmp.Or(limit, openEnd))
+		defer w.asks.End()
+	}
 	err = w.all(ctx)
 	if c.Bool("json") && (w.several || len(w.answers) > 0) {
 		if err := w.printAnswers(sent); err != nil {
@@ -56,7 +65,11 @@ func (p *post) await(c *cli.Context, sent []dropbox.Delivery, limit time.Duratio
 	}
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		return fail(exitTimeout, "claude-swarm trace "+w.Pending[0].ID, "no answer to %s within %s; it will come to the mailbox of %s", w.missing(), limit, p.Me.Name)
+		if w.asks != nil {
+			w.asks.Late(cmp.Or(how.onTimeout, client.AtContinue))
+		}
+		how.asked(how.text, limit, w.Pending, func(d dropbox.Delivery) string { return d.To })
+		return how.end(c, fail(exitTimeout, "claude-swarm trace "+w.Pending[0].ID, "no answer to %s within %s; it will come to the mailbox of %s", w.missing(), limit, p.Me.Name))
 	case errors.Is(err, context.Canceled) && printed(c.App.Writer) == nil:
 		fmt.Fprintf(c.App.ErrWriter, "claude-swarm: waits no longer; the answer to %s will come to the mailbox of %s\n", w.missing(), p.Me.Name)
 	}
@@ -70,6 +83,15 @@ func within(ctx context.Context, limit time.Duration) (context.Context, context.
 	}
 	return context.WithTimeout(ctx, limit)
 }
+
+// An asking is a message whose sender waits for its answer.
+type asking struct {
+	unanswered
+	text string // of a question; "" for another message
+}
+
+// openEnd is how long a wait without a limit is said to last.
+const openEnd = 7 * 24 * time.Hour
 
 // mayAwait refuses to wait, in a turn, for a message that can begin only after this turn.
 func (p *post) mayAwait(to []string, as string) error {
@@ -88,11 +110,14 @@ func (w *awaiting) all(ctx context.Context) error {
 		w.show.clear()
 		if err == nil && got.Answer != nil {
 			err = w.handle(got.Answer)
+			if err == nil && w.first {
+				return w.answeredFirst(got.Answer)
+			}
 		}
 		switch {
 		case err != nil:
 			return err
-		case got.None != nil && !w.several:
+		case got.None != nil && (!w.several || w.first && len(w.Pending) == 0):
 			return noAnswer(got.None)
 		case got.None != nil:
 			report(w.c.App.ErrWriter, noAnswer(got.None))
@@ -101,6 +126,14 @@ func (w *awaiting) all(ctx context.Context) error {
 	}
 	if failed > 0 {
 		return fail(exitFailed, "claude-swarm dead list", "%d of %s not done", failed, screen.Count(sent, "message"))
+	}
+	return nil
+}
+
+// answeredFirst tells the others who were asked that the question is answered.
+func (w *awaiting) answeredFirst(got *client.Answer) error {
+	if why := w.asks.Answered(got); why != "" {
+		fmt.Fprintf(w.c.App.ErrWriter, "claude-swarm: %s\n", why)
 	}
 	return nil
 }

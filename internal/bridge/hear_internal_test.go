@@ -379,6 +379,44 @@ func TestAnAnswerToTheDaemon(t *testing.T) {
 	}
 }
 
+// A question that was answered elsewhere takes no answer on IRC, and is filed.
+func TestAQuestionThatIsOverTakesNoAnswer(t *testing.T) {
+	over := ""
+	r, _ := newListener(t, "irc.example", Options{
+		Allow: []Permit{{Account: "ann", May: Rights()}},
+		Over: func(m *dropbox.Message) string {
+			if m.ID == over {
+				return "bob has answered already"
+			}
+			return ""
+		},
+	})
+	ask := func() string {
+		d, err := r.mail.store.Deliver("irc", &dropbox.Message{From: "coder", Type: dropbox.Question, Body: []byte("Proceed?")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		entries := must(r.mail.box.Peek())
+		if _, err := r.mail.box.Claim(entries[len(entries)-1]); err != nil {
+			t.Fatal(err)
+		}
+		r.questions.add(question{OpenQuestion: OpenQuestion{ID: d.ID, From: "coder", To: "irc", Channel: "#x", At: time.Now()}, Own: true})
+		return d.ID
+	}
+	for name, ends := range map[string]func(id string){
+		"somebody answers": func(id string) {
+			r.listener.hear(onNetwork(irc.Text{Time: time.Now(), Target: "#x", Source: "ann!x@home.example", Nick: "ann", Account: "ann", Body: "swarm: reply " + id + " yes"}))
+		},
+		"a sweep": func(string) { r.questions.sweep(time.Now()) },
+	} {
+		over = ask()
+		ends(over)
+		if left := len(must(r.mail.box.Claimed())); len(r.questions.open) != 0 || left != 0 || len(r.waitingFor("coder")) != 0 {
+			t.Errorf("%s: %d questions are open, %d claimed, coder has %d messages", name, len(r.questions.open), left, len(r.waitingFor("coder")))
+		}
+	}
+}
+
 func must[T any](v T, err error) T {
 	if err != nil {
 		panic(err)

@@ -37,6 +37,9 @@ type Options struct {
 	// with the token of the bridge; nil leaves messages unproven. See [dropbox.Store.Send].
 	Sign func(m *dropbox.Message, to string) string
 
+	// Over says why a question needs no answer any more; "" while it does. nil knows of none.
+	Over func(question *dropbox.Message) (why string)
+
 	// Mask takes secrets out of everything that is said and logged; nil takes out none.
 	Mask func(text string) string
 
@@ -68,6 +71,9 @@ func (o *Options) Check() error {
 	}
 	if o.Called == nil {
 		o.Called = func(mailbox string) string { return mailbox }
+	}
+	if o.Over == nil {
+		o.Over = func(*dropbox.Message) string { return "" }
 	}
 	if o.Mask == nil {
 		o.Mask = func(text string) string { return text }

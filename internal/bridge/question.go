@@ -36,7 +36,8 @@ type questions struct {
 	mail *mail
 	rec  *record
 	link Link
-	open []question // the oldest first
+	over func(*dropbox.Message) string // why a question needs no answer any more; see [Options]
+	open []question                    // the oldest first
 }
 
 func (q *questions) file() string { return filepath.Join(q.rec.dir, "questions.json") }
@@ -141,6 +142,10 @@ func (q *questions) answer(to question, o Origin, body string) (already bool, er
 		q.shut(to.ID, outcomeAnswered)
 		return true, nil
 	}
+	if q.over(old) != "" {
+		q.shut(to.ID, outcomeAnswered)
+		return true, nil
+	}
 	m := &dropbox.Message{
 		From: q.mail.name, To: []string{to.From}, Type: dropbox.Result, Subject: reSubject(old.Subject), ReplyTo: to.ID,
 		Thread: cmp.Or(old.Thread, old.ID), Trace: cmp.Or(old.Trace, old.ID), Key: q.mail.name + "-answer-" + to.ID, Extra: o.Extra(q.mail.name), Body: []byte(body + "\n"),
@@ -188,6 +193,8 @@ func (q *questions) sweep(now time.Time) {
 		case err != nil: // next time
 		case !o.Own && found.State != dropbox.Waiting && found.State != dropbox.Claimed:
 			q.shut(o.ID, outcomeAnswered) // in another way
+		case q.over(m) != "":
+			q.shut(o.ID, outcomeAnswered)
 		case o.Own && m.Expired(now):
 			q.shut(o.ID, outcomeNoAnswer)
 		}

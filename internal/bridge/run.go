@@ -78,7 +78,7 @@ func newRun(ctx context.Context, o *Options, link Link, box *dropbox.Mailbox) *r
 		o: o, link: link, loop: newLoop(ctx), rec: newRecord(o), idle: map[string]time.Time{},
 		mail: &mail{store: o.Store, box: box, name: o.Name, title: o.Title, sign: o.Sign},
 	}
-	r.questions = &questions{mail: r.mail, rec: r.rec, link: link}
+	r.questions = &questions{mail: r.mail, rec: r.rec, link: link, over: r.o.Over}
 	r.outbox = &outbox{
 		link: link, loop: r.loop, rec: r.rec, mail: r.mail, questions: r.questions, channels: o.Channels, called: o.Called,
 		flights: map[string]*flight{}, folds: map[string]string{},

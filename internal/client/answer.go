@@ -37,8 +37,16 @@ func (c *Client) MayAnswer(old *dropbox.Message) error {
 	return nil
 }
 
-// FirstKey returns a key for a question to several: the first answer counts.
-func FirstKey() string { return mail.FirstKey() }
+// MayReply reports whether the caller may answer a message where it lies: in the own mailbox, and
+// a question to people in the mailbox of a bridge, which takes the answer of a person, and where
+// the asker says so that of an agent.
+func (c *Client) MayReply(found dropbox.Found, old *dropbox.Message) bool {
+	if found.Mailbox == c.Me.Name {
+		return true
+	}
+	return dropbox.IsBridge(found.Mailbox) && old.Type == dropbox.Question && (c.Me.Name == dropbox.Lead || mail.TakesAgents(old)) &&
+		(found.State == dropbox.Waiting || found.State == dropbox.Claimed)
+}
 
 // answerType decides the type of an answer. The answer to a task or a question is a result. Any
 // other answer is a task from a person; from a program it is a note, since programs that wake
@@ -67,6 +75,9 @@ func AnswerSubject(old string) string {
 // FileAnswered files a message that is answered. The daemon files the message of a turn when the
 // turn ends.
 func (c *Client) FileAnswered(found dropbox.Found) error {
+	if found.Mailbox != c.Me.Name {
+		return nil // the bridge files it
+	}
 	if found.State != dropbox.Waiting && (found.State != dropbox.Claimed || c.Me.Name != dropbox.Lead) {
 		return nil
 	}

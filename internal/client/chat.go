@@ -94,8 +94,14 @@ func (c Chat) Tell(do bridge.Do, channel, text string) (sent dropbox.Delivery, a
 }
 
 // post delivers a message for the bridge.
-func (c Chat) post(t dropbox.Type, note bridge.Origin, to, text string) (sent dropbox.Delivery, at string, err error) {
-	if note.Channel, err = c.target(to); err != nil {
+func (c Chat) post(t dropbox.Type, o bridge.Origin, to, text string) (sent dropbox.Delivery, at string, err error) {
+	return c.postNoted(&dropbox.Message{Type: t}, o, to, text, func(string, string) {})
+}
+
+// postNoted is post, and calls note with the id and the place before the bridge can see the
+// message. The caller may set the type and the key.
+func (c Chat) postNoted(m *dropbox.Message, o bridge.Origin, to, text string, note func(id, at string)) (sent dropbox.Delivery, at string, err error) {
+	if o.Channel, err = c.target(to); err != nil {
 		return sent, "", err
 	}
 	if strings.TrimSpace(text) == "" {
@@ -105,10 +111,14 @@ func (c Chat) post(t dropbox.Type, note bridge.Origin, to, text string) (sent dr
 	if len(body) < c.client.Rules.BodyLimit() { // otherwise there is no room for a newline
 		body += "\n"
 	}
-	m := &dropbox.Message{To: []string{ircbridge.Name}, Type: t, Body: []byte(body), Extra: note.Extra(ircbridge.Name)}
-	all, err := c.client.Send(m)
+	m.To, m.Body, m.Extra = []string{ircbridge.Name}, []byte(body), o.Extra(ircbridge.Name)
+	all, err := c.client.SendNoted(m, func(id, to string) {
+		if to == ircbridge.Name {
+			note(id, o.Channel)
+		}
+	})
 	if len(all) > 0 {
 		sent = all[0]
 	}
-	return sent, note.Channel, err
+	return sent, o.Channel, err
 }

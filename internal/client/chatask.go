@@ -1,30 +1,120 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/bridge"
 	"github.com/claude-swarm/claude-swarm/ircbridge"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
+	"github.com/claude-swarm/claude-swarm/swarm/mail"
 )
 
-// Inquire is Say for a question to people on IRC. The channel for alerts shows the question
-// too.
-func (c Chat) Inquire(to, text string) (dropbox.Delivery, string, error) {
-	sent, at, err := c.post(dropbox.Question, bridge.Origin{}, to, text)
-	if err == nil && at != c.channels.Alerts {
-		err = c.alert("question", sent.ID, at, fmt.Sprintf("[QUESTION] %s needs input: %q", c.client.Called(c.client.Me.Name), strings.TrimSpace(text)))
-	}
-	return sent, at, err
+// The values of answerers: see [mail.ByHuman].
+const (
+	ByHuman = mail.ByHuman
+	ByAny   = mail.ByAny
+	ByFirst = mail.ByFirst
+)
+
+// The values of on_timeout: what an asker does without an answer in time.
+const (
+	AtContinue = "continue" // it goes on with its default
+	AtPause    = "pause"    // it begins no turn until somebody answers
+	AtDeny     = "deny"     // it takes that for a no
+	AtAbort    = "abort"    // it ends its turn, and gives the message up
+)
+
+// Denied is the answer that AtDeny gives.
+const Denied = "No."
+
+// QuestionKey returns a key for a question: see [mail.QuestionKey].
+func QuestionKey(answerers string) string { return mail.QuestionKey(answerers) }
+
+// An Inquiry is a question to people on IRC.
+type Inquiry struct {
+	To        string // a channel or a nick; with ByFirst several, with commas between
+	Text      string
+	Answerers string // ByHuman where it is empty: a person whom the bridge lets speak
+	OnTimeout string // AtContinue where it is empty
+	Patience  time.Duration
 }
 
-// NotAnswered tells people that a question had no answer in time.
-func (c Chat) NotAnswered(sent dropbox.Delivery, at string, waited time.Duration) error {
-	return c.alert("timeout", sent.ID, at, fmt.Sprintf("[TIMEOUT] %s got no answer to %s in %s within %s.", c.client.Called(c.client.Me.Name), sent.ID, at, waited))
+// An Inquired is an Inquiry that was sent.
+type Inquired struct {
+	Sent []dropbox.Delivery
+	At   []string // the channels and nicks
+
+	chat     Chat
+	question Inquiry
+	waits    []*journal.Waiting
+}
+
+// Inquire asks people on IRC. In a turn the daemon tells people elsewhere of the question, and
+// that nobody answered; outside of one the channel for alerts shows both.
+func (c Chat) Inquire(q Inquiry) (*Inquired, error) {
+	q.Answerers, q.OnTimeout = cmp.Or(q.Answerers, ByHuman), cmp.Or(q.OnTimeout, AtContinue)
+	in := &Inquired{chat: c, question: q}
+	to := []string{q.To}
+	if q.Answerers == ByFirst {
+		to = strings.FieldsFunc(q.To, func(r rune) bool { return r == ',' || r == ' ' })
+	}
+	for _, at := range to {
+		if at, err := c.target(at); err != nil {
+			return nil, err // before anybody is asked
+		} else if slices.ContainsFunc(in.At, func(other string) bool { return strings.EqualFold(other, at) }) {
+			return nil, fmt.Errorf("%s is named twice", at)
+		} else {
+			in.At = append(in.At, at)
+		}
+	}
+	if len(in.At) == 0 {
+		return nil, errors.New("no channel is named")
+	}
+	for _, at := range in.At {
+		if err := in.ask(at); err != nil {
+			in.end("")
+			return nil, err
+		}
+	}
+	return in, nil
+}
+
+// ask asks in one place.
+func (in *Inquired) ask(at string) error {
+	c, q := in.chat, in.question
+	wait := &journal.Waiting{}
+	m := &dropbox.Message{Type: dropbox.Question, Key: QuestionKey(q.Answerers)}
+	sent, _, err := c.postNoted(m, bridge.Origin{}, at, q.Text, func(id, at string) {
+		wait.End("") // of a try that failed
+		a := journal.Asked{ID: id, Of: at, Mailbox: ircbridge.Name, Text: string(m.Body)}
+		if len(in.Sent) > 0 {
+			a.Copy = in.Sent[0].ID
+		}
+		wait = c.client.Me.Asks(a, q.Patience)
+	})
+	if err != nil {
+		wait.End("")
+		return err
+	}
+	in.Sent, in.waits = append(in.Sent, sent), append(in.waits, wait)
+	if wait.Noted() || at == c.channels.Alerts || len(in.Sent) > 1 {
+		return nil
+	}
+	return c.alert("question", sent.ID, at, fmt.Sprintf("[QUESTION] %s needs input: %q", c.client.Called(c.client.Me.Name), strings.TrimSpace(q.Text)))
+}
+
+// end says that nothing waits any more; the first word about a question counts.
+func (in *Inquired) end(why string) {
+	for _, w := range in.waits {
+		w.End(why)
+	}
 }
 
 // alert leaves a line for the channel for alerts. The line is not the question, and gets no
@@ -39,28 +129,83 @@ func (c Chat) alert(what, id, at, text string) error {
 	return err
 }
 
-// AwaitPeople waits for the answer to an inquiry, and files it. It returns nil when no
-// answer comes in time, and tells people so.
-func (c Chat) AwaitPeople(ctx context.Context, sent dropbox.Delivery, at string, patience time.Duration) (*dropbox.Message, error) {
-	wait, err := c.client.Wait([]dropbox.Delivery{sent})
+// A PersonsAnswer is the answer to an Inquiry.
+type PersonsAnswer struct {
+	*dropbox.Message
+	By   bridge.Origin // who gave it on IRC; only Nick is set where it came in another way
+	At   string        // where the question was asked that it answers
+	Note string        // what went wrong beside it; "" for nothing
+}
+
+// Await waits for the answer, and files it. It returns nil when no answer comes in time; then
+// people are told. The error is a [*NoAnswerError] where nobody will answer.
+func (in *Inquired) Await(ctx context.Context) (*PersonsAnswer, error) {
+	defer in.end("")
+	wait, err := in.chat.client.Wait(in.Sent)
 	if err != nil {
 		return nil, err
 	}
 	defer wait.Close()
-	wait.Proven = true
-	defer c.client.Me.Asks(sent.ID, at, patience)("")
-	limited, cancel := context.WithTimeout(ctx, patience)
+	wait.Proven, wait.Agents = true, in.question.Answerers == ByAny
+	limited, cancel := context.WithTimeout(ctx, in.question.Patience)
 	defer cancel()
-	switch got, err := wait.Next(limited); {
-	case ctx.Err() != nil:
-		return nil, ctx.Err()
-	case errors.Is(err, context.DeadlineExceeded):
-		return nil, c.NotAnswered(sent, at, patience)
-	case err != nil:
-		return nil, err
-	case got.None != nil:
-		return nil, got.None
-	default:
-		return got.Answer.Message, got.Answer.File()
+	note := ""
+	for {
+		switch got, err := wait.Next(limited); {
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case errors.Is(err, context.DeadlineExceeded):
+			return nil, in.late()
+		case err != nil:
+			return nil, err
+		case got.None != nil && len(wait.Pending) > 0: // the others may answer
+			note = strings.TrimSpace(note + " " + got.None.Error())
+		case got.None != nil:
+			return nil, got.None
+		default:
+			a := in.answered(got.Answer)
+			a.Note = strings.TrimSpace(note + " " + a.Note)
+			return a, got.Answer.File()
+		}
 	}
+}
+
+// answered says that the question needs no other answer.
+func (in *Inquired) answered(got *Answer) *PersonsAnswer {
+	a := &PersonsAnswer{Message: got.Message}
+	by, ok := bridge.OriginOf(got.Message, ircbridge.Name)
+	if !ok || got.From != ircbridge.Name {
+		by = bridge.Origin{Nick: in.chat.client.Called(got.From)}
+	}
+	a.By = by
+	in.end(by.Nick + " has answered already")
+	for i, d := range in.Sent {
+		if d.ID == got.ReplyTo {
+			a.At = in.At[i]
+		}
+	}
+	for i, d := range in.Sent {
+		if d.ID == got.ReplyTo {
+			continue
+		}
+		text := fmt.Sprintf("%s has answered %s already, in %s. It needs no other answer.", by.Nick, d.ID, a.At)
+		if _, _, err := in.chat.post(dropbox.Note, bridge.Origin{}, in.At[i], text); err != nil {
+			a.Note = strings.TrimSpace(fmt.Sprintf("%s %s is not told that the question is answered: %v.", a.Note, in.At[i], err))
+		}
+	}
+	return a
+}
+
+// late says that nobody answered in time.
+func (in *Inquired) late() error {
+	noted := false
+	for _, w := range in.waits {
+		noted = noted || w.Noted()
+		w.Late(in.question.OnTimeout)
+	}
+	if noted {
+		return nil
+	}
+	c, at := in.chat, strings.Join(in.At, ", ")
+	return c.alert("timeout", in.Sent[0].ID, at, fmt.Sprintf("[TIMEOUT] %s got no answer to %s in %s within %s.", c.client.Called(c.client.Me.Name), in.Sent[0].ID, at, in.question.Patience))
 }

@@ -93,6 +93,12 @@ func (c *Client) addresses() []string {
 //
 // A text that halts its conversation is delivered as a note, which wakes no agent.
 func (c *Client) Send(m *dropbox.Message) ([]dropbox.Delivery, error) {
+	return c.SendNoted(m, func(string, string) {})
+}
+
+// SendNoted is Send, and calls note with the id and the mailbox of each copy before anybody can
+// see it.
+func (c *Client) SendNoted(m *dropbox.Message, note func(id, to string)) ([]dropbox.Delivery, error) {
 	if err := c.EnsureToken(); err != nil {
 		return nil, err
 	}
@@ -114,7 +120,7 @@ func (c *Client) Send(m *dropbox.Message) ([]dropbox.Delivery, error) {
 		}
 		m.Type = dropbox.Note
 	}
-	sent, err := c.sendAll(m)
+	sent, err := c.sendAll(m, note)
 	if len(sent) > 0 {
 		err = errors.Join(err, c.noteInTurn(sent, m))
 	}
@@ -194,14 +200,14 @@ func MessageOf(turn string) string {
 	return id
 }
 
-func (c *Client) sendAll(m *dropbox.Message) ([]dropbox.Delivery, error) {
+func (c *Client) sendAll(m *dropbox.Message, note func(id, to string)) ([]dropbox.Delivery, error) {
 	var sent []dropbox.Delivery
 	for i, name := range slices.Concat(m.To, m.CC) {
 		one := *m
 		if i >= len(m.To) {
 			one.Type = dropbox.Note
 		}
-		delivery, err := c.deliver(name, &one)
+		delivery, err := c.deliver(name, &one, note)
 		if err != nil {
 			return sent, &DeliveryError{name, err}
 		}
@@ -214,8 +220,11 @@ func (c *Client) sendAll(m *dropbox.Message) ([]dropbox.Delivery, error) {
 
 // deliver puts one copy into one mailbox, and creates the mailbox if no daemon has done so
 // yet.
-func (c *Client) deliver(to string, m *dropbox.Message) (dropbox.Delivery, error) {
-	sign := func(m *dropbox.Message) string { return c.Me.Sign(m, to) }
+func (c *Client) deliver(to string, m *dropbox.Message, note func(id, to string)) (dropbox.Delivery, error) {
+	sign := func(m *dropbox.Message) string {
+		note(m.ID, to)
+		return c.Me.Sign(m, to)
+	}
 	sent, err := c.Store.DeliverSigned(to, m, sign)
 	if errors.Is(err, dropbox.ErrNoMailbox) {
 		if err := c.Store.MakeMailbox(to); err != nil {

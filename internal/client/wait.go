@@ -68,6 +68,8 @@ type Wait struct {
 	// Proven takes only answers that are proven to be from the recipient of the message, or
 	// from a person: see [mail.MayAnswer]. Others stay in the mailbox.
 	Proven bool
+	// Agents takes the proven answers of all agents, too.
+	Agents bool
 
 	client *Client
 	box    *dropbox.Mailbox // the sender's
@@ -188,7 +190,7 @@ func (w *Wait) look() (*Outcome, error) {
 			continue
 		}
 		sent := w.Pending[at]
-		if w.Proven && !w.client.mayAnswer(m, sent.To) {
+		if w.Proven && !w.mayAnswer(m, sent.To) {
 			continue
 		}
 		w.settled(sent.ID)
@@ -202,9 +204,16 @@ func (w *Wait) look() (*Outcome, error) {
 
 // mayAnswer reports whether a message in the caller's mailbox is from somebody who may answer a
 // message to that mailbox.
-func (c *Client) mayAnswer(m *dropbox.Message, to string) bool {
+func (w *Wait) mayAnswer(m *dropbox.Message, to string) bool {
+	c := w.client
 	tokens, err := c.Home.Tokens()
-	return err == nil && mail.MayAnswer(m, to, c.Me.Name, func(name string) string { return tokens[name] })
+	if err != nil {
+		return false
+	}
+	if w.Agents && mail.IsAgent(m.From) {
+		to = m.From
+	}
+	return mail.MayAnswer(m, to, c.Me.Name, func(name string) string { return tokens[name] })
 }
 
 func (w *Wait) settled(id string) {
@@ -266,7 +275,7 @@ func (w *Wait) filed(sent dropbox.Delivery, since, now time.Time) (*Outcome, err
 		}
 		for _, f := range list {
 			m, err := w.client.Store.Load(f)
-			if err != nil || m.ReplyTo != sent.ID || m.Type != dropbox.Result || w.Proven && !w.client.mayAnswer(m, sent.To) {
+			if err != nil || m.ReplyTo != sent.ID || m.Type != dropbox.Result || w.Proven && !w.mayAnswer(m, sent.To) {
 				continue // an unreadable file is not an answer
 			}
 			w.settled(sent.ID)

@@ -40,17 +40,8 @@ type askArguments struct {
 // maxDefault bounds the default answer of the asker, in bytes.
 const maxDefault = 1024
 
-// The text and the note if no answer means no.
-const (
-	denied    = "No."
-	takeForNo = " Take it for a no: do not do what you have asked for."
-)
-
-// Values of answerers.
-const (
-	byHuman = "human"
-	byFirst = "first"
-)
+// takeForNo is the note if no answer means no.
+const takeForNo = " Take it for a no: do not do what you have asked for."
 
 // An answer is the result of ask.
 type answer struct {
@@ -80,7 +71,7 @@ func (c asker) ask(ctx context.Context, in askArguments) (*answer, error) {
 	}
 	m := &dropbox.Message{To: to, Type: dropbox.Question, Subject: strings.Join(strings.Fields(in.Subject), " ")}
 	if len(to) > 1 {
-		m.Key = client.FirstKey()
+		m.Key = client.QuestionKey(client.ByFirst)
 	}
 	if m.Priority, err = dropbox.ParsePriority(cmp.Or(in.Priority, dropbox.Normal.String())); err != nil {
 		return nil, err
@@ -113,12 +104,12 @@ func (c asker) asked(in askArguments) ([]string, error) {
 		return nil, err
 	case slices.Contains(to, c.Me.Name):
 		return nil, errors.New("you cannot wait for yourself")
-	case in.Answerers == byHuman:
+	case in.Answerers == client.ByHuman:
 		if !c.Leads(in.To) {
 			return nil, fmt.Errorf("answerers: human asks a person, and %q is not one: set to: lead", in.To)
 		}
 		return []string{dropbox.Lead}, nil // even if an agent leads
-	case len(to) != 1 && in.Answerers != byFirst:
+	case len(to) != 1 && in.Answerers != client.ByFirst:
 		return nil, fmt.Errorf("ask one at a time, or with answerers: first; %q are %d", in.To, len(to))
 	}
 	if i := slices.Index(to, dropbox.Lead); i > 0 {
@@ -156,15 +147,8 @@ func (c asker) wait(ctx context.Context, a *answer, sent []dropbox.Delivery, in 
 	}
 	defer wait.Close()
 	wait.Proven = true
-	over := map[string]func(why string){}
-	for _, d := range sent {
-		over[d.ID] = c.Me.Asks(d.ID, d.To, patience)
-	}
-	defer func() {
-		for _, end := range over {
-			end("")
-		}
-	}()
+	asks := c.Asks(sent, in.Text, patience)
+	defer asks.End()
 	limited, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	for {
@@ -173,6 +157,7 @@ func (c asker) wait(ctx context.Context, a *answer, sent []dropbox.Delivery, in 
 		case ctx.Err() != nil:
 			return ctx.Err() // the client took the call back
 		case errors.Is(err, context.DeadlineExceeded):
+			asks.Late(cmp.Or(in.OnTimeout, client.AtContinue))
 			return c.withoutAnswer(ctx, a, sent, in, patience)
 		case err != nil:
 			return err
@@ -185,43 +170,14 @@ func (c asker) wait(ctx context.Context, a *answer, sent []dropbox.Delivery, in 
 			return nil
 		}
 		a.ID = got.Answer.ReplyTo
-		for id, end := range over {
-			if id != a.ID {
-				end(got.Answer.From + " has answered already")
-			}
-		}
 		if err := c.receive(a, got.Answer); err != nil {
 			return err
 		}
-		if why := c.tellOthers(ctx, got.Answer, sent); why != "" {
+		if why := asks.Answered(got.Answer); why != "" {
 			a.Note = strings.TrimSpace(a.Note + " " + why)
 		}
 		return nil
 	}
-}
-
-// tellOthers tells the others who were asked that the question is answered: an agent that works on
-// it by a note, and the person, whose copy is filed. An agent that has not begun never sees it. It
-// returns why somebody could not be told.
-func (c asker) tellOthers(ctx context.Context, got *client.Answer, sent []dropbox.Delivery) string {
-	var failed []string
-	for _, d := range sent {
-		found, err := c.Store.Find(d.ID)
-		if d.ID == got.ReplyTo || err != nil || found.State != dropbox.Waiting && found.State != dropbox.Claimed ||
-			found.State == dropbox.Waiting && d.To != dropbox.Lead {
-			continue
-		}
-		if d.To == dropbox.Lead {
-			if box, err := c.Store.Mailbox(dropbox.Lead); err == nil {
-				_ = box.File(found.Entry) // filed in the meantime: by the person
-			}
-		}
-		note := &dropbox.Message{To: []string{d.To}, Type: dropbox.Note, ReplyTo: d.ID, Thread: d.Thread, Priority: dropbox.Normal}
-		if _, err := c.mail.post(ctx, note, fmt.Sprintf("%s has answered %s already. It needs no other answer.", got.From, d.ID), nil); err != nil {
-			failed = append(failed, fmt.Sprintf("%s is not told that the question is answered: %v.", d.To, err))
-		}
-	}
-	return strings.Join(failed, " ")
 }
 
 // receive puts an answer into the result, and files it, so that it does not come again as a
@@ -242,23 +198,23 @@ func (c asker) receive(a *answer, got *client.Answer) error {
 // withoutAnswer follows the caller's wish for a question without an answer in time. The
 // question stays: a later answer is a message like any other.
 func (c asker) withoutAnswer(ctx context.Context, a *answer, sent []dropbox.Delivery, in askArguments, patience time.Duration) error {
-	l := lack{text: in.Text, patience: patience}
+	l := client.Lack{Text: in.Text, Patience: patience}
 	var of []string
 	for _, d := range sent {
-		l.asked = append(l.asked, swarm.PauseQuestion{ID: d.ID, Of: d.To})
+		l.Asked = append(l.Asked, swarm.PauseQuestion{ID: d.ID, Of: d.To})
 		of = append(of, d.To)
 	}
-	a.Outcome, a.Text = cmp.Or(in.OnTimeout, atContinue), in.Default
+	a.Outcome, a.Text = cmp.Or(in.OnTimeout, client.AtContinue), in.Default
 	none := fmt.Sprintf("Nobody has answered within %s (asked: %s); an answer that comes later is a separate message.", patience, strings.Join(of, ", "))
 	switch a.Outcome {
-	case atContinue:
+	case client.AtContinue:
 		a.Note = none + " Decide yourself, and say in your summary what you assumed."
 		if in.Default != "" {
 			a.Note = none + " Go on with your default, and say so in your summary."
 		}
 		return nil
-	case atDeny:
-		a.Text, a.Note = denied, none+takeForNo
+	case client.AtDeny:
+		a.Text, a.Note = client.Denied, none+takeForNo
 		return nil
 	}
 	done, err := c.turn.stop(ctx, a.Outcome, l)
@@ -281,7 +237,7 @@ func (a *answer) readable() string {
 	default:
 		t.line("No answer to %s (%s).", a.ID, a.Outcome)
 		switch {
-		case a.Outcome == atDeny:
+		case a.Outcome == client.AtDeny:
 			t.line("%s", a.Text)
 		case a.Text != "":
 			t.line("Your default: %s", a.Text)

@@ -181,10 +181,10 @@ func (t *channelLines) readable() string {
 }
 
 type ircAskArguments struct {
-	Channel  string `json:"channel" jsonschema:"#channel, or the nick of a person"`
-	Question string `json:"question" jsonschema:"at most 8192 bytes"`
-	Timeout  int    `json:"timeout,omitempty" jsonschema:"how many seconds to wait; 300, if left out" minimum:"1" maximum:"3600"`
-
+	Channel   string `json:"channel" jsonschema:"#channel, or the nick of a person"`
+	Answerers string `json:"answerers,omitempty" jsonschema:"whose answer counts: human (if left out), a person who may talk to you; any, also an agent by reply; first, the first person of several in channel" enum:"human,any,first"`
+	Question  string `json:"question" jsonschema:"at most 8192 bytes"`
+	Timeout   int    `json:"timeout,omitempty" jsonschema:"seconds to wait; 300 if left out" minimum:"1" maximum:"3600"`
 	OnTimeout string `json:"on_timeout,omitempty" jsonschema:"without an answer: continue (if left out), you decide; pause after this turn until one comes; deny, it is a no; abort this turn and give its message up" enum:"continue,pause,deny,abort"`
 }
 
@@ -205,40 +205,43 @@ func (c chat) ask(ctx context.Context, in ircAskArguments) (*ircAnswer, error) {
 		return nil, err
 	}
 	patience := time.Duration(cmp.Or(in.Timeout, 300)) * time.Second
-	sent, at, err := c.irc.Inquire(in.Channel, in.Question)
+	asked, err := c.irc.Inquire(client.Inquiry{To: in.Channel, Text: in.Question, Answerers: in.Answerers, OnTimeout: in.OnTimeout, Patience: patience})
 	if err != nil {
 		return nil, withNext(err)
 	}
-	a := &ircAnswer{ID: sent.ID, Channel: at}
-	m, err := c.irc.AwaitPeople(ctx, sent, at, patience)
+	a := &ircAnswer{ID: asked.Sent[0].ID, Channel: strings.Join(asked.At, ", ")}
+	got, err := asked.Await(ctx)
 	if none, ok := errors.AsType[*client.NoAnswerError](err); ok {
 		a.Outcome, a.Note = refused, none.Error()
 		return a, nil
 	} else if err != nil {
 		return nil, err
 	}
-	if m == nil {
-		a.Outcome = cmp.Or(in.OnTimeout, atContinue)
-		a.Text, a.Note, err = c.unanswered(ctx, a, in, patience)
+	if got == nil {
+		a.Outcome = cmp.Or(in.OnTimeout, client.AtContinue)
+		a.Text, a.Note, err = c.unanswered(ctx, a.Outcome, asked, in, patience)
 		return a, err
 	}
-	n, _ := bridge.OriginOf(m, ircbridge.Name)
-	a.Outcome, a.Answered, a.Text, a.Nick, a.Account = answered, true, strings.TrimRight(string(m.Body), "\n"), n.Nick, n.Account
+	a.ID, a.Channel, a.Note = got.ReplyTo, got.At, got.Note
+	a.Outcome, a.Answered, a.Text, a.Nick, a.Account = answered, true, strings.TrimRight(string(got.Body), "\n"), got.By.Nick, got.By.Account
 	return a, nil
 }
 
-// unanswered follows the caller's wish for a question that no person answered in time, and
-// says what it did.
-func (c chat) unanswered(ctx context.Context, a *ircAnswer, in ircAskArguments, patience time.Duration) (text, note string, err error) {
+// unanswered follows the caller's wish for a question that nobody answered in time, and says what
+// it did.
+func (c chat) unanswered(ctx context.Context, how string, asked *client.Inquired, in ircAskArguments, patience time.Duration) (text, note string, err error) {
 	none := fmt.Sprintf("Nobody has answered within %s; an answer that comes later is a separate message.", patience)
-	switch a.Outcome {
-	case atContinue:
+	switch how {
+	case client.AtContinue:
 		return "", none + " Decide yourself, and say in your summary what you assumed.", nil
-	case atDeny:
-		return denied, none + takeForNo, nil
+	case client.AtDeny:
+		return client.Denied, none + takeForNo, nil
 	}
-	asked := []swarm.PauseQuestion{{ID: a.ID, Of: ircbridge.Name}}
-	done, err := c.turn.stop(ctx, a.Outcome, lack{in.Question, asked, patience})
+	l := client.Lack{Text: in.Question, Patience: patience}
+	for _, d := range asked.Sent {
+		l.Asked = append(l.Asked, swarm.PauseQuestion{ID: d.ID, Of: ircbridge.Name, Agents: in.Answerers == client.ByAny})
+	}
+	done, err := c.turn.stop(ctx, how, l)
 	return "", none + " " + done, err
 }
 

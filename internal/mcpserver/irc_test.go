@@ -255,6 +255,126 @@ func TestIRCAsk(t *testing.T) {
 	}
 }
 
+// In a turn the daemon tells people of the question and that nobody answered: the tool leaves both
+// in the files of the turn, and no line for the channel for alerts.
+func TestIRCAskInATurn(t *testing.T) {
+	const turn = "k7f3q9m2xd-1"
+	p := newChat(t)
+	p.inTurn(turn)
+	p.call("irc_ask", `{"channel":"#project-x","question":"Delete 47 files.\nProceed?","timeout":1,"on_timeout":"deny"}`)
+	sent := p.waiting("irc")
+	if len(sent) != 1 || sent[0].Type != dropbox.Question || !strings.HasPrefix(sent[0].Key, "human:") {
+		t.Fatalf("the bridge got %+v, want the question alone", sent)
+	}
+	all := p.home.Asks(turn).All()
+	if len(all) != 1 {
+		t.Fatalf("the turn has the questions %+v", all)
+	}
+	q := all[0]
+	if q.ID != sent[0].ID || q.Of != "#project-x" || q.Mailbox != "irc" || q.Text != "Delete 47 files. Proceed?" || q.Late != "deny" || q.Until.Sub(q.Since) != time.Second {
+		t.Errorf("the turn has the question %+v", q)
+	}
+}
+
+// By default a person may answer; with any an agent that replies, too; with first a person in one
+// of several channels, and then the others hear that it is answered.
+func TestIRCAskAnswerers(t *testing.T) {
+	const turn = "k7f3q9m2xd-1"
+	person := func(m *dropbox.Message) {
+		m.From, m.Extra = "irc", bridge.Origin{Channel: "#general", Nick: "ann"}.Extra(ircbridge.Name)
+	}
+	agent := func(m *dropbox.Message) { m.From = "reviewer" }
+	for name, c := range map[string]struct {
+		arguments string
+		by        func(*dropbox.Message)
+		to        int // which of the questions is answered
+		outcome   string
+		nick      string
+		at        string
+	}{
+		"left out, an agent": {`"channel":"#project-x"`, agent, 0, "continue", "", "#project-x"},
+		"human, an agent":    {`"channel":"#project-x","answerers":"human"`, agent, 0, "continue", "", "#project-x"},
+		"human, a person":    {`"channel":"#project-x","answerers":"human"`, person, 0, "answered", "ann", "#project-x"},
+		"human, by mail":     {`"channel":"#project-x","answerers":"human"`, func(m *dropbox.Message) { m.From = "lead" }, 0, "answered", "lead", "#project-x"},
+		"any, an agent":      {`"channel":"#project-x","answerers":"any"`, agent, 0, "answered", "reviewer", "#project-x"},
+		"first, a person":    {`"channel":"#project-x, #general","answerers":"first"`, person, 1, "answered", "ann", "#general"},
+		"first, an agent":    {`"channel":"#project-x, #general","answerers":"first"`, agent, 1, "continue", "", "#project-x, #general"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newChat(t)
+			p.inTurn(turn)
+			done := make(chan error, 1)
+			go func() {
+				for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+					if asked := p.waiting("irc"); len(asked) > c.to {
+						m := &dropbox.Message{Type: dropbox.Result, ReplyTo: asked[c.to].ID, Body: []byte("yes\n")}
+						c.by(m)
+						done <- p.sign("coder", m)
+						return
+					}
+				}
+				done <- fmt.Errorf("nothing was asked")
+			}()
+			out, _ := p.call("irc_ask", `{"question":"Proceed?","timeout":2,`+c.arguments+`}`)
+			if err := <-done; err != nil {
+				t.Fatal(err)
+			}
+			nick, _ := out["nick"].(string)
+			if out["outcome"] != c.outcome || nick != c.nick || out["channel"] != c.at {
+				t.Errorf("irc_ask = %v, want %s by %q at %s", out, c.outcome, c.nick, c.at)
+			}
+			all, said := p.home.Asks(turn).All(), p.waiting("irc")
+			for i, q := range all {
+				if over := q.Why != ""; over != (c.outcome == "answered") || (q.Copy != "") != (i > 0) {
+					t.Errorf("the question %+v", q)
+				}
+			}
+			if last := said[len(said)-1]; c.to > 0 && c.outcome == "answered" && !strings.HasPrefix(string(last.Body), "ann has answered "+all[0].ID+" already, in #general") {
+				t.Errorf("the other channel hears %q", last.Body)
+			}
+		})
+	}
+	p := newChat(t)
+	for arguments, want := range map[string]string{
+		`{"channel":"#a,#A","question":"?","answerers":"first"}`: "#A is named twice",
+		`{"channel":"#a,#b","question":"?"}`:                     "neither a channel nor a nick",
+		`{"channel":",","question":"?","answerers":"first"}`:     "no channel is named",
+		`{"channel":"#a","question":"?","answerers":"all"}`:      `answerers: "all" is not one of human, any, first`,
+	} {
+		if why := p.fails("irc_ask", arguments); !strings.Contains(why, want) {
+			t.Errorf("irc_ask %s: %q, want %q", arguments, why, want)
+		}
+	}
+	if n := len(p.waiting("irc")); n != 0 {
+		t.Errorf("%d messages were sent", n)
+	}
+}
+
+// An agent answers a question to people only where the asker lets agents answer, and while it is
+// open.
+func TestReplyToAQuestionOnIRC(t *testing.T) {
+	p := newChat(t)
+	ask := func(key string) string {
+		return p.deliver("irc", &dropbox.Message{From: "reviewer", Type: dropbox.Question, Key: key, Turn: "k7f3q9m2xd-1", Body: []byte("Proceed?")})
+	}
+	p.inTurn("k7f3q9m2xd-1")
+	person, any, over := ask("human:x"), ask("any:y"), ask("any:z")
+	asks := p.home.Asks("k7f3q9m2xd-1")
+	if err := asks.End(over, "ann has answered already"); err != nil {
+		t.Fatal(err)
+	}
+	if why := p.fails("reply", `{"id":"`+person+`","text":"yes"}`); !strings.Contains(why, "is in the mailbox of irc, not in yours") {
+		t.Errorf("reply to a question to people: %q", why)
+	}
+	if why := p.fails("reply", `{"id":"`+over+`","text":"yes"}`); !strings.Contains(why, "ann has answered already") {
+		t.Errorf("reply to a question that is over: %q", why)
+	}
+	p.call("reply", `{"id":"`+any+`","text":"yes"}`)
+	if got := p.waiting("reviewer"); len(got) != 1 || got[0].ReplyTo != any || got[0].Type != dropbox.Result {
+		t.Errorf("the asker got %+v", got)
+	}
+}
+
 // The asker says what happens without an answer of people.
 func TestIRCAskWithoutAnswer(t *testing.T) {
 	if testing.Short() {

@@ -3,12 +3,10 @@ package mcpserver
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
-	"time"
 
 	"github.com/claude-swarm/claude-swarm/internal/board"
-	"github.com/claude-swarm/claude-swarm/internal/screen"
+	"github.com/claude-swarm/claude-swarm/internal/client"
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
@@ -24,11 +22,7 @@ func ownTurnOf(c *call) ownTurn { return ownTurn{c.Caller, c.daemon, boardOf(c)}
 // The ways in which an ask ends.
 const (
 	answered   = "answered"
-	refused    = "refused" // no answer will come
-	atContinue = "continue"
-	atDeny     = "deny"
-	atPause    = "pause"
-	atAbort    = "abort"
+	refused    = "refused"    // no answer will come
 	notWaiting = "not waited" // no answer is possible now
 )
 
@@ -95,24 +89,8 @@ func (o ownTurn) order(ctx context.Context, note string, do func(Daemon, context
 	return &done{note}, nil
 }
 
-// A lack is a question, perhaps in several copies, that nobody answered in time.
-type lack struct {
-	text     string
-	asked    []swarm.PauseQuestion
-	patience time.Duration
-}
-
-// why names the unanswered question, in one line.
-func (l lack) why() string {
-	var of, ids []string
-	for _, q := range l.asked {
-		of, ids = append(of, q.Of), append(ids, q.ID)
-	}
-	return fmt.Sprintf("%s did not answer %s within %s: %s", strings.Join(of, ", "), strings.Join(ids, ", "), l.patience, screen.Short(l.text, 100))
-}
-
 // stop pauses or aborts the agent that lacks an answer, and says how the turn ends.
-func (o ownTurn) stop(ctx context.Context, how string, l lack) (string, error) {
+func (o ownTurn) stop(ctx context.Context, how string, l client.Lack) (string, error) {
 	if o.Me.Turn == "" {
 		return "You are in no turn, so nothing is ended.", nil
 	}
@@ -124,10 +102,10 @@ func (o ownTurn) stop(ctx context.Context, how string, l lack) (string, error) {
 		return noDaemon + " End this turn by yourself, and say what you wait for.", nil
 	}
 	defer d.Close()
-	if how == atAbort {
-		_, err = d.Abort(ctx, o.Me.Name, o.Me.Name, l.why())
+	if how == client.AtAbort {
+		_, err = d.Abort(ctx, o.Me.Name, o.Me.Name, l.Why())
 		return "This turn is being ended.", err
 	}
-	err = d.Pause(ctx, o.Me.Name, swarm.PauseOrder{By: o.Me.Name, Why: l.why(), Questions: l.asked})
+	err = d.Pause(ctx, o.Me.Name, swarm.PauseOrder{By: o.Me.Name, Why: l.Why(), Questions: l.Asked})
 	return "You are paused after this turn, until somebody answers or resumes you: end it now, and say what you wait for.", err
 }

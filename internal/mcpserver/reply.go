@@ -21,7 +21,7 @@ func (w mail) reply(ctx context.Context, in replyArguments) (*sentMessages, erro
 	switch {
 	case err != nil:
 		return nil, err
-	case found.Mailbox != w.Me.Name:
+	case !w.MayReply(found, old):
 		return nil, fmt.Errorf("%s is in the mailbox of %s, not in yours; use send", old.ID, found.Mailbox)
 	case old.From == dropbox.Swarm:
 		return nil, fmt.Errorf("%s is from the daemon itself, which reads no mail", old.ID)

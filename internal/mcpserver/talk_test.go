@@ -470,7 +470,7 @@ func TestAskStopsItsTurn(t *testing.T) {
 		t.Skip("takes seconds")
 	}
 	for how, want := range map[string]string{
-		"pause": "pause coder by coder: lead did not answer ID within 1s: Tabs or spaces? [{ID lead}]",
+		"pause": "pause coder by coder: lead did not answer ID within 1s: Tabs or spaces? [{ID lead false}]",
 		"abort": "abort coder by coder: lead did not answer ID within 1s: Tabs or spaces?",
 	} {
 		p := newProject(t, asAgent("coder"))

@@ -8,8 +8,10 @@ import (
 	"iter"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
+	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
@@ -18,17 +20,34 @@ import (
 // Several questions can wait at once, and after a crash a line may name a process that is
 // gone.
 type Asked struct {
-	ID      string         `json:"id"`           // of the question
-	Of      string         `json:"of,omitempty"` // an agent, the lead, or a channel or nick of IRC
+	ID string `json:"id"`           // of the question
+	Of string `json:"of,omitempty"` // an agent, the lead, or a channel or nick of IRC
+	// Mailbox has the question where Of has none: that of the bridge.
+	Mailbox string         `json:"mailbox,omitempty"`
+	Text    string         `json:"text,omitempty"` // the beginning, in one line
 	Since   time.Time      `json:"since,omitzero"`
 	Until   time.Time      `json:"until,omitzero"`
 	Process runner.Process `json:"process,omitzero"` // that waits
 	// Call is the tool call that the client of the turn asks permission for; "" is any other
 	// question.
 	Call string `json:"call,omitempty"`
+	// Copy is the first of several questions of which one answer is enough; "" is that one.
+	Copy string `json:"copy,omitempty"`
 	Over bool   `json:"over,omitempty"`
 	Why  string `json:"why,omitempty"` // why it is over; "" if nobody needs to know
+	// Late says that nobody answered in time, and what the asker does then: continue, pause,
+	// deny or abort.
+	Late string `json:"late,omitempty"`
+	// Told says that the list of events has the question ([ToldAsked]), or that nobody answered
+	// in time ([ToldLate]).
+	Told string `json:"told,omitempty"`
 }
+
+// Values of Told.
+const (
+	ToldAsked = "asked"
+	ToldLate  = "late"
+)
 
 // Asks are the questions of one turn: the lines of its .asks file.
 type Asks struct{ path string }
@@ -36,26 +55,50 @@ type Asks struct{ path string }
 // Asks returns the questions of a turn.
 func (h Home) Asks(turn string) Asks { return Asks{h.TurnFile(turn, ".asks")} }
 
-// Asks notes in the running turn that it waits for the answer to a question, for patience
-// at most. The status shows that. The caller calls over when it no longer waits. Outside a
-// turn Asks does nothing. If it cannot write the note, only the status lacks it. The
-// argument of over says why nobody needs to answer any more; "" leaves the question open
-// for a later answer.
-func (id Identity) Asks(question, of string, patience time.Duration) (over func(why string)) {
+// A Waiting is a question of the running turn that waits for its answer.
+type Waiting struct {
+	asks  Asks
+	id    string
+	noted bool
+}
+
+// Asks notes in the running turn that it waits for the answer to a question, for patience at
+// most. The caller sets ID and Of, and may set Mailbox, Text and Copy. The status shows the
+// question, and the daemon tells people. The caller ends the wait. Outside a turn Asks does
+// nothing.
+func (id Identity) Asks(a Asked, patience time.Duration) *Waiting {
 	if id.Turn == "" {
-		return func(string) {}
+		return &Waiting{}
 	}
-	now := time.Now().UTC()
-	asks := id.home.Asks(id.Turn)
-	if err := asks.Begin(Asked{ID: question, Of: of, Since: now, Until: now.Add(patience)}); err != nil {
-		return func(string) {}
+	a.Since = time.Now().UTC()
+	a.Until, a.Text = a.Since.Add(patience), screen.Short(screen.OneLine(strings.TrimSpace(a.Text)), maxAskedShown)
+	w := &Waiting{asks: id.home.Asks(id.Turn), id: a.ID}
+	w.noted = w.asks.Begin(a) == nil
+	return w
+}
+
+// maxAskedShown bounds the part of a question that the status shows, in columns.
+const maxAskedShown = 200
+
+// Noted reports whether the turn has the note: then the daemon tells people of the question, and
+// that nobody answered in time.
+func (w *Waiting) Noted() bool { return w.noted }
+
+// End says that the turn waits no more. why says why nobody needs to answer any more; "" leaves
+// the question open for a later answer. Only the first End or Late counts.
+func (w *Waiting) End(why string) { w.end(Asked{Over: true, Why: why}) }
+
+// Late says that nobody answered in time, and what the asker does then. The question stays open
+// for a later answer.
+func (w *Waiting) Late(does string) { w.end(Asked{Over: true, Late: does}) }
+
+func (w *Waiting) end(a Asked) {
+	if w.id == "" {
+		return
 	}
-	ended := false
-	return func(why string) {
-		if !ended {
-			ended = true
-			_ = asks.End(question, why)
-		}
+	a.ID, w.id = w.id, ""
+	if w.noted {
+		_ = w.asks.writeLine(a) // without the line the status shows the question until the turn ends
 	}
 }
 
@@ -105,7 +148,7 @@ func (s Asks) WhyOver(question string) (why string) {
 	why = turnEnded
 	for a := range s.lines() {
 		switch {
-		case a.ID != question:
+		case a.ID != question || a.Told != "":
 		case a.Over:
 			why = cmp.Or(a.Why, turnEnded)
 		case a.Process.Alive():
@@ -131,12 +174,52 @@ func (s Asks) Settled(question string) (why string) {
 func (s Asks) Open() []Asked {
 	var open []Asked
 	for a := range s.lines() {
+		if a.Told != "" {
+			continue
+		}
 		open = slices.DeleteFunc(open, func(o Asked) bool { return o.ID == a.ID })
 		if !a.Over {
 			open = append(open, a)
 		}
 	}
 	return open
+}
+
+// Told notes what the list of events has: see [Asked.Told].
+func (s Asks) Told(question, what string) error { return s.writeLine(Asked{ID: question, Told: what}) }
+
+// An AskedState is a question, with what came of it.
+type AskedState struct {
+	Asked                    // with Over, Why and Late of its end
+	ToldAsked, ToldLate bool // what the list of events has
+}
+
+// All returns all questions of the turn, the oldest first.
+func (s Asks) All() (all []AskedState) {
+	for a := range s.lines() {
+		i := slices.IndexFunc(all, func(q AskedState) bool { return q.ID == a.ID })
+		switch {
+		case i < 0:
+			all = append(all, AskedState{Asked: a})
+		case a.Told != "":
+			all[i].ToldAsked = all[i].ToldAsked || a.Told == ToldAsked
+			all[i].ToldLate = all[i].ToldLate || a.Told == ToldLate
+		case a.Over:
+			all[i].Over, all[i].Why, all[i].Late = true, a.Why, a.Late
+		}
+	}
+	return all
+}
+
+// AskedSince lists the turns whose questions changed since then.
+func AskedSince(home Home, then time.Time) (turns []string, err error) {
+	names, err := filesWith(home.Turns(), ".asks")
+	for _, turn := range names {
+		if info, err := os.Stat(home.TurnFile(turn, ".asks")); err == nil && info.ModTime().After(then) {
+			turns = append(turns, turn)
+		}
+	}
+	return turns, err
 }
 
 // lines returns the lines of the file.

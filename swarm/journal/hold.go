@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"strings"
 	"sync"
 	"time"
 
@@ -68,6 +69,17 @@ type Pause struct {
 type PauseQuestion struct {
 	ID string `json:"id"`
 	Of string `json:"of"` // the mailbox that it was sent to
+	// Agents says that also an agent that was not asked may answer.
+	Agents bool `json:"agents,omitempty"`
+}
+
+// NotAnswered says in one line that nobody answered a question, perhaps in several copies.
+func NotAnswered(asked []PauseQuestion, text string, patience time.Duration) string {
+	var of, ids []string
+	for _, q := range asked {
+		of, ids = append(of, q.Of), append(ids, q.ID)
+	}
+	return fmt.Sprintf("%s did not answer %s within %s: %s", strings.Join(of, ", "), strings.Join(ids, ", "), patience, screen.Short(text, 100))
 }
 
 // Stuck is the work in which an agent makes no progress.

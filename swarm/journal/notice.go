@@ -71,6 +71,7 @@ type Notice struct {
 	// Held means that the agent begins no turn until a person decides.
 	Held    bool   `json:"held,omitempty"`
 	Results string `json:"results,omitempty"` // of AgentComplete: the channel with the results
+	Place   string `json:"place,omitempty"`   // of AgentQuestion: the channel or nick that is asked; "" is the lead
 	By      string `json:"by,omitempty"`      // of Unpaused: who let the agent continue; "" means nobody
 }
 
@@ -79,7 +80,11 @@ func (n Notice) Text() string {
 	agent, task, why := cmp.Or(n.Agent, "the swarm"), `"`+screen.Cut(screen.OneLine(n.Task), maxTaskShown)+`"`, screen.OneLine(n.Why) // not %q, which escapes parts of an emoji
 	switch n.Word {
 	case AgentQuestion:
-		return fmt.Sprintf(`[QUESTION] %s needs input: "%s"`, agent, why)
+		text := fmt.Sprintf(`[QUESTION] %s needs input: "%s"`, agent, why)
+		if n.Place != "" {
+			text += " (" + n.Place + ")"
+		}
+		return text
 	case AgentSpiraling:
 		if n.Task == "" {
 			task = "nothing"

@@ -63,19 +63,32 @@ const (
 	permissionSubject = "permission: "
 )
 
-// firstKey begins the keys of questions to several, of whom the first answers.
-const firstKey = "first:"
+// The values of answerers: who may answer a question.
+const (
+	ByHuman = "human" // a person
+	ByAny   = "any"   // also an agent
+	ByFirst = "first" // of several who are asked; the first answer counts
+)
 
-// FirstKey returns a key for a question to several, of whom the first answers.
-func FirstKey() string { return firstKey + dropbox.NewID() }
+// QuestionKey returns a key for a question that says who may answer it, and that it is over as
+// soon as somebody has.
+func QuestionKey(answerers string) string { return answerers + ":" + dropbox.NewID() }
+
+// hasQuestionKey reports whether a message has the key of a question to those who may answer.
+func hasQuestionKey(m *dropbox.Message, answerers ...string) bool {
+	return m.Type == dropbox.Question && slices.ContainsFunc(answerers, func(by string) bool { return strings.HasPrefix(m.Key, by+":") })
+}
+
+// TakesAgents reports whether an agent may answer a question that lies in the mailbox of a bridge.
+func TakesAgents(m *dropbox.Message) bool { return hasQuestionKey(m, ByAny) }
 
 // WhyOver says why a question needs no answer any more: its turn no longer waits for the
-// permission, or somebody else has answered. It returns "" for every other message.
+// permission, or somebody who may answer it has. It returns "" for every other message.
 func WhyOver(home journal.Home, m *dropbox.Message) string {
 	switch {
 	case AsksPermission(m):
 		return home.Asks(m.Turn).WhyOver(m.ID)
-	case m.Type == dropbox.Question && strings.HasPrefix(m.Key, firstKey) && m.Turn != "":
+	case m.Turn != "" && hasQuestionKey(m, ByHuman, ByAny, ByFirst):
 		return home.Asks(m.Turn).Settled(m.ID)
 	}
 	return ""

@@ -81,6 +81,9 @@ func (in *Inbox) skip(c *dropbox.Claim) (bool, error) {
 	} else if why != "" && AsksPermission(c.Message) {
 		in.Arrivals.Forget(c.ID)
 		return true, in.Box.Refuse(c.Entry, "over: "+why)
+	} else if why != "" && c.Message.Type == dropbox.Question { // who asked has the answer of another
+		in.Arrivals.Forget(c.ID)
+		return true, in.Box.File(c.Entry)
 	} else if why != "" {
 		return true, in.turnAway(c, GateVerdict{Rule: "over", Reason: "nobody waits for this answer: " + why, Next: "nothing; the agent asks again when it has to"})
 	}

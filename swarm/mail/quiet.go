@@ -82,6 +82,9 @@ func tellsPerson(ev journal.Event) bool {
 		// An alert was delivered, so the person may hear of it.
 		return ev.To == dropbox.Lead && ev.Message.From == dropbox.Swarm && ev.Message.Type == dropbox.Question
 	}
+	if ev.Word() == journal.AgentQuestion {
+		return false // an agent waits, as for a question in the mailbox of the lead
+	}
 	return ev.Notice != nil || ev.Kind == journal.Dead
 }
 

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/client"
+	"github.com/claude-swarm/claude-swarm/internal/control"
+	"github.com/claude-swarm/claude-swarm/internal/screen"
+	"github.com/claude-swarm/claude-swarm/swarm"
+)
+
+// questionFlags are the flags of the verbs that ask and wait.
+func questionFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "answerers", Usage: "`WHO` may answer: human, any or first"},
+		&cli.StringFlag{Name: "on-timeout", Usage: "without an answer in time `DO` this: continue, the default: exit status 5; deny: print No.; pause or abort the agent in whose turn this runs"},
+	}
+}
+
+// unanswered says who may answer a question, and what happens when nobody does in time.
+type unanswered struct {
+	post      *post
+	answerers string // "" where the command line does not say
+	onTimeout string
+
+	lack client.Lack // set before end
+}
+
+// unansweredOf reads the flags. as is the command line without them.
+func (p *post) unansweredOf(c *cli.Context, as string) (u unanswered, err error) {
+	u = unanswered{post: p, answerers: c.String("answerers"), onTimeout: c.String("on-timeout")}
+	who := []string{client.ByHuman, client.ByAny, client.ByFirst}
+	does := []string{client.AtContinue, client.AtPause, client.AtDeny, client.AtAbort}
+	switch {
+	case u.answerers != "" && !slices.Contains(who, u.answerers):
+		return u, badWord("answerers", u.answerers, who)
+	case u.onTimeout != "" && !slices.Contains(does, u.onTimeout):
+		return u, badWord("on-timeout", u.onTimeout, does)
+	case (u.onTimeout == client.AtPause || u.onTimeout == client.AtAbort) && p.Me.Turn == "":
+		return u, usagef(as+" --on-timeout deny", "--on-timeout %s is for an agent in its turn, and no turn runs here", u.onTimeout)
+	}
+	return u, nil
+}
+
+// asked notes what nobody has answered.
+func (u *unanswered) asked(text string, patience time.Duration, sent []dropbox.Delivery, of func(dropbox.Delivery) string) {
+	u.lack = client.Lack{Text: text, Patience: patience}
+	for _, d := range sent {
+		u.lack.Asked = append(u.lack.Asked, swarm.PauseQuestion{ID: d.ID, Of: of(d), Agents: u.answerers == client.ByAny})
+	}
+}
+
+// end does what the command line says about a question that nobody answered in time. late is the
+// error that says so.
+func (u *unanswered) end(c *cli.Context, late error) error {
+	waited, id := screen.Span(u.lack.Patience), u.lack.Asked[0].ID
+	me := u.post.Me.Name
+	switch u.onTimeout {
+	case client.AtDeny:
+		fmt.Fprintf(c.App.ErrWriter, "claude-swarm: nobody answered %s within %s: take that for a no\n", id, waited)
+		if c.Bool("json") {
+			return printJSON(c.App.Writer, struct {
+				V       int    `json:"v"`
+				ID      string `json:"id"`
+				Outcome string `json:"outcome"`
+				Text    string `json:"text"`
+			}{1, id, client.AtDeny, client.Denied})
+		}
+		_, err := fmt.Fprintln(c.App.Writer, client.Denied)
+		return err
+	case client.AtPause:
+		err := ask(c, u.post.project, func(d *control.Client, by string) error {
+			return d.Pause(c.Context, me, swarm.PauseOrder{By: by, Why: u.lack.Why(), Questions: u.lack.Asked})
+		})
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(c.App.ErrWriter, "claude-swarm: %s is paused after this turn, until somebody answers or resumes it\n", me)
+	case client.AtAbort:
+		fmt.Fprintln(c.App.ErrWriter, "claude-swarm: this turn is being ended")
+		return ask(c, u.post.project, func(d *control.Client, by string) error {
+			_, err := d.Abort(c.Context, me, by, u.lack.Why())
+			return err
+		})
+	}
+	return late
+}

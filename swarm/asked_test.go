@@ -1,0 +1,184 @@
+package swarm_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/durable"
+	"github.com/claude-swarm/claude-swarm/internal/testkit/runnertest"
+	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+)
+
+// asks is a step of a turn that asks as the tools do, waits until next, and ends the wait.
+func (f *field) asks(a journal.Asked, patience time.Duration, next <-chan struct{}, end func(*journal.Waiting)) runnertest.Step {
+	return runnertest.Do(func(ctx context.Context, turn runner.Turn) error {
+		who, err := journal.WhoAmI(journal.HomeOf(f.dir), func(name string) string {
+			return map[string]string{runner.AgentVar: turn.Agent, runner.MarkVar: turn.ID, runner.TokenVar: f.tokens[turn.Agent]}[name]
+		})
+		if err != nil {
+			return err
+		}
+		to := dropbox.Lead
+		if a.Mailbox != "" {
+			to = a.Mailbox
+		}
+		var wait *journal.Waiting
+		m := &dropbox.Message{From: turn.Agent, Type: dropbox.Question, Turn: turn.ID, Body: []byte(a.Text)}
+		if _, err := f.store.DeliverSigned(to, m, func(m *dropbox.Message) string {
+			a.ID = m.ID
+			wait = who.Asks(a, patience)
+			return dropbox.Proof(who.Token, m, to)
+		}); err != nil {
+			return err
+		}
+		select {
+		case <-next:
+		case <-ctx.Done():
+		}
+		end(wait)
+		return nil
+	})
+}
+
+// A question of an agent to people on IRC is an event, and so is a question to a person that nobody
+// answered in time: each once, also over a restart.
+func TestQuestionsOfAgentsAreEvents(t *testing.T) {
+	late := func(does string) func(*journal.Waiting) { return func(w *journal.Waiting) { w.Late(does) } }
+	answered := func(w *journal.Waiting) { w.End("ann has answered already") }
+	irc := journal.Asked{Of: "#project-x", Mailbox: "irc", Text: "Delete 47 files. Proceed?"}
+	lead := journal.Asked{Of: dropbox.Lead, Text: "Delete 47 files. Proceed?"}
+	const asked = `[QUESTION] coder needs input: "Delete 47 files. Proceed?"`
+	inIRC := asked + " (#project-x)"
+	for name, row := range map[string]struct {
+		ask  journal.Asked
+		end  func(*journal.Waiting)
+		want []string // ID is that of the question
+		mail string   // to the lead about the question; "" is none
+	}{
+		"answered on IRC":  {irc, answered, []string{inIRC}, ""},
+		"goes on":          {irc, late("continue"), []string{inIRC, "[TIMEOUT] coder got no answer to ID in #project-x within 1s. It goes on without one."}, ""},
+		"a no":             {irc, late("deny"), []string{inIRC, "[TIMEOUT] coder got no answer to ID in #project-x within 1s. It takes that for a no."}, ""},
+		"is paused":        {irc, late("pause"), []string{inIRC, `[TIMEOUT] coder got no answer to ID in #project-x within 1s. It is paused until somebody answers: claude-swarm reply ID "…".`}, "coder got no answer to ID in #project-x within 1s"},
+		"gives up":         {irc, late("abort"), []string{inIRC, "[TIMEOUT] coder got no answer to ID in #project-x within 1s. It ends its turn, and gives the message up."}, ""},
+		"by mail":          {lead, late("continue"), []string{asked, "[TIMEOUT] coder got no answer to ID from lead within 1s. It goes on without one."}, ""},
+		"a copy":           {journal.Asked{Of: "#general", Mailbox: "irc", Text: "?", Copy: "k7f3q9m2xd"}, late("continue"), nil, ""},
+		"one to an agent":  {journal.Asked{Of: "reviewer", Text: "?"}, late("continue"), []string{`[QUESTION] coder needs input: "?"`}, ""}, // the step sends it to the lead
+		"answered by mail": {lead, answered, []string{asked}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newField(t, "coder")
+			f.announcer = everywhere{}
+			f.must(f.store.MakeMailbox("irc"))
+			next := make(chan struct{})
+			f.backend.Script = func(turn runner.Turn) []runnertest.Step {
+				if len(f.backend.Runs()) > 1 {
+					return []runnertest.Step{runnertest.Say("fine")}
+				}
+				return []runnertest.Step{f.asks(row.ask, time.Second, next, row.end), runnertest.Say("done")}
+			}
+			f.start()
+			f.send("coder", "work", typed(dropbox.Question))
+			st := f.untilState("coder", swarm.Asking)
+			if len(row.want) > 0 {
+				f.until("the question is told while it waits", func() bool { return len(f.notices()) > 0 })
+			}
+			close(next)
+			f.untilState("coder", swarm.Idle)
+			f.until("all is told", func() bool { return len(f.notices()) >= len(row.want) })
+			f.halt()
+			f.start() // which looks at what an earlier daemon left
+			f.untilState("coder", swarm.Idle)
+			f.answer(f.send("coder", "@say fine", typed(dropbox.Question)))
+			f.halt()
+			id := st.Question.ID
+			var want []string
+			for _, w := range row.want {
+				want = append(want, strings.ReplaceAll(w, "ID", id))
+			}
+			if got := f.noticeTexts(); fmt.Sprint(got) != fmt.Sprint(want) {
+				t.Errorf("notices\n%q, want\n%q", got, want)
+			}
+			for _, key := range []string{"notice:asked:" + id, "notice:late:" + id} {
+				if n := f.linesOf(key); n > 1 {
+					t.Errorf("the list has %s %d times", key, n)
+				}
+			}
+			mail := slices.DeleteFunc(f.mail(dropbox.Lead), func(m *dropbox.Message) bool { return !strings.HasPrefix(m.Key, "notice:late:") })
+			if len(mail) != min(len(row.mail), 1) || len(mail) == 1 && mail[0].Subject != strings.ReplaceAll(row.mail, "ID", id) {
+				t.Errorf("the lead got %+v, want %q", mail, row.mail)
+			}
+		})
+	}
+}
+
+// linesOf counts the lines of the list of events with a key.
+func (f *field) linesOf(key string) (n int) {
+	f.t.Helper()
+	list := journal.Open(journal.HomeOf(f.dir).Dir(), durable.Files{}, nil).From(0)
+	for {
+		events, err := list.Next()
+		f.must(err)
+		if len(events) == 0 {
+			return n
+		}
+		for _, ev := range events {
+			if ev.Key == key {
+				n++
+			}
+		}
+	}
+}
+
+// A crash between a question, or the end of its time, and the event about it loses neither: the
+// next daemon tells them. A crash between the event and the note that the list has it repeats the
+// event with the same key, and nobody is told twice.
+func TestNoNoticeOfAQuestionIsLost(t *testing.T) {
+	f := newField(t, "coder")
+	f.announcer = everywhere{}
+	f.must(f.store.MakeMailbox("irc"))
+	const turn, id = "k7f3q9m2xd-1", "questionqu"
+	home := journal.HomeOf(f.dir)
+	writeRecord(f, turn, "k7f3q9m2xd", runner.Process{PID: 1 << 22, Start: 1})
+	asks, now := home.Asks(turn), time.Now().UTC()
+	f.must(asks.Begin(journal.Asked{ID: id, Of: "#project-x", Mailbox: "irc", Text: "Proceed?", Since: now, Until: now.Add(time.Second)}))
+	f.must(asks.End(id, "")) // the process was killed before it could say more
+	f.must(asks.Begin(journal.Asked{ID: "anotherone", Of: dropbox.Lead, Text: "Proceed?", Since: now, Until: now.Add(time.Second)}))
+	who := home.TurnFile(turn, ".asks")
+	file, err := os.OpenFile(who, os.O_APPEND|os.O_WRONLY, 0o600)
+	f.must(err)
+	_, err = file.WriteString(`{"id":"anotherone","over":true,"late":"deny"}` + "\n" + `{"id":"anotherone","to`) // cut off
+	f.must(errors.Join(err, file.Close()))
+	want := []string{`[QUESTION] coder needs input: "Proceed?" (#project-x)`, "[TIMEOUT] coder got no answer to anotherone from lead within 1s. It takes that for a no."}
+	f.start()
+	f.until("both are told", func() bool { return slices.Equal(f.noticeTexts(), want) })
+	f.halt()
+
+	// As after a crash before the notes.
+	data, err := os.ReadFile(who)
+	f.must(err)
+	kept := slices.DeleteFunc(strings.SplitAfter(string(data), "\n"), func(line string) bool { return strings.Contains(line, `"told"`) })
+	f.must(os.WriteFile(who, []byte(strings.Join(kept, "")), 0o600))
+	f.start()
+	for _, key := range []string{"notice:asked:" + id, "notice:late:anotherone"} {
+		f.until("it is told again", func() bool { return f.linesOf(key) == 2 })
+	}
+	f.halt()
+	if got := f.noticeTexts(); !slices.Equal(got, want) {
+		t.Errorf("notices %q, want %q", got, want)
+	}
+	for _, key := range []string{"notice:asked:", "notice:late:"} {
+		if n := len(f.copies(key)); n != 1 {
+			t.Errorf("IRC got %d copies of %s", n, key)
+		}
+	}
+}

@@ -1,0 +1,114 @@
+package mail
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
+)
+
+// Questions of agents. The process that asks writes the question into the .asks file of its
+// turn, and later what came of it. The daemon puts both on the list of events:
+//
+//	asked:           a question through a bridge. One to the lead is mail, which the list has.
+//	nobody answered: a question to a person, through a bridge or in the mailbox of the lead
+//
+// Then it writes into the .asks file what the list has. A crash between the two repeats the
+// event with the same key.
+
+// askedAgain is how long after the end of its time a question is looked at: its process writes
+// down that nobody answered.
+const askedAgain = 100 * time.Millisecond
+
+// TellAsked puts on the list of events what a turn asked people, and that nobody answered in
+// time. While the turn waits for an answer, it returns when to look again; else the time is zero.
+// After an error everything can be repeated.
+func (s *Service) TellAsked(turn string) (again time.Time, err error) {
+	asks := s.Home.Asks(turn)
+	for _, q := range asks.All() {
+		if q.Call != "" || q.Copy != "" || q.Mailbox == "" && q.Of != dropbox.Lead {
+			continue
+		}
+		if q.Mailbox != "" && !q.ToldAsked {
+			if err := s.tellOf(turn, q.Asked, journal.ToldAsked, s.asked); err != nil {
+				return again, err
+			}
+		}
+		if q.Late != "" && !q.ToldLate {
+			if err := s.tellOf(turn, q.Asked, journal.ToldLate, s.unanswered); err != nil {
+				return again, err
+			}
+		}
+		if q.Over || !q.Process.Alive() {
+			continue
+		}
+		next := q.Until.Add(askedAgain)
+		if now := time.Now(); next.Before(now) {
+			next = now.Add(askedAgain)
+		}
+		if again.IsZero() || next.Before(again) {
+			again = next
+		}
+	}
+	return again, nil
+}
+
+// tellOf puts one fact about a question on the list, and notes that the list has it.
+func (s *Service) tellOf(turn string, q journal.Asked, what string, tell func(*journal.Record, journal.Asked) error) error {
+	rec, err := journal.ReadRecord(s.Home, turn)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // nobody knows whose question it was
+	} else if err != nil {
+		return err
+	}
+	if err := tell(rec, q); err != nil {
+		return err
+	}
+	return s.Home.Asks(turn).Told(q.ID, what)
+}
+
+// asked says that an agent asks people through a bridge.
+func (s *Service) asked(rec *journal.Record, q journal.Asked) error {
+	return s.happened(journal.Event{
+		Kind: journal.Noticed, Key: NoticedKey + "asked:" + q.ID, Agent: rec.Agent, To: q.Mailbox, About: q.ID,
+		Message: &journal.Message{
+			ID: q.ID, From: rec.Agent, To: []string{q.Mailbox}, Type: dropbox.Question, Thread: rec.Thread, Trace: rec.Trace, Body: q.Text + "\n",
+		},
+		Notice: &journal.Notice{Word: journal.AgentQuestion, Agent: rec.Agent, Why: q.Text, Place: q.Of},
+	})
+}
+
+// unanswered says that nobody answered a question in time, and what the agent does then. A pause
+// is told to the lead by mail too, where no question lies in the mailbox of the person.
+func (s *Service) unanswered(rec *journal.Record, q journal.Asked) error {
+	where := "from " + s.Names().Called(q.Of)
+	if q.Mailbox != "" {
+		where = "in " + q.Of
+	}
+	n := journal.Notice{
+		Word: journal.AgentTimeout, Agent: rec.Agent, Next: afterNoAnswer(q),
+		Why: fmt.Sprintf("got no answer to %s %s within %s", q.ID, where, q.Until.Sub(q.Since)),
+	}
+	key := "late:" + q.ID
+	if q.Mailbox == "" || q.Late != "pause" {
+		return s.Raise(key, n, "", "")
+	}
+	s.TellNotice(rec.Agent, key, n, n.Agent+" "+n.Why, n.Agent+" asked: "+q.Text+"\n\n"+n.Next+"\n")
+	return nil
+}
+
+// afterNoAnswer says in a sentence what an agent does without an answer.
+func afterNoAnswer(q journal.Asked) string {
+	switch q.Late {
+	case "pause":
+		return fmt.Sprintf("It is paused until somebody answers: claude-swarm reply %s \"…\"", q.ID)
+	case "deny":
+		return "It takes that for a no"
+	case "abort":
+		return "It ends its turn, and gives the message up"
+	}
+	return "It goes on without one"
+}
