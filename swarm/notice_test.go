@@ -72,6 +72,25 @@ func TestNotices(t *testing.T) {
 			do:   func(f *field) { f.answer(f.send("coder", "go", subject("Paint the door"))) },
 			want: []string{`[COMPLETE] coder finished task "Paint the door".`, `[ERROR] coder crashed: process exited with code 1`},
 		},
+		"a message that fails three times": { // the second and third time are no news
+			plan: func(f *field) {
+				f.plan.Agents[0].MaxFailures = 3
+				f.plan.Agents[0].RetryDelay = time.Millisecond
+				f.restart.MaxMessages = 100
+			},
+			do: func(f *field) { f.answer(f.send("coder", "@noresult", subject("Paint the door"))) },
+			want: []string{
+				`[DEAD] coder gave up "Paint the door": failed 3 times, last: the client ended without a result. It is kept: claude-swarm dead show `,
+				`[ERROR] coder crashed: process exited with code 1. It is tried again at `,
+			},
+		},
+		"a client that never begins": {
+			plan: func(f *field) {
+				f.restart.NotBegun = time.Millisecond
+			},
+			do:   func(f *field) { f.send("coder", "@unborn", subject("Paint the door")); f.told("coder is stopped") },
+			want: []string{`[ERROR] coder crashed: process exited with code 1. It is tried again at `, `[ERROR] coder is stopped: `},
+		},
 		"a crash that is the last": { // one fact: the message is given up
 			plan: func(f *field) { f.plan.Agents[0].MaxFailures = 1 },
 			do:   func(f *field) { f.answer(f.send("coder", "@noresult", subject("Paint the door"))) },
@@ -92,7 +111,7 @@ func TestNotices(t *testing.T) {
 				f.plan.Agents[0].Client.Timeout = 300 * time.Millisecond
 			},
 			do:   func(f *field) { f.answer(f.send("coder", "go", subject("Paint the door"))) },
-			want: []string{`[COMPLETE] coder finished task "Paint the door".`, `[TIMEOUT] coder worked on "Paint the door" without an end: the turn took longer than 300ms. It is tried again.`},
+			want: []string{`[COMPLETE] coder finished task "Paint the door".`, `[TIMEOUT] coder worked on "Paint the door" without an end: the turn took longer than 300ms. It is tried again at `},
 		},
 		"a question to the person": {
 			do: func(f *field) {

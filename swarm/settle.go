@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
@@ -106,13 +107,19 @@ func (a *agent) failed(j *mail.Job, out runner.Outcome) error {
 		return err
 	}
 	now := time.Now().UTC()
-	failures := append(append([]journal.Failure(nil), a.holds.Of(a.name).Failures...),
+	before := a.holds.Of(a.name).Failures
+	failures := append(append([]journal.Failure(nil), before...),
 		journal.Failure{At: now, Message: j.Claim.ID, NotBegun: notBegun, GivenUp: givenUp, Reason: reason})
 	if len(failures) > journal.MaxFailureMemory {
 		failures = failures[len(failures)-journal.MaxFailureMemory:]
 	}
 	d := a.restart.Decide(failures, a.spec().retryDelay(), now)
-	if err := a.inbox.FailedTurn(j.Claim.Message, j.Rec, a.inbox.AttemptLine(j, out), reason, givenUp || d.Open); err != nil {
+	wait, next := jitter(d.After), ""
+	told := j.Claim.Failed > 0 || slices.ContainsFunc(before, func(f journal.Failure) bool { return f.Message == j.Claim.ID })
+	if !told && !givenUp && !d.Open {
+		next = "It is tried again at " + screen.Ahead(now.Add(wait), now)
+	}
+	if err := a.inbox.FailedTurn(j.Claim.Message, j.Rec, a.inbox.AttemptLine(j, out), reason, next); err != nil {
 		return err
 	}
 	if err := a.inbox.PutBackNotes(j); err != nil {
@@ -130,7 +137,6 @@ func (a *agent) failed(j *mail.Job, out runner.Outcome) error {
 		a.halt(fmt.Sprintf("%s; last: %s", d.Reason, reason), startHint(cmp.Or(out.Hint, "see claude-swarm logs "+a.name), a.name))
 		return nil
 	}
-	wait := jitter(d.After)
 	return a.holds.Change(a.name, func(s *journal.Hold) {
 		s.Failures, s.Until, s.Why = failures, now.Add(wait), reason
 	})

@@ -55,9 +55,9 @@ func turnOf(l journal.LedgerLine) *journal.Turn {
 }
 
 // FailedTurn says that the turn of a record did not end well. line is its line in the
-// ledger. With more, another event reports the consequence of the failure, and this one has
-// no notice.
-func (in *Inbox) FailedTurn(m *dropbox.Message, rec *journal.Record, line journal.LedgerLine, why string, more bool) error {
+// ledger. next says in a sentence when the message is tried again. "" gives the event no
+// notice: the person knows already that the message fails, or another event says more.
+func (in *Inbox) FailedTurn(m *dropbox.Message, rec *journal.Record, line journal.LedgerLine, why, next string) error {
 	shown := &dropbox.Message{
 		From: dropbox.Swarm, Type: dropbox.Status, Subject: Describe(m), Thread: m.Thread, Trace: m.Trace,
 		Body: []byte(cut(why, maxReason) + "\n"),
@@ -65,19 +65,18 @@ func (in *Inbox) FailedTurn(m *dropbox.Message, rec *journal.Record, line journa
 	return in.happened(journal.Event{
 		Kind: journal.Failed, Key: eventKey(journal.Failed, line.Turn), Agent: in.Name, To: m.From, About: m.ID,
 		Message: journal.Keep(shown), Of: journal.Keep(m),
-		Turn: turnOf(line), Notice: failureOf(m, rec, why, more),
+		Turn: turnOf(line), Notice: failureOf(m, rec, why, next),
 	})
 }
 
-// failureOf returns the notice about a turn that failed and is tried again.
-func failureOf(m *dropbox.Message, rec *journal.Record, why string, more bool) *journal.Notice {
-	n := journal.Notice{Word: journal.AgentError, Agent: rec.Agent, Task: Describe(m), Why: "failed: " + why}
+// failureOf returns the notice about a turn that failed and is tried again; nil where next is "".
+func failureOf(m *dropbox.Message, rec *journal.Record, why, next string) *journal.Notice {
+	n := journal.Notice{Word: journal.AgentError, Agent: rec.Agent, Task: Describe(m), Why: "failed: " + why, Next: next}
 	switch {
-	case more:
+	case next == "":
 		return nil
 	case rec.End == runner.Stalled || rec.End == runner.TimedOut:
 		n.Word, n.Why = journal.AgentTimeout, fmt.Sprintf("worked on \"%s\" without an end: %s", Describe(m), why)
-		n.Next = "It is tried again"
 	case rec.Crash != "":
 		n.Why = "crashed: " + rec.Crash
 	}

@@ -45,7 +45,11 @@ func (in *Inbox) FinishFailure(j *Job, maxFailures int) error {
 	switch j.Rec.End {
 	case runner.Stopped, runner.Limited, runner.Refused, runner.CapReached: // it does not count as a failure of the message
 	default:
-		if err := in.FailedTurn(j.Claim.Message, j.Rec, line, j.Rec.Reason, j.Rec.Counted && j.Claim.Failed+1 >= maxFailures); err != nil {
+		next := ""
+		if j.Claim.Failed == 0 && !(j.Rec.Counted && maxFailures <= 1) {
+			next = "It is tried again"
+		}
+		if err := in.FailedTurn(j.Claim.Message, j.Rec, line, j.Rec.Reason, next); err != nil {
 			return err
 		}
 	}
