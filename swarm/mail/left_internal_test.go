@@ -129,3 +129,55 @@ func TestReopenWaitsForTheListOfEvents(t *testing.T) {
 		count(t, a, 1, 0, 0, 0)
 	})
 }
+
+// Messages in cur/ that cannot be listed, or whose record cannot be read, are no reason to
+// begin their turns again.
+func TestWhatIsLeftCannotBeRead(t *testing.T) {
+	a := newInbox(t)
+	c := claimed(t, a, dropbox.Task)
+	record := a.Home.TurnFile(journal.TurnID(c.ID, c.Begun, 0), ".json")
+	if err := os.MkdirAll(record, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if j, err := a.Reopen(c.Entry); !errors.Is(err, syscall.EISDIR) {
+		t.Errorf("Reopen = %v, %v, want %v", j, err, syscall.EISDIR)
+	}
+	if left, _, err := a.Left(); !errors.Is(err, syscall.EISDIR) {
+		t.Errorf("Left = %v, %v, want %v", left, err, syscall.EISDIR)
+	}
+	count(t, a, 0, 1, 0, 0)
+	cur := filepath.Join(a.Store.Dir(), "coder", "cur")
+	if err := errors.Join(os.Rename(cur, cur+".kept"), os.WriteFile(cur, nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if left, _, err := a.Left(); err == nil {
+		t.Errorf("Left of a file = %v, want the error", left)
+	}
+	if err := a.finishNotes(&journal.Receipt{}); err == nil {
+		t.Error("finishNotes of a file has no error")
+	}
+}
+
+// A message that came in the middle of a turn, and a note, stay with the turn until they
+// wait again.
+func TestMailOfATurnThatCannotWaitAgain(t *testing.T) {
+	a := newInbox(t)
+	urgent := claimed(t, a, dropbox.Task)
+	note := claimed(t, a, dropbox.Note)
+	fresh := filepath.Join(a.Store.Dir(), "coder", "new")
+	if err := errors.Join(os.RemoveAll(fresh), os.WriteFile(fresh, nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	for what, j := range map[string]*Job{"urgent": {Steered: []Steered{{Claim: urgent}}}, "note": {Notes: []*dropbox.Claim{note}}} {
+		if err := a.PutBackNotes(j); err == nil || len(j.Steered)+len(j.Notes) != 1 {
+			t.Errorf("%s: %v, %+v, want the error and the message", what, err, j)
+		}
+	}
+	if err := errors.Join(os.Remove(fresh), os.Mkdir(fresh, 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.PutBackNotes(&Job{Steered: []Steered{{Claim: urgent}}, Notes: []*dropbox.Claim{note}}); err != nil {
+		t.Error(err)
+	}
+	count(t, a, 2, 0, 0, 0)
+}

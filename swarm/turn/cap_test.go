@@ -1,8 +1,10 @@
 package turn_test
 
 import (
+	"errors"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -127,5 +129,24 @@ func TestATurnThatThinksMore(t *testing.T) {
 		if seen[rec.Process] = got.Spec.Thinking; len(seen) != c.clients || len(a.backend.Waiting()) != 1 {
 			t.Errorf("turn %d: %d clients, want %d; %v wait", i+1, len(seen), c.clients, a.backend.Waiting())
 		}
+	}
+}
+
+// An agent whose session cannot be forgotten is not said to have forgotten it.
+func TestForgetThatTheDiskRefuses(t *testing.T) {
+	a := newAgentTurns(t, new(runnertest.Scripted))
+	a.run("one", a.settings, 0, "@say ready")
+	file := filepath.Join(a.home.Dir(), "sessions.json")
+	if err := errors.Join(os.Remove(file), os.Mkdir(file, 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Forget(t.Context()); err == nil {
+		t.Error("Forget has no error")
+	}
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Forget(t.Context()); err != nil {
+		t.Error(err)
 	}
 }

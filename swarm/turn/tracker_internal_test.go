@@ -1,11 +1,69 @@
 package turn
 
 import (
+	"log/slog"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/claude-swarm/claude-swarm/streamjson"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+	"github.com/claude-swarm/claude-swarm/swarm/runner/claude"
 )
+
+// A listener keeps what the feed gets.
+type listener struct{ partial, raw []string }
+
+func (*listener) Wants(string) (partial, raw bool) { return true, true }
+func (l *listener) Partial(agent, message, text string) {
+	l.partial = append(l.partial, agent+" "+message+": "+text)
+}
+func (l *listener) Raw(agent, message, line string) { l.raw = append(l.raw, line) }
+
+// A listener gets the text of the agent as it comes, without thoughts and without the words
+// of sub-agents, and every line of the client.
+func TestTheFeedOfATurn(t *testing.T) {
+	home := journal.HomeOf(t.TempDir())
+	if err := home.Make(); err != nil {
+		t.Fatal(err)
+	}
+	sessions, err := journal.OpenSessions(home)
+	if err != nil {
+		t.Fatal(err)
+	}
+	heard := new(listener)
+	deps := &Deps{
+		Home: home, Sessions: sessions, Backends: map[string]runner.Backend{"claude": claude.New(claude.Options{})}, Feed: heard,
+		Note: func(err error) {
+			if err != nil {
+				t.Error(err)
+			}
+		},
+	}
+	log := slog.New(slog.DiscardHandler)
+	agentLog := journal.OpenAgentLog(home, "coder", journal.LogPolicy{}, func(time.Time, string, string) {}, func(err error) { t.Error(err) })
+	defer agentLog.Close()
+	turns := NewTurns(deps, "coder", log, agentLog, NewSecrets(home.Secrets()), func() {})
+	mem, err := openMemory(home, claude.Kind().Tools, "coder", 1<<10, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	follow := turns.track(Settings{Backend: "claude"}, mem, &journal.Record{Turn: "m-1", Message: "m"}, nil)
+	for i, b := range []streamjson.Block{
+		{Kind: streamjson.BlockText, Text: "hello"}, {Kind: streamjson.BlockThinking, Text: "hm"}, {Kind: streamjson.BlockText, Text: "from below"},
+	} {
+		ev := &streamjson.Event{Kind: streamjson.KindPartial, Blocks: []streamjson.Block{b}, Raw: []byte("line")}
+		if i == 2 {
+			ev.Parent = "task1"
+		}
+		follow.event(ev)
+	}
+	if !slices.Equal(heard.partial, []string{"coder m: hello"}) || len(heard.raw) != 3 {
+		t.Errorf("the listener gets %q and %q, want hello and three lines", heard.partial, heard.raw)
+	}
+}
 
 func TestRetryWhy(t *testing.T) {
 	for name, c := range map[string]struct {
