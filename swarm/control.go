@@ -152,7 +152,7 @@ func (c *control) set(to Spec) bool {
 // A Cut is the outcome of a message whose turn was ended by an order. A turn that compacts
 // the context has no message; its Cut is the outcome of the compaction.
 type Cut struct {
-	Message string `json:"message"` // its id; "" is none
+	Message string `json:"message"` // its id, or ""
 	// State is [dropbox.Done] if the turn ended well before it could be ended,
 	// [dropbox.Dead] if its message is given up, [dropbox.Waiting] if it waits again.
 	State dropbox.State `json:"state"`

@@ -99,7 +99,7 @@ type LeadStatus struct {
 	Unread    int    `json:"unread"`
 	Questions int    `json:"questions"` // unanswered, read or not
 	Agent     string `json:"agent"`     // gets what others send to the lead; "" when that is the person
-	Name      string `json:"name"`      // what the person is called besides lead; "" is nothing
+	Name      string `json:"name"`      // what the person is called besides lead, or ""
 }
 
 // A QuestionStatus is a question that the running turn waits for.

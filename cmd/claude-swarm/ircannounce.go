@@ -31,7 +31,7 @@ func (m *ircAnnouncer) set(i config.IRC) { m.section.Store(&i) }
 type shownLine struct {
 	channel string
 	how     bridge.Announcement
-	text    string // instead of that of the message; "" is that
+	text    string // replaces that of the message, unless ""
 }
 
 // Bridge implements [mail.Announcer].

@@ -16,7 +16,7 @@ type destination struct {
 	passing   bool   // see the function of that name
 	copied    bool   // it shows a message that is safe elsewhere
 	alone     bool   // it is for a person alone, by the server's signs of channels
-	answers   string // the server's id of the line that is answered there; "" is not known
+	answers   string // the server's id of the line that is answered there; "" if it is unknown
 }
 
 // private reports whether a destination is a person and not a channel.

@@ -9,7 +9,7 @@ import (
 // A holdup is the reason that a person heard for an agent's not beginning with their
 // message.
 type holdup struct {
-	told  string    // "" is nothing: the agent works
+	told  string    // "" means that the agent works
 	asked time.Time // when the daemon was asked about it
 	asks  bool      // it is being asked
 }

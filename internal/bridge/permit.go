@@ -81,7 +81,7 @@ func (p Permit) who() string {
 // A Person is the writer of a line, as the network vouches for it.
 type Person struct {
 	Nick, User, Host string
-	Account          string // "" is not logged in
+	Account          string // "" means not logged in
 }
 
 // A caseMapping folds names as the network does, so that equal nicks become equal strings.

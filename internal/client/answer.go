@@ -9,7 +9,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
 )
 
-// Answer makes the envelope of an answer to a message. kind is its type; "" is the usual one.
+// Answer makes the envelope of an answer to a message. kind is its type; "" means the usual
+// one.
 func (c *Client) Answer(old *dropbox.Message, kind dropbox.Type) *dropbox.Message {
 	return &dropbox.Message{
 		Type:    cmp.Or(kind, answerType(old.Type, c.Me.Name == dropbox.Lead)),

@@ -32,7 +32,7 @@ var facts = []fact{
 	{"a prompt that comes while a tool runs goes into the turn", "urgent messages, `send --now`", nil, promptInATurn},
 	{"an interrupt ends the turn, and the process goes on", "`send --interrupt`, `abort`", nil, interruptKeepsProcess},
 	{"an error is a result with `is_error` and the HTTP status", "retries, parking, dead letters", nil, errorIsTold},
-	{"a limit of a subscription tells its reset", "parking until then", nil, limitNamesReset},
+	{"the error of a subscription's limit names its reset", "parking until then", nil, limitNamesReset},
 	{"the cost of a turn is told, also when resumed", "receipts, ledger, `status`", nil, costOfATurn},
 	{"`dontAsk` denies what is not on the list, and names it", "`allowed_tools`", nil, deniedIsNamed},
 	{"`mcp_status` names our server as connected", "a turn proves its tools", nil, statusOfServers},

@@ -274,7 +274,7 @@ func TestZone(t *testing.T) {
 	}
 }
 
-// The known zones are the files of the first folder that has some.
+// The known zones are the files of the first folder that contains any.
 func TestTheKnownZones(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"Asia/Tokyo", "Europe/Berlin", "Zulu", "posix/Asia/Tokyo", "right/Asia/Tokyo", "posixrules", "+VERSION", "Notes.txt", "zone.tab"} {

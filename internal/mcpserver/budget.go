@@ -23,8 +23,8 @@ type capView struct {
 	Rest     string `json:"rest"`
 }
 
-// budget lists the caps that hold for the caller: of the swarm, of the agent, and of the task of
-// its turn. The lead gets all.
+// budget lists the caps that apply to the caller: of the swarm, of the agent, and of the
+// task of its turn. The lead gets all.
 func (c crew) budget(ctx context.Context, _ noArguments) (*budgetView, error) {
 	st, err := c.status(ctx)
 	if err != nil {

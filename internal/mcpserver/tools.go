@@ -15,13 +15,13 @@ func tools() []tool {
 		does("subscribe", `Hear what is published on topics from now on: work comes as a message that offers it, news comes with your next turn.`, topicsOf, topics.subscribe),
 		does("unsubscribe", `End subscriptions. Earlier offers stay in your mailbox.`, topicsOf, topics.unsubscribe),
 		reads("topics", `List who subscribes to what, and the open work: who published it, and who claimed it.`, topicsOf, topics.list),
-		does("claim", `Take published work, before you begin with it. One agent alone gets it; the others are told who has it, and must not do it.`, workOf, work.claim),
+		does("claim", `Take published work, before you begin with it. Only one agent gets it; the others are told who has it, and must not do it.`, workOf, work.claim),
 		does("ack", `Close published work that you claimed, with its result or why it failed. The end of your turn closes what the message of the turn offered, without this.`, workOf, work.ack),
 		reads("history", `List the last turns of an agent: what they were about, how they ended, and which files they changed.`, crewOf, crew.history),
 		reads("board_read", `Read the board, which holds what all agents should know.`, boardOf, boardPages.read),
 		does("board_write", `Write on the board: how things stand (status), what was decided (decisions), or what your next session should know (handoff). It wakes nobody.`, boardOf, boardPages.write),
 		does("compact_context", `Compact your context after this turn: the client sums it up, and you get your last work back word for word.`, ownTurnOf, ownTurn.compact),
-		does("clear_context", `Clear your context after this turn: your next message begins a new session, which knows your handoff alone.`, ownTurnOf, ownTurn.clear),
+		does("clear_context", `Clear your context after this turn: your next message begins a new session, which knows only your handoff.`, ownTurnOf, ownTurn.clear),
 		reads("set_directory", `Change your working folder to another of your folders, and get its CLAUDE.md and its entries. Your conversation goes on.`, foldersOf, folders.enter),
 	}
 }
@@ -48,7 +48,7 @@ func ircTools() []tool {
 		does("send_message", `Post a message to a channel. The same as irc_send.`, chatOf, chat.sendMessage),
 		reads("read_messages", `Recent messages of a channel, the newest first, whether you have read them or not.`, chatOf, chat.readMessages),
 		does("create_channel", `Create a channel, such as one for a task, or join it if it exists.`, chatOf, chat.createChannel),
-		reads("list_channels", `List the active channels by their names alone; irc_channels tells more of each.`, chatOf, chat.listChannels),
-		reads("get_members", `List who is in a channel, by their nicks alone; irc_who tells their modes as well.`, chatOf, chat.getMembers),
+		reads("list_channels", `List the names of the active channels; irc_channels tells more.`, chatOf, chat.listChannels),
+		reads("get_members", `List the nicks in a channel; irc_who tells their modes as well.`, chatOf, chat.getMembers),
 	}
 }

@@ -300,7 +300,7 @@ func TestAFloodToASlowAgent(t *testing.T) {
 	}
 }
 
-// Mail that waited for long counts at its times of sending.
+// Mail that waited for a long time counts at the times when it was sent.
 func TestAnHonestBacklogPasses(t *testing.T) {
 	g := newGate(t, policy.Default())
 	for i := range 300 { // sent one every ten seconds, and all claimed at once

@@ -126,7 +126,8 @@ func TestAKindWithoutAProgram(t *testing.T) {
 	}
 }
 
-// The program of the supervisor's model is looked at, too, and once if agents use it.
+// Doctor also looks at the program of the supervisor's model, but only once if agents use
+// it too.
 func TestTheProgramOfTheJudge(t *testing.T) {
 	dir := t.TempDir()
 	client := filepath.Join(dir, "client")

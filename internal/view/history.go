@@ -65,8 +65,9 @@ func (h History) MarshalJSON() ([]byte, error) {
 // OutcomeDone is the outcome of a turn that ended well.
 const OutcomeDone = "done"
 
-// HistoryOf reads the ledger, and the receipts of the turns that are shown. It shows the last n
-// turns that ended after since; an n of 0 is all of them, and an agent "" is all agents.
+// HistoryOf reads the ledger, and the receipts of the turns that are shown. It shows the
+// last n turns that ended after since; an n of 0 means all of them, and an agent "" all
+// agents.
 func HistoryOf(c *client.Client, agent string, since time.Time, n int) (*History, error) {
 	h := &History{V: 1, Agent: agent, Turns: []PastTurn{}}
 	err := journal.ReadLedger(c.Home.Ledger(), func(l journal.LedgerLine) bool {

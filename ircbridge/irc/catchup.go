@@ -9,7 +9,7 @@ import (
 // fetched is the history of a target, or the reason for its absence.
 type fetched struct {
 	target   string // folded channel; "" for private talk
-	name     string // as the server writes it; "" is the end of all private talk, and err why some is missing
+	name     string // as the server writes it; "" means the end of all private talk, and err says why some is missing
 	messages []Message
 	byTime   bool // see [Conn.history]
 	after    Mark // where the history of a channel begins

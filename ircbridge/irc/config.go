@@ -21,7 +21,7 @@ type Config struct {
 	TLS   *tls.Config // own authority, client certificate; see [TLSFiles]; nil is the system's authorities
 
 	Nick     string // the wanted one; what the server gave is in [State]
-	User     string // "" is what of the nick servers take for the name of a user
+	User     string // "" means the part of the nick that servers accept as the name of a user
 	RealName string // "" is the nick
 	Pass     string // of the server; "" means none
 	SASL     *SASL  // nil is no login
@@ -48,7 +48,7 @@ type Config struct {
 // SASL is a login. With a mechanism of PLAIN it needs TLS or loopback.
 type SASL struct {
 	Mechanism string // PLAIN, or EXTERNAL for the client certificate
-	User      string // the account; with EXTERNAL what the certificate must stand for, "" is any
+	User      string // the account; with EXTERNAL the one of the certificate, "" means any
 	Password  string
 }
 

@@ -10,7 +10,7 @@ import (
 // A Line is a piece of a text that fits into one message.
 type Line struct {
 	Text   string
-	Concat bool // goes on where the piece before it ended, within one line of the text
+	Concat bool // continues where the piece before it ended, within one line of the text
 }
 
 // Split cuts a text into lines of at most limit bytes each, which is at least

@@ -28,7 +28,7 @@ type Limit struct {
 	Hint  string    `json:"hint,omitempty"` // the next step for a person
 	Agent string    `json:"agent,omitempty"`
 	Told  bool      `json:"told,omitempty"`    // the lead knows
-	Hints []string  `json:"told_of,omitempty"` // of this outage: the lead was told with these hints
+	Hints []string  `json:"told_of,omitempty"` // the hints that the lead was told in this outage
 	Back  bool      `json:"back,omitempty"`    // the lead was told about the end, too
 
 	began time.Time     // since when its turn had no answer from the API

@@ -10,7 +10,7 @@ import (
 // Names say who leads, and what the person is called.
 type Names struct {
 	Lead     string   // the agent that gets the lead's mail; "" is the person
-	LeadName string   // what the person is called besides lead; "" is nothing
+	LeadName string   // what the person is called besides lead, or ""
 	CCLead   []string // agents whose messages to others are copied to the lead
 }
 

@@ -218,7 +218,7 @@ func (q *Queue) Stale() bool {
 	return q.look
 }
 
-// Waiting counts the lists, and the names that events brought since.
+// Waiting counts the entries of the lists, and the names that events brought since.
 func (q *Queue) Waiting() Waiting {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -47,7 +47,7 @@ type processStat struct {
 }
 
 // Ancestors lists the parent of a process, the parent's parent, and so on, up to most of
-// them. The list ends early if the system does not tell the next parent.
+// them. The list ends early if the system hides the next parent.
 func Ancestors(pid, most int) []Process {
 	var all []Process
 	s, err := stat(pid)

@@ -41,7 +41,7 @@ func (s *Secrets) learn(kind *runner.Kind, ev *streamjson.Event) {
 // none, else a copy.
 func (s *Secrets) event(kind *runner.Kind, ev *streamjson.Event) *streamjson.Event {
 	s.learn(kind, ev)
-	r := s.tokens.Redactor() // once an event, since it looks at the file
+	r := s.tokens.Redactor() // once for each event, since it looks at the file
 	has := func(b []byte) bool { return r.In(b) || s.own.In(b) }
 	text := func(t string) string { return s.own.Text(r.Text(t)) }
 	if !has(ev.Raw) && !slices.ContainsFunc(ev.Blocks, func(b streamjson.Block) bool { return text(b.Text) != b.Text || has(b.Input) }) {

@@ -55,7 +55,8 @@ func (w *WaitingClients) Resize(most int) {
 	w.shrink()
 }
 
-// shrink wakes the agents of the clients that are too many. The caller holds w.mu.
+// shrink wakes the agents of the oldest clients, as many as there are too many. The caller
+// holds w.mu.
 func (w *WaitingClients) shrink() {
 	for len(w.all) > w.most {
 		w.all[0].tooMany = true

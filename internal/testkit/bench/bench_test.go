@@ -142,7 +142,8 @@ func TestTheTableIsNarrow(t *testing.T) {
 	}
 }
 
-// A benchmark that counts runs once, and its sentence says when the goal is missed.
+// A benchmark that counts runs only once, and its line in the table says if the goal is
+// missed.
 func TestWhatIsCounted(t *testing.T) {
 	runs := 0
 	run := func(context.Context, variant) (map[string]float64, error) {
