@@ -78,12 +78,26 @@ func webhooksList(c *cli.Context, p *post) error {
 		if w.FailingSince != nil {
 			t.last().below = append(t.last().below, tableLine{fmt.Sprintf("fails since %s: %s", screen.Clock(*w.FailingSince, now), screen.OneLine(w.Last.Why)), true})
 		}
+		if text := triesAgain(w, now); text != "" {
+			t.last().below = append(t.last().below, tableLine{text, true})
+		}
 		if w.Next != "" {
 			t.last().below = append(t.last().below, tableLine{"next: " + w.Next, true})
 		}
 	}
 	t.write(c.App.Writer, nil)
 	return nil
+}
+
+// triesAgain says when the events that failed are tried again; "" if none has failed.
+func triesAgain(w view.Webhook, now time.Time) string {
+	switch {
+	case w.NextTry == nil:
+		return ""
+	case w.NextTry.After(now):
+		return fmt.Sprintf("tries again at %s; when one is taken, the others follow", screen.Ahead(*w.NextTry, now))
+	}
+	return "tries again now, if a daemon runs"
 }
 
 // lastTry describes the last try of a webhook in a few words.
@@ -137,13 +151,26 @@ func webhooksTest(c *cli.Context, p *post) error {
 			return err
 		}
 	} else if a.Taken() {
-		_, err := fmt.Fprintf(c.App.Writer, "%s took it: %d %s, in %s\n", name, a.Status, http.StatusText(a.Status), screen.Span(a.Took))
-		return err
+		if _, err := fmt.Fprintf(c.App.Writer, "%s took it: %d %s, in %s\n", name, a.Status, http.StatusText(a.Status), screen.Span(a.Took)); err != nil {
+			return err
+		}
+		return sayWaiting(c, p, name)
 	}
 	if !a.Taken() {
 		return fail(exitFailed, whatHelps(a), "webhook %s: %s", name, a.Why)
 	}
 	return nil
+}
+
+// sayWaiting says what becomes of the events that failed before a test that succeeded.
+func sayWaiting(c *cli.Context, p *post, name string) error {
+	list, err := view.Webhooks(p.file, p.home.Dir(), p.Store)
+	i := slices.IndexFunc(list, func(w view.Webhook) bool { return w.Name == name })
+	if err != nil || i < 0 || list[i].NextTry == nil {
+		return err
+	}
+	_, err = fmt.Fprintf(c.App.Writer, "%s: %s\n", screen.Count(list[i].Waiting, "event")+" waiting", triesAgain(list[i], time.Now()))
+	return err
 }
 
 // whatHelps returns the next step after a try that failed.
@@ -153,7 +180,11 @@ func whatHelps(a webhook.Answer) string {
 		return "private: true for this webhook in claude-swarm.yaml, if its receiver is in your network"
 	case a.Status == http.StatusUnauthorized || a.Status == http.StatusForbidden:
 		return "check the secret and the address of the webhook in claude-swarm.yaml"
-	case a.Status >= 300 && a.Status < 500 && a.Status != http.StatusTooManyRequests:
+	case a.Status == http.StatusTooManyRequests:
+		return "wait a while, then the same again; the daemon obeys Retry-After by itself"
+	case a.Status >= 500:
+		return "read the log of the receiver: it was reached"
+	case a.Status >= 300 && a.Status < 500:
 		return "check the address of the webhook in claude-swarm.yaml"
 	}
 	return "see that the receiver runs and can be reached from this machine"

@@ -51,7 +51,7 @@ var deeperKeys = []struct {
 	{"irc.allow[].may", "irc: {allow: [{account: x, may: %s}]}\nagents: {a: }", []string{"[talk, task, control]"}},
 	{"webhooks[]", "webhooks: [%s]\nagents: {a: }", []string{"{name: x, url: 'https://x.example/'}", "{name: x}", "{url: 'https://x.example/'}"}},
 	{"webhooks[].name", "webhooks: [{url: 'https://x.example/', name: %s}]\nagents: {a: }", []string{"ops-2", "Ops"}},
-	{"webhooks[].url", "webhooks: [{name: x, url: %s}]\nagents: {a: }", []string{"'https://x.example/y?z=1'", "http://x.example/", "'https://10.0.0.1'", "'https://localhost:8080'", "'https://a:b@x.example'", "'https://[fe80::1]/'", "x.example", "ftp://x.example", "'https://'", "'https://x.example/#y'", "'%%zz'"}},
+	{"webhooks[].url", "webhooks: [{name: x, url: %s}]\nagents: {a: }", []string{"'https://x.example/y?z=1'", "http://x.example/", "'https://10.0.0.1'", "'https://localhost:8080'", "'https://a:b@x.example'", "'https://[fe80::1]/'", "x.example", "ftp://x.example", "'https://'", "'https://x.example/#y'", "'https://x.example:99999/'", "'https://x.example:8443/'", "'%%zz'"}},
 	{"webhooks[].url_env", "webhooks: [{name: x, url_env: %s}]\nagents: {a: }", []string{"OPS_URL", "https://x.example"}},
 	{"webhooks[].kind", "webhooks: [{name: x, url: 'https://x.example/', kind: %s}]\nagents: {a: }", []string{"slack", "discrod"}},
 	{"webhooks[].secret_env", "webhooks: [{name: x, url: 'https://x.example/', secret_env: %s}]\nagents: {a: }", []string{"OPS_SECRET"}},

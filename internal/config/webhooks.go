@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"net/url"
 	"os"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -61,6 +62,12 @@ func (w *Webhook) check(r *reader, path string, ok bool) {
 	}
 }
 
+// badPort reports whether a URL has a port that is out of range.
+func badPort(u *url.URL) bool {
+	n, err := strconv.Atoi(u.Port())
+	return u.Port() != "" && (err != nil || n < 1 || n > 65535)
+}
+
 // badHookURL returns what is wrong with the address of a webhook. It does not repeat the
 // whole address, which may be a secret.
 func badHookURL(text string, private bool) *Error {
@@ -75,6 +82,8 @@ func badHookURL(text string, private bool) *Error {
 		return wrong("remove it; for ntfy: secret_env: NAME, a variable with the access token", "the URL must not contain a user or a password")
 	case u.Hostname() == "":
 		return wrong(example, "it names no server")
+	case badPort(u):
+		return wrong(example, "%q is not a port: that is a number from 1 to 65535", u.Port())
 	case u.Fragment != "":
 		return wrong("take out #"+oneLine(u.Fragment, 20), "the URL must not have a fragment")
 	}

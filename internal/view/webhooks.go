@@ -20,6 +20,7 @@ type Webhook struct {
 	Last         *WebhookTry `json:"last"`          // null before the first try
 	Taken        *time.Time  `json:"taken"`         // when its receiver last took an event; null: never
 	FailingSince *time.Time  `json:"failing_since"` // null while it works
+	NextTry      *time.Time  `json:"next_try"`      // when events that failed are tried again; null: none has failed
 	Waiting      int         `json:"waiting"`       // events that wait to be posted
 	Dead         int         `json:"dead"`          // events that were given up
 	Next         string      `json:"next"`          // what to type; "" for nothing
@@ -58,6 +59,9 @@ func Webhooks(f *config.File, home string, store *dropbox.Store) ([]Webhook, err
 			if st.Failed > 0 {
 				w.FailingSince = &st.Since
 			}
+		}
+		if at := state.NextTry(c.Name); !at.IsZero() && w.Waiting > 0 {
+			w.NextTry = &at
 		}
 		switch {
 		case w.FailingSince != nil:

@@ -214,7 +214,7 @@ func (r *run) begin(now time.Time) (after time.Duration, ok bool) {
 		if r.taken[name] {
 			continue
 		}
-		if wait := r.dueAt(e.ID, name).Sub(now); wait > 0 {
+		if wait := r.dueAt(e.ID, name, known).Sub(now); wait > 0 {
 			if !ok || wait < after {
 				after, ok = wait, true
 			}
@@ -250,10 +250,14 @@ func (r *run) end(e ended) {
 	delete(r.held, e.id)
 }
 
-// dueAt returns the time when a message may be tried; zero is now.
-func (r *run) dueAt(id, hook string) time.Time {
+// dueAt returns the time when a message may be tried; zero is now. A message of a webhook
+// that is not known is given up, which need not wait.
+func (r *run) dueAt(id, hook string, known bool) time.Time {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if !known {
+		return r.pause[hook]
+	}
 	return slices.MaxFunc([]time.Time{r.state.Waits[id].Next, r.state.Hooks[hook].Rest, r.pause[hook]}, time.Time.Compare)
 }
 

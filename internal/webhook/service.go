@@ -174,6 +174,14 @@ func (s *Service) settled(h Hook, e dropbox.Entry, p Payload, a Answer, lost boo
 	stand := s.state.Hooks[h.Name]
 	stand.Status, stand.Why, stand.Event, stand.At = a.Status, a.Why, string(p.Type), now.UTC()
 	if a.Taken() {
+		if stand.Failed >= failing { // it works again: what has waited need not wait longer
+			for id, w := range s.state.Waits {
+				if w.Hook == h.Name {
+					w.Next = now.UTC()
+					s.state.Waits[id] = w
+				}
+			}
+		}
 		stand.Taken, stand.Failed, stand.Since, stand.Rest, stand.Told = now.UTC(), 0, time.Time{}, time.Time{}, false
 		delete(s.state.Waits, e.ID)
 	} else {
@@ -185,7 +193,7 @@ func (s *Service) settled(h Hook, e dropbox.Entry, p Payload, a Answer, lost boo
 		}
 		wait, again := next(s.o.Waits, e.Failed+1, a.Rest)
 		if again {
-			s.state.Waits[e.ID] = Waited{now.Add(wait).UTC(), a.Why}
+			s.state.Waits[e.ID] = Waited{now.Add(wait).UTC(), a.Why, h.Name}
 		} else {
 			delete(s.state.Waits, e.ID)
 		}

@@ -640,3 +640,52 @@ func TestCountsOf(t *testing.T) {
 		t.Errorf("of a closed store: %v, want the error", counts)
 	}
 }
+
+// A receiver that was down gets what waits as soon as it takes an event,
+// and not at the end of the waits.
+func TestARecoveredReceiverGetsWhatWaits(t *testing.T) {
+	var up atomic.Bool
+	rc := newReceiver(t, func(_ int, w http.ResponseWriter, _ *http.Request) {
+		if !up.Load() {
+			w.WriteHeader(http.StatusBadGateway)
+		}
+	})
+	sc := newScene(t, dropbox.Options{})
+	sc.o.Waits = []time.Duration{time.Hour, time.Hour}
+	sc.run(hookTo("ops", rc))
+	sc.hear(crashed(1), crashed(2), crashed(3))
+	sc.until("three have failed", func() bool {
+		st, err := webhook.ReadState(sc.o.Home)
+		return err == nil && len(st.Waits) == 3
+	})
+	st, err := webhook.ReadState(sc.o.Home)
+	if next := time.Until(st.NextTry("ops")); err != nil || next < 50*time.Minute || next > time.Hour || !st.NextTry("other").IsZero() {
+		t.Errorf("next try in %v, %v", next, err)
+	}
+	up.Store(true)
+	sc.hear(crashed(4))
+	sc.until("all are done", func() bool { return sc.done() == 4 })
+	if n := len(rc.got()); n != 7 {
+		t.Errorf("%d requests, want 7", n)
+	}
+}
+
+// The waiting messages of a webhook that leaves the configuration are dead letters at once.
+func TestARemovedWebhookLeavesDeadLetters(t *testing.T) {
+	rc := newReceiver(t, func(_ int, w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) })
+	sc := newScene(t, dropbox.Options{})
+	sc.o.Waits = []time.Duration{time.Hour}
+	sc.run(hookTo("ops", rc), hookTo("kept", rc))
+	sc.hear(crashed(1))
+	sc.until("both have failed", func() bool {
+		st, err := webhook.ReadState(sc.o.Home)
+		return err == nil && len(st.Waits) == 2 && len(sc.files("new")) == 2
+	})
+	if err := sc.Set([]webhook.Hook{hookTo("kept", rc)}); err != nil {
+		t.Fatal(err)
+	}
+	sc.until("one is a dead letter", func() bool { return len(sc.files("dead")) == 1 })
+	if n := len(sc.files("new")); n != 1 {
+		t.Errorf("%d messages wait, want that of the other webhook", n)
+	}
+}

@@ -36,6 +36,7 @@ type Stand struct {
 type Waited struct {
 	Next time.Time `json:"next"` // when it is due
 	Why  string    `json:"why"`
+	Hook string    `json:"hook,omitempty"` // the name of the webhook; "" in a state of an earlier version
 }
 
 // StateFile returns the file with the state, in the folder of the daemon.
@@ -62,6 +63,20 @@ func ReadState(home string) (State, error) {
 		s.Waits = read.Waits
 	}
 	return s, nil
+}
+
+// NextTry returns when the first waiting message of a webhook is tried again; zero if none
+// has failed.
+func (s State) NextTry(hook string) (first time.Time) {
+	for _, w := range s.Waits {
+		if w.Hook == hook && (first.IsZero() || w.Next.Before(first)) {
+			first = w.Next
+		}
+	}
+	if rest := s.Hooks[hook].Rest; !first.IsZero() && rest.After(first) {
+		return rest
+	}
+	return first
 }
 
 // write replaces the file. A power cut may bring back an older state.
