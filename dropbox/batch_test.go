@@ -146,8 +146,8 @@ func TestBatchesAtOnce(t *testing.T) {
 	}
 }
 
-// SettleBatch does to each message what settling it singly does, also to a message on which
-// an earlier try was cut off at any step.
+// SettleBatch settles each message like Commit and Finish, even if an earlier try was cut
+// off at any step.
 func TestSettleBatch(t *testing.T) {
 	s := newStore(t, dropbox.Options{}, "coder")
 	b := mailbox(t, s, "coder")

@@ -10,7 +10,7 @@ type Supervisor struct {
 	Model     string          `key:"model" is:"word" type:"text or null" doc:"The model that judges, by the client's name for it. Each judgement costs money. null: only the rules judge."`
 	Thinking  string          `key:"thinking" type:"off | low | medium | high | xhigh | max | null" default:"medium" doc:"How much that model thinks before it answers."`
 	Window    int             `key:"window_size" most:"200" default:"20" doc:"How many steps are looked at. A step is one message of the agent with the results of its tool calls."`
-	Interval  int             `key:"eval_interval" most:"200" default:"5" doc:"The model judges every so many steps. Without a model, so many steps without a finding are a clean verdict."`
+	Interval  int             `key:"eval_interval" most:"200" default:"5" doc:"The model judges after this many steps. Without a model, this many steps without a finding are a clean verdict."`
 	Threshold int             `key:"escalation_threshold" most:"20" default:"3" doc:"How many bad verdicts in a row escalate: you are told, and the agent is paused. The earlier ones are whispers to the agent."`
 	Rules     SupervisorRules `key:"rules" default:"{same_call: 3, same_error: 3, steps_without_change: 30}" doc:"When an agent counts as stuck. same_call: the same call with the same result, with no file changed in between, in so many steps. same_error: the same failure in so many steps; one that comes again after a file was changed counts half. steps_without_change: so many steps without a changed file, of an agent that may write, since its message began. Waits never count. 0 switches a rule off; with all of them off and no model nothing is supervised."`
 }

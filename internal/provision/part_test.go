@@ -12,7 +12,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/provision"
 )
 
-// Each verb treats a file of ours by its condition: see the table at the type condition.
+// The condition of our file decides what each verb does with it: see the table at the type
+// condition.
 func TestConditionsOfParts(t *testing.T) {
 	const skill = ".claude/skills/swarm/SKILL.md"
 	hash := func(text string) string {

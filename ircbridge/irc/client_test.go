@@ -284,7 +284,7 @@ func TestFaults(t *testing.T) {
 						t.Fatalf("%q: %v", text, err)
 					}
 					p.Heal()
-					// Until the history can be asked again and we are back.
+					// Wait until the client is connected again and has the history.
 					for deadline := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
 						ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 						said, err := c.History(ctx, "#room", begin)

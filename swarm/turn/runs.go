@@ -16,8 +16,8 @@ const maxPastTurns = 64
 // to rest within seconds after it.
 const ownFileMemory = 10 * time.Minute
 
-// Runs are the turns of one agent that run or ran, and its client, for other goroutines to
-// ask about. It is safe for several goroutines.
+// Runs has the running and past turns of one agent, and its client, for other goroutines.
+// It is safe for several goroutines.
 type Runs struct {
 	mu      sync.Mutex
 	current *journal.Record      // of the running turn; its fields do not change any more
