@@ -182,3 +182,29 @@ func TestNoNoticeOfAQuestionIsLost(t *testing.T) {
 		}
 	}
 }
+
+// A turn that waits for an answer is neither silent nor too long: turn_timeout counts the time in
+// which it works.
+func TestAWaitForAnAnswerIsNoTimeOut(t *testing.T) {
+	for name, asks := range map[string]bool{"asks": true, "works": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newClientField(t, "coder")
+			f.plan.Agents[0].MaxFailures = 1
+			f.plan.Agents[0].Client.Timeout = 2 * time.Second
+			f.start()
+			id := f.send("coder", "@say begun\n@sleep 4s\n@say did it")
+			f.untilState("coder", swarm.Working)
+			if asks {
+				asks, now := journal.HomeOf(f.dir).Asks(id+"-1"), time.Now().UTC()
+				f.must(asks.Begin(journal.Asked{ID: "questionqu", Of: "reviewer", Text: "Proceed?", Since: now, Until: now.Add(time.Hour)}))
+				f.untilState("coder", swarm.Asking)
+				time.Sleep(3 * time.Second)
+				f.must(asks.End("questionqu", ""))
+			}
+			if got := string(f.answer(id).Body); strings.Contains(got, "did it") != asks || strings.Contains(got, "the turn took longer than 2s") == asks {
+				t.Errorf("the answer is %q", got)
+			}
+		})
+	}
+}

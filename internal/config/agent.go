@@ -31,7 +31,7 @@ type Agent struct {
 	// did not compact at a context of 72,000.
 	CompactWindow int           `key:"compact_window" least:"100000" default:"200000" doc:"The context size, in tokens, by which the client decides when to compact (33,000 below this number), whatever the model's limit: with a model of 1,000,000 tokens the default compacts at a sixth of them. The least is 100000: below that Claude Code does not compact."`
 	StallTimeout  time.Duration `key:"stall_timeout" default:"10m" doc:"A turn without an event, an open tool call or a child that uses the processor for this long is ended; that counts as a failure."`
-	TurnTimeout   time.Duration `key:"turn_timeout" default:"2h" doc:"The longest a turn may take; that counts as a failure."`
+	TurnTimeout   time.Duration `key:"turn_timeout" default:"2h" doc:"The longest a turn may take, without the time in which it waits for an answer; that counts as a failure."`
 	RetryDelay    time.Duration `key:"retry_delay" default:"30s" doc:"The wait after a failed turn; it doubles with every further one, up to 10 minutes."`
 	MaxFailures   int           `key:"max_failures" default:"3" doc:"How often one message may fail before it becomes a dead letter and its sender is told."`
 	Session       Session       `key:"session" type:"resume | continue | fresh" default:"resume" doc:"The conversation that a turn continues. resume: the agent's own. continue: the newest of the folder, so no two agents may share it. fresh: a new one for every message."`

@@ -34,7 +34,9 @@ type Asked struct {
 	// Copy is the first of several questions of which one answer is enough; "" is that one.
 	Copy string `json:"copy,omitempty"`
 	Over bool   `json:"over,omitempty"`
-	Why  string `json:"why,omitempty"` // why it is over; "" if nobody needs to know
+	// At is when it was over.
+	At  time.Time `json:"at,omitzero"`
+	Why string    `json:"why,omitempty"` // why it is over; "" if nobody needs to know
 	// Late says that nobody answered in time, and what the asker does then: continue, pause,
 	// deny or abort.
 	Late string `json:"late,omitempty"`
@@ -86,11 +88,11 @@ func (w *Waiting) Noted() bool { return w.noted }
 
 // End says that the turn waits no more. why says why nobody needs to answer any more; "" leaves
 // the question open for a later answer. Only the first End or Late counts.
-func (w *Waiting) End(why string) { w.end(Asked{Over: true, Why: why}) }
+func (w *Waiting) End(why string) { w.end(Asked{Over: true, At: time.Now().UTC(), Why: why}) }
 
 // Late says that nobody answered in time, and what the asker does then. The question stays open
 // for a later answer.
-func (w *Waiting) Late(does string) { w.end(Asked{Over: true, Late: does}) }
+func (w *Waiting) Late(does string) { w.end(Asked{Over: true, At: time.Now().UTC(), Late: does}) }
 
 func (w *Waiting) end(a Asked) {
 	if w.id == "" {
@@ -112,7 +114,7 @@ func (s Asks) Begin(a Asked) (err error) {
 
 // End notes that the turn no longer waits for the answer to a question, and why.
 func (s Asks) End(question, why string) error {
-	return s.writeLine(Asked{ID: question, Over: true, Why: why})
+	return s.writeLine(Asked{ID: question, Over: true, At: time.Now().UTC(), Why: why})
 }
 
 func (s Asks) writeLine(a Asked) error {
@@ -205,10 +207,34 @@ func (s Asks) All() (all []AskedState) {
 			all[i].ToldAsked = all[i].ToldAsked || a.Told == ToldAsked
 			all[i].ToldLate = all[i].ToldLate || a.Told == ToldLate
 		case a.Over:
-			all[i].Over, all[i].Why, all[i].Late = true, a.Why, a.Late
+			all[i].Over, all[i].At, all[i].Why, all[i].Late = true, a.At, a.Why, a.Late
 		}
 	}
 	return all
+}
+
+// Waited returns how long the turn has waited for answers up to now. The time in which several
+// questions waited counts once. A question whose process is gone counts as if it had never waited.
+func (s Asks) Waited(now time.Time) (sum time.Duration) {
+	var until time.Time // up to which the waits are counted
+	for _, q := range s.All() {
+		end := now
+		switch {
+		case q.Over:
+			end = q.At
+		case !q.Process.Alive():
+			continue
+		}
+		begin := q.Since
+		if begin.Before(until) {
+			begin = until
+		}
+		if end.After(begin) {
+			sum += end.Sub(begin)
+			until = end
+		}
+	}
+	return sum
 }
 
 // AskedSince lists the turns whose questions changed since then.

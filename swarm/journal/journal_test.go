@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -307,5 +308,28 @@ func TestTheLongestEvent(t *testing.T) {
 	}
 	if data, err := os.ReadFile(filepath.Join(dir, "events.jsonl")); err != nil || strings.Contains(string(data), "secret") {
 		t.Errorf("the list has a secret, or none: %v", err)
+	}
+}
+
+// Two waits at the same time count once, and a wait of a dead process not at all.
+func TestHowLongATurnHasWaited(t *testing.T) {
+	home := journal.HomeOf(t.TempDir())
+	if err := home.Make(); err != nil {
+		t.Fatal(err)
+	}
+	lines := `{"id":"a","since":"2026-01-02T10:00:00Z","process":{"pid":1,"start":1}}
+{"id":"b","since":"2026-01-02T10:01:00Z","process":{"pid":1,"start":1}}
+{"id":"a","over":true,"at":"2026-01-02T10:03:00Z"}
+{"id":"a","told":"asked"}
+{"id":"b","over":true,"at":"2026-01-02T10:05:00Z"}
+{"id":"c","since":"2026-01-02T10:10:00Z","process":{"pid":1,"start":1}}
+{"id":"c","over":true,"at":"2026-01-02T10:11:00Z"}
+{"id":"d","since":"2026-01-02T10:20:00Z","process":{"pid":4194304,"start":1}}
+`
+	if err := os.WriteFile(home.TurnFile("k7f3q9m2xd-1", ".asks"), []byte(lines), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := home.Asks("k7f3q9m2xd-1").Waited(time.Date(2026, 1, 2, 11, 0, 0, 0, time.UTC)); got != 6*time.Minute {
+		t.Errorf("the turn has waited for %v, want 6m", got)
 	}
 }

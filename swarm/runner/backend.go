@@ -79,6 +79,9 @@ type Turn struct {
 	// Recalls says that the prompt brings back what the session may have lost. A client that
 	// has no other place for Spec.System than a prompt gets it again.
 	Recalls bool
+	// Waited returns how long the turn has waited for answers to its questions: Spec.Timeout
+	// does not count that time. nil means that it never waits.
+	Waited func() time.Duration
 	// Partial asks for unfinished texts, as events of kind "partial".
 	Partial bool
 

@@ -146,6 +146,7 @@ func (t *Turns) attempt(ctx context.Context, s Settings, task Task, rec *journal
 		ID: rec.Turn, Client: rec.Client, From: rec.From, Agent: t.name, UUID: rec.UUID, Prompt: prompt, Session: session,
 		Files: t.files(rec.Mark()), Tools: t.tools(s),
 		CapUSD: rec.ReservedUSD, Hook: t.hook(s), Recalls: rec.Reinjected, Partial: partial, Steering: task.Steer(rec), Permit: task.Permit(rec), Started: follow.started, Event: follow.event,
+		Waited: t.waited(rec.Turn),
 	})
 	follow.end(&out, t.warm != nil)
 	if follow.unrecorded != nil {

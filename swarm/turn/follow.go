@@ -39,10 +39,16 @@ func (t *Turns) Follow(ctx context.Context, s Settings, rec *journal.Record, ste
 	out := t.Backend(s).Follow(ctx, runner.Turn{
 		ID: rec.Turn, Client: rec.Client, From: rec.From, Agent: t.name, UUID: rec.UUID, Session: runner.Session{ID: rec.Session, How: runner.How(rec.How)},
 		Spec: s.Client, Env: t.environment(s, rec.Mark()), Files: files, CapUSD: rec.ReservedUSD, Tools: t.toolsOf(rec), Grown: grown, Steered: steered, Event: event,
+		Waited: t.waited(rec.Turn),
 	}, rec.Process)
 	t.Runs.end()
 	follow.end(&out, false)
 	return out, nil
+}
+
+// waited says how long a turn has waited for answers.
+func (t *Turns) waited(turn string) func() time.Duration {
+	return func() time.Duration { return t.Home.Asks(turn).Waited(time.Now()) }
 }
 
 // leftoverGrace is the time from SIGTERM to SIGKILL for processes that a dead client left.

@@ -31,13 +31,21 @@ func (r *Run) tick(now time.Time) {
 		r.Kill(Verdict{End: runner.Failed, Reason: "the client does not read its input", Hint: "claude-swarm logs " + r.turn.Agent + " shows what it did last"}, now)
 	case r.Stopped():
 		r.End(Verdict{End: runner.Stopped, Reason: "the turn was stopped", Hint: HintGoesBack}, now)
-	case spec.Timeout > 0 && took >= spec.Timeout && r.protocol.Working():
+	case spec.Timeout > 0 && took >= spec.Timeout && r.protocol.Working() && took-r.waited() >= spec.Timeout:
 		r.End(r.protocol.Late(Verdict{End: runner.TimedOut, Reason: "the turn took longer than " + spec.Timeout.String(),
 			Hint: "give it less to do at once, or raise turn_timeout"}), now)
 	default:
 		r.protocol.Tick(now)
 		r.endSilent(now)
 	}
+}
+
+// waited returns how long the turn has waited for answers.
+func (r *Run) waited() time.Duration {
+	if r.turn.Waited == nil {
+		return 0
+	}
+	return r.turn.Waited()
 }
 
 // endSilent ends a client that shows no sign of life.
