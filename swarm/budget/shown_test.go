@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -37,6 +38,9 @@ func TestFind(t *testing.T) {
 		if !ok || unknown.Name != name {
 			t.Errorf("Find(%s) = %v, %v, want an UnknownScopeError", name, got, err)
 			continue
+		}
+		if told := strings.Contains(unknown.Error(), "did you mean"); told != (len(unknown.Near) > 0) {
+			t.Errorf("Find(%s) names %q, and says: %v", name, unknown.Near, unknown)
 		}
 		if first := append(unknown.Near, "")[0]; len(near) > len(first) || near != "" && first[:len(near)] != near {
 			t.Errorf("Find(%s) names %q, want %q first", name, unknown.Near, near)
@@ -214,5 +218,35 @@ func TestWorker(t *testing.T) {
 	}
 	if got := d.book.Worker(budget.Scope{Kind: budget.KindTask, Name: "m"}); got != "" {
 		t.Errorf("Worker of a task = %q", got)
+	}
+}
+
+// TestWhatWasSaidCannotBeRead checks that a book without budget.json is not opened when the
+// file is there but cannot be read.
+func TestWhatWasSaidCannotBeRead(t *testing.T) {
+	home := journal.HomeOf(t.TempDir())
+	if err := os.MkdirAll(home.BudgetFile(), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if b, err := budget.Open(home, budget.Rules{Swarm: usd(1)}, nil); b != nil || err == nil {
+		t.Errorf("Open = %v, %v, want the error", b, err)
+	}
+}
+
+// TestAMessageThatIsDoneIsForgotten checks that only the messages without a good end are
+// listed.
+func TestAMessageThatIsDoneIsForgotten(t *testing.T) {
+	d := newDesk(t, budget.Rules{Agents: map[string]budget.AgentRules{"a": {Turn: usd(1)}}}, "a")
+	failed := func(l *journal.LedgerLine) { l.Outcome = "failed" }
+	for _, id := range []string{"m", "n", "o"} {
+		d.end(d.begin(budget.Turn{Agent: "a", Message: id, Trace: id}, 1), 1, failed)
+	}
+	d.end(&journal.Record{Turn: "n-2", Agent: "a", Message: "n", Trace: "n"}, 0.5)
+	var got []string
+	for _, l := range d.book.Lines(d.agents) {
+		got = append(got, l.Scope.String())
+	}
+	if !slices.Equal(got, []string{"turn.m", "turn.o"}) {
+		t.Errorf("lines: %q, want m and o", got)
 	}
 }

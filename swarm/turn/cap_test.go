@@ -21,6 +21,11 @@ func (silence) Wants(string) (partial, raw bool)    { return false, false }
 func (silence) Partial(agent, message, text string) {}
 func (silence) Raw(agent, message, line string)     {}
 
+// compacting is a client that can summarize its conversation.
+type compacting struct{ *runnertest.Scripted }
+
+func (compacting) CompactPrompt() string { return "@say shorter" }
+
 // An agentTurns runs turns of an agent whose client lingers.
 type agentTurns struct {
 	*turn.Turns
@@ -41,7 +46,7 @@ func newAgentTurns(t *testing.T, backend *runnertest.Scripted) *agentTurns {
 		t.Fatal(err)
 	}
 	deps := &turn.Deps{
-		Home: home, Sessions: sessions, Backends: map[string]runner.Backend{"scripted": backend}, Waiting: turn.NewWaitingClients(1), Streams: turn.NewStreamWatch(),
+		Home: home, Sessions: sessions, Backends: map[string]runner.Backend{"scripted": backend, "compacting": compacting{backend}}, Waiting: turn.NewWaitingClients(1), Streams: turn.NewStreamWatch(),
 		Feed: silence{}, Token: func(string) string { return "" }, Called: func(string, []byte) {}, Note: func(err error) {
 			if err != nil && !os.IsNotExist(err) {
 				t.Error(err)
@@ -148,5 +153,22 @@ func TestForgetThatTheDiskRefuses(t *testing.T) {
 	}
 	if err := a.Forget(t.Context()); err != nil {
 		t.Error(err)
+	}
+}
+
+// The pid file of a client lies there as long as the client: also after a compaction, for
+// which it stays or ends as after any turn.
+func TestThePIDFileAfterACompaction(t *testing.T) {
+	for _, linger := range []time.Duration{time.Hour, 0} {
+		a := newAgentTurns(t, new(runnertest.Scripted))
+		a.settings.Linger, a.settings.Backend = linger, "compacting"
+		a.run("one", a.settings, 0, "@say ready")
+		if out, _, err := a.Compact(t.Context(), a.settings); err != nil || out.End != runner.Done {
+			t.Fatalf("Compact = %s, %v", out.End, err)
+		}
+		_, err := os.Stat(a.home.PIDFile("coder"))
+		if waits := a.HasClient(); waits != (linger > 0) || waits != (err == nil) {
+			t.Errorf("linger %v: a client waits: %v, and the pid file: %v", linger, waits, err)
+		}
 	}
 }
