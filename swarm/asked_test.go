@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -206,5 +207,29 @@ func TestAWaitForAnAnswerIsNoTimeOut(t *testing.T) {
 				t.Errorf("the answer is %q", got)
 			}
 		})
+	}
+}
+
+// A crash after the notice that an agent goes on, and before the end of its pause is durable,
+// repeats the notice with the same key: it is shown once.
+func TestThatAnAgentGoesOnIsToldOnceOverACrash(t *testing.T) {
+	f := newField(t, "coder")
+	f.announcer = everywhere{}
+	f.start()
+	f.must(f.daemon.Pause("coder", swarm.PauseOrder{By: dropbox.Lead, For: 300 * time.Millisecond}))
+	path := filepath.Join(journal.HomeOf(f.dir).Dir(), "state.json")
+	paused, err := os.ReadFile(path)
+	f.must(err)
+	f.until("it goes on", func() bool { return len(f.notices()) == 1 })
+	f.untilState("coder", swarm.Idle)
+	f.halt()
+	key := f.notices()[0].Key
+	f.must(os.WriteFile(path, paused, 0o600))
+	f.start()
+	f.until("the notice is repeated", func() bool { return f.linesOf(key) == 2 })
+	f.untilState("coder", swarm.Idle)
+	f.halt()
+	if n := len(f.copies("notice:unpaused:")); n != 1 || len(f.notices()) != 1 {
+		t.Errorf("IRC got %d copies of %d facts, want one of one", n, len(f.notices()))
 	}
 }
