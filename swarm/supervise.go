@@ -50,27 +50,38 @@ func (s *Swarm) whisper(w supervisor.Whisper) {
 	m.wakeup.wake()
 }
 
-// Whispers takes the whispers that wait for an agent, for a program that runs in its turn and
-// shows them. caller finds the agent, and is called only if a whisper waits; "" is a person.
-func (s *Swarm) Whispers(caller func() (agent string, err error)) []whisper.Whisper {
+// Whispers lends the whispers that wait for an agent to a connection of a program that shows
+// them to the agent. caller finds the agent, and is called only if a whisper waits; "" is a
+// person. The connection calls written once, with the number of whispers that it wrote: these
+// are shown, and the others wait again. Without whispers written is nil.
+func (s *Swarm) Whispers(caller func() (agent string, err error)) (lent []whisper.Whisper, written func(n int)) {
 	if !s.whispers.Wait() {
-		return nil
+		return nil, nil
 	}
 	agent, err := caller()
 	if err != nil || agent == "" {
-		return nil
+		return nil, nil
 	}
 	m, err := s.member(agent)
 	if err != nil {
-		return nil
+		return nil, nil
 	}
-	taken, err := s.whispers.Take(agent, whisper.BySocket)
+	lent, err = s.whispers.Lend(agent)
 	m.inbox.Note(err)
-	told := m.whisperTold()
-	for _, w := range taken {
-		told.Shown(w)
+	if len(lent) == 0 {
+		return nil, nil
 	}
-	return taken
+	return lent, func(n int) {
+		shown, err := s.whispers.Written(agent, lent, n, whisper.BySocket)
+		m.inbox.Note(err)
+		told := m.whisperTold()
+		for _, w := range shown {
+			told.Shown(w)
+		}
+		if len(shown) < len(lent) {
+			told.Wake()
+		}
+	}
 }
 
 // stuck lets an agent begin no further turn until a person decides, and asks the person.

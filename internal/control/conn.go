@@ -12,6 +12,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/swarm"
 	"github.com/claude-swarm/claude-swarm/swarm/budget"
+	"github.com/claude-swarm/claude-swarm/swarm/whisper"
 )
 
 // A conn is the server's side of one connection.
@@ -19,7 +20,7 @@ type conn struct {
 	s    *Server
 	c    *net.UnixConn
 	from peer
-	out  chan any // frames
+	out  chan any // frames, and lentWhispers
 
 	mu      sync.Mutex
 	streams map[string]context.CancelFunc
@@ -44,6 +45,7 @@ func (c *conn) serve(ctx context.Context) {
 	go func() { // serve waits for it below
 		defer close(written)
 		c.write(here)
+		leave() // also a reader that waits for the writer
 		c.c.Close()
 	}()
 	var wg sync.WaitGroup
@@ -51,6 +53,35 @@ func (c *conn) serve(ctx context.Context) {
 	leave()
 	<-written
 	wg.Wait()
+	for { // nobody writes or sends any more
+		select {
+		case r := <-c.out:
+			if w, ok := r.(lentWhispers); ok {
+				w.written(0)
+			}
+		default:
+			return
+		}
+	}
+}
+
+// lentWhispers stand in the queue for a frame each.
+type lentWhispers struct {
+	list    []whisper.Whisper
+	written func(n int)
+}
+
+// write writes the frames, and says how many it wrote.
+func (l lentWhispers) write(to io.Writer) (err error) {
+	n := 0
+	defer func() { l.written(n) }()
+	for _, w := range l.list {
+		if err := writeFrame(to, whispered{typeWhisper, w.Type, w.Text}); err != nil {
+			return err
+		}
+		n++
+	}
+	return nil
 }
 
 // write sends the queued frames until here is done, and then the rest: a client that asks and
@@ -81,21 +112,25 @@ func (c *conn) respond(here context.Context, r reply) {
 			agent, _, err := c.s.opts.CallerOf(c.from.pid)
 			return agent, err
 		}
-		for _, w := range c.s.opts.Whispers(caller) {
-			c.send(here, whispered{typeWhisper, w.Type, w.Text})
+		if list, written := c.s.opts.Whispers(caller); len(list) > 0 && !c.send(here, lentWhispers{list, written}) {
+			written(0)
 		}
 	}
 	c.send(here, r)
 }
 
-// send queues a frame. It waits for a slow reader, but not for one that is gone.
-func (c *conn) send(here context.Context, r any) {
+// send queues a frame. It waits for a slow reader, but not for one that is gone: then it may
+// return false, and the frame is dropped.
+func (c *conn) send(here context.Context, r any) bool {
 	select {
 	case c.out <- r:
+		return true
 	case <-here.Done():
 		select { // the writer sends the queue before it ends
 		case c.out <- r:
+			return true
 		default:
+			return false
 		}
 	}
 }
@@ -323,8 +358,11 @@ func (c *conn) events(stream, here context.Context, id string, feed Feed) {
 	}
 }
 
-// writeFrame writes one line.
+// writeFrame writes one line; for whispers one each.
 func writeFrame(w io.Writer, frame any) error {
+	if l, ok := frame.(lentWhispers); ok {
+		return l.write(w)
+	}
 	data, err := json.Marshal(frame)
 	if err != nil {
 		return err

@@ -3,6 +3,7 @@ package control_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"slices"
@@ -347,14 +348,15 @@ func TestWhispersComeBeforeTheResponse(t *testing.T) {
 	p, d := newProject(t), newFakeDaemon()
 	agent := ""
 	waiting := []whisper.Whisper{{Type: "CORRECTION", Text: "Ask for help."}, {Type: "THINK_DEEPER", Text: "Think."}}
+	written := make(chan int, 1)
 	p.callerOf = func(int) (string, bool, error) { return agent, true, nil }
-	p.whispers = func(caller func() (string, error)) []whisper.Whisper {
+	p.whispers = func(caller func() (string, error)) ([]whisper.Whisper, func(int)) {
 		if name, err := caller(); name != "coder" || err != nil {
-			return nil
+			return nil, nil
 		}
-		taken := waiting
+		lent := waiting
 		waiting = nil
-		return taken
+		return lent, func(n int) { written <- n }
 	}
 	serve(t, p, d)
 	var shown []string
@@ -376,5 +378,46 @@ func TestWhispersComeBeforeTheResponse(t *testing.T) {
 		if diff := cmp.Diff(want, ask()); diff != "" {
 			t.Errorf("whispers (-want +got):\n%s", diff)
 		}
+	}
+	if n := <-written; n != 2 {
+		t.Errorf("%d whispers count as written, want 2", n)
+	}
+}
+
+// Whispers that were not written, since the connection closed, are not shown: the server says
+// so once, and the next connection gets them.
+func TestAWhisperIsNotLostWithItsConnection(t *testing.T) {
+	p, d := newProject(t), newFakeDaemon()
+	waits := []whisper.Whisper{{Type: "CORRECTION", Text: "Ask for help."}}
+	closed := make(chan struct{})
+	results := make(chan int, 2)
+	first := true
+	p.callerOf = func(int) (string, bool, error) { return "coder", true, nil }
+	p.whispers = func(func() (string, error)) ([]whisper.Whisper, func(int)) {
+		if first {
+			first = false
+			<-closed
+		}
+		return waits, func(n int) { results <- n }
+	}
+	serve(t, p, d)
+	c := p.raw(t)
+	if _, err := fmt.Fprintln(c.conn, `{"type":"whispers","id":"1"}`); err != nil {
+		t.Fatal(err)
+	}
+	c.conn.Close()
+	close(closed)
+	if n := <-results; n != 0 {
+		t.Errorf("%d whispers count as written to a connection that is closed", n)
+	}
+	var shown []string
+	next := p.dial(t)
+	next.OnWhisper(func(line string) { shown = append(shown, line) })
+	if err := next.Whispers(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	next.Close()
+	if n := <-results; n != 1 || len(shown) != 1 {
+		t.Errorf("the next connection gets %q, and %d count as written", shown, n)
 	}
 }

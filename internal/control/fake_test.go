@@ -198,7 +198,7 @@ type project struct {
 	project  string
 	runtime  string
 	callerOf func(pid int) (string, bool, error)
-	whispers func(caller func() (string, error)) []whisper.Whisper
+	whispers func(caller func() (string, error)) ([]whisper.Whisper, func(int))
 }
 
 func newProject(t testing.TB) project {

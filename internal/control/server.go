@@ -57,9 +57,10 @@ type Options struct {
 	// inTurn is false in a session that a person attached as an agent. An order of such a
 	// process is the agent's, whatever it says. CallerOf must be safe for several goroutines.
 	CallerOf func(pid int) (agent string, inTurn bool, err error)
-	// Whispers, if set, takes the whispers of the supervisor for an agent in whose turn a
-	// process runs. It calls caller to find the agent. They are sent before the next response.
-	Whispers func(caller func() (agent string, err error)) []whisper.Whisper
+	// Whispers, if set, lends the whispers of the supervisor for an agent in whose turn or
+	// attached session a process runs. It calls caller to find the agent. They are sent before
+	// the next response; then written is called once with how many of them were.
+	Whispers func(caller func() (agent string, err error)) (lent []whisper.Whisper, written func(n int))
 }
 
 // A peer is the user and the process at the other end of a connection.

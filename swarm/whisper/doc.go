@@ -13,6 +13,9 @@
 //	   ^                     |
 //	   +------TakeBack-------+   the turn ended, and its client had not read it
 //
+// A connection borrows a whisper (Lend) while it writes it, and then says whether it did
+// (Written).
+//
 // # Steering
 //
 // A client begins another turn for a line that it reads after its last tool call. So a [Turn]

@@ -29,6 +29,8 @@ type Whisper struct {
 	UUID  string    `json:"uuid,omitempty"` // of the line that brought it to the running turn
 	Way   Way       `json:"way,omitempty"`  // how it was given
 	Shown time.Time `json:"shown,omitzero"` // when the agent's client had read it; zero: not yet
+
+	lent bool // to a connection that writes it; see Lend
 }
 
 // A Way is how a whisper reaches its agent.
@@ -43,8 +45,8 @@ const (
 // Line returns the whisper as the agent reads it.
 func (w Whisper) Line() string { return "[SUPERVISOR/" + w.Type + "] " + w.Text }
 
-// waits reports whether nobody has got the whisper.
-func (w Whisper) waits() bool { return w.Way == "" && w.Shown.IsZero() }
+// waits reports whether nobody has got the whisper, or is about to.
+func (w Whisper) waits() bool { return w.Way == "" && w.Shown.IsZero() && !w.lent }
 
 // open reports whether the whisper was given, and nothing shows that the client read it.
 func (w Whisper) open() bool { return w.Way != "" && w.Shown.IsZero() }
@@ -140,26 +142,49 @@ func (s *Store) Give(agent, turn string, way Way, most int, uuid func(Whisper) s
 	return given, nil
 }
 
-// Take takes the whispers that wait for an agent, and notes that they were shown in that
-// way.
-func (s *Store) Take(agent string, way Way) (taken []Whisper, err error) {
-	now := time.Now().UTC()
-	err = s.change(agent, func(list []Whisper) []Whisper {
-		for i := range list {
-			if list[i].waits() {
-				list[i].Way, list[i].Shown = way, now
-				taken = append(taken, list[i])
-			}
-		}
-		if taken == nil {
-			return nil
-		}
-		return list
-	})
+// Lend lends the whispers that wait to a connection: until Written no other way gets them. Only
+// this daemon knows of it; for the next one they still wait.
+func (s *Store) Lend(agent string) (lent []Whisper, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	list, err := s.read(agent)
 	if err != nil {
 		return nil, err
 	}
-	return taken, nil
+	for i := range list {
+		if list[i].waits() {
+			list[i].lent = true
+			lent = append(lent, list[i])
+		}
+	}
+	return lent, nil
+}
+
+// Written notes that the first n of the lent whispers were shown in that way. The others wait
+// again. If the file cannot be written, this daemon still knows it.
+func (s *Store) Written(agent string, lent []Whisper, n int, way Way) (shown []Whisper, err error) {
+	now := time.Now().UTC()
+	note := func(list []Whisper) []Whisper {
+		shown = nil
+		for i := range list {
+			at := slices.IndexFunc(lent, func(w Whisper) bool { return w.Key == list[i].Key })
+			if at < 0 || !list[i].lent {
+				continue
+			}
+			list[i].lent = false
+			if at < n && list[i].Shown.IsZero() {
+				list[i].Way, list[i].Shown = way, now
+				shown = append(shown, list[i])
+			}
+		}
+		return list
+	}
+	if err = s.change(agent, note); err != nil {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		note(s.all[agent])
+	}
+	return shown, err
 }
 
 // Wait reports whether a whisper waits for any agent. It knows the agents that Waiting was called
@@ -241,13 +266,14 @@ func (s *Store) takeBack(agent string, which func(Whisper) bool) error {
 
 // Forget drops the whispers of an agent that wait, since they are about work that is over.
 func (s *Store) Forget(agent string) error {
+	over := func(w Whisper) bool { return w.waits() || w.lent }
 	return s.change(agent, func(list []Whisper) []Whisper {
-		if !slices.ContainsFunc(list, Whisper.waits) {
+		if !slices.ContainsFunc(list, over) {
 			return nil
 		}
 		now := time.Now().UTC()
 		for i := range list {
-			if list[i].waits() {
+			if over(list[i]) {
 				list[i].Shown = now // never shown; its key stays known
 			}
 		}

@@ -93,6 +93,50 @@ func TestWhispers(t *testing.T) {
 	}
 }
 
+// A whisper that is lent to a connection goes no other way. It is shown when it was written, and
+// waits again when it was not, or when the daemon ends in between.
+func TestALentWhisper(t *testing.T) {
+	home := journal.HomeOf(t.TempDir())
+	s := Open(home)
+	for _, key := range []string{"a", "b"} {
+		if _, err := s.Add("coder", Whisper{Key: key, Type: "CORRECTION", Text: "stop"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	lent, err := s.Lend("coder")
+	if err != nil || len(lent) != 2 {
+		t.Fatalf("lent = %+v, %v", lent, err)
+	}
+	if again, err := s.Lend("coder"); again != nil || err != nil {
+		t.Errorf("lent twice: %+v, %v", again, err)
+	}
+	if given, err := s.Give("coder", "t1", ByPrompt, 0, nil); given != nil || err != nil {
+		t.Errorf("given beside the connection: %+v, %v", given, err)
+	}
+	if err := s.TakeBack("coder"); err != nil { // its turn ends
+		t.Fatal(err)
+	}
+	if got := state(t, Open(home), "coder"); got != "-a-b" {
+		t.Errorf("the next daemon has %q, want both to wait", got)
+	}
+	shown, err := s.Written("coder", lent, 1, BySocket)
+	if err != nil || len(shown) != 1 || shown[0].Key != "a" || shown[0].Way != BySocket {
+		t.Errorf("shown = %+v, %v", shown, err)
+	}
+	if got := state(t, s, "coder"); got != ".a-b" || !s.Wait() {
+		t.Errorf("whispers = %q, want b to wait again", got)
+	}
+	if lent, err = s.Lend("coder"); err != nil || len(lent) != 1 {
+		t.Fatalf("lent = %+v, %v", lent, err)
+	}
+	if err := s.Forget("coder"); err != nil {
+		t.Fatal(err)
+	}
+	if shown, err := s.Written("coder", lent, 0, BySocket); shown != nil || err != nil || s.Wait() {
+		t.Errorf("a whisper about work that is over waits again: %+v, %v", shown, err)
+	}
+}
+
 // An agent with a damaged file keeps working.
 func TestDamagedWhispers(t *testing.T) {
 	home := journal.HomeOf(t.TempDir())

@@ -47,17 +47,21 @@ func TestTheShownWhispersAreDroppedFirst(t *testing.T) {
 }
 
 // A whisper is taken once.
-func TestTake(t *testing.T) {
+func TestLend(t *testing.T) {
 	s := Open(journal.HomeOf(t.TempDir()))
 	add(t, s, "a", "b")
 	if !s.Wait() || s.Waiting("coder") != 2 || !Waits(s.home, "coder") {
 		t.Error("the whispers do not wait")
 	}
-	if taken, err := s.Take("coder", BySocket); err != nil || len(taken) != 2 || taken[0].Way != BySocket {
-		t.Errorf("Take = %+v, %v", taken, err)
+	lent, err := s.Lend("coder")
+	if err != nil {
+		t.Fatal(err)
 	}
-	if taken, err := s.Take("coder", BySocket); err != nil || taken != nil {
-		t.Errorf("a second Take = %+v, %v", taken, err)
+	if shown, err := s.Written("coder", lent, 2, BySocket); err != nil || len(shown) != 2 || shown[0].Way != BySocket {
+		t.Errorf("Written = %+v, %v", shown, err)
+	}
+	if lent, err := s.Lend("coder"); err != nil || lent != nil {
+		t.Errorf("a second Lend = %+v, %v", lent, err)
 	}
 	if got := state(t, s, "coder"); got != ".a.b" || s.Wait() || Waits(s.home, "coder") {
 		t.Errorf("whispers = %s, want that both were shown", got)
@@ -85,8 +89,12 @@ func TestAWhisperThatTheDiskRefuses(t *testing.T) {
 	if given, err := s.Give("coder", "t1", ByPrompt, 0, nil); err == nil || given != nil {
 		t.Errorf("Give = %v, %v", given, err)
 	}
-	if taken, err := s.Take("coder", BySocket); err == nil || taken != nil {
-		t.Errorf("Take = %v, %v", taken, err)
+	lent, err := s.Lend("coder")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if shown, err := s.Written("coder", lent, 0, BySocket); err == nil || shown != nil {
+		t.Errorf("Written = %v, %v", shown, err)
 	}
 	if added, err := s.Add("coder", Whisper{Key: "b"}); err == nil || added {
 		t.Errorf("Add = %v, %v", added, err)
