@@ -39,11 +39,17 @@ func (p *project) connect(ctx context.Context) (*control.Client, error) {
 // whispersPatience is how long a verb in a turn waits for the whispers of the supervisor.
 const whispersPatience = 2 * time.Second
 
-// sayWhispers prints the whispers that wait for the agent in whose turn this program runs. A
-// daemon that cannot be asked shows them elsewhere later.
+// sayWhispers prints the whispers that wait for the agent in whose turn this program runs.
 func sayWhispers(stderr io.Writer) {
-	dir, agent := os.Getenv(runner.DirVar), os.Getenv(runner.AgentVar)
-	if os.Getenv(runner.MarkVar) == "" || dir == "" || agent == "" || !whisper.Waits(journal.HomeOf(dir), agent) {
+	if dir, agent := os.Getenv(runner.DirVar), os.Getenv(runner.AgentVar); os.Getenv(runner.MarkVar) != "" && dir != "" && agent != "" {
+		takeWhispers(dir, agent, func(line string) { fmt.Fprintln(stderr, screen.OneLine(line)) })
+	}
+}
+
+// takeWhispers takes the whispers that wait for the agent in whose turn or session this program
+// runs, if a daemon answers. One that does not shows them elsewhere later.
+func takeWhispers(dir, agent string, show func(line string)) {
+	if !whisper.Waits(journal.HomeOf(dir), agent) {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), whispersPatience)
@@ -53,9 +59,9 @@ func sayWhispers(stderr io.Writer) {
 	if err != nil {
 		return
 	}
-	defer client.Close()
-	client.OnWhisper(func(line string) { fmt.Fprintln(stderr, screen.OneLine(line)) })
+	client.OnWhisper(show)
 	_ = client.Whispers(ctx) // none were shown then
+	client.Close()           // ends the reader that calls show
 }
 
 // dial is connect for a verb that needs the daemon. Without one the error is

@@ -54,19 +54,26 @@ func sessionHooks() []*cli.Command {
 				PID: os.Getpid(), Session: h.Session, Prompt: h.Prompt, Active: h.Active, Last: h.Last, Tasks: h.subAgents(),
 				Continue: h.agent.AttachedMail != "notify", Cap: most,
 			})
+			if reply.Prompt != "" { // a whisper begins no turn
+				reply.Prompt = h.withWhispers(reply.Prompt)
+			}
 			return say(c, err, reply.Prompt, reply.Notice)
 		}),
-		verb("prompt", "a session was given a prompt", func(_ *cli.Context, s *mail.Attached, h hookCall) error {
-			return s.Prompted(os.Getpid(), h.Session, h.Prompt, h.Text)
+		verb("prompt", "a session was given a prompt", func(c *cli.Context, s *mail.Attached, h hookCall) error {
+			err := s.Prompted(os.Getpid(), h.Session, h.Prompt, h.Text)
+			if err != nil || h.Event != promptSubmitted { // a slash command calls this twice
+				return err
+			}
+			return addContext(c, h.withWhispers(""))
 		}),
 		verb("end", "a session has ended", func(_ *cli.Context, s *mail.Attached, _ hookCall) error { return s.End(os.Getpid()) }),
-		verb("inbox", "fetch the next message of a session", func(c *cli.Context, s *mail.Attached, _ hookCall) error {
+		verb("inbox", "fetch the next message of a session", func(c *cli.Context, s *mail.Attached, h hookCall) error {
 			text, err := s.Fetch(os.Getpid(), os.Getenv("CLAUDE_CODE_SESSION_ID"), c.Bool("file-last"))
 			if err == nil {
 				// The client reads each file that a command's output names in the form
 				// @file.
-				text = strings.ReplaceAll(text, "@", `\@`)
-				_, err = fmt.Fprintln(c.App.Writer, cmp.Or(text, "There is no message."))
+				text = strings.ReplaceAll(h.withWhispers(cmp.Or(text, "There is no message.")), "@", `\@`)
+				_, err = fmt.Fprintln(c.App.Writer, text)
 			}
 			return err
 		}, &cli.BoolFlag{Name: "file-last", Usage: "what was fetched before is done"}),
@@ -75,6 +82,7 @@ func sessionHooks() []*cli.Command {
 
 // A hookCall holds the fields that we read of the client's input to a hook.
 type hookCall struct {
+	Event   string `json:"hook_event_name"`
 	Session string `json:"session_id"`
 	Prompt  string `json:"prompt_id"`
 	Active  bool   `json:"stop_hook_active"`
@@ -87,6 +95,24 @@ type hookCall struct {
 	} `json:"background_tasks"` // Stop, since 2.1.330
 
 	agent config.Agent
+	dir   string // of the project
+}
+
+// promptSubmitted is the event of a prompt that goes to the model.
+const promptSubmitted = "UserPromptSubmit"
+
+// withWhispers returns a prompt of the session with the whispers that wait for its agent at
+// its head; the prompt may be "".
+func (h hookCall) withWhispers(prompt string) string {
+	var lines []string
+	takeWhispers(h.dir, h.agent.Name, func(line string) { lines = append(lines, line) })
+	switch {
+	case lines == nil:
+		return prompt
+	case prompt == "":
+		return mail.WhispersText(lines)
+	}
+	return mail.WhispersText(lines) + "\n\n" + prompt
 }
 
 // subAgents returns the ids of the sub-agents that keep working in the background.
@@ -120,6 +146,7 @@ func serveSession(c *cli.Context, action func(*cli.Context, *mail.Attached, hook
 	if err != nil {
 		return err
 	}
+	h.dir = p.dir
 	if h.agent, err = p.agent(name, "claude-swarm attach %s"); err != nil {
 		return err
 	}
@@ -165,6 +192,21 @@ func (g *sessionGate) Ask(q mail.GateQuestion) mail.GateVerdict {
 	v := asked.Ask(q)
 	_ = asked.Save(g.file)
 	return v
+}
+
+// addContext gives the model a text beside the person's prompt; "" for nothing.
+func addContext(c *cli.Context, text string) error {
+	if text == "" {
+		return nil
+	}
+	var out struct {
+		Specific struct {
+			Event   string `json:"hookEventName"`
+			Context string `json:"additionalContext"`
+		} `json:"hookSpecificOutput"`
+	}
+	out.Specific.Event, out.Specific.Context = promptSubmitted, string(window.AppendQuoted(nil, []byte(text)))
+	return json.NewEncoder(c.App.Writer).Encode(out)
 }
 
 // say answers the client in its own form: a prompt makes the session continue, a notice is

@@ -156,6 +156,26 @@ func (r *receiver) with(text string) int {
 	return len(slices.DeleteFunc(r.all(), func(body string) bool { return !strings.Contains(body, text) }))
 }
 
+// A whisper waits for an agent whose session a person runs. The session gets it with its next
+// prompt, once.
+func TestAWhisperReachesAnAttachedSession(t *testing.T) {
+	p := newProject(t, `{"replies":[{"name":"hello","times":-1,"text":"Hello to you."}]}`, pair)
+	p.swarm("attach", "--as", "ada", "--way", "plugin")
+	p.write(".claude-swarm/whispers/ada.json", `{"v": 1, "whispers": [{"key": "w1", "at": "2026-01-01T00:00:00Z", "type": "CORRECTION", "text": "Ask for help."}]}`)
+	p.start()
+	for i := range 2 {
+		asked := len(p.requests())
+		p.client("--model", "claude-sonnet-4-5", "--plugin-dir", filepath.Join(p.dir, ".claude-swarm/attach/ada"), "-p", "Hello")
+		said := 0
+		for _, r := range p.requests()[asked:] {
+			said += strings.Count(r.All, "[SUPERVISOR/CORRECTION] Ask for help.")
+		}
+		if want := 1 - i; said != want {
+			t.Errorf("prompt %d came with %d whispers, want %d", i+1, said, want)
+		}
+	}
+}
+
 // said returns all that a person has seen in a channel.
 func (p *person) said(channel string) string {
 	p.t.Helper()

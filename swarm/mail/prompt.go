@@ -45,7 +45,7 @@ func (p Prompt) text(mark func() string) string {
 
 	add("claude-swarm: turn for %s", p.Agent)
 	if len(p.Whispers) > 0 {
-		add("Your supervisor whispers. Nobody else sees this, and nobody waits for an answer to it.\n%s", strings.Join(p.Whispers, "\n"))
+		add("%s", WhispersText(p.Whispers))
 	}
 	if len(p.Prior) > 0 {
 		parts = append(parts, strings.TrimSuffix(string(window.Banner(nil, len(p.Prior)/4, p.Prior)), "\n"))
@@ -141,4 +141,9 @@ func (in *Inbox) Prompt(j *Job) Prompt {
 		p.Notes = append(p.Notes, promptMail{Message: n.Message, Proven: in.Proves(n.Message), Via: in.Arrivals.Via(n.ID)})
 	}
 	return p
+}
+
+// WhispersText returns whispers as they stand in a prompt.
+func WhispersText(lines []string) string {
+	return "Your supervisor whispers. Nobody else sees this, and nobody waits for an answer to it.\n" + strings.Join(lines, "\n")
 }
