@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/testkit/runnertest"
@@ -193,6 +194,55 @@ func TestThinkDeeper(t *testing.T) {
 		if got := swarm.Deeper(from); got != want {
 			t.Errorf("deeper than %q is %q, want %q", from, got, want)
 		}
+	}
+}
+
+// THINK_DEEPER is over after its turn, also if a later daemon follows that turn to its end. One
+// that came in the turn is for the next.
+func TestThinkDeeperIsOverAfterATurnThatWasFollowed(t *testing.T) {
+	for name, c := range map[string]struct {
+		after time.Duration // the beginning of the turn
+		want  []string
+	}{
+		"asked before the turn": {-time.Minute, []string{"medium", "medium"}},
+		"asked in the turn":     {time.Minute, []string{"high", "medium"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newField(t, "coder")
+			f.plan.Agents[0].Client.Thinking = "medium"
+			task := f.send("coder", "the long task")
+			id := claim(f, "coder", task)
+			self, err := runner.Identify(os.Getpid())
+			if err != nil {
+				t.Fatal(err)
+			}
+			writeRecord(f, id, task, self)
+			rec, err := journal.ReadRecord(journal.HomeOf(f.dir), id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			holds, err := journal.OpenHolds(journal.HomeOf(f.dir))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := holds.Change("coder", func(st *journal.Hold) { st.Deeper = rec.Begun.Add(c.after) }); err != nil {
+				t.Fatal(err)
+			}
+			f.backend.Outlive = func(runner.Turn, runner.Process) []runnertest.Step {
+				return []runnertest.Step{runnertest.Say("did what I had")}
+			}
+			f.start()
+			f.answer(task)
+			for _, text := range []string{"two", "three"} {
+				f.answer(f.send("coder", text))
+			}
+			runs := f.backend.Runs()
+			for i, want := range c.want {
+				if got := runs[len(runs)-2+i].Turn.Spec.Thinking; got != want {
+					t.Errorf("turn %d after it thinks %s, want %s", i+1, got, want)
+				}
+			}
+		})
 	}
 }
 

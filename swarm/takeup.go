@@ -89,12 +89,17 @@ func (a *agent) follow(kill context.Context, j *mail.Job) error {
 	if left := rec.ReservedFor(time.Now()); left > 0 {
 		defer endAfter(left, end)()
 	}
+	deeper := a.holds.Of(a.name).Deeper
+	if !deeper.Before(rec.Begun) {
+		deeper = time.Time{} // it is for the next turn
+	}
 	heard := a.whispers.Turn(rec, a.whisperTold())
 	out, err := a.turns.Follow(ctx, a.settings(), rec, j.SteeredUUIDs(), a.watched(rec, m, heard))
 	a.unwatched()
 	if err != nil {
 		return err
 	}
+	a.thoughtDeeper(deeper)
 	if out.End == runner.NoResult {
 		// Cut off, not failed: it does not count against the message.
 		a.report(j, out)

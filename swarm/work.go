@@ -116,12 +116,8 @@ func (a *agent) runJob(stop, kill context.Context, j *mail.Job, reserved *budget
 		},
 	})
 	a.unwatched()
-	if !deeper.IsZero() && rec != nil { // for one turn
-		a.inbox.Note(a.holds.Change(a.name, func(st *journal.Hold) {
-			if st.Deeper.Equal(deeper) {
-				st.Deeper = time.Time{}
-			}
-		}))
+	if rec != nil {
+		a.thoughtDeeper(deeper)
 	}
 	a.wakeup.wake() // the turn may have used up the agent's wake
 	if j.Rec = rec; unfiled != nil {
