@@ -209,6 +209,9 @@ func (s *Swarm) noteJudge(agent, line string) {
 	}
 }
 
+// judgePrefix begins the ids of judgements. The id of no message has a dash.
+const judgePrefix = "judge-"
+
 // judgeParts is how many judgements the rest of a cap is divided into: agents need the most.
 const judgeParts = 16
 
@@ -226,7 +229,7 @@ func (d *deps) judge(p Plan, settled func()) *supervisor.Judge {
 	return &supervisor.Judge{
 		Backend: backend,
 		Turn: func(string) (runner.Turn, error) {
-			t := runner.Turn{ID: "judge-" + strings.ToLower(rand.Text()[:10]), Agent: JudgeName, Spec: plan.Client}
+			t := runner.Turn{ID: judgePrefix + strings.ToLower(rand.Text()[:10]), Agent: JudgeName, Spec: plan.Client}
 			t.Spec.Dir = filepath.Join(d.home.Dir(), "judge") // an empty folder
 			t.Files = runner.Files{
 				Stdout: d.home.Stream(t.ID), Stderr: d.home.TurnFile(t.ID, ".stderr"), Private: d.home.Dir(),
@@ -243,6 +246,12 @@ func (d *deps) judge(p Plan, settled func()) *supervisor.Judge {
 			}
 			if r != nil {
 				t.CapUSD = r.USD()
+			}
+			rec := journal.Record{Turn: t.ID, Agent: JudgeName, Backend: backend.Kind().Name, Message: t.ID, Begun: time.Now().UTC()}
+			r.Note(&rec)
+			if err := rec.Write(d.home); err != nil { // the next daemon counts it, if this one is killed
+				d.budget.Release(JudgeName)
+				return t, errors.Join(err, rec.Remove(d.home))
 			}
 			return t, nil
 		},
@@ -262,12 +271,51 @@ func (d *deps) judge(p Plan, settled func()) *supervisor.Judge {
 				Billing: out.Billing, ReservedUSD: t.CapUSD,
 				Client: journal.ClientName(backend.Kind().Name, out.Version), Model: out.Model, Session: out.Session,
 			})
-			for _, file := range []string{t.Files.Stdout, t.Files.Stderr, t.Files.Settings, t.Files.System, t.Files.Servers, t.Files.Ready} {
-				if gone := os.Remove(file); !errors.Is(gone, fs.ErrNotExist) {
-					err = errors.Join(err, gone)
-				}
+			if err == nil {
+				err = d.removeJudgement(t.ID)
 			}
 			d.mail.Note(err)
 		},
 	}
+}
+
+// removeJudgement removes the files of a judgement, after its line in the ledger.
+func (d *deps) removeJudgement(id string) (err error) {
+	for _, file := range []string{
+		d.home.Stream(id), d.home.TurnFile(id, ".stderr"), d.home.ClientFile(id, ".settings.json"), d.home.ClientFile(id, ".system.md"),
+		d.home.ClientFile(id, ".mcp.json"), d.home.ClientFile(id, ".ready"), d.home.TurnFile(id, ".json"),
+	} {
+		if gone := os.Remove(file); !errors.Is(gone, fs.ErrNotExist) {
+			err = errors.Join(err, gone)
+		}
+	}
+	return err
+}
+
+// lostJudgements ends the judgements of a daemon that was killed, and adds their lines to the
+// ledger: their cost is unknown, so what the budget reserved counts.
+func (d *deps) lostJudgements() error {
+	turns, err := d.home.Recorded()
+	if err != nil {
+		return err
+	}
+	for _, id := range turns {
+		if !strings.HasPrefix(id, judgePrefix) {
+			continue
+		}
+		rec, err := journal.ReadRecord(d.home, id)
+		if err == nil {
+			d.endLeft(id)
+			line := lostLine(rec)
+			line.From, line.Reason = dropbox.Swarm, "the daemon was killed before its model had answered"
+			err = d.ledger.Add(line) // none, if only its files were left
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		if err := d.removeJudgement(id); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -423,6 +423,83 @@ func TestAJudgementIsBoundedByTheBudget(t *testing.T) {
 	}
 }
 
+// A judgement that was running when its daemon was killed has one line in the ledger: its cost
+// is unknown, and what was reserved for it counts. A daemon that is stopped writes the line itself.
+func TestAJudgementIsCountedWhenItsDaemonEnds(t *testing.T) {
+	for name, killed := range map[string]bool{"killed": true, "stopped": false} {
+		t.Run(name, func(t *testing.T) {
+			f := newField(t, "coder")
+			f.plan.Budget = budget.Rules{Swarm: dollars(8), Agents: map[string]budget.AgentRules{"coder": {Turn: dollars(4)}}}
+			f.plan.Supervisor = &swarm.Supervision{Settings: supervisor.Settings{Window: 5, Interval: 1}, Backend: "scripted", Client: runner.Spec{Model: "small"}}
+			begun := make(chan runner.Turn, 1)
+			f.backend.Script = func(turn runner.Turn) []runnertest.Step {
+				if turn.Agent == "supervisor" {
+					begun <- turn
+					return []runnertest.Step{runnertest.Do(func(ctx context.Context, _ runner.Turn) error {
+						<-ctx.Done()
+						return ctx.Err()
+					})}
+				}
+				return []runnertest.Step{runnertest.Say("did it")}
+			}
+			f.start()
+			f.answer(f.send("coder", "one"))
+			var judged runner.Turn
+			f.until("a judgement runs", func() bool {
+				select {
+				case judged = <-begun:
+					return true
+				default:
+					return false
+				}
+			})
+			home := journal.HomeOf(f.dir)
+			if judged.CapUSD <= 0 {
+				t.Fatal("nothing is reserved")
+			}
+			record, err := os.ReadFile(home.TurnFile(judged.ID, ".json"))
+			if err != nil {
+				t.Fatalf("while it runs: %v", err)
+			}
+			ledger, err := os.ReadFile(home.Ledger())
+			if err != nil {
+				t.Fatal(err)
+			}
+			f.halt()
+			if killed { // as the files were at that moment
+				if err := errors.Join(os.WriteFile(home.TurnFile(judged.ID, ".json"), record, 0o600), os.WriteFile(home.Ledger(), ledger, 0o600)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			f.backend.Script = nil
+			f.plan.Supervisor = nil
+			for range 2 {
+				f.start()
+				var lines []journal.LedgerLine
+				if err := journal.ReadLedger(home.Ledger(), func(l journal.LedgerLine) bool {
+					if l.Agent == "supervisor" {
+						lines = append(lines, l)
+					}
+					return true
+				}); err != nil {
+					t.Fatal(err)
+				}
+				if len(lines) != 1 || !lines[0].CostUnknown || lines[0].ReservedUSD != judged.CapUSD || lines[0].Turn != judged.ID {
+					t.Errorf("the ledger has %+v", lines)
+				}
+				st, err := f.daemon.Status()
+				if err != nil || len(st.Budget.Scopes) == 0 || st.Budget.Scopes[0].Spent.USD != judged.CapUSD || st.Budget.Scopes[0].Reserved.USD != 0 {
+					t.Errorf("budget = %+v, %v, want %v spent and nothing reserved", st.Budget, err, judged.CapUSD)
+				}
+				if _, err := os.Stat(home.TurnFile(judged.ID, ".json")); !errors.Is(err, os.ErrNotExist) {
+					t.Errorf("its record is left: %v", err)
+				}
+				f.halt()
+			}
+		})
+	}
+}
+
 // judgements counts the judgements in the ledger.
 // A model that cannot judge is named in the log of the agent and in the status, until it
 // judges again.
