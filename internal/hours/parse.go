@@ -67,8 +67,11 @@ func (e *Error) complete(text string) *Error {
 	return e
 }
 
-// example is the proposal if the text does not show what was meant.
-const example = "mon-fri 08:00-20:00"
+// The proposals for a week, and for a span of hours, if the text does not show what was meant.
+const (
+	exampleSpan = "08:00-20:00"
+	example     = "mon-fri " + exampleSpan
+)
 
 func parse(text string) (w Week, e *Error) {
 	if strings.TrimSpace(text) == always {
@@ -129,7 +132,7 @@ func ParseDaily(text string) (Week, error) {
 		e = wrong("22:00-07:00", "%q is every hour of every day", text)
 	case e == nil && strings.ContainsFunc(text, func(c rune) bool { return c >= 'A' && c <= 'z' }):
 		e = wrong("22:00-07:00", "%q: these hours are the same on every day, so they have no days", text)
-	case e != nil && (e.Try == example || e.Try == "00:00-24:00"):
+	case e != nil && (e.Try == example || e.Try == exampleSpan && !strings.Contains(text, "-") || e.Try == "00:00-24:00"):
 		e.part, e.Try = "", "22:00-07:00"
 	}
 	if e != nil {
@@ -192,7 +195,7 @@ func parseDay(word string) (time.Weekday, *Error) {
 func parseSpan(word string) (from, to time.Duration, e *Error) {
 	first, last, ok := strings.Cut(word, "-")
 	if !ok {
-		return 0, 0, wrongPart(word, "08:00-20:00", "is not a span of hours")
+		return 0, 0, wrongPart(word, exampleSpan, "is not a span of hours")
 	}
 	for _, end := range []struct {
 		text string
