@@ -56,15 +56,16 @@ func TestTheNightIsToldInTheMorning(t *testing.T) {
 	f.kept("writer is stopped")
 	f.send("tester", refusedWork)
 	f.kept("tester is stopped")
-	time.Sleep(1100 * time.Millisecond)                           // the keys of the alerts have seconds
-	if err := f.daemon.StartAgent("writer", "lead"); err != nil { // its message is refused again
-		t.Fatal(err)
+	time.Sleep(1100 * time.Millisecond) // the keys of the alerts have seconds
+	for _, agent := range []string{"writer", "coder"} {
+		if err := f.daemon.StartAgent(agent, "lead"); err != nil { // its message is refused again
+			t.Fatal(err)
+		}
+		f.until(agent+" is stopped again", func() bool {
+			st := f.status(agent)
+			return st.TurnCount == 2 && st.State == swarm.Stopped
+		})
 	}
-	f.untilState("writer", swarm.Stopped)
-	if err := f.daemon.StartAgent("coder", "lead"); err != nil {
-		t.Fatal(err)
-	}
-	f.untilState("coder", swarm.Stopped)
 	entries, err := os.ReadDir(filepath.Join(f.store.Dir(), "coder", "new"))
 	if err != nil {
 		t.Fatal(err)
