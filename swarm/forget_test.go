@@ -8,10 +8,14 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
+	"github.com/claude-swarm/claude-swarm/internal/testkit/runnertest"
 	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/budget"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
+	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
 // seen holds real clients whose prompts are kept.
@@ -157,5 +161,117 @@ func TestABackendThatCannotCompact(t *testing.T) {
 	f.start()
 	if err := f.daemon.Compact("coder", "lead"); !errors.Is(err, swarm.ErrCannotCompact) {
 		t.Errorf("Compact = %v, want ErrCannotCompact", err)
+	}
+}
+
+// compacts is a scripted client that compacts when it is told to.
+type compacts struct{ *runnertest.Scripted }
+
+func (compacts) CompactPrompt() string { return "/compact" }
+
+// compactsFor returns a field whose agent compacts at a price, in US dollars, after the step
+// meanwhile.
+func compactsFor(t *testing.T, rules budget.Rules, usd float64, meanwhile runnertest.Step) *field {
+	t.Helper()
+	f := newField(t, "coder")
+	f.clients = compacts{f.backend}
+	f.plan.Agents[0].Backend, f.plan.Agents[0].Session = "claude", turn.SessionContinue
+	f.plan.Budget = rules
+	f.backend.Script = func(runner.Turn) []runnertest.Step {
+		return []runnertest.Step{runnertest.Price(usd), meanwhile, runnertest.Say("a summary")}
+	}
+	f.start()
+	return f
+}
+
+// compacted waits for the n-th compaction, and returns its line.
+func (f *field) compacted(n int) (line journal.LedgerLine) {
+	f.t.Helper()
+	f.until("a compaction", func() bool {
+		seen := 0
+		err := journal.ReadLedger(journal.HomeOf(f.dir).Ledger(), func(l journal.LedgerLine) bool {
+			if l.Message == "" {
+				line = l
+				seen++
+			}
+			return true
+		})
+		return err == nil && seen == n
+	})
+	return line
+}
+
+// The budget reserves for a compaction as for any turn, and its client has the reservation
+// as its cap. If the daemon is killed meanwhile, the whole reservation counts as spent.
+func TestACompactionIsBoundedByTheBudget(t *testing.T) {
+	began := make(chan runner.Turn, 1)
+	var f *field
+	f = compactsFor(t, budget.Rules{Swarm: dollars(8), Agents: map[string]budget.AgentRules{"coder": {Turn: dollars(2)}}}, 0.25,
+		runnertest.Do(func(_ context.Context, turn runner.Turn) error {
+			began <- turn
+			st, err := f.daemon.Status()
+			if err != nil {
+				return err
+			}
+			if row := st.Budget.Scopes[0]; row.Reserved.USD != 2 {
+				t.Errorf("reserved %v for a compaction, want 2", row.Reserved.USD)
+			}
+			home := journal.HomeOf(f.dir)
+			rec, err := journal.ReadRecord(home, turn.ID)
+			if err != nil {
+				return err
+			}
+			rec.Turn = "compact-killed" // as of a daemon that was killed
+			return rec.Write(home)
+		}))
+	if err := f.daemon.Compact("coder", "lead"); err != nil {
+		t.Fatal(err)
+	}
+	if turn := <-began; turn.CapUSD != 2 {
+		t.Errorf("the cap of the client is %v, want 2", turn.CapUSD)
+	}
+	if l := f.compacted(1); l.ReservedUSD != 2 || l.CostUSD != 0.25 {
+		t.Errorf("the ledger says %+v", l)
+	}
+	spent := func() (usd, reserved float64) {
+		st, err := f.daemon.Status()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return st.Budget.Scopes[0].Spent.USD, st.Budget.Scopes[0].Reserved.USD
+	}
+	f.until("it is settled", func() bool { usd, reserved := spent(); return usd == 0.25 && reserved == 0 })
+	for range 2 { // the second daemon counts nothing again
+		f.halt()
+		f.start()
+		if l := f.compacted(2); l.Turn != "compact-killed" || !l.CostUnknown {
+			t.Errorf("after a kill the ledger says %+v", l)
+		}
+		f.until("it is settled once", func() bool { usd, reserved := spent(); return usd == 2.25 && reserved == 0 })
+	}
+}
+
+// A compaction ends at its cap, and the agent continues without it.
+func TestACompactionAtItsCap(t *testing.T) {
+	for name, c := range map[string]struct {
+		rules budget.Rules
+		step  runnertest.Step
+	}{
+		"dollars": {budget.Rules{Swarm: dollars(8), Agents: map[string]budget.AgentRules{"coder": {Turn: dollars(0.2)}}}, runnertest.Tool("Read", nil, "text")},
+		"time":    {budget.Rules{Swarm: budget.Of(0, 0, 300*time.Millisecond)}, runnertest.Hang()},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := compactsFor(t, c.rules, 0.25, c.step)
+			if err := f.daemon.Compact("coder", "lead"); err != nil {
+				t.Fatal(err)
+			}
+			if l := f.compacted(1); l.Outcome != string(runner.CapReached) {
+				t.Errorf("the ledger says %+v", l)
+			}
+			f.until("the order is over", func() bool {
+				again, err := swarm.ToBeCompacted(journal.HomeOf(f.dir), "coder")
+				return err == nil && !again
+			})
+		})
 	}
 }

@@ -26,6 +26,8 @@ func (a *agent) obey(stop, kill context.Context, o *journal.Order) time.Duration
 	switch {
 	case errors.Is(err, errStopping):
 		return 0 // the next daemon carries it out
+	case errors.Is(err, errReserved):
+		return forever // until the reservation of another turn ends
 	case err != nil:
 		return a.diskTrouble(stop, o.What+" the context", err)
 	}
@@ -56,10 +58,9 @@ func (a *agent) compact(stop, kill context.Context, o *journal.Order) error {
 		a.inbox.AgentLog.Close()
 		return nil
 	}
-	if b := a.budget.Check(budget.Turn{Agent: a.name}); b != nil && !b.Waits {
-		a.inbox.AgentLog.Line("", "= not compacted: "+capText(b))
-		a.inbox.AgentLog.Close()
-		return nil
+	t := budget.Turn{Agent: a.name, Message: turn.NewCompaction()}
+	if b := a.budget.Check(t); b != nil {
+		return a.mayNotCompact(b)
 	}
 	// End a waiting client: after a compaction it could not stay anyway.
 	a.turns.Close(kill, "the context is compacted")
@@ -74,23 +75,40 @@ func (a *agent) compact(stop, kill context.Context, o *journal.Order) error {
 	if _, held := a.held(time.Now()); held || stop.Err() != nil { // changed while it waited
 		return errStopping
 	}
+	reserved, block := a.budget.Reserve(t, a.purse.mayStart())
+	if block != nil {
+		return a.mayNotCompact(block)
+	}
+	defer a.purse.release()
+	defer endAfter(reserved.Time(), end)()
 	began := time.Now().UTC()
 	a.turns.View.Begin(&turn.MessageStatus{From: o.By, Subject: "compact the context", Since: began}, "compacts its context")
 	a.show(Working, "", "")
 	defer a.turns.View.End()
 	defer a.inbox.AgentLog.Close()
 
-	out, turn, err := a.turns.Compact(ctx, settings)
-	if err == nil {
-		err = a.ledger.Add(journal.LedgerLine{
-			At: out.Ended.UTC(), Turn: turn, Agent: a.name, From: a.name, Subject: "compact the context",
-			Outcome: string(out.End), Reason: out.Reason, Seconds: out.Ended.Sub(out.Began).Seconds(),
-			Tokens: journal.TallyOf(out), CostUSD: out.CostUSD, CostUnknown: out.CostUnknown, Client: journal.ClientName(a.kind().Name, out.Version), Model: out.Model, Session: out.Session,
-			Billing: out.Billing, Context: journal.Context{Tokens: out.ContextTokens, Limit: out.ContextLimit},
-		})
-	}
+	rec := &journal.Record{Turn: t.Message, Agent: a.name}
+	reserved.Note(rec)
+	out, err := a.turns.Compact(ctx, settings, rec)
 	if err != nil {
 		return err
+	}
+	cause := context.Cause(ctx)
+	if out.End == runner.Stopped && errors.Is(cause, errTimeUsed) {
+		out.End, out.Reason = runner.CapReached, errTimeUsed.Error()
+	}
+	line := journal.LedgerLine{
+		At: out.Ended.UTC(), Turn: rec.Turn, Agent: a.name, From: a.name, Subject: "compact the context", ReservedUSD: rec.ReservedUSD,
+		Outcome: string(out.End), Reason: out.Reason, Seconds: out.Ended.Sub(out.Began).Seconds(),
+		Tokens: journal.TallyOf(out), CostUSD: out.CostUSD, CostUnknown: out.CostUnknown, Client: journal.ClientName(a.kind().Name, out.Version), Model: out.Model, Session: out.Session,
+		Billing: out.Billing, Context: journal.Context{Tokens: out.ContextTokens, Limit: out.ContextLimit},
+	}
+	// Compacting again would cost as much again, so only the line is repeated.
+	for err := a.ledger.Add(line); err != nil; err = a.ledger.Add(line) {
+		a.diskTrouble(stop, "record the compaction", err)
+		if stop.Err() != nil {
+			return errStopping // the next daemon counts what was reserved
+		}
 	}
 	text := fmt.Sprintf("= compacted %s %s %s, by %s", often(out.Compactions), screen.Took(out.Ended.Sub(out.Began)), screen.Cost(out.CostUSD, out.CostUnknown), o.By)
 	if out.End != runner.Done {
@@ -98,7 +116,7 @@ func (a *agent) compact(stop, kill context.Context, o *journal.Order) error {
 	}
 	a.inbox.AgentLog.Line("", text)
 	a.log.Info("context compacted", "end", string(out.End), keyWhy, out.Reason, "compactions", out.Compactions, costAttr(out.Spent))
-	switch cause := context.Cause(ctx); {
+	switch {
 	case out.End == runner.Done:
 		a.control.comesTo(dropbox.Done)
 	case out.End == runner.Stopped && (errors.Is(cause, context.Canceled) || errors.Is(cause, errStopping)):
@@ -115,4 +133,21 @@ func often(n int) string {
 		return "once"
 	}
 	return fmt.Sprintf("%d times", n)
+}
+
+// errReserved says that the rest of a budget is reserved for running turns.
+var errReserved = errors.New("the rest of the budget is reserved")
+
+// mayNotCompact shows why the budget allows no compaction now. The error is errReserved
+// where the order waits; an order at a cap is over.
+func (a *agent) mayNotCompact(b *budget.Block) error {
+	if b.Waits {
+		shown := queuedFor(b)
+		a.turns.ClientWaits()
+		a.show(shown.state, shown.why, shown.next)
+		return errReserved
+	}
+	a.inbox.AgentLog.Line("", "= not compacted: "+capText(b))
+	a.inbox.AgentLog.Close()
+	return nil
 }

@@ -89,7 +89,7 @@ func (p *purse) release() {
 func (p *purse) settleLost() error {
 	for _, turn := range p.budget.Unsettled(p.name) {
 		rec, err := journal.ReadRecord(p.home, turn)
-		if err != nil {
+		if err != nil || rec.Process.PID == 0 {
 			continue // no prompt was sent
 		}
 		if err := p.ledger.Add(lostLine(rec)); err != nil {
@@ -112,7 +112,7 @@ func lostLine(rec *journal.Record) journal.LedgerLine {
 // other tasks passes a parked message of a task.
 func (p *purse) park(e dropbox.Entry, b *budget.Block) (shown parked) {
 	if b.Waits {
-		shown = parked{state: Queued, why: b.Scope.String() + ": the rest is reserved for running turns", next: "runs when one of them has ended"}
+		shown = queuedFor(b)
 	} else {
 		p.ask(b)
 		q := budgetQuestion{b.Scope, p.budget.Date(b.Scope), b.Number}
@@ -125,6 +125,11 @@ func (p *purse) park(e dropbox.Entry, b *budget.Block) (shown parked) {
 		}
 	}
 	return shown
+}
+
+// queuedFor shows an agent that waits for the reservations of other turns.
+func queuedFor(b *budget.Block) parked {
+	return parked{state: Queued, why: b.Scope.String() + ": the rest is reserved for running turns", next: "runs when one of them has ended"}
 }
 
 // giveUp gives up a message of a task that a person has stopped.

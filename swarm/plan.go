@@ -158,10 +158,13 @@ func (s Spec) windowTokens() int {
 	return s.WindowTokens
 }
 
-// budget returns the caps, with the zone of the days.
+// budget returns the caps, with the zone of the days and the name of the model that judges.
 func (p Plan) budget() budget.Rules {
 	r := p.Budget
 	r.Zone = cmp.Or(r.Zone, p.Zone)
+	if p.Supervisor != nil && p.Supervisor.Client.Model != "" {
+		r.Judge = JudgeName
+	}
 	return r
 }
 

@@ -500,6 +500,37 @@ func TestAJudgementIsCountedWhenItsDaemonEnds(t *testing.T) {
 	}
 }
 
+// The only agent of a swarm leaves enough of the day for the model that judges its turn.
+func TestATurnLeavesTheJudgeAPart(t *testing.T) {
+	f := newField(t, "coder")
+	f.plan.Budget = budget.Rules{Swarm: budget.Of(8, 0, time.Hour)}
+	f.plan.Supervisor = &swarm.Supervision{Settings: supervisor.Settings{Window: 5, Interval: 1}, Backend: "scripted", Client: runner.Spec{Model: "small"}}
+	judged := make(chan float64, 10)
+	f.backend.Script = func(turn runner.Turn) []runnertest.Step {
+		if turn.Agent == "supervisor" {
+			judged <- turn.CapUSD
+			return []runnertest.Step{runnertest.Price(0.25), runnertest.Say("OK")}
+		}
+		return []runnertest.Step{runnertest.Tool("Read", nil, "text"), runnertest.Do(func(ctx context.Context, turn runner.Turn) error {
+			if turn.CapUSD != 7.5 {
+				t.Errorf("cap of the turn = %v, want 7.5", turn.CapUSD)
+			}
+			select {
+			case usd := <-judged:
+				if usd != 0.5 {
+					t.Errorf("cap of the judgement = %v, want 0.5", usd)
+				}
+			case <-time.After(20 * time.Second):
+				t.Error("nobody judges the turn while it runs")
+			case <-ctx.Done():
+			}
+			return nil
+		}), runnertest.Say("did it")}
+	}
+	f.start()
+	f.answer(f.send("coder", "one"))
+}
+
 // judgements counts the judgements in the ledger.
 // A model that cannot judge is named in the log of the agent and in the status, until it
 // judges again.

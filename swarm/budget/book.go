@@ -1,6 +1,7 @@
 package budget
 
 import (
+	"cmp"
 	"slices"
 	"sync"
 	"time"
@@ -73,7 +74,7 @@ func (b *Book) Settle(l journal.LedgerLine) {
 		b.billing[l.Agent] = l.Billing
 	}
 	for r := range b.open {
-		if r.Agent == l.Agent && r.Message == l.Message {
+		if r.Agent == l.Agent && r.Message == cmp.Or(l.Message, l.Turn) {
 			r.rest, r.turn = r.rest.less(used), ""
 		}
 	}

@@ -86,6 +86,9 @@ func (b *Book) Reserve(t Turn, of int) (*Reservation, *Block) {
 				continue
 			}
 			part := share(rest[u], limit[u], s.turnsAtOnce(of))
+			if s.Kind == KindSwarm && b.rules.Judge != "" && b.rules.Judge != t.Agent {
+				part = min(part, rest[u]-rest[u]/16)
+			}
 			if u == USD {
 				part -= part % cent
 			}
@@ -108,7 +111,7 @@ func (b *Book) Restore(rec *journal.Record) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	amount := Of(rec.ReservedUSD, rec.ReservedTurns, time.Duration(rec.ReservedSeconds*float64(time.Second)))
-	b.open[&Reservation{Turn: Turn{Agent: rec.Agent, Message: rec.Message, Trace: cmp.Or(rec.Trace, rec.Message)}, amount: amount, rest: amount, turn: rec.Turn}] = true
+	b.open[&Reservation{Turn: Turn{Agent: rec.Agent, Message: cmp.Or(rec.Message, rec.Turn), Trace: cmp.Or(rec.Trace, rec.Message)}, amount: amount, rest: amount, turn: rec.Turn}] = true
 }
 
 // Unsettled returns the restored turns of an agent that no line of the ledger has settled.

@@ -80,8 +80,11 @@ type Rules struct {
 	Warn    float64        // the part of a cap at which people are warned; 0 means 0.8
 	Zone    *time.Location // the zone in which a day begins; nil is the machine's
 	Swarm   Amount         // of a day
-	Task    Amount
-	Agents  map[string]AgentRules
+	// Judge is the name of the supervisor's model. Other turns leave it a sixteenth of the
+	// rest of the swarm's day. "" means no model.
+	Judge  string
+	Task   Amount
+	Agents map[string]AgentRules
 }
 
 // AgentRules are the caps of an agent.
@@ -134,7 +137,7 @@ func (r Rules) date(t time.Time) string { return t.In(r.zone()).Format(time.Date
 // A Turn names the scopes of a turn.
 type Turn struct {
 	Agent   string
-	Message string // its id; "" for a turn without a message
+	Message string // its id; the name of a turn without a message
 	Trace   string // the id of the task's first message; "" for a turn without a task
 }
 

@@ -163,7 +163,8 @@ func TestThePIDFileAfterACompaction(t *testing.T) {
 		a := newAgentTurns(t, new(runnertest.Scripted))
 		a.settings.Linger, a.settings.Backend = linger, "compacting"
 		a.run("one", a.settings, 0, "@say ready")
-		if out, _, err := a.Compact(t.Context(), a.settings); err != nil || out.End != runner.Done {
+		rec := &journal.Record{Turn: turn.NewCompaction(), Agent: "coder"}
+		if out, err := a.Compact(t.Context(), a.settings, rec); err != nil || out.End != runner.Done {
 			t.Fatalf("Compact = %s, %v", out.End, err)
 		}
 		_, err := os.Stat(a.home.PIDFile("coder"))

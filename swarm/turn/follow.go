@@ -82,38 +82,38 @@ func (t *Turns) oldSession(s Settings) (runner.Session, bool) {
 	return runner.Session{ID: se.ID, How: runner.Resume}, true
 }
 
-// Compact runs a turn without a message, in which the client summarizes its conversation,
-// and returns the name of that turn. CanCompact must be true.
-func (t *Turns) Compact(ctx context.Context, s Settings) (out runner.Outcome, turn string, err error) {
+// NewCompaction names a turn for Compact.
+func NewCompaction() string { return compactTurns + "-" + strings.ToLower(rand.Text()[:10]) }
+
+// Compact runs a turn without a message, in which the client summarizes its conversation.
+// rec has the turn's name and what the budget reserved. CanCompact must be true.
+func (t *Turns) Compact(ctx context.Context, s Settings, rec *journal.Record) (out runner.Outcome, err error) {
 	session, _ := t.oldSession(s)
 	c, ok := t.Backend(s).(runner.Compacter)
 	if !ok {
-		return out, "", errors.New("the client of the agent cannot compact")
+		return out, errors.New("the client of the agent cannot compact")
 	}
 	mem, err := openMemory(t.Home, t.kind(s).Tools, t.name, s.windowLimit(), t.log)
 	if err != nil {
-		return out, "", err
+		return out, err
 	}
-	turn = compactTurns + "-" + strings.ToLower(rand.Text()[:10])
-	rec := &journal.Record{
-		Turn: turn, Agent: t.name, Backend: s.Backend, UUID: journal.PromptUUID(turn), Session: session.ID, How: string(session.How),
-		WindowBytes: s.windowLimit(), Begun: time.Now().UTC(),
-	}
+	rec.Backend, rec.UUID, rec.Session, rec.How = s.Backend, journal.PromptUUID(rec.Turn), session.ID, string(session.How)
+	rec.WindowBytes, rec.Begun = s.windowLimit(), time.Now().UTC()
 	if err := rec.WriteVolatile(t.Home); err != nil {
-		return out, turn, fmt.Errorf("turn record: %w", err)
+		return out, fmt.Errorf("turn record: %w", err)
 	}
 	t.Runs.begin(rec)
 	defer t.Runs.end()
 	follow := t.track(s, mem, rec, nil)
 	out = t.runIn(ctx, s, nil, runner.Turn{
-		ID: turn, Agent: t.name, UUID: rec.UUID, Prompt: c.CompactPrompt(), Session: session,
-		Files: t.files(turn), Tools: t.tools(s), Hook: t.hook(s), Started: follow.started, Event: follow.event,
+		ID: rec.Turn, Agent: t.name, UUID: rec.UUID, Prompt: c.CompactPrompt(), Session: session, CapUSD: rec.ReservedUSD,
+		Files: t.files(rec.Turn), Tools: t.tools(s), Hook: t.hook(s), Started: follow.started, Event: follow.event,
 	})
 	follow.end(&out, t.warm != nil)
-	if follow.unrecorded != nil {
-		return out, turn, fmt.Errorf("record the turn: %w", follow.unrecorded)
+	if follow.unrecorded != nil { // nothing was sent
+		return out, errors.Join(fmt.Errorf("record the turn: %w", follow.unrecorded), rec.Remove(t.Home))
 	}
-	return out, turn, nil
+	return out, nil
 }
 
 // Forget drops the agent's session, and the window with it, which would bring back the
