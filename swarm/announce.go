@@ -12,7 +12,7 @@ import (
 // people. It runs in one goroutine.
 type leadAnnouncer struct {
 	*deps
-	members func() []*member
+	running func() []string // the turns that run
 	asking  map[string]bool // turns whose questions are looked at again
 	wakeup  wakeup
 	seen    map[string]bool // ids of the messages at the last look
@@ -35,8 +35,8 @@ const (
 	oldMail = 24 * time.Hour
 )
 
-func newLeadAnnouncer(h *deps, members func() []*member) *leadAnnouncer {
-	return &leadAnnouncer{deps: h, members: members, wakeup: newWakeup(), asking: map[string]bool{}, seen: map[string]bool{}}
+func newLeadAnnouncer(h *deps, running func() []string) *leadAnnouncer {
+	return &leadAnnouncer{deps: h, running: running, wakeup: newWakeup(), asking: map[string]bool{}, seen: map[string]bool{}}
 }
 
 func (l *leadAnnouncer) run(stop context.Context) {
@@ -70,10 +70,8 @@ func (l *leadAnnouncer) run(stop context.Context) {
 
 // lookAtQuestions tells people of the questions of the turns, and returns when to look again.
 func (l *leadAnnouncer) lookAtQuestions() time.Duration {
-	for _, m := range l.members() {
-		if turn := m.turns.Runs.Turn(); turn != "" {
-			l.asking[turn] = true
-		}
+	for _, turn := range l.running() {
+		l.asking[turn] = true
 	}
 	for _, rec := range l.home.AttachedTurns(time.Now()) {
 		l.asking[rec.Turn] = true
@@ -83,7 +81,7 @@ func (l *leadAnnouncer) lookAtQuestions() time.Duration {
 		again, err := l.mail.TellAsked(turn)
 		if err != nil {
 			l.mail.Note(err)
-			again = time.Now().Add(firstRetry)
+			again = time.Now().Add(time.Second)
 		}
 		if again.IsZero() {
 			delete(l.asking, turn) // a later question wakes this

@@ -23,11 +23,18 @@ func (a *agent) obey(stop, kill context.Context, o *journal.Order) time.Duration
 	} else {
 		err = a.compact(stop, kill, o)
 	}
+	blocked, isBlocked := errors.AsType[*blockedError](err)
 	switch {
 	case errors.Is(err, errStopping):
 		return 0 // the next daemon carries it out
-	case errors.Is(err, errReserved):
+	case isBlocked && blocked.Waits:
+		shown := queuedFor(blocked.Block)
+		a.turns.ClientWaits()
+		a.show(shown.state, shown.why, shown.next)
 		return forever // until the reservation of another turn ends
+	case isBlocked: // at a cap the order is over
+		a.inbox.AgentLog.Line("", "= not compacted: "+blocked.Error())
+		a.inbox.AgentLog.Close()
 	case err != nil:
 		return a.diskTrouble(stop, o.What+" the context", err)
 	}
@@ -60,7 +67,7 @@ func (a *agent) compact(stop, kill context.Context, o *journal.Order) error {
 	}
 	t := budget.Turn{Agent: a.name, Message: turn.NewCompaction()}
 	if b := a.budget.Check(t); b != nil {
-		return a.mayNotCompact(b)
+		return &blockedError{b}
 	}
 	// End a waiting client: after a compaction it could not stay anyway.
 	a.turns.Close(kill, "the context is compacted")
@@ -77,7 +84,7 @@ func (a *agent) compact(stop, kill context.Context, o *journal.Order) error {
 	}
 	reserved, block := a.budget.Reserve(t, a.purse.mayStart())
 	if block != nil {
-		return a.mayNotCompact(block)
+		return &blockedError{block}
 	}
 	defer a.purse.release()
 	defer endAfter(reserved.Time(), end)()
@@ -135,19 +142,7 @@ func often(n int) string {
 	return fmt.Sprintf("%d times", n)
 }
 
-// errReserved says that the rest of a budget is reserved for running turns.
-var errReserved = errors.New("the rest of the budget is reserved")
+// A blockedError says that the budget allows no compaction now.
+type blockedError struct{ *budget.Block }
 
-// mayNotCompact shows why the budget allows no compaction now. The error is errReserved
-// where the order waits; an order at a cap is over.
-func (a *agent) mayNotCompact(b *budget.Block) error {
-	if b.Waits {
-		shown := queuedFor(b)
-		a.turns.ClientWaits()
-		a.show(shown.state, shown.why, shown.next)
-		return errReserved
-	}
-	a.inbox.AgentLog.Line("", "= not compacted: "+capText(b))
-	a.inbox.AgentLog.Close()
-	return nil
-}
+func (e *blockedError) Error() string { return capText(e.Block) }

@@ -60,7 +60,15 @@ func New(o Options) (*Swarm, error) {
 	if err := s.openQuiet(); err != nil {
 		return nil, err
 	}
-	s.intake, s.leadNews = newIntake(s), newLeadAnnouncer(&s.deps, s.members)
+	s.intake = newIntake(s)
+	s.leadNews = newLeadAnnouncer(&s.deps, func() (running []string) {
+		for _, m := range s.members() {
+			if turn := m.turns.Runs.Turn(); turn != "" {
+				running = append(running, turn)
+			}
+		}
+		return running
+	})
 	var err error
 	if s.mail.Questions, err = mail.OpenQuestions(s.mail, s.answers.wake); err != nil {
 		return nil, err
@@ -76,7 +84,7 @@ func New(o Options) (*Swarm, error) {
 	} else if lines > 0 {
 		s.log.Warn("lines were missing in the ledger", "lines", lines)
 	}
-	if err := s.treasury.restore(o.Plan); err != nil {
+	if err := errors.Join(s.lostJudgements(), s.treasury.restore(o.Plan)); err != nil {
 		return nil, err
 	}
 	for _, spec := range o.Plan.Agents {

@@ -31,9 +31,6 @@ func (t *treasury) open(p Plan) (err error) {
 // restore restores the reservations of the turns that an earlier daemon left. The book must
 // have the whole ledger by then.
 func (t *treasury) restore(p Plan) error {
-	if err := t.lostJudgements(); err != nil {
-		return err
-	}
 	open, err := t.home.OpenRecords(t.ledger.Has)
 	if err != nil {
 		return err

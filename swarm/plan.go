@@ -93,6 +93,9 @@ type Supervision struct {
 	Client  runner.Spec
 }
 
+// JudgeName names the supervisor's model in the ledger.
+const JudgeName = "supervisor"
+
 // supervision returns the settings of the supervisor.
 func (p Plan) supervision() supervisor.Settings {
 	if p.Supervisor == nil {

@@ -195,9 +195,6 @@ func (s *Swarm) abortStuck(m *member, stuck *journal.Stuck, by string) (<-chan C
 	return given, errors.Join(s.whispers.Forget(m.name), s.freed(m.name, stuck, "aborted by "+by))
 }
 
-// JudgeName names the supervisor's model in the ledger.
-const JudgeName = "supervisor"
-
 // judgeTrouble is the key of the complaint that the last turn of the model failed.
 const judgeTrouble = "judge"
 
@@ -262,7 +259,7 @@ func (d *deps) judge(p Plan, settled func()) *supervisor.Judge {
 				d.mail.Trouble.Clear(judgeTrouble)
 			} else {
 				d.mail.Trouble.Set(judgeTrouble, fmt.Sprintf("the supervisor's model %s gave no verdict, and only the rules judge: %s",
-					plan.Client.Model, screen.Short(out.Reason, maxWhy)))
+					plan.Client.Model, screen.Short(out.Reason, maxWhisper)))
 			}
 			err := d.ledger.Add(journal.LedgerLine{
 				At: out.Ended.UTC(), Turn: t.ID, Agent: JudgeName, From: dropbox.Swarm, Subject: "judges the work of " + agent,

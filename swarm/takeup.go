@@ -99,7 +99,7 @@ func (a *agent) follow(kill context.Context, j *mail.Job) error {
 	if err != nil {
 		return err
 	}
-	a.thoughtDeeper(deeper)
+	a.inbox.Note(a.holds.EndDeeper(a.name, deeper))
 	if out.End == runner.NoResult {
 		// Cut off, not failed: it does not count against the message.
 		a.report(j, out)

@@ -3,7 +3,6 @@ package swarm
 import (
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/streamjson"
@@ -36,19 +35,6 @@ func (a *agent) unwatched() {
 		a.supervisor.Watch(a.name).End()
 	}
 	a.inbox.Note(a.whispers.TakeBack(a.name))
-}
-
-// thoughtDeeper ends the order to think harder in one turn, unless there is a newer one. at is
-// when the supervisor gave it, or zero.
-func (a *agent) thoughtDeeper(at time.Time) {
-	if at.IsZero() {
-		return
-	}
-	a.inbox.Note(a.holds.Change(a.name, func(st *journal.Hold) {
-		if st.Deeper.Equal(at) {
-			st.Deeper = time.Time{}
-		}
-	}))
 }
 
 func observers(all ...turn.Observer) turn.Observer {

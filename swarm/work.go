@@ -117,7 +117,7 @@ func (a *agent) runJob(stop, kill context.Context, j *mail.Job, reserved *budget
 	})
 	a.unwatched()
 	if rec != nil {
-		a.thoughtDeeper(deeper)
+		a.inbox.Note(a.holds.EndDeeper(a.name, deeper))
 	}
 	a.wakeup.wake() // the turn may have used up the agent's wake
 	if j.Rec = rec; unfiled != nil {

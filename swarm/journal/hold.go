@@ -186,6 +186,19 @@ func (st Hold) empty() bool {
 	return st.Paused == nil && st.Stopped == nil && len(st.Failures) == 0 && st.Until.IsZero() && st.Order == nil && st.Word.IsZero() && st.Doubt == nil && st.Overtime == nil && st.Deeper.IsZero() && st.GiveUp == nil
 }
 
+// EndDeeper ends the order to think harder in one turn, unless there is a newer one. at is
+// when the supervisor gave it, or zero.
+func (s *Holds) EndDeeper(agent string, at time.Time) error {
+	if at.IsZero() {
+		return nil
+	}
+	return s.Change(agent, func(st *Hold) {
+		if st.Deeper.Equal(at) {
+			st.Deeper = time.Time{}
+		}
+	})
+}
+
 // CatchUp writes the changes that could not be written before.
 func (s *Holds) CatchUp() error {
 	s.mu.Lock()

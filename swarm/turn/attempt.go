@@ -159,3 +159,8 @@ func (t *Turns) attempt(ctx context.Context, s Settings, task Task, rec *journal
 	}
 	return out, nil
 }
+
+// waited says how long a turn has waited for answers.
+func (t *Turns) waited(turn string) func() time.Duration {
+	return func() time.Duration { return t.Home.Asks(turn).Waited(time.Now()) }
+}

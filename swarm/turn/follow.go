@@ -46,11 +46,6 @@ func (t *Turns) Follow(ctx context.Context, s Settings, rec *journal.Record, ste
 	return out, nil
 }
 
-// waited says how long a turn has waited for answers.
-func (t *Turns) waited(turn string) func() time.Duration {
-	return func() time.Duration { return t.Home.Asks(turn).Waited(time.Now()) }
-}
-
 // leftoverGrace is the time from SIGTERM to SIGKILL for processes that a dead client left.
 const leftoverGrace = time.Second
 
