@@ -18,8 +18,10 @@ func TestTheDaemonAsksThePerson(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.tokens = tokens
-	if err := f.store.MakeMailbox(dropbox.Lead); err != nil {
-		t.Fatal(err)
+	for _, name := range []string{dropbox.Lead, "irc"} {
+		if err := f.store.MakeMailbox(name); err != nil {
+			t.Fatal(err)
+		}
 	}
 	f.start()
 	f.daemon.Questions().Handle("test", func(q journal.Question, a journal.QuestionAnswer) (string, error) {
