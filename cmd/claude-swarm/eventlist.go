@@ -83,7 +83,7 @@ func events(c *cli.Context) error {
 	if loaded, err := loadProject(c); err == nil { // else the notices are as they were written
 		channels = loaded.file.IRC
 	}
-	out := eventPrinter{w: c.App.Writer, json: c.Bool("json"), irc: &channels}
+	out := eventPrinter{w: c.App.Writer, columns: textWidth(c.App.Writer), json: c.Bool("json"), irc: &channels}
 	reader := p.home.Events().From(0)
 	found, err := filter.rest(reader)
 	if err != nil {
@@ -153,9 +153,10 @@ func (f *eventFilter) fits(ev journal.Event) bool {
 
 // An eventPrinter prints events.
 type eventPrinter struct {
-	w    io.Writer
-	json bool
-	irc  *config.IRC
+	w       io.Writer
+	columns int // of the terminal; 0 is no limit
+	json    bool
+	irc     *config.IRC
 }
 
 func (p eventPrinter) print(events []journal.Event) error {
@@ -171,11 +172,12 @@ func (p eventPrinter) print(events []journal.Event) error {
 			}
 			continue
 		}
-		text := p.text(ev)
+		at := timeText(ev.At, now)
+		text := indented(p.text(ev), screen.Columns(at)+2, p.columns)
 		if ev.Word().Severity() == journal.Error {
 			text = pal.paint(text, color.FgRed)
 		}
-		if _, err := fmt.Fprintf(p.w, "%s  %s\n", timeText(ev.At, now), text); err != nil {
+		if _, err := fmt.Fprintf(p.w, "%s  %s\n", at, text); err != nil {
 			return err
 		}
 	}
