@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/swarm/budget"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
 	"github.com/claude-swarm/claude-swarm/swarm/supervisor"
@@ -97,7 +98,14 @@ func New(o Options) (*Swarm, error) {
 	return s, nil
 }
 
-// openJournal opens the daemon's own files. It sets aside a damaged file of sessions.
+// A loss is a damaged file of the daemon that was set aside.
+type loss struct {
+	*journal.DamagedError
+	what, next string // for the person
+}
+
+// openJournal opens the daemon's own files. It sets aside damaged ones of the sessions and of
+// the budget.
 func (s *Swarm) openJournal(p Plan) (err error) {
 	names := append(dropbox.Bridges(), dropbox.Lead, dropbox.Swarm)
 	if s.tokens, err = journal.OpenTokens(s.home, append(names, specNames(p.Agents)...)...); err != nil {
@@ -108,12 +116,18 @@ func (s *Swarm) openJournal(p Plan) (err error) {
 	}
 	s.sessions, err = journal.OpenSessions(s.home)
 	if e, ok := errors.AsType[*journal.DamagedError](err); ok {
-		s.damaged, err = e, e.SetAside()
+		s.damaged = append(s.damaged, loss{e, "the sessions were damaged", "What each agent did is in claude-swarm history AGENT."})
+		err = e.SetAside()
 	}
 	if err != nil {
 		return err
 	}
-	if err = s.treasury.open(p); err != nil {
+	s.budget, err = budget.Open(s.home, p.budget(), nil)
+	if e, ok := errors.AsType[*journal.DamagedError](err); ok {
+		s.damaged = append(s.damaged, loss{e, "the raises of the budget are lost", "The caps are those of the configuration. To raise one again: claude-swarm budget raise SCOPE AMOUNT"})
+		err = e.SetAside()
+	}
+	if err != nil {
 		return err
 	}
 	s.ledger, err = journal.OpenLedger(s.home, func(line journal.LedgerLine, old bool) {

@@ -11,21 +11,10 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// A treasury is the budget as the daemon uses it: it opens the book, and carries out what
-// people decide. It is safe for several goroutines.
+// A treasury is the budget as the daemon uses it: it carries out what people decide. It is safe for several goroutines.
 type treasury struct {
 	*deps
 	members func() []*member
-}
-
-// open opens the book of the budget. It sets a damaged file aside.
-func (t *treasury) open(p Plan) (err error) {
-	t.budget, err = budget.Open(t.home, p.budget(), nil)
-	if e, ok := errors.AsType[*journal.DamagedError](err); ok {
-		t.log.Warn("a damaged file was set aside", "file", e.Path, keyErr, e.Err)
-		err = e.SetAside()
-	}
-	return err
 }
 
 // restore restores the reservations of the turns that an earlier daemon left. The book must

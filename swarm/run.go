@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"runtime/debug"
 	"slices"
 	"sync"
@@ -20,10 +21,10 @@ import (
 func (s *Swarm) Run(stop, kill context.Context) error {
 	defer s.feed.closeAll()
 	s.started = time.Now().UTC()
-	if e := s.damaged; e != nil {
+	for _, e := range s.damaged {
 		s.log.Warn("a damaged file was set aside", "file", e.Path, keyErr, e.Err)
-		s.mail.TellLead("", "damaged:"+s.started.Format(time.DateOnly), "the sessions were damaged", fmt.Sprintf(
-			"%v.\n\nThe file is kept as %s. What each agent did is in claude-swarm history AGENT.\n", e, e.Aside()))
+		s.mail.TellLead("", "damaged:"+filepath.Base(e.Path)+":"+s.started.Format(time.RFC3339), e.what, fmt.Sprintf(
+			"%v.\n\nThe file is kept as %s. %s\n", e, e.Aside(), e.next))
 	}
 
 	watcher, err := s.store.Watch(s.changed)

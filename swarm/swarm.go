@@ -23,9 +23,9 @@ type Swarm struct {
 	listeners []*listening
 	intake    *intake
 	leadNews  *leadAnnouncer
-	answers   wakeup                // of people, to the daemon
-	damaged   *journal.DamagedError // the file of sessions, if it was set aside
-	lost      wakeup                // a watch is gone: look at the watches before the next sweep
+	answers   wakeup // of people, to the daemon
+	damaged   []loss // files that were set aside
+	lost      wakeup // a watch is gone: look at the watches before the next sweep
 	treasury  treasury
 	waits     waits // of turns that stop other agents
 

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -12,6 +13,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/internal/view"
 	"github.com/claude-swarm/claude-swarm/swarm/budget"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
 func budgetCommand() *cli.Command {
@@ -47,6 +49,11 @@ func budgetList(c *cli.Context) error {
 	st, err := statusNow(c)
 	if err != nil {
 		return err
+	}
+	for _, p := range st.Trouble {
+		if strings.Contains(p.Why, filepath.Base(journal.Home{}.BudgetFile())) {
+			fmt.Fprintf(c.App.ErrWriter, "claude-swarm: %s\n  next: %s\n", p.Why, p.Next)
+		}
 	}
 	report := st.Budget
 	if c.Bool("json") {
@@ -94,7 +101,9 @@ func budgetRaise(c *cli.Context) error {
 	}
 	name := c.Args().First()
 	amount, err := budget.ParseAmount(c.Args().Get(1), config.ParseSpan)
-	if err != nil {
+	if _, swapped := budget.ParseAmount(name, config.ParseSpan); err != nil && swapped == nil {
+		return usagef("claude-swarm budget raise "+view.ShellWord(c.Args().Get(1))+" "+view.ShellWord(name), "budget raise: the scope comes before the amount")
+	} else if err != nil {
 		return usagef("an amount is "+budget.AmountExamples, "budget raise: %w", err)
 	}
 	p, err := locate(c)
