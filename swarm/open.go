@@ -98,12 +98,6 @@ func New(o Options) (*Swarm, error) {
 	return s, nil
 }
 
-// A loss is a damaged file of the daemon that was set aside.
-type loss struct {
-	*journal.DamagedError
-	what, next string // for the person
-}
-
 // openJournal opens the daemon's own files. It sets aside damaged ones of the sessions and of
 // the budget.
 func (s *Swarm) openJournal(p Plan) (err error) {

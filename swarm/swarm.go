@@ -75,6 +75,12 @@ func (s *Swarm) Plan() Plan {
 	return s.current
 }
 
+// A loss is a damaged file of the daemon that was set aside.
+type loss struct {
+	*journal.DamagedError
+	what, next string // for the person
+}
+
 // members lists the agents in the order of the plan.
 func (s *Swarm) members() []*member {
 	s.mu.Lock()
