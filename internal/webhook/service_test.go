@@ -437,16 +437,18 @@ func TestFullDiskAfterThePost(t *testing.T) {
 	}
 }
 
-// left leaves a message in cur/ as a daemon does that ends: claimed, posted but not filed, or
-// given up but not moved.
-func (sc *scene) left(how string, refuse *atomic.Bool) {
+// left leaves messages in cur/ as a daemon does that ends, one for each of the words: claimed,
+// posted (but not filed), or given up (but not moved).
+func (sc *scene) left(how ...string) {
 	sc.t.Helper()
 	s, err := webhook.New(sc.o)
 	if err == nil {
 		err = s.Set([]webhook.Hook{{Name: "ops", Events: journal.Words()}})
 	}
-	if err == nil {
-		err = s.Hear(sc.t.Context(), []journal.Event{crashed(1)})
+	for n := range how {
+		if err == nil {
+			err = s.Hear(sc.t.Context(), []journal.Event{crashed(n)})
+		}
 	}
 	if err != nil {
 		sc.t.Fatal(err)
@@ -456,25 +458,26 @@ func (sc *scene) left(how string, refuse *atomic.Bool) {
 		sc.t.Fatal(err)
 	}
 	waits, err := box.List()
-	if err != nil || len(waits) != 1 {
+	if err != nil || len(waits) != len(how) {
 		sc.t.Fatal(waits, err)
 	}
-	c, err := box.Claim(waits[0])
-	if err != nil {
-		sc.t.Fatal(err)
-	}
-	switch how {
-	case "posted":
-		err = box.Commit(c.Entry, []byte("v: 1\n"))
-	case "given up":
-		refuse.Store(true)
-		if box.GiveUp(c.Entry, "enough") == nil {
-			sc.t.Fatal("it was moved")
+	for n, e := range waits {
+		c, err := box.Claim(e)
+		if err != nil {
+			sc.t.Fatal(err)
 		}
-		refuse.Store(false)
+		switch how[n] {
+		case "posted":
+			err = box.Commit(c.Entry, []byte("v: 1\n"))
+		case "given up":
+			_, err = box.BeginGiveUp(c.Entry, "enough")
+		}
+		if err != nil {
+			sc.t.Fatal(err)
+		}
 	}
-	if err != nil || len(sc.files("cur")) != 1 {
-		sc.t.Fatal(err, sc.files("cur"))
+	if cur := sc.files("cur"); len(cur) != len(how) {
+		sc.t.Fatal(cur)
 	}
 }
 
@@ -490,7 +493,7 @@ func TestWhatAServiceLeftIsTakenUp(t *testing.T) {
 				}
 				return nil
 			}})
-			sc.left(how, &refuse)
+			sc.left(how)
 			refuse.Store(true)
 			s, err := webhook.New(sc.o)
 			if err != nil {
