@@ -1,0 +1,209 @@
+package webhook
+
+import (
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
+)
+
+// newRun returns a service that runs without its loop, with messages for the webhook ops, and
+// its store's folder.
+func newRun(t *testing.T, o dropbox.Options, messages int) (r *run, dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	if err := dropbox.Create(dir); err != nil {
+		t.Fatal(err)
+	}
+	store, err := dropbox.Open(dir, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { store.Close() })
+	s, err := New(Options{Store: store, Home: t.TempDir(), Project: "demo", Token: "T", Log: slog.New(slog.DiscardHandler)})
+	if err == nil {
+		err = s.Set([]Hook{{Name: "ops", Events: journal.Words()}})
+	}
+	for n := range messages {
+		ev := journal.Event{Key: strings.Repeat("k", n+1), At: time.Now(), Notice: &journal.Notice{Word: journal.AgentError, Agent: "coder"}}
+		if err == nil {
+			err = s.Hear(t.Context(), []journal.Event{ev})
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	box, err := store.Mailbox(dropbox.Hooks)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &run{
+		Service: s, box: box, post: t.Context(), ended: make(chan ended, 9),
+		hooks: map[string]string{}, held: map[string]bool{}, taken: map[string]bool{}, left: map[string]func() error{}, pause: map[string]time.Time{},
+	}, dir
+}
+
+// waiting returns the messages that wait.
+func (r *run) waiting(t *testing.T) []dropbox.Entry {
+	t.Helper()
+	entries, err := r.box.Peek()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return entries
+}
+
+// spoiled puts a file in the place of the folder new/, until the result is called.
+func spoiled(t *testing.T, dir string) (mend func()) {
+	t.Helper()
+	fresh := filepath.Join(dir, dropbox.Hooks, "new")
+	must := func(err error) {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	must(os.Rename(fresh, fresh+".away"))
+	must(os.WriteFile(fresh, nil, 0o600))
+	return func() {
+		must(os.Remove(fresh))
+		must(os.Rename(fresh+".away", fresh))
+	}
+}
+
+// While a last step is still refused, the mailbox counts as not repaired.
+func TestARefusedLastStepIsReported(t *testing.T) {
+	r, _ := newRun(t, dropbox.Options{}, 0)
+	r.left["a"], r.held["a"] = func() error { return errors.New("disk full") }, true
+	if err := r.takeUp(); err == nil || !r.held["a"] {
+		t.Errorf("takeUp = %v, held %v; want the error and the message", err, r.held)
+	}
+}
+
+// The loop sleeps until the first message is due, in any order of the messages.
+func TestTheNextMessageIsNotForgottenForALaterOne(t *testing.T) {
+	for _, waits := range [][]time.Duration{{time.Minute, time.Hour}, {time.Hour, time.Minute}} {
+		r, _ := newRun(t, dropbox.Options{}, len(waits))
+		now := time.Now()
+		for i, e := range r.waiting(t) {
+			r.state.Waits[e.ID] = Waited{Next: now.Add(waits[i])}
+		}
+		if after, ok := r.begin(now); !ok || after != time.Minute {
+			t.Errorf("waits of %v: the next in %v, %v; want a minute", waits, after, ok)
+		}
+	}
+}
+
+// A mailbox that cannot be listed for a moment has not lost its messages: their waits stay.
+func TestAListingThatFailsForgetsNoWait(t *testing.T) {
+	r, dir := newRun(t, dropbox.Options{}, 1)
+	now := time.Now()
+	r.state.Waits[r.waiting(t)[0].ID] = Waited{Next: now.Add(time.Hour)}
+	mend := spoiled(t, dir)
+	if _, ok := r.begin(now); ok || len(r.state.Waits) != 1 {
+		t.Errorf("begin: %v, waits %v", ok, r.state.Waits)
+	}
+	mend()
+	if after, ok := r.begin(now); !ok || after != time.Hour {
+		t.Errorf("then the next is in %v, %v; want an hour", after, ok)
+	}
+}
+
+// A message that cannot be read for a moment is not tried, and keeps its webhook.
+func TestAMessageThatCannotBeReadIsNotTried(t *testing.T) {
+	var r *run
+	var dir string
+	var mend func()
+	r, dir = newRun(t, dropbox.Options{Step: func(st dropbox.Step) error {
+		// The stray file below is set aside after the listing, and before the first read.
+		if st.Op == dropbox.OpMove && strings.HasSuffix(st.Name, "stray.txt") && mend == nil {
+			mend = spoiled(t, dir)
+		}
+		return nil
+	}}, 1)
+	id := r.waiting(t)[0].ID
+	if err := os.WriteFile(filepath.Join(dir, dropbox.Hooks, "new", "stray.txt"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r.begin(time.Now())
+	if mend == nil || len(r.held)+len(r.taken)+len(r.hooks) != 0 {
+		t.Fatalf("held %v, taken %v, webhooks %v; want none", r.held, r.taken, r.hooks)
+	}
+	mend()
+	r.begin(time.Now())
+	if !r.held[id] || !r.taken["ops"] {
+		t.Errorf("held %v, taken %v; want a try for ops", r.held, r.taken)
+	}
+	r.tries.Wait()
+}
+
+// If the disk refuses a claim, the message waits as before, and its webhook pauses.
+func TestARefusedClaimCostsNoTry(t *testing.T) {
+	r, _ := newRun(t, dropbox.Options{Step: func(st dropbox.Step) error {
+		if st.Op == dropbox.OpMove && strings.HasPrefix(st.To, "hooks/cur/") {
+			return errors.New("disk full")
+		}
+		return nil
+	}}, 1)
+	e := r.waiting(t)[0]
+	r.begin(time.Now())
+	r.end(<-r.ended)
+	if waits := r.waiting(t); len(waits) != 1 || waits[0].Name != e.Name {
+		t.Errorf("waiting %v, want %s", waits, e.Name)
+	}
+	if after, ok := r.begin(time.Now()); !ok || after <= 0 || after > diskAgain {
+		t.Errorf("the next try in %v, %v; want within %v", after, ok, diskAgain)
+	}
+}
+
+// The event of the morning is as severe as the worst event of the night.
+func TestTheMorningIsAsSevereAsTheWorst(t *testing.T) {
+	const info, warning, bad = journal.AgentComplete, journal.LimitReached, journal.AgentError
+	for _, test := range []struct {
+		night []journal.Word
+		want  journal.Severity
+	}{
+		{nil, journal.Info},
+		{[]journal.Word{info}, journal.Info},
+		{[]journal.Word{info, warning, info}, journal.Warning},
+		{[]journal.Word{bad, warning, info}, journal.Error},
+		{[]journal.Word{warning, bad}, journal.Error},
+	} {
+		ev := journal.Event{Gathers: test.night, Message: &journal.Message{}}
+		if got := morningPayload(ev, "demo").Data.Severity; got != test.want {
+			t.Errorf("%v: %s, want %s", test.night, got, test.want)
+		}
+	}
+}
+
+// A state that cannot be read is not an empty one, which would forget all waits.
+func TestAStateThatCannotBeRead(t *testing.T) {
+	home := t.TempDir()
+	if err := os.Mkdir(StateFile(home), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if st, err := ReadState(home); err == nil {
+		t.Errorf("state %v, want an error", st)
+	}
+}
+
+// A state with a time that JSON cannot express does not replace the one on disk.
+func TestAStateThatCannotBeWritten(t *testing.T) {
+	home := t.TempDir()
+	good := State{V: 1, Waits: map[string]Waited{"a": {Why: "it was away"}}}
+	if err := good.write(home); err != nil {
+		t.Fatal(err)
+	}
+	bad := State{V: 1, Waits: map[string]Waited{"a": {Next: time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)}}}
+	if err := bad.write(home); err == nil {
+		t.Error("a state of the year 10000 is written")
+	}
+	if st, err := ReadState(home); err != nil || st.Waits["a"].Why != "it was away" {
+		t.Errorf("state %v, %v", st, err)
+	}
+}
