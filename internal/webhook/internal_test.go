@@ -47,7 +47,7 @@ func TestRetryAfter(t *testing.T) {
 	now := time.Date(2026, 11, 22, 10, 0, 0, 0, time.UTC)
 	for value, want := range map[string]time.Duration{
 		"": 0, "30": 30 * time.Second, " 30 ": 30 * time.Second, "0.25": 250 * time.Millisecond, "-5": 0, "NaN": 0, "soon": 0,
-		"Inf": longestRest, "1e300": longestRest, "99999999": longestRest,
+		"Inf": longestRest, "1e300": longestRest, "99999999": longestRest, "1e999": longestRest, "-1e999": 0, strings.Repeat("9", 400): longestRest,
 		"Sun, 22 Nov 2026 10:01:00 GMT": time.Minute, "Sun, 22 Nov 2026 09:00:00 GMT": 0, "Sun, 22 Nov 2099 10:00:00 GMT": longestRest,
 	} {
 		if got := retryAfter(value, now); got != want {

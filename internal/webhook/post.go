@@ -237,7 +237,8 @@ func plainError(err error) string {
 func retryAfter(value string, now time.Time) time.Duration {
 	value = strings.TrimSpace(value)
 	rest := time.Duration(0)
-	if seconds, err := strconv.ParseFloat(value, 64); err == nil && seconds > 0 { // Discord sends decimals
+	// Discord sends decimals. With an error the number is 0, or infinite if it is too large.
+	if seconds, _ := strconv.ParseFloat(value, 64); seconds > 0 {
 		rest = time.Duration(min(seconds, longestRest.Seconds()) * float64(time.Second))
 	} else if at, err := http.ParseTime(value); err == nil {
 		rest = at.Sub(now)
