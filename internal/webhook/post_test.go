@@ -130,6 +130,10 @@ func TestOnlyPublicAddresses(t *testing.T) {
 	if n := len(rc.got()); n != 0 {
 		t.Errorf("%d requests arrived", n)
 	}
+	// Without TLS no connection to a public address begins, so no request leaves the machine.
+	if a := post(t, webhook.Hook{URL: "http://8.8.8.8/", Private: true}, webhook.PosterOptions{}); a.Taken() || !strings.Contains(a.Why, "only https goes there") {
+		t.Errorf("without TLS to a public address: %+v", a)
+	}
 	if a := post(t, webhook.Hook{URL: "http://localhost" + port, Private: true}, webhook.PosterOptions{Timeout: 20 * time.Second}); !a.Taken() {
 		t.Errorf("with private: %+v", a)
 	}

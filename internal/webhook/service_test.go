@@ -313,6 +313,25 @@ func TestReceiverIsLeftAlone(t *testing.T) {
 	}
 }
 
+// A message that is no event is a dead letter at once, whatever its webhook waits for.
+func TestWhatIsNoEventWaitsForNobody(t *testing.T) {
+	sc := newScene(t, dropbox.Options{})
+	rc := newReceiver(t, func(_ int, w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Retry-After", "3600")
+		w.WriteHeader(http.StatusTooManyRequests)
+	})
+	sc.run(hookTo("ops", rc))
+	sc.hear(crashed(1))
+	sc.until("it has answered", func() bool { st, _ := webhook.ReadState(sc.o.Home); return st.Hooks["ops"].Failed == 1 })
+	m := &dropbox.Message{From: dropbox.Swarm, Body: []byte(`{"data": {"webhook": "ops"}}`)}
+	proof := func(m *dropbox.Message) string { return dropbox.Proof(token, m, dropbox.Hooks) }
+	if _, err := sc.store.DeliverSigned(dropbox.Hooks, m, proof); err != nil {
+		t.Fatal(err)
+	}
+	sc.Wake()
+	sc.until("it is dead", func() bool { return len(sc.files("dead")) == 1 })
+}
+
 // The service posts only messages that the daemon has written.
 func TestOnlyTheDaemonSpeaks(t *testing.T) {
 	sc, rc := newScene(t, dropbox.Options{}), newReceiver(t, nil)
@@ -434,6 +453,63 @@ func TestFullDiskAfterThePost(t *testing.T) {
 	sc.until("it is filed", func() bool { sc.Wake(); return sc.done() == 1 })
 	if n := len(rc.got()); n != 1 {
 		t.Errorf("%d requests, want 1", n)
+	}
+}
+
+// A posted message is filed only with its receipt, which says that it was posted.
+func TestNothingIsFiledWithoutItsReceipt(t *testing.T) {
+	var full atomic.Bool
+	full.Store(true)
+	var refused atomic.Int64
+	sc := newScene(t, dropbox.Options{Step: func(st dropbox.Step) error {
+		if full.Load() && strings.HasPrefix(st.To, "hooks/cur/") && strings.HasSuffix(st.To, ".receipt.yaml") {
+			refused.Add(1)
+			return errors.New("no space left on device")
+		}
+		return nil
+	}})
+	rc := newReceiver(t, nil)
+	sc.run(hookTo("ops", rc))
+	sc.hear(crashed(1))
+	sc.until("the receipt is refused twice", func() bool { sc.Wake(); return refused.Load() > 1 })
+	if n := sc.done(); n != 0 {
+		t.Errorf("%d messages are filed without a receipt", n)
+	}
+	full.Store(false)
+	sc.until("it is filed", func() bool { sc.Wake(); return sc.done() == 1 })
+	sc.stop()
+	if receipts, _ := filepath.Glob(filepath.Join(sc.dir, "hooks", "done", "*", "*.receipt.yaml")); len(receipts) != 1 || len(rc.got()) != 1 {
+		t.Errorf("receipts %v, %d requests; want one of each", receipts, len(rc.got()))
+	}
+}
+
+// If done/ cannot be read, nobody knows whether an event was posted before, so it is posted.
+func TestDoneThatCannotBeReadLosesNoEvent(t *testing.T) {
+	if os.Getuid() == 0 {
+		t.Skip("root can read every folder")
+	}
+	sc, rc := newScene(t, dropbox.Options{}), newReceiver(t, nil)
+	sc.run(hookTo("ops", rc))
+	sc.hear(crashed(1))
+	sc.until("one is done", func() bool { return sc.done() == 1 })
+	days, err := filepath.Glob(filepath.Join(sc.dir, "hooks", "done", "*"))
+	if err != nil || len(days) != 1 {
+		t.Fatal(days, err)
+	}
+	if err := os.Chmod(days[0], 0); err != nil {
+		t.Fatal(err)
+	}
+	sc.hear(crashed(2))
+	posted := func() bool { return len(rc.got()) == 2 }
+	for deadline := time.Now().Add(10 * time.Second); !posted() && time.Now().Before(deadline); {
+		time.Sleep(2 * time.Millisecond)
+	}
+	if err := os.Chmod(days[0], 0o700); err != nil {
+		t.Fatal(err)
+	}
+	sc.until("both are done", func() bool { sc.Wake(); return sc.done() == 2 })
+	if !posted() {
+		t.Error("the second event was filed and not posted")
 	}
 }
 
