@@ -215,6 +215,28 @@ func TestTheRestIsShared(t *testing.T) {
 	}
 }
 
+// TestTheJudgeHasAPartOfTheDay checks that other turns cannot use up the whole day of the
+// swarm when there is a judge, who may use all of it. A task has no part for the judge.
+func TestTheJudgeHasAPartOfTheDay(t *testing.T) {
+	for _, c := range []struct {
+		rules budget.Rules
+		agent string
+		want  float64
+	}{
+		{budget.Rules{Swarm: usd(16), Judge: "judge"}, "a", 15},
+		{budget.Rules{Swarm: usd(16), Judge: "judge"}, "judge", 16},
+		{budget.Rules{Swarm: usd(16)}, "a", 16},
+		{budget.Rules{Task: usd(16), Judge: "judge"}, "a", 16},
+		{budget.Rules{Swarm: usd(32), Task: usd(16), Judge: "judge"}, "a", 16},
+	} {
+		d := newDesk(t, c.rules, "a")
+		rec := d.begin(budget.Turn{Agent: c.agent, Message: "m", Trace: "t"}, 1)
+		if rec == nil || rec.ReservedUSD != c.want {
+			t.Errorf("%+v for %s: %+v, want %v", c.rules, c.agent, rec, c.want)
+		}
+	}
+}
+
 // TestARestThatIsReserved checks that a turn waits for another one, and does not count as
 // parked.
 func TestARestThatIsReserved(t *testing.T) {
