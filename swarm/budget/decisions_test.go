@@ -1,0 +1,233 @@
+package budget_test
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/swarm/budget"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
+)
+
+// An asked is a question about a scope at its cap.
+type asked struct {
+	budget.Scope
+	agent, day string
+	number     int
+}
+
+// A jury asks, answers and raises at random, and knows what must come of it.
+type jury struct {
+	*desk
+	random  *rand.Rand
+	open    []asked
+	over    map[string]bool    // questions that were answered or settled, by scope, day and number
+	raised  map[string]float64 // US dollars, by scope and day
+	passed  map[string]bool    // messages that may end in a scope at its cap, by scope and message
+	answers int
+	back    bool // the clock was set back before
+}
+
+func (j *jury) key(s budget.Scope) string { return s.String() + " " + j.book.Date(s) }
+
+func (q asked) key() string { return fmt.Sprint(q.Scope, " ", q.day, " ", q.number) }
+
+// ask asks about a scope if no question waits there.
+func (j *jury) ask(s budget.Scope, agent string) {
+	j.t.Helper()
+	if j.book.IsAsked(s) {
+		return
+	}
+	q := asked{s, agent, j.book.Date(s), j.book.Number(s)}
+	if j.over[q.key()] {
+		j.t.Fatalf("%v: the question %s is asked again", j.now, q.key())
+	}
+	if err := j.book.Asked(s); err != nil {
+		j.t.Fatal(err)
+	}
+	j.open = append(j.open, q)
+}
+
+// answer answers an open question, twice, as a daemon does that was killed in between.
+func (j *jury) answer(n int, waiting []string) {
+	j.t.Helper()
+	q := j.open[n]
+	reply := budget.Reply{ID: fmt.Sprintf("r%d", j.answers), Answer: budget.Answers()[j.random.IntN(3)], Number: q.number, Day: q.day}
+	j.answers++
+	late := q.number != j.book.Number(q.Scope) || q.day != j.book.Date(q.Scope)
+	var over *budget.OverError
+	passed, err := j.book.Answer(q.Scope, q.agent, reply, waiting)
+	if late != errors.As(err, &over) || !late && err != nil {
+		j.t.Fatalf("%v: an answer to %s: %v; late: %v", j.now, q.key(), err, late)
+	}
+	if late {
+		return
+	}
+	j.restart()
+	if again, err := j.book.Answer(q.Scope, q.agent, reply, append(waiting, "later")); err != nil || again != passed {
+		j.t.Fatalf("%v: repeated, the answer lets %d pass, %v; at first %d", j.now, again, err, passed)
+	}
+	j.over[q.key()] = true
+	j.open = append(j.open[:n], j.open[n+1:]...)
+	switch reply.Answer {
+	case budget.More:
+		j.raised[j.key(q.Scope)] += j.configured(q.Scope)
+	case budget.End:
+		for _, id := range waiting {
+			j.passed[q.Scope.String()+" "+id] = true
+		}
+	}
+}
+
+// settle ends the questions that nobody needs to answer any more, as the daemon does.
+func (j *jury) settle() {
+	j.t.Helper()
+	var left []asked
+	for _, q := range j.open {
+		if j.book.Over(q.Scope, q.agent, q.number, q.day) == "" {
+			left = append(left, q)
+			continue
+		}
+		j.over[q.key()] = true
+		if q.day != j.book.Date(q.Scope) {
+			continue
+		}
+		if err := j.book.Next(q.Scope, q.number); err != nil {
+			j.t.Fatal(err)
+		}
+	}
+	j.open = left
+}
+
+// configured returns the cap of a scope in the configuration, in US dollars.
+func (j *jury) configured(s budget.Scope) float64 {
+	switch s.Kind {
+	case budget.KindSwarm:
+		return j.rules.Swarm.Dollars()
+	case budget.KindTask:
+		return j.rules.Task.Dollars()
+	case budget.KindAgent:
+		return j.rules.Agents[s.Name].Day.Dollars()
+	}
+	return j.rules.Agents["a"].Turn.Dollars()
+}
+
+// check compares all caps with the raises of their days, also after a restart. Once the clock
+// was set back, it does not compare what a day has spent: amounts with a date in the future
+// count at the time of the look, which the next daemon does not know.
+func (j *jury) check() {
+	j.t.Helper()
+	before := map[string]budget.Line{}
+	for _, l := range j.book.Lines(j.agents) {
+		before[l.Scope.String()] = l
+		if want := j.configured(l.Scope) + j.raised[j.key(l.Scope)]; math.Abs(l.Cap.Dollars()-want) > 1e-6 {
+			j.t.Fatalf("%v: the cap of %s is %v, want %v", j.now, l.Scope, l.Cap.Dollars(), want)
+		}
+	}
+	if j.random.IntN(20) > 0 {
+		return
+	}
+	j.restart()
+	for _, l := range j.book.Lines(j.agents) {
+		was := before[l.Scope.String()]
+		spent := math.Abs(l.Spent.Dollars()-was.Spent.Dollars()) > 1e-6 && !(j.back && l.Daily())
+		if spent || math.Abs(l.Reserved.Dollars()-was.Reserved.Dollars()) > 1e-6 || l.Answer != was.Answer {
+			j.t.Fatalf("%v: a restart changes %s: spent %v, reserved %v, before %v and %v", j.now, l.Scope, l.Spent, l.Reserved, was.Spent, was.Reserved)
+		}
+	}
+}
+
+// TestAThousandDecisions raises caps and answers questions at random, while turns begin and
+// end, the daemon restarts, and the clock jumps over midnight, the end of summer time, and
+// back. Nothing begins without room for its reservation, a raise counts on its day only, and
+// no question that is over is asked again.
+func TestAThousandDecisions(t *testing.T) {
+	berlin, err := time.LoadLocation("Europe/Berlin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for seed := range uint64(6) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			random := rand.New(rand.NewPCG(seed, 2))
+			agents := []string{"a", "b", "c", "d"}
+			rules := budget.Rules{Swarm: usd(12), Task: usd(4), Zone: berlin, Agents: map[string]budget.AgentRules{}}
+			for _, a := range agents {
+				rules.Agents[a] = budget.AgentRules{Day: usd(5), Turn: usd(2)}
+			}
+			d := newDesk(t, rules, agents...)
+			d.now = time.Date(2026, 10, 24, 18, 0, 0, 0, time.UTC) // the clocks change that night
+			j := &jury{desk: d, random: random, over: map[string]bool{}, raised: map[string]float64{}, passed: map[string]bool{}}
+			running, waiting, days, begun := map[string]*journal.Record{}, map[string]budget.Turn{}, map[string]bool{}, 0
+			for step := range 1000 {
+				before := d.now
+				switch random.IntN(40) {
+				case 0:
+					d.now = d.now.Add(time.Duration(20+random.IntN(10)) * time.Hour)
+				case 1:
+					d.now = d.now.Add(-time.Duration(20+random.IntN(10)) * time.Hour)
+				case 2:
+					d.now = d.now.Add(-90 * time.Minute)
+				default:
+					d.now = d.now.Add(time.Duration(random.IntN(15)) * time.Minute)
+				}
+				j.back = j.back || d.now.Before(before)
+				days[d.book.Date(budget.Scope{Kind: budget.KindSwarm})] = true
+				a := agents[random.IntN(len(agents))]
+				turn, ok := waiting[a]
+				if !ok {
+					turn = budget.Turn{Agent: a, Message: fmt.Sprintf("m%d", step), Trace: fmt.Sprintf("task%d", random.IntN(12))}
+				}
+				if rec := running[a]; rec != nil {
+					delete(running, a)
+					d.end(rec, min(float64(random.IntN(250))/100, rec.ReservedUSD+0.07))
+				} else if rec := d.begin(turn, 1+random.IntN(4)); rec != nil {
+					delete(waiting, a)
+					running[a] = rec
+					begun++
+					for _, l := range d.book.Lines(agents) {
+						if l.Kind == budget.KindTurn || !turn.In(l.Scope) || j.passed[l.Scope.String()+" "+turn.Message] {
+							continue
+						}
+						if l.Spent.Dollars()+l.Reserved.Dollars() > l.Cap.Dollars()+1e-9 {
+							t.Fatalf("step %d: a turn begins with %v reserved, when %s has spent %v of %v", step, l.Reserved.Dollars(), l.Scope, l.Spent.Dollars(), l.Cap.Dollars())
+						}
+					}
+				} else if block := d.book.Check(turn); block != nil && !block.Waits {
+					if waiting[a] = turn; block.Answer == budget.Stop {
+						delete(waiting, a)
+					} else {
+						j.ask(block.Scope, a)
+					}
+				}
+				if len(j.open) > 0 && random.IntN(8) == 0 {
+					var ids []string
+					n := random.IntN(len(j.open))
+					for _, w := range waiting {
+						if w.In(j.open[n].Scope) {
+							ids = append(ids, w.Message)
+						}
+					}
+					j.answer(n, ids)
+				}
+				if random.IntN(60) == 0 {
+					s := []budget.Scope{{Kind: budget.KindSwarm}, {Kind: budget.KindAgent, Name: a}, {Kind: budget.KindTask, Name: turn.Trace}}[random.IntN(3)]
+					if _, err := d.book.Raise(s, a, usd(0.25)); err != nil {
+						t.Fatal(err)
+					}
+					j.raised[j.key(s)] += 0.25
+				}
+				if random.IntN(4) == 0 {
+					j.settle()
+				}
+				j.check()
+			}
+			if begun < 50 || len(days) < 4 || len(j.over) < 10 {
+				t.Errorf("%d turns began on %d days, %d questions are over: too few", begun, len(days), len(j.over))
+			}
+			t.Logf("%d turns on %d days, %d questions", begun, len(days), len(j.over))
+		})
+	}
+}
