@@ -56,7 +56,7 @@ func TestOrdersAboutChannels(t *testing.T) {
 }
 
 // The bridge refuses an order with too many words: an order to pause for a day must not
-// become a pause without an end.
+// become an endless pause.
 func TestAnOrderTakesOneAgent(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		s := newScene(t, addr)

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// The bridge finds its lines in the history, also when they were cut at another place, and
+// The bridge finds its lines in the history, even when they were cut at another place, and
 // mistakes no other line for one of them.
 func TestWhatWasSaidIsFoundAgain(t *testing.T) {
 	text := "one line\n" + strings.Repeat("some words of many ", 60) + "\nthe last, " + strings.Repeat("x", 500) + " end"

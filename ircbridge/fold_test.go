@@ -93,7 +93,7 @@ func TestWhatWaitedIsFolded(t *testing.T) {
 				t.Errorf("the receipt of what was kept: %s", r)
 			}
 		}
-		// A new message is said as usual, also if a clock was set back.
+		// A new message is said as usual, even if a clock was set back.
 		copied(since, "#standup-x", dropbox.Result, "coder", dropbox.Low, ends, "the last job")
 		ann.sees("#standup-x swarm: [coder] done: the last job")
 	})

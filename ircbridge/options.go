@@ -68,7 +68,7 @@ type Server struct {
 	RegisterTimeout time.Duration // from dialling to the server's greeting; 0 means 60 s
 	PingAfter       time.Duration // how long after the last line the server is asked for a sign of life; 0 means 60 s
 	PingTimeout     time.Duration // the connection counts as dead after this long without an answer; 0 means 30 s
-	ProofTimeout    time.Duration // likewise when a line is not proven for so long; 0 means 90 s
+	ProofTimeout    time.Duration // the same when a line is not proven for so long; 0 means 90 s
 }
 
 // config returns the configuration for the library. Its errors are those of files.

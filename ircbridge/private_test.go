@@ -14,7 +14,7 @@ import (
 )
 
 // As in channels, the bridge keeps private lines that it missed while it was away, but does
-// not obey them. This holds over a restart before any private talk, and over a cut
+// not obey them. This is also true after a restart before any private talk, and after a cut
 // connection.
 func TestPrivateTalkWhileAway(t *testing.T) {
 	if testing.Short() {

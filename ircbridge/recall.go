@@ -129,8 +129,8 @@ func (s *speech) sayInTurn(f *saying) {
 	s.say(f)
 }
 
-// recognise marks the parts of a text that stand in the history as said, and returns the
-// rest of the history. absent says that nothing in it looks like the rest of the message.
+// recognise marks the parts of a text that are in the history as said, and returns the rest
+// of the history. absent says that nothing in it looks like the rest of the message.
 func (s *speech) recognise(f *saying, texts []irc.Text) (rest []irc.Text, absent bool) {
 	via, prefix, as := s.voice(f)
 	conn, ok := via.client.Conn()

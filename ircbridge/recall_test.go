@@ -10,7 +10,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/testkit/irctest"
 )
 
-// A message that was begun earlier is sent before the messages behind it, also while the
+// A message that was begun earlier is sent before the messages behind it, even while the
 // bridge asks the server how much of it was said.
 func TestOrderBehindALookUp(t *testing.T) {
 	srv := irctest.NewServer(t, irctest.Features{})

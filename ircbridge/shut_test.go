@@ -58,7 +58,8 @@ func TestAChannelThatOpensLater(t *testing.T) {
 	})
 }
 
-// The bridge returns to a channel that kicked it, also to one that an agent asked for.
+// The bridge returns to a channel that kicked it, even if an agent had asked for that
+// channel.
 func TestKickedManyTimes(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		ann := newPerson(t, addr, "ann", "#asked")

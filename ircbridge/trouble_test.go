@@ -190,7 +190,7 @@ func TestBurstOfLines(t *testing.T) {
 	})
 }
 
-// A bridge that is told to stop while it delivers a message to an agent ends, also when the
+// A bridge that is told to stop while it delivers a message to an agent ends, even when the
 // disk refuses the message.
 func TestStopWhileSomethingIsDelivered(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {

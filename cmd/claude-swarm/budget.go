@@ -83,7 +83,7 @@ func budgetList(c *cli.Context) error {
 	return nil
 }
 
-// capWord says in a word how a cap is; "" for one with a rest.
+// capWord describes a cap in a word; "" for one that is not used up.
 func capWord(row budget.Row, cell budget.Cell) string {
 	switch {
 	case !cell.Full:

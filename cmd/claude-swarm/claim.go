@@ -103,8 +103,8 @@ func (p *post) published(id string) (topic.Publication, error) {
 	return work, p.notYours(notFound(err, id))
 }
 
-// notYours adds what to do to the error of a claim that another agent was quicker with, or
-// that a rule forbids.
+// notYours adds what to do to the error of a claim that another agent won, or that a rule
+// forbids.
 func (p *post) notYours(err error) error {
 	taken, ok := errors.AsType[*topic.TakenError](err)
 	switch {

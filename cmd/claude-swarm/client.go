@@ -46,8 +46,8 @@ func sayWhispers(stderr io.Writer) {
 	}
 }
 
-// takeWhispers takes the whispers that wait for the agent in whose turn or session this program
-// runs, if a daemon answers. One that does not shows them elsewhere later.
+// takeWhispers takes the whispers that wait for the agent in whose turn or session this
+// program runs, if a daemon answers. Otherwise the daemon shows them elsewhere later.
 func takeWhispers(dir, agent string, show func(line string)) {
 	if !whisper.Waits(journal.HomeOf(dir), agent) {
 		return
@@ -126,8 +126,8 @@ func oneAgent(c *cli.Context) (*project, string, error) {
 	return p, c.Args().First(), err
 }
 
-// eachAgent does an order for the agents that the command line names: one, several, or
-// all. where, if it is not nil, says why all leaves an agent out. do returns the text to
+// eachAgent carries out an order for the agents that the command line names: one, several,
+// or all. where, if it is not nil, says why all leaves an agent out. do returns the text to
 // print. An unknown agent stops the order for all; a failure stops it for one agent only.
 func eachAgent(c *cli.Context, where func(swarm.AgentStatus) error, do func(client *control.Client, by, agent string) (string, error)) error {
 	verb, names := c.Command.Name, namesIn(c)

@@ -59,8 +59,8 @@ func runDaemon(ctx context.Context, o daemonOrder) (err error) {
 	if err := p.home.Make(); err != nil {
 		return err
 	}
-	// Anyone who waits for the end of the daemon waits for the end of their
-	// connection; so that comes last, when everything is free for the next one.
+	// A caller that waits for the end of the daemon waits for its connection to end. So the
+	// connections end last, when everything is free for the next daemon.
 	answering, silent := context.WithCancel(ctx)
 	var wg sync.WaitGroup
 	defer wg.Wait()
@@ -104,7 +104,7 @@ func runDaemon(ctx context.Context, o daemonOrder) (err error) {
 		return err
 	}
 	d.keepConfig()
-	// Anyone who hears that the daemon is ready may signal at once.
+	// A caller that learns that the daemon is ready may signal at once.
 	sigs := make(chan os.Signal, 8)
 	signal.Notify(sigs, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
 	defer signal.Stop(sigs)

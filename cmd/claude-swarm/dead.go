@@ -63,7 +63,7 @@ than a time, or all. Only you may do this, not an agent.` +
 // whyNoRetry returns why a letter would be given up again at once, or nil.
 func (p *post) whyNoRetry(d view.DeadLetter, now time.Time) error {
 	if d.Letter.Original != "" {
-		return nil // a retry takes in a file that was set aside
+		return nil // a retry delivers a file that was set aside
 	}
 	box, err := p.Mailbox(d.Mailbox)
 	if err != nil {

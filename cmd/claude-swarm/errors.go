@@ -133,7 +133,7 @@ func codeOf(err error) (int, bool) {
 	return 0, false
 }
 
-// nextStep returns the hint nearest to the surface.
+// nextStep returns the outermost hint.
 func nextStep(err error) string {
 	if he, ok := errors.AsType[*hintError](err); ok {
 		if he.hint != "" {

@@ -34,7 +34,7 @@ func sessionHooks() []*cli.Command {
 			Flags:       append([]cli.Flag{asFlag()}, more...),
 			Action: func(c *cli.Context) error {
 				if os.Getenv(runner.MarkVar) != "" {
-					return nil // in a turn of the daemon, which does the mail itself
+					return nil // in a turn of the daemon, which handles the mail itself
 				}
 				return serveSession(c, action)
 			},
@@ -187,7 +187,7 @@ type sessionGate struct {
 
 func (g *sessionGate) Ask(q mail.GateQuestion) mail.GateVerdict {
 	asked := gate{policy.NewGate(g.policy, nil)}
-	// Without the file of recent decisions the rates begin again; all other rules hold.
+	// Without the file of recent decisions the rates begin again; all other rules apply.
 	_ = asked.Load(g.file)
 	v := asked.Ask(q)
 	_ = asked.Save(g.file)

@@ -66,7 +66,7 @@ func ircOptions(p *project, store *dropbox.Store, log *slog.Logger) (ircbridge.O
 	if prefix := i.NickPrefix; prefix != "" {
 		o.Nick = func(agent string) string { return prefix + agent }
 	}
-	for _, t := range tokens { // an agent that prints its environment must not tell its token
+	for _, t := range tokens { // an agent that prints its environment must not reveal its token
 		o.Secrets = append(o.Secrets, t)
 	}
 	// A rule may show events in a channel that only the rule names.

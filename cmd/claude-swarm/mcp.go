@@ -87,8 +87,8 @@ func offers(path string) (irc, capped bool) {
 	return file.IRC.On(), budgetOf(file).Bounds()
 }
 
-// loadForTools reads the configuration. After a mistake that comes into the file while a turn
-// runs, the agent works on with the daemon's configuration, which stays in force.
+// loadForTools reads the configuration. After a mistake that comes into the file while a
+// turn runs, the agent keeps working with the daemon's configuration, which stays in force.
 func loadForTools(path string) (*config.File, error) {
 	file, err := config.Load(path)
 	if _, bad := errors.AsType[config.Errors](err); bad && os.Getenv(runner.AgentVar) != "" {

@@ -70,8 +70,8 @@ func withoutPath(err error) error {
 	return err
 }
 
-// unprinted returns an error of printing, if there is one, with the word that the message was
-// delivered: to send it once more would be wrong.
+// unprinted returns an error of printing, if there is one, and says that the message was
+// delivered: the sender must not send it again.
 func unprinted(id string, err error) error {
 	if err == nil {
 		return nil

@@ -13,7 +13,7 @@ import (
 )
 
 // A socket is the daemon's control socket. The daemon can create it again: systemd removes
-// the runtime folder of a user who has logged out, and the daemon works on.
+// the runtime folder of a user who has logged out, and the daemon keeps running.
 type socket struct {
 	project *project
 	note    discovery.Note

@@ -136,7 +136,7 @@ func foreground(c *cli.Context, p *project, names []string) error {
 	}
 	syscall.CloseOnExec(fd) // no agent may have it
 	parent := os.NewFile(uintptr(fd), "ready")
-	// The start verb that waits for this may have ended, which does no harm.
+	// The start verb that waits for this may have ended, which is harmless.
 	tell := func(b readiness) { _ = errors.Join(json.NewEncoder(parent).Encode(b), parent.Close()) }
 	order.ready = func() { tell(readiness{PID: os.Getpid()}) }
 	err := runDaemon(c.Context, order)

@@ -86,7 +86,7 @@ func waitingText(w mail.Waiting) string {
 	return number(w.Total())
 }
 
-// drops returns the number of dropped files that are not taken in yet, as text.
+// drops returns the number of dropped files that are not delivered yet, as text.
 func drops(n int) string {
 	switch {
 	case n == 0:

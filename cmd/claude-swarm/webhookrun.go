@@ -62,8 +62,8 @@ func (s *hookService) listener() mail.Listener {
 	return mail.Listener{Name: "webhooks", Behind: "webhooks miss events", Hear: s.Hear}
 }
 
-// lost tells the lead that a webhook loses events. It tells that once, until its receiver
-// has taken one.
+// lost tells the lead that a webhook loses events. It does so once, until the receiver has
+// accepted an event.
 func (s *hookService) lost(hook, why string) {
 	s.tell(fmt.Sprintf("webhook:%s:%d", hook, time.Now().Unix()), "webhook "+hook+" does not work",
 		fmt.Sprintf("The webhook %s has not taken an event: %s.\n\nThe events are kept: claude-swarm dead list %s\nWhen it works (claude-swarm webhooks test %s), give them back: claude-swarm dead retry ID…\n",

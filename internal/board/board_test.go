@@ -95,7 +95,7 @@ func isTooLong(err error) bool {
 	return ok
 }
 
-// Files of others in the folder do no harm.
+// Files of others in the folder are harmless.
 func TestForeignFiles(t *testing.T) {
 	store := t.TempDir()
 	b := board.Of(store)

@@ -49,12 +49,12 @@ const DefaultBufferSize = 500
 const remembered = 1000
 
 // bufferFile returns the file of a channel, in the folder of a bridge. Names are folded as
-// ASCII, and characters that do not belong into a file name are escaped.
+// ASCII, and characters that do not belong in a file name are escaped.
 func bufferFile(dir, channel string) string {
 	return filepath.Join(dir, "buffer", fileName(channel)+".jsonl")
 }
 
-// fileName makes a file's name of a channel or a reader.
+// fileName turns a channel or a reader into the name of a file.
 func fileName(name string) string {
 	var b strings.Builder
 	for _, c := range []byte(strings.ToLower(name)) {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// orderChannel carries out an order about a channel: to join or leave it, or to tell or set
-// its topic, which is text.
+// orderChannel carries out an order about a channel: to join or leave it, or to show its
+// topic or set it to text.
 func (r *orders) orderChannel(t Text, word, name, text string) {
 	if name = strings.TrimRight(name, ",:"); name == "" {
 		r.rep.tell(t, "Say which channel. Try: "+r.link.Self()+": "+word+" #general")
@@ -35,8 +35,8 @@ func (r *orders) orderChannel(t Text, word, name, text string) {
 	}
 }
 
-// joinFor joins a channel for a person who may control; it tries one that shut us out at
-// once. The person hears the outcome when it is known.
+// joinFor joins a channel for a person who may control; it retries at once a channel that
+// shut us out. The person hears the outcome when it is known.
 func (r *orders) joinFor(t Text, name string) {
 	if ch, _ := r.link.Rooms().Channel(name); ch.In {
 		r.rep.tell(t, "I am in "+ch.Name+" already.")

@@ -1,10 +1,10 @@
 // Package bridge carries messages between the mailboxes and a chat, whatever network that
 // is on.
 //
-// A bridge has a name, such as irc, and works off the mailbox of that name. Everything that
-// the bridge says on the network is a message there first, so it is durable before anybody
-// connects, and nothing is lost while the network is down. Everything that people say to an
-// agent becomes a message in that agent's mailbox.
+// A bridge has a name, such as irc, and says the messages in the mailbox of that name.
+// Everything that the bridge says on the network is a message there first, so it is durable
+// before anybody connects, and nothing is lost while the network is down. Everything that
+// people say to an agent becomes a message in that agent's mailbox.
 //
 //	any program          bridge                       link          network
 //	    |  Deliver to irc/  |                           |              |

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// A holdup is the reason that a person heard for an agent's not beginning with their
+// A holdup is the reason, as a person heard it, why an agent does not begin with their
 // message.
 type holdup struct {
 	told  string    // "" means that the agent works

@@ -76,7 +76,7 @@ type Link interface {
 	// Fit cuts a text into lines that fit in an answer to a person, at target or privately.
 	Fit(text, target, person string) []string
 
-	// Remedy says what would help against the reason for a refusal. It must work also after
+	// Remedy says what would help against the reason for a refusal. It must also work after
 	// a crash, when only the reason is left.
 	Remedy(reason string) Remedy
 

@@ -31,7 +31,7 @@ type notices struct {
 	lacking map[string]time.Time   // by folded nick and right: when we told them that they lack it
 	deaf    map[string]time.Time   // by agent, folded nick and channel: when we told them that it is not heard there
 	spoken  map[string]spoken      // the last line of people to agents, by folded channel and nick
-	holdups map[string]holdup      // the hold-ups of agents that people were told of, by agent and folded nick
+	holdups map[string]holdup      // the hold-ups of agents that people were told about, by agent and folded nick
 }
 
 // missedFor is how long no further old line of a person must come before they hear about

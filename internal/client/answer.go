@@ -38,9 +38,9 @@ func (c *Client) MayAnswer(old *dropbox.Message) error {
 	return nil
 }
 
-// MayReply reports whether the caller may answer a message where it lies: in the own mailbox, and
-// a question to people in the mailbox of a bridge, which takes the answer of a person, and where
-// the asker says so that of an agent.
+// MayReply reports whether the caller may answer a message in its present place: in the
+// caller's mailbox, or a question to people in the mailbox of a bridge, which accepts the
+// answer of a person, and that of an agent if the asker says so.
 func (c *Client) MayReply(found dropbox.Found, old *dropbox.Message) bool {
 	if found.Mailbox == c.Me.Name {
 		return true

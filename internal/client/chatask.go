@@ -56,8 +56,8 @@ type Inquired struct {
 	waits    []*journal.Waiting
 }
 
-// Inquire asks people on IRC. In a turn the daemon tells people elsewhere of the question, and
-// that nobody answered; outside of one the channel for alerts shows both.
+// Inquire asks people on IRC. In a turn the daemon tells people elsewhere about the
+// question, and that nobody answered; outside a turn the channel for alerts shows both.
 func (c Chat) Inquire(q Inquiry) (*Inquired, error) {
 	q.Answerers, q.OnTimeout = cmp.Or(q.Answerers, ByHuman), cmp.Or(q.OnTimeout, AtContinue)
 	in := &Inquired{chat: c, question: q}
@@ -110,7 +110,7 @@ func (in *Inquired) ask(at string) error {
 	return c.alert("question", sent.ID, at, fmt.Sprintf("[QUESTION] %s needs input: %q", c.client.Called(c.client.Me.Name), strings.TrimSpace(q.Text)))
 }
 
-// end says that nothing waits any more; the first word about a question counts.
+// end says that nobody waits any more; the first statement about a question counts.
 func (in *Inquired) end(why string) {
 	for _, w := range in.waits {
 		w.End(why)

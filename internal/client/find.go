@@ -73,8 +73,8 @@ func (c *Client) Find(part string) (dropbox.Found, error) {
 	return dropbox.Found{}, readable
 }
 
-// Message finds a message by its id or a part of it, wherever it lies, and reads it.
-// The errors are those of [Client.Find].
+// Message finds a message by its id or a part of it, wherever it is, and reads it. The
+// errors are those of [Client.Find].
 func (c *Client) Message(id string) (dropbox.Found, *dropbox.Message, error) {
 	found, err := c.Find(id)
 	if err != nil {

@@ -22,13 +22,13 @@ type Forward struct {
 // ErrUnsettled says that an agent has a turn that is not settled.
 var ErrUnsettled = errors.New("a turn of it is not settled")
 
-// Forward gives the waiting messages of a removed agent to another agent. However often it is
-// repeated, each message arrives once: the copy is durable, under a key made of the id, before
-// the message is filed with a receipt that says where it went. Sender, thread, subject and text
-// stay. A proven message gets a proof for the new recipient; any other stays unproven. An offer
-// of published work is given back instead. The error is [ErrUnsettled] if a turn of the
-// agent runs, or was cut off and not settled. Forward passes over a message that it cannot
-// read, and names it in the error at the end.
+// Forward gives the waiting messages of a removed agent to another agent. However often
+// Forward is repeated, each message arrives once: the copy is durable, under a key made of
+// the id, before the message is filed with a receipt that says where it went. Sender,
+// thread, subject and text stay. A proven message gets a proof for the new recipient; any
+// other stays unproven. An offer of published work is given back instead. The error is
+// [ErrUnsettled] if a turn of the agent runs, or was cut off and not settled. Forward
+// passes over a message that it cannot read, and names it in the error at the end.
 func (c *Client) Forward(agent, to string) ([]Forward, error) {
 	box, err := c.Mailbox(agent)
 	if err != nil {

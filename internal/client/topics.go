@@ -12,9 +12,10 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// Publish signs m and publishes it on its topic. A [*RefusedError] says that a rule refuses the
-// message and that nothing was published. Inside a turn the error may be a [*TurnError]. An
-// error beside a publication with an id or an offer says that not all subscribers were told.
+// Publish signs m and publishes it on its topic. A [*RefusedError] says that a rule refuses
+// the message and that nothing was published. Inside a turn the error may be a
+// [*TurnError]. An error together with a publication that has an id or an offer says that
+// not all subscribers were told.
 func (c *Client) Publish(m *dropbox.Message) (topic.Published, error) {
 	if err := c.EnsureToken(); err != nil {
 		return topic.Published{}, err

@@ -20,7 +20,7 @@ type Error struct {
 	Try     string   // what to write or type next; may be empty
 }
 
-// Error is path:line:column, the problem, and the names that may have been meant.
+// Error returns path:line:column, the problem, and the names that may have been meant.
 func (e *Error) Error() string {
 	text := fmt.Sprintf("%s:%d:%d: %s", e.Path, e.Line, e.Column, e.Problem)
 	if len(e.Near) > 0 {

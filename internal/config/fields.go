@@ -46,7 +46,7 @@ type field struct {
 	told        bool // in the reference
 }
 
-// has reports whether the tag is has a word.
+// has reports whether the tag "is" has a word.
 func (f *field) has(word string) bool { return slices.Contains(f.is, word) }
 
 // kinds describe the values that a field without the tag type takes.

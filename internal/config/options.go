@@ -9,8 +9,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// The most that a value of backend_options may hold. An alias in YAML can stand for more than
-// the file has.
+// The most that a value of backend_options may hold. An alias in YAML can expand to more
+// than the file has.
 const (
 	mostDeep   = 20
 	mostValues = 10000

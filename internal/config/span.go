@@ -27,9 +27,9 @@ func (e *SpanError) Error() string {
 	return text
 }
 
-// ParseSpan reads a time span as people write it: 500ms, 30s, 10m, 1h30m, 1d, 1d12h, 2w.
-// A day has 24 hours, and 36500d is the longest span. The error is a [*SpanError]. All flags and keys that take a time
-// span go through here.
+// ParseSpan reads a time span as people write it: 500ms, 30s, 10m, 1h30m, 1d, 1d12h, 2w. A
+// day has 24 hours, and 36500d is the longest span. The error is a [*SpanError]. All flags
+// and keys that take a time span use this function.
 func ParseSpan(s string) (time.Duration, error) {
 	d, ok := parseSpan(s)
 	switch {

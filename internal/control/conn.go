@@ -37,7 +37,7 @@ func newConn(s *Server, c *net.UnixConn, from peer) *conn {
 func (c *conn) serve(ctx context.Context) {
 	here, leave := context.WithCancel(ctx)
 	defer leave()
-	// The close of the connection gets both goroutines out of their calls.
+	// Closing the connection ends the calls of both goroutines.
 	stop := context.AfterFunc(ctx, func() { c.c.Close() })
 	defer stop()
 

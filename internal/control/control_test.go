@@ -119,8 +119,8 @@ func TestALongRequestHoldsUpNobody(t *testing.T) {
 	}
 }
 
-// A client that waits no longer for a turn must not end it: Stop in the daemon ends the turn when
-// its context is done.
+// A client that no longer waits for a turn must not end it: Stop in the daemon ends the
+// turn when its context is done.
 func TestHangingUpDoesNotCutAStop(t *testing.T) {
 	p, d := newProject(t), newFakeDaemon()
 	serve(t, p, d)

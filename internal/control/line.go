@@ -22,8 +22,8 @@ type lineReader struct {
 
 func newLineReader(r io.Reader) *lineReader { return &lineReader{r: bufio.NewReader(r)} }
 
-// next returns a line without its newline, valid until the next call; or
-// errTooLong, after which next may be called again; or the reader's error.
+// next returns a line without its newline, valid until the next call. The error is
+// errTooLong, after which next may be called again, or the reader's error.
 func (l *lineReader) next() ([]byte, error) {
 	l.buf = l.buf[:0]
 	tooLong := false

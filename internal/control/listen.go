@@ -16,8 +16,8 @@ import (
 // ErrInUse is returned by [Listen] when a daemon answers at the socket.
 var ErrInUse = errors.New("control socket: a daemon answers there")
 
-// Listen creates the socket of a project. It removes a socket that a crash left behind, after a
-// check that no daemon answers there. To close the listener removes the socket.
+// Listen creates the socket of a project. It removes a socket that a crash left behind,
+// after a check that no daemon answers there. Closing the listener removes the socket.
 func Listen(project string, getenv func(string) string) (*net.UnixListener, error) {
 	paths, err := discovery.Paths(project, getenv)
 	if err != nil {

@@ -27,7 +27,7 @@ type hello struct {
 	Version string `json:"version"` // of the program
 }
 
-// A reply is everything that the server sends but its hello.
+// A reply is everything that the server sends except its hello.
 type reply struct {
 	Type  string          `json:"type"` // response or event
 	ID    string          `json:"id"`
@@ -62,8 +62,8 @@ func answer(id string, data any, err error) reply {
 	return r
 }
 
-// maxEventText bounds the text in one event, in bytes. JSON makes up to six
-// bytes of one, so an event always fits a line.
+// maxEventText bounds the text in one event, in bytes. JSON turns one byte into up to six,
+// so an event always fits a line.
 const maxEventText = maxLine/6 - 4096
 
 // event makes a frame of an event. It cuts text that is too long, such as a raw line with an

@@ -17,7 +17,7 @@ type Note struct {
 	Socket  string
 }
 
-// ReadNote reads the note in a lock file, also that of a daemon that has ended.
+// ReadNote reads the note in a lock file, even that of a daemon that has ended.
 func ReadNote(path string) Note {
 	var n Note
 	data, err := os.ReadFile(path)

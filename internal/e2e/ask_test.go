@@ -14,8 +14,8 @@ import (
 )
 
 // An agent that asks the lead with its tool and gets no answer in time acts as its call
-// said: it goes on with its default, accepts a no, pauses after the turn until somebody answers, or
-// ends the turn.
+// said: it continues with its default, accepts a no, pauses after the turn until somebody
+// answers, or ends the turn.
 func TestAskInATurnWithoutAnAnswer(t *testing.T) {
 	var replies []string
 	for _, how := range []string{"continue", "deny", "pause", "abort"} {

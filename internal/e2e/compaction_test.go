@@ -7,7 +7,7 @@ import (
 
 // A real compaction: the newest part of the window comes back in the same turn, by the
 // hook; the older rest at the head of the next prompt; no part comes twice, and no second
-// compaction follows. The same holds in a client that stays, which ends after the
+// compaction follows. The same is true of a client that stays, which ends after the
 // compaction.
 func TestARealCompactionGivesTheWindowBack(t *testing.T) {
 	for linger, clients := range map[string]int{"0s": 6, "10m": 2} {

@@ -20,10 +20,10 @@ import (
 // again is a command that takes a while and fails in the same way each time.
 const again = `{"tool_use":{"name":"Bash","input":{"command":"timeout 0.7 yes >/dev/null"}}}`
 
-// An agent that runs the same command again and again is whispered to in its turn, then more
-// strongly, and then it waits for a person, who is told once on IRC, by a webhook, in the
-// inbox and on the list of events. The turn ends by itself, and a person on IRC lets the agent
-// go on.
+// An agent that runs the same command again and again gets a whisper in its turn, then a
+// stronger one, and then waits for a person, who is told once on IRC, by a webhook, in the
+// inbox and on the list of events. The turn ends by itself, and a person on IRC lets the
+// agent continue.
 func TestAnAgentInALoopIsWhisperedToAndThenPaused(t *testing.T) {
 	addr, posts := irctest.Ngircd(t, irctest.Unlimited), receive(t)
 	p := newProject(t, `{"replies":[

@@ -10,7 +10,7 @@ import (
 
 var quoted = regexp.MustCompile("`([^`]+)`")
 
-// The manual shows the plan that holds: every package, and what it may import.
+// The manual shows the plan that is in force: every package, and what it may import.
 func TestTheManualShowsThePlan(t *testing.T) {
 	page, err := os.ReadFile("../../docs/architecture.md")
 	if err != nil {

@@ -12,7 +12,7 @@ type Hours struct {
 	Zone *time.Location // nil is the zone of the machine
 }
 
-// Open reports whether t lies in the hours.
+// Open reports whether t is in the hours.
 func (h Hours) Open(t time.Time) bool {
 	open, _ := h.at(t)
 	return open
@@ -25,12 +25,12 @@ func (h Hours) Change(t time.Time) time.Time {
 	return change
 }
 
-// at returns whether t lies in the hours, and the next change after t.
+// at returns whether t is in the hours, and the next change after t.
 func (h Hours) at(t time.Time) (open bool, change time.Time) {
 	if h.Week.always() {
 		return true, time.Time{}
 	}
-	// Each week has a change, but this week's may lie in an hour or on a day that the zone
+	// Each week has a change, but this week's may be in an hour or on a day that the zone
 	// leaves out.
 	for days := 9; days <= 30; days += 7 {
 		if open, change = h.within(t, days); !change.IsZero() {
@@ -103,7 +103,7 @@ func Day(t time.Time, zone *time.Location) (from, to time.Time) {
 		return first
 	}
 	from, to = midnight(0), midnight(1)
-	if !t.Before(to) { // midnight comes twice, and t lies in the evening between
+	if !t.Before(to) { // midnight comes twice, and t is in the evening between
 		from, to = to, midnight(2)
 	}
 	return from, to

@@ -101,7 +101,7 @@ func (f folders) enter(_ context.Context, in directoryArguments) (*directory, er
 	}
 	for dir := path; ; dir = filepath.Dir(dir) {
 		if _, err := f.within(dir); err != nil {
-			return d, nil // above lies no folder of the caller
+			return d, nil // no folder of the caller is above
 		}
 		file, err := f.within(filepath.Join(dir, "CLAUDE.md"))
 		if err != nil {

@@ -115,7 +115,7 @@ func (c mailbox) read(_ context.Context, in readArguments) (*wholeMessage, error
 	return r, c.markRead(found)
 }
 
-// markRead marks a message that the lead has read. To read a message in the mailbox of an
+// markRead marks a message that the lead has read. Reading a message in the mailbox of an
 // agent does not claim it: each message has its turn.
 func (c mailbox) markRead(found dropbox.Found) error {
 	if found.State != dropbox.Waiting || found.Mailbox != dropbox.Lead || c.Me.Name != dropbox.Lead {

@@ -25,7 +25,7 @@ type Schema struct {
 	Closed      bool // an object has no other properties
 }
 
-// A Property is a part of an object.
+// A Property is a named part of an object.
 type Property struct {
 	Name string
 	*Schema

@@ -15,7 +15,7 @@ type Access struct {
 	Publish   []string // topics, as patterns
 	Subscribe []string // topics, as patterns
 	Direct    []string // agents to which it may write
-	// NoBroadcast keeps it from writing one message to all agents.
+	// NoBroadcast keeps the agent from writing one message to all agents.
 	NoBroadcast bool
 }
 

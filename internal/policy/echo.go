@@ -28,8 +28,8 @@ type said struct {
 	At    int64        `json:"at"` // Unix milliseconds
 }
 
-// Fingerprint returns the same for bodies that differ only in white space, in numbers and
-// in the case of letters.
+// Fingerprint returns the same text for bodies that differ only in white space, in numbers
+// and in the case of letters.
 func Fingerprint(body []byte) string {
 	kept := make([]byte, 0, len(body))
 	// Between digits a dot, comma, colon, dash or slash belongs to the number: 1.5, 10:30,

@@ -51,7 +51,7 @@ type DoctorOptions struct {
 
 	// Socket is the path at which a daemon said that it listens, or "".
 	Socket string
-	// LockedBy is the process that holds the daemon's lock: 0 for none, -1 for an unknown
+	// LockedBy is the process that holds the daemon's lock: 0 means none, -1 an unknown
 	// one.
 	LockedBy int
 

@@ -50,7 +50,7 @@ func Installed() (all []*runner.Kind) {
 }
 
 // Propose proposes a configuration for a project folder: a coder for the folder itself and
-// an agent for each other git work tree; if there is no other, the template's agents.
+// an agent for each other git work tree; without another one, the template's agents.
 func Propose(ctx context.Context, dir string) Proposal {
 	p := Proposal{Installed: Installed()}
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)

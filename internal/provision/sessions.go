@@ -120,7 +120,7 @@ func (e *checkup) shared() {
 	}
 }
 
-// drift reports what init and attach made and is not any more as they make it.
+// drift reports the parts that init and attach made and that have changed since.
 func (e *checkup) drift() {
 	const name = "set-up"
 	r, err := Check(filepath.Dir(e.Config))

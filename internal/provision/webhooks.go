@@ -9,8 +9,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/webhook"
 )
 
-// webhooks checks the secrets and the addresses of the webhooks, and how they stand. It
-// posts nothing; `claude-swarm webhooks test` does.
+// webhooks checks the secrets, the addresses and the state of the webhooks. It posts
+// nothing; `claude-swarm webhooks test` does.
 func (e *checkup) webhooks(ctx context.Context) {
 	const name = "webhooks"
 	if len(e.file.Webhooks) == 0 {

@@ -8,7 +8,7 @@
 //
 // A face (the command line, a tool, IRC) builds a view from a [client.Client] or a
 // [swarm.Status] and prints it in its way. No face counts, adds up or judges, so that all
-// say the same of one swarm.
+// say the same about one swarm.
 //
 // A view holds facts: times as [time.Time], money in US dollars, sizes in bytes or tokens,
 // and names as they stand in the files. It holds no colour, no width and no sentence for one

@@ -18,7 +18,7 @@ const (
 	NeedDaemon   NeedKind = "daemon"   // no daemon runs
 	NeedHalted   NeedKind = "halted"   // no agent begins a turn
 	NeedTrouble  NeedKind = "trouble"  // the daemon itself has a problem
-	NeedLimit    NeedKind = "limit"    // an account is at its limit, which ends by itself
+	NeedLimit    NeedKind = "limit"    // an account is at its limit, which ends without help
 	NeedBudget   NeedKind = "budget"   // an agent waits, since a budget is used up
 	NeedStopped  NeedKind = "stopped"  // an agent is stopped
 	NeedAnswer   NeedKind = "answer"   // an agent waits in its turn for the answer of a person

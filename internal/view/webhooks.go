@@ -9,7 +9,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/webhook"
 )
 
-// A Webhook is a webhook of the configuration and how it stands.
+// A Webhook is a webhook of the configuration, with its state.
 type Webhook struct {
 	Name    string   `json:"name"`
 	Kind    string   `json:"kind"`

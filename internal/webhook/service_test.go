@@ -412,7 +412,7 @@ func TestStopInTheMiddleOfATry(t *testing.T) {
 	}
 }
 
-// While HALT is there nothing is posted.
+// Nothing is posted while HALT exists.
 func TestHalt(t *testing.T) {
 	sc, rc := newScene(t, dropbox.Options{}), newReceiver(t, nil)
 	sc.run(hookTo("ops", rc))
@@ -557,7 +557,7 @@ func (sc *scene) left(how ...string) {
 	}
 }
 
-// A service takes up what an earlier one left. While the disk refuses that, Run ends with the
+// A service continues the work that an earlier one left. While the disk refuses that, Run ends with the
 // error and nothing is lost.
 func TestWhatAServiceLeftIsTakenUp(t *testing.T) {
 	for how, folder := range map[string]string{"claimed": "done/*", "posted": "done/*", "given up": "dead"} {

@@ -14,7 +14,7 @@ type Flood struct {
 	Burst  int     // lines at once; 0 is 4
 	Rate   float64 // lines a second after that; 0 is 1
 	Window int     // bytes written and not known to be read; 0 is 2,000
-	Off    bool    // no bound but a few lines unanswered: only on a server of one's own
+	Off    bool    // no bound except on unanswered lines: only on a server of one's own
 }
 
 func (f Flood) withDefaults() Flood {

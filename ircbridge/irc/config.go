@@ -35,7 +35,7 @@ type Config struct {
 	RegisterTimeout time.Duration // from dialling to 001; 0 is 60 s
 	PingAfter       time.Duration // a PING after so long without a line; 0 is 60 s
 	PingTimeout     time.Duration // the connection ends after this long without an answer; 0 means 30 s
-	ProofTimeout    time.Duration // out when a line has no proof for so long; 0 is 90 s
+	ProofTimeout    time.Duration // the connection ends when a line has no proof for so long; 0 is 90 s
 	NickAfter       time.Duration // ask for the wanted nick again, doubling to 10 min; 0 is 15 s
 
 	Secrets []string     // masked in what is sent and logged, besides Pass and the SASL password

@@ -33,7 +33,7 @@ type finding struct {
 	Verdict verdict `json:"verdict"`
 	By      string  `json:"by,omitempty"`      // the test that failed, or what else went wrong
 	Seconds float64 `json:"seconds,omitempty"` // that it took
-	State   string  `json:"state"`             // of the sources that it holds for
+	State   string  `json:"state"`             // of the sources for which it is valid
 }
 
 // A bench builds and tests mutants of one package. It is safe for several goroutines.

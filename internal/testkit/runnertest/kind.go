@@ -7,7 +7,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// Version is the version that every scripted client tells.
+// Version is the version that every scripted client reports.
 const Version = "1.2.3"
 
 // kind is the usual kind of scripted clients.

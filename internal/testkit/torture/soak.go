@@ -108,11 +108,11 @@ func (s *soaker) one(ctx context.Context) error {
 	return errors.Join(err, rerr)
 }
 
-// enoughStatuses is the least number of timed statuses, at first and at the end, for a
+// enoughStatuses is the least number of timed statuses, at the start and at the end, for a
 // comparison.
 const enoughStatuses = 5
 
-// compare compares the daemon's resources at the end with those at first.
+// compare compares the daemon's resources at the end with those at the start.
 func (s *soaker) compare(ctx context.Context) error {
 	var err error
 	if s.now, err = s.a.figures(ctx); err != nil {

@@ -1,7 +1,6 @@
-// Client is the smallest client that the daemon takes for one: it tells when it was
-// started, or with BENCH_STAMP=replay when it has repeated a prompt, and has done whatever
-// it was asked for. The daemon does not count the time that the real one needs until its
-// first line.
+// Client is the smallest client that the daemon accepts: it tells when it was started, or
+// with BENCH_STAMP=replay when it has repeated a prompt, and has done whatever it was asked
+// for. The daemon does not count the time that the real one needs until its first line.
 package main
 
 import (
@@ -13,8 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// stamp tells the time through a named pipe, so that whoever measures need not look
-// for it.
+// stamp tells the time through a named pipe, so that the benchmark need not look for it.
 func stamp() {
 	var t unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &t); err != nil {
@@ -30,7 +28,7 @@ func stamp() {
 
 func main() {
 	if os.Args[len(os.Args)-1] == "--help" {
-		return // a question before the first turn that takes up a session
+		return // a question before the first turn that resumes a session
 	}
 	replay := os.Getenv("BENCH_STAMP") == "replay"
 	if !replay {

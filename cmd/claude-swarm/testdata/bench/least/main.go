@@ -1,7 +1,7 @@
-// Least is the least daemon that wakes a client for a message: it hears of the
-// rename, claims by a rename that it makes durable, and starts the client with the
-// message on its standard input. It keeps no record, so a crash loses track of
-// what ran; it knows one mailbox, one client at a time, and no failure.
+// Least is the smallest daemon that wakes a client for a message: it notices the rename,
+// claims by a rename that it makes durable, and starts the client with the message on its
+// standard input. It keeps no record, so a crash loses track of what ran; it knows one
+// mailbox, one client at a time, and no failure.
 package main
 
 import (
