@@ -47,7 +47,8 @@ func sayWhispers(stderr io.Writer) {
 }
 
 // takeWhispers takes the whispers that wait for the agent in whose turn or session this
-// program runs, if a daemon answers. Otherwise the daemon shows them elsewhere later.
+// program runs, if a daemon answers. Without an answer the daemon shows them elsewhere
+// later.
 func takeWhispers(dir, agent string, show func(line string)) {
 	if !whisper.Waits(journal.HomeOf(dir), agent) {
 		return

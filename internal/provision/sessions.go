@@ -120,7 +120,7 @@ func (e *checkup) shared() {
 	}
 }
 
-// drift reports the parts that init and attach made and that have changed since.
+// drift reports the parts that init and attach made and that are missing or changed.
 func (e *checkup) drift() {
 	const name = "set-up"
 	r, err := Check(filepath.Dir(e.Config))
