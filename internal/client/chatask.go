@@ -25,9 +25,9 @@ const (
 
 // The values of on_timeout: what an asker does without an answer in time.
 const (
-	AtContinue = "continue" // it goes on with its default
+	AtContinue = "continue" // it continues with its default
 	AtPause    = "pause"    // it begins no turn until somebody answers
-	AtDeny     = "deny"     // it takes that for a no
+	AtDeny     = "deny"     // it treats that as a no
 	AtAbort    = "abort"    // it ends its turn, and gives the message up
 )
 

@@ -16,7 +16,7 @@ type Forward struct {
 	ID string `json:"id"`             // of the message as it was
 	As string `json:"as,omitempty"`   // its id in the other mailbox; "" for an offer, which was given back
 	To string `json:"to,omitempty"`   // whose mailbox that is
-	By string `json:"from,omitempty"` // the sender, who stays that
+	By string `json:"from,omitempty"` // the sender, which does not change
 }
 
 // ErrUnsettled says that an agent has a turn that is not settled.

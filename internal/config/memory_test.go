@@ -48,7 +48,7 @@ func TestMemoryLimitOfTheControlGroups(t *testing.T) {
 	write("escape", "0::/../../other\n")
 	write("v1", "4:memory:/other\n")
 	cases := map[string]uint64{
-		"self":   1000, // the limit of a parent holds
+		"self":   1000, // the limit of a parent applies
 		"escape": 10,   // stays below the root
 		"v1":     math.MaxUint64,
 		"gone":   math.MaxUint64,

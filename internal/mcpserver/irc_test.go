@@ -184,7 +184,7 @@ func TestIRCAdvice(t *testing.T) {
 	note("the next time", unread)
 	p.call("irc_read", `{"limit":1}`)
 	note("after reading", "2 lines in #project-x that you have not read (irc_read).")
-	p.chat.Own = map[string][]string{"coder": {"#api"}} // the others are not its business
+	p.chat.Own = map[string][]string{"coder": {"#api"}} // coder does not read the others
 	quiet(12*time.Minute + time.Second)
 	note("about channels of others", "2 lines in #project-x that you have not read (irc_read).")
 }
