@@ -14,8 +14,8 @@ var reserved = []string{
 	Hooks,
 }
 
-// Hooks is the mailbox of the webhooks: what waits there is posted to programs that want to
-// know what happens. Only the daemon delivers to it, and nobody sends under this name.
+// Hooks is the mailbox of the webhooks: its messages are posted to programs that want to know
+// what happens. Only the daemon delivers to it, and nobody sends under this name.
 const Hooks = "hooks"
 
 // Lead is the mailbox of the person, or agent, that steers. Swarm is the sender of the
@@ -27,7 +27,7 @@ const (
 	All   = "all"
 )
 
-// bridges are the mailboxes of the bridges, each of which carries mail to people on another
+// bridges are the names of the bridges' mailboxes. A bridge carries mail to people on another
 // network and back.
 var bridges = []string{"irc"}
 

@@ -68,7 +68,7 @@ func TestHundredThousandWait(t *testing.T) {
 	if err := second(s.Deliver("coder", text("one more"))); !errors.Is(err, dropbox.ErrFull) {
 		t.Errorf("Deliver to a mailbox with %d messages = %v, want ErrFull", n, err)
 	}
-	// The listed messages are worked off without another listing.
+	// The listed messages are handled without another listing.
 	for _, e := range entries[:1000] {
 		c := claim(t, b, e)
 		if c.Bad != nil || c.ID != e.ID {

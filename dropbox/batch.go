@@ -78,7 +78,7 @@ func (s *Store) deliver(o *outgoing) {
 		return
 	}
 	repaired := false
-	// Each other caller that removes an old or broken key file does so once. Ten rounds are
+	// Another caller that removes an old or broken key file costs one round. Ten rounds are
 	// more than enough.
 	for range 10 {
 		b := &batch{store: s, disk: s.disk, mail: []*outgoing{o}}

@@ -268,8 +268,8 @@ func BenchmarkList(b *testing.B) {
 	})
 }
 
-// BenchmarkBacklog works off a backlog like a daemon: one listing, then the claim, commit
-// and finish of each message. The time per message must not grow with the backlog.
+// BenchmarkBacklog works through a backlog like a daemon: one listing, then the claim,
+// commit and finish of each message. The time per message must not grow with the backlog.
 func BenchmarkBacklog(b *testing.B) {
 	for _, n := range []int{1_000, 10_000} {
 		b.Run(fmt.Sprintf("ours/%d", n), func(b *testing.B) {

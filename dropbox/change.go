@@ -34,8 +34,8 @@ func (d *disk) mkdir(name string) error {
 	return pathError("mkdir", name, err)
 }
 
-// clearWay renames a file in the place of a folder, such as a symlink, to a name with an
-// id. Within a mailbox the new name counts as a drop, and is reported.
+// clearWay renames a file in place of a folder, such as a symlink, to a name with an id.
+// Within a mailbox the new name counts as a drop, and is reported.
 func (d *disk) clearWay(folder, to string) error {
 	st, err := d.stat(folder)
 	if err != nil || kindOf(st.Mode) == KindFolder {
@@ -225,7 +225,7 @@ func (d *disk) sameFile(a, b string) (bool, error) {
 	return one.Ino == other.Ino && one.Dev == other.Dev, nil
 }
 
-// isFolder refuses a symlink in the place of a folder, because a rename would follow it.
+// isFolder refuses a symlink in place of a folder, because a rename would follow it.
 func (d *disk) isFolder(name string) error {
 	f, err := d.folder(name)
 	if err != nil {

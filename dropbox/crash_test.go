@@ -77,7 +77,7 @@ var lives = map[string]func(*dropbox.Store) error{
 		_, err := s.Deliver("coder", keyed("k"))
 		return err
 	},
-	"work": func(s *dropbox.Store) error { // the steps of a daemon, also after a crash
+	"work": func(s *dropbox.Store) error { // the steps of a daemon, the same after a crash
 		b, err := s.Mailbox("coder")
 		if err != nil {
 			return err

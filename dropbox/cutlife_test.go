@@ -49,7 +49,7 @@ func bodyOf(name string) []byte {
 	return []byte("message " + name + "\n" + strings.Repeat(name+" ", 100) + "\nend of " + name + "\n")
 }
 
-// nameOf returns the inverse of bodyOf; ok is false when the text is not complete.
+// nameOf reads the name from a text of bodyOf; ok is false when the text is not complete.
 func nameOf(body []byte) (name string, ok bool) {
 	first, _, _ := strings.Cut(string(body), "\n")
 	name, ok = strings.CutPrefix(first, "message ")
@@ -97,7 +97,7 @@ func (a *actor) step(st dropbox.Step) error {
 	}
 	if a.life > 1 {
 		a.life--
-	} else if a.life == 1 { // and it stays so
+	} else if a.life == 1 { // and a.life stays 1
 		return errKilled
 	}
 	a.rec.events = append(a.rec.events, event{Step: st})
@@ -207,7 +207,7 @@ func twice(n int) program {
 	}
 }
 
-// oneLife sends a message with an attachment, and works off all waiting messages.
+// oneLife sends a message with an attachment, and works through all waiting messages.
 func oneLife(a *actor, name string) error {
 	at, err := a.store.Attach("a.txt", strings.NewReader("the attachment"))
 	if err != nil {
@@ -359,7 +359,7 @@ func worksTogether(n int) program {
 	}
 }
 
-// works claims n messages, and ends each turn in another way.
+// works claims n messages, and ends each turn in a different way.
 func works(n int) program {
 	return func(a *actor) error {
 		b, err := a.store.Mailbox("coder")

@@ -53,12 +53,12 @@ func (b *Mailbox) giveUp(e Entry, reason string) error {
 	return b.disk.syncLeft(b.dir(curFolder), b.dir(newFolder))
 }
 
-// BeginGiveUp returns the first half of GiveUp: it makes the reason durable in dead/ and
-// does not move the message yet. It returns the time of the reason. A repetition after a
-// crash returns the same time; when the message was retried and is given up again, the time
+// BeginGiveUp does the first half of GiveUp: it makes the reason durable in dead/ and does
+// not move the message yet. It returns the time of the reason. A repetition after a crash
+// returns the same time; when the message was retried and is given up again, the time
 // differs. So a caller that notifies the sender between the two halves, with that time in a
-// key, notifies once per giving up. [Mailbox.Reasons] finds the messages whose second half
-// is missing.
+// key, notifies once per giving up. [Mailbox.Reasons] finds the messages whose second half is
+// missing.
 func (b *Mailbox) BeginGiveUp(e Entry, reason string) (time.Time, error) {
 	err := b.writeReason(e.reasonName(), reason)
 	var st unix.Stat_t

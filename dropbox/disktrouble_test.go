@@ -75,7 +75,7 @@ func refused(s *dropbox.Store, b *dropbox.Mailbox) error {
 	return errors.Join(err, b.Refuse(e, "the reason"))
 }
 
-// entry returns the entry that the message has, or had, after so many begun attempts.
+// entry returns the entry that the message has, or had, after that number of attempts.
 func entry(s *dropbox.Store, begun int) (dropbox.Entry, error) {
 	for f, err := range s.All() {
 		if err != nil {
@@ -231,7 +231,7 @@ func TestDiskTrouble(t *testing.T) {
 	}
 }
 
-// failing makes a disk fail at a step, and records when it failed.
+// failingDisk makes a disk fail at a step, and records when it failed.
 func failingDisk(fails func(st dropbox.Step, n, at int) bool, at int, errno error, fell *bool) faultyDisk {
 	return func(dir string) (*dropbox.Store, func() error, error) {
 		n := 0

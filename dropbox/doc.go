@@ -27,7 +27,7 @@
 // gets it. Every call that a crash interrupted can be repeated; no repetition doubles a
 // message.
 //
-// A message with a key is delivered once per recipient within 7 days, also when its sender
+// A message with a key is delivered once per recipient within 7 days, even if its sender
 // crashed and does not know whether it was delivered.
 //
 // All this survives a power cut, if the disk keeps synced data and never loses a file
@@ -36,14 +36,14 @@
 //
 // # Layout
 //
-//	version  .gitignore  .lock  HALT     while HALT is there nothing is claimed
+//	version  .gitignore  .lock  HALT     while HALT exists, nothing is claimed
 //	coder/
 //	    tmp/ new/ cur/                   being written; waiting; claimed
 //	    done/2026-11-21/                 finished, each with its receipt
 //	    dead/                            given up, each with its reason
 //	    keys/                            one file per key, against duplicates
 //	    work/                            the agent's own files
-//	    FULL                             while it is there senders are refused
+//	    FULL                             while it exists, senders are refused
 //	    anything.md                      dropped by hand: see [Drops.List]
 //	attach/<sha256>/NAME                 attachments
 //	refused/coder/                       what was refused, each with its reason: see [Mailbox.Refuse]
@@ -62,7 +62,7 @@
 // Deliveries need no lock and no daemon. A caller with many messages passes them to
 // [Store.DeliverBatch] together: then all of them wait for the disk only as long as one.
 //
-// # Working a mailbox off
+// # Working through a mailbox
 //
 // The process that claims holds [Store.Lock]. It lists once, handles the messages of the
 // list, and lists again afterwards or when [Store.Watch] reports a change:

@@ -42,7 +42,7 @@ func Example() {
 		log.Fatal(err)
 	}
 
-	// One process at a time works off the mailboxes.
+	// One process at a time works through the mailboxes.
 	release, err := store.Lock()
 	if err != nil {
 		log.Fatal(err)

@@ -11,13 +11,13 @@ import (
 
 // A FileSystem describes what a folder's disk can do for a store.
 type FileSystem struct {
-	Kind     string // as mount calls it, such as "ext4"; empty when it has no name here
+	Kind     string // the name that mount uses, such as "ext4"; empty for an unknown kind
 	Remote   bool   // other machines change it without events here; locks may have no effect there
 	Volatile bool   // it is lost with the machine or the container: tmpfs, overlay
 
 	HardLinks bool // a file may have two names
 	NoReplace bool // it has a rename that refuses to replace
-	FoldsCase bool // it takes "a" and "A" for one name
+	FoldsCase bool // it treats "a" and "A" as one name
 	Locks     bool // a program's lock excludes other programs
 }
 

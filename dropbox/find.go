@@ -30,7 +30,7 @@ type Found struct {
 	Path    string // relative to the store, with slashes
 }
 
-// All goes through every message of every mailbox by names only; it opens no file.
+// All yields every message of every mailbox; it reads only names and opens no file.
 // Mailboxes come in the order of their names. Within one come waiting, claimed, and
 // finished messages by days, then dead letters and refused messages, each in the order of
 // names. An error is the last element.
@@ -49,7 +49,7 @@ func (s *Store) All() iter.Seq2[Found, error] {
 	}
 }
 
-// All goes through every message of this mailbox, as [Store.All] does.
+// All yields every message of this mailbox, as [Store.All] does.
 func (b *Mailbox) All() iter.Seq2[Found, error] {
 	return func(yield func(Found, error) bool) { b.store.allIn(b.name, yield) }
 }

@@ -96,7 +96,7 @@ func TestEverySyncReachesTheKernel(t *testing.T) {
 func watchSyncs(each func(path string)) error {
 	const (
 		setFilter = 1 // SECCOMP_SET_MODE_FILTER
-		// SECCOMP_FILTER_FLAG_TSYNC, _NEW_LISTENER and _TSYNC_ESRCH: the filter holds for
+		// SECCOMP_FILTER_FLAG_TSYNC, _NEW_LISTENER and _TSYNC_ESRCH: the filter applies to
 		// all threads, and the call returns the listener.
 		flags  = 1 | 1<<3 | 1<<4
 		notify = 0x7fc00000 // SECCOMP_RET_USER_NOTIF

@@ -35,8 +35,8 @@ func (f fullMark) excess() *atomic.Int64 {
 }
 
 // messageLeft is called when a message has left new/. In a full mailbox it checks whether
-// there is room again. It does not list for each message of a long backlog, because a
-// listing takes as long as the backlog is. The next listing corrects a failure here.
+// there is room again. It does not list for each message of a long backlog, because the
+// time of a listing grows with the backlog. The next listing corrects a failure here.
 func (f fullMark) messageLeft() {
 	if full, err := f.box.Full(); err != nil || !full || f.excess().Add(-1) > 0 {
 		return

@@ -198,7 +198,7 @@ func ordinaryDay(s *dropbox.Store, strange string) error {
 		return fmt.Errorf("take up: %w", err)
 	}
 	for _, m := range []*dropbox.Message{
-		{From: dropbox.Swarm, Body: bodyOf("plain")}, // which FULL does not stop
+		{From: dropbox.Swarm, Body: bodyOf("plain")}, // FULL does not stop this sender
 		{From: dropbox.Swarm, Key: "the key", Body: bodyOf("keyed")},
 	} {
 		if d, err := s.Deliver("coder", m); err != nil || d.Duplicate && !strings.HasSuffix(strange, ".purged") {
@@ -281,14 +281,14 @@ func tidyHostile(s *dropbox.Store, b *dropbox.Mailbox, strange string) error {
 	return nil
 }
 
-// A folder of the mailbox became a symlink to the outside, a fifo, or a file. No call
-// writes there, and the next start makes it a folder again.
+// When a folder of the mailbox has become a symlink to the outside, a fifo, or a file,
+// no call writes there, and the next start makes it a folder again.
 func TestHostileFolders(t *testing.T) {
 	injected := 0
 	for _, folder := range []string{"tmp", "new", "cur", "done", "dead", "keys", "work"} {
 		for kind, build := range hostile {
 			if strings.HasSuffix(kind, "folder") && !strings.HasPrefix(kind, "symlink") {
-				continue // it does no harm
+				continue // another folder in its place does no harm
 			}
 			injected++
 			guarded(t, folder+" is a "+kind, func(s *dropbox.Store, secret, outside string) error {

@@ -41,7 +41,7 @@ func onlyDead(t testing.TB, b *dropbox.Mailbox) dropbox.DeadLetter {
 	}
 	want := 1
 	if dead[0].Reason == "cancelled while it waited" {
-		want = 0 // it needs no person
+		want = 0 // a cancelled message does not count
 	}
 	if n, err := b.DeadLetters().Count(); err != nil || n != want {
 		t.Fatalf("DeadCount() = %d, %v, want %d", n, err, want)

@@ -18,9 +18,9 @@ const keyLife = 7 * 24 * time.Hour
 
 // keyFile returns the file that makes a key deliver only one message to a mailbox. The
 // message is written in tmp/ and linked to keys/<sha256 of the key>, which only one caller
-// can do. Then it is moved from tmp/ to new/, which also only one caller can do, because a
-// rename removes the old name. So a caller that finds the key file can complete the
-// delivery without doubling it, even while the first caller still works on it.
+// can do. Then it is moved from tmp/ to new/, which again only one caller can do, because a
+// rename removes the old name. So a caller that finds the key file can complete the delivery
+// without doubling it, even while the first caller still works on it.
 func keyFile(mailbox, key string) string {
 	sum := sha256.Sum256([]byte(key))
 	return mailbox + "/" + keysFolder + "/" + hex.EncodeToString(sum[:])
@@ -76,8 +76,8 @@ func (k keys) finish(to, key string) (Delivery, error) {
 			return Delivery{}, err
 		}
 	}
-	// A second name means that the message exists, but moved around the looks, unless Clean
-	// is about to remove it, or was interrupted.
+	// A second name means that the message exists, but moved between the looks, unless Clean
+	// is about to remove the file, or was interrupted.
 	st, err := k.store.disk.stat(link)
 	if errors.Is(err, fs.ErrNotExist) {
 		return Delivery{}, errForgotten
@@ -232,5 +232,5 @@ func (k keys) has(mailbox string, e Entry) (bool, error) {
 	return day != "", err
 }
 
-// oldPrefix begins the names of files in tmp/ that Clean is about to remove.
+// oldPrefix is the prefix of the names of files in tmp/ that Clean is about to remove.
 const oldPrefix = "old-"

@@ -8,10 +8,10 @@ package dropbox
 // again (as a claim does), and sets aside files without a message's name: to dead/, with a
 // reason. Unfinished files (see [Drops.List]) are left alone.
 //
-// On a local disk of Linux a listing is the folder at one moment: a message that was
+// On a local Linux disk a listing shows the folder at one moment: a message that was
 // delivered before another one is listed before it, or has left the folder. On macOS, on a
-// disk of the network and beyond about 110,000 messages, a listing may lack a message and
-// have a later one; the next listing has both.
+// network disk, and above about 110,000 messages, a listing may lack a message and have a
+// later one; the next listing has both.
 func (b *Mailbox) List() ([]Entry, error) {
 	entries, _, err := b.ListAside()
 	return entries, err

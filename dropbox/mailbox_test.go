@@ -299,7 +299,7 @@ func TestWorkThatCameBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, age := range []time.Duration{0, 30 * time.Hour, 40 * 24 * time.Hour} {
-		now = now.Add(age) // the turn ends later, and the file comes back later still
+		now = now.Add(age) // the file comes back some time after the turn
 		if age == 0 {
 			c := claim(t, b, list(t, b)[0])
 			if has, err := b.HasReceipt(c.Entry); has || err != nil {
@@ -326,7 +326,7 @@ func TestWorkThatCameBack(t *testing.T) {
 	}
 }
 
-// Finish keeps the day on which it began, also after midnight.
+// Finish keeps the day on which it began, even after midnight.
 func TestFinishOverMidnight(t *testing.T) {
 	now := time.Date(2026, 11, 21, 23, 59, 59, 0, time.UTC)
 	clock := func() time.Time { return now }

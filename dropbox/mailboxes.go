@@ -7,9 +7,9 @@ import (
 	"slices"
 )
 
-// MakeMailbox makes the mailbox of an agent, of lead or of a bridge, or its missing
-// folders. A file in the place of one of the folders, such as a symlink, is renamed within
-// the mailbox, where it is a [Stray]. Repeating it is harmless and cheap.
+// MakeMailbox makes the mailbox of an agent, of lead or of a bridge, or its missing folders.
+// A file in place of one of the folders, such as a symlink, is renamed within the mailbox,
+// where it is a [Stray]. Repeating it is harmless and cheap.
 func (s *Store) MakeMailbox(name string) error {
 	if err := CheckMailbox(name); err != nil {
 		return fmt.Errorf("make mailbox: %w", err)

@@ -53,7 +53,7 @@ func (t Type) WantsAnswer() bool { return t == Task || t == Question }
 type Message struct {
 	V        int    // version of the format; [Version]
 	ID       string // 10 characters, unique in the project; given at the delivery
-	From     string // a mailbox's name, or "swarm"; who says so is the Proof
+	From     string // a mailbox's name, or "swarm"; Proof proves it
 	To       []string
 	CC       []string
 	Type     Type

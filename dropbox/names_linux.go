@@ -33,9 +33,9 @@ var nameBuffers = sync.Pool{New: func() any {
 // one reached the end. namesIn reads again when the buffer was too small, when a signal
 // cut the call off, and when a name was added between the two calls.
 //
-// The names come from several moments after five such reads, in a folder whose names need
-// more than 8 MiB, and on a file system that returns few names at a time, as one of the
-// network or in user space may. Then a name may be missing beside one that was added later.
+// After five such reads, in a folder whose names need more than 8 MiB, and on a network or
+// user-space file system that returns few names at a time, the names come from several
+// moments. Then a name may be missing beside one that was added later.
 func namesIn(folder *os.File) ([]string, error) {
 	buf := nameBuffers.Get().(*[]byte)
 	defer nameBuffers.Put(buf)

@@ -11,8 +11,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// A listing shows the folder at one moment, also when the kernel returns it in many parts
-// to readers with a small buffer.
+// A listing shows the folder at one moment, even if the kernel returns it in many parts to
+// readers with a small buffer.
 func TestAListingShowsOneMoment(t *testing.T) {
 	s := newStore(t, dropbox.Options{}, "coder")
 	b := mailbox(t, s, "coder")

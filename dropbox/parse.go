@@ -267,8 +267,8 @@ func yamlInt(n *yaml.Node) (int, error) {
 	return int(i), nil
 }
 
-// yamlTime parses RFC 3339, also with a space instead of the T. The year must be one that
-// RFC 3339 can write.
+// yamlTime parses RFC 3339, with a T or a space before the time of day. The year must be
+// one that RFC 3339 can write.
 func yamlTime(n *yaml.Node) (time.Time, error) {
 	s, err := yamlString(n)
 	if err != nil || s == "" {

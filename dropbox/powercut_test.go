@@ -110,7 +110,7 @@ func cutEverywhere(t *testing.T, seed uint64, most int, programs []program) (ima
 	}
 	s := reopen(t, dir, dropbox.Options{}, "coder")
 	for _, name := range []string{"drop-1", "drop-2"} {
-		// With a separate key, because no image keeps the inode number of a file.
+		// Each drop has a key, because no image keeps the inode number of a file.
 		drop(t, s, "coder", name+".md", "---\nkey: "+name+"\n---\n"+string(bodyOf(name)))
 	}
 	rec := record(t, dir, seed, programs...)

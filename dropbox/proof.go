@@ -11,8 +11,9 @@ import (
 	"time"
 )
 
-// proofMark begins a proof that covers the whole envelope. A proof without it covers only
-// id, mailbox, sender, type and body; messages of older versions have such proofs.
+// proofMark is the prefix of a proof that covers the whole envelope. A proof without it
+// covers only id, mailbox, sender, type and body; messages of older versions have such
+// proofs.
 const proofMark = "v2-"
 
 // Proof proves that a holder of the token sent this message to that mailbox: "v2-" and
@@ -24,11 +25,11 @@ const proofMark = "v2-"
 //	attachment: SHA256 NAME
 //	body: SHA256
 //
-// in this order, each ended by a newline. A list has a line for each entry, and what is
-// empty has none; the times are RFC 3339 in UTC. No value holds the end of a line. The
-// keys that this version does not know (Extra) are not in it. The id is, so a proof cannot
-// be used for a second message; the sender must therefore sign what
-// [Store.DeliverSigned] is about to write.
+// in this order, each ended by a newline. A list has a line for each entry, and an empty
+// field has none; the times are RFC 3339 in UTC. No value contains a newline. The proof does
+// not cover the keys that this version does not know (Extra). It covers the id, so it cannot
+// be used for a second message; the sender must therefore sign what [Store.DeliverSigned] is
+// about to write.
 func Proof(token string, m *Message, to string) string {
 	mac := hmac.New(sha256.New, []byte(token))
 	line := func(key string, values ...string) {

@@ -14,7 +14,7 @@ const minRetain = 7
 
 // Retain makes room in the done/ folders of all mailboxes. It removes whole days that are
 // more than days days old. Then, the oldest first, it removes days beyond mb megabytes in
-// all. 0 means no such limit. It keeps messages younger than 7 days, and messages without a
+// total. 0 means no such limit. It keeps messages younger than 7 days, and messages without a
 // receipt, because a person may still need them. It returns how many messages it removed.
 func (s *Store) Retain(days int, mb int64) (removed int, err error) {
 	if removed, err = (retention{s}).done(days, mb); err != nil {
@@ -64,7 +64,7 @@ func (r retention) done(days int, mb int64) (removed int, err error) {
 		}
 		total -= f.size
 		removed++
-		// A day's folder goes with its last file; this fails until then.
+		// This removes the folder of a day after its last file; until then it fails.
 		_ = r.store.disk.removeFolder(f.folder)
 	}
 	return removed, nil
@@ -111,9 +111,9 @@ func (r retention) doneFiles(sizes bool) ([]doneFile, error) {
 	return files, nil
 }
 
-// RetainRefused makes room in refused/. It removes messages refused more than days days
-// ago. Then, the oldest first and at any age, it removes those beyond mb megabytes in all.
-// 0 means no such limit. It keeps a person's permission for a message that still waits. It
+// RetainRefused makes room in refused/. It removes messages refused more than days days ago.
+// Then, the oldest first and at any age, it removes those beyond mb megabytes in total. 0
+// means no such limit. It keeps a person's permission for a message that still waits. It
 // returns how many messages it removed.
 func (s *Store) RetainRefused(days int, mb int64) (removed int, err error) {
 	if removed, err = (retention{s}).refused(days, mb); err != nil {
@@ -177,7 +177,7 @@ func (r retention) refusedFiles() ([]*refusedFile, error) {
 		if err != nil {
 			return nil, err
 		}
-		slices.Sort(names) // so the message comes first
+		slices.Sort(names) // a message comes before its reason
 		all := map[string]*refusedFile{}
 		for _, name := range names {
 			e, ok := parseBase(name[:min(len(name), baseLen)])

@@ -90,7 +90,7 @@ func (c *crowd) send(key string, toKill int, rng *rand.Rand) (told []string) {
 		}
 	}
 	for i := range toKill {
-		for range rng.IntN(20_000) { // from less than one delivery takes, to more than all take
+		for range rng.IntN(20_000) { // less than one delivery takes, to more than all take
 			rng.Uint64()
 		}
 		if err := c.members[i].cmd.Process.Kill(); err != nil {

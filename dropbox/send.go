@@ -72,7 +72,7 @@ func signFor(sign func(*Message, string) string, to string) func(*Message) strin
 	return func(m *Message) string { return sign(m, to) }
 }
 
-// expand replaces "all" by the names, and removes duplicates.
+// expand replaces "all" with the names, and removes duplicates.
 func (s *Store) expand(names []string, from string) ([]string, error) {
 	var list []string
 	add := func(name string) {

@@ -69,7 +69,7 @@ const (
 const ignored = "# What is finished is tracked: done/, dead/, attach/, board/.\n" +
 	"tmp/\nnew/\ncur/\nkeys/\nwork/\ngrants/\n.lock\nHALT\nFULL\n"
 
-// scratchPrefix begins the names of incomplete files outside a mailbox.
+// scratchPrefix is the prefix of the names of incomplete files outside a mailbox.
 const scratchPrefix = ".scratch-"
 
 // haltedDir has a file for every halted conversation.

@@ -123,7 +123,7 @@ func stranger(dir string, _ []string) error {
 	return nil
 }
 
-// leaveRoot makes this process another user's, because root can read every file.
+// leaveRoot makes this process run as another user, because root can read every file.
 func leaveRoot() error {
 	if os.Getuid() != 0 {
 		return nil

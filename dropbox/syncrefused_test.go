@@ -23,7 +23,7 @@ func TestNoRefusedSyncIsPassedOver(t *testing.T) {
 			scratch := fastFolder(t)
 			refused := 0
 			for at := 1; ; at++ {
-				var missing *dropbox.Step // the refused sync, until the same is durable
+				var missing *dropbox.Step // the refused sync, until its bytes are durable
 				over := true
 				failing := func(dir string) (*dropbox.Store, func() error, error) {
 					n := 0

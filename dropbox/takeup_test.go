@@ -3,7 +3,7 @@ package dropbox_test
 import "github.com/claude-swarm/claude-swarm/dropbox"
 
 // takeUp does what a daemon does with the mailbox of an agent after a crash: it completes
-// begun steps, gives up unreadable messages, and makes the others wait again.
+// interrupted steps, gives up unreadable messages, and makes the others wait again.
 func takeUp(b *dropbox.Mailbox) error {
 	if err := b.Recover(); err != nil {
 		return err

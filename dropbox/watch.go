@@ -41,8 +41,8 @@ type Watcher struct {
 // watcher that is slow by 20 microseconds an event loses events in a burst. Let it set a
 // flag, or send on a channel that has room for one.
 //
-// Close ends it. If the system has no watches left, Watch succeeds anyway:
-// Missing tells what is not watched, and Rewatch tries again.
+// Close ends it. If the system has no watches left, Watch succeeds anyway: Missing says
+// what is not watched, and Rewatch tries again.
 func (s *Store) Watch(notify func(Change), names ...string) (*Watcher, error) {
 	if len(names) == 0 {
 		var err error
@@ -142,7 +142,7 @@ func (w *Watcher) add(name string) error {
 		return w.err
 	}
 	for _, folder := range []string{name, name + "/" + newFolder} {
-		// fsnotify would follow a symlink in the place of the folder.
+		// fsnotify would follow a symlink in place of the folder.
 		err := w.store.disk.isFolder(folder)
 		if err == nil {
 			err = w.fs.Add(filepath.Join(w.store.dir, folder))

@@ -82,7 +82,7 @@ func TestWatch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	claim(t, b, entries[0]) // and so there is room again
+	claim(t, b, entries[0]) // this makes room again
 	r.await(t, dropbox.Change{Mailbox: "coder", Stray: true})
 	if err := s.Halt("stop"); err != nil {
 		t.Fatal(err)
@@ -119,7 +119,7 @@ func TestWatch(t *testing.T) {
 	}
 }
 
-// A watcher of one mailbox reports no change of the others, also after Rewatch.
+// A watcher of one mailbox reports no change of the others, even after Rewatch.
 func TestWatchOneMailbox(t *testing.T) {
 	s := newStore(t, dropbox.Options{}, "coder", "reviewer")
 	r := &rings{more: make(chan struct{}, 1)}

@@ -122,7 +122,8 @@ func watchMount(dir string, _ []string) error {
 	coder := filepath.Join(store, "coder")
 	onTop := func() error { return unix.Mount("tmpfs", coder, "tmpfs", 0, "") }
 	away := func() error { return unix.Unmount(coder, 0) }
-	// Unmounted before the next look, and looked at while it is mounted.
+	// The first time the disk is unmounted before the next look; the second time a look
+	// comes while it is mounted.
 	if err := l.survives(onTop, away); err != nil {
 		return fmt.Errorf("mounted and taken away: %w", err)
 	}

@@ -90,7 +90,7 @@ func (t Topics) claim(g Grant) (Grant, error) {
 	return g, nil
 }
 
-// mustBe is an error unless the grant is that agent's.
+// mustBe returns an error unless the grant is that agent's.
 func (g Grant) mustBe(agent string) error {
 	if g.Agent == agent {
 		return nil

@@ -21,9 +21,9 @@ type Published struct {
 // until an agent has claimed and closed it, and each subscriber gets an offer, a separate
 // message whose Offer is the id of the publication. The sender gets no offer.
 //
-// When the error is nil, the publication is durable. An offer that could not be
-// delivered, as to a mailbox that is full, is an error with the publication in
-// force: [Topics.OfferAgain] makes up for it. With a Key it is published once.
+// When the error is nil, the publication is durable. If an offer cannot be delivered,
+// for example to a full mailbox, Publish returns an error but the publication stands:
+// [Topics.OfferAgain] repeats the offers. With a Key it is published once.
 //
 // sign is that of [dropbox.Store.Send]. The errors are those of [dropbox.Store.Deliver], and
 // [*dropbox.InvalidError] for the topic.
@@ -167,10 +167,10 @@ const (
 	Failed    = "failed"
 )
 
-// Announce publishes how the work of a publication, or of an offer of it, ended, as a
-// status beside its topic: task.created is followed by task.completed or task.failed. The
-// end of a publication is announced once, whoever announces it; that it was given up, once
-// for each offer.
+// Announce publishes how the work of a publication, or of an offer of it, ended, as a status
+// beside its topic: task.created is followed by task.completed or task.failed. The end of a
+// publication is announced once, whoever announces it; a giving-up is announced once for
+// each offer.
 func (t Topics) Announce(m *dropbox.Message, by, end, text string, sign func(m *dropbox.Message, to string) string) error {
 	word := &dropbox.Message{
 		From: by, Type: dropbox.Status, Topic: end, Subject: m.Subject, Thread: m.Thread, Trace: m.Trace, ReplyTo: m.Offer,

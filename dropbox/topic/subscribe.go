@@ -33,7 +33,7 @@ func (t Topics) Unsubscribe(agent string, patterns ...string) ([]string, error) 
 	})
 }
 
-// resubscribe replaces the patterns of an agent by one rename. Of two concurrent changes
+// resubscribe replaces the patterns of an agent with one rename. Of two concurrent changes
 // for one agent the last one wins.
 func (t Topics) resubscribe(agent string, patterns []string, change func(has []string) []string) ([]string, error) {
 	fail := func(err error) ([]string, error) {

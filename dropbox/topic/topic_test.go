@@ -128,7 +128,7 @@ func TestWorkIsOfferedAndClaimedOnce(t *testing.T) {
 	s := newStore(t, dropbox.Options{}, "coder", "other", "tester", "bystander")
 	subscribe(t, s, "coder", "task.*")
 	subscribe(t, s, "other", "task.created")
-	subscribe(t, s, "tester", "task.*") // the publisher is not offered its own
+	subscribe(t, s, "tester", "task.*") // the publisher gets no offer
 	p := publish(t, s, "task.created")
 	if len(p.Offered) != 2 {
 		t.Fatalf("offered to %v, want coder and other", p.Offered)
@@ -278,7 +278,7 @@ func TestAClaimThatIsCutOff(t *testing.T) {
 		left = -1
 		winner := "other"
 		if _, err := topic.Of(s).GrantOf(p.ID); err == nil {
-			winner = "coder" // its rename was done, so it is coder's for good
+			winner = "coder" // the rename was done, so the grant stays coder's
 		}
 		if _, err := topic.Of(s).Claim(p.ID, winner, ""); err != nil {
 			t.Errorf("cut at %d: %s cannot claim: %v", cut, winner, err)
