@@ -12,7 +12,7 @@ const (
 	keepTail = MaxResult/2 - 32
 )
 
-// bound replaces the middle of a text of more than MaxResult bytes by a note. Neither side
+// bound replaces the middle of a text of more than MaxResult bytes with a note. Neither side
 // begins or ends inside a character. size is the length of the text in bytes, and part
 // returns a part of it.
 func bound(size int, part func(from, to int) []byte) (kept string, lost int64) {

@@ -18,7 +18,7 @@ const (
 	KindResult    Kind = "result"    // a turn ends: Result, Usage
 	KindStatus    Kind = "status"    // Status
 	KindCompact   Kind = "compact"   // the context was compacted: Compact
-	KindRetry     Kind = "retry"     // the API is about to be asked again: Retry
+	KindRetry     Kind = "retry"     // the client is about to ask the API again: Retry
 	KindHook      Kind = "hook"      // Hook
 	KindTask      Kind = "task"      // a sub-agent or background command: Task
 	KindCommand   Kind = "command"   // the state of a prompt: Command (since 2.1.330)
@@ -139,8 +139,8 @@ type Server struct {
 	Status string `json:"status,omitempty"`
 }
 
-// A Result tells how a turn ended. IsError, and not Subtype, decides whether it ended well:
-// an API error is a "success" with IsError.
+// A Result says how a turn ended. IsError, and not Subtype, decides whether it ended well: an
+// API error is a "success" with IsError.
 type Result struct {
 	Subtype   string        `json:"subtype,omitempty"`
 	IsError   bool          `json:"is_error,omitempty"`
@@ -156,7 +156,8 @@ type Result struct {
 	// Code 2.1.197 counts from the start of its process; 2.1.330 continues the total of the
 	// earlier processes of a resumed session. Both begin at 0 again after /clear.
 	CostUSD float64 `json:"cost_usd,omitempty"`
-	// CostUnknown says that the client told no cost with this result. CostUSD is 0 then.
+	// CostUnknown says that the client reported no cost with this result. CostUSD is 0
+	// then.
 	CostUnknown bool `json:"cost_unknown,omitempty"`
 	// SinceLastUSD is the cost since the last result of this process, or since its start,
 	// in US dollars; nil when the client does not report it (2.1.197).
@@ -192,7 +193,7 @@ type Compact struct {
 	Post    int    `json:"post,omitempty"`    // tokens of the summary; not the size of the next request
 }
 
-// Retry tells that the API is asked again after Delay.
+// Retry says that the client asks the API again after Delay.
 type Retry struct {
 	Attempt int           `json:"attempt,omitempty"`
 	Max     int           `json:"max,omitempty"`
@@ -201,7 +202,7 @@ type Retry struct {
 	Error   string        `json:"error,omitempty"`
 }
 
-// Hook tells that a hook has started or answered.
+// Hook says that a hook has started or answered.
 type Hook struct {
 	Phase    string `json:"phase,omitempty"` // started or response
 	Event    string `json:"event,omitempty"` // such as SessionStart
@@ -213,7 +214,7 @@ type Hook struct {
 	Lost     int64  `json:"lost,omitempty"` // bytes that were cut out of Output
 }
 
-// Status tells what the client is doing.
+// Status says what the client is doing.
 type Status struct {
 	Text          string `json:"text,omitempty"`           // compacting, requesting or ""
 	CompactResult string `json:"compact_result,omitempty"` // success or failed

@@ -74,7 +74,7 @@ func hex4(text []byte) rune {
 	return r
 }
 
-// validUTF8 replaces each byte that is not UTF-8 by U+FFFD.
+// validUTF8 replaces each byte that is not UTF-8 with U+FFFD.
 func validUTF8(raw []byte) []byte {
 	if utf8.Valid(raw) {
 		return raw

@@ -109,7 +109,8 @@ func (b *Buffer) AddResult(name, text string, failed bool) {
 	b.add(appendResultHead(b.room[:0], name, text != "", failed), text, b.o.MaxResult)
 }
 
-// add adds an entry of a head, which is in room, and a text, which is cut to most bytes.
+// add adds an entry: a head, which uses the memory of room, and a text, which is cut to
+// most bytes.
 func (b *Buffer) add(head []byte, text string, most int) {
 	// Newest counts characters byte by byte, which is right only for UTF-8.
 	if !utf8.ValidString(text) {

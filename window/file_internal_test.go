@@ -11,7 +11,8 @@ import (
 	"testing/iotest"
 )
 
-// A disk that fails in the middle of a file has not broken it: the file is not put aside.
+// A disk that fails in the middle of a read does not make the file a broken one: the file
+// stays in place.
 func TestADiskThatFailsInTheMiddle(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "coder.window")
 	b := New(Options{})

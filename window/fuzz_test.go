@@ -87,14 +87,14 @@ func FuzzWindow(f *testing.F) {
 				add(b, line)
 			}
 			if all.End() == end {
-				continue // a space text
+				continue // a blank text
 			}
 			m.add(all.AppendRange(nil, end, all.End()))
 			check(t, small, m, int(want))
 			if small.Start() < start {
 				t.Fatalf("Start went back from %d to %d", start, small.Start())
 			}
-			if i%7 == 3 { // from now on it is one that came from its file, or a copy
+			if i%7 == 3 { // from now on small is a copy of a window that Load returned
 				small.SetMark("turn")
 				if err := small.Save(path); err != nil {
 					t.Fatal(err)
