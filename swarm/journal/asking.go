@@ -22,7 +22,7 @@ import (
 type Asked struct {
 	ID string `json:"id"`           // of the question
 	Of string `json:"of,omitempty"` // an agent, the lead, or a channel or nick of IRC
-	// Mailbox has the question where Of has none: that of the bridge.
+	// Mailbox is the mailbox with the question if Of has no mailbox: the bridge's.
 	Mailbox string         `json:"mailbox,omitempty"`
 	Text    string         `json:"text,omitempty"` // the beginning, in one line
 	Since   time.Time      `json:"since,omitzero"`
@@ -31,10 +31,11 @@ type Asked struct {
 	// Call is the tool call that the client of the turn asks permission for; "" is any other
 	// question.
 	Call string `json:"call,omitempty"`
-	// Copy is the first of several questions of which one answer is enough; "" is that one.
+	// Copy is the id of the first of several questions that need only one answer; "" in that
+	// one.
 	Copy string `json:"copy,omitempty"`
 	Over bool   `json:"over,omitempty"`
-	// At is when it was over.
+	// At is the time when it was over.
 	At  time.Time `json:"at,omitzero"`
 	Why string    `json:"why,omitempty"` // why it is over; "" if nobody needs to know
 	// Late says that nobody answered in time, and what the asker does then: continue, pause,
@@ -160,8 +161,8 @@ func (s Asks) WhyOver(question string) (why string) {
 	return why
 }
 
-// Settled says why nobody needs to answer a question any more; "" while an answer is welcome, also
-// after the turn.
+// Settled says why nobody needs to answer a question any more; "" while an answer is welcome,
+// even after the turn.
 func (s Asks) Settled(question string) (why string) {
 	for a := range s.lines() {
 		if a.ID == question && a.Over {
@@ -190,7 +191,7 @@ func (s Asks) Open() []Asked {
 // Told notes what the list of events has: see [Asked.Told].
 func (s Asks) Told(question, what string) error { return s.writeLine(Asked{ID: question, Told: what}) }
 
-// An AskedState is a question, with what came of it.
+// An AskedState is a question with its outcome.
 type AskedState struct {
 	Asked                    // with Over, Why and Late of its end
 	ToldAsked, ToldLate bool // what the list of events has

@@ -114,7 +114,7 @@ func (e *Events) From(seq int64) *Reader { return &Reader{e, cursor{Seq: seq}} }
 // one.
 func (r *Reader) Next() ([]Event, error) {
 	events, next, err := r.list.after(&r.at)
-	if errors.Is(err, fs.ErrNotExist) { // not even the folder
+	if errors.Is(err, fs.ErrNotExist) { // there is not even a folder
 		return nil, nil
 	} else if err != nil {
 		return nil, fmt.Errorf("list of events: %w", err)

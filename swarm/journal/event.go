@@ -64,7 +64,7 @@ func (ev Event) Word() Word {
 	return ev.Notice.Word
 }
 
-// A Turn is how a turn ended.
+// A Turn says how a turn ended.
 type Turn struct {
 	ID      string  `json:"id"`
 	Outcome string  `json:"outcome"`

@@ -29,7 +29,7 @@ type Hold struct {
 	GiveUp   *GiveUp   `json:"give_up,omitempty"` // a message to give up before the next turn
 }
 
-// An Overtime lets an agent work outside its hours, by order of a person.
+// An Overtime lets an agent work outside its hours, by a person's order.
 type Overtime struct {
 	By    string    `json:"by"`
 	Since time.Time `json:"since"`
@@ -69,7 +69,7 @@ type Pause struct {
 type PauseQuestion struct {
 	ID string `json:"id"`
 	Of string `json:"of"` // the mailbox that it was sent to
-	// Agents says that also an agent that was not asked may answer.
+	// Agents says that an agent that was not asked may answer, too.
 	Agents bool `json:"agents,omitempty"`
 }
 

@@ -136,7 +136,7 @@ type SentNote struct {
 	ReplyTo string
 }
 
-// SentIn lists the messages that a turn sent by itself.
+// SentIn lists the messages that a turn itself sent.
 func SentIn(home Home, turn string) ([]SentNote, error) {
 	data, err := os.ReadFile(home.TurnFile(turn, ".sent"))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -311,7 +311,7 @@ func TestTheLongestEvent(t *testing.T) {
 	}
 }
 
-// Two waits at the same time count once, and a wait of a dead process not at all.
+// Two waits at the same time count once, and a wait of a dead process does not count.
 func TestHowLongATurnHasWaited(t *testing.T) {
 	home := journal.HomeOf(t.TempDir())
 	if err := home.Make(); err != nil {

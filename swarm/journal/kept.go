@@ -19,7 +19,7 @@ func (h Home) KeepsMail(agent string) bool {
 }
 
 // KeepMail records that the mail of an agent that is gone stays where it is, so that the
-// daemon reminds no person of it. The record is durable, and holds until the agent is back.
+// daemon reminds no person of it. The record is durable, and stays until the agent is back.
 func (h Home) KeepMail(agent string) error {
 	if err := h.Make(); err != nil {
 		return err

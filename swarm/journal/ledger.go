@@ -264,7 +264,7 @@ func (l *Ledger) Turns(agent string) int {
 	return 0
 }
 
-// Cost returns the cost of an agent, today and in all.
+// Cost returns the cost of an agent, today and in total.
 func (l *Ledger) Cost(agent string, now time.Time) Cost {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -41,7 +41,7 @@ type Question struct {
 
 // An AnswerWord is one of the answers to a question.
 type AnswerWord struct {
-	Word string `json:"word"` // small letters
+	Word string `json:"word"` // lower case
 	Does string `json:"does"` // such as "raise the cap of the day to $30"
 }
 

@@ -58,7 +58,7 @@ type Receipt struct {
 	Text        string   `yaml:"text,omitempty" json:"text,omitempty"` // the last words of the turn
 }
 
-// An Attempt is one begun turn of a message.
+// An Attempt is one turn that began for a message.
 type Attempt struct {
 	Start   time.Time `yaml:"start" json:"start"`
 	End     time.Time `yaml:"end,omitempty" json:"end,omitzero"`

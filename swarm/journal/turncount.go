@@ -33,7 +33,7 @@ type TurnCounts struct {
 // A turnBegun is a turn that an agent began, or a message that reached a running one.
 type turnBegun struct {
 	at     time.Time
-	person bool // a word of a person began it
+	person bool // a message or order of a person began it
 }
 
 // Count counts a turn that an agent begins.

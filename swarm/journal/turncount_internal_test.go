@@ -39,7 +39,7 @@ func TestHonestTurnsAreNotHeld(t *testing.T) {
 	}
 }
 
-// The second bound also holds for messages with a proof by the lead: an agent can read the
+// The second bound also applies to messages with a proof by the lead: an agent can read the
 // lead's secret.
 func TestTheSecondBoundHoldsForAll(t *testing.T) {
 	var counts TurnCounts
