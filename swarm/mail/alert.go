@@ -43,8 +43,8 @@ func (s *Service) TellLead(agent, key, subject, body string) {
 	s.tellLead(journal.Event{Key: key, Agent: agent}, subject, body)
 }
 
-// NoticedKey begins the keys of the daemon's messages to the lead about which there is a
-// notice on the list of events. IRC shows only the notice, not the message.
+// NoticedKey is the prefix of the keys of the daemon's messages to the lead about which
+// there is a notice on the list of events. IRC shows only the notice, not the message.
 const NoticedKey = "notice:"
 
 // TellNotice is TellLead with a notice, which IRC and webhooks show. agent is as in
@@ -79,8 +79,8 @@ func (s *Service) Raise(key string, n journal.Notice, about, details string) err
 	return s.happened(ev)
 }
 
-// Unpaused raises the notice that an agent, which was held since then, begins turns again.
-// The caller ends the hold after it: a crash between the two repeats both, and the notice
+// Unpaused raises the notice that an agent that was held since then begins turns again. The
+// caller ends the hold afterwards: a crash between the two repeats both, and the notice
 // keeps its key.
 func (s *Service) Unpaused(agent string, since time.Time, why, by string) {
 	n := journal.Notice{Word: journal.Unpaused, Agent: agent, Why: why, By: by}

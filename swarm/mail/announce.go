@@ -46,7 +46,7 @@ func announcementOf(ev journal.Event) (Announcement, bool) {
 		Kind: ev.Kind, Message: ev.Message.Mail(), To: ev.To, About: ev.About, Agent: ev.Agent, Of: ev.Of.Mail(), Task: ev.Task.Mail(),
 		Notice: ev.Notice, key: ev.Key,
 	}
-	if !ev.Quiet.IsZero() { // the alert of the morning contains it
+	if !ev.Quiet.IsZero() { // the morning alert contains it
 		if ev.Kind != journal.Result && ev.Kind != journal.Failed && ev.Kind != journal.Begun {
 			return mo, false
 		}

@@ -11,7 +11,7 @@ import (
 )
 
 // Questions of agents. The process that asks writes the question into the .asks file of its
-// turn, and later what came of it. The daemon puts both on the list of events:
+// turn, and later its outcome. The daemon puts both on the list of events:
 //
 //	asked:           a question through a bridge. One to the lead is mail, which the list has.
 //	nobody answered: a question to a person, through a bridge or in the mailbox of the lead
@@ -19,8 +19,8 @@ import (
 // Then it writes into the .asks file what the list has. A crash between the two repeats the
 // event with the same key.
 
-// askedAgain is how long after the end of its time a question is looked at: its process writes
-// down that nobody answered.
+// askedAgain is how long after the end of its time the daemon looks at a question: the process
+// that asked writes down first that nobody answered.
 const askedAgain = 100 * time.Millisecond
 
 // TellAsked puts on the list of events what a turn asked people, and that nobody answered in
@@ -81,8 +81,8 @@ func (s *Service) asked(rec *journal.Record, q journal.Asked) error {
 	})
 }
 
-// unanswered says that nobody answered a question in time, and what the agent does then. A pause
-// is told to the lead by mail too, where no question lies in the mailbox of the person.
+// unanswered says that nobody answered a question in time, and what the agent does then. The
+// lead also hears of a pause by mail, unless the question is in the mailbox of the person.
 func (s *Service) unanswered(rec *journal.Record, q journal.Asked) error {
 	where := "from " + s.Names().Called(q.Of)
 	if q.Mailbox != "" {

@@ -57,7 +57,8 @@ type Question struct {
 // ErrNoAnswer says that nobody has answered in time.
 var ErrNoAnswer = errors.New("no answer")
 
-// permissionKey begins the keys of questions, and permissionSubject their subjects.
+// permissionKey is the prefix of the keys of questions, and permissionSubject that of their
+// subjects.
 const (
 	permissionKey     = "permission:"
 	permissionSubject = "permission: "
@@ -66,7 +67,7 @@ const (
 // The values of answerers: who may answer a question.
 const (
 	ByHuman = "human" // a person
-	ByAny   = "any"   // also an agent
+	ByAny   = "any"   // a person or an agent
 	ByFirst = "first" // of several who are asked; the first answer counts
 )
 
@@ -79,7 +80,7 @@ func hasQuestionKey(m *dropbox.Message, answerers ...string) bool {
 	return m.Type == dropbox.Question && slices.ContainsFunc(answerers, func(by string) bool { return strings.HasPrefix(m.Key, by+":") })
 }
 
-// TakesAgents reports whether an agent may answer a question that lies in the mailbox of a bridge.
+// TakesAgents reports whether an agent may answer a question in the mailbox of a bridge.
 func TakesAgents(m *dropbox.Message) bool { return hasQuestionKey(m, ByAny) }
 
 // WhyOver says why a question needs no answer any more: its turn no longer waits for the

@@ -64,7 +64,7 @@ func OpenAttached(home journal.Home, store *dropbox.Store, name string, o Attach
 		Alerted: func(time.Time, string, string) { /* nobody listens to this process */ },
 	}
 	if o.Announcer != nil {
-		s.Announcer = &Announcing{Announcer: o.Announcer, waiting: mostCopies} // it counts before the first copy
+		s.Announcer = &Announcing{Announcer: o.Announcer, waiting: mostCopies} // counted before the first copy
 	}
 	listeners := []Listener{s.LeadListener()}
 	if s.Announcer != nil {
@@ -188,10 +188,10 @@ func (s *Attached) bind(pid int, session string) (b, other *journal.Binding, err
 	return b, nil, b.Write(s.mail.Home)
 }
 
-// Stop returns the end of a turn of the session. The message that it worked on is done:
-// receipt, answer, filed. Then the next one begins, within the cap. If sub-agents of the
-// message continue in the background, it is done at the end of the turn in which the
-// session learns that the last of them has ended.
+// Stop handles the end of a turn of the session. The message that the turn worked on gets
+// its receipt and its answer, and is filed. Then the next one begins, within the cap. If
+// sub-agents of the message continue in the background, it is done at the end of the turn
+// in which the session learns that the last of them has ended.
 func (s *Attached) Stop(ev StopEvent) (reply StopReply, err error) {
 	unlock, err := s.mail.Home.LockBinding(s.mail.Name)
 	if err != nil {
@@ -204,9 +204,9 @@ func (s *Attached) Stop(ev StopEvent) (reply StopReply, err error) {
 	}
 	b.Tasks = ev.Tasks
 	if b.Message != "" {
-		// All turns of a prompt end with its id, also those that a Stop hook began. The end
-		// of another prompt's turn, or of a turn without an id, shows that the turn of the
-		// message was broken off, or shows nothing: either way the message waits again.
+		// All turns of a prompt end with its id, including those that a Stop hook began. The
+		// end of another prompt's turn, or of a turn without an id, shows that the turn of
+		// the message was broken off, or shows nothing: either way the message waits again.
 		done := b.Prompt == ev.Prompt && (ev.Active || b.Asked && ev.Prompt != "")
 		if b.Awaits = b.AwaitsTasks(done); b.Awaits {
 			b.Latest = ev.Prompt
@@ -330,7 +330,7 @@ func endedTask(text string) string {
 	return id
 }
 
-// End returns the end of the session: the messages that it did not finish wait again.
+// End handles the end of the session: the messages that it did not finish wait again.
 func (s *Attached) End(pid int) (err error) {
 	unlock, err := s.mail.Home.LockBinding(s.mail.Name)
 	if err != nil {

@@ -7,9 +7,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// cutOffs looks at the claims of a message from the newest back. It returns how many in a
-// row have no end, maxBegun at most, and when the last attempt ended, or began if its end
-// is not known. A record that is missing counts as cut off before it was written; cutOffs
+// cutOffs looks at the claims of a message, the newest first. It returns how many in a row
+// have no end, maxBegun at most, and when the last attempt ended, or began if its end is
+// not known. A record that is missing counts as cut off before it was written; cutOffs
 // ignores older ones, which may have been rotated away.
 func cutOffs(home journal.Home, message string, begun int) (inARow int, last time.Time, err error) {
 	counting := true
@@ -29,8 +29,8 @@ func cutOffs(home journal.Home, message string, begun int) (inARow int, last tim
 	return inARow, last, nil
 }
 
-// ended reports whether a claim has ended: its last client has, and no other client had to
-// follow for another session.
+// ended reports whether a claim has ended: its last client has ended, and no client had to
+// follow with another session.
 func ended(tries []*journal.Record) bool {
 	if len(tries) == 0 {
 		return false

@@ -69,7 +69,7 @@ func (in *Inbox) FailedTurn(m *dropbox.Message, rec *journal.Record, line journa
 	})
 }
 
-// failureOf returns the notice about a turn that failed and is tried again; nil where next is "".
+// failureOf returns the notice about a turn that failed and is tried again; nil if next is "".
 func failureOf(m *dropbox.Message, rec *journal.Record, why, next string) *journal.Notice {
 	n := journal.Notice{Word: journal.AgentError, Agent: rec.Agent, Task: Describe(m), Why: "failed: " + why, Next: next}
 	switch {
@@ -83,7 +83,7 @@ func failureOf(m *dropbox.Message, rec *journal.Record, why, next string) *journ
 	return &n
 }
 
-// Aborted begins the reason for giving up a message whose turn a person ended.
+// Aborted is the prefix of the reason for giving up a message whose turn a person ended.
 const Aborted = "aborted by "
 
 // gaveUp says that a message is given up.

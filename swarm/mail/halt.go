@@ -37,7 +37,7 @@ func (in *Inbox) TellHalted(m *dropbox.Message, more string) error {
 	return nil
 }
 
-// ByLead begins the reason for which a person halts a conversation.
+// ByLead is the prefix of the reason when a person halts a conversation.
 const ByLead = "by " + dropbox.Lead
 
 // lastWord asks the gate about an answer of the daemon's in this agent's name. An answer

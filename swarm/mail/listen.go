@@ -10,7 +10,7 @@ import (
 // A Listener hears the events of the swarm from the list of events: in order, each at least
 // once, and including those of the time when no daemon ran.
 type Listener struct {
-	Name   string // of its cursor; a word of small letters
+	Name   string // of its cursor; a word in lower case
 	Behind string // text of the status while Hear returns an error, before a colon and the error
 	// Hear takes events. After an error it gets the same ones again, with the next one or
 	// after a while. The daemon also calls it without events: when it starts, and when it

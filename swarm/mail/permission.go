@@ -91,6 +91,6 @@ func (s *Service) Decided(rec *journal.Record, n int, d runner.Decision) error {
 	return s.happened(ev)
 }
 
-// NobodyAnswered begins the reason why a question had no answer; the time that it waited
-// follows.
+// NobodyAnswered is the prefix of the reason why a question had no answer; the time that it
+// waited follows.
 const NobodyAnswered = "nobody answered within "

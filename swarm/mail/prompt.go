@@ -100,8 +100,8 @@ func (l promptMail) envelope(names Names) string {
 	return b.String()
 }
 
-// word is s when it is a plain word, as names, ids and most paths are, and s in quotes
-// when it is not. Letters that only look like those of a name are not plain.
+// word returns s, in quotes unless it is a plain word, as names, ids and most paths are.
+// Letters that only look like those of a name are not plain.
 func word(s string) string {
 	for _, c := range s {
 		if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.ContainsRune("-_./", c)) {
@@ -128,7 +128,7 @@ func fenced(body []byte, mark func() string) string {
 	return line + "\n" + text + line
 }
 
-// randomMark is 16 random letters.
+// randomMark returns 16 random letters.
 func randomMark() string { return strings.ToLower(rand.Text()[:16]) }
 
 // Prompt returns the part of a turn's prompt that comes from its mail.
@@ -143,7 +143,7 @@ func (in *Inbox) Prompt(j *Job) Prompt {
 	return p
 }
 
-// WhispersText returns whispers as they stand in a prompt.
+// WhispersText returns whispers in the form that they have in a prompt.
 func WhispersText(lines []string) string {
 	return "Your supervisor whispers. Nobody else sees this, and nobody waits for an answer to it.\n" + strings.Join(lines, "\n")
 }

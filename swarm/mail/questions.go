@@ -347,8 +347,8 @@ func answerOf(m *dropbox.Message) journal.QuestionAnswer {
 	return a
 }
 
-// ReadAnswer reads an answer: who gives it, its first word in small letters and without marks,
-// and the rest. A bridge puts the name of the person before the text.
+// ReadAnswer reads an answer: who gives it, its first word in lower case and without
+// punctuation, and the rest. A bridge puts the name of the person before the text.
 func ReadAnswer(from string, body []byte) journal.QuestionAnswer {
 	text, by := strings.TrimSpace(string(body[:min(len(body), 4<<10)])), from
 	if dropbox.IsBridge(from) {

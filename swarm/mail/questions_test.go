@@ -170,7 +170,7 @@ func TestAnAnswerToTheDaemon(t *testing.T) {
 		from   string
 		forged bool
 		fail   error
-		word   string // that the handler gets; "" for none
+		word   string // the word that the handler gets; "" if it gets none
 		rest   string
 		by     string
 		told   string

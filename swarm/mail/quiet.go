@@ -50,7 +50,7 @@ func OpenQuiet(s *Service, f QuietFuncs) (*Quiet, error) {
 	return q, journal.ReadJSON(quietFile(s.Home), &q.file)
 }
 
-// quietKey begins the keys of the alerts that tell what was kept.
+// quietKey is the prefix of the keys of the alerts about what was kept.
 const quietKey = "quiet:"
 
 // mark sets the end of the quiet hours in an event that would reach the person in them. It
@@ -93,8 +93,8 @@ func isError(ev journal.Event) bool {
 	return ev.Notice == nil || ev.Notice.Word.Severity() != journal.Info
 }
 
-// shownByMorning reports whether the alert of the morning names an event. It leaves out
-// events that need nobody, and those that another event repeats.
+// shownByMorning reports whether the morning alert names an event. It leaves out events
+// that need no person, and those that another event repeats.
 func shownByMorning(ev journal.Event) bool {
 	switch ev.Kind {
 	case journal.Alert, journal.Mail, journal.Dead:
@@ -241,10 +241,10 @@ func thing(k journal.Kept) string {
 	return k.Key
 }
 
-// maxDetail bounds what the alert of the morning quotes of one fact, in bytes.
+// maxDetail bounds what the morning alert quotes of one fact, in bytes.
 const maxDetail = 600
 
-// morning returns the alert of the morning; "" if no fact is left.
+// morning returns the morning alert; "" if no fact is left.
 func morning(all []journal.Kept, first time.Time) (subject, body string) {
 	if len(all) == 0 {
 		return "", ""

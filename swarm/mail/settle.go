@@ -231,7 +231,7 @@ func denial(d runner.Denial) string {
 	return s
 }
 
-// FailedTimes returns the reason for giving up a message after so many failures.
+// FailedTimes returns the reason for giving up a message after n failures.
 func FailedTimes(n int, last string) string {
 	if n == 1 {
 		return "failed: " + last

@@ -47,5 +47,6 @@ func answerSubject(m *dropbox.Message) string {
 // eventKey returns the key of an event about the message or the turn with that id.
 func eventKey(kind journal.Kind, id string) string { return string(kind) + "-" + id }
 
-// deadKey begins the key of the daemon's messages about a message that it gave up.
+// deadKey is the prefix of the key of the daemon's messages about a message that it gave
+// up.
 const deadKey = "dead:"

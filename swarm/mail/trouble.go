@@ -13,8 +13,8 @@ type Trouble struct {
 	what map[string]complaint
 }
 
-// A complaint describes a problem. If the caller cannot know when the problem ends, fix
-// checks or repairs it: the daemon calls fix at each look at the folders, and an error
+// A complaint describes a problem. If the caller cannot know when the problem ends, mend
+// checks or repairs it: the daemon calls mend at each look at the folders, and an error
 // keeps the complaint.
 type complaint struct {
 	sentence string
@@ -26,7 +26,7 @@ const maxTrouble = 50
 
 func (t *Trouble) Set(key, sentence string) { t.Until(key, sentence, nil) }
 
-// Until complains until fix succeeds.
+// Until complains until mend succeeds.
 func (t *Trouble) Until(key, sentence string, mend func() error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -45,7 +45,7 @@ func (t *Trouble) Clear(key string) {
 	delete(t.what, key)
 }
 
-// Mend calls every fix, one after the other.
+// Mend calls the mend of each complaint, one after the other.
 func (t *Trouble) Mend() {
 	t.mu.Lock()
 	what := maps.Clone(t.what)
