@@ -156,8 +156,8 @@ func TestForgetThatTheDiskRefuses(t *testing.T) {
 	}
 }
 
-// The pid file of a client lies there as long as the client: also after a compaction, for
-// which it stays or ends as after any turn.
+// The pid file of a client stays as long as the client does. After a compaction, as after any
+// turn, the client stays or ends.
 func TestThePIDFileAfterACompaction(t *testing.T) {
 	for _, linger := range []time.Duration{time.Hour, 0} {
 		a := newAgentTurns(t, new(runnertest.Scripted))

@@ -16,8 +16,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/window"
 )
 
-// handbackLead begins the text that our hook gives back; by it the daemon tells our hook's
-// answer from that of a user's hook.
+// handbackLead is the beginning of the text that our hook gives back. It lets the daemon
+// tell our hook's answer from that of a user's hook.
 const handbackLead = "What you did last, word for word, from before this compaction. Do NOT re-execute completed work."
 
 // A handback is the part of the window that the compaction hook gave back, in

@@ -2,7 +2,7 @@ package turn
 
 import "testing"
 
-// Only a fall below half of the largest size counts, and one of at least 20,000 tokens.
+// Only a fall of at least 20,000 tokens to below half of the largest size counts.
 func TestAFallOfTheContextIsACompaction(t *testing.T) {
 	for name, c := range map[string]struct {
 		sizes  []int

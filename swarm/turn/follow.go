@@ -52,7 +52,7 @@ const leftoverGrace = time.Second
 // EndLeft ends the processes with a mark, and returns their number.
 func EndLeft(mark string) int { return runner.EndLeftovers(mark, leftoverGrace) }
 
-// compactTurns begins the names of turns without a message.
+// compactTurns is the prefix of the names of turns without a message.
 const compactTurns = "compact"
 
 // CanCompact reports whether there is a conversation to compact, and a client that can.

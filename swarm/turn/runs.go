@@ -12,8 +12,8 @@ import (
 // since one of them.
 const maxPastTurns = 64
 
-// ownFileMemory is how long a file is remembered that an agent wrote. The file comes
-// to rest within seconds after it.
+// ownFileMemory is how long a file that an agent wrote is remembered. The file comes to
+// rest within seconds after the write.
 const ownFileMemory = 10 * time.Minute
 
 // Runs has the running and past turns of one agent, and its client, for other goroutines.
@@ -26,7 +26,7 @@ type Runs struct {
 	wrote   map[string]time.Time // files that the agent's turns wrote into the mailbox folder, by name
 }
 
-// A pastTurn is a turn that an agent has ended.
+// A pastTurn is a turn of an agent that has ended.
 type pastTurn struct {
 	rec   *journal.Record
 	ended time.Time // the end of its client

@@ -26,8 +26,8 @@ func TestASessionIsDurableOrNotThere(t *testing.T) {
 	}
 }
 
-// A session belongs to the folder in which it began, also when the settings change while
-// the turn runs.
+// A session belongs to the folder in which it began, even if the settings change while the
+// turn runs.
 func TestASessionKeepsItsFolder(t *testing.T) {
 	home := journal.HomeOf(t.TempDir())
 	if err := home.Make(); err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// A StreamWatch tells when the stream of a running turn has grown: one watch of the turns'
+// A StreamWatch reports when the stream of a running turn has grown: one watch of the turns'
 // folder for all of them. Without it, for example if the system has no watches left, the
 // backends poll.
 type StreamWatch struct {

@@ -6,7 +6,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// A client that has ended has no pid, also while the daemon still files its turn.
+// A client that has ended has no pid, even while the daemon still files its turn.
 func TestNoProcessHasNoPID(t *testing.T) {
 	v := new(View)
 	v.process(7)

@@ -19,7 +19,7 @@ type waiting struct {
 	tooMany bool
 }
 
-// NewWaitingClients lets at most so many clients wait.
+// NewWaitingClients bounds the clients that wait by most.
 func NewWaitingClients(most int) *WaitingClients { return &WaitingClients{most: most} }
 
 // tooMany reports whether a client must be closed, since others wait too. It is false for nil.

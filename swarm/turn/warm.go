@@ -96,7 +96,7 @@ func (t *Turns) runIn(ctx context.Context, s Settings, w *warm, turn runner.Turn
 	t.View.setWarm(nil)
 	t.Runs.setClient(w.mark)
 	defer func() {
-		if t.warm == nil { // also after a panic of the backend
+		if t.warm == nil { // even after a panic of the backend
 			t.Streams.unwatch(turn.Stdout)
 			t.Runs.setClient("")
 		}

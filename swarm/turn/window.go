@@ -31,7 +31,7 @@ type callNames map[string]string
 // windowOptions bounds a window by bytes; see [window.Limit].
 func windowOptions(bytes int) window.Options { return window.Options{MaxBytes: bytes} }
 
-// openMemory loads an agent's window. It replaces a broken window by an empty one, and logs
+// openMemory loads an agent's window. It replaces a broken window with an empty one, and logs
 // that: the agent loses memory, but no mail.
 func openMemory(home journal.Home, tools runner.Tools, agent string, bytes int, log *slog.Logger) (*memory, error) {
 	win, err := window.Load(home.WindowFile(agent), windowOptions(bytes))
