@@ -18,8 +18,8 @@
 // The ladder ends a client that has to stop: SIGINT to the leader, 10 s, SIGTERM to its
 // group, 5 s, SIGKILL to its group. However a turn ends, the rest of its group is killed
 // before the leader is reaped, and then all processes that still carry the turn's mark
-// ([MarkVar]) in their environment, as the child of a tool does in its separate session;
-// and all processes of such a session, also those that dropped the mark. For a client that
+// ([MarkVar]) in their environment, as the child of a tool does in its separate session; and
+// all processes of such a session, including those that dropped the mark. For a client that
 // stays this happens at its own end, for all of its turns: they share a mark, since the
 // environment of a process cannot change.
 //

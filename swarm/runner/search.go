@@ -13,19 +13,19 @@ import (
 // The mark is in the environment of the client, and each process inherits it, unless it is
 // started without it, for example by env -i.
 //
-// The session remains such a process. The shell tool of most clients begins a session for
-// each command, and every process of a session descends from its leader, which began it. So
-// a session is the turn's when its leader carries the mark. It is the turn's also when
-// another process in it does and it began after the client: then the leader descends from
-// the client. The session of the client itself is that of its daemon, or of the terminal of
-// a person, and is never the turn's.
+// Such a process still has its session. The shell tool of most clients begins a session for
+// each command, and every process of a session descends from its leader, which began it. So a
+// session is the turn's when its leader carries the mark. It is also the turn's when another
+// process in it carries the mark and the leader began after the client: then the leader
+// descends from the client. The session of the client itself is that of its daemon, or of the
+// terminal of a person, and is never the turn's.
 //
 // A process that lost the mark and began another session, for example by setsid env -i, has
 // neither sign. On Linux [EndAdopted] ends it at the end of the daemon.
 //
 // The search remembers a session after its last process with the mark has ended, and forgets
-// it when all its processes have, since its number may be used again then. A search is safe
-// for several goroutines.
+// it when all its processes have ended, since its number may be used again then. A search is
+// safe for several goroutines.
 type search struct {
 	mark   string
 	client processStat // zero: not known

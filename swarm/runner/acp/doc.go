@@ -31,12 +31,12 @@
 // start servers only with the first prompt; then the turn counts only if the file exists at
 // its end.
 //
-// The requests and their names come from the library acp-go-sdk. The messages of a client
-// are read here, line by line from the file of its output, for three reasons: the file is
-// read from an offset, also for a client of an earlier daemon; updates and the answer to a
-// prompt must stay in order; and messages of future clients must be read as far as they are
-// known. We ignore a field of an unexpected type, pass on an unknown update unread, and
-// refuse an unknown request.
+// The requests and their names come from the library acp-go-sdk. The messages of a client are
+// read here, line by line from the file of its output, for three reasons: the file is read
+// from an offset, even for a client of an earlier daemon; updates and the answer to a prompt
+// must stay in order; and messages of future clients must be read as far as they are known.
+// We ignore a field of an unexpected type, pass on an unknown update unread, and refuse an
+// unknown request.
 //
 // A client cannot keep working after its daemon ends: its input ends, and its questions get
 // no answer. So Follow only reads what it has printed. If that includes the answer to the

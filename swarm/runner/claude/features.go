@@ -88,7 +88,7 @@ func (f *features) has(ctx context.Context, t runner.Turn, flag feature) bool {
 		a.at = time.Now()
 		close(a.done)
 		if ctx.Err() != nil {
-			f.forget(p, a) // it did not get its full time
+			f.forget(p, a) // the client did not get its full time
 		}
 	}
 	select {

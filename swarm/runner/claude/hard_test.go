@@ -144,7 +144,7 @@ func TestStdoutIsBounded(t *testing.T) {
 	if out.End != runner.Failed || !strings.Contains(out.Reason, "more than 4 MiB") {
 		t.Errorf("ended %s (%s), want %s for its output", out.End, out.Reason, runner.Failed)
 	}
-	// The same holds for a client that prints faster than we read and ignores signals.
+	// The same is true of a client that prints faster than we read and ignores signals.
 	turn = newTurn(t, "")
 	turn.Spec.Command = script(t, `trap "" INT TERM; while :; do yes x; done`)
 	began := time.Now()

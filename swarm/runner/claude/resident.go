@@ -31,7 +31,7 @@ func (b *backend) goOn(ctx context.Context, t runner.Turn, w *warm) (runner.Outc
 }
 
 // mayRest reports, at the result of the turn, whether the client can take another turn.
-// After anything unusual it is false: to start another client is always safe.
+// After anything unusual it returns false, since a new client is always safe.
 func (r *follower) mayRest() bool {
 	asked, account := r.turn.Session, &r.run.Account
 	return r.keep && r.run.MayStay() && !r.own().IsError &&

@@ -108,7 +108,7 @@ func (s *steering) dropAt() time.Time {
 
 func (l steered) droppable() bool { return l.aside && !l.taken && !l.dropped }
 
-// dropQuestion begins the ids of our requests to drop a line.
+// dropQuestion is the prefix of the ids of our requests to drop a line.
 const dropQuestion = "drop-"
 
 // drop tells the client to drop the lines that are worth no turn, when it is time.

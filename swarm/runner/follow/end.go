@@ -73,8 +73,8 @@ func (r *Run) CloseAtOnce(now time.Time) {
 	r.over.atOnce = true
 }
 
-// KeepOn lets a client with a closed input run on: it has begun a turn by itself.
-// It does nothing after CloseAtOnce.
+// KeepOn lets a client whose input is closed continue, because it has begun a turn by
+// itself. It does nothing after CloseAtOnce.
 func (r *Run) KeepOn() {
 	if !r.over.atOnce {
 		r.over.closing = time.Time{}

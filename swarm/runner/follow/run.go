@@ -23,7 +23,7 @@ type Options struct {
 	Terminates bool
 }
 
-// or replaces the zero values in o by the defaults.
+// or replaces the zero values in o with the defaults.
 func (o Options) or() Options {
 	o.Timing = o.Timing.Or(runner.DefaultTiming())
 	o.MaxOutput = cmp.Or(o.MaxOutput, 1<<30)
