@@ -11,7 +11,7 @@ import (
 )
 
 // While the client retries the API, the status says so, in addition to the coming hold. The
-// line goes at the next event of the client or at the end of its turn.
+// line disappears at the next event of the client or at the end of its turn.
 func TestTheStatusShowsThatTheAPIIsAskedAgain(t *testing.T) {
 	f := newField(t, "coder")
 	told := make(chan *streamjson.Retry)

@@ -38,7 +38,7 @@ type agent struct {
 	purse     purse
 }
 
-// Reasons for ending a turn early; the causes of its context.
+// These are the reasons for ending a turn early, and the causes of its context.
 var (
 	errAborted     = errors.New("aborted")
 	errInterrupted = errors.New("interrupted")

@@ -8,8 +8,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// A leadAnnouncer announces the mail of the lead, on which no agent works, and what agents ask
-// people. It runs in one goroutine.
+// A leadAnnouncer announces the lead's mail, which no agent works on, and the questions of
+// agents to people. It runs in one goroutine.
 type leadAnnouncer struct {
 	*deps
 	running func() []string // the turns that run

@@ -8,7 +8,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// The daemon asks the person, also on IRC, and hears the answer while all agents are idle.
+// The daemon asks the person, on IRC too, and hears the answer while all agents are idle.
 func TestTheDaemonAsksThePerson(t *testing.T) {
 	f := newField(t, "coder")
 	f.sweep = 0 // events wake it, not the look at the folders

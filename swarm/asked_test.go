@@ -50,8 +50,8 @@ func (f *field) asks(a journal.Asked, patience time.Duration, next <-chan struct
 	})
 }
 
-// A question of an agent to people on IRC is an event, and so is a question to a person that nobody
-// answered in time: each once, also over a restart.
+// A question of an agent to people on IRC is an event, and so is a question to a person that
+// nobody answered in time: each once, even across a restart.
 func TestQuestionsOfAgentsAreEvents(t *testing.T) {
 	late := func(does string) func(*journal.Waiting) { return func(w *journal.Waiting) { w.Late(does) } }
 	answered := func(w *journal.Waiting) { w.End("ann has answered already") }
@@ -63,7 +63,7 @@ func TestQuestionsOfAgentsAreEvents(t *testing.T) {
 		ask  journal.Asked
 		end  func(*journal.Waiting)
 		want []string // ID is that of the question
-		mail string   // to the lead about the question; "" is none
+		mail string   // to the lead about the question; "" means none
 	}{
 		"answered on IRC":  {irc, answered, []string{inIRC}, ""},
 		"goes on":          {irc, late("continue"), []string{inIRC, "[TIMEOUT] coder got no answer to ID in #project-x within 1s. It goes on without one."}, ""},
@@ -97,7 +97,7 @@ func TestQuestionsOfAgentsAreEvents(t *testing.T) {
 			f.untilState("coder", swarm.Idle)
 			f.until("all is told", func() bool { return len(f.notices()) >= len(row.want) })
 			f.halt()
-			f.start() // which looks at what an earlier daemon left
+			f.start() // this daemon looks at what the earlier one left
 			f.untilState("coder", swarm.Idle)
 			f.answer(f.send("coder", "@say fine", typed(dropbox.Question)))
 			f.halt()
@@ -152,7 +152,7 @@ func TestNoNoticeOfAQuestionIsLost(t *testing.T) {
 	writeRecord(f, turn, "k7f3q9m2xd", runner.Process{PID: 1 << 22, Start: 1})
 	asks, now := home.Asks(turn), time.Now().UTC()
 	f.must(asks.Begin(journal.Asked{ID: id, Of: "#project-x", Mailbox: "irc", Text: "Proceed?", Since: now, Until: now.Add(time.Second)}))
-	f.must(asks.End(id, "")) // the process was killed before it could say more
+	f.must(asks.End(id, "")) // the process was killed before it could write why
 	f.must(asks.Begin(journal.Asked{ID: "anotherone", Of: dropbox.Lead, Text: "Proceed?", Since: now, Until: now.Add(time.Second)}))
 	who := home.TurnFile(turn, ".asks")
 	file, err := os.OpenFile(who, os.O_APPEND|os.O_WRONLY, 0o600)
@@ -164,7 +164,7 @@ func TestNoNoticeOfAQuestionIsLost(t *testing.T) {
 	f.until("both are told", func() bool { return slices.Equal(f.noticeTexts(), want) })
 	f.halt()
 
-	// As after a crash before the notes.
+	// This is the state after a crash before the notes.
 	data, err := os.ReadFile(who)
 	f.must(err)
 	kept := slices.DeleteFunc(strings.SplitAfter(string(data), "\n"), func(line string) bool { return strings.Contains(line, `"told"`) })
@@ -210,8 +210,8 @@ func TestAWaitForAnAnswerIsNoTimeOut(t *testing.T) {
 	}
 }
 
-// A crash after the notice that an agent goes on, and before the end of its pause is durable,
-// repeats the notice with the same key: it is shown once.
+// A crash between the notice that an agent continues and the durable end of its pause repeats
+// the notice with the same key, so people see it once.
 func TestThatAnAgentGoesOnIsToldOnceOverACrash(t *testing.T) {
 	f := newField(t, "coder")
 	f.announcer = everywhere{}

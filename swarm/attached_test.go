@@ -130,8 +130,7 @@ func TestAnAttachedSessionWorksThroughItsMail(t *testing.T) {
 	}
 }
 
-// answerTo returns the lead's message that replies to id, or nil. holding counts the files
-// that contain the text.
+// holding counts the files that contain the text.
 func (p *attachedPost) holding(glob, text string) (n int) {
 	files, err := filepath.Glob(filepath.Join(p.store.Dir(), glob))
 	for _, file := range files {
@@ -147,6 +146,7 @@ func (p *attachedPost) holding(glob, text string) (n int) {
 	return n
 }
 
+// answerTo returns the lead's message that replies to id, or nil.
 func (p *attachedPost) answerTo(id string) *dropbox.Message {
 	p.Helper()
 	box, err := p.store.Mailbox(dropbox.Lead)
@@ -432,9 +432,9 @@ func (strict) Ask(q mail.GateQuestion) mail.GateVerdict {
 	return mail.GateVerdict{Pass: true}
 }
 
-// A message that the gate refuses reaches no session, neither as work nor as a note, and
-// its sender gets the refusal. The same holds for an offer that another agent has claimed,
-// for an expired message, and for one that is done already.
+// A message that the gate refuses reaches no session, neither as work nor as a note, and its
+// sender gets the refusal. The same is true of an offer that another agent has claimed, of
+// an expired message, and of one that is done already.
 func TestAnAttachedSessionGetsNoRefusedMail(t *testing.T) {
 	p := newAttached(t)
 	var err error
@@ -582,7 +582,7 @@ func TestABrokenOffFetchIsNotFiled(t *testing.T) {
 }
 
 // The begun, done and given-up messages of a session are shown like those of every other
-// agent: each once, also after a broken-off turn.
+// agent: each once, even after a broken-off turn.
 func TestAnAttachedSessionIsShown(t *testing.T) {
 	p := newAttached(t)
 	var err error

@@ -22,7 +22,7 @@ func TestTheOrderOfHooks(t *testing.T) {
 	for name, c := range map[string]struct {
 		steps    string
 		answered bool   // by the turn that worked on the message
-		words    string // of which prompt's turn are the answer; "" is not checked
+		words    string // the answer is the words of this prompt's turn; "" is not checked
 	}{
 		"2.1.197: done":                              {"expand p1, fetch, submit p1, stop p1", true, ""},
 		"2.1.330: done":                              {"submit p1, expand p1, fetch, stop p1", true, ""},

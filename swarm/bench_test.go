@@ -30,7 +30,7 @@ func fill(b *testing.B, newFolder string, n int) {
 	}
 }
 
-// some is the number of messages that one measurement works off.
+// some is the number of messages that one measurement handles.
 const some = 200
 
 // BenchmarkBacklog starts a daemon on a mailbox with many messages. first-ns is the time
@@ -68,7 +68,7 @@ func BenchmarkBacklog(b *testing.B) {
 	}
 }
 
-// workOff makes a project with n messages for one agent, and starts a daemon that works off
+// workOff makes a project with n messages for one agent, and starts a daemon that handles
 // some of them.
 func workOff(b *testing.B, dir string, n int) (first, all time.Duration) {
 	box := filepath.Join(dir, ".dead-drop")

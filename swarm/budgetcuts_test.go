@@ -116,7 +116,7 @@ func (f *cutField) person() {
 	}
 }
 
-// settled reports whether both messages are answered, and the person was told what came of
+// settled reports whether both messages are answered, and the person was told the outcome of
 // each reply.
 func (f *cutField) settled() bool {
 	f.person()
@@ -138,8 +138,8 @@ func (f *cutField) answers() (list []string) {
 	return list
 }
 
-// victim runs a daemon that dies before its change number n, or one that ends by itself if
-// n is 0. It returns how many changes that one made.
+// victim runs a daemon that dies before its change number n, or one that survives if n is 0,
+// and returns how many changes the survivor made.
 func (f *cutField) victim(n int) (steps int) {
 	f.t.Helper()
 	self, err := os.Executable()

@@ -78,7 +78,7 @@ func TestAMixedSwarmNamesItsClients(t *testing.T) {
 	}
 }
 
-// After a reload that gives an agent another kind of client, the status tells nothing about the
+// After a reload that gives an agent another kind of client, the status says nothing about the
 // old one, with and without a daemon. A turn that runs in the meantime keeps its client.
 func TestAReloadReplacesTheClient(t *testing.T) {
 	f, other := mixedField(t)

@@ -237,7 +237,7 @@ func TestALedgerThatTakesNothingIsWaitedFor(t *testing.T) {
 	}
 }
 
-// A failure that is in the record counts, also when a crash came before the message was put
+// A failure that is in the record counts, even if a crash came before the message was put
 // back.
 func TestAFailureCountsAfterACrash(t *testing.T) {
 	f := newField(t, "coder")
@@ -396,7 +396,7 @@ func TestWaitsAreSpread(t *testing.T) {
 	}
 }
 
-// refuse replaces a file by a folder, so that appends to it fail, until heal is called.
+// refuse replaces a file with a folder, so that appends to it fail, until heal is called.
 func refuse(t *testing.T, path string) (heal func()) {
 	t.Helper()
 	kept := path + ".kept"

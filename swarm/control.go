@@ -17,11 +17,11 @@ type control struct {
 	mu      sync.Mutex
 	spec    Spec
 	end     context.CancelCauseFunc // ends the running turn; nil when none runs
-	message string                  // that of the running turn, or of the last one
+	message string                  // the message of the running turn, or of the last one
 	ended   chan struct{}           // closed when the running turn has ended
 	cut     *Cut                    // the outcome of its message, complete once ended is closed
 	ender   string                  // who aborted or interrupted the running turn
-	given   []chan Cut              // of those who wait until a message is given up
+	given   []chan Cut              // of goroutines that wait until a message is given up
 }
 
 // turnBegins lets other goroutines end the turn that begins.

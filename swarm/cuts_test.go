@@ -183,7 +183,7 @@ func TestAClientThatOutlivedItsDaemonIsFollowed(t *testing.T) {
 	}
 }
 
-// A client that outlived its daemon keeps the tools that its turn began with, also when the
+// A client that outlived its daemon keeps the tools that its turn began with, even if the
 // settings have changed. The record of the turn names them.
 func TestAFollowedTurnKeepsItsTools(t *testing.T) {
 	for _, tools := range []bool{true, false} {

@@ -42,8 +42,8 @@ type wait struct {
 
 // unclaimed are the publications that nobody has claimed, by their ids. It belongs to the
 // goroutine that calls followUp. After a start of the daemon each begins at its first step,
-// since no agent could claim while no daemon ran. The keys prevent that a step reaches an
-// agent twice.
+// since no agent could claim while no daemon ran. The keys keep a step from reaching an agent
+// twice.
 type unclaimed map[string]*wait
 
 // open records that a publication has no claim now, and returns its wait.

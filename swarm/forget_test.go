@@ -18,7 +18,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
-// seen holds real clients whose prompts are kept.
+// seen runs real clients and keeps their prompts.
 type seen struct {
 	runner.Resident
 	mu      sync.Mutex
@@ -221,7 +221,7 @@ func TestACompactionIsBoundedByTheBudget(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			rec.Turn = "compact-killed" // as of a daemon that was killed
+			rec.Turn = "compact-killed" // the turn of a daemon that was killed
 			return rec.Write(home)
 		}))
 	if err := f.daemon.Compact("coder", "lead"); err != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// An agent that cannot work off its mail does not look at it either. Senders are refused
-// nevertheless when too much mail waits, and accepted again when there is room.
+// An agent that cannot work does not look at its mail either. Senders are still refused
+// when too much mail waits, and accepted again when there is room.
 func TestSendersAreRefusedWhileAnAgentIsHeld(t *testing.T) {
 	for name, tc := range map[string]struct{ hold, let func(*field) error }{
 		"halted": {

@@ -115,8 +115,8 @@ func (f *field) quiet() {
 	})
 }
 
-// Agents that pass a task on without end are stopped, with any text and any type of
-// message, and the lead gets one alert.
+// Agents that pass a task on endlessly are stopped, with any text and any type of message,
+// and the lead gets one alert.
 func TestAgentsInALoopAreStopped(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -147,7 +147,7 @@ func TestAgentsInALoopAreStopped(t *testing.T) {
 		"two by results":   {policy.Default(), []string{"a", "b"}, different, dropbox.Result, true, policy.RuleHops, 20},
 		"by hops alone":    {only(func(p *policy.Policy) { p.MaxHops = 4 }), []string{"a", "b"}, different, dropbox.Task, false, policy.RuleHops, 60},
 		"by echoes alone":  {only(func(p *policy.Policy) { p.MaxEchoes = 2 }), []string{"a", "b"}, same, dropbox.Task, false, policy.RuleEcho, 60},
-		// Three messages a minute: also the slowest machine passes that.
+		// Even the slowest machine sends more than three messages a minute.
 		"by their rate only": {only(func(p *policy.Policy) { p.PerThread = 3 }), []string{"a", "b"}, different, dropbox.Task, false, policy.RuleThreadRate, 60},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -192,7 +192,7 @@ func TestAgentsInALoopAreStopped(t *testing.T) {
 			if err != nil || len(st.Gate.Threads) != 1 || !c.asked && st.Gate.Refused.Today == 0 || st.Gate.Refused.Kept != st.Gate.Refused.Today {
 				t.Errorf("status: %+v, %v", st.Gate, err)
 			}
-			// A restart does not change it.
+			// A restart does not resume the conversation.
 			turns := len(f.backend.Runs())
 			f.halt()
 			f.start()

@@ -116,7 +116,7 @@ func (s *Swarm) stillLeaves(name string) bool {
 	}
 }
 
-// forwardedTo begins the outcome of a message that was given to another agent.
+// forwardedTo is the prefix of the outcome of a message that was given to another agent.
 const forwardedTo = "forwarded to "
 
 // Forwarded returns the receipt of a message that a person gave to another agent, as id.

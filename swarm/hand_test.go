@@ -152,8 +152,8 @@ func TestWhatIsDroppedDuringATurnInheritsIt(t *testing.T) {
 		if m.Thread != id || m.Hops != 1 || m.From != dropbox.Lead {
 			t.Errorf("thread %s hops %d from %s, want %s 1 lead", m.Thread, m.Hops, m.From, id)
 		}
-		// The file may be a person's: the answer is for the lead, and the agent gets no
-		// turn.
+		// The file may be from a person, so the answer goes to the lead, and the agent gets
+		// no turn.
 		f.until("the lead has both answers", func() bool { return len(f.mail(dropbox.Lead)) == 2 })
 		f.untilState("coder", swarm.Idle)
 		if n := len(f.backend.Runs()); n != 2 {
@@ -249,8 +249,8 @@ func TestTheMailboxesAreDeletedAndMoved(t *testing.T) {
 	f.answer(f.send("coder", "once more"))
 }
 
-// A turn whose last act is to write a file into a mailbox by the shell must not wake agents
-// without end, whether the file is finished within the turn or after it.
+// A turn that ends by writing a file into a mailbox with the shell must not wake agents
+// endlessly, whether the file is finished within the turn or after it.
 func TestFilesWrittenByTheShellEndAtTheLastHop(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

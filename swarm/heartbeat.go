@@ -14,11 +14,11 @@ const longestBeat = time.Hour
 // beats count the heartbeats of one agent. They are not kept: after a restart the agent begins
 // with the first wait again. Only the agent's goroutine uses them.
 type beats struct {
-	idle time.Time // since when the agent has been idle, by a clock that nobody sets; zero if it is not
+	idle time.Time // when the agent became idle, by the monotonic clock; zero if it is not idle
 	n    int       // heartbeats since the last mail
 }
 
-// came notes that mail came, which begins the waits again.
+// came notes that mail came, which restarts the waits.
 func (b *beats) came() { *b = beats{} }
 
 // worked notes that a turn ended.

@@ -25,11 +25,11 @@ func (a *agent) heldFor(m *dropbox.Message, now time.Time) bool {
 	return held
 }
 
-// heldBut is held. passes reports whether the next turn passes the hours of the agent; it is
-// asked outside these.
+// heldBut is held with a test of the next turn: outside the agent's hours it calls passes,
+// which reports whether that turn may begin anyway.
 func (a *agent) heldBut(now time.Time, passes func() bool) (time.Duration, bool) {
 	if a.control.attached() {
-		a.unsettled = true // for the time when it is the daemon's again
+		a.unsettled = true // the daemon looks at cur/ when it has the agent again
 		why, next := attachedStatus(a.home, a.name)
 		a.show(Away, why, next)
 		return forever, true
@@ -48,7 +48,7 @@ func (a *agent) heldBut(now time.Time, passes func() bool) (time.Duration, bool)
 	if p := st.Paused; p.Holds(now) && st.Stopped == nil && a.answered(p) {
 		a.deps.mail.Unpaused(a.name, p.Since, "its question is answered", "")
 		a.inbox.Note(a.holds.Change(a.name, func(s *journal.Hold) {
-			if s.Paused != nil && s.Paused.Since.Equal(p.Since) { // and nobody has paused it since
+			if s.Paused != nil && s.Paused.Since.Equal(p.Since) { // nobody paused it since
 				s.Paused = nil
 			}
 		}))
@@ -139,7 +139,7 @@ func (a *agent) answered(p *journal.Pause) bool {
 	return false
 }
 
-// until is how long it is from now to t; a zero t is never.
+// until returns the time from now to t; a zero t means never.
 func until(t, now time.Time) time.Duration {
 	if t.IsZero() {
 		return forever

@@ -8,7 +8,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// After the reply that an agent is stopped, paused or halted, no turn begins, also not one
+// After the reply that an agent is stopped, paused or halted, no turn begins, not even one
 // whose claim was already under way.
 func TestNoTurnBeginsAfterTheAgentWasHeld(t *testing.T) {
 	for name, hold := range map[string]func(*field) error{

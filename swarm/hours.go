@@ -27,7 +27,8 @@ func (a *agent) untilHours(now time.Time) time.Duration {
 }
 
 // passesHours reports whether a message gets its turn outside the agent's hours: it is
-// urgent, and from a person. A bridge passes on only messages of people who may.
+// urgent, and from a person. A bridge passes on only messages of people who may write to
+// agents.
 func (a *agent) passesHours(m *dropbox.Message) bool {
 	return m.Priority == dropbox.Urgent && m.Type.Wakes() && (m.From == dropbox.Lead || dropbox.IsBridge(m.From)) && a.inbox.Proves(m)
 }
@@ -84,7 +85,7 @@ func offWords(agent string, again time.Time, zone *time.Location) (why, next str
 	return why, "begins again at " + at + "; " + next
 }
 
-// overtime lets an agent work until its hours begin, on order of a person, and reports
+// overtime lets an agent work until its hours begin, on a person's order, and reports
 // whether it was off. The caller changes the agent's hold.
 func overtime(h hours.Hours, by string, st *journal.Hold, now time.Time) bool {
 	again, off := offUntil(h, *st, now)

@@ -150,8 +150,8 @@ func isPersonError(err error) bool {
 	return ok
 }
 
-// A person who resumes an agent outside its hours lets it work until these begin, also
-// after a restart. A clock that is set back ends that.
+// A person who resumes an agent outside its hours lets it work until they begin, even after
+// a restart. A clock that is set back ends that.
 func TestAResumedAgentWorksUntilItsHours(t *testing.T) {
 	f := newField(t, "coder")
 	f.worksIn(0, "03:00:00")

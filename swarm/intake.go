@@ -98,7 +98,7 @@ func (in *intake) look(now time.Time) time.Duration {
 				waitForRoom()
 				continue
 			}
-			if was.tight { // now there is room, also for the program that still writes the file
+			if was.tight { // the program that still writes the file has room now, too
 				was.tight, was.since, was.wait = false, now, 0
 				still[key] = was
 				again = min(again, rest)
@@ -112,8 +112,8 @@ func (in *intake) look(now time.Time) time.Duration {
 				continue
 			}
 			if was.full = isFull(p.box); was.full {
-				// A program that makes room wakes this, and so does the next look at the
-				// folders.
+				// A program that makes room wakes the intake, and so does the next look at
+				// the folders.
 				still[key] = was
 				full[key.mailbox] = append(full[key.mailbox], screen.Short(st.Name, 100))
 				continue
@@ -219,7 +219,7 @@ func setCutAside(box *dropbox.Mailbox, st dropbox.Stray, cut string) error {
 }
 
 // takeIn delivers one finished file in the agent's folder, and sets aside a file that a
-// full disk cut off. It is false when the file has to wait.
+// full disk cut off. It returns false when the file has to wait.
 func (a *agent) takeIn(st dropbox.Stray, cut string) bool {
 	log := a.log.With("file", st.Name)
 	if a.turns.Runs.WroteFile(st.Name) {

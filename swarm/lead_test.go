@@ -13,7 +13,7 @@ import (
 // Alerts wake an agent that leads. The person gets the alerts about that agent, all alerts
 // while it cannot work, and the answers to the person's own messages.
 func TestAnAgentThatLeads(t *testing.T) {
-	const refused = "@status 401" // which stops an agent at once
+	const refused = "@status 401" // this stops an agent at once
 	f := newField(t, "planner", "coder")
 	f.plan.Lead = "planner"
 	f.start()

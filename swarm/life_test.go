@@ -455,7 +455,7 @@ func TestReload(t *testing.T) {
 	if _, err := f.daemon.Status("reviewer"); err == nil {
 		t.Error("reviewer is still there")
 	}
-	// The agent comes back with its old mail, also with files that were put there without a
+	// The agent comes back with its old mail, including files that were put there without a
 	// delivery.
 	id := f.send("reviewer", "work")
 	drop(f, "reviewer", "more.md", "more work\n")
@@ -472,8 +472,8 @@ func TestReload(t *testing.T) {
 	}
 }
 
-// The hop limit stops two programs that pass a message on without end, and the person gets
-// an alert.
+// The hop limit stops two programs that pass a message on endlessly, and the person gets an
+// alert.
 func TestALoopEnds(t *testing.T) {
 	f := newField(t, "coder")
 	f.start()

@@ -56,9 +56,9 @@ func TestALimitWithoutAnEndIsToldOnce(t *testing.T) {
 	}
 }
 
-// A failure that the client does not explain parks the agent like an outage, but not
-// without end, because the message may be the cause. After a day the failure counts, and in
-// the end the message is given up.
+// A failure that the client does not explain parks the agent like an outage, but not forever,
+// because the message may be the cause. After a day the failure counts, and in the end the
+// message is given up.
 func TestAnUnknownCauseIsCountedAfterADay(t *testing.T) {
 	f := newField(t, "coder")
 	f.plan.Agents[0].RetryDelay = time.Millisecond
@@ -170,7 +170,7 @@ func TestAgentsComeBackOneAfterTheOther(t *testing.T) {
 	}
 }
 
-// After the reset the mail is worked off in order.
+// After the reset the mail is handled in order.
 func TestMailAfterALimitKeepsItsOrder(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -257,14 +257,14 @@ func TestAClockThatWasSetBackParksNobodyForEver(t *testing.T) {
 	f.until("the message is done", func() bool { return len(f.files("coder", "done")) == 2 })
 }
 
-// The lead gets one alert about a limit, also when the daemon is killed before it could
-// send one.
+// The lead gets one alert about a limit, even if the daemon is killed before it could send
+// one.
 func TestALimitIsToldAfterACrash(t *testing.T) {
 	f := newField(t, "coder")
 	f.backend.Script = limitedOnce(time.Hour)
 	now := time.Now()
 	f.park(now, now.Add(time.Hour))
-	before := len(f.mail(dropbox.Lead)) // the limit that is no longer in the state
+	before := len(f.mail(dropbox.Lead)) // with the alert about the limit that park replaced
 	for range 2 {
 		f.start()
 		f.untilState("coder", swarm.Limited)
@@ -280,8 +280,8 @@ func TestALimitIsToldAfterACrash(t *testing.T) {
 	}
 }
 
-// Two agents that reach a limit at the same time share one limit. A limit that holds for
-// days differs from one that holds for an hour.
+// Two agents that reach a limit at the same time share one limit. A limit that lasts for
+// days differs from one that lasts for an hour.
 func TestOneAlertForOneLimit(t *testing.T) {
 	for name, c := range map[string]struct {
 		second time.Duration

@@ -102,7 +102,7 @@ func (a *agent) step(stop, kill context.Context) time.Duration {
 			return 0
 		}
 	} else {
-		m = nil // the claim sets it aside
+		m = nil // the claim sets the message aside
 	}
 	if a.slots.full() {
 		a.turns.ClientWaits()

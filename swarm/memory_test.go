@@ -63,8 +63,8 @@ func TestACompactionInTheTurnThatCarriedTheWindowIsNotAnswered(t *testing.T) {
 	}
 }
 
-// A client that tells no compaction: the fall of its context shows it, within a turn, from
-// one turn to the next, and over a restart of the daemon.
+// The fall of the context shows the compaction of a client that does not report it: within a
+// turn, from one turn to the next, and across a restart of the daemon.
 func TestAFallOfTheContextBringsTheWindowBackOnce(t *testing.T) {
 	for name, turns := range map[string][]string{
 		"within a turn":       {"@context 150000\n@say before the fall\n@context 40000\n@say after the fall"},

@@ -51,13 +51,13 @@ func TestNotices(t *testing.T) {
 	for name, row := range map[string]struct {
 		plan func(*field)
 		do   func(*field)
-		want []string // beginnings of the texts, in order of the alphabet
+		want []string // beginnings of the texts, in alphabetical order
 	}{
 		"a task that is done": {
 			do:   func(f *field) { f.answer(f.send("coder", "@say fine", subject("Paint the door"))) },
 			want: []string{`[COMPLETE] coder finished task "Paint the door".`},
 		},
-		"a question of a person": { // is no task
+		"a question of a person": { // is not a task
 			do: func(f *field) { f.answer(f.send("coder", "@say fine", typed(dropbox.Question))) },
 		},
 		"a crash that is tried again": {

@@ -168,7 +168,7 @@ func TestTheLeadIsToldOfUnclaimedWork(t *testing.T) {
 	before := len(f.mail(dropbox.Lead))
 	f.halt()
 	f.start()
-	later := f.publish("coder", "task.created", "more work") // its steps come after those of the first
+	later := f.publish("coder", "task.created", "more work") // its steps follow those of the first publication
 	f.told("claude-swarm claim " + later.ID)
 	if after := len(f.mail(dropbox.Lead)); after != before+1 {
 		t.Errorf("told %d times", after-before)
@@ -258,7 +258,7 @@ func TestNoStepOfUnclaimedWorkIsSkipped(t *testing.T) {
 		t.Errorf("asked: %v, want coder, once more coder, and then fixer", asked)
 	}
 	// The next daemon begins at the first step, and asks no agent twice. Work that is
-	// published then has its steps, and its turns, after those of the first.
+	// published then gets its steps and its turns after the first.
 	f.halt()
 	f.start()
 	later := f.publish(dropbox.Lead, "task.created", "more work")

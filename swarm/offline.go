@@ -130,7 +130,7 @@ func begunOffline(home journal.Home, store *dropbox.Store, p Plan, a *AgentStatu
 		}
 		m := &dropbox.Message{}
 		if read, err := box.Read(e); err == nil {
-			m = read // a message that cannot be read has a client anyway
+			m = read // an unreadable message has a client, too
 		}
 		a.State, a.Running, a.Paused, a.Activity = Working, true, false, "working"
 		a.Since, a.PID, a.Description = new(rec.Begun.UTC()), &rec.Process.PID, mail.Describe(m)

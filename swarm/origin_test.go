@@ -70,8 +70,8 @@ func TestHonestDropsOnABusySwarm(t *testing.T) {
 }
 
 // A message that a turn delivers without a proof, directly into a folder that its tools
-// named, has the hops of that turn. The age of the file and its own statement do not
-// matter.
+// named, has the hops of that turn. The age of the file, and what it says about hops, do
+// not matter.
 func TestADeliveryIntoANamedFolderInheritsTheTurn(t *testing.T) {
 	f := newGated(t, policy.Default(), "a", "b")
 	f.backend.Script = func(turn runner.Turn) []runnertest.Step {

@@ -85,7 +85,7 @@ func TestAnAbortSaysWhy(t *testing.T) {
 	}
 }
 
-// A question to several begins no turn once another has answered it.
+// A question to several recipients begins no turn once one of them has answered it.
 func TestAnAnsweredQuestionBeginsNoTurn(t *testing.T) {
 	f := newField(t, "coder", "reviewer")
 	home := journal.HomeOf(f.dir)

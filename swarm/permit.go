@@ -48,7 +48,7 @@ type permitter struct {
 // of decides in the turn with this record. A question is over when stop is done: the turn is to
 // end then.
 func (p *permitter) of(stop context.Context, rec *journal.Record, rules permission.Rules) runner.Permit {
-	asked := *rec // which the turn keeps writing
+	asked := *rec // a copy, since the turn keeps writing to rec
 	t := &turnPermits{permitter: p, rec: &asked, rules: rules, places: make(chan struct{}, maxQuestionsOpen)}
 	return func(ctx context.Context, r runner.PermissionRequest) runner.Decision { return t.decide(ctx, stop, r) }
 }
@@ -199,7 +199,7 @@ func overBecause(err error) string {
 	return screen.Short(err.Error(), 200)
 }
 
-// answerWord returns the first word of an answer, in small letters and without marks. On
+// answerWord returns the first word of an answer, in lower case and without punctuation. On
 // IRC a line for the agent begins with its name.
 func answerWord(m *dropbox.Message, agent string) string {
 	a := mail.ReadAnswer(m.From, m.Body)

@@ -20,7 +20,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// permitting is a backend that reports what Permit decided, for turns that ask it by themselves.
+// permitting is a backend whose turns ask Permit themselves, and report what it decided.
 type permitting struct{ *runnertest.Scripted }
 
 func (b permitting) Run(ctx context.Context, t runner.Turn) runner.Outcome {
@@ -239,7 +239,7 @@ func TestSomebodyOnIRCAnswers(t *testing.T) {
 	}
 }
 
-// Anything but allow and deny is asked again once.
+// After any answer but allow and deny, the question is asked once more.
 func TestAnUnclearAnswerIsAskedAgainOnce(t *testing.T) {
 	for second, allowed := range map[string]bool{"allow": true, "what?": false} {
 		f := newPermitField(t, permission.Rules{Ask: entry("execute", "")}, npmTest)
@@ -259,7 +259,8 @@ func TestAnUnclearAnswerIsAskedAgainOnce(t *testing.T) {
 	}
 }
 
-// Only who may answer does: the words of another agent are mail, and those without a proof.
+// Only those who may answer do: the words of another agent, and words without a proof, are
+// ordinary mail.
 func TestWhoMayAnswer(t *testing.T) {
 	f := newPermitField(t, permission.Rules{Ask: entry("execute", ""), Timeout: time.Hour}, npmTest)
 	f.start()
@@ -328,8 +329,8 @@ func TestThePersonIsAskedWhereTheLeadFails(t *testing.T) {
 	}
 }
 
-// A question ends with its time, and with the work: it is no longer in the mailbox of the
-// lead, and the turn continues without it.
+// A question ends when its time is over, or when its turn has to stop: then it is no longer
+// in the mailbox of the lead, and the turn does not wait for it.
 func TestQuestionsEnd(t *testing.T) {
 	for name, c := range map[string]struct {
 		patience time.Duration
@@ -369,8 +370,8 @@ func TestQuestionsEnd(t *testing.T) {
 	}
 }
 
-// A question of a daemon that died is taken back by the next one, and the reply to it begins no
-// turn: whoever sent it is told.
+// A question of a daemon that died is taken back by the next one, and the reply to it begins
+// no turn: its sender is told.
 func TestTheReplyToADeadQuestionIsTurnedAway(t *testing.T) {
 	f := newPermitField(t, permission.Rules{Ask: entry("execute", ""), Timeout: time.Hour}, npmTest)
 	f.start()
@@ -506,7 +507,7 @@ func TestTwoQuestionsAtOnce(t *testing.T) {
 	}
 }
 
-// A client that asks without an end cannot flood the lead, nor the receipt.
+// A client that asks endlessly floods neither the lead nor the receipt.
 func TestAThousandRequests(t *testing.T) {
 	for name, c := range map[string]struct {
 		rules     permission.Rules

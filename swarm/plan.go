@@ -267,7 +267,7 @@ func deeper(level string) string {
 	switch {
 	case level == "":
 		return "high"
-	case i < 0 || i == len(levels)-1: // a number of tokens, or the most there is
+	case i < 0 || i == len(levels)-1: // a number of tokens, or the highest level
 		return level
 	}
 	return levels[i+1]

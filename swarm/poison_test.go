@@ -64,7 +64,7 @@ func TestASecondDeathIsToldAgain(t *testing.T) {
 	if n := len(f.bounces(id)); n != 2 {
 		t.Errorf("the sender was told %d times of two deaths", n)
 	}
-	// The same holds for a message that is given up without a turn.
+	// The same is true of a message that is given up without a turn.
 	old := f.send("coder", "too late", expires(time.Now().Add(-time.Hour)))
 	f.answer(old)
 	f.until("it has expired", func() bool { return f.status("coder").Dead == 2 })
@@ -137,8 +137,8 @@ func TestAMessageThatEndsTheMachineIsGivenUp(t *testing.T) {
 	}
 }
 
-// A message that was begun often and whose turns all ended, for example one that waits for
-// a usage limit, is not poison, also when its first records are gone.
+// A message that was begun often and whose turns all ended, for example one that waits for a
+// usage limit, is not poison, even if its first records are gone.
 func TestAMessageThatIsOftenPutBackIsKept(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -156,7 +156,7 @@ func TestAMessageThatIsOftenPutBackIsKept(t *testing.T) {
 	for n := 1; n <= 25; n++ {
 		f.until("a turn", func() bool { return len(f.backend.Runs()) == n })
 		f.untilState("coder", swarm.Limited)
-		if n > 11 { // they were removed by rotation
+		if n > 11 { // as if rotation had removed them
 			for _, end := range []string{".json", ".jsonl"} {
 				if err := os.Remove(filepath.Join(journal.HomeOf(f.dir).Turns(), fmt.Sprintf("%s-%d%s", id, n-11, end))); err != nil {
 					t.Fatal(err)

@@ -31,7 +31,7 @@ func (f *field) kept(text string) {
 	})
 }
 
-// mornings returns the messages that tell what was kept.
+// mornings returns the messages about what was kept.
 func (f *field) mornings() (all []*dropbox.Message) {
 	for _, m := range f.mail(dropbox.Lead) {
 		if strings.HasPrefix(m.Subject, "while it was quiet") {
@@ -99,7 +99,7 @@ func TestTheNightIsToldInTheMorning(t *testing.T) {
 	f.start()
 	f.answer(f.send("planner", "@say hello")) // a few more looks at the folders
 	f.halt()
-	if n := len(f.mail(dropbox.Lead)); n != 1+1 { // and the answer of planner
+	if n := len(f.mail(dropbox.Lead)); n != 1+1 { // the second one is the answer of planner
 		t.Errorf("%d messages for the person, want one and an answer", n)
 	}
 }

@@ -65,7 +65,7 @@ func (s *Swarm) Run(stop, kill context.Context) error {
 	s.mu.Lock()
 	s.run, s.over = nil, true
 	s.mu.Unlock()
-	agents.Wait() // also an agent that was added while the others ended
+	agents.Wait() // including an agent that was added while the others ended
 	done()
 	rest.Wait()
 	if watcher != nil {
@@ -84,13 +84,13 @@ func (s *Swarm) launch(m *member, ready func()) {
 	s.run.wg.Go(func() {
 		defer func() {
 			close(m.gone)
-			if whole.Err() == nil { // it left, and the others stay
+			if whole.Err() == nil { // only this agent leaves
 				s.TellGone()
 			}
 		}()
 		defer leave()
 		if m.after != nil {
-			<-m.after // one turn at a time, also across a reload
+			<-m.after // one turn at a time, even across a reload
 		}
 		m.agent.run(stop, kill, ready)
 	})
@@ -185,8 +185,8 @@ func (s *Swarm) endOrphans() {
 	}
 	for _, turn := range turns {
 		rec, err := journal.ReadRecord(s.home, turn)
-		// This is asked last: the agents work already, and a turn counts as running before
-		// the record has its process.
+		// The order matters: the agents work already, and a turn counts as running before
+		// its record has the process.
 		if err != nil || rec.End != "" || !rec.Process.Alive() || s.hasClaimed(rec) || s.has(rec.Mark()) {
 			continue
 		}

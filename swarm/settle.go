@@ -179,7 +179,7 @@ func (a *agent) doubts(message string, now time.Time) time.Duration {
 	return 0
 }
 
-// costAttr is what a turn cost, for the log of the daemon.
+// costAttr returns what a turn cost, for the log of the daemon.
 func costAttr(s runner.Spent) slog.Attr {
 	if s.CostUnknown {
 		return slog.String(keyCost, screen.CostCell(s.CostUSD, true, screen.Digits(s.CostUSD)))

@@ -75,10 +75,10 @@ type IRCStatus struct {
 	NextTry   *time.Time `json:"next_try"`  // of a connection; nil for no next try
 	Next      string     `json:"next"`      // what to type; "" for nothing
 	Nick      string     `json:"nick"`      // of the bridge
-	Channels  []string   `json:"channels"`  // that it is in
+	Channels  []string   `json:"channels"`  // that the bridge is in
 	Waiting   int        `json:"waiting"`   // messages that wait to be said
 	Unproven  int        `json:"unproven"`  // messages that were said, and are not proven to have arrived
-	Questions int        `json:"questions"` // that wait for an answer there
+	Questions int        `json:"questions"` // questions that wait for an answer there
 	Warnings  []string   `json:"warnings"`
 }
 
@@ -108,7 +108,7 @@ type QuestionStatus struct {
 	Of    string    `json:"of"` // the lead, an agent, or a channel or nick of IRC
 	Text  string    `json:"text"`
 	Since time.Time `json:"since"`
-	Until time.Time `json:"until"` // then it goes on without an answer
+	Until time.Time `json:"until"` // then the turn continues without an answer
 }
 
 // AgentStatus is a picture of one agent. Every picture has every key, so that a program can
@@ -147,12 +147,12 @@ type AgentStatus struct {
 	Limit *LimitStatus `json:"limit"`
 	// Off says when an agent that is off works again; null for any other agent.
 	Off *OffStatus `json:"off"`
-	// Overtime is until when it may work outside its hours, by order of a person; null if
-	// there is no such order.
+	// Overtime is the end of the time in which it may work outside its hours, by a person's
+	// order; null without such an order.
 	Overtime *time.Time `json:"overtime"`
 
 	Running        bool     `json:"running"`      // a turn runs
-	UrgentWaits    bool     `json:"urgent_waits"` // a turn runs whose client reads no mail in mid-turn
+	UrgentWaits    bool     `json:"urgent_waits"` // a turn runs whose client reads no mail during a turn
 	Streams        bool     `json:"streams"`      // the running turn shows its text while the agent writes it
 	Paused         bool     `json:"paused"`       // by a person or an agent
 	CircuitOpen    bool     `json:"circuit_open"` // stopped by the breaker

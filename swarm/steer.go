@@ -45,7 +45,7 @@ type PauseQuestion = journal.PauseQuestion
 // Pause keeps an agent from beginning another turn. A running turn continues to its end.
 // The pause survives a restart.
 func (s *Swarm) Pause(agent string, o PauseOrder) error {
-	now := time.Now().UTC().Round(0) // by the clock on the wall, also on a machine that slept
+	now := time.Now().UTC().Round(0) // by the wall clock: the time of a sleeping machine counts
 	p := &journal.Pause{By: o.By, Why: o.Why, Since: now, Questions: o.Questions}
 	if o.For > 0 {
 		p.Until = now.Add(o.For)
@@ -157,16 +157,15 @@ func (s *Swarm) cutShort(ctx context.Context, agent, by, except string, why erro
 	}
 }
 
-// ErrNotPaused says that no hold keeps an agent from its mail, so that there was none to
-// end.
+// ErrNotPaused says that no hold keeps an agent from its mail, so there was nothing to end.
 var ErrNotPaused = errors.New("was not paused")
 
-// Resume ends the pause of an agent, and lets one that waits after a failure or for its
-// usage limit try at once. If no hold kept the agent from its mail the error is
-// [ErrNotPaused]. A stopped agent stays stopped, with a [*StoppedError]: see
-// [Swarm.StartAgent]. Only a person may resume an agent that a person paused, or that began
-// too many turns, or is outside its hours: an agent that tries gets a [*PersonError]. A person
-// lets an agent outside its hours work until these begin.
+// Resume ends the pause of an agent, and lets one that waits after a failure or for its usage
+// limit try at once. If no hold kept the agent from its mail the error is [ErrNotPaused]. A
+// stopped agent stays stopped, with a [*StoppedError]: see [Swarm.StartAgent]. Only a person
+// may resume an agent that a person paused, or that began too many turns, or is outside its
+// hours: an agent that tries gets a [*PersonError]. A person lets an agent outside its hours
+// work until they begin.
 func (s *Swarm) Resume(agent, by string) error {
 	m, err := s.member(agent)
 	if err != nil {

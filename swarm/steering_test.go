@@ -49,8 +49,8 @@ func TestAnUrgentMessageReachesTheRunningTurn(t *testing.T) {
 	f.until("all is filed", func() bool { return len(f.files("coder", "new"))+len(f.files("coder", "cur")) == 0 })
 }
 
-// A client that reads no mail in mid-turn does not get an urgent message then: the status
-// says that it waits, and it has the next turn.
+// A client that reads no mail during a turn does not get an urgent message then: the status
+// says that it waits, and it gets the next turn.
 func TestAnUrgentMessageWaitsForAClientThatReadsNone(t *testing.T) {
 	f := newField(t, "coder")
 	f.backend.Quiet = true

@@ -41,7 +41,7 @@ func (s *Swarm) listBusy() {
 const strayMemory = 6 * 24 * time.Hour
 
 // tellStrays tells the lead of files that were dropped where no agent reads them: in a
-// folder that is not a mailbox, mostly because of a wrong name, or beside the mailboxes.
+// folder that is not a mailbox, usually because of a wrong name, or beside the mailboxes.
 // They stay where they are. The lead gets one alert about all files that a folder got in
 // one day.
 func (s *Swarm) tellStrays(now time.Time) {

@@ -21,7 +21,7 @@ func (f *field) alerts(part string) []*dropbox.Message {
 }
 
 // A file in a folder that is not a mailbox stays there. The lead gets one alert with the
-// name that was probably meant, also across a restart.
+// name that was probably meant, even across a restart.
 func TestADropIntoAWrongFolderIsTold(t *testing.T) {
 	f := newField(t, "coder", "reviewer")
 	f.start()

@@ -22,7 +22,7 @@ import (
 
 // The supervisor sees the events of every turn that the daemon runs or follows, and gives
 // out whispers and escalations. It acts on an agent only through two functions: whisper
-// leaves a text for the agent, and stuck lets it begin no further turn.
+// leaves a text for the agent, and stuck keeps it from beginning another turn.
 
 // maxWhisper bounds the text of a whisper, in columns.
 const maxWhisper = 500
@@ -84,8 +84,8 @@ func (s *Swarm) Whispers(caller func() (agent string, err error)) (lent []whispe
 	}
 }
 
-// stuck lets an agent begin no further turn until a person decides, and asks the person.
-// The running turn continues to its end. All steps can be repeated.
+// stuck keeps an agent from beginning another turn until a person decides, and asks the
+// person. The running turn continues to its end. All steps can be repeated.
 func (s *Swarm) stuck(e supervisor.Escalation) {
 	m, err := s.member(e.Agent)
 	if err != nil {
@@ -131,8 +131,8 @@ func (s *Swarm) stuck(e supervisor.Escalation) {
 // stuckQuestion is the kind of the questions about agents that are stuck.
 const stuckQuestion = "escalation"
 
-// StuckQuestions begins the keys of the messages that ask the person about an agent that is
-// stuck. There is also a notice about it on the list of events.
+// StuckQuestions is the prefix of the keys of the messages that ask the person about an agent
+// that is stuck. There is also a notice about it on the list of events.
 const StuckQuestions = "question:" + stuckQuestion + ":"
 
 func stuckKey(escalation string) string { return stuckQuestion + " " + escalation }
@@ -206,7 +206,7 @@ func (s *Swarm) noteJudge(agent, line string) {
 	}
 }
 
-// judgePrefix begins the ids of judgements. The id of no message has a dash.
+// judgePrefix is the prefix of the ids of judgements. The id of no message has a dash.
 const judgePrefix = "judge-"
 
 // judgeParts is how many judgements the rest of a cap is divided into: agents need the most.

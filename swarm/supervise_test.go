@@ -36,7 +36,8 @@ func answered(id string) runnertest.Step {
 	return runnertest.Emit(streamjson.Event{Kind: streamjson.KindUser, Blocks: []streamjson.Block{{Kind: streamjson.BlockToolResult, ID: id, Text: "no"}}})
 }
 
-// shown lists the whispers that the client of an agent has read, each with its way.
+// shown lists the whispers that the client of an agent has read, each with the way in which
+// it came.
 func shown(f *field, agent string) (list []string) {
 	f.t.Helper()
 	all, err := whisper.Of(journal.HomeOf(f.dir), agent)
@@ -101,7 +102,7 @@ func TestAWhisperReachesTheRunningTurn(t *testing.T) {
 }
 
 // A whisper that the turn did not read is at the head of the next prompt, once, and does
-// not begin that turn. The same is true for a client that reads nothing in mid-turn.
+// not begin that turn. The same is true of a client that reads nothing during a turn.
 func TestAWhisperWaitsForTheNextPrompt(t *testing.T) {
 	for name, steers := range map[string]bool{"a client that steers": true, "a client that does not": false} {
 		t.Run(name, func(t *testing.T) {
@@ -197,8 +198,8 @@ func TestThinkDeeper(t *testing.T) {
 	}
 }
 
-// THINK_DEEPER is over after its turn, also if a later daemon follows that turn to its end. One
-// that came in the turn is for the next.
+// THINK_DEEPER is over after its turn, even if a later daemon follows that turn to its end.
+// One that came in the turn is for the next.
 func TestThinkDeeperIsOverAfterATurnThatWasFollowed(t *testing.T) {
 	for name, c := range map[string]struct {
 		after time.Duration // the beginning of the turn
@@ -531,7 +532,6 @@ func TestATurnLeavesTheJudgeAPart(t *testing.T) {
 	f.answer(f.send("coder", "one"))
 }
 
-// judgements counts the judgements in the ledger.
 // A model that cannot judge is named in the log of the agent and in the status, until it
 // judges again.
 func TestAModelThatCannotJudge(t *testing.T) {
@@ -565,6 +565,7 @@ func TestAModelThatCannotJudge(t *testing.T) {
 	f.until("it judges again", func() bool { return !complains() })
 }
 
+// judgements counts the judgements in the ledger.
 func judgements(f *field) (n int) {
 	err := journal.ReadLedger(journal.HomeOf(f.dir).Ledger(), func(l journal.LedgerLine) bool {
 		if l.Agent == "supervisor" {

@@ -57,7 +57,7 @@ type runContexts struct {
 // UnknownAgentError says that there is no agent of that name.
 type UnknownAgentError struct {
 	Name string
-	Near []string // existing names that look alike, nearest first
+	Near []string // similar existing names, nearest first
 }
 
 func (e *UnknownAgentError) Error() string {

@@ -20,7 +20,7 @@ func (s *Swarm) sweepEvery() time.Duration {
 }
 
 // groundAgain is the time between two looks at the folder of the mailboxes while it is
-// missing: no event tells when it is back.
+// missing: no event says when it is back.
 const groundAgain = time.Second
 
 // sweep looks at all folders at intervals, because events can be lost, and tidies up.
@@ -84,7 +84,7 @@ func (s *Swarm) sweep(ctx context.Context, w *dropbox.Watcher) {
 	}
 }
 
-// watches tells how many mailboxes are not watched, and why.
+// watches shows how many mailboxes are not watched, and why.
 func (s *Swarm) watches(missing int, err error) {
 	if missing == 0 && err == nil {
 		s.mail.Trouble.Clear("watch")

@@ -182,7 +182,7 @@ func TestAdviceKnowsTheTools(t *testing.T) {
 	}
 }
 
-// A message that was brought to a turn that failed waits again, also when the disk refuses
+// A message that was brought to a turn that failed waits again, even if the disk refuses
 // that once.
 func TestWhatWasBroughtToAFailedTurnIsNotForgotten(t *testing.T) {
 	f := newField(t, "coder")
@@ -215,8 +215,8 @@ func TestWhatWasBroughtToAFailedTurnIsNotForgotten(t *testing.T) {
 	}
 }
 
-// Published work is closed before its message is filed, also when the disk refuses that
-// once. Nothing would close it later, and it would be offered again.
+// Published work is closed before its message is filed, even if the disk refuses that once.
+// Nothing would close it later, and it would be offered again.
 func TestAPublicationIsClosedBeforeItsMessageIsFiled(t *testing.T) {
 	f := newField(t, "coder")
 	f.subscribe("coder", "work")

@@ -46,7 +46,7 @@ func (f *field) held(turns int) swarm.AgentStatus {
 }
 
 // Agents that wake each other past every rule are paused at the limit. Only a person can
-// resume them, also after a restart, and the lead gets one alert.
+// resume them, even after a restart, and the lead gets one alert.
 func TestTurnsWithoutAPersonAreBounded(t *testing.T) {
 	f := newField(t, "a", "b")
 	f.plan.TurnsPerHour = 5
@@ -88,7 +88,7 @@ func TestTurnsWithoutAPersonAreBounded(t *testing.T) {
 		t.Errorf("%d turns, %d before the restart", n, first)
 	}
 
-	// A person's order resets the count, also for the next daemon.
+	// A person's order resets the count for the next daemon, too.
 	if err := f.daemon.Resume(paused.Name, dropbox.Lead); err != nil {
 		t.Fatal(err)
 	}

@@ -20,14 +20,14 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// BenchmarkWake is the time from a rename(2) in another process to the goroutine
-// that waits for it: in the floor one that reads raw inotify events, in ours that
-// of an agent. It is measured from inside, since an agent that is awake shows
-// nothing before it has looked at its mail.
+// BenchmarkWake measures the time from a rename(2) in another process to the goroutine that
+// waits for it: the floor reads raw inotify events, and ours runs what an agent runs. It
+// measures from inside, since an agent that is awake shows nothing before it has looked at
+// its mail.
 //
-// The clock starts right before the rename and is the machine's, which both
-// processes share. p50-ns and p99-ns are of the renames of one run, with pauses
-// between them in which both processes go to sleep.
+// The time starts right before the rename, by the machine's clock, which both processes
+// share. p50-ns and p99-ns cover the renames of one run, with pauses between them in which
+// both processes go to sleep.
 func BenchmarkWake(b *testing.B) {
 	if os.Getenv(renamerVar) != "" {
 		renamer()
@@ -152,7 +152,7 @@ func wakes(b *testing.B, dir string, woken <-chan int64) {
 	slices.Sort(at)
 	b.ReportMetric(float64(at[n/2]), "p50-ns")
 	b.ReportMetric(float64(at[n*99/100]), "p99-ns")
-	b.ReportMetric(0, "ns/op") // it would include the pauses
+	b.ReportMetric(0, "ns/op") // ns/op would include the pauses
 }
 
 // renamer renames the files whose names arrive on descriptor 3. When no more names come, it

@@ -226,8 +226,8 @@ func TestTurnsAfterWhichNoClientStays(t *testing.T) {
 	}
 }
 
-// The limit of waiting clients holds over all agents; the client that has waited longest is
-// closed.
+// The limit on waiting clients applies to all agents together; the client that has waited
+// longest is closed.
 func TestMaxWarm(t *testing.T) {
 	f := newWarmField(t, "a", "b", "c")
 	f.plan.MaxWarm = 2

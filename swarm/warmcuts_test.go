@@ -72,7 +72,7 @@ func TestTheTableOfCutsInAClientThatStays(t *testing.T) {
 	}
 }
 
-// Processes that a client and its turns left behind are ended at the next start, also when
+// Processes that a client and its turns left behind are ended at the next start, even if
 // none of its turns is in cur/.
 func TestWhatAClientThatWaitedLeftIsEnded(t *testing.T) {
 	f := newWarmField(t, "coder")

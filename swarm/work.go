@@ -61,8 +61,8 @@ func (a *agent) runJob(stop, kill context.Context, j *mail.Job, reserved *budget
 	defer end(nil)
 	a.control.turnBegins(j.Claim.ID, end)
 	defer a.control.turnEnded()
-	// A person who stopped the agent before its turn could be ended has the reply that no
-	// turn runs.
+	// A person who stopped the agent before its turn could be ended was told that no turn
+	// runs.
 	if a.heldFor(j.Claim.Message, time.Now()) || stop.Err() != nil {
 		return a.inbox.GiveBack(j, nil)
 	}
@@ -128,7 +128,7 @@ func (a *agent) runJob(stop, kill context.Context, j *mail.Job, reserved *budget
 	return a.settleEnd(ctx, j, out)
 }
 
-// settleEnd settles a turn, also one that a person has ended.
+// settleEnd settles a turn, even one that a person has ended.
 func (a *agent) settleEnd(ctx context.Context, j *mail.Job, out runner.Outcome) error {
 	if out.End == runner.Stopped {
 		switch cause := context.Cause(ctx); {
@@ -164,7 +164,7 @@ func (a *agent) handoff() string {
 }
 
 // steering brings urgent mail and whispers to the turn of j; nil for a client that reads none
-// in mid-turn. The agent's goroutine uses it.
+// during a turn. The agent's goroutine uses it.
 func (a *agent) steering(j *mail.Job, heard *whisper.Turn) *runner.Steering {
 	if !a.kind().Steers {
 		return nil
@@ -178,7 +178,7 @@ func (a *agent) steering(j *mail.Job, heard *whisper.Turn) *runner.Steering {
 			return st.Stopped == nil && st.Paused == nil
 		}
 		if _, off := a.off(time.Now()); off && !a.passesHours(m) {
-			return false // its turn ends as if the message had not come
+			return false // the turn ends without this message
 		}
 		return a.counts.Over(a.name, a.plan().TurnsPerHour, a.inbox.ByLead(m), time.Now()) == ""
 	}
