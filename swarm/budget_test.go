@@ -109,6 +109,9 @@ func TestATaskAtItsCap(t *testing.T) {
 // TestTimeIsUsedUp checks that a turn is ended when its task has no time left, and that its
 // message waits.
 func TestTimeIsUsedUp(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	f := newField(t, "coder")
 	f.plan.Budget = budget.Rules{Task: budget.Of(0, 0, 300*time.Millisecond)}
 	f.backend.Script = func(runner.Turn) []runnertest.Step { return []runnertest.Step{runnertest.Say("begun"), waitFor(nil)} }
@@ -123,7 +126,7 @@ func TestTimeIsUsedUp(t *testing.T) {
 	}
 }
 
-// askedOnce waits for the one question of the daemon to the person.
+// askedOnce waits for the daemon's one question to the person.
 func (f *field) askedOnce() *dropbox.Message {
 	f.t.Helper()
 	var found []*dropbox.Message
@@ -365,7 +368,7 @@ func TestAThousandTurnsOfASwarm(t *testing.T) {
 		t.Errorf("the person is asked about %v", asked)
 	}
 	f.send("a1", "one more")
-	time.Sleep(300 * time.Millisecond) // for a turn that must not begin
+	time.Sleep(300 * time.Millisecond) // give any unwanted turn time to begin
 	if n := len(f.backend.Runs()); n != begun {
 		t.Errorf("%d turns began at the cap", n-begun)
 	}

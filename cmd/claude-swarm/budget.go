@@ -79,8 +79,25 @@ func budgetList(c *cli.Context) error {
 	t.write(c.App.Writer, nil)
 	if report.Billing == "subscription" {
 		fmt.Fprintln(c.App.Writer, "\nbilling: subscription: US dollars are shown, but bound nothing")
+	} else if paid := paidBySubscription(report); paid != "" {
+		fmt.Fprintln(c.App.Writer, "\n"+screen.Whole(paid, textWidth(c.App.Writer)))
 	}
 	return nil
+}
+
+// paidBySubscription says what the column of spent dollars leaves out, for the scope in which
+// it is most; "" if that is less than a cent.
+func paidBySubscription(r *budget.Report) string {
+	most := budget.Row{}
+	for _, row := range r.Scopes {
+		if row.Cap.USD != nil && row.Flat > most.Flat {
+			most = row
+		}
+	}
+	if most.Flat < 0.005 {
+		return ""
+	}
+	return fmt.Sprintf("%s: a subscription paid for %s more. A cap in US dollars counts only what is billed.", most.Scope, screen.Cost(most.Flat, false))
 }
 
 // capWord describes a cap in a word; "" for one that is not used up.

@@ -18,7 +18,9 @@ func TestABudgetOfFourAgents(t *testing.T) {
 	scenario := `{"replies":[` + priced(`"name":"loop","times":-1,"delay_ms":50,`+bash("echo worked"), 50, 0, 0) + `],` + freeSide + `}`
 	const request, most = 0.15, 2.0
 	p := newProject(t, scenario, "  anna: {}\n  bert: {}\n  coder: {}\n  dora: {}\n")
-	p.write("claude-swarm.yaml", strings.Replace(p.read("claude-swarm.yaml"), "max_running: 2\n", fmt.Sprintf("max_running: 4\nbudget: {billing: api, swarm: {day: %v}}\n", most), 1))
+	// The supervisor would pause an agent whose share allows five calls.
+	const alone = "supervisor: {rules: {same_call: 0, same_error: 0, steps_without_change: 0}}\n"
+	p.write("claude-swarm.yaml", strings.Replace(p.read("claude-swarm.yaml"), "max_running: 2\n", fmt.Sprintf("max_running: 4\nbudget: {billing: api, swarm: {day: %v}}\n", most)+alone, 1))
 	p.start()
 	for range 2 {
 		for _, agent := range []string{"anna", "bert", "coder", "dora"} {
@@ -41,7 +43,7 @@ func TestABudgetOfFourAgents(t *testing.T) {
 	for range 2 {
 		p.send("coder", "Work on this too")
 	}
-	time.Sleep(2 * time.Second) // for requests that must not come
+	time.Sleep(2 * time.Second) // an unwanted request has time to arrive
 	if later := p.spent(usageOf(t, scenario)); later != own {
 		t.Errorf("%.2f USD were spent, and %.2f after the cap", own, later-own)
 	}

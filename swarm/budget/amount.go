@@ -42,7 +42,7 @@ const (
 // least is the smallest amount with which a turn starts.
 var least = Amount{USD: cent, Turns: 1, Time: int64(10 * time.Second)}
 
-// Of makes an amount of US dollars, turns and time.
+// Of returns an amount of US dollars, turns and time.
 func Of(usd float64, turns int, d time.Duration) Amount {
 	return Amount{USD: int64(math.Round(usd * dollar)), Turns: int64(turns), Time: int64(d)}
 }
@@ -56,7 +56,7 @@ func (a Amount) Span() time.Duration { return time.Duration(a[Time]) }
 // IsZero reports whether the amount is 0 in every unit.
 func (a Amount) IsZero() bool { return a == Amount{} }
 
-// plus returns the sum, which stays below the largest number that an Amount can have.
+// plus returns the sum, limited to most in each unit.
 func (a Amount) plus(b Amount) Amount {
 	for u := range a {
 		if a[u] > most-b[u] {
@@ -68,7 +68,7 @@ func (a Amount) plus(b Amount) Amount {
 	return a
 }
 
-// less returns a without b, and not below 0.
+// less returns a minus b; no unit falls below 0.
 func (a Amount) less(b Amount) Amount {
 	for u := range a {
 		a[u] = max(0, a[u]-b[u])
@@ -98,7 +98,7 @@ func (a Amount) Text() string {
 	return strings.Join(parts, ", ")
 }
 
-// An AmountError says why a text is not an amount.
+// An AmountError says why a string is not an amount.
 type AmountError struct{ Text, Why string }
 
 func (e *AmountError) Error() string { return fmt.Sprintf("%q %s", e.Text, e.Why) }
@@ -110,8 +110,8 @@ const AmountExamples = "5 (US dollars), 10turns or 2h"
 const mostDollars = 1e6
 
 // ParseAmount reads an amount of one unit: 5, 0.50 or 5usd are US dollars, 10turns are
-// turns, and span reads any other text as a time span. The error is an [*AmountError], or
-// that of span.
+// turns, and span parses any other string as a time span. The error is an [*AmountError],
+// or comes from span.
 func ParseAmount(s string, span func(string) (time.Duration, error)) (Amount, error) {
 	text := strings.ToLower(strings.ReplaceAll(strings.TrimSpace(s), " ", ""))
 	wrong := func(why string) (Amount, error) { return Amount{}, &AmountError{Text: s, Why: why} }
@@ -130,7 +130,7 @@ func ParseAmount(s string, span func(string) (time.Duration, error)) (Amount, er
 	usd, err := strconv.ParseFloat(strings.TrimSuffix(strings.TrimPrefix(text, "$"), "usd"), 64)
 	switch {
 	case err == nil && math.IsNaN(usd):
-		return wrong("is no amount")
+		return wrong("is not an amount")
 	case errors.Is(err, strconv.ErrRange), err == nil && usd > mostDollars:
 		return wrong("is too large")
 	case err == nil && usd < 0.01:
@@ -139,7 +139,7 @@ func ParseAmount(s string, span func(string) (time.Duration, error)) (Amount, er
 		return Of(usd, 0, 0), nil
 	}
 	if text == "" || text[0] < '0' || text[0] > '9' {
-		return wrong("is no amount")
+		return wrong("is not an amount")
 	}
 	d, err := span(text)
 	if err != nil {
@@ -151,7 +151,7 @@ func ParseAmount(s string, span func(string) (time.Duration, error)) (Amount, er
 	return Of(0, 0, d), nil
 }
 
-// over returns the units of a cap of which too little is left for a turn to start.
+// over returns the capped units in which too little is left for a turn to start.
 func over(limit, used Amount) []Unit {
 	return slices.DeleteFunc(Units(), func(u Unit) bool { return limit[u] == 0 || limit[u]-used[u] >= min(least[u], limit[u]) })
 }

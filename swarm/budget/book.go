@@ -21,12 +21,13 @@ type Book struct {
 	spent   spent
 	open    map[*Reservation]bool
 	said    map[round]said
-	billing map[string]runner.Billing // what the clients of the agents said last
+	billing map[string]runner.Billing // what the agents' clients last reported
 	version uint64                    // see Version
 }
 
-// Open makes a book with nothing spent. Now tells the time; nil means the machine's clock.
-// With a [*journal.DamagedError] the book is usable, without what people said.
+// Open makes a book with nothing spent. now returns the time; nil means the machine's
+// clock. With a [*journal.DamagedError] the book is usable, but without people's raises and
+// answers.
 func Open(home journal.Home, rules Rules, now func() time.Time) (*Book, error) {
 	if now == nil {
 		now = time.Now
@@ -68,7 +69,7 @@ func (b *Book) Version() uint64 {
 func (b *Book) Settle(l journal.LedgerLine) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	used := usedBy(l)
+	used := b.rules.usedBy(l)
 	b.spent.add(l, used)
 	if l.Billing != runner.BillingUnknown {
 		b.billing[l.Agent] = l.Billing
@@ -94,8 +95,9 @@ var noWork = []string{
 }
 
 // usedBy is what a turn has used. An unknown cost counts as the whole reservation. A
-// person's own session has no cap, and does not count.
-func usedBy(l journal.LedgerLine) Amount {
+// person's own session has no cap, and does not count. A judgement does not count as a
+// turn.
+func (r Rules) usedBy(l journal.LedgerLine) Amount {
 	if l.Via == journal.ViaAttach {
 		return Amount{}
 	}
@@ -104,7 +106,7 @@ func usedBy(l journal.LedgerLine) Amount {
 		usd = max(usd, l.ReservedUSD)
 	}
 	turns := 1
-	if slices.Contains(noWork, l.Outcome) {
+	if slices.Contains(noWork, l.Outcome) || r.judges(l.Agent) {
 		turns = 0
 	}
 	used := Of(usd, turns, time.Duration(max(0, l.Seconds)*float64(time.Second)))
@@ -114,7 +116,8 @@ func usedBy(l journal.LedgerLine) Amount {
 	return used
 }
 
-// flatly reports whether the dollars of an agent do not count. The caller holds the mutex.
+// flatly reports whether an agent works on a subscription, so that its dollars do not
+// count. The caller holds the mutex.
 func (b *Book) flatly(agent string) bool {
 	billing := b.rules.Billing
 	if billing == runner.BillingUnknown {
@@ -152,10 +155,13 @@ func (b *Book) spentIn(s Scope) Amount {
 	return b.rules.counts(b.spent.of(s, b.rules.midnight(now), now))
 }
 
-// limit returns the cap of a scope, with what people added; 0 in a unit without a cap.
-// agent does the turn.
+// limit returns the cap of a scope with everything that people added to it; 0 means no cap
+// in that unit. agent is the agent of the turn.
 func (b *Book) limit(s Scope, agent string) Amount {
 	limit, more := b.rules.cap(s, agent), b.saidOf(s).Raised.amount()
+	if b.rules.judges(agent) {
+		limit[Turns] = 0
+	}
 	for u := range limit {
 		if limit[u] == 0 {
 			more[u] = 0

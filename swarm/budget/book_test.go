@@ -39,7 +39,7 @@ func newDesk(t *testing.T, r budget.Rules, agents ...string) *desk {
 	return d
 }
 
-// restart makes the book of the next daemon.
+// restart opens the book again, as the next daemon does.
 func (d *desk) restart() {
 	d.t.Helper()
 	b, err := budget.Open(d.home, d.rules, func() time.Time { return d.now })
@@ -55,7 +55,8 @@ func (d *desk) restart() {
 	d.book = b
 }
 
-// begin reserves for a turn and writes its record; nil if it may not begin.
+// begin reserves for a turn and writes its record; it returns nil if the turn may not
+// begin.
 func (d *desk) begin(t budget.Turn, of int) *journal.Record {
 	d.t.Helper()
 	r, block := d.book.Reserve(t, of)
@@ -101,7 +102,7 @@ func usd(x float64) budget.Amount { return budget.Of(x, 0, 0) }
 func TestAThousandTurns(t *testing.T) {
 	for seed := range uint64(8) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			const request = 0.07 // US dollars; a client looks after each
+			const request = 0.07 // US dollars; a client checks its cap after each
 			random := rand.New(rand.NewPCG(seed, 1))
 			agents := []string{"a", "b", "c", "d", "e", "f"}
 			rules := budget.Rules{Swarm: usd(200), Task: usd(9.5), Agents: map[string]budget.AgentRules{}}
@@ -216,7 +217,8 @@ func TestTheRestIsShared(t *testing.T) {
 }
 
 // TestTheJudgeHasAPartOfTheDay checks that other turns cannot use up the whole day of the
-// swarm when there is a judge, who may use all of it. A task has no part for the judge.
+// swarm when there is a judge, who may use all of it. A task sets nothing aside for the
+// judge.
 func TestTheJudgeHasAPartOfTheDay(t *testing.T) {
 	for _, c := range []struct {
 		rules budget.Rules
@@ -234,6 +236,24 @@ func TestTheJudgeHasAPartOfTheDay(t *testing.T) {
 		if rec == nil || rec.ReservedUSD != c.want {
 			t.Errorf("%+v for %s: %+v, want %v", c.rules, c.agent, rec, c.want)
 		}
+	}
+}
+
+// TestAJudgementIsNoTurn checks that judgements use up none of a day's turns, count in
+// dollars, and are possible when no turn is left.
+func TestAJudgementIsNoTurn(t *testing.T) {
+	d := newDesk(t, budget.Rules{Swarm: budget.Of(16, 2, 0), Judge: "judge"}, "a", "judge")
+	for range 2 {
+		d.end(d.begin(budget.Turn{Agent: "judge", Message: "j"}, 1), 1)
+	}
+	for _, message := range []string{"m", "n"} {
+		d.end(d.begin(budget.Turn{Agent: "a", Message: message}, 1), 1)
+	}
+	if _, block := d.book.Reserve(budget.Turn{Agent: "a", Message: "o"}, 1); block == nil || block.Unit != budget.Turns {
+		t.Errorf("block %+v, want the turns to be used up", block)
+	}
+	if rec := d.begin(budget.Turn{Agent: "judge", Message: "k"}, 1); rec == nil || rec.ReservedUSD != 12 {
+		t.Errorf("reserved for the judge: %+v, want the 12 dollars that are left", rec)
 	}
 }
 
@@ -256,7 +276,7 @@ func TestARestThatIsReserved(t *testing.T) {
 	}
 }
 
-// TestADayEnds checks that a day ends at midnight of its zone, and what a clock that jumps
+// TestADayEnds checks that a day ends at midnight in its zone, and what a jump of the clock
 // changes.
 func TestADayEnds(t *testing.T) {
 	berlin, err := time.LoadLocation("Europe/Berlin")
@@ -280,9 +300,9 @@ func TestADayEnds(t *testing.T) {
 	spend(d.now, false)
 	spend(time.Date(2026, 11, 22, 22, 59, 59, 0, time.UTC), false)
 	spend(time.Date(2026, 11, 22, 23, 0, 0, 0, time.UTC), true)
-	// The clock is set back an hour: the day is today again, with what it has spent.
+	// The clock is set back an hour: it is the same day again, with what was spent on it.
 	spend(time.Date(2026, 11, 22, 22, 30, 0, 0, time.UTC), false)
-	// It jumps a year ahead, money is spent there, and it jumps back.
+	// It jumps a year ahead, money is spent then, and it jumps back.
 	d.now = time.Date(2027, 11, 25, 12, 0, 0, 0, time.UTC)
 	d.end(d.begin(turn, 1), 1)
 	spend(d.now, false)
@@ -290,7 +310,7 @@ func TestADayEnds(t *testing.T) {
 	spend(time.Date(2026, 11, 22, 22, 30, 0, 0, time.UTC), false)
 }
 
-// TestAnswers checks the three answers, also when one is repeated, and after a restart.
+// TestAnswers checks the three answers, even when one is repeated, and after a restart.
 func TestAnswers(t *testing.T) {
 	scope := budget.Scope{Kind: budget.KindTask, Name: "t"}
 	turn := func(id string) budget.Turn { return budget.Turn{Agent: "a", Message: id, Trace: "t"} }
@@ -382,7 +402,7 @@ func TestRaise(t *testing.T) {
 	if _, err := d.book.Raise(scope, "", usd(2)); err != nil {
 		t.Fatal(err)
 	}
-	for _, day := range []time.Duration{-24, 24, -24} { // the clock is set back over midnight, and forward
+	for _, day := range []time.Duration{-24, 24, -24} { // the clock is set back over midnight, and forward again
 		d.now = d.now.Add(day * time.Hour)
 		d.restart()
 		want := budget.Of(1.5, 10, 0)
@@ -392,13 +412,13 @@ func TestRaise(t *testing.T) {
 		if got := d.line("swarm.day").Cap; got != want {
 			t.Errorf("on %v %v, want %v", d.now, got, want)
 		}
-		if _, err := d.book.Raise(scope, "", budget.Amount{}); err != nil { // writes to the day
+		if _, err := d.book.Raise(scope, "", budget.Amount{}); err != nil { // writes an entry for the day
 			t.Fatal(err)
 		}
 	}
 }
 
-// TestRaisesWithoutEnd checks that the sum of many raises stays a number above zero.
+// TestRaisesWithoutEnd checks that the sum of many raises does not overflow.
 func TestRaisesWithoutEnd(t *testing.T) {
 	d := newDesk(t, budget.Rules{Swarm: budget.Of(1, 1, time.Hour)}, "a")
 	scope := budget.Scope{Kind: budget.KindSwarm}
@@ -421,8 +441,11 @@ func TestRaisesWithoutEnd(t *testing.T) {
 	}
 }
 
-// TestWhatWasSaidIsBounded checks that budget.json keeps what was said last.
+// TestWhatWasSaidIsBounded checks that budget.json keeps the newest entries.
 func TestWhatWasSaidIsBounded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	d := newDesk(t, budget.Rules{Task: usd(1)}, "a")
 	task := func(n int) budget.Scope { return budget.Scope{Kind: budget.KindTask, Name: strconv.Itoa(n)} }
 	for n := range 1100 {
@@ -529,7 +552,7 @@ func TestParseAmount(t *testing.T) {
 			t.Errorf("ParseAmount(%q) = %v, want an error", text, got)
 		}
 	}
-	if _, err := budget.ParseAmount("NaN", time.ParseDuration); err == nil || err.Error() != `"NaN" is no amount` {
+	if _, err := budget.ParseAmount("NaN", time.ParseDuration); err == nil || err.Error() != `"NaN" is not an amount` {
 		t.Errorf("NaN: %v", err)
 	}
 }

@@ -28,7 +28,7 @@ type Warning struct {
 	Scope
 	Unit       Unit
 	Spent, Cap Amount
-	Number     int    // how often the cap has been raised
+	Number     int    // how many times the cap has been raised
 	Day        string // of a scope that ends with the day
 }
 
@@ -111,7 +111,7 @@ func (e *OverError) Error() string { return "the question about " + e.Scope.Stri
 
 // A Reply is an answer to a question about a scope.
 type Reply struct {
-	ID     string // of the message that has it
+	ID     string // of the message that contains it
 	Answer Answer
 	Number int    // of the question
 	Day    string // of the question, if the scope is daily
@@ -214,7 +214,7 @@ func (b *Book) Next(s Scope, number int) error {
 	return b.change(s, (*said).next)
 }
 
-// Date names today for a daily scope; it is "-" for any other.
+// Date returns today's date for a daily scope, and "-" for any other.
 func (b *Book) Date(s Scope) string {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -19,7 +19,7 @@ type asked struct {
 	number     int
 }
 
-// A jury asks, answers and raises at random, and knows what must come of it.
+// A jury asks, answers and raises at random, and knows the expected results.
 type jury struct {
 	*desk
 	random  *rand.Rand
@@ -51,7 +51,7 @@ func (j *jury) ask(s budget.Scope, agent string) {
 	j.open = append(j.open, q)
 }
 
-// answer answers an open question, twice, as a daemon does that was killed in between.
+// answer answers an open question twice, as a daemon does if it is killed in between.
 func (j *jury) answer(n int, waiting []string) {
 	j.t.Helper()
 	q := j.open[n]
@@ -115,9 +115,9 @@ func (j *jury) configured(s budget.Scope) float64 {
 	return j.rules.Agents["a"].Turn.Dollars()
 }
 
-// check compares all caps with the raises of their days, also after a restart. Once the clock
-// was set back, it does not compare what a day has spent: amounts with a date in the future
-// count at the time of the look, which the next daemon does not know.
+// check compares all caps with the raises of their days, even after a restart. Once the
+// clock has been set back, it does not compare what was spent in a day: amounts with a date
+// in the future count at the time of the check, which the next daemon does not know.
 func (j *jury) check() {
 	j.t.Helper()
 	before := map[string]budget.Line{}
@@ -145,6 +145,9 @@ func (j *jury) check() {
 // back. Nothing begins without room for its reservation, a raise counts on its day only, and
 // no question that is over is asked again.
 func TestAThousandDecisions(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	berlin, err := time.LoadLocation("Europe/Berlin")
 	if err != nil {
 		t.Fatal(err)

@@ -1,8 +1,8 @@
 // Package budget bounds what the turns of a swarm spend: US dollars, turns and time.
 //
 // A [Scope] is what a cap is for. Each turn belongs to four of them: the turn itself, the
-// task (everything that comes of one message, by its trace), the day of its agent, and the
-// day of the swarm. The [Book] knows how much is spent and reserved in each scope, and
+// task (everything that results from one message, by its trace), the day of its agent, and
+// the day of the swarm. The [Book] knows how much is spent and reserved in each scope, and
 // spent + reserved never exceeds a cap:
 //
 //	       Reserve               Settle                 Release
@@ -16,12 +16,12 @@
 // starts in a scope that has less than a cent left.
 //
 // After a crash the book is rebuilt from the ledger, which has the costs, and from the
-// records of the turns, which have the reservations. A third file, budget.json, has the
+// records of the turns, which have the reservations. A third file, budget.json, stores the
 // raises, and the questions with their answers. The book itself writes only budget.json.
 //
 // A day begins at midnight in the zone of [Rules]. Lines of the ledger with a date in the
 // future (a clock was set back) count as spent today.
 //
-// The package knows no agent, no mailbox and no client. A [Book] is safe for several
-// goroutines.
+// The package knows nothing about agents, mailboxes or clients. A [Book] is safe for
+// concurrent use.
 package budget

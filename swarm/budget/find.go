@@ -7,9 +7,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// Find returns the scope that a person names, who may leave out the suffix .day and the
-// prefix task. The list agents has the names of all agents. The error is an
-// [*UnknownScopeError].
+// Find returns the scope that a person names, with or without the suffix .day and the
+// prefix task. agents lists the names of all agents. The error is an [*UnknownScopeError].
 func (b *Book) Find(name string, agents []string) (Scope, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -34,7 +33,7 @@ func (b *Book) Find(name string, agents []string) (Scope, error) {
 		near = append(near, s.String())
 	}
 	meant := dropbox.Nearest(name, near)
-	if len(meant) == 0 { // a misspelt corder is nearer to coder.day as corder.day
+	if len(meant) == 0 { // the misspelt name corder is nearer to coder.day when it is written corder.day
 		meant = dropbox.Nearest(whole+day, near)
 	}
 	return Scope{}, &UnknownScopeError{Name: name, Near: meant}

@@ -13,7 +13,7 @@ type Reservation struct {
 	Turn
 	amount Amount // at the beginning
 	rest   Amount // not settled yet
-	turn   string // the turn whose record has it; "" if none has, or it is settled
+	turn   string // the turn whose record contains it; "" if no record does, or it is settled
 }
 
 // USD returns the cap of the turn's client, in US dollars; 0 means no cap.
@@ -49,14 +49,15 @@ type Block struct {
 	Until  time.Time // the end of the day; zero if the scope is not daily
 }
 
-// share returns the part of a rest that one turn gets if so many may start. A part is at
-// least a sixteenth of the cap, since each turn that its cap cuts off has to begin again.
+// share returns the part of the rest that one turn gets; of is how many turns may start. A
+// part is at least a sixteenth of the cap, since each turn that its cap cuts off has to
+// begin again.
 func share(rest, limit int64, of int) int64 {
 	return max(rest/int64(max(1, of)), min(rest, limit/16))
 }
 
-// turnsAtOnce returns how many of so many turns can run in one scope: an agent runs one at
-// a time.
+// turnsAtOnce returns how many turns can run at once in the scope; of is how many may
+// start. An agent runs one at a time.
 func (s Scope) turnsAtOnce(of int) int {
 	if s.Kind == KindAgent || s.Kind == KindTurn {
 		return 1
@@ -64,9 +65,9 @@ func (s Scope) turnsAtOnce(of int) int {
 	return of
 }
 
-// Reserve reserves an amount for a turn that is to start, one of so many that may start
-// now. Without a cap nothing is reserved, and both results are nil. The [Block] says why
-// the turn may not start.
+// Reserve reserves an amount for a turn that is about to start; of is how many turns may
+// start now. Without a cap nothing is reserved, and both results are nil. The [Block] says
+// why the turn may not start.
 func (b *Book) Reserve(t Turn, of int) (*Reservation, *Block) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -74,6 +75,9 @@ func (b *Book) Reserve(t Turn, of int) (*Reservation, *Block) {
 		return nil, block
 	}
 	r, bounded := &Reservation{Turn: t, amount: Amount{Turns: 1}}, false
+	if b.rules.judges(t.Agent) {
+		r.amount[Turns] = 0
+	}
 	for _, s := range t.scopes() {
 		limit := b.limit(s, t.Agent)
 		if limit.IsZero() || b.passes(s, t.Message) {
@@ -86,7 +90,7 @@ func (b *Book) Reserve(t Turn, of int) (*Reservation, *Block) {
 				continue
 			}
 			part := share(rest[u], limit[u], s.turnsAtOnce(of))
-			if s.Kind == KindSwarm && b.rules.Judge != "" && b.rules.Judge != t.Agent {
+			if s.Kind == KindSwarm && b.rules.Judge != "" && !b.rules.judges(t.Agent) {
 				part = min(part, rest[u]-rest[u]/16)
 			}
 			if u == USD {

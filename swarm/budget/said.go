@@ -24,8 +24,9 @@ const (
 // Answers returns all answers, in the order in which a question names them.
 func Answers() []Answer { return []Answer{More, Stop, End} }
 
-// A round names what people said about a scope: a daily scope begins with nothing each day.
-// A day keeps what was said when the clock is set back over midnight and forward again.
+// A round identifies what people said about a scope: a daily scope begins with nothing each
+// day. If the clock is set back over midnight and forward again, what was said on each day
+// is kept.
 type round struct {
 	Scope
 	day string // of a daily scope
@@ -42,7 +43,7 @@ func (s Scope) round(date string) round {
 // String returns the name of the scope, with the day of a daily one.
 func (r round) String() string { return strings.TrimSpace(r.Scope.String() + " " + r.day) }
 
-// roundNamed returns the round of a name that [round.String] made.
+// roundNamed parses a name that [round.String] returned.
 func roundNamed(name string) (round, bool) {
 	of, date, _ := strings.Cut(name, " ")
 	scope, ok := ScopeNamed(of)
@@ -54,15 +55,15 @@ type said struct {
 	At     time.Time `json:"at"`              // of the last change
 	Agent  string    `json:"agent,omitempty"` // the agent of a turn
 	Raised raised    `json:"raised,omitzero"`
-	// Number counts the raises, and the questions that were over unanswered: each begins
-	// with no warning, question and answer.
+	// Number counts the raises, and the questions that ended unanswered: after each of them
+	// there is no warning, question or answer.
 	Number int    `json:"number,omitempty"`
 	Warned bool   `json:"warned,omitempty"`
 	Asked  bool   `json:"asked,omitempty"`
 	Answer Answer `json:"answer,omitempty"`
-	// Done is the id of the last answer that was carried out, and Passed how many messages
-	// it let pass: the daemon repeats an answer when it was killed before it wrote down
-	// what came of it.
+	// Done is the id of the last answer that was carried out, and Passed is how many
+	// messages it let pass: the daemon repeats an answer if it was killed before it
+	// recorded the outcome.
 	Done   string `json:"done,omitempty"`
 	Passed int    `json:"passed,omitempty"`
 	// Passes are the messages with one more turn, with the time of the answer.
@@ -111,7 +112,7 @@ func readSaid(home journal.Home) (map[round]said, error) {
 	return all, nil
 }
 
-// maxSaid bounds the entries of budget.json: those that changed last are kept.
+// maxSaid bounds the entries of budget.json: the most recently changed are kept.
 const maxSaid = 1000
 
 // writeSaid writes budget.json. The caller holds the mutex.

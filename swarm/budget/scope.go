@@ -17,7 +17,7 @@ type Kind string
 // The kinds.
 const (
 	KindTurn  Kind = "turn"  // one turn of a message; Name is the id of the message
-	KindTask  Kind = "task"  // everything that comes of one message; Name is the id of that message
+	KindTask  Kind = "task"  // everything that results from one message; Name is the id of that message
 	KindAgent Kind = "agent" // the day of an agent
 	KindSwarm Kind = "swarm" // the day of the swarm
 )
@@ -43,7 +43,7 @@ func (s Scope) String() string {
 	return string(s.Kind) + "." + s.Name
 }
 
-// ScopeNamed returns the scope of a name that [Scope.String] made.
+// ScopeNamed parses a name that [Scope.String] returned.
 func ScopeNamed(name string) (Scope, bool) {
 	whole, daily := strings.CutSuffix(name, day)
 	switch kind, id, _ := strings.Cut(name, "."); {
@@ -81,11 +81,15 @@ type Rules struct {
 	Zone    *time.Location // the zone in which a day begins; nil is the machine's
 	Swarm   Amount         // of a day
 	// Judge is the name of the supervisor's model. Other turns leave it a sixteenth of the
-	// rest of the swarm's day. "" means no model.
+	// rest of the swarm's day. Its judgements count in dollars and time, but not as turns.
+	// "" means no model.
 	Judge  string
 	Task   Amount
 	Agents map[string]AgentRules
 }
+
+// judges reports whether a name is that of the supervisor's model.
+func (r Rules) judges(agent string) bool { return agent != "" && agent == r.Judge }
 
 // AgentRules are the caps of an agent.
 type AgentRules struct {
@@ -106,7 +110,7 @@ func (r Rules) warn() float64 { return cmp.Or(r.Warn, 0.8) }
 
 func (r Rules) zone() *time.Location { return cmp.Or(r.Zone, time.Local) }
 
-// cap returns the configured cap of a scope. agent does the turn.
+// cap returns the configured cap of a scope. agent is the agent of the turn.
 func (r Rules) cap(s Scope, agent string) Amount {
 	switch s.Kind {
 	case KindTurn:

@@ -154,7 +154,8 @@ func TestSettleMeansOneMessage(t *testing.T) {
 	}
 }
 
-// TestAmountText checks the text of an amount, and the errors about texts that are none.
+// TestAmountText checks the text of an amount, and the errors about strings that are not
+// amounts.
 func TestAmountText(t *testing.T) {
 	if got := budget.Of(5, 30, 0).Text(); got != "5.00 USD, 30 turns" {
 		t.Errorf("Text = %q", got)
@@ -221,8 +222,8 @@ func TestWorker(t *testing.T) {
 	}
 }
 
-// TestWhatWasSaidCannotBeRead checks that a book without budget.json is not opened when the
-// file is there but cannot be read.
+// TestWhatWasSaidCannotBeRead checks that no book is opened when budget.json exists but
+// cannot be read.
 func TestWhatWasSaidCannotBeRead(t *testing.T) {
 	home := journal.HomeOf(t.TempDir())
 	if err := os.MkdirAll(home.BudgetFile(), 0o700); err != nil {
