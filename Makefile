@@ -156,7 +156,7 @@ CLIENT_TESTS := TestATaskBecomesFilesAndAnAnswer TestARetryAfterAFailedTurnReall
 	TestACapEndsALoopOfTools TestACapKeepsAFinishedAnswer TestACapEndsASubAgent TestABudgetOfFourAgents \
 	TestNoSessionReachesAnAgentPastItsMailbox TestAChangedSystemTextReachesAResumedAgent \
 	TestAbortAtTheFirstRequest TestABodyIsText TestWhatWeAddToTheFirstRequest \
-	TestAnAgentInALoopIsWhisperedToAndThenPaused TestAWhisperSurvivesTheDaemon
+	TestAnAgentInALoopIsWhisperedToAndThenPaused TestAWhisperSurvivesTheDaemon TestTheJudgeCanOnlyAnswer
 
 # All tests but those with the real client, which would not get the processor that it
 # needs beside them. What needs tmux, zsh, fish, unshare or an IRC server is left out by

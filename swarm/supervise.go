@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -22,18 +21,18 @@ import (
 
 // The supervisor sees the events of every turn that the daemon runs or follows, and gives
 // out whispers and escalations. It acts on an agent only through two functions: whisper
-// leaves a text for the agent, and stuck keeps it from beginning another turn.
+// leaves a whisper for the agent, and stuck keeps it from beginning another turn.
 
 // maxWhisper bounds the text of a whisper, in columns.
 const maxWhisper = 500
 
-// whisper leaves a text of the supervisor for its agent.
+// whisper stores a whisper of the supervisor for its agent.
 func (s *Swarm) whisper(w supervisor.Whisper) {
 	m, err := s.member(w.Agent)
 	if err != nil {
 		return // a reload removed it
 	}
-	kept := whisper.Whisper{Key: w.ID, At: time.Now().UTC(), Type: string(w.Action), Text: m.hidden.Text(screen.Cut(screen.OneLine(w.Message), maxWhisper))}
+	kept := whisper.Whisper{Key: w.ID, At: time.Now().UTC(), About: w.Turn, Type: string(w.Action), Text: m.hidden.Text(screen.Cut(screen.OneLine(w.Message), maxWhisper))}
 	added, err := s.whispers.Add(w.Agent, kept)
 	if err != nil {
 		m.inbox.Note(err)
@@ -116,15 +115,15 @@ func (s *Swarm) stuck(e supervisor.Escalation) {
 			Key: stuckKey(e.ID), Kind: stuckQuestion, Agent: e.Agent, About: messageOf(e.Turn), Subject: notice.Text(),
 			Body: strings.TrimSpace(fmt.Sprintf("%s\n\n%s begins no further turn, and its mail waits. A running turn continues to its end.", details, e.Agent)),
 			Words: []journal.AnswerWord{
-				{Word: "resume", Does: "let it go on where it was, as claude-swarm resume " + e.Agent},
-				{Word: "abort", Does: "give the message up and let it go on with the next one, as claude-swarm abort " + e.Agent},
+				{Word: "resume", Does: "let it carry on from where it stopped, as claude-swarm resume " + e.Agent},
+				{Word: "abort", Does: "give the message up and let it carry on with the next one, as claude-swarm abort " + e.Agent},
 			},
 		}))
 	if err != nil {
 		m.inbox.Note(err)
 		return // it is paused; the status says why
 	}
-	_, err = s.whispers.Add(e.Agent, whisper.Whisper{Key: e.ID, At: now, Type: string(supervisor.Escalate), Text: why, Shown: now})
+	_, err = s.whispers.Add(e.Agent, whisper.Whisper{Key: e.ID, At: now, About: e.Turn, Type: string(supervisor.Escalate), Text: why, Shown: now})
 	m.inbox.Note(err)
 }
 
@@ -157,7 +156,7 @@ func (s *Swarm) answerStuck(q journal.Question, a journal.QuestionAnswer) (happe
 		return q.Agent + " goes on.", s.Resume(q.Agent, a.By)
 	}
 	_, err = s.abortStuck(m, stuck, a.By)
-	return "The message is given up, and " + q.Agent + " goes on with the next one.", err
+	return "The message is given up, and " + q.Agent + " continues with the next one.", err
 }
 
 // abortStuck ends the pause of an agent that is stuck, and gives up its message, ending a
@@ -198,15 +197,16 @@ func (s *Swarm) abortStuck(m *member, stuck *journal.Stuck, by string) (<-chan C
 // judgeTrouble is the key of the complaint that the last turn of the model failed.
 const judgeTrouble = "judge"
 
-// noteJudge writes a line about the model that judges into the log of an agent.
-func (s *Swarm) noteJudge(agent, line string) {
+// noteJudge writes a line about the model that judges into the log of an agent, beside the
+// message that the judgement was about.
+func (s *Swarm) noteJudge(agent, message, line string) {
 	s.log.Info("supervisor", keyAgent, agent, "note", line)
 	if m, err := s.member(agent); err == nil {
-		m.inbox.AgentLog.Line(messageOf(m.turns.Runs.Turn()), "~ "+m.hidden.Text(line))
+		m.inbox.AgentLog.Line(message, "~ "+m.hidden.Text(line))
 	}
 }
 
-// judgePrefix is the prefix of the ids of judgements. The id of no message has a dash.
+// judgePrefix is the prefix of the ids of judgements. The ids of messages have no dash.
 const judgePrefix = "judge-"
 
 // judgeParts is how many judgements the rest of a cap is divided into: agents need the most.
@@ -227,7 +227,6 @@ func (d *deps) judge(p Plan, settled func()) *supervisor.Judge {
 		Backend: backend,
 		Turn: func(string) (runner.Turn, error) {
 			t := runner.Turn{ID: judgePrefix + strings.ToLower(rand.Text()[:10]), Agent: JudgeName, Spec: plan.Client}
-			t.Spec.Dir = filepath.Join(d.home.Dir(), "judge") // an empty folder
 			t.Files = runner.Files{
 				Stdout: d.home.Stream(t.ID), Stderr: d.home.TurnFile(t.ID, ".stderr"), Private: d.home.Dir(),
 				Settings: d.home.ClientFile(t.ID, ".settings.json"), System: d.home.ClientFile(t.ID, ".system.md"),

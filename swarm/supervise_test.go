@@ -199,7 +199,7 @@ func TestThinkDeeper(t *testing.T) {
 }
 
 // THINK_DEEPER is over after its turn, even if a later daemon follows that turn to its end.
-// One that came in the turn is for the next.
+// One that arrived during the turn applies to the next.
 func TestThinkDeeperIsOverAfterATurnThatWasFollowed(t *testing.T) {
 	for name, c := range map[string]struct {
 		after time.Duration // the beginning of the turn
@@ -255,6 +255,9 @@ func stuck(id string) supervisor.Escalation {
 // An agent that is stuck begins no turn until a person decides. Nothing is killed, and people
 // are told once.
 func TestAnAgentThatIsStuckWaitsForAPerson(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	for _, how := range []string{"resume", "abort", "abort in the turn", "answer resume", "answer abort"} {
 		t.Run(how, func(t *testing.T) {
 			f := newField(t, "coder", "lead-agent")
@@ -296,7 +299,7 @@ func TestAnAgentThatIsStuckWaitsForAPerson(t *testing.T) {
 				func() error { _, err := f.daemon.Abort(t.Context(), "coder", "lead-agent", ""); return err },
 			} {
 				if _, ok := errors.AsType[*swarm.PersonError](order()); !ok {
-					t.Error("an agent lets it go on")
+					t.Error("an agent lets it continue")
 				}
 			}
 			var question *dropbox.Message
@@ -324,7 +327,7 @@ func TestAnAgentThatIsStuckWaitsForAPerson(t *testing.T) {
 							t.Errorf("notice = %q", ev.Notice.Text())
 						}
 						if ev.Of == nil || ev.Of.ID != task || ev.Message.Body != "It repeats: make deploy\n" {
-							t.Errorf("the notice is about %+v and tells %q", ev.Of, ev.Message.Body)
+							t.Errorf("the notice is about %+v and says %q", ev.Of, ev.Message.Body)
 						}
 					}
 				}
@@ -350,11 +353,11 @@ func TestAnAgentThatIsStuckWaitsForAPerson(t *testing.T) {
 			if strings.Contains(how, "resume") {
 				f.answer(task)
 			} else if n := len(f.files("coder", "dead")); n == 0 {
-				t.Error("the message is no dead letter")
+				t.Error("the message is not a dead letter")
 			}
 			f.untilState("coder", swarm.Idle)
 			if goesOn := strings.Join(f.noticeTexts(), "\n"); strings.Count(goesOn, "[UNPAUSED] coder goes on: ") != 1 {
-				t.Errorf("want one notice that it goes on:\n%s", goesOn)
+				t.Errorf("want one notice that it continues:\n%s", goesOn)
 			}
 			f.until("the question is settled", func() bool { return len(f.files(dropbox.Lead, "new")) == 0 || !has(f, question.ID) })
 			f.daemon.Stuck(stuck(task)) // the events of the turn are read again
@@ -390,7 +393,7 @@ func TestAJudgementIsBoundedByTheBudget(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := newField(t, "coder", "other")
 			f.plan.Budget = c.rules
-			f.plan.Supervisor = &swarm.Supervision{Settings: supervisor.Settings{Window: 5, Interval: 1}, Backend: "scripted", Client: runner.Spec{Model: "small"}}
+			f.plan.Supervisor = &swarm.Supervision{Settings: supervisor.Settings{Window: 5, Interval: 1}, Backend: "scripted", Client: runner.Spec{Model: "small", Dir: t.TempDir()}}
 			judged := make(chan float64, 10)
 			f.backend.Script = func(turn runner.Turn) []runnertest.Step {
 				if turn.Agent == "supervisor" {
@@ -431,7 +434,7 @@ func TestAJudgementIsCountedWhenItsDaemonEnds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := newField(t, "coder")
 			f.plan.Budget = budget.Rules{Swarm: dollars(8), Agents: map[string]budget.AgentRules{"coder": {Turn: dollars(4)}}}
-			f.plan.Supervisor = &swarm.Supervision{Settings: supervisor.Settings{Window: 5, Interval: 1}, Backend: "scripted", Client: runner.Spec{Model: "small"}}
+			f.plan.Supervisor = &swarm.Supervision{Settings: supervisor.Settings{Window: 5, Interval: 1}, Backend: "scripted", Client: runner.Spec{Model: "small", Dir: t.TempDir()}}
 			begun := make(chan runner.Turn, 1)
 			f.backend.Script = func(turn runner.Turn) []runnertest.Step {
 				if turn.Agent == "supervisor" {
@@ -505,7 +508,7 @@ func TestAJudgementIsCountedWhenItsDaemonEnds(t *testing.T) {
 func TestATurnLeavesTheJudgeAPart(t *testing.T) {
 	f := newField(t, "coder")
 	f.plan.Budget = budget.Rules{Swarm: budget.Of(8, 0, time.Hour)}
-	f.plan.Supervisor = &swarm.Supervision{Settings: supervisor.Settings{Window: 5, Interval: 1}, Backend: "scripted", Client: runner.Spec{Model: "small"}}
+	f.plan.Supervisor = &swarm.Supervision{Settings: supervisor.Settings{Window: 5, Interval: 1}, Backend: "scripted", Client: runner.Spec{Model: "small", Dir: t.TempDir()}}
 	judged := make(chan float64, 10)
 	f.backend.Script = func(turn runner.Turn) []runnertest.Step {
 		if turn.Agent == "supervisor" {
@@ -536,7 +539,7 @@ func TestATurnLeavesTheJudgeAPart(t *testing.T) {
 // judges again.
 func TestAModelThatCannotJudge(t *testing.T) {
 	f := newField(t, "coder")
-	f.plan.Supervisor = &swarm.Supervision{Settings: supervisor.Settings{Window: 5, Interval: 1}, Backend: "scripted", Client: runner.Spec{Model: "small"}}
+	f.plan.Supervisor = &swarm.Supervision{Settings: supervisor.Settings{Window: 5, Interval: 1}, Backend: "scripted", Client: runner.Spec{Model: "small", Dir: t.TempDir()}}
 	f.backend.Script = func(turn runner.Turn) []runnertest.Step {
 		switch {
 		case turn.Agent != "supervisor":
@@ -555,11 +558,12 @@ func TestAModelThatCannotJudge(t *testing.T) {
 		}
 		return len(st.Trouble) > 0 && strings.HasPrefix(st.Trouble[0].Why, want) && strings.Contains(st.Trouble[0].Why, "small is not installed")
 	}
-	f.answer(f.send("coder", "one"))
+	id := f.send("coder", "one")
+	f.answer(id)
 	f.until("the status names the model", complains)
 	f.until("the log names it", func() bool {
 		log, err := os.ReadFile(journal.HomeOf(f.dir).AgentLog("coder"))
-		return err == nil && strings.Contains(string(log), "  ~ the supervisor's model gave no verdict: ")
+		return err == nil && strings.Contains(string(log), id+"  ~ the supervisor's model gave no verdict: ")
 	})
 	f.answer(f.send("coder", "two"))
 	f.until("it judges again", func() bool { return !complains() })

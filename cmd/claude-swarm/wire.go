@@ -5,11 +5,13 @@ import (
 	"io"
 	"log/slog"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 
 	"github.com/claude-swarm/claude-swarm/internal/client"
 	"github.com/claude-swarm/claude-swarm/internal/config"
+	"github.com/claude-swarm/claude-swarm/internal/discovery"
 	"github.com/claude-swarm/claude-swarm/internal/git"
 	"github.com/claude-swarm/claude-swarm/internal/policy"
 	"github.com/claude-swarm/claude-swarm/swarm"
@@ -73,7 +75,20 @@ func (o daemonOrder) planOf(f *config.File) swarm.Plan {
 			plan.Agents[n].Channels = nil
 		}
 	}
+	if plan.Supervisor != nil {
+		plan.Supervisor.Client.Dir = judgeDir(f.Dir)
+	}
 	return plan
+}
+
+// judgeDir returns the folder of the supervisor's model, beside the daemon's socket. All
+// projects share it: a client keeps something about each folder in which it ran.
+func judgeDir(project string) string {
+	sockets, err := discovery.Paths(project, os.Getenv)
+	if err != nil {
+		return "" // a daemon without a socket does not start
+	}
+	return filepath.Join(filepath.Dir(sockets[0]), "judge")
 }
 
 // planOf translates a configuration into the daemon's plan.

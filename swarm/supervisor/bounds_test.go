@@ -58,12 +58,12 @@ func TestWhatASupervisorCannotDo(t *testing.T) {
 		})
 	}
 	if seen < 5 {
-		t.Errorf("%d files were looked at", seen)
+		t.Errorf("%d files were checked", seen)
 	}
 }
 
-// The functions in the options of a supervisor take texts and return nothing, except the
-// one that prepares the judge's turn.
+// The functions in the options of a supervisor take plain data and return nothing, except
+// the one that prepares the judge's turn.
 func TestWhatASupervisorIsGiven(t *testing.T) {
 	given := map[string]string{}
 	for _, of := range []reflect.Type{reflect.TypeFor[supervisor.Options](), reflect.TypeFor[supervisor.Judge]()} {
@@ -73,7 +73,7 @@ func TestWhatASupervisorIsGiven(t *testing.T) {
 	}
 	want := map[string]string{
 		"Settings": "supervisor.Settings", "Judge": "*supervisor.Judge", "Timeout": "time.Duration", "Backend": "runner.Backend",
-		"OnWhisper": "func(supervisor.Whisper)", "OnEscalation": "func(supervisor.Escalation)", "Note": "func(string, string)",
+		"OnWhisper": "func(supervisor.Whisper)", "OnEscalation": "func(supervisor.Escalation)", "Note": "func(string, string, string)",
 		"Turn": "func(string) (runner.Turn, error)", "Ended": "func(string, runner.Turn, runner.Outcome)",
 	}
 	if !reflect.DeepEqual(given, want) {

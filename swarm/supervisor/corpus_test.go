@@ -20,7 +20,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/backends"
 )
 
-// A recording is what an agent did, as the events of one turn or of several.
+// A recording is what an agent did, as the events of one or more turns.
 type recording struct {
 	name     string
 	kind     *runner.Kind

@@ -9,12 +9,12 @@
 //
 // A step is one message of the agent with the results of its tool calls. The rules cost
 // nothing and read only steps. The judge is a model: it confirms or clears what the rules
-// flag, and looks at the window every few steps.
+// flag, and checks the window every few steps.
 //
 // A Supervisor only reads events and calls the functions that it was given. It cannot end a
 // process, write a file, send mail or speak for an agent: it imports no package that could,
 // and a test checks this. Its judge runs as a turn of a [runner.Backend] without tools, and
-// its answer has no other effect than a verdict and a text for the agent.
+// the only effect of its answer is a verdict and a line for the agent.
 //
 // Nothing here blocks a turn: the rules run in the goroutine that calls [Watch.Event], and
 // the judge in that of [Supervisor.Run].

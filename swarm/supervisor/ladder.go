@@ -24,7 +24,7 @@ const (
 	escalate
 )
 
-// down takes a bad verdict.
+// down counts a bad verdict.
 func (l *ladder) down(threshold int) rung {
 	if l.over {
 		return nothing
@@ -40,7 +40,7 @@ func (l *ladder) down(threshold int) rung {
 	return stronger
 }
 
-// clean takes a clean verdict. After an escalation only a person resets the ladder.
+// clean handles a clean verdict. After an escalation only a person resets the ladder.
 func (l *ladder) clean() {
 	if !l.over {
 		l.bad = 0

@@ -14,7 +14,7 @@ const (
 // A Finding says what the rules found.
 type Finding struct {
 	Rule  Rule
-	Count int    // how often the same was tried, or how many steps changed nothing
+	Count int    // how many times the same was tried, or how many steps changed nothing
 	About string // the call, for the first two rules
 	Error string // its failure, for SameError
 	Sub   bool   // a sub-agent did it

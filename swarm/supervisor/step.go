@@ -44,7 +44,7 @@ type Call struct {
 	fresh   bool   // no earlier call of the part had the same input and result
 }
 
-// Bounds of the texts of a step, in bytes.
+// Bounds of the strings in a step, in bytes.
 const (
 	mostText  = 600
 	mostAbout = 200
@@ -111,11 +111,11 @@ func plainResult(text string) string {
 	return lasted().ReplaceAllLiteralString(strings.TrimSpace(text), "0s")
 }
 
-// exitLine is the line in which Claude Code tells the exit status of a command.
+// exitLine is the line in which Claude Code reports the exit status of a command.
 var exitLine = compiled(`^(?:Error: )?Exit code \d+\n`)
 
 // failureOf returns a failure in a form that is equal for calls of the same program, file
-// or address that fail with the same text. A failure without a text equals only that of the
+// or address that fail with the same text. A failure without text equals only one of the
 // same call.
 func failureOf(c *Call, text string) string {
 	about := c.About

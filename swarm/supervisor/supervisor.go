@@ -26,14 +26,15 @@ type Options struct {
 	// Watch of the same agent.
 	OnWhisper    func(Whisper)
 	OnEscalation func(Escalation)
-	// Note gets a line for the log of an agent about what the judge did; it may be nil.
-	Note func(agent, line string)
+	// Note gets a line for the log of an agent about what the judge did, and the id of the
+	// message that the agent worked on; it may be nil.
+	Note func(agent, message, line string)
 	// Judge is the model that judges; nil means that only the rules do.
 	Judge *Judge
 }
 
-// A Supervisor watches the agents of a swarm, each by a [Watch]. It is safe for several
-// goroutines.
+// A Supervisor watches the agents of a swarm, each by a [Watch]. It is safe for concurrent
+// use.
 type Supervisor struct {
 	opts  Options
 	cases *docket
@@ -47,7 +48,7 @@ type Supervisor struct {
 // New returns a Supervisor. The rules work at once, and the judge while Run runs.
 func New(o Options) *Supervisor {
 	if o.Note == nil {
-		o.Note = func(string, string) {}
+		o.Note = func(string, string, string) {}
 	}
 	return &Supervisor{opts: o, cases: newDocket(), settings: o.Settings, judge: o.Judge, watches: map[string]*Watch{}}
 }
@@ -61,7 +62,7 @@ func (s *Supervisor) Run(ctx context.Context) {
 			return
 		}
 		_, judge := s.inForce()
-		if judge == nil { // a reload took it away
+		if judge == nil { // a reload removed it
 			q.watch.judged(q, Verdict{}, false)
 			continue
 		}
@@ -70,7 +71,7 @@ func (s *Supervisor) Run(ctx context.Context) {
 			return
 		}
 		if err != nil {
-			s.opts.Note(q.watch.agent, "the supervisor's model gave no verdict: "+err.Error())
+			s.opts.Note(q.watch.agent, q.message, "the supervisor's model gave no verdict: "+err.Error())
 		}
 		q.watch.judged(q, v, err == nil)
 	}
@@ -111,7 +112,7 @@ func (s *Supervisor) Forget(agent string) {
 	s.cases.drop(w)
 }
 
-// A Turn is what a supervisor needs to know of a turn that begins.
+// A Turn is what a supervisor needs to know about a turn that begins.
 type Turn struct {
 	ID      string
 	Message string       // the id of the message that it works on

@@ -6,25 +6,25 @@ import (
 )
 
 // again is the end of a judge's stronger whisper.
-const again = " You were told before. If it goes on, you are paused and a person is asked. If you are stuck, ask for what you need."
+const again = " You were told before. If this continues, you are paused and a person is asked. If you are stuck, ask for what you need."
 
 // advice returns the whisper about a finding of the rules.
 func (f Finding) advice(strong bool) string {
 	who, whom := "You", "you"
 	if f.Sub {
-		who, whom = "A sub-agent of yours", "it"
+		who, whom = "One of your sub-agents", "it"
 	}
 	var b strings.Builder
 	switch f.Rule {
 	case SameCall:
 		fmt.Fprintf(&b, "%s tried the same thing %d times, with the same result each time: %s.", who, f.Count, f.About)
 		if !strong {
-			fmt.Fprintf(&b, " No file changed in between, so another try gives %s the same result again. Read what the result says, then change something or take another way.", whom)
+			fmt.Fprintf(&b, " No file changed in between, so another try gives %s the same result again. Read what the result says, then change something or try another way.", whom)
 		}
 	case SameError:
 		fmt.Fprintf(&b, "%s got the same failure %d times: %s", who, f.Count, f.Error)
 		if !strong {
-			fmt.Fprintf(&b, " – last from: %s. Look for its cause before the next try, or take another way.", f.About)
+			fmt.Fprintf(&b, " – last from: %s. Look for its cause before the next try, or try another way.", f.About)
 		}
 	case StepsWithoutChange:
 		fmt.Fprintf(&b, "%s made %d steps without changing a file.", who, f.Count)
@@ -37,12 +37,12 @@ func (f Finding) advice(strong bool) string {
 		if f.Rule == StepsWithoutChange {
 			now = "Begin with the change now, or finish with your answer."
 		}
-		b.WriteString(" " + now + " If you are stuck, ask for what you need. If it goes on, you are paused and a person is asked.")
+		b.WriteString(" " + now + " If you are stuck, ask for what you need. If this continues, you are paused and a person is asked.")
 	}
 	return b.String()
 }
 
-// retries returns how often the agent repeated the same call or failure; 0 for other
+// retries returns how many times the agent repeated the same call or failure; 0 for other
 // findings.
 func (f Finding) retries() int {
 	if f.Rule == SameCall || f.Rule == SameError {
@@ -56,7 +56,7 @@ func (f Finding) retries() int {
 func (f Finding) details(v Verdict) string {
 	who := "It"
 	if f.Sub {
-		who = "A sub-agent of it"
+		who = "One of its sub-agents"
 	}
 	var lines []string
 	switch f.Rule {
@@ -71,7 +71,7 @@ func (f Finding) details(v Verdict) string {
 	return strings.Join(lines, "\n")
 }
 
-// why returns the reason of an escalation as a sentence.
+// why returns the reason for an escalation as a sentence.
 func (f Finding) why(v Verdict) string {
 	switch {
 	case f.retries() > 0:

@@ -22,7 +22,7 @@ type Verdict struct {
 	Message string // for the agent; "" if Action is OK
 }
 
-// A Whisper is a text for an agent that nobody else sees.
+// A Whisper is a line of text for an agent, which nobody else sees.
 type Whisper struct {
 	ID      string // unique in the project
 	Agent   string
@@ -41,10 +41,10 @@ type Escalation struct {
 	Agent   string
 	Turn    string
 	Task    string // one line: what the agent works on
-	Retries int    // how often the agent repeated a call or a failure; 0 if it is stuck in another way
+	Retries int    // how many times the agent repeated a call or a failure; 0 if it is stuck in another way
 	Why     string // the reason as a sentence, such as "Retried same approach 4 times."
 	// Details are lines for the person who decides: what the agent repeated, and what the
-	// judge said; "" if Why says all.
+	// judge said; "" if Why says everything.
 	Details string
 }
 

@@ -10,8 +10,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/streamjson"
 )
 
-// A Watch watches the turns of one agent, one after the other. It is safe for several
-// goroutines; Begin, Event and End of a turn are called in that order.
+// A Watch watches the turns of one agent, one after the other. It is safe for concurrent
+// use; Begin, Event and End of a turn are called in that order.
 type Watch struct {
 	sup   *Supervisor
 	agent string
@@ -54,8 +54,8 @@ func (w *Watch) Begin(t Turn) {
 	w.turn, w.current = t, map[string]*Step{}
 }
 
-// Resume says that a person lets the agent continue after an escalation. The ladder begins
-// again, and earlier steps do not count.
+// Resume says that a person lets the agent continue after an escalation. The ladder is
+// reset, and earlier steps do not count.
 func (w *Watch) Resume() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -274,7 +274,7 @@ func (w *Watch) stuckWithoutChange(s Settings) bool {
 	return s.StepsWithoutChange > 0 && w.turn.Writes && w.idle >= s.StepsWithoutChange
 }
 
-// bad takes a bad verdict of the rules, or one of the judge with its message.
+// bad handles a bad verdict of the rules, or one of the judge with its message.
 func (w *Watch) bad(settings Settings, f Finding, v Verdict) {
 	if v.Action == Escalate && w.ladder.bad == 0 && settings.Threshold > 2 {
 		w.ladder.bad = 1 // the agent gets one whisper, as the last warning, before a person is told
@@ -306,7 +306,7 @@ func (w *Watch) ask(f *Finding) {
 	w.sup.cases.add(&question{watch: w, message: w.turn.Message, life: w.life, finding: f, prompt: describe(w.agent, w.turn, w.window, f)})
 }
 
-// judged takes the verdict of the judge. If it is not usable, the finding of the rules
+// judged handles the verdict of the judge. If it is not usable, the finding of the rules
 // counts. A verdict about an earlier message, or about steps before a reset, comes too
 // late.
 func (w *Watch) judged(q *question, v Verdict, usable bool) {
@@ -330,7 +330,7 @@ func (w *Watch) judged(q *question, v Verdict, usable bool) {
 	}
 }
 
-// give calls the functions of the options with the whispers and escalations in out.
+// give passes the whispers and escalations in out to the functions in the options.
 func (w *Watch) give() {
 	w.mu.Lock()
 	out := w.out

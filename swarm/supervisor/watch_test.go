@@ -11,7 +11,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/supervisor"
 )
 
-// script makes a recording of lines in the form of testdata/calm/seen.txt.
+// script makes a recording from lines in the form of testdata/calm/seen.txt.
 func script(t *testing.T, lines ...string) recording {
 	t.Helper()
 	w := newWriter(t.Name(), "claude")
@@ -164,7 +164,7 @@ func TestRulesCanBeOff(t *testing.T) {
 	}
 }
 
-// A loop is seen if it fits into the window.
+// A loop is detected if it fits into the window.
 func TestTheWindow(t *testing.T) {
 	s := supervisor.Settings{Window: 5, Interval: 50, Threshold: 3, SameCall: 3}
 	loop := func(between int) recording {
@@ -200,8 +200,8 @@ func TestTheWindow(t *testing.T) {
 func TestTheWordsOfAWhisper(t *testing.T) {
 	h := watch(usual, script(t, "4x "+fails))
 	want := []supervisor.Whisper{
-		{ID: "m1-0-3-1", Agent: "coder", Turn: "m1-0", Action: supervisor.Correction, Rung: 1, Message: "You tried the same thing 3 times, with the same result each time: make deploy. No file changed in between, so another try gives you the same result again. Read what the result says, then change something or take another way."},
-		{ID: "m1-0-4-2", Agent: "coder", Turn: "m1-0", Action: supervisor.Correction, Rung: 2, Message: "You tried the same thing 4 times, with the same result each time: make deploy. Stop this now and do something else. If you are stuck, ask for what you need. If it goes on, you are paused and a person is asked."},
+		{ID: "m1-0-3-1", Agent: "coder", Turn: "m1-0", Action: supervisor.Correction, Rung: 1, Message: "You tried the same thing 3 times, with the same result each time: make deploy. No file changed in between, so another try gives you the same result again. Read what the result says, then change something or try another way."},
+		{ID: "m1-0-4-2", Agent: "coder", Turn: "m1-0", Action: supervisor.Correction, Rung: 2, Message: "You tried the same thing 4 times, with the same result each time: make deploy. Stop this now and do something else. If you are stuck, ask for what you need. If this continues, you are paused and a person is asked."},
 	}
 	if diff := cmp.Diff(want, h.whispers); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
@@ -333,7 +333,7 @@ func TestTheSameEventsGiveTheSameIDs(t *testing.T) {
 	}
 }
 
-// Texts of the client, errors of the API and unknown events are not steps.
+// The client's own messages, API errors and unknown events are not steps.
 func TestOddEvents(t *testing.T) {
 	var h heard
 	w := supervisor.New(h.options(usual)).Watch("coder")

@@ -5,16 +5,16 @@
 //	verdict --> | --> before an answer of the control socket   (socket)
 //	            +--> the head of the agent's next prompt       (prompt)
 //
-// The first way that opens gets the whisper, and no other way does. A [Store] keeps that on
-// the disk, so the daemon after one that was killed neither loses a whisper nor shows it
-// twice:
+// The first way that opens delivers the whisper, and no other way does. A [Store] records
+// that on the disk, so a daemon that starts after one was killed neither loses a whisper
+// nor shows it twice:
 //
 //	waiting --Give--> given to a turn --Shown--> shown
 //	   ^                     |
 //	   +------TakeBack-------+   the turn ended, and its client had not read it
 //
-// A connection borrows a whisper (Lend) while it writes it, and then says whether it did
-// (Written).
+// A connection borrows a whisper (Lend) while it writes it, and then reports whether it
+// succeeded (Written).
 //
 // # Steering
 //

@@ -12,7 +12,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// A Whisper is a text from the supervisor to an agent, which nobody else sees.
+// A Whisper is a line of text from the supervisor to an agent, which nobody else sees.
 //
 //	waiting --Give--> given to a turn --Shown--> shown
 //	   ^                     |
@@ -20,15 +20,16 @@ import (
 type Whisper struct {
 	// Key identifies the verdict: a daemon that reads the events of a turn again must not
 	// repeat its whispers.
-	Key  string    `json:"key"`
-	At   time.Time `json:"at"`
-	Type string    `json:"type"` // CORRECTION, THINK_DEEPER or ESCALATION
-	Text string    `json:"text"` // one line
+	Key   string    `json:"key"`
+	At    time.Time `json:"at"`
+	About string    `json:"about,omitempty"` // the turn that the verdict is about
+	Type  string    `json:"type"`            // CORRECTION, THINK_DEEPER or ESCALATION
+	Text  string    `json:"text"`            // one line
 
 	Turn  string    `json:"turn,omitempty"` // the turn that it was given to; "" while it waits
 	UUID  string    `json:"uuid,omitempty"` // of the line that brought it to the running turn
 	Way   Way       `json:"way,omitempty"`  // how it was given
-	Shown time.Time `json:"shown,omitzero"` // when the agent's client had read it; zero: not yet
+	Shown time.Time `json:"shown,omitzero"` // when the agent's client read it; zero: not yet
 
 	lent bool // to a connection that writes it; see Lend
 }
@@ -45,7 +46,7 @@ const (
 // Line returns the whisper as the agent reads it.
 func (w Whisper) Line() string { return "[SUPERVISOR/" + w.Type + "] " + w.Text }
 
-// waits reports whether nobody has got the whisper, or is about to.
+// waits reports whether the whisper has not been given, shown or lent.
 func (w Whisper) waits() bool { return w.Way == "" && w.Shown.IsZero() && !w.lent }
 
 // open reports whether the whisper was given, and nothing shows that the client read it.
@@ -56,7 +57,7 @@ func (w Whisper) open() bool { return w.Way != "" && w.Shown.IsZero() }
 const maxWhispers = 32
 
 // A Store keeps the whispers of every agent, durably, in a file for each agent. Only the
-// daemon writes them. It is safe for several goroutines.
+// daemon writes them. It is safe for concurrent use.
 type Store struct {
 	home journal.Home
 	mu   sync.Mutex
@@ -116,9 +117,9 @@ func (s *Store) Waiting(agent string) (n int) {
 	return n
 }
 
-// Give gives the whispers that wait to a turn, at most that many; 0 means all. From then on
-// no other way gets them. uuid names the line of each whisper; it may be nil. The file is
-// written before Give returns, so the next daemon knows that they were given.
+// Give gives the waiting whispers to a turn. most limits their number; 0 means all. From
+// then on no other way delivers them. uuid names the line of each whisper; it may be nil.
+// The file is written before Give returns, so the next daemon knows that they were given.
 func (s *Store) Give(agent, turn string, way Way, most int, uuid func(Whisper) string) (given []Whisper, err error) {
 	err = s.change(agent, func(list []Whisper) []Whisper {
 		for i := range list {
@@ -142,8 +143,8 @@ func (s *Store) Give(agent, turn string, way Way, most int, uuid func(Whisper) s
 	return given, nil
 }
 
-// Lend lends the whispers that wait to a connection: until Written no other way gets them. Only
-// this daemon knows of it; for the next one they still wait.
+// Lend lends the whispers that wait to a connection: until Written no other way delivers
+// them. Only this daemon knows of it; for the next one they still wait.
 func (s *Store) Lend(agent string) (lent []Whisper, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -160,8 +161,8 @@ func (s *Store) Lend(agent string) (lent []Whisper, err error) {
 	return lent, nil
 }
 
-// Written notes that the first n of the lent whispers were shown in that way. The others wait
-// again. If the file cannot be written, this daemon still knows it.
+// Written notes that the first n of the lent whispers were shown in that way. The others
+// wait again. If the file cannot be written, this daemon still remembers that.
 func (s *Store) Written(agent string, lent []Whisper, n int, way Way) (shown []Whisper, err error) {
 	now := time.Now().UTC()
 	note := func(list []Whisper) []Whisper {
@@ -187,8 +188,8 @@ func (s *Store) Written(agent string, lent []Whisper, n int, way Way) (shown []W
 	return shown, err
 }
 
-// Wait reports whether a whisper waits for any agent. It knows the agents that Waiting was called
-// for.
+// Wait reports whether a whisper waits for any agent. It considers only agents for which
+// Waiting was called.
 func (s *Store) Wait() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -207,8 +208,8 @@ func Waits(home journal.Home, agent string) bool {
 	return err == nil && slices.ContainsFunc(list, Whisper.waits)
 }
 
-// Shown notes that the client of a turn has read those of its whispers that pick selects; a
-// nil pick selects all.
+// Shown notes that the client of a turn has read the whispers of the turn that pick
+// selects; a nil pick selects all.
 func (s *Store) Shown(agent, turn string, pick func(Whisper) bool) (shown []Whisper, err error) {
 	now := time.Now().UTC()
 	err = s.change(agent, func(list []Whisper) []Whisper {

@@ -93,8 +93,8 @@ func TestWhispers(t *testing.T) {
 	}
 }
 
-// A whisper that is lent to a connection goes no other way. It is shown when it was written, and
-// waits again when it was not, or when the daemon ends in between.
+// A whisper that is lent to a connection takes no other way. It is shown when it was
+// written, and waits again when it was not, or when the daemon ends in between.
 func TestALentWhisper(t *testing.T) {
 	home := journal.HomeOf(t.TempDir())
 	s := Open(home)

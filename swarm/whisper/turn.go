@@ -8,8 +8,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// A Turn brings whispers to one turn of an agent, and sees in the events of its client
-// which ones the client has read. It belongs to the goroutine that runs the turn.
+// A Turn brings whispers to one turn of an agent, and finds out from the events of its
+// client which ones the client has read. It belongs to the goroutine that runs the turn.
 type Turn struct {
 	store *Store
 	agent string
@@ -67,7 +67,7 @@ func steerText(w Whisper) string {
 		"Take note of it and continue. Nobody else sees this, and nobody waits for an answer to it.\n"
 }
 
-// Event looks at an event of the client.
+// Event processes an event of the client.
 func (t *Turn) Event(ev *streamjson.Event) {
 	switch ev.Kind {
 	case streamjson.KindReplay:
@@ -97,7 +97,7 @@ func (t *Turn) Event(ev *streamjson.Event) {
 	}
 }
 
-// hears notes that the client has read the prompt, and what stood at its head.
+// hears notes that the client has read the prompt, and the whispers at its head.
 func (t *Turn) hears() {
 	if !t.heard {
 		t.heard = true

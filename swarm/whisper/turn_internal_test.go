@@ -46,7 +46,7 @@ func TestTheShownWhispersAreDroppedFirst(t *testing.T) {
 	}
 }
 
-// A whisper is taken once.
+// A whisper is lent once.
 func TestLend(t *testing.T) {
 	s := Open(journal.HomeOf(t.TempDir()))
 	add(t, s, "a", "b")
@@ -66,7 +66,7 @@ func TestLend(t *testing.T) {
 	if got := state(t, s, "coder"); got != ".a.b" || s.Wait() || Waits(s.home, "coder") {
 		t.Errorf("whispers = %s, want that both were shown", got)
 	}
-	// A file that is damaged in a later part.
+	// A file whose beginning is intact, and whose rest is damaged.
 	if err := os.WriteFile(path(s.home, "coder"), []byte(`{"whispers":[{"key":"c"}],"v":"x"}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +75,7 @@ func TestLend(t *testing.T) {
 	}
 }
 
-// No whisper is given before that is on disk.
+// No whisper is given before the disk has a record of it.
 func TestAWhisperThatTheDiskRefuses(t *testing.T) {
 	s := Open(journal.HomeOf(t.TempDir()))
 	add(t, s, "a")
