@@ -125,6 +125,9 @@ func (t tree) notes(m *view.TracedMessage) []string {
 		}
 		out = append(out, line)
 	}
+	for _, w := range m.Whispers {
+		out = append(out, "~ "+w.At.Local().Format(time.TimeOnly)+" "+w.Text)
+	}
 	if r := m.Receipt; r != nil {
 		if r.Into != "" {
 			out = append(out, "done in the turn of "+r.Into)

@@ -23,7 +23,8 @@ func family(at time.Time) []*view.TracedMessage {
 				{Start: second(1), End: second(2), Outcome: "failed", Reason: "the API is overloaded", CostUSD: 0.01},
 				{Start: second(3), End: second(8), Outcome: "done", CostUSD: 0.04},
 			},
-			Receipt: &journal.Receipt{Outcome: "done", ToolCalls: 5, Sent: []string{"questionqu"}, Files: []string{"/p/greet.sh", "/p/test.sh"}, Denied: []string{"Bash(rm x)"}}},
+			Whispers: []view.TracedWhisper{{At: second(6), Turn: "tasktaskta-2", Text: "[SUPERVISOR/CORRECTION] You tried the same thing 3 times, with the same result each time."}},
+			Receipt:  &journal.Receipt{Outcome: "done", ToolCalls: 5, Sent: []string{"questionqu"}, Files: []string{"/p/greet.sh", "/p/test.sh"}, Denied: []string{"Bash(rm x)"}}},
 		{ID: "questionqu", From: "coder", To: "reviewer", Type: dropbox.Question, Subject: "whom?", Created: second(4), State: view.StateDone,
 			Attempts: []journal.Attempt{{Start: second(4), End: second(5), Outcome: "done", CostUSD: 0.02}},
 			Receipt:  &journal.Receipt{Outcome: "done"}},
@@ -37,6 +38,7 @@ func TestTraceTree(t *testing.T) {
 	want := `tasktaskta  05:12:00  lead → coder  task  greet the world
 │  turn 1 failed: the API is overloaded · 1 s · 0.01 USD
 │  turn 2 done · 5 s · 0.04 USD · 5 tool calls
+│  ~ 05:12:06 [SUPERVISOR/CORRECTION] You tried the same thing 3 times, with th…
 │  wrote greet.sh, test.sh
 │  denied Bash(rm x)
 ├─ questionqu  05:12:04  coder → reviewer  question  whom?

@@ -10,7 +10,7 @@ import (
 )
 
 // NoReason is shown for a dead letter or a refusal without a reason.
-const NoReason = "no reason is kept"
+const NoReason = "no reason is recorded"
 
 // A DeadLetter is a message that was given up, or a file that is not a message.
 type DeadLetter struct {
@@ -22,11 +22,11 @@ type DeadLetter struct {
 	Type    dropbox.Type `json:"type,omitempty"`
 	Subject string       `json:"subject,omitempty"` // or the beginning of the text
 
-	Letter  dropbox.DeadLetter `json:"-"` // as its mailbox knows it
+	Letter  dropbox.DeadLetter `json:"-"` // as the mailbox knows the message
 	Expires time.Time          `json:"-"` // zero: never
 }
 
-// Candidate returns the dead letter as one of several that a part of an id matches.
+// Candidate returns the dead letter as one of several messages that match a part of an id.
 func (l DeadLetter) Candidate() client.Candidate {
 	return client.Candidate{ID: l.ID, From: cmp.Or(l.From, "?"), To: l.Mailbox, Type: l.Type, Subject: l.Subject}
 }
@@ -81,12 +81,12 @@ type Refusal struct {
 	Entry dropbox.Entry `json:"-"`
 }
 
-// Candidate returns the message as one of several that a part of an id matches.
+// Candidate returns the message as one of several that match a part of an id.
 func (r Refusal) Candidate() client.Candidate {
 	return client.Candidate{ID: r.ID, From: cmp.Or(r.From, "?"), To: r.To, Type: r.Type, Subject: r.Subject}
 }
 
-// Refusals lists the messages to mailboxes that were refused, oldest first.
+// Refusals lists the refused messages to mailboxes, oldest first.
 func Refusals(c *client.Client, mailboxes []string) ([]Refusal, error) {
 	list := []Refusal{}
 	for _, name := range mailboxes {

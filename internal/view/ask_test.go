@@ -13,12 +13,12 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// A crowd is a daemon with many agents: an answer about more than most of them is too long.
+// A crowd is a daemon with many agents: an answer about more agents than most is too long.
 type crowd struct {
 	names []string
 	most  int
-	err   error // instead of any answer about named agents
-	asked []int // how many were named
+	err   error // returned in place of every answer about named agents
+	asked []int // how many agents were named
 }
 
 func (c *crowd) Status(_ context.Context, agents ...string) (swarm.Status, error) {

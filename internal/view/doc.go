@@ -1,25 +1,24 @@
-// Package view is a swarm as people and programs see it, as data: a message, an inbox, dead
-// letters and refused mail, a history, a trace, the hold-ups of agents, the status, and the
-// needs of a person.
+// Package view has the data about a swarm that people and programs see: a message, an
+// inbox, dead letters and refused mail, a history, a trace, the hold-ups of agents, the
+// status, and the needs of a person.
 //
 //	client, mailboxes, ledger ──┐
 //	status of the daemon ─────┼─> a view ──> command line, --json, agents' tools, IRC
 //	files of the bridge ──────┘
 //
 // A face (the command line, a tool, IRC) builds a view from a [client.Client] or a
-// [swarm.Status] and prints it in its way. No face counts, adds up or judges, so that all
-// say the same about one swarm.
+// [swarm.Status] and prints it in its own way. No face counts, adds up or judges, so all of
+// them say the same about a swarm.
 //
 // A view holds facts: times as [time.Time], money in US dollars, sizes in bytes or tokens,
-// and names as they stand in the files. It holds no colour, no width and no sentence for one
-// kind of screen; the commands of claude-swarm that it names as a next
-// step are the same for all faces. A view whose fields have JSON tags is what --json
-// prints.
+// and names as they are in the files. It holds no colour, no width and no sentence for one
+// kind of screen; the claude-swarm commands that it names as a next step are the same for
+// all faces. A view whose fields have JSON tags is what --json prints.
 //
-// The bridge to IRC does not import view: a view is built by way of [client.Client], and
-// that imports the bridge, through which agents talk there. So the bridge asks for its
-// answers by an interface, [bridge.Swarm], and the program, which wires both, makes the
-// lines from views. The bridge knows mailboxes and a network, and no status.
+// The bridge to IRC does not import view: a view is built with a [client.Client], and
+// package client imports the bridge, through which agents talk on IRC. So the bridge gets
+// its answers through an interface, [bridge.Swarm], and the program, which wires both,
+// makes the lines from views. The bridge knows mailboxes and a network, but no status.
 //
 // The builders change no message and need no daemon. A view belongs to the caller.
 package view

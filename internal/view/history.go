@@ -25,7 +25,7 @@ type PastTurn struct {
 	Seconds float64   `json:"seconds"`
 	CostUSD float64   `json:"cost_usd"`
 	// CostUnknown says that the client did not report the cost, or not all of it, or that a
-	// person's own session did the turn. CostUSD is the part that is known.
+	// person's own session did the turn. CostUSD is the known part.
 	CostUnknown bool             `json:"cost_unknown,omitempty"`
 	Receipt     *journal.Receipt `json:"receipt,omitempty"` // of a turn that ended well
 }
@@ -36,12 +36,12 @@ type History struct {
 	Agent   string     `json:"agent"` // "": of all
 	Turns   []PastTurn `json:"turns"`
 	CostUSD float64    `json:"cost_usd"` // of these turns, as far as it is known
-	// CostUnknown is the number of turns whose cost is unknown, or not known in full.
+	// CostUnknown is the number of turns whose cost is not, or not fully, known.
 	CostUnknown int `json:"cost_unknown_turns,omitempty"`
 	Failed      int `json:"failed"`
 }
 
-// KnownUSD returns the cost of the turn, in US dollars; nil if nothing of it is known.
+// KnownUSD returns the cost of the turn, in US dollars; nil if no part of it is known.
 func (t PastTurn) KnownUSD() *float64 { return journal.KnownUSD(t.CostUSD, t.CostUnknown) }
 
 // MarshalJSON writes null for an unknown cost.
@@ -66,8 +66,8 @@ func (h History) MarshalJSON() ([]byte, error) {
 const OutcomeDone = "done"
 
 // HistoryOf reads the ledger, and the receipts of the turns that are shown. It shows the
-// last n turns that ended after since; an n of 0 means all of them, and an agent "" all
-// agents.
+// last n turns that ended after since; an n of 0 means all turns, and an agent of "" means
+// all agents.
 func HistoryOf(c *client.Client, agent string, since time.Time, n int) (*History, error) {
 	h := &History{V: 1, Agent: agent, Turns: []PastTurn{}}
 	err := journal.ReadLedger(c.Home.Ledger(), func(l journal.LedgerLine) bool {
@@ -100,7 +100,7 @@ func HistoryOf(c *client.Client, agent string, since time.Time, n int) (*History
 	return h, nil
 }
 
-// fillIn adds facts from the message and its receipt, if they still exist: the ledger is
+// fillIn adds facts from the message and its receipt if they still exist: the ledger is
 // kept longer.
 func (t *PastTurn) fillIn(c *client.Client) {
 	found, err := c.Store.Find(t.Message)

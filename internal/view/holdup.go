@@ -4,7 +4,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// A Holdup is the reason for which the mail of an agent waits, other than its turn.
+// A Holdup is a reason, other than its running turn, why an agent's mail waits.
 type Holdup struct {
 	Agent string      `json:"agent"`
 	State swarm.State `json:"state"`
@@ -27,22 +27,22 @@ func HoldupOf(a swarm.AgentStatus) *Holdup {
 	return nil
 }
 
-// ReadsLater says that an urgent message waits for the end of the turn that the agent runs,
-// since the client reads no mail in mid-turn; "" if it does not wait. The agent may run
-// the turn of that message already.
+// ReadsLater says that an urgent message waits for the end of the agent's running turn,
+// since the client reads no mail during a turn; "" if it does not wait. The running turn
+// may already be that message's.
 func ReadsLater(a swarm.AgentStatus, message string) string {
 	if !a.UrgentWaits || a.Message == nil || a.Message.ID == message {
 		return ""
 	}
-	return "the client of " + a.Name + " cannot read mail in mid-turn: it reads this after its turn"
+	return "the client of " + a.Name + " cannot read mail during a turn: it reads this after its turn"
 }
 
-// Resting reports whether the agent begins no turn now. If it does begin one, Why names a
-// later obstacle, or a missing agent.
+// Resting reports whether the agent cannot begin a turn now. If it can, Why names a later
+// obstacle, or a missing agent.
 func (h *Holdup) Resting() bool { return h.State == swarm.Backoff || h.Lasting() }
 
-// Lasting reports whether the agent begins no turn before a person acts, a limit ends or its hours begin. A pause
-// after a failure is short.
+// Lasting reports whether the agent will begin no turn before a person acts, a limit ends
+// or its hours begin. A pause after a failure is short.
 func (h *Holdup) Lasting() bool {
 	return h.State == swarm.Limited || h.State == swarm.Off || h.State == swarm.Parked || h.State == swarm.Paused || h.State == swarm.Stopped
 }

@@ -10,9 +10,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/client"
 )
 
-// Inbox reads the unfinished messages of a mailbox, those of the lead in the order in which they
-// came. unread leaves out the message of the turn, and what the lead has read. A message that
-// cannot be parsed is in the list with the reason.
+// Inbox reads the unfinished messages of a mailbox, the lead's in the order in which they
+// arrived. unread leaves out the message of the turn, and what the lead has read. A message
+// that cannot be parsed is listed with the reason.
 func Inbox(c *client.Client, mailbox string, unread bool) ([]*Message, error) {
 	box, err := c.Mailbox(mailbox)
 	if err != nil {

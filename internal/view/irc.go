@@ -46,7 +46,7 @@ func IRCOf(f *config.File, home journal.Home) (*swarm.IRCStatus, error) {
 		s.Since = &st.Since
 	}
 	if !st.Running {
-		// The bridge counted before it ended; mail has come since.
+		// The bridge counted before it ended; more mail has arrived since.
 		if s.Waiting, err = waitingForIRC(f); err != nil {
 			return nil, err
 		}
@@ -81,13 +81,13 @@ func hasDaemon(home journal.Home) bool {
 	return held
 }
 
-// OpenQuestions returns the questions to people on IRC without an answer: the newest of
-// each agent, by its name. It is empty if the files of the bridge cannot be read.
+// OpenQuestions returns the unanswered questions to people on IRC: the newest of each
+// agent, by the agent's name. It is empty if the files of the bridge cannot be read.
 func OpenQuestions(home journal.Home) map[string]bridge.OpenQuestion {
 	open := map[string]bridge.OpenQuestion{}
 	st, err := bridge.ReadState(ircbridge.Folder(home.Dir()))
 	if err != nil {
-		return open // the rest of the status is still of use
+		return open // the rest of the status is still useful
 	}
 	for _, q := range st.Questions {
 		if q.At.After(open[q.From].At) {

@@ -36,7 +36,7 @@ type Message struct {
 	Body        string       `json:"body"`
 }
 
-// An Attachment is a file that came with a message.
+// An Attachment is a file that was sent with a message.
 type Attachment struct {
 	Name   string `json:"name"`
 	Path   string `json:"path"` // absolute
@@ -73,7 +73,7 @@ func proven(c *client.Client, mailbox string, m *dropbox.Message) bool {
 }
 
 // Gist returns the subject of a message, else the beginning of its text, on one line. It
-// may hold control characters for a terminal.
+// may contain control characters.
 func (v *Message) Gist() string {
 	return (&dropbox.Message{From: v.From, Subject: v.Subject, Body: []byte(v.Body)}).Gist()
 }

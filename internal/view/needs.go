@@ -21,7 +21,7 @@ const (
 	NeedLimit    NeedKind = "limit"    // an account is at its limit, which ends without help
 	NeedBudget   NeedKind = "budget"   // an agent waits, since a budget is used up
 	NeedStopped  NeedKind = "stopped"  // an agent is stopped
-	NeedAnswer   NeedKind = "answer"   // an agent waits in its turn for the answer of a person
+	NeedAnswer   NeedKind = "answer"   // an agent waits in its turn for an answer from a person
 	NeedSession  NeedKind = "session"  // no session is attached to an agent
 	NeedDead     NeedKind = "dead"     // an agent has dead letters
 	NeedThread   NeedKind = "thread"   // a conversation is halted
@@ -31,11 +31,11 @@ const (
 	NeedUnread   NeedKind = "unread"   // the person has unread mail
 )
 
-// A Need is one thing that waits for a person. A field that is not known, or has no meaning for
-// the kind, is empty or zero.
+// A Need is one thing that waits for a person. A field that is unknown, or has no meaning
+// for the kind, is empty or zero.
 type Need struct {
 	Kind   NeedKind   `json:"kind"`
-	Agents []string   `json:"agents"` // that it is about
+	Agents []string   `json:"agents"` // what it is about
 	Thread string     `json:"thread"` // the conversation
 	Count  int        `json:"count"`  // of messages
 	Since  *time.Time `json:"since"`
@@ -104,7 +104,7 @@ func needs(st swarm.Status) []Need {
 	return list
 }
 
-// NeedKinds returns all kinds, in their order.
+// NeedKinds returns all kinds, in order.
 func NeedKinds() []NeedKind {
 	return []NeedKind{
 		NeedDaemon, NeedHalted, NeedTrouble, NeedLimit, NeedBudget, NeedStopped, NeedAnswer, NeedSession, NeedDead, NeedThread, NeedRefused, NeedIRC, NeedQuestion, NeedUnread,
@@ -116,7 +116,7 @@ func (s *Status) Needed(kind NeedKind) []Need {
 	return slices.DeleteFunc(slices.Clone(s.Needs), func(n Need) bool { return n.Kind != kind })
 }
 
-// ShellWord quotes a word for a shell if need be, so that a person can paste a next step.
+// ShellWord quotes a word for a shell if necessary, so that a person can paste a next step.
 func ShellWord(word string) string {
 	safe := func(r rune) bool {
 		return r == '/' || r == '.' || r == '-' || r == '_' || r == '~' ||

@@ -8,11 +8,11 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// StartDaemon is the next step if only a daemon is missing.
+// StartDaemon is the next step if the only thing missing is a daemon.
 const StartDaemon = "claude-swarm start"
 
-// A Status is the status of a swarm and its consequences. Its JSON is that of
-// [swarm.Status] with the needs of a person.
+// A Status is the status of a swarm and its consequences. Its JSON is the JSON of
+// [swarm.Status] plus the needs of a person.
 type Status struct {
 	swarm.Status
 	Needs []Need `json:"needs_you"`
@@ -21,7 +21,7 @@ type Status struct {
 // StatusOf completes the daemon's answer, or the status from the files if no daemon runs.
 func StatusOf(st swarm.Status) *Status { return &Status{Status: st, Needs: needs(st)} }
 
-// Cost is what all agents and the supervisor have cost together, in US dollars.
+// Cost returns what all agents and the supervisor have cost together, in US dollars.
 func (s *Status) Cost() journal.Cost {
 	sum := s.Judge
 	for _, a := range s.Agents {
@@ -30,8 +30,8 @@ func (s *Status) Cost() journal.Cost {
 	return sum
 }
 
-// A Limit parks the agents of one account: the account is at its usage limit, or the service has
-// a failure.
+// A Limit parks the agents of one account: the account is at its usage limit, or the
+// service is failing.
 type Limit struct {
 	Agents []string  // that are parked
 	Why    string    // "" if it is unknown
@@ -39,7 +39,7 @@ type Limit struct {
 	Hint   string    // what a person can do; "" for nothing
 }
 
-// Shared reports whether the limit parks several agents, so that a face shows it only once.
+// Shared reports whether the limit parks several agents. A face then shows it only once.
 func (l Limit) Shared() bool { return len(l.Agents) > 1 }
 
 // Next returns the command that retries before the limit ends.
@@ -71,15 +71,15 @@ func limits(agents []swarm.AgentStatus) []Limit {
 }
 
 // An Agent is an agent in the list of all. Its reason and its next step are empty if a face
-// says them once for several agents: see [Status.Limits] and [NeedDaemon].
+// shows them once for several agents: see [Status.Limits] and [NeedDaemon].
 type Agent struct {
 	swarm.AgentStatus
 	// ContextPercent is how full the session is; -1 if it is unknown.
 	ContextPercent int
 }
 
-// List returns the list of all agents. An agent with dead letters and no other next step
-// has the step to look at them.
+// List returns the list of all agents. For an agent with dead letters and no other next
+// step, the step is to look at the dead letters.
 func (s *Status) List() []Agent {
 	var shared []string
 	for _, l := range s.Limits() {

@@ -27,7 +27,7 @@ func TestNeeds(t *testing.T) {
 	busy := running(
 		swarm.AgentStatus{Name: "coder", State: swarm.Working, Why: "asks the API again", Dead: 2},
 		swarm.AgentStatus{Name: "tester", State: swarm.Asking, Since: &noon, Why: "waits for the answer of lead to k7f3q9m2xd", Next: "claude-swarm reply k7f3q9m2xd \"…\""},
-		swarm.AgentStatus{Name: "patient", State: swarm.Asking, Next: "goes on with the answer, or without it at 12:05"},
+		swarm.AgentStatus{Name: "patient", State: swarm.Asking, Next: "continues with the answer, or without it at 12:05"},
 		swarm.AgentStatus{Name: "broken", State: swarm.Stopped, Since: &noon, Why: "the key is wrong", Next: "fix the key, then claude-swarm start broken", CircuitOpen: true},
 		swarm.AgentStatus{Name: "resting", State: swarm.Paused, Why: "by lead", Next: "claude-swarm resume resting"},
 		swarm.AgentStatus{Name: "mine", State: swarm.Away, Why: "no session is attached to it", Next: "claude-swarm attach mine"},
@@ -83,16 +83,16 @@ func TestNeeds(t *testing.T) {
 	}
 }
 
-// A reason that several agents share appears once and not beside each of them, and the
-// given status does not change.
+// A reason that several agents share appears once and not next to each of them, and the
+// status that was passed in does not change.
 func TestWhatIsSaidOnce(t *testing.T) {
 	limit := func(account string, minute int) *swarm.LimitStatus {
 		return &swarm.LimitStatus{Account: account, Until: noon.Add(time.Duration(minute) * time.Minute), Hint: "nothing has to be done"}
 	}
 	st := view.StatusOf(running(
-		swarm.AgentStatus{Name: "a", State: swarm.Limited, Why: "weekly limit", Next: "goes on by itself", Limit: limit("x", 9)},
+		swarm.AgentStatus{Name: "a", State: swarm.Limited, Why: "weekly limit", Next: "continues on its own", Limit: limit("x", 9)},
 		swarm.AgentStatus{Name: "b", State: swarm.Limited, Why: "no credit", Next: "claude-swarm resume b", Limit: limit("y", 1)},
-		swarm.AgentStatus{Name: "c", State: swarm.Limited, Why: "weekly limit", Next: "goes on by itself", Limit: limit("x", 7), Dead: 1},
+		swarm.AgentStatus{Name: "c", State: swarm.Limited, Why: "weekly limit", Next: "continues on its own", Limit: limit("x", 7), Dead: 1},
 		swarm.AgentStatus{Name: "d", State: swarm.Idle, CostUSD: journal.Cost{Today: 0.25, Total: 1}, Context: journal.Context{Tokens: 68_000, Limit: 200_000}, Dead: 3},
 		swarm.AgentStatus{Name: "e", State: swarm.Paused, CostUSD: journal.Cost{Today: 0.5, Total: 2}, Next: "claude-swarm resume e", Context: journal.Context{Limit: 200_000}, Dead: 1},
 	))

@@ -13,6 +13,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/client"
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
+	"github.com/claude-swarm/claude-swarm/swarm/whisper"
 )
 
 // A TracedMessage is one message of a trace, with its turns and its end.
@@ -31,16 +32,26 @@ type TracedMessage struct {
 	State    string            `json:"state"`            // waiting, working, done, read, unread, dead, refused
 	Reason   string            `json:"reason,omitempty"` // why it is dead or refused
 	Parent   string            `json:"parent,omitempty"` // the message that caused it
-	Copy     bool              `json:"copy,omitempty"`   // it only shows another message on IRC, or is an order to the bridge
+	Copy     bool              `json:"copy,omitempty"`   // it only shows another message on IRC, or is a request to the bridge
 	Attempts []journal.Attempt `json:"attempts,omitempty"`
 	Receipt  *journal.Receipt  `json:"receipt,omitempty"`
+	// Whispers are the supervisor's latest whispers to the agent about its turns, oldest
+	// first. Only people and the agent itself see them.
+	Whispers []TracedWhisper `json:"whispers,omitempty"`
 
 	Offer string           `json:"-"` // the publication that it offers
 	About string           `json:"-"` // of a copy: the message that it shows
 	Below []*TracedMessage `json:"-"` // the messages that it caused, by time
 }
 
-// A TracedTurn is one begun turn of a message.
+// A TracedWhisper is a whisper of the supervisor.
+type TracedWhisper struct {
+	At   time.Time `json:"at"`
+	Turn string    `json:"turn"`
+	Text string    `json:"text"` // as the agent reads it
+}
+
+// A TracedTurn is one turn of a message that has begun.
 type TracedTurn struct {
 	journal.Attempt // its reason is "" if it is done
 	// The receipt counts these for the last turn only.
@@ -69,11 +80,11 @@ type Trace struct {
 	Trace    string           `json:"trace"`
 	Messages []*TracedMessage `json:"messages"` // by time
 	Turns    int              `json:"turns"`
-	CostUSD  float64          `json:"cost_usd"` // as far as it is known
+	CostUSD  float64          `json:"cost_usd"` // as far as known
 	// CostUnknown is the number of turns whose cost is unknown, or not known in full.
 	CostUnknown int       `json:"cost_unknown_turns,omitempty"`
 	Began       time.Time `json:"began"`
-	Ended       time.Time `json:"ended"` // the last event that is known
+	Ended       time.Time `json:"ended"` // the last known event
 
 	Roots  []*TracedMessage `json:"-"` // messages without a parent, by time
 	Copies int              `json:"-"` // of the messages
@@ -106,12 +117,16 @@ func TraceOf(c *client.Client, found dropbox.Found) (*Trace, error) {
 	}
 	var family []*TracedMessage
 	seen := map[string]int{}
+	told := whispers{home: c.Home}
 	err = c.Store.Walk(func(f dropbox.Found, one *dropbox.Message) bool {
 		if one.Trace != m.Trace && one.Thread != m.Thread || c.MayReadMessage(f, one) != nil {
 			return true
 		}
 		t := traced(c, f, one, attempts[one.ID])
-		if at, again := seen[one.ID]; again { // it moved in the meantime
+		if c.MaySee(f.Mailbox) == nil {
+			t.Whispers = told.about(f.Mailbox, one.ID)
+		}
+		if at, again := seen[one.ID]; again { // the file moved in the meantime
 			family[at] = t
 			return true
 		}
@@ -122,7 +137,38 @@ func TraceOf(c *client.Client, found dropbox.Found) (*Trace, error) {
 	if err != nil {
 		return nil, err
 	}
+	if told.err != nil {
+		return nil, told.err
+	}
 	return NewTrace(m.Trace, family), nil
+}
+
+// whispers reads the whispers of each agent once.
+type whispers struct {
+	home journal.Home
+	read map[string][]whisper.Whisper
+	err  error // of files that could not be read
+}
+
+// about returns the whispers to an agent about the turns of a message.
+func (w *whispers) about(agent, message string) (out []TracedWhisper) {
+	all, ok := w.read[agent]
+	if !ok {
+		var err error
+		if all, err = whisper.Of(w.home, agent); err != nil {
+			w.err = errors.Join(w.err, err)
+		}
+		if w.read == nil {
+			w.read = map[string][]whisper.Whisper{}
+		}
+		w.read[agent] = all
+	}
+	for _, one := range all {
+		if client.MessageOf(one.About) == message {
+			out = append(out, TracedWhisper{At: one.At, Turn: one.About, Text: one.Line()})
+		}
+	}
+	return out
 }
 
 // attempts returns the ended turns of the ledger, by message.
@@ -163,9 +209,10 @@ func traced(c *client.Client, f dropbox.Found, m *dropbox.Message, attempts []jo
 	return t
 }
 
-// NewTrace finds the parent of each message, and adds up. The messages may be in any order. The
-// parent of a message is the publication that it offers, else the message whose turn sent it,
-// else the message that it answers. A message without a parent is a root.
+// NewTrace finds the parent of each message, and adds up the totals. The messages may be in
+// any order. The parent of a message is the publication that it offers, else the message
+// whose turn sent it, else the message that it answers. A message without a parent is a
+// root.
 func NewTrace(id string, messages []*TracedMessage) *Trace {
 	slices.SortStableFunc(messages, func(a, b *TracedMessage) int {
 		return cmp.Or(a.Created.Compare(b.Created), strings.Compare(a.ID, b.ID))

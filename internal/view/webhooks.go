@@ -9,20 +9,20 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/webhook"
 )
 
-// A Webhook is a webhook of the configuration, with its state.
+// A Webhook is a webhook in the configuration, with its state.
 type Webhook struct {
 	Name    string   `json:"name"`
 	Kind    string   `json:"kind"`
-	Host    string   `json:"host"` // of the address; "" if a variable has it
+	Host    string   `json:"host"` // of the address; "" if the address is in a variable
 	Private bool     `json:"private"`
 	Events  []string `json:"events"`
 
 	Last         *WebhookTry `json:"last"`          // null before the first try
-	Taken        *time.Time  `json:"taken"`         // when its receiver last took an event; null: never
+	Taken        *time.Time  `json:"taken"`         // when its receiver last accepted an event; null: never
 	FailingSince *time.Time  `json:"failing_since"` // null while it works
-	NextTry      *time.Time  `json:"next_try"`      // when events that failed are tried again; null: none has failed
+	NextTry      *time.Time  `json:"next_try"`      // when failed events are tried again; null: none has failed
 	Waiting      int         `json:"waiting"`       // events that wait to be posted
-	Dead         int         `json:"dead"`          // events that were given up
+	Dead         int         `json:"dead"`          // events that were given up on
 	Next         string      `json:"next"`          // what to type; "" for nothing
 }
 
@@ -30,8 +30,8 @@ type Webhook struct {
 type WebhookTry struct {
 	At     time.Time `json:"at"`
 	Event  string    `json:"event"`
-	Status int       `json:"status"` // of HTTP; 0: there was no answer
-	Why    string    `json:"why"`    // why the receiver has not taken it; "": it has
+	Status int       `json:"status"` // HTTP status; 0: there was no answer
+	Why    string    `json:"why"`    // why the receiver has not accepted it; "": it has
 }
 
 // Webhooks returns the webhooks of a project, in the order of its configuration. home is
