@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -51,7 +52,7 @@ nobody answers within --wait=TIME.` +
 			&cli.BoolFlag{Name: "now", Usage: "make it urgent: it reaches the turn that runs, with its next tool result"},
 			&cli.BoolFlag{Name: "interrupt", Usage: "make it urgent, and put back what the agent works on until this is done"},
 			&cli.StringSliceFlag{Name: "cc", Usage: "send `NAME` a copy, as a note; may be given again"},
-			&cli.StringFlag{Name: "thread", Usage: "go on with the conversation `ID`"},
+			&cli.StringFlag{Name: "thread", Usage: "continue the conversation `ID`"},
 			&cli.StringFlag{Name: "reply-to", Usage: "say that it answers the message `ID`"},
 			&cli.StringFlag{Name: "key", Usage: "deliver it once only: a second message with the same `KEY` within 7 days is not sent"},
 			&cli.GenericFlag{Name: "expires", Value: new(whenValue), Usage: "do not begin it after `WHEN`: a span (2h) or a time (2026-11-21T18:00:00Z)"},
@@ -132,9 +133,18 @@ func send(c *cli.Context, wait optionalSpan) error {
 	if m.Attachments, err = p.attachments(c); err != nil {
 		return err
 	}
-	sent, err := p.Send(m)
+	note := func(string, string) {}
+	if wait.set && m.Type == dropbox.Question {
+		how.asks = p.Asks(m, cmp.Or(wait.span, openEnd))
+		defer how.asks.End()
+		note = how.asks.Note
+	}
+	sent, err := p.SendNoted(m, note)
 	if err != nil {
 		return p.refused(err, "")
+	}
+	if how.asks != nil {
+		how.asks.Sent(sent[:len(m.To)])
 	}
 	if p.saysHalted(c, m) {
 		wait.set = false
@@ -170,7 +180,7 @@ func (p *post) interrupt(c *cli.Context, sent []dropbox.Delivery) error {
 			case err != nil:
 				return err
 			case cut.State == dropbox.Done:
-				fmt.Fprintf(c.App.ErrWriter, "%s: the turn of %s ended well before it could be ended, and counts as done\n", d.To, cut.Message)
+				fmt.Fprintf(c.App.ErrWriter, "%s: the turn of %s finished before it could be stopped, and counts as done\n", d.To, cut.Message)
 			}
 		}
 		return nil
@@ -207,7 +217,7 @@ func (p *post) askingOf(c *cli.Context, m *dropbox.Message, wait optionalSpan, a
 func (p *post) answerable(to string, m *dropbox.Message, how asking) error {
 	switch {
 	case how.answerers == client.ByHuman && !p.Leads(to):
-		return usagef(`claude-swarm send lead "…" --wait --answerers human`, "--answerers human asks a person, and %q is none", to)
+		return usagef(`claude-swarm send lead "…" --wait --answerers human`, "--answerers human asks a person, and %q is not one", to)
 	case how.answerers == client.ByHuman:
 		m.To = []string{dropbox.Lead} // also where an agent leads
 	case how.answerers == client.ByAny && len(m.To) > 1:

@@ -52,11 +52,7 @@ func (p *post) await(c *cli.Context, sent []dropbox.Delivery, limit time.Duratio
 	}
 	defer search.close()
 	search.Proven = how.answerers != ""
-	w := &awaiting{answerWait: search, c: c, post: p, several: len(sent) > 1, first: how.answerers == client.ByFirst}
-	if how.text != "" {
-		w.asks = p.Asks(sent, how.text, cmp.Or(limit, openEnd))
-		defer w.asks.End()
-	}
+	w := &awaiting{answerWait: search, c: c, post: p, several: len(sent) > 1, first: how.answerers == client.ByFirst, asks: how.asks}
 	err = w.all(ctx)
 	if c.Bool("json") && (w.several || len(w.answers) > 0) {
 		if err := w.printAnswers(sent); err != nil {
@@ -87,7 +83,8 @@ func within(ctx context.Context, limit time.Duration) (context.Context, context.
 // An asking is a message whose sender waits for its answer.
 type asking struct {
 	unanswered
-	text string // of a question; "" for another message
+	text string              // of a question; "" for another message
+	asks *client.Questioning // of a question; nil for another message
 }
 
 // openEnd is how long a wait without a limit is said to last.

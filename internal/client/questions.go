@@ -1,7 +1,9 @@
 package client
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -10,45 +12,69 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// A Questioning is a question by mail that the running turn waits for. Where it has several
+// A Questioning is a question by mail that the running turn waits for. If it has several
 // copies, the first answer is enough.
 type Questioning struct {
-	client *Client
-	sent   []dropbox.Delivery
-	waits  map[string]*journal.Waiting
+	client   *Client
+	question *dropbox.Message
+	patience time.Duration
+	sent     []dropbox.Delivery
+	first    string // id of the first copy
+	waits    map[string]*journal.Waiting
 }
 
-// Asks notes in the running turn that it waits for the answer to a question with that text.
-func (c *Client) Asks(sent []dropbox.Delivery, text string, patience time.Duration) *Questioning {
-	q := &Questioning{client: c, sent: sent, waits: map[string]*journal.Waiting{}}
-	text = c.Home.Secrets().Redactor().Text(text)
-	for i, d := range sent {
-		a := journal.Asked{ID: d.ID, Of: d.To, Text: text}
-		if i > 0 {
-			a.Copy = sent[0].ID
-		}
-		q.waits[d.ID] = c.Me.Asks(a, patience)
+// Asks prepares the record that the running turn waits for the answer to a question, for
+// patience at most. The caller sends the question by SendNoted with Note, and then calls
+// Sent.
+func (c *Client) Asks(question *dropbox.Message, patience time.Duration) *Questioning {
+	return &Questioning{client: c, question: question, patience: patience, waits: map[string]*journal.Waiting{}}
+}
+
+// Note records that the turn waits for the answer to one copy. It is called before anybody
+// can see the copy: the daemon looks into the record when the copy arrives, and not again.
+func (q *Questioning) Note(id, to string) {
+	if q.waits[id] != nil || !slices.Contains(q.question.To, to) {
+		return
 	}
-	return q
+	a := journal.Asked{ID: id, Of: to, Text: string(q.question.Body), Copy: q.first}
+	q.first = cmp.Or(q.first, id)
+	q.waits[id] = q.client.Me.Asks(a, q.patience)
 }
 
-// End says that the turn does not wait any more. The question stays open for a later answer.
+// Sent tells which copies were delivered. A delivery that repeats an earlier one has the id of
+// that one.
+func (q *Questioning) Sent(copies []dropbox.Delivery) {
+	q.sent = copies
+	still := map[string]bool{}
+	for _, d := range copies {
+		still[d.ID] = true
+		q.Note(d.ID, d.To)
+	}
+	for id, w := range q.waits {
+		if !still[id] {
+			w.End("")
+		}
+	}
+}
+
+// End records that the turn no longer waits. The question stays open for a later answer.
 func (q *Questioning) End() {
 	for _, w := range q.waits {
 		w.End("")
 	}
 }
 
-// Late says that nobody answered in time, and what the asker does then.
+// Late records that nobody answered in time, and what the asker does then.
 func (q *Questioning) Late(does string) {
 	for _, w := range q.waits {
 		w.Late(does)
 	}
 }
 
-// Answered says that the other copies need no answer any more, and tells those who have them: an
-// agent that works on its copy by a note, and the person, whose copy is filed. An agent that has
-// not begun never sees its copy. Answered returns why somebody could not be told.
+// Answered records that the other copies need no answer any more, and tells their
+// recipients: an agent that works on its copy gets a note, and the person's copy is filed.
+// An agent that has not begun never sees its copy. Answered returns the reason if a
+// recipient could not be told.
 func (q *Questioning) Answered(got *Answer) string {
 	c := q.client
 	for id, w := range q.waits {
@@ -65,7 +91,7 @@ func (q *Questioning) Answered(got *Answer) string {
 		}
 		if d.To == dropbox.Lead {
 			if box, err := c.Store.Mailbox(dropbox.Lead); err == nil {
-				_ = box.File(found.Entry) // filed meanwhile: by the person
+				_ = box.File(found.Entry) // filed in the meantime by the person
 			}
 		}
 		note := &dropbox.Message{
@@ -73,20 +99,20 @@ func (q *Questioning) Answered(got *Answer) string {
 			Body: fmt.Appendf(nil, "%s has answered %s already. It needs no other answer.\n", got.From, d.ID),
 		}
 		if _, err := c.Send(note); err != nil {
-			failed = append(failed, fmt.Sprintf("%s is not told that the question is answered: %v.", d.To, err))
+			failed = append(failed, fmt.Sprintf("%s could not be told that the question is answered: %v.", d.To, err))
 		}
 	}
 	return strings.Join(failed, " ")
 }
 
-// A Lack is a question, perhaps in several copies, that nobody answered in time.
+// A Lack is a question, possibly in several copies, that nobody answered in time.
 type Lack struct {
 	Text     string
 	Asked    []swarm.PauseQuestion
 	Patience time.Duration
 }
 
-// Why says what nobody answered, in one line.
+// Why returns one line about the unanswered question.
 func (l Lack) Why() string {
 	return journal.NotAnswered(l.Asked, l.Text, l.Patience)
 }

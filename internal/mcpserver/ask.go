@@ -33,15 +33,20 @@ type askArguments struct {
 	Priority  string   `json:"priority,omitempty" jsonschema:"normal if left out" enum:"urgent,normal,low"`
 	Attach    []string `json:"attach,omitempty" jsonschema:"paths of files"`
 	Timeout   int      `json:"timeout,omitempty" jsonschema:"seconds to wait; 300 if left out" minimum:"1" maximum:"3600"`
-	OnTimeout string   `json:"on_timeout,omitempty" jsonschema:"without an answer: continue (if left out) with your default; pause after this turn until one comes; deny, it is a no; abort this turn and give its message up" enum:"continue,pause,deny,abort"`
-	Default   string   `json:"default,omitempty" jsonschema:"the answer when none comes, at most 1024 bytes"`
+	OnTimeout string   `json:"on_timeout,omitempty" jsonschema:"without an answer: continue (if left out) with your default; pause after this turn until one comes; deny, it is a no; abort this turn and give up its message" enum:"continue,pause,deny,abort"`
+	Default   string   `json:"default,omitempty" jsonschema:"the answer if none comes, at most 1024 bytes"`
 }
 
-// maxDefault bounds the default answer of the asker, in bytes.
+// patience is how long the caller waits for an answer.
+func (in askArguments) patience() time.Duration {
+	return time.Duration(cmp.Or(in.Timeout, 300)) * time.Second
+}
+
+// maxDefault bounds the asker's default answer, in bytes.
 const maxDefault = 1024
 
-// takeForNo is the note if no answer means no.
-const takeForNo = " Take it for a no: do not do what you have asked for."
+// takeForNo is the note for the case that no answer means no.
+const takeForNo = " Treat that as a no: do not do what you have asked for."
 
 // An answer is the result of ask.
 type answer struct {
@@ -52,11 +57,11 @@ type answer struct {
 	Note    string    `json:"note,omitempty"`
 }
 
-// A received message is the answer to a question.
+// A received is the answer to a question.
 type received struct {
 	ID       string   `json:"id"`
 	From     string   `json:"from"`
-	Proven   bool     `json:"proven" jsonschema:"whether it is from whom it says"`
+	Proven   bool     `json:"proven" jsonschema:"whether the sender is proven"`
 	Type     string   `json:"type" jsonschema:"result, or question when something is asked back: answer that with reply"`
 	Attached []string `json:"attached,omitempty" jsonschema:"paths of files"`
 }
@@ -67,7 +72,7 @@ func (c asker) ask(ctx context.Context, in askArguments) (*answer, error) {
 	case err != nil:
 		return nil, err
 	case len(in.Default) > maxDefault:
-		return nil, fmt.Errorf("default has %d bytes, %d at most; it comes back to you as it is, so a word will do", len(in.Default), maxDefault)
+		return nil, fmt.Errorf("default has %d bytes, %d at most; it comes back to you unchanged, so a word is enough", len(in.Default), maxDefault)
 	}
 	m := &dropbox.Message{To: to, Type: dropbox.Question, Subject: strings.Join(strings.Fields(in.Subject), " ")}
 	if len(to) > 1 {
@@ -76,7 +81,9 @@ func (c asker) ask(ctx context.Context, in askArguments) (*answer, error) {
 	if m.Priority, err = dropbox.ParsePriority(cmp.Or(in.Priority, dropbox.Normal.String())); err != nil {
 		return nil, err
 	}
-	posted, err := c.mail.post(ctx, m, in.Text, in.Attach)
+	asks := c.Asks(m, in.patience())
+	defer asks.End()
+	posted, err := c.mail.postNoted(ctx, m, in.Text, in.Attach, asks.Note)
 	if err != nil {
 		return nil, err
 	}
@@ -84,6 +91,7 @@ func (c asker) ask(ctx context.Context, in askArguments) (*answer, error) {
 	for _, one := range posted.Sent[:len(to)] {
 		sent = append(sent, dropbox.Delivery{ID: one.ID, To: one.To})
 	}
+	asks.Sent(sent)
 	a := &answer{ID: sent[0].ID}
 	why, err := c.nobodyCan(ctx, to)
 	if err != nil {
@@ -93,7 +101,7 @@ func (c asker) ask(ctx context.Context, in askArguments) (*answer, error) {
 		a.Note = why + " The answer will come to you as a message, in a later turn."
 		return a, nil
 	}
-	return a, c.wait(ctx, a, sent, in)
+	return a, c.wait(ctx, a, sent, asks, in)
 }
 
 // asked returns the mailboxes that a question goes to, the lead's first.
@@ -110,7 +118,7 @@ func (c asker) asked(in askArguments) ([]string, error) {
 		}
 		return []string{dropbox.Lead}, nil // even if an agent leads
 	case len(to) != 1 && in.Answerers != client.ByFirst:
-		return nil, fmt.Errorf("ask one at a time, or with answerers: first; %q are %d", in.To, len(to))
+		return nil, fmt.Errorf("ask one agent at a time, or set answerers: first; %q names %d agents", in.To, len(to))
 	}
 	if i := slices.Index(to, dropbox.Lead); i > 0 {
 		to[0], to[i] = to[i], to[0]
@@ -118,7 +126,8 @@ func (c asker) asked(in askArguments) ([]string, error) {
 	return to, nil
 }
 
-// nobodyCan says why none of those who are asked can answer now; "" if one can, as a person.
+// nobodyCan returns why nobody who is asked can answer now; "" if one of them can, as a
+// person can.
 func (c asker) nobodyCan(ctx context.Context, to []string) (string, error) {
 	if slices.Contains(to, dropbox.Lead) {
 		return "", nil
@@ -139,26 +148,23 @@ func (c asker) nobodyCan(ctx context.Context, to []string) (string, error) {
 }
 
 // wait waits for the answer, and fills it in.
-func (c asker) wait(ctx context.Context, a *answer, sent []dropbox.Delivery, in askArguments) error {
-	patience := time.Duration(cmp.Or(in.Timeout, 300)) * time.Second
+func (c asker) wait(ctx context.Context, a *answer, sent []dropbox.Delivery, asks *client.Questioning, in askArguments) error {
 	wait, err := c.Wait(sent)
 	if err != nil {
 		return err
 	}
 	defer wait.Close()
 	wait.Proven = true
-	asks := c.Asks(sent, in.Text, patience)
-	defer asks.End()
-	limited, cancel := context.WithTimeout(ctx, patience)
+	limited, cancel := context.WithTimeout(ctx, in.patience())
 	defer cancel()
 	for {
 		got, err := wait.Next(limited)
 		switch {
 		case ctx.Err() != nil:
-			return ctx.Err() // the client took the call back
+			return ctx.Err() // the client cancelled the call
 		case errors.Is(err, context.DeadlineExceeded):
 			asks.Late(cmp.Or(in.OnTimeout, client.AtContinue))
-			return c.withoutAnswer(ctx, a, sent, in, patience)
+			return c.withoutAnswer(ctx, a, sent, in)
 		case err != nil:
 			return err
 		case got.None != nil && len(wait.Pending) > 0:
@@ -180,8 +186,8 @@ func (c asker) wait(ctx context.Context, a *answer, sent []dropbox.Delivery, in 
 	}
 }
 
-// receive puts an answer into the result, and files it, so that it does not come again as a
-// message.
+// receive puts an answer into the result, and files it, so that it does not arrive again as
+// a message.
 func (c asker) receive(a *answer, got *client.Answer) error {
 	v := view.MessageIn(c.Client, c.Me.Name, dropbox.Waiting, got.Message)
 	a.Outcome, a.Text = answered, strings.TrimRight(v.Body, "\n")
@@ -190,27 +196,27 @@ func (c asker) receive(a *answer, got *client.Answer) error {
 		a.Answer.Attached = append(a.Answer.Attached, file.Path)
 	}
 	if v.Type == dropbox.Question {
-		return nil // it stays until it is answered
+		return nil // it stays in the mailbox until it is answered
 	}
 	return got.File()
 }
 
-// withoutAnswer follows the caller's wish for a question without an answer in time. The
-// question stays: a later answer is a message like any other.
-func (c asker) withoutAnswer(ctx context.Context, a *answer, sent []dropbox.Delivery, in askArguments, patience time.Duration) error {
-	l := client.Lack{Text: in.Text, Patience: patience}
+// withoutAnswer does what the caller asked for in case no answer arrives in time. The
+// question stays open: a later answer is a message like any other.
+func (c asker) withoutAnswer(ctx context.Context, a *answer, sent []dropbox.Delivery, in askArguments) error {
+	l := client.Lack{Text: in.Text, Patience: in.patience()}
 	var of []string
 	for _, d := range sent {
 		l.Asked = append(l.Asked, swarm.PauseQuestion{ID: d.ID, Of: d.To})
 		of = append(of, d.To)
 	}
 	a.Outcome, a.Text = cmp.Or(in.OnTimeout, client.AtContinue), in.Default
-	none := fmt.Sprintf("Nobody has answered within %s (asked: %s); an answer that comes later is a separate message.", patience, strings.Join(of, ", "))
+	none := fmt.Sprintf("Nobody has answered within %s (asked: %s); an answer that comes later is a separate message.", in.patience(), strings.Join(of, ", "))
 	switch a.Outcome {
 	case client.AtContinue:
 		a.Note = none + " Decide yourself, and say in your summary what you assumed."
 		if in.Default != "" {
-			a.Note = none + " Go on with your default, and say so in your summary."
+			a.Note = none + " Continue with your default, and say so in your summary."
 		}
 		return nil
 	case client.AtDeny:

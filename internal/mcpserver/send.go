@@ -23,7 +23,7 @@ type mail struct {
 func mailOf(c *call) mail { return mail{c.Client, foldersOf(c), c.daemon} }
 
 type sendArguments struct {
-	To       string   `json:"to" jsonschema:"agents, with commas between them; @TAG for those with it; all; or lead"`
+	To       string   `json:"to" jsonschema:"agents, comma-separated; @TAG for those with it; all; or lead"`
 	Text     string   `json:"text" jsonschema:"at most 8192 bytes; attach longer text as a file"`
 	Type     string   `json:"type,omitempty" jsonschema:"task if left out" enum:"task,question,result,status,handoff,note"`
 	Subject  string   `json:"subject,omitempty" jsonschema:"one line"`
@@ -71,7 +71,7 @@ func (w mail) send(ctx context.Context, in sendArguments) (*sentMessages, error)
 	return w.post(ctx, m, in.Text, in.Attach)
 }
 
-// goesOn puts a message into the conversation of another one, named by its id.
+// goesOn puts a message into the conversation of another message, given by its id.
 func (w mail) goesOn(m *dropbox.Message, thread, replyTo string) error {
 	for _, id := range []string{thread, replyTo} {
 		if id == "" {
@@ -91,10 +91,16 @@ func (w mail) goesOn(m *dropbox.Message, thread, replyTo string) error {
 
 // post gives a message its text and its files, and sends it.
 func (w mail) post(ctx context.Context, m *dropbox.Message, body string, attach []string) (*sentMessages, error) {
+	return w.postNoted(ctx, m, body, attach, func(string, string) {})
+}
+
+// postNoted is post, and calls note with the id and the mailbox of each copy before anybody
+// can see it.
+func (w mail) postNoted(ctx context.Context, m *dropbox.Message, body string, attach []string, note func(id, to string)) (*sentMessages, error) {
 	if err := w.fill(m, body, attach); err != nil {
 		return nil, err
 	}
-	sent, err := w.Send(m)
+	sent, err := w.SendNoted(m, note)
 	s := &sentMessages{Sent: delivered(sent)}
 	if err != nil {
 		if len(s.Sent) > 0 {
@@ -140,7 +146,7 @@ func delivered(sent []dropbox.Delivery) []sentTo {
 }
 
 // attach puts a file into the store. Package client decides what an agent may attach. A
-// client that a person runs acts as the lead, and is bound to the folders of the project.
+// client that a person runs acts as the lead, and is limited to the folders of the project.
 func (w mail) attach(path string) (dropbox.Attachment, error) {
 	path = w.files.absolute(path)
 	if w.Me.Name == dropbox.Lead {
