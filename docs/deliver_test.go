@@ -69,6 +69,9 @@ func TestShellProgramDelivers(t *testing.T) {
 
 // The daemon begins a turn for it at once.
 func TestShellProgramWakesAnAgent(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	program := shell(t)
 	c := started(t)
 	drop(t, program, c.dir, "reviewer", "Is there a test that greets Ada?")

@@ -240,6 +240,9 @@ func TestStatesAreDescribed(t *testing.T) {
 // The page lists the same exit statuses as the help, and the page on troubleshooting has a
 // section for each.
 func TestExitStatuses(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	help := strings.Join(strings.Fields(verbs(t).help), " ")
 	_, list, ok := strings.Cut(help, "Exit status: ")
 	if !ok {

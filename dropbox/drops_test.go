@@ -11,6 +11,9 @@ import (
 
 // DropCount counts the drops that will be taken in, up to a limit.
 func TestDropCount(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	s := newStore(t, dropbox.Options{}, "coder")
 	box := mailbox(t, s, "coder")
 	lay := func(name string) {

@@ -48,7 +48,7 @@ var hostile = map[string]func(path, secret, outside string) error{
 	},
 }
 
-// socketAt listens at a path and leaves the socket there. The path may be too long for a
+// socketAt listens on a path and leaves the socket there. The path may be too long for a
 // socket, so it is made through a short name of the folder.
 func socketAt(path, _, _ string) error {
 	short, err := os.MkdirTemp("", "s")
@@ -68,7 +68,8 @@ func socketAt(path, _, _ string) error {
 	return syscall.Mknod(path, syscall.S_IFSOCK|0o600, 0) // on another disk
 }
 
-// makeOld makes a file old enough for the cleaning, unless it is a name of the secret.
+// makeOld makes a file old enough for the cleaning, unless it is another name of the secret
+// file.
 func makeOld(path, secret string) error {
 	thing, err := os.Lstat(path)
 	if err != nil {
@@ -102,6 +103,9 @@ func keyName(key string) string {
 // panics, ordinary mail is handled, and a file among the messages is set aside with a
 // reason.
 func TestHostileThings(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	injected := 0
 	for kind, build := range hostile {
 		t.Run(kind, func(t *testing.T) {
@@ -284,6 +288,9 @@ func tidyHostile(s *dropbox.Store, b *dropbox.Mailbox, strange string) error {
 // When a folder of the mailbox has become a symlink to the outside, a fifo, or a file,
 // no call writes there, and the next start makes it a folder again.
 func TestHostileFolders(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	injected := 0
 	for _, folder := range []string{"tmp", "new", "cur", "done", "dead", "keys", "work"} {
 		for kind, build := range hostile {
@@ -430,7 +437,7 @@ func TestHostileAttachments(t *testing.T) {
 }
 
 // FuzzNew: a file in new/ with any name and content becomes a message, or a dead letter
-// with a reason and all its bytes, or stays because a program still writes it.
+// with a reason and all its bytes, or stays in place because a program is still writing it.
 func FuzzNew(f *testing.F) {
 	f.Add(hostileName+".md", []byte("---\nid: aaaaaaaaaa\n---\nbody"))
 	f.Add(hostileName+"~1.0.md", []byte("---\n---\n"))

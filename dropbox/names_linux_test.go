@@ -14,6 +14,9 @@ import (
 // A listing shows the folder at one moment, even if the kernel returns it in many parts to
 // readers with a small buffer.
 func TestAListingShowsOneMoment(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	s := newStore(t, dropbox.Options{}, "coder")
 	b := mailbox(t, s, "coder")
 	const before, during = 1000, 1000

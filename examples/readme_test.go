@@ -50,6 +50,9 @@ func script(t *testing.T, name string) (text string, lines int) {
 // The commands in the README of each example work unchanged in a person's project, with an
 // IRC server if the example needs one. The first task is answered.
 func TestReadmesAreRight(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	for name, agents := range projects {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -113,6 +116,9 @@ func TestReadmesAreRight(t *testing.T) {
 // only those on it, as the README of solo says.
 func TestSoloRunsCommands(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	s := copyExample(t, "solo")
 	s.run("init")
 	s.run("start")

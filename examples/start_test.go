@@ -183,6 +183,9 @@ func (s *swarm) quiet(agents []string) {
 // Each example is a swarm that starts unchanged: every agent does one task, and its answer
 // comes back.
 func TestProjectsStart(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	for name, agents := range projects {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -209,6 +212,9 @@ func TestProjectsStart(t *testing.T) {
 // A file that is copied into a mailbox is handled like any other message.
 func TestSoloTakesAFile(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	s := copyExample(t, "solo")
 	s.run("init")
 	if err := os.WriteFile(filepath.Join(s.dir, ".dead-drop/coder/task.md"), []byte("Say hello\n"), 0o600); err != nil {
@@ -232,6 +238,9 @@ func TestSoloTakesAFile(t *testing.T) {
 // SIGHUP and end it by SIGTERM; a clean end has the status 0.
 func TestForegroundAsTheUnitsRunIt(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	s := copyExample(t, "solo")
 	s.run("init")
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -275,6 +284,9 @@ func TestForegroundAsTheUnitsRunIt(t *testing.T) {
 // agent without its program waits; the others work.
 func TestMixedStartsWithWhatIsInstalled(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	s := copyExample(t, "mixed")
 	bin, _ := built()
 	few := filepath.Join(filepath.Dir(s.dir), "few")

@@ -9,9 +9,12 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/testkit/irctest"
 )
 
-// A server may continue to read a dead connection and say its lines later. The history is
+// A server may continue to read a dead connection and post its lines later. The history is
 // complete only when the server has closed that connection, which its nick shows.
 func TestTheOldConnectionHasItsSay(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	s := withHistory(t)
 	s.start()
 	s.ready()
@@ -21,8 +24,8 @@ func TestTheOldConnectionHasItsSay(t *testing.T) {
 	s.state("back under another nick", func(st bridge.State) bool {
 		return st.Connected && st.Nick == "swarm_" && slices.ContainsFunc(st.Channels, func(c bridge.Channel) bool { return c.Name == "#standup-x" && c.Joined })
 	})
-	// Meanwhile other messages are said in other channels, so there was time to repeat this
-	// one.
+	// Meanwhile other messages are posted in other channels, so there was time to repeat
+	// this one.
 	s.where(s.say("coder", bridge.Origin{Channel: "#standup-x"}, "elsewhere"), dropbox.Done)
 	s.proxy.Heal()
 	eventually(t, "both are done with", func() bool { return s.finished() == 2 }, s.mailbox)

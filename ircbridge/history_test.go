@@ -31,6 +31,9 @@ func (s *scene) heard(channel string) (all []string) {
 // The bridge reads the lines that it missed while it was away. If the server has forgotten
 // the earlier ones, the log says that some may be missing.
 func TestAServerThatForgets(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	for name, c := range map[string]struct {
 		f       irctest.Features
 		restart bool
@@ -74,8 +77,11 @@ func TestAServerThatForgets(t *testing.T) {
 }
 
 // Joins and parts are not talk: a server that keeps them in its history plays them back as
-// texts of a service to clients that do not ask for events.
+// messages from a service to clients that do not ask for events.
 func TestComingsAndGoingsAreNotTalk(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	for name, f := range map[string]irctest.Features{
 		"with event-playback":    {Events: true},
 		"without event-playback": {Events: true, Without: []string{"draft/event-playback"}},

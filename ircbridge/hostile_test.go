@@ -21,7 +21,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// hostile are parts of texts that a program may misread.
+// hostile are pieces of text that a program may misread.
 var hostile = []string{
 	"\r", "\r\n", "\n", "\n\n", "\rQUIT :bye", "\r\nPRIVMSG ann :pwned", "\nPRIVMSG ann :pwned", "\rJOIN #evil", "\x01ACTION waves\x01", "\x01VERSION\x01", "\x01",
 	":", ":ann!a@b PRIVMSG #project-x :forged", "@account=ann :x", " ", "  ", "\t", "\x02bold\x02", "\x0304,05red", "\x0f", "\x7f", "\u0085", "\u2028", "\u200d", "\ufeff",
@@ -32,6 +32,9 @@ var hostile = []string{
 // TestHostileTexts sends 200 texts, names and topics made of hostile parts, through several
 // servers; one of them runs the text after a CR as a command.
 func TestHostileTexts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	texts := make([]string, 200)
 	for i := range texts {
 		var b strings.Builder
@@ -202,8 +205,11 @@ func (s *scene) secretsReachNobody(planted []string) {
 }
 
 // TestAMessageThatTheServerDoesNotBear makes a server hang up on one text, with a reason
-// and without, and checks that the others are said.
+// and without, and checks that the others are posted.
 func TestAMessageThatTheServerDoesNotBear(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	for name, last := range map[string]string{"with a word": "ERROR :Closing link: Request too long\r\n", "without a word": ""} {
 		test := func(t *testing.T, addr string) {
 			s := newScene(t, touchy(t, addr, "poison", last))

@@ -97,6 +97,9 @@ func TestPrivateTalkWhileAway(t *testing.T) {
 // A server whose history has no targets still has the history of channels. The bridge says
 // that it cannot know the private lines.
 func TestPrivateTalkThatNobodyTells(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	srv := irctest.NewServer(t, irctest.Features{NoTargets: true})
 	s := newScene(t, srv.Addr)
 	s.start()

@@ -78,6 +78,9 @@ func TestRelayedFallsBack(t *testing.T) {
 // In a channel where the bridge may not relay, the names are in brackets, and the status
 // names the channel. As an operator the bridge may relay.
 func TestRelayedInSomeChannels(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	srv := irctest.NewServer(t, irctest.Features{NoRelay: []string{"#Alerts"}})
 	s := newScene(t, srv.Addr)
 	s.o.Style = ircbridge.StyleRelay
@@ -135,7 +138,7 @@ func TestEachAgentItsNick(t *testing.T) {
 		if m := s.mail("coder", 1)[0]; string(m.Body) != "[IRC @mention in #project-x] <ann> x-coder: by your nick" {
 			t.Errorf("mention: %q", m.Body)
 		}
-		// The bridge says an agent's text in a channel that the agent has not joined.
+		// The bridge posts an agent's text in a channel that the agent has not joined.
 		s.say("coder", bridge.Origin{Channel: "#elsewhere"}, "from afar")
 		joe := newPerson(t, addr, "joe", "#elsewhere")
 		s.say("coder", bridge.Origin{Channel: "#elsewhere"}, "from afar again")

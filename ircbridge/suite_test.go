@@ -14,6 +14,9 @@ import (
 
 // IRC passes the suite that every network must pass.
 func TestIRCIsANetwork(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	bridgetest.Run(t, func(t *testing.T) bridgetest.Network {
 		server := irctest.NewServer(t, irctest.Features{MaxLines: 1})
 		n := &ircNetwork{server: server, proxy: irctest.NewProxy(t, server.Addr)}

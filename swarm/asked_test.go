@@ -62,7 +62,7 @@ func TestQuestionsOfAgentsAreEvents(t *testing.T) {
 	for name, row := range map[string]struct {
 		ask  journal.Asked
 		end  func(*journal.Waiting)
-		want []string // ID is that of the question
+		want []string // ID stands for the question's id
 		mail string   // to the lead about the question; "" means none
 	}{
 		"answered on IRC":  {irc, answered, []string{inIRC}, ""},
@@ -97,7 +97,7 @@ func TestQuestionsOfAgentsAreEvents(t *testing.T) {
 			f.untilState("coder", swarm.Idle)
 			f.until("all is told", func() bool { return len(f.notices()) >= len(row.want) })
 			f.halt()
-			f.start() // this daemon looks at what the earlier one left
+			f.start() // this daemon checks what the earlier one left
 			f.untilState("coder", swarm.Idle)
 			f.answer(f.send("coder", "@say fine", typed(dropbox.Question)))
 			f.halt()
@@ -140,9 +140,9 @@ func (f *field) linesOf(key string) (n int) {
 	}
 }
 
-// A crash between a question, or the end of its time, and the event about it loses neither: the
-// next daemon tells them. A crash between the event and the note that the list has it repeats the
-// event with the same key, and nobody is told twice.
+// A crash between a question, or the end of its time, and the event about it loses neither:
+// the next daemon reports them. A crash between the event and the note that the list has it
+// repeats the event with the same key, and nobody is told twice.
 func TestNoNoticeOfAQuestionIsLost(t *testing.T) {
 	f := newField(t, "coder")
 	f.announcer = everywhere{}
@@ -184,9 +184,12 @@ func TestNoNoticeOfAQuestionIsLost(t *testing.T) {
 	}
 }
 
-// A turn that waits for an answer is neither silent nor too long: turn_timeout counts the time in
-// which it works.
+// A turn that waits for an answer is neither silent nor too long: turn_timeout counts only
+// the time that it spends working.
 func TestAWaitForAnAnswerIsNoTimeOut(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	for name, asks := range map[string]bool{"asks": true, "works": false} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

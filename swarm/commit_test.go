@@ -198,7 +198,7 @@ func TestEachChangeIsRefusedOnce(t *testing.T) {
 	}
 }
 
-// A turn is filed only when the ledger has its line, because nothing looks at a filed turn
+// A turn is filed only when the ledger has its line, because nothing checks a filed turn
 // later.
 func TestALedgerThatTakesNothingIsWaitedFor(t *testing.T) {
 	for name, last := range map[string][]runnertest.Step{"done": nil, "failed": {runnertest.Fail("no luck")}} {
@@ -320,6 +320,9 @@ func TestAPauseWhileAnAgentWaitsForAPlace(t *testing.T) {
 // The notes of a turn are limited in number and in total size; a single note may have any
 // size. The other notes wait for the next turn and do not count as begun.
 func TestHowMuchRidesAlong(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	const half = 16 << 10
 	for name, c := range map[string]struct {
 		sizes []int

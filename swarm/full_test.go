@@ -8,9 +8,12 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// An agent that cannot work does not look at its mail either. Senders are still refused
-// when too much mail waits, and accepted again when there is room.
+// An agent that cannot work does not check its mail either. Senders are still refused when
+// too much mail waits, and accepted again when there is room.
 func TestSendersAreRefusedWhileAnAgentIsHeld(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	for name, tc := range map[string]struct{ hold, let func(*field) error }{
 		"halted": {
 			func(f *field) error { return f.store.Halt("not yet") },

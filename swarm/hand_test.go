@@ -93,7 +93,7 @@ func TestAFileDroppedIntoAFullMailbox(t *testing.T) {
 	f.until("nothing is complained of", func() bool { return len(troubles()) == 0 })
 }
 
-// The system text of design document 4 lets agents write files into their mailbox.
+// The system prompt of design document 4 lets agents write files into their mailbox.
 func TestAnAgentsOwnFilesDoNotWakeIt(t *testing.T) {
 	f := newField(t, "opus-engineer")
 	mine := filepath.Join(f.store.Dir(), "opus-engineer", "perf-015.md")
@@ -127,7 +127,7 @@ func TestWhatIsDroppedDuringATurnInheritsIt(t *testing.T) {
 				drop(f, "coder", "next.md", "step two")
 				return nil
 			}),
-			// The turn continues until the file was taken in.
+			// The turn continues until the file has been taken in.
 			runnertest.Do(func(ctx context.Context, _ runner.Turn) error {
 				f.until("taken in", func() bool { return len(f.files("coder", "new")) == 1 })
 				return nil
@@ -225,7 +225,7 @@ func TestTheMailboxesAreDeletedAndMoved(t *testing.T) {
 		}
 		defer s.Close()
 		_, err = s.Deliver("coder", &dropbox.Message{Body: []byte("after"), Key: "once"})
-		_, noLead := s.Mailbox(dropbox.Lead) // recreated after those of the agents
+		_, noLead := s.Mailbox(dropbox.Lead) // recreated after the agents' mailboxes
 		return err == nil && noLead == nil
 	})
 	f.until("it is worked on", func() bool { return len(f.mail(dropbox.Lead)) == 1 })
@@ -331,9 +331,12 @@ func TestADropUnderANameThatTheAgentUsed(t *testing.T) {
 	f.until("it is done", func() bool { return len(f.backend.Runs()) == 2 })
 }
 
-// The waits between the tries of a file that cannot be delivered grow, so that a full disk
-// does not fill the log as well.
+// The waits between the attempts to deliver a file grow, so that a full disk does not fill
+// the log as well.
 func TestPatienceWithWhatCannotBeTakenIn(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	f := newField(t, "coder")
 	store, err := dropbox.Open(f.store.Dir(), dropbox.Options{Step: func(st dropbox.Step) error {
 		if strings.HasPrefix(st.Name, "coder/tmp/") {
@@ -376,7 +379,7 @@ func TestADropThatAFullDiskCutOff(t *testing.T) {
 	}
 	t.Cleanup(func() { store.Close() })
 	f.store = store
-	f.sweep = time.Hour // only the intake looks at the folders
+	f.sweep = time.Hour // only the intake checks the folders
 	f.start()
 	full.Store(true)
 	drop(f, "coder", "empty.md", "")

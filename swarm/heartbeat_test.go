@@ -25,6 +25,9 @@ func (f *field) beatTimes() (all []time.Time) {
 // An idle agent is prompted, after longer and longer waits, until mail comes; nobody is told,
 // and each prompt is a line of the ledger.
 func TestAnIdleAgentIsPrompted(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	const first = 300 * time.Millisecond
 	f := newField(t, "coder", "other")
 	f.announcer = everywhere{}
@@ -57,6 +60,9 @@ func TestAnIdleAgentIsPrompted(t *testing.T) {
 // An agent that is paused or off, or that began too many turns, is not prompted, and no
 // heartbeat pauses an agent.
 func TestAHeldAgentIsNotPrompted(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	f := newField(t, "paused", "off", "busy")
 	for i := range f.plan.Agents {
 		f.plan.Agents[i].Heartbeat = swarm.Heartbeat{After: 50 * time.Millisecond}
@@ -70,7 +76,7 @@ func TestAHeldAgentIsNotPrompted(t *testing.T) {
 	}
 	f.until("two heartbeats", func() bool { return len(f.ledgerOf("busy")) == 2 })
 	before := len(f.ledgerOf("paused")) // from the time before the pause
-	time.Sleep(2 * time.Second)         // for seven heartbeats that must not come
+	time.Sleep(2 * time.Second)         // time for seven unwanted heartbeats
 	if n := len(f.ledgerOf("busy")); n != 2 {
 		t.Errorf("%d heartbeats, want the two of turns_per_hour", n)
 	}

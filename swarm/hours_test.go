@@ -42,7 +42,7 @@ func (f *field) worksIn(n int, shown string) {
 	f.plan.Agents[n].Hours = hours.Hours{Week: week, Zone: clockAt(f.t, shown)}
 }
 
-// ran lists the bodies of the turns that ran, of those that contain one of the words.
+// ran lists those of the words that the prompts contain, in the order of the turns.
 func (f *field) ran(words ...string) (all []string) {
 	for _, prompt := range f.bodies() {
 		for _, word := range words {
@@ -57,6 +57,9 @@ func (f *field) ran(words ...string) (all []string) {
 // Outside its hours an agent is off from the start, says when it begins again, and begins
 // at that moment. The sweep, which would notice it too, comes much later.
 func TestAnAgentWaitsForItsHours(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	f := newField(t, "coder")
 	f.sweep = time.Hour
 	f.worksIn(0, "07:59:56")
@@ -81,9 +84,12 @@ func TestAnAgentWaitsForItsHours(t *testing.T) {
 	}
 }
 
-// At the end of the hours an idle agent becomes off, and a running turn continues to its
+// At the end of the hours an idle agent changes to off, and a running turn continues to its
 // end.
 func TestTheHoursEndNoTurn(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	f := newField(t, "coder", "tester")
 	f.sweep = time.Hour
 	f.worksIn(0, "19:59:57")
@@ -113,6 +119,9 @@ func TestTheHoursEndNoTurn(t *testing.T) {
 
 // Urgent mail of a person gets its turn before other mail. A manual pause wins.
 func TestUrgentMailOfAPersonPassesTheHours(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	f := newField(t, "coder", "other")
 	f.worksIn(0, "03:00:00")
 	f.start()

@@ -326,6 +326,9 @@ func testAlertsOfLimits(t *testing.T, second time.Duration, want int) {
 // While the machine has no resources for a client, the daemon waits, however long that
 // takes. No turn was begun, so no failure counts and no breaker opens.
 func TestAMachineThatIsShortIsWaitedFor(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	f := newField(t, "coder")
 	times := 20
 	f.short = func() string {

@@ -86,6 +86,9 @@ func TestAListenerHearsOfTurns(t *testing.T) {
 // A listener that fails gets the same event again. Until then the status reports the
 // failure, and the other listeners continue.
 func TestAListenerThatFails(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	f := newField(t, "coder")
 	h := &hearer{}
 	f.listen(h)
@@ -119,7 +122,7 @@ func TestListenersGoOnAfterACrash(t *testing.T) {
 	alert := journal.Event{Kind: journal.Alert, Key: "deps:1", To: dropbox.Lead, Message: &journal.Message{
 		From: dropbox.Swarm, To: []string{dropbox.Lead}, Type: dropbox.Status, Subject: "the deps burns", Key: "deps:1", Body: "Come.\n",
 	}}
-	for range 2 { // as if the daemon was cut off and repeats its last step
+	for range 2 { // as if the daemon had been killed and repeated its last step
 		if err := list.Add(alert); err != nil {
 			t.Fatal(err)
 		}

@@ -15,6 +15,9 @@ import (
 // The path of a project may contain characters that a shell would interpret: the daemon
 // starts there and finds its files.
 func TestAProjectWithAnOddPath(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	for _, name := range []string{"a[b", "[ab]", "a*b?", `a\b`} {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), name)

@@ -133,6 +133,9 @@ func TestAMissedOfferCostsNothing(t *testing.T) {
 
 // Unclaimed work is offered again as urgent, and then goes to the fallback.
 func TestUnclaimedWorkFallsBack(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	f := newField(t, "coder", "fixer")
 	f.plan.Topics = swarm.TopicPolicy{ClaimTimeout: 300 * time.Millisecond, Fallback: "fixer"}
 	f.sweep = 50 * time.Millisecond
@@ -168,7 +171,7 @@ func TestTheLeadIsToldOfUnclaimedWork(t *testing.T) {
 	before := len(f.mail(dropbox.Lead))
 	f.halt()
 	f.start()
-	later := f.publish("coder", "task.created", "more work") // its steps follow those of the first publication
+	later := f.publish("coder", "task.created", "more work") // its steps follow the steps of the first publication
 	f.told("claude-swarm claim " + later.ID)
 	if after := len(f.mail(dropbox.Lead)); after != before+1 {
 		t.Errorf("told %d times", after-before)
@@ -197,7 +200,7 @@ func TestAClaimThatComesToNothing(t *testing.T) {
 }
 
 // A crash may file a publication and leave its receipt behind. The next daemon files the
-// receipt too, and so does the periodic look of a running daemon.
+// receipt too, and so does the periodic check of a running daemon.
 func TestTheReceiptOfAPublicationIsFiled(t *testing.T) {
 	f := newField(t, "coder")
 	f.subscribe("coder", "task.*")
@@ -228,7 +231,7 @@ func TestTheReceiptOfAPublicationIsFiled(t *testing.T) {
 }
 
 // No step is skipped, neither for work that was published long before the daemon started,
-// nor when the time-out is shorter than the time between two looks.
+// nor when the time-out is shorter than the time between two checks.
 func TestNoStepOfUnclaimedWorkIsSkipped(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -258,7 +261,7 @@ func TestNoStepOfUnclaimedWorkIsSkipped(t *testing.T) {
 		t.Errorf("asked: %v, want coder, once more coder, and then fixer", asked)
 	}
 	// The next daemon begins at the first step, and asks no agent twice. Work that is
-	// published then gets its steps and its turns after the first.
+	// published at that point gets its steps and its turns after the first.
 	f.halt()
 	f.start()
 	later := f.publish(dropbox.Lead, "task.created", "more work")

@@ -26,9 +26,12 @@ func (f *field) deliver(to, body string) string {
 }
 
 // People and cron jobs drop files while agents work, one file after the other, in a swarm
-// where a turn always runs. No such file is a loop, even if each one appears during the
-// turn that the previous one started.
+// where a turn always runs. No such file counts as a loop, even if each one appears during
+// the turn that the previous one started.
 func TestHonestDropsOnABusySwarm(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	f := newGated(t, policy.Default(), "a", "b")
 	steps := map[string]chan struct{}{"a": make(chan struct{}), "b": make(chan struct{})}
 	f.backend.Script = func(turn runner.Turn) []runnertest.Step {
@@ -70,8 +73,8 @@ func TestHonestDropsOnABusySwarm(t *testing.T) {
 }
 
 // A message that a turn delivers without a proof, directly into a folder that its tools
-// named, has the hops of that turn. The age of the file, and what it says about hops, do
-// not matter.
+// named, inherits the hops of that turn. The age of the file, and what it says about hops,
+// do not matter.
 func TestADeliveryIntoANamedFolderInheritsTheTurn(t *testing.T) {
 	f := newGated(t, policy.Default(), "a", "b")
 	f.backend.Script = func(turn runner.Turn) []runnertest.Step {

@@ -14,8 +14,11 @@ import (
 )
 
 // An agent that is paused for an answer continues with the answer, or when somebody resumes
-// it. Answers without a proof, or of others, do not end the pause. It survives a restart.
+// it. Answers without a proof, or from others, do not end the pause. It survives a restart.
 func TestAPauseForAnAnswer(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	for name, end := range map[string]func(f *field, q string){
 		"an answer": func(f *field, q string) {
 			f.send("coder", "Tabs.", typed(dropbox.Result), func(m *dropbox.Message) { m.ReplyTo = q })
@@ -55,7 +58,7 @@ func TestAPauseForAnAnswer(t *testing.T) {
 			}
 			f.halt()
 			f.start()
-			time.Sleep(100 * time.Millisecond) // for an end of the pause that must not come
+			time.Sleep(100 * time.Millisecond) // time for an unwanted end of the pause
 			if st := f.untilState("coder", swarm.Paused); st.Waiting.Total() != 2 {
 				t.Errorf("%d messages wait, want 2", st.Waiting.Total())
 			}

@@ -259,7 +259,7 @@ func TestAnUnclearAnswerIsAskedAgainOnce(t *testing.T) {
 	}
 }
 
-// Only those who may answer do: the words of another agent, and words without a proof, are
+// Only those who may answer do: an answer from another agent, or one without a proof, is
 // ordinary mail.
 func TestWhoMayAnswer(t *testing.T) {
 	f := newPermitField(t, permission.Rules{Ask: entry("execute", ""), Timeout: time.Hour}, npmTest)
@@ -332,6 +332,9 @@ func TestThePersonIsAskedWhereTheLeadFails(t *testing.T) {
 // A question ends when its time is over, or when its turn has to stop: then it is no longer
 // in the mailbox of the lead, and the turn does not wait for it.
 func TestQuestionsEnd(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	for name, c := range map[string]struct {
 		patience time.Duration
 		end      func(f *field, id string)
@@ -379,7 +382,7 @@ func TestTheReplyToADeadQuestionIsTurnedAway(t *testing.T) {
 	q := f.question(dropbox.Lead)
 	f.asked(id + "-1")
 
-	// A copy of the files is what the daemon leaves when it dies now.
+	// A copy of the files is what the daemon would leave if it died now.
 	dir := t.TempDir()
 	if err := os.CopyFS(dir, os.DirFS(f.dir)); err != nil {
 		t.Fatal(err)
@@ -421,7 +424,7 @@ func TestTheReplyToADeadQuestionIsTurnedAway(t *testing.T) {
 	}
 }
 
-// toldOf waits for the word of the daemon to the lead about a message.
+// toldOf waits for the daemon's message to the lead about another message.
 func (f *field) toldOf(id string) *dropbox.Message {
 	f.t.Helper()
 	var got *dropbox.Message
@@ -509,6 +512,9 @@ func TestTwoQuestionsAtOnce(t *testing.T) {
 
 // A client that asks endlessly floods neither the lead nor the receipt.
 func TestAThousandRequests(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	for name, c := range map[string]struct {
 		rules     permission.Rules
 		questions int

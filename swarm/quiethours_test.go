@@ -22,7 +22,7 @@ func (f *field) quietAt(shown string) {
 	f.plan.Quiet = &hours.Hours{Week: week, Zone: clockAt(f.t, shown)}
 }
 
-// kept waits until quiet.json has a text.
+// kept waits until quiet.json contains a string.
 func (f *field) kept(text string) {
 	f.t.Helper()
 	f.until(text+" is kept", func() bool {
@@ -47,6 +47,9 @@ const refusedWork = "@status 401"
 // At the end of the quiet hours the person gets one message: the newest fact first, and no
 // fact that has become void.
 func TestTheNightIsToldInTheMorning(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	f := newField(t, "coder", "tester", "writer", "planner")
 	f.quietAt("06:59:50")
 	f.start()
@@ -97,7 +100,7 @@ func TestTheNightIsToldInTheMorning(t *testing.T) {
 	}
 	f.halt()
 	f.start()
-	f.answer(f.send("planner", "@say hello")) // a few more looks at the folders
+	f.answer(f.send("planner", "@say hello")) // a few more checks of the folders
 	f.halt()
 	if n := len(f.mail(dropbox.Lead)); n != 1+1 { // the second one is the answer of planner
 		t.Errorf("%d messages for the person, want one and an answer", n)
@@ -107,6 +110,9 @@ func TestTheNightIsToldInTheMorning(t *testing.T) {
 // A daemon that was killed at night, or while it told the person, tells everything once
 // after its restart.
 func TestAKilledDaemonTellsTheNightOnce(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	f := newField(t, "coder", "tester")
 	f.quietAt("06:59:56")
 	f.start()

@@ -48,13 +48,16 @@ func TestAComplaintAboutFilesGoes(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.answer(f.send("coder", "work"))
-	f.until("the folder is made again", func() bool { _, err := os.Stat(pids); return err == nil })
+	f.until("the folder is recreated", func() bool { _, err := os.Stat(pids); return err == nil })
 	f.until("the complaint is gone", func() bool { return !f.troubled("pids") })
 }
 
 // An alert that could not be delivered reaches the lead once, when its mailbox can be
 // written again.
 func TestAnAlertWaitsForTheDisk(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	f := newField(t, "coder")
 	var full atomic.Bool
 	store, err := dropbox.Open(f.store.Dir(), dropbox.Options{Step: func(st dropbox.Step) error {
@@ -81,7 +84,7 @@ func TestAnAlertWaitsForTheDisk(t *testing.T) {
 }
 
 // The complaint that the mailboxes are gone ends soon after they are back, not only at the
-// next periodic look.
+// next periodic check.
 func TestMailboxesThatAreBackAreSeenSoon(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

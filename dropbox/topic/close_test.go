@@ -15,6 +15,9 @@ import (
 // written, Finish files it: message and receipt are in done/, and nothing is in new/ or
 // cur/.
 func TestAClosingThatIsCutOff(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	steps := 0
 	closed := func(t *testing.T, cut int) (*dropbox.Store, string, bool) {
 		t.Helper()

@@ -221,6 +221,9 @@ func TestMatchMask(t *testing.T) {
 }
 
 func TestOneBridgeAtATime(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	home := t.TempDir()
 	if st, err := ReadState(home); err != nil || st.Running || st.V != 0 {
 		t.Errorf("ReadState of nothing = %+v, %v", st, err)

@@ -19,6 +19,9 @@ import (
 // TestALinkOfLines runs the bridge's suite on a network other than IRC: a folder with two
 // files.
 func TestALinkOfLines(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	bridgetest.Run(t, func(t *testing.T) bridgetest.Network { return &lineFiles{dir: t.TempDir()} })
 }
 

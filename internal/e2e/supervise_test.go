@@ -54,6 +54,10 @@ func TestAnAgentInALoopIsWhisperedToAndThenPaused(t *testing.T) {
 	if n := strings.Count(log, "~ [SUPERVISOR/CORRECTION] "); n != 2 {
 		t.Errorf("%d whispers in the log, want 2:\n%s", n, log)
 	}
+	trace := p.swarm("trace", task)
+	if strings.Count(trace, "[SUPERVISOR/CORRECTION] ") != 2 || strings.Count(trace, "[SUPERVISOR/ESCALATION] ") != 1 {
+		t.Errorf("the trace has not two whispers and one escalation:\n%s", trace)
+	}
 	ann.sees("#alerts", `[ESCALATION] Agent coder appears stuck on task "benchmark nemotron". Retried `)
 	ann.sees("#alerts", "Awaiting human guidance. Reply @coder resume/abort")
 	p.until("the webhook has it", func() bool { return posts.with("[ESCALATION] Agent coder appears stuck") == 1 })

@@ -15,8 +15,8 @@ import (
 	"testing"
 )
 
-// floors says which of our packages each package may import. A package that is
-// missing here fails the test: give it a line, and look twice at what it asks.
+// floors says which of our packages each package may import. A package that is missing here
+// fails the test: give it a line, and check twice what it imports.
 var floors = map[string][]string{
 	"dropbox":               {},
 	"dropbox/topic":         {"dropbox"},
@@ -57,9 +57,9 @@ var floors = map[string][]string{
 	"internal/discovery":    {},
 	"internal/tmux":         {},
 	"internal/tokens":       {},
-	"internal/view":         {"dropbox", "internal/config", "internal/webhook", "internal/control", "internal/client", "internal/discovery", "internal/screen", "internal/bridge", "ircbridge", "swarm", "swarm/journal"},
+	"internal/view":         {"dropbox", "internal/config", "internal/webhook", "internal/control", "internal/client", "internal/discovery", "internal/screen", "internal/bridge", "ircbridge", "swarm", "swarm/journal", "swarm/whisper"},
 	"internal/webhook":      {"dropbox", "internal/durable", "internal/screen", "internal/tokens", "swarm/journal"},
-	"cmd/claude-swarm":      {"*"}, // the one place that wires
+	"cmd/claude-swarm":      {"*"}, // the only package that wires everything together
 	"docs":                  {},
 	"examples":              {},
 	"internal/bridge":       {"dropbox", "internal/durable", "internal/discovery"},
@@ -82,7 +82,7 @@ var floors = map[string][]string{
 	"internal/testkit/standin/claude": {"internal/testkit/standin"},
 }
 
-// listed is what go list says of one package.
+// listed is what go list prints about one package.
 type listed struct {
 	ImportPath, Dir string
 	Imports         []string
@@ -160,10 +160,10 @@ func TestNoRoomWithoutAName(t *testing.T) {
 	}
 }
 
-// heavy are parts of the paths of packages that every start of the program would wait for.
-// The library of the command line has a Markdown parser, for pages that we do not make. The
-// official SDK of MCP initializes the parts for servers with HTTP and logins, which costs
-// half the start of an empty program. The others belong in other programs.
+// heavy has parts of the paths of packages that would slow down every start of the program.
+// The command-line library has a Markdown parser, for pages that we do not make. The
+// official MCP SDK initializes its parts for HTTP servers and logins, which takes half as
+// long as an empty program takes to start. The others belong in other programs.
 var heavy = []string{
 	"md2man", "blackfriday", "modelcontextprotocol", "jsonschema", "encoding/gob",
 	"nats-io", "opentelemetry", "protobuf", "prometheus",
@@ -186,8 +186,8 @@ func TestShippedProgramLinksNothingHeavy(t *testing.T) {
 	}
 }
 
-// A user's program holds nothing that is there for tests: the machinery of internal/testkit
-// plays clients and servers, breaks connections and cuts the power.
+// A user's program contains nothing that exists only for tests: the machinery of
+// internal/testkit plays clients and servers, breaks connections and cuts the power.
 func TestNoProgramHoldsTestMachinery(t *testing.T) {
 	module, _ := packages(t)
 	deps := strings.Fields(goList(t, "-deps", module+"cmd/..."))
@@ -216,7 +216,7 @@ func TestTrackedFilesSpeakOfTheProductAlone(t *testing.T) {
 		}
 		data, err := os.ReadFile(filepath.Join(root, name))
 		if errors.Is(err, os.ErrNotExist) {
-			continue // deleted and not committed yet
+			continue // deleted, but not committed yet
 		} else if err != nil {
 			t.Fatal(err)
 		}

@@ -140,14 +140,14 @@ func TestDay(t *testing.T) {
 	}
 }
 
-// jumpy are zones with jumps of all sizes, forward and back, at midnight and at other
+// jumpy has zones with jumps of all sizes, forward and back, at midnight and at other
 // times.
 var jumpy = []string{
 	"Europe/Berlin", "Australia/Lord_Howe", "Africa/Cairo", "Atlantic/Azores", "America/St_Johns", "Pacific/Apia",
 	"America/Sao_Paulo", "Africa/Casablanca", "Antarctica/Troll", "Asia/Kathmandu", "UTC",
 }
 
-// someWeek makes a week of a few spans.
+// someWeek makes a week with a few spans.
 func someWeek(r *rand.Rand) string {
 	days := []string{"", "mon ", "mon-fri ", "sun ", "fri-mon ", "sat, wed "}
 	var all []string
@@ -166,6 +166,9 @@ func clock(minutes int) string {
 // TestHoursFollowTheClock compares Open with the local time. They may differ only in a time
 // that the clock shows twice, which does not interrupt a span.
 func TestHoursFollowTheClock(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	r := rand.New(rand.NewPCG(15, 5))
 	for range 300 {
 		name, week := jumpy[r.IntN(len(jumpy))], someWeek(r)
@@ -313,8 +316,8 @@ func TestTheKnownZones(t *testing.T) {
 	}
 }
 
-// FuzzParse checks that accepted hours change as their text says, and that the text that an
-// error proposes is accepted, or leads to one that is.
+// FuzzParse checks that accepted hours change as their text says, and that the correction
+// that an error proposes is accepted, or leads to one that is.
 func FuzzParse(f *testing.F) {
 	for _, text := range []string{"mon-fri 08:00-20:00", "22:00-07:00", "always", "mon, wed 9:00-12:00, 13:00-24:00", "fri-mon 00:00-00:30", "8-20", "25:00-26:00", "mon"} {
 		f.Add(text, int64(1774742400))

@@ -71,7 +71,7 @@ func TestIRCSend(t *testing.T) {
 	p.call("irc_part", `{"channel":"#general"}`)
 	p.call("irc_topic", `{"channel":"#project-x","text":"On\n Friday"}`)
 	if why := p.fails("irc_part", `{"channel":"#Project-x"}`); why != "irc_part: #Project-x is a channel of the configuration, and the bridge stays there; "+
-		"to do: nothing, as what is said there wakes you only where it names you. irc_part leaves channels that irc_join has joined" {
+		"to do: nothing: lines there wake you only if they name you. irc_part leaves channels that irc_join has joined" {
 		t.Errorf("irc_part of the project's channel: %q", why)
 	}
 	var got []string
@@ -102,8 +102,8 @@ func TestIRCSend(t *testing.T) {
 	}
 }
 
-// A line that was read does not come again. One tool lists the newest line first, the other the
-// oldest.
+// A line that was read is not listed again. One tool lists the newest line first, the other
+// the oldest.
 func TestIRCRead(t *testing.T) {
 	p := newChat(t)
 	texts := func(out map[string]any) string {
@@ -134,7 +134,8 @@ func TestIRCRead(t *testing.T) {
 	}
 }
 
-// Lines of the lead have the name that agents call the lead by; all others keep their nick.
+// Lines of the lead show the name by which agents know the lead; all others show their
+// nick.
 func TestIRCReadCallsTheLeadByName(t *testing.T) {
 	p := newChat(t)
 	p.leadName = "opus-orange"
@@ -152,8 +153,8 @@ func TestIRCReadCallsTheLeadByName(t *testing.T) {
 	}
 }
 
-// An agent that has not read for long gets the advice to read, once, instead of the note about one
-// channel.
+// An agent that has not read its channels for a long time is reminded to, once, instead of
+// getting the note about one channel.
 func TestIRCAdvice(t *testing.T) {
 	p := newChat(t)
 	quiet := func(d time.Duration) {
@@ -212,9 +213,12 @@ func TestIRCChannels(t *testing.T) {
 	}
 }
 
-// An answer from the bridge ends the wait, and is not a separate message. Without an answer the
-// asker hears so, and people too.
+// An answer from the bridge ends the wait, and is not a separate message. If there is no
+// answer, the asker is told, and so are people.
 func TestIRCAsk(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	p := newChat(t)
 	answered := make(chan error, 1)
 	go func() {
@@ -255,9 +259,12 @@ func TestIRCAsk(t *testing.T) {
 	}
 }
 
-// In a turn the daemon tells people of the question and that nobody answered: the tool leaves both
-// in the files of the turn, and no line for the channel for alerts.
+// In a turn, the daemon tells people about the question and that nobody answered: the tool
+// records both in the files of the turn, and leaves no line for the alerts channel.
 func TestIRCAskInATurn(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	const turn = "k7f3q9m2xd-1"
 	p := newChat(t)
 	p.inTurn(turn)
@@ -276,9 +283,13 @@ func TestIRCAskInATurn(t *testing.T) {
 	}
 }
 
-// By default a person may answer; with any an agent that replies, too; with first a person in one
-// of several channels, and then the others hear that it is answered.
+// By default a person may answer; with any, an agent that replies may, too; with first, a
+// person in one of several channels, and then the other channels are told that the question
+// is answered.
 func TestIRCAskAnswerers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	const turn = "k7f3q9m2xd-1"
 	person := func(m *dropbox.Message) {
 		m.From, m.Extra = "irc", bridge.Origin{Channel: "#general", Nick: "ann"}.Extra(ircbridge.Name)
@@ -287,7 +298,7 @@ func TestIRCAskAnswerers(t *testing.T) {
 	for name, c := range map[string]struct {
 		arguments string
 		by        func(*dropbox.Message)
-		to        int // which of the questions is answered
+		to        int // index of the question that is answered
 		outcome   string
 		nick      string
 		at        string
@@ -350,8 +361,8 @@ func TestIRCAskAnswerers(t *testing.T) {
 	}
 }
 
-// An agent answers a question to people only where the asker lets agents answer, and while it is
-// open.
+// An agent can answer a question to people only if the asker lets agents answer, and while
+// it is open.
 func TestReplyToAQuestionOnIRC(t *testing.T) {
 	p := newChat(t)
 	ask := func(key string) string {
@@ -375,7 +386,7 @@ func TestReplyToAQuestionOnIRC(t *testing.T) {
 	}
 }
 
-// The asker says what happens without an answer of people.
+// The asker says what happens if no person answers.
 func TestIRCAskWithoutAnswer(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -383,9 +394,9 @@ func TestIRCAskWithoutAnswer(t *testing.T) {
 	for name, c := range map[string]struct{ arguments, outcome, note string }{
 		"left out": {``, "continue", "Decide yourself"},
 		"continue": {`,"on_timeout":"continue"`, "continue", "Decide yourself"},
-		"deny":     {`,"on_timeout":"deny"`, "deny", "Take it for a no"},
-		"pause":    {`,"on_timeout":"pause"`, "pause", "in no turn"},
-		"abort":    {`,"on_timeout":"abort"`, "abort", "in no turn"},
+		"deny":     {`,"on_timeout":"deny"`, "deny", "Treat that as a no"},
+		"pause":    {`,"on_timeout":"pause"`, "pause", "not in a turn"},
+		"abort":    {`,"on_timeout":"abort"`, "abort", "not in a turn"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newChat(t)
@@ -406,13 +417,13 @@ func TestIRCAskWithoutAnswer(t *testing.T) {
 	}
 }
 
-// TASK: from the agent that leads is a task if the policy allows it; another agent is told
-// that it is not.
+// TASK: from the agent that leads is a task if the policy allows it; from another agent it
+// is not, and that agent is told so.
 func TestTasksByIRCSend(t *testing.T) {
 	p := newChat(t)
 	text := `{"channel":"#project-x","message":"TASK: @reviewer look at the parser,\nall of it"}`
 	out, _ := p.call("irc_send", text)
-	if note, _ := out["note"].(string); !strings.HasPrefix(note, "TASK: gives a task when a person or the lead says it") || out["tasks"] != nil {
+	if note, _ := out["note"].(string); !strings.HasPrefix(note, "TASK: gives a task if a person or the lead posts it") || out["tasks"] != nil {
 		t.Errorf("irc_send of an agent that does not lead = %v", out)
 	}
 	p.lead = "coder"
@@ -425,7 +436,7 @@ func TestTasksByIRCSend(t *testing.T) {
 		t.Errorf("irc_send = %q, want %q in it", readable, want)
 	}
 	for text, want := range map[string]string{
-		"TASK: @reviewer":                      "has no task behind it",
+		"TASK: @reviewer":                      "No task follows TASK:",
 		"TASK: somebody look at it":            "names no other agent, so nobody gets it. The agents are coder, reviewer.",
 		"TASK: @coder do it yourself":          "names no other agent",
 		"@reviewer: TASK: is what I will give": "",
@@ -450,7 +461,7 @@ func TestTasksByIRCSend(t *testing.T) {
 	}
 }
 
-// An agent with channels reads and writes in its own if it names none.
+// An agent that has channels reads and writes there if it names no channel.
 func TestIRCOfAnAgentWithChannels(t *testing.T) {
 	p := newChat(t)
 	p.chat.Own = map[string][]string{"coder": {"#api", "#project-x"}}

@@ -42,7 +42,7 @@ func (p *project) sign(to string, m *dropbox.Message) error {
 	return err
 }
 
-// asked waits for the question in a mailbox.
+// asked waits for a question in a mailbox.
 func (p *project) asked(of string) *dropbox.Message {
 	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
 		if list := p.waiting(of); len(list) > 0 {
@@ -75,7 +75,7 @@ func TestAskIsAnswered(t *testing.T) {
 	}
 }
 
-// The files of a turn say that it waits for an answer, exactly while it waits.
+// The files of a turn say that it waits for an answer exactly as long as it waits.
 func TestAskIsNotedInItsTurn(t *testing.T) {
 	const turn = "k7f3q9m2xd-1"
 	p := newProject(t, asAgent("coder"))
@@ -122,10 +122,10 @@ func TestAskWithoutAnAnswer(t *testing.T) {
 	for name, c := range map[string]struct{ arguments, outcome, text, note string }{
 		"left out":  {``, "continue", "", "Decide yourself"},
 		"continue":  {`,"on_timeout":"continue"`, "continue", "", "Decide yourself"},
-		"a default": {`,"default":"tabs"`, "continue", "tabs", "Go on with your default"},
-		"deny":      {`,"on_timeout":"deny","default":"tabs"`, "deny", "No.", "Take it for a no"},
-		"pause":     {`,"on_timeout":"pause"`, "pause", "", "in no turn"},
-		"abort":     {`,"on_timeout":"abort"`, "abort", "", "in no turn"},
+		"a default": {`,"default":"tabs"`, "continue", "tabs", "Continue with your default"},
+		"deny":      {`,"on_timeout":"deny","default":"tabs"`, "deny", "No.", "Treat that as a no"},
+		"pause":     {`,"on_timeout":"pause"`, "pause", "", "not in a turn"},
+		"abort":     {`,"on_timeout":"abort"`, "abort", "", "not in a turn"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newProject(t, asAgent("coder"))
@@ -146,7 +146,7 @@ func TestAskWithoutAnAnswer(t *testing.T) {
 	}
 }
 
-// An ask does not wait for an agent that cannot answer now.
+// ask does not wait for an agent that cannot answer now.
 func TestAskSomebodyWhoCannotAnswer(t *testing.T) {
 	p := newProject(t, asAgent("coder"))
 	ask := func(want string) {
@@ -167,7 +167,7 @@ func TestAskSomebodyWhoCannotAnswer(t *testing.T) {
 	for arguments, want := range map[string]string{
 		`{"to":"coder","text":"x"}`:                             "you cannot wait for yourself",
 		`{"to":"coder,reviewer","text":"x"}`:                    "you cannot wait for yourself",
-		`{"to":"lead,reviewer","text":"x"}`:                     `ask one at a time, or with answerers: first; "lead,reviewer" are 2`,
+		`{"to":"lead,reviewer","text":"x"}`:                     `ask one agent at a time, or set answerers: first; "lead,reviewer" names 2 agents`,
 		`{"to":"reviewer","text":"x","answerers":"human"}`:      `answerers: human asks a person, and "reviewer" is not one: set to: lead`,
 		`{"to":"lead,reviewer","text":"x","answerers":"human"}`: `answerers: human asks a person, and "lead,reviewer" is not one: set to: lead`,
 		`{"to":"reviewer","text":"x","answerers":"frist"}`:      `answerers: "frist" is not one of any, human, first; did you mean first?`,
@@ -232,8 +232,11 @@ func TestInboxReadReply(t *testing.T) {
 	}
 }
 
-// A tag is the address of the others that have it.
+// A tag is the address of the other agents that have it.
 func TestToolsTakeTags(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	p := newProject(t, asAgent("coder"))
 	if _, text := p.call("list_agents", `{"agent":"coder"}`); !strings.Contains(text, "; writes; @go @own") {
 		t.Errorf("list_agents = %q", text)
@@ -318,7 +321,7 @@ func TestListAgentsAndHistory(t *testing.T) {
 	}
 }
 
-// inTurn puts the caller into a turn.
+// inTurn runs the caller inside a turn.
 func (p *project) inTurn(turn string) {
 	p.t.Helper()
 	p.env["CLAUDE_SWARM_TURN"] = turn
@@ -330,8 +333,8 @@ func (p *project) inTurn(turn string) {
 	}
 }
 
-// Only those who were asked, and people, answer a question, and only with a proof: the words of
-// others stay in the mailbox.
+// Only those who were asked, and people, can answer a question, and only with a proof:
+// messages of others stay in the mailbox.
 func TestWhoMayAnswerAnAsk(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -392,8 +395,8 @@ func TestWhoMayAnswerAnAsk(t *testing.T) {
 	}
 }
 
-// The first answer counts, and the others are told: the person, whose copy is filed, and an agent
-// that works on it. One that has not begun never sees the question.
+// The first answer counts, and the others are told: the person, whose copy is filed, and an
+// agent that works on its copy. An agent that has not begun never sees the question.
 func TestTheFirstAnswerCounts(t *testing.T) {
 	p := newProject(t, asAgent("coder"))
 	p.daemon = idle()

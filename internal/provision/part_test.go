@@ -15,6 +15,9 @@ import (
 // The condition of our file decides what each verb does with it: see the table at the type
 // condition.
 func TestConditionsOfParts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	const skill = ".claude/skills/swarm/SKILL.md"
 	hash := func(text string) string {
 		sum := sha256.Sum256([]byte(text))
@@ -37,7 +40,7 @@ func TestConditionsOfParts(t *testing.T) {
 			}
 		},
 		"current": func(*testing.T, string, string) {},
-		// Another version wrote the file: the manifest has the hash of its content.
+		// Another version wrote the file: the manifest has the hash of that content.
 		"outdated": func(t *testing.T, dir, path string) {
 			now := read(path)
 			edit(t, path)

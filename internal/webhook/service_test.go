@@ -24,7 +24,7 @@ import (
 
 const token = "SWARMSWARMSWARMSWARMSWARMS"
 
-// short are waits between tries that a test can wait for.
+// short has waits between tries that are short enough for a test.
 var short = []time.Duration{5 * time.Millisecond, 5 * time.Millisecond, 5 * time.Millisecond}
 
 // A scene is a store with a service, for a test.
@@ -55,7 +55,7 @@ func newScene(t *testing.T, o dropbox.Options) *scene {
 	return sc
 }
 
-// run starts a service with webhooks, in place of the one before.
+// run starts a service with webhooks, in place of the previous one.
 func (sc *scene) run(hooks ...webhook.Hook) {
 	sc.t.Helper()
 	if sc.stop != nil {
@@ -160,7 +160,7 @@ func TestOnePostForEachEvent(t *testing.T) {
 	}
 }
 
-// A receiver cannot look up a text of the daemon that was sent to nobody.
+// A receiver cannot look up text from the daemon that was sent to nobody.
 func TestTheTextOfTheDaemonIsNoMessage(t *testing.T) {
 	sc, rc := newScene(t, dropbox.Options{}), newReceiver(t, nil)
 	sc.run(hookTo("ops", rc))
@@ -202,7 +202,7 @@ func TestTheNightIsPostedInTheMorning(t *testing.T) {
 	}
 }
 
-// The id and the body are the same at all tries.
+// The id and the body are the same in all tries.
 func TestTriesUntilItIsTaken(t *testing.T) {
 	sc := newScene(t, dropbox.Options{})
 	rc := newReceiver(t, func(n int, w http.ResponseWriter, _ *http.Request) {
@@ -222,8 +222,8 @@ func TestTriesUntilItIsTaken(t *testing.T) {
 	}
 }
 
-// After the last try the message is in dead/ with the reason. The lead is told about the
-// first lost message only. A retry begins the tries again.
+// After the last try the message is in dead/ with the reason. The lead is told only about
+// the first lost message. A retry begins the tries again.
 func TestGivenUpAfterTheLastTry(t *testing.T) {
 	sc := newScene(t, dropbox.Options{})
 	var works atomic.Bool
@@ -291,7 +291,7 @@ func TestSlowHookHoldsUpNoOther(t *testing.T) {
 	sc.until("the slow one has all", func() bool { return sc.done() == 6 })
 }
 
-// A receiver that asks for time gets it for all its messages, also after a restart.
+// A receiver that asks for time gets it for all its messages, even after a restart.
 func TestReceiverIsLeftAlone(t *testing.T) {
 	sc := newScene(t, dropbox.Options{})
 	rc := newReceiver(t, func(_ int, w http.ResponseWriter, _ *http.Request) {
@@ -303,7 +303,7 @@ func TestReceiverIsLeftAlone(t *testing.T) {
 	sc.until("it has answered", func() bool { st, _ := webhook.ReadState(sc.o.Home); return st.Hooks["ops"].Failed == 1 })
 	sc.run(hookTo("ops", rc))
 	sc.hear(crashed(3))
-	time.Sleep(100 * time.Millisecond) // for a post that must not come
+	time.Sleep(100 * time.Millisecond) // to give any unwanted post time to arrive
 	if n := len(rc.got()); n != 1 {
 		t.Errorf("%d requests within the hour", n)
 	}
@@ -313,7 +313,8 @@ func TestReceiverIsLeftAlone(t *testing.T) {
 	}
 }
 
-// A message that is no event is a dead letter at once, whatever its webhook waits for.
+// A message that is not an event becomes a dead letter at once, whatever its webhook waits
+// for.
 func TestWhatIsNoEventWaitsForNobody(t *testing.T) {
 	sc := newScene(t, dropbox.Options{})
 	rc := newReceiver(t, func(_ int, w http.ResponseWriter, _ *http.Request) {
@@ -332,7 +333,7 @@ func TestWhatIsNoEventWaitsForNobody(t *testing.T) {
 	sc.until("it is dead", func() bool { return len(sc.files("dead")) == 1 })
 }
 
-// The service posts only messages that the daemon has written.
+// The service posts only messages that the daemon wrote.
 func TestOnlyTheDaemonSpeaks(t *testing.T) {
 	sc, rc := newScene(t, dropbox.Options{}), newReceiver(t, nil)
 	sc.run(hookTo("ops", rc))
@@ -393,6 +394,9 @@ func TestTokensAreHidden(t *testing.T) {
 
 // The service ends quickly and loses nothing: a message that was being posted waits again.
 func TestStopInTheMiddleOfATry(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	sc := newScene(t, dropbox.Options{})
 	asked := make(chan struct{}, 9)
 	rc := newReceiver(t, func(_ int, w http.ResponseWriter, r *http.Request) {
@@ -420,7 +424,7 @@ func TestHalt(t *testing.T) {
 		t.Fatal(err)
 	}
 	sc.hear(crashed(1))
-	time.Sleep(50 * time.Millisecond) // for a post that must not come
+	time.Sleep(50 * time.Millisecond) // to give any unwanted post time to arrive
 	if n := len(rc.got()); n != 0 {
 		t.Errorf("%d were posted", n)
 	}
@@ -483,7 +487,8 @@ func TestNothingIsFiledWithoutItsReceipt(t *testing.T) {
 	}
 }
 
-// If done/ cannot be read, nobody knows whether an event was posted before, so it is posted.
+// If done/ cannot be read, it is not known whether an event was posted before, so it is
+// posted.
 func TestDoneThatCannotBeReadLosesNoEvent(t *testing.T) {
 	if os.Getuid() == 0 {
 		t.Skip("root can read every folder")
@@ -513,8 +518,8 @@ func TestDoneThatCannotBeReadLosesNoEvent(t *testing.T) {
 	}
 }
 
-// left leaves messages in cur/ as a daemon does that ends, one for each of the words: claimed,
-// posted (but not filed), or given up (but not moved).
+// left leaves messages in cur/ as a daemon that ends does, one for each of the words:
+// claimed, posted (but not filed), or given up (but not moved).
 func (sc *scene) left(how ...string) {
 	sc.t.Helper()
 	s, err := webhook.New(sc.o)
@@ -557,8 +562,8 @@ func (sc *scene) left(how ...string) {
 	}
 }
 
-// A service continues the work that an earlier one left. While the disk refuses that, Run ends with the
-// error and nothing is lost.
+// A service continues the work that an earlier service left behind. While the disk refuses
+// that, Run ends with the error, and nothing is lost.
 func TestWhatAServiceLeftIsTakenUp(t *testing.T) {
 	for how, folder := range map[string]string{"claimed": "done/*", "posted": "done/*", "given up": "dead"} {
 		t.Run(how, func(t *testing.T) {
@@ -589,7 +594,8 @@ func TestWhatAServiceLeftIsTakenUp(t *testing.T) {
 	}
 }
 
-// canceled returns a context that is done: Run ends after it has taken up what was left.
+// canceled returns a context that is done: Run ends after it has taken up the messages left
+// in cur/.
 func canceled() context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -628,12 +634,12 @@ func TestAMailboxThatCannotBeUsed(t *testing.T) {
 	}
 }
 
-// replaced puts a file in the place of a folder.
+// replaced replaces a folder with a file.
 func replaced(folder string) error {
 	return errors.Join(os.RemoveAll(folder), os.MkdirAll(filepath.Dir(folder), 0o700), os.WriteFile(folder, nil, 0o600))
 }
 
-// A mailbox that somebody has deleted is made again, and an event belongs to the thread of
+// A mailbox that somebody has deleted is recreated, and an event belongs to the thread of
 // its message.
 func TestADeletedMailboxIsMadeAgain(t *testing.T) {
 	sc, rc := newScene(t, dropbox.Options{}), newReceiver(t, nil)
@@ -720,8 +726,8 @@ func TestCountsOf(t *testing.T) {
 	}
 }
 
-// A receiver that was down gets what waits as soon as it takes an event,
-// and not at the end of the waits.
+// A receiver that was down gets the waiting messages as soon as it accepts an event, and
+// not at the end of the waits.
 func TestARecoveredReceiverGetsWhatWaits(t *testing.T) {
 	var up atomic.Bool
 	rc := newReceiver(t, func(_ int, w http.ResponseWriter, _ *http.Request) {
@@ -749,7 +755,8 @@ func TestARecoveredReceiverGetsWhatWaits(t *testing.T) {
 	}
 }
 
-// The waiting messages of a webhook that leaves the configuration are dead letters at once.
+// The waiting messages of a webhook that is removed from the configuration become dead
+// letters at once.
 func TestARemovedWebhookLeavesDeadLetters(t *testing.T) {
 	rc := newReceiver(t, func(_ int, w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) })
 	sc := newScene(t, dropbox.Options{})

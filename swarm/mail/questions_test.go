@@ -280,6 +280,9 @@ func TestNobodyGuessesTheKeyOfAQuestion(t *testing.T) {
 // A daemon may die at any change of the disk: the next one leaves one question and one
 // outcome. The handler may be called again with the same answer.
 func TestADaemonThatDiesWhileItAsks(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	errDead := errors.New("the daemon is dead")
 	run := func(f *asking) error {
 		err := f.questions.AskPerson(dayIsSpent)

@@ -85,6 +85,9 @@ func TestFinishLeavesNothing(t *testing.T) {
 }
 
 func TestLadder(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	for name, c := range map[string]struct {
 		lines  string
 		exit   int

@@ -188,6 +188,9 @@ func TestASessionWhoseShellHasEnded(t *testing.T) {
 // The session that a client shares with its daemon, or with the terminal of a person, is
 // not the turn's: other processes in it keep running.
 func TestTheSessionOfTheClientIsSpared(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	for name, end := range map[string]func(t *testing.T, client runner.Process){
 		"adopted": func(t *testing.T, client runner.Process) {
 			a, ok := runner.Adopt(client, mark(t))
@@ -228,6 +231,9 @@ func TestTheSessionOfTheClientIsSpared(t *testing.T) {
 // A process with the mark may be in a session that has nothing to do with the turn, for
 // example when a person tries a command with the environment of a turn.
 func TestASessionThatIsOlderThanTheClient(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	s := newScene(t)
 	begin := filepath.Join(s.dir, "begin")
 	terminal := exec.Command("sh", "-c", "echo $$ >"+filepath.Join(s.dir, "terminal")+"; while ! test -e "+begin+"; do sleep 0.01; done; "+

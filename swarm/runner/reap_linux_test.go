@@ -50,6 +50,9 @@ func TestReapAdopted(t *testing.T) {
 // EndAdopted ends processes that a turn left behind, including those without a mark and
 // those that ignore SIGTERM, and their children, but not a process that os/exec waits for.
 func TestEndAdopted(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	own := exec.Command("sleep", "600") // in our own process group
 	if err := own.Start(); err != nil {
 		t.Fatal(err)

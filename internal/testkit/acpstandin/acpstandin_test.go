@@ -270,6 +270,9 @@ func TestCancelEndsATurnAndTheNextOneRuns(t *testing.T) {
 }
 
 func TestToolsOfAServer(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -368,6 +371,9 @@ func TestNoiseAndSteering(t *testing.T) {
 }
 
 func TestBadClientsAreBad(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	for _, bad := range acpstandin.Bad {
 		t.Run(bad, func(t *testing.T) {
 			t.Parallel()

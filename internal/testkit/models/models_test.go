@@ -278,7 +278,7 @@ func TestWithoutAScriptTheAnswerIsFixed(t *testing.T) {
 			t.Errorf("a request without tools got %q, %v; want %q", text, err, models.Title)
 		}
 		if all := s.Requests(); !all[len(all)-1].Side || all[0].Side {
-			t.Error("Side does not tell requests without tools from others")
+			t.Error("Side does not distinguish requests without tools from others")
 		}
 	})
 }
@@ -329,6 +329,9 @@ func TestContextCountsFromItsLineOn(t *testing.T) {
 }
 
 func TestAHangingAnswerEndsWithItsClient(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	each(t, func(t *testing.T, d dialect, s *models.Server, url string) {
 		client := &http.Client{Timeout: 200 * time.Millisecond}
 		body, _ := json.Marshal(d.request([]turn{user("@say begun\n@hang\n@say never")}, []string{shells[d.path]}))

@@ -11,10 +11,16 @@ import (
 )
 
 func TestScriptedKeepsThePromises(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	suite(t, &runnertest.Scripted{Timing: runner.Timing{PromptNotRun: 100 * time.Millisecond}}, runnertest.Lacks{})
 }
 
 func TestScriptedThatAsksKeepsThePromises(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	suite(t, &runnertest.Scripted{Asks: true}, runnertest.Lacks{Cost: true})
 }
 

@@ -165,6 +165,9 @@ func TestSteering(t *testing.T) {
 }
 
 func TestQueuedPromptsAreOneTurn(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	r := newPlace(t).start(stream...)
 	r.send("", "@say a\n@tick 1s 20ms")
 	r.until("assistant")
@@ -255,6 +258,9 @@ func TestMisbehaviours(t *testing.T) {
 }
 
 func TestDeaf(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	for _, prompt := range []string{"@hang", "@spin", "@deaf\n@sleep 10m"} {
 		t.Run(prompt, func(t *testing.T) {
 			p := newPlace(t)

@@ -39,7 +39,7 @@ func TestBadClients(t *testing.T) {
 		{"long-line:initialize", done, "hello"},
 		{"many-lines:initialize", refused, "garbage in many lines"},
 		{"twice", done, "hello"},
-		{"deep:initialize", refused, "no ACP agent"},
+		{"deep:initialize", refused, "an ACP agent"},
 		{"strings:initialize", refused, "version of the protocol"},
 
 		// An agent that breaks while a session is opened.
@@ -98,7 +98,7 @@ func TestBadClients(t *testing.T) {
 			turn.Spec.Stall, turn.Spec.Timeout = 2*time.Second, 6*time.Second
 			within := 10 * time.Second
 			if strings.Contains(c.bad, "-line") || c.bad == "asks:session/prompt" || c.bad == "wants:session/prompt" { // 100 MB take a while on a busy machine
-				turn.Spec.Timeout, within = time.Minute, time.Minute
+				turn.Spec.Timeout, within = 3*time.Minute, 4*time.Minute
 			}
 			out := badTurn(t, turn, within)
 			if out.End != c.want || !strings.Contains(out.Reason+out.Text, c.says) {

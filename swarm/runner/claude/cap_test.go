@@ -13,6 +13,9 @@ import (
 // A client that has reached its cap is ended at once, even if another client would have ten
 // seconds to exit: the work that it began would keep spending.
 func TestAClientThatReachedItsCapIsEnded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	turn := newTurn(t, "@linger 30s\n@cost 0.75\n@sh (sleep 1000 & echo $! >pid)\n@say ready")
 	turn.CapUSD = 0.5
 	begun := time.Now()

@@ -65,6 +65,9 @@ func TestAProgramIsAskedOnce(t *testing.T) {
 // leaves a process.
 func TestProgramsThatDoNotAnswer(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	for name, lines := range map[string]string{
 		"it hangs":             "exec sleep 600",
 		"it hangs in a child":  "sleep 600",

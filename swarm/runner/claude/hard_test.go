@@ -75,7 +75,7 @@ func TestHardClients(t *testing.T) {
 				t.Errorf("the text is %.40q, want %q", out.Text, "ready")
 			}
 			if out.End != runner.Done && out.Hint == "" {
-				t.Errorf("nothing tells a person what to do after %s (%s)", out.End, out.Reason)
+				t.Errorf("there is no hint for a person after %s (%s)", out.End, out.Reason)
 			}
 		})
 	}
@@ -84,6 +84,9 @@ func TestHardClients(t *testing.T) {
 // A client that waits too long for an API is ended, but the message is not to blame; after
 // an answer of the API it is.
 func TestAnAPIThatDoesNotAnswer(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	const retry = `echo '{"type":"system","subtype":"api_retry","attempt":1,"max_retries":10,"retry_delay_ms":100,"error_status":null,"error":"unknown"}'; `
 	const answer = `echo '{"type":"assistant","message":{"model":"m","content":[{"type":"text","text":"begun"}]}}'; `
 	for name, c := range map[string]struct {
@@ -261,6 +264,9 @@ func TestPanicLeavesNothing(t *testing.T) {
 
 // A turn whose channel Grown is closed polls the output instead.
 func TestBellIsClosed(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	turn := newTurn(t, "@say begun\n@sleep 300ms\n@say ready")
 	bell := make(chan struct{})
 	close(bell)
@@ -294,6 +300,9 @@ func TestStopDuringATool(t *testing.T) {
 // A client that lost its daemon ends by itself, and is followed to its end.
 func TestFollowALivingClient(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	turn := newTurn(t, "@say begun\n@sleep 1s\n@cost 0.5\n@say ready")
 	p := orphanClient(t, turn)
 	var said []string
@@ -328,6 +337,9 @@ func TestTheToolsOfAFollowedClient(t *testing.T) {
 // A stop reaches a client of an earlier daemon too.
 func TestStopAFollowedClient(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	for _, script := range []string{"@say begun\n@sh sleep 600", "@say begun\n@hang"} {
 		turn := newTurn(t, script)
 		p := orphanClient(t, turn)
@@ -392,7 +404,7 @@ func TestCompactionRunsTheHook(t *testing.T) {
 		t.Errorf("ended %s (%s) after %d compactions, the hook said %q", out.End, out.Reason, out.Compactions, told)
 	}
 	if data, err := os.ReadFile(turn.System); err != nil || string(data) != turn.Spec.System {
-		t.Errorf("the system text's file holds %q, %v", data, err)
+		t.Errorf("the system prompt's file holds %q, %v", data, err)
 	}
 }
 
@@ -400,6 +412,9 @@ func TestCompactionRunsTheHook(t *testing.T) {
 // usual time to finish its work.
 func TestAToolCallAfterTheOrderToStop(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	timing := short
 	timing.Interrupt = 20 * time.Second
 	turn := newTurn(t, "@deaf\n@say begun\n@sleep 500ms\n@sh sleep 60")

@@ -90,6 +90,9 @@ func TestToolsAreProved(t *testing.T) {
 // is not to blame for a client that starts slowly.
 func TestALimitOfTheTurnWhileItsToolsAreMissing(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	for name, limit := range map[string]func(*runner.Spec){
 		"stall":   func(s *runner.Spec) { s.Stall = 500 * time.Millisecond },
 		"timeout": func(s *runner.Spec) { s.Timeout = 500 * time.Millisecond },

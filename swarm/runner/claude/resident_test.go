@@ -153,6 +153,9 @@ done`, turn.Session.ID, lines))
 // and the words after a sub-agent's end replace the earlier ones.
 func TestWorkInTheBackground(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	const (
 		call    = `echo '{"type":"assistant","message":{"content":[{"type":"tool_use","id":"t1","name":"Bash","input":{}}]}}'; `
 		started = `event system task_started '"task_id":"b1","tool_use_id":"t1",'; `
@@ -244,6 +247,9 @@ func TestAWaitingClientThatStirs(t *testing.T) {
 // of that turn.
 func TestFollowALaterTurn(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	for name, c := range map[string]struct {
 		script string
 		want   runner.End

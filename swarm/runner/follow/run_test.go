@@ -299,6 +299,9 @@ func TestATurnOfAnEarlierDaemon(t *testing.T) {
 
 func TestTheTimesOfATurn(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	for name, c := range map[string]struct {
 		spec    runner.Spec
 		waiting bool
