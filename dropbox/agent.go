@@ -10,7 +10,7 @@ import (
 var reserved = []string{
 	"lead", "human", "operator", "supervisor", "swarm", "all", "board", "attach", "refused", "halted",
 	"tmp", "new", "cur", "done", "dead", "keys", "work", "seen", "topics",
-	"version", "halt", // files of the store; some disks take HALT and halt for one
+	"version", "halt", // files of the store; some disks treat HALT and halt as one name
 	Hooks,
 }
 
@@ -35,7 +35,7 @@ var bridges = []string{"irc"}
 // messages from people on that network.
 func Bridges() []string { return slices.Clone(bridges) }
 
-// IsBridge reports whether a name is that of a bridge.
+// IsBridge reports whether a name is the name of a bridge.
 func IsBridge(name string) bool { return slices.Contains(bridges, name) }
 
 // alsoLead are further names for Lead.
@@ -108,8 +108,8 @@ func Nearest(name string, known []string) []string {
 	}
 	for _, k := range known {
 		far := distance(string(typed), k)
-		// A third of the letters may be wrong, and at least one. A beginning of three
-		// letters or more is near, however long the rest is.
+		// Up to a third of the letters may be wrong, and always one. A prefix of three
+		// letters or more counts as near, however long the rest is.
 		begins := len(typed) >= 3 && len(k) > len(typed) && k[:len(typed)] == string(typed)
 		if far <= max(1, min(len(k), len(typed))/3) || begins {
 			how := 1
@@ -129,7 +129,7 @@ func Nearest(name string, known []string) []string {
 	return near
 }
 
-// distance counts the changes (add, drop, replace or swap a letter) that make b of a.
+// distance counts the changes (add, drop, replace or swap a letter) that turn a into b.
 func distance(a, b string) int {
 	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range last {

@@ -13,7 +13,7 @@ import (
 	"unicode/utf8"
 )
 
-// Attach puts a file into the store, durable, as attach/<sha256>/NAME, and returns its
+// Attach puts a file into the store, durably, as attach/<sha256>/NAME, and returns its
 // description for a message. The same content under the same name is kept once. NAME is
 // name without its folders and without characters that are special to a screen or a shell.
 // The error is a [*TooLargeError] over MaxAttachment; then the store keeps no file.
@@ -93,7 +93,7 @@ func (s *Store) OpenAttachment(a Attachment) (*os.File, error) {
 	return os.NewFile(uintptr(f.fd), filepath.Join(s.dir, a.Path)), nil
 }
 
-// spill makes an attachment of a body that is too long, and keeps its beginning as the
+// spill turns a body that is too long into an attachment, and keeps its beginning as the
 // body.
 func (s *Store) spill(m *Message, name string) error {
 	a, err := s.attach(name, bytes.NewReader(m.Body))

@@ -42,9 +42,9 @@ func (o *outgoing) outcome() Outcome {
 	return Outcome{Delivery: o.Delivery}
 }
 
-// mayGoAlone reports whether a message that failed in a batch may succeed singly: after a
-// repair of its mailbox, with fewer open files, or by completing the delivery that has its
-// key.
+// mayGoAlone reports whether a message that failed in a batch may succeed on its own: after
+// a repair of its mailbox, with fewer open files, or by completing the delivery that has
+// its key.
 func mayGoAlone(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.EMFILE) || errors.Is(err, unix.ENFILE) ||
 		errors.Is(err, errForgotten)

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// mkdir makes a folder; it is not an error if one is there already.
+// mkdir makes a folder; it is not an error if one already exists.
 func (d *disk) mkdir(name string) error {
 	if err := d.ask(OpMkdir, name, ""); err != nil {
 		return err
@@ -34,8 +34,8 @@ func (d *disk) mkdir(name string) error {
 	return pathError("mkdir", name, err)
 }
 
-// clearWay renames a file in place of a folder, such as a symlink, to a name with an id.
-// Within a mailbox the new name counts as a drop, and is reported.
+// clearWay renames a file that stands where a folder should be, such as a symlink, to a
+// name with an id. Within a mailbox the new name counts as a drop, and is reported.
 func (d *disk) clearWay(folder, to string) error {
 	st, err := d.stat(folder)
 	if err != nil || kindOf(st.Mode) == KindFolder {
@@ -164,7 +164,7 @@ func (d *disk) moveAt(from, into nameAt, name, to string) error {
 	}
 	// This is an old kernel or a network file system. A link and a remove would refuse to
 	// replace, but two callers could both link, with a claim between them, and the message
-	// would exist twice. Names contain 50 random bits, so a look before the rename is the
+	// would exist twice. Names contain 50 random bits, so checking before the rename is the
 	// smaller risk.
 	var st unix.Stat_t
 	if unix.Fstatat(into.dirfd, into.base, &st, unix.AT_SYMLINK_NOFOLLOW) == nil {
@@ -189,8 +189,8 @@ func (d *disk) replaceAt(from, into nameAt, name, to string) error {
 	}
 	err := retryEINTR(func() error { return renameNew(from.dirfd, from.base, into.dirfd, into.base) })
 	if err == unix.EEXIST {
-		// A rename between two names of one file does nothing, and both stay. A power cut
-		// may have left two names.
+		// A rename between two names of one file does nothing, and both names remain. A
+		// power cut may have left two names.
 		if same, err := d.sameFile(name, to); err != nil {
 			return err
 		} else if same {
@@ -339,9 +339,9 @@ func (d *disk) syncDir(name string) error {
 	return d.syncFolder(f)
 }
 
-// syncLeft makes it durable that names left these folders. A disk may record that
-// separately from the new place, which must be durable first. A deleted folder needs no
-// sync.
+// syncLeft makes the removal of names from these folders durable. A disk may record a
+// removal separately from the new place, which must be durable first. A deleted folder
+// needs no sync.
 func (d *disk) syncLeft(names ...string) error {
 	for _, name := range names {
 		if err := ignoreMissing(d.syncDir(name)); err != nil {
@@ -352,7 +352,7 @@ func (d *disk) syncLeft(names ...string) error {
 }
 
 // put makes a small file durable under a name, through scratch in the same file system. An
-// existing file stays, and that is not an error.
+// existing file is kept, and that is not an error.
 func (d *disk) put(scratch, name string, data []byte) error {
 	if there, err := d.exists(name); there || err != nil {
 		return errors.Join(err, d.syncDir(path.Dir(name)))

@@ -9,12 +9,12 @@ import (
 	"time"
 )
 
-// maxScratch is the age from which a file in tmp/ counts as left by a crash.
+// maxScratch is the age from which a file in tmp/ counts as left behind by a crash.
 const maxScratch = time.Hour
 
-// Clean removes files that crashes left: files in tmp/ that are an hour old, and keys older
-// than 7 days. A message that did not reach new/ was never accepted, so it is removed with
-// its key. Repeating it is harmless. It returns how many files it removed.
+// Clean removes files that crashes left behind: files in tmp/ that are an hour old, and
+// keys older than 7 days. A message that did not reach new/ was never accepted, so it is
+// removed with its key. Repeating it is harmless. It returns how many files it removed.
 func (b *Mailbox) Clean(now time.Time) (removed int, err error) {
 	n, err := cleaner{b}.tmp(now)
 	if err == nil {
@@ -79,7 +79,7 @@ func (c cleaner) dropKey(path string) error {
 	}
 	link := keyFile(c.box.name, m.Key)
 	if purged, err := c.box.disk.exists(link + purgedEnd); purged || err != nil {
-		return err // or it is a message that was purged since
+		return err // or it is a message that has been purged since
 	}
 	g, _, ino, err := c.box.store.keys().read(c.box.name, m.Key)
 	if err == nil && g.ID == m.ID {

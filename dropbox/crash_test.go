@@ -174,7 +174,7 @@ func putAllBack(b *dropbox.Mailbox) error {
 }
 
 // Each life is killed with SIGKILL before each of its steps. A second process runs it again
-// and is killed too, and a third completes it. No message is lost or doubled.
+// and is killed too, and a third completes it. No message is lost or duplicated.
 func TestKilledBetweenTheSteps(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -237,7 +237,7 @@ func TestKilledBetweenTheSteps(t *testing.T) {
 	}
 }
 
-// runKilled runs the helper process, and reports whether it was killed before its end.
+// runKilled runs the helper process, and reports whether it was killed before it ended.
 func runKilled(t *testing.T, verb, dir string, n int) bool {
 	t.Helper()
 	out, err := helper(verb, dir, strconv.Itoa(n)).CombinedOutput()
@@ -251,8 +251,8 @@ func runKilled(t *testing.T, verb, dir string, n int) bool {
 	return true
 }
 
-// Eight processes write and one reads: every message arrives once, and those of each writer
-// in order.
+// Eight processes write and one reads: every message arrives once, and the messages of each
+// writer arrive in order.
 func TestManyWriters(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

@@ -20,8 +20,8 @@ import (
 //   - The bytes of a file that was not synced: all, none, a part, or NULs.
 //   - A name in a folder that was not synced: its state now, or at any time since the
 //     last sync of the folder, separately for each name. The disk gives one guarantee: a
-//     rename loses no file. So the old name may stay beside the new one, but it does not
-//     disappear without the new one.
+//     rename loses no file. So the old name may remain beside the new one, but it does not
+//     disappear before the new one exists.
 //
 // This is strict: it allows what POSIX allows, except what a journal, a log or soft updates
 // rule out. The kind disk keeps changes of names in their order (ext4, xfs).
@@ -39,7 +39,7 @@ type inode struct {
 	synced  bool
 }
 
-// A slot is a name in a folder, with its meanings since the folder was synced.
+// A slot is a name in a folder, with what it has referred to since the folder was synced.
 type slot struct {
 	past []change // the first is durable
 	from int      // number of older changes that were dropped
@@ -131,7 +131,7 @@ func (d *cutDisk) apply(e event) error {
 		return nil
 	}
 	if is == nil {
-		return nil // the kernel says ENOENT
+		return nil // the kernel returns ENOENT
 	}
 	switch e.Op {
 	case dropbox.OpWrite:

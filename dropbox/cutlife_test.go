@@ -27,7 +27,7 @@ type recording struct {
 	facts  []fact
 }
 
-// A fact says, from an event on, where a message may be if the power is cut then.
+// A fact says where a message may be if the power is cut at an event or later.
 type fact struct {
 	at   int    // index of the next event
 	name string // of the message; see bodyOf
@@ -44,12 +44,13 @@ type fact struct {
 
 const nowhere dropbox.State = ""
 
-// bodyOf returns a text that contains the message's name and shows whether it is complete.
+// bodyOf returns a body that contains the message's name and shows whether it is complete.
 func bodyOf(name string) []byte {
 	return []byte("message " + name + "\n" + strings.Repeat(name+" ", 100) + "\nend of " + name + "\n")
 }
 
-// nameOf reads the name from a text of bodyOf; ok is false when the text is not complete.
+// nameOf reads the name from a body that bodyOf made; ok is false when the body is
+// incomplete.
 func nameOf(body []byte) (name string, ok bool) {
 	first, _, _ := strings.Cut(string(body), "\n")
 	name, ok = strings.CutPrefix(first, "message ")
@@ -133,8 +134,8 @@ func again(do func() error) (err error) {
 // A program is the work of an actor.
 type program func(*actor) error
 
-// record lets programs work on the store in dir; a random choice decides which makes the
-// next step.
+// record lets programs work on the store in dir; a random choice decides which one makes
+// the next step.
 func record(t *testing.T, dir string, seed uint64, programs ...program) *recording {
 	t.Helper()
 	rec := &recording{dir: dir, disk: loadDisk(t, dir)}

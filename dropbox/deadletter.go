@@ -19,7 +19,7 @@ func (b *Mailbox) DeadLetters() DeadLetters { return DeadLetters{b} }
 
 // GiveUp moves a message from cur/ or new/ to dead/: first the reason is durable there,
 // then the message moves. It may be repeated, and continues after a crash at any point; the
-// first reason stays.
+// first reason is kept.
 func (b *Mailbox) GiveUp(e Entry, reason string) error {
 	return b.wrap("give up "+e.ID, b.giveUp(e, reason))
 }
@@ -57,8 +57,8 @@ func (b *Mailbox) giveUp(e Entry, reason string) error {
 // not move the message yet. It returns the time of the reason. A repetition after a crash
 // returns the same time; when the message was retried and is given up again, the time
 // differs. So a caller that notifies the sender between the two halves, with that time in a
-// key, notifies once per giving up. [Mailbox.Reasons] finds the messages whose second half is
-// missing.
+// key, notifies once each time the message is given up. [Mailbox.Reasons] finds the
+// messages whose second half is missing.
 func (b *Mailbox) BeginGiveUp(e Entry, reason string) (time.Time, error) {
 	err := b.writeReason(e.reasonName(), reason)
 	var st unix.Stat_t
@@ -110,7 +110,7 @@ func (b *Mailbox) readReason(name string) (string, error) {
 const cancelReason = "cancelled while it waited"
 
 // Cancel takes back a message that still waits: it moves it to dead/ with a reason that
-// says so. The error is [ErrGone] when the message does not wait any more.
+// says so. The error is [ErrGone] when the message no longer waits.
 func (b *Mailbox) Cancel(e Entry) error {
 	// Here the reason comes second: a message that a turn claimed at the last moment must
 	// not get a reason.
@@ -175,7 +175,8 @@ func (dead DeadLetters) List() ([]DeadLetter, error) {
 }
 
 // Count returns the number of dead letters without those that were taken back. It opens no
-// letter, and only reasons of the length of cancelReason, because a status calls it often.
+// letter, and only those reasons that are as long as cancelReason, because a status calls
+// it often.
 func (dead DeadLetters) Count() (int, error) {
 	names, err := dead.box.disk.names(dead.box.dir(deadFolder))
 	if err != nil {
@@ -211,7 +212,7 @@ func (dead DeadLetters) tookBack(name string) (bool, error) {
 	return reason == cancelReason, err
 }
 
-// isLetter reports whether a name in dead/ is that of a dead letter and not of a reason.
+// isLetter reports whether a name in dead/ belongs to a dead letter and not to a reason.
 func isLetter(name string) bool {
 	return !strings.HasSuffix(name, reasonEnd) && !strings.HasPrefix(name, ".")
 }
@@ -313,7 +314,7 @@ func (dead DeadLetters) Has(e Entry) (bool, error) {
 }
 
 // SetAsideClaimed moves a claimed file to dead/ as a file that is not a message, beside the
-// dead letter of its name, and writes the reason.
+// dead letter with the same name, and writes the reason.
 func (b *Mailbox) SetAsideClaimed(e Entry, reason string) error {
 	_, err := b.setAside(curFolder, e.Name, reason)
 	if errors.Is(err, fs.ErrNotExist) {

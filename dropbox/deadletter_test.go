@@ -92,7 +92,7 @@ func TestSetAsideNames(t *testing.T) {
 		if f, err := s.Find(dead.ID); err != nil || f.State != dropbox.Dead {
 			t.Errorf("Find(%s) = %+v, %v", dead.ID, f, err)
 		}
-		// A drop with the same name is not replaced; the reason stays.
+		// A drop with the same name is not replaced; the reason remains.
 		drop(t, s, "coder", want, "another")
 		if err := b.DeadLetters().Retry(dead); !errors.Is(err, fs.ErrExist) || onlyDead(t, b) != dead {
 			t.Errorf("Retry over another file = %v", err)

@@ -10,18 +10,18 @@ import (
 //
 // m itself does not change. In the copy that is written, V, ID, Created and Proof are
 // always new, and empty fields are filled in: From is lead, To is the mailbox, Type is
-// task, Thread and Trace are the new id. A result whose body is over MaxBody becomes an
-// attachment, and its body the beginning of it.
+// task, Thread and Trace are the new id. The body of a result that is over MaxBody becomes
+// an attachment, and the message has its beginning as the body.
 //
-// With a Key it is delivered once: a second message with that key for the same
-// mailbox within 7 days is not written, and the Delivery is that of the first,
-// finished if it was cut off.
+// With a Key it is delivered once: a second message with that key for the same mailbox
+// within 7 days is not written, and the returned Delivery is that of the first message,
+// whose delivery is completed if it was cut off.
 //
 // Errors: [*UnknownError] or [*NameError] for the mailbox; [ErrFull], never for a result or
 // from swarm: answers and alerts always pass; [*TooLargeError]; [*InvalidError]; [ErrHops];
 // and errors of the disk, such as ENOSPC. After any error nothing is delivered and nothing
-// is left behind, with one exception: after [ErrNotDurable] the message is there, and only
-// a Key makes a retry harmless. With a Key, a failed delivery may be half done, and a retry
+// is left behind, with one exception: after [ErrNotDurable] the message exists, and only a
+// Key makes a retry harmless. With a Key, a failed delivery may be half done, and a retry
 // finishes it.
 func (s *Store) Deliver(to string, m *Message) (Delivery, error) {
 	return s.DeliverSigned(to, m, nil)
@@ -127,7 +127,8 @@ func (s *Store) checkRoom(to string, m *Message) error {
 		return err
 	}
 	if m.Key != "" {
-		// A message that was delivered before needs no room: its sender gets a duplicate.
+		// A message that was delivered before needs no room: its sender gets a Delivery
+		// that is marked as a Duplicate.
 		known, err := s.disk.exists(keyFile(to, m.Key))
 		if err != nil || known {
 			return err

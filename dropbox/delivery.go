@@ -19,5 +19,5 @@ type Draft struct {
 // An Outcome is the result of delivering a [Draft].
 type Outcome struct {
 	Delivery
-	Err error // as of [Store.Deliver]; nil: the message survives a crash of this machine
+	Err error // as from [Store.Deliver]; nil: the message survives a crash of this machine
 }

@@ -46,9 +46,9 @@ func (st Step) String() string {
 // relative to top, and no part of them is ever followed if it is a symlink: a path
 // that leads through one is an error (ELOOP, or ENOTDIR).
 //
-// It speaks to the kernel in single calls: one opens the folder that a name is in,
-// the next is relative to that. [os.Root] opens every folder on the way again; that
-// costs a quarter of a delivery. The field root is used where speed does not matter.
+// It speaks to the kernel in single calls: one opens the folder that a name is in, the next
+// is relative to that. [os.Root] opens every folder on the way again; that costs a quarter
+// of the time of a delivery. The field root is used where speed does not matter.
 type disk struct {
 	root *os.Root
 	top  *os.File

@@ -20,5 +20,5 @@ func renameNew(dirfd int, name string, todirfd int, to string) error {
 }
 
 // namesIn lists an open folder. It reads a large one in several calls: the list may lack a
-// name and have another one that was added later.
+// name and contain another one that was added later.
 func namesIn(folder *os.File) ([]string, error) { return folder.Readdirnames(-1) }

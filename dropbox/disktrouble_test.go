@@ -195,8 +195,8 @@ var diskFaults = map[string]func(st dropbox.Step, n, at int) bool{
 }
 
 // Every change on disk fails once, in every way. The caller learns in which way; no scratch
-// file stays that could have been removed; no message is incomplete, lost or doubled; and a
-// repetition of the call on a healthy disk succeeds.
+// file remains that could have been removed; no message is incomplete, lost or duplicated;
+// and a repetition of the call on a healthy disk succeeds.
 func TestDiskTrouble(t *testing.T) {
 	ways := []error{syscall.ENOSPC, syscall.EIO}
 	if long {
@@ -250,9 +250,9 @@ func failingDisk(fails func(st dropbox.Step, n, at int) bool, at int, errno erro
 // that.
 type faultyDisk func(dir string) (s *dropbox.Store, repair func() error, err error)
 
-// runWithFault does the action on the faulty disk, and again on the repaired one. hurt reports
-// whether the action failed the first time, which must be with errno. left allows scratch
-// files to stay, because the disk refused their removal too.
+// runWithFault does the action on the faulty disk, and again on the repaired one. hurt
+// reports whether the action failed the first time; it must then fail with errno. left
+// allows scratch files to remain, because the disk refused their removal too.
 func (d action) runWithFault(dir string, errno error, left bool, open faultyDisk) (hurt bool, err error) {
 	if err := dropbox.Create(dir); err != nil {
 		return false, err

@@ -24,7 +24,7 @@
 // A message is accepted when [Store.Deliver] returns nil: then it is durable, and it stays
 // until a caller settles it. Messages are claimed in the order of their file names: by
 // priority, then by the time of their delivery. A claim is a rename, so only one caller
-// gets it. Every call that a crash interrupted can be repeated; no repetition doubles a
+// gets it. Every call that a crash interrupted can be repeated; no repetition duplicates a
 // message.
 //
 // A message with a key is delivered once per recipient within 7 days, even if its sender
@@ -60,7 +60,8 @@
 //	d, err := store.Deliver("coder", &dropbox.Message{Body: []byte("Fix the build.\n")})
 //
 // Deliveries need no lock and no daemon. A caller with many messages passes them to
-// [Store.DeliverBatch] together: then all of them wait for the disk only as long as one.
+// [Store.DeliverBatch] together: then all of them wait for the disk only as long as one
+// would.
 //
 // # Working through a mailbox
 //

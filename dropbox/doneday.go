@@ -12,9 +12,9 @@ import (
 
 const dayLayout = "2006-01-02"
 
-// makeDay makes the folder of a day in done/, durable. An existing folder may not be
-// durable, because its maker may have been killed too early. So each Store syncs it once a
-// day.
+// makeDay makes the folder of a day in done/, durably. An existing folder may not be
+// durable, because the process that made it may have been killed before the sync. So each
+// Store syncs it once a day.
 func (b *Mailbox) makeDay(folder string) error {
 	there, err := b.disk.exists(folder)
 	if err != nil {
@@ -87,7 +87,7 @@ func (d *disk) dayNames(folder string) ([]string, error) {
 	return names, err
 }
 
-// isDay reports whether a name is that of a day's folder in done/.
+// isDay reports whether a name is the name of a day's folder in done/.
 func isDay(name string) bool {
 	_, err := time.Parse(dayLayout, name)
 	return err == nil

@@ -40,7 +40,7 @@ func TestTheReceiptOfAMessageFromTheFuture(t *testing.T) {
 }
 
 // An old message has its receipt in a day that only a listing of done/ finds. Without that
-// listing HasReceipt must not say that there is none: the message would run again.
+// listing HasReceipt must not report that there is none: the message would run again.
 func TestHasReceiptNeedsTheDays(t *testing.T) {
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	s := newStore(t, dropbox.Options{Now: func() time.Time { return now }}, "coder")

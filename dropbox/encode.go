@@ -20,7 +20,7 @@ type envelopeKey struct {
 
 // envelope lists all keys, in the order in which [Message.Encode] writes them. [Parse]
 // reads these, and a [Proof] covers them, except v, attachments and proof: v is fixed, and
-// of an attachment it covers the content and the name.
+// an attachment is covered by its content and name.
 var envelope = []envelopeKey{
 	{"v", func(m *Message) any { return &m.V }},
 	{"id", func(m *Message) any { return &m.ID }},
@@ -162,7 +162,8 @@ func mustEscape(r rune) bool {
 var notText = []string{"true", "false", "yes", "no", "on", "off", "y", "n", "null"}
 
 // plain reports whether every YAML reader reads s as text without quotes: a letter first,
-// then letters, digits and a few other characters, and not a word with a meaning.
+// then letters, digits and a few other characters, and not a word that YAML gives a
+// meaning.
 func plain(s string) bool {
 	for i := range len(s) {
 		c := s[i]

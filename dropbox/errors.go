@@ -27,7 +27,7 @@ var (
 	ErrTooLarge = errors.New("too large")
 	// ErrInvalid says that bytes or fields are not a message. See [InvalidError].
 	ErrInvalid = errors.New("not a valid message")
-	// ErrHops says that programs passed a message on too often: a loop.
+	// ErrHops says that programs passed a message on too many times: a loop.
 	ErrHops = errors.New("passed on too often")
 	// ErrGone says that the message has moved: another caller took it.
 	ErrGone = errors.New("no longer there")
@@ -104,7 +104,7 @@ func invalid(format string, args ...any) error {
 	return &InvalidError{Reason: fmt.Sprintf(format, args...)}
 }
 
-// A LockedError says who holds the lock, as far as the file tells.
+// A LockedError says who holds the lock, as far as the file shows.
 type LockedError struct {
 	Holder string // for example "pid 4711 on host nimbus"; may be empty
 }

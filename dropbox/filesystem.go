@@ -25,8 +25,8 @@ type FileSystem struct {
 // that refuses to replace. Deliveries without a key work on every file system.
 func (f FileSystem) Usable() bool { return f.HardLinks || f.NoReplace }
 
-// ProbeFileSystem tests the disk of a folder, in a separate folder there, which it removes.
-// dir must exist and be writable.
+// ProbeFileSystem tests the disk of a folder, in a temporary folder inside it, which it
+// removes. dir must exist and be writable.
 func ProbeFileSystem(dir string) (FileSystem, error) {
 	f, err := probe(dir)
 	if err != nil {
@@ -110,12 +110,12 @@ func (s *Store) Misplaced() ([]string, error) {
 }
 
 // roomTried is the number of bytes that [Store.Room] writes: one block of the usual file
-// systems, which is enough for a message of usual size.
+// systems, which is enough for a message of ordinary size.
 const roomTried = 4 << 10
 
 // Room checks that the disk has room for a message: it writes a file of 4 KiB into the
-// store's folder, durable, and removes it. The error is that of the disk; [IsNoRoom]
-// distinguishes a full disk from other errors. It is safe for several goroutines.
+// store's folder, durably, and removes it. The error is that of the disk; [IsNoRoom]
+// distinguishes a full disk from other errors. It is safe for concurrent use.
 func (s *Store) Room() error {
 	name := scratchPrefix + "room-" + NewID()
 	err := s.disk.write(name, make([]byte, roomTried))

@@ -31,9 +31,9 @@ type Found struct {
 }
 
 // All yields every message of every mailbox; it reads only names and opens no file.
-// Mailboxes come in the order of their names. Within one come waiting, claimed, and
-// finished messages by days, then dead letters and refused messages, each in the order of
-// names. An error is the last element.
+// Mailboxes come in the order of their names. Within one mailbox come waiting and claimed
+// messages, then finished messages by day, then dead letters and refused messages, each in
+// the order of names. An error is the last element.
 func (s *Store) All() iter.Seq2[Found, error] {
 	return func(yield func(Found, error) bool) {
 		mailboxes, err := s.Mailboxes()
@@ -176,7 +176,7 @@ func (s *Store) Walk(visit func(Found, *Message) bool) error {
 
 // Unfinished calls visit with every message that waits or is claimed, mailbox by mailbox,
 // until visit returns false; it opens none. in chooses the mailboxes; nil chooses all. A
-// message that is claimed in the meantime may come twice.
+// message that is claimed in the meantime may be visited twice.
 func (s *Store) Unfinished(in func(mailbox string) bool, visit func(*Mailbox, Entry) bool) error {
 	names, err := s.Mailboxes()
 	if err != nil {

@@ -26,7 +26,7 @@ func (f Folder) file(name string) (string, error) {
 	return f.path() + "/" + name, nil
 }
 
-// Make makes the folder, durable. Repeating it is harmless.
+// Make makes the folder, durably. Repeating it is harmless.
 func (f Folder) Make() error {
 	if there, err := f.box.disk.exists(f.path()); there || err != nil {
 		return err

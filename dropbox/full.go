@@ -11,7 +11,7 @@ func (b *Mailbox) Full() (bool, error) {
 // A fullMark is the file FULL of a mailbox.
 type fullMark struct{ box *Mailbox }
 
-// update makes or removes FULL, by the number of waiting messages.
+// update makes or removes FULL, according to the number of waiting messages.
 func (f fullMark) update(waiting int) error {
 	f.excess().Store(int64(waiting - f.box.store.opts.MaxWaiting + 1))
 	full, mark := waiting >= f.box.store.opts.MaxWaiting, f.box.name+"/"+fullFile
@@ -27,8 +27,8 @@ func (f fullMark) update(waiting int) error {
 }
 
 // excess returns how many messages had to leave, at the last listing, before there was
-// room. It is only an estimate, because other processes take messages too, and answers
-// always come in.
+// room. It is only an estimate, because other processes take messages too, and answers are
+// always accepted.
 func (f fullMark) excess() *atomic.Int64 {
 	n, _ := f.box.store.tooMany.LoadOrStore(f.box.name, new(atomic.Int64))
 	return n.(*atomic.Int64)

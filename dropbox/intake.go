@@ -19,26 +19,27 @@ type Defaults struct {
 	Thread  string   // the conversation of the message
 	Trace   string   // its first cause
 	Hops    int      // the least number
-	Path    []string // the agents that passed it on, unless the file has them
+	Path    []string // the agents that passed it on, unless the file names them
 	ReplyTo string
 	Type    Type // instead of Task
 }
 
-// TakeIn makes a message of a file that was dropped by hand, delivers it to this mailbox
-// and removes the file. A crash in between doubles nothing, since the delivery has a key:
-// the one in the file, else one made of the file and its content.
+// TakeIn turns a file that was dropped by hand into a message, delivers it to this mailbox
+// and removes the file. A crash in between duplicates nothing, since the delivery has a
+// key: the one in the file, or else one made from the file and its content.
 //
 // Front matter is optional; without it the whole file is the body of a task. The fields
 // that a store sets itself are ignored: v, id, created, turn and proof. Every name in cc
 // with a mailbox gets a copy. A body over MaxBody becomes an attachment, and the message
-// has its beginning.
+// contains its beginning.
 //
-// Errors: [ErrChanged] when the file differs from st, or changes while it is read: it
-// stays, try again later. [ErrGone] when it is missing. [ErrFull] and errors of the disk
-// leave it in place, too. A file that can never be a message is set aside in dead/ with the
-// reason, which is written first, and the error is an [*InvalidError] with that reason and,
-// if it could be read, with From, to tell the sender: broken front matter, text that is not
-// UTF-8, a NUL, nothing at all, more than MaxAttachment, a symlink, a folder.
+// Errors: [ErrChanged] when the file differs from st, or changes while it is read: the file
+// stays in place; try again later. [ErrGone] when it is missing. [ErrFull] and errors of
+// the disk leave it in place, too. A file that can never be a message is set aside in dead/
+// with the reason, which is written first, and the error is an [*InvalidError] with that
+// reason and, if it could be read, with From, so that the caller can tell the sender:
+// broken front matter, text that is not UTF-8, a NUL, an empty file, more than
+// MaxAttachment, a symlink, a folder.
 func (drops Drops) TakeIn(st Stray, d Defaults) (Delivery, error) {
 	delivery, err := drops.takeIn(st, d)
 	if bad, ok := errors.AsType[*InvalidError](err); ok {

@@ -338,7 +338,7 @@ func FuzzTakeIn(f *testing.F) {
 }
 
 // While the disk has no room for the reason, a bad drop stays in its place. It is set aside
-// with its reason when there is room.
+// with its reason once there is room.
 func TestNothingIsSetAsideWithoutItsReason(t *testing.T) {
 	full := false
 	s := newStore(t, dropbox.Options{Step: func(st dropbox.Step) error {

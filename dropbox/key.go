@@ -19,8 +19,8 @@ const keyLife = 7 * 24 * time.Hour
 // keyFile returns the file that makes a key deliver only one message to a mailbox. The
 // message is written in tmp/ and linked to keys/<sha256 of the key>, which only one caller
 // can do. Then it is moved from tmp/ to new/, which again only one caller can do, because a
-// rename removes the old name. So a caller that finds the key file can complete the delivery
-// without doubling it, even while the first caller still works on it.
+// rename removes the old name. So a caller that finds the key file can complete the
+// delivery without duplicating it, even while the first caller is still working on it.
 func keyFile(mailbox, key string) string {
 	sum := sha256.Sum256([]byte(key))
 	return mailbox + "/" + keysFolder + "/" + hex.EncodeToString(sum[:])
@@ -35,7 +35,7 @@ type keys struct{ store *Store }
 func (s *Store) keys() keys { return keys{s} }
 
 // finish reads the message in a key file, completes its delivery if that was interrupted,
-// and returns the delivery, durable.
+// and returns the delivery, which is durable then.
 func (k keys) finish(to, key string) (Delivery, error) {
 	link := keyFile(to, key)
 	first, data, ino, err := k.read(to, key)
@@ -156,7 +156,7 @@ func (k keys) read(to, key string) (m *Message, data []byte, ino uint64, err err
 	return m, data, f.st.Ino, nil
 }
 
-// isOld reports whether a file is in tmp/ for its removal; see [Mailbox.Clean].
+// isOld reports whether a file is in tmp/ to be removed; see [Mailbox.Clean].
 func (k keys) isOld(to string, ino uint64) (bool, error) {
 	names, err := k.store.disk.names(to + "/" + tmpFolder)
 	if err != nil {
@@ -190,7 +190,7 @@ func (k keys) forget(to, link string, ino uint64) error {
 	if err != nil {
 		return err
 	}
-	defer folder.Close() // this frees the lock
+	defer folder.Close() // this releases the lock
 	if err := retryEINTR(func() error { return unix.Flock(int(folder.Fd()), unix.LOCK_EX) }); err != nil {
 		return fmt.Errorf("lock %s: %w", folder.Name(), err)
 	}
@@ -206,7 +206,7 @@ func (k keys) forget(to, link string, ino uint64) error {
 }
 
 // has reports whether a message is anywhere in a mailbox. It looks in the order in which a
-// message moves, so that it does not miss a moving one.
+// message moves, so that it does not miss one that is moving.
 func (k keys) has(mailbox string, e Entry) (bool, error) {
 	base := e.Base()
 	if there, err := k.store.disk.exists(mailbox + "/" + newFolder + "/" + base + ".md"); there || err != nil {

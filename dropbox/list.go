@@ -5,13 +5,13 @@ package dropbox
 // empty.
 //
 // It also makes the file FULL when MaxWaiting is reached, removes it when there is room
-// again (as a claim does), and sets aside files without a message's name: to dead/, with a
-// reason. Unfinished files (see [Drops.List]) are left alone.
+// again (as a claim does), and sets aside files whose name is not a message's: to dead/,
+// with a reason. Unfinished files (see [Drops.List]) are left alone.
 //
 // On a local Linux disk a listing shows the folder at one moment: a message that was
 // delivered before another one is listed before it, or has left the folder. On macOS, on a
-// network disk, and above about 110,000 messages, a listing may lack a message and have a
-// later one; the next listing has both.
+// network disk, and above about 110,000 messages, a listing may lack a message and contain
+// a later one; the next listing has both.
 func (b *Mailbox) List() ([]Entry, error) {
 	entries, _, err := b.ListAside()
 	return entries, err
@@ -43,8 +43,9 @@ func (b *Mailbox) Peek() ([]Entry, error) {
 	return entries, b.wrap("list", err)
 }
 
-// Claimed returns the messages in cur/, in the order of work: those of a running turn, and
-// after a crash those that were begun. In the lead's mailbox they are the read messages.
+// Claimed returns the messages in cur/, in the order of work: the messages of a running
+// turn and, after a crash, the messages that were begun. In the lead's mailbox they are the
+// read messages.
 func (b *Mailbox) Claimed() ([]Entry, error) {
 	entries, _, err := b.list(curFolder)
 	return entries, b.wrap("list claimed", err)

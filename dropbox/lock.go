@@ -46,8 +46,8 @@ func (s *Store) Halted() bool {
 	return there || err != nil // an error counts as halted
 }
 
-// Halt makes the file HALT, with the reason in it for people. If it exists already the
-// first reason stays.
+// Halt makes the file HALT, with the reason in it for people. If it already exists, the
+// first reason is kept.
 func (s *Store) Halt(why string) error {
 	if err := s.disk.put(scratchPrefix+NewID(), haltFile, []byte(why+"\n")); err != nil {
 		return fmt.Errorf("halt: %w", err)

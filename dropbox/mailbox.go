@@ -57,7 +57,7 @@ func (b *Mailbox) list(folder string) (entries []Entry, odd []string, err error)
 	if err != nil {
 		return nil, nil, err
 	}
-	// Names sort as entries do, and a sort of strings is half the cost.
+	// Names sort as entries do, and sorting strings costs half as much.
 	slices.Sort(names)
 	entries = make([]Entry, 0, len(names))
 	for _, name := range names {

@@ -7,9 +7,9 @@ import (
 	"slices"
 )
 
-// MakeMailbox makes the mailbox of an agent, of lead or of a bridge, or its missing folders.
-// A file in place of one of the folders, such as a symlink, is renamed within the mailbox,
-// where it is a [Stray]. Repeating it is harmless and cheap.
+// MakeMailbox makes the mailbox of an agent, of lead or of a bridge, or its missing
+// folders. A file in place of one of the folders, such as a symlink, is renamed within the
+// mailbox, where it becomes a [Stray]. Repeating it is harmless and cheap.
 func (s *Store) MakeMailbox(name string) error {
 	if err := CheckMailbox(name); err != nil {
 		return fmt.Errorf("make mailbox: %w", err)
@@ -20,8 +20,8 @@ func (s *Store) MakeMailbox(name string) error {
 	return nil
 }
 
-// Mailboxes lists the names that have a mailbox, sorted: a folder with a good name
-// and new/ in it.
+// Mailboxes lists the names of the mailboxes, sorted. A mailbox is a folder with a valid
+// name that contains new/.
 func (s *Store) Mailboxes() ([]string, error) {
 	mailboxes, _, err := s.survey()
 	return mailboxes, err
@@ -100,7 +100,8 @@ func (s *Store) known(name string) error {
 	return err
 }
 
-// hasSome reports whether one of the mailbox's folders exists, so that it was a mailbox once.
+// hasSome reports whether one of the mailbox's folders exists, which means that it was once
+// a mailbox.
 func (s *Store) hasSome(name string) (bool, error) {
 	for _, folder := range mailboxFolders {
 		there, err := s.disk.exists(name + "/" + folder)

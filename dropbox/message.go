@@ -13,8 +13,8 @@ import (
 // Version is the number of the message format, the field v.
 const Version = 1
 
-// MaxHops is how often programs may pass a message on, unless Options set another number.
-// One more is a loop.
+// MaxHops is how many times programs may pass a message on, unless Options set another
+// number. One more is a loop.
 const MaxHops = 8
 
 // Type is the kind of a message: what its sender expects.
@@ -67,7 +67,7 @@ type Message struct {
 	Topic    string // the topic of published work; see the package topic
 	Offer    string // id of the publication that this offers to a subscriber
 	Proof    string // see [Proof]
-	Hops     int    // how often programs passed it on; at most [MaxHops]
+	Hops     int    // how many times programs passed it on; at most [MaxHops]
 	Path     []string
 	Created  time.Time // UTC, microseconds
 	Expires  time.Time // zero: never
@@ -117,7 +117,7 @@ const (
 	maxList = 256  // to, cc, path, attachments
 )
 
-// check returns an error for an envelope that cannot be written, or not be read again.
+// check returns an error for an envelope that cannot be written, or cannot be read back.
 func (m *Message) check() error {
 	if m.V < 0 || m.V > Version {
 		return invalid("v %d: this program knows %d", m.V, Version)
@@ -203,7 +203,8 @@ type Attachment struct {
 	SHA256 string // lower-case hexadecimal
 }
 
-// check refuses an attachment that Attach would not have made, above all its path.
+// check refuses an attachment that Attach would not have made, especially because of its
+// path.
 func (a Attachment) check() error {
 	sum, err := hex.DecodeString(a.SHA256)
 	switch {
@@ -231,7 +232,7 @@ func attachmentName(name string) string {
 		}
 		return '_'
 	}, name)
-	for len(name) > 100 { // from the front, so that the ending stays
+	for len(name) > 100 { // from the front, so that the ending is kept
 		_, n := utf8.DecodeRuneInString(name)
 		name = name[n:]
 	}
@@ -257,8 +258,8 @@ func (m *Message) Gist() string {
 	return strings.Join(strings.Fields(about), " ")
 }
 
-// Heard splits a text that a bridge brought, such as "[IRC where] <who> what" of the bridge
-// irc. ok is false for another text.
+// Heard splits a line that a bridge brought, such as "[IRC where] <who> what" from the
+// bridge irc. ok is false for any other text.
 func Heard(bridge, text string) (who, what string, ok bool) {
 	inner, found := strings.CutPrefix(text, "[")
 	title, _, spaced := strings.Cut(inner, " ")

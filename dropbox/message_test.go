@@ -258,8 +258,8 @@ func TestProof(t *testing.T) {
 	}
 }
 
-// Messages of older versions stay proven, and so do those of programs that follow the older
-// page. Their proof covers fewer fields.
+// Messages of older versions still count as proven, and so do messages of programs that
+// follow the older documentation. Their proof covers fewer fields.
 func TestOldProof(t *testing.T) {
 	const token = "secret"
 	m := &dropbox.Message{ID: "proofproof", From: "lead", Type: dropbox.Task, Subject: "one", Body: []byte("hi")}
@@ -285,7 +285,8 @@ func TestOldProof(t *testing.T) {
 	}
 }
 
-// FuzzParse: a message that was read can be written, and reads the same again.
+// FuzzParse: a message that was read can be written, and reading it again gives the same
+// message.
 func FuzzParse(f *testing.F) {
 	data, err := full().Encode()
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// timeLayout is the time in a file name: UTC, microseconds, no colons, and as
-// text in the order of time.
+// timeLayout is the time in a file name: UTC, microseconds, no colons, and sorted by time
+// when sorted as text.
 const timeLayout = "20060102T150405.000000Z"
 
 const (
@@ -137,7 +137,8 @@ func (e Entry) FileName() string {
 	return e.Base() + "~" + strconv.Itoa(e.Begun) + "." + strconv.Itoa(e.Failed) + ".md"
 }
 
-// A receipt and a reason are beside a message, under the part of its name that stays.
+// A receipt and a reason are beside a message, under the part of its name that never
+// changes.
 func (e Entry) receiptName() string { return e.Base() + receiptEnd }
 func (e Entry) reasonName() string  { return e.Base() + reasonEnd }
 
@@ -224,8 +225,8 @@ func ParsePriority(s string) (Priority, error) {
 	return Normal, invalid("priority %q: want urgent, normal or low", s)
 }
 
-// unfinished reports whether a name is surely that of an incomplete file, or can never be a
-// message's: hidden files, and temporary files of editors and copy programs.
+// unfinished reports whether a name certainly belongs to an incomplete file, or can never
+// be a message's: hidden files, and temporary files of editors and copy programs.
 func unfinished(name string) bool {
 	if strings.HasPrefix(name, ".") || strings.HasPrefix(name, "#") && strings.HasSuffix(name, "#") {
 		return true

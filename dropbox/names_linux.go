@@ -15,7 +15,7 @@ const (
 	mostName   = 19 + 256 // the longest name; see getdents64(2)
 )
 
-// mostReads is how often namesIn reads a folder to see it at one moment.
+// mostReads is how many times, at most, namesIn reads a folder to see it at one moment.
 const mostReads = 5
 
 // nameBuffers keeps the buffers of earlier listings, so that the next listing of a large
@@ -29,13 +29,13 @@ var nameBuffers = sync.Pool{New: func() any {
 //
 // On a local file system, Linux locks a folder while one getdents64(2) reads it, and while
 // a name in it is added, renamed or removed. So one call that reaches the end returns what
-// the folder holds at one moment. A second call that returns nothing shows that the first
-// one reached the end. namesIn reads again when the buffer was too small, when a signal
-// cut the call off, and when a name was added between the two calls.
+// the folder contains at one moment. A second call that returns nothing shows that the
+// first one reached the end. namesIn reads again when the buffer was too small, when a
+// signal cut the call off, and when a name was added between the two calls.
 //
 // After five such reads, in a folder whose names need more than 8 MiB, and on a network or
 // user-space file system that returns few names at a time, the names come from several
-// moments. Then a name may be missing beside one that was added later.
+// moments. Then a name may be missing although one that was added later is listed.
 func namesIn(folder *os.File) ([]string, error) {
 	buf := nameBuffers.Get().(*[]byte)
 	defer nameBuffers.Put(buf)

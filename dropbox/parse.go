@@ -188,7 +188,7 @@ func checkExtra(text string) error {
 	return nil
 }
 
-// set gives one field its value. It reports whether the key is known.
+// set sets one field. It reports whether the key is known.
 func (m *Message) set(key string, n *yaml.Node) (known bool, err error) {
 	i := slices.IndexFunc(envelope, func(k envelopeKey) bool { return k.name == key })
 	if i < 0 {

@@ -31,7 +31,7 @@ func fastFolder(t testing.TB) string {
 }
 
 // A power cut after any step of any program leaves a usable store: every promise is kept,
-// and no file is incomplete or doubled.
+// and no file is incomplete or duplicated.
 func TestPowerCut(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -87,8 +87,8 @@ func TestPowerCut(t *testing.T) {
 	})
 }
 
-// tally reports the number of injected faults; none of them lost or doubled a message, or
-// the test would have failed. `go test -json` has the number as attributes.
+// tally reports the number of injected faults; none of them lost or duplicated a message,
+// or the test would have failed. `go test -json` has the number as attributes.
 func tally(t *testing.T, fault string, injected int) {
 	t.Helper()
 	lost := 0
@@ -192,7 +192,7 @@ func (rec *recording) hopes(n int) map[string]*hope {
 }
 
 // judge opens the store that a cut left, does the steps of a daemon's start, and returns
-// what is wrong then.
+// what is wrong afterwards.
 func (rec *recording) judge(t *testing.T, dir string, n int) error {
 	s, err := dropbox.Open(dir, dropbox.Options{})
 	if err != nil {
@@ -219,7 +219,7 @@ func (rec *recording) judge(t *testing.T, dir string, n int) error {
 	if err := compare(s, hopes); err != nil {
 		return err
 	}
-	// A sender that repeats its call gets the right answer, and doubles no message.
+	// A sender that repeats its call gets the right answer, and duplicates no message.
 	for name, h := range hopes {
 		if !strings.HasPrefix(name, "key-") {
 			continue

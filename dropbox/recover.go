@@ -8,8 +8,8 @@ import (
 
 // Recover repairs a mailbox after a power cut on a disk that writes the two halves of a
 // rename separately: such a cut may leave a message at its old and its new place. Recover
-// keeps the newest place. After an ordinary crash, and on most disks, it has nothing to
-// repair and costs four listings.
+// keeps the message at its newest place. After an ordinary crash, and on most disks, it has
+// nothing to repair and costs four listings.
 //
 // Call it once before the first claim, with [Store.Lock] held, then continue as after any
 // crash. Repeating it is harmless.
@@ -20,7 +20,8 @@ func (b *Mailbox) Recover() error {
 // A recovery repairs a mailbox.
 type recovery struct{ box *Mailbox }
 
-// places are the places of one message within a mailbox, each with a name of its file.
+// places are the places of one message within a mailbox, each with the names of its file
+// there.
 type places struct {
 	e              Entry
 	fresh, claimed []Entry // in the order of their counts

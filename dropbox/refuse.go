@@ -30,7 +30,7 @@ func (r Refusals) path(name string) string { return refusedDir + "/" + r.box.nam
 // Refuse moves a message that must not be worked on out of the mailbox, from cur/ or new/
 // to refused/ of the store: first the reason is durable there, then one rename moves the
 // message. It may be repeated, and continues after a crash at any point; the first reason
-// stays. The error is [ErrGone] when the message is in neither folder.
+// is kept. The error is [ErrGone] when the message is in neither folder.
 func (b *Mailbox) Refuse(e Entry, reason string) error {
 	return b.wrap("refuse "+e.ID, b.Refusals().add(e, reason))
 }
@@ -66,7 +66,7 @@ func (r Refusals) add(e Entry, reason string) error {
 	return r.box.disk.syncLeft(r.box.dir(curFolder), r.box.dir(newFolder))
 }
 
-// makeFolder makes the folder for this mailbox's refused mail, durable. As with a day's
+// makeFolder makes the folder for this mailbox's refused mail, durably. As with a day's
 // folder in done/, each Store does this once.
 func (r Refusals) makeFolder() error {
 	folder := refusedDir + "/" + r.box.name
@@ -186,7 +186,7 @@ func (r Refusals) at(e Entry) (time.Time, error) {
 }
 
 // Readmit makes a refused message wait again, at its old place in the order, with its
-// counts at 0. With pass the reason stays, marked as overruled, and [Refusals.Passes]
+// counts at 0. With pass the reason is kept, marked as overruled, and [Refusals.Passes]
 // reports that: the message must not be refused again. Without pass the rules decide again.
 // The error is [ErrGone] when the message is not in refused/ any more.
 func (r Refusals) Readmit(e Entry, pass bool) error {

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// minRetain is how long done/ is kept at least: as long as keys are, so that a message that
-// comes again still finds its receipt.
+// minRetain is the least number of days for which done/ is kept: as long as keys are, so
+// that a message that comes again still finds its receipt.
 const minRetain = 7
 
 // Retain makes room in the done/ folders of all mailboxes. It removes whole days that are

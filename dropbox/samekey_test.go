@@ -90,7 +90,7 @@ func (c *crowd) send(key string, toKill int, rng *rand.Rand) (told []string) {
 		}
 	}
 	for i := range toKill {
-		for range rng.IntN(20_000) { // less than one delivery takes, to more than all take
+		for range rng.IntN(20_000) { // from less than one delivery takes to more than all of them take
 			rng.Uint64()
 		}
 		if err := c.members[i].cmd.Process.Kill(); err != nil {
@@ -125,8 +125,8 @@ func (c *crowd) send(key string, toKill int, rng *rand.Rand) (told []string) {
 }
 
 // Twenty processes send with the same key at the same moment, a hundred times, and some or
-// all of them are killed during that. There is one message, all senders learn its id, and
-// it exists even if no sender survived.
+// all of them are killed while they do. Afterwards there is one message, all senders learn
+// its id, and it exists even if no sender survived.
 func TestOneKeyTwentyProcesses(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

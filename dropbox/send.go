@@ -10,12 +10,12 @@ import (
 // file per recipient, each with its own id, all in one thread. The name "all" means every
 // mailbox except the sender's, lead, the bridges and [Hooks]. Each recipient gets it once.
 //
-// All names are checked before anything is written: a wrong name, or a full mailbox,
-// refuses the whole message. If the disk fails in between, Send returns the deliveries so
-// far with the error; with a Key it is harmless to send again.
+// All names are checked before anything is written: because of one wrong name, or one full
+// mailbox, the whole message is refused. If the disk fails partway, Send returns the
+// deliveries so far with the error; with a Key it is harmless to send again.
 //
-// Send calls sign, if not nil, for each copy, with the complete message except the proof
-// and its mailbox; sign returns the proof, see [Proof].
+// Send calls sign, if not nil, for each copy, with the message, complete except for the
+// proof, and with its mailbox; sign returns the proof, see [Proof].
 func (s *Store) Send(m *Message, sign func(m *Message, to string) string) (sent []Delivery, err error) {
 	defer func() {
 		if err != nil {

@@ -18,7 +18,7 @@ type DeadLetter struct {
 	Original string
 }
 
-// writeReason writes a reason into dead/, durable; an existing reason stays.
+// writeReason writes a reason into dead/, durably; an existing reason is kept.
 func (b *Mailbox) writeReason(name, reason string) error {
 	return b.put("reason", b.at(deadFolder, name), []byte(strings.TrimRight(reason, "\n")+"\n"))
 }
@@ -65,7 +65,7 @@ func tameName(name string) string {
 		}
 		return r
 	}, name)
-	for len(name) > 120 { // from the front, so that the suffix stays
+	for len(name) > 120 { // from the front, so that the suffix is kept
 		_, n := utf8.DecodeRuneInString(name)
 		name = name[n:]
 	}

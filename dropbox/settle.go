@@ -8,15 +8,15 @@ import (
 	"time"
 )
 
-// Commit puts the receipt of a claimed message beside it in cur/, durable. This is the
+// Commit puts the receipt of a claimed message beside it in cur/, durably. This is the
 // commit point: a caller that finds a receipt there runs no turn and calls Finish. An
-// existing receipt stays, and the error is nil.
+// existing receipt is kept, and the error is nil.
 func (b *Mailbox) Commit(e Entry, receipt []byte) error {
 	err := b.put("receipt", b.at(curFolder, e.receiptName()), receipt)
 	return b.wrap("commit "+e.ID, err)
 }
 
-// Finish files a committed message and then its receipt in done/<UTC day>/, durable. It may
+// Finish files a committed message and then its receipt in done/<UTC day>/, durably. It may
 // be repeated, and continues after a crash at any point.
 func (b *Mailbox) Finish(e Entry) error {
 	return b.wrap("finish "+e.ID, b.file(e))
@@ -111,8 +111,8 @@ func (b *Mailbox) file(e Entry) error {
 }
 
 // HasReceipt reports whether a turn has finished this message before: then it must not run
-// again, however it came back to new/ (a git checkout, a restored backup). It looks at
-// single names, never through done/.
+// again, however it came back to new/ (a git checkout, a restored backup). It looks up
+// single names, and never searches all of done/.
 func (b *Mailbox) HasReceipt(e Entry) (bool, error) {
 	there, err := b.disk.exists(b.at(curFolder, e.receiptName()))
 	if err == nil && !there {

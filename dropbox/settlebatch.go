@@ -84,7 +84,7 @@ func (sb settleBatch) settle(list []Settlement) (filed []bool) {
 	return going
 }
 
-// commit puts the receipts into cur/, durable, and reports which ones are there.
+// commit puts the receipts into cur/, durably, and reports which of them are in place.
 func (sb settleBatch) commit(list []Settlement, cur *os.File, tmp nameAt) (there []bool) {
 	there = make([]bool, len(list))
 	files, names := make([]*os.File, len(list)), make([]string, len(list))

@@ -18,7 +18,7 @@ type Options struct {
 	MaxBody       int64 // longest body, in bytes; 0 means 8 KiB
 	MaxAttachment int64 // largest attachment or dropped file, in bytes; 0 means 10 MiB
 	MaxWaiting    int   // messages that may wait in one mailbox; 0 means 10,000
-	MaxHops       int   // how often programs may pass a message on; 0 means [MaxHops], below 0 any number
+	MaxHops       int   // how many times programs may pass a message on; 0 means [MaxHops], below 0 any number
 
 	// Now returns the time; nil means time.Now.
 	Now func() time.Time
@@ -30,8 +30,8 @@ type Options struct {
 	Step func(Step) error
 }
 
-// A Store is a folder of mailboxes. It is safe for several goroutines, and the
-// folder for several processes.
+// A Store is a folder of mailboxes. It is safe for concurrent use, and several processes
+// may use one folder.
 type Store struct {
 	dir     string
 	disk    *disk
@@ -181,7 +181,7 @@ func (s *Store) Now() time.Time { return s.opts.Now() }
 // MaxBody returns the longest body of a message, in bytes; see [Options].
 func (s *Store) MaxBody() int64 { return s.opts.MaxBody }
 
-// TooManyHops reports whether a message was passed on more often than allowed.
+// TooManyHops reports whether a message was passed on more times than allowed.
 func (s *Store) TooManyHops(hops int) bool { return s.opts.MaxHops > 0 && hops > s.opts.MaxHops }
 
 // stamp returns the time for a new file name: now, in microseconds, and later than any

@@ -142,7 +142,7 @@ func TestReceiptsOfABatchStayUntilItsMessagesAreFiled(t *testing.T) {
 }
 
 // A power cut may leave both names of a message in new/ when it was put back: the name with
-// the higher count stays.
+// the higher count is kept.
 func TestRecoverTwoNamesInNew(t *testing.T) {
 	s := newStore(t, dropbox.Options{}, "coder")
 	b := mailbox(t, s, "coder")

@@ -34,9 +34,9 @@ func haltFileOf(thread string) string {
 	return haltedDir + "/" + hex.EncodeToString(sum[:])
 }
 
-// Halt halts one conversation, durable, with the reason for people. The store only records
-// it; callers that deliver or claim ask [Threads.Halted]. If it is halted already the first
-// reason stays. Any program may do the same by making the file halted/THREAD.
+// Halt halts one conversation, durably, with the reason for people. The store only records
+// it; callers that deliver or claim ask [Threads.Halted]. If it is already halted, the
+// first reason is kept. Any program may do the same by making the file halted/THREAD.
 func (t Threads) Halt(thread, why string) error {
 	if err := t.halt(thread, why); err != nil {
 		return fmt.Errorf("halt thread %s: %w", thread, err)
@@ -131,7 +131,7 @@ func (t Threads) List() ([]HaltedThread, error) {
 	return list, nil
 }
 
-// Unhalt lets a conversation continue; it is not an error when it is not halted.
+// Unhalt lets a conversation continue; it is not an error if it is not halted.
 func (t Threads) Unhalt(thread string) error {
 	err := ignoreMissing(t.store.disk.remove(haltFileOf(thread)))
 	if err == nil {

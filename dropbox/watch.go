@@ -38,8 +38,8 @@ type Watcher struct {
 
 // Watch begins to watch the store's folder and every mailbox in it, or only the named
 // mailboxes. It calls notify in the watcher's own goroutine. notify must not block: a
-// watcher that is slow by 20 microseconds an event loses events in a burst. Let it set a
-// flag, or send on a channel that has room for one.
+// callback that takes 20 microseconds per event loses events in a burst. Let it set a flag,
+// or send on a channel that has room for one.
 //
 // Close ends it. If the system has no watches left, Watch succeeds anyway: Missing says
 // what is not watched, and Rewatch tries again.
@@ -113,8 +113,8 @@ func (w *Watcher) missing() (n int, err error) {
 	return n, err
 }
 
-// Close ends the watcher; afterwards notify is not called any more. It must not be called
-// from within notify.
+// Close ends the watcher; afterwards notify is no longer called. It must not be called from
+// within notify.
 func (w *Watcher) Close() error {
 	w.mu.Lock()
 	fw := w.fs
@@ -195,7 +195,7 @@ func (w *Watcher) Rewatch() (missing int, err error) {
 	return w.missing()
 }
 
-// run belongs to the watcher's goroutine, and only calls notify.
+// run is the watcher's goroutine. It does nothing but call notify.
 func (w *Watcher) run(fw *fsnotify.Watcher) {
 	events, errs := fw.Events, fw.Errors
 	for events != nil || errs != nil {
@@ -213,8 +213,8 @@ func (w *Watcher) run(fw *fsnotify.Watcher) {
 				errs = nil
 				continue
 			}
-			// An overflow means any number of lost events in any folder. The meaning of
-			// another error is unknown, so it is treated like an overflow.
+			// An overflow means any number of lost events in any folder. The meaning of any
+			// other error is unknown, so it is treated like an overflow.
 			w.notify(Change{All: true, Lost: true})
 		}
 	}

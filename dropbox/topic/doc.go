@@ -8,9 +8,9 @@
 //	    grants/k7f3q9m2xd        who has claimed that publication
 //	    tmp/ cur/ dead/ keys/    as in a mailbox
 //
-// A topic is words with dots between them, such as task.created. A pattern is a topic in
-// which a word may be *, which stands for any one word, and the last word may be >, which
-// stands for one word or more. (The rules are those of NATS subjects.)
+// A topic consists of words separated by dots, such as task.created. A pattern is a topic
+// in which a word may be *, which stands for any one word, and the last word may be >,
+// which stands for one or more words. (The rules are those of NATS subjects.)
 //
 // # The life of a publication
 //

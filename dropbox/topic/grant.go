@@ -47,9 +47,9 @@ type Publication struct {
 	Grant   *Grant // nil: unclaimed
 }
 
-// Claim gives a publication to an agent, durable. Repeating it is harmless.
-// The error is [dropbox.ErrNotFound] when there is no such publication, and a
-// [*TakenError] when another agent has it or it is closed.
+// Claim gives a publication to an agent, durably. Repeating it is harmless. The error is
+// [dropbox.ErrNotFound] when there is no such publication, and a [*TakenError] when another
+// agent has it or it is closed.
 func (t Topics) Claim(id, agent, turn string) (Grant, error) {
 	g, err := t.claim(Grant{ID: id, Agent: agent, Turn: turn, At: t.store.Now().UTC()})
 	if err != nil {
@@ -83,7 +83,7 @@ func (t Topics) claim(g Grant) (Grant, error) {
 	} else if err != nil {
 		return Grant{}, err
 	}
-	// It may have been closed, and its grant removed by Clean, since the look above.
+	// It may have been closed, and its grant removed by Clean, since the check above.
 	if _, err := t.openEntry(g.ID); err != nil {
 		return Grant{}, errors.Join(err, t.grants.Remove(g.ID))
 	}
@@ -115,8 +115,8 @@ func (t Topics) GrantOf(id string) (Grant, error) {
 	return g, nil
 }
 
-// Release gives a claim back, so that others may claim. It does nothing unless the agent
-// has claimed the publication.
+// Release gives a claim back, so that other agents may claim the publication. It does
+// nothing unless the agent has claimed the publication.
 func (t Topics) Release(id, agent string) error {
 	g, err := t.GrantOf(id)
 	if errors.Is(err, dropbox.ErrNotFound) || err == nil && g.Agent != agent {
@@ -131,7 +131,7 @@ func (t Topics) Release(id, agent string) error {
 	return nil
 }
 
-// Close files a finished publication: it moves with its receipt to done/, durable. Only the
+// Close files a finished publication: it moves with its receipt to done/, durably. Only the
 // agent that has claimed it may close it. Repeating it is harmless. The errors are
 // [dropbox.ErrNotFound] and [*TakenError].
 func (t Topics) Close(id, agent string, receipt []byte) error {

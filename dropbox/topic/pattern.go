@@ -10,7 +10,7 @@ import (
 // maxTopic is the longest topic or pattern, in bytes.
 const maxTopic = 128
 
-// Check checks a topic: words of a-z, 0-9, - and _ with dots between them. The error is an
+// Check checks a topic: words of a-z, 0-9, - and _, separated by dots. The error is an
 // [*dropbox.InvalidError].
 func Check(topic string) error {
 	return check("topic", topic, func(word string, last bool) bool { return false })

@@ -16,16 +16,16 @@ type Published struct {
 	Offered          []dropbox.Delivery // one for each subscriber
 }
 
-// Publish puts a message on m.Topic. A message that begins no turn (status and note) only
-// goes to each subscriber unchanged. Every other type is work: it is kept among the topics
-// until an agent has claimed and closed it, and each subscriber gets an offer, a separate
-// message whose Offer is the id of the publication. The sender gets no offer.
+// Publish puts a message on m.Topic. A message that begins no turn (a status or a note) is
+// only delivered, unchanged, to each subscriber. Every other type is work: it is kept among
+// the topics until an agent has claimed and closed it, and each subscriber gets an offer, a
+// separate message whose Offer is the id of the publication. The sender gets no offer.
 //
 // When the error is nil, the publication is durable. If an offer cannot be delivered,
 // for example to a full mailbox, Publish returns an error but the publication stands:
 // [Topics.OfferAgain] repeats the offers. With a Key it is published once.
 //
-// sign is that of [dropbox.Store.Send]. The errors are those of [dropbox.Store.Deliver], and
+// sign is as in [dropbox.Store.Send]. The errors are those of [dropbox.Store.Deliver], and
 // [*dropbox.InvalidError] for the topic.
 func (t Topics) Publish(m *dropbox.Message, sign func(m *dropbox.Message, to string) string) (Published, error) {
 	p, err := t.publish(m, sign)
@@ -124,9 +124,10 @@ func (t Topics) offer(id string, m *dropbox.Message, priority dropbox.Priority, 
 	return offered, errors.Join(errs...)
 }
 
-// OfferAgain offers an unclaimed publication to all present subscribers, with this
-// priority. A subscriber who had an offer with that priority gets no second one. From and
-// the rest are those of the publication; sign signs in the name of its sender, or is nil.
+// OfferAgain offers an unclaimed publication to all current subscribers, with this
+// priority. A subscriber that already had an offer with that priority gets no second one.
+// From and the other fields are the publication's; sign signs in the name of its sender, or
+// is nil.
 func (t Topics) OfferAgain(p Publication, priority dropbox.Priority, sign func(m *dropbox.Message, to string) string) ([]dropbox.Delivery, error) {
 	offered, err := t.offer(p.ID, p.Message, priority, sign)
 	if err != nil {
@@ -154,7 +155,7 @@ func (t Topics) WasAssigned(id, agent string) (bool, error) {
 }
 
 // Assigned finds the message by which a publication was delivered by [Topics.Assign] to an
-// agent in the last 7 days. ok is false without such a message.
+// agent in the last 7 days. ok is false if there is no such message.
 func (t Topics) Assigned(id, agent string) (d dropbox.Delivery, ok bool, err error) {
 	return t.store.Delivered(agent, assignKey(id))
 }
@@ -167,10 +168,10 @@ const (
 	Failed    = "failed"
 )
 
-// Announce publishes how the work of a publication, or of an offer of it, ended, as a status
-// beside its topic: task.created is followed by task.completed or task.failed. The end of a
-// publication is announced once, whoever announces it; a giving-up is announced once for
-// each offer.
+// Announce publishes how the work of a publication, or of an offer of it, ended, as a
+// status beside its topic: task.created is followed by task.completed or task.failed. The
+// end of a publication is announced once, no matter how many callers announce it; that an
+// offer was given up is announced once for each offer.
 func (t Topics) Announce(m *dropbox.Message, by, end, text string, sign func(m *dropbox.Message, to string) string) error {
 	word := &dropbox.Message{
 		From: by, Type: dropbox.Status, Topic: end, Subject: m.Subject, Thread: m.Thread, Trace: m.Trace, ReplyTo: m.Offer,

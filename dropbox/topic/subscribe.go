@@ -10,10 +10,10 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// maxPatterns is the most patterns of one subscriber.
+// maxPatterns is the largest number of patterns of one subscriber.
 const maxPatterns = 64
 
-// Subscribe adds patterns to those of an agent, durable, and returns all its patterns,
+// Subscribe adds patterns to those of an agent, durably, and returns all its patterns,
 // sorted. The errors are [*dropbox.UnknownError] or [*dropbox.NameError] for the agent and
 // [*dropbox.InvalidError] for a pattern.
 func (t Topics) Subscribe(agent string, patterns ...string) ([]string, error) {

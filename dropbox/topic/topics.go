@@ -4,8 +4,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// Topics are the topics of a store. They are safe for several goroutines, and several
-// processes may use those of one folder.
+// Topics are the topics of a store. They are safe for concurrent use, and several processes
+// may use the topics of one folder.
 type Topics struct {
 	store         *dropbox.Store
 	box           *dropbox.Mailbox // the publications: open ones wait, closed ones are done
