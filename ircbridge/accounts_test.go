@@ -10,8 +10,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// loginScene returns a bridge with an account, and people with accounts, at a server and
-// services of other projects.
+// loginScene returns a bridge with an account, and people with accounts, on a server and
+// with services from other projects.
 func loginScene(t *testing.T) (*scene, *irctest.Network) {
 	t.Helper()
 	n := irctest.NewNetwork(t)

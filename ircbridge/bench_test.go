@@ -50,7 +50,7 @@ func connect(b *testing.B, addr, nick, channel string) *raw {
 	return r
 }
 
-// until reads to a line that has a text.
+// until reads lines up to one that contains part.
 func (r *raw) until(part string) (line string, ok bool) {
 	for r.lines.Scan() {
 		line = r.lines.Text()

@@ -28,7 +28,7 @@ func TestBouncer(t *testing.T) {
 	s := newScene(t, proxy.Addr)
 	s.o.Server.Password = "u/n:pw"
 	s.o.Allow = []bridge.Permit{{Mask: "ann!*@127.0.0.1", May: bridge.Rights()}, {Nick: "joe", May: bridge.Rights()}}
-	// away says a line while no client is attached, and waits until the bouncer has it.
+	// away sends a line while no client is attached, and waits until the bouncer has it.
 	away := func(target, text string) {
 		t.Helper()
 		ann.say(target, text)

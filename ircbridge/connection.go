@@ -92,7 +92,7 @@ func (l *link) connect(ctx context.Context, agent, nick string) (*connection, er
 			}
 		}
 		err := c.client.Run(ctx)
-		<-handled // or a late event would replace the reason of the end
+		<-handled // or a late event would replace the reason for the end
 		return func() { l.over(c, err) }
 	})
 	l.host.Do(func() func() {
@@ -112,9 +112,9 @@ func (l *link) connect(ctx context.Context, agent, nick string) (*connection, er
 	return c, nil
 }
 
-// hungUp reports whether the other side ended a connection, as opposed to one that fell silent
-// or that we ended: spoken if the server said so, and not only that it shuts down; bare if
-// the connection ended without a word.
+// hungUp reports whether the other side ended a connection, as opposed to one that fell
+// silent or that we ended: spoken if the server said so, and not only that it was shutting
+// down; bare if the connection ended without a word.
 func hungUp(err error) (spoken, bare bool) {
 	if refused, ok := errors.AsType[*irc.Refused](err); ok {
 		text := strings.ToLower(refused.Text)

@@ -7,11 +7,11 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// maxShown is the greatest number of lines that are said of a message on a server without
+// maxShown is the greatest number of lines of a message that are sent on a server without
 // multiline messages; people can ask for the rest.
 const maxShown = 6
 
-// again marks text that may have been said before.
+// again marks text that may have been sent before.
 const again = "(again) "
 
 // threaded returns the tags of an answer to a line: clients then show both together. A
@@ -27,14 +27,14 @@ func threaded(msgid string) map[string]string {
 type piece struct {
 	text string // as it is posted
 	bare string // without prefix and mark
-	upto int    // how many bytes of the whole are said with it
+	upto int    // how many bytes of the whole are sent, including it
 }
 
 // A cutter cuts a masked text into pieces.
 type cutter struct {
 	prefix string // before each piece, such as "[coder] "
 	limit  int    // bytes of a line, prefix and all
-	whole  bool   // the server takes multiline messages
+	whole  bool   // the server accepts multiline messages
 	read   string // the order that shows the rest
 }
 
@@ -45,7 +45,7 @@ func (c cutter) short(text string) string {
 		return text
 	}
 	lines := irc.Split(text, c.room())
-	if len(lines) > maxShown+1 { // the line about one more line is a line, too
+	if len(lines) > maxShown+1 { // counting one more line takes a line, too
 		text = withoutMarkup(text)
 		lines = irc.Split(text, c.room())
 	}
@@ -58,8 +58,8 @@ func (c cutter) short(text string) string {
 
 func (c cutter) room() int { return max(c.limit-len(c.prefix), 16) }
 
-// pieces cuts the rest of a short text, from a byte on. It marks the pieces that begin
-// before the byte unsure: they may have been said before.
+// pieces cuts the rest of a short text, from that byte on. It marks the pieces that
+// begin before the byte unsure: they may have been sent before.
 func (c cutter) pieces(text string, from, unsure int) []piece {
 	if from >= len(text) {
 		return nil
@@ -90,9 +90,9 @@ func (c cutter) pieces(text string, from, unsure int) []piece {
 	return all
 }
 
-// said returns how many bytes at the beginning of rest were said by one of our lines,
+// said returns how many bytes at the beginning of rest were sent in one of our lines,
 // marked or not; 0 for an unrelated line. That line may have been cut at another place: a
-// longer nick leaves less of a line.
+// longer nick leaves less room in a line.
 func (c cutter) said(rest, heard string) int {
 	line, ok := strings.CutPrefix(heard, c.prefix)
 	if !ok {

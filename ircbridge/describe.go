@@ -19,10 +19,10 @@ type status struct {
 	why        string    // why not
 	nextTry    time.Time
 	us         irc.State // the bridge's own state there
-	offers     irc.State // the abilities of the connection at its beginning
+	offers     irc.State // what the connection could do when it began
 	text       int       // the longest text in the project's channel, in bytes
 	style      Style     // in use
-	instead    string    // why it is not the style that was asked for
+	instead    string    // why it is not the requested style
 	noRelay    string    // why nothing is relayed on this server
 	reconnects int
 }

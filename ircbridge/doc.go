@@ -1,8 +1,8 @@
 // Package ircbridge links the mailboxes to an IRC network: it is the [bridge.Link] of the
 // bridge "irc".
 //
-// It splits each text of the bridge into lines that fit, says them under a name that the
-// [Style] chooses, and follows each line until its arrival is proven:
+// It splits each text of the bridge into lines that fit, sends them under a name that the
+// [Style] chooses, and tracks each line until its arrival is proven:
 //
 //	bridge          speech                            server
 //	  | Say           | voice, cut: [coder] one line    |
@@ -15,7 +15,7 @@
 //	  +-------------> recall: buffer, then the history, of what was said
 //
 // A line that was sent and not proven when the connection or this process ended is looked
-// up in the server's history; if the server has none, the link says it once more, marked
+// up in the server's history; if the server has none, the link sends it once more, marked
 // (again).
 //
 // It joins and leaves channels, and retries those that do not let it in; the library

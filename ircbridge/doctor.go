@@ -29,10 +29,10 @@ type Report struct {
 // whatFor says what does not work without a capability.
 var whatFor = []struct{ name, without string }{
 	{"account-tag", "permits by account never match"},
-	{"echo-message", "what was said is proven by a PING after it, without the server's id"},
+	{"echo-message", "what was sent is proven by a PING after it, without the server's id"},
 	{"message-tags", "lines have no id, so a line may be taken for two"},
 	{"server-time", "lines have our time"},
-	{"draft/chathistory", "what is said while we are away is not known, and what may have been said is said again, marked"},
+	{"draft/chathistory", "what is said while we are away is not known, and what may have been sent is sent again, marked"},
 	{"draft/multiline", fmt.Sprintf("long messages are cut after %d lines", maxShown)},
 }
 
@@ -87,13 +87,13 @@ func Doctor(ctx context.Context, o Options) (Report, error) {
 		problem("the server has no draft/relaymsg: the names of the agents stand in brackets")
 	}
 	if most := rep.Limits.Nick; most > 0 && len(o.Server.Nick) > most {
-		problem("the nick %s has %d bytes, and the server takes %d", o.Server.Nick, len(o.Server.Nick), most)
+		problem("the nick %s has %d bytes, and the server allows %d", o.Server.Nick, len(o.Server.Nick), most)
 	}
 	for _, c := range o.fixed() {
 		if !st.ISupport.IsChannel(c) {
 			problem("%s is not a channel on this server", c)
 		} else if most := rep.Limits.Channel; most > 0 && len(c) > most {
-			problem("the name of the channel %s has %d bytes, and the server takes %d", c, len(c), most)
+			problem("the name of the channel %s has %d bytes, and the server allows %d", c, len(c), most)
 		}
 	}
 	return rep, nil

@@ -80,7 +80,7 @@ func TestJoinAndLeave(t *testing.T) {
 	}
 }
 
-// A connection has proven good after enough lines, or after enough time.
+// A connection has proved reliable after enough lines, or after enough time.
 func TestSound(t *testing.T) {
 	ago := func(d time.Duration) time.Time { return time.Now().Add(-d) }
 	const stand = standFirst * time.Minute

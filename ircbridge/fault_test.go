@@ -26,8 +26,9 @@ var (
 	wayIn    = []irctest.Way{irctest.Down}
 )
 
-// breakages are all the ways. A silent connection is only noticed by a missing answer, so
-// it stays silent until the bridge has left it and opened another one.
+// breakages are all the ways in which a connection breaks. A silent connection is only
+// noticed by a missing answer, so it stays silent until the bridge has left it and opened
+// another one.
 var breakages = map[string]breakage{
 	"cut":   {bothWays, (*irctest.Proxy).Cut, func(before, now irctest.Counts) bool { return now.Cut > before.Cut }},
 	"reset": {bothWays, (*irctest.Proxy).Reset, func(before, now irctest.Counts) bool { return now.Reset > before.Reset }},
@@ -72,7 +73,7 @@ func left(before, now irctest.Counts) bool {
 type faultyTraffic struct {
 	*traffic
 	order []string       // the kinds of faults to come
-	times map[string]int // how often each kind has happened
+	times map[string]int // how many times each kind has happened
 	most  int            // messages in each direction
 
 	// The current fault:
@@ -89,18 +90,18 @@ const (
 	faultsPerKind  = 10
 )
 
-// calmEvery is the number of faults after which the test waits until all messages are said.
+// calmEvery is the number of faults after which the test waits until all messages are sent.
 // The bridge gives up a message after the fourth connection that ends with it, because the
 // message may be the reason. So no message may meet more than three faults.
 const calmEvery = 3
 
-// TestFaults says 500 messages each way while the connection breaks ten times in every way,
-// each time with a text on its way.
+// TestFaults sends 500 messages each way while the connection breaks, ten times in every
+// way, each time with a message on its way.
 //
-// No outgoing message is lost. With a server's history none is said twice; without one, the
-// messages on their way when the connection ended, at most four, are said again and marked.
+// No outgoing message is lost. With a server's history none is sent twice; without one, the
+// messages on their way when the connection ended, at most four, are sent again and marked.
 //
-// With a history no incoming line is lost or doubled. See [traffic.checkIn] for a server
+// With a history no incoming line is lost or duplicated. See [traffic.checkIn] for a server
 // without one: there the bridge says which lines it does not know.
 func TestFaults(t *testing.T) {
 	if testing.Short() {
@@ -210,7 +211,7 @@ func (s *faultyTraffic) endFault(i int) {
 			s.drop()
 		}
 		if s.at == irctest.Down {
-			s.line() // a line said while the bridge is away reaches no program
+			s.line() // a line sent while the bridge is away reaches no program
 		}
 		return false
 	}, s.mailbox)

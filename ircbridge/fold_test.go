@@ -12,7 +12,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 )
 
-// leaveAt puts a message into irc/ that has waited since a time.
+// leaveAt puts a message into irc/ that has waited since the given time.
 func (s *scene) leaveAt(at time.Time, m *dropbox.Message) string {
 	s.Helper()
 	past, err := dropbox.Open(s.store.Dir(), dropbox.Options{Now: func() time.Time { return at }})
@@ -28,7 +28,7 @@ func (s *scene) leaveAt(at time.Time, m *dropbox.Message) string {
 }
 
 // After an hour without IRC, one line in a channel counts the turns that only began and
-// ended, and the newest of them is said. Messages that people wait for are all said.
+// ended, and the newest of them is posted. Messages that people wait for are all posted.
 func TestWhatWaitedIsFolded(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		s := newScene(t, addr)
@@ -93,13 +93,13 @@ func TestWhatWaitedIsFolded(t *testing.T) {
 				t.Errorf("the receipt of what was kept: %s", r)
 			}
 		}
-		// A new message is said as usual, even if a clock was set back.
+		// A new message is posted as usual, even if a clock was set back.
 		copied(since, "#standup-x", dropbox.Result, "coder", dropbox.Low, ends, "the last job")
 		ann.sees("#standup-x swarm: [coder] done: the last job")
 	})
 }
 
-// A bridge that ended in the middle of this has said the line already.
+// A bridge that ended in the middle of this has already posted the line.
 func TestAFoldGoesOn(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		s := newScene(t, addr)

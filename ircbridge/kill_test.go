@@ -49,8 +49,8 @@ const atOnce = 12
 // TestKilled kills the bridge's process at 20 random moments, while messages go out and
 // lines come in: each time with some text on its way between it and the server.
 //
-// No outgoing message is lost. With a server's history none is said twice; without one, at
-// most four unproven messages are said again for each kill, and marked. See
+// No outgoing message is lost. With a server's history none is sent twice; without one, at
+// most four unproven messages are sent again for each kill, and marked. See
 // [traffic.checkIn] for incoming lines.
 func TestKilled(t *testing.T) {
 	if testing.Short() {

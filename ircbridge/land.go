@@ -75,13 +75,13 @@ func (s *speech) arrived(f *saying, via *connection) {
 		s.l.rooms.room(f.Target).bare = refused.Error()
 		s.say(f)
 	case isRefused && !s.l.inside(f.conn, f.Target):
-		// The channel threw us out on the way. The text waits until we are in again, or
-		// know that it will not let us in.
+		// The channel threw us out in the meantime. The text waits until we are in again,
+		// or know that it will not let us in.
 		rm := s.l.rooms.room(f.Target)
 		rm.joined, rm.caught = false, false // the news is on its way
 		s.release(f)
 	case isRefused:
-		s.landed(f, bridge.Landing{Fate: bridge.NeverAgain, Why: "IRC did not take it: " + refused.Error()})
+		s.landed(f, bridge.Landing{Fate: bridge.NeverAgain, Why: "IRC did not accept it: " + refused.Error()})
 	case errors.Is(err, irc.ErrUnproven):
 		s.cut[f.conn] = append(s.cut[f.conn], f)
 	case errors.Is(err, irc.ErrNotSent):
@@ -139,7 +139,7 @@ func (l *link) inside(conn *irc.Conn, target string) bool {
 	return in
 }
 
-// release lets a text wait again when nothing of it was said this time.
+// release lets a text wait again when nothing of it was sent this time.
 func (s *speech) release(f *saying) {
 	end := bridge.Landing{Fate: bridge.Put}
 	if f.said > 0 || f.unsure > 0 {

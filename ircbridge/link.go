@@ -242,9 +242,9 @@ func (l *link) Usable() bool { return l.main.usable() && len(l.speech.cut) == 0 
 // Connection implements [bridge.Link].
 func (l *link) Connection() (n int, since time.Time) { return l.main.gen, l.main.since }
 
-// A text on which the server may have hung up waits until the connection has proven good:
-// it has carried so many other texts, or has lasted so many times the first pause between
-// two tries. Else a bad network would look like a bad message.
+// A text on which the server may have hung up waits until the connection has proved
+// reliable: it has carried this many other texts, or has lasted this many times the first
+// pause between two tries. Otherwise a bad network would look like a bad message.
 const (
 	othersFirst = 8
 	standFirst  = 5

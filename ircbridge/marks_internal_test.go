@@ -12,7 +12,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// One of our own lines may be in the buffer before a line that was said earlier: our lines
+// One of our own lines may be in the buffer before a line that was sent earlier: our lines
 // enter the buffer when they are proven, the others when they are handled. So our own lines
 // do not show what was handled, unless they are old.
 func TestOurOwnLinesAreNoMarks(t *testing.T) {

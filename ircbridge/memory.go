@@ -51,12 +51,12 @@ func (m memory) Marks(target string) ([]irc.Mark, error) {
 }
 
 // ownBehind is the time before one of our lines until which the channel is completely
-// known. One of our lines enters the buffer when it is proven, maybe before an earlier line
-// of somebody else, which is handled later, or never if this process is killed.
+// known. One of our lines enters the buffer when it is proven, possibly before an earlier
+// line from somebody else, which is handled later, or never if this process is killed.
 const ownBehind = provenWithin + clockSkew
 
-// private returns until when all private talk is known; if no bridge has noted that, the
-// time of the newest private line.
+// private returns the time until which all private talk is known; if no bridge has noted
+// that, the time of the newest private line.
 func (m memory) private() ([]irc.Mark, error) {
 	st, err := bridge.ReadState(m.dir)
 	if err != nil {

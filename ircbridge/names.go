@@ -17,7 +17,7 @@ const (
 // Folder is the folder of the bridge's files, below the daemon's folder.
 func Folder(home string) string { return bridge.Folder(home, Name) }
 
-// names reads names and texts as a server does.
+// names interprets names and text as a server does.
 type names struct{ irc.CaseMapping }
 
 // anyNames is for a server that has not announced its case mapping.
@@ -33,11 +33,12 @@ func (n names) FindMention(text, name string) (start, end int) {
 // Plain implements [bridge.Names].
 func (names) Plain(text string) string { return irc.PlainText(text) }
 
-// IsChannel implements [bridge.Names]: by the signs with which channels begin on most servers.
+// IsChannel implements [bridge.Names]: by the characters with which channel names begin on
+// most servers.
 func (names) IsChannel(target string) bool { return isChannel(target) }
 
-// isChannel reports whether a target is a channel when no server has told which signs its
-// channels begin with.
+// isChannel reports whether a target is a channel when no server has announced which
+// characters its channel names begin with.
 func isChannel(target string) bool {
 	return target != "" && strings.IndexByte("#&+!", target[0]) >= 0
 }

@@ -35,8 +35,8 @@ type Options struct {
 	// the slash of the relayed nick; nil means its name.
 	Nick func(agent string) string
 
-	// Secrets are masked in everything that is said and logged, besides the passwords of
-	// the server and text that looks like a secret.
+	// Secrets are masked in everything that is sent or logged, besides the passwords of the
+	// server and text that looks like a secret.
 	Secrets []string
 }
 
@@ -44,13 +44,13 @@ type Options struct {
 type Server struct {
 	Addr     string // host, or host:port; the port is 6697 with TLS, else 6667
 	Nick     string // of the bridge
-	User     string // the user name; "" means what of the nick servers take for one
+	User     string // the user name; "" means the part of the nick that servers accept as one
 	RealName string // "" means the nick
 	Password string // of the server (PASS); "" means none
 
 	TLS        bool   // the certificate is verified, and there is no way around it
-	ServerName string // that it is issued for; "" means the host
-	CAFile     string // PEM of those who issue; "" means those of the system
+	ServerName string // that the certificate is issued for; "" means the host
+	CAFile     string // PEM of the authorities; "" means those of the system
 	CertFile   string // PEM of our own certificate; with SASL "external" our login
 	KeyFile    string
 
@@ -60,15 +60,15 @@ type Server struct {
 
 	Burst     int           // lines at once; 0 means 4
 	Rate      float64       // lines a second after that; 0 means 1
-	Unlimited bool          // no bound at all: only on a server of one's own
+	Unlimited bool          // no bound at all: only on your own server
 	RetryMin  time.Duration // first pause before the next try; 0 means 1 s, and doubles to
 	RetryMax  time.Duration // this one; 0 means 60 s
-	LineLen   int           // bytes of a line, for a server that takes more than it says; 0 means what it says, else 512
+	LineLen   int           // bytes of a line, for a server that accepts more than it announces; 0 means what it announces, else 512
 
 	RegisterTimeout time.Duration // from dialling to the server's greeting; 0 means 60 s
 	PingAfter       time.Duration // how long after the last line the server is asked for a sign of life; 0 means 60 s
 	PingTimeout     time.Duration // the connection counts as dead after this long without an answer; 0 means 30 s
-	ProofTimeout    time.Duration // the same when a line is not proven for so long; 0 means 90 s
+	ProofTimeout    time.Duration // the same when a line is not proven for this long; 0 means 90 s
 }
 
 // config returns the configuration for the library. Its errors are those of files.
@@ -183,7 +183,7 @@ func (o *Options) check() error {
 	}
 	for name, key := range o.Keys {
 		if key == "" || strings.ContainsAny(key, " ,\a\x00\r\n") || strings.HasPrefix(key, ":") {
-			return fmt.Errorf("the key of %s cannot be one: a key has no spaces, commas and control characters, and no colon in front", name)
+			return fmt.Errorf("the key of %s cannot be one: a key has no spaces, commas or control characters, and no leading colon", name)
 		}
 	}
 	for _, p := range o.Allow {

@@ -82,8 +82,8 @@ func TestReadingALongResult(t *testing.T) {
 	})
 }
 
-// A text that does not fit in a line of the network is no short answer, and no page or line
-// cuts a secret in two.
+// A text that does not fit in a line of the network does not count as a short answer, and
+// no page or line cuts a secret in two.
 func TestReadingNeitherFloodsNorTells(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		s := newScene(t, addr)

@@ -9,8 +9,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// recall finds out how much of a message was said in earlier tries: from the buffer, and
-// then from the server's history. The rest is said again, marked if it may have been said
+// recall finds out how much of a message was sent in earlier tries: from the buffer, and
+// then from the server's history. The rest is sent again, marked if it may have been sent
 // before.
 func (s *speech) recall(f *saying) {
 	known, ok := s.resume[f.ID]
@@ -49,9 +49,9 @@ func (s *speech) recall(f *saying) {
 // connection: 18 s were seen with 40 lines.
 const lingerPatience = 20 * time.Second
 
-// lingers reports whether to wait with a message that may have been said: the nick of an
-// earlier connection is still there, so the history is not complete yet. Once a channel is
-// caught up, its members are known.
+// lingers reports whether to wait with a message that may have been sent: the nick of an
+// earlier connection is still present, so the history is not complete yet. Once a channel
+// is caught up, its members are known.
 func (l *link) lingers(channel string) bool {
 	conn, ok := l.main.client.Conn()
 	if !ok || !conn.State().Since.Equal(l.main.state.Since) {
@@ -67,7 +67,7 @@ func (l *link) earlier(conn *irc.Conn, channel string) bool {
 }
 
 // A lookup is a request for a history, with the texts that wait for it: those of which a
-// part may have been said, and the texts after them.
+// part may have been sent, and the texts after them.
 type lookup struct {
 	since   time.Time
 	flights []*saying
@@ -82,18 +82,18 @@ func (s *speech) lookUp(f *saying, via *connection, conn *irc.Conn, since time.T
 		return
 	}
 	q := &lookup{since: since, flights: []*saying{f}}
-	s.lookups[target] = q // a request for a shorter time continues alone
+	s.lookups[target] = q // an earlier request for a shorter time continues separately
 	s.l.host.Do(func() func() {
 		texts, err := client.History(s.l.stop, target, irc.Mark{Time: since})
 		return func() {
 			if s.lookups[target] == q {
 				delete(s.lookups, target)
 			}
-			// If the connection ended before the answer, the text is not said now. If the
-			// server has no history, it is said again.
+			// If the connection ended before the answer, the text is not sent now. If the
+			// server has no history, it is sent again.
 			known := true
 			if err != nil {
-				s.l.o.Log.Info("history was not to be had", keyChannel, target, keyErr, err)
+				s.l.o.Log.Info("history could not be fetched", keyChannel, target, keyErr, err)
 				select {
 				case <-conn.Done():
 					known = false
@@ -101,7 +101,7 @@ func (s *speech) lookUp(f *saying, via *connection, conn *irc.Conn, since time.T
 				default:
 				}
 			}
-			kept := err == nil && len(texts) > 0 // there is a history indeed
+			kept := err == nil && len(texts) > 0 // so the server has a history
 			for _, f := range q.flights {
 				if !known || !s.l.main.usable() || s.l.host.Stopping() {
 					s.release(f)

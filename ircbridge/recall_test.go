@@ -11,7 +11,7 @@ import (
 )
 
 // A message that was begun earlier is sent before the messages behind it, even while the
-// bridge asks the server how much of it was said.
+// bridge asks the server how much of it was sent.
 func TestOrderBehindALookUp(t *testing.T) {
 	srv := irctest.NewServer(t, irctest.Features{})
 	s := newScene(t, srv.Addr)

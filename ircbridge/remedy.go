@@ -8,8 +8,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// Parts of the link's reasons. They show what would help, also after a crash, when only the
-// reason is left.
+// Parts of the link's reasons. They show what would help, even after a crash, when only the
+// reason remains.
 const (
 	notAName   = "cannot be the name of a channel"
 	longName   = "the name of the channel has"
@@ -17,7 +17,7 @@ const (
 	notLetIn   = "cannot get into "
 )
 
-// remedyOf derives from a reason what would help against it.
+// remedyOf derives from the reason for a refusal what would resolve it.
 func remedyOf(reason string) bridge.Remedy {
 	code := codeOf(reason)
 	is := func(codes ...string) bool { return slices.Contains(codes, code) }

@@ -88,12 +88,12 @@ func (r *rooms) noChannel(name string) string {
 	case strings.ContainsAny(name, " ,\x07") || strings.ContainsFunc(name, func(c rune) bool { return c < ' ' }):
 		return fmt.Sprintf("%q "+notAName, name)
 	case len(name) > most:
-		return fmt.Sprintf(longName+" %d bytes, and the server takes %d", len(name), most)
+		return fmt.Sprintf(longName+" %d bytes, and the server allows %d", len(name), most)
 	}
 	return ""
 }
 
-// want makes us join a channel, also after it was given up.
+// want makes us join a channel, even after it was given up.
 func (r *rooms) want(rm *room) {
 	if rm.wanted && rm.failed == "" {
 		return
@@ -176,7 +176,7 @@ func (r *rooms) handle(e irc.Event) {
 	}
 }
 
-// caughtUp notes that all lines of a channel from while we were away are known.
+// caughtUp notes that all lines that were sent to a channel while we were away are known.
 func (r *rooms) caughtUp(e irc.CaughtUp) {
 	rm := r.known(e.Target)
 	if rm == nil {
@@ -271,7 +271,7 @@ func (r *rooms) askModes(rm *room) {
 	})
 }
 
-// rankSigns returns the signs before the nicks of those who have a rank.
+// rankSigns returns the prefixes of the nicks of members who have a rank.
 func rankSigns(s irc.ISupport) string {
 	if _, signs, ok := strings.Cut(s["PREFIX"], ")"); ok {
 		return signs

@@ -12,7 +12,7 @@ import (
 type saying struct {
 	*bridge.Saying
 
-	conn   *irc.Conn // by which it was said last; nil when it was not
+	conn   *irc.Conn // by which it was last sent; nil when it was not
 	seq    uint64
 	as     string // relayed under this nick
 	pieces []piece
@@ -20,7 +20,7 @@ type saying struct {
 	failed error
 
 	said   int // bytes that are proven, from the beginning
-	unsure int // bytes that may have been said before
+	unsure int // bytes that may have been sent before
 	sent   int // bytes that were written now, at least in part
 	marked bool
 	at     time.Time // when it was sent first
@@ -34,8 +34,8 @@ type resume struct {
 	at           time.Time // when it was sent first; zero is not known
 }
 
-// A speech holds the texts of a link: those on their way, and the progress of those that
-// wait again. The goroutine of the bridge owns it.
+// A speech tracks the messages of a link: those being sent, and how far those that wait for
+// a retry had got. The goroutine of the bridge owns it.
 type speech struct {
 	l       *link
 	sayings map[string]*saying      // texts on their way, by the id of the message
@@ -45,7 +45,7 @@ type speech struct {
 	posted  uint64                  // counts sayings
 }
 
-// begin says a text, or the rest of it.
+// begin sends a text, or the rest of it.
 func (s *speech) begin(text *bridge.Saying) {
 	f := &saying{Saying: text}
 	s.sayings[f.ID] = f
@@ -149,7 +149,7 @@ func (l *link) Tell(target, text, answers string) bridge.Told {
 	return told{l.main.client.Post(irc.Outgoing{Target: target, Text: text, Priority: irc.Answer, Tags: threaded(answers)})}
 }
 
-// told is a text that was told to people.
+// told is a text that was sent to people.
 type told struct{ *irc.Delivery }
 
 // MsgID implements [bridge.Told].

@@ -103,19 +103,19 @@ func TestWhatIRCDoesNotTakeIsGivenUp(t *testing.T) {
 			"closed": {dropbox.Message{Extra: bridge.Origin{Channel: "#closed"}.Extra(ircbridge.Name), Body: []byte("x")}, "#closed",
 				`Once it lets the bridge in, try again: claude-swarm dead retry ID`},
 			"a mask": {dropbox.Message{Extra: bridge.Origin{Channel: "ann!u@h"}.Extra(ircbridge.Name), Body: []byte("psst")}, `neither a channel nor a nick: "ann!u@h"`,
-				`There it can never be said. Send it again to a channel that there is (claude-swarm irc channels): claude-swarm read ID --body | claude-swarm irc send CHANNEL -`},
+				`It can never be posted there. Send it again to a channel that exists (claude-swarm irc channels): claude-swarm read ID --body | claude-swarm irc send CHANNEL -`},
 			"two names": {dropbox.Message{Extra: bridge.Origin{Channel: "#a,#b"}.Extra(ircbridge.Name), Body: []byte("x")}, "cannot be the name",
-				`There it can never be said. Send it again to a channel that there is (claude-swarm irc channels): claude-swarm read ID --body | claude-swarm irc send CHANNEL -`},
+				`It can never be posted there. Send it again to a channel that exists (claude-swarm irc channels): claude-swarm read ID --body | claude-swarm irc send CHANNEL -`},
 			"long name": {dropbox.Message{Extra: bridge.Origin{Channel: "#" + strings.Repeat("x", 300)}.Extra(ircbridge.Name), Body: []byte("x")}, "bytes",
-				`There it can never be said. Send it again to a channel that there is (claude-swarm irc channels): claude-swarm read ID --body | claude-swarm irc send CHANNEL -`},
+				`It can never be posted there. Send it again to a channel that exists (claude-swarm irc channels): claude-swarm read ID --body | claude-swarm irc send CHANNEL -`},
 			"no topic": {dropbox.Message{Extra: bridge.Origin{Do: bridge.DoTopic, Channel: "#closed"}.Extra(ircbridge.Name), Body: []byte("x")}, "#closed",
 				`Once the bridge is in there (claude-swarm irc join "#closed"), try again: claude-swarm dead retry ID`},
 			"no order": {dropbox.Message{Extra: bridge.Origin{Do: "quit", Channel: "#a"}.Extra(ircbridge.Name), Body: []byte("x")}, "cannot",
 				`To ask for what it can: claude-swarm irc join, part or topic`},
 			"no room": {dropbox.Message{Extra: bridge.Origin{Do: bridge.DoJoin, Channel: "ann"}.Extra(ircbridge.Name), Body: []byte("x")}, "not a channel",
-				`Ask for a channel that there can be: claude-swarm irc channels lists those that it is in`},
+				`Ask for a channel that can exist: claude-swarm irc channels lists those that it is in`},
 			"too late": {dropbox.Message{Expires: time.Now().Add(-time.Second), Body: []byte("x")}, "expired",
-				`To have it said after all, send it again: claude-swarm read ID --body | claude-swarm irc send "#project-x" -`},
+				`To have it posted after all, send it again: claude-swarm read ID --body | claude-swarm irc send "#project-x" -`},
 		} {
 			m := tc.m
 			m.From, m.Type, m.Subject = "coder", dropbox.Question, name
@@ -135,7 +135,7 @@ func TestWhatIRCDoesNotTakeIsGivenUp(t *testing.T) {
 				t.Errorf("%s: told %s: %s\nwant %q in it, and %q", name, told.Type, told.Body, tc.want, tc.next)
 			}
 		}
-		// A copy is only not shown.
+		// A copy is simply not shown.
 		id := s.say("coder", bridge.Origin{Channel: "#closed", About: "k7f3q9m2xd", To: "lead"}, "x")
 		s.where(id, dropbox.Done)
 		if rec := receiptOf(t, s.store, id); !strings.Contains(rec, "outcome: not shown") {

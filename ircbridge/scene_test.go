@@ -39,7 +39,7 @@ type scene struct {
 	quit  func() error
 }
 
-// newScene makes mailboxes for coder, tester and the lead, and options for a bridge at a
+// newScene makes mailboxes for coder, tester and the lead, and options for a bridge to a
 // server on this machine. Tests change them before start.
 func newScene(t *testing.T, addr string) *scene {
 	t.Helper()
@@ -178,7 +178,7 @@ func (s *scene) waiting(agent string) []*dropbox.Message {
 	return all
 }
 
-// A person is a person at IRC with a separate client.
+// A person is a person on IRC with a separate client.
 type person struct {
 	t    testing.TB
 	conn *irc.Conn
@@ -226,7 +226,7 @@ func newPersonBy(t testing.TB, cfg irc.Config, channels ...string) *person {
 	return p
 }
 
-// say says a text and waits until the server has it.
+// say sends a line and waits until the server has it.
 func (p *person) say(target, text string) {
 	p.t.Helper()
 	if err := p.conn.Send(target, text).Wait(p.t.Context()); err != nil {

@@ -86,7 +86,7 @@ func (s *traffic) drop() {
 	s.drops++
 }
 
-// line makes ann say the next line.
+// line makes ann send the next line.
 func (s *traffic) line() {
 	s.Helper()
 	text := fmt.Sprintf("line %d", s.lines)
@@ -129,7 +129,7 @@ func (s *traffic) finished() int {
 	return n
 }
 
-// allSaid waits until all messages are said.
+// allSaid waits until all messages are sent.
 func (s *traffic) allSaid() {
 	s.Helper()
 	eventually(s, "all is said", func() bool { return s.finished() == s.drops }, s.mailbox)

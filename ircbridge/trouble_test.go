@@ -38,8 +38,8 @@ func (s *scene) failSteps(refuses func(dropbox.Step) bool) (failing *atomic.Bool
 	return failing
 }
 
-// The bridge does not say a message whose claim a power cut may undo: the next start would
-// say it again without a mark.
+// The bridge does not send a message whose claim a power cut may undo: the next start would
+// send it again without a mark.
 func TestNothingIsSaidThatIsNotClaimedForSure(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		s := newScene(t, addr)
@@ -76,8 +76,8 @@ func TestNothingIsSaidThatIsNotClaimedForSure(t *testing.T) {
 	})
 }
 
-// A message that was said and cannot be filed is filed when the disk works again, and not
-// said again.
+// A message that was sent and cannot be filed is filed when the disk works again, and not
+// sent again.
 func TestFilingIsTriedAgain(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		s := newScene(t, addr)
@@ -111,8 +111,8 @@ func TestFilingIsTriedAgain(t *testing.T) {
 	})
 }
 
-// A person who writes to an agent whose mailbox accepts no message is told. Lines for other
-// agents arrive.
+// A person who writes to an agent whose mailbox accepts no message is told so. Lines for
+// other agents arrive.
 func TestUndeliveredIsSaid(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		s := newScene(t, addr)

@@ -7,8 +7,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// advice tells the sender of a message that was given up what to do about it: another try
-// helps only if something else can change.
+// advice tells the sender of a message that was given up what to do about it: a retry helps
+// only if something else changes first.
 func (o *outbox) advice(m *dropbox.Message, n Origin, target, reason string) string {
 	name := o.mail.name
 	command := fmt.Sprintf("claude-swarm read %s --body | claude-swarm %s send ", m.ID, name)
@@ -16,9 +16,9 @@ func (o *outbox) advice(m *dropbox.Message, n Origin, target, reason string) str
 	remedy := o.link.Remedy(reason)
 	switch {
 	case strings.HasPrefix(reason, tooLate):
-		return "To have it said after all, send it again: " + command + fmt.Sprintf("%q -", target)
+		return "To have it posted after all, send it again: " + command + fmt.Sprintf("%q -", target)
 	case strings.HasPrefix(reason, hungUpOn), remedy == OtherWords:
-		return fmt.Sprintf("As it stands it can never be said. Say it in other words, or shorter: claude-swarm %s send %q TEXT", name, target)
+		return fmt.Sprintf("As it stands it can never be posted. Write it in other words, or shorter: claude-swarm %s send %q TEXT", name, target)
 	case strings.HasSuffix(reason, staysIn):
 		return fmt.Sprintf("To be rid of it, take it out of %s: in claude-swarm.yaml, then claude-swarm reload. Agents need not leave it: what is said there wakes only who is named", name)
 	case n.Do != "" && n.Do != DoJoin && n.Do != DoPart && n.Do != DoTopic:
@@ -33,9 +33,9 @@ func (o *outbox) advice(m *dropbox.Message, n Origin, target, reason string) str
 	switch remedy {
 	case OtherChannel:
 		if n.Do != "" {
-			return fmt.Sprintf("Ask for a channel that there can be: claude-swarm %s channels lists those that it is in", name)
+			return fmt.Sprintf("Ask for a channel that can exist: claude-swarm %s channels lists those that it is in", name)
 		}
-		return fmt.Sprintf("There it can never be said. Send it again to a channel that there is (claude-swarm %s channels): ", name) + command + "CHANNEL -"
+		return fmt.Sprintf("It can never be posted there. Send it again to a channel that exists (claude-swarm %s channels): ", name) + command + "CHANNEL -"
 	case TheirComing:
 		return fmt.Sprintf("Once %s is there, try again: %s", target, again)
 	case FewerChannels:

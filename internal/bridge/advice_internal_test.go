@@ -19,7 +19,7 @@ func (r remedied) Remedy(string) Remedy { return r.remedy }
 
 // No advice suggests a retry that cannot succeed.
 func TestAdvice(t *testing.T) {
-	const other = `As it stands it can never be said. Say it in other words, or shorter: claude-swarm irc send "#c" TEXT`
+	const other = `As it stands it can never be posted. Write it in other words, or shorter: claude-swarm irc send "#c" TEXT`
 	const again = "try again: claude-swarm dead retry k7f3q9m2xd"
 	advice := func(remedy Remedy, n Origin, reason string) string {
 		o := &outbox{link: remedied{newStub(), remedy}, mail: &mail{name: "irc"}}
@@ -30,7 +30,7 @@ func TestAdvice(t *testing.T) {
 		reason string
 		want   string
 	}{
-		{OtherChannel, fmt.Sprintf("%s %d times while it was said (%v)", hungUpOn, 2, errors.New("the server says ERROR: is not a channel")), other},
+		{OtherChannel, fmt.Sprintf("%s %d times while it was being sent (%v)", hungUpOn, 2, errors.New("the server says ERROR: is not a channel")), other},
 		{OtherWords, "no text", other},
 		{BeingAllowedToTalk, "it did not take it", "Once the bridge may speak there, " + again},
 		{BeingOperator, "it did not take it", "Once the bridge is an operator there, " + again},
@@ -40,7 +40,7 @@ func TestAdvice(t *testing.T) {
 		{BeingThere, notJoined + "not there", "Once it lets the bridge in, " + again},
 		{AnyRemedy, notJoined + "the server does not say whether we may", "Once it lets the bridge in, " + again},
 		{TheirComing, "it did not take it", "Once #c is there, " + again},
-		{AnyRemedy, tooLate, `To have it said after all, send it again: claude-swarm read k7f3q9m2xd --body | claude-swarm irc send "#c" -`},
+		{AnyRemedy, tooLate, `To have it posted after all, send it again: claude-swarm read k7f3q9m2xd --body | claude-swarm irc send "#c" -`},
 		{AnyRemedy, "something else", "Once that is fixed, " + again},
 	} {
 		if got := advice(tc.remedy, Origin{}, tc.reason); got != tc.want {
@@ -75,7 +75,7 @@ func TestOrdersAboutAChannelAreAnswered(t *testing.T) {
 	o.orderChannel(ann, join, "#shut", "")
 	enter("#shut", Entry{Name: "#shut", Why: "banned", Advice: "#shut does not let me in: banned."})
 	o.orderChannel(ann, join, "#away", "")
-	enter("#away", Entry{Name: "#away", Dropped: true}) // and no person is there to be told
+	enter("#away", Entry{Name: "#away", Dropped: true}) // and there is no person to tell
 	for _, channel := range []string{"#Project-X", "#nowhere", "#open", "#open"} {
 		o.orderChannel(ann, part, channel, "")
 	}

@@ -2,8 +2,8 @@ package bridge
 
 import "github.com/claude-swarm/claude-swarm/dropbox"
 
-// maxArrivals is how many lines wait until the messages of earlier ones are delivered.
-// The link waits with one more, and so does its server.
+// maxArrivals is how many lines wait until the messages of earlier ones are delivered. With
+// one more, the link waits, and so does its server.
 const maxArrivals = 256
 
 // An arrival is a line that goes into the buffer after the messages that it asked for were

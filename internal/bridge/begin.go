@@ -9,15 +9,15 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// The bridge gives a message up after the other side has hung up on it this often: the
-// first number counts when the server said that it hangs up, the second when the connection
-// only ended, as on a bad network.
+// The bridge gives up a message after the other side has hung up on it this many times: the
+// first number applies when the server announced that it would hang up, the second when the
+// connection just ended, as on a bad network.
 const (
 	maxHangUps    = 2
 	maxBareHangUp = 4
 )
 
-// begin starts to say a claimed message.
+// begin starts to send a claimed message.
 func (o *outbox) begin(f *flight) {
 	switch {
 	case f.Bad != nil:
@@ -58,8 +58,8 @@ func (o *outbox) begin(f *flight) {
 	})
 }
 
-// landed decides what comes after a message was said, or was not. It reports whether the
-// message waits again.
+// landed decides what happens to a message after the attempt to send it. It reports whether
+// the message waits again.
 func (o *outbox) landed(s *Saying, l Landing) (waits bool) {
 	f := o.flights[s.ID]
 	if f == nil {
@@ -77,7 +77,7 @@ func (o *outbox) landed(s *Saying, l Landing) (waits bool) {
 		o.giveUp(f, l.Why)
 	case HungUpOn:
 		if n := f.Failed + 1; l.HungUp.Spoken && n >= maxHangUps || n >= maxBareHangUp {
-			o.giveUp(f, fmt.Sprintf("%s %d times while it was said (%v)", hungUpOn, n, l.HungUp.Err))
+			o.giveUp(f, fmt.Sprintf("%s %d times while it was being sent (%v)", hungUpOn, n, l.HungUp.Err))
 			return false
 		}
 		o.putBack(f, true)
@@ -112,7 +112,7 @@ func (o *outbox) asked(f *flight) {
 	o.questions.bound()
 }
 
-// putBack lets a message that may have been said in part wait again. hungUp says that the
+// putBack lets a message that may have been sent in part wait again. hungUp says that the
 // other side may have hung up on it.
 func (o *outbox) putBack(f *flight, hungUp bool) {
 	delete(o.flights, f.ID)
@@ -122,7 +122,7 @@ func (o *outbox) putBack(f *flight, hungUp bool) {
 	o.plan.lookAgain()
 }
 
-// release lets a message wait again when nothing of it was said this time.
+// release lets a message wait again when nothing of it was sent this time.
 func (o *outbox) release(f *flight) {
 	delete(o.flights, f.ID)
 	if _, err := o.mail.box.Release(f.Entry); err != nil && !errors.Is(err, dropbox.ErrGone) {

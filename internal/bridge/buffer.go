@@ -18,7 +18,7 @@ import (
 
 // A Line is one message of a channel, as the buffer keeps it.
 type Line struct {
-	N       int64     `json:"n"` // counts up in each channel, from 1, through every restart
+	N       int64     `json:"n"` // counts up in each channel, from 1, across restarts
 	At      time.Time `json:"at"`
 	Channel string    `json:"channel"` // or the nick of a person who wrote privately
 	Nick    string    `json:"nick"`    // of the person; of an agent, its name
@@ -28,8 +28,8 @@ type Line struct {
 	Replay  bool      `json:"replay,omitempty"` // from the server's history
 	Notice  bool      `json:"notice,omitempty"`
 	Own     bool      `json:"own,omitempty"`  // of ours: the bridge's own words, such as that a turn began
-	Drop    string    `json:"drop,omitempty"` // of ours: id of the message that was said
-	Upto    int       `json:"upto,omitempty"` // of ours: the bytes of that message that are said with this line
+	Drop    string    `json:"drop,omitempty"` // of ours: id of the message that was sent
+	Upto    int       `json:"upto,omitempty"` // of ours: how many bytes of that message are sent, including this line
 }
 
 // Speaker returns the name of the speaker of a line, for people: called gives the name of
@@ -41,7 +41,7 @@ func (l Line) Speaker(called func(mailbox string) string) string {
 	return called(l.Nick)
 }
 
-// DefaultBufferSize is the number of lines that a reader finds of each channel by default.
+// DefaultBufferSize is the number of lines of each channel that readers can see by default.
 const DefaultBufferSize = 500
 
 // remembered is the least number of lines that a channel's file keeps: from them the bridge
@@ -81,16 +81,16 @@ func fileName(name string) string {
 // lose some; the server's history, if it has one, brings them back.
 type buffer struct {
 	path  string
-	keep  int // lines that a rewriting leaves
+	keep  int // lines that remain after a rewrite
 	lines int // in the file
 	last  int64
 	seen  map[string]bool // the msgids in the file; true: of a message of ours
-	spoke time.Time       // when the last line of ours was said
+	spoke time.Time       // when our last line was sent
 	f     *os.File
 }
 
-// openBuffer opens the buffer of a channel, and fixes what a crash has cut off. The caller
-// closes it.
+// openBuffer opens the buffer of a channel, and repairs what a crash has cut off. The
+// caller closes it.
 func openBuffer(dir, channel string, size int) (*buffer, error) {
 	b := &buffer{path: bufferFile(dir, channel), keep: max(size, remembered), seen: map[string]bool{}}
 	if err := os.MkdirAll(filepath.Dir(b.path), 0o700); err != nil {
@@ -168,7 +168,7 @@ func (b *buffer) add(l Line) (added bool, err error) {
 	return true, nil
 }
 
-// said returns how much of a message is known to be said.
+// said returns how much of a message is known to have been sent.
 func (b *buffer) said(drop string) (upto int, msgids []string, err error) {
 	lines, err := readLines(b.path)
 	if err != nil {

@@ -30,13 +30,13 @@ func (r *orders) orderChannel(t Text, word, name, text string) {
 		r.orderTopic(t, ch, text)
 	case ch.Fixed || t.Private || !sameChannel(r.link, t.Target, name):
 		r.rep.tell(t, r.partFor(name))
-	default: // an answer after that could not be said there
+	default: // an answer after that could not be sent there
 		r.rep.tellThen(t, "I leave "+ch.Name+".", func() { r.partFor(name) })
 	}
 }
 
-// joinFor joins a channel for a person who may control; it retries at once a channel that
-// shut us out. The person hears the outcome when it is known.
+// joinFor joins a channel for a person who may control; a channel that shut us out is
+// retried at once. The person hears the outcome when it is known.
 func (r *orders) joinFor(t Text, name string) {
 	if ch, _ := r.link.Rooms().Channel(name); ch.In {
 		r.rep.tell(t, "I am in "+ch.Name+" already.")
@@ -66,7 +66,7 @@ func (r *orders) partFor(name string) (said string) {
 	return "I have left " + ch.Name + "."
 }
 
-// orderTopic says the topic of a channel, or sets it to a text.
+// orderTopic shows the topic of a channel, or sets it.
 func (r *orders) orderTopic(t Text, ch ChannelState, text string) {
 	if text == "" {
 		if text = ch.Topic; text == "" {
@@ -78,9 +78,9 @@ func (r *orders) orderTopic(t Text, ch ChannelState, text string) {
 	r.link.Rooms().SetTopic(ch.Name, topicLine(r.link, r.rec.mask, text), func(err error) {
 		said := "The topic of " + ch.Name + " is set."
 		if refused, ok := errors.AsType[*RefusedError](err); ok {
-			said = r.mail.title + " did not take the topic: " + refused.Error()
+			said = r.mail.title + " did not accept the topic: " + refused.Error()
 		} else if err != nil {
-			said = "The topic is not set: " + err.Error()
+			said = "The topic was not set: " + err.Error()
 		}
 		r.rep.tell(t, said)
 	})

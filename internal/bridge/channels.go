@@ -5,9 +5,10 @@ import (
 	"strings"
 )
 
-// Channels are the project's channels; an empty one does not exist. Project must be set.
+// Channels are the project's channels; an empty name means that there is no such channel.
+// Project must be set.
 type Channels struct {
-	Project string // the channel of texts without another one
+	Project string // the channel for messages that have no other one
 	Standup string
 	Work    string // with {task-id} in it; see [Channels.WorkOf]
 	Alerts  string

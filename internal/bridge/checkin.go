@@ -15,14 +15,14 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// Silence is how long a reader may not read the channels before [Reader.CheckIn] gives
-// advice.
+// Silence is how long a reader may go without reading the channels before [Reader.CheckIn]
+// gives advice.
 const Silence = 10 * time.Minute
 
 // A check says when a reader last read the channels.
 type check struct {
-	Since time.Time `json:"since"`         // of the last reading; before any, of the first question whether it is time
-	Told  time.Time `json:"told,omitzero"` // when it was advised last
+	Since time.Time `json:"since"`         // of the last reading; before the first one, of the first CheckIn
+	Told  time.Time `json:"told,omitzero"` // when it was last advised
 }
 
 // CheckIn advises a reader who has not read for [Silence], while a channel that the bridge
@@ -91,13 +91,13 @@ func lasting(d time.Duration) string {
 	return fmt.Sprintf("%d days", int(d.Hours()/24))
 }
 
-// ownMark is in each line that the bridge said about itself, and in no other: in a text the
-// quotes are escaped.
+// ownMark is in each line that the bridge wrote about itself, and in no other line: inside
+// a text the quotes are escaped.
 var ownMark = []byte(`"own":true`)
 
 // waits reports whether a channel has unread lines after a mark; bridge is the nick of the
-// bridge. The beginning of every turn calls it, so it reads from the end and no further
-// than it must.
+// bridge. It is called at the beginning of every turn, so it reads from the end, no further
+// than necessary.
 func (r Reader) waits(channel string, mark int64, bridge string) (bool, error) {
 	data, err := os.ReadFile(bufferFile(r.Dir, channel))
 	if errors.Is(err, fs.ErrNotExist) {

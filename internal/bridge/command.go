@@ -47,7 +47,7 @@ func (r *orders) command(t Text, m meaning, agents []string) {
 		name, ok := r.agentNamed(t, arg, agents)
 		switch {
 		case !ok:
-		case len(words) > 2: // a time or a second agent would be passed over
+		case len(words) > 2: // a time or a second agent would be ignored
 			r.rep.tell(t, fmt.Sprintf("%s takes one agent and nothing else. Try: %s: %s %s", word, r.link.Self(), word, name))
 		default:
 			r.steer(t, Order(word), name, "")
@@ -125,10 +125,10 @@ func (r *orders) steer(t Text, order Order, agent, why string) {
 	r.ask(t, func(ctx context.Context) (string, error) { return r.swarm.Steer(ctx, order, agent, by) })
 }
 
-// ask asks the daemon, which may take a while, and says the answer to the person.
+// ask asks the daemon, which may take a while, and sends the answer to the person.
 func (r *orders) ask(t Text, question func(context.Context) (string, error)) {
 	if r.swarm == nil {
-		r.rep.tell(t, "No daemon is here to ask.")
+		r.rep.tell(t, "No daemon is running.")
 		return
 	}
 	if r.asking >= 8 {

@@ -6,16 +6,16 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// A destination says where to say a message, to whom, and how urgent it is.
+// A destination says where to send a message, to whom, and how urgent it is.
 type destination struct {
 	request   Do
 	target    string // a channel or a nick
-	person    string // who is spoken to in a channel; "" is everybody
+	person    string // who is addressed in a channel; "" means everybody
 	priority  Priority
 	announces Announcement
 	passing   bool   // see the function of that name
 	copied    bool   // it shows a message that is safe elsewhere
-	alone     bool   // it is for a person alone, by the server's signs of channels
+	alone     bool   // it is for a person alone, judging by the server's prefixes for channels
 	answers   string // the server's id of the line that is answered there; "" if it is unknown
 }
 

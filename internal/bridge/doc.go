@@ -1,10 +1,9 @@
-// Package bridge carries messages between the mailboxes and a chat, whatever network that
-// is on.
+// Package bridge carries messages between the mailboxes and a chat, on any network.
 //
-// A bridge has a name, such as irc, and says the messages in the mailbox of that name.
-// Everything that the bridge says on the network is a message there first, so it is durable
-// before anybody connects, and nothing is lost while the network is down. Everything that
-// people say to an agent becomes a message in that agent's mailbox.
+// A bridge has a name, such as irc, and posts the messages in the mailbox of that name.
+// Everything that the bridge posts on the network is a message there first, so it is
+// durable before anybody connects, and nothing is lost while the network is down.
+// Everything that people say to an agent becomes a message in that agent's mailbox.
 //
 //	any program          bridge                       link          network
 //	    |  Deliver to irc/  |                           |              |
@@ -19,37 +18,37 @@
 //	    AGENT/new/ <--- mention, TASK: --- Heard: a text <-------------|
 //	    buffer/    <--- every line of every channel --- |
 //
-// The bridge knows mailboxes and people: who may order what, which questions wait for an
-// answer, what is shown where. A [Link] knows connections, channels and names of one
+// The bridge knows mailboxes and people: who may give which orders, which questions wait
+// for an answer, what is shown where. A [Link] knows connections, channels and names of one
 // network. Neither does the other's work: the bridge calls the link, and the link reports
 // to its [Host], all in one goroutine. Slow work runs in parallel, by [Host.Do].
 //
 // # Promises
 //
-// A message that the bridge's mailbox accepted is said, or it ends in dead/ with the reason
-// and its sender hears of it. When a connection or this process ends in the middle of a
-// message, the link later says again every part that is not proven to be said. After a long
-// outage one line counts the copies that only tell that turns began or ended; they are
-// filed as not shown.
+// A message that the bridge's mailbox accepted is posted, or it ends in dead/ with the
+// reason and its sender is told. When a connection or this process ends in the middle of a
+// message, the link later resends every part that is not proven to have arrived. After a
+// long outage one line counts the copies that only report that turns began or ended; they
+// are filed as not shown.
 //
-// Only a permitted person commands: see [Permit]. A denied order stays in
-// the buffer, and in the log, and goes nowhere else. History, notices, bots,
-// relayed lines and our own never command.
+// Only a permitted person can give orders: see [Permit]. A denied order stays in the
+// buffer, and in the log, and goes nowhere else. History, notices, bots, relayed lines and
+// our own never give orders.
 //
 // # Files
 //
-// Other programs get everything that they need of a bridge from files, also while it does
-// not run; no function for that needs a connection. The files are in the [Folder] of the
-// bridge, below the daemon's:
+// Other programs get everything that they need of a bridge from files, even while it does
+// not run; none of the functions for this needs a connection. The files are in the [Folder]
+// of the bridge, below the daemon's:
 //
 //	lock                 held by the one bridge that runs
 //	state.json           how things stand: see [ReadState]
 //	buffer/CHANNEL.jsonl the last lines of a channel: see [Reader]
 //	marks/READER.json    how far somebody has read
-//	checks/READER.json   when somebody has read last, and was advised to: see [Reader.CheckIn]
-//	joined.json          channels that were asked for, beside those of the options
+//	checks/READER.json   when somebody last read, and was last advised to: see [Reader.CheckIn]
+//	joined.json          channels that were asked for, besides those of the options
 //	questions.json       questions that were shown and wait for an answer
 //
 // An order for the bridge is a message, too: an [Origin] in its front matter says where to
-// say it, or asks to join or leave a channel or to set its topic.
+// post it, or asks to join or leave a channel or to set its topic.
 package bridge

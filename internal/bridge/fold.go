@@ -8,16 +8,16 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// After an outage one line for each channel replaces the copies that only tell that turns
+// After an outage one line for each channel replaces the copies that only report that turns
 // began and ended: otherwise a telephone would buzz for a quarter of an hour.
 const (
 	foldAge  = 3 * time.Minute // younger copies are news
-	foldKeep = 3               // how many of the newest are said anyway
+	foldKeep = 3               // how many of the newest are posted anyway
 )
 
-// foldUp looks once in each connection for copies that have waited since before it, and
-// delivers one message that replaces them. The copies are then settled one by one, when
-// they would be said: see [outbox.folded]. A crash on the way forgets the fold; the next
+// foldUp looks, once per connection, for copies that were already waiting when it began,
+// and delivers one message that replaces them. The copies are then settled one by one, when
+// they would be posted: see [outbox.folded]. A crash on the way forgets the fold; the next
 // fold finds the same copies and delivers no second message, unless some were settled.
 func (o *outbox) foldUp() {
 	connection, since := o.link.Connection()
@@ -43,7 +43,7 @@ func (o *outbox) foldUp() {
 		}
 	}
 	for _, list := range waiting {
-		if len(list) <= foldKeep+1 { // the line about one line is a line, too
+		if len(list) <= foldKeep+1 { // counting one line takes a line, too
 			continue
 		}
 		list = list[:len(list)-foldKeep]
@@ -93,7 +93,7 @@ func turns(n int) string {
 	return fmt.Sprintf("%d turns", n)
 }
 
-// folded says why a message is not said separately; "" if it is.
+// folded says why a message is not posted separately; "" if it is.
 func (o *outbox) folded(id string) string {
 	into, ok := o.folds[id]
 	if !ok {

@@ -31,10 +31,10 @@ type listener struct {
 	called    func(mailbox string) string
 	agents    func() []string
 	tags      func() map[string][]string // may be nil
-	lines     int                        // without an id of the server that were delivered
+	lines     int                        // that were delivered and have no id from the server
 }
 
-// names are what the agents are called now.
+// names returns the names by which people can address the agents now.
 func (r *listener) names(agents []string) []name {
 	var all []name
 	for _, agent := range agents {
@@ -67,7 +67,7 @@ func (r *listener) hear(t Text) {
 	r.arrivals.finish(a)
 }
 
-// lineOf returns the buffer's line of a text.
+// lineOf returns the buffer's line for a text.
 func lineOf(t Text, c Names) Line {
 	text := c.Plain(t.Body)
 	if t.Emote {
@@ -99,7 +99,7 @@ func (r *listener) obey(t Text, now time.Time, a *arrival) {
 		m.need = Control
 	}
 	if t.Notice && t.Who.Host == "" {
-		return // a text of the server, for example about its TLS, is not an order
+		return // a message from the server, for example about its TLS, is not an order
 	}
 	if why := r.notListened(t, m.need, now); why != "" {
 		if news := t; t.History {
@@ -215,7 +215,8 @@ func (r *listener) pass(t Text, agent string, need Right, now time.Time, a *arri
 	r.notices.tellHeld(t, agent)
 }
 
-// keyOf returns the key of a line, so that it is delivered once however often it comes.
+// keyOf returns the key of a line, so that it is delivered once, no matter how often it
+// arrives.
 func (r *listener) keyOf(t Text) string {
 	if t.MsgID != "" && len(t.MsgID) <= 200 && r.link.Plain(t.MsgID) == t.MsgID {
 		return r.mail.name + "-" + r.link.Network() + "-" + t.MsgID

@@ -206,7 +206,7 @@ func TestTheSameLineIsDeliveredOnce(t *testing.T) {
 }
 
 // A line enters the buffer after its message was delivered, and later lines come after it.
-// So every line in the buffer was carried out, also after a crash.
+// So every line in the buffer was carried out, even after a crash.
 func TestALineIsKeptBehindItsMessage(t *testing.T) {
 	r, _ := newListener(t, "irc.example", Options{Allow: []Permit{{Account: "ann", May: Rights()}}})
 	kept := func() (texts []string) {

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// A holdup is the reason, as a person heard it, why an agent does not begin with their
-// message.
+// A holdup is the reason, as a person was told it, why an agent does not begin to work on
+// their message.
 type holdup struct {
 	told  string    // "" means that the agent works
 	asked time.Time // when the daemon was asked about it
@@ -18,9 +18,9 @@ type holdup struct {
 // person.
 const heldLook = 3 * time.Second
 
-// tellHeld tells a person why an agent does not begin with their message, for example
-// because it is paused. Otherwise they would wait for an answer. It tells each reason once,
-// until it is gone.
+// tellHeld tells a person why an agent does not begin to work on their message, for example
+// because it is paused. Otherwise they would wait for an answer. It gives each reason once,
+// until the reason is gone.
 func (r *notices) tellHeld(t Text, agent string) {
 	key := agent + " " + r.link.Fold(t.Nick)
 	now := time.Now()

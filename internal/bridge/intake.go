@@ -17,12 +17,12 @@ type resting struct {
 	since time.Time
 }
 
-// takeIn makes messages of the dropped files that stay unchanged. wait reports that some
-// still change.
+// takeIn turns the dropped files that stay unchanged into messages. wait reports that some
+// are still changing.
 func (r *run) takeIn(now time.Time) (wait bool) {
 	strays, err := r.mail.box.Drops().List()
 	if err != nil {
-		r.rec.trouble("files by hand were not listed", err)
+		r.rec.trouble("dropped files were not listed", err)
 		return false
 	}
 	rest := make(map[string]resting, len(strays))
@@ -40,12 +40,12 @@ func (r *run) takeIn(now time.Time) (wait bool) {
 		case err == nil:
 			r.outbox.plan.lookAgain()
 		case errors.Is(err, dropbox.ErrInvalid) || errors.Is(err, dropbox.ErrTooLarge):
-			r.rec.log.Warn("file by hand was set aside", "file", st.Name, keyErr, err)
+			r.rec.log.Warn("dropped file was set aside", "file", st.Name, keyErr, err)
 			r.tellNotTaken(st.Name, err)
 		case errors.Is(err, dropbox.ErrChanged):
 			wait = true
 		case !errors.Is(err, dropbox.ErrGone):
-			r.rec.trouble("file by hand was not taken in", err) // the sweep tries again
+			r.rec.trouble("dropped file was not taken in", err) // the sweep tries again
 		}
 	}
 	r.resting = rest
@@ -64,6 +64,6 @@ func (r *run) tellNotTaken(file string, err error) {
 		Body: []byte("The file " + file + " in the mailbox of " + r.mail.name + " was not taken in: " + reason + ".\n\nIt is kept in dead/: claude-swarm dead list " + r.mail.name + "\n"),
 	})
 	if err != nil {
-		r.rec.trouble("nobody was told of a file by hand", err)
+		r.rec.trouble("nobody was told of a dropped file", err)
 	}
 }

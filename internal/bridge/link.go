@@ -5,25 +5,25 @@ import (
 	"time"
 )
 
-// Names is how a network reads names and texts.
+// Names is how a network interprets names and text.
 type Names interface {
-	// Fold returns the form of a name for keys of maps. It keeps the length.
+	// Fold returns the form of a name to use as a map key. It has the same length.
 	Fold(name string) string
-	// Same reports whether two names are one.
+	// Same reports whether two names mean the same one.
 	Same(a, b string) bool
-	// FindMention returns where a text first speaks to a name, with the signs around it, in
-	// bytes; -1 if it does not.
+	// FindMention returns where a text first addresses a name, including the punctuation
+	// around it, in bytes; -1 if it does not.
 	FindMention(text, name string) (start, end int)
-	// Plain makes any text safe to say: it replaces everything that the network would read
+	// Plain makes any text safe to send: it replaces everything that the network would read
 	// as a command or a format.
 	Plain(text string) string
 	// IsChannel reports whether a target is a channel, and not a person.
 	IsChannel(target string) bool
 }
 
-// A Link carries texts to one network and back, and keeps the connection up. Only the
+// A Link carries messages to one network and back, and keeps the connection up. Only the
 // goroutine of the bridge calls it, and none of its methods blocks: slow work runs in
-// parallel, by [Host.Do]. It knows channels and people, and no mailbox.
+// parallel, by [Host.Do]. It knows channels and people, but no mailboxes.
 type Link interface {
 	Names
 
@@ -43,11 +43,12 @@ type Link interface {
 	// Connection returns the number of connections so far, and the time when the last one
 	// began.
 	Connection() (n int, since time.Time)
-	// Sound reports whether the connection has proven good. Until then the bridge says no
-	// text that may make the network hang up.
+	// Sound reports whether the connection has proved reliable. Until then the bridge sends
+	// no message that may make the network hang up.
 	Sound() bool
-	// LookAgain returns how soon a waiting message may be said without any other event; 0
-	// means never. suspects says that the network may hang up on some of them.
+	// LookAgain returns how soon a waiting message may be sent without any other event; 0
+	// means never. suspects tells the link that the network may hang up on some of the
+	// waiting messages.
 	LookAgain(suspects bool) time.Duration
 
 	// Self is the bridge's current name on the network.
@@ -56,9 +57,9 @@ type Link interface {
 	Selves() []string
 	// Ours reports whether a name is, or was, one of ours.
 	Ours(name string) bool
-	// Called are the names of an agent on the network, besides its mailbox's.
+	// Called are the names of an agent on the network, besides its mailbox's name.
 	Called(agent string) []string
-	// NowCalled is the present name of a person who had the given one.
+	// NowCalled is the current name of a person who used to have the given one.
 	NowCalled(name string) string
 	// Network is the name of the network, in keys of messages.
 	Network() string
@@ -68,16 +69,16 @@ type Link interface {
 	// not show who can reach it.
 	Vouched() string
 
-	// Say says a text, or the rest of it, and reports with [Host.Landed].
+	// Say sends a message, or the rest of it, and reports its fate with [Host.Landed].
 	Say(s *Saying)
-	// Tell says a few lines to people at once, and never retries. answers is the id of the
-	// text that they answer, "" for none.
+	// Tell sends a few lines to people immediately, and never retries. answers is the id of
+	// the text that they answer, "" for none.
 	Tell(target, text, answers string) Told
 	// Fit cuts a text into lines that fit in an answer to a person, at target or privately.
 	Fit(text, target, person string) []string
 
-	// Remedy says what would help against the reason for a refusal. It must also work after
-	// a crash, when only the reason is left.
+	// Remedy says what would resolve a refusal, given its reason. It must also work after a
+	// crash, when only the reason remains.
 	Remedy(reason string) Remedy
 
 	// Rooms are the link's methods for channels.
@@ -93,14 +94,15 @@ type Rooms interface {
 	Channel(name string) (c ChannelState, ok bool)
 	// Joined are the channels that the link wants to be in.
 	Joined() []ChannelState
-	// MaySay reports whether a text for a channel may go now, and makes the link join the
-	// channel if need be. begun says that a part of the text may have been said before.
+	// MaySay reports whether a message for a channel may be sent now, and makes the link
+	// join the channel if necessary. begun says that part of the message may have been sent
+	// before.
 	MaySay(channel string, begun bool) bool
 	// Shut says why the link cannot speak in a channel for now; "" when it can, or when
 	// that is not known yet.
 	Shut(channel string) string
-	// Join joins a channel, and calls then as soon as it knows the outcome. now retries at
-	// once a channel that shut us out.
+	// Join joins a channel, and calls then as soon as it knows the outcome. With now, a
+	// channel that shut us out is retried at once.
 	Join(name string, now bool, then func(Entry))
 	// Leave leaves a channel for good.
 	Leave(name string)
@@ -115,26 +117,26 @@ type Host interface {
 	// Event passes f to the goroutine of the bridge, in order. It blocks until the bridge
 	// accepts it; ok is false when the bridge ends and accepts no more.
 	Event(f func()) (ok bool)
-	// Do runs f in parallel to the bridge, which waits for it at its end; the goroutine of
-	// the bridge runs the function that f returns.
+	// Do runs f in parallel with the bridge, which waits for it before it ends; the
+	// goroutine of the bridge runs the function that f returns.
 	Do(f func() func())
 	// Later is Event for work that began with Do. It returns after f has run.
 	Later(f func())
 
-	// Heard handles a text that was said on the network.
+	// Heard handles a message that arrived from the network.
 	Heard(t Text)
-	// Landed reports the fate of a text. waits says that it waits again; else it is
+	// Landed reports the fate of a message. waits says that it waits again; otherwise it is
 	// finished.
 	Landed(s *Saying, l Landing) (waits bool)
-	// Changed marks the state for writing.
+	// Changed marks the state as changed, so that it is written.
 	Changed()
-	// LookAgain tells the bridge that a waiting message may be said now.
+	// LookAgain tells the bridge that a waiting message may be sent now.
 	LookAgain()
 	// Noted stores the channels that people asked for, for the next bridge.
 	Noted(channels []string)
 	// Trouble records an error that a person should see.
 	Trouble(what string, err error)
-	// Mask takes secrets out of a text.
+	// Mask removes secrets from a text.
 	Mask(text string) string
 
 	// Keep puts a line into the buffer of its channel.
@@ -142,10 +144,11 @@ type Host interface {
 	// Kept returns what the buffer of a channel says about one of our messages; ok is false
 	// without a buffer.
 	Kept(channel, id string) (k Kept, ok bool)
-	// HasSaid reports whether the buffer of a channel holds one of our lines under that id.
+	// HasSaid reports whether the buffer of a channel contains one of our lines under that
+	// id.
 	HasSaid(channel, msgid string) bool
 
-	// Agents are the present names of the agents.
+	// Agents are the current names of the agents.
 	Agents() []string
 	// MayControl reports whether a person may control the bridge.
 	MayControl(p Person) bool
@@ -153,13 +156,13 @@ type Host interface {
 	Stopping() bool
 }
 
-// A Text is one utterance on the network.
+// A Text is one message on the network.
 type Text struct {
 	Time    time.Time // the server's time, or ours if it sends none
 	Target  string    // the channel; our name in a private message
 	Source  string    // who said it, as the network writes it
 	Nick    string
-	Account string // as the server tells it; "" is nobody who is logged in
+	Account string // as the server reports it; "" means not logged in
 	MsgID   string // "" if the server gives none
 	Body    string // without formatting
 
@@ -169,13 +172,13 @@ type Text struct {
 	Private bool
 	Notice  bool // never to be answered
 	Emote   bool
-	Own     bool // under our own name, though not what this connection sent
+	Own     bool // under our own name, but not sent by this connection
 	Bot     bool // the sender says that it is one
 	Relayed bool // under a name that proves nothing
 	History bool // from the history: old news, which never commands
 }
 
-// Peer is where an answer goes: the channel, or the other side of a private talk.
+// Peer is where an answer goes: the channel, or the other side of a private conversation.
 func (t Text) Peer() string {
 	if t.Private && !t.Own {
 		return t.Nick
@@ -183,7 +186,7 @@ func (t Text) Peer() string {
 	return t.Target
 }
 
-// A Priority decides which of several waiting texts goes first.
+// A Priority decides which of several waiting messages goes first.
 type Priority int
 
 // Alerts go first, then answers to people, then the words of agents.
@@ -193,7 +196,7 @@ const (
 	Urgent
 )
 
-// A Saying is a message as a [Link] is to say it.
+// A Saying is a message as a [Link] is to send it.
 type Saying struct {
 	ID       string // of the message
 	Speaker  string // the mailbox of the speaker
@@ -205,12 +208,12 @@ type Saying struct {
 	Answers  string // the server's id of the text that it answers; "" for none
 	Priority Priority
 	Copy     bool      // it shows a message that is safe elsewhere
-	Begun    int       // how often it was begun, this time included
-	Created  time.Time // when it was left
+	Begun    int       // how many times it was begun, including this time
+	Created  time.Time // when it was put into the mailbox
 }
 
-// Line returns the buffer's line for a piece of the saying: with the piece, upto bytes of
-// its text are said.
+// Line returns the buffer's line for a piece of the saying: including the piece, upto bytes
+// of its text are sent.
 func (s *Saying) Line(at time.Time, text, msgid string, upto int) Line {
 	return Line{At: at, Channel: s.Target, Nick: s.Speaker, Text: text, MsgID: msgid, Own: s.Copy, Drop: s.ID, Upto: upto}
 }
@@ -220,10 +223,10 @@ type Fate int
 
 // The fates.
 const (
-	Arrived    Fate = iota // all of it was said, and that is proven
-	NeverAgain             // it cannot be said: Landing.Why
-	Put                    // nothing of it was said: it waits again
-	PutInPart              // a part may have been said: it waits again
+	Arrived    Fate = iota // all of it was sent, and that is proven
+	NeverAgain             // it cannot be sent: Landing.Why
+	Put                    // nothing of it was sent: it waits again
+	PutInPart              // a part may have been sent: it waits again
 	HungUpOn               // likewise, and the other side may have hung up on it
 )
 
@@ -237,7 +240,7 @@ type Landing struct {
 
 // A Hangup says how the other side ended the connection.
 type Hangup struct {
-	Spoken bool // it said that it hangs up, and not that it shuts down
+	Spoken bool // it announced that it would hang up, not that it was shutting down
 	Err    error
 }
 
@@ -245,19 +248,19 @@ type Hangup struct {
 type Shown struct {
 	Lines  int
 	MsgIDs []string
-	Again  bool // a part of it was said again, marked
+	Again  bool // a part of it was sent again, marked
 }
 
 // Kept is what the buffer of a channel says about one of our messages.
 type Kept struct {
-	Upto   int       // how many bytes are said
+	Upto   int       // how many bytes were sent
 	MsgIDs []string  // of its lines
 	Spoke  time.Time // time of our last line there
 }
 
-// Told follows lines that the bridge told people.
+// Told tracks lines that the bridge sent to people.
 type Told interface {
-	// Done is closed when the lines were said, or never will be.
+	// Done is closed when the lines have been sent, or never will be.
 	Done() <-chan struct{}
 	// MsgID is the server's id of the last line, after Done; "" if the server sends
 	// none.
@@ -287,21 +290,21 @@ type RefusedError struct{ Reason string }
 
 func (e *RefusedError) Error() string { return e.Reason }
 
-// An ImpossibleError is an error that no retry can mend.
+// An ImpossibleError is an error that no retry can fix.
 type ImpossibleError struct{ Err error }
 
 func (e *ImpossibleError) Error() string { return e.Err.Error() }
 func (e *ImpossibleError) Unwrap() error { return e.Err }
 
-// A Remedy is what would help against the reason for a refusal.
+// A Remedy is what would resolve a refusal.
 type Remedy int
 
 // The remedies. A [Link] derives them from a reason.
 const (
 	AnyRemedy          Remedy = iota // the reason says what to do
-	OtherWords                       // this text can never be said
+	OtherWords                       // this text can never be sent
 	OtherChannel                     // there can be no such channel
-	TheirComing                      // the person is not there
+	TheirComing                      // the person is not on the network
 	FewerChannels                    // the bridge is in too many channels
 	BeingOperator                    // the bridge lacks the rank of an operator
 	BeingLetIn                       // the channel does not let the bridge in

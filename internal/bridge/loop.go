@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// A loop is the goroutine that owns everything of the bridge. Slow work in parallel to it
-// passes its results to the loop, which waits for that work at its end.
+// A loop is the goroutine that owns everything of the bridge. Slow work in parallel with it
+// passes its results to the loop, which waits for that work before it ends.
 type loop struct {
 	ctx    context.Context // done is the order to end
 	later  chan func()     // results of the parallel work
@@ -29,7 +29,7 @@ func (l *loop) do(f func() func()) {
 	})
 }
 
-// hand lets the loop run f, and returns after that. Work that may start more work uses
+// hand makes the loop run f, and returns afterwards. Work that may start more work uses
 // hand: while f runs, the work is not over.
 func hand(loop chan<- func(), f func()) {
 	over := make(chan struct{})

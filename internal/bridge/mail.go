@@ -18,7 +18,7 @@ type mail struct {
 
 // find looks for a message and reads it. A message that is being moved may seem to be
 // nowhere, or be gone from its place, so find looks more than once: the answer to a message
-// comes at the very moment in which the message is filed.
+// comes at the very moment when the message is filed.
 func (l *mail) find(id string) (f dropbox.Found, m *dropbox.Message, err error) {
 	for range 5 {
 		if f, err = l.store.Find(id); err == nil {
@@ -64,7 +64,8 @@ func (l *mail) file(st dropbox.Settlement) error {
 	return l.box.SettleBatch([]dropbox.Settlement{st})[0]
 }
 
-// isHere reports whether a message has that id, or enough of it.
+// isHere reports whether a message has that id, or an id that contains this part, if the
+// part is long enough.
 func (l *mail) isHere(id string) bool {
 	if len(id) < leastRead {
 		return false
@@ -76,8 +77,8 @@ func (l *mail) isHere(id string) bool {
 // maxAhead is the greatest number of messages before a task that the bridge counts.
 const maxAhead = 100
 
-// before counts the messages that an agent handles before the given one: those that it
-// works on, and those that wait in front of it and begin a turn.
+// before counts the messages that an agent handles before the given one: those that it is
+// working on, and those that wait before the given one and begin a turn.
 func (l *mail) before(agent, id string) (n int, err error) {
 	box, err := l.store.Mailbox(agent)
 	if err != nil {
@@ -93,7 +94,7 @@ func (l *mail) before(agent, id string) (n int, err error) {
 	}
 	for _, e := range claimed {
 		if e.ID == id {
-			return 0, nil // it has begun with it
+			return 0, nil // it has begun to work on it
 		}
 		n++
 	}

@@ -23,8 +23,8 @@ type meaning struct {
 // its @, which several agents may have.
 type name struct{ called, agent string }
 
-// meant reads the meaning of a line; ok is false when it speaks to nobody here. agent is
-// the agent whose connection heard it, "" for the bridge's; nicks are the bridge's.
+// meant reads the meaning of a line; ok is false when it is addressed to nobody here. agent
+// is the agent whose connection heard it, "" for the bridge's; nicks are the bridge's.
 func meant(text string, private bool, agent string, names []name, nicks []string, c Names) (m meaning, ok bool) {
 	line := strings.TrimSpace(text)
 	for _, nick := range nicks {
@@ -175,7 +175,7 @@ func cutHead(line string, names []name, c Names) (at []string, rest string) {
 			}
 			if start, end := c.FindMention(line, n.called); start == 0 {
 				found, length = n.called, end
-				at = append(at, n.agent) // of a tag several
+				at = append(at, n.agent) // a tag has several
 			}
 		}
 		if found == "" {
@@ -185,7 +185,7 @@ func cutHead(line string, names []name, c Names) (at []string, rest string) {
 	}
 }
 
-// mentions reports whether a text speaks to a name.
+// mentions reports whether a text addresses a name.
 func mentions(text, name string, c Names) bool {
 	start, _ := c.FindMention(text, name)
 	return start >= 0

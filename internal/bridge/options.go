@@ -19,10 +19,10 @@ type Options struct {
 	Channels Channels
 	Allow    []Permit // only they may give orders; see [Permit.Check]
 
-	// Agents returns the present names of the agents. nil means all mailboxes except those
+	// Agents returns the current names of the agents. nil means all mailboxes except those
 	// of the lead and the bridge.
 	Agents func() []string
-	// Tags returns the present tags of the agents, each with the agents that have it: @TAG
+	// Tags returns the current tags of the agents, each with the agents that have it: @TAG
 	// speaks to all of them. nil means no tags.
 	Tags func() map[string][]string
 
@@ -37,10 +37,11 @@ type Options struct {
 	// with the token of the bridge; nil leaves messages unproven. See [dropbox.Store.Send].
 	Sign func(m *dropbox.Message, to string) string
 
-	// Over says why a question needs no answer any more; "" while it does. nil knows of none.
+	// Over says why a question needs no answer any more; "" while it does. nil means that
+	// all questions still need one.
 	Over func(question *dropbox.Message) (why string)
 
-	// Mask takes secrets out of everything that is said and logged; nil takes out none.
+	// Mask removes secrets from everything that is sent or logged; nil removes none.
 	Mask func(text string) string
 
 	BufferSize     int // lines per channel that readers can read; 0 means 500

@@ -26,16 +26,16 @@ var orderLines = []orderLine{
 	{"status", "[AGENT]", "how things stand", Talk},
 	{"who", "", "the agents", Talk},
 	{"read", "ID", "the text of a message, ten lines at a time", Talk},
-	{"more", "", "how it goes on", Talk},
+	{"more", "", "the next lines of that text", Talk},
 	{"reply", "ID TEXT", "answers a question", Talk},
 	{string(Pause), "AGENT", "it begins no turn; @AGENT pause does the same", Control},
-	{string(Resume), "AGENT", "it goes on; @AGENT resume does the same", Control},
+	{string(Resume), "AGENT", "it continues; @AGENT resume does the same", Control},
 	{string(Abort), "AGENT", "ends its turn; @AGENT abort does the same", Control},
 	{string(Halt), "[WHY]", "nobody begins a turn", Control},
 	{string(Unhalt), "", "all go on", Control},
 	{join, "#CHANNEL", "I join a channel", Control},
 	{part, "#CHANNEL", "I leave a channel", Control},
-	{topic, "#CHANNEL [TEXT]", "tells the topic of a channel, or sets it", Control},
+	{topic, "#CHANNEL [TEXT]", "shows the topic of a channel, or sets it", Control},
 	{help, "[ORDER, or all]", "this", Talk},
 }
 
@@ -65,8 +65,9 @@ func orderWord(order string) string {
 	return strings.ToLower(strings.TrimRight(word, "!?."))
 }
 
-// isOrder reports whether the bridge obeys such an order. An order comes before an agent of
-// the same name: with a sign behind it, as in "halt: go on", the word is the agent's name.
+// isOrder reports whether the bridge obeys such an order. An order takes precedence over an
+// agent of the same name: followed by punctuation, as in "halt: go on", the word is the
+// agent's name.
 func isOrder(order string) bool { return slices.Contains(orderWords, orderWord(order)) }
 
 // rightOf returns the right that an order needs.
@@ -139,7 +140,7 @@ func helpOn(word, bridge string, agents []string, c Names) []string {
 		lines = append(lines, line)
 	}
 	if lines == nil {
-		return []string{fmt.Sprintf("There is no order %q. All: %s: help all", clip(c.Plain(word), 40), bridge)}
+		return []string{fmt.Sprintf("There is no order %q. All orders: %s: help all", clip(c.Plain(word), 40), bridge)}
 	}
 	return lines
 }

@@ -16,10 +16,10 @@ import (
 //	irc: {channel: "#project-x", about: k7f3q9m2xd, moment: begun}
 //
 // In a message to the bridge it says where and how to show the text; without one the bridge
-// says the text in the project's channel. In a message from the bridge it says where the
-// text was said, and by whom.
+// posts the text in the project's channel. In a message from the bridge it says where the
+// text was written, and by whom.
 type Origin struct {
-	Do        Do           `yaml:"do,omitempty"`      // a request to the bridge; "" says the text
+	Do        Do           `yaml:"do,omitempty"`      // a request to the bridge; "" means post the text
 	Channel   string       `yaml:"channel,omitempty"` // or the nick of a person, who is told privately
 	About     string       `yaml:"about,omitempty"`   // id of the message that this shows a copy of
 	To        string       `yaml:"to,omitempty"`      // the mailbox that has the message
@@ -88,7 +88,7 @@ func (o Origin) Extra(bridge string) string {
 	return string(line)
 }
 
-// quoteMerge puts quotes around the one text that the encoder leaves bare although YAML
+// quoteMerge puts quotes around the one string that the encoder leaves bare although YAML
 // gives it a meaning.
 func quoteMerge(n *yaml.Node) {
 	if n.Kind == yaml.ScalarNode && n.Value == "<<" {

@@ -8,7 +8,7 @@ import (
 )
 
 // maxUnproven bounds the messages on their way at once. One more may go privately to a
-// person, who should not wait for them. So many messages may be said twice when the
+// person, who should not wait for them. This many messages may be sent twice when the
 // connection is cut and the server has no history.
 const maxUnproven = 4
 
@@ -16,7 +16,7 @@ const maxUnproven = 4
 const maxUnsettled = 32
 
 // maxJoining bounds the requests to join among them, which wait as long as the server
-// takes: the rest is room for others.
+// takes: the rest is left for others.
 const maxJoining = maxUnsettled / 2
 
 // A flight is a message that was claimed and is not settled yet.
@@ -28,7 +28,7 @@ type flight struct {
 	shown  Shown
 }
 
-// An outbox says the messages that wait in the bridge's mailbox. The loop owns it.
+// An outbox posts the messages that wait in the bridge's mailbox. The loop owns it.
 type outbox struct {
 	link      Link
 	loop      *loop
@@ -40,7 +40,7 @@ type outbox struct {
 
 	plan      *plan
 	flights   map[string]*flight // messages on their way, by id
-	folds     map[string]string  // from ids of messages that are not said, to the message that replaces them
+	folds     map[string]string  // maps the id of each message that is not posted to the message that replaces it
 	filings   []filing           // finished messages that wait to be filed
 	foldedFor int                // the connection for which foldUp has looked
 	atFiling  bool               // some of it is being filed
@@ -154,7 +154,7 @@ func (o *outbox) takeWaiting() (taken []*flight) {
 }
 
 // unproven counts the messages that are on their way. It leaves out requests that wait
-// until a server lets us in: they say nothing and may wait for long.
+// until a server lets us in: they post nothing and may wait for a long time.
 func (o *outbox) unproven() int {
 	n := 0
 	for _, f := range o.flights {
@@ -175,8 +175,8 @@ func (o *outbox) noneAlone() bool {
 	return true
 }
 
-// suspected reports whether the server has hung up before on a message that is on its way:
-// such a message is sent without others.
+// suspected reports whether the server has previously hung up on a message that is on its
+// way: such a message is sent without others.
 func (o *outbox) suspected() bool {
 	for _, f := range o.flights {
 		if f.Failed > 0 && !f.filing {
@@ -186,9 +186,9 @@ func (o *outbox) suspected() bool {
 	return false
 }
 
-// ready reports whether a message may be said now. One on which the other side may have
-// hung up waits until the connection has proven good. Otherwise a bad network would look
-// like a bad message.
+// ready reports whether a message may be sent now. One on which the other side may have
+// hung up waits until the connection has proved reliable. Otherwise a bad network would
+// look like a bad message.
 func (o *outbox) ready(w waiter) bool {
 	if w.Failed > 0 && (o.unproven() > 0 || !o.link.Sound()) {
 		return false
@@ -206,7 +206,7 @@ func (o *outbox) ready(w waiter) bool {
 		return w.request != DoJoin || joining < maxJoining
 	}
 	if !o.link.IsChannel(w.target) || o.link.Rooms().Shut(w.target) != "" {
-		return true // to be said, or to be given up
+		return true // to be sent, or to be given up
 	}
 	if o.noChannelOf(w.destination) {
 		return true // to be left out
@@ -216,7 +216,7 @@ func (o *outbox) ready(w waiter) bool {
 
 // noChannelOf reports whether a copy is for the channel of a conversation that has none: it
 // began without a task, or it is over. The bridge does not join a channel for text that it
-// also says elsewhere.
+// also posts elsewhere.
 func (o *outbox) noChannelOf(to destination) bool {
 	if !to.copied || o.channels.taskOf(to.target) == "" {
 		return false
@@ -225,7 +225,7 @@ func (o *outbox) noChannelOf(to destination) bool {
 	return !known || !ch.Wanted
 }
 
-// claim claims a message, not yet durably; nil when there is nothing to say.
+// claim claims a message, not yet durably; nil when there is nothing to send.
 func (o *outbox) claim(w waiter) *flight {
 	c, err := o.mail.box.Take(w.Entry)
 	switch {

@@ -27,11 +27,11 @@ func newFlyer(t *testing.T) (*run, waiter) {
 }
 
 // A message after which the server may have hung up is sent without others, on a connection
-// that has proven good.
+// that has proved reliable.
 func TestWhatTheServerHungUpOnGoesAlone(t *testing.T) {
 	for name, c := range map[string]struct {
 		failed  int
-		sound   bool // the connection has proven good
+		sound   bool // the connection has proved reliable
 		another bool // another message is being sent
 		want    bool
 	}{
@@ -85,7 +85,7 @@ func TestNothingGoesBesideASuspect(t *testing.T) {
 	}
 }
 
-// A message that was said, and that a git checkout brought back, is filed and not said
+// A message that was posted, and that a git checkout brought back, is filed and not posted
 // again.
 func TestWhatHasAReceiptIsNotSaidAgain(t *testing.T) {
 	r, w := newFlyer(t)

@@ -7,8 +7,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// leaveDone leaves the channels of conversations that are over: between two looks none of
-// their messages waited or was worked on. That time lets people read the end.
+// leaveDone leaves the channels of conversations that are over: between two sweeps none of
+// their messages waited or was being worked on. That time lets people read the end.
 func (r *run) leaveDone(now time.Time) {
 	var done []ChannelState
 	for _, ch := range r.link.Rooms().Joined() {

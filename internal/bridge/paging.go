@@ -41,9 +41,9 @@ func (r *replies) fitting(t Text, lines []string) (cut []string) {
 	return cut
 }
 
-// tellPage says the beginning of a text that may be long, and keeps the rest for `more`.
+// tellPage sends the beginning of a text that may be long, and keeps the rest for `more`.
 func (r *replies) tellPage(t Text, lines []string, page int) {
-	if len(lines) <= page+1 { // the line about one more line is a line, too
+	if len(lines) <= page+1 { // counting one more line takes a line, too
 		r.tellLines(t, lines)
 		return
 	}
@@ -67,7 +67,7 @@ func (r *replies) tellPage(t Text, lines []string, page int) {
 	m.pages = append(m.pages, r.tellLines(t, now))
 }
 
-// goOn says the next page of a text: privately if it began privately.
+// goOn sends the next page of a text: privately if it began privately.
 func (r *replies) goOn(t Text) {
 	m := r.mores[r.link.Fold(t.Nick)]
 	if m == nil || len(m.rest) == 0 {

@@ -24,8 +24,8 @@ func Rights() []Right { return []Right{Talk, Tasks, Control} }
 // A Permit gives rights to a person. Exactly one of Account, Mask and Nick is set. A person
 // who matches several permits has the rights of all of them; one who matches none has none.
 type Permit struct {
-	Account string // the account that the server vouches for: the good way
-	Mask    string // nick!user@host, with * and ?: as good as the server's word for the host
+	Account string // the account that the server vouches for: the safe way
+	Mask    string // nick!user@host, with * and ?: as reliable as the server's word about the host
 	Nick    string // only on a server on this machine: a nick proves nothing
 	May     []Right
 }

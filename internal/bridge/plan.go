@@ -10,8 +10,8 @@ import (
 )
 
 // ahead is the number of waiting messages among which next chooses. Every deepEvery turns,
-// and when none of those can be said, it looks at all: one target with thousands of
-// messages does not hide the others.
+// and when none of those can be sent, it looks at all of them, so that one target with
+// thousands of messages does not hide the others.
 const (
 	ahead     = 256
 	deepEvery = 64
@@ -45,10 +45,10 @@ type plan struct {
 	fresh   []dropbox.Entry   // messages that were not examined yet
 	served  map[string]uint64 // by target: when it had its last turn
 	turn    uint64
-	inARow  int // private messages since the last other one, while one waited
+	inARow  int // private messages since the last one that was not, while such a one waited
 
 	suspects int  // the number of waiting messages after which the server may hang up
-	stale    bool // something may have come since the listing
+	stale    bool // something may have arrived since the listing
 	listed   time.Time
 	took     time.Duration // the last listing
 }
@@ -106,7 +106,7 @@ func (p *plan) lookFor() {
 }
 
 // next chooses the next message that may be said now according to ready; ok is false if no
-// message may go. With private it chooses only among messages for persons.
+// message may go. With private it chooses only among messages for people.
 func (p *plan) next(ready func(waiter) bool, private bool) (w waiter, ok bool, err error) {
 	if err := p.list(); err != nil {
 		return waiter{}, false, err

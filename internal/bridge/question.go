@@ -15,8 +15,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// Bounds of the questions that wait for an answer. A waiting agent gives up long before; a
-// later answer reaches no agent.
+// Bounds of the questions that wait for an answer. A waiting agent gives up long before
+// that; a later answer reaches no agent.
 const (
 	maxOpen = 200
 	openFor = 7 * 24 * time.Hour
@@ -42,7 +42,7 @@ type questions struct {
 
 func (q *questions) file() string { return filepath.Join(q.rec.dir, "questions.json") }
 
-// read reads what an earlier bridge left.
+// read reads the questions that an earlier bridge left.
 func (q *questions) read() error {
 	data, err := os.ReadFile(q.file())
 	if errors.Is(err, fs.ErrNotExist) {
@@ -179,7 +179,7 @@ func reSubject(old string) string {
 	return "Re: " + old
 }
 
-// sweep ends the questions that are too old, or were answered by another way.
+// sweep ends the questions that are too old, or were answered in another way.
 func (q *questions) sweep(now time.Time) {
 	for _, o := range slices.Clone(q.open) {
 		if now.Sub(o.At) > openFor {

@@ -11,7 +11,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// read says the whole text of a message, even if the body is only the beginning and the
+// read sends the whole text of a message, even if the body is only the beginning and the
 // rest is an attachment.
 func (r *orders) read(t Text, id string) {
 	if id = bareID(id); id == "" {

@@ -12,8 +12,8 @@ import (
 )
 
 // A Reader reads the buffers of the channels. It needs no running bridge: it opens files.
-// Several may read at once, also in several processes; two with one Name may get the same
-// lines.
+// Several may read at once, even in several processes; two readers with the same Name may
+// get the same lines.
 type Reader struct {
 	Dir  string // the folder of the bridge: see [Folder]
 	Name string // whose marks: an agent's name, or lead
@@ -25,12 +25,12 @@ type Reader struct {
 // A Reading holds the new lines of a channel.
 type Reading struct {
 	Lines   []Line // the oldest first
-	Dropped int    // how many lines went by unread, since more came than are kept
+	Dropped int    // how many lines were dropped unread, since more came than are kept
 	Left    int    // how many more are new
 }
 
-// New returns up to limit lines that this reader has not got yet, and moves its mark after
-// them; limit 0 means all. A channel without a buffer has none.
+// New returns up to limit lines that this reader has not received yet, and moves its mark
+// after them; limit 0 means all. A channel without a buffer has none.
 func (r Reader) New(channel string, limit int) (Reading, error) {
 	lines, err := r.lines(channel)
 	if err != nil {

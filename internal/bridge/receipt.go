@@ -19,9 +19,9 @@ const (
 	outcomeNoAnswer = "not answered"
 )
 
-// A receipt says what happened to a message in the bridge's mailbox. It begins as those of
-// turns do, so that the same program can read both. Facts about the network stand under the
-// bridge's name.
+// A receipt says what happened to a message in the bridge's mailbox. It begins as the
+// receipts of turns do, so that the same program can read both. Facts about the network
+// stand under the bridge's name.
 type receipt struct {
 	V       int              `yaml:"v"`
 	ID      string           `yaml:"id"`
@@ -38,7 +38,7 @@ type there struct {
 	Target string   `yaml:"target,omitempty"`
 	Lines  int      `yaml:"lines,omitempty"`
 	MsgIDs []string `yaml:"msgids,omitempty"`
-	Again  bool     `yaml:"again,omitempty"` // a part of it was said again, marked
+	Again  bool     `yaml:"again,omitempty"` // a part of it was sent again, marked
 	Why    string   `yaml:"why,omitempty"`
 }
 
@@ -53,8 +53,8 @@ func settlement(e dropbox.Entry, bridge, outcome string, t there) dropbox.Settle
 	return dropbox.Settlement{Entry: e, Receipt: data}
 }
 
-// Reasons of the bridge begin with these words. They say whether a retry helps, also after
-// a crash, when only the reason is left.
+// Reasons of the bridge begin with these words. They show whether a retry helps, even after
+// a crash, when only the reason remains.
 const (
 	tooLate   = "it expired before it could be said"
 	hungUpOn  = "the server hung up" // because of the text

@@ -19,7 +19,7 @@ const (
 // channel. The loop owns it.
 type record struct {
 	dir     string // of the bridge's files
-	size    int    // lines that readers find of each channel
+	size    int    // how many lines of each channel readers can see
 	mask    func(text string) string
 	log     *slog.Logger
 	buffers map[string]*buffer // by the name of their file
@@ -32,7 +32,7 @@ func newRecord(o *Options) *record {
 	return &record{dir: Folder(o.Home, o.Name), size: o.BufferSize, mask: o.Mask, log: o.Log, buffers: map[string]*buffer{}}
 }
 
-// changed marks the state for writing.
+// changed marks the state as changed, so that it is written.
 func (r *record) changed() { r.dirty = true }
 
 // trouble records an error of the disk or of the network that a person should see.
@@ -56,7 +56,7 @@ func (r *record) buffer(channel string) *buffer {
 	if b := r.buffers[name]; b != nil {
 		return b
 	}
-	if len(r.buffers) >= 512 { // open files are few
+	if len(r.buffers) >= 512 { // few files may be open
 		for name, b := range r.buffers {
 			b.close()
 			delete(r.buffers, name)
@@ -103,7 +103,7 @@ func (r *record) kept(channel, id string) (k Kept, ok bool) {
 	return Kept{Upto: upto, MsgIDs: msgids, Spoke: b.spoke}, true
 }
 
-// hasSaid reports whether the buffer of a channel holds one of our lines under that id.
+// hasSaid reports whether the buffer of a channel contains one of our lines under that id.
 func (r *record) hasSaid(channel, msgid string) bool {
 	b := r.buffer(channel)
 	return b != nil && b.seen[msgid]

@@ -8,7 +8,7 @@ import (
 )
 
 // tellAgain is the pause before the bridge tells a person the same thing again: without it
-// two programs could talk endlessly. Strangers hear nothing.
+// two programs could talk endlessly. Strangers are told nothing.
 const tellAgain = time.Minute
 
 // notices tells people more about their lines than the answers do: that a line is not
@@ -41,16 +41,16 @@ const (
 	missedRounds = 5
 )
 
-// An absence holds a person's lines from while the bridge was away.
+// An absence holds the lines that a person wrote while the bridge was away.
 type absence struct {
 	gen   int // the connection on which it was fetched
 	first Text
 	lines int
 }
 
-// noteMissed counts a line from while the bridge was away. The line is not obeyed: it may
-// be out of date. The person hears that once for each connection, for all their lines
-// together.
+// noteMissed counts a line that was written while the bridge was away. The line is not
+// obeyed: it may be out of date. The person is told so once for each connection, for all
+// their lines together.
 func (r *notices) noteMissed(t Text) {
 	key := r.link.Fold(t.Nick)
 	gen, _ := r.link.Connection()
@@ -66,7 +66,7 @@ func (r *notices) noteMissed(t Text) {
 	r.tellMissed(r.away[key], 1)
 }
 
-// tellMissed tells a person which lines were not obeyed, when no more of them arrive.
+// tellMissed tells a person which lines were not obeyed, once no more of them arrive.
 func (r *notices) tellMissed(a *absence, round int) {
 	lines := a.lines
 	r.loop.do(func() func() {

@@ -10,8 +10,8 @@ import (
 // person.
 const maxInChannel = 3
 
-// replies answers people's texts. An answer is not a message of the mailboxes: when the
-// connection ends it is gone, and the person can ask again.
+// replies answers people's lines. An answer is not a message in a mailbox: when the
+// connection ends, it is lost, and the person can ask again.
 type replies struct {
 	link  Link
 	loop  *loop
@@ -19,15 +19,15 @@ type replies struct {
 	mores map[string]*more // by folded name
 }
 
-// tell tells a person one line, where they spoke.
+// tell sends a person one line, in the place where they spoke.
 func (r *replies) tell(t Text, line string) { r.answer(t, []string{line}) }
 
-// answer answers a person: in the channel if it is short, else privately.
+// answer answers a person: in the channel if the answer is short, otherwise privately.
 func (r *replies) answer(t Text, lines []string) {
 	r.tellPage(t, r.fitting(t, lines), maxAnswer)
 }
 
-// tellLines tells lines that fit.
+// tellLines sends lines that already fit.
 func (r *replies) tellLines(t Text, lines []string) Told {
 	target := t.Peer()
 	if len(lines) > maxInChannel && !t.Private {
@@ -40,7 +40,7 @@ func (r *replies) tellLines(t Text, lines []string) Told {
 	return r.tellOne(t, target, strings.Join(lines, "\n"))
 }
 
-// tellOne tells a text in answer to t.
+// tellOne sends a line in answer to t.
 func (r *replies) tellOne(t Text, target, text string) Told {
 	masked := r.rec.mask(withoutTabs(text))
 	answers := ""
@@ -58,7 +58,7 @@ func (r *replies) tellOne(t Text, target, text string) Told {
 	return told
 }
 
-// tellThen tells a person a line, and calls then after it was said.
+// tellThen sends a person a line, and calls then after it was sent.
 func (r *replies) tellThen(t Text, line string, then func()) {
 	d := r.tellLines(t, r.fitting(t, []string{line}))
 	r.loop.do(func() func() {

@@ -47,10 +47,10 @@ func (o *outbox) topic(f *flight) {
 		case err == nil:
 			o.settle(f, outcomeTopic)
 		case isRefused:
-			o.giveUp(f, o.mail.title+" did not take the topic: "+refused.Error())
+			o.giveUp(f, o.mail.title+" did not accept the topic: "+refused.Error())
 		case impossible:
 			o.giveUp(f, err.Error())
-		default: // the connection ended, or we do
+		default: // the connection ended, or the bridge is ending
 			o.release(f)
 		}
 	})

@@ -12,7 +12,7 @@ import (
 // Times of the loop.
 const (
 	sweepEvery = 30 * time.Second       // to look at the mailbox whatever the watcher says
-	stateEvery = 250 * time.Millisecond // between two writings of the state
+	stateEvery = 250 * time.Millisecond // between two writes of the state
 	lastWords  = 3 * time.Second        // to prove the messages under way when the bridge ends
 )
 
@@ -69,7 +69,7 @@ type run struct {
 	outbox    *outbox
 	listener  *listener
 	threads   map[string]string    // of open messages, see [run.openThreads]: by mailbox and id
-	idle      map[string]time.Time // by channel of a conversation: since when nothing of that is open
+	idle      map[string]time.Time // by channel of a conversation: since when none of its messages is open
 	resting   map[string]resting   // dropped files, by name
 }
 
@@ -118,7 +118,7 @@ func (r *run) takeUp() (joined []string, err error) {
 	return readJoined(r.rec.dir)
 }
 
-// serve runs until the order to end, and a little longer for the messages on their way.
+// serve runs until it is told to end, and a little longer for the messages on their way.
 func (r *run) serve(joined []string) error {
 	mailCame, handCame := make(chan struct{}, 1), make(chan struct{}, 1)
 	watcher, err := r.mail.store.Watch(func(what dropbox.Change) {

@@ -9,8 +9,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// giveUp sets a message aside that cannot be said, and tells its sender. It tells no sender
-// about a copy, because the message itself has arrived.
+// giveUp sets aside a message that cannot be posted, and tells its sender. It tells no
+// sender about a copy, because the message itself has arrived.
 func (o *outbox) giveUp(f *flight, reason string) {
 	reason = o.rec.mask(o.link.Plain(reason))
 	if f.Message != nil && f.origin.About != "" && !strings.HasPrefix(reason, hungUpOn) {
@@ -46,7 +46,8 @@ func (o *outbox) finishGiveUp(e dropbox.Entry) error {
 	return o.giveUpOnDisk(c, reason)
 }
 
-// bounce tells the sender that a message was not said, once each time that it is given up.
+// bounce tells the sender that a message was not posted, once each time that it is given
+// up.
 func (o *outbox) bounce(c *dropbox.Claim, reason string, at time.Time) error {
 	m := c.Message
 	if m == nil || m.From == "" || m.From == dropbox.Swarm || m.From == o.mail.name {
@@ -58,9 +59,9 @@ func (o *outbox) bounce(c *dropbox.Claim, reason string, at time.Time) error {
 	}
 	next := o.advice(m, n, destinationOf(m, n, Origin{}, o.channels, o.mail.name).target, reason)
 	b := &dropbox.Message{
-		From: o.mail.name, To: []string{m.From}, Type: dropbox.Status, Subject: "not said on " + o.mail.title, Thread: m.Thread, Trace: m.Trace,
+		From: o.mail.name, To: []string{m.From}, Type: dropbox.Status, Subject: "not posted on " + o.mail.title, Thread: m.Thread, Trace: m.Trace,
 		ReplyTo: m.ID, Key: fmt.Sprintf("dead:%s:%d", c.ID, at.UnixMicro()),
-		Body: []byte(fmt.Sprintf("Not said on %s: %s.\n\nThe message is kept: claude-swarm dead show %s\n%s\n", o.mail.title, strings.TrimRight(reason, "."), c.ID, next)),
+		Body: []byte(fmt.Sprintf("Not posted on %s: %s.\n\nThe message is kept: claude-swarm dead show %s\n%s\n", o.mail.title, strings.TrimRight(reason, "."), c.ID, next)),
 	}
 	if m.Type.WantsAnswer() {
 		b.Type = dropbox.Result

@@ -13,7 +13,7 @@ const maxFirst = 240
 
 // A shown is a message as people are to read it.
 type shown struct {
-	name string // whose words they are, by the mailbox
+	name string // the mailbox of the speaker
 	text string // any number of lines; secrets are still in it
 	id   string // with which the rest can be read
 }

@@ -26,27 +26,27 @@ type State struct {
 
 	Connected bool      `json:"connected"`
 	Since     time.Time `json:"since"`              // connected, or not connected, since then
-	Why       string    `json:"why,omitempty"`      // why not; of a bridge that runs never ""
+	Why       string    `json:"why,omitempty"`      // why not; never "" for a running bridge
 	NextTry   time.Time `json:"next_try,omitzero"`  // when it is tried again; zero: never, or not known
 	Server    string    `json:"server"`             // host:port
 	Network   string    `json:"network,omitempty"`  // the name that it gives itself
 	Nick      string    `json:"nick,omitempty"`     // that the bridge has
-	Wanted    string    `json:"wanted,omitempty"`   // that it wants, when it is another
+	Wanted    string    `json:"wanted,omitempty"`   // that it wants, if it has another one
 	Mask      string    `json:"mask,omitempty"`     // nick!user@host as others see it
 	Account   string    `json:"account,omitempty"`  // logged in as
 	Style     string    `json:"style"`              // in use
-	Instead   string    `json:"instead,omitempty"`  // why it is not the style that was asked for
+	Instead   string    `json:"instead,omitempty"`  // why it is not the requested style
 	Caps      []string  `json:"caps,omitempty"`     // capabilities in use
 	Heard     time.Time `json:"heard,omitzero"`     // until when all private talk is known
 	Limits    Limits    `json:"limits"`             // of the server
 	Channels  []Channel `json:"channels,omitempty"` // sorted
 
-	Waiting    int            `json:"waiting"`  // messages that wait to be said
-	Unproven   int            `json:"unproven"` // said, and not proven yet
+	Waiting    int            `json:"waiting"`  // messages that wait to be sent
+	Unproven   int            `json:"unproven"` // sent, and not proven yet
 	Halted     bool           `json:"halted,omitempty"`
 	Sent       int            `json:"sent"`     // messages since the bridge began
 	Received   int            `json:"received"` // lines since the bridge began
-	Denied     int            `json:"denied"`   // orders of people who may not
+	Denied     int            `json:"denied"`   // orders from people who may not give them
 	Masked     int            `json:"masked"`   // messages in which a secret was masked
 	Questions  []OpenQuestion `json:"questions,omitempty"`
 	Reconnects int            `json:"reconnects"`

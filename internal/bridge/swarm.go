@@ -6,7 +6,7 @@ import (
 )
 
 // A Swarm is the part of the daemon that the bridge needs for people's orders. It is called
-// from several goroutines. Its errors are shown to that person, so they are texts for
+// from several goroutines. Its errors are shown to that person, so they are written for
 // people, with the next step on a second line.
 type Swarm interface {
 	// Status returns the status of an agent, or of all when it is "", as lines for people.
@@ -17,8 +17,8 @@ type Swarm interface {
 	Held(ctx context.Context, agent string) (string, error)
 
 	// Steer carries out a person's order, and returns the outcome in one line. by names the
-	// person for the journal, as in "ann on IRC", for Halt with the reason: "ann on IRC:
-	// the disk is full". Halt and Unhalt have no agent.
+	// person for the journal, as in "ann on IRC", and for Halt also gives the reason: "ann
+	// on IRC: the disk is full". Halt and Unhalt have no agent.
 	Steer(ctx context.Context, order Order, agent, by string) (string, error)
 }
 

@@ -19,7 +19,7 @@ func clip(s string, most int) string {
 // tabStop is the greatest width of a tab, in columns: a telephone has few.
 const tabStop = 4
 
-// withoutTabs replaces tabs by spaces: clients show a tab as a sign, or as nothing.
+// withoutTabs replaces tabs with spaces: clients show a tab as a symbol, or as nothing.
 func withoutTabs(text string) string {
 	if !strings.Contains(text, "\t") {
 		return text
@@ -68,8 +68,8 @@ func topicLine(c Names, mask func(string) string, text string) string {
 	return mask(strings.Join(strings.Fields(c.Plain(text)), " "))
 }
 
-// sameChannel reports whether two names are one channel.
+// sameChannel reports whether two names mean the same channel.
 func sameChannel(c Names, a, b string) bool { return c.Same(a, b) || strings.EqualFold(a, b) }
 
-// idParts tells a person what may be written for an id.
+// idParts tells a person what may be typed in place of an id.
 var idParts = fmt.Sprintf(" The beginning or the end of an id is enough, from %d characters on.", dropbox.MinIDPart)

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// A spoken is the last line of a person to agents in a channel.
+// A spoken is the last line that a person addressed to agents in a channel.
 type spoken struct {
 	at     time.Time
 	agents []string

@@ -13,7 +13,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// try connects by TLS and closes the connection.
+// try connects over TLS and closes the connection.
 func try(t *testing.T, cfg irc.Config) (irc.State, error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)

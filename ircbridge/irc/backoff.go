@@ -7,9 +7,10 @@ import (
 	"time"
 )
 
-// A Backoff says how long to wait before the next connection: Min, doubled each time up to Max,
-// times a random 0.5 to 1.5, so that a hundred clients do not reconnect in one instant. It begins
-// again with Min after a connection that was registered for Stand or longer.
+// A Backoff says how long to wait before the next connection: Min, doubled each time up to
+// Max, times a random 0.5 to 1.5, so that a hundred clients do not reconnect at the same
+// instant. It begins again with Min after a connection that was registered for Stand or
+// longer.
 //
 // The zero value is ready to use and means 1 s, 60 s and 60 s. A Backoff
 // belongs to one goroutine.
@@ -21,9 +22,9 @@ type Backoff struct {
 	tries int
 }
 
-// Next returns how long to wait after a connection that ended with err and was registered for
-// stood, 0 if it never was. stop is true if another try would never help and may do harm; see
-// [Final].
+// Next returns how long to wait after a connection that ended with err and was registered
+// for stood, 0 if it never was. stop is true if a retry would never help and may do harm;
+// see [Final].
 func (b *Backoff) Next(err error, stood time.Duration) (wait time.Duration, stop bool) {
 	least, most, stand := orDefault(b.Min, time.Second), orDefault(b.Max, time.Minute), orDefault(b.Stand, time.Minute)
 	if stood >= stand {

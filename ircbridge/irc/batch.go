@@ -11,7 +11,7 @@ const (
 	maxBatchBytes = 8 << 20
 )
 
-// A batch is collected until its end, so that no half batch is seen.
+// A batch is collected until its end, so that no incomplete batch is seen.
 type batch struct {
 	kind    string
 	parent  string

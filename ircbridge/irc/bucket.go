@@ -5,16 +5,17 @@ import (
 	"time"
 )
 
-// Flood bounds what is written. The zero value is safe on ergo, ngircd, inspircd and ircd-hybrid as
-// they are installed: 4 lines at once, then one a second, and at most 2,000 bytes without an answer
-// of the server. (inspircd 3 kills at 10 KiB unread, hybrid 8.2 at 2,560 bytes.)
+// Flood bounds what is written. The zero value is safe on ergo, ngircd, inspircd and
+// ircd-hybrid with their default settings: 4 lines at once, then one a second, and at most
+// 2,000 bytes without an answer of the server. (inspircd 3 kills at 10 KiB unread, hybrid
+// 8.2 at 2,560 bytes.)
 //
 // PONG and the lines of the registration do not wait, but count.
 type Flood struct {
 	Burst  int     // lines at once; 0 is 4
 	Rate   float64 // lines a second after that; 0 is 1
 	Window int     // bytes written and not known to be read; 0 is 2,000
-	Off    bool    // no bound except on unanswered lines: only on a server of one's own
+	Off    bool    // no bound except on unanswered lines: only on your own server
 }
 
 func (f Flood) withDefaults() Flood {
@@ -30,8 +31,8 @@ func (f Flood) withDefaults() Flood {
 	return f
 }
 
-// A bucket holds tokens, one for a line. It may be in debt, by lines that did not wait. It reads
-// no clock.
+// A bucket holds tokens, one for a line. It may be in debt, because of lines that did not
+// wait. It reads no clock.
 type bucket struct {
 	burst, rate float64
 	tokens      float64

@@ -1,7 +1,7 @@
 package irc
 
 // A CaseMapping says which letters a server treats as equal in nicks, channels and
-// accounts. inspircd takes dup{nick} and DUP[NICK] for one nick, ergo, ngircd and
+// accounts. inspircd takes dup{nick} and DUP[NICK] for the same nick; ergo, ngircd and
 // ircd-hybrid do not.
 type CaseMapping string
 
@@ -13,8 +13,7 @@ const (
 	RFC1459Strict CaseMapping = "rfc1459-strict"
 )
 
-// Fold returns the form under which a name is kept in a map. It has as many
-// bytes as the name.
+// Fold returns the form of a name to use as a map key. It has as many bytes as the name.
 func (c CaseMapping) Fold(name string) string {
 	for i := range len(name) {
 		if c.fold(name[i]) == name[i] {
@@ -29,7 +28,7 @@ func (c CaseMapping) Fold(name string) string {
 	return name
 }
 
-// Same reports whether two names are one for the server.
+// Same reports whether two names are the same to the server.
 func (c CaseMapping) Same(a, b string) bool { return len(a) == len(b) && c.Fold(a) == c.Fold(b) }
 
 func (c CaseMapping) fold(r byte) byte {

@@ -53,9 +53,9 @@ func (v *connTranslator) fetch(ctx context.Context, f fetched) {
 	})
 }
 
-// fetchPrivate catches up with private talk: the server names those who wrote, and fetchPrivate
-// asks for the history of each. Without history nothing is missing: the server tells a person who
-// writes to an absent nick.
+// fetchPrivate catches up with private talk: the server names those who wrote, and
+// fetchPrivate asks for the history of each. On a server without history nothing is
+// missing: the server tells a person who writes to an absent nick.
 func (v *connTranslator) fetchPrivate(ctx, fetching context.Context) {
 	from := v.private
 	if marks, err := v.o.Memory.Marks(""); err == nil && len(marks) > 0 && from.IsZero() {
@@ -116,14 +116,15 @@ func (v *connTranslator) caughtUp(ctx context.Context, f fetched) {
 		v.events.emit(ctx, Gap{Target: f.name, From: f.from, To: time.Now(), Err: f.err})
 	}
 	v.events.emit(ctx, CaughtUp{f.name})
-	v.caught = v.caught || f.name == "" // all nicks are through
+	v.caught = v.caught || f.name == "" // all nicks are done
 	if f.target != "" {
 		v.release(ctx, f.target)
 	}
 }
 
-// knows reports whether a history reaches back to the known texts, so that nothing is missing
-// before it: one of its texts is known, or there is no known text that it would have to hold.
+// knows reports whether a history reaches back to the known texts, so that nothing is
+// missing before it: one of its texts is known, or there is no known text that it would
+// have to contain.
 func (v *connTranslator) knows(f fetched) bool {
 	r := v.recent(f.target)
 	if f.after.ID == "" && (r.id.ID == "" || r.id.Time.Before(f.after.Time)) {

@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// A Client keeps a connection up: it dials again with a [Backoff], joins its channels again, and
-// fetches the texts that it has missed. Its events are one stream without duplicates. All methods
-// are safe for several goroutines.
+// A Client keeps a connection up: it dials again with a [Backoff], joins its channels
+// again, and fetches the texts that it has missed. Its events are one stream without
+// duplicates. All methods are safe for concurrent use.
 type Client struct {
 	cfg    Config
 	o      Options
@@ -38,7 +38,7 @@ func NewClient(cfg Config, o Options) *Client {
 func (c *Client) Events() <-chan Event { return c.events }
 
 // Run keeps the connection up until ctx is done, says QUIT, and returns nil. It returns an
-// error if another try does not help; see [Final]. It is called once; no goroutine is left
+// error if a retry would not help; see [Final]. It is called once; no goroutine is left
 // when it returns.
 func (c *Client) Run(ctx context.Context) error {
 	defer close(c.events)
@@ -147,8 +147,8 @@ func (c *Client) History(ctx context.Context, target string, after Mark) ([]Text
 	return texts, err
 }
 
-// Join makes the client join a channel, now and after every reconnect. The outcome is an event:
-// [Joined] or [Failed]. The client tries a channel that has failed again at once.
+// Join makes the client join a channel, now and after every reconnect. The outcome is an
+// event: [Joined] or [Failed]. A channel that has failed is tried again at once.
 func (c *Client) Join(ch Channel) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -172,8 +172,8 @@ func (c *Client) fold() CaseMapping {
 	return ASCII
 }
 
-// Handled notes in the [Memory] that a text is handled: after a restart of the program it does not
-// come again. The caller handles the texts of a target in their order.
+// Handled notes in the [Memory] that a text is handled: after a restart of the program it
+// is not emitted again. The caller handles the texts of a target in their order.
 func (c *Client) Handled(t Text) error {
 	c.mu.Lock()
 	fold := c.fold()

@@ -17,7 +17,7 @@ import (
 // has a default.
 type Config struct {
 	Addr  string      // host:port
-	Clear bool        // without TLS; the default is TLS, verified, and no falling back from it
+	Clear bool        // without TLS; the default is TLS, verified, with no fallback from it
 	TLS   *tls.Config // own authority, client certificate; see [TLSFiles]; nil is the system's authorities
 
 	Nick     string // the wanted one; what the server gave is in [State]
@@ -25,18 +25,18 @@ type Config struct {
 	RealName string // "" is the nick
 	Pass     string // of the server; "" means none
 	SASL     *SASL  // nil is no login
-	Bot      bool   // take on the user mode that the server has for bots (BOT= of 005)
+	Bot      bool   // set the user mode that the server has for bots (BOT= of 005)
 
 	Caps []string // capabilities to ask for besides those that this package uses
 
 	Flood   Flood
-	LineLen int // bytes of a line, for a server that takes more than it announces; 0 is LINELEN of 005, else 512
+	LineLen int // bytes of a line, for a server that accepts more than it announces; 0 is LINELEN of 005, else 512
 
 	RegisterTimeout time.Duration // from dialling to 001; 0 is 60 s
-	PingAfter       time.Duration // a PING after so long without a line; 0 is 60 s
+	PingAfter       time.Duration // a PING after this long without a line; 0 is 60 s
 	PingTimeout     time.Duration // the connection ends after this long without an answer; 0 means 30 s
-	ProofTimeout    time.Duration // the connection ends when a line has no proof for so long; 0 is 90 s
-	NickAfter       time.Duration // ask for the wanted nick again, doubling to 10 min; 0 is 15 s
+	ProofTimeout    time.Duration // the connection ends when a line has no proof for this long; 0 is 90 s
+	NickAfter       time.Duration // pause before the wanted nick is asked for again, doubling to 10 min; 0 is 15 s
 
 	Secrets []string     // masked in what is sent and logged, besides Pass and the SASL password
 	Log     *slog.Logger // nil is silent; raw lines at debug, masked
@@ -45,7 +45,7 @@ type Config struct {
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
 }
 
-// SASL is a login. With a mechanism of PLAIN it needs TLS or loopback.
+// SASL is a login. With the mechanism PLAIN it needs TLS or loopback.
 type SASL struct {
 	Mechanism string // PLAIN, or EXTERNAL for the client certificate
 	User      string // the account; with EXTERNAL the one of the certificate, "" means any

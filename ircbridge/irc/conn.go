@@ -21,11 +21,11 @@ import (
 // meantime.
 const maxIncoming = 1024
 
-// writeTimeout ends a connection whose other side reads no more.
+// writeTimeout ends a connection whose other side has stopped reading.
 const writeTimeout = 60 * time.Second
 
-// A Conn is one connection, registered and alive until Done is closed. It does not reconnect; a
-// [Client] does. All methods are safe for several goroutines.
+// A Conn is one connection, registered and alive until Done is closed. It does not
+// reconnect; a [Client] does. All methods are safe for concurrent use.
 //
 // A Conn has two goroutines: the reader owns the socket's input, the batches
 // and the registration; the writer owns its output and the timers. Both end
@@ -47,9 +47,9 @@ type Conn struct {
 }
 
 // Dial connects and registers, and returns when the server has named its features. ctx
-// bounds only that. The error is [ErrConfig] or [ErrSASL] if another try does not help, a
-// [*Refused] if the server refused the connection, [ErrTimeout], or one of net and tls. The
-// caller reads [Conn.Messages] and calls [Conn.Close].
+// bounds only that. The error is [ErrConfig] or [ErrSASL] if a retry would not help, a
+// [*Refused] if the server refused the connection, [ErrTimeout], or an error of net or tls.
+// The caller reads [Conn.Messages] and calls [Conn.Close].
 func Dial(ctx context.Context, cfg Config) (*Conn, error) {
 	cfg, err := cfg.withDefaults()
 	if err != nil {
@@ -187,7 +187,7 @@ func (c *Conn) Close(ctx context.Context, reason string) error {
 	return nil
 }
 
-// end is the one place where a connection ends; the first reason stays.
+// end is the one place where a connection ends; the first reason is kept.
 func (c *Conn) end(err error) {
 	c.ending.Do(func() {
 		if errors.Is(err, ErrTimeout) {

@@ -14,7 +14,7 @@ import (
 
 const patience = 60 * time.Second
 
-// fast is without a flood limit, for a server that allows that.
+// fast has no flood limit, for a server that allows that.
 var fast = irc.Flood{Off: true}
 
 // dial connects in the clear and closes at the end of the test.
@@ -110,7 +110,7 @@ func TestTalk(t *testing.T) {
 				}
 				got = append(got, m.Last())
 			}
-			// ngircd takes spaces off the end, and so makes a blank line empty.
+			// ngircd strips trailing spaces, and so makes a blank line empty.
 			want := strings.ReplaceAll(text, "\n\n", "\n \n")
 			if joined := strings.Join(got, "\n"); joined != want && joined != strings.TrimRight(text, " ") {
 				t.Errorf("bob sees %q, want %q", got, want)

@@ -35,7 +35,7 @@ type Outgoing struct {
 	Kind     Kind
 	Priority Priority
 	As       string            // say it under this nick by RELAYMSG, if the server offers it
-	Tags     map[string]string // client tags such as +draft/reply, for the first line or batch; dropped if the server takes none
+	Tags     map[string]string // client tags such as +draft/reply, for the first line or batch; dropped if the server accepts none
 }
 
 // A PieceState is the known state of one line or batch of a delivery.
@@ -52,12 +52,12 @@ const (
 type Piece struct {
 	Text  string
 	State PieceState
-	MsgID string // the server's id, or "" if it tells none
+	MsgID string // the server's id, or "" if it sends none
 }
 
-// A Delivery follows a text until its arrival is proven: by its echo or the labelled answer, else
-// by the PONG to a PING that was written after it, since a server answers in order. It is safe
-// for several goroutines.
+// A Delivery follows a text until its arrival is proven: by its echo or the labelled
+// answer, else by the PONG to a PING that was written after it, since a server answers in
+// order. It is safe for concurrent use.
 type Delivery struct {
 	done chan struct{}
 
@@ -168,8 +168,8 @@ func (d *Delivery) hopeless() bool {
 	return refused
 }
 
-// settle counts one piece as ended. The error with the most weight stays: a refusal of the server,
-// then a text that may have arrived, then the rest.
+// settle counts one piece as ended. The error with the most weight is kept: a refusal of
+// the server, then a text that may have arrived, then the rest.
 func (d *Delivery) settle(err error) {
 	if weight(err) > weight(d.err) {
 		d.err = err

@@ -14,8 +14,8 @@
 // # A client
 //
 // [NewClient] makes a client, and [Client.Run] runs it; the events come from
-// [Client.Events], and [Client.Post] sends texts. [Dial] makes a single connection, such as
-// for a look at a server.
+// [Client.Events], and [Client.Post] sends texts. [Dial] makes a single connection, for
+// example to examine a server.
 //
 //	down --dial--> connecting -> registering -> up --ERROR, cut, silence--> down
 //	  ^                 \____________\________________________________________|
@@ -23,11 +23,11 @@
 //
 // After each [Up] the client joins its channels. The events of each channel are [Joined],
 // then the texts since the last [Text] if the server has draft/chathistory, else a [Gap],
-// and then [CaughtUp]. For private talk they are the same, for every nick that wrote in the
-// meantime by the word of the server; the last [CaughtUp] then has no target. A text comes
-// once, by its msgid, also over restarts of the program if the [Memory] outlives them. A
-// client that is kicked or kept out of a channel tries five times again; then it emits
-// [Failed].
+// and then [CaughtUp]. For private talk they are the same, for every nick that, according
+// to the server, wrote in the meantime; the last [CaughtUp] then has no target. A text
+// comes once, by its msgid, even across restarts of the program if the [Memory] outlives
+// them. A client that is kicked or kept out of a channel tries again five times; then it
+// emits [Failed].
 //
 // # Delivered means proven
 //
@@ -52,7 +52,7 @@
 //     the server puts before them, at words and at whole characters.
 //   - A password in the clear: SASL needs TLS or loopback, and an address with TLS
 //     is never tried without it.
-//   - A kill for flooding, with the [Flood] that is the default.
+//   - A kill for flooding, with the default [Flood].
 //   - A secret of a known shape in a channel or in the log of raw lines: all
 //     pass a [Masker].
 //
@@ -62,5 +62,5 @@
 // 1,024 received messages and 1,024 events may wait to be read; then the connection is not
 // read, and the server waits. A line may have 8,191 bytes of tags and 8,192 more; a longer
 // one is dropped and counted. 64 batches of 8 MiB each may be open. Every command counts
-// for the flood limit.
+// towards the flood limit.
 package irc

@@ -13,16 +13,16 @@ import (
 var (
 	ErrConfig  = errors.New("cannot connect as configured") // nothing was dialled, or the password would be sent in the clear
 	ErrSASL    = errors.New("the server refused the login") // never retried
-	ErrNoSASL  = errors.New("the server takes no logins")   // at the moment: they return with its services
+	ErrNoSASL  = errors.New("the server accepts no logins") // at the moment: they return with its services
 	ErrTimeout = errors.New("the server fell silent")
 	ErrClosed  = errors.New("the connection was closed") // by us
 
-	ErrNotSent   = errors.New("not sent")                         // no byte was written: send it again
-	ErrUnproven  = errors.New("sent, but not known to be there")  // written, then cut: it may have arrived
-	ErrQueueFull = errors.New("too much is waiting to be sent")   // as [ErrNotSent]
-	ErrNoText    = errors.New("there is no text in the message")  // as [ErrNotSent]; the server would answer 412
-	ErrTooLong   = errors.New("the line is too long to be taken") // as [ErrNotSent]; the server would answer 417
-	ErrTarget    = errors.New("neither a channel nor a nick")     // as [ErrNotSent]; the server is not asked
+	ErrNotSent   = errors.New("not sent")                            // no byte was written: send it again
+	ErrUnproven  = errors.New("sent, but not known to have arrived") // written, then cut: it may have arrived
+	ErrQueueFull = errors.New("too much is waiting to be sent")      // as [ErrNotSent]
+	ErrNoText    = errors.New("there is no text in the message")     // as [ErrNotSent]; the server would answer 412
+	ErrTooLong   = errors.New("the line is too long for the server") // as [ErrNotSent]; the server would answer 417
+	ErrTarget    = errors.New("neither a channel nor a nick")        // as [ErrNotSent]; the server is not asked
 )
 
 // silentEnd is io.EOF in words: the server hung up and gave no reason.
@@ -31,8 +31,8 @@ type silentEnd struct{}
 func (silentEnd) Error() string { return "the server hung up without a word" }
 func (silentEnd) Unwrap() error { return io.EOF }
 
-// A Refused is the reason that a server gave before it hung up: an ERROR, a
-// KILL or a numeric while registering.
+// A Refused is the reason that a server gave before it hung up: an ERROR, a KILL or a
+// numeric during registration.
 type Refused struct {
 	Code string // ERROR, KILL or the numeric
 	Text string
@@ -40,8 +40,9 @@ type Refused struct {
 
 func (e *Refused) Error() string { return fmt.Sprintf("the server says %s: %s", e.Code, e.Text) }
 
-// A Rejected is the refusal of a text or a command by the server: a numeric of 400 to 599, 716 of a
-// person who accepts no private messages, or FAIL with its code. The text was not delivered.
+// A Rejected is the refusal of a text or a command by the server: a numeric of 400 to 599,
+// 716 for a person who accepts no private messages, or FAIL with its code. The text was not
+// delivered.
 type Rejected struct {
 	Code   string // 404, or for FAIL its code such as MULTILINE_MAX_BYTES
 	Target string // that it is about; may be ""

@@ -96,9 +96,9 @@ type Gap struct {
 	Err      error // why the history did not help; nil if the server has none
 }
 
-// Failed says that a channel has refused this client several times, and comes again for
-// each later refusal. The next try is after Retry, at once after [Client.Join], or with the
-// next connection.
+// Failed says that a channel has refused this client several times, and is emitted again
+// for each later refusal. The next try is after Retry, at once after [Client.Join], or with
+// the next connection.
 type Failed struct {
 	Channel string
 	Err     error

@@ -17,8 +17,8 @@ const (
 	ctcpMark = '\x01'
 )
 
-// StripFormat takes the formatting codes out of a received text. A comma with
-// no digit behind it belongs to the text, not to the colour before it.
+// StripFormat removes the formatting codes from a received text. A comma with no digit
+// after it belongs to the text, not to the colour before it.
 func StripFormat(s string) string {
 	if !strings.ContainsFunc(s, isFormat) {
 		return s
@@ -83,9 +83,9 @@ func CTCP(text string) (command, args string, ok bool) {
 	return strings.ToUpper(command), args, command != ""
 }
 
-// PlainText makes any text safe to say: line ends become \n, and every character that a
+// PlainText makes any text safe to send: line ends become \n, and every character that a
 // server, a client or a terminal would read as a command, a format or a CTCP becomes
-// U+FFFD. Of C0 and C1 only tabs and line ends stay.
+// U+FFFD. Of C0 and C1 only tabs and line ends remain.
 func PlainText(s string) string {
 	s = strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\r", "\n")
 	if !strings.ContainsFunc(s, notPlain) {

@@ -29,7 +29,7 @@ func TestWhatIsGivenUpIsTakenBack(t *testing.T) {
 		}
 	}
 	p.Heal()
-	wait(t, watch, func(e irc.Left) bool { return e.Nick == "swarm" }) // all of it has come
+	wait(t, watch, func(e irc.Left) bool { return e.Nick == "swarm" }) // all of it has arrived
 	if said := s.Said("#room"); len(said) != 0 {
 		t.Errorf("given up, and said later: %v", said)
 	}

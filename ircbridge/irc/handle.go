@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// handle follows one received message and returns the part of it that the consumer sees. The
-// error ends the connection.
+// handle processes one received message and returns the part of it that the consumer sees.
+// The error ends the connection.
 func (p *protocol) handle(m Message, open *batches, reg *registration) ([]Message, error) {
 	now := time.Now()
 	p.timers.hear(now)
@@ -133,7 +133,7 @@ func (p *protocol) own(m Message) bool {
 	return false
 }
 
-// one handles a message that is in no batch.
+// one handles a message that is not in a batch.
 func (p *protocol) one(m Message, reg *registration) ([]Message, error) {
 	label := m.Tags["label"]
 	if e := p.out.labels[label]; label != "" && e != nil {
@@ -213,7 +213,7 @@ func (p *protocol) refused(m Message, failure *Rejected) *entry {
 		})
 	}
 	switch failure.Code {
-	case "407", "411", "412", "417": // these are of the text, not of its target
+	case "407", "411", "412", "417": // these are about the text, not about its target
 		return p.out.find(text)
 	}
 	target := p.st.fold.Fold(failure.Target)
@@ -223,8 +223,9 @@ func (p *protocol) refused(m Message, failure *Rejected) *entry {
 	if !slices.Contains(textRefusals, failure.Code) {
 		return nil
 	}
-	// The failure names the target in another way, such as cut to the length of a nick, or not
-	// at all. With texts for several targets on their way its text is unknown.
+	// The failure names the target in another way, such as cut to the length of a nick, or
+	// not at all. If texts for several targets are on their way, it is then unknown which
+	// of them it means.
 	if e := p.out.find(func(e *entry) bool { return text(e) && target != "" && strings.HasPrefix(e.target, target) }); e != nil {
 		return e
 	}

@@ -19,7 +19,8 @@ var ErrNoHistory = errors.New("the server has no history")
 // twice is emitted once.
 const overlap = time.Minute
 
-// HistoryLimit is how many messages of history the server gives at once; 0 if it offers none.
+// HistoryLimit is how many messages of history the server returns at once; 0 if it offers
+// none.
 func (c *Conn) HistoryLimit() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -35,9 +36,9 @@ func (c *Conn) HistoryLimit() int {
 
 // History returns the messages of target after the mark, oldest first. It asks page by
 // page, each page after the last message of the page before, until a page is not full; a
-// message that came twice is there once. If the mark has no id, or the server has forgotten
-// it, its time counts. The error is [ErrNoHistory] or one of [Conn.Do]; the messages until
-// then come with it.
+// message that came twice is returned once. If the mark has no id, or the server has
+// forgotten it, its time counts. The error is [ErrNoHistory] or one of [Conn.Do]; the
+// messages until then are returned with it.
 func (c *Conn) History(ctx context.Context, target string, after Mark) ([]Message, error) {
 	all, byTime, err := c.history(ctx, target, after)
 	if byTime {
@@ -53,10 +54,10 @@ func since(all []Message, after Mark) []Message {
 	})
 }
 
-// history is History, but where byTime is true its messages may begin before the mark: the server
-// has not said that it knows the id of the mark, and the messages before it show whether it does.
-// ergo 2.20 gives no message for an unknown id, as for the id of the newest message; other servers
-// refuse an unknown id.
+// history is History, but where byTime is true its messages may begin before the mark: the
+// server has not said that it knows the id of the mark, and the messages before it show
+// whether it does. ergo 2.20 returns no message for an unknown id, as for the id of the
+// newest message; other servers refuse an unknown id.
 func (c *Conn) history(ctx context.Context, target string, after Mark) (all []Message, byTime bool, err error) {
 	limit := c.HistoryLimit()
 	if limit == 0 {
@@ -80,7 +81,7 @@ func (c *Conn) history(ctx context.Context, target string, after Mark) (all []Me
 		n := 0
 		for _, m := range page {
 			if m.Tags["batch"] == "" && m.Tags["msgid"] == "" {
-				continue // a numeric of another cause
+				continue // a numeric with another cause
 			}
 			n++
 			if id := m.Tags["msgid"]; id != "" && seen[id] {
@@ -106,9 +107,10 @@ func (c *Conn) history(ctx context.Context, target string, after Mark) (all []Me
 	return all, byTime, fmt.Errorf("history of %s: more than %d pages", target, maxPages)
 }
 
-// PrivateSince returns the nicks of private talk since a time, in the order of the server, which
-// may be the oldest or the newest first. It asks page by page: channels with new messages are
-// among the targets too. The error is as of [Conn.History]; the nicks until then come with it.
+// PrivateSince returns the nicks of private talk since a time, in the order of the server,
+// which may be the oldest or the newest first. It asks page by page: channels with new
+// messages are among the targets too. The error is as from [Conn.History]; the nicks until
+// then are returned with it.
 func (c *Conn) PrivateSince(ctx context.Context, from time.Time) ([]string, error) {
 	limit := c.HistoryLimit()
 	if limit == 0 {

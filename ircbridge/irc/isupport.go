@@ -83,8 +83,8 @@ func (s ISupport) ranks() string {
 	return "~&@%+"
 }
 
-// MaxTargets returns the most targets of one command, by TARGMAX; 1 when TARGMAX does not
-// name the command, and 0 when it sets no limit.
+// MaxTargets returns the largest number of targets of one command, by TARGMAX; 1 when
+// TARGMAX does not name the command, and 0 when it sets no limit.
 func (s ISupport) MaxTargets(command string) int {
 	for entry := range strings.SplitSeq(s["TARGMAX"], ",") {
 		if name, value, ok := strings.Cut(entry, ":"); ok && strings.EqualFold(name, command) {

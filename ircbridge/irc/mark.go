@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Remembered is how many message ids are kept for a target, to drop doubles.
+// Remembered is how many message ids are kept for a target, to drop duplicates.
 const Remembered = 1000
 
 // A Mark is a place in the history of a target.
@@ -37,16 +37,17 @@ func (m Mark) key() string {
 	return ""
 }
 
-// A Memory keeps the marks of handled texts over restarts of the program. [Client.Run] and
-// [Client.Handled] call its methods. Targets are folded, and "" stands for all private talk.
+// A Memory keeps the marks of handled texts across restarts of the program. [Client.Run]
+// and [Client.Handled] call its methods. Targets are folded, and "" stands for all private
+// talk.
 type Memory interface {
 	// Marks returns the last marks, oldest first, at most Remembered.
 	Marks(target string) ([]Mark, error)
 	Add(target string, m Mark) error
 }
 
-// A RAM is a Memory that ends with the program. It is safe for several
-// goroutines, and its zero value is ready to use.
+// A RAM is a Memory that ends with the program. It is safe for concurrent use, and its zero
+// value is ready to use.
 type RAM struct {
 	mu    sync.Mutex
 	marks map[string][]Mark

@@ -9,13 +9,13 @@ import (
 // Masked replaces a secret.
 const Masked = "[masked]"
 
-// A Masker takes secrets out of texts before they are split, sent or logged.
-// It knows the shapes of common tokens and keys, assignments to names that
-// promise a secret, Authorization and cookies, passwords in URLs, private key
-// blocks, and the literal secrets that it was made with. It is a net, not a
-// wall: a password in a sentence looks like any word.
+// A Masker removes secrets from texts before they are split, sent or logged. It knows the
+// shapes of common tokens and keys, assignments to names that promise a secret,
+// Authorization and cookies, passwords in URLs, private key blocks, and the literal secrets
+// that it was made with. It cannot catch everything: a password in a sentence looks like
+// any other word.
 //
-// A Masker does not change and is safe for several goroutines.
+// A Masker does not change and is safe for concurrent use.
 type Masker struct{ own *strings.Replacer }
 
 // NewMasker makes a Masker that also knows the given secrets, such as the password of the
@@ -31,7 +31,7 @@ func NewMasker(own ...string) *Masker {
 	return &Masker{strings.NewReplacer(pairs...)}
 }
 
-// Mask returns text with [Masked] in the place of every secret.
+// Mask returns text with [Masked] in place of every secret.
 func (m *Masker) Mask(text string) string {
 	text = m.own.Replace(text)
 	text = keyBlock().ReplaceAllString(text, Masked)
@@ -42,14 +42,14 @@ func (m *Masker) Mask(text string) string {
 	return assignment().ReplaceAllStringFunc(text, maskAssignment)
 }
 
-// Line masks one raw line of the protocol, in which a few commands carry
-// secrets by their place.
+// Line masks one raw line of the protocol, in which a few commands carry secrets in known
+// positions.
 func (m *Masker) Line(line string) string {
 	return m.Mask(credentials().ReplaceAllString(line, "${1}"+Masked))
 }
 
-// pattern compiles a regular expression at its first use. To compile all at the start would
-// slow down every verb, and few runs mask anything.
+// pattern compiles a regular expression at its first use. Compiling all of them at the
+// start would slow down every verb, and few runs mask anything.
 func pattern(expr string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }
@@ -58,7 +58,7 @@ var (
 	// A block that was cut off before its end is masked to the end of the text.
 	keyBlock = pattern(`-----BEGIN [A-Z0-9 ]*PRIVATE KEY( BLOCK)?-----(?s:.*?)(-----END [A-Z0-9 ]*PRIVATE KEY( BLOCK)?-----|\z)`)
 
-	// Beginnings that a provider gives to its tokens.
+	// Prefixes that providers give to their tokens.
 	tokens = pattern(`\b(?:` + strings.Join([]string{
 		`sk-[A-Za-z0-9_-]{16,}`, // Anthropic, OpenAI
 		`gh[pousr]_[A-Za-z0-9]{20,}`, `github_pat_[A-Za-z0-9_]{20,}`,

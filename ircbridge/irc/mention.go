@@ -6,12 +6,12 @@ import (
 	"unicode/utf8"
 )
 
-// Mentions reports whether a text speaks to nick: the text contains the nick in any case that
-// c takes for the same, with no character of a nick on either side. An @ before it and a
-// colon or comma after it are allowed. A nick in a URL, a path, a mail address or the name
-// of a channel does not count.
+// Mentions reports whether a text addresses nick: the text contains the nick in any case
+// that c takes for the same, with no character of a nick on either side. An @ before it and
+// a colon or comma after it are allowed. A nick in a URL, a path, a mail address or the
+// name of a channel does not count.
 //
-// The caller decides whether to listen: own lines, notices and lines of bots should wake
+// The caller decides whether to listen: own lines, notices and lines from bots should wake
 // nobody, or two agents talk endlessly.
 func Mentions(text, nick string, c CaseMapping) bool {
 	start, _ := FindMention(text, nick, c)
@@ -46,7 +46,7 @@ func FindMention(text, nick string, c CaseMapping) (start, end int) {
 	}
 }
 
-// standsAlone reports whether text[i:j] has an end of a word on both sides.
+// standsAlone reports whether text[i:j] has a word boundary on both sides.
 func standsAlone(text string, i, j int) bool {
 	before, size := utf8.DecodeLastRuneInString(text[:i])
 	if before == '@' {
@@ -72,8 +72,8 @@ func inAddress(text string, i int) bool {
 		strings.HasPrefix(word, "www.") || strings.HasPrefix(word, "mailto:")
 }
 
-// isNickRune reports whether a nick may hold the rune. Letters are those of any
-// script, since some servers allow them in nicks.
+// isNickRune reports whether a nick may contain the rune. Letters are those of any script,
+// since some servers allow them in nicks.
 func isNickRune(r rune) bool {
 	return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("-[]\\`^{}_|", r))
 }

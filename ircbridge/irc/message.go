@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// Limits of a line in bytes, as IRCv3 and RFC 2812 have them.
+// Limits of a line in bytes, as IRCv3 and RFC 2812 define them.
 const (
 	MaxTags    = 8191 // tags of a line from a server, with the @ and the space
 	MaxTagsOut = 4096 // tags of a line from a client, likewise
@@ -60,9 +60,9 @@ func (m Message) Nick() string {
 	return m.Source
 }
 
-// Parse reads one line, with or without its line end. Several spaces are one,
-// invalid UTF-8 becomes U+FFFD, and tags that nobody knows are kept. The error
-// is [ErrMessage] for a line without a command.
+// Parse reads one line, with or without its line end. Several spaces count as one, invalid
+// UTF-8 becomes U+FFFD, and tags that nobody knows are kept. The error is [ErrMessage] for
+// a line without a command.
 func Parse(line string) (Message, error) {
 	var m Message
 	line = strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r")

@@ -29,8 +29,8 @@ const (
 	maxFlyingLabelled = 8
 )
 
-// An entry is written in one piece: a line, or a whole batch, in which no other command may
-// stand.
+// An entry is written in one piece: a line, or a whole batch, inside which no other command
+// may appear.
 type entry struct {
 	data     []byte
 	lines    int // tokens

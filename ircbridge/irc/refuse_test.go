@@ -30,8 +30,9 @@ func TestTargetsThatAreNone(t *testing.T) {
 	}
 }
 
-// A server without labels refuses a text by a numeric that may name the target in another way, or
-// not at all. The numeric comes before the PONG, and the text does not count as delivered.
+// A server without labels refuses a text with a numeric that may name the target in another
+// way, or not at all. The numeric comes before the PONG, and the text does not count as
+// delivered.
 func TestRefusalsThatNameAnother(t *testing.T) {
 	for name, c := range map[string]struct {
 		targets []string

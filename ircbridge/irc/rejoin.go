@@ -34,8 +34,8 @@ type wish struct {
 	backoff Backoff
 }
 
-// joins puts channels together to few JOIN lines, as every line counts for the flood limit;
-// TARGMAX may allow fewer in one line. A channel with a key has a separate line.
+// joins combines channels into few JOIN lines, as every line counts towards the flood
+// limit; TARGMAX may allow fewer in one line. A channel with a key has a separate line.
 func joins(channels []Channel, support ISupport) []Message {
 	most := support.MaxTargets("JOIN")
 	if !strings.Contains(","+support["TARGMAX"], ",JOIN:") || most == 0 {
@@ -133,7 +133,7 @@ func (r *rejoiner) joined(key, name string) {
 	r.wanted.joined(w.Name)
 }
 
-// parted notes that this connection is out of a channel; err is nil if it left by itself.
+// parted notes that this connection is out of a channel; err is nil if it left on request.
 // was says that it was in the channel, failed that tries are rare from now on.
 func (r *rejoiner) parted(key string, err error) (was bool, failed *Failed) {
 	w := r.wishes[key]

@@ -12,9 +12,9 @@ func (c *Conn) Send(target string, text ...string) *Delivery {
 }
 
 // Post queues a text and returns at once. It masks the text ([Masker]), makes it plain
-// ([PlainText]) and splits it: into a multiline batch if the server has these and the text
-// needs more than one line, else into single lines; a blank line is sent as a space. Line
-// ends at the end of the text are left out.
+// ([PlainText]) and splits it: into a multiline batch if the server supports these and the
+// text needs more than one line, else into single lines; a blank line is sent as a space.
+// Line ends at the end of the text are left out.
 //
 // Every target has a separate queue. The queues are served in turn, below the flood limit;
 // texts for people go before those for channels. When the queues are full, the delivery
@@ -36,9 +36,9 @@ func (c *Conn) Limit(o Outgoing) int {
 
 // Do writes a command and waits until the server has handled it. With labeled-response the
 // answer is exactly the server's answer to it; without, it is every numeric and FAIL until
-// the PONG to a PING after the command, maybe some with another cause among them. The error
-// is a [*Rejected] if the answer holds a failure, [ErrClosed] or another of [Conn.Err] when
-// the connection ends, or that of ctx.
+// the PONG to a PING after the command, possibly including some with another cause. The
+// error is a [*Rejected] if the answer contains a failure, [ErrClosed] or another of
+// [Conn.Err] when the connection ends, or that of ctx.
 //
 // [Conn.Messages] has the answer too, except for histories. So the goroutine that reads
 // Messages must not call Do: each would wait for the other.

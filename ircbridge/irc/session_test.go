@@ -65,7 +65,7 @@ func TestOwnSourceIsLearned(t *testing.T) {
 	}
 }
 
-// A line that is too long or cannot be parsed breaks nothing but itself.
+// A line that is too long or cannot be parsed affects nothing else.
 func TestBadLinesAreDropped(t *testing.T) {
 	c := dial(t, irc.Config{Nick: "ann", Flood: fast, Addr: irctest.Script(t, greet+hello+
 		"\n< :s NOTE "+strings.Repeat("x", 20_000)+
@@ -77,7 +77,7 @@ func TestBadLinesAreDropped(t *testing.T) {
 	}
 }
 
-// A half batch is never seen.
+// An incomplete batch is never seen.
 func TestHalfBatchesAreDropped(t *testing.T) {
 	c := dial(t, irc.Config{Nick: "ann", Flood: fast, Addr: irctest.Script(t, greet+hello+`
 < @msgid=1;account=bob :bob!b@c BATCH +a draft/multiline #room

@@ -13,12 +13,11 @@ type Line struct {
 	Concat bool // continues where the piece before it ended, within one line of the text
 }
 
-// Split cuts a text into lines of at most limit bytes each, which is at least
-// 4. A line of the text that is too long is cut before a space, so that a word
-// stays whole; a word longer than limit is cut between what a reader sees as
-// single characters, and a character longer than that between its runes.
-// Nothing is left out: [Join] gives the same text again. The space begins the
-// next piece because some servers take spaces off the end (ngircd 26.1).
+// Split cuts a text into lines of at most limit bytes each; limit is at least 4. A line of
+// the text that is too long is cut before a space, so that a word stays whole; a word
+// longer than limit is cut between what a reader sees as single characters, and a character
+// longer than that between its runes. Nothing is left out: [Join] restores the same text.
+// The space begins the next piece because some servers strip trailing spaces (ngircd 26.1).
 func Split(text string, limit int) []Line {
 	limit = max(limit, utf8.UTFMax)
 	var lines []Line
@@ -50,7 +49,7 @@ func cut(line string, limit int) int {
 		if i == limit || spaces+len(word) <= limit {
 			return i
 		}
-		break // a word that must be torn anyway fills this piece too
+		break // a word that must be split anyway fills this piece too
 	}
 	n, state := 0, -1
 	for rest := line; ; {
@@ -74,7 +73,8 @@ func cut(line string, limit int) int {
 	return n
 }
 
-// Join puts together what [Split] cut: pieces of one line by nothing, lines by \n.
+// Join puts together what [Split] cut: pieces of one line with nothing in between, lines
+// with \n.
 func Join(lines []Line) string {
 	var b strings.Builder
 	for i, l := range lines {
@@ -86,10 +86,10 @@ func Join(lines []Line) string {
 	return b.String()
 }
 
-// Batches puts lines together to as few draft/multiline batches as maxBytes and maxLines of
+// Batches combines lines into as few draft/multiline batches as maxBytes and maxLines of
 // the server allow; 0 or less means no limit. A line feed between two lines counts as a
-// byte. A batch ends between two lines of the text if it can; one that must end within a
-// line makes the next begin with a Concat line.
+// byte. A batch ends between two lines of the text if it can; if it must end within a line,
+// the next batch begins with a Concat line.
 func Batches(lines []Line, maxBytes, maxLines int) [][]Line {
 	fits := func(b []Line) bool {
 		return (maxBytes <= 0 || len(Join(b)) <= maxBytes) && (maxLines <= 0 || len(b) <= maxLines)

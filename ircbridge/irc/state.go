@@ -26,7 +26,7 @@ type State struct {
 	Channels []string
 	Lag      time.Duration // of the last PING
 	Since    time.Time     // registered since
-	Heard    time.Time     // when the last line came, by the server's clock if it tells
+	Heard    time.Time     // when the last line came, by the server's clock if it sends the time
 	Dropped  int           // lines that were too long or could not be parsed
 	Waiting  int           // pieces that wait to be written
 	Unproven int           // lines written and not proven yet
@@ -35,5 +35,5 @@ type State struct {
 // Cap reports whether a capability is on.
 func (s State) Cap(name string) bool { _, ok := s.Caps[name]; return ok }
 
-// CaseMapping returns the server's.
+// CaseMapping returns the server's case mapping.
 func (s State) CaseMapping() CaseMapping { return s.ISupport.CaseMapping() }

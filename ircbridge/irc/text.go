@@ -10,8 +10,8 @@ import (
 // could have it; only texts in the history, without a login, would be hidden then.
 const eventSource = "HistServ!HistServ@localhost"
 
-// newText makes a Text of a PRIVMSG or NOTICE. ok is false for any other message, for a CTCP other
-// than ACTION, and for an event that the history has as words.
+// newText makes a Text from a PRIVMSG or NOTICE. ok is false for any other message, for a
+// CTCP other than ACTION, and for an event that the history contains as words.
 func newText(m Message, st *State, now time.Time) (t Text, ok bool) {
 	if (m.Command != "PRIVMSG" && m.Command != "NOTICE") || len(m.Params) < 2 {
 		return Text{}, false

@@ -161,7 +161,7 @@ func (v *connTranslator) handle(ctx, fetching context.Context, m Message) {
 	}
 }
 
-// parted notes that this client is out of a channel; err is nil if it left by itself.
+// parted notes that this client is out of a channel; err is nil if it left on request.
 func (v *connTranslator) parted(ctx context.Context, channel string, err error) {
 	key := v.st.CaseMapping().Fold(channel)
 	was, failed := v.rejoin.parted(key, err)

@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// wanted are the channels that a client is to be in. It is safe for several goroutines.
+// wanted are the channels that a client is to be in. It is safe for concurrent use.
 type wanted struct {
 	changed chan struct{} // wakes the translator
 
