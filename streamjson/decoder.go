@@ -19,7 +19,7 @@ type Stats struct {
 	CutOff  bool  `json:"cut_off"` // the last line had no newline
 }
 
-// A Decoder reads events from a stream. It is not safe for several goroutines.
+// A Decoder reads events from a stream. It is not safe for concurrent use.
 type Decoder struct {
 	lines lineReader
 	parse parser

@@ -10,8 +10,8 @@ import (
 )
 
 // An Account adds up the events of one turn. It uses only the fields of [streamjson.Event],
-// so it works with every backend. [NewAccount] makes one. It is not safe for several
-// goroutines.
+// so it works with every backend. [NewAccount] makes one. It is not safe for concurrent
+// use.
 type Account struct {
 	kind           *Kind
 	session, model string
@@ -25,8 +25,8 @@ type Account struct {
 	files          map[string]bool
 	denied         []Denial
 	results        []streamjson.Result
-	texts          []string // final words, one text per result
-	interim        bool     // the next text replaces the last one
+	texts          []string // the final words of each result
+	interim        bool     // the next one replaces the last one
 }
 
 // A call is a tool call that has no result yet.
@@ -255,7 +255,7 @@ func (a *Account) Lost() { a.cost.notKnown = true }
 // Session returns the last id of the conversation that the client named, or "".
 func (a *Account) Session() string { return a.session }
 
-// Compacted returns how often the client has compacted its context.
+// Compacted returns how many times the client has compacted its context.
 func (a *Account) Compacted() int { return a.spent.Compactions }
 
 // OpenCalls returns the number of tool calls that wait for their result.
@@ -264,7 +264,7 @@ func (a *Account) OpenCalls() int { return len(a.open) }
 // Results returns the results seen so far, oldest first. The caller must not change them.
 func (a *Account) Results() []streamjson.Result { return a.results }
 
-// cutOff reports whether a turn with this end has done work whose cost no result tells.
+// cutOff reports whether a turn with this end has done work whose cost no result reports.
 func (a *Account) cutOff(end End) bool {
 	switch end {
 	case Done, NoFirstEvent, Refused, NoSession, NoResources, ClientGone, PromptNotRun:

@@ -159,8 +159,8 @@ func TestTheCostOfATurnIsReadAsItsKindSays(t *testing.T) {
 		backend *runnertest.Scripted
 		want    float64
 	}{
-		"each result tells its cost": {&runnertest.Scripted{}, 0.75},
-		"no result tells a cost":     {&runnertest.Scripted{Plain: true}, 0},
+		"each result reports its cost": {&runnertest.Scripted{}, 0.75},
+		"no result reports a cost":     {&runnertest.Scripted{Plain: true}, 0},
 	} {
 		a := runner.NewAccount(c.backend.Kind(), runner.Place{CostUSD: 0.1})
 		for _, usd := range []float64{0.5, 0, 0.25, -1} {
@@ -189,17 +189,17 @@ func TestACostThatTheClientDoesNotTell(t *testing.T) {
 		unknown bool
 		total   float64
 	}{
-		"each result tells it":                    {runner.CostOfResult, 0, true, none, []float64{0.5, 0.25}, 0.75, false, 0},
-		"one result does not":                     {runner.CostOfResult, 0, false, none, []float64{0.5, none, 0.25}, 0.75, true, 0},
-		"a total of the process":                  {runner.CostOfProcess, 0.5, true, none, []float64{0.75}, 0.25, false, 0.75},
-		"a total, and the last result lacks it":   {runner.CostOfProcess, 0.5, false, none, []float64{0.75, none}, 0.25, true, 0.75},
-		"a total, and a later result makes it up": {runner.CostOfSession, 0.5, false, none, []float64{none, 0.75}, 0.25, false, 0.75},
-		"a new session":                           {runner.CostOfSession, 0, false, none, []float64{0.25, 0.5}, 0.5, false, 0.5},
-		"a later turn of a session":               {runner.CostOfSession, 0.5, false, none, []float64{0.75}, 0.25, false, 0.75},
-		"a session that begins again at 0":        {runner.CostOfSession, 0.5, false, none, []float64{0.25}, 0.25, false, 0.25},
-		"a resumed session":                       {runner.CostOfSession, 0, true, none, []float64{4, 4.5}, 0.5, true, 4.5},
-		"a resumed session that tells its total":  {runner.CostOfSession, 0, true, 4, []float64{4.25, 4.5}, 0.5, false, 4.5},
-		"a resumed session without a result":      {runner.CostOfSession, 0, true, 4, nil, 0, false, 4},
+		"each result reports it":                   {runner.CostOfResult, 0, true, none, []float64{0.5, 0.25}, 0.75, false, 0},
+		"one result does not":                      {runner.CostOfResult, 0, false, none, []float64{0.5, none, 0.25}, 0.75, true, 0},
+		"a total of the process":                   {runner.CostOfProcess, 0.5, true, none, []float64{0.75}, 0.25, false, 0.75},
+		"a total, and the last result lacks it":    {runner.CostOfProcess, 0.5, false, none, []float64{0.75, none}, 0.25, true, 0.75},
+		"a total, and a later result makes it up":  {runner.CostOfSession, 0.5, false, none, []float64{none, 0.75}, 0.25, false, 0.75},
+		"a new session":                            {runner.CostOfSession, 0, false, none, []float64{0.25, 0.5}, 0.5, false, 0.5},
+		"a later turn of a session":                {runner.CostOfSession, 0.5, false, none, []float64{0.75}, 0.25, false, 0.75},
+		"a session that begins again at 0":         {runner.CostOfSession, 0.5, false, none, []float64{0.25}, 0.25, false, 0.25},
+		"a resumed session":                        {runner.CostOfSession, 0, true, none, []float64{4, 4.5}, 0.5, true, 4.5},
+		"a resumed session that reports its total": {runner.CostOfSession, 0, true, 4, []float64{4.25, 4.5}, 0.5, false, 4.5},
+		"a resumed session without a result":       {runner.CostOfSession, 0, true, 4, nil, 0, false, 4},
 	} {
 		a := runner.NewAccount(&runner.Kind{Cost: c.way}, runner.Place{CostUSD: c.from})
 		if c.resumed {
@@ -257,7 +257,7 @@ func TestTheTokensOfATurnAreReadAsItsKindSays(t *testing.T) {
 	}
 }
 
-// The cost of a turn that ended in the middle of its work is unknown: no result tells it.
+// The cost of a turn that ended in the middle of its work is unknown: no result reports it.
 func TestTheCostOfATurnThatIsCutOffIsUnknown(t *testing.T) {
 	begin := streamjson.Event{Kind: streamjson.KindInit, Init: &streamjson.Init{}}
 	works := streamjson.Event{Kind: streamjson.KindAssistant}

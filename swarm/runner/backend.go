@@ -8,8 +8,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/streamjson"
 )
 
-// A Backend runs the turns of one kind of client program. It is safe for
-// several goroutines, each with a separate turn.
+// A Backend runs the turns of one kind of client program. It is safe for concurrent use,
+// each with a separate turn.
 type Backend interface {
 	// Kind returns the kind of client that the backend runs. It is the same at every call.
 	Kind() *Kind
@@ -82,7 +82,7 @@ type Turn struct {
 	// Waited returns how long the turn has waited for answers to its questions: Spec.Timeout
 	// does not count that time. nil means that it never waits.
 	Waited func() time.Duration
-	// Partial asks for unfinished texts, as events of kind "partial".
+	// Partial asks for unfinished text, as events of kind "partial".
 	Partial bool
 
 	// Grown gets a value when Stdout has grown. With nil, or between two values, the
@@ -112,7 +112,7 @@ type Files struct {
 	Stdout   string // the client's standard output, byte for byte; events can be read from it again
 	Stderr   string // its standard error; kept below 4 MiB; a client keeps both files of its first turn
 	Settings string // settings that the client reads
-	System   string // the system text, as the client reads it
+	System   string // the system prompt, as the client reads it
 	Servers  string // the MCP servers, as the client reads them
 	Ready    string // made by our tools' server once the client has listed its tools; see [ReadyVar]
 	Private  string // a folder that the agent's tools must not read; "" means none
@@ -168,7 +168,7 @@ type Spec struct {
 	// NoTools says that the client has no tools at all, whatever the fields above say. A
 	// backend that cannot take them away denies every call.
 	NoTools bool
-	// Background lets the client work in parallel to the conversation and begin work by
+	// Background lets the client work in parallel with the conversation and begin work by
 	// itself: commands and sub-agents in the background, timers, monitors. Without it a
 	// tool call waits for the work that it began. A turn ends when all its tasks have
 	// ended.

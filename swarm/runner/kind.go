@@ -79,7 +79,7 @@ func (k *Kind) Program() string {
 
 // Tools knows the meaning of a client's tool calls. Tools differ from client to client in
 // their names and in the shape of their input, which is JSON. The methods are safe for
-// several goroutines and do not keep input.
+// concurrent use and do not keep input.
 type Tools interface {
 	// About returns the argument that describes a call best, such as a command or a path,
 	// or "" if only the whole input describes it.

@@ -14,7 +14,7 @@ type Client interface {
 
 // A Ladder ends a client step by step. It starts nothing and reads no clock: the caller,
 // which keeps reading the client's output, calls Climb at the time Due. It is not safe for
-// several goroutines.
+// concurrent use.
 //
 //	Begin: SIGINT ── Interrupt ── SIGTERM to the group ── Terminate ── SIGKILL to the group
 type Ladder struct {

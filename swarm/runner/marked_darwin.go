@@ -19,7 +19,7 @@ func pids() []int {
 	return numbers
 }
 
-// newestPID returns "": this system does not tell it.
+// newestPID returns "": this system does not report it.
 func newestPID() string { return "" }
 
 // An environReader reads environments.

@@ -5,7 +5,7 @@ import "slices"
 // An Option is a key below backend_options that a backend reads itself.
 type Option struct {
 	Name string
-	Type string // the type of its value as text, such as "list of texts"
+	Type string // the type of its value as text, such as "list of strings"
 	Doc  string // what it does, one sentence
 	// Check returns what is wrong with a value, as the end of a sentence such as "want a
 	// list". A value is nil, a bool, an int, a float64, a string, a []any or a

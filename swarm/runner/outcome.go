@@ -43,8 +43,8 @@ type Outcome struct {
 
 	Session string  // as the client names it; "" if it does not
 	Model   string  // of the main conversation
-	Version string  // of the client, as it tells it; "" when it did not
-	Billing Billing // who pays, as the client tells it
+	Version string  // of the client, as it reports it; "" when it did not
+	Billing Billing // who pays, as the client reports it
 
 	Spent
 	Denied    []Denial   // tool calls that were not permitted, in order

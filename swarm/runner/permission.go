@@ -8,7 +8,7 @@ import (
 
 // A Permit decides about a request that a client makes before it uses a tool. It may block
 // until a person has answered: the backend keeps following the turn, and waits for the
-// Permit at the end of the turn, when ctx is done. It is safe for several goroutines. A nil
+// Permit at the end of the turn, when ctx is done. It is safe for concurrent use. A nil
 // Permit denies everything.
 type Permit func(ctx context.Context, r PermissionRequest) Decision
 

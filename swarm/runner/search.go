@@ -23,9 +23,9 @@ import (
 // A process that lost the mark and began another session, for example by setsid env -i, has
 // neither sign. On Linux [EndAdopted] ends it at the end of the daemon.
 //
-// The search remembers a session after its last process with the mark has ended, and forgets
-// it when all its processes have ended, since its number may be used again then. A search is
-// safe for several goroutines.
+// The search remembers a session after its last process with the mark has ended, and
+// forgets it when all its processes have ended, since its number may be used again then. A
+// search is safe for concurrent use.
 type search struct {
 	mark   string
 	client processStat // zero: not known

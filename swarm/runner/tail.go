@@ -8,7 +8,7 @@ import (
 
 // A Tail reads a file that another process is still writing. It is an [io.Reader] that
 // returns [io.EOF] only when the writer has ended and all its output has been read. It is
-// not safe for several goroutines.
+// not safe for concurrent use.
 type Tail struct {
 	file *os.File
 	wait func() bool

@@ -26,7 +26,7 @@ func (p *program) classify(f *fault, inTurn bool) follow.Verdict {
 	return v
 }
 
-// words are regular expressions for the texts of errors that no field explains.
+// words are regular expressions for the messages of errors that no field explains.
 type words struct{ status, limit, away, signIn, noModel *regexp.Regexp }
 
 var errorWords = sync.OnceValue(func() words {

@@ -24,7 +24,7 @@
 //
 // Clients send an event of a turn in pieces, each client in a different order; a stream
 // puts the pieces together. Each client has a row for what the protocol leaves open
-// ([Clients]). The verdict on a turn comes from fields, and from texts only if no field
+// ([Clients]). The verdict on a turn comes from fields, and from error messages only if no field
 // decides ([Client].Errors).
 //
 // A turn begins when our tools' server has listed its tools for the client. Some clients

@@ -131,8 +131,8 @@ func (e *exchange) hasTools() bool {
 }
 
 // promptBlocks returns the parts of the prompt. The protocol has no field for the system
-// text, so it precedes the first prompt of a session, and any prompt that restores what the
-// session has lost.
+// prompt, so it precedes the first prompt of a session, and any prompt that restores what
+// the session has lost.
 func (e *exchange) promptBlocks() []protocol.ContentBlock {
 	isFirst := e.turn.Session.How != runner.Resume && !e.session.prompted
 	var blocks []protocol.ContentBlock

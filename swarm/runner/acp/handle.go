@@ -44,7 +44,7 @@ func (e *exchange) line(line []byte, whole bool) {
 func (e *exchange) requested(m *message, raw []byte) {
 	switch {
 	case e.step == starting && m.Method == protocol.AgentMethodInitialize:
-		e.fail(e.program.refused("it repeats what it is told, and is no ACP agent"))
+		e.fail(e.program.refused("it repeats what it is told, and is not an ACP agent"))
 	case e.followed:
 		// We cannot answer it: the input of the client ended with the earlier daemon.
 		e.run.End(follow.Lost(), time.Now())
@@ -92,7 +92,7 @@ func (e *exchange) updated(m *message, raw []byte) {
 func (e *exchange) answered(m *message, raw []byte) {
 	var id string
 	if json.Unmarshal(m.ID, &id) != nil {
-		return // not one of our ids, which are all texts
+		return // not one of our ids, which are all strings
 	}
 	switch {
 	case id == e.promptID() && e.session.hello.Version == second && m.Error == nil:

@@ -93,7 +93,7 @@ func TestTheSecondVersionResumesOrNot(t *testing.T) {
 	h.session.hello.Version = second
 	h.open(time.Now())
 	if h.triesLoad(&fault{Code: codeNoMethod, Message: "method not found"}) {
-		t.Error("the same request would be sent without end")
+		t.Error("the same request would be sent endlessly")
 	}
 }
 

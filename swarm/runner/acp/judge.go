@@ -104,7 +104,7 @@ func (f *facts) judgeReply() follow.Verdict {
 		}
 		return follow.Verdict{End: runner.Failed, Reason: p.name + " cancelled the turn", Hint: p.hintLogs()}
 	case "refusal":
-		return follow.Verdict{End: runner.Failed, Reason: "the model refused to go on: " + f.words, Hint: p.hintLogs()}
+		return follow.Verdict{End: runner.Failed, Reason: "the model refused to continue: " + f.words, Hint: p.hintLogs()}
 	case "max_tokens":
 		return follow.Verdict{End: runner.Failed, Reason: "the answer was longer than the model may write", Hint: "give it less to do at once"}
 	case "max_turn_requests":

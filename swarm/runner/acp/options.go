@@ -22,8 +22,8 @@ func options() []runner.Option {
 		key("stays", "true or false", "It does not end when its input is closed.", aBool),
 		key("servers", "session or file", "Where it takes MCP servers from; {servers} in command and env is the path of the file.", oneOf("session", "file")),
 		key("tokens", "turn, session or quota", "What the tokens of a result count.", oneOf("turn", "session", "quota")),
-		key("model_args", "list of texts", "The arguments that name the model, with {model}.", texts),
-		key("notes", "list of texts", "Beginnings of texts that the program wrote, not the model.", texts),
+		key("model_args", "list of strings", "The arguments that name the model, with {model}.", texts),
+		key("notes", "list of strings", "How messages begin that the program wrote, not the model.", texts),
 		key("errors", "list of patterns", "Answers that are errors; the first group may have an HTTP status.", patterns),
 		key("limits", "list of patterns", "Errors that mean a limit of the account.", patterns),
 	}
@@ -72,7 +72,7 @@ func texts(v any) error {
 		}
 	}
 	if !ok {
-		return errors.New("want a list of texts")
+		return errors.New("want a list of strings")
 	}
 	return nil
 }
@@ -89,7 +89,7 @@ func patterns(v any) error {
 	return nil
 }
 
-// listed returns the texts of a list.
+// listed returns the strings of a list.
 func listed(v any) (all []string) {
 	list, _ := v.([]any)
 	for _, each := range list {

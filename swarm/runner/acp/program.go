@@ -39,7 +39,7 @@ func (p *program) refused(why string) follow.Verdict {
 }
 
 func (p *program) notACP(bad *badLines) follow.Verdict {
-	return p.refused(fmt.Sprintf("it prints %q and is no ACP agent", bad.first))
+	return p.refused(fmt.Sprintf("it prints %q and is not an ACP agent", bad.first))
 }
 
 func (p *program) notSignedIn(f *fault) follow.Verdict {

@@ -6,7 +6,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// The system text precedes the first prompt of a session, and any prompt that brings the
+// The system prompt precedes the first prompt of a session, and any prompt that brings the
 // window back.
 func TestSystemTextInThePrompt(t *testing.T) {
 	for name, test := range map[string]struct {
@@ -14,11 +14,11 @@ func TestSystemTextInThePrompt(t *testing.T) {
 		prompted bool
 		want     int // parts of the prompt
 	}{
-		"new session":           {runner.Turn{Session: runner.Session{How: runner.New}}, false, 2},
-		"its second turn":       {runner.Turn{Session: runner.Session{How: runner.New}}, true, 1},
-		"resumed session":       {runner.Turn{Session: runner.Session{How: runner.Resume}}, false, 1},
-		"after a compaction":    {runner.Turn{Session: runner.Session{How: runner.Resume}, Recalls: true}, true, 2},
-		"without a system text": {runner.Turn{Session: runner.Session{How: runner.New}, Spec: runner.Spec{System: "-"}}, false, 1},
+		"new session":             {runner.Turn{Session: runner.Session{How: runner.New}}, false, 2},
+		"its second turn":         {runner.Turn{Session: runner.Session{How: runner.New}}, true, 1},
+		"resumed session":         {runner.Turn{Session: runner.Session{How: runner.Resume}}, false, 1},
+		"after a compaction":      {runner.Turn{Session: runner.Session{How: runner.Resume}, Recalls: true}, true, 2},
+		"without a system prompt": {runner.Turn{Session: runner.Session{How: runner.New}, Spec: runner.Spec{System: "-"}}, false, 1},
 	} {
 		turn := test.turn
 		turn.Prompt = "work"

@@ -51,8 +51,8 @@ const (
 	lastTokens = "reports only the tokens of the last request"
 	noResume   = "has no session/resume, and no session/load in this record"
 	retries    = "retries for longer than the recording lasts, without a word"
-	noStatus   = "does not tell the status of its model's service"
-	noReset    = "does not tell when the limit ends"
+	noStatus   = "does not report the status of its model's service"
+	noReset    = "does not say when the limit ends"
 )
 
 // records has every recorded row.

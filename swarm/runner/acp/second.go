@@ -12,7 +12,7 @@ import (
 )
 
 // The second version of the protocol is a draft of July 2026: the answer to a prompt only
-// accepts it, and an update tells the end; modes and client files are gone; an update
+// accepts it, and an update reports the end; modes and client files are gone; an update
 // replaces the whole message or tool call with its id. This file has the parameters and the
 // answers that differ.
 

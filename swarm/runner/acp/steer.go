@@ -17,7 +17,7 @@ const idSteer = "steer-"
 // that takes such messages says so in _meta.steering of its answer to initialize. Its
 // answer to each message says whether the model reads it.
 type steered struct {
-	sent  map[string]string // texts without an answer
+	sent  map[string]string // lines without an answer
 	taken []string
 }
 

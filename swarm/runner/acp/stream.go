@@ -11,7 +11,7 @@ import (
 type stream struct {
 	client  *Client
 	session string
-	partial bool // also emit the pieces of texts
+	partial bool // also emit unfinished text
 	emit    func(*streamjson.Event)
 
 	message string          // the id of the message that is being written, if the client has ids
@@ -32,7 +32,7 @@ type trouble struct {
 	failed  bool   // the client says that the turn has failed
 	words   string // the client's words about the failure
 	info    string // the client's word for the cause
-	retries int    // how often the client said that it retries the model
+	retries int    // how many times the client said that it retries the model
 }
 
 // observe handles an update. raw is its line.

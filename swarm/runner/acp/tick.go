@@ -48,7 +48,7 @@ func (e *exchange) late(why string, now time.Time) {
 	}
 	v := follow.Verdict{End: runner.NoFirstEvent, Reason: e.client.Kind.Title + ": " + why, Hint: e.program.hintStderr()}
 	if e.step == starting && e.client.Start > 0 {
-		v = e.program.refused(why + ", and may be no ACP agent")
+		v = e.program.refused(why + ", and may not be an ACP agent")
 	}
 	e.run.Kill(v, now) // it has nothing to finish
 }

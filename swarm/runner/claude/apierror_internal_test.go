@@ -145,22 +145,22 @@ func TestErrorFieldsBeforeTexts(t *testing.T) {
 		end     runner.End
 		unknown bool
 	}{
-		"a code says no connection":       {own: streamjson.Result{APICode: "connection_failed", Text: "API Error: new words"}, end: runner.Limited},
-		"overloaded, without a status":    {own: streamjson.Result{Text: "API Error: Repeated 529 Overloaded errors"}, end: runner.Limited},
-		"a limit by its code alone":       {own: streamjson.Result{APICode: "usage_limit_reached", Text: "new words"}, end: runner.Limited},
-		"throttled, not the usage limit":  {own: streamjson.Result{APIStatus: 429, Text: "Server is temporarily limiting requests (not your usage limit) · resets 3pm"}, end: runner.Limited},
-		"a 404 with a code of the client": {own: streamjson.Result{APIStatus: 404, Text: "new words"}, end: runner.Refused},
-		"unknown, without a status":       {own: streamjson.Result{Text: "API Error: something"}, problem: "unknown", end: runner.Limited, unknown: true},
-		"unknown, with a strange status":  {own: streamjson.Result{APIStatus: 418, Text: "API Error: 418 teapot"}, problem: "unknown", end: runner.Limited, unknown: true},
-		"unknown, and a 400":              {own: streamjson.Result{APIStatus: 400, Text: "API Error: 400 no"}, problem: "unknown", end: runner.Failed},
-		"a 401 of a key helper":           {own: streamjson.Result{APIStatus: 401, Text: "x"}, source: "apiKeyHelper", end: runner.Refused},
-		"a 401 without an init line":      {own: streamjson.Result{APIStatus: 401, Text: "x"}, env: []string{"ANTHROPIC_API_KEY=k"}, end: runner.Refused},
-		"a 401 and only the text tells":   {own: streamjson.Result{APIStatus: 401, Text: "Invalid API key"}, end: runner.Refused},
-		"a 401 of a login, at its end":    {own: streamjson.Result{APIStatus: 401, APIType: "authentication_error", Text: "Not logged in · Please run /login"}, problem: "authentication_failed", source: "none", end: runner.Limited},
-		"a 403 of a login, at its end":    {own: streamjson.Result{APIStatus: 403, APIType: "permission_error", Text: "Failed to authenticate: OAuth token revoked"}, problem: "authentication_failed", source: "none", end: runner.Limited},
-		"a 401 of a login on the disk":    {own: streamjson.Result{APIStatus: 401, Text: "x"}, source: "none", env: []string{"ANTHROPIC_API_KEY="}, end: runner.Limited},
-		"the prompt does not fit at all":  {own: streamjson.Result{Text: "Prompt is too long"}, problem: "invalid_request", end: runner.Failed},
-		"the answer was too long":         {own: streamjson.Result{APICode: "max_output_tokens", Text: "x"}, problem: "max_output_tokens", end: runner.Failed},
+		"a code says no connection":         {own: streamjson.Result{APICode: "connection_failed", Text: "API Error: new words"}, end: runner.Limited},
+		"overloaded, without a status":      {own: streamjson.Result{Text: "API Error: Repeated 529 Overloaded errors"}, end: runner.Limited},
+		"a limit by its code alone":         {own: streamjson.Result{APICode: "usage_limit_reached", Text: "new words"}, end: runner.Limited},
+		"throttled, not the usage limit":    {own: streamjson.Result{APIStatus: 429, Text: "Server is temporarily limiting requests (not your usage limit) · resets 3pm"}, end: runner.Limited},
+		"a 404 with a code of the client":   {own: streamjson.Result{APIStatus: 404, Text: "new words"}, end: runner.Refused},
+		"unknown, without a status":         {own: streamjson.Result{Text: "API Error: something"}, problem: "unknown", end: runner.Limited, unknown: true},
+		"unknown, with a strange status":    {own: streamjson.Result{APIStatus: 418, Text: "API Error: 418 teapot"}, problem: "unknown", end: runner.Limited, unknown: true},
+		"unknown, and a 400":                {own: streamjson.Result{APIStatus: 400, Text: "API Error: 400 no"}, problem: "unknown", end: runner.Failed},
+		"a 401 of a key helper":             {own: streamjson.Result{APIStatus: 401, Text: "x"}, source: "apiKeyHelper", end: runner.Refused},
+		"a 401 without an init line":        {own: streamjson.Result{APIStatus: 401, Text: "x"}, env: []string{"ANTHROPIC_API_KEY=k"}, end: runner.Refused},
+		"a 401 that only the text explains": {own: streamjson.Result{APIStatus: 401, Text: "Invalid API key"}, end: runner.Refused},
+		"a 401 of a login, at its end":      {own: streamjson.Result{APIStatus: 401, APIType: "authentication_error", Text: "Not logged in · Please run /login"}, problem: "authentication_failed", source: "none", end: runner.Limited},
+		"a 403 of a login, at its end":      {own: streamjson.Result{APIStatus: 403, APIType: "permission_error", Text: "Failed to authenticate: OAuth token revoked"}, problem: "authentication_failed", source: "none", end: runner.Limited},
+		"a 401 of a login on the disk":      {own: streamjson.Result{APIStatus: 401, Text: "x"}, source: "none", env: []string{"ANTHROPIC_API_KEY="}, end: runner.Limited},
+		"the prompt does not fit at all":    {own: streamjson.Result{Text: "Prompt is too long"}, problem: "invalid_request", end: runner.Failed},
+		"the answer was too long":           {own: streamjson.Result{APICode: "max_output_tokens", Text: "x"}, problem: "max_output_tokens", end: runner.Failed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.own.IsError, c.own.Subtype = true, "success"

@@ -151,7 +151,7 @@ func thinking(setting string) (effort, tokens string) {
 	return setting, ""
 }
 
-// maxRetries bounds how often the client retries a request to the API. It is the default of
+// maxRetries bounds how many times the client retries a request to the API. It is the default of
 // version 2.1.197: three minutes, enough for a short overload.
 const maxRetries = "CLAUDE_CODE_MAX_RETRIES=10"
 
@@ -234,7 +234,7 @@ func writeFiles(t runner.Turn) error {
 	}
 	if t.Spec.System != "" {
 		if err := writeChanged(t.System, []byte(t.Spec.System)); err != nil {
-			return fmt.Errorf("system text of the turn: %w", err)
+			return fmt.Errorf("system prompt of the turn: %w", err)
 		}
 	}
 	return nil

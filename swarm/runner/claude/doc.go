@@ -23,10 +23,10 @@
 //
 // # What is passed
 //
-// The system text and the settings are passed in files, the prompt on standard input: one
+// The system prompt and the settings are passed in files, the prompt on standard input: one
 // argument has at most 128 KiB, and a prompt may begin with a dash. A session of 2.1.197
-// keeps neither permissions nor system text, so all of it is passed every time. 2.1.330
-// keeps the system text of the first turn, unless --system-prompt-snapshot off is passed;
+// keeps neither permissions nor system prompt, so all of it is passed every time. 2.1.330
+// keeps the system prompt of the first turn, unless --system-prompt-snapshot off is passed;
 // the client's --help shows whether it knows that flag. Our tools have alwaysLoad; without
 // it the model of 2.1.330 would see only their names.
 //
@@ -61,7 +61,7 @@
 // process. (In 2.1.330 it includes earlier processes of the session.) The cost of a killed
 // client since its last result is unknown.
 //
-// A turn with a cap (runner.Turn.CapUSD) has --max-budget-usd and a process for itself: the
+// A turn with a cap (runner.Turn.CapUSD) has --max-budget-usd and a separate process: the
 // client counts all that its process spends. At the cap the client leaves the text of a
 // complete answer out of its result, but the answer counts. See cap.go.
 //

@@ -26,12 +26,12 @@ import (
 type feature string
 
 // snapshotFlag says whether the system prompt of a session's first turn is kept for the
-// later ones. Version 2.1.330 keeps it by default, so a changed system text would never
+// later ones. Version 2.1.330 keeps it by default, so a changed system prompt would never
 // reach the agent.
 const snapshotFlag feature = "--system-prompt-snapshot"
 
 // takesUp reports whether a turn continues a session whose first turn may have had another
-// system text.
+// system prompt.
 func takesUp(t runner.Turn) bool { return t.Session.How != runner.New }
 
 // These bound the question for the features.
@@ -42,7 +42,7 @@ const (
 )
 
 // features keeps what the programs can do. The zero value is ready to use; it is safe for
-// several goroutines.
+// concurrent use.
 type features struct {
 	time time.Duration // for an answer; 0: helpTime
 	mu   sync.Mutex

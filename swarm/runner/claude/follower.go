@@ -42,7 +42,7 @@ type seen struct {
 
 	cut bool // it reached its cap while a sub-agent worked
 
-	tasks tasks // what it runs in parallel to the conversation
+	tasks tasks // what it runs in parallel with the conversation
 	taken bool  // the client says that it has our prompt, which it repeats later
 }
 

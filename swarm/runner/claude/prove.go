@@ -193,6 +193,6 @@ func (s mcpServer) text() string { return follow.WithDetail(s.Status, s.Error) }
 // noTools returns the verdict on a turn whose agent could neither send nor ask. A retry may
 // help, and the message is not the cause.
 func noTools(t runner.Turn, what string) follow.Verdict {
-	return follow.Verdict{End: runner.NoFirstEvent, Reason: "the client has not the tools of " + runner.ToolServer + ": " + what,
+	return follow.Verdict{End: runner.NoFirstEvent, Reason: "the client does not have the tools of " + runner.ToolServer + ": " + what,
 		Hint: "look at " + t.Stderr + ", or set mcp: false for agent " + t.Agent}
 }

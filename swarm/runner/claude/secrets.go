@@ -8,7 +8,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/streamjson"
 )
 
-// secretVars are the variables with which a client of version 2.1.330 tells its children
+// secretVars are the variables with which a client of version 2.1.330 informs its children
 // how to reach it, and the marks that replace their values.
 var secretVars = map[string]string{
 	secretPrefix + "TOKEN":  "[messaging token]",

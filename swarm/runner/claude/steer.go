@@ -97,7 +97,7 @@ func (s *steering) called(ev *streamjson.Event, now time.Time) {
 	}
 }
 
-// dropAt returns the time when the lines that are worth no turn are dropped; zero for no
+// dropAt returns the time when the lines that need no turn are dropped; zero for no
 // such line.
 func (s *steering) dropAt() time.Time {
 	if s.result.IsZero() || !slices.ContainsFunc(s.lines, steered.droppable) {
@@ -111,7 +111,7 @@ func (l steered) droppable() bool { return l.aside && !l.taken && !l.dropped }
 // dropQuestion is the prefix of the ids of our requests to drop a line.
 const dropQuestion = "drop-"
 
-// drop tells the client to drop the lines that are worth no turn, when it is time.
+// drop tells the client to drop the lines that need no turn, when it is time.
 func (r *follower) drop(now time.Time) {
 	at := r.steering.dropAt()
 	if at.IsZero() || now.Before(at) || !r.canTakeIn() {

@@ -10,7 +10,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/follow"
 )
 
-// tasks are the commands and sub-agents that the client runs in parallel to the
+// tasks are the commands and sub-agents that the client runs in parallel with the
 // conversation:
 //
 //	prompt ─ tool call ─ task started ─┬─ task ends ─ tool result ─ result      in the foreground
@@ -25,7 +25,7 @@ type tasks struct {
 	known     map[string]*task // tasks that have not ended, by ID
 	went      bool             // a task has outlived its tool call: the client may report its end by itself
 	delegated bool             // that task was a sub-agent
-	stopped   bool             // the client has stopped a sub-agent while it was in no turn
+	stopped   bool             // the client has stopped a sub-agent while it was not in a turn
 	speaking  bool             // the client is in a turn, for our prompt or begun by itself
 }
 
@@ -162,7 +162,7 @@ func promptNotRun() follow.Verdict {
 }
 
 // capReached looks at a result, and ends a client that has reached its cap. The cost of what
-// a sub-agent does after that is in no result.
+// a sub-agent does after that is not in any result.
 func (r *follower) capReached(result *streamjson.Result, now time.Time) {
 	usd := capOf(r.turn)
 	if !spentUp(result) && (usd == 0 || r.run.Account.CostUSD() < usd) {
