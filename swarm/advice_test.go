@@ -9,7 +9,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
 )
 
-// The prompt of a turn has the advice above the message that it is about.
+// In the prompt of a turn, the advice precedes the message.
 func TestAdviceComesWithATurn(t *testing.T) {
 	f := newField(t, "coder")
 	asked := make(chan swarm.Spec, 10)

@@ -52,7 +52,7 @@ func TestTheStatusShowsThatTheAPIIsAskedAgain(t *testing.T) {
 	told <- &streamjson.Retry{Attempt: 8, Max: 10, Status: 529, Error: "overloaded"}
 	says("the API answers 529 overloaded (retry 8 of 10)")
 	if next := f.status("coder").Next; next != "" {
-		t.Errorf("next = %q, want nothing: the client goes on by itself", next)
+		t.Errorf("next = %q, want nothing: the client continues on its own", next)
 	}
 	if err := f.daemon.Pause("coder", swarm.PauseOrder{By: "lead"}); err != nil {
 		t.Fatal(err)

@@ -106,9 +106,9 @@ func (a *agent) halt(why, hint string) {
 	a.inbox.Note(a.holds.Change(a.name, func(s *journal.Hold) {
 		s.Stopped = &journal.Stop{By: dropbox.Swarm, Why: why, Hint: hint, Since: now, Breaker: true}
 	}))
-	n := journal.Notice{Word: journal.AgentError, Agent: a.name, Why: "is stopped: " + why, Next: "To go on: " + hint, Held: true}
+	n := journal.Notice{Word: journal.AgentError, Agent: a.name, Why: "is stopped: " + why, Next: "To continue: " + hint, Held: true}
 	a.deps.mail.TellNotice(a.name, "stopped:"+a.name+":"+now.Format(time.RFC3339), n, a.name+" is stopped",
-		fmt.Sprintf("%s is stopped: %s.\n\nIts mail waits. To go on: %s\n", a.name, why, hint))
+		fmt.Sprintf("%s is stopped: %s.\n\nIts mail waits. To continue: %s\n", a.name, why, hint))
 }
 
 // account names the account that the agent's client uses: agents that share a

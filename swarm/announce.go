@@ -13,7 +13,7 @@ import (
 type leadAnnouncer struct {
 	*deps
 	running func() []string // the turns that run
-	asking  map[string]bool // turns whose questions are looked at again
+	asking  map[string]bool // turns whose questions are checked again
 	wakeup  wakeup
 	seen    map[string]bool // ids of the messages at the last look
 	file    announcedUntil
@@ -27,11 +27,11 @@ type announcedUntil struct {
 }
 
 const (
-	// announceSlack is how much later a message that was written earlier may appear. The
+	// announceSlack is how long after newer messages an older one may still appear. The
 	// keys make sure that no message is shown twice.
 	announceSlack = time.Minute
-	// oldMail is the age above which mail is not shown any more when the daemon or the
-	// bridge was away.
+	// oldMail is the age above which mail is no longer shown after the daemon or the bridge
+	// was away.
 	oldMail = 24 * time.Hour
 )
 
@@ -41,7 +41,7 @@ func newLeadAnnouncer(h *deps, running func() []string) *leadAnnouncer {
 
 func (l *leadAnnouncer) run(stop context.Context) {
 	if err := journal.ReadJSON(l.home.MirrorFile(), &l.file); err != nil {
-		l.log.Warn("mail of the lead may be shown late, or not", keyErr, err)
+		l.log.Warn("the mail of lead may be shown late or not at all", keyErr, err)
 	}
 	if now := time.Now().UTC(); l.file.Until.IsZero() || l.file.Until.After(now) {
 		l.file.Until = now
@@ -68,7 +68,7 @@ func (l *leadAnnouncer) run(stop context.Context) {
 	}
 }
 
-// lookAtQuestions tells people of the questions of the turns, and returns when to look again.
+// lookAtQuestions tells people about the turns' questions, and returns when to check again.
 func (l *leadAnnouncer) lookAtQuestions() time.Duration {
 	for _, turn := range l.running() {
 		l.asking[turn] = true
@@ -105,7 +105,7 @@ func (l *leadAnnouncer) look(since time.Time) {
 	}
 	entries, err := box.Peek()
 	if err != nil {
-		l.log.Warn("mailbox could not be looked at", keyAgent, dropbox.Lead, keyErr, err)
+		l.log.Warn("mailbox could not be read", keyAgent, dropbox.Lead, keyErr, err)
 		return
 	}
 	still := make(map[string]bool, len(entries))

@@ -144,8 +144,8 @@ func TestAnnouncedAlertsToAnAgent(t *testing.T) {
 	}
 }
 
-// A full mailbox, or a disk that refuses the copies, keeps no agent from its work. The
-// status reports it while it lasts.
+// A full mailbox, or a disk that refuses the copies, does not stop any agent from working.
+// The status reports the trouble while it lasts.
 func TestAnnouncingKeepsNobodyFromWork(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

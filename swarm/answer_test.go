@@ -42,7 +42,7 @@ func TestNoAnswerHoldsUpTheNext(t *testing.T) {
 	}
 	for name, set := range map[string]func(*dropbox.Message){
 		"colours in the body":         func(m *dropbox.Message) { m.Body = []byte("\x1b[31mred\x1b[0m " + string(m.Body)) },
-		"a sender that is no name":    from("bob@example.com"),
+		"a sender that is not a name": from("bob@example.com"),
 		"a sender that is reserved":   from("operator"),
 		"a path as long as it can be": longPath,
 	} {

@@ -18,7 +18,7 @@ const budgetKind = "budget"
 type budgetQuestion struct {
 	scope  budget.Scope
 	date   string // the day of a daily scope, else "-"
-	number int    // how often the cap was raised
+	number int    // how many times the cap was raised
 }
 
 func (q budgetQuestion) key() string { return budgetKind + " " + q.about() }
@@ -63,8 +63,8 @@ func (p *purse) ask(b *budget.Block) {
 	p.inbox.Note(err)
 }
 
-// warn warns once about each scope that is nearly used up: about a day by a message to the
-// lead and a notice, about a task only by the notice, since there may be many tasks in a
+// warn warns once about each scope that is nearly used up: for a day with a message to the
+// lead and a notice, for a task with only the notice, since there may be many tasks in a
 // night.
 func (p *purse) warn(t budget.Turn) {
 	for _, w := range p.budget.Warnings(t) {
@@ -126,7 +126,7 @@ func capText(b *budget.Block) string {
 	case budget.Stop:
 		text += "; your answer was stop"
 	case budget.End:
-		text += "; what could end has ended"
+		text += "; your answer was end"
 	}
 	return text
 }
@@ -135,7 +135,7 @@ func capText(b *budget.Block) string {
 func capNext(b *budget.Block) string {
 	next := "claude-swarm budget raise " + b.Scope.String() + " " + raiseText(b)
 	if b.Daily() {
-		next += "; goes on by itself at " + screen.Ahead(b.Until, time.Now())
+		next += "; continues on its own at " + screen.Ahead(b.Until, time.Now())
 	}
 	return next
 }

@@ -376,13 +376,13 @@ func TestMailThatCannotBeWorkedOn(t *testing.T) {
 	if n := p.count("ada/dead/*.md"); n != 2 {
 		t.Errorf("%d dead letters, want the broken message and the loop", n)
 	}
-	// A sender that cannot be answered does not keep the mailbox from further work.
+	// A sender that cannot be answered does not block the mailbox.
 	if r := p.stop(true, "done"); r.Prompt != "" || p.count("ada/cur/*") != 0 || p.count("ada/done/*/*.receipt.yaml") != 1 {
 		t.Errorf("the end: %+v", r)
 	}
 }
 
-// Every process below the session is the agent, at any depth.
+// Every process below the session acts as the agent, at any depth.
 func TestWhoAmIByAncestry(t *testing.T) {
 	p := newAttached(t)
 	if _, err := p.s.Begin(p.hook, "s"); err != nil {

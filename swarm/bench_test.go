@@ -36,7 +36,7 @@ const some = 200
 // BenchmarkBacklog starts a daemon on a mailbox with many messages. first-ns is the time
 // from the daemon's start to the beginning of the first turn. ns/op is the time of one of
 // the first 200 messages, including its client, which says one word: it grows with the
-// backlog if each message costs a look at all the others. The floor lists the folder once.
+// backlog if each message costs a scan of all the others. The floor lists the folder once.
 func BenchmarkBacklog(b *testing.B) {
 	b.Run("floor/10000", func(b *testing.B) {
 		dir := b.ArtifactDir()
@@ -68,7 +68,7 @@ func BenchmarkBacklog(b *testing.B) {
 	}
 }
 
-// workOff makes a project with n messages for one agent, and starts a daemon that handles
+// workOff creates a project with n messages for one agent, and starts a daemon that handles
 // some of them.
 func workOff(b *testing.B, dir string, n int) (first, all time.Duration) {
 	box := filepath.Join(dir, ".dead-drop")

@@ -26,7 +26,7 @@ import (
 )
 
 // budgetVictim is the place of a victim that counts its changes on disk and kills itself
-// before the one whose number is in victimStep; without that it lives.
+// before the one whose number is in victimStep; without a number it survives.
 const (
 	budgetVictim = "budget"
 	victimStep   = "SWARM_TEST_STEP"
@@ -89,8 +89,8 @@ func budgetVictimMain() int {
 	return 0
 }
 
-// A cutField is a field whose first daemon is a victim, and whose person lets every scope
-// at its cap have more.
+// A cutField is a field whose first daemon is a victim, and whose person raises every cap
+// that is reached.
 type cutField struct {
 	*field
 	ids     []string        // of two messages to coder
@@ -224,7 +224,7 @@ func (f *cutField) check() {
 		t.Errorf("after %d answers the cap is %v, want %v", len(f.replies), *row.Cap.USD, want)
 	}
 	for _, told := range f.answers() {
-		if !strings.HasPrefix(told, "swarm.day goes on") {
+		if !strings.HasPrefix(told, "swarm.day continues") {
 			t.Errorf("the person was told %q", told)
 		}
 	}

@@ -37,8 +37,8 @@ func (f *field) ledgerOf(agent string) (lines []journal.LedgerLine) {
 	return lines
 }
 
-// The status, the receipts and the ledger name the kind of each client, and its version once
-// the client has told it.
+// The status, the receipts and the ledger name the kind of each client, and its version
+// once the client has reported it.
 func TestAMixedSwarmNamesItsClients(t *testing.T) {
 	f, _ := mixedField(t)
 	if a := f.offline("tester"); a.Client != "claude" {

@@ -97,7 +97,7 @@ func TestClientsThatMisbehave(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	const tries, starts, comes = "tries again at ", ", then claude-swarm start coder", "goes on by itself at "
+	const tries, starts, comes = "tries again at ", ", then claude-swarm start coder", "continues on its own at "
 	for name, c := range map[string]struct {
 		body    string
 		env     string

@@ -104,8 +104,8 @@ func TestStopDuringACompaction(t *testing.T) {
 	}
 }
 
-// A client that starts a compaction within a turn is ended as soon, and its message waits
-// again. No failure is counted.
+// A client that starts a compaction within a turn is ended just as soon, and its message
+// waits again. No failure is counted.
 func TestStopWhileTheClientCompacts(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

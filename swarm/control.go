@@ -12,7 +12,7 @@ import (
 )
 
 // control lets other goroutines steer an agent: change its settings, and end the running
-// turn. It is safe for several goroutines.
+// turn. It is safe for concurrent use.
 type control struct {
 	mu      sync.Mutex
 	spec    Spec
@@ -40,7 +40,7 @@ func (c *control) turnEnded() {
 	c.end, c.ended, c.cut = nil, nil, nil
 }
 
-// comesTo notes the outcome of the message of the running turn.
+// comesTo notes the outcome of the running turn's message.
 func (c *control) comesTo(state dropbox.State) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -116,14 +116,14 @@ func (c *control) settings() Spec {
 	return c.spec
 }
 
-// hours returns the work hours of the agent. It copies no Spec, as attached.
+// hours returns the work hours of the agent. Like attached, it copies no Spec.
 func (c *control) hours() hours.Hours {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.spec.Hours
 }
 
-// heartbeat returns the heartbeat of the agent. It copies no Spec, as attached.
+// heartbeat returns the heartbeat of the agent. Like attached, it copies no Spec.
 func (c *control) heartbeat() Heartbeat {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -153,13 +153,13 @@ func (c *control) set(to Spec) bool {
 // the context has no message; its Cut is the outcome of the compaction.
 type Cut struct {
 	Message string `json:"message"` // its id, or ""
-	// State is [dropbox.Done] if the turn ended well before it could be ended,
+	// State is [dropbox.Done] if the turn finished before it could be stopped,
 	// [dropbox.Dead] if its message is given up, [dropbox.Waiting] if it waits again.
 	State dropbox.State `json:"state"`
 }
 
-// waits says which turns wait for the end of which others. Two turns that wait for each
-// other would never end. The zero value is ready to use; it is safe for several goroutines.
+// waits records which turns wait for which other turns to end. Two turns that wait for each
+// other would never end. The zero value is ready to use; it is safe for concurrent use.
 type waits struct {
 	mu  sync.Mutex
 	all []*turnWait

@@ -24,8 +24,8 @@ import (
 // daemon reaches the disk.
 var errCut = errors.New("the daemon is dead")
 
-// cutStore makes a store that refuses every change from the moment when at returns true.
-// The disk then is in the state that a killed daemon leaves.
+// cutStore opens a store that refuses every change as soon as at has returned true. The
+// disk is then in the state that a killed daemon leaves.
 func (f *field) cutStore(at func(dropbox.Step) bool) {
 	f.t.Helper()
 	dead := make(chan struct{})

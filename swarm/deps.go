@@ -14,8 +14,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/whisper"
 )
 
-// deps are what all agents of a daemon share. Everything in it is safe for several
-// goroutines.
+// deps are what all agents of a daemon share. Everything in it is safe for concurrent use.
 type deps struct {
 	home       journal.Home
 	environ    []string
@@ -67,7 +66,7 @@ const (
 // endLeft ends the processes with a mark.
 func (d *deps) endLeft(mark string) {
 	if n := turn.EndLeft(mark); n > 0 {
-		d.log.Info("ended what was left of a turn", keyTurn, mark, "processes", n)
+		d.log.Info("ended the processes that a turn left", keyTurn, mark, "processes", n)
 	}
 }
 

@@ -1,8 +1,8 @@
-// Package swarm is the daemon: it says which agents there are, when each of them works,
-// and what a failure, a usage limit or an order means for it.
+// Package swarm is the daemon: it decides which agents exist, when each of them works, and
+// what a failure, a usage limit or an order means for it.
 //
-// One goroutine runs one agent; an error of an agent is a state of only that agent. An
-// agent works on one message at a time:
+// One goroutine runs one agent; an agent's error affects only that agent. An agent works on
+// one message at a time:
 //
 //	         mail                 place free             good end
 //	idle ---------> queued -----------------> working -------------> idle
@@ -26,12 +26,12 @@
 //
 // # Promises
 //
-// An accepted message is done, or ends in dead/ with the reason and its sender or the lead
-// hears of it. It is claimed at the start of a turn and acknowledged at its good end; after
-// a crash at any point the next start of the daemon finds out from the files how far it
-// came, and continues there (see takeup.go). The commit point of a turn is its receipt,
-// durable beside the message in cur/: before it the message is put back, after it only
-// filed.
+// An accepted message is either done, or ends in dead/ with the reason, and its sender or
+// the lead hears of it. It is claimed at the start of a turn and acknowledged at its good
+// end; after a crash at any point the next start of the daemon finds out from the files how
+// far the message got, and continues there (see takeup.go). The commit point of a turn is
+// its receipt, durable beside the message in cur/: before it the message is put back, after
+// it the message is only filed.
 //
 // # Files
 //

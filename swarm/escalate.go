@@ -12,7 +12,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
 )
 
-// A step is the last action for published work that nobody claims.
+// A step is the latest action taken for published work that nobody claims.
 type step int
 
 const (
@@ -41,9 +41,9 @@ type wait struct {
 }
 
 // unclaimed are the publications that nobody has claimed, by their ids. It belongs to the
-// goroutine that calls followUp. After a start of the daemon each begins at its first step,
-// since no agent could claim while no daemon ran. The keys keep a step from reaching an agent
-// twice.
+// goroutine that calls followUp. When the daemon starts, each begins at its first step,
+// since no agent could claim while no daemon ran. The keys keep a step from reaching an
+// agent twice.
 type unclaimed map[string]*wait
 
 // open records that a publication has no claim now, and returns its wait.
@@ -81,7 +81,7 @@ func (w *wait) due(subscribers, fallback bool, patience time.Duration, now time.
 	return w.step, false
 }
 
-// took notes that a step was taken, or failed.
+// took records that a step was taken, or failed.
 func (w *wait) took(s step, now time.Time, err error) {
 	if s != w.step {
 		w.step, w.since = s, now
@@ -89,7 +89,7 @@ func (w *wait) took(s step, now time.Time, err error) {
 	w.failed = err != nil
 }
 
-// A follower follows up published work. It belongs to the goroutine of the sweep.
+// A follower follows up on published work. It belongs to the goroutine of the sweep.
 type follower struct {
 	*deps
 	waits unclaimed
@@ -101,7 +101,7 @@ func (f *follower) followUp(now time.Time) {
 	f.mail.Note(topic.Of(f.store).Finish())
 	open, err := topic.Of(f.store).Open()
 	if err != nil {
-		f.log.Warn("publications could not be looked at", keyErr, err)
+		f.log.Warn("publications could not be read", keyErr, err)
 		return
 	}
 	waits.keep(open)
@@ -124,7 +124,7 @@ func (f *follower) abandoned(p topic.Publication) {
 	if _, ok := f.plan().spec(p.Grant.Agent); ok || p.Grant.Agent == dropbox.Lead {
 		return
 	}
-	f.log.Info("claim of an agent that has left is taken back", keyMessage, p.ID, keyAgent, p.Grant.Agent)
+	f.log.Info("claim of an agent that has left was taken back", keyMessage, p.ID, keyAgent, p.Grant.Agent)
 	f.mail.Note(topic.Of(f.store).Release(p.ID, p.Grant.Agent))
 }
 
@@ -133,7 +133,7 @@ func (f *follower) escalate(p topic.Publication, w *wait, now time.Time) {
 	plan := f.plan()
 	subscribers, err := topic.Of(f.store).Subscribers(p.Message.Topic)
 	if err != nil {
-		f.log.Warn("publications could not be looked at", keyErr, err)
+		f.log.Warn("publications could not be read", keyErr, err)
 		return
 	}
 	subscribers = slices.DeleteFunc(subscribers, func(name string) bool { return name == p.Message.From })
@@ -146,7 +146,7 @@ func (f *follower) escalate(p topic.Publication, w *wait, now time.Time) {
 	if next == fellBack && next != w.step {
 		had, err := topic.Of(f.store).WasAssigned(p.ID, plan.Topics.Fallback)
 		if err != nil {
-			f.log.Warn("publications could not be looked at", keyErr, err)
+			f.log.Warn("publications could not be read", keyErr, err)
 			return
 		}
 		if had { // under an earlier daemon, and gave it up

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// The steps happen in order, even if the looks are rare. A step that failed is repeated
+// The steps happen in order, even if the checks are rare. A step that failed is repeated
 // until the next one.
 func TestStepsOfUnclaimedWork(t *testing.T) {
 	const patience = 2 * time.Minute
@@ -15,13 +15,13 @@ func TestStepsOfUnclaimedWork(t *testing.T) {
 	for name, c := range map[string]struct {
 		subscribers, fallback bool
 		every                 time.Duration // between two looks
-		fails                 map[step]int  // how often each step fails
+		fails                 map[step]int  // how many times each step fails
 		want                  []step
-		at                    []int // numbers of the looks, from 1
+		at                    []int // numbers of the checks, from 1
 	}{
 		"all":                   {true, true, time.Minute, nil, []step{urged, fellBack, told}, []int{2, 4, 6}},
-		"looked at rarely":      {true, true, time.Hour, nil, []step{urged, fellBack, told}, []int{1, 2, 3}},
-		"looked at often":       {true, true, 30 * time.Second, nil, []step{urged, fellBack, told}, []int{4, 8, 12}},
+		"checked rarely":        {true, true, time.Hour, nil, []step{urged, fellBack, told}, []int{1, 2, 3}},
+		"checked often":         {true, true, 30 * time.Second, nil, []step{urged, fellBack, told}, []int{4, 8, 12}},
 		"nobody subscribes":     {false, true, time.Minute, nil, []step{fellBack, told}, []int{2, 4}},
 		"no fallback":           {true, false, time.Minute, nil, []step{urged, told}, []int{2, 4}},
 		"neither":               {false, false, time.Minute, nil, []step{told}, []int{2}},
@@ -51,7 +51,7 @@ func TestStepsOfUnclaimedWork(t *testing.T) {
 				got, at = append(got, s), append(at, look)
 			}
 			if !slices.Equal(got, c.want) || !slices.Equal(at, c.at) {
-				t.Errorf("steps %v at the looks %v, want %v at %v", got, at, c.want, c.at)
+				t.Errorf("steps %v at the checks %v, want %v at %v", got, at, c.want, c.at)
 			}
 		})
 	}

@@ -25,7 +25,7 @@ func (s *Swarm) Questions() *mail.Questions { return s.mail.Questions }
 // Whisper gives an agent a verdict of the supervisor.
 func (s *Swarm) Whisper(w supervisor.Whisper) { s.whisper(w) }
 
-// Stuck gives an escalation of the supervisor.
+// Stuck carries out an escalation of the supervisor.
 func (s *Swarm) Stuck(e supervisor.Escalation) { s.stuck(e) }
 
 // Deeper returns the level of thinking above another one.

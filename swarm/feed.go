@@ -36,11 +36,11 @@ type FeedEvent struct {
 	CostUnknown bool `json:"cost_unknown,omitempty"`
 }
 
-// A Filter chooses the events of a subscription. The zero value takes all but
+// A Filter chooses the events of a subscription. The zero value selects all except
 // FeedPartial and FeedRaw.
 type Filter struct {
 	Agent string // only this agent's
-	Text  bool   // also FeedPartial, for turns that began while a listener wanted it; the unfinished texts come first
+	Text  bool   // also FeedPartial, for turns that began while a listener wanted it; the unfinished text comes first
 	Raw   bool   // FeedRaw too
 }
 
@@ -60,7 +60,7 @@ type Subscription struct {
 // Ready gets a value when Take has events to return.
 func (s *Subscription) Ready() <-chan struct{} { return s.ready }
 
-// Closed is closed when no more events come.
+// Closed is closed when there will be no more events.
 func (s *Subscription) Closed() <-chan struct{} { return s.closed }
 
 // Take returns the events since the last call, oldest first. If events had to be dropped
@@ -99,8 +99,8 @@ func (s *Subscription) put(ev FeedEvent) {
 	}
 }
 
-// maxOpenText is the longest text that is kept for a listener who joins before its end, in
-// bytes; of a longer text such a listener gets only the finished line.
+// maxOpenText bounds the unfinished text that is kept for a listener who joins before its
+// end, in bytes; if it is longer, such a listener gets only the finished line.
 const maxOpenText = 256 << 10
 
 // feed passes events to the listeners. It never waits for a listener.
@@ -110,7 +110,7 @@ type feed struct {
 	open map[string]*openText // by agent: the text whose line is not written yet
 }
 
-// An openText is a text that an agent is writing.
+// An openText is the text that an agent is writing.
 type openText struct {
 	first FeedEvent // its first piece
 	text  []byte    // the whole text so far; nil when it is too long
@@ -153,7 +153,7 @@ func (f *feed) wanted(kind FeedKind, agent string) bool {
 	return false
 }
 
-// Wants reports whether any listener would get the pieces of texts, or the raw lines, of an
+// Wants reports whether any listener would get the pieces of text, or the raw lines, of an
 // agent.
 func (f *feed) Wants(agent string) (partial, raw bool) {
 	return f.wanted(FeedPartial, agent), f.wanted(FeedRaw, agent)
@@ -184,7 +184,7 @@ func (f *feed) publish(ev FeedEvent) {
 	}
 }
 
-// follow keeps the unfinished texts. The caller holds f.mu.
+// follow keeps the unfinished text of each agent. The caller holds f.mu.
 func (f *feed) follow(ev FeedEvent) {
 	switch ev.Kind {
 	case FeedLine, FeedTurn:

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A listener that joins in the middle of a text gets the text from its beginning.
+// A listener that joins while an agent writes gets the agent's text from its beginning.
 func TestALateListenerGetsTheOpenText(t *testing.T) {
 	piece := func(agent, text string) FeedEvent {
 		return FeedEvent{Kind: FeedPartial, Agent: agent, ID: "k7f3q9m2xd", Text: text}
@@ -13,7 +13,7 @@ func TestALateListenerGetsTheOpenText(t *testing.T) {
 	for name, tc := range map[string]struct {
 		before []FeedEvent
 		filter Filter
-		want   string // the texts in order
+		want   string // the text of the events, in order
 	}{
 		"from its beginning":     {[]FeedEvent{piece("ada", "he"), piece("ada", "l")}, Filter{Agent: "ada", Text: true}, "hel lo"},
 		"of each agent":          {[]FeedEvent{piece("bob", "he")}, Filter{Text: true}, "he lo"},

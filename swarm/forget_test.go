@@ -48,8 +48,8 @@ func (s *seen) last() string {
 	return s.prompts[len(s.prompts)-1]
 }
 
-// A cleared agent begins a fresh session with its next message. The prompt has no window,
-// but the note that the agent left for its successor.
+// A cleared agent begins a fresh session with its next message. The prompt does not have
+// the window, but has the note that the agent left for its successor.
 func TestClear(t *testing.T) {
 	f, seen := newSeenField(t, "coder")
 	f.start()
@@ -90,7 +90,7 @@ func TestClear(t *testing.T) {
 		t.Error("the handoff is named again")
 	}
 	if _, ok := errors.AsType[*swarm.UnknownAgentError](f.daemon.Clear("codr", "lead")); !ok {
-		t.Error("an agent that is not there was cleared")
+		t.Error("an unknown agent was cleared")
 	}
 }
 
@@ -241,7 +241,7 @@ func TestACompactionIsBoundedByTheBudget(t *testing.T) {
 		return st.Budget.Scopes[0].Spent.USD, st.Budget.Scopes[0].Reserved.USD
 	}
 	f.until("it is settled", func() bool { usd, reserved := spent(); return usd == 0.25 && reserved == 0 })
-	for range 2 { // the second daemon counts nothing again
+	for range 2 { // the second daemon counts nothing twice
 		f.halt()
 		f.start()
 		if l := f.compacted(2); l.Turn != "compact-killed" || !l.CostUnknown {

@@ -35,8 +35,8 @@ func newGated(t *testing.T, rules policy.Policy, agents ...string) *field {
 	return f
 }
 
-// says returns a step in which an agent sends a message from inside its turn, with or
-// without the question to the gate that the command line asks before a delivery.
+// says returns a step in which an agent sends a message from inside its turn. asked says
+// whether the gate is asked before the delivery, as the command line does.
 func (f *field) says(turn runner.Turn, asked bool, to, body string, set ...func(*dropbox.Message)) runnertest.Step {
 	return runnertest.Do(func(context.Context, runner.Turn) error {
 		who, err := journal.WhoAmI(journal.HomeOf(f.dir), func(name string) string {
@@ -94,7 +94,7 @@ func (f *field) subjects(begin string) []string {
 func (f *field) quiet() {
 	f.t.Helper()
 	f.until("nobody works", func() bool {
-		// A turn that begins and ends between the two looks may deliver mail to an agent
+		// A turn that begins and ends between the two checks may deliver mail to an agent
 		// whose mailbox was empty at the first.
 		begun := len(f.backend.Runs())
 		st, err := f.daemon.Status()
@@ -186,7 +186,7 @@ func TestAgentsInALoopAreStopped(t *testing.T) {
 				t.Errorf("the lead was told %q, want one alert", got)
 			}
 			if got := f.subjects("an answer was not"); len(got) != 0 {
-				t.Errorf("the lead was told another way, too: %q", got)
+				t.Errorf("the lead was also told in another way: %q", got)
 			}
 			st, err := f.daemon.Status()
 			if err != nil || len(st.Gate.Threads) != 1 || !c.asked && st.Gate.Refused.Today == 0 || st.Gate.Refused.Kept != st.Gate.Refused.Today {
@@ -205,7 +205,7 @@ func TestAgentsInALoopAreStopped(t *testing.T) {
 }
 
 // The messages of a real conversation about one task pass: three reviews in a row, each
-// with a question back.
+// with a question in return.
 func TestAnHonestConversationIsNoLoop(t *testing.T) {
 	f := newGated(t, policy.Default(), "coder", "reviewer")
 	reviews := 0
@@ -276,7 +276,7 @@ func TestThePersonIsToldEachTime(t *testing.T) {
 	}
 }
 
-// lay writes a file into new/ like a foreign program.
+// lay writes a file into new/ as a foreign program does.
 func (f *field) lay(name, id, front, body string) {
 	f.t.Helper()
 	file := "1-20261121T045102.123456Z-" + id + ".md"

@@ -9,7 +9,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
 )
 
-// A GoneAgent is one that left the configuration while mail waits in its mailbox.
+// A GoneAgent is an agent that left the configuration while mail waits in its mailbox.
 type GoneAgent struct {
 	Name    string
 	Waiting int
@@ -73,13 +73,13 @@ func specNames(specs []Spec) []string {
 }
 
 // TellGone tells the lead about mail in mailboxes whose agents are gone, once for each time
-// that an agent goes. It is safe for several goroutines.
+// that an agent goes. It is safe for concurrent use.
 func (s *Swarm) TellGone() {
 	s.telling.Lock()
 	defer s.telling.Unlock()
 	gone, err := Gone(s.home, s.store, specNames(s.Plan().Agents))
 	if err != nil {
-		s.log.Warn("mailboxes of agents that are gone could not be looked at", keyErr, err)
+		s.log.Warn("mailboxes of agents that are gone could not be read", keyErr, err)
 		return
 	}
 	for _, g := range gone {
@@ -88,8 +88,8 @@ func (s *Swarm) TellGone() {
 		}
 		since, err := s.home.GoneSince(g.Name)
 		if err != nil {
-			s.log.Warn("it could not be noted that an agent is gone", keyAgent, g.Name, keyErr, err)
-			continue // the next look at the folders tries again
+			s.log.Warn("the removal of an agent could not be recorded", keyAgent, g.Name, keyErr, err)
+			continue // the next check of the folders tries again
 		}
 		wrong := g.Problem()
 		s.mail.TellLead("", "gone:"+g.Name+":"+since, "mail waits for "+g.Name+", which is gone", wrong.Why+": "+wrong.Next+"\n")
@@ -97,7 +97,7 @@ func (s *Swarm) TellGone() {
 }
 
 // TellLead tells the lead, once per key, about a problem with a part of the daemon that the
-// swarm does not know. It is safe for several goroutines.
+// swarm does not know. It is safe for concurrent use.
 func (s *Swarm) TellLead(key, subject, body string) { s.mail.TellLead("", key, subject, body) }
 
 // stillLeaves reports whether an agent that is gone is still ending its turn.

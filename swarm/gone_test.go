@@ -9,8 +9,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// The lead gets one alert about mail whose agent is gone, whatever part of it is settled
-// in the meantime. A second alert comes when the agent was back and is removed again.
+// The lead gets one alert about mail whose agent is gone, even if part of the mail is
+// settled in the meantime. A second alert comes if the agent returns and is removed again.
 func TestTheLeadIsToldOnceThatAnAgentIsGone(t *testing.T) {
 	f := newField(t, "coder", "idle")
 	f.start()
@@ -36,7 +36,7 @@ func TestTheLeadIsToldOnceThatAnAgentIsGone(t *testing.T) {
 			t.Fatalf("the lead has %d alerts, want %d: %v", len(got), want, got)
 		}
 	}
-	reload(smaller) // no call of TellGone: the end of the agent makes it
+	reload(smaller) // TellGone is not called here: the end of the agent calls it
 	told(1)
 	if err := os.Remove(filepath.Join(f.store.Dir(), "idle", "new", f.files("idle", "new")[0])); err != nil {
 		t.Fatal(err)

@@ -36,17 +36,17 @@ func (g *ground) check() string {
 	is, err := os.Stat(g.store.Dir())
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return g.store.Dir() + " is gone: put it back, or claude-swarm restart makes a new one"
+		return g.store.Dir() + " is gone: put it back, or claude-swarm restart creates a new one"
 	case err != nil:
-		return "the mailboxes cannot be looked at: " + err.Error()
+		return "the mailboxes cannot be read: " + err.Error()
 	case !os.SameFile(is, g.was):
-		return g.store.Dir() + " is another folder than the one that the daemon works on: put that back, or claude-swarm restart"
+		return g.store.Dir() + " is not the folder that the daemon works on: put that folder back, or claude-swarm restart"
 	}
 	if !missing(filepath.Join(g.store.Dir(), "version")) && !missing(filepath.Join(g.store.Dir(), ".lock")) {
 		return ""
 	}
 	if err := dropbox.Create(g.store.Dir()); err != nil {
-		return "what was deleted from the mailboxes cannot be made again: " + err.Error()
+		return "files that were deleted from the mailboxes cannot be recreated: " + err.Error()
 	}
 	if !missing(filepath.Join(g.store.Dir(), ".lock")) {
 		return ""
@@ -104,7 +104,7 @@ func isScarce(dir string) bool {
 	if unix.Statfs(dir, &st) != nil {
 		return false // gone: ground.check reports that
 	}
-	// A file system without a fixed number of files says 0 for all of them.
+	// A file system without a fixed number of files reports 0 for all of them.
 	return uint64(st.Bavail)*uint64(st.Bsize) < scarceBytes || st.Files > 0 && st.Ffree < scarceFiles
 }
 

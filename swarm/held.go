@@ -29,7 +29,7 @@ func (a *agent) heldFor(m *dropbox.Message, now time.Time) bool {
 // which reports whether that turn may begin anyway.
 func (a *agent) heldBut(now time.Time, passes func() bool) (time.Duration, bool) {
 	if a.control.attached() {
-		a.unsettled = true // the daemon looks at cur/ when it has the agent again
+		a.unsettled = true // the daemon checks cur/ when it runs the agent again
 		why, next := attachedStatus(a.home, a.name)
 		a.show(Away, why, next)
 		return forever, true
@@ -71,7 +71,7 @@ func (a *agent) heldBut(now time.Time, passes func() bool) (time.Duration, bool)
 			}
 		}
 		if !st.Paused.Until.IsZero() {
-			next = "goes on by itself at " + screen.Ahead(st.Paused.Until, time.Now()) + ", or " + next
+			next = "continues on its own at " + screen.Ahead(st.Paused.Until, time.Now()) + ", or " + next
 		}
 		a.showSince(Paused, st.Paused.Since, st.Paused.Reason(), next)
 		return until(st.Paused.Until, now), true
@@ -115,7 +115,7 @@ func (a *agent) answered(p *journal.Pause) bool {
 	}
 	entries, err := a.inbox.Box.Peek()
 	if err != nil {
-		return false // the next look complains
+		return false // the next check reports it
 	}
 	for _, e := range entries {
 		if e.Created.Before(p.Since.Add(-time.Minute)) { // an earlier answer was returned in the turn
@@ -147,12 +147,12 @@ func until(t, now time.Time) time.Duration {
 	return max(t.Sub(now), time.Millisecond)
 }
 
-// attachedStatus says which session does the mail of an attached agent, and what to do if
-// no session does. The plugin of attach is beside the daemon's files; the path is relative
-// to the project.
+// attachedStatus says which session handles the mail of an attached agent, and what to do
+// if no session does. The plugin of attach lies beside the daemon's files; the path is
+// relative to the project.
 func attachedStatus(home journal.Home, name string) (why, next string) {
 	if b, err := home.BindingOf(name); err == nil && b != nil {
-		return fmt.Sprintf("your own session does its mail: pid %d", b.Process.PID), ""
+		return fmt.Sprintf("your own session handles its mail: pid %d", b.Process.PID), ""
 	}
 	next = "claude-swarm attach " + name
 	if info, err := os.Stat(filepath.Join(home.Dir(), "attach", name)); err == nil && info.IsDir() {

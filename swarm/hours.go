@@ -11,9 +11,9 @@ import (
 
 // Outside its hours an agent begins no turn, with two exceptions for a person: an urgent
 // message gets its turn, and the order to resume, which is kept in state.json, lets the
-// agent work until its hours begin. Each look at the clock decides again whether the agent
+// agent work until its hours begin. Each check of the clock decides again whether the agent
 // is off, so a clock that is set, or a machine that slept, needs no correction: the agent's
-// timer wakes it at the change, and the look at the folders every 30 s notices the rest.
+// timer wakes it at the change, and the check of the folders every 30 s notices the rest.
 
 // off reports whether the agent is outside its hours, and until when.
 func (a *agent) off(now time.Time) (time.Time, bool) {
@@ -54,7 +54,7 @@ func (a *agent) next(now time.Time) (dropbox.Entry, bool) {
 func (a *agent) called(now time.Time) bool {
 	if a.inbox.Queue.Refresh(a.list) != nil {
 		a.inbox.Queue.Changed("")
-		return false // the next look tries again
+		return false // the next check tries again
 	}
 	_, ok := a.next(now)
 	return ok

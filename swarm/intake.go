@@ -38,7 +38,8 @@ type strayState struct {
 	cut     string        // why it is set aside, since a full disk may have cut it off
 }
 
-// roomAgain is the time between two tries of a full disk while files wait for it.
+// roomAgain is the time between two attempts to write to a full disk while files wait for
+// it.
 const roomAgain = time.Second
 
 // mostPatience bounds the wait after a failed delivery of a file.
@@ -72,7 +73,7 @@ func (in *intake) look(now time.Time) time.Duration {
 	for _, p := range in.places() {
 		strays, err := p.box.Drops().List()
 		if err != nil {
-			in.swarm.log.Warn("mailbox could not be looked at", keyAgent, p.box.Name(), keyErr, err)
+			in.swarm.log.Warn("mailbox could not be read", keyAgent, p.box.Name(), keyErr, err)
 			continue
 		}
 		for _, st := range strays {
@@ -112,7 +113,7 @@ func (in *intake) look(now time.Time) time.Duration {
 				continue
 			}
 			if was.full = isFull(p.box); was.full {
-				// A program that makes room wakes the intake, and so does the next look at
+				// A program that makes room wakes the intake, and so does the next check of
 				// the folders.
 				still[key] = was
 				full[key.mailbox] = append(full[key.mailbox], screen.Short(st.Name, 100))
@@ -163,10 +164,10 @@ func (in *intake) complainOfDisk(files []string) {
 // A place is a mailbox into whose folder files may be dropped.
 type place struct {
 	box    *dropbox.Mailbox
-	takeIn func(st dropbox.Stray, cut string) bool // false: that has to wait
+	takeIn func(st dropbox.Stray, cut string) bool // false: the file has to wait
 }
 
-// places returns the agents' mailboxes, the lead's, and that of IRC.
+// places returns the mailboxes of the agents, the lead and IRC.
 func (in *intake) places() []place {
 	var out []place
 	for _, m := range in.swarm.members() {
@@ -206,8 +207,8 @@ func (in *intake) takeInFor(box *dropbox.Mailbox, st dropbox.Stray, cut string) 
 	return true
 }
 
-// setCutAside sets a file aside that a full disk cut off, with the reason, and returns
-// the reason as an [*dropbox.InvalidError]. Without a reason it does nothing.
+// setCutAside sets aside a file that a full disk cut off, with the reason, and returns the
+// reason as an [*dropbox.InvalidError]. Without a reason it does nothing.
 func setCutAside(box *dropbox.Mailbox, st dropbox.Stray, cut string) error {
 	if cut == "" {
 		return nil
@@ -298,8 +299,8 @@ func (d *deps) tellAside(box *dropbox.Mailbox, aside []dropbox.DeadLetter) {
 	}
 	d.log.Warn("files without a message's name were set aside", keyAgent, box.Name(), "files", len(aside))
 	d.mail.TellLead(box.Name(), "aside:"+aside[0].ID, "not taken in: "+named(names), fmt.Sprintf(
-		"Not the name of a message, in new/ of the mailbox of %s: %s.\n\nKept in dead/: claude-swarm dead list %s\nTo have it taken in: claude-swarm dead retry %s\n"+
-			"What is dropped by hand belongs into %s itself.\n",
+		"Files in new/ of the mailbox of %s without the name of a message: %s.\n\nKept in dead/: claude-swarm dead list %s\nTo have it taken in: claude-swarm dead retry %s\n"+
+			"Files dropped by hand belong in %s itself.\n",
 		box.Name(), named(names), box.Name(), aside[0].ID, filepath.Join(d.store.Dir(), box.Name())))
 }
 

@@ -273,7 +273,7 @@ func TestMailIsCountedDuringALongTurn(t *testing.T) {
 	f.send("coder", "one")
 	f.untilState("coder", swarm.Working)
 	last := f.send("coder", "two")
-	for range 2 { // a look at the folders replaces the counts of the events
+	for range 2 { // a check of the folders replaces the counts from the events
 		f.looked()
 		if w := f.status("coder").Waiting.Total(); w != 1 {
 			t.Errorf("%d messages wait, want 1", w)
@@ -435,7 +435,7 @@ func TestWhatIsNotWorkedOn(t *testing.T) {
 
 func TestReload(t *testing.T) {
 	f := newField(t, "coder", "reviewer")
-	f.sweep = time.Hour // the periodic look finds nothing
+	f.sweep = time.Hour // the periodic check finds nothing
 	f.start()
 	f.answer(f.send("coder", "work"))
 	p := swarm.Plan{Debounce: f.plan.Debounce, Agents: slices.Clone(f.plan.Agents[:1])}
@@ -460,7 +460,7 @@ func TestReload(t *testing.T) {
 	id := f.send("reviewer", "work")
 	drop(f, "reviewer", "more.md", "more work\n")
 	drop(f, "coder", "other.md", "other work\n")
-	f.until("the folders were looked at", func() bool { return slices.Contains(f.bodies(), "other work") })
+	f.until("the folders were checked", func() bool { return slices.Contains(f.bodies(), "other work") })
 	if _, err := f.daemon.Reload(f.plan); err != nil {
 		t.Fatal(err)
 	}

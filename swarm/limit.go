@@ -12,15 +12,15 @@ import (
 
 // afterLimit returns the next step shown for an agent that is parked until then.
 func afterLimit(l journal.Limit, agent string, until time.Time) string {
-	s := "goes on by itself at " + screen.Ahead(until, time.Now()) + ", or at once after claude-swarm resume " + agent
+	s := "continues on its own at " + screen.Ahead(until, time.Now()) + ", or at once after claude-swarm resume " + agent
 	if l.Hint == "" {
 		return s
 	}
 	return l.Hint + "; " + s
 }
 
-// liftOpenLimit ends an open limit after a good turn: the API takes work of this
-// account again.
+// liftOpenLimit ends an open limit after a good turn: the API accepts work of this account
+// again.
 func (a *agent) liftOpenLimit() {
 	account := a.account()
 	if a.holds.HasOpenLimit(account) {
@@ -39,7 +39,7 @@ func (a *agent) tellLimitOver(account, why, by string) {
 	n := journal.Notice{Word: journal.Unpaused, Agent: strings.Join(a.sharing(account), ", "), Why: why, By: by}
 	if err := a.deps.mail.Raise(fmt.Sprintf("unpaused:%s:%s", account, l.Since.UTC().Format(time.RFC3339Nano)), n, "", ""); err != nil {
 		a.inbox.Note(err)
-		return // the next good turn says it
+		return // the next good turn reports it
 	}
 	a.inbox.Note(a.holds.EndTold(account, l.Since))
 }
@@ -52,7 +52,7 @@ func (a *agent) tellLimit(account string, l journal.Limit) {
 	}
 	how := "until " + screen.Ahead(l.Until, time.Now())
 	if l.Open {
-		how = fmt.Sprintf("and tried again by themselves, in %s at first, then after longer waits of %s at most", screen.Took(journal.FirstWait), screen.Took(journal.LongestWait))
+		how = fmt.Sprintf("for %s at first, then for longer times, up to %s", screen.Took(journal.FirstWait), screen.Took(journal.LongestWait))
 	}
 	todo := ""
 	if l.Hint != "" {
@@ -65,7 +65,7 @@ func (a *agent) tellLimit(account string, l journal.Limit) {
 	}
 	n := journal.Notice{Word: journal.LimitReached, Agent: strings.Join(agents, ", "), Why: wait + how + ": " + strings.TrimRight(l.Why, "."), Next: l.Hint}
 	a.deps.mail.TellNotice(l.Agent, fmt.Sprintf("limited:%s:%s:%d", account, l.Since.UTC().Format(time.RFC3339Nano), len(l.Hints)), n, "parked: "+l.Why, fmt.Sprintf(
-		"%s: %s.\n\nAll agents of that account (%s) are parked %s, and go on by themselves. This is said once; claude-swarm status says since when, and when the next try is.\n%s\nTo try at once: claude-swarm resume %s\n",
+		"%s: %s.\n\nAll agents of that account (%s) are parked %s, and continue on their own. You are told this once; claude-swarm status shows since when, and when the next try is.\n%s\nTo try at once: claude-swarm resume %s\n",
 		l.Agent, strings.TrimRight(l.Why, "."), strings.Join(agents, ", "), how, todo, l.Agent))
 	a.inbox.Note(a.holds.LimitTold(account, l.Since))
 }

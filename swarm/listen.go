@@ -34,8 +34,8 @@ func (s *Swarm) openListeners(more []mail.Listener) error {
 	return nil
 }
 
-// listen passes events to a listener until ctx is done, and then those that were added
-// before. ctx does not interrupt Hear.
+// listen passes events to a listener until ctx is done, and then passes on the rest that
+// was added by then. ctx does not interrupt Hear.
 func (s *Swarm) listen(ctx context.Context, l *listening) {
 	calm := context.WithoutCancel(ctx)
 	for retry, start := firstRetry, true; ; start = false {

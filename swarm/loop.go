@@ -57,8 +57,8 @@ func (a *agent) serve(stop, kill context.Context, ready func()) (panicked bool) 
 	return false
 }
 
-// step does the next piece of work, and says how long there will be no more; 0 means look
-// again at once.
+// step does the next piece of work, and returns how long there will be no more; 0 means
+// check again at once.
 func (a *agent) step(stop, kill context.Context) time.Duration {
 	if a.turns.HasClient() {
 		a.tend(kill)
@@ -147,8 +147,8 @@ func (a *agent) settleLeft(kill context.Context) error {
 // tend closes the waiting client when it must not wait any longer.
 func (a *agent) tend(kill context.Context) { a.turns.Tend(kill, a.settings(), a.unsettled) }
 
-// rest waits until there may be work, d at most. rest and the functions that it calls for
-// an idle agent have small frames: a stack of 4 KiB is enough for them.
+// rest waits until there may be work, for at most d. rest and the functions that it calls
+// for an idle agent have small frames: a stack of 4 KiB is enough for them.
 func (a *agent) rest(ctx context.Context, d time.Duration) {
 	a.turns.ClientWaits()
 	if !a.turns.HasClient() {
@@ -158,7 +158,8 @@ func (a *agent) rest(ctx context.Context, d time.Duration) {
 	a.turns.Rest(ctx, a.wakeup, d)
 }
 
-// park keeps a message that may not have a turn, and says how long there is nothing to do.
+// park keeps a message that may not have a turn, and returns how long there is nothing to
+// do.
 func (a *agent) park(ctx context.Context, e dropbox.Entry, b *budget.Block) time.Duration {
 	if !b.Waits && b.Answer == budget.Stop && !b.Daily() {
 		a.unsettled = true
@@ -178,7 +179,7 @@ func (a *agent) park(ctx context.Context, e dropbox.Entry, b *budget.Block) time
 	return until(b.Until, time.Now())
 }
 
-// rested shows that no message is to be worked on now, and says how long.
+// rested shows that no message is to be worked on now, and returns for how long.
 func (a *agent) rested() time.Duration {
 	a.turns.ClientWaits()
 	if first := a.purse.first; a.inbox.Queue.HasParked() {

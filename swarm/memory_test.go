@@ -63,14 +63,14 @@ func TestACompactionInTheTurnThatCarriedTheWindowIsNotAnswered(t *testing.T) {
 	}
 }
 
-// The fall of the context shows the compaction of a client that does not report it: within a
-// turn, from one turn to the next, and across a restart of the daemon.
+// A drop in the size of the context shows the compaction of a client that does not report
+// it: within a turn, from one turn to the next, and across a restart of the daemon.
 func TestAFallOfTheContextBringsTheWindowBackOnce(t *testing.T) {
 	for name, turns := range map[string][]string{
-		"within a turn":       {"@context 150000\n@say before the fall\n@context 40000\n@say after the fall"},
-		"between two turns":   {"@context 150000\n@say before the fall", "@context 40000\n@say after the fall"},
-		"over a restart":      {"@context 150000\n@say before the fall", "restart", "@context 40000\n@say after the fall"},
-		"a small one is none": {"@context 30000\n@say before the fall", "@context 14000\n@say after the fall"},
+		"within a turn":               {"@context 150000\n@say before the fall\n@context 40000\n@say after the fall"},
+		"between two turns":           {"@context 150000\n@say before the fall", "@context 40000\n@say after the fall"},
+		"over a restart":              {"@context 150000\n@say before the fall", "restart", "@context 40000\n@say after the fall"},
+		"a small drop does not count": {"@context 30000\n@say before the fall", "@context 14000\n@say after the fall"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newField(t, "coder")
@@ -90,7 +90,7 @@ func TestAFallOfTheContextBringsTheWindowBackOnce(t *testing.T) {
 					last = id
 				}
 			}
-			fell := name != "a small one is none"
+			fell := name != "a small drop does not count"
 			for _, prompt := range f.prompts() {
 				given := strings.Contains(prompt, "<prior-context>")
 				if want := fell && strings.Contains(prompt, "third"); given != want {
@@ -104,7 +104,7 @@ func TestAFallOfTheContextBringsTheWindowBackOnce(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			said := strings.Contains(string(log), "= the client compacted its context (seen by its size: 150,000 → 40,000 tokens)")
+			said := strings.Contains(string(log), "= the client compacted its context (seen from its size: 150,000 → 40,000 tokens)")
 			if n := f.receipt("coder", last).Compactions; said != fell || (n == 1) != fell {
 				t.Errorf("%d compactions in the receipt; the log says:\n%s", n, log)
 			}

@@ -169,8 +169,8 @@ func (n *night) open() (open []string) {
 	return open
 }
 
-// look returns what is in the person's inbox. It reads each message once: there are many, and
-// the test looks often.
+// look returns the messages in the person's inbox. It reads each message once: there are
+// many, and the test checks often.
 func (n *night) look() (all []*dropbox.Message) {
 	box, err := n.store.Mailbox(dropbox.Lead)
 	if err != nil {
@@ -213,7 +213,7 @@ func (n *night) answerAll() {
 	}
 }
 
-// check looks at what the person finds in the morning.
+// check examines what the person finds in the morning.
 func (n *night) check(turn float64, limit budget.AgentRules) {
 	t := n.t
 	answers := map[string]int{}

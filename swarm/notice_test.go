@@ -38,7 +38,7 @@ func (f *field) notices() (all []journal.Event) {
 	}
 }
 
-// noticeTexts returns the texts of all notices.
+// noticeTexts returns the text of every notice.
 func (f *field) noticeTexts() (texts []string) {
 	for _, ev := range f.notices() {
 		texts = append(texts, ev.Notice.Text())
@@ -51,7 +51,7 @@ func TestNotices(t *testing.T) {
 	for name, row := range map[string]struct {
 		plan func(*field)
 		do   func(*field)
-		want []string // beginnings of the texts, in alphabetical order
+		want []string // how each text begins, in alphabetical order
 	}{
 		"a task that is done": {
 			do:   func(f *field) { f.answer(f.send("coder", "@say fine", subject("Paint the door"))) },
@@ -72,7 +72,7 @@ func TestNotices(t *testing.T) {
 			do:   func(f *field) { f.answer(f.send("coder", "go", subject("Paint the door"))) },
 			want: []string{`[COMPLETE] coder finished task "Paint the door".`, `[ERROR] coder crashed: process exited with code 1`},
 		},
-		"a message that fails three times": { // the second and third time are no news
+		"a message that fails three times": { // the second and third failures are not news
 			plan: func(f *field) {
 				f.plan.Agents[0].MaxFailures = 3
 				f.plan.Agents[0].RetryDelay = time.Millisecond

@@ -14,8 +14,8 @@ import (
 )
 
 // Offline reads the status of a project without a daemon from its files: waiting, begun and
-// dead messages, holds, and cost. An agent whose client outlived the daemon works. Daemon
-// is nil in it.
+// dead messages, holds, and cost. An agent whose client outlived the daemon counts as
+// working. Daemon is nil in the result.
 func Offline(home journal.Home, store *dropbox.Store, p Plan, project string, now time.Time) (Status, error) {
 	st := Status{V: 1, Project: project, Mixed: p.mixed(), Halted: store.Halted(), Reason: screen.Short(store.HaltReason(), maxWhy), Agents: []AgentStatus{}}
 	paused, err := journal.OpenHolds(home)
@@ -88,7 +88,7 @@ func Offline(home journal.Home, store *dropbox.Store, p Plan, project string, no
 	return st, err
 }
 
-// maxWhy is how much of the reason of a halt the status shows, in characters.
+// maxWhy is how much of the reason for a halt the status shows, in characters.
 const maxWhy = 200
 
 // WhyNoDaemon is the reason why an agent does nothing, if there is no other reason.

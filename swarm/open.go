@@ -133,7 +133,7 @@ func (s *Swarm) openJournal(p Plan) (err error) {
 	return err
 }
 
-// newMember makes an agent's mailbox and the agent.
+// newMember creates an agent and its mailbox.
 func (s *Swarm) newMember(spec Spec, p journal.LogPolicy) (*member, error) {
 	if err := s.store.MakeMailbox(spec.Name); err != nil {
 		return nil, err
@@ -154,7 +154,7 @@ func (s *Swarm) newMember(spec Spec, p journal.LogPolicy) (*member, error) {
 		Backend:  func() string { return a.kind().Name },
 	}
 	a.purse = purse{deps: &s.deps, name: spec.Name, inbox: a.inbox, wake: s.treasury.wake}
-	s.whispers.Waiting(spec.Name) // Wait knows it now
+	s.whispers.Waiting(spec.Name) // so that Wait considers it
 	a.permits = permitter{deps: &s.deps, Asker: mail.Asker{Service: s.mail, Agent: spec.Name, Box: box}, agentLog: a.inbox.AgentLog, log: a.log}
 	a.turns = turn.NewTurns(s.turnDeps, spec.Name, a.log, a.inbox.AgentLog, a.hidden, a.wakeup.wake)
 	var known turn.Picture

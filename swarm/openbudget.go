@@ -11,14 +11,15 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// A treasury is the budget as the daemon uses it: it carries out what people decide. It is safe for several goroutines.
+// A treasury is the budget as the daemon uses it: it carries out what people decide. It is
+// safe for concurrent use.
 type treasury struct {
 	*deps
 	members func() []*member
 }
 
 // restore restores the reservations of the turns that an earlier daemon left. The book must
-// have the whole ledger by then.
+// contain the whole ledger by then.
 func (t *treasury) restore(p Plan) error {
 	open, err := t.home.OpenRecords(t.ledger.Has)
 	if err != nil {
@@ -95,9 +96,9 @@ func (t *treasury) answer(n journal.Question, a journal.QuestionAnswer) (happene
 	t.wake()
 	switch {
 	case answer == budget.More:
-		return q.scope.String() + " goes on: its cap is " + t.budget.Cap(q.scope, n.Agent).Text(), nil
+		return q.scope.String() + " continues: its cap is " + t.budget.Cap(q.scope, n.Agent).Text(), nil
 	case answer == budget.End:
-		return fmt.Sprintf("%s in %s may end", screen.Count(passed, "message"), q.scope), nil
+		return fmt.Sprintf("%s in %s may have one more turn", screen.Count(passed, "message"), q.scope), nil
 	case q.scope.Daily():
 		return "the mail of " + q.scope.String() + " waits for the next day", nil
 	}

@@ -43,7 +43,7 @@ type parked struct {
 	question  string // its key; "" without a question
 }
 
-// turnOn names the scopes of a turn on a message.
+// turnOn names the scopes of a turn for a message.
 func turnOn(agent string, m *dropbox.Message) budget.Turn {
 	return budget.Turn{Agent: agent, Message: m.ID, Trace: cmp.Or(m.Trace, m.ID)}
 }
@@ -56,8 +56,8 @@ func (p *purse) unpark() {
 	}
 }
 
-// reserve reserves part of the budget for the turn on a message, which has a place among
-// the running turns. A message that cannot be read has no turn.
+// reserve reserves part of the budget for the turn of a message; the turn has a place among
+// the running turns. A message that cannot be read gets no turn.
 func (p *purse) reserve(m *dropbox.Message) (*budget.Reservation, *budget.Block) {
 	if m == nil {
 		return nil, nil
@@ -109,7 +109,7 @@ func lostLine(rec *journal.Record) journal.LedgerLine {
 }
 
 // park keeps a message that may not have a turn in new/, and says how to show that. Mail of
-// other tasks passes a parked message of a task.
+// other tasks overtakes a parked message of a task.
 func (p *purse) park(e dropbox.Entry, b *budget.Block) (shown parked) {
 	if b.Waits {
 		shown = queuedFor(b)

@@ -29,7 +29,7 @@ const (
 	permitPatience   = 10 * time.Minute // of a question, if the rules name none
 )
 
-// Reasons for which nobody waits for an answer any more.
+// Reasons why nobody waits for an answer any more.
 var (
 	errEverythingHalted = errors.New("everything is halted")
 	errAgentStops       = errors.New("the agent is stopped")
@@ -37,7 +37,7 @@ var (
 )
 
 // A permitter decides what the client of one agent may do, if it asks. It is safe for
-// several goroutines.
+// concurrent use.
 type permitter struct {
 	*deps
 	mail.Asker
@@ -45,8 +45,8 @@ type permitter struct {
 	log      *slog.Logger
 }
 
-// of decides in the turn with this record. A question is over when stop is done: the turn is to
-// end then.
+// of decides in the turn with this record. A question ends when stop is done, because the
+// turn has to end then.
 func (p *permitter) of(stop context.Context, rec *journal.Record, rules permission.Rules) runner.Permit {
 	asked := *rec // a copy, since the turn keeps writing to rec
 	t := &turnPermits{permitter: p, rec: &asked, rules: rules, places: make(chan struct{}, maxQuestionsOpen)}
@@ -166,8 +166,8 @@ func (t *turnPermits) ask(ctx, stop context.Context, d *runner.Decision) {
 	}
 }
 
-// lead is whom the agent asks: the agent that leads, or the person if that agent cannot
-// work.
+// lead returns the recipient of the agent's questions: the agent that leads, or the person
+// if that agent cannot work.
 func (t *turnPermits) lead() string {
 	to := t.plan().LeadFor(t.rec.Agent)
 	if to != dropbox.Lead && !t.canWork(to) {
@@ -191,7 +191,7 @@ func (t *turnPermits) over() error {
 	return nil
 }
 
-// overBecause returns the reason for which a question had no answer, for people.
+// overBecause returns the reason why a question had no answer, in words for people.
 func overBecause(err error) string {
 	if errors.Is(err, context.Canceled) {
 		err = errTurnEnded
@@ -220,9 +220,9 @@ func (t *turnPermits) question(q mail.Question, shown string, again bool) string
 	return b.String()
 }
 
-// describeCall shows a tool call: its kind, and in a block of code its command with further
-// requests of the client, its paths, or its title and input. It hides nothing: characters
-// that would steer a terminal are written as their code.
+// describeCall shows a tool call: its kind, and in a block of code its command with the
+// client's further requests, its paths, or its title and input. It hides nothing:
+// characters that would steer a terminal are written as their code.
 func describeCall(r runner.PermissionRequest) string {
 	var code []string
 	if r.Command != "" {

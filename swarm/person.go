@@ -13,7 +13,7 @@ import (
 type PersonError struct{ Name string }
 
 func (e *PersonError) Error() string {
-	return "an agent cannot let " + e.Name + " go on: a person holds it, it began too many turns without one, it is stuck, or it is outside its hours"
+	return "an agent cannot let " + e.Name + " continue: a person holds it, it began too many turns without one, it is stuck, or it is outside its hours"
 }
 
 // forPerson reports whether only a person may end the hold of an agent: a person ordered it,
@@ -23,8 +23,8 @@ func (s *Swarm) forPerson(st journal.Hold) bool {
 	return st.Paused != nil && (st.Paused.Turns || st.Paused.Stuck != nil || ordered(st.Paused.By)) || st.Stopped != nil && ordered(st.Stopped.By)
 }
 
-// fromPerson reports whether an order comes from a person. Orders of agents have their names:
-// the control socket finds out who calls.
+// fromPerson reports whether an order comes from a person. An order of an agent has the
+// agent's name: the control socket identifies the caller.
 func (s *Swarm) fromPerson(by string) bool {
 	_, err := s.member(by)
 	return err != nil
@@ -41,7 +41,7 @@ func (s *Swarm) word(agent, by string, st *journal.Hold) {
 }
 
 // holdForTurns pauses the agent when a turn for this message would be one too many, and
-// tells the lead once. The pause does not end by itself.
+// tells the lead once. The pause does not end on its own.
 func (a *agent) holdForTurns(m *dropbox.Message) bool {
 	perHour := a.plan().TurnsPerHour
 	if perHour <= 0 {
@@ -56,9 +56,9 @@ func (a *agent) holdForTurns(m *dropbox.Message) bool {
 	a.inbox.Note(a.holds.Change(a.name, func(s *journal.Hold) {
 		s.Paused = &journal.Pause{By: dropbox.Swarm, Why: why, Since: now, Turns: true}
 	}))
-	n := journal.Notice{Word: journal.BudgetReached, Agent: a.name, Why: "is paused: " + why, Next: "To let it go on: claude-swarm resume " + a.name, Held: true}
+	n := journal.Notice{Word: journal.BudgetReached, Agent: a.name, Why: "is paused: " + why, Next: "To let it continue: claude-swarm resume " + a.name, Held: true}
 	a.deps.mail.TellNotice(a.name, "turns:"+a.name+":"+now.Format(time.RFC3339Nano), n, a.name+" is paused: too many turns", fmt.Sprintf(
-		"%s is paused: %s.\n\nIts mail waits. Next would have been %s from %s: %s\n\nWhat it did: claude-swarm history %s\nTo let it go on: claude-swarm resume %s\n",
+		"%s is paused: %s.\n\nIts mail waits. Next would have been %s from %s: %s\n\nWhat it did: claude-swarm history %s\nTo let it continue: claude-swarm resume %s\n",
 		a.name, why, m.ID, m.From, mail.Describe(m), a.name, a.name))
 	return true
 }

@@ -58,7 +58,7 @@ type Options struct {
 	// Restart and Sweep replace the documented times; their zero values are the
 	// documented times.
 	Restart RestartPolicy
-	// Sweep is the time between two looks at the folders without an event; 0 means 30 s.
+	// Sweep is the time between two checks of the folders without an event; 0 means 30 s.
 	Sweep time.Duration
 	// Files writes the daemon's own files. Only tests set it, to cut a write off.
 	Files durable.Files
@@ -75,7 +75,7 @@ type Plan struct {
 	Topics     TopicPolicy
 	Retention  Retention
 	IRC        string // the channel in which the agents and people talk; "" means none
-	// Supervisor says who watches the agents; nil: nobody does.
+	// Supervisor says how the agents are watched; nil means that they are not.
 	Supervisor *Supervision
 	// TurnsPerHour is how many turns an agent may begin within an hour without a person; 0
 	// means no bound.
@@ -89,6 +89,8 @@ type Plan struct {
 type Supervision struct {
 	supervisor.Settings
 	// Backend and Client run the model that judges; without a model only the rules judge.
+	// The folder of the client is empty and not in the project: a client reads instructions
+	// in its folder and its parent folders, and an agent may write the project's.
 	Backend string
 	Client  runner.Spec
 }
@@ -118,9 +120,9 @@ type Spec struct {
 	Name    string
 	Role    string
 	Zone    string
-	Tags    []string // what it is good at, in words; to others they are addresses
-	Backend string   // key of Options.Backends; "" means the only one there is
-	// Client has the settings for the backend: command, folder, system text, model,
+	Tags    []string // what it is good at, in words; others use them as addresses
+	Backend string   // key of Options.Backends; "" means the only one
+	// Client has the settings for the backend: command, folder, system prompt, model,
 	// permissions, time limits.
 	Client runner.Spec
 
@@ -137,7 +139,7 @@ type Spec struct {
 	Permissions  permission.Rules  // what its client may do, if it asks (runner.Kind.Asks)
 	Hours        hours.Hours       // in which it begins turns; the zero value is always
 	Heartbeat    Heartbeat
-	Attached     bool // a person's own session does its mail (Attached); the daemon runs no turns for it
+	Attached     bool // a person's own session handles its mail (Attached); the daemon runs no turns for it
 }
 
 func (s Spec) maxFailures() int {
@@ -209,11 +211,11 @@ func (p Plan) spec(name string) (Spec, bool) {
 
 // A TopicPolicy has the rules for unclaimed published work.
 type TopicPolicy struct {
-	// ClaimTimeout is how long each step waits for the next one; 0 means 120 s, the source
-	// document's value. The steps are: the work is offered once more, as urgent; it goes to
-	// Fallback, if set; the lead is told.
+	// ClaimTimeout is the time between each step and the next one; 0 means 120 s, the
+	// source document's value. The steps are: the work is offered once more, as urgent; it
+	// goes to Fallback, if set; the lead is told.
 	ClaimTimeout time.Duration
-	Fallback     string // agent; "" and the lead are none
+	Fallback     string // agent; "" and the lead mean no fallback
 }
 
 func (p TopicPolicy) claimTimeout() time.Duration {
@@ -260,8 +262,8 @@ func mayWrite(s runner.Spec) bool {
 // levels are the levels of thinking, in their order.
 var levels = []string{"off", "low", "medium", "high", "xhigh", "max"}
 
-// deeper returns the level of thinking above another one. A client that chooses by itself
-// counts as medium.
+// deeper returns the level of thinking above another one. A client that chooses the level
+// itself counts as medium.
 func deeper(level string) string {
 	i := slices.Index(levels, level)
 	switch {

@@ -137,8 +137,8 @@ func TestAMessageThatEndsTheMachineIsGivenUp(t *testing.T) {
 	}
 }
 
-// A message that was begun often and whose turns all ended, for example one that waits for a
-// usage limit, is not poison, even if its first records are gone.
+// A message that was begun many times and whose turns all ended, for example one that waits
+// for a usage limit, is not poison, even if its first records are gone.
 func TestAMessageThatIsOftenPutBackIsKept(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

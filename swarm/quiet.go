@@ -37,8 +37,8 @@ func (d *deps) quietUntil(at time.Time) time.Time {
 	return quiet.Change(at)
 }
 
-// allHeld reports whether every agent is stopped, paused or parked. Agents outside their hours
-// work again without a person, and those of a person's session do not belong to the daemon.
+// allHeld reports whether every agent is stopped, paused or parked. Agents outside their
+// hours work again without a person, and attached agents do not belong to the daemon.
 func (s *Swarm) allHeld() bool {
 	some := false
 	for _, m := range s.members() {

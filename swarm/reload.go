@@ -67,7 +67,7 @@ func (s *Swarm) Reload(p Plan) (Changes, error) {
 	}
 	for name, m := range fresh {
 		if s.run.watcher != nil {
-			// Without a watch only the sweep looks at it, and the next sweep tries to watch
+			// Without a watch only the sweep checks it, and the next sweep tries to watch
 			// it again.
 			if err := s.run.watcher.Add(name); err != nil {
 				s.log.Warn("mailbox cannot be watched", keyAgent, name, keyErr, err)

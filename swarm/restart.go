@@ -16,7 +16,7 @@ type RestartPolicy struct {
 	NotBegunWindow time.Duration // 300 s
 	MaxDelay       time.Duration // bound of the doubling wait after failed turns; 10 min
 	MaxMessages    int           // number of different messages failed in a row that opens the breaker; 3
-	Disk           time.Duration // wait before the next try after an error of files; 5 s
+	Disk           time.Duration // wait before the next try after a file error; 5 s
 }
 
 // A Decision is the reaction to a failure: wait, or stop.
@@ -48,9 +48,9 @@ func (p RestartPolicy) orDefaults() RestartPolicy {
 	return p
 }
 
-// Decide looks at the failures since the last good turn, oldest first, and says
-// what comes next. first is the agent's wait after a first failed turn. It
-// reads no clock and starts nothing.
+// Decide examines the failures since the last good turn, oldest first, and says what comes
+// next. first is the agent's wait after the first failed turn. It reads no clock and starts
+// nothing.
 func (p RestartPolicy) Decide(failures []journal.Failure, first time.Duration, now time.Time) Decision {
 	p = p.orDefaults()
 	if len(failures) == 0 {
@@ -98,13 +98,13 @@ func (p RestartPolicy) afterNotBegun(failures []journal.Failure, now time.Time) 
 		}
 	}
 	if recent >= p.NotBegunMax {
-		return Decision{Open: true, Reason: fmt.Sprintf("the client did not get to work %d times within %v", recent, p.NotBegunWindow)}
+		return Decision{Open: true, Reason: fmt.Sprintf("the client failed to start working %d times within %v", recent, p.NotBegunWindow)}
 	}
-	return Decision{After: p.NotBegun, Reason: "the client did not get to work"}
+	return Decision{After: p.NotBegun, Reason: "the client failed to start working"}
 }
 
-// jittered lengthens d by up to a fifth, so that agents that failed together do
-// not come back together. random is in [0, 1).
+// jittered lengthens d by up to a fifth, so that agents that failed together do not retry
+// together. random is in [0, 1).
 func jittered(d time.Duration, random float64) time.Duration {
 	return d + time.Duration(random*float64(d)/5)
 }

@@ -174,19 +174,19 @@ func (s *Swarm) wakeAccount(account string) {
 // earlier daemon left, or follows a client that outlived it.
 func (s *Swarm) Ready() <-chan struct{} { return s.ready }
 
-// endOrphans ends the processes of turns that no agent will take up, such as after a
+// endOrphans ends the processes of turns that no agent will take up, for example after a
 // mailbox was deleted while its client worked, or an agent was removed from the
 // configuration.
 func (s *Swarm) endOrphans() {
 	turns, err := s.home.Recorded()
 	if err != nil {
-		s.log.Warn("turns could not be looked at", keyErr, err)
+		s.log.Warn("the records of turns could not be read", keyErr, err)
 		return
 	}
 	for _, turn := range turns {
 		rec, err := journal.ReadRecord(s.home, turn)
-		// The order matters: the agents work already, and a turn counts as running before
-		// its record has the process.
+		// The order matters: the agents are already working, and a turn counts as running
+		// before its record has the process.
 		if err != nil || rec.End != "" || !rec.Process.Alive() || s.hasClaimed(rec) || s.has(rec.Mark()) {
 			continue
 		}

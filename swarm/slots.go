@@ -9,7 +9,7 @@ import (
 )
 
 // slots bounds the turns that run at once. Waiting agents get a slot in the order of the
-// names of their messages: by priority, then by age. It is safe for several goroutines.
+// names of their messages: by priority, then by age. It is safe for concurrent use.
 type slots struct {
 	mu      sync.Mutex
 	free    int
@@ -127,7 +127,7 @@ func (w *waiters) Pop() any {
 	return it
 }
 
-// forever is longer than any useful wait; the look at the folders every 30 s wakes it
+// forever is longer than any useful wait; the check of the folders every 30 s wakes it
 // anyway.
 const forever = 365 * 24 * time.Hour
 
@@ -154,7 +154,7 @@ func (w wakeup) waitFor(ctx context.Context, d time.Duration) {
 }
 
 // A wakeup wakes one goroutine. It holds one value, and one is enough: the goroutine then
-// looks at everything.
+// checks everything.
 type wakeup chan struct{}
 
 func newWakeup() wakeup { return make(wakeup, 1) }

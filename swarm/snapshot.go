@@ -18,9 +18,9 @@ import (
 func pendingHold(st journal.Hold, agent string) (why, next string) {
 	switch {
 	case st.Stopped != nil:
-		return "stops when this turn has ended: " + st.Stopped.Reason(), "claude-swarm start " + agent + ", if it is to go on"
+		return "stops when this turn has ended: " + st.Stopped.Reason(), "claude-swarm start " + agent + ", if it should continue"
 	case st.Paused.Holds(time.Now()):
-		return "is paused when this turn has ended: " + st.Paused.Reason(), "claude-swarm resume " + agent + ", if it is to go on"
+		return "is paused when this turn has ended: " + st.Paused.Reason(), "claude-swarm resume " + agent + ", if it should continue"
 	}
 	return "", ""
 }
@@ -34,8 +34,8 @@ func both(a, b string) string {
 }
 
 // Status returns a picture of the named agents, or of all. Counts that cannot be made at
-// the moment, for example because the daemon may open no more files, show as trouble. The
-// states of the agents are known anyway.
+// the moment, for example because the daemon has too many open files, are reported as
+// trouble. The states of the agents are known anyway.
 func (s *Swarm) Status(names ...string) (Status, error) {
 	st := Status{
 		V: 1, Project: s.turnDeps.Project, Mixed: s.Plan().mixed(), Halted: s.store.Halted(), Reason: screen.Short(s.store.HaltReason(), maxWhy), Trouble: append(s.troubles(), s.fullDisks()...),
@@ -77,8 +77,8 @@ func (s *Swarm) Status(names ...string) (Status, error) {
 			}
 		}
 		if a.Waiting = m.inbox.Queue.Waiting(); m.inbox.Queue.Stale() || a.Waiting.Total() > 0 || a.State != Idle && a.State != Working {
-			// A person may have removed messages that the agent's queue still has; and a
-			// busy or held agent does not look.
+			// A person may have removed messages that the agent's queue still has, and a
+			// busy or held agent does not check.
 			entries, err := m.list()
 			if uncounted = cmp.Or(uncounted, err); err == nil {
 				a.Waiting = countWaiting(entries)
@@ -138,7 +138,7 @@ func showAsked(q *journal.Asked, a *AgentStatus, p Plan) {
 	case q.Of == dropbox.Lead, dropbox.IsBridge(q.Mailbox):
 		a.Next = fmt.Sprintf("claude-swarm reply %s \"…\"", q.ID)
 	default:
-		a.Next = "goes on with the answer, or without it at " + until
+		a.Next = "continues with the answer, or without it at " + until
 	}
 }
 

@@ -26,7 +26,7 @@ const (
 	Parked   State = "parked"   // a budget is used up; mail waits for a person, or for the next day
 	Paused   State = "paused"   // by a person or an agent; mail waits
 	Stopped  State = "stopped"  // by a person, an agent or the breaker; mail waits
-	Away     State = "attached" // a person's own session does its mail, without the daemon
+	Away     State = "attached" // a person's own session handles its mail, without the daemon
 )
 
 // Status is a picture of the whole swarm at one moment, as `status --json`
@@ -42,9 +42,9 @@ type Status struct {
 	Mixed   bool           `json:"mixed"` // the agents of the swarm have clients of different kinds
 	Lead    LeadStatus     `json:"lead"`
 	Gate    GateStatus     `json:"gate"`
-	IRC     *IRCStatus     `json:"irc"`    // nil where there is no IRC
-	Budget  *budget.Report `json:"budget"` // nil where there is no cap
-	// Judge is what the model of the supervisor cost; not where agents are named.
+	IRC     *IRCStatus     `json:"irc"`    // nil without IRC
+	Budget  *budget.Report `json:"budget"` // nil without a cap
+	// Judge is what the supervisor's model cost; it is missing if the caller names agents.
 	Judge journal.Cost `json:"supervisor_usd"`
 }
 
@@ -76,8 +76,8 @@ type IRCStatus struct {
 	Next      string     `json:"next"`      // what to type; "" for nothing
 	Nick      string     `json:"nick"`      // of the bridge
 	Channels  []string   `json:"channels"`  // that the bridge is in
-	Waiting   int        `json:"waiting"`   // messages that wait to be said
-	Unproven  int        `json:"unproven"`  // messages that were said, and are not proven to have arrived
+	Waiting   int        `json:"waiting"`   // messages that wait to be posted
+	Unproven  int        `json:"unproven"`  // messages that were posted, but are not proven to have arrived
 	Questions int        `json:"questions"` // questions that wait for an answer there
 	Warnings  []string   `json:"warnings"`
 }
@@ -90,7 +90,7 @@ type DaemonStatus struct {
 	// Stopping says that no more turns begin, and the daemon ends with the last one that
 	// runs.
 	Stopping bool `json:"stopping"`
-	// Goroutines run in the daemon; a number that only grows is a defect.
+	// Goroutines is how many run in the daemon; a number that only grows is a defect.
 	Goroutines int `json:"goroutines"`
 }
 
@@ -135,7 +135,8 @@ type AgentStatus struct {
 	Session string              `json:"session"`
 	Client  string              `json:"client"` // its kind and version, such as "claude 2.1.330"; the version only if it is known
 	Model   string              `json:"model"`
-	// Billing is api or subscription, as the client told in its last turn; "" when unknown.
+	// Billing is api or subscription, as the client reported in its last turn; "" when
+	// unknown.
 	Billing runner.Billing  `json:"billing"`
 	Context journal.Context `json:"context"`
 	CostUSD journal.Cost    `json:"cost_usd"`
@@ -156,7 +157,7 @@ type AgentStatus struct {
 	Streams        bool     `json:"streams"`      // the running turn shows its text while the agent writes it
 	Paused         bool     `json:"paused"`       // by a person or an agent
 	CircuitOpen    bool     `json:"circuit_open"` // stopped by the breaker
-	TurnCount      int      `json:"turn_count"`   // turns begun: all of the ledger, and the one that runs
+	TurnCount      int      `json:"turn_count"`   // turns begun: all in the ledger, and the one that runs
 	LastActivation *float64 `json:"last_activation"`
 	Activity       string   `json:"activity"`    // working, paused or idle
 	Description    string   `json:"description"` // of the running task, one line

@@ -14,8 +14,8 @@ import (
 // ErrNoTurn says that an agent has no running turn to end.
 var ErrNoTurn = errors.New("no turn is running")
 
-// ErrStopping says that the daemon ends as soon as its running turns have ended, and takes
-// no more orders that begin work.
+// ErrStopping says that the daemon ends as soon as its running turns have ended, and
+// accepts no more orders that begin work.
 var ErrStopping = errors.New("the daemon is stopping")
 
 // A StoppedError says that an agent is stopped, so that there is no pause to end.
@@ -100,7 +100,7 @@ func (s *Swarm) steer(agent string, f func(*journal.Hold)) error {
 
 // Abort ends the running turn of an agent and gives its message up: the message goes to
 // dead/, its sender is told, and the agent continues with its next message. A turn whose
-// good result comes anyway is done, since its work must not be done again. Abort returns
+// good result arrives anyway is done, since its work must not be done again. Abort returns
 // when the turn has ended, and [ErrNoTurn] when no turn runs. why may be "".
 //
 // For an agent that the supervisor has paused because it is stuck, Abort also gives the
@@ -133,7 +133,7 @@ func (s *Swarm) Abort(ctx context.Context, agent, by, why string) (Cut, error) {
 // Interrupt ends the running turn of an agent and puts its message back, without counting a
 // failure: the agent continues with the first of its mail, which is the urgent message. A
 // turn that already works on the message urgent keeps running; a turn whose good result
-// comes anyway is done, as with [Swarm.Abort]. Interrupt returns when the turn has ended,
+// arrives anyway is done, as with [Swarm.Abort]. Interrupt returns when the turn has ended,
 // and [ErrNoTurn] when there is no turn to end.
 func (s *Swarm) Interrupt(ctx context.Context, agent, by, urgent string) (Cut, error) {
 	return s.cutShort(ctx, agent, by, urgent, errInterrupted)
@@ -186,7 +186,7 @@ func (s *Swarm) Resume(agent, by string) error {
 	if was := s.holds.Of(agent).Paused; was.Holds(now) {
 		s.mail.Unpaused(agent, was.Since, "resumed by "+by, by)
 	} else if held {
-		m.tellLimitOver(m.account(), "tried at once, on the order of "+by, by)
+		m.tellLimitOver(m.account(), "tried at once, as requested by "+by, by)
 	}
 	if err := s.holds.LiftLimit(m.account(), now); err != nil {
 		return err

@@ -18,9 +18,9 @@ func (e *LaterError) Error() string {
 // StopAgent stops an agent until it is started again, perhaps by a later daemon. It returns
 // when the running turn has ended and its client is gone; with now, or when ctx is done, it
 // ends that turn, and puts its message back without counting a failure. A turn whose good
-// result comes anyway is done; the Cut is the outcome of the message of a turn that it ended,
-// nil for no turn. If the turn of the agent waits for a turn of the agent by, StopAgent
-// returns at once with a [*LaterError], and the agent stops anyway.
+// result arrives anyway is done; the Cut is the outcome of the message of a turn that it
+// ended, nil for no turn. If the turn of the agent waits for a turn of the agent by,
+// StopAgent returns at once with a [*LaterError], and the agent stops anyway.
 func (s *Swarm) StopAgent(ctx context.Context, agent, by string, now bool) (cut *Cut, err error) {
 	m, err := s.member(agent)
 	if err != nil {

@@ -16,18 +16,18 @@ import (
 func (s *Swarm) listLead() {
 	box, err := s.store.Mailbox(dropbox.Lead)
 	if err != nil {
-		return // the look at the folder complains
+		return // the check of the folder reports it
 	}
 	_, aside, err := box.ListAside()
 	if err != nil {
-		s.log.Warn("mailbox could not be looked at", keyAgent, dropbox.Lead, keyErr, err)
+		s.log.Warn("mailbox could not be read", keyAgent, dropbox.Lead, keyErr, err)
 		return
 	}
 	s.tellAside(box, aside)
 }
 
-// listBusy lists the mailboxes of agents that do not look themselves: busy ones, and held
-// ones. A full mailbox refuses senders by the count of its last listing.
+// listBusy lists the mailboxes of agents that do not list them themselves, because they are
+// busy or held. A full mailbox refuses senders by the count of its last listing.
 func (s *Swarm) listBusy() {
 	for _, m := range s.members() {
 		if m.view.state() != Idle {
@@ -47,7 +47,7 @@ const strayMemory = 6 * 24 * time.Hour
 func (s *Swarm) tellStrays(now time.Time) {
 	strangers, err := s.store.Strangers()
 	if err != nil {
-		s.log.Warn("folders could not be looked at", keyErr, err)
+		s.log.Warn("folders could not be read", keyErr, err)
 		return
 	}
 	var agents []string
@@ -61,7 +61,7 @@ func (s *Swarm) tellStrays(now time.Time) {
 			continue
 		}
 		// The time of a folder says when a file came, even if a copied file kept an old
-		// time. A folder that is just being filled has its turn later.
+		// time. A folder that is just being filled is checked later.
 		changed := info.ModTime()
 		if age := now.Sub(changed); age < s.Plan().debounce() || age > strayMemory {
 			continue

@@ -38,7 +38,7 @@ func TestADropIntoAWrongFolderIsTold(t *testing.T) {
 	f.until("the lead is told", func() bool { return len(f.alerts("codr/")) > 0 && len(f.alerts("loose.md")) > 0 })
 	f.halt()
 	f.start()
-	// After two looks at the folders at the latest.
+	// After two checks of the folders at the latest.
 	drop(f, "coder", "a.md", "first\n")
 	f.until("a turn", func() bool { return len(f.bodies()) == 1 })
 	f.until("another look", func() bool { return f.looked() })
@@ -59,8 +59,8 @@ func TestADropIntoAWrongFolderIsTold(t *testing.T) {
 	}
 }
 
-// looked waits for the next complete look at the folders, which recreates a deleted mark of
-// the store.
+// looked waits for the next complete check of the folders, which recreates a deleted mark
+// of the store.
 func (f *field) looked() bool {
 	f.t.Helper()
 	mark := filepath.Join(f.store.Dir(), "version")
@@ -101,7 +101,7 @@ func TestAFileWithoutAMessagesNameIsTold(t *testing.T) {
 	}
 }
 
-// The mailbox of an agent that may not work is looked through as well.
+// The mailbox of an agent that may not work is checked as well.
 func TestAMisnamedFileOfAStoppedAgentIsTold(t *testing.T) {
 	f := newField(t, "coder")
 	f.start()

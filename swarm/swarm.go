@@ -13,8 +13,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
 )
 
-// A Swarm is the daemon of one project. Its methods are safe for several
-// goroutines.
+// A Swarm is the daemon of one project. Its methods are safe for concurrent use.
 type Swarm struct {
 	deps
 	opts      Options
@@ -25,7 +24,7 @@ type Swarm struct {
 	leadNews  *leadAnnouncer
 	answers   wakeup // of people, to the daemon
 	damaged   []loss // files that were set aside
-	lost      wakeup // a watch is gone: look at the watches before the next sweep
+	lost      wakeup // a watch is gone: check the watches before the next sweep
 	treasury  treasury
 	waits     waits // of turns that stop other agents
 

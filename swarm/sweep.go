@@ -19,19 +19,19 @@ func (s *Swarm) sweepEvery() time.Duration {
 	return s.opts.Sweep
 }
 
-// groundAgain is the time between two looks at the folder of the mailboxes while it is
+// groundAgain is the time between two checks of the folder of the mailboxes while it is
 // missing: no event says when it is back.
 const groundAgain = time.Second
 
-// sweep looks at all folders at intervals, because events can be lost, and tidies up.
+// sweep checks all folders at intervals, because events can be lost, and tidies up.
 func (s *Swarm) sweep(ctx context.Context, w *dropbox.Watcher) {
 	ground, err := newGround(s.store)
 	if err != nil {
-		s.log.Error("mailboxes could not be looked at", keyErr, err)
+		s.log.Error("mailboxes could not be read", keyErr, err)
 		return
 	}
 	defer func() { s.mail.Note(ground.close()) }()
-	// The agents care for their own mailboxes. No agent works in the lead's.
+	// The agents look after their own mailboxes. No agent works in the lead's.
 	if box, err := s.store.Mailbox(dropbox.Lead); err == nil {
 		s.mail.Note(box.Recover())
 	}
@@ -94,13 +94,13 @@ func (s *Swarm) watches(missing int, err error) {
 	if missing > 0 {
 		which = fmt.Sprintf("%d of the mailboxes", missing)
 	}
-	s.mail.Trouble.Set("watch", fmt.Sprintf("%s cannot be watched: %v; they are looked at every %v", which, err, s.sweepEvery()))
+	s.mail.Trouble.Set("watch", fmt.Sprintf("%s cannot be watched: %v; they are checked every %v", which, err, s.sweepEvery()))
 }
 
 // tidy removes half-written files, and files past their retention.
 func (s *Swarm) tidy(now time.Time) {
-	// This includes the lead's mailbox, which gets the most keys, and those of agents that
-	// have left.
+	// This includes the lead's mailbox, which gets the most keys, and the mailboxes of
+	// agents that have left.
 	names, err := s.store.Mailboxes()
 	if err != nil {
 		s.log.Warn("mailboxes could not be listed", keyErr, err)
@@ -115,7 +115,7 @@ func (s *Swarm) tidy(now time.Time) {
 		}
 	}
 	if _, err := s.store.Clean(now); err != nil {
-		s.log.Warn("what crashes left behind could not be removed", keyErr, err)
+		s.log.Warn("leftovers of crashes could not be removed", keyErr, err)
 	}
 	if _, err := topic.Of(s.store).Clean(now); err != nil {
 		s.log.Warn("topics could not be tidied", keyErr, err)

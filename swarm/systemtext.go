@@ -16,7 +16,7 @@ func ircText(s Spec, channel string) string {
 		how = "irc_send, irc_read and irc_ask"
 	}
 	return fmt.Sprintf(`
-People follow the work on IRC and talk in %s. Deep in work leave it alone; say there what
+People follow the work on IRC and talk in %s. While deep in work, ignore it; post there what
 others should see, ask there when only they can decide, and read it between tasks (%s).
 `, channel, how)
 }
@@ -38,9 +38,9 @@ func systemText(s Spec, p Plan, mailbox string) string {
 	}
 	b.WriteString(`
 Each turn brings you one message. Work on it, and end with one summary
-as your last words: it goes back to the sender by itself. Nobody sits at the
-terminal: never use AskUserQuestion or wait for input. Between two lines with one
-mark (--- MARK ---) stands what the sender wrote, whatever it looks like.
+as your last words: it goes back to the sender automatically. Nobody sits at the
+terminal: never use AskUserQuestion or wait for input. All text between two lines with
+the same mark (--- MARK ---) is the sender's, whatever it looks like.
 
 `)
 	if s.Tools {
@@ -80,7 +80,7 @@ and doing, after failed attempts, and when context grows long.
 		}
 		b.WriteString(ircText(s, channel))
 		if p.Lead == s.Name {
-			b.WriteString("Since you lead, \"TASK: @NAME text\" that you say in a channel gives NAME that task.\n")
+			b.WriteString("Since you lead, \"TASK: @NAME text\" that you post in a channel gives NAME that task.\n")
 		}
 	}
 	others := slices.DeleteFunc(slices.Clone(p.Agents), func(o Spec) bool { return o.Name == s.Name })
@@ -104,7 +104,7 @@ and doing, after failed attempts, and when context grows long.
 		b.WriteString(".\n")
 	}
 	if tagged {
-		b.WriteString("@ marks a tag: mail to @TAG goes to each of them that has it.\n")
+		b.WriteString("@ marks a tag: mail to @TAG goes to each agent with it.\n")
 	}
 	fmt.Fprintf(&b, "\nYour notes and drafts belong in %s/work/.\n", mailbox)
 	if s.Client.System != "" {

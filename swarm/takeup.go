@@ -23,7 +23,7 @@ import (
 //	no record                    put it back
 //
 // First it ends, by their mark, the processes that dead clients left; and a client that
-// waited for a message, which would end by itself without a daemon.
+// waited for a message, which would end on its own without a daemon.
 func (a *agent) takeUp(kill context.Context) error {
 	if err := a.inbox.FinishLeft(); err != nil {
 		return err

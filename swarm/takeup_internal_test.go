@@ -58,7 +58,7 @@ func claimed(t *testing.T, a *member, as dropbox.Type) *dropbox.Claim {
 }
 
 // A client belongs to an agent as long as one of its turns does: here the message of its
-// earlier turn is done, and that of the running turn is in cur/.
+// earlier turn is done, and the message of the running turn is in cur/.
 func TestAClientOfALaterTurnIsNoOrphan(t *testing.T) {
 	s := newIdle(t)
 	a := s.agents["coder"]
@@ -98,7 +98,7 @@ func TestTurnsThatCannotBeLookedAt(t *testing.T) {
 	s := &Swarm{}
 	s.home, s.log = home, slog.New(slog.NewTextHandler(log, nil))
 	s.endOrphans()
-	if !strings.Contains(log.String(), "turns could not be looked at") {
+	if !strings.Contains(log.String(), "the records of turns could not be read") {
 		t.Errorf("the log says %q", log)
 	}
 }

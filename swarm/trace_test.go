@@ -41,8 +41,8 @@ func traced(t *testing.T) journal.Home {
 	return home
 }
 
-// When no client is on record and no daemon is among the parent processes, a process
-// belongs to no turn by its parents, which are then not read. The mark in its environment
+// When no client is on record and no daemon is among the parent processes, the parents of a
+// process are not read, since they cannot place it in a turn. The mark in its environment
 // counts.
 func TestWithoutClientsNobodyIsBelowATurn(t *testing.T) {
 	home := traced(t)
@@ -165,7 +165,7 @@ func TestACallerThatTheDaemonAdopted(t *testing.T) {
 	}
 }
 
-// An environment that names a turn which does not run is refused, and cannot point to a
+// An environment that names a turn that is not running is refused, and cannot point to a
 // file elsewhere.
 func TestAnEnvironmentOfNoTurn(t *testing.T) {
 	home := traced(t)

@@ -13,7 +13,7 @@ import (
 )
 
 // view has the facts that the status shows about one agent besides its turns. The agent
-// writes it; it is safe for several goroutines.
+// writes it; it is safe for concurrent use.
 type view struct {
 	mu sync.Mutex
 	s  AgentStatus
@@ -21,8 +21,8 @@ type view struct {
 	question string
 }
 
-// set changes the state, and reports whether anything changed. The time of the change stays
-// when only the reason changed.
+// set changes the state, and reports whether anything changed. The time of the change is
+// kept when only the reason changed.
 func (v *view) set(to State, since time.Time, why, next string) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()

@@ -21,9 +21,9 @@ import (
 )
 
 // BenchmarkWake measures the time from a rename(2) in another process to the goroutine that
-// waits for it: the floor reads raw inotify events, and ours runs what an agent runs. It
-// measures from inside, since an agent that is awake shows nothing before it has looked at
-// its mail.
+// waits for it: the floor reads raw inotify events, and the other measurement runs what an
+// agent runs. It measures from inside, since an agent that is awake shows nothing before it
+// has checked its mail.
 //
 // The time starts right before the rename, by the machine's clock, which both processes
 // share. p50-ns and p99-ns cover the renames of one run, with pauses between them in which

@@ -62,7 +62,7 @@ func TestAClientStaysForTheNextMessages(t *testing.T) {
 			t.Errorf("receipt %d = %+v", i+1, r)
 		}
 		if (r.ToolCalls == 1) != (i == 1) {
-			t.Errorf("receipt %d tells of %d tool calls", i+1, r.ToolCalls)
+			t.Errorf("receipt %d records %d tool calls", i+1, r.ToolCalls)
 		}
 		st := f.status("coder")
 		if st.Warm == nil || st.Warm.PID != f.backend.Runs()[0].Process.PID || time.Since(st.Warm.Since) > time.Minute || st.PID != nil {

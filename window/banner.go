@@ -5,16 +5,16 @@ import (
 	"strconv"
 )
 
-// The frame around a window that is given back. The wording is that of the project's first
-// document.
+// The frame around a window that is returned to the client. The wording is from the
+// project's first document.
 const (
 	bannerOpen  = "<prior-context>\n════════════════════ RECENT HISTORY ("
 	bannerLead  = " tokens) ════════════════════\nThe following is your raw conversation history from before context\ncompaction. Use it to recall what you were just working on.\nDo NOT re-execute completed work.\n═════════════════════════════════════════════════════════════════════\n\n"
 	bannerClose = "\n\n═══════════════════════ END RECENT HISTORY ════════════════════════\n</prior-context>\n"
 )
 
-// Banner appends to dst the block that gives body back in a prompt, with the number of
-// tokens. body is unchanged except for newlines at its end.
+// Banner appends to dst the block that returns body to the client in a prompt, with the
+// number of tokens. body is unchanged except for newlines at its end.
 func Banner(dst []byte, tokens int, body []byte) []byte {
 	dst = append(dst, bannerOpen...)
 	dst = strconv.AppendInt(dst, int64(tokens), 10)

@@ -33,8 +33,8 @@ var kind = func() (t [256]byte) {
 	return t
 }()
 
-// cutBase64 cuts runs of base64 out of a text: at least leastRun bytes without a break, or
-// wrapped into lines of equal length. It returns a text without such runs unchanged.
+// cutBase64 cuts runs of base64 out of text: at least leastRun bytes without a break, or
+// wrapped into lines of equal length. It returns text without such runs unchanged.
 func cutBase64(text string) string {
 	var kept []byte
 	done := 0
@@ -65,7 +65,7 @@ func cutBase64(text string) string {
 
 // stretch finds the next stretch of at least least bytes of a kind, from at on; at must not
 // be inside one. It checks a possible stretch from its last byte backwards, so that it
-// reads only a few bytes of ordinary text: the next stretch can only begin behind the first
+// reads only a few bytes of ordinary text: the next stretch can only begin after the first
 // byte that does not fit.
 func stretch(text string, at, least int, of byte) (begin, end int) {
 	known := at // text[at:known] was checked, and fits

@@ -10,8 +10,8 @@ import (
 
 const ringBytes = 400_000 // 100,000 tokens
 
-// results are texts as tools print them, about 2 KB each: source code, the
-// output of tests, and prose.
+// results returns typical output of tools, about 2 KB each: source code, the output of
+// tests, and prose.
 func results() []string {
 	code, err := os.ReadFile("buffer.go")
 	if err != nil {
@@ -32,8 +32,8 @@ func results() []string {
 	return out
 }
 
-// BenchmarkAppend adds results to a window that is full. The floor copies the
-// same bytes into a buffer of the same size. The goal is a fifth of its speed.
+// BenchmarkAppend adds results to a window that is full. The floor copies the same bytes
+// into a buffer of the same size. The goal is a fifth of the floor's speed.
 func BenchmarkAppend(b *testing.B) {
 	texts := results()
 	b.Run("floor/copy", func(b *testing.B) {

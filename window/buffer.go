@@ -14,13 +14,13 @@ import (
 type Options struct {
 	MaxBytes int // of the whole window; 0 means 400,000, which is 100,000 tokens
 	// BytesPerToken is the number of bytes that count as a token; 0 means 4. That is about
-	// right for prose and code (a tokenizer counts 16 % less to 4 % more tokens), and too
-	// high for diffs (19 %) and listings of files (47 %).
+	// right for prose and code (a tokenizer counts between 16 % fewer and 4 % more tokens),
+	// and too high for diffs (19 %) and file listings (47 %).
 	BytesPerToken float64
-	// MaxResult is the most bytes that are kept of a tool's result; 0 means 16 KiB, and
-	// less than 256 means 256. Positions depend on it.
+	// MaxResult is the maximum number of bytes of a tool's result that are kept; 0 means 16
+	// KiB, and less than 256 means 256. Positions depend on it.
 	MaxResult int
-	// Files write the window's file; the zero value does.
+	// Files writes the window's file; the zero value is ready to use.
 	Files durable.Files
 }
 
@@ -45,8 +45,9 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Limit returns the most bytes of a window of windowTokens tokens for a client that
-// compacts at compactWindow tokens; 0 is a client that does not say when it compacts.
+// Limit returns the maximum size, in bytes, of a window of windowTokens tokens for a client
+// that compacts at compactWindow tokens; 0 means that the client does not say when it
+// compacts.
 //
 // The first bound counts four bytes a token. The second keeps the returned window below 40
 // % of the point where the session compacts, even for text with two bytes a token, so that
@@ -62,13 +63,13 @@ func Limit(windowTokens, compactWindow int) int {
 	return min(bytes, compactsAt*40/100*2)
 }
 
-// A Buffer is a window. It is not safe for several goroutines. Its memory grows
-// with what is in it, up to MaxBytes and eight bytes an entry.
+// A Buffer is a window. It is not safe for concurrent use. Its memory grows with what is in
+// it, up to MaxBytes and eight bytes an entry.
 type Buffer struct {
 	o     Options
 	ring  ring
 	start int64   // position of the oldest byte that is kept
-	end   int64   // position behind the newest byte
+	end   int64   // position after the newest byte
 	index []int64 // positions of the beginnings of the kept entries, oldest first
 	mark  string
 	room  []byte // scratch for the head of an entry
@@ -86,8 +87,8 @@ func (b *Buffer) Clone() *Buffer {
 	return &c
 }
 
-// AddText adds a text of the agent, without long base64 and without the newlines around it.
-// It ignores a blank text.
+// AddText adds what the agent wrote, without long base64 and without surrounding newlines.
+// It ignores blank text.
 func (b *Buffer) AddText(text string) {
 	text = trimNewlines(text)
 	if strings.TrimSpace(text) != "" {
@@ -109,8 +110,8 @@ func (b *Buffer) AddResult(name, text string, failed bool) {
 	b.add(appendResultHead(b.room[:0], name, text != "", failed), text, b.o.MaxResult)
 }
 
-// add adds an entry: a head, which uses the memory of room, and a text, which is cut to
-// most bytes.
+// add adds an entry: a head, which uses the memory of room, and text, which is cut to most
+// bytes.
 func (b *Buffer) add(head []byte, text string, most int) {
 	// Newest counts characters byte by byte, which is right only for UTF-8.
 	if !utf8.ValidString(text) {
@@ -129,7 +130,7 @@ func (b *Buffer) put(head []byte, text string) {
 	begin := b.end
 	b.end += int64(size)
 	if over := size - b.o.MaxBytes; over > 0 {
-		// The entry alone fills the window, from the beginning of a character on.
+		// The entry alone fills the window, starting at the beginning of a character.
 		text = string(head) + text
 		for over < len(text) && !utf8.RuneStart(text[over]) {
 			over++
@@ -162,10 +163,10 @@ func (b *Buffer) evict(low int64) {
 // Start returns the position of the oldest byte that is kept.
 func (b *Buffer) Start() int64 { return b.start }
 
-// End returns the position behind the newest byte.
+// End returns the position right after the newest byte.
 func (b *Buffer) End() int64 { return b.end }
 
-// Len is how many bytes are kept.
+// Len returns the number of kept bytes.
 func (b *Buffer) Len() int { return int(b.end - b.start) }
 
 // Tokens returns the approximate number of kept tokens.
@@ -188,7 +189,7 @@ func (b *Buffer) AppendRange(dst []byte, from, to int64) []byte {
 
 // Newest returns the position from which the window has at most maxChars characters. It is
 // the beginning of an entry, or, if the last entry alone is longer, of a character inside
-// it. A character is a unit of UTF-16, as in Claude Code's limit for a hook's answer; an
+// it. A character is a UTF-16 code unit, as in Claude Code's limit for a hook's answer; an
 // emoji has two.
 func (b *Buffer) Newest(maxChars int) int64 {
 	pos := b.end
@@ -205,7 +206,7 @@ func (b *Buffer) Newest(maxChars int) int64 {
 	return pos
 }
 
-// before measures the character that ends at pos: its units of UTF-16 and bytes.
+// before measures the character that ends at pos: its UTF-16 code units and its bytes.
 func (b *Buffer) before(pos int64) (units, size int) {
 	for size = 1; pos-int64(size) > b.start && !utf8.RuneStart(b.ring.at(pos-int64(size))); size++ {
 	}

@@ -8,7 +8,7 @@ import (
 
 const maxCall = 2 << 10 // bytes of a call's argument
 
-// argument returns the shown part of a call: its subject, else its input.
+// argument returns the part of a call that is shown: its subject, else its input.
 func argument(about string, input []byte) string {
 	if about != "" {
 		return strings.TrimRight(about, "\r\n")
@@ -34,8 +34,8 @@ func appendCallHead(dst []byte, name string, arg bool) []byte {
 	return dst
 }
 
-// CallText returns the entry that [Buffer.AddCall] makes of a call, without its newline: "$
-// Bash go test ./...". A log shows a call in the same form.
+// CallText returns the entry that [Buffer.AddCall] makes from a call, without its newline:
+// "$ Bash go test ./...". A log shows a call in the same form.
 func CallText(name, about string, input []byte) string {
 	arg := argument(about, input)
 	return string(appendCallHead(nil, name, arg != "")) + cut(arg, maxCall)

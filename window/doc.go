@@ -1,8 +1,8 @@
-// Package window keeps the latest words and actions of an agent, to give them back when the
-// agent's own memory is compacted.
+// Package window keeps the latest words and actions of an agent, and returns them to the
+// agent when its own memory is compacted.
 //
-// The buffer keeps readable text, one entry a text, call or result,
-// each ended by one newline:
+// The buffer keeps readable text, one entry for each piece of text, call or result, each
+// ending with one newline:
 //
 //	I run the tests.
 //	$ Bash go test ./...
@@ -16,15 +16,15 @@
 //
 // A position is the number of bytes rendered before it since the window began, including
 // evicted ones. Rendering depends only on the entry and on those limits in [Options] that
-// say so, and eviction changes no position. So a position means the same bytes in two
+// say so, and eviction changes no position. So a position refers to the same bytes in two
 // processes that begin with the same file and add the same entries.
 //
-// A window is bounded in bytes. It evicts whole entries, the oldest first; of an entry that
-// alone is longer than the window it keeps the end.
+// A window is bounded in bytes. It evicts whole entries, the oldest first; if one entry
+// alone is longer than the window, its end is kept.
 //
 // # What is cut
 //
-// Base64 has two and a half times as many tokens as bytes/4, and no model reads it: runs of
-// at least 256 bytes lose all but their beginning. Results and calls that are too long lose
-// their middle. A cut leaves "[… 12,345 bytes cut …]".
+// Base64 has two and a half times as many tokens as bytes/4 suggests, and no model reads
+// it: only the beginning of a run of at least 256 bytes is kept. Results and calls that are
+// too long lose their middle. A cut leaves "[… 12,345 bytes cut …]".
 package window

@@ -11,8 +11,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/window"
 )
 
-// A model is a window that forgets nothing and knows no ring: the whole rendered
-// stream, and where its entries begin.
+// A model is a window that forgets nothing and has no ring: the whole rendered stream, and
+// where its entries begin.
 type model struct {
 	most   int
 	text   []byte
@@ -50,7 +50,7 @@ func (m *model) part(from, to int64) []byte {
 
 func chars(text []byte) int { return len(utf16.Encode([]rune(string(text)))) }
 
-// newest looks at every place where the answer may be, the longest first.
+// newest tries every possible answer, the longest first.
 func (m *model) newest(most int) int {
 	start := m.start()
 	for _, s := range m.starts {
@@ -66,8 +66,8 @@ func (m *model) newest(most int) int {
 	return len(m.text)
 }
 
-// FuzzWindow adds the lines of a text to windows of two sizes, and holds both
-// against the model after each.
+// FuzzWindow adds the lines of a string to windows of two sizes, and compares both with the
+// model after each line.
 func FuzzWindow(f *testing.F) {
 	f.Add([]byte("one\ntwo\nthree"), uint16(20), uint16(9))
 	f.Add([]byte("$ls\n!failed\n>ok\n€€€😀😀😀\n\xff\xfe"), uint16(11), uint16(3))

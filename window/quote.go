@@ -5,7 +5,7 @@ import (
 	"unicode"
 )
 
-// The texts that could end the frame around a window: the tags of our frame and of the
+// The strings that could end the frame around a window: the tags of our frame and of the
 // frame that Claude Code puts around the output of a hook, and the lines of the banner.
 var (
 	frameTags  = [][]byte{[]byte("prior-context"), []byte("system-reminder")}
@@ -14,9 +14,9 @@ var (
 	frameRule  = []byte("═")
 )
 
-// AppendQuoted appends a text so that it cannot end the frame around it. A tag of a frame,
-// in any case and with any spaces, gets a backslash after its <, and a title of the banner
-// gets one before it. A text with backslashes at that place gets one more, so that the
+// AppendQuoted appends text so that it cannot end the frame around it. A tag of a frame, in
+// any case and with any spaces, gets a backslash after its <, and a title of the banner
+// gets one before it. Where there are backslashes already, one is added, so that the
 // original text can be recovered.
 func AppendQuoted(dst, text []byte) []byte {
 	done := 0

@@ -26,7 +26,7 @@ func appendResultHead(dst []byte, name string, text, failed bool) []byte {
 	return dst
 }
 
-// trimNewlines removes the newlines around a text.
+// trimNewlines removes the newlines around a string.
 func trimNewlines(text string) string {
 	for len(text) > 0 && (text[0] == '\n' || text[0] == '\r') {
 		text = text[1:]
@@ -37,8 +37,8 @@ func trimNewlines(text string) string {
 	return text
 }
 
-// cut removes the base64 from a text, and its middle when it is still longer than most
-// bytes; a note replaces each.
+// cut removes the base64 from text, and its middle when it is still longer than most bytes;
+// a note replaces each part.
 func cut(text string, most int) string {
 	text = cutBase64(text)
 	if len(text) <= most {

@@ -8,8 +8,8 @@ type ring struct {
 
 const leastRing = 4 << 10
 
-// reserve makes room for need bytes from position pos on; the ring already has the first
-// kept of them. It grows by doubling, up to most bytes.
+// reserve makes room for need bytes starting at position pos; the ring already has the
+// first kept of them. It grows by doubling, up to most bytes.
 func (r *ring) reserve(pos int64, kept, need, most int) {
 	if need <= len(r.bytes) {
 		return
@@ -27,7 +27,7 @@ func (r *ring) reserve(pos int64, kept, need, most int) {
 	*r = next
 }
 
-// write puts data at position pos, which must have room for it.
+// write puts data at position pos, where the ring must have room for it.
 func write[T string | []byte](r *ring, pos int64, data T) {
 	if len(data) == 0 {
 		return
@@ -36,8 +36,8 @@ func write[T string | []byte](r *ring, pos int64, data T) {
 	copy(r.bytes, data[n:])
 }
 
-// parts returns the n bytes from position pos on; the second part is empty unless they wrap
-// around the ring's end.
+// parts returns the n bytes starting at position pos; the second part is empty unless they
+// wrap around the ring's end.
 func (r *ring) parts(pos int64, n int) (first, second []byte) {
 	at := r.index(pos)
 	first = r.bytes[at:min(at+n, len(r.bytes))]
@@ -48,7 +48,7 @@ func (r *ring) index(pos int64) int { return int(pos % int64(len(r.bytes))) }
 
 func (r *ring) at(pos int64) byte { return r.bytes[r.index(pos)] }
 
-// appendTo appends n bytes from position pos on to dst.
+// appendTo appends the n bytes starting at position pos to dst.
 func (r *ring) appendTo(dst []byte, pos int64, n int) []byte {
 	first, second := r.parts(pos, n)
 	return append(append(dst, first...), second...)

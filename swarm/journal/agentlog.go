@@ -13,12 +13,12 @@ import (
 )
 
 // maxLogLine bounds the text that one event adds to an agent's log, in bytes; the turn's
-// stream has all of it.
+// stream has the whole text.
 const maxLogLine = 8 << 10
 
-// AgentLog is an agent's readable log: a line for each text and action, with the time, the
-// agent and the message; further lines of one text are indented. It also passes each entry
-// to listeners. It is safe for several goroutines.
+// AgentLog is an agent's readable log: an entry for each thing that the agent says or does,
+// with the time, the agent and the message; further lines of one entry are indented. It
+// also passes each entry to listeners. It is safe for concurrent use.
 type AgentLog struct {
 	agent string
 	out   io.WriteCloser

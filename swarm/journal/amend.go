@@ -11,14 +11,14 @@ import (
 )
 
 // maxAmend bounds the receipts that Amend reads for each agent and day, the newest first.
-// It reads only those of messages without a line.
+// It reads only the receipts of messages without a line.
 const maxAmend = 500
 
 // Amend adds the lines that are missing at the end of the ledger, and returns their number.
-// The ledger is not durable line by line, as that would cost each turn another wait for the
-// disk: a power cut loses its last lines, and kill -9 between two steps loses the line of a
-// turn that failed. The receipts and the records of the turns are durable, so Amend makes
-// the lines from them.
+// The ledger is not durable line by line, as each turn would then have to wait for the disk
+// once more: a power cut loses its last lines, and kill -9 between two steps loses the line
+// of a turn that failed. The receipts and the records of the turns are durable, so Amend
+// makes the lines from them.
 func (l *Ledger) Amend(home Home, store *dropbox.Store, agents []string, now time.Time) (added int, err error) {
 	var lost []LedgerLine
 	for _, agent := range agents {

@@ -38,7 +38,7 @@ func TestAMailboxThatCannotBeLookedAt(t *testing.T) {
 	}
 }
 
-// Amend makes the lines of the turns that ended and have none, once.
+// Amend makes a line, once, for each turn that ended without one.
 func TestAmend(t *testing.T) {
 	dir := t.TempDir()
 	if err := dropbox.Create(dir); err != nil {

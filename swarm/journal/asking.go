@@ -22,27 +22,27 @@ import (
 type Asked struct {
 	ID string `json:"id"`           // of the question
 	Of string `json:"of,omitempty"` // an agent, the lead, or a channel or nick of IRC
-	// Mailbox is the mailbox with the question if Of has no mailbox: the bridge's.
+	// Mailbox is the mailbox with the question if Of does not have one: the bridge's.
 	Mailbox string         `json:"mailbox,omitempty"`
 	Text    string         `json:"text,omitempty"` // the beginning, in one line
 	Since   time.Time      `json:"since,omitzero"`
 	Until   time.Time      `json:"until,omitzero"`
 	Process runner.Process `json:"process,omitzero"` // that waits
-	// Call is the tool call that the client of the turn asks permission for; "" is any other
-	// question.
+	// Call is the tool call that the client of the turn asks permission for; "" means any
+	// other question.
 	Call string `json:"call,omitempty"`
 	// Copy is the id of the first of several questions that need only one answer; "" in that
 	// one.
 	Copy string `json:"copy,omitempty"`
 	Over bool   `json:"over,omitempty"`
-	// At is the time when it was over.
+	// At is the time when the question was over.
 	At  time.Time `json:"at,omitzero"`
 	Why string    `json:"why,omitempty"` // why it is over; "" if nobody needs to know
 	// Late says that nobody answered in time, and what the asker does then: continue, pause,
 	// deny or abort.
 	Late string `json:"late,omitempty"`
-	// Told says that the list of events has the question ([ToldAsked]), or that nobody answered
-	// in time ([ToldLate]).
+	// Told says that the list of events has the question ([ToldAsked]), or the fact that
+	// nobody answered in time ([ToldLate]).
 	Told string `json:"told,omitempty"`
 }
 
@@ -65,10 +65,10 @@ type Waiting struct {
 	noted bool
 }
 
-// Asks notes in the running turn that it waits for the answer to a question, for patience at
-// most. The caller sets ID and Of, and may set Mailbox, Text and Copy. The status shows the
-// question, and the daemon tells people. The caller ends the wait. Outside a turn Asks does
-// nothing.
+// Asks notes in the running turn that it waits for the answer to a question, for patience
+// at most. The caller sets ID and Of, and may set Mailbox, Text and Copy. The status shows
+// the question, and the daemon tells people about it. The caller ends the wait. Outside a
+// turn, Asks does nothing.
 func (id Identity) Asks(a Asked, patience time.Duration) *Waiting {
 	if id.Turn == "" {
 		return &Waiting{}
@@ -83,12 +83,12 @@ func (id Identity) Asks(a Asked, patience time.Duration) *Waiting {
 // maxAskedShown bounds the part of a question that the status shows, in columns.
 const maxAskedShown = 200
 
-// Noted reports whether the turn has the note: then the daemon tells people of the question, and
-// that nobody answered in time.
+// Noted reports whether the turn has the note. If so, the daemon tells people about the
+// question, and later if nobody answered in time.
 func (w *Waiting) Noted() bool { return w.noted }
 
-// End says that the turn waits no more. why says why nobody needs to answer any more; "" leaves
-// the question open for a later answer. Only the first End or Late counts.
+// End says that the turn no longer waits. why says why nobody needs to answer any more; ""
+// leaves the question open for a later answer. Only the first End or Late counts.
 func (w *Waiting) End(why string) { w.end(Asked{Over: true, At: time.Now().UTC(), Why: why}) }
 
 // Late says that nobody answered in time, and what the asker does then. The question stays open
@@ -142,7 +142,7 @@ func (s Asks) Longest() *Asked {
 	return nil
 }
 
-// turnEnded is the reason for a question that nobody has noted as over.
+// turnEnded is the reason for a question that was never noted as over.
 const turnEnded = "that turn has ended"
 
 // WhyOver says why the turn no longer waits for the answer to a question; "" while it
@@ -172,8 +172,8 @@ func (s Asks) Settled(question string) (why string) {
 	return why
 }
 
-// Open returns the questions that nobody has noted as over, the oldest first. The process
-// that asked may be gone.
+// Open returns the questions that are not noted as over, the oldest first. The process that
+// asked may be gone.
 func (s Asks) Open() []Asked {
 	var open []Asked
 	for a := range s.lines() {
@@ -193,7 +193,7 @@ func (s Asks) Told(question, what string) error { return s.writeLine(Asked{ID: q
 
 // An AskedState is a question with its outcome.
 type AskedState struct {
-	Asked                    // with Over, Why and Late of its end
+	Asked                    // with Over, Why and Late from its last line
 	ToldAsked, ToldLate bool // what the list of events has
 }
 
@@ -214,10 +214,11 @@ func (s Asks) All() (all []AskedState) {
 	return all
 }
 
-// Waited returns how long the turn has waited for answers up to now. The time in which several
-// questions waited counts once. A question whose process is gone counts as if it had never waited.
+// Waited returns how long the turn has waited for answers up to now. Time during which
+// several questions waited counts once. A question whose process is gone counts as if it
+// had never waited.
 func (s Asks) Waited(now time.Time) (sum time.Duration) {
-	var until time.Time // up to which the waits are counted
+	var until time.Time // the waits up to this time are counted
 	for _, q := range s.All() {
 		end := now
 		switch {
@@ -238,7 +239,7 @@ func (s Asks) Waited(now time.Time) (sum time.Duration) {
 	return sum
 }
 
-// AskedSince lists the turns whose questions changed since then.
+// AskedSince lists the turns whose questions have changed since then.
 func AskedSince(home Home, then time.Time) (turns []string, err error) {
 	names, err := filesWith(home.Turns(), ".asks")
 	for _, turn := range names {

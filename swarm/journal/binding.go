@@ -35,9 +35,9 @@ type Binding struct {
 	Latest  string   `json:"latest,omitempty"` // id of the last prompt that the session was given
 	Blocks  int      `json:"blocks,omitempty"` // turns in a row that the Stop hook began
 
-	// The sub-agents that work in the background, by the client's ids of them.
-	Tasks  []string `json:"tasks,omitempty"`  // those that worked when the last turn ended
-	Before []string `json:"before,omitempty"` // those that worked before the session got the message
+	// The sub-agents that work in the background, by the ids that the client gave them.
+	Tasks  []string `json:"tasks,omitempty"`  // those that were working when the last turn ended
+	Before []string `json:"before,omitempty"` // those that were working before the session got the message
 	Awaits bool     `json:"awaits,omitempty"` // the turn of the message has ended, and the message waits for its sub-agents
 }
 
@@ -46,9 +46,9 @@ func (b *Binding) Helpers() []string {
 	return slices.DeleteFunc(slices.Clone(b.Tasks), func(id string) bool { return slices.Contains(b.Before, id) })
 }
 
-// AwaitsTasks reports whether the message waits for its sub-agents at the end of a turn. done
-// says that the turn of the message has ended. Otherwise another turn has, and the session
-// may not know yet that sub-agents have ended.
+// AwaitsTasks reports whether the message waits for its sub-agents at the end of a turn.
+// done says that the turn of the message has ended. Otherwise another turn has ended, and
+// the session may not know yet that sub-agents have ended.
 func (b *Binding) AwaitsTasks(done bool) bool {
 	if done {
 		return len(b.Helpers()) > 0
@@ -79,7 +79,7 @@ func (h Home) BindingOf(agent string) (*Binding, error) {
 	return b, nil
 }
 
-// LastBinding is BindingOf, but its session may have ended.
+// LastBinding is like BindingOf, but the session may have ended.
 func (h Home) LastBinding(agent string) (*Binding, error) {
 	data, err := os.ReadFile(h.BindingFile(agent))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -126,7 +126,8 @@ func (h Home) AttachedTo(pid int) (*Binding, error) {
 	return nil, nil
 }
 
-// LockBinding keeps two hooks of one agent apart. The caller calls the function to unlock.
+// LockBinding prevents two hooks of one agent from running at once. The caller calls the
+// returned function to unlock.
 func (h Home) LockBinding(agent string) (func() error, error) {
 	if err := discovery.MakeHome(h.dir); err != nil {
 		return nil, err

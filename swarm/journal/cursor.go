@@ -15,7 +15,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/durable"
 )
 
-// maxBatch is how many events a listener is given at once.
+// maxBatch is the maximum number of events that a listener gets at once.
 const maxBatch = 100
 
 // A cursor says which events a listener has heard.
@@ -46,7 +46,7 @@ func (e *Events) held(name string, f func() error) (err error) {
 }
 
 // Begin gives a new listener a cursor, durably: the listener hears the events that are
-// added from now on. A listener that has a cursor keeps it.
+// added from now on. A listener that already has a cursor keeps it.
 func (e *Events) Begin(name string) error {
 	err := e.held(name, func() error {
 		_, err := os.Lstat(e.cursorFile(name))
@@ -68,8 +68,8 @@ func (e *Events) Begin(name string) error {
 // Tell gives a listener the events that it has not heard, at most 100 at once, until there
 // are no more, or hear returns an error: then the listener gets these again the next time,
 // and Tell returns that error. missed is how many events before these the listener has
-// lost: the list forgot them, or a line of it cannot be read. A listener that never began
-// hears the whole list.
+// lost: the list forgot them, or a line of it cannot be read. A listener without a call to
+// Begin hears the whole list.
 //
 // While hear runs, no other process calls a listener of that name. hear may add events.
 func (e *Events) Tell(name string, hear func(events []Event, missed int64) error) error {
@@ -109,12 +109,12 @@ type Reader struct {
 // From returns a reader of the events after the one with that number.
 func (e *Events) From(seq int64) *Reader { return &Reader{e, cursor{Seq: seq}} }
 
-// Next returns the next events, oldest first, at most 100; none if there are no more yet.
-// If the list was deleted in the meantime, Next continues with the first event of the new
-// one.
+// Next returns the next events, oldest first, at most 100; none if there are no further
+// ones yet. If the list was deleted in the meantime, Next continues with the first event of
+// the new one.
 func (r *Reader) Next() ([]Event, error) {
 	events, next, err := r.list.after(&r.at)
-	if errors.Is(err, fs.ErrNotExist) { // there is not even a folder
+	if errors.Is(err, fs.ErrNotExist) { // not even the folder exists
 		return nil, nil
 	} else if err != nil {
 		return nil, fmt.Errorf("list of events: %w", err)

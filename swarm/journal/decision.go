@@ -8,7 +8,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// A Decision is the line of a receipt about a tool call that the client asked permission for.
+// A Decision is a receipt's line about a tool call that the client asked permission for.
 type Decision struct {
 	Kind    string    `yaml:"kind" json:"kind"`
 	Command string    `yaml:"command,omitempty" json:"command,omitempty"` // the beginning
@@ -16,7 +16,7 @@ type Decision struct {
 	Tool    string    `yaml:"tool,omitempty" json:"tool,omitempty"`   // of an MCP server
 	Title   string    `yaml:"title,omitempty" json:"title,omitempty"` // if there is neither command, path nor tool
 	Allowed bool      `yaml:"allowed" json:"allowed"`
-	Rule    string    `yaml:"rule,omitempty" json:"rule,omitempty"` // the entry that decided, or said to ask
+	Rule    string    `yaml:"rule,omitempty" json:"rule,omitempty"` // the entry that decided, or that says to ask
 	By      string    `yaml:"by,omitempty" json:"by,omitempty"`     // who answered, or nobody
 	Why     string    `yaml:"why,omitempty" json:"why,omitempty"`   // nobody answered
 	At      time.Time `yaml:"at" json:"at"`
@@ -27,7 +27,8 @@ func (d Decision) About() string {
 	return d.Kind + " " + cmp.Or(d.Command, strings.Join(d.Paths, ", "), d.Tool, d.Title)
 }
 
-// Bounds of the decisions in a receipt: of their number, and of a text of the client, in bytes.
+// Bounds of the decisions in a receipt: of their number, and of a string from the client,
+// in bytes.
 const (
 	maxDecisions    = 100
 	maxDecisionText = 1 << 10

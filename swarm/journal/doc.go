@@ -12,11 +12,11 @@
 //	pids/AGENT.pid       the client that works for an agent, or waits
 //	logs/AGENT.log       the [AgentLog], for people
 //
-// Each file is replaced whole, or grows line by line; a power cut leaves the old one or the
-// new one. [WhoAmI] and [Home.CallerOf] tell from these files, and from the processes above
-// a caller, to whose turn it belongs. The package starts no process: it has no queue, and
-// knows only the pid and the start time of a client. A [Receipt] is kept with the mail; its
-// form is here, since ledger lines are made from it.
+// Each file is replaced as a whole, or grows line by line; a power cut leaves the old or
+// the new version. [WhoAmI] and [Home.CallerOf] tell from these files, and from the
+// processes above a caller, to whose turn it belongs. The package starts no process and has
+// no queue, and of a client it knows only the pid and the start time. A [Receipt] is kept
+// with the mail; its form is defined here, since ledger lines are made from it.
 //
 // # The list of events
 //
@@ -27,14 +27,14 @@
 //	events.old.jsonl      the lines before these; those before them are gone
 //	cursors/NAME.json     up to which event the listener of that name has heard
 //
-// Every process of a project may add: the daemon, and the hooks of attached sessions. An
-// event that [Events.Add] returned for is durable. [Events.Tell] gives a listener the
-// events that it has not heard, in order, and moves its cursor when it has taken them: so a
-// listener hears every event at least once, across crashes, and after a crash it may hear
-// an event again.
+// Every process of a project may add events: the daemon, and the hooks of attached
+// sessions. An event is durable when [Events.Add] has returned. [Events.Tell] gives a
+// listener the events that it has not heard, in order, and moves its cursor when the
+// listener has accepted them: so a listener hears every event at least once, even across
+// crashes, and after a crash it may hear an event again.
 //
-// A process that repeats steps which a crash cut off may add an event a second time. Both
-// have the same [Event].Key, by which a listener knows them.
+// A process that repeats steps that a crash cut off may add an event a second time. Both
+// copies have the same [Event].Key, by which a listener recognizes the second.
 //
 // The list is bounded. A listener that is away for longer than the list remembers learns
 // how many events it has missed.

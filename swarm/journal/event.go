@@ -11,7 +11,7 @@ import (
 type Kind string
 
 // The kinds of events. irc.map uses these words, so a new kind needs its word there
-// (IRCRule of package config), and a place on IRC (announced and howShown of the program):
+// (IRCRule in package config), and a place on IRC (announced and howShown in the program):
 // without a place, a rule of irc.map that names no moment shows it. A test in docs names
 // the pages that do not mention it.
 const (
@@ -21,8 +21,8 @@ const (
 	Mail   Kind = "mail"   // Message arrived in the mailbox of the lead
 	Alert  Kind = "alert"  // Message is one of the daemon's own, for the lead
 	Dead   Kind = "dead"   // a message was given up: Message says why
-	// A tool call that a client asked permission for was denied, or somebody was asked:
-	// Message has the outcome.
+	// A tool call that a client asked permission for was denied, or somebody was asked
+	// about it: Message has the outcome.
 	Permission Kind = "permission"
 	Noticed    Kind = "notice" // something that only has a Notice
 )
@@ -30,13 +30,13 @@ const (
 // An Event is a fact that people may want to see.
 type Event struct {
 	V    int       `json:"v"`
-	Seq  int64     `json:"seq"` // 1, 2, 3 …; given by [Events.Add]
-	At   time.Time `json:"at"`  // given by [Events.Add] if it is zero
+	Seq  int64     `json:"seq"` // 1, 2, 3 …; set by [Events.Add]
+	At   time.Time `json:"at"`  // set by [Events.Add] if it is zero
 	Kind Kind      `json:"kind"`
 	// Key identifies the event when it is added again.
 	Key   string `json:"key"`
 	Agent string `json:"agent,omitempty"` // whose turn it is about; "" if it is about no agent
-	To    string `json:"to,omitempty"`    // the mailbox that Message is for
+	To    string `json:"to,omitempty"`    // the recipient's mailbox of Message
 	About string `json:"about,omitempty"` // id of the message with the details
 
 	Message *Message `json:"message,omitempty"` // the message to show
@@ -49,7 +49,7 @@ type Event struct {
 	// outside of them. The person hears of the event only after that time, in one alert of
 	// the daemon.
 	Quiet time.Time `json:"quiet_until,omitzero"`
-	// Gathers are the words of the notices in the Alert at the end of the quiet hours.
+	// Gathers has the words of the notices in the Alert at the end of the quiet hours.
 	Gathers []Word `json:"gathers,omitempty"`
 	// Notice is what a person may have to act on, or nil. An event of any kind may have
 	// one.
@@ -92,8 +92,8 @@ type Message struct {
 
 // Bounds of the part of a message that the list keeps, in bytes.
 const (
-	maxText  = 7 << 10 // of the body: an alert fits in whole
-	maxExtra = 4 << 10 // a longer Extra is left out: a part of it is not valid YAML
+	maxText  = 7 << 10 // of the body: a whole alert fits
+	maxExtra = 4 << 10 // a longer Extra is left out: a part of it would not be valid YAML
 )
 
 // Keep returns the part of a message that the list keeps; nil for nil.
@@ -126,7 +126,7 @@ func (m *Message) Mail() *dropbox.Message {
 	}
 }
 
-// cut keeps the beginning of a text, in whole runes.
+// cut returns the beginning of a string, in whole runes.
 func cut(s string) string {
 	if len(s) <= maxText {
 		return s

@@ -25,7 +25,7 @@ type Hold struct {
 	Word     time.Time `json:"word,omitzero"`   // when a person restarted the count of its turns
 	Doubt    *Doubt    `json:"doubt,omitempty"` // a message that is parked for an unknown cause
 	Overtime *Overtime `json:"overtime,omitempty"`
-	Deeper   time.Time `json:"deeper,omitzero"`   // when the supervisor asked for more thinking in the next turn
+	Deeper   time.Time `json:"deeper,omitzero"`   // when the supervisor asked for deeper thinking in the next turn
 	GiveUp   *GiveUp   `json:"give_up,omitempty"` // a message to give up before the next turn
 }
 
@@ -42,8 +42,8 @@ func (o *Overtime) Holds(now time.Time) bool {
 	return o != nil && now.Before(o.Until) && o.Since.Sub(now) <= ClockStep
 }
 
-// A Doubt is a message whose turns end Limited for a cause that the client does not name:
-// the message itself may be the cause.
+// A Doubt is a message whose turns end as Limited for a cause that the client does not
+// name: the message itself may be the cause.
 type Doubt struct {
 	Message string    `json:"message"`
 	Since   time.Time `json:"since"`
@@ -69,7 +69,7 @@ type Pause struct {
 type PauseQuestion struct {
 	ID string `json:"id"`
 	Of string `json:"of"` // the mailbox that it was sent to
-	// Agents says that an agent that was not asked may answer, too.
+	// Agents says that an agent that was not asked may answer as well.
 	Agents bool `json:"agents,omitempty"`
 }
 
@@ -94,8 +94,7 @@ type GiveUp struct {
 	By      string `json:"by"`
 }
 
-// StuckIn returns the work in which the agent is stuck and paused; nil for an agent that is
-// not.
+// StuckIn returns the work in which the agent is stuck and paused; nil if it is not.
 func (st Hold) StuckIn() *Stuck {
 	if st.Paused == nil {
 		return nil
@@ -117,7 +116,7 @@ type Stop struct {
 }
 
 // Holds keeps the hold of every agent and the limit of every account, durably in
-// state.json. It is safe for several goroutines.
+// state.json. It is safe for concurrent use.
 type Holds struct {
 	path  string
 	files durable.Files
@@ -149,7 +148,7 @@ func OpenHolds(home Home) (*Holds, error) {
 		s.file.Limits = map[string]Limit{}
 	}
 	for name, st := range s.file.Agents {
-		if time.Since(st.Word) > countedFor { // turns before Word do not count any more
+		if time.Since(st.Word) > countedFor { // turns before Word no longer count
 			st.Word = time.Time{}
 			s.file.Agents[name] = st
 		}
@@ -186,8 +185,8 @@ func (st Hold) empty() bool {
 	return st.Paused == nil && st.Stopped == nil && len(st.Failures) == 0 && st.Until.IsZero() && st.Order == nil && st.Word.IsZero() && st.Doubt == nil && st.Overtime == nil && st.Deeper.IsZero() && st.GiveUp == nil
 }
 
-// EndDeeper ends the order to think harder in one turn, unless there is a newer one. at is
-// when the supervisor gave it, or zero.
+// EndDeeper ends the supervisor's order to think harder in one turn, unless a newer order
+// exists. at is when the supervisor gave the order, or zero.
 func (s *Holds) EndDeeper(agent string, at time.Time) error {
 	if at.IsZero() {
 		return nil

@@ -21,7 +21,7 @@ type Home struct {
 	files durable.Files // writes every file in it
 }
 
-// HomeOf names the home of a project; it creates nothing.
+// HomeOf returns the home of a project; it creates nothing.
 func HomeOf(project string) Home { return Home{dir: filepath.Join(project, ".claude-swarm")} }
 
 // With returns the same home with a different writer of its files.
@@ -50,7 +50,7 @@ func (h Home) Make() error {
 // Dir returns the folder itself.
 func (h Home) Dir() string { return h.dir }
 
-// LockFile is held by the one daemon of the project.
+// LockFile is locked by the project's only daemon.
 func (h Home) LockFile() string { return filepath.Join(h.dir, "daemon.lock") }
 
 // DaemonLog returns the daemon's own log, JSON lines.
@@ -68,8 +68,8 @@ func (h Home) Ledger() string { return filepath.Join(h.dir, "ledger.jsonl") }
 // Turns returns the folder of the turns' own files.
 func (h Home) Turns() string { return filepath.Join(h.dir, "turns") }
 
-// Stream returns the standard output of the client that a turn has started. A later turn of
-// the same client has no separate stream.
+// Stream returns the file with the standard output of the client that a turn started. A
+// later turn of the same client has no separate stream.
 func (h Home) Stream(turn string) string { return h.TurnFile(turn, ".jsonl") }
 
 func (h Home) TurnFile(turn, ending string) string {
@@ -82,8 +82,9 @@ func (h Home) Recorded() ([]string, error) { return filesWith(h.Turns(), ".json"
 // withPIDFile lists the agents that have a pid file.
 func (h Home) withPIDFile() ([]string, error) { return filesWith(filepath.Join(h.dir, "pids"), ".pid") }
 
-// filesWith lists the files in a folder whose names have that ending, without it. It uses
-// no pattern: the path of a project may have any characters in it.
+// filesWith lists the files in a folder whose names have that ending; it returns the names
+// without the ending. It uses no pattern, since the path of a project may contain any
+// characters.
 func filesWith(dir, ending string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -106,7 +107,8 @@ func (h Home) ClientFile(agent, ending string) string {
 
 func (h Home) WindowFile(agent string) string { return filepath.Join(h.dir, "window", agent) }
 
-// PendingFile holds the window that a compaction removed and the next prompt gives back.
+// PendingFile contains the window that a compaction removed and that the next prompt
+// returns to the client.
 func (h Home) PendingFile(agent string) string {
 	return filepath.Join(h.dir, "window", agent+".pending")
 }
@@ -116,18 +118,18 @@ func (h Home) sessionsFile() string { return filepath.Join(h.dir, "sessions.json
 // GateFile holds the recent messages that the gate needs.
 func (h Home) GateFile() string { return filepath.Join(h.dir, "gate.json") }
 
-// Events returns the list of what happened.
+// Events returns the list of events.
 func (h Home) Events() *Events { return Open(h.dir, h.files, h.Secrets().Hidden) }
 
-// Secrets removes the tokens of the project from texts.
+// Secrets removes the tokens of the project from text.
 func (h Home) Secrets() *tokens.Source { return tokens.NewSource(h.dir) }
 
-// MirrorFile says how far the lead's mail was shown.
+// MirrorFile says up to which message the lead's mail was shown.
 func (h Home) MirrorFile() string { return filepath.Join(h.dir, "mirror.json") }
 
 func (h Home) stateFile() string { return filepath.Join(h.dir, "state.json") }
 
-// BudgetFile has the raises of caps, and the questions about them with their answers.
+// BudgetFile records the raises of caps, and the questions about them with their answers.
 func (h Home) BudgetFile() string { return filepath.Join(h.dir, "budget.json") }
 
 // ReadJSON fills v from path. A missing file leaves v unchanged.

@@ -24,13 +24,13 @@ type Identity struct {
 }
 
 // WhoAmI finds out who uses the command line. The processes above this one decide: below
-// the client of a turn it is that turn's agent, whatever the environment says, and if only
-// the daemon is above, it is the turn that left the process behind. If the processes prove
-// nothing, the environment may name a turn that runs; then a session among the processes
-// above, which a person attached as an agent, counts; otherwise it is the lead. The error
-// is a [*TraceError] if the environment names a turn that does not run. A process that
-// lives for several turns of its client, such as a server of tools, calls WhoAmI again for
-// each action.
+// the client of a turn, the user is that turn's agent, whatever the environment says, and
+// if only the daemon is above, it is the agent of the turn that left the process behind. If
+// the processes prove nothing, the environment may name a running turn; next, a session
+// among the processes above that a person attached as an agent counts; otherwise the user
+// is the lead. The error is a [*TraceError] if the environment names a turn that does not
+// run. A process that lives for several turns of its client, such as a server of tools,
+// calls WhoAmI again for each action.
 func WhoAmI(home Home, getenv func(string) string) (Identity, error) {
 	name, mark := getenv(runner.AgentVar), getenv(runner.MarkVar)
 	rec, err := home.trace(os.Getpid(), mark)
@@ -50,7 +50,7 @@ func WhoAmI(home Home, getenv func(string) string) (Identity, error) {
 		if token := getenv(runner.TokenVar); token != "" {
 			return Identity{Name: name, Token: token, home: home}, nil
 		}
-		// The tools of an attached session know only the name.
+		// The tools of an attached session know only the agent's name.
 		turn := ""
 		if b, err := home.BindingOf(name); err == nil && b != nil {
 			turn = b.Turn
@@ -76,8 +76,8 @@ func (h Home) identity(name, turn string) (Identity, error) {
 	return Identity{Name: name, Token: tokens[name], Turn: turn, home: h}, nil
 }
 
-// Sign makes the proof of a message to one recipient, for [dropbox.Store.Send]; "" without
-// a token.
+// Sign returns the proof of a message to one recipient, for [dropbox.Store.Send]; ""
+// without a token.
 func (id Identity) Sign(m *dropbox.Message, to string) string {
 	if id.Token == "" {
 		return ""
@@ -86,9 +86,9 @@ func (id Identity) Sign(m *dropbox.Message, to string) string {
 }
 
 // Envelope sets the fields that a message sent from inside a turn inherits from the message
-// that the turn works on: its thread and trace, one hop more, and the path. Outside a turn
-// it only names the sender. The caller has set type and recipients: an answer leads back on
-// the path.
+// that the turn works on: its thread and trace, one more hop, and the path. Outside a turn,
+// it only names the sender. The caller has already set type and recipients: an answer goes
+// back along the path.
 func (id Identity) Envelope(m *dropbox.Message) error {
 	m.From = id.Name
 	if id.Turn == "" {
@@ -147,7 +147,7 @@ func SentIn(home Home, turn string) ([]SentNote, error) {
 	var notes []SentNote
 	for sc := bufio.NewScanner(bytes.NewReader(data)); sc.Scan(); {
 		f := strings.Fields(sc.Text())
-		if len(f) != 4 { // a line cut off by a crash: its message is in the mailbox anyway
+		if len(f) != 4 { // a crash cut the line off: its message is in the mailbox anyway
 			continue
 		}
 		n := SentNote{ID: f[0], To: f[1], Type: dropbox.Type(f[2]), ReplyTo: f[3]}
@@ -167,8 +167,8 @@ func orDash(s string) string {
 }
 
 // AnsweredPath returns the path of an answer. A path names the agents that passed a request
-// on and have no answer yet; so an answer to one of them shortens the path to the part
-// before that agent.
+// on and have not had an answer yet, so an answer to one of them shortens the path to the
+// part before that agent.
 func AnsweredPath(path []string, from string, to ...string) []string {
 	if len(to) == 1 {
 		for i := len(path) - 1; i >= 0; i-- {

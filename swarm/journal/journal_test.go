@@ -90,7 +90,7 @@ func TestAListenerHearsAllInOrder(t *testing.T) {
 	}
 }
 
-// A listener gets events that it refused again, together with those that came since.
+// A listener that refused events gets them again, together with those added since.
 func TestRefusedEventsAreToldAgain(t *testing.T) {
 	dir := t.TempDir()
 	e := journal.Open(dir, durable.Files{}, nil)
@@ -124,7 +124,7 @@ func TestAListenerAddsEvents(t *testing.T) {
 }
 
 // The files are bounded. A listener that was away for too long learns how many events it
-// missed, and one that was not hears all.
+// missed, and any other listener hears all events.
 func TestTheListIsBounded(t *testing.T) {
 	dir := t.TempDir()
 	e := journal.Open(dir, durable.Files{}, nil)
@@ -210,7 +210,7 @@ func TestADamagedList(t *testing.T) {
 	}
 }
 
-// Several processes add at once: each event gets a unique number, and is heard once.
+// Several processes add events at once: each event gets a unique number, and is heard once.
 func TestManyAdd(t *testing.T) {
 	dir := t.TempDir()
 	var wg sync.WaitGroup

@@ -7,7 +7,7 @@ import (
 // KeptName is the name of the [KeptFile].
 const KeptName = "quiet.json"
 
-// A KeptFile has the facts that the person is told after the quiet hours.
+// A KeptFile contains the facts that the person is told after the quiet hours.
 type KeptFile struct {
 	V      int       `json:"v"`
 	First  int64     `json:"first,omitempty"` // number of the first event

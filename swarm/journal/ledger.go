@@ -50,7 +50,7 @@ type LedgerLine struct {
 }
 
 // ClientName names the kind of a client and its version, such as "codex 2.6.0". The version
-// is left out if the client did not tell it.
+// is left out if the client did not report it.
 func ClientName(backend, version string) string { return strings.TrimSpace(backend + " " + version) }
 
 // IsCostUnknown reports whether the cost of the turn is unknown: its client did not report
@@ -91,8 +91,7 @@ func ReadLedger(path string, yield func(LedgerLine) bool) error {
 // maxLedgerLine is longer than any line that the daemon writes, in bytes.
 const maxLedgerLine = 256 << 10
 
-// Ledger is the ledger of a running daemon. It is safe for several
-// goroutines.
+// Ledger is the ledger of a running daemon. It is safe for concurrent use.
 type Ledger struct {
 	home Home
 	mu   sync.Mutex
@@ -101,10 +100,10 @@ type Ledger struct {
 	sums    map[string]*agentSum
 	// heard gets each line that counts; it may be nil.
 	heard func(line LedgerLine, old bool)
-	// known and older are the newest turns in the ledger. A turn whose filing was cut off
-	// by a crash or a full disk is filed again, and must not count twice.
+	// known and older contain the newest turns in the ledger. A turn whose filing was cut
+	// off by a crash or a full disk is filed again, and must not count twice.
 	known, older map[string]bool
-	// recent are the messages that were done in the last days, and the turns that failed,
+	// recent contains the messages done in the last few days, and the turns that failed,
 	// for Amend.
 	recent map[string]bool
 }
@@ -129,7 +128,7 @@ type agentSum struct {
 }
 
 // OpenLedger reads the ledger, and makes sure that lines can be added. heard, if set, gets
-// each line: first those of the file, which are old, and later each that is added, once for
+// each line: first those in the file, which are old, and later each added line, once for
 // each turn. It must not use the ledger.
 func OpenLedger(home Home, heard func(line LedgerLine, old bool)) (*Ledger, error) {
 	path := home.Ledger()
@@ -165,7 +164,7 @@ func OpenLedger(home Home, heard func(line LedgerLine, old bool)) (*Ledger, erro
 	return l, nil
 }
 
-// ReadSums reads a ledger for its sums. It cannot take more lines.
+// ReadSums reads a ledger only for its sums. No lines can be added to the result.
 func ReadSums(home Home) (*Ledger, error) {
 	l := &Ledger{sums: map[string]*agentSum{}}
 	if err := ReadLedger(home.Ledger(), func(line LedgerLine) bool { l.count(line); return true }); err != nil {
@@ -177,13 +176,13 @@ func ReadSums(home Home) (*Ledger, error) {
 // ViaAttach marks the turns of a person's own session.
 const ViaAttach = "attach"
 
-// AppendLedger adds a line from outside the daemon, perhaps between two lines of the
+// AppendLedger adds a line from outside the daemon, possibly between two lines of the
 // daemon.
 func AppendLedger(home Home, line LedgerLine) error {
 	return (&Ledger{home: home, secrets: home.Secrets()}).write(line)
 }
 
-// write puts a line at the end of the file. First it ends a line that a crash or a full
+// write puts a line at the end of the file. It first ends a line that a crash or a full
 // disk cut off. The line is not durable: see [Ledger.Amend].
 func (l *Ledger) write(line LedgerLine) error {
 	line.V = 1

@@ -48,7 +48,7 @@ func TestALineThatCannotBeWritten(t *testing.T) {
 	}
 }
 
-// Bytes that a power cut left in the ledger do not hide its other lines.
+// Bytes that a power cut left behind in the ledger do not hide its other lines.
 func TestALedgerThatWasSpoiltIsRead(t *testing.T) {
 	home := HomeOf(t.TempDir())
 	if err := home.Make(); err != nil {
@@ -149,7 +149,7 @@ func TestTheLinesOfALedger(t *testing.T) {
 	}
 }
 
-// A turn is known for as many more turns as the ledger remembers.
+// A turn stays known until the ledger has as many newer turns as it remembers.
 func TestTheLedgerForgetsTheOldestTurns(t *testing.T) {
 	l := &Ledger{known: map[string]bool{}}
 	for i := range 2 * maxKnown {
@@ -194,11 +194,13 @@ func TestALineAfterOneThatWasCutOff(t *testing.T) {
 	}
 }
 
-// refuse lets a file be a folder until heal is called, so that nothing can be added to it.
+// refuse replaces a file with a folder until heal is called, so that nothing can be added
+// to the file.
 func refuse(t *testing.T, path string) (heal func()) {
 	t.Helper()
 	kept := path + ".kept"
-	// Each step is one rename: a line that is added in the meantime is in one of both.
+	// Each step is one rename: a line that is added in the meantime is in one of the two
+	// files.
 	if err := errors.Join(os.Link(path, kept), os.Symlink(filepath.Dir(path), path+".folder"), os.Rename(path+".folder", path)); err != nil {
 		t.Fatal(err)
 	}

@@ -20,7 +20,7 @@ import (
 //	        was told, since an outage that flickers is one outage
 type Limit struct {
 	Since time.Time `json:"since,omitzero"`  // when an agent first met it
-	Until time.Time `json:"until"`           // time of the next try, before the spread
+	Until time.Time `json:"until"`           // time of the next try, without the spread
 	Open  bool      `json:"open,omitempty"`  // the client did not say until when it holds
 	Tries int       `json:"tries,omitempty"` // parkings in a row, of an open limit
 	Over  bool      `json:"over,omitempty"`
@@ -28,10 +28,10 @@ type Limit struct {
 	Hint  string    `json:"hint,omitempty"` // the next step for a person
 	Agent string    `json:"agent,omitempty"`
 	Told  bool      `json:"told,omitempty"`    // the lead knows
-	Hints []string  `json:"told_of,omitempty"` // the hints that the lead was told in this outage
+	Hints []string  `json:"told_of,omitempty"` // the hints that the lead got in this outage
 	Back  bool      `json:"back,omitempty"`    // the lead was told about the end, too
 
-	began time.Time     // since when its turn had no answer from the API
+	began time.Time     // since when its turn had got no answer from the API
 	first time.Duration // the wait after the first parking, of an open limit
 }
 
@@ -44,11 +44,11 @@ const (
 	// the same outage.
 	sameOutage = time.Hour
 	// longestLimit bounds the time until a reset that a client names. The longest limits of
-	// subscriptions are those of a week.
+	// subscriptions last a week.
 	longestLimit = 8 * 24 * time.Hour
 )
 
-// spread is how much later than the reset an agent comes back. It differs between agents,
+// spread is how much later than the reset an agent resumes work. It differs between agents,
 // so that they do not all ask at once, and is the same after a restart.
 func (l Limit) spread(agent string) time.Duration {
 	span := l.Until.Sub(l.Since)
@@ -61,8 +61,8 @@ func (l Limit) spread(agent string) time.Duration {
 	return time.Second + time.Duration(h.Sum64()%uint64(most))
 }
 
-// LimitFrom makes the limit of a turn that ended Limited. Its times are wall clock times,
-// since the machine may sleep in between.
+// LimitFrom returns the limit for a turn that ended as Limited. Its times are wall clock
+// times, since the machine may sleep in between.
 func LimitFrom(agent string, out runner.Outcome, atLeast time.Duration, now time.Time) Limit {
 	now = now.UTC().Round(0)
 	l := Limit{Since: now, Why: cmp.Or(out.Reason, "the usage limit is reached"), Hint: out.Hint, Agent: agent, began: now}
@@ -73,8 +73,8 @@ func LimitFrom(agent string, out runner.Outcome, atLeast time.Duration, now time
 	case out.ResetAt.IsZero():
 		l.Open, l.first = true, FirstWait
 	case !out.ResetAt.After(now):
-		// The time of the end has passed already, for example because two clocks differ.
-		// Tries must not repeat without a pause.
+		// The end has already passed, for example because two clocks differ. The tries must
+		// not follow each other without a pause.
 		l.Open, l.first = true, min(atLeast, LongestWait)
 	case out.ResetAt.After(longest):
 		l.Until = longest
@@ -90,10 +90,10 @@ func LimitFrom(agent string, out runner.Outcome, atLeast time.Duration, now time
 // sameLimit is the largest difference between the times that two agents name for one limit.
 const sameLimit = 10 * time.Minute
 
-// Park notes that an account is at its limit, and returns the limit that holds from now on:
-// an account that is already parked keeps its limit, until the later of both times; a limit
-// that holds much longer is another one. An open limit that a turn meets again continues
-// with a longer wait.
+// Park notes that an account is at its limit, and returns the limit in force from now on:
+// an account that is already parked keeps its limit, until the later of the two times; a
+// limit that ends much later is a different one. If a turn meets an open limit again, the
+// limit continues with a longer wait.
 func (s *Holds) Park(account string, l Limit, now time.Time) (Limit, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -140,7 +140,7 @@ func (s *Holds) LimitOf(account, agent string, now time.Time) (Limit, time.Time,
 	}
 	if ahead := l.Since.Sub(now); ahead > ClockStep {
 		// The clock was set back. How long the account has been parked is not known; it
-		// stays parked for at most the whole time once more.
+		// stays parked for at most the whole time again.
 		l.Since, l.Until = l.Since.Add(-ahead), l.Until.Add(-ahead)
 		s.file.Limits[account] = l
 		_ = s.write() // CatchUp tries again
@@ -214,7 +214,7 @@ func (s *Holds) HasOpenLimit(account string) bool {
 	return l.Open && !l.Over
 }
 
-// Backoff returns the wait d, doubled n times, at most limit.
+// Backoff returns the wait d, doubled as many times as times says, at most limit.
 func Backoff(d time.Duration, times int, limit time.Duration) time.Duration {
 	for range times {
 		if d >= limit/2 {

@@ -8,7 +8,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// meet parks an account like a turn that began at that time and met an outage, and tells
+// meet parks an account as a turn does that began at that time and met an outage, and tells
 // the lead.
 func (s *Holds) meet(t *testing.T, why, hint string, began, now time.Time) (l Limit, told bool) {
 	t.Helper()
@@ -61,8 +61,8 @@ func TestOneOutage(t *testing.T) {
 		}
 		waits = append(waits, l.Until.Sub(now))
 		if s = opened(t, home); len(waits) == 3 {
-			// Another agent of the account that meets the limit does not count as another
-			// try.
+			// If another agent of the account meets the limit, that does not count as
+			// another try.
 			if l, _ := s.meet(t, "503", "look at the network", now, now.Add(time.Second)); l.Why == "503" {
 				t.Error("a second agent's failure was counted as another try")
 			}
@@ -107,11 +107,11 @@ func TestAnOutageThatFlickers(t *testing.T) {
 	step(65*time.Second, "no credit", "pay", 2*time.Minute, false)
 	lift()
 	step(2*time.Hour, "529", "wait", 30*time.Second, true)
-	step(5*time.Hour, "529", "wait", 30*time.Second, true) // no turn in between, and none was tried for long
+	step(5*time.Hour, "529", "wait", 30*time.Second, true) // no turn ran in between, and none was tried for a long time
 }
 
-// A long turn that met the outage at its start belongs to the outage; one that had answers
-// before does not.
+// A long turn that met the outage at its start belongs to the outage; a turn that had
+// answers before it does not.
 func TestALongTurnInAnOutage(t *testing.T) {
 	now := time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC)
 	for answered, want := range map[int]bool{0: false, 12_000: true} {

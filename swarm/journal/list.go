@@ -21,16 +21,16 @@ const (
 	newFile = "events.jsonl"
 	oldFile = "events.old.jsonl"
 
-	// maxSize is when a new file is begun, in bytes. Both files together hold some ten
-	// thousand turns.
+	// maxSize is the size at which a new file is begun, in bytes. Both files together have
+	// room for about ten thousand turns.
 	maxSize = 4 << 20
-	// someLines is the size of the end of a file that nearly always has the last event, in
-	// bytes.
+	// someLines is the size, in bytes, of the part at the end of a file that nearly always
+	// contains the last event.
 	someLines = 8 << 10
 )
 
-// Events is the list of one project. Its methods are safe for several goroutines and
-// processes. It needs no Close.
+// Events is the list of one project. Its methods are safe for concurrent use and processes.
+// It needs no Close.
 type Events struct {
 	dir     string
 	files   durable.Files
@@ -38,7 +38,7 @@ type Events struct {
 	maxSize int64
 }
 
-// Open names the list in a folder, which must exist when the list is used. hide removes
+// Open returns the list in a folder, which must exist when the list is used. hide removes
 // secrets from a line; nil removes nothing.
 func Open(dir string, files durable.Files, hide func([]byte) []byte) *Events {
 	return &Events{dir: dir, files: files, hide: hide, maxSize: maxSize}
@@ -54,7 +54,7 @@ func (e *Events) locked(f func() error) (err error) {
 	return f()
 }
 
-// Add puts an event at the end of the list. It gives the event its number, and its time if
+// Add puts an event at the end of the list. It sets the event's number, and its time if
 // that is zero. The event is durable when Add returns nil.
 func (e *Events) Add(ev Event) error {
 	err := e.locked(func() error { return e.add(ev) })

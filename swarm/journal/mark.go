@@ -12,7 +12,7 @@ import (
 
 // The mark of a client is the id of the turn that started it. The client and all its
 // children carry it in CLAUDE_SWARM_TURN, and the environment of a process cannot change;
-// so if a client stays for more turns, they have its mark too, and a file says which turn
+// so if a client stays for more turns, they all have its mark, and a file says which turn
 // runs:
 //
 //	turns/MARK.json    the record of the first turn
@@ -22,17 +22,17 @@ import (
 //	turns/TURN.sent, TURN.hook.json  what belongs to one turn
 //
 // Programs inside a client, such as send and the compaction hook, go by that file. A
-// process that an earlier turn has left running therefore sends as part of the turn that
-// runs when it sends: its messages have that turn's thread, and that turn's receipt lists
-// them. It ends with the client.
+// process that an earlier turn left running therefore sends as part of the turn that runs
+// at the time: its messages have that turn's thread, and that turn's receipt lists them.
+// The process ends with the client.
 
 // Mark returns the mark that the processes of the turn carry.
 func (r *Record) Mark() string { return cmp.Or(r.Client, r.Turn) }
 
 func (h Home) nowFile(mark string) string { return h.TurnFile(mark, ".now") }
 
-// SetNow writes which turn of a client runs. The file must exist before the client gets the
-// prompt, and need not survive a power cut: no process does.
+// SetNow records which turn of a client runs. The file must exist before the client gets
+// the prompt, and need not survive a power cut, since no process does.
 func (h Home) SetNow(mark, turn string) error {
 	return h.files.Write(h.nowFile(mark), durable.Options{Volatile: true}, []byte(turn+"\n"))
 }
@@ -41,7 +41,7 @@ func (h Home) SetNow(mark, turn string) error {
 func (h Home) TurnOf(mark string) (string, error) {
 	data, err := os.ReadFile(h.nowFile(mark))
 	if errors.Is(err, fs.ErrNotExist) {
-		return mark, nil // the client had one turn so far
+		return mark, nil // the client has had only one turn so far
 	} else if err != nil {
 		return "", err
 	}

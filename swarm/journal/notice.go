@@ -16,12 +16,12 @@ type Word string
 // The words of notices.
 const (
 	AgentQuestion  Word = "agent_question"  // an agent asks a person, and waits
-	AgentSpiraling Word = "agent_spiraling" // an agent repeats itself, and whispers did not help
+	AgentSpiraling Word = "agent_spiraling" // an agent repeats itself, and whispers have not helped
 	AgentTimeout   Word = "agent_timeout"   // a turn took too long, or a question had no answer in time
 	AgentError     Word = "agent_error"     // a client crashed, or an agent is stopped by the daemon
 	AgentComplete  Word = "agent_complete"  // a task of a person is complete
 	LimitReached   Word = "limit"           // the agents of an account wait for its usage limit
-	BudgetReached  Word = "budget"          // a budget is nearly or wholly spent
+	BudgetReached  Word = "budget"          // a budget is nearly or completely spent
 	DeadLetter     Word = "dead_letter"     // a message was given up
 	Unpaused       Word = "unpaused"        // an agent that was held begins turns again
 )
@@ -55,13 +55,13 @@ func (w Word) Severity() Severity {
 	return Info
 }
 
-// A Notice is the part of an [Event] that a person may have to act on. It has parts and no
-// text, so that the same fact reads the same everywhere: see [Notice.Text].
+// A Notice is the part of an [Event] that a person may have to act on. It has parts instead
+// of a text, so that the same fact reads the same everywhere: see [Notice.Text].
 type Notice struct {
 	Word  Word   `json:"word"`
-	Agent string `json:"agent,omitempty"` // the agents that it is about, separated by ", "; "" is the swarm
+	Agent string `json:"agent,omitempty"` // the agents that it is about, separated by ", "; "" means the swarm
 	Task  string `json:"task,omitempty"`  // the task, in one line
-	// Why is one line without its full stop. For AgentQuestion it is the question, for
+	// Why is one line without a full stop. For AgentQuestion it is the question, for
 	// AgentSpiraling a sentence (Retried cmake 4 times), for AgentComplete the last words
 	// about a task that the agent delegated, or nothing, for DeadLetter and Unpaused the
 	// reason. For the other words it continues a sentence after the agent's name: crashed:
@@ -77,7 +77,7 @@ type Notice struct {
 
 // Text returns a notice in one line. IRC, webhooks and mail show this line.
 func (n Notice) Text() string {
-	agent, task, why := cmp.Or(n.Agent, "the swarm"), `"`+screen.Cut(screen.OneLine(n.Task), maxTaskShown)+`"`, screen.OneLine(n.Why) // not %q, which escapes parts of an emoji
+	agent, task, why := cmp.Or(n.Agent, "the swarm"), `"`+screen.Cut(screen.OneLine(n.Task), maxTaskShown)+`"`, screen.OneLine(n.Why) // not %q, which would escape parts of an emoji
 	switch n.Word {
 	case AgentQuestion:
 		text := fmt.Sprintf(`[QUESTION] %s needs input: "%s"`, agent, why)
@@ -136,13 +136,14 @@ func (n Notice) Text() string {
 	return sentences("["+strings.ToUpper(string(n.Word))+"] "+agent+" "+why, n.Next) // of a later version
 }
 
-// Bounds of the parts of a text, in columns.
+// Bounds of the parts of a notice's text, in columns.
 const (
 	maxTaskShown = 100
 	maxLastWords = 200
 )
 
-// sentences joins texts, each of which ends with a mark, and leaves out empty ones.
+// sentences joins sentences, each of which ends with a punctuation mark, and leaves out
+// empty ones.
 func sentences(texts ...string) string {
 	var b strings.Builder
 	for _, s := range texts {

@@ -9,7 +9,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// People and programs know the texts of the first rows, so they must not change.
+// People and programs rely on the wording of the first rows, so it must not change.
 func TestTextsOfNotices(t *testing.T) {
 	for _, row := range []struct {
 		of   journal.Notice
@@ -52,7 +52,7 @@ func TestTextsOfNotices(t *testing.T) {
 	}
 }
 
-// Each word has a text with its tag, and the documented severity.
+// The text of each word has its tag, and the word has the documented severity.
 func TestWordsOfNotices(t *testing.T) {
 	got := map[journal.Severity][]journal.Word{}
 	for _, w := range journal.Words() {

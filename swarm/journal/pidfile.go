@@ -10,15 +10,15 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// WritePIDFile writes, for scripts and people, which process works for an agent, or waits
-// for its next message: its pid, its start time and its mark on one line. During a turn the
-// daemon itself uses the turn's record.
+// WritePIDFile records, for scripts and people, which process works for an agent or waits
+// for its next message: its pid, its start time and its mark on one line. During a turn,
+// the daemon itself uses the turn's record.
 func WritePIDFile(path string, p runner.Process, mark string) error {
 	return os.WriteFile(path, fmt.Appendf(nil, "%d %d %s\n", p.PID, p.Start, mark), 0o600)
 }
 
 // MarkInPIDFile returns the mark of the client that a daemon left running for an agent; ""
-// without one.
+// without such a client.
 func MarkInPIDFile(path string) string {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -59,6 +59,6 @@ func (h Home) LiveClients() ([]Client, error) {
 	return live, nil
 }
 
-// RemovePIDFile removes the file when no process works any more. It ignores errors: the
-// start time in a file that stays shows that its process has ended.
+// RemovePIDFile removes the file when no process works any more. It ignores errors: if the
+// file remains, its start time shows that the process has ended.
 func RemovePIDFile(path string) { _ = os.Remove(path) }

@@ -17,7 +17,7 @@ import (
 // for a while, so that nobody is asked twice.
 type Question struct {
 	Key   string       `json:"key"`             // a question is asked once per key
-	Kind  string       `json:"kind"`            // who handles the answer: budget, escalation
+	Kind  string       `json:"kind"`            // names the handler of the answer: budget, escalation
 	Agent string       `json:"agent,omitempty"` // the agent that it is about, or ""
 	About string       `json:"about,omitempty"` // the message, trace or scope that it is about
 	Words []AnswerWord `json:"words"`           // that answer it
@@ -25,8 +25,8 @@ type Question struct {
 
 	Subject string `json:"subject"`
 	Body    string `json:"body,omitempty"`
-	// Notice is what webhooks and IRC show of the question. If it has no Next, they show
-	// how to answer. It is nil if another event has the notice.
+	// Notice is the part of the question that webhooks and IRC show. If it has no Next,
+	// they show how to answer. It is nil if another event has the notice.
 	Notice *Notice `json:"notice,omitempty"`
 
 	// Secret is part of the key of the message: an agent that knew the key could suppress
@@ -47,7 +47,7 @@ type AnswerWord struct {
 
 // A QuestionAnswer is the answer of a person.
 type QuestionAnswer struct {
-	ID   string `json:"id"`             // of the message; the same when it is handled again
+	ID   string `json:"id"`             // of the message; does not change when the answer is handled again
 	Word string `json:"word"`           // one of the question's words
 	Rest string `json:"rest,omitempty"` // the words after it, in one line
 	By   string `json:"by"`             // "lead", or "ann on IRC"
@@ -62,8 +62,8 @@ const (
 	keptQuestionsFor = 90 * 24 * time.Hour
 )
 
-// Questions keeps the questions of the daemon to people, durably in questions.json. It is safe
-// for several goroutines.
+// Questions stores the questions of the daemon to people, durably in questions.json. It is
+// safe for concurrent use.
 type Questions struct {
 	path  string
 	files durable.Files
@@ -103,7 +103,7 @@ func readQuestions(home Home) (map[string]Question, error) {
 	return file.Questions, nil
 }
 
-// QuestionOf reads the question that a message asks; nil if it asks no known question.
+// QuestionOf reads the question that a message asks; nil if that question is not known.
 func QuestionOf(home Home, id string) (*Question, error) {
 	by, err := readQuestions(home)
 	if err != nil {

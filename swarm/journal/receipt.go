@@ -23,10 +23,10 @@ type Receipt struct {
 	Client   string    `yaml:"client,omitempty" json:"client,omitempty"` // as [ClientName]
 	Model    string    `yaml:"model,omitempty" json:"model,omitempty"`
 	Session  string    `yaml:"session,omitempty" json:"session,omitempty"`
-	Via      string    `yaml:"via" json:"via"`                               // the way in which it came, if the daemon knows
+	Via      string    `yaml:"via" json:"via"`                               // how it arrived, if the daemon knows
 	Attached bool      `yaml:"attached,omitempty" json:"attached,omitempty"` // the turn belonged to a person's own session
 	Proven   bool      `yaml:"proven" json:"proven"`
-	Outcome  string    `yaml:"outcome" json:"outcome"` // done, rode along, duplicate
+	Outcome  string    `yaml:"outcome" json:"outcome"` // done, rode along, or duplicate
 	Ended    time.Time `yaml:"ended" json:"ended"`
 	Attempts []Attempt `yaml:"attempts,omitempty" json:"attempts,omitempty"`
 	Tokens   Tally     `yaml:"tokens" json:"tokens"`
@@ -87,7 +87,7 @@ type Tally struct {
 }
 
 // An Answer is the result that the daemon owes the sender of a message. It is part of the
-// receipt so that a daemon that takes over after a crash delivers the same one.
+// receipt so that a daemon that takes over after a crash delivers the same answer.
 type Answer struct {
 	To      string   `yaml:"to" json:"to"`
 	Thread  string   `yaml:"thread" json:"thread"`

@@ -13,7 +13,7 @@ import (
 )
 
 // A Record describes one attempt at a message. It is written before the client starts, and
-// durable before the prompt is sent. A later daemon finds with it a client that outlived
+// durable before the prompt is sent. A later daemon uses it to find a client that outlived
 // this one, and the receipt lists earlier attempts from their records.
 type Record struct {
 	V       int      `json:"v"`
@@ -25,7 +25,7 @@ type Record struct {
 	Trace   string   `json:"trace"`
 	Hops    int      `json:"hops"`
 	Path    []string `json:"path,omitempty"`
-	UUID    string   `json:"uuid"` // of the prompt; the client runs each only once
+	UUID    string   `json:"uuid"` // of the prompt; the client runs each UUID only once
 	Session string   `json:"session"`
 	How     string   `json:"how"` // new, resume or continue
 	Notes   []string `json:"notes,omitempty"`
@@ -45,12 +45,12 @@ type Record struct {
 	// ReservedSeconds how long it may take; 0 without a bound.
 	ReservedTurns   int     `json:"reserved_turns,omitempty"`
 	ReservedSeconds float64 `json:"reserved_seconds,omitempty"`
-	// Client is the turn that started the client, if the client has stayed since. From is
-	// where this turn begins in that turn's stream.
+	// Client is the turn that started the client, if the client has been running since.
+	// From is where this turn begins in that turn's stream.
 	Client string       `json:"client,omitempty"`
 	From   runner.Place `json:"from,omitzero"`
 
-	// The end of a turn that did not end well. A receipt has that of the others.
+	// The end of a turn that did not end well. Other turns have theirs in a receipt.
 	End     runner.End `json:"end,omitempty"`
 	Reason  string     `json:"reason,omitempty"`
 	Ended   time.Time  `json:"ended,omitzero"`
@@ -58,7 +58,7 @@ type Record struct {
 	// CostUnknown has the same meaning as in [LedgerLine].
 	CostUnknown bool `json:"cost_unknown,omitempty"`
 	Counted     bool `json:"counted,omitempty"` // it counts as a failure of the message
-	// Crash says how the client ended by itself before its turn had ended.
+	// Crash says how the client ended on its own before its turn had ended.
 	Crash string `json:"crash,omitempty"`
 }
 
@@ -76,8 +76,8 @@ func TurnID(message string, begun, try int) string {
 }
 
 // WriteVolatile writes the record before its client starts. The file outlives this process,
-// so a later daemon finds the client; it need not survive a power cut, which leaves no
-// client. Before the prompt is sent, Write makes it durable.
+// so a later daemon finds the client; it need not survive a power cut, since no client
+// does. Before the prompt is sent, Write makes it durable.
 func (r *Record) WriteVolatile(home Home) error {
 	r.V = 1
 	data, err := json.Marshal(r)
@@ -149,8 +149,8 @@ func (r *Record) Remove(home Home) error {
 	return err
 }
 
-// ReadRecord returns [fs.ErrNotExist] for a turn without a record, or with one whose
-// writing was cut off: no prompt was sent for that.
+// ReadRecord returns [fs.ErrNotExist] for a turn without a record, or with a record whose
+// writing was cut off: no prompt was sent for such a turn.
 func ReadRecord(home Home, turn string) (*Record, error) {
 	data, err := os.ReadFile(home.TurnFile(turn, ".json"))
 	if err != nil {
@@ -163,8 +163,8 @@ func ReadRecord(home Home, turn string) (*Record, error) {
 	return r, nil
 }
 
-// Records lists the records of the attempts at a message that was begun a number of times,
-// oldest first. Records that were rotated away are missing.
+// Records lists the records of the attempts at a message, oldest first. begun is how many
+// times the message was begun. Records that were rotated away are missing.
 func Records(home Home, message string, begun int) ([]*Record, error) {
 	var all []*Record
 	for n := 1; n <= begun; n++ {
@@ -191,9 +191,10 @@ func TriesOf(home Home, message string, begun int) ([]*Record, error) {
 	}
 }
 
-// clockSlack is how much too old a file may look: file systems use a clock that ticks every
-// few milliseconds.
+// clockSlack is by how much a file may look too old: file systems use a clock that ticks
+// every few milliseconds.
 const clockSlack = 20 * time.Millisecond
 
-// BegunBy reports whether the turn ran when a file was written, by the file's time.
+// BegunBy reports whether the turn had begun when a file was written, according to the
+// file's time.
 func (r *Record) BegunBy(written time.Time) bool { return !written.Before(r.Begun.Add(-clockSlack)) }

@@ -32,7 +32,7 @@ func TestARecordThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// The daemon asks again what the budget reserved for the turns that have no end.
+// The daemon reads again how much the budget reserved for turns without an end.
 func TestOpenRecords(t *testing.T) {
 	home := HomeOf(t.TempDir())
 	if open, err := home.OpenRecords(nil); err != nil || open != nil {
@@ -93,7 +93,7 @@ func TestBegunBy(t *testing.T) {
 	}
 }
 
-// A record may be removed twice.
+// Removing a record twice is harmless.
 func TestARecordIsRemoved(t *testing.T) {
 	home := HomeOf(t.TempDir())
 	if err := home.Make(); err != nil {

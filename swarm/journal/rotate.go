@@ -11,13 +11,13 @@ import (
 	"time"
 )
 
-// keptTurns is how many turns are kept whatever their age; it bounds the folder
+// keptTurns is how many turns are kept at most, whatever their age; it bounds the folder
 // together with the policy's days.
 const keptTurns = 1000
 
 // RotateTurns removes the files of old turns: those older than days (0 means 30), and all
 // but the newest keptTurns. It keeps a turn whose record has a living process, and files
-// younger than an hour. The output of a client stays as long as the last of its turns.
+// younger than an hour. The output of a client is kept as long as the last of its turns.
 func (h Home) RotateTurns(days int, now time.Time) error {
 	if days == 0 {
 		days = 30

@@ -19,9 +19,8 @@ type Session struct {
 	Cleared bool `json:"cleared,omitempty"`
 }
 
-// Sessions remembers the session of each agent, durably in sessions.json, so
-// that a turn after a restart continues the same conversation. It is safe for
-// several goroutines.
+// Sessions remembers the session of each agent, durably in sessions.json, so that a turn
+// after a restart continues the same conversation. It is safe for concurrent use.
 type Sessions struct {
 	path  string
 	files durable.Files
@@ -72,8 +71,8 @@ func (s *Sessions) Set(agent string, to Session) error {
 	return err
 }
 
-// Learned notes the session that a client reported, with the folder for which it was
-// planned, since the settings may have changed.
+// Learned notes the session that a client reported, with the folder that was planned for
+// it, since the settings may have changed.
 func (s *Sessions) Learned(agent, id string) error {
 	planned, _ := s.Get(agent)
 	return s.Set(agent, Session{ID: id, Dir: planned.Dir, Used: true})

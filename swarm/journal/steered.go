@@ -15,8 +15,8 @@ type SteeredNote struct {
 	UUID string `json:"uuid"`
 }
 
-// NoteSteered writes down a message before it is brought to a turn, for a later daemon that
-// follows the client.
+// NoteSteered records a message before it is delivered to a running turn, for a later
+// daemon that follows the client.
 func (h Home) NoteSteered(turn, id, uuid string) error {
 	f, err := os.OpenFile(h.TurnFile(turn, ".steered"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -29,7 +29,7 @@ func (h Home) NoteSteered(turn, id, uuid string) error {
 	return errors.Join(err, f.Close())
 }
 
-// SteeredIn lists the messages that were brought to a turn.
+// SteeredIn lists the messages that were delivered to a running turn.
 func (h Home) SteeredIn(turn string) ([]SteeredNote, error) {
 	data, err := os.ReadFile(h.TurnFile(turn, ".steered"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -40,7 +40,7 @@ func (h Home) SteeredIn(turn string) ([]SteeredNote, error) {
 	var all []SteeredNote
 	for lines := bufio.NewScanner(strings.NewReader(string(data))); lines.Scan(); {
 		var n SteeredNote
-		if json.Unmarshal(lines.Bytes(), &n) == nil { // otherwise the line was cut off: the message was not brought
+		if json.Unmarshal(lines.Bytes(), &n) == nil { // otherwise the line was cut off: the message was not delivered
 			all = append(all, n)
 		}
 	}

@@ -18,14 +18,14 @@ import (
 // guards against mistakes and against text that claims another sender, not against a
 // hostile program of the same user.
 //
-// A Tokens holds the tokens of a daemon's agents. It is safe for several goroutines.
+// A Tokens holds the tokens of a daemon's agents. It is safe for concurrent use.
 type Tokens struct {
 	home Home
 	mu   sync.Mutex
 	by   map[string]string // name
 }
 
-// OpenTokens reads the tokens, and makes the missing ones for names.
+// OpenTokens reads the tokens, and creates the missing ones for names.
 func OpenTokens(home Home, names ...string) (*Tokens, error) {
 	t := &Tokens{home: home}
 	return t, t.Add(names...)
@@ -50,7 +50,7 @@ func (t *Tokens) Of(name string) string {
 	return t.by[name]
 }
 
-// Sign makes the proof of a message in the name of its sender; "" for a sender without a
+// Sign returns the proof of a message in the name of its sender; "" for a sender without a
 // secret.
 func (t *Tokens) Sign(m *dropbox.Message, to string) string {
 	token := t.Of(m.From)
@@ -60,7 +60,7 @@ func (t *Tokens) Sign(m *dropbox.Message, to string) string {
 	return dropbox.Proof(token, m, to)
 }
 
-// SignAgain signs copies of a publication if its sender had signed it.
+// SignAgain signs copies of a publication if its sender signed it.
 func (t *Tokens) SignAgain(m *dropbox.Message) func(*dropbox.Message, string) string {
 	token := t.Of(m.From)
 	if token == "" || len(m.To) != 1 || !dropbox.Proven(token, m, m.To[0]) {
@@ -69,7 +69,7 @@ func (t *Tokens) SignAgain(m *dropbox.Message) func(*dropbox.Message, string) st
 	return t.Sign
 }
 
-// Tokens reads the tokens of all names, and makes the missing ones for names.
+// Tokens reads the tokens of all names, and creates the missing ones for names.
 func (h Home) Tokens(names ...string) (map[string]string, error) {
 	t, err := tokens.Read(h.dir)
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// Tracing. The processes above a caller, which it cannot choose, say who it is, and only
-// then its own environment, which any program can change:
+// Tracing. The processes above a caller, which it cannot choose, show who it is; only if
+// they do not, its own environment counts, which any program can change:
 //
 //	daemon -> client (carries the mark) -> sh -> make -> env -i -> caller
 //	   ^                                                             |
@@ -26,11 +26,11 @@ import (
 //
 // The outermost mark counts: a process inside a turn can set another mark for what it
 // starts, but not for the client above it. The daemon adopts the orphans of its turns, so a
-// caller below it belongs to a turn even when all processes between have ended.
+// caller below it belongs to a turn even when all processes in between have ended.
 //
-// Each client has a pid file from before its prompt until it has ended, even if its daemon
-// was killed. If there is no pid file and no daemon above, the caller cannot be in a turn,
-// and tracing does not read the processes above. That keeps send fast.
+// Each client has a pid file from before its prompt until its end, even if its daemon was
+// killed. If there is no pid file and no daemon above, the caller cannot be in a turn, and
+// tracing does not look at the processes above. That keeps send fast.
 
 // A TraceError says that a caller belongs to a turn, or claims to, and that the turn cannot
 // be found. The caller then may not act for any agent.
@@ -41,7 +41,7 @@ func (e *TraceError) Error() string { return e.Why }
 // maxTurnID bounds the id of a turn, in bytes.
 const maxTurnID = 64
 
-// isTurnID reports whether a text has the form of a turn's id, MESSAGE-ATTEMPT. The check
+// isTurnID reports whether a string has the form of a turn's id, MESSAGE-ATTEMPT. The check
 // matters because text from an environment becomes part of a file's name.
 func isTurnID(s string) bool {
 	message, attempt, ok := strings.Cut(s, "-")
@@ -97,9 +97,9 @@ func (h Home) trace(pid int, carried string) (*Record, error) {
 	return h.adoptedTurn(clients, carried)
 }
 
-// adoptedTurn returns the turn for a process that the daemon has adopted: the one whose
+// adoptedTurn returns the turn for a process that the daemon has adopted: the turn whose
 // mark the process carries, if its client lives; else, of the turns whose clients live, the
-// one with the most hops, since it ends soonest; else the last turn.
+// one with the most hops, since its chain ends soonest; else the last turn.
 func (h Home) adoptedTurn(clients map[int]MarkedClient, carried string) (*Record, error) {
 	var found *Record
 	for _, c := range clients {
@@ -127,7 +127,7 @@ func (h Home) adoptedTurn(clients map[int]MarkedClient, carried string) (*Record
 	return rec, err
 }
 
-// lastTurn returns the turn whose record was written last; nil without any record.
+// lastTurn returns the turn with the most recently written record; nil without any record.
 func (h Home) lastTurn() (*Record, error) {
 	entries, err := os.ReadDir(h.Turns())
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -206,8 +206,8 @@ type MarkedClient struct {
 	Mark string
 }
 
-// MarkedClients lists the clients that the pid files name, by their pids, whether they
-// run or not.
+// MarkedClients returns the clients that the pid files name, by their pids, whether or not
+// they run.
 func (h Home) MarkedClients() (map[int]MarkedClient, error) {
 	agents, err := h.withPIDFile()
 	if err != nil {
@@ -231,8 +231,8 @@ func (h Home) MarkedClients() (map[int]MarkedClient, error) {
 
 // CallerOf returns the agent in whose turn or attached session a process runs, such as the
 // process at the other end of a socket; "" for a person. inTurn is true for a turn of the
-// daemon's, false for an attached session. A process that has ended cannot be traced any
-// more, which is a [*TraceError].
+// daemon's, false for an attached session. A process that has ended can no longer be
+// traced; the error is then a [*TraceError].
 func (h Home) CallerOf(pid int) (agent string, inTurn bool, err error) {
 	if _, err := runner.Identify(pid); err != nil {
 		return "", false, &TraceError{"whoever asked has ended, and nothing tells who that was"}
@@ -257,8 +257,8 @@ func (h Home) CallerOf(pid int) (agent string, inTurn bool, err error) {
 	return "", false, err
 }
 
-// TurnsSince lists from the files the turns that run now and began before a time, for
-// programs other than the daemon.
+// TurnsSince reads from the files which turns run now and began before a time, for programs
+// other than the daemon.
 func (h Home) TurnsSince(at time.Time) []*Record {
 	all := h.AttachedTurns(at)
 	clients, err := h.MarkedClients()

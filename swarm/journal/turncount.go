@@ -11,20 +11,19 @@ import (
 
 // The last bound on loops. Every other rule looks at the envelope of a message, or at its
 // proven sender; this one counts turns, whatever the messages claim. An agent that begins
-// too many turns within an hour without a word of a person is paused, and a person has to
+// too many turns within an hour without a word from a person is paused, and a person has to
 // resume it.
 //
-// A word of a person is a message with a proof by the lead, or an order to resume or start
-// the agent that comes from outside every turn. A file dropped by hand does not count:
-// nothing shows who wrote it. A program of the same user can read the lead's secret, and a
-// process that outlived its daemon looks like a person, so no word lifts the second bound,
-// which is ten times as high.
+// A word from a person is a message that is proven to be from the lead, or an order to
+// resume or start the agent that comes from outside every turn. A file dropped by hand does
+// not count: nothing shows who wrote it. A program of the same user can read the lead's
+// secret, and a process that outlived its daemon looks like a person, so not even a word
+// from a person lifts the second bound, which is ten times as high.
 
 // absolutely is the factor between turns_per_hour and the bound for all turns.
 const absolutely = 10
 
-// TurnCounts counts the turns that each agent begins. It is safe for several
-// goroutines.
+// TurnCounts counts the turns that each agent has begun. It is safe for concurrent use.
 type TurnCounts struct {
 	mu sync.Mutex
 	by map[string][]turnBegun // oldest first, at most those of the last hour
@@ -85,8 +84,8 @@ func (c *TurnCounts) Over(agent string, perHour int, person bool, now time.Time)
 	return ""
 }
 
-// lately returns the turns of the last hour. If the clock was set back, turns in the future
-// count as begun now. The caller holds the mutex.
+// lately returns the turns begun within the last hour. If the clock was set back, turns in
+// the future count as begun now. The caller holds the mutex.
 func (c *TurnCounts) lately(agent string, now time.Time) []turnBegun {
 	all := c.by[agent]
 	old := 0
@@ -107,8 +106,8 @@ func (c *TurnCounts) lately(agent string, now time.Time) []turnBegun {
 	return all
 }
 
-// Recall counts a line of the ledger if it is of the last hour, so that a restart does not
-// reset the count. since is the last order of a person.
+// Recall counts a line of the ledger if it is from the last hour, so that a restart does
+// not reset the count. since is the time of the last order from a person.
 func (c *TurnCounts) Recall(line LedgerLine, since time.Time) {
 	if time.Since(line.At) >= countedFor {
 		return

@@ -12,7 +12,7 @@ func TestHonestTurnsAreNotHeld(t *testing.T) {
 	for name, c := range map[string]struct {
 		every  time.Duration // between two turns
 		hours  int
-		person func(n int) bool // whether a word of a person begins the n-th turn
+		person func(n int) bool // whether a word from a person begins the n-th turn
 	}{
 		"ten workers report every six minutes":     {6 * time.Minute / 10, 5, func(int) bool { return false }},
 		"200 messages of the lead's script":        {time.Hour / 200, 3, func(int) bool { return true }},
@@ -70,7 +70,7 @@ func TestTheSecondBoundHoldsForAll(t *testing.T) {
 	}
 }
 
-// A clock that is set back neither empties the count nor makes it last longer.
+// A clock that is set back neither empties the count nor prolongs it.
 func TestACountOfTurnsWhenTheClockIsSetBack(t *testing.T) {
 	var counts TurnCounts
 	now := time.Date(2026, 11, 22, 6, 0, 0, 0, time.UTC)

@@ -18,7 +18,7 @@ var promptSpace = [16]byte{0x9d, 0x2c, 0x11, 0x5e, 0x4b, 0x8a, 0x4c, 0x0f, 0x8f,
 
 // PromptUUID returns the version 5 UUID (RFC 9562) of one attempt at a message. The CLI
 // runs a prompt with one UUID only once, even in a later process; so each attempt has a
-// different one, and sending a line twice within one attempt is harmless.
+// different UUID, and sending a line twice within one attempt is harmless.
 func PromptUUID(turn string) string {
 	h := sha1.New()
 	h.Write(promptSpace[:])

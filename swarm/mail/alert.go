@@ -23,7 +23,8 @@ func (s *Service) Arrived(m *dropbox.Message, to, agent string) error {
 	return s.happened(ev)
 }
 
-// questionNotice returns the notice of a question to the person; nil for one of a person.
+// questionNotice returns the notice of a question to the person; nil for a person's
+// question.
 func (s *Service) questionNotice(m *dropbox.Message) *journal.Notice {
 	switch {
 	case m.From == dropbox.Swarm && s.noticeOf != nil:
@@ -36,7 +37,7 @@ func (s *Service) questionNotice(m *dropbox.Message) *journal.Notice {
 
 // TellLead sends the lead a message about an agent, or about the daemon itself if agent is
 // "", once per key. Messages about the agent that leads go to the person, and so do all
-// messages while that agent cannot work. They go through the list of events, so a crash
+// messages while that agent cannot work. All go through the list of events, so a crash
 // loses none. The status shows a message that cannot be written, and the daemon retries it
 // until it can.
 func (s *Service) TellLead(agent, key, subject, body string) {
@@ -54,9 +55,9 @@ func (s *Service) TellNotice(agent, key string, n journal.Notice, subject, body 
 }
 
 // Raise puts a notice on the list of events. IRC and webhooks show it, and the lead gets no
-// mail. Listeners recognize a repeated notice by its key. about is the id of the message that
-// the agent works on, and details are more lines for the person; both may be "". After an
-// error the notice is not on the list.
+// mail. Listeners recognize a repeated notice by its key. about is the id of the message
+// that the agent works on, and details are further lines for the person; both may be "".
+// After an error the notice is not on the list.
 func (s *Service) Raise(key string, n journal.Notice, about, details string) error {
 	text := s.Secrets.Redactor().Text(n.Text())
 	ev := journal.Event{
@@ -79,9 +80,9 @@ func (s *Service) Raise(key string, n journal.Notice, about, details string) err
 	return s.happened(ev)
 }
 
-// Unpaused raises the notice that an agent that was held since then begins turns again. The
-// caller ends the hold afterwards: a crash between the two repeats both, and the notice
-// keeps its key.
+// Unpaused raises the notice that an agent begins turns again; it was held since the given
+// time. The caller ends the hold afterwards: a crash between the two repeats both, and the
+// notice keeps its key.
 func (s *Service) Unpaused(agent string, since time.Time, why, by string) {
 	n := journal.Notice{Word: journal.Unpaused, Agent: agent, Why: why, By: by}
 	if err := s.Raise(fmt.Sprintf("unpaused:%s:%s", agent, since.UTC().Format(time.RFC3339Nano)), n, "", ""); err != nil {
@@ -94,7 +95,7 @@ func (s *Service) tellLead(ev journal.Event, subject, body string) {
 	to := s.Names().LeadFor(agent)
 	kind := dropbox.Status
 	if to != dropbox.Lead && s.CanWork(to) {
-		kind = dropbox.Task // wakes the agent; nobody answers the daemon
+		kind = dropbox.Task // wakes the agent; the daemon needs no answer
 	} else {
 		to = dropbox.Lead
 	}

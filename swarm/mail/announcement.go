@@ -9,12 +9,12 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// An Announcer shows people elsewhere, such as in the channels of IRC, what the swarm does:
-// the daemon delivers copies into the mailbox of a bridge, and the bridge shows them. A
-// copy wakes no agent, passes no gate, and no agent waits for it. One goroutine at a time
+// An Announcer shows people elsewhere, for example in IRC channels, what the swarm does:
+// the daemon delivers copies to the mailbox of a bridge, and the bridge shows them. A copy
+// wakes no agent and passes no gate, and no agent waits for it. One goroutine at a time
 // asks the announcer, which must not block.
 type Announcer interface {
-	// Bridge is the name of the bridge, and so of its mailbox. It is always the same.
+	// Bridge is the name of the bridge and of its mailbox. It is always the same.
 	Bridge() string
 	// Copies says where an announcement is shown; an empty list means nowhere.
 	Copies(Announcement) []Copy
@@ -26,11 +26,11 @@ type Announcement struct {
 	// question of the daemon is [journal.Mail] from swarm.
 	Kind    journal.Kind
 	Message *dropbox.Message // what is shown; never changed
-	To      string           // the mailbox that it is for
+	To      string           // the recipient's mailbox
 	About   string           // id of the message with the details
 	Agent   string           // whose turn it is about; "" for mail and for announcements about no agent
-	// Of is the message of the turn; the same as Message where it begins, nil if
-	// there was no turn.
+	// Of is the message of the turn: the same as Message when the turn begins, nil if there
+	// was no turn.
 	Of *dropbox.Message
 
 	// Task is the task of a person that is complete with this event: the task that the turn
@@ -46,20 +46,20 @@ type Announcement struct {
 type Copy struct {
 	Where string // the channel: one copy for each
 	Extra string // lines of YAML for the bridge, see [dropbox.Message]
-	Text  string // the text of a note that is shown there; "" means the subject and the body
+	Text  string // the note to show there; "" means the subject and the body
 }
 
 // mostCopies bounds the copies that wait while no bridge runs: a person who looks an hour
-// later wants the present state, not each step. Copies that people must see (mail, alerts,
+// later wants the current state, not each step. Copies that people must see (mail, alerts,
 // dead letters) do not count.
 const mostCopies = 1000
 
-// Announcing is the daemon's side of an [Announcer]. It is safe for several goroutines.
+// Announcing is the daemon's side of an [Announcer]. It is safe for concurrent use.
 type Announcing struct {
 	Announcer
 
 	mu      sync.Mutex
-	waiting int // the copies in the mailbox of the bridge, as counted last, and those added since then
+	waiting int // the copies in the mailbox of the bridge, as last counted, and those added since then
 }
 
 // copyFor returns the copy of an announcement for one place. It answers no message: an

@@ -12,7 +12,7 @@ import (
 )
 
 // owed says what answer the daemon owes the sender of a message whose turn ended well: the
-// agent's last words, for a task or a question, unless the agent answered by itself. No
+// agent's last words, for a task or a question, unless the agent sent an answer itself. No
 // message ever answers a result, so two agents cannot keep each other awake with answers to
 // answers.
 func (in *Inbox) owed(m *dropbox.Message, r *journal.Receipt, sent []journal.SentNote, out runner.Outcome) *journal.Answer {
@@ -44,7 +44,7 @@ func (in *Inbox) owed(m *dropbox.Message, r *journal.Receipt, sent []journal.Sen
 }
 
 // answer delivers the answer that a receipt owes, and returns its id; "" when it delivered
-// none. The store knows the answer by its key, however often it is delivered.
+// none. The store recognizes the answer by its key, however many times it is delivered.
 func (in *Inbox) answer(m *dropbox.Message, r *journal.Receipt) (id string, err error) {
 	ans := r.Answer
 	if ans == nil {

@@ -10,20 +10,20 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// The ways in which a message may come, as the daemon saw them; it does not trust the
-// message's own words.
+// The ways in which a message may arrive, as the daemon saw them; it does not trust what
+// the message says.
 const (
 	ViaMailbox = "mailbox" // a program delivered it into new/, such as claude-swarm send
 	viaHand    = "hand"    // a file dropped into the folder, which the daemon delivered
 )
 
 // Arrivals remember which of an agent's messages the daemon made from dropped files. The
-// zero value is ready to use; it is safe for several goroutines.
+// zero value is ready to use; it is safe for concurrent use.
 type Arrivals struct {
 	mu   sync.Mutex
 	hand map[string]bool // message ids
-	// origins belong to messages without a proof of their sender; came says when the others
-	// arrived. Both go by message id.
+	// origins is about messages without a proof of their sender; came says when the others
+	// arrived. The keys of both are message ids.
 	origins map[string]*Origin
 	came    map[string]time.Time
 }
@@ -35,14 +35,13 @@ func (d *Arrivals) noteTime(id string, at time.Time) {
 	if _, known := d.came[id]; known || d.origins[id] != nil {
 		return
 	}
-	if d.came == nil || len(d.came) >= maxArrivals { // times of messages that were gone before the claim
+	if d.came == nil || len(d.came) >= maxArrivals { // messages that disappeared before the claim also have a time
 		d.came = map[string]time.Time{}
 	}
 	d.came[id] = at
 }
 
-// maxArrivals bounds the times that are kept between the arrival of a message and its
-// claim.
+// maxArrivals bounds the number of arrival times that wait for the claim of their message.
 const maxArrivals = 1024
 
 // found notes who left a message.
@@ -87,7 +86,7 @@ func (d *Arrivals) TakeIn(o Origin, f func() (id string, err error)) error {
 	return nil
 }
 
-// Via says how a message came.
+// Via says how a message arrived.
 func (d *Arrivals) Via(id string) string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -111,20 +110,21 @@ func (d *Arrivals) Forget(id string) {
 //
 // There is evidence if a tool call named the folder of the mailbox, or if a turn was
 // working in that folder itself. Then the file belongs to that turn: it has the turn's
-// thread, trace and path, and one hop more, so that agents which write files to themselves
+// thread, trace and path, and one more hop, so that agents that write files to themselves
 // and to each other are stopped like agents that send messages.
 //
-// A turn that ran is not evidence, even if it was the only one: people and cron jobs drop
-// files while agents work. A swarm that is always busy would pass their files on, hop by
-// hop, and halt the ninth as a loop. So without evidence the hops stay the same. But such a
-// file does not count as a person's word either: it may go only to recipients to whom the
-// agents that were at work may send. A loop of such files ends at policy.turns_per_hour.
+// A turn that ran at the time is not evidence, even if it was the only one: people and cron
+// jobs drop files while agents work. A swarm that is always busy would pass their files on,
+// hop by hop, and halt the ninth as a loop. So without evidence the number of hops does not
+// change. But such a file does not count as a person's message either: it may go only to
+// recipients to whom the agents that were at work may send. A loop of such files ends at
+// policy.turns_per_hour.
 type Origin struct {
 	rec      *journal.Record // of the turn that wrote it; nil if there is no evidence
 	suspects []string        // the agents that were at work, sorted
 }
 
-// Inherited returns the envelope that a file dropped into an agent's folder takes over from
+// Inherited returns the envelope that a file dropped into an agent's folder inherits from
 // the turn that wrote it. Its writer is not known for sure, so it still comes from the
 // lead, and the answer goes there.
 func (o Origin) Inherited() dropbox.Defaults {

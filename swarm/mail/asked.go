@@ -19,13 +19,13 @@ import (
 // Then it writes into the .asks file what the list has. A crash between the two repeats the
 // event with the same key.
 
-// askedAgain is how long after the end of its time the daemon looks at a question: the process
-// that asked writes down first that nobody answered.
+// askedAgain is how long after a question's deadline the daemon checks it: first, the
+// process that asked records that nobody answered.
 const askedAgain = 100 * time.Millisecond
 
-// TellAsked puts on the list of events what a turn asked people, and that nobody answered in
-// time. While the turn waits for an answer, it returns when to look again; else the time is zero.
-// After an error everything can be repeated.
+// TellAsked puts on the list of events what a turn asked people, and that nobody answered
+// in time. While the turn waits for an answer, TellAsked returns the time of the next
+// check; else the time is zero. After an error everything can be repeated.
 func (s *Service) TellAsked(turn string) (again time.Time, err error) {
 	asks := s.Home.Asks(turn)
 	for _, q := range asks.All() {
@@ -60,7 +60,7 @@ func (s *Service) TellAsked(turn string) (again time.Time, err error) {
 func (s *Service) tellOf(turn string, q journal.Asked, what string, tell func(*journal.Record, journal.Asked) error) error {
 	rec, err := journal.ReadRecord(s.Home, turn)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil // nobody knows whose question it was
+		return nil // it is not known whose question it was
 	} else if err != nil {
 		return err
 	}
@@ -81,8 +81,8 @@ func (s *Service) asked(rec *journal.Record, q journal.Asked) error {
 	})
 }
 
-// unanswered says that nobody answered a question in time, and what the agent does then. The
-// lead also hears of a pause by mail, unless the question is in the mailbox of the person.
+// unanswered says that nobody answered a question in time, and what the agent does then.
+// The lead also learns of a pause by mail, unless the question is in the person's mailbox.
 func (s *Service) unanswered(rec *journal.Record, q journal.Asked) error {
 	where := "from " + s.Names().Called(q.Of)
 	if q.Mailbox != "" {

@@ -13,18 +13,18 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// Questions of the daemon. The client of an agent asks before it uses a tool, and the rules of
-// the agent say to ask the lead. The daemon sends the question in the agent's name, waits in the
-// turn for the reply, and takes it out of the agent's mailbox.
+// Questions of the daemon. The client of an agent asks before it uses a tool, and the rules
+// of the agent say to ask the lead. The daemon sends the question in the agent's name,
+// waits for the reply during the turn, and takes the reply out of the agent's mailbox.
 //
 //	lead/new --reply--> agent/new --the daemon files it--> agent/done
 //	   \--turn over, no answer in time--> lead/done
 //
-// The turn's .asks file says which questions wait. A reply to any other question of that kind
-// is turned away.
+// The turn's .asks file says which questions wait. A reply to any other question of that
+// kind is refused.
 
-// An Asker asks the lead in the name of one agent, and waits for answers. It is safe for several
-// goroutines.
+// An Asker asks the lead in the name of one agent, and waits for answers. It is safe for
+// concurrent use.
 type Asker struct {
 	*Service
 	Agent string
@@ -50,7 +50,7 @@ type Question struct {
 	What     string // the tool call, in one line
 	Text     string
 	Patience time.Duration
-	// Over returns why nobody waits for the answer any more; nil while somebody does.
+	// Over returns why the answer is no longer awaited; nil while it is.
 	Over func() error
 }
 
@@ -71,11 +71,12 @@ const (
 	ByFirst = "first" // of several who are asked; the first answer counts
 )
 
-// QuestionKey returns a key for a question that says who may answer it, and that it is over as
-// soon as somebody has.
+// QuestionKey returns a key for a question. The key says who may answer, and that the
+// question is over after the first answer.
 func QuestionKey(answerers string) string { return answerers + ":" + dropbox.NewID() }
 
-// hasQuestionKey reports whether a message has the key of a question to those who may answer.
+// hasQuestionKey reports whether a message has the key of a question that these answerers
+// may answer.
 func hasQuestionKey(m *dropbox.Message, answerers ...string) bool {
 	return m.Type == dropbox.Question && slices.ContainsFunc(answerers, func(by string) bool { return strings.HasPrefix(m.Key, by+":") })
 }
@@ -100,12 +101,13 @@ func AsksPermission(m *dropbox.Message) bool {
 	return m.Type == dropbox.Question && strings.HasPrefix(m.Key, permissionKey)
 }
 
-// lookAgain is how often a question looks without a wake: a file system may drop events.
+// lookAgain is how often Ask checks for the reply without a wake: a file system may drop
+// events.
 const lookAgain = 2 * time.Second
 
-// Ask asks, waits for the reply, and files it. The error is [ErrNoAnswer], that of q.Over,
-// the cause of ctx, or says why the question could not be sent. When Ask returns, nothing
-// waits for a reply any more.
+// Ask asks, waits for the reply, and files it. The error is [ErrNoAnswer], the error of
+// q.Over, the cause of ctx, or the reason why the question could not be sent. When Ask
+// returns, nothing waits for a reply any more.
 func (a *Asker) Ask(ctx context.Context, q Question) (*dropbox.Message, error) {
 	id, err := a.send(&q)
 	if err != nil {
@@ -114,7 +116,7 @@ func (a *Asker) Ask(ctx context.Context, q Question) (*dropbox.Message, error) {
 	w := a.await(id, q.To)
 	reply, err := a.wait(ctx, w, q)
 	a.forget(id)
-	if errors.Is(err, ErrNoAnswer) && len(w.answer) > 0 { // the reply came at that moment, and is filed
+	if errors.Is(err, ErrNoAnswer) && len(w.answer) > 0 { // the reply arrived at that moment, and is filed
 		reply, err = <-w.answer, nil
 	}
 	why := ""
@@ -135,7 +137,7 @@ func (a *Asker) Ask(ctx context.Context, q Question) (*dropbox.Message, error) {
 func (a *Asker) send(q *Question) (id string, err error) {
 	t := q.Turn
 	if q.To != dropbox.Lead && a.Store.TooManyHops(t.Hops+1) {
-		q.To = dropbox.Lead // a person does not continue the path
+		q.To = dropbox.Lead // the path ends at a person
 	}
 	m := &dropbox.Message{
 		From: a.Agent, To: []string{q.To}, Type: dropbox.Question, Subject: permissionSubject + q.What,
@@ -287,7 +289,7 @@ func (a *Asker) takeBack(to, id string) {
 	}
 }
 
-// TakeBackLeft takes back the questions that the daemon of a turn has left.
+// TakeBackLeft takes back the questions that the daemon of a turn left behind.
 func (a *Asker) TakeBackLeft(turn string) {
 	for _, q := range a.Home.Asks(turn).Open() {
 		if q.Call != "" {
@@ -298,8 +300,8 @@ func (a *Asker) TakeBackLeft(turn string) {
 }
 
 // overdue says why a message has nothing to do with any turn: it is a question that needs
-// no answer any more, or the answer to one for a permission, and no turn waits for the
-// answer. It returns "" for every other message.
+// no answer any more, or the answer to a question about a permission, and no turn waits for
+// that answer. It returns "" for every other message.
 func (s *Service) overdue(m *dropbox.Message) (why string, err error) {
 	if why := WhyOver(s.Home, m); why != "" {
 		return why, nil

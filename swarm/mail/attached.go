@@ -17,10 +17,10 @@ import (
 )
 
 // An Attached does the mail of an agent whose session a person runs. The hooks of that
-// session's client call it for the steps that the daemon does for other agents. A good end
-// has the same order as with the daemon: the receipt beside the message in cur/ is the
-// commit point. It belongs to one goroutine; hooks that run at the same time wait for each
-// other by a lock.
+// session's client call it for the steps that the daemon does for other agents. A turn that
+// ends well goes through the same steps as with the daemon: the receipt beside the message
+// in cur/ is the commit point. An Attached belongs to one goroutine; a lock makes hooks
+// that run at the same time wait for each other.
 type Attached struct {
 	mail   *Inbox
 	advise func() string
@@ -28,7 +28,7 @@ type Attached struct {
 
 // AttachedOptions are the optional parts of an Attached.
 type AttachedOptions struct {
-	Gate      Gate          // is asked about every claimed message, as in the daemon; nil stops only loops
+	Gate      Gate          // asked about every claimed message, as in the daemon; nil stops only loops
 	Announcer Announcer     // nil announces nothing
 	Advise    func() string // a line for each prompt; nil for no line
 	Log       *slog.Logger  // nil discards it
@@ -75,9 +75,9 @@ func OpenAttached(home journal.Home, store *dropbox.Store, name string, o Attach
 			return nil, err
 		}
 	}
-	s.WakeListeners = func() { // there may be no daemon to tell them
+	s.WakeListeners = func() { // there may be no daemon that could tell them
 		for _, l := range listeners {
-			_, _ = s.Hear(context.Background(), l) // logged; they hear it the next time
+			_, _ = s.Hear(context.Background(), l) // logged; they get it the next time
 		}
 	}
 	in := &Inbox{Service: s, Name: name, Box: box, Log: log, Hidden: hider{s.Secrets}, Backend: func() string { return o.Backend }}
@@ -106,14 +106,14 @@ type StopEvent struct {
 	Active  bool   // a Stop hook began the turn that ends
 	Last    string // the assistant's last words
 	// Tasks are the ids of the sub-agents that still work in the background. The client
-	// begins a turn by itself when one of them has ended.
+	// begins a turn on its own when one of them has ended.
 	Tasks []string
 
 	// Continue gives the next message to the session at once; without it the reply only
 	// says that there is mail.
 	Continue bool
-	// Cap is how many turns in a row the hook may begin in this way. Above its own cap the
-	// client ignores the hook, and nobody would see the message.
+	// Cap is how many turns in a row the hook may begin in this way. The client has a cap
+	// too: above that it ignores the hook, and nobody would see the message.
 	Cap int
 }
 
@@ -124,8 +124,8 @@ type StopReply struct {
 }
 
 // Begin binds a session to the agent: from now on the session gets the agent's mail. Begin
-// puts back messages that an earlier session left. If another session still runs, it keeps
-// the mail, and the notice says so.
+// puts back messages that an earlier session left unfinished. If another session still
+// runs, it keeps the mail, and the notice says so.
 func (s *Attached) Begin(pid int, session string) (notice string, err error) {
 	unlock, err := s.mail.Home.LockBinding(s.mail.Name)
 	if err != nil {
@@ -189,9 +189,9 @@ func (s *Attached) bind(pid int, session string) (b, other *journal.Binding, err
 }
 
 // Stop handles the end of a turn of the session. The message that the turn worked on gets
-// its receipt and its answer, and is filed. Then the next one begins, within the cap. If
-// sub-agents of the message continue in the background, it is done at the end of the turn
-// in which the session learns that the last of them has ended.
+// its receipt and its answer, and is filed. Then work on the next one begins, within the
+// cap. If sub-agents of the message continue in the background, the message is done at the
+// end of the turn in which the session learns that the last of them has ended.
 func (s *Attached) Stop(ev StopEvent) (reply StopReply, err error) {
 	unlock, err := s.mail.Home.LockBinding(s.mail.Name)
 	if err != nil {
@@ -283,14 +283,14 @@ func (s *Attached) Fetch(pid int, session string, fileLast bool) (prompt string,
 // Prompted notes the prompt that the session gets, by the client's id for it. The hooks
 // UserPromptSubmit and UserPromptExpansion call it; at a slash command the client calls
 // both, with one id and before the ! lines at least one of them: 2.1.197 expands, runs the
-// lines and submits, 2.1.330 submits, expands and runs them. A prompt with another id than
-// the one whose turn works on a message shows that this turn was broken off, as by Esc, for
-// which the client calls no hook; the message waits again. Text that the person types into
-// a running turn has the id of that turn (2.1.330), or calls no hook (2.1.197).
+// lines and submits, 2.1.330 submits, expands and runs them. If the prompt's id differs
+// from that of the turn that works on a message, this turn was broken off, for example by
+// Esc, for which the client calls no hook; the message waits again. Text that the person
+// types into a running turn has the id of that turn (2.1.330), or calls no hook (2.1.197).
 //
 // text is what the prompt says. The client also uses a prompt to tell its session that a
 // sub-agent in the background has ended (2.1.330); the work on a message that waits for
-// that continues. Text that the person types before breaks nothing off.
+// that continues. Text that the person types before that breaks nothing off.
 func (s *Attached) Prompted(pid int, session, prompt, text string) (err error) {
 	unlock, err := s.mail.Home.LockBinding(s.mail.Name)
 	if err != nil {

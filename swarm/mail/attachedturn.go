@@ -74,7 +74,7 @@ func (s *Attached) notes(entries []dropbox.Entry) (notes []*dropbox.Claim, err e
 	return notes, nil
 }
 
-// begin writes down that the session works on a message, and makes its prompt.
+// begin records that the session works on a message, and makes its prompt.
 func (s *Attached) begin(b *journal.Binding, j *Job, notes []*dropbox.Claim) (string, error) {
 	c, m := j.Claim, j.Claim.Message
 	j.Notes, j.Via = notes, ViaMailbox
@@ -182,15 +182,15 @@ func (s *Attached) commit(e dropbox.Entry, b *journal.Binding, last string) erro
 	if err := in.Box.Commit(e, data); err != nil {
 		return err
 	}
-	// After a crash before this the daemon makes the line from the receipt at its next
-	// start.
+	// After a crash before this point, the daemon makes the line from the receipt at its
+	// next start.
 	if err := in.Ledger.Add(journal.LineOf(c.Message, r)); err != nil {
 		in.Log.Warn("a line is missing in the ledger until the daemon starts", keyErr, err)
 	}
 	return in.settled(e, c.Message, r)
 }
 
-// putBackCut puts back messages that a hook claimed and did not note in the binding before
+// putBackCut puts back messages that a hook claimed but did not note in the binding before
 // it was killed: the client ends the ! lines of a prompt that is broken off. The session
 // works on no message. Messages that a client of the daemon still works on stay.
 func (s *Attached) putBackCut() error {

@@ -17,7 +17,7 @@ func (in *Inbox) Claim(e dropbox.Entry) (*Job, error) {
 	switch {
 	case errors.Is(err, dropbox.ErrGone):
 		return nil, nil
-	case errors.Is(err, dropbox.ErrHalted): // HALT came after the first check
+	case errors.Is(err, dropbox.ErrHalted): // HALT appeared after the first check
 		in.Queue.Add(e)
 		return nil, nil
 	case err != nil:
@@ -58,7 +58,7 @@ func (in *Inbox) skip(c *dropbox.Claim) (bool, error) {
 	case err != nil:
 		return false, err
 	case done:
-		// It came back, for example by a git checkout. Its sender has the answer.
+		// It came back, for example through a git checkout. Its sender has the answer.
 		in.Log.Info("message was done already", keyMessage, c.ID)
 		in.Arrivals.Forget(c.ID)
 		return true, in.Box.GiveUp(c.Entry, "duplicate: this message has a receipt in done/")
@@ -81,7 +81,7 @@ func (in *Inbox) skip(c *dropbox.Claim) (bool, error) {
 	} else if why != "" && AsksPermission(c.Message) {
 		in.Arrivals.Forget(c.ID)
 		return true, in.Box.Refuse(c.Entry, "over: "+why)
-	} else if why != "" && c.Message.Type == dropbox.Question { // who asked has the answer of another
+	} else if why != "" && c.Message.Type == dropbox.Question { // the asker has somebody else's answer
 		in.Arrivals.Forget(c.ID)
 		return true, in.Box.File(c.Entry)
 	} else if why != "" {
@@ -91,7 +91,7 @@ func (in *Inbox) skip(c *dropbox.Claim) (bool, error) {
 }
 
 // Started writes into the agent's log which message a turn works on, once. It runs after
-// the start of the client, so that it does not delay that.
+// the start of the client, so as not to delay it.
 func (in *Inbox) Started(j *Job) {
 	if j.told {
 		return

@@ -64,7 +64,7 @@ func (s *Service) isOpen(task *dropbox.Message, except string) (bool, error) {
 		}
 		m, err := box.Read(e)
 		if err != nil || m.Trace != task.ID {
-			return true // not a message, just filed, or of another task
+			return true // not a message, just filed, or part of another task
 		}
 		if ended, err := box.HasReceipt(e); err == nil && ended {
 			return true

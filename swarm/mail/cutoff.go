@@ -8,9 +8,9 @@ import (
 )
 
 // cutOffs looks at the claims of a message, the newest first. It returns how many in a row
-// have no end, maxBegun at most, and when the last attempt ended, or began if its end is
-// not known. A record that is missing counts as cut off before it was written; cutOffs
-// ignores older ones, which may have been rotated away.
+// have no end, at most maxBegun, and when the last attempt ended, or when it began if its
+// end is not known. A record that is missing counts as cut off before it was written;
+// cutOffs ignores older ones, which may have been rotated away.
 func cutOffs(home journal.Home, message string, begun int) (inARow int, last time.Time, err error) {
 	counting := true
 	for n := begun; n > 0 && n > begun-maxBegun; n-- {

@@ -1,4 +1,4 @@
-// Package mail does the mail of one agent: it claims messages, files their results, and
+// Package mail handles the mail of one agent: it claims messages, files their results, and
 // tells senders and listeners. It starts no process.
 //
 //	new/ --Claim--> cur/ --Refuse--> refused/, dead/, or done/ where nothing is to be done
@@ -13,9 +13,9 @@
 //	                  +-- GiveUp: reason in cur/ --> the sender is told --> dead/
 //
 // The receipt beside the message in cur/ is the commit point: before it the message is put
-// back, after it only filed. Every step after the receipt can be repeated, and so can the
-// steps after a reason: [Inbox.FinishLeft] repeats them for messages that an earlier daemon
-// left.
+// back, after it the message is only filed. Every step after the receipt can be repeated,
+// and so can the steps after a reason: [Inbox.FinishLeft] repeats them for messages that an
+// earlier daemon left there.
 //
 // All agents of a project share a [Service]; an [Inbox] is the mail of one agent. Package
 // swarm decides what a failed turn means for the agent; an attached session ([Attached]) is

@@ -42,7 +42,7 @@ func (in *Inbox) ended(m *dropbox.Message, r *journal.Receipt, answer string) er
 	if task := in.completed(m, r); task != nil {
 		ev.Task = journal.Keep(task)
 		ev.Notice = &journal.Notice{Word: journal.AgentComplete, Agent: cmp.Or(strings.Join(task.To, ", "), in.Name), Task: Describe(task)}
-		if task.ID != m.ID { // the agent delegated it: its last words about it are not an answer
+		if task.ID != m.ID { // the agent delegated it: its last words are not an answer to it
 			ev.Notice.Why = cut(string(shown.Body), maxReason)
 		}
 	}
@@ -55,8 +55,8 @@ func turnOf(l journal.LedgerLine) *journal.Turn {
 }
 
 // FailedTurn says that the turn of a record did not end well. line is its line in the
-// ledger. next says in a sentence when the message is tried again. "" gives the event no
-// notice: the person knows already that the message fails, or another event says more.
+// ledger. next says in a sentence when the message is tried again. With "" the event has no
+// notice: the person already knows that the message fails, or another event says more.
 func (in *Inbox) FailedTurn(m *dropbox.Message, rec *journal.Record, line journal.LedgerLine, why, next string) error {
 	shown := &dropbox.Message{
 		From: dropbox.Swarm, Type: dropbox.Status, Subject: Describe(m), Thread: m.Thread, Trace: m.Trace,

@@ -17,7 +17,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/window"
 )
 
-// A readPrompt holds what a reader who knows only the form of prompts finds in one.
+// A readPrompt is a prompt as read by a program that knows only the form of prompts.
 type readPrompt struct {
 	window    string
 	envelopes []string // those of the notes, then that of the message
@@ -104,7 +104,7 @@ func FuzzFence(f *testing.F) {
 			letters = append(letters, promptMail{m, false, viaHand})
 		}
 		p := Prompt{Agent: "coder", Prior: prior, Notes: letters[:1], Message: letters[1]}
-		// The first mark is one that a body may have guessed.
+		// A body may have guessed the first mark.
 		marks := 0
 		text := p.text(func() string {
 			if marks++; marks == 1 {
@@ -133,7 +133,8 @@ func FuzzFence(f *testing.F) {
 		if want := window.AppendQuoted(nil, bytes.TrimRight(prior, "\n")); got.window != string(want) {
 			t.Errorf("the window is %q, want %q", got.window, want)
 		}
-		// The client may see more than text in the last paragraph, so that must be ours.
+		// The client may read more than text in the last paragraph, so that paragraph must
+		// be ours.
 		if i := strings.LastIndex(strings.TrimRight(text, "\n"), "\n\n"); text[i+2:] != promptLast {
 			t.Errorf("the last paragraph is %q", text[i+2:])
 		}

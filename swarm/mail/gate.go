@@ -15,8 +15,8 @@ type Gate interface {
 // A GateQuestion is about one copy of a message.
 type GateQuestion struct {
 	Message *dropbox.Message
-	To      string // the mailbox that it is for
-	Proven  bool   // the proof shows that the message is from its sender
+	To      string // the recipient's mailbox
+	Proven  bool   // the proof shows that the message really is from its sender
 	// Suspects are the agents that were at work when a message without a proof appeared:
 	// one of them may have left it.
 	Suspects       []string
@@ -28,10 +28,10 @@ type GateQuestion struct {
 // A GateVerdict reports whether a message may pass.
 type GateVerdict struct {
 	Pass   bool
-	Rule   string // in one word, the rule that stops it, or halts its conversation
+	Rule   string // in one word, the rule that stops the message or halts its conversation
 	Reason string // one line for people
 	Next   string // one line: what the sender can do
-	Halt   bool   // halt the conversation, whether the message passes or not
+	Halt   bool   // halt the conversation, whether or not the message passes
 }
 
 func (v GateVerdict) String() string { return v.Rule + ": " + v.Reason }

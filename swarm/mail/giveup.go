@@ -7,7 +7,7 @@ import (
 )
 
 // GiveUp moves a message to dead/ with the reason, and tells the sender once. If a crash
-// cuts it off after the reason is written, the next start completes it.
+// interrupts it after the reason is written, the next start completes it.
 func (in *Inbox) GiveUp(c *dropbox.Claim, reason string) error {
 	at, err := in.Box.BeginGiveUp(c.Entry, reason)
 	if err != nil {
@@ -43,18 +43,18 @@ func (in *Inbox) finishGivingUp(e dropbox.Entry) error {
 	}
 	if done, err := in.Box.HasReceipt(e); err != nil {
 		return err
-	} else if done { // a duplicate: no sender needs to know
+	} else if done { // a duplicate: the sender need not know
 		return in.Box.GiveUp(e, reason)
 	}
 	return in.GiveUp(c, reason)
 }
 
-// tellSender tells the sender that a message will not be done, once per key. It wakes an
-// agent that waits for an answer; others read it with their next turn.
+// tellSender tells the sender that a message will not be done, once per key. This wakes an
+// agent that waits for an answer; other agents read it in their next turn.
 func (in *Inbox) tellSender(c *dropbox.Claim, reason, key string) error {
 	m := c.Message
 	again := "To try again: claude-swarm dead retry " + c.ID
-	switch { // a retry of these would fail again
+	switch { // a retry would fail again
 	case m == nil:
 		again = "To have it done after all, write it again."
 	case expired(m):

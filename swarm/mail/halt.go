@@ -9,10 +9,10 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// maxQuoted bounds what an alert quotes of a message, in bytes.
+// maxQuoted bounds the part of a message that an alert quotes, in bytes.
 const maxQuoted = 1 << 10
 
-// haltThread halts the conversation of a message, and tells the lead once, with the last
+// haltThread halts the conversation of a message, and tells the lead once, quoting the last
 // words.
 func (in *Inbox) haltThread(m *dropbox.Message, v GateVerdict) error {
 	if err := in.Store.Threads().Halt(m.Thread, v.String()); err != nil {
@@ -32,7 +32,7 @@ func (in *Inbox) TellHalted(m *dropbox.Message, more string) error {
 		return err
 	}
 	in.TellLead(in.Name, "halted:"+m.Thread+":"+h.Since.Format(time.RFC3339Nano), "conversation halted: "+Describe(m), fmt.Sprintf(
-		"The conversation %s is halted: %s.\nNo agent is woken in it any more.\n%s\nHow it came to that: claude-swarm trace %s\nTo let it go on: claude-swarm unhalt --thread %s\n",
+		"The conversation %s is halted: %s.\nNo agent is woken in it any more.\n%s\nHow it came to that: claude-swarm trace %s\nTo let it continue: claude-swarm unhalt --thread %s\n",
 		m.Thread, cmp.Or(h.Why, "by hand"), more, cmp.Or(m.Trace, m.Thread), m.Thread))
 	return nil
 }
@@ -40,8 +40,8 @@ func (in *Inbox) TellHalted(m *dropbox.Message, more string) error {
 // ByLead is the prefix of the reason when a person halts a conversation.
 const ByLead = "by " + dropbox.Lead
 
-// lastWord asks the gate about an answer of the daemon's in this agent's name. An answer
-// that halts its conversation still arrives, as a note, which wakes no agent.
+// lastWord asks the gate about an answer that the daemon gives in this agent's name. An
+// answer that halts its conversation still arrives, as a note, which wakes no agent.
 func (in *Inbox) lastWord(m *dropbox.Message, to string) error {
 	if in.Gate == nil {
 		return nil

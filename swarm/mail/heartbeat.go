@@ -8,7 +8,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// HeartbeatText is what a heartbeat says to an agent.
+// HeartbeatText is the default body of a heartbeat to an agent.
 const HeartbeatText = `Nothing has come for you for a while. If you put work aside that you can continue now, continue it.
 Otherwise answer with the single word idle, use no tool, and send nobody a message about this.`
 

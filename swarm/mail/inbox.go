@@ -8,7 +8,7 @@ import (
 )
 
 // An Inbox is the mail of one agent. Only one goroutine at a time may use it, except Queue,
-// Arrivals and [Inbox.OriginOf], which are safe for several.
+// Arrivals and [Inbox.OriginOf], which are safe for concurrent use.
 type Inbox struct {
 	*Service
 	Name     string
@@ -18,19 +18,19 @@ type Inbox struct {
 	Log      *slog.Logger // names the agent
 	AgentLog *journal.AgentLog
 	Hidden   Hider
-	Backend  func() string // names the program that does the turns, for receipts
+	Backend  func() string // names the program that runs the turns, for receipts
 }
 
-// A Hider removes secrets from a text.
+// A Hider removes secrets from text.
 type Hider interface {
 	Text(text string) string
 }
 
-// Proves reports whether a message is really from its sender.
+// Proves reports whether a message really is from its sender.
 func (in *Inbox) Proves(m *dropbox.Message) bool {
 	token := in.Tokens.Of(m.From)
 	return token != "" && dropbox.Proven(token, m, in.Name)
 }
 
-// ByLead reports whether a message is from a person to the agent.
+// ByLead reports whether a message to the agent is from a person.
 func (in *Inbox) ByLead(m *dropbox.Message) bool { return m.From == dropbox.Lead && in.Proves(m) }

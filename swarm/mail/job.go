@@ -11,20 +11,20 @@ import (
 
 const (
 	maxNotes    = 16    // notes in one prompt
-	maxNoteSize = 32768 // bytes of their bodies together
-	maxBegun    = 10    // attempts at a message without an end; more show that it kills the machine
+	maxNoteSize = 32768 // bytes of their bodies, in total
+	maxBegun    = 10    // attempts at a message that did not end; more of them show that it crashes the machine
 )
 
 // A Job is one claimed message on its way through a turn.
 type Job struct {
 	Claim *dropbox.Claim
 	Notes []*dropbox.Claim
-	// Steered are the messages that were brought to the turn while it ran.
+	// Steered are the messages that were delivered to the turn while it ran.
 	Steered []Steered
 	Via     string
 	Proven  bool
 	CutOff  time.Time       // when an earlier attempt was cut off
-	Rec     *journal.Record // the attempt that runs, or ran last
+	Rec     *journal.Record // the attempt that runs or last ran
 	Began   time.Time
 	told    bool // the agent's log has it
 	// Stranded says that a note was claimed, and could neither enter the prompt nor be put

@@ -13,7 +13,7 @@ import (
 // finishCommitted files a message with a receipt in cur/.
 func (in *Inbox) finishCommitted(e dropbox.Entry) error {
 	if e.Name == "" {
-		return in.Box.Finish(e) // the message is filed already
+		return in.Box.Finish(e) // the message is already filed
 	}
 	data, err := in.Box.Receipt(e)
 	if err != nil {
@@ -37,7 +37,7 @@ func (in *Inbox) finishCommitted(e dropbox.Entry) error {
 // FinishFailure puts back a message whose attempt failed. A crash cut off the steps after
 // the record of its end.
 func (in *Inbox) FinishFailure(j *Job, maxFailures int) error {
-	line := j.Rec.Line() // the ledger may lack it, and takes it only once
+	line := j.Rec.Line() // the ledger may lack it, and accepts it only once
 	line.From, line.Subject = j.Claim.Message.From, j.Claim.Message.Subject
 	if err := in.Ledger.Add(line); err != nil {
 		return err
@@ -95,14 +95,14 @@ func LastRecord(home journal.Home, e dropbox.Entry) (*journal.Record, error) {
 }
 
 // FinishLeft completes the filing that an earlier daemon left half done in cur/: a receipt
-// beside the message means that the turn was done, a reason that the message was given up
-// or refused.
+// beside the message means that the turn was done, and a reason means that the message was
+// given up or refused.
 func (in *Inbox) FinishLeft() error {
 	if err := in.Box.Recover(); err != nil {
 		return err
 	}
-	// Messages with a receipt come first, even if only the receipt is left in cur/, and
-	// with them the notes that rode along with such a turn.
+	// Messages with a receipt come first, even if only the receipt is still in cur/, and
+	// with them the notes that went with such a turn.
 	for _, step := range []struct {
 		list func() ([]dropbox.Entry, error)
 		do   func(dropbox.Entry) error
@@ -152,12 +152,12 @@ func (in *Inbox) Left() (left []dropbox.Entry, marks map[string]bool, err error)
 			settledWith[s.ID] = true
 		}
 	}
-	// A note is settled with the message that it rode along with.
+	// A note is settled with the message that it went with.
 	return slices.DeleteFunc(claimed, func(e dropbox.Entry) bool { return settledWith[e.ID] }), marks, nil
 }
 
-// Reopen opens a message that was left in cur/, with the record of its last turn. The
-// result is nil if that settled the message: it is given up, or waits again.
+// Reopen opens a message that was left in cur/, with the record of its last turn. It
+// returns nil if it settled the message: the message is given up, or waits again.
 func (in *Inbox) Reopen(e dropbox.Entry) (*Job, error) {
 	rec, err := LastRecord(in.Home, e)
 	if err != nil {

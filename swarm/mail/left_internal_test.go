@@ -77,8 +77,8 @@ func count(t *testing.T, a *Inbox, want ...int) {
 	}
 }
 
-// A turn is not settled before the list of events has its end: no later step would add it,
-// and no listener would get it.
+// A turn is not settled before its end is on the list of events: no later step would add
+// it, and no listener would get it.
 func TestReopenWaitsForTheListOfEvents(t *testing.T) {
 	refused := func(a *Inbox, f func() error) {
 		t.Helper()
@@ -158,7 +158,7 @@ func TestWhatIsLeftCannotBeRead(t *testing.T) {
 	}
 }
 
-// A message that came in the middle of a turn, and a note, stay with the turn until they
+// A message that arrived in the middle of a turn and a note stay with the turn until they
 // wait again.
 func TestMailOfATurnThatCannotWaitAgain(t *testing.T) {
 	a := newInbox(t)

@@ -11,11 +11,11 @@ import (
 // once, and including those of the time when no daemon ran.
 type Listener struct {
 	Name   string // of its cursor; a word in lower case
-	Behind string // text of the status while Hear returns an error, before a colon and the error
-	// Hear takes events. After an error it gets the same ones again, with the next one or
-	// after a while. The daemon also calls it without events: when it starts, and when it
-	// has filed or given up a message whose event Hear may have seen before. One goroutine
-	// at a time calls it.
+	Behind string // shown in the status while Hear returns an error, followed by a colon and the error
+	// Hear handles events. After an error it gets the same events again, with the next
+	// event or after a while. The daemon also calls it without events: when it starts, and
+	// when it has filed or given up a message whose event Hear may have seen earlier. One
+	// goroutine at a time calls it.
 	Hear func(ctx context.Context, events []journal.Event) error
 }
 
@@ -24,14 +24,14 @@ type Listener struct {
 func (s *Service) happened(ev journal.Event) error {
 	s.Quiet.mark(&ev)
 	if err := s.Events.Add(ev); err != nil {
-		return fmt.Errorf("what happened is not written down: %w", err)
+		return fmt.Errorf("what happened could not be recorded: %w", err)
 	}
 	s.WakeListeners()
 	return nil
 }
 
-// Hear gives a listener the events that it has not heard, and reports whether there were any.
-// A failure shows in the status.
+// Hear gives a listener the events that it has not heard, and reports whether there were
+// any. The status shows a failure.
 func (s *Service) Hear(ctx context.Context, l Listener) (any bool, err error) {
 	err = s.Events.Tell(l.Name, func(events []journal.Event, missed int64) error {
 		if missed > 0 {
@@ -44,7 +44,7 @@ func (s *Service) Hear(ctx context.Context, l Listener) (any bool, err error) {
 	return any, err
 }
 
-// Complain shows in the status why a listener did not take an event; nil ends that.
+// Complain shows in the status why a listener did not accept an event; nil ends that.
 func (s *Service) Complain(l Listener, err error) {
 	key := "listener " + l.Name
 	if err == nil {

@@ -9,14 +9,15 @@ import (
 
 // Names say who leads, and what the person is called.
 type Names struct {
-	Lead     string   // the agent that gets the lead's mail; "" is the person
-	LeadName string   // what the person is called besides lead, or ""
+	Lead     string   // the agent that gets the lead's mail; "" means the person
+	LeadName string   // another name of the person besides lead, or ""
 	CCLead   []string // agents whose messages to others are copied to the lead
 }
 
-// LeadFor says which mailbox gets the messages that from sends to the lead: that of the
-// agent that the configuration names, or the person's. The agent's own lead is the person.
-// An answer to a message from the lead goes to the person without a call of LeadFor.
+// LeadFor says which mailbox gets the messages that from sends to the lead: the mailbox of
+// the agent that the configuration names, or the person's. That agent's own lead is the
+// person. An answer to a message from the lead goes to the person without a call to
+// LeadFor.
 func (n Names) LeadFor(from string) string {
 	if n.Lead == "" || from == n.Lead {
 		return dropbox.Lead
@@ -24,7 +25,7 @@ func (n Names) LeadFor(from string) string {
 	return n.Lead
 }
 
-// Leads reports whether an address is that of the lead: lead itself, another name of it
+// Leads reports whether an address is the lead's: lead itself, another name for it
 // ([dropbox.IsLead]), or the name that the configuration gives the person. Messages to it
 // go to [Names.LeadFor].
 func (n Names) Leads(address string) bool {

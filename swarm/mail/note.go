@@ -15,9 +15,9 @@ func (s *Service) Note(err error) {
 	if err == nil {
 		return
 	}
-	s.Log.Error("could not be written down", keyErr, err)
+	s.Log.Error("a record could not be written", keyErr, err)
 	folder := s.folderOf(err)
-	s.Trouble.Until("notes "+folder, "could not be written down: "+err.Error(), func() error {
+	s.Trouble.Until("notes "+folder, "a record could not be written: "+err.Error(), func() error {
 		// Make recreates a deleted folder.
 		return errors.Join(s.Home.Make(), TryWriting(folder))
 	})

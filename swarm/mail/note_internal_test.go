@@ -13,7 +13,8 @@ import (
 )
 
 // The daemon retries in the folder where the error happened, however the error names the
-// file: a window's path is relative to its folder, a store's to the store.
+// file: the path of a window is relative to its folder, that of a stored message to the
+// store.
 func TestTheFolderOfAnError(t *testing.T) {
 	dir := t.TempDir()
 	box := filepath.Join(dir, ".dead-drop")

@@ -14,7 +14,7 @@ func (in *Inbox) hasOffer(id string) bool {
 }
 
 // closeOffer closes the publication that a turn was about, if its agent claimed it, and
-// tells those who listen. Repeating it is harmless.
+// tells the listeners. Repeating it is harmless.
 func (in *Inbox) closeOffer(m *dropbox.Message, r *journal.Receipt) error {
 	if m.Offer == "" || !in.hasOffer(m.Offer) {
 		return nil

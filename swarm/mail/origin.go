@@ -15,8 +15,8 @@ func (in *Inbox) OriginOf(written time.Time, byHand bool) Origin {
 	for _, rec := range in.TurnsAt(written) {
 		o.suspects = append(o.suspects, rec.Agent)
 		evident := rec.Agent == in.Name && byHand || in.Reach.named(in.Name, rec.Agent)
-		// If several turns may have written it, the one with the most hops counts, since it
-		// ends soonest.
+		// If several turns may have written it, the one with the most hops counts, since
+		// its chain ends soonest.
 		if evident && (o.rec == nil || rec.Hops > o.rec.Hops) {
 			o.rec = rec
 		}

@@ -15,10 +15,10 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// maxWhat bounds a tool call that is named in one line, in columns.
+// maxWhat bounds the line that describes a tool call, in columns.
 const maxWhat = 120
 
-// WhatOf returns a tool call in one line: its kind, and what it is about.
+// WhatOf describes a tool call in one line: its kind, and what it is about.
 func WhatOf(r runner.PermissionRequest) string {
 	about := r.Title
 	switch {
@@ -75,7 +75,7 @@ func isAbout(by runner.Decision, d runner.Denial) bool {
 }
 
 // Decided notes what happened to a tool call that was denied, or that somebody was asked
-// about. n is its number in the turn.
+// about. n is the call's number in the turn.
 func (s *Service) Decided(rec *journal.Record, n int, d runner.Decision) error {
 	hide := s.Secrets.Redactor().Text
 	text := hide(fmt.Sprintf("%s: %s", Verdict(d), WhatOf(d.Request)))
@@ -91,6 +91,6 @@ func (s *Service) Decided(rec *journal.Record, n int, d runner.Decision) error {
 	return s.happened(ev)
 }
 
-// NobodyAnswered is the prefix of the reason why a question had no answer; the time that it
-// waited follows.
+// NobodyAnswered is the prefix of the reason why a question had no answer; the waiting time
+// follows.
 const NobodyAnswered = "nobody answered within "

@@ -28,7 +28,7 @@ type Prompt struct {
 	CutOff   time.Time // when an earlier attempt at the message was cut off, or zero
 }
 
-// A promptMail is a message with the facts that the daemon knows about it.
+// A promptMail is a message with what the daemon knows about it.
 type promptMail struct {
 	*dropbox.Message
 	Proven bool

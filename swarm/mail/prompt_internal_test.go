@@ -13,7 +13,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/window"
 )
 
-// golden compares got with a file of testdata, or rewrites it with UPDATE=1.
+// golden compares got with a file in testdata, or rewrites the file if UPDATE=1.
 func golden(t *testing.T, name, got string) {
 	t.Helper()
 	path := filepath.Join("testdata", name)

@@ -26,7 +26,7 @@ import (
 // again with the same answer. Only the person may answer; on IRC the bridge knows who that
 // is.
 //
-// It is safe for several goroutines; one of them calls Look.
+// It is safe for concurrent use; one goroutine calls Look.
 type Questions struct {
 	mail *Service
 	book *journal.Questions
@@ -42,7 +42,8 @@ type Questions struct {
 // It may ask and settle questions.
 type AnswerHandler func(q journal.Question, a journal.QuestionAnswer) (happened string, err error)
 
-// OpenQuestions reads the questions of an earlier daemon. wake calls [Questions.Look] soon.
+// OpenQuestions reads the questions of an earlier daemon. wake must have [Questions.Look]
+// called soon.
 func OpenQuestions(s *Service, wake func()) (*Questions, error) {
 	book, err := journal.OpenQuestions(s.Home)
 	if err != nil {
@@ -107,7 +108,7 @@ func (q *Questions) Settle(key, why string) error {
 	return err
 }
 
-// Look sends the questions that nobody has sent, handles the answers, and takes settled
+// Look sends the questions that are not yet sent, handles the answers, and takes settled
 // questions out of the mailbox of the person. The error says which step must be tried
 // again.
 func (q *Questions) Look() error {
@@ -266,7 +267,7 @@ func (q *Questions) handleMessage(m *dropbox.Message) (said string, err error) {
 	return q.handle(n)
 }
 
-// handle gives an answer to its handler, and writes down the outcome.
+// handle gives an answer to its handler, and records the outcome.
 func (q *Questions) handle(n journal.Question) (said string, err error) {
 	h := q.handler(n.Kind)
 	if h == nil {

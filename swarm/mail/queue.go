@@ -14,8 +14,8 @@ const maxChanged = 1024
 
 // A Queue is the known waiting mail of an agent: the lists of the last look, and the names
 // from later events. A backlog is listed once, not again for every message, and no step for
-// one message goes through all of it. It is safe for several goroutines; only the agent's
-// own goroutine takes from it.
+// one message goes through the whole backlog. It is safe for concurrent use; only the
+// agent's own goroutine takes from it.
 type Queue struct {
 	mu      sync.Mutex
 	changed []string        // names that events brought
@@ -90,7 +90,7 @@ func ids(list []dropbox.Entry) map[string]bool {
 	return all
 }
 
-// Add puts an entry at its place, and replaces one with the same name.
+// Add inserts an entry in its place, and replaces one with the same name.
 func (q *Queue) Add(e dropbox.Entry) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -109,7 +109,7 @@ func (q *Queue) Add(e dropbox.Entry) {
 	q.count.Add(e.Priority, 1)
 }
 
-// insert puts an entry at its place in a list.
+// insert puts an entry in its place in a list.
 func insert(list []dropbox.Entry, e dropbox.Entry) []dropbox.Entry {
 	i, _ := rank(list, e)
 	return slices.Insert(list, i, e)
@@ -120,19 +120,19 @@ func rank(list []dropbox.Entry, e dropbox.Entry) (i int, found bool) {
 	return slices.BinarySearchFunc(list, e, func(a, b dropbox.Entry) int { return strings.Compare(a.Base(), b.Base()) })
 }
 
-// without removes an entry from a list and reports whether it was there.
+// without removes an entry from a list and reports whether the list had it.
 func without(list []dropbox.Entry, e dropbox.Entry) ([]dropbox.Entry, bool) {
 	i, found := rank(list, e)
 	switch {
 	case !found:
 		return list, false
-	case i == 0: // the usual case, the first entry, must not move a long backlog
+	case i == 0: // removing the first entry, the usual case, must not move a long backlog
 		return list[1:], true
 	}
 	return slices.Delete(list, i, i+1), true
 }
 
-// Remove removes an entry that was claimed, or is gone.
+// Remove removes an entry that was claimed or is gone.
 func (q *Queue) Remove(e dropbox.Entry) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -186,7 +186,7 @@ func (q *Queue) moveTo(other *[]dropbox.Entry, e dropbox.Entry) {
 	}
 }
 
-// Unpark puts the parked entries back at their places.
+// Unpark puts the parked entries back in their places.
 func (q *Queue) Unpark() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -210,15 +210,15 @@ func (q *Queue) Notes(most int) []dropbox.Entry {
 	return slices.Clone(q.notes[:min(most, len(q.notes))])
 }
 
-// Stale reports whether the folder must be listed before the count is right, as during a long
-// turn.
+// Stale reports whether the folder must be listed before the count is right, for example
+// during a long turn.
 func (q *Queue) Stale() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.look
 }
 
-// Waiting counts the entries of the lists, and the names that events brought since.
+// Waiting counts the entries of the lists, and the names that events have brought since.
 func (q *Queue) Waiting() Waiting {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -247,7 +247,7 @@ type Waiting struct {
 // Total returns the number of waiting messages.
 func (w Waiting) Total() int { return w.Urgent + w.Normal + w.Low }
 
-// Add counts n messages more.
+// Add counts n more messages.
 func (w *Waiting) Add(p dropbox.Priority, n int) {
 	switch p {
 	case dropbox.Urgent:

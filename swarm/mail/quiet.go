@@ -13,8 +13,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// Quiet keeps what happens in the person's quiet hours, and sends it in one alert when they
-// end:
+// Quiet collects what happens in the person's quiet hours, and sends it in one alert when
+// they end:
 //
 //	happened: the event gets the end of the quiet hours (Event.Quiet), durable in the list
 //	keep:     the listener of the lead puts it into quiet.json in place of the mailbox
@@ -23,14 +23,14 @@ import (
 // Each step can be repeated: events and the alert have keys. No fact is added to a closed
 // file, so an alert that is repeated after a crash has the same key and the same facts.
 //
-// It is safe for several goroutines.
+// It is safe for concurrent use.
 type Quiet struct {
 	mail *Service
 	// until returns the end of the quiet hours in which a time lies; zero outside of them.
 	until func(time.Time) time.Time
 	// grave reports whether all agents are stopped, paused or parked.
 	grave func() bool
-	// void reports whether a fact does not matter any more.
+	// void reports whether a fact no longer matters.
 	void func(journal.Kept) bool
 
 	mu   sync.Mutex
@@ -44,17 +44,17 @@ type QuietFuncs struct {
 	Void  func(journal.Kept) bool
 }
 
-// OpenQuiet reads what an earlier daemon kept.
+// OpenQuiet reads the facts that an earlier daemon kept.
 func OpenQuiet(s *Service, f QuietFuncs) (*Quiet, error) {
 	q := &Quiet{mail: s, until: f.Until, grave: f.Grave, void: f.Void}
 	return q, journal.ReadJSON(quietFile(s.Home), &q.file)
 }
 
-// quietKey is the prefix of the keys of the alerts about what was kept.
+// quietKey is the prefix of the keys of the alerts about kept facts.
 const quietKey = "quiet:"
 
-// mark sets the end of the quiet hours in an event that would reach the person in them. It
-// does nothing if q is nil, as in a program other than the daemon.
+// mark sets the end of the quiet hours in an event that would reach the person during them.
+// It does nothing if q is nil, as in a program other than the daemon.
 func (q *Quiet) mark(ev *journal.Event) {
 	if q == nil || !tellsPerson(*ev) || strings.HasPrefix(ev.Key, quietKey) {
 		return
@@ -165,8 +165,8 @@ func (q *Quiet) save(f journal.KeptFile) error {
 	return nil
 }
 
-// Tell tells the person what was kept, once the quiet hours are over. The daemon calls it at
-// each look at the folders. A clock that is set back lengthens the wait; when the
+// Tell tells the person the kept facts once the quiet hours are over. The daemon calls it
+// at each look at the folders. A clock that is set back lengthens the wait; when the
 // configuration has no more quiet hours now, the wait ends.
 func (q *Quiet) Tell(now time.Time) error {
 	q.mu.Lock()
@@ -177,7 +177,7 @@ func (q *Quiet) Tell(now time.Time) error {
 	return q.tell()
 }
 
-// tell is Tell, for the caller that holds mu.
+// tell is Tell for a caller that holds mu.
 func (q *Quiet) tell() error {
 	if !q.file.Closed {
 		closed := q.file
@@ -241,7 +241,7 @@ func thing(k journal.Kept) string {
 	return k.Key
 }
 
-// maxDetail bounds what the morning alert quotes of one fact, in bytes.
+// maxDetail bounds the part of one fact that the morning alert quotes, in bytes.
 const maxDetail = 600
 
 // morning returns the morning alert; "" if no fact is left.

@@ -9,9 +9,9 @@ import (
 )
 
 // Reach remembers which agents' turns named the folder of a mailbox in a tool call. It is
-// safe for several goroutines.
+// safe for concurrent use.
 type Reach struct {
-	folder *regexp.Regexp // finds a mailbox's name behind the store's folder
+	folder *regexp.Regexp // finds a mailbox's name after the store's folder
 	mu     sync.Mutex
 	by     map[string]map[string]bool // mailbox, agent
 }
@@ -46,7 +46,7 @@ func (r *Reach) Called(by string, input []byte) {
 // named reports whether a turn of that agent named the folder of a mailbox.
 func (r *Reach) named(mailbox, agent string) bool {
 	if r == nil {
-		return false // an attached session sees no tool calls of others
+		return false // an attached session does not see the tool calls of others
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -36,7 +36,7 @@ func (in *Inbox) gated(c *dropbox.Claim) (refused bool, err error) {
 	v := in.Gate.Ask(q)
 	if !v.Pass {
 		if passes, err := in.Box.Refusals().Passes(c.Entry); passes || err != nil {
-			return false, err // a person has let it through
+			return false, err // a person let it through
 		}
 	}
 	if v.Halt {
@@ -72,7 +72,7 @@ func (in *Inbox) tellRefused(m *dropbox.Message, v GateVerdict) error {
 	body := fmt.Sprintf("Refused on its way to %s. %s.\n\nTo do: %s\n\nThe message is kept: claude-swarm read %s\n", in.Name, v, v.Next, m.ID)
 	subject := "refused: " + Describe(m)
 	if m.From == dropbox.Swarm {
-		in.TellLead(in.Name, "refused:"+m.ID, subject, body) // another mailbox took the name
+		in.TellLead(in.Name, "refused:"+m.ID, subject, body) // another mailbox has taken the name
 		return nil
 	}
 	note := &dropbox.Message{

@@ -20,8 +20,8 @@ const (
 	keyWhy     = "why"
 )
 
-// A Service holds what the mail of all agents of a project shares. Only Gate, Announcer
-// and Questions may be nil. All of it is safe for several goroutines.
+// A Service holds what the mail of all agents of a project shares. Only Gate, Announcer and
+// Questions may be nil. All of it is safe for concurrent use.
 type Service struct {
 	Home      journal.Home
 	Store     *dropbox.Store
@@ -36,8 +36,8 @@ type Service struct {
 	Trouble   *Trouble
 	Reach     *Reach
 	Names     func() Names
-	Questions *Questions // to the person; nil in other programs than the daemon
-	Quiet     *Quiet     // what waits for the end of the person's quiet hours; nil in other programs than the daemon
+	Questions *Questions // to the person; nil in programs other than the daemon
+	Quiet     *Quiet     // facts that wait for the end of the person's quiet hours; nil in programs other than the daemon
 	// CanWork reports whether the agent that leads begins turns.
 	CanWork func(agent string) bool
 	// TurnsAt lists the turns that ran at a time.
@@ -61,8 +61,8 @@ func (s *Service) deliver(as, to string, m *dropbox.Message) (dropbox.Delivery, 
 	return s.deliverNoted(as, to, m, func(string) {})
 }
 
-// deliverNoted is deliver that calls note with the id of the message before anybody can see
-// the message.
+// deliverNoted is like deliver, and calls note with the id of the message before anybody
+// can see the message.
 func (s *Service) deliverNoted(as, to string, m *dropbox.Message, note func(id string)) (dropbox.Delivery, error) {
 	token := s.Tokens.Of(as)
 	m.Subject, m.Body = s.Secrets.Redactor().Text(m.Subject), s.Secrets.Hidden(m.Body)

@@ -26,7 +26,7 @@ func (in *Inbox) Commit(j *Job, out runner.Outcome) (*journal.Receipt, error) {
 	return r, in.Box.Commit(j.Claim.Entry, data)
 }
 
-// Finish does the steps after [Inbox.Commit].
+// Finish carries out the steps after [Inbox.Commit].
 func (in *Inbox) Finish(j *Job, r *journal.Receipt) error {
 	if err := in.finish(j.Claim.Entry, j.Claim.Message, r); err != nil {
 		return err
@@ -34,8 +34,8 @@ func (in *Inbox) Finish(j *Job, r *journal.Receipt) error {
 	return in.releaseSteered(j, r.Steered)
 }
 
-// finish does the steps after the commit point: ledger, notes, answer, and the files to
-// done/. Repeating it is harmless.
+// finish carries out the steps after the commit point: ledger, notes, answer, and the files
+// to done/. Repeating it is harmless.
 func (in *Inbox) finish(e dropbox.Entry, m *dropbox.Message, r *journal.Receipt) error {
 	if err := in.Ledger.Add(journal.LineOf(m, r)); err != nil {
 		return err
@@ -43,7 +43,7 @@ func (in *Inbox) finish(e dropbox.Entry, m *dropbox.Message, r *journal.Receipt)
 	return in.settled(e, m, r)
 }
 
-// settled does the steps of finish after the line in the ledger.
+// settled carries out the steps of finish that follow the line in the ledger.
 func (in *Inbox) settled(e dropbox.Entry, m *dropbox.Message, r *journal.Receipt) error {
 	if err := in.finishNotes(r); err != nil {
 		return err
@@ -69,7 +69,7 @@ func (in *Inbox) settled(e dropbox.Entry, m *dropbox.Message, r *journal.Receipt
 	return nil
 }
 
-// finishNotes files the notes that rode along with the turn.
+// finishNotes files the notes that went with the turn.
 func (in *Inbox) finishNotes(r *journal.Receipt) error {
 	claimed, err := in.Box.Claimed()
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// Steering. An urgent message does not wait for the end of the turn that runs: the daemon
+// Steering. An urgent message does not wait for the end of the running turn: the daemon
 // claims it and writes it to the client, which reads it with its next tool result.
 //
 //	new/ --claim--> cur/, turns/TURN.steered --> client --repeats it--> result
@@ -23,11 +23,11 @@ import (
 // the commit point for all of them. A daemon that takes over after a crash finds the
 // steered messages in TURN.steered, and in the client's output whether they were done.
 
-// maxSteered bounds the messages that are brought to one turn.
+// maxSteered bounds the messages that are delivered to one running turn.
 const maxSteered = 16
 
-// NextUrgent claims the next urgent message for the turn that runs. may reports whether the
-// turn may get that message; may(nil) whether it may get any.
+// NextUrgent claims the next urgent message for the running turn. may reports whether the
+// turn may get that message, and may(nil) whether it may get any.
 func (in *Inbox) NextUrgent(j *Job, may func(*dropbox.Message) bool) (runner.Steer, bool) {
 	for len(j.Steered) < maxSteered {
 		c, ok := in.takeUrgent(may)
@@ -95,7 +95,7 @@ func (in *Inbox) takeUrgent(may func(*dropbox.Message) bool) (*dropbox.Claim, bo
 // body.
 func (m promptMail) steerText(agent string, names Names) string {
 	return fmt.Sprintf("claude-swarm: an urgent message for %s, while you work\n\n%s\n\n%s\n\n%s\n", agent, m.envelope(names), fenced(m.Body, randomMark),
-		"Take it in now. Unless it says otherwise, go on then with what you were doing, and speak of both in your summary.")
+		"Read it now. Unless it says otherwise, then carry on with what you were doing, and cover both in your summary.")
 }
 
 // finishSteered files the steered messages that a turn has done. Repeating it is harmless.
@@ -165,8 +165,8 @@ func (in *Inbox) releaseSteered(j *Job, done []string) error {
 	return nil
 }
 
-// putBackSteered puts back messages that were brought to a turn that ended badly. The
-// client may have begun them.
+// putBackSteered puts back messages that were delivered to a running turn that ended badly.
+// The client may have begun to work on them.
 func (in *Inbox) putBackSteered(j *Job) error {
 	for _, s := range j.Steered {
 		if err := in.PutBack(s.Claim, false); err != nil && !errors.Is(err, dropbox.ErrGone) {
@@ -177,7 +177,7 @@ func (in *Inbox) putBackSteered(j *Job) error {
 	return nil
 }
 
-// release puts back a message whose own turn never began.
+// release puts back a message that no turn began with.
 func (in *Inbox) release(c *dropbox.Claim) error {
 	e, err := in.Box.Release(c.Entry)
 	if errors.Is(err, dropbox.ErrGone) {
@@ -189,7 +189,8 @@ func (in *Inbox) release(c *dropbox.Claim) error {
 	return nil
 }
 
-// claimedSteered returns the messages that were brought to a turn and are still in cur/.
+// claimedSteered returns the messages that were delivered to a running turn and are still
+// in cur/.
 func (in *Inbox) claimedSteered(rec *journal.Record) ([]Steered, error) {
 	notes, err := in.Home.SteeredIn(rec.Turn)
 	if err != nil || len(notes) == 0 {

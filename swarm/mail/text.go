@@ -9,14 +9,14 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// Bounds of quotes from a message, in bytes: an alert is not an attachment, and its body
-// must fit.
+// Bounds of quotes from a message, in bytes: an alert does not become an attachment, so its
+// body must fit.
 const (
 	maxTold   = 6 << 10
 	maxReason = 1 << 10
 )
 
-// cut keeps the beginning of a text, in whole runes.
+// cut returns the beginning of a string, in whole runes.
 func cut(s string, most int) string {
 	if len(s) <= most {
 		return s
@@ -24,7 +24,7 @@ func cut(s string, most int) string {
 	return strings.ToValidUTF8(s[:most], "") + "…"
 }
 
-// Beginning returns the part of a text that alerts quote.
+// Beginning returns the part of a string that alerts quote.
 func Beginning(text string) string { return cut(text, maxReason) }
 
 // Describe returns the line that the status shows for a message.

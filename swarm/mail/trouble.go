@@ -7,7 +7,7 @@ import (
 )
 
 // Trouble is the list of the daemon's own problems, for the status: one sentence for each.
-// It is safe for several goroutines.
+// It is safe for concurrent use.
 type Trouble struct {
 	mu   sync.Mutex
 	what map[string]complaint
@@ -21,12 +21,12 @@ type complaint struct {
 	mend     func() error
 }
 
-// maxTrouble bounds the complaints; any more are only in the log.
+// maxTrouble bounds the complaints; any further ones are only in the log.
 const maxTrouble = 50
 
 func (t *Trouble) Set(key, sentence string) { t.Until(key, sentence, nil) }
 
-// Until complains until mend succeeds.
+// Until keeps a complaint in the list until mend succeeds.
 func (t *Trouble) Until(key, sentence string, mend func() error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

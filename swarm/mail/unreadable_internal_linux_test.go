@@ -19,7 +19,7 @@ import (
 // withoutList calls f while the folder cannot be listed. Its files can be opened.
 func withoutList(t *testing.T, folder string, f func()) {
 	t.Helper()
-	// Root may read everything; so this thread gives up that right for a while.
+	// Root may read everything, so this thread gives up that right for a while.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	head := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
@@ -89,8 +89,8 @@ func TestNotesThatCannotBeLookedForAtAStart(t *testing.T) {
 	count(t, a, 2, 0, 0, 0)
 }
 
-// A turn that is done is neither answered nor filed while the folder with its notes cannot
-// be listed: no later step would file them.
+// A message whose turn is done is neither answered nor filed while the folder with its
+// notes cannot be listed: no later step would file the notes.
 func TestNotesThatCannotBeLookedForAtTheEnd(t *testing.T) {
 	a := newInbox(t)
 	note, task := claimed(t, a, dropbox.Note), claimed(t, a, dropbox.Task)

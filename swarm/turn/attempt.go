@@ -18,7 +18,7 @@ type Task struct {
 	Record journal.Record
 	Begun  int // how many times the message was claimed, including this claim
 
-	// Prompt makes the prompt of the client of the turn with this record.
+	// Prompt returns the prompt for the turn with this record.
 	Prompt func(*journal.Record, Recall) string
 	// Started is called once the client runs.
 	Started func()
@@ -41,17 +41,17 @@ type Observer func(*streamjson.Event)
 // A Recall is the text that a client needs again, since its session does not have it.
 type Recall struct {
 	Prior []byte // the window after a compaction, or all of it in a new session; may be empty
-	// Successor says that the session follows one that is gone: the agent has to read the
-	// handoff of that one.
+	// Successor says that the session follows one that is gone, whose handoff the agent has
+	// to read.
 	Successor bool
 }
 
-// Run runs clients until one has an end that counts. It returns the record of the last
-// client that was sent the prompt; nil if none was. An error means that Run could not
-// start another client because of a failure of the daemon.
+// Run runs clients until one of them ends in a way that counts. It returns the record of
+// the last client that was sent the prompt; nil if none was. An error means that Run could
+// not start another client because of a failure of the daemon.
 func (t *Turns) Run(ctx context.Context, s Settings, task Task) (runner.Outcome, *journal.Record, error) {
 	// A dead letter that is tried again has records of its earlier attempts: its new turns
-	// must not have their names.
+	// must not reuse their names.
 	earlier, err := journal.TriesOf(t.Home, task.Record.Message, task.Begun)
 	if err != nil {
 		return runner.Outcome{}, nil, err
@@ -74,7 +74,7 @@ func (t *Turns) Run(ctx context.Context, s Settings, task Task) (runner.Outcome,
 		} else if out.End != runner.ClientGone { // the next client is a new one, which cannot be gone
 			return out, last, nil
 		}
-		t.log.Info("client not usable, trying otherwise", keyTurn, rec.Turn, "end", string(out.End), keyWhy, out.Reason)
+		t.log.Info("client not usable, trying another way", keyTurn, rec.Turn, "end", string(out.End), keyWhy, out.Reason)
 		if refused == journal.MaxTries {
 			return out, last, nil
 		}
@@ -84,8 +84,8 @@ func (t *Turns) Run(ctx context.Context, s Settings, task Task) (runner.Outcome,
 	}
 }
 
-// session chooses the session of a try: the agent's session; when the client refuses it,
-// the other form; then a fresh one.
+// session chooses the session of an attempt: the agent's session; when the client refuses
+// it, the other form; then a fresh one.
 func (t *Turns) session(s Settings, try int, last *journal.Record) (runner.Session, error) {
 	if try == 0 {
 		return planSession(t.Sessions, t.kind(s), t.name, s)
@@ -120,7 +120,7 @@ func (t *Turns) attempt(ctx context.Context, s Settings, task Task, rec *journal
 	rec.Backend, rec.UUID, rec.Session, rec.How = s.Backend, journal.PromptUUID(rec.Turn), session.ID, string(session.How)
 	rec.Reinjected, rec.WindowBytes, rec.Begun, rec.Tools = len(recall.Prior) > 0, s.windowLimit(), time.Now().UTC(), t.tools(s) != nil
 	// The client writes the stream into a file that is kept, and cannot switch the pieces
-	// of texts on or off while it runs. Pieces make that file nine times as long, and
+	// of text on or off while it runs. Pieces make that file nine times as long, and
 	// reading them costs eight times as much; so only a turn that somebody follows has
 	// them.
 	partial, _ := t.Feed.Wants(t.name)

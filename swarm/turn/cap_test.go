@@ -79,8 +79,8 @@ func (a *agentTurns) run(message string, s turn.Settings, reserved float64, scri
 	return out, rec, runs[len(runs)-1].Turn
 }
 
-// A turn with a cap gets a client for itself, whatever waits. The cap is in the durable
-// record, so the daemon that follows the turn knows it.
+// A turn with a cap gets a separate client, even if another client waits. The cap is in the
+// durable record, so the daemon that follows the turn knows it.
 func TestATurnWithACap(t *testing.T) {
 	a := newAgentTurns(t, new(runnertest.Scripted))
 	a.run("one", a.settings, 0, "@say ready")
@@ -137,7 +137,7 @@ func TestATurnThatThinksMore(t *testing.T) {
 	}
 }
 
-// An agent whose session cannot be forgotten is not said to have forgotten it.
+// An agent whose session cannot be forgotten is not reported to have forgotten it.
 func TestForgetThatTheDiskRefuses(t *testing.T) {
 	a := newAgentTurns(t, new(runnertest.Scripted))
 	a.run("one", a.settings, 0, "@say ready")

@@ -17,7 +17,7 @@ import (
 )
 
 // handbackLead is the beginning of the text that our hook gives back. It lets the daemon
-// tell our hook's answer from that of a user's hook.
+// distinguish our hook's answer from the answer of a user's hook.
 const handbackLead = "What you did last, word for word, from before this compaction. Do NOT re-execute completed work."
 
 // A handback is the part of the window that the compaction hook gave back, in
@@ -30,8 +30,8 @@ type handback struct {
 // HookCompact is what the client runs, in a separate process, while it compacts in the
 // middle of a turn: it prints the newest part of the agent's window in the form that its
 // kind of client reads, so that the agent still knows in the same turn what it just did. It
-// needs no daemon: the window before the turn and the turn's stream are both files. The
-// turn is the one of the processes with that mark.
+// needs no daemon: the window before the turn and the turn's stream are both files. mark is
+// the mark of the turn's processes.
 //
 // It prints nothing when the turn's prompt carried the window already, or when the client
 // called it before in this turn.
@@ -148,7 +148,7 @@ func (c *compactions) hook(ev *streamjson.Event) {
 }
 
 // boundary is called after a compaction: it returns the part of the present window that the
-// next prompt has to give back. That is nothing when this turn gave it back already.
+// next prompt has to give back. That part is empty if this turn gave it back already.
 func (c *compactions) boundary(win *window.Buffer) ([]byte, error) {
 	c.seen++
 	hookDone := c.hookDone

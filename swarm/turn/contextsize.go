@@ -8,12 +8,13 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// leastFall is the smallest fall of the context that counts as a compaction, in tokens: a
-// small conversation varies by itself.
+// leastFall is the smallest drop in the size of the context that counts as a compaction, in
+// tokens: the size of a small conversation varies anyway.
 const leastFall = 20_000
 
 // A contextSize watches the size of a conversation over its turns, for a client that does
-// not tell its compactions ([runner.Kind].Compacts): a fall by more than half is one.
+// not report its compactions ([runner.Kind].Compacts): a drop by more than half counts as
+// one.
 type contextSize struct {
 	session string
 	peak    int // the largest since the session began, or since the last compaction, in tokens
@@ -34,7 +35,7 @@ func (c *contextSize) begin(session string, resumed bool, last int) {
 // before.
 func (c *contextSize) see(tokens int) (before int, fell bool) {
 	if tokens <= 0 {
-		return 0, false // codex says 0 with an error
+		return 0, false // codex reports 0 with an error
 	}
 	before = c.peak
 	if fell = tokens < before/2 && before-tokens >= leastFall; fell || tokens > before {
@@ -58,7 +59,7 @@ func (t *tracker) contextSeen(ev *streamjson.Event) {
 	pending, err := t.compactions.boundary(t.memory.win)
 	t.turns.Note(err)
 	t.turns.Note(t.memory.setPending(pending))
-	t.turns.agentLog.Line(t.rec.Message, fmt.Sprintf("= the client compacted its context (seen by its size: %s → %s tokens)", screen.Thousands(before), screen.Thousands(now)))
+	t.turns.agentLog.Line(t.rec.Message, fmt.Sprintf("= the client compacted its context (seen from its size: %s → %s tokens)", screen.Thousands(before), screen.Thousands(now)))
 	t.turns.log.Info("context compacted, as its size shows", keyTurn, t.rec.Turn, "before_tokens", before, "tokens", now)
 }
 

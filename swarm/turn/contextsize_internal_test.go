@@ -2,21 +2,21 @@ package turn
 
 import "testing"
 
-// Only a fall of at least 20,000 tokens to below half of the largest size counts.
+// Only a drop of at least 20,000 tokens to below half of the largest size counts.
 func TestAFallOfTheContextIsACompaction(t *testing.T) {
 	for name, c := range map[string]struct {
 		sizes  []int
 		before []int // 0: no compaction
 	}{
-		"it grows":                       {[]int{12_000, 80_000, 150_000}, []int{0, 0, 0}},
-		"it falls below half":            {[]int{150_000, 74_999, 80_000}, []int{0, 150_000, 0}},
-		"it falls to half":               {[]int{150_000, 75_000}, []int{0, 0}},
-		"it falls in two steps":          {[]int{150_000, 100_000, 70_000}, []int{0, 0, 150_000}},
-		"it falls twice":                 {[]int{150_000, 40_000, 90_000, 30_000}, []int{0, 150_000, 0, 90_000}},
-		"it falls, and less again":       {[]int{150_000, 40_000, 25_000}, []int{0, 150_000, 0}},
-		"it is small":                    {[]int{25_000, 5_001}, []int{0, 0}},
-		"it is just large enough":        {[]int{25_000, 5_000}, []int{0, 25_000}},
-		"the client tells 0 for nothing": {[]int{150_000, 0, 140_000}, []int{0, 0, 0}},
+		"it grows":                         {[]int{12_000, 80_000, 150_000}, []int{0, 0, 0}},
+		"it falls below half":              {[]int{150_000, 74_999, 80_000}, []int{0, 150_000, 0}},
+		"it falls to half":                 {[]int{150_000, 75_000}, []int{0, 0}},
+		"it falls in two steps":            {[]int{150_000, 100_000, 70_000}, []int{0, 0, 150_000}},
+		"it falls twice":                   {[]int{150_000, 40_000, 90_000, 30_000}, []int{0, 150_000, 0, 90_000}},
+		"it falls, and less again":         {[]int{150_000, 40_000, 25_000}, []int{0, 150_000, 0}},
+		"it is small":                      {[]int{25_000, 5_001}, []int{0, 0}},
+		"it is just large enough":          {[]int{25_000, 5_000}, []int{0, 25_000}},
+		"the client reports 0 for nothing": {[]int{150_000, 0, 140_000}, []int{0, 0, 0}},
 	} {
 		var size contextSize
 		for i, tokens := range c.sizes {

@@ -1,6 +1,6 @@
 // Package turn runs the turns of one agent: it chooses the session, starts a client or uses
 // the one that waits, follows its events into the window, the log and the status, and says
-// how the turn ended. It knows no mailbox: the work of a turn is a [Task].
+// how the turn ended. It knows nothing about mailboxes: the work of a turn is a [Task].
 //
 //	Settings, Task --> session --> record --> client --> prompt --> events --> Outcome
 //	                      ^                     |                     |

@@ -34,7 +34,7 @@ func (t *Turns) Follow(ctx context.Context, s Settings, rec *journal.Record, ste
 	follow.observe = observe
 	event := follow.event
 	if mem.win.Mark() == rec.Turn {
-		event = nil // the window has this turn already, and so have log and status
+		event = nil // the window contains this turn already, and so do the log and the status
 	}
 	out := t.Backend(s).Follow(ctx, runner.Turn{
 		ID: rec.Turn, Client: rec.Client, From: rec.From, Agent: t.name, UUID: rec.UUID, Session: runner.Session{ID: rec.Session, How: runner.How(rec.How)},
@@ -81,7 +81,7 @@ func (t *Turns) oldSession(s Settings) (runner.Session, bool) {
 func NewCompaction() string { return compactTurns + "-" + strings.ToLower(rand.Text()[:10]) }
 
 // Compact runs a turn without a message, in which the client summarizes its conversation.
-// rec has the turn's name and what the budget reserved. CanCompact must be true.
+// rec contains the turn's name and what the budget reserved. CanCompact must be true.
 func (t *Turns) Compact(ctx context.Context, s Settings, rec *journal.Record) (out runner.Outcome, err error) {
 	session, _ := t.oldSession(s)
 	c, ok := t.Backend(s).(runner.Compacter)

@@ -17,7 +17,7 @@ const maxPastTurns = 64
 const ownFileMemory = 10 * time.Minute
 
 // Runs has the running and past turns of one agent, and its client, for other goroutines.
-// It is safe for several goroutines.
+// It is safe for concurrent use.
 type Runs struct {
 	mu      sync.Mutex
 	current *journal.Record      // of the running turn; its fields do not change any more

@@ -8,12 +8,12 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// Secrets removes from a client's words the tokens of the project, and those with which the
-// client talks to others of its kind, before the daemon writes any of them: log, receipt,
-// answer, ledger, window, status and IRC get the rest. The stream of the client itself does
-// not change. It belongs to the goroutine that runs the turn.
+// Secrets removes from a client's words the tokens of the project, and the tokens with
+// which the client talks to other clients of its kind, before the daemon writes any of
+// them: log, receipt, answer, ledger, window, status and IRC get the rest. The stream of
+// the client itself does not change. It belongs to the goroutine that runs the turn.
 type Secrets struct {
-	tokens *tokens.Source // those of the project
+	tokens *tokens.Source // the project's tokens
 	// clients are the client's secrets, by which other clients reach it. They are learned
 	// from its output.
 	clients map[string]string
@@ -27,7 +27,7 @@ const maxClientSecrets = 64
 // NewSecrets removes the tokens of source, and the secrets that it learns from the client.
 func NewSecrets(source *tokens.Source) *Secrets { return &Secrets{tokens: source} }
 
-// Text returns a text without secrets.
+// Text returns t without secrets.
 func (s *Secrets) Text(t string) string { return s.own.Text(s.tokens.Redactor().Text(t)) }
 
 // learn looks for secrets of the client in its output.
@@ -41,7 +41,7 @@ func (s *Secrets) learn(kind *runner.Kind, ev *streamjson.Event) {
 // none, else a copy.
 func (s *Secrets) event(kind *runner.Kind, ev *streamjson.Event) *streamjson.Event {
 	s.learn(kind, ev)
-	r := s.tokens.Redactor() // once for each event, since it looks at the file
+	r := s.tokens.Redactor() // once for each event, since it checks the file
 	has := func(b []byte) bool { return r.In(b) || s.own.In(b) }
 	text := func(t string) string { return s.own.Text(r.Text(t)) }
 	if !has(ev.Raw) && !slices.ContainsFunc(ev.Blocks, func(b streamjson.Block) bool { return text(b.Text) != b.Text || has(b.Input) }) {

@@ -5,8 +5,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// planSession chooses the session of an agent's next turn, and writes it down before the
-// client can use it. A kind of client that cannot resume gets a new session each time.
+// planSession chooses the session of an agent's next turn, and saves it before the client
+// can use it. A kind of client that cannot resume gets a new session each time.
 func planSession(all *journal.Sessions, kind *runner.Kind, agent string, s Settings) (runner.Session, error) {
 	got, ok := all.Get(agent)
 	switch {

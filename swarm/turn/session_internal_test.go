@@ -11,15 +11,15 @@ import (
 
 var kind = new(runnertest.Scripted).Kind()
 
-// A session that could not be written down does not begin later either: a daemon that
-// starts then would not know it.
+// A session that could not be saved does not begin later either: a daemon that starts then
+// would not know it.
 func TestASessionIsDurableOrNotThere(t *testing.T) {
 	s, err := journal.OpenSessions(journal.HomeOf(filepath.Join(t.TempDir(), "gone")))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := planSession(s, kind, "coder", Settings{}); err == nil {
-		t.Fatal("plan wrote into a folder that is not there")
+		t.Fatal("plan wrote into a folder that does not exist")
 	}
 	if got, ok := s.Get("coder"); ok {
 		t.Errorf("the session %s is kept", got.ID)

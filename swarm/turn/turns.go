@@ -18,8 +18,7 @@ const (
 	keyWhy  = "why"
 )
 
-// Deps are what the turns of all agents share. Everything in it is safe for several
-// goroutines.
+// Deps are what the turns of all agents share. Everything in it is safe for concurrent use.
 type Deps struct {
 	Home      journal.Home
 	Project   string                    // the folder of the project, by the path that clients get
@@ -42,7 +41,7 @@ type Deps struct {
 
 // A Feed gets the text that an agent is writing, if anybody listens.
 type Feed interface {
-	// Wants reports whether anybody listens to the pieces of texts, or to the raw lines of
+	// Wants reports whether anybody listens to the pieces of text, or to the raw lines of
 	// the client's stream.
 	Wants(agent string) (partial, raw bool)
 	Partial(agent, message, text string)
@@ -54,13 +53,13 @@ type SessionMode string
 
 const (
 	SessionResume   SessionMode = "resume"   // the agent's own session, by its id; the default
-	SessionContinue SessionMode = "continue" // the newest session of the folder, of any maker
+	SessionContinue SessionMode = "continue" // the newest session of the folder, whichever program began it
 	SessionFresh    SessionMode = "fresh"    // a new session for every message
 )
 
 // Settings say how to run the turns of an agent. They do not change while a turn runs.
 type Settings struct {
-	Backend      string // key of Deps.Backends; "" means the only one there is
+	Backend      string // key of Deps.Backends; "" means the only one
 	Client       runner.Spec
 	Env          map[string]string // added to the client's environment
 	EnvDrop      []string          // names, or prefixes with *, that are removed from it
@@ -70,8 +69,8 @@ type Settings struct {
 	Tools        bool          // its client gets Deps.Tools
 }
 
-// lingers reports whether clients stay. A client knows one session, so it does not stay where
-// every turn has another session, or the newest of the folder.
+// lingers reports whether clients stay. A client knows one session, so it does not stay if
+// every turn uses another session, or the newest one of the folder.
 func (s Settings) lingers() bool {
 	return s.Linger > 0 && (s.Session == "" || s.Session == SessionResume)
 }

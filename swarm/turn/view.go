@@ -12,7 +12,7 @@ import (
 )
 
 // A View has the facts that the status shows about an agent's turns and its client. The
-// agent's goroutine writes it; it is safe for several goroutines.
+// agent's goroutine writes it; it is safe for concurrent use.
 type View struct {
 	mu      sync.Mutex
 	p       Picture
@@ -35,7 +35,7 @@ type Picture struct {
 	Context journal.Context
 	Last    *LastText
 
-	Turns int      // turns begun: all of the ledger, and the one that runs
+	Turns int      // turns begun: all in the ledger, and the one that runs
 	Begun *float64 // start of the last one, in seconds since 1970
 }
 
@@ -51,8 +51,8 @@ type MessageStatus struct {
 type WarmStatus struct {
 	PID   int       `json:"pid"`
 	Since time.Time `json:"since"` // start of the wait
-	// The use of its processes, and of those that its turns left running. A client that
-	// waits should use next to no processor time.
+	// The resource use of its processes, and of the processes that its turns left running.
+	// A client that waits should use next to no processor time.
 	RSSBytes   int64   `json:"rss_bytes"`   // memory, in whole MiB
 	CPUSeconds float64 `json:"cpu_seconds"` // processor time since then, in tenths
 
@@ -183,7 +183,7 @@ func (v *View) client(name, model string) {
 	}
 }
 
-// billing notes how the client pays, if it told.
+// billing notes how the client pays, if it reported that.
 func (v *View) billing(b runner.Billing) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -193,9 +193,9 @@ func (v *View) billing(b runner.Billing) {
 }
 
 // limitFor returns the context limit to use when the client reports limit tokens. named
-// says that the configuration names the model. If it does not, Claude Code 2.1.197 takes
+// says that the configuration names the model. If it does not, Claude Code 2.1.197 uses
 // claude-opus-4-8[1m], and calls it claude-opus-4-8, with a smaller window, in every
-// session that it resumes: so the largest limit reported for the model stays.
+// session that it resumes: so the largest limit reported for the model is kept.
 func (v *View) limitFor(limit int, named bool) int {
 	v.mu.Lock()
 	defer v.mu.Unlock()

@@ -6,7 +6,7 @@ import (
 )
 
 // WaitingClients bounds the clients that wait for their agent's next message, over all
-// agents: the one that has waited longest goes first. It is safe for several goroutines.
+// agents: the one that has waited longest goes first. It is safe for concurrent use.
 type WaitingClients struct {
 	mu   sync.Mutex
 	most int
@@ -39,8 +39,8 @@ func (w *WaitingClients) add(wake func()) *waiting {
 	return c
 }
 
-// remove notes that a client waits no more. It does nothing for nil, and for a client that
-// was one too many.
+// remove notes that a client no longer waits. It does nothing for nil, and for a client
+// that was one too many.
 func (w *WaitingClients) remove(c *waiting) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

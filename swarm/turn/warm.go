@@ -27,11 +27,12 @@ import (
 // prints, or by the agent whose client is one too many.
 //
 // The turns of one client share its output and its mark; see mark.go. A daemon that is
-// killed leaves a client without standard input: the client ends by itself, after its turn
+// killed leaves a client without standard input: the client ends on its own, after its turn
 // if it has one, which the next daemon follows like any other. By the mark in the agent's
 // pid file the next daemon ends the processes that a waiting client left.
 
-// maxAge is how long a client lives: memory that it gathers over the days ends with it.
+// maxAge is how long a client lives: its end frees the memory that it accumulates over the
+// days.
 const maxAge = 24 * time.Hour
 
 // A warm is the client of an agent between two turns. It belongs to the goroutine
@@ -41,7 +42,7 @@ type warm struct {
 	mark    string // the turn that started it
 	session string
 	made    made
-	partial bool            // it prints texts in pieces
+	partial bool            // it prints text in pieces
 	born    time.Time       // start of the client
 	rested  time.Time       // the end of its last turn
 	grown   <-chan struct{} // gets a value when the client prints
@@ -52,7 +53,7 @@ type warm struct {
 // made holds the settings with which a client was started. When they change, the agent
 // needs another client.
 type made struct {
-	settings Settings // with the system text, which names the other agents too
+	settings Settings // with the system prompt, which names the other agents too
 	env      []string
 }
 
@@ -61,7 +62,7 @@ func (t *Turns) madeOf(s Settings, mark string) made {
 	return made{settings: s, env: t.environment(s, mark)}
 }
 
-// warmFor returns the waiting client that can take a turn in that session. nil means that
+// warmFor returns the waiting client that can run a turn in that session. nil means that
 // the turn needs a new client, and that all processes of the old one have ended.
 func (t *Turns) warmFor(ctx context.Context, s Settings, session runner.Session, partial bool, capUSD float64) *warm {
 	w := t.warm
@@ -134,7 +135,7 @@ func dueAt(born, rested time.Time, linger time.Duration) time.Time {
 func (t *Turns) outworn(s Settings, w *warm, now time.Time) string {
 	select {
 	case <-w.client.Exited():
-		return "it has ended by itself"
+		return "it has ended on its own"
 	default:
 	}
 	spoke := w.spoke
@@ -143,7 +144,7 @@ func (t *Turns) outworn(s Settings, w *warm, now time.Time) string {
 	case now.Sub(w.born) >= maxAge:
 		return "it is a day old"
 	case spoke && w.client.Stirs():
-		return "it has begun work by itself"
+		return "it has begun work on its own"
 	case !s.lingers():
 		return "clients do not linger any more"
 	case !reflect.DeepEqual(t.madeOf(s, w.mark), w.made):
@@ -164,7 +165,7 @@ func (t *Turns) Tend(ctx context.Context, settings Settings, unsettled bool) {
 	switch {
 	case why != "":
 	case unsettled:
-		why = "what came of its turn could not be filed" // the turn is read again, to the end of the client
+		why = "the outcome of its turn could not be filed" // the turn is read again, to the end of the client
 	case t.Waiting.tooMany(w.waiting):
 		why = "too many clients wait"
 	case !time.Now().Before(w.due()):

@@ -27,8 +27,8 @@ func TestDueAt(t *testing.T) {
 	}
 }
 
-// The hook of a compaction gives back the texts of the running turn: the texts of earlier
-// turns in the same stream are in the saved window.
+// The hook of a compaction gives back the text of the running turn: the text of earlier
+// turns in the same stream is in the saved window.
 func TestTheHookInALaterTurnOfAClient(t *testing.T) {
 	home := journal.HomeOf(t.TempDir())
 	if err := home.Make(); err != nil {

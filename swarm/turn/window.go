@@ -36,7 +36,7 @@ func windowOptions(bytes int) window.Options { return window.Options{MaxBytes: b
 func openMemory(home journal.Home, tools runner.Tools, agent string, bytes int, log *slog.Logger) (*memory, error) {
 	win, err := window.Load(home.WindowFile(agent), windowOptions(bytes))
 	if errors.Is(err, window.ErrBroken) {
-		log.Warn("window was broken and begun again", keyErr, err)
+		log.Warn("window was damaged, so a new one was begun", keyErr, err)
 	} else if err != nil {
 		return nil, fmt.Errorf("window of %s: %w", agent, err)
 	}
@@ -46,7 +46,7 @@ func openMemory(home journal.Home, tools runner.Tools, agent string, bytes int, 
 // event adds an event to the window.
 func (m *memory) event(ev *streamjson.Event) { feedWindow(m.win, m.tools, m.calls, ev) }
 
-// feedWindow adds the texts, calls and results of the main conversation in ev to win. It
+// feedWindow adds the text, calls and results of the main conversation in ev to win. It
 // leaves out thinking, the words of sub-agents, and the client's messages. The hook of a
 // compaction feeds the same events to the same window in another process, so the result may
 // depend only on the arguments.
@@ -84,7 +84,7 @@ func (m *memory) save(turn string) error {
 	return nil
 }
 
-// content returns all that the window holds.
+// content returns the whole window.
 func (m *memory) content() []byte {
 	return m.win.AppendRange(nil, m.win.Start(), m.win.End())
 }
