@@ -342,7 +342,7 @@ const quiet = 20 * time.Second
 
 // BenchmarkIdle watches two daemons that have nothing to do, with one agent and with 1,000.
 // MiB is the memory of the first; KiB/agent is the cost of each additional agent;
-// switches/s-… is how often the threads of a daemon went to sleep and were woken again.
+// switches/s-… is how many times the threads of a daemon went to sleep and were woken again.
 func BenchmarkIdle(b *testing.B) {
 	client := small(b, "client")
 	b.Run("ours", func(b *testing.B) {

@@ -61,7 +61,7 @@ func cancel(c *cli.Context, p *post, id string) error {
 	case !lockHeld(p.home):
 		return fail(exitFailed, "claude-swarm start, then claude-swarm abort "+found.Mailbox, "%s began %s before the daemon ended", found.Mailbox, id)
 	}
-	return fail(exitFailed, "claude-swarm abort "+found.Mailbox, "%s works on %s already", found.Mailbox, id)
+	return fail(exitFailed, "claude-swarm abort "+found.Mailbox, "%s is already working on %s", found.Mailbox, id)
 }
 
 func sayCancelled(c *cli.Context, id, mailbox string) error {

@@ -178,7 +178,7 @@ func (f *finder) complete(before []string) {
 			}
 		}
 		if len(chain) == 0 {
-			f.offer("help", "tell more about a verb")
+			f.offer("help", "show the help of a verb")
 		}
 	default:
 		f.operand(strings.Join(chain, " "), operands)

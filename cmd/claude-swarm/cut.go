@@ -12,7 +12,7 @@ func cutText(cut swarm.Cut) string {
 	}
 	switch cut.State {
 	case dropbox.Done:
-		return "the turn of " + cut.Message + " ended well before it could be ended, and counts as done"
+		return "the turn of " + cut.Message + " finished before it could be stopped, and counts as done"
 	case dropbox.Dead:
 		return "the turn was ended, and its message " + cut.Message + " is a dead letter"
 	}
@@ -23,7 +23,7 @@ func cutText(cut swarm.Cut) string {
 func cutCompaction(state dropbox.State) string {
 	switch state {
 	case dropbox.Done:
-		return "the compaction ended well before it could be ended"
+		return "the compaction finished before it could be stopped"
 	case dropbox.Waiting:
 		return "the compaction was ended, and is tried again before the next message"
 	}

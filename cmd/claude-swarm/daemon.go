@@ -84,7 +84,7 @@ func runDaemon(ctx context.Context, o daemonOrder) (err error) {
 	unlock, err := store.Lock()
 	if locked, ok := errors.AsType[*dropbox.LockedError](err); ok {
 		return fail(exitFailed, "stop the other daemon, or give this project a separate dead_drop_dir",
-			"another daemon works on %s: %s", p.file.DeadDropDir, locked.Holder)
+			"another daemon already runs for %s: %s", p.file.DeadDropDir, locked.Holder)
 	} else if err != nil {
 		return err
 	}

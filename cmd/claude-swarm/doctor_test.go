@@ -14,7 +14,7 @@ import (
 func TestWriteFindings(t *testing.T) {
 	findings := []provision.Finding{
 		{Grade: provision.Good, Name: "git", Text: "2.47.1"},
-		{Grade: provision.Warn, Name: "login", Text: "nobody is logged in, and no key stands in the environment of the agents: coder, reviewer",
+		{Grade: provision.Warn, Name: "login", Text: "nobody is logged in, and no key is in the environment of the agents: coder, reviewer",
 			Try: "claude login, or put ANTHROPIC_API_KEY in env: of agents: in claude-swarm.yaml"},
 		{Grade: provision.Wrong, Name: "mailboxes", Text: "/home/ann/" + strings.Repeat("folder/", 20) + " cannot be written", Try: "ls -ld /home/ann"},
 	}

@@ -14,9 +14,9 @@ func haltCommand() *cli.Command {
 		Name: "halt", Category: groupAgents, ArgsUsage: "[WHY…]",
 		Usage: "let no agent begin a turn, until unhalt",
 		Description: `Puts the file HALT into the mailboxes' folder: while it is there no agent claims
-a message. Running turns go on, mail waits. It works without a daemon and with a
-broken configuration, and lasts through every restart; touch .dead-drop/HALT
-does the same.
+a message. Running turns continue, mail waits. It works without a daemon and
+with a broken configuration, and lasts through every restart; touch
+.dead-drop/HALT does the same.
 
 With --thread it halts one conversation: its messages wake no agent, and further
 ones are refused, except notes and mail to the lead.` +
@@ -42,7 +42,7 @@ ones are refused, except notes and mail to the lead.` +
 			if err := store.Halt(by); err != nil {
 				return err
 			}
-			fmt.Fprintln(c.App.Writer, "halted: no turn is begun; running turns go on\n  next: claude-swarm unhalt")
+			fmt.Fprintln(c.App.Writer, "halted: no turn is begun; running turns continue\n  next: claude-swarm unhalt")
 			return nil
 		},
 	}
@@ -54,10 +54,10 @@ func unhaltCommand() *cli.Command {
 		Usage: "let the agents work again after halt",
 		Description: `Removes the file HALT. Only you may do this, not an agent.
 
-With --thread it lets one conversation go on, and delivers the messages that
+With --thread it lets one conversation continue, and delivers the messages that
 were refused because of the halt.` +
 			examples("claude-swarm unhalt", "claude-swarm unhalt --thread k7f3q9m2xd"),
-		Flags: []cli.Flag{&cli.StringFlag{Name: "thread", Usage: "let the conversation of the message `ID` go on"}},
+		Flags: []cli.Flag{&cli.StringFlag{Name: "thread", Usage: "let the conversation of the message `ID` continue"}},
 		Action: func(c *cli.Context) error {
 			if err := noArguments(c); err != nil {
 				return err
@@ -109,12 +109,12 @@ func haltThread(c *cli.Context, p *post, id, why string) error {
 	if err := p.HaltThread(thread, why); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(c.App.Writer, "the conversation %s is halted; running turns go on\n  next: claude-swarm unhalt --thread %s\n", thread, shellWord(thread))
+	_, err = fmt.Fprintf(c.App.Writer, "the conversation %s is halted; running turns continue\n  next: claude-swarm unhalt --thread %s\n", thread, shellWord(thread))
 	return err
 }
 
 func unhaltThread(c *cli.Context, p *post, id string) error {
-	if err := p.leadOnly("let a conversation go on"); err != nil {
+	if err := p.leadOnly("let a conversation continue"); err != nil {
 		return err
 	}
 	thread, err := p.thread(id)
@@ -132,7 +132,7 @@ func unhaltThread(c *cli.Context, p *post, id string) error {
 	if err != nil {
 		return err
 	}
-	text := fmt.Sprintf("the conversation %s goes on", thread)
+	text := fmt.Sprintf("the conversation %s continues", thread)
 	if back > 0 {
 		text += fmt.Sprintf("; %s given back", screen.Count(back, "message"))
 	}

@@ -19,7 +19,7 @@ func inboxCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "inbox",
 		Category:  groupMail,
-		Usage:     "list what lies in a mailbox",
+		Usage:     "list what is in a mailbox",
 		ArgsUsage: "[AGENT]",
 		Description: `Lists the messages in your mailbox, oldest first: the new ones, and those that
 you have read and not filed. With AGENT it lists the messages that wait for

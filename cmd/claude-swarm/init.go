@@ -289,7 +289,7 @@ func printItems(c *cli.Context, r provision.Report) error {
 
 func printInit(c *cli.Context, r provision.Report) error {
 	if r.Above != "" {
-		fmt.Fprintf(c.App.ErrWriter, "claude-swarm: this folder lies in another project, %s\n", r.Above)
+		fmt.Fprintf(c.App.ErrWriter, "claude-swarm: this folder is inside another project, %s\n", r.Above)
 	}
 	if c.Bool("json") {
 		return printJSON(c.App.Writer, struct {

@@ -58,7 +58,7 @@ func talkOver(r io.Reader, w io.Writer, p provision.Proposal) (provision.Proposa
 	answer := func(question string) (string, error) {
 		fmt.Fprintf(w, "%s ", question)
 		if !lines.Scan() {
-			return "", errors.Join(lines.Err(), fail(exitFailed, "claude-swarm init --non-interactive", "no answer, so nothing was made"))
+			return "", errors.Join(lines.Err(), fail(exitFailed, "claude-swarm init --non-interactive", "no answer, so nothing was created"))
 		}
 		return strings.TrimSpace(lines.Text()), nil
 	}
@@ -68,7 +68,7 @@ func talkOver(r io.Reader, w io.Writer, p provision.Proposal) (provision.Proposa
 			return p, err
 		}
 		if text == "q" {
-			return p, fail(exitFailed, "claude-swarm init", "nothing was made")
+			return p, fail(exitFailed, "claude-swarm init", "nothing was created")
 		}
 		var agents []provision.Proposed
 		for word := range strings.FieldsSeq(text) {
@@ -106,11 +106,11 @@ func askWhere(c *cli.Context, dir string) error {
 	if err != nil || c.Bool("nested") {
 		return nil // no project, or one that cannot be read
 	}
-	refused := fail(exitFailed, "claude-swarm init --nested   (or work in that project: cd "+shellWord(filepath.Dir(above))+")", "this folder lies in another project, %s; nothing was made", above)
+	refused := fail(exitFailed, "claude-swarm init --nested   (or work in that project: cd "+shellWord(filepath.Dir(above))+")", "this folder is inside another project, %s; nothing was created", above)
 	if !talks(c) {
 		return refused
 	}
-	fmt.Fprintf(c.App.Writer, "This folder lies in another project, %s.\nType yes to make one here too: ", above)
+	fmt.Fprintf(c.App.Writer, "This folder is inside another project, %s.\nType yes to create one here too: ", above)
 	answer, err := bufio.NewReader(c.App.Reader).ReadString('\n')
 	if err != nil && !errors.Is(err, io.EOF) {
 		return err
@@ -149,7 +149,7 @@ func askPurge(c *cli.Context, dir, agent string) error {
 	if !talks(c) {
 		return fail(exitFailed, again, "this removes mail for good: %s", what)
 	}
-	fmt.Fprintf(c.App.Writer, "This removes mail for good: %s.\nType yes to go on: ", what)
+	fmt.Fprintf(c.App.Writer, "This removes mail for good: %s.\nType yes to continue: ", what)
 	answer, err := bufio.NewReader(c.App.Reader).ReadString('\n')
 	if err != nil && !errors.Is(err, io.EOF) {
 		return err

@@ -180,7 +180,7 @@ func (p *post) sayIfNotSaid(c *cli.Context) {
 	if why == "" {
 		why = "not connected"
 	}
-	fmt.Fprintf(c.App.ErrWriter, "claude-swarm: it waits to be said: %s\n  try: %s\n", screen.OneLine(why), next)
+	fmt.Fprintf(c.App.ErrWriter, "claude-swarm: it waits to be posted: %s\n  try: %s\n", screen.OneLine(why), next)
 }
 
 // whatToRead returns the channel and the number of lines; either may be left out.

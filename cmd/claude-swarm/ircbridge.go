@@ -148,8 +148,8 @@ func channelKeys(i config.IRC) (map[string]string, error) {
 }
 
 // agentNames are the names of the agents and the lead for a bridge in a separate process.
-// It does not learn about reloads, so it reads them from the file. It is safe for several
-// goroutines.
+// It does not learn about reloads, so it reads them from the file. It is safe for
+// concurrent use.
 type agentNames struct {
 	mu     sync.Mutex
 	looked time.Time
@@ -211,7 +211,7 @@ func (s *ircService) follow(ctx context.Context, file *config.File) {
 		return
 	}
 	if err := s.store.MakeMailbox(ircbridge.Name); err != nil {
-		s.log.Error("mailbox irc could not be made", "err", err)
+		s.log.Error("mailbox irc could not be created", "err", err)
 	}
 	if file.IRC.Apart {
 		return
@@ -249,7 +249,7 @@ func (s *ircService) drain(ctx context.Context) {
 	}
 }
 
-// left counts the messages that are not said and filed yet.
+// left counts the messages that have not been posted and filed yet.
 func (s *ircService) left() int {
 	box, err := s.store.Mailbox(ircbridge.Name)
 	if err != nil {
@@ -317,7 +317,7 @@ func (s *ircService) once(ctx context.Context, p *project) (err error) {
 	return b.Run(ctx)
 }
 
-// A word is what a service last complained of. It is safe for several goroutines.
+// A word is what a service last complained of. It is safe for concurrent use.
 type word struct {
 	mu   sync.Mutex
 	text string // "" when all is well

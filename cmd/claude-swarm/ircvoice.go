@@ -38,7 +38,7 @@ func (v daemonVoice) Status(ctx context.Context, agent string) (string, error) {
 	if agent == "" {
 		b.WriteString(headline(st.Status, now) + "\n")
 		for _, n := range st.Needed(view.NeedHalted) {
-			b.WriteString(haltedWords(n) + "; unhalt lets them go on\n")
+			b.WriteString(haltedWords(n) + "; unhalt lets them continue\n")
 		}
 	}
 	found := false
@@ -201,7 +201,7 @@ func (v daemonVoice) Steer(ctx context.Context, order bridge.Order, agent, by st
 		if err := v.store.Halt("by " + by); err != nil {
 			return "", err
 		}
-		return "halted: no turn is begun; running turns go on. next: unhalt", nil
+		return "halted: no turn is begun; running turns continue. next: unhalt", nil
 	case bridge.Unhalt:
 		if !v.store.Halted() {
 			return "was not halted", nil
@@ -212,7 +212,7 @@ func (v daemonVoice) Steer(ctx context.Context, order bridge.Order, agent, by st
 		return "the agents work again", nil
 	}
 	said := map[bridge.Order]string{
-		bridge.Pause:  agent + " is paused: its running turn goes on to its end, mail waits. next: resume " + agent,
+		bridge.Pause:  agent + " is paused: its running turn continues to its end, mail waits. next: resume " + agent,
 		bridge.Resume: agent + " takes up its mail again",
 	}
 	err := v.ask(ctx, func(ctx context.Context, c *control.Client) error {

@@ -29,7 +29,7 @@ func logsCommand() *cli.Command {
 		Name: "logs", Category: groupAgents, ArgsUsage: "[AGENT]",
 		Usage: "what an agent says and does",
 		Description: `Prints the last lines of an agent's log, or of all logs in the order of time;
-with -f goes on with new lines, also when the daemon stops and starts again.
+with -f continues with new lines, even when the daemon stops and starts again.
 Works without a daemon. Inside a turn an agent sees its own log.
 
 On a terminal -f with one AGENT shows text while the agent writes it, in each
@@ -43,7 +43,7 @@ with its duration and cost. --raw prints the client's own event stream
 of the last turn, JSON lines.` +
 			examples("claude-swarm logs coder", "claude-swarm logs coder -f", "claude-swarm logs -f", "claude-swarm logs coder --raw -n 5"),
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "f", Aliases: []string{"follow"}, Usage: "go on with what is added, until Ctrl-C"},
+			&cli.BoolFlag{Name: "f", Aliases: []string{"follow"}, Usage: "continue with what is added, until Ctrl-C"},
 			&cli.IntFlag{Name: "n", Aliases: []string{"lines"}, Value: 50, Usage: "begin with the last `N` lines"},
 			&cli.BoolFlag{Name: "raw", Usage: "the client's event stream"},
 		},

@@ -216,7 +216,7 @@ func (l *loop) untilEnd() (turns int, paused []string) {
 			}
 		}
 		if time.Now().After(deadline) || turns > 4*loopBound {
-			l.t.Fatalf("it goes on after %d turns", turns)
+			l.t.Fatalf("it continues after %d turns", turns)
 		}
 		time.Sleep(50 * time.Millisecond)
 	}

@@ -31,7 +31,7 @@ func mcpCommand() *cli.Command {
 		Name:  "mcp",
 		Usage: "serve the agents' tools to their client",
 		Description: `An MCP server on the standard input and output, until its client hangs up. The
-clients of agents start it by themselves, unless their key mcp is false;
+clients of agents start it on their own, unless their key mcp is false;
 docs/agents-tools.md lists the tools. Inside a turn it serves the agent,
 elsewhere the lead: a client of your own, for example.` +
 			examples("claude-swarm mcp </dev/null", "claude mcp add dead-drop -- claude-swarm mcp"),

@@ -8,9 +8,9 @@ import (
 	"sync"
 )
 
-// An output is the writer to which a verb prints. It keeps the first error, since most callers
-// do not check their writes; run reports it at the end, for example a full disk. It is safe
-// for several goroutines.
+// An output is the writer to which a verb prints. It keeps the first error, since most
+// callers do not check their writes; run reports it at the end, for example a full disk. It
+// is safe for concurrent use.
 type output struct {
 	w      io.Writer
 	broken func() // called at the first error; nil calls nothing

@@ -92,13 +92,13 @@ func (l look) limits(st *view.Status) (lines []string) {
 		if !limit.Shared() {
 			continue
 		}
-		// "by itself" says this, too.
+		// "on its own" says this, too.
 		hint := strings.TrimPrefix(strings.TrimPrefix(limit.Hint, "nothing has to be done"), "; ")
 		if hint != "" {
 			hint += "; "
 		}
 		lines = append(lines, screen.OneLine(fmt.Sprintf("limited: %s (%s)", cmp.Or(limit.Why, "the account is at its limit"), strings.Join(limit.Agents, ", ")))+
-			"   next: "+screen.OneLine(fmt.Sprintf("%sby itself from %s on, or %s for all of them", hint, screen.Clock(limit.Until, l.now), limit.Next())))
+			"   next: "+screen.OneLine(fmt.Sprintf("%son its own from %s on, or %s for all of them", hint, screen.Clock(limit.Until, l.now), limit.Next())))
 	}
 	return lines
 }

@@ -20,7 +20,7 @@ func parkedSwarm(now time.Time) swarm.Status {
 	limited := func(name, account string, until time.Time) swarm.AgentStatus {
 		return swarm.AgentStatus{
 			Name: name, State: swarm.Limited, Since: new(now.Add(-time.Minute)), Why: "You've hit your 5-hour limit",
-			Next:    "goes on by itself at 12:01, or at once after claude-swarm resume " + name,
+			Next:    "continues on its own at 12:01, or at once after claude-swarm resume " + name,
 			Limit:   &swarm.LimitStatus{Account: account, Until: until},
 			Waiting: mail.Waiting{Normal: 1}, Session: "0f3a1b2c-aaaa", Model: "opus", Last: &turn.LastText{At: now, Text: "so far " + name},
 		}
@@ -42,7 +42,7 @@ func TestALimitIsSaidOnce(t *testing.T) {
 	st := parkedSwarm(now)
 	const want = `tts: daemon pid 4711 for 1 h 00 min, version 1.0
 limited: You've hit your 5-hour limit (coder, docs, reviewer)
-next: by itself from 12:01 on, or claude-swarm resume coder for all of them
+next: on its own from 12:01 on, or claude-swarm resume coder for all of them
 
 AGENT     STATE    FOR    MAIL  DEAD  USD  TASK
 coder     limited  1 min  1     -     -
@@ -60,7 +60,7 @@ reviewer  limited  1 min  1     -     -
 		t.Error("draw has changed the status that it was given")
 	}
 	if n := strings.Count(draw(st, look{now: now, columns: 80}).String(), "resume"); n != 2 {
-		t.Errorf("the whole status says %d times how to go on, want 2, once for each account", n)
+		t.Errorf("the whole status says %d times how to continue, want 2, once for each account", n)
 	}
 }
 

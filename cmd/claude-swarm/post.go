@@ -108,7 +108,7 @@ func (p *post) saysHalted(c *cli.Context, m *dropbox.Message) bool {
 	if p.Halted == "" {
 		return false
 	}
-	fmt.Fprintf(c.App.ErrWriter, "claude-swarm: the text halts the conversation %s, and goes as a %s\n  try: claude-swarm unhalt --thread %s   (to let it go on)\n",
+	fmt.Fprintf(c.App.ErrWriter, "claude-swarm: the text halts the conversation %s, and goes as a %s\n  try: claude-swarm unhalt --thread %s   (to let it continue)\n",
 		p.Halted, m.Type, shellWord(p.Halted))
 	return !m.Type.WantsAnswer()
 }
@@ -151,7 +151,7 @@ func refused(err error, to string) error {
 	case errors.Is(err, dropbox.ErrTooLarge):
 		return &hintError{err: err, code: exitRefused, hint: "put it where the agent can read it, and send the path"}
 	case errors.Is(err, dropbox.ErrHops):
-		return &hintError{err: err, code: exitRefused, hint: "let the lead decide how to go on: claude-swarm send lead \"…\""}
+		return &hintError{err: err, code: exitRefused, hint: "let the lead decide how to continue: claude-swarm send lead \"…\""}
 	case errors.Is(err, dropbox.ErrInvalid):
 		return &hintError{err: err, code: exitUsage, hint: "claude-swarm help send"}
 	case errors.Is(err, os.ErrPermission):
@@ -212,8 +212,8 @@ func (p *post) isGone(name string) bool {
 	return err == nil && slices.Contains(boxes, name)
 }
 
-// recipients returns the names in a list with commas, after checking them. next is what to
-// type instead, with %s where the right name goes.
+// recipients returns the names in a comma-separated list, after checking them. next is what
+// to type instead, with %s where the right name goes.
 func (p *post) recipients(list, next string) ([]string, error) {
 	names, err := p.Recipients(list)
 	if unknown, ok := errors.AsType[*swarm.UnknownAgentError](err); ok {

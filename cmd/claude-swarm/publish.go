@@ -35,7 +35,7 @@ copies.` +
 			&cli.StringFlag{Name: "subject", Usage: "one line `TEXT` that says what it is about"},
 			&cli.StringFlag{Name: "type", Value: string(dropbox.Task), Usage: "`TYPE`: task, question, handoff, status or note; default task"},
 			priorityFlag(),
-			&cli.StringFlag{Name: "thread", Usage: "go on with the conversation `ID`"},
+			&cli.StringFlag{Name: "thread", Usage: "continue the conversation `ID`"},
 			&cli.StringFlag{Name: "key", Usage: "publish it once only: a second time with the same `KEY` within 7 days does nothing"},
 			jsonFlag(),
 		},

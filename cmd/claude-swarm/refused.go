@@ -14,7 +14,7 @@ func refusedCommand() *cli.Command {
 		Category: groupMail,
 		Usage:    "look after messages that a rule refused",
 		Description: `A message that a rule does not let pass is kept with the reason. Nothing is
-removed by itself. To look at one: claude-swarm read ID.` +
+removed automatically. To look at one: claude-swarm read ID.` +
 			examples("claude-swarm refused list", "claude-swarm refused retry k7f3q9m2xd"),
 		Flags:  []cli.Flag{jsonFlag()},
 		Action: withPost(refusedList), // without a further verb it lists

@@ -57,7 +57,7 @@ func removeAgent(c *cli.Context) error {
 	}
 	if _, there := p.file.Agent(name); there {
 		return fail(exitFailed, "${EDITOR:-vi} "+shellWord(p.file.Path)+", then claude-swarm remove "+name+" again",
-			"%s still stands in %s: take its entry out first", name, p.file.Path)
+			"%s is still in %s: take its entry out first", name, p.file.Path)
 	}
 	if !p.isGone(name) {
 		return unknownAgent(name, dropbox.Nearest(name, p.file.Names()), "claude-swarm remove %s")

@@ -168,7 +168,7 @@ func endTmux(dir string) {
 	}
 }
 
-// patience is how long a script waits for something that must come.
+// patience is how long a script waits for something that it expects.
 const scriptPatience = 20 * time.Second
 
 // poll calls f until f returns true.

@@ -25,7 +25,7 @@ is not. With names only these agents work; the others are stopped until they are
 started by name. When the daemon runs already, names start agents that were
 stopped, by hand or after failures.
 
-The daemon goes on when the terminal is closed. Its log is
+The daemon keeps running when the terminal is closed. Its log is
 .claude-swarm/daemon.log.` +
 			examples("claude-swarm start", "claude-swarm start coder", "claude-swarm start --foreground"),
 		Flags: []cli.Flag{

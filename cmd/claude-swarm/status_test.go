@@ -86,7 +86,7 @@ func TestStatusFitsTheScreenAndLosesNoNextStep(t *testing.T) {
 		Agents: []swarm.AgentStatus{
 			{Name: "coder", State: swarm.Working, Since: ago(125 * time.Minute), Waiting: mail.Waiting{Urgent: 1, Normal: 20}, Dead: 12,
 				CostUSD: journal.Cost{Today: 1234.01}, Message: &turn.MessageStatus{ID: "k7f3q9m2xd", From: "lead", Subject: strings.Repeat("word ", 50)},
-				Why: "it stops when this turn has ended, and starts again by itself after claude-swarm resume coder"},
+				Why: "it stops when this turn has ended, and starts again on its own after claude-swarm resume coder"},
 			{Name: "an-agent-with-a-very-long-name-32", State: swarm.Stopped, Since: ago(100 * time.Hour), Dead: 1, CostUSD: journal.Cost{Today: 0.01},
 				Why:   "the key of its account is refused: put ANTHROPIC_API_KEY in env: of agents: in claude-swarm.yaml",
 				Next:  "claude-swarm start an-agent-with-a-very-long-name-32 (after the key is right)",

@@ -21,7 +21,7 @@ func pauseCommand() *cli.Command {
 	return &cli.Command{
 		Name: "pause", Category: groupAgents, ArgsUsage: "AGENT…",
 		Usage: "let agents begin no further turn",
-		Description: `A running turn goes on to its end; mail waits. A pause lives through a restart
+		Description: `A running turn continues to its end; mail waits. A pause lives through a restart
 of the daemon, and ends with resume or after --for. AGENT is one, several, or
 all.` +
 			examples("claude-swarm pause coder", "claude-swarm pause all", `claude-swarm pause coder --for 1h --why "release day"`),
@@ -91,7 +91,7 @@ func abortCommand() *cli.Command {
 		Name: "abort", Category: groupAgents, ArgsUsage: "AGENT…",
 		Usage: "end an agent's running turn",
 		Description: `Ends the turn and everything that it started, and gives its message up: it goes
-to the dead letters, its sender is told, and the agent goes on with its next
+to the dead letters, its sender is told, and the agent continues with its next
 message. A turn that ends well before it can be ended is done. To end a turn and
 do its message later, stop the agent instead, or send something more urgent with
 --interrupt. AGENT is one, several, or all that run a turn.` +

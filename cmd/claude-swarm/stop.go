@@ -26,9 +26,9 @@ func stopCommand() *cli.Command {
 		Usage: "stop the daemon, or agents of it",
 		Description: `Stops the daemon: it begins no further turn, and ends when the running turns
 have ended. With names it stops only these agents, until they are started again;
-the daemon goes on. Waits for the end, and says what it waits for. A turn can
-stop other agents, but not its own agent and not the daemon; it does not wait
-for an agent whose turn waits for it.
+the daemon keeps running. Waits for the end, and says what it waits for. A turn
+can stop other agents, but not its own agent and not the daemon; it does not
+wait for an agent whose turn waits for it.
 
 With --now running turns are ended too. Their messages are put back, and nothing
 is counted against them. A turn that succeeds before it can be ended is done.` +

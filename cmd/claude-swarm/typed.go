@@ -21,7 +21,7 @@ func commandTyped(c *cli.Context) string {
 func typedWith(c *cli.Context, old, word string) string {
 	typed, _ := c.App.Metadata[typedArgs].([]string)
 	at := slices.Index(typed, old)
-	if at < 0 { // as in a list with commas
+	if at < 0 { // as in a comma-separated list
 		return "claude-swarm " + c.Command.Name + " " + word
 	}
 	before, after := commandText(typed[:at]), strings.TrimPrefix(commandText(typed[at+1:]), "claude-swarm")

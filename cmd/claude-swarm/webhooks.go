@@ -181,7 +181,7 @@ func whatHelps(a webhook.Answer) string {
 	case a.Status == http.StatusUnauthorized || a.Status == http.StatusForbidden:
 		return "check the secret and the address of the webhook in claude-swarm.yaml"
 	case a.Status == http.StatusTooManyRequests:
-		return "wait a while, then the same again; the daemon obeys Retry-After by itself"
+		return "wait a while, then try again; the daemon obeys Retry-After on its own"
 	case a.Status >= 500:
 		return "read the log of the receiver: it was reached"
 	case a.Status >= 300 && a.Status < 500:
