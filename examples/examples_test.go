@@ -102,7 +102,7 @@ func TestReviewersOnlyRead(t *testing.T) {
 }
 
 // The three-agent project is the one in the first document, except for its folder and the
-// line that says who opus-orange is: its system texts are used unchanged.
+// line that says who opus-orange is: its system prompts are used unchanged.
 func TestTTSIsAsItWasWritten(t *testing.T) {
 	first, err := os.ReadFile("../internal/config/testdata/first-document.yaml")
 	if err != nil {
@@ -112,7 +112,7 @@ func TestTTSIsAsItWasWritten(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := strings.Replace(string(first), "project_dir: /Users/hung/projects/TTS.cpp\n", "project_dir: .\nlead_name: opus-orange  # whom the system texts write to: you\n", 1)
+	want := strings.Replace(string(first), "project_dir: /Users/hung/projects/TTS.cpp\n", "project_dir: .\nlead_name: opus-orange  # whom the system prompts write to: you\n", 1)
 	if diff := cmp.Diff(want, string(got)); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
