@@ -2,13 +2,12 @@
 // and git can read:
 //
 //	.dead-drop/board/
-//	    status.md          how things stand; written over
-//	    decisions.md       what was decided; each entry is added at the end
+//	    status.md          how things stand; overwritten
+//	    decisions.md       what was decided; each entry is appended
 //	    handoff/NAME.md    what an agent leaves for its next session, and for others
 //
-// A page is complete at every moment, since a rename replaces it. Several processes may
-// write at the same time: each waits for the one before. The package follows no symbolic
-// link.
+// A page is always complete, since a rename replaces it. Several processes may write at the
+// same time: each waits for the previous one. The package follows no symbolic link.
 package board
 
 import (
@@ -29,25 +28,26 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/durable"
 )
 
-// The pages that everybody writes.
+// The pages to which every agent may write.
 const (
 	Status    = "status"
 	Decisions = "decisions"
 )
 
-// handoffs is the folder of the pages with one author each.
+// handoffs is the folder of the pages that have one author each.
 const handoffs = "handoff"
 
-// Handoff returns the page that an agent leaves for its next session.
+// Handoff returns the name of the page that an agent leaves for its next session.
 func Handoff(agent string) string { return handoffs + "/" + agent }
 
-// MaxPage is the longest page, in bytes: an agent reads a whole page into its context.
+// MaxPage is the length limit of a page, in bytes: an agent reads a whole page into its
+// context.
 const MaxPage = 32 << 10
 
-// ErrNoPage says that a page is not written yet.
+// ErrNoPage says that a page has not been written yet.
 var ErrNoPage = errors.New("nobody has written it yet")
 
-// A NameError says that there is no page of this name.
+// A NameError says that no page can have this name.
 type NameError struct{ Name string }
 
 func (e *NameError) Error() string {
@@ -58,7 +58,7 @@ func (e *NameError) Error() string {
 type TooLongError struct{ Bytes int }
 
 func (e *TooLongError) Error() string {
-	return fmt.Sprintf("the page would have %d bytes, %d at most; sum up what is there, and replace it", e.Bytes, MaxPage)
+	return fmt.Sprintf("the page would have %d bytes, %d at most; summarize what it says, and replace it", e.Bytes, MaxPage)
 }
 
 // Check returns a [*NameError] unless a page may have this name.
@@ -73,16 +73,16 @@ func Check(page string) error {
 	return nil
 }
 
-// A Board is the folder of the pages. Its methods are safe for several goroutines.
+// A Board is the folder of the pages. Its methods are safe for concurrent use.
 type Board struct {
 	dir   string
 	files durable.Files
 }
 
-// Of returns the board of the mailboxes at store. It makes nothing.
+// Of returns the board of the mailboxes at store. It creates nothing.
 func Of(store string) Board { return Board{dir: path.Join(store, "board")} }
 
-// With returns the same board, which writes its pages by files.
+// With returns the same board, except that it writes its pages through files.
 func (b Board) With(files durable.Files) Board {
 	b.files = files
 	return b
@@ -95,7 +95,7 @@ type Page struct {
 	Changed time.Time
 }
 
-// Read reads a page. The error is [ErrNoPage], a [*NameError], or that of the system.
+// Read reads a page. The error is [ErrNoPage], a [*NameError], or an error of the system.
 func (b Board) Read(page string) (Page, error) {
 	if err := Check(page); err != nil {
 		return Page{}, err
@@ -126,7 +126,8 @@ func read(root *os.Root, page string) (Page, error) {
 		return Page{}, err
 	}
 	defer f.Close()
-	// A person may have written the page by hand, at any length; its end is the newest.
+	// A person may have written the page by hand, at any length; its end is the newest
+	// part.
 	if over := info.Size() - MaxPage; over > 0 {
 		if _, err := f.Seek(over, io.SeekStart); err != nil {
 			return Page{}, err
@@ -139,7 +140,7 @@ func read(root *os.Root, page string) (Page, error) {
 	return Page{Name: page, Text: strings.ToValidUTF8(string(data), "\uFFFD"), Changed: info.ModTime()}, nil
 }
 
-// List lists the existing pages, in the order of their names.
+// List lists the existing pages, sorted by name.
 func (b Board) List() ([]string, error) {
 	pages := []string{}
 	for _, dir := range []string{".", handoffs} {
@@ -204,8 +205,8 @@ func (b Board) change(page string, change func(old string) string) (_ Page, err 
 	case !utf8.ValidString(text) || strings.ContainsRune(text, 0):
 		return Page{}, errors.New("the text is not UTF-8, or has a NUL byte")
 	}
-	// One process writes at a time, so a writer may overwrite the temporary file that a
-	// crash left.
+	// One process writes at a time, so a writer may overwrite a temporary file that a crash
+	// left behind.
 	o := durable.Options{Temp: "." + path.Base(page) + ".md.tmp"}
 	if err := b.files.WriteIn(root, page+".md", o, []byte(text)); err != nil {
 		return Page{}, err

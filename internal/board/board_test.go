@@ -95,7 +95,7 @@ func isTooLong(err error) bool {
 	return ok
 }
 
-// Files of others in the folder are harmless.
+// Foreign files in the folder are harmless.
 func TestForeignFiles(t *testing.T) {
 	store := t.TempDir()
 	b := board.Of(store)
@@ -164,7 +164,7 @@ func TestManyWriters(t *testing.T) {
 	}
 }
 
-// After a power cut at any step a page is the old one or the new one.
+// After a power cut at any step, a page has its old or its new content.
 func TestThePowerCutsInAPage(t *testing.T) {
 	store := t.TempDir()
 	durabletest.Check(t, filepath.Join(store, "board", "handoff", "coder.md"), func(f durable.Files, n int) error {

@@ -9,8 +9,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
 )
 
-// Answer makes the envelope of an answer to a message. kind is its type; "" means the usual
-// one.
+// Answer makes the envelope of an answer to a message. kind is the type of the answer; ""
+// means the usual one.
 func (c *Client) Answer(old *dropbox.Message, kind dropbox.Type) *dropbox.Message {
 	return &dropbox.Message{
 		Type:    cmp.Or(kind, answerType(old.Type, c.Me.Name == dropbox.Lead)),
@@ -19,8 +19,9 @@ func (c *Client) Answer(old *dropbox.Message, kind dropbox.Type) *dropbox.Messag
 	}
 }
 
-// An OverError says that nobody waits any more for the answer to a question: a client that asks
-// for a permission waits in its turn, and of several who are asked the first may have answered.
+// An OverError says that nobody waits any more for the answer to a question: a client that
+// asks for a permission waits only during its turn, and if several were asked, another may
+// have answered first.
 type OverError struct {
 	ID, Agent string
 	Why       string
@@ -30,7 +31,7 @@ func (e *OverError) Error() string {
 	return fmt.Sprintf("%s does not wait for the answer to %s any more: %s", e.Agent, e.ID, e.Why)
 }
 
-// MayAnswer checks that a message still wants its answer. The error is an [*OverError].
+// MayAnswer checks that a message still needs an answer. The error is an [*OverError].
 func (c *Client) MayAnswer(old *dropbox.Message) error {
 	if why := mail.WhyOver(c.Home, old); why != "" {
 		return &OverError{ID: old.ID, Agent: old.From, Why: why}
@@ -39,8 +40,8 @@ func (c *Client) MayAnswer(old *dropbox.Message) error {
 }
 
 // MayReply reports whether the caller may answer a message in its present place: in the
-// caller's mailbox, or a question to people in the mailbox of a bridge, which accepts the
-// answer of a person, and that of an agent if the asker says so.
+// caller's mailbox, or a question to people in the mailbox of a bridge, which accepts a
+// person's answer, and an agent's if the asker allows that.
 func (c *Client) MayReply(found dropbox.Found, old *dropbox.Message) bool {
 	if found.Mailbox == c.Me.Name {
 		return true
@@ -49,9 +50,9 @@ func (c *Client) MayReply(found dropbox.Found, old *dropbox.Message) bool {
 		(found.State == dropbox.Waiting || found.State == dropbox.Claimed)
 }
 
-// answerType decides the type of an answer. The answer to a task or a question is a result. Any
-// other answer is a task from a person; from a program it is a note, since programs that wake
-// each other would never end.
+// answerType decides the type of an answer. The answer to a task or a question is a result.
+// Any other answer is a task from a person; from a program it is a note, since programs
+// that wake each other would never stop.
 func answerType(to dropbox.Type, byLead bool) dropbox.Type {
 	switch {
 	case to.WantsAnswer():
@@ -62,10 +63,10 @@ func answerType(to dropbox.Type, byLead bool) dropbox.Type {
 	return dropbox.Note
 }
 
-// maxSubject is the longest subject that gets a "Re: " before it, in bytes.
+// maxSubject is the longest subject, in bytes, that gets the prefix "Re: ".
 const maxSubject = 200
 
-// AnswerSubject returns the subject of an answer to a message with this one.
+// AnswerSubject returns the subject of an answer to a message with the subject old.
 func AnswerSubject(old string) string {
 	if old == "" || strings.HasPrefix(old, "Re: ") || len(old) > maxSubject {
 		return old

@@ -15,14 +15,14 @@ import (
 var ErrNotRegular = errors.New("no regular file")
 
 // Attach puts a file into the store. The error is a [*FileError] if the caller may not read
-// the file, [os.ErrNotExist] or [ErrNotRegular] if there is none, or one of the store's.
+// the file, [os.ErrNotExist], [ErrNotRegular], or an error of the store.
 func (c *Client) Attach(path string) (dropbox.Attachment, error) {
 	name := filepath.Base(path)
 	path, err := c.Readable(path)
 	if err != nil {
 		return dropbox.Attachment{}, fmt.Errorf("attach: %w", err)
 	}
-	// Without waiting: a named pipe would wait for a writer.
+	// Non-blocking: opening a named pipe would wait for a writer.
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return dropbox.Attachment{}, fmt.Errorf("attach %s: %w", path, err)
@@ -37,11 +37,11 @@ func (c *Client) Attach(path string) (dropbox.Attachment, error) {
 }
 
 // Readable checks that the caller may send a file, and returns the path to open, without
-// symbolic links. A person may send every file. An agent may send what its tools may read, and
-// never a file in the daemon's folder: the recipient of the message reads the file. The error
-// is a [*FileError], or that of the file system.
+// symbolic links. A person may send any file. An agent may send what its tools may read,
+// and never a file in the daemon's folder: the recipient of the message reads the file. The
+// error is a [*FileError], or that of the file system.
 //
-// An agent may send data through a pipe, such as its standard input: it has read that
+// An agent may send data through a pipe, such as its standard input: it could read that
 // already.
 func (c *Client) Readable(name string) (string, error) {
 	if c.Me.Name == dropbox.Lead {

@@ -7,7 +7,7 @@ import (
 )
 
 // Body joins the words of a command line to a body. It ends with a newline, as a text file
-// does, where most, in bytes, leaves room for one.
+// does, if that fits into most bytes.
 func Body(words []string, most int) []byte {
 	body := []byte(strings.Join(words, " "))
 	if len(body) < most && !bytes.HasSuffix(body, []byte("\n")) {
@@ -16,7 +16,7 @@ func Body(words []string, most int) []byte {
 	return body
 }
 
-// A Flaw is a reason for which a text cannot be a body.
+// A Flaw is a reason why a text cannot be a body.
 type Flaw int
 
 // The flaws.
@@ -24,11 +24,12 @@ const (
 	Sound   Flaw = iota // none
 	Empty               // only white space
 	HasNUL              // at a byte
-	NotUTF8             // from a byte on
-	TooLong             // longer than it may be
+	NotUTF8             // from some byte on
+	TooLong             // longer than allowed
 )
 
-// FlawOf finds the first flaw of a text that may have most bytes, and the byte where it is, from 0.
+// FlawOf finds the first flaw of a text, whose length limit is most bytes, and the flaw's
+// offset.
 func FlawOf(body []byte, most int) (flaw Flaw, at int) {
 	switch at := bytes.IndexByte(body, 0); {
 	case len(bytes.TrimSpace(body)) == 0:

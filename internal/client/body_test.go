@@ -48,7 +48,8 @@ func TestBody(t *testing.T) {
 	}
 }
 
-// A sound text is text of the right size, and FlawOf names the byte of a flaw.
+// A text without a flaw is valid and of the right size, and FlawOf returns the offset of a
+// flaw.
 func FuzzFlawOf(f *testing.F) {
 	f.Add([]byte("two\nlines\n"))
 	f.Add([]byte("abc\xff"))

@@ -11,8 +11,8 @@ import (
 // Channels are the settings of the configuration for IRC.
 type Channels struct {
 	Project string              // the default channel
-	Alerts  string              // the channel that tells people who waits for them; "" for none
-	Buffer  int                 // lines of a channel that are kept
+	Alerts  string              // the channel in which people see who waits for them; "" for none
+	Buffer  int                 // how many lines of a channel are kept
 	Known   []string            // the channels of the configuration
 	Own     map[string][]string // the channels of the agents that have some, by name
 }
@@ -51,7 +51,7 @@ func (c *Channels) projectOf(agent string) string {
 	return c.Project
 }
 
-// isChannel tells a channel from a nick.
+// isChannel reports whether a name is that of a channel and not a nick.
 func isChannel(name string) bool { return name != "" && strings.ContainsRune("#&+!", rune(name[0])) }
 
 func checkTarget(name string) error {
@@ -61,15 +61,15 @@ func checkTarget(name string) error {
 	return nil
 }
 
-// A TargetError says that a name can be neither a channel nor a person.
+// A TargetError says that a name cannot be a channel or a person.
 type TargetError struct{ Name string }
 
 func (e *TargetError) Error() string {
 	return fmt.Sprintf("%q can be neither a channel nor a nick: those have no spaces, commas and colons, a nick none of ! @ $ * ? %% either, and 64 bytes at most", e.Name)
 }
 
-// A StaysError says that the bridge does not leave a channel of the configuration: the
-// bridge would hear no one there.
+// A StaysError says that the bridge does not leave a channel of the configuration: it could
+// no longer read what people write there.
 type StaysError struct{ Channel string }
 
 func (e *StaysError) Error() string {

@@ -10,9 +10,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 )
 
-// A Chat is IRC, as the caller uses it: it leaves its texts as mail for the bridge, and
-// reads the files of the bridge. So it works while the network is down, and without a
-// bridge. If the configuration has no IRC its methods return [ErrNoIRC].
+// A Chat is IRC, as the caller uses it: it leaves messages as mail for the bridge, and
+// reads the bridge's files. So it works even while the network is down or no bridge runs.
+// If the configuration has no IRC, its methods return [ErrNoIRC].
 type Chat struct {
 	client   *Client
 	channels *Channels // nil: there is no IRC
@@ -21,8 +21,8 @@ type Chat struct {
 // Chat is IRC for this client.
 func (c *Client) Chat() Chat { return Chat{c, c.IRC} }
 
-// Channel returns the whole name of a channel. "" means the default channel, and a # may be
-// left out.
+// Channel returns the full name of a channel. "" means the default channel, and the # may
+// be omitted.
 func (c Chat) Channel(name string) (string, error) {
 	switch name = strings.TrimSpace(name); {
 	case c.channels == nil:
@@ -36,7 +36,7 @@ func (c Chat) Channel(name string) (string, error) {
 }
 
 // target returns a channel, or the nick of a person. A channel of the configuration, or one
-// that the bridge is in, may be written without its #.
+// that the bridge is in, may be named without its #.
 func (c Chat) target(name string) (string, error) {
 	name = strings.TrimSpace(name)
 	if name == "" || isChannel(name) || c.channels == nil {
@@ -56,17 +56,18 @@ func (c Chat) target(name string) (string, error) {
 	return name, checkTarget(name)
 }
 
-// A Said is the outcome of a text for IRC.
+// A Said is the outcome of a message to IRC.
 type Said struct {
 	dropbox.Delivery                    // for the bridge
 	At               string             // the channel, or the nick of a person
-	Tasks            []dropbox.Delivery // that the text gave to agents
-	Note             string             // why a text that looks like a task gave none; "" for none
+	Tasks            []dropbox.Delivery // the tasks that the message gave to agents
+	Note             string             // why a message that looks like a task gave none; "" if it does not apply
 }
 
-// Say leaves text for a channel, or for a person privately; "" is the default channel. A nil
-// error says that the text is durable; the bridge says it when it can. If the lead gives a
-// task with the text, Say sends the task first. A text that the policy refuses is not said.
+// Say leaves text for a channel, or for a person privately; "" is the default channel. A
+// nil error means that the text is durable; the bridge posts it when it can. If the lead
+// gives a task with the text, Say sends the task first. A text that the policy refuses is
+// not posted.
 func (c Chat) Say(to, text string) (s Said, err error) {
 	if s.At, err = c.target(to); err != nil {
 		return s, err
@@ -78,7 +79,7 @@ func (c Chat) Say(to, text string) (s Said, err error) {
 	return s, err
 }
 
-// Tell asks the bridge to join or leave a channel, or to make text its topic.
+// Tell asks the bridge to join or leave a channel, or to set its topic to text.
 func (c Chat) Tell(do bridge.Do, channel, text string) (sent dropbox.Delivery, at string, err error) {
 	name, err := c.Channel(channel)
 	if err != nil {
@@ -108,7 +109,7 @@ func (c Chat) postNoted(m *dropbox.Message, o bridge.Origin, to, text string, no
 		return sent, "", errors.New("the text is empty")
 	}
 	body := strings.TrimRight(text, "\n")
-	if len(body) < c.client.Rules.BodyLimit() { // otherwise there is no room for a newline
+	if len(body) < c.client.Rules.BodyLimit() { // otherwise there is no room for the newline
 		body += "\n"
 	}
 	m.To, m.Body, m.Extra = []string{ircbridge.Name}, []byte(body), o.Extra(ircbridge.Name)

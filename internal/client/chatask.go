@@ -27,11 +27,11 @@ const (
 const (
 	AtContinue = "continue" // it continues with its default
 	AtPause    = "pause"    // it begins no turn until somebody answers
-	AtDeny     = "deny"     // it treats that as a no
-	AtAbort    = "abort"    // it ends its turn, and gives the message up
+	AtDeny     = "deny"     // it treats silence as a no
+	AtAbort    = "abort"    // it ends its turn, and gives up on the message
 )
 
-// Denied is the answer that AtDeny gives.
+// Denied is the answer that AtDeny stands for.
 const Denied = "No."
 
 // QuestionKey returns a key for a question: see [mail.QuestionKey].
@@ -39,10 +39,10 @@ func QuestionKey(answerers string) string { return mail.QuestionKey(answerers) }
 
 // An Inquiry is a question to people on IRC.
 type Inquiry struct {
-	To        string // a channel or a nick; with ByFirst several, with commas between
+	To        string // a channel or a nick; with ByFirst, several of them, comma-separated
 	Text      string
-	Answerers string // ByHuman where it is empty: a person whom the bridge lets speak
-	OnTimeout string // AtContinue where it is empty
+	Answerers string // ByHuman if empty: a person whose messages the bridge accepts
+	OnTimeout string // AtContinue if empty
 	Patience  time.Duration
 }
 
@@ -56,8 +56,9 @@ type Inquired struct {
 	waits    []*journal.Waiting
 }
 
-// Inquire asks people on IRC. In a turn the daemon tells people elsewhere about the
-// question, and that nobody answered; outside a turn the channel for alerts shows both.
+// Inquire asks people on IRC. In a turn, the daemon tells people elsewhere about the
+// question, and later if nobody answered; outside a turn, the channel for alerts shows
+// both.
 func (c Chat) Inquire(q Inquiry) (*Inquired, error) {
 	q.Answerers, q.OnTimeout = cmp.Or(q.Answerers, ByHuman), cmp.Or(q.OnTimeout, AtContinue)
 	in := &Inquired{chat: c, question: q}
@@ -92,7 +93,7 @@ func (in *Inquired) ask(at string) error {
 	wait := &journal.Waiting{}
 	m := &dropbox.Message{Type: dropbox.Question, Key: QuestionKey(q.Answerers)}
 	sent, _, err := c.postNoted(m, bridge.Origin{}, at, q.Text, func(id, at string) {
-		wait.End("") // of a try that failed
+		wait.End("") // of an attempt that failed
 		a := journal.Asked{ID: id, Of: at, Mailbox: ircbridge.Name, Text: string(m.Body)}
 		if len(in.Sent) > 0 {
 			a.Copy = in.Sent[0].ID
@@ -110,15 +111,15 @@ func (in *Inquired) ask(at string) error {
 	return c.alert("question", sent.ID, at, fmt.Sprintf("[QUESTION] %s needs input: %q", c.client.Called(c.client.Me.Name), strings.TrimSpace(q.Text)))
 }
 
-// end says that nobody waits any more; the first statement about a question counts.
+// end records that nobody waits any more; only the first record about a question counts.
 func (in *Inquired) end(why string) {
 	for _, w := range in.waits {
 		w.End(why)
 	}
 }
 
-// alert leaves a line for the channel for alerts. The line is not the question, and gets no
-// answer.
+// alert leaves a line for the channel for alerts. The line is not the question itself, and
+// gets no answer.
 func (c Chat) alert(what, id, at, text string) error {
 	if c.channels.Alerts == "" {
 		return nil
@@ -132,13 +133,13 @@ func (c Chat) alert(what, id, at, text string) error {
 // A PersonsAnswer is the answer to an Inquiry.
 type PersonsAnswer struct {
 	*dropbox.Message
-	By   bridge.Origin // who gave it on IRC; only Nick is set where it came in another way
-	At   string        // where the question was asked that it answers
-	Note string        // what went wrong beside it; "" for nothing
+	By   bridge.Origin // who gave it on IRC; if it arrived in another way, only Nick is set
+	At   string        // the channel or nick where the question was asked
+	Note string        // what else went wrong; "" for nothing
 }
 
-// Await waits for the answer, and files it. It returns nil when no answer comes in time; then
-// people are told. The error is a [*NoAnswerError] where nobody will answer.
+// Await waits for the answer, and files it. It returns nil when no answer arrives in time;
+// then people are told. The error is a [*NoAnswerError] when nobody will answer any more.
 func (in *Inquired) Await(ctx context.Context) (*PersonsAnswer, error) {
 	defer in.end("")
 	wait, err := in.chat.client.Wait(in.Sent)
@@ -170,7 +171,7 @@ func (in *Inquired) Await(ctx context.Context) (*PersonsAnswer, error) {
 	}
 }
 
-// answered says that the question needs no other answer.
+// answered records that the question needs no other answer.
 func (in *Inquired) answered(got *Answer) *PersonsAnswer {
 	a := &PersonsAnswer{Message: got.Message}
 	by, ok := bridge.OriginOf(got.Message, ircbridge.Name)
@@ -190,13 +191,13 @@ func (in *Inquired) answered(got *Answer) *PersonsAnswer {
 		}
 		text := fmt.Sprintf("%s has answered %s already, in %s. It needs no other answer.", by.Nick, d.ID, a.At)
 		if _, _, err := in.chat.post(dropbox.Note, bridge.Origin{}, in.At[i], text); err != nil {
-			a.Note = strings.TrimSpace(fmt.Sprintf("%s %s is not told that the question is answered: %v.", a.Note, in.At[i], err))
+			a.Note = strings.TrimSpace(fmt.Sprintf("%s %s could not be told that the question is answered: %v.", a.Note, in.At[i], err))
 		}
 	}
 	return a
 }
 
-// late says that nobody answered in time.
+// late records that nobody answered in time.
 func (in *Inquired) late() error {
 	noted := false
 	for _, w := range in.waits {

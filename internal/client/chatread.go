@@ -26,7 +26,7 @@ func (c Chat) Unread(channel string, limit int) (bridge.Reading, string, error) 
 	return got, name, err
 }
 
-// Recent returns the newest lines of a channel, the newest first, whether they were read or
+// Recent returns the newest lines of a channel, newest first, whether they were read or
 // not.
 func (c Chat) Recent(channel string, since time.Time, limit int) ([]bridge.Line, string, error) {
 	name, err := c.target(channel)
@@ -45,8 +45,8 @@ func (c Chat) UnreadCounts() (map[string]int, error) {
 	return c.reader().Unread()
 }
 
-// CheckIn is advice for an agent with the tools for IRC that has not looked at its channels for
-// long, although they have something new; "" for none.
+// CheckIn returns a reminder for an agent with the tools for IRC that has not read its
+// channels for a long time although they have something new; "" if none is needed.
 func (c Chat) CheckIn() (string, error) {
 	if c.channels == nil || c.client.Me.Name == dropbox.Lead {
 		return "", nil

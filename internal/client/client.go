@@ -10,15 +10,15 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// A Client is a project and its caller: an agent inside its turn, or the lead. It is for one
-// goroutine.
+// A Client is a project and its caller: an agent inside its turn, or the lead. It must not
+// be used by several goroutines at once.
 type Client struct {
 	Project
 	Me     journal.Identity
 	Halted string // the conversation that the last message halted; "" for none
 }
 
-// Open finds out who the caller is: inside the turn of an agent the agent, else the lead.
+// Open finds out who the caller is: inside an agent's turn the agent, else the lead.
 func Open(p Project, getenv func(string) string) (*Client, error) {
 	me, err := journal.WhoAmI(p.Home, getenv)
 	if err != nil {
@@ -59,7 +59,8 @@ func (c *Client) Receipt(found dropbox.Found) (*journal.Receipt, error) {
 	return journal.ParseReceipt(data)
 }
 
-// Reason reads why a message became a dead letter or was refused; "" if no reason is kept.
+// Reason reads why a message became a dead letter or was refused; "" if no reason is
+// recorded.
 func (c *Client) Reason(found dropbox.Found) string {
 	box, err := c.Mailbox(found.Mailbox)
 	if err != nil {

@@ -11,9 +11,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// ConfigVar is the variable that names the configuration inside a turn if its file is not
-// called claude-swarm.yaml, so that a claude-swarm that the agent starts finds the project
-// in every folder.
+// ConfigVar is the environment variable that names the configuration inside a turn if the
+// file is not called claude-swarm.yaml, so that a claude-swarm that the agent starts finds
+// the project in every folder.
 const ConfigVar = "CLAUDE_SWARM_CONFIG"
 
 // A NoProjectError says that there is no configuration.
@@ -29,9 +29,9 @@ func (e *NoProjectError) Error() string {
 	return fmt.Sprintf("no %s in %s or a folder above it", config.Name, e.From)
 }
 
-// FindConfig finds the configuration: the named one; else, inside an agent's turn, that of the
-// agent's project; else claude-swarm.yaml in this folder or the nearest folder above it. If
-// there is none the error is a [*NoProjectError].
+// FindConfig finds the configuration: the named file; else, inside an agent's turn, the
+// configuration of the agent's project; else claude-swarm.yaml in this folder or the
+// nearest folder above it. If there is none the error is a [*NoProjectError].
 func FindConfig(named string, getenv func(string) string) (string, error) {
 	if named != "" {
 		info, err := os.Stat(named)
@@ -61,9 +61,10 @@ func FindConfig(named string, getenv func(string) string) (string, error) {
 	return path, err
 }
 
-// mayName checks that an agent may name a configuration. Any other than that of its project is
-// a file that the program reads for the agent, and that itself says what the agent may read:
-// an agent that is bound by a list of tools may not name it. The error is a [*FileError].
+// mayName checks that an agent may name a configuration. A configuration other than the
+// project's is a file that the program would read for the agent, and that itself decides
+// what the agent may read. So an agent that is bound by a list of tools may not name one.
+// The error is a [*FileError].
 func mayName(named string, info os.FileInfo, getenv func(string) string) error {
 	agent := getenv(runner.AgentVar)
 	if agent == "" {
@@ -71,7 +72,7 @@ func mayName(named string, info os.FileInfo, getenv func(string) string) error {
 	}
 	own, err := FindConfig("", getenv)
 	if err != nil {
-		return nil // the turn is in no project, so its agent is not in a configuration
+		return nil // the turn does not belong to a project, so no configuration has its agent
 	}
 	if its, err := os.Stat(own); err == nil && os.SameFile(its, info) {
 		return nil

@@ -5,8 +5,8 @@
 //	Open ── envelope ── sign ── deliver ── note in the turn
 //	                               └─ Wait: the answer, or why none can come
 //
-// A client needs no daemon. It prints nothing. Its errors say what is wrong; the caller adds
-// what to type next, which differs between a verb and a tool.
+// A client needs no daemon. It prints nothing. Its errors say what is wrong; the caller
+// adds what to type next, which is different for a verb and for a tool.
 //
 // # Layers
 //

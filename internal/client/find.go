@@ -8,7 +8,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// A Candidate is one of several messages that a part of an id matches.
+// A Candidate is one of several messages whose ids match a part of an id.
 type Candidate struct {
 	ID, From, To string
 	Type         dropbox.Type
@@ -20,7 +20,7 @@ func (c Candidate) String() string {
 	return strings.TrimSpace(fmt.Sprintf("%s  %s → %s  %s  %s", c.ID, c.From, c.To, c.Type, c.Subject))
 }
 
-// An AmbiguousError lists the messages that a part of an id matches.
+// An AmbiguousError lists the messages whose ids match a part of an id.
 type AmbiguousError struct {
 	Part       string
 	What       string // such as "messages"
@@ -40,7 +40,7 @@ func (e *AmbiguousError) Error() string {
 func (e *AmbiguousError) Unwrap() error { return dropbox.ErrAmbiguous }
 
 // Find looks for the one message that part matches (see [dropbox.MatchID]), among those
-// that the caller may read. A whole id finds its message in any case. The error is
+// that the caller may read. A whole id always finds its message. The error is
 // [dropbox.ErrNotFound], or an [*AmbiguousError].
 func (c *Client) Find(part string) (dropbox.Found, error) {
 	found, err := c.Store.Find(part)

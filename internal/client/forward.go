@@ -13,22 +13,22 @@ import (
 
 // A Forward is one message that went to another agent.
 type Forward struct {
-	ID string `json:"id"`             // of the message as it was
+	ID string `json:"id"`             // the id of the original message
 	As string `json:"as,omitempty"`   // its id in the other mailbox; "" for an offer, which was given back
 	To string `json:"to,omitempty"`   // whose mailbox that is
 	By string `json:"from,omitempty"` // the sender, which does not change
 }
 
-// ErrUnsettled says that an agent has a turn that is not settled.
-var ErrUnsettled = errors.New("a turn of it is not settled")
+// ErrUnsettled says that a turn of an agent is not settled.
+var ErrUnsettled = errors.New("one of its turns is not settled")
 
-// Forward gives the waiting messages of a removed agent to another agent. However often
-// Forward is repeated, each message arrives once: the copy is durable, under a key made of
-// the id, before the message is filed with a receipt that says where it went. Sender,
-// thread, subject and text stay. A proven message gets a proof for the new recipient; any
-// other stays unproven. An offer of published work is given back instead. The error is
-// [ErrUnsettled] if a turn of the agent runs, or was cut off and not settled. Forward
-// passes over a message that it cannot read, and names it in the error at the end.
+// Forward gives the waiting messages of a removed agent to another agent. Each message
+// arrives once, however many times Forward is repeated: the copy is durable, under a key
+// made from the id, before the message is filed with a receipt that says where it went.
+// Sender, thread, subject and text do not change. A proven message gets a proof for the new
+// recipient; any other stays unproven. An offer of published work is given back instead.
+// The error is [ErrUnsettled] if a turn of the agent runs, or was cut off and not settled.
+// Forward skips a message that it cannot read, and names it in the error at the end.
 func (c *Client) Forward(agent, to string) ([]Forward, error) {
 	box, err := c.Mailbox(agent)
 	if err != nil {
@@ -42,7 +42,7 @@ func (c *Client) Forward(agent, to string) ([]Forward, error) {
 	if left, err := box.Receipts(); err != nil {
 		return nil, err
 	} else if slices.ContainsFunc(left, func(e dropbox.Entry) bool { return !isRemoval(box, e) }) {
-		return nil, ErrUnsettled // its answer is not sent yet
+		return nil, ErrUnsettled // its answer has not been sent yet
 	}
 	tokens, err := c.Home.Tokens()
 	if err != nil {
@@ -89,7 +89,8 @@ func (c *Client) Forward(agent, to string) ([]Forward, error) {
 	return list, errors.Join(bad, finishForwarded(box))
 }
 
-// finishForwarded files the receipts that a crash left after their messages were filed.
+// finishForwarded files the receipts that a crash left in place after their messages were
+// filed.
 func finishForwarded(box *dropbox.Mailbox) error {
 	left, err := box.Receipts()
 	if err != nil {

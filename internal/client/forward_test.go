@@ -13,8 +13,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// The waiting messages of a removed agent come to another agent once, even if the first try was
-// cut off after the delivery or after the receipt.
+// The waiting messages of a removed agent reach another agent exactly once, even if the
+// first try was cut off after the delivery or after the receipt.
 func TestForward(t *testing.T) {
 	for name, cutOff := range map[string]func(t *testing.T, box, message, receipt string){
 		"at its end":          func(*testing.T, string, string, string) {},
@@ -97,7 +97,7 @@ func TestForward(t *testing.T) {
 	}
 }
 
-// A message with a running turn is not forwarded.
+// A message that a turn is working on is not forwarded.
 func TestForwardOfWhatIsInHand(t *testing.T) {
 	drop := filepath.Join(t.TempDir(), ".dead-drop")
 	if err := dropbox.Create(drop); err != nil {

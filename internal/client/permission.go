@@ -7,7 +7,7 @@ import (
 // topics is the mailbox in which [dropbox.Store.Find] finds published messages.
 const topics = "topics"
 
-// A PrivateError says that an agent asks for the mail of others.
+// A PrivateError says that an agent asked for the mail of others.
 type PrivateError struct {
 	Who  string // the agent
 	What string // such as "the mailbox of lead"
@@ -17,8 +17,8 @@ func (e *PrivateError) Error() string {
 	return e.What + " is not for " + e.Who + ": an agent sees its own mail"
 }
 
-// MaySee checks that the caller may look into a mailbox: an agent sees its mailbox, a person
-// sees all. The error is a [*PrivateError].
+// MaySee checks that the caller may look into a mailbox: an agent may see its own mailbox,
+// a person may see all. The error is a [*PrivateError].
 func (c *Client) MaySee(mailbox string) error {
 	if c.Me.Name == dropbox.Lead || c.Me.Name == mailbox {
 		return nil
@@ -45,9 +45,9 @@ func (e *TakeBackError) Error() string {
 	return e.ID + " is not for " + e.Who + " to take back: an agent takes back what it sent itself"
 }
 
-// MayTakeBack checks that the caller may take a message back: an agent takes back what it sent,
-// a person takes back all. m is nil if the message cannot be read; then only a person may.
-// The error is a [*TakeBackError].
+// MayTakeBack checks that the caller may take a message back: an agent may take back what
+// it sent, a person may take back any message. m is nil if the message cannot be read; then
+// only a person may. The error is a [*TakeBackError].
 func (c *Client) MayTakeBack(found dropbox.Found, m *dropbox.Message) error {
 	if c.Me.Name == dropbox.Lead || m != nil && m.From == c.Me.Name {
 		return nil

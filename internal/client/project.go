@@ -17,10 +17,10 @@ type Project struct {
 	Lead   string              // the agent that gets the lead's mail; "" is the person
 
 	LeadName string   // a second name of the person; "" for none
-	CCLead   []string // agents whose messages to others go to the lead as a copy
+	CCLead   []string // agents whose messages to others are copied to the lead
 	Rules    policy.Policy
 	IRC      *Channels // nil: there is no IRC
-	// Reading says which files each agent may send. An agent that is missing here may send
+	// Reading has the files that each agent may send. An agent without an entry may send
 	// only files in its mailbox.
 	Reading map[string]Reading
 }
@@ -48,7 +48,7 @@ func OpenStore(file *config.File) (*dropbox.Store, error) {
 	return dropbox.Open(file.DeadDropDir, file.StoreOptions())
 }
 
-// ProjectOf makes a project of its configuration.
+// ProjectOf makes a project from its configuration.
 func ProjectOf(file *config.File, store *dropbox.Store) Project {
 	p := Project{Home: journal.HomeOf(file.Dir), Store: store, Agents: file.Names(), Tags: file.Tags(), Lead: file.Lead, LeadName: file.LeadName, CCLead: file.CCLead(), Rules: PolicyOf(file), IRC: channelsOf(file), Reading: map[string]Reading{}}
 	for _, a := range file.Agents {
@@ -57,8 +57,8 @@ func ProjectOf(file *config.File, store *dropbox.Store) Project {
 	return p
 }
 
-// PolicyOf returns the policy of a project. A rule of the configuration for a role appears
-// there for each agent of the role.
+// PolicyOf returns the policy of a project. In it, a rule for a role becomes a rule for
+// each agent with that role.
 func PolicyOf(file *config.File) policy.Policy {
 	c := file.Policy
 	p := policy.Policy{

@@ -21,10 +21,10 @@ import (
 type Reading struct {
 	Dir     string   // the working folder of its client, absolute
 	Folders []string // further folders of the agent, absolute
-	// Allowed is its list of tools, in the words of Claude Code; nil means no list, so
+	// Allowed is its list of tools, in the notation of Claude Code; nil means no list, so
 	// all tools are allowed.
 	Allowed *[]string
-	Denied  []string // the tools that the agent may not use, in the same words
+	Denied  []string // the tools that the agent may not use, in the same notation
 }
 
 // ReadingOf returns the files that an agent may read according to the configuration.
@@ -33,12 +33,12 @@ func ReadingOf(a config.Agent) Reading {
 	kind := backends.Kind(a.Backend)
 	switch mode := a.PermissionMode; {
 	case kind == nil:
-		r.Allowed = new([]string) // its rights are unknown
+		r.Allowed = new([]string) // the rights of such a client are unknown
 	case mode == "":
 	case mode == kind.Bypass:
 		r.Allowed = nil
 	case mode == kind.Look && a.AllowedTools == nil:
-		r.Allowed = new([]string) // the client runs no tool there but those that read its folder
+		r.Allowed = new([]string) // the only tools that the client runs in this mode read its folder
 	}
 	if a.DisallowedTools != nil {
 		r.Denied = *a.DisallowedTools
@@ -57,7 +57,7 @@ func (e *FileError) Error() string {
 	if e.Daemons {
 		return e.Path + " belongs to the daemon; no agent may send it"
 	}
-	return fmt.Sprintf("%s lies outside of what your tools may read: %s", e.Path, strings.Join(e.Within, ", "))
+	return fmt.Sprintf("%s is outside of what your tools may read: %s", e.Path, strings.Join(e.Within, ", "))
 }
 
 // agentFolders are an agent's name, the daemon's folder, and the folder of the mailboxes.
@@ -94,10 +94,9 @@ func (r Reading) check(name string, in agentFolders) (string, error) {
 	return "", &FileError{Path: name, Within: slices.DeleteFunc(within, func(f string) bool { return f == "" })}
 }
 
-// daemons reports whether a file, named without symbolic links, is in the daemon's folder of
-// this project or another one. It looks at the names in the path, at the folder itself,
-// which may have a second name, and for a file in the folder that has this one as a second
-// name.
+// daemons reports whether a file, named without symbolic links, is in the daemon's folder
+// of this project or another one. It checks the names in the path, the folder itself, which
+// may have a second name, and whether the file is a hard link to a file in the folder.
 func daemons(file, folder string) (bool, error) {
 	for part := range strings.SplitSeq(file, string(filepath.Separator)) {
 		if strings.EqualFold(part, discovery.HomeName) {
@@ -155,7 +154,7 @@ func ownPipe(name string) bool {
 			return false
 		}
 		if dir == own {
-			return !filepath.IsAbs(next) // "pipe:[4711]"; a path is that of a file
+			return !filepath.IsAbs(next) // "pipe:[4711]"; a path belongs to a file
 		}
 		if name = next; !filepath.IsAbs(name) {
 			name = filepath.Join(dir, name)
@@ -179,8 +178,8 @@ func inside(folder, file string) bool {
 func (r Reading) reads() bool { return !slices.ContainsFunc(r.Denied, isWhole("Read")) }
 
 // allows reports whether the tools of the agent may read a file, named without symbolic
-// links, outside of its mailbox. store is the folder of the mailboxes: the working folder of
-// an agent gives no right to the mailboxes of others in it.
+// links, outside of its mailbox. store is the folder of the mailboxes: the right to read
+// the working folder does not include the mailboxes of others in it.
 func (r Reading) allows(file, store string) bool {
 	if !r.reads() || slices.ContainsFunc(r.Denied, func(t string) bool { return r.covers(t, file, true) }) {
 		return false
@@ -194,23 +193,23 @@ func (r Reading) allows(file, store string) bool {
 	return slices.ContainsFunc(*r.Allowed, func(t string) bool { return r.covers(t, file, false) })
 }
 
-// unbound reports whether the agent may run every command, or use every tool.
+// unbound reports whether the agent may run any command, or use any tool.
 func (r Reading) unbound() bool {
 	return r.Allowed == nil || slices.ContainsFunc(*r.Allowed, isWhole("Bash"))
 }
 
-// isWhole returns a function that recognizes an entry of a list of tools which is about all
-// uses of a tool.
+// isWhole returns a function that recognizes an entry in a list of tools that covers every
+// use of the tool.
 func isWhole(tool string) func(string) bool {
 	return func(entry string) bool {
 		return slices.Contains([]string{tool, tool + "()", tool + "(*)", tool + "(**)", tool + "(:*)"}, strings.TrimSpace(entry))
 	}
 }
 
-// covers reports whether the entry Read(PATTERN) of a list of tools is about a file. As in
-// the client, //FOLDER is absolute, ~/ is the home, and any other pattern is relative to
-// the working folder. A pattern for a folder covers the files below it, too. A pattern that
-// denies and has no slash covers every file of that name.
+// covers reports whether the entry Read(PATTERN) in a list of tools covers a file. As in
+// the client, //FOLDER is absolute, ~/ is the home folder, and any other pattern is
+// relative to the working folder. A pattern for a folder covers the files below it, too. A
+// pattern that denies and has no slash covers every file with that name.
 func (r Reading) covers(entry, file string, denies bool) bool {
 	pattern, ok := strings.CutPrefix(strings.TrimSpace(entry), "Read(")
 	if pattern, ok = cutEnd(pattern, ok); !ok {

@@ -51,7 +51,7 @@ func newProject(t *testing.T) project {
 func (y project) in(path string) string  { return filepath.Join(y.dir, path) }
 func (y project) out(path string) string { return filepath.Join(y.outside, path) }
 
-// client returns the client of an agent with such tools.
+// client returns the client of an agent with these tools.
 func (y project) client(t *testing.T, who string, allowed, denied *[]string, mode string) *client.Client {
 	t.Helper()
 	store, err := dropbox.Open(y.in(".dead-drop"), dropbox.Options{})
@@ -144,7 +144,8 @@ func TestReadable(t *testing.T) {
 	}
 }
 
-// An agent may not name another configuration, which would itself say what the agent may read.
+// An agent may not name another configuration, since that would itself decide what the
+// agent may read.
 func TestAnAgentNamesNoOtherConfiguration(t *testing.T) {
 	y := newProject(t)
 	for path, text := range map[string]string{

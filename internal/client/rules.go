@@ -21,9 +21,10 @@ type RefusedError struct {
 
 func (e *RefusedError) Error() string { return "refused by a rule: " + e.Verdict.String() }
 
-// MayPass asks the policy about a message before its delivery, only to answer sooner: the
-// daemon decides again. A message that goes in a circle, or has the stop sentinel, halts
-// its conversation here, since the daemon will not see it. The error is a [*RefusedError].
+// MayPass asks the policy about a message before its delivery, only so that the sender
+// hears sooner: the daemon decides again. A message that goes round in a circle, or
+// contains the stop sentinel, halts its conversation here, since the daemon will not see
+// it. The error is a [*RefusedError].
 func (c *Client) MayPass(m *dropbox.Message) error {
 	q := policy.Question{Proven: c.Me.Token != "", Now: time.Now(), BeforeDelivery: true}
 	halted, err := c.Store.Threads().Halted(m.Thread)
@@ -58,8 +59,8 @@ func (c *Client) MayPass(m *dropbox.Message) error {
 	return nil
 }
 
-// why returns the reason for which a conversation is halted. ByLead keeps the daemon from
-// telling the lead what the lead did.
+// why returns the reason for halting a conversation. ByLead keeps the daemon from telling
+// the lead about the lead's own action.
 func (c *Client) why(reason string) string {
 	if c.Me.Name == dropbox.Lead {
 		return mail.ByLead + ": " + reason
@@ -76,10 +77,10 @@ func (c *Client) HaltThread(thread, why string) error {
 	return c.Store.Threads().Halt(thread, text)
 }
 
-// UnhaltThread lets a conversation continue. It gives back the messages that were refused
-// only because the conversation was halted, and returns their number. The kept reason tells
-// which these are: a file that an agent wrote counts to the conversation of the turn that
-// wrote it.
+// UnhaltThread lets a conversation continue. It puts back the messages that were refused
+// only because the conversation was halted, and returns their number. It recognizes them by
+// their recorded reason, since a file that an agent wrote belongs to the conversation of
+// the turn that wrote it.
 func (c *Client) UnhaltThread(thread string) (back int, err error) {
 	if err := c.Store.Threads().Unhalt(thread); err != nil {
 		return 0, err

@@ -11,9 +11,10 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// Messages that were refused because a conversation was halted are given back when it
-// continues, even if the file names another conversation than the rules did, such as that
-// of the turn that wrote the file. Messages that were refused for another reason stay.
+// Messages that were refused because a conversation was halted are put back when it
+// continues, even if the file names another conversation than the rules did, such as the
+// conversation of the turn that wrote the file. Messages that were refused for another
+// reason stay refused.
 func TestUnhaltGivesBackByTheReason(t *testing.T) {
 	drop := filepath.Join(t.TempDir(), ".dead-drop")
 	if err := dropbox.Create(drop); err != nil {

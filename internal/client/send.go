@@ -13,7 +13,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// A DeliveryError says which recipient a message could not be delivered to.
+// A DeliveryError names the recipient to whom a message could not be delivered.
 type DeliveryError struct {
 	To  string
 	Err error
@@ -31,19 +31,19 @@ func (e *TurnError) Unwrap() error { return e.Err }
 // ErrAlone says that a message to all has no recipient.
 var ErrAlone = errors.New("there is no agent but the sender")
 
-// ErrNobody says that a list of recipients has no name in it.
+// ErrNobody says that a list of recipients names nobody.
 var ErrNobody = errors.New("the list of recipients is empty")
 
-// Recipients returns the names in a list with commas, checked: agents, lead or another
-// name of it ([swarm.Plan.Leads]), all for every agent but the sender, or @TAG for those of
-// them that have a tag. The error is a [*swarm.UnknownAgentError], a [*TagError],
+// Recipients checks and returns the names in a comma-separated list: agents, lead or an
+// alias for it ([swarm.Plan.Leads]), all for every agent but the sender, or @TAG for those
+// of them that have a tag. The error is a [*swarm.UnknownAgentError], a [*TagError],
 // [ErrOwnTag], [ErrAlone] or [ErrNobody].
 func (c *Client) Recipients(list string) ([]string, error) {
 	var names []string
 	for name := range strings.SplitSeq(list, ",") {
 		name = strings.TrimSpace(name)
 		switch {
-		case name == "": // as behind a comma at the end
+		case name == "": // as after a trailing comma
 		case name == dropbox.All:
 			others := slices.DeleteFunc(slices.Clone(c.Agents), func(n string) bool { return n == c.Me.Name })
 			if len(others) == 0 {
@@ -76,7 +76,8 @@ func (c *Client) Recipients(list string) ([]string, error) {
 // Leads reports whether a name means the lead.
 func (c *Client) Leads(name string) bool { return c.lead().Leads(strings.TrimSpace(name)) }
 
-// addresses returns the names that a person may have meant by an unknown one.
+// addresses returns the known names, one of which a person may have meant by an unknown
+// name.
 func (c *Client) addresses() []string {
 	names := append(slices.Clone(c.Agents), dropbox.Lead)
 	if c.LeadName != "" {
@@ -91,7 +92,7 @@ func (c *Client) addresses() []string {
 // the error may be a [*TurnError]. A [*RefusedError] says that a rule refuses the message
 // and that nothing was delivered.
 //
-// A text that halts its conversation is delivered as a note, which wakes no agent.
+// A message that halts its conversation is delivered as a note, which wakes no agent.
 func (c *Client) Send(m *dropbox.Message) ([]dropbox.Delivery, error) {
 	return c.SendNoted(m, func(string, string) {})
 }
@@ -127,7 +128,7 @@ func (c *Client) SendNoted(m *dropbox.Message, note func(id, to string)) ([]drop
 	return sent, err
 }
 
-// redact takes the tokens of the project out of a message: its text goes into receipts, logs
+// redact removes the project's tokens from a message: its text ends up in receipts, logs
 // and commits.
 func (c *Client) redact(m *dropbox.Message) {
 	r := c.Home.Secrets().Redactor()
@@ -150,7 +151,7 @@ func (c *Client) noteInTurn(sent []dropbox.Delivery, m *dropbox.Message) error {
 	return c.Me.Sent(sent[mails:], &noted) // a copy of a result is not an answer
 }
 
-// EnsureToken makes the lead's token, unless a daemon has done so.
+// EnsureToken creates the lead's token, unless a daemon has done so.
 func (c *Client) EnsureToken() error {
 	if c.Me.Name != dropbox.Lead || c.Me.Token != "" {
 		return nil
@@ -162,8 +163,8 @@ func (c *Client) EnsureToken() error {
 	return err
 }
 
-// answersTurn makes a result or a question to the sender of the turn's message an answer to
-// that message: the sender may wait for it.
+// answersTurn turns a result or a question to the sender of the turn's message into an
+// answer to that message, since the sender may wait for one.
 func (c *Client) answersTurn(m *dropbox.Message) error {
 	if c.Me.Turn == "" || m.ReplyTo != "" || m.Type != dropbox.Result && m.Type != dropbox.Question {
 		return nil
@@ -189,7 +190,7 @@ func (c *Client) Work() (*dropbox.Message, error) {
 	}
 	m, err := c.Store.Load(found)
 	if err != nil {
-		return nil, nil // moved, or replaced by something else
+		return nil, nil // moved in the meantime, or replaced by something else
 	}
 	return m, nil
 }

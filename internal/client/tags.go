@@ -10,20 +10,21 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// TagMark begins an address that is a tag: @frontend is every agent with the tag frontend.
+// TagMark begins an address that is a tag: @frontend means every agent with the tag
+// frontend.
 const TagMark = "@"
 
-// A TagError says that no agent has a tag.
+// A TagError says that no agent has the tag.
 type TagError struct {
 	Tag  string
 	Near []string // addresses that may have been meant, nearest first
-	Tags []string // all that there are, sorted
+	Tags []string // all tags, sorted
 }
 
-// Error names the tags that there are.
+// Error names the existing tags.
 func (e *TagError) Error() string {
 	if len(e.Tags) == 0 {
-		return fmt.Sprintf("no agent has the tag %q, or any other", e.Tag)
+		return fmt.Sprintf("no agent has the tag %q, or any other tag", e.Tag)
 	}
 	return fmt.Sprintf("no agent has the tag %q; the tags are %s%s", e.Tag, TagMark, strings.Join(e.Tags, ", "+TagMark))
 }
@@ -31,7 +32,7 @@ func (e *TagError) Error() string {
 // ErrOwnTag says that no agent but the sender has a tag.
 var ErrOwnTag = errors.New("no agent but the sender has that tag")
 
-// tagged returns the agents with a tag, without the caller. The error is a [*TagError] or
+// tagged returns the agents with a tag, except the caller. The error is a [*TagError] or
 // wraps [ErrOwnTag].
 func (c *Client) tagged(tag string) ([]string, error) {
 	with, ok := c.Tags[tag]

@@ -13,7 +13,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// A tag is the address of all agents that have it, without the sender.
+// A tag is the address of all agents that have it, except the sender.
 func TestATagIsAnAddress(t *testing.T) {
 	file, err := config.Parse(t.TempDir()+"/claude-swarm.yaml", []byte(`agents:
   ann: {tags: [frontend, go]}
@@ -60,7 +60,7 @@ func TestATagIsAnAddress(t *testing.T) {
 	if text := (&client.TagError{Tag: "x", Tags: all}).Error(); text != `no agent has the tag "x"; the tags are @docs, @frontend, @go` {
 		t.Error(text)
 	}
-	if text := (&client.TagError{Tag: "x"}).Error(); text != `no agent has the tag "x", or any other` {
+	if text := (&client.TagError{Tag: "x"}).Error(); text != `no agent has the tag "x", or any other tag` {
 		t.Error(text)
 	}
 }

@@ -9,8 +9,8 @@ import (
 )
 
 // sendTask sends the task that a text for a channel gives to agents: "TASK: @coder fix the
-// build" is a task when the lead says it, and the policy judges it like every task. note says
-// why a text that looks like a task gives none.
+// build" is a task when the lead posts it, and the policy judges it like any task. note
+// says why a text that looks like a task gives none.
 func (c *Client) sendTask(at, text string) (tasks []dropbox.Delivery, note string, err error) {
 	to, what, ok := ircbridge.TaskFor(text, c.Agents, c.Tags)
 	if !ok || !isChannel(at) {
@@ -19,9 +19,9 @@ func (c *Client) sendTask(at, text string) (tasks []dropbox.Delivery, note strin
 	to = slices.DeleteFunc(to, func(name string) bool { return name == c.Me.Name })
 	switch {
 	case c.Me.Name != dropbox.Lead && c.Me.Name != c.Lead:
-		return nil, "TASK: gives a task when a person or the lead says it; from you nobody gets it. Use send to give one.", nil
+		return nil, "TASK: gives a task if a person or the lead posts it; from you it reaches nobody. Use send to give one.", nil
 	case what == "":
-		return nil, "TASK: has no task behind it, so nobody gets one. Write it as in: TASK: @coder fix the build", nil
+		return nil, "No task follows TASK:, so nobody gets one. Write it as in: TASK: @coder fix the build", nil
 	case len(to) == 0:
 		return nil, "TASK: names no other agent, so nobody gets it. The agents are " + strings.Join(c.Agents, ", ") + ".", nil
 	}

@@ -14,7 +14,7 @@ import (
 
 // Publish signs m and publishes it on its topic. A [*RefusedError] says that a rule refuses
 // the message and that nothing was published. Inside a turn the error may be a
-// [*TurnError]. An error together with a publication that has an id or an offer says that
+// [*TurnError]. An error together with a publication that has an id or an offer means that
 // not all subscribers were told.
 func (c *Client) Publish(m *dropbox.Message) (topic.Published, error) {
 	if err := c.EnsureToken(); err != nil {
@@ -53,7 +53,7 @@ func (c *Client) Subscribe(name string, patterns ...string) ([]string, error) {
 	return topic.Of(c.Store).Subscribe(name, patterns...)
 }
 
-// Unsubscribe takes patterns away, all of them when none is named, and returns the rest.
+// Unsubscribe removes patterns, or all of them when none is named, and returns the rest.
 func (c *Client) Unsubscribe(name string, patterns ...string) ([]string, error) {
 	if _, err := c.Mailbox(name); err != nil {
 		return nil, err
@@ -105,9 +105,9 @@ type NotPublishedError struct{ ID string }
 
 func (e *NotPublishedError) Error() string { return e.ID + " was not published on a topic" }
 
-// Published finds published work by a part of its id, or of that of an offer of it.
-// The error is that of [Client.Message], a [*NotPublishedError], or a
-// [*topic.TakenError] when it is closed.
+// Published finds published work by a part of its id or of the id of one of its offers. The
+// error is that of [Client.Message], a [*NotPublishedError], or a [*topic.TakenError] when
+// the work is closed.
 func (c *Client) Published(id string) (topic.Publication, error) {
 	_, m, err := c.Message(id)
 	if err != nil {
@@ -157,14 +157,14 @@ func (c *Client) ClaimFor(work topic.Publication, agent string) (topic.Grant, er
 
 // Ack closes published work that the caller has claimed, or claims now; end is
 // [topic.Completed] or [topic.Failed]. text is the result for the publisher; "" means no
-// result. Subscribers to the ends of such work get a note. A repetition after an error is
+// result. Subscribers to the ends of such work get a note. Repeating Ack after an error is
 // harmless.
 func (c *Client) Ack(work topic.Publication, end, text string) error {
 	if _, err := c.Claim(work); err != nil {
 		return err
 	}
 	text = c.Home.Secrets().Redactor().Text(text)
-	// The answer first: it has a key.
+	// The answer goes first: it has a key, so repeating it is harmless.
 	if err := c.answerPublished(work, text); err != nil {
 		return err
 	}
@@ -194,7 +194,7 @@ func (c *Client) answerPublished(work topic.Publication, text string) error {
 	return err
 }
 
-// firstOf is as much of a text as a receipt keeps.
+// firstOf returns as much of a text as a receipt keeps.
 func firstOf(text string) string {
 	const most = 4096
 	if len(text) > most {

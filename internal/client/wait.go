@@ -16,19 +16,19 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
 )
 
-// lookAgain is how often a wait looks without an event: a file system may drop events.
+// lookAgain is how often a wait looks even without an event: a file system may drop events.
 const lookAgain = 2 * time.Second
 
-// noAnswerAfter is how long after the good end of a turn its answer may come. The daemon
+// noAnswerAfter is how long after a successful turn its answer may still arrive. The daemon
 // delivers the answer right after the receipt, but may be restarted between the two.
 const noAnswerAfter = 10 * time.Second
 
 // A NoAnswerError says why there is no answer to a message.
 type NoAnswerError struct {
 	Sent   dropbox.Delivery
-	Bounce *dropbox.Message // the daemon's word, if it came
+	Bounce *dropbox.Message // the daemon's bounce, if there is one
 	State  dropbox.State    // otherwise dead, refused, or done without an answer
-	Reason string           // of a dead or refused message; "" when none is kept
+	Reason string           // of a dead or refused message; "" when none is recorded
 }
 
 func (e *NoAnswerError) Error() string {
@@ -36,9 +36,9 @@ func (e *NoAnswerError) Error() string {
 	case e.Bounce != nil:
 		return strings.TrimSpace(string(e.Bounce.Body))
 	case e.State == dropbox.Dead:
-		return fmt.Sprintf("%s did not do %s: %s", e.Sent.To, e.Sent.ID, cmp.Or(e.Reason, "no reason is kept"))
+		return fmt.Sprintf("%s did not do %s: %s", e.Sent.To, e.Sent.ID, cmp.Or(e.Reason, "no reason is recorded"))
 	case e.State == dropbox.Refused:
-		return fmt.Sprintf("%s was refused on its way to %s: %s", e.Sent.ID, e.Sent.To, cmp.Or(e.Reason, "no reason is kept"))
+		return fmt.Sprintf("%s was refused on its way to %s: %s", e.Sent.ID, e.Sent.To, cmp.Or(e.Reason, "no reason is recorded"))
 	}
 	return fmt.Sprintf("%s finished %s without an answer", e.Sent.To, e.Sent.ID)
 }
@@ -59,29 +59,30 @@ type Outcome struct {
 	None   *NoAnswerError // or why there is no answer
 }
 
-// A Wait looks for the answers to messages in the mailbox of their sender. It is for one
-// goroutine.
+// A Wait looks for the answers to messages in the mailbox of their sender. It must not be
+// used by several goroutines at once.
 type Wait struct {
-	// Pending are the messages without an outcome, and States their states at the last look.
+	// Pending are the messages without an outcome, and States their states when they were
+	// last read.
 	Pending []dropbox.Delivery
 	States  map[string]dropbox.State
-	// Proven takes only answers that are proven to be from the recipient of the message, or
-	// from a person: see [mail.MayAnswer]. Others stay in the mailbox.
+	// Proven accepts only answers that are proven to be from the recipient of the message,
+	// or from a person: see [mail.MayAnswer]. Others stay in the mailbox.
 	Proven bool
-	// Agents takes the proven answers of all agents, too.
+	// Agents accepts the proven answers of all agents, too.
 	Agents bool
 
 	client *Client
 	box    *dropbox.Mailbox // the sender's
 	wakes  <-chan struct{}
 	stop   func()
-	// seen are the files that are not answers, so that each is read only once.
+	// seen has the files that are not answers, so that each is read only once.
 	seen map[string]bool
-	// ended is when each message was first seen to be finished.
+	// ended has the time when each message was first seen to be finished.
 	ended map[string]time.Time
 }
 
-// Wait begins to listen. The caller closes it.
+// Wait starts to wait for the answers to messages. The caller closes the result.
 func (c *Client) Wait(sent []dropbox.Delivery) (*Wait, error) {
 	box, err := c.Own()
 	if err != nil {
@@ -98,11 +99,11 @@ func (c *Client) Wait(sent []dropbox.Delivery) (*Wait, error) {
 // Close stops listening.
 func (w *Wait) Close() { w.stop() }
 
-// Wakes tells when there may be something new.
+// Wakes returns a channel that receives when there may be something new.
 func (w *Wait) Wakes() <-chan struct{} { return w.wakes }
 
-// Next waits for the outcome of one of the messages, and takes it from Pending. The error is
-// that of ctx, or one of the store's.
+// Next waits for the outcome of one of the messages, and removes the message from Pending.
+// The error comes from ctx or from the store.
 func (w *Wait) Next(ctx context.Context) (*Outcome, error) {
 	for {
 		if got, err := w.Look(time.Now()); got != nil || err != nil {
@@ -116,7 +117,7 @@ func (w *Wait) Next(ctx context.Context) (*Outcome, error) {
 	}
 }
 
-// Look looks for an outcome now; nil for none yet.
+// Look looks for an outcome now. It returns nil if there is none yet.
 func (w *Wait) Look(now time.Time) (*Outcome, error) {
 	if got, err := w.look(); got != nil || err != nil {
 		return got, err
@@ -125,7 +126,7 @@ func (w *Wait) Look(now time.Time) (*Outcome, error) {
 }
 
 // watchFolder wakes the receiver when something appears in dir, and every [lookAgain], even
-// if the limits of the machine let nothing be watched.
+// if the machine's limits do not allow another watch.
 func watchFolder(dir string) (wakes <-chan struct{}, stop func()) {
 	out := make(chan struct{}, 1)
 	quit, done := make(chan struct{}), make(chan struct{})
@@ -133,7 +134,7 @@ func watchFolder(dir string) (wakes <-chan struct{}, stop func()) {
 	var failures chan error
 	watcher, err := fsnotify.NewWatcher()
 	if err == nil {
-		_ = watcher.Add(dir) // without a watch the clock does the work
+		_ = watcher.Add(dir) // without a watch, only the timer wakes the receiver
 		events, failures = watcher.Events, watcher.Errors
 	}
 	// The caller waits for it in stop.
@@ -220,7 +221,7 @@ func (w *Wait) settled(id string) {
 	w.Pending = slices.DeleteFunc(w.Pending, func(d dropbox.Delivery) bool { return d.ID == id })
 }
 
-// fate looks at the states of the messages, and finds one to which no answer can come.
+// fate reads the states of the messages, and finds one that can no longer get an answer.
 func (w *Wait) fate(now time.Time) (*Outcome, error) {
 	for _, d := range w.Pending {
 		found, err := w.client.Store.Find(d.ID)
@@ -234,7 +235,7 @@ func (w *Wait) fate(now time.Time) (*Outcome, error) {
 			none.Reason = w.client.Reason(found)
 		case dropbox.Done:
 			if dropbox.IsBridge(d.To) {
-				continue // the bridge has said it; people need time
+				continue // the bridge has posted it; people need time
 			}
 			first := w.ended[d.ID].IsZero()
 			if first {
@@ -252,7 +253,7 @@ func (w *Wait) fate(now time.Time) (*Outcome, error) {
 		default:
 			continue
 		}
-		// The bounce of the daemon says more; it is delivered before or right after the
+		// The daemon's bounce has more details; it is delivered before or right after the
 		// message becomes a dead letter.
 		if got, err := w.look(); got != nil || err != nil {
 			return got, err
@@ -264,10 +265,10 @@ func (w *Wait) fate(now time.Time) (*Outcome, error) {
 }
 
 // filed looks for the answer to a message among the filed messages of the sender: an
-// earlier wait for the same key may have printed it, or a person has read it in the
-// meantime. A filed question is answered, so it is not an answer.
+// earlier wait for the same key may have printed it, or a person may have read it in the
+// meantime. A filed question has been answered, so it is not an answer itself.
 func (w *Wait) filed(sent dropbox.Delivery, since, now time.Time) (*Outcome, error) {
-	// From the day before: the clocks of two machines may differ.
+	// Start one day earlier: the clocks of two machines may differ.
 	for day := since.AddDate(0, 0, -1); !day.After(now.AddDate(0, 0, 1)); day = day.AddDate(0, 0, 1) {
 		list, err := w.box.Filed(day)
 		if err != nil {

@@ -30,17 +30,17 @@ type lab struct {
 	version string
 	client  string // the path of the real program
 	base    string
-	dir     string // where the client works
+	dir     string // the client's working folder
 	home    string
-	env     []string // further entries, later ones win
-	noKey   bool     // the API key is left out, as it is with a login
+	env     []string // further variables; later ones win
+	noKey   bool     // no API key is set, as with a login
 	api     *fakeapi.Server
 	url     string
 	running []*client
 	end     func()
 }
 
-// newLab makes the folders and starts the API with a scenario that answers "Done." to
+// newLab creates the folders and starts the API with a scenario that answers "Done." to
 // everything. close removes them.
 func newLab(version, program string) (*lab, error) {
 	base, err := os.MkdirTemp("", "compat")
@@ -87,7 +87,7 @@ func (l *lab) script(replies ...string) error {
 	return err
 }
 
-// asked returns the requests to the model so far, without the client's own small ones.
+// asked returns the requests to the model so far, without the client's own small requests.
 func (l *lab) asked() []fakeapi.Request {
 	var all []fakeapi.Request
 	for _, r := range l.api.Requests() {
@@ -163,7 +163,7 @@ func (l *lab) start(flags ...string) (*client, error) {
 		return nil, err
 	}
 	l.running = append(l.running, c)
-	go func() { // ends with the output, and close waits for it
+	go func() { // it ends with the output, and close waits for it
 		defer close(c.ended)
 		r := bufio.NewReader(out)
 		for {
@@ -201,7 +201,7 @@ func (c *client) put(v any) error {
 	return err
 }
 
-// all returns the lines so far that have a type and a subtype; "" is any.
+// all returns the lines so far with a type and a subtype; "" means any.
 func (c *client) all(kind, subtype string) []line {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -227,7 +227,8 @@ func (c *client) await(n int, kind, subtype string) (line, error) {
 	return found[n-1], nil
 }
 
-// finish closes the client's input and waits for its end. Its exit status is in code.
+// finish closes the client's input and waits for the client to end. code is its exit
+// status.
 func (c *client) finish() (code int, err error) {
 	c.in.Close()
 	select {
@@ -248,7 +249,7 @@ func (c *client) complaint() string {
 	}
 }
 
-// turn runs a whole turn of one prompt in a separate client, and returns its result.
+// turn runs a complete turn with one prompt in a separate client, and returns its result.
 func (l *lab) turn(uuid, text string, flags ...string) (line, error) {
 	c, err := l.start(flags...)
 	if err != nil {

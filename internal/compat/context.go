@@ -12,8 +12,8 @@ import (
 	"strings"
 )
 
-// systemText runs two turns of a session with two system texts, and reports whether the
-// second one reached the model.
+// systemText runs two turns of a session with different system prompts, and reports whether
+// the second prompt reached the model.
 func systemText(l *lab, flags ...string) (reached bool, err error) {
 	for i, flag := range []string{"--session-id", "--resume"} {
 		path, err := l.write(fmt.Sprintf("system-%d.txt", i), fmt.Sprintf("SYSTEM-%d", i))
@@ -88,7 +88,7 @@ func subAgentIsWaitedFor(l *lab) (string, error) {
 }
 
 // compaction runs four turns in one process, of which the third fills the context, and
-// says how often the client compacted.
+// returns how many times the client compacted.
 func compaction(l *lab, tokens int, settings string) (times int, err error) {
 	err = l.script(`{"name":"one","match":{"last_user_contains":"First"},"text":"Done.","context_tokens":15000}`,
 		`{"name":"two","match":{"last_user_contains":"Second"},"text":"Done.","context_tokens":20000}`,

@@ -12,5 +12,5 @@
 // loopback only. An answer is an observation. The table marks an answer with which
 // claude-swarm does not work, and the exit status is then 1.
 //
-// Nothing here is linked into the product.
+// Nothing in this package is linked into the product.
 package main

@@ -6,7 +6,7 @@ package main
 type fact struct {
 	claim string
 	need  string   // the part of claude-swarm that needs it
-	wants []string // the answers with which claude-swarm works; none: every "yes"
+	wants []string // the answers with which claude-swarm works; empty means every "yes"
 	ask   func(*lab) (string, error)
 }
 
@@ -23,33 +23,33 @@ var either = []string{"yes", "no"}
 
 var facts = []fact{
 	{"`--version` names the version", "`doctor`", nil, versionIsTold},
-	{"every flag that a turn passes is taken", "every turn", nil, flagsAreTaken},
-	{"`--session-id` makes a session, `--resume` goes on with it", "an agent remembers", nil, sessionIsResumed},
-	{"a session whose client was killed is resumed, once it is written", "going on after a crash", nil, killedSessionIsResumed},
-	{"a prompt is repeated on the output with its uuid", "a message counts as taken in", nil, promptIsRepeated},
+	{"every flag that a turn passes is accepted", "every turn", nil, flagsAreTaken},
+	{"`--session-id` creates a session, `--resume` continues it", "an agent remembers", nil, sessionIsResumed},
+	{"a session whose client was killed can be resumed once it is written", "continuing after a crash", nil, killedSessionIsResumed},
+	{"a prompt is repeated on the output with its uuid", "knowing that a message was read", nil, promptIsRepeated},
 	{"a prompt with a known uuid is repeated and not run", "no message is worked on twice", nil, knownPromptIsNotRun},
-	{"one process takes a second prompt", "`linger`", nil, secondPrompt},
-	{"a prompt that comes while a tool runs goes into the turn", "urgent messages, `send --now`", nil, promptInATurn},
-	{"an interrupt ends the turn, and the process goes on", "`send --interrupt`, `abort`", nil, interruptKeepsProcess},
+	{"one process accepts a second prompt", "`linger`", nil, secondPrompt},
+	{"a prompt that arrives while a tool runs becomes part of the turn", "urgent messages, `send --now`", nil, promptInATurn},
+	{"an interrupt ends the turn, and the process keeps running", "`send --interrupt`, `abort`", nil, interruptKeepsProcess},
 	{"an error is a result with `is_error` and the HTTP status", "retries, parking, dead letters", nil, errorIsTold},
 	{"the error of a subscription's limit names its reset", "parking until then", nil, limitNamesReset},
-	{"the cost of a turn is told, also when resumed", "receipts, ledger, `status`", nil, costOfATurn},
+	{"the cost of a turn is reported, even when resumed", "receipts, ledger, `status`", nil, costOfATurn},
 	{"`dontAsk` denies what is not on the list, and names it", "`allowed_tools`", nil, deniedIsNamed},
 	{"`mcp_status` names our server as connected", "a turn proves its tools", nil, statusOfServers},
-	{"with `alwaysLoad` our tools are in the first request", "`send` by a tool", nil, toolsAreOffered},
+	{"with `alwaysLoad`, our tools are in the first request", "`send` as a tool", nil, toolsAreOffered},
 	{"another session's message begins a turn under default settings", "the reason why a turn sets `crossSessionInbound`", either, messageComesIn},
 	{"`crossSessionInbound: refuse` refuses such a message", "no way around the policy", nil, messageIsRefused},
-	{"a changed system text reaches a resumed session under default settings", "the reason why a turn passes `--system-prompt-snapshot off`", either, systemTextUnasked},
-	{"it does with `--system-prompt-snapshot off`, where `--help` names that flag", "an edited role reaches its agent", nil, systemTextAsked},
-	{"without background tasks the client waits for a sub-agent", "a turn ends when its work has ended", nil, subAgentIsWaitedFor},
-	{"with `autoCompactWindow: 100000` it compacts after so many tokens", "`compact_window`", []string{"more than 66,000, at most 68,000"}, compactsAt},
-	{"what a SessionStart hook says at a compaction reaches the model", "the window comes back", nil, hookAtCompaction},
-	{"a Stop hook puts a turn on with its reason", "mail of an attached session", nil, stopHookGoesOn},
-	{"order of hooks at a slash command", "`/inbox` of an attached session", []string{
+	{"a changed system prompt reaches a resumed session under default settings", "the reason why a turn passes `--system-prompt-snapshot off`", either, systemTextUnasked},
+	{"it does with `--system-prompt-snapshot off`, if `--help` names that flag", "an edited role reaches its agent", nil, systemTextAsked},
+	{"without background tasks, the client waits for a sub-agent", "a turn ends when its work has ended", nil, subAgentIsWaitedFor},
+	{"with `autoCompactWindow: 100000`, the client compacts after this many tokens", "`compact_window`", []string{"more than 66,000, at most 68,000"}, compactsAt},
+	{"what a SessionStart hook prints at a compaction reaches the model", "the window comes back", nil, hookAtCompaction},
+	{"a Stop hook continues a turn, with its reason as the prompt", "mail of an attached session", nil, stopHookGoesOn},
+	{"order of hooks for a slash command", "`/inbox` of an attached session", []string{
 		"UserPromptExpansion, `!` lines, UserPromptSubmit; one prompt_id",
 		"UserPromptSubmit, UserPromptExpansion, `!` lines; one prompt_id",
 	}, orderOfHooks},
 	{"a plugin called swarm validates", "`attach` with a plugin", nil, pluginValidates("swarm")},
 	{"a plugin called claude-swarm validates", "the reason why the plugin is called swarm", either, pluginValidates("claude-swarm")},
-	{"SIGTERM ends a running command, too", "ending what a turn leaves", either, termEndsAll},
+	{"SIGTERM also ends a running command", "ending what a turn leaves behind", either, termEndsAll},
 }

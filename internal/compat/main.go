@@ -95,13 +95,13 @@ func moveInside() (int, error) {
 	return cmd.ProcessState.ExitCode(), nil
 }
 
-// An answer is the answer of one version to one fact.
+// An answer is the answer of one version about one fact.
 type answer struct {
 	text string
 	good bool // claude-swarm works with it
 }
 
-// atOnce is the number of parallel experiments. Most of their time is the start of a
+// atOnce is the number of parallel experiments. They spend most of their time starting a
 // client, which needs a processor.
 const atOnce = 2
 
@@ -135,7 +135,7 @@ func (f *fact) try(version, program string) (text string, err error) {
 	return f.ask(l)
 }
 
-// good reports whether claude-swarm works with that answer.
+// good reports whether claude-swarm works with an answer.
 func (f *fact) good(text string) bool {
 	if len(f.wants) == 0 {
 		return strings.HasPrefix(text, "yes")
@@ -143,5 +143,5 @@ func (f *fact) good(text string) bool {
 	return slices.Contains(f.wants, text)
 }
 
-// errStrange is an answer of the client in a form that no version had so far.
+// errStrange means that the client answered in a form that no earlier version used.
 var errStrange = errors.New("the client's output has another form")

@@ -13,20 +13,20 @@ import (
 func pageOf(versions []string, answers [][]answer) string {
 	return fmt.Sprintf(`# Compatibility
 
-claude-swarm works with Claude Code %[1]s to %[2]s. The end-to-end tests run with both ends of that range.
-`+"`claude-swarm doctor`"+` says which version it finds. An older one is an error. A newer one is a remark: it may work,
-and what does not is worth a report that names the version.
+claude-swarm works with Claude Code %[1]s to %[2]s. The end-to-end tests run with the oldest and the newest.
+`+"`claude-swarm doctor`"+` says which version it finds. An older version is an error. A newer version is only a
+remark: it may work, and if something does not, please report it with the version.
 
 `+"```console"+`
 $ npm install -g @anthropic-ai/claude-code@%[2]s
 `+"```"+`
 
 The table is printed by `+"`make compat`"+`, which runs each experiment with the real programs: against a scripted API, in a
-network namespace with loopback only. It says what claude-swarm stands on, and what each version answered. An answer
-with which claude-swarm does not work would be **bold**, and `+"`make compat`"+` would fail.
+network namespace with loopback only. It lists the facts on which claude-swarm relies, and how each version answered.
+An answer with which claude-swarm does not work would be **bold**, and `+"`make compat`"+` would fail.
 
 %[3]s
-Other versions, which need not be in the range:
+To test other versions, which need not be in the range:
 
 `+"```console"+`
 $ make compat VERSIONS="%[1]s %[2]s"

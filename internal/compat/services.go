@@ -56,8 +56,8 @@ func limitNamesReset(l *lab) (string, error) {
 	return yes(false, "%v", r["result"])
 }
 
-// costOfATurn reads the cost of two equal turns of one session, each in a process, by the
-// rule of swarm/runner/claude: the new field if there is one, else the total.
+// costOfATurn reads the cost of two equal turns of one session, each in a separate process,
+// by the rule of swarm/runner/claude: the new field if it exists, else the total.
 func costOfATurn(l *lab) (string, error) {
 	if err := l.script(`{"name":"rest","times":-1,"text":"Done.","usage":{"input_tokens":1000,"output_tokens":100}}`); err != nil {
 		return "", err
@@ -196,7 +196,7 @@ func toolsAreOffered(l *lab) (string, error) {
 // message arrives within a tenth of a second.
 const quietFor = 2 * time.Second
 
-// tellBob lets one session send another a message, and reports whether it arrived.
+// tellBob makes one session send another a message, and reports whether it arrived.
 func tellBob(l *lab, flags ...string) (came bool, err error) {
 	bob, err := l.start(append([]string{"--name", "bob"}, flags...)...)
 	if err != nil {
@@ -246,8 +246,8 @@ func messageIsRefused(l *lab) (string, error) {
 	return yes(!came, "it began a turn")
 }
 
-// termEndsAll ends a client by SIGTERM while a command runs, and checks whether the command
-// ended.
+// termEndsAll ends a client with SIGTERM while a command runs, and checks whether the
+// command ended too.
 func termEndsAll(l *lab) (string, error) {
 	if err := l.script(bash("while :; do sleep 0.1; touch ticks; done"), rest); err != nil {
 		return "", err
@@ -287,14 +287,15 @@ func termEndsAll(l *lab) (string, error) {
 	return "yes", nil
 }
 
-// left returns the processes of this lab, by the home in their environment.
+// left returns the remaining processes of this lab, found by the home folder in their
+// environment.
 func (l *lab) left() []int {
-	files, _ := filepath.Glob("/proc/[0-9]*/environ") // the pattern is a good one
+	files, _ := filepath.Glob("/proc/[0-9]*/environ") // the pattern is valid
 	var pids []int
 	for _, file := range files {
 		data, err := os.ReadFile(file)
 		if err != nil || !bytes.Contains(data, []byte("HOME="+l.home+"\x00")) {
-			continue // it has ended, or is another's
+			continue // it has ended, or belongs to another user
 		}
 		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file))); err == nil {
 			pids = append(pids, pid)

@@ -22,7 +22,7 @@ func yes(holds bool, seen string, args ...any) (string, error) {
 	return screen.Short("no: "+fmt.Sprintf(seen, args...), 300), nil
 }
 
-// bash returns a reply in which the model calls a command, when the prompt tells it to
+// bash returns a reply in which the model runs a command, when the prompt tells it to
 // begin.
 func bash(command string) string {
 	return fmt.Sprintf(`{"name":"call","match":{"last_user_contains":"Begin"},"content":[{"tool_use":{"name":"Bash","input":{"command":%q}}}]}`, command)
@@ -86,7 +86,7 @@ func killedSessionIsResumed(l *lab) (string, error) {
 	if err := c.say(first, "Begin with BANANA"); err != nil {
 		return "", err
 	}
-	// The client writes its session shortly after it has reported it.
+	// The client writes its session file shortly after it has reported the session.
 	written := func() bool {
 		files, _ := filepath.Glob(filepath.Join(l.home, ".claude", "projects", "*", session+".jsonl"))
 		for _, f := range files {

@@ -11,64 +11,64 @@ type Agent struct {
 	Name   string // its mailbox and address
 	Role   string `key:"role" is:"empty" doc:"What the agent is for, one line. It and the other agents read it."`
 	Zone   string `key:"zone" is:"empty" doc:"The part of the project that the agent is responsible for, one line."`
-	System string `key:"system" is:"raw" doc:"Added to the client's system prompt at every turn. claude-swarm itself adds name, role, zone, the other agents and how to send mail."`
+	System string `key:"system" is:"raw" doc:"Added to the client's system prompt in every turn. claude-swarm itself adds name, role, zone, the other agents and how to send mail."`
 	// Tags are addresses, too: @TAG means every agent with that tag.
 	Tags    []string `key:"tags" is:"tag,once" doc:"Words for what the agent is good at: [frontend, go]. They are shown to the other agents, and @frontend is the address of every agent with that tag: \x60claude-swarm send @frontend TEXT\x60. A tag has the form of an agent's name, and no agent has that name."`
 	Backend string   `key:"backend" is:"raw,backend" from:"backend" doc:"The kind of agent program. A kind without a usual program needs the key command."`
 
 	// Command is the backend's program and its first arguments. A program with a slash in
-	// it is an absolute path here; any other is looked up in PATH when a turn starts.
+	// its name is an absolute path here; any other is looked up in PATH when a turn starts.
 	Command []string `key:"command" also:"acp_command" is:"raw" type:"text or list" split:"words" from:"command" doc:"The program of the backend and its first arguments. Text is split at spaces, quotes as in a shell; no shell runs it. A program with a slash is relative to this file. acp_command is another name of this key. The command of defaults is for the backend of defaults: an agent with another backend has the usual command of that backend."`
 
-	// BackendOptions have values of YAML: nil, bool, int, float64, string, []any and
+	// BackendOptions has YAML values: nil, bool, int, float64, string, []any and
 	// map[string]any.
-	BackendOptions map[string]any `key:"backend_options" is:"removable" type:"keys with values" doc:"Settings that only this backend or its client has, with any values. The backend checks those that it reads, and hands on all others to its client. Those of an agent are added to those of defaults, if both have the same backend; NAME: null removes one."`
-	Permissions    Permissions    `key:"permissions" default:"{allow: [], ask: [], deny: [], otherwise: null, timeout: 10m}" doc:"What a client may do that asks before it uses a tool: {allow: [fetch, \"execute go test*\"], ask: [\"execute git push*\"], deny: [\"execute rm -rf*\"], otherwise: deny, timeout: 10m}. An entry is a kind of call (read, edit, delete, move, search, execute, think, fetch, switch_mode, other), or a kind and a pattern for its command line or path, where * is any text; tool NAME is a tool of an MCP server, by the client's name. deny goes before ask, and ask before allow. ask is a question to the lead; without an answer within timeout it means deny. otherwise is allow, ask or deny, for calls that no entry names, except read, search and think, which are allowed; null allows edits in the agent's folder and denies the rest. An agent's lists are added to those of defaults."`
+	BackendOptions map[string]any `key:"backend_options" is:"removable" type:"keys with values" doc:"Settings that only this backend or its client has, with any values. The backend checks the settings that it reads, and passes all others on to its client. An agent's options are added to those of defaults if both have the same backend; NAME: null removes one."`
+	Permissions    Permissions    `key:"permissions" default:"{allow: [], ask: [], deny: [], otherwise: null, timeout: 10m}" doc:"What a client that asks before it uses a tool may do: {allow: [fetch, \"execute go test*\"], ask: [\"execute git push*\"], deny: [\"execute rm -rf*\"], otherwise: deny, timeout: 10m}. An entry is a kind of call (read, edit, delete, move, search, execute, think, fetch, switch_mode, other), or a kind and a pattern for its command line or path, where * is any text; tool NAME is a tool of an MCP server, by the client's name. deny takes precedence over ask, and ask over allow. ask is a question to the lead; without an answer within timeout it means deny. otherwise is allow, ask or deny, for calls that no entry names, except read, search and think, which are allowed; null allows edits in the agent's folder and denies the rest. An agent's lists are added to those of defaults."`
 
 	PermissionMode string `key:"permission_mode" from:"mode" doc:"What the client may do without asking, in the client's words; each backend knows some of them, and null is the default of the backend. For claude, bypassPermissions allows everything, and applies only where it is written; if allowed_tools is a list, the client runs in dontAsk instead, unless this is plan or bypassPermissions."`
-	WindowTokens   int    `key:"window_tokens" default:"100000" doc:"How much of its last turns is kept for the agent and given back after the client compacted its context, in tokens of 4 bytes."`
-	// With a compact_window of 50,000 the versions 2.1.197 and 2.1.330 of Claude Code
-	// did not compact at a context of 72,000.
+	WindowTokens   int    `key:"window_tokens" default:"100000" doc:"How much of the agent's last turns is kept and given back after the client has compacted its context, in tokens of 4 bytes."`
+	// With a compact_window of 50,000, versions 2.1.197 and 2.1.330 of Claude Code did not
+	// compact a context of 72,000.
 	CompactWindow int           `key:"compact_window" least:"100000" default:"200000" doc:"The context size, in tokens, by which the client decides when to compact (33,000 below this number), whatever the model's limit: with a model of 1,000,000 tokens the default compacts at a sixth of them. The least is 100000: below that Claude Code does not compact."`
-	StallTimeout  time.Duration `key:"stall_timeout" default:"10m" doc:"A turn without an event, an open tool call or a child that uses the processor for this long is ended; that counts as a failure."`
-	TurnTimeout   time.Duration `key:"turn_timeout" default:"2h" doc:"The longest a turn may take, without the time in which it waits for an answer; that counts as a failure."`
+	StallTimeout  time.Duration `key:"stall_timeout" default:"10m" doc:"A turn is ended, and counts as a failure, if it goes this long with no event, no open tool call and no child that uses the processor."`
+	TurnTimeout   time.Duration `key:"turn_timeout" default:"2h" doc:"The longest that a turn may take, not counting the time in which it waits for an answer; a longer turn is ended, and counts as a failure."`
 	RetryDelay    time.Duration `key:"retry_delay" default:"30s" doc:"The wait after a failed turn; it doubles with every further one, up to 10 minutes."`
-	MaxFailures   int           `key:"max_failures" default:"3" doc:"How often one message may fail before it becomes a dead letter and its sender is told."`
-	Session       Session       `key:"session" type:"resume | continue | fresh" default:"resume" doc:"The conversation that a turn continues. resume: the agent's own. continue: the newest of the folder, so no two agents may share it. fresh: a new one for every message."`
+	MaxFailures   int           `key:"max_failures" default:"3" doc:"How many times one message may fail before it becomes a dead letter and its sender is told."`
+	Session       Session       `key:"session" type:"resume | continue | fresh" default:"resume" doc:"The conversation that a turn continues. resume: the agent's own. continue: the newest one of the folder, so no two agents may share that folder. fresh: a new one for every message."`
 
-	// Attached says that a person's own session is this agent: the daemon runs no
-	// turns for it. AttachedMail says what the Stop hook of that session does with mail.
+	// Attached means that a person's own session is this agent: the daemon runs no turns
+	// for it. AttachedMail says what the Stop hook of that session does with mail.
 	Attached     bool          `key:"attached" doc:"The agent is a session of Claude Code that a person runs, attached with claude-swarm attach. The daemon runs no turns for it; its mail waits for that session."`
-	AttachedMail string        `key:"attached_mail" type:"continue | notify" default:"continue" doc:"What an attached session does with mail at the end of a turn. continue: it continues with the next message by itself, at most 8 in a row. notify: it tells its person, who fetches mail with /inbox."`
-	Linger       time.Duration `key:"linger" zero:"for a process for each turn" from:"linger" doc:"How long the client stays after a turn, for the next message: that saves its start, but costs its memory. 0s: a process for each turn. The default is that of the backend: 10m for those whose clients are slow to start, which are all but claude. It needs session: resume, since a client knows one conversation."`
-	Background   bool          `key:"background" doc:"Let the client work in parallel to the conversation, and begin work by itself: commands and sub-agents in the background, timers (CronCreate, CronDelete, CronList, ScheduleWakeup), Monitor and teams. With false a tool call waits for the work that it began, and those tools are refused, except the ones in allowed_tools. With true a turn ends when all these tasks have ended; if one never ends, as a server, stall_timeout or turn_timeout ends the turn."`
+	AttachedMail string        `key:"attached_mail" type:"continue | notify" default:"continue" doc:"What an attached session does with mail at the end of a turn. continue: it automatically continues with the next message, at most 8 in a row. notify: it tells its person, who fetches mail with /inbox."`
+	Linger       time.Duration `key:"linger" zero:"for a process for each turn" from:"linger" doc:"How long the client stays running after a turn, for the next message: that saves the time of a start, but costs the client's memory. 0s: a process for each turn. The default is that of the backend: 10m for clients that are slow to start, which are all but claude. It needs session: resume, since a client has only one conversation."`
+	Background   bool          `key:"background" doc:"Let the client work in parallel with the conversation, and begin work on its own: commands and sub-agents in the background, timers (CronCreate, CronDelete, CronList, ScheduleWakeup), Monitor and teams. With false, a tool call waits for the work that it began, and those tools are refused, except the ones in allowed_tools. With true, a turn ends when all these tasks have ended; if one never ends, such as a server, stall_timeout or turn_timeout ends the turn."`
 
 	// AllowedTools are the tools it may use. nil allows all; a list, even an
 	// empty one, denies what is not on it.
-	AllowedTools    *[]string `key:"allowed_tools" is:"empty" type:"text, list or null" split:"allowed" doc:"The tools that the agent may use, by the client's names, separated by commas or as a list: \"Read,Glob,Bash(git diff:*)\". null allows all; everything that is not on a list is denied. Sending and reading mail is always allowed. SendMessage and ListAgents, with which sessions of one user reach each other past the mailboxes, cannot be allowed."`
-	DisallowedTools *[]string `key:"disallowed_tools" is:"empty" type:"text, list or null" split:"tools" doc:"The tools that the agent may not use, even when they are allowed above; written in the same way."`
+	AllowedTools    *[]string `key:"allowed_tools" is:"empty" type:"text, list or null" split:"allowed" doc:"The tools that the agent may use, by the client's names, separated by commas or as a list: \"Read,Glob,Bash(git diff:*)\". null allows all; with a list, everything that is not on it is denied. Sending and reading mail is always allowed. SendMessage and ListAgents, with which sessions of one user reach each other without the mailboxes, cannot be allowed."`
+	DisallowedTools *[]string `key:"disallowed_tools" is:"empty" type:"text, list or null" split:"tools" doc:"The tools that the agent may not use, even if they are allowed above; written in the same way."`
 
 	// AllowedDirs are absolute.
 	CCLead      bool                 `key:"cc_lead" doc:"Send the lead a copy, as a note, of every message that the agent sends to other agents and of every answer that it gives them. Publications and dropped files are not copied."`
-	MCP         bool                 `key:"mcp" default:"true" doc:"Give the agent the tools of claude-swarm's own MCP server, dead-drop: to send and ask, to see who is there, to read and write the board."`
-	MCPServers  map[string]MCPServer `key:"mcp_servers" type:"names with keys" is:"ours,server,removable" like:"{command: %s}" doc:"Further MCP servers for the client: {NAME: {command: …, args: […], env: {…}}}, or {NAME: {type: http, url: …, headers: {…}}}; sse is another type. Those of an agent are added to those of defaults; NAME: null removes one. Without a list in allowed_tools all their tools are allowed. The client starts no other MCP server."`
-	AllowedDirs []string             `key:"allowed_dirs" is:"path" doc:"Folders that the agent may make its working folder by the tool set_directory, besides cwd and project_dir and what is in them. Relative to this file."`
+	MCP         bool                 `key:"mcp" default:"true" doc:"Give the agent the tools of claude-swarm's own MCP server, dead-drop: to send and ask, to list the agents, to read and write the board."`
+	MCPServers  map[string]MCPServer `key:"mcp_servers" type:"names with keys" is:"ours,server,removable" like:"{command: %s}" doc:"Further MCP servers for the client: {NAME: {command: …, args: […], env: {…}}}, or {NAME: {type: http, url: …, headers: {…}}}; sse is another type. An agent's servers are added to those of defaults; NAME: null removes one. Without a list in allowed_tools, all their tools are allowed. The client starts no other MCP server."`
+	AllowedDirs []string             `key:"allowed_dirs" is:"path" doc:"Folders that the agent may make its working folder with the tool set_directory, besides cwd, project_dir and the folders in them. Relative to this file."`
 
 	// An empty Model or PermissionMode leaves the choice to the client. Cwd is absolute.
 	// Channels may contain {slug}.
-	Model    string            `key:"model" is:"word" type:"text or null" doc:"The model, by the client's name or alias for it, with the provider's prefix if the client wants one (anthropic/claude-sonnet-4-6); null is the client's own choice. The meaning of an alias changes with the version of the client: for Claude Code 2.1.330 opus, also its own choice, is claude-opus-5-5, sonnet is claude-sonnet-5-5, haiku is claude-haiku-5-5 and fable is claude-fable-5-2, of 1,000,000 tokens each; a full name pins one."`
+	Model    string            `key:"model" is:"word" type:"text or null" doc:"The model, by the client's name or alias for it, with the provider's prefix if the client wants one (anthropic/claude-sonnet-4-6); null is the client's own choice. The meaning of an alias changes with the version of the client: for Claude Code 2.1.330, opus, which is also its own choice, is claude-opus-5-5, sonnet is claude-sonnet-5-5, haiku is claude-haiku-5-5 and fable is claude-fable-5-2, of 1,000,000 tokens each; a full name pins one."`
 	Thinking string            `key:"thinking" type:"off | low | medium | high | xhigh | max | null" doc:"How much the model thinks before it answers; null is the client's own choice."`
 	Cwd      string            `key:"cwd" is:"cwd" type:"path" default:"." doc:"The folder in which the agent works. Relative to project_dir."`
-	Channels []string          `key:"channels" is:"word,channel,once" doc:"The channels of the agent on IRC: [shop-api]. Its words, and the copies of its mail, go to the first unless they name another; people speak to it there, and privately. []: the project's channel, and people speak to it in every channel. The # may be left out, {slug} means the project."`
+	Channels []string          `key:"channels" is:"word,channel,once" doc:"The channels of the agent on IRC: [shop-api]. Its lines, and the copies of its mail, go to the first unless they name another; people speak to it there, or privately. []: the project's channel, and people speak to it in every channel. The # may be left out, {slug} means the project."`
 	Reread   []string          `key:"reread" doc:"Files that the agent reads at the beginning of every turn, relative to cwd."`
 	Env      map[string]string `key:"env" is:"free,name" doc:"Variables added to the client's environment. Values are used as written, without expansion. An agent's variables are added to those of defaults."`
 	Budget   AgentBudget       `key:"budget" default:"{day: null, turn: null}" doc:"The most that this agent may spend, in place of budget.agent: {day: 8, turn: 2}. null removes a cap."`
 	EnvDrop  []string          `key:"env_drop" is:"drop" doc:"Variables removed from the client's environment: NAME, or PREFIX_* for all with that prefix."`
 
-	// A Heartbeat of 0 begins no heartbeats.
+	// A Heartbeat of 0 means no heartbeats.
 	Hours           Hours         `key:"hours" default:"{zone: null, work: null}" doc:"The hours in which this agent begins turns, in place of the hours of the top level, key by key: {zone: Asia/Tokyo, work: \"mon-fri 09:00-18:00\"}. work: always lets it work at all times."`
-	Heartbeat       time.Duration `key:"heartbeat" is:"switch" zero:"for none" type:"time span, true or null" doc:"Prompt the agent when it has been idle for this long without any mail; true is 30s. Each further prompt waits twice as long, up to an hour, until mail comes. Such a turn costs as much as any other, counts for policy.turns_per_hour and the budget, and is not reported to anybody. No heartbeat begins outside the hours of the agent, or while it is paused. null and false mean none."`
-	HeartbeatPrompt string        `key:"heartbeat_prompt" is:"raw" type:"text or null" doc:"What the heartbeat says to the agent; null is a request to continue work that it had put aside, if there is any."`
+	Heartbeat       time.Duration `key:"heartbeat" is:"switch" zero:"for none" type:"time span, true or null" doc:"Prompt the agent when it has been idle for this long without any mail; true is 30s. Each further prompt waits twice as long, up to an hour, until mail arrives. Such a turn costs as much as any other, counts towards policy.turns_per_hour and the budget, and is not reported to anybody. No heartbeat begins outside the agent's hours, or while it is paused. null and false mean none."`
+	HeartbeatPrompt string        `key:"heartbeat_prompt" is:"raw" type:"text or null" doc:"What the heartbeat tells the agent; null means a request to continue any work that it had put aside."`
 }
 
 // A Session says which conversation of the client a turn continues.
@@ -77,12 +77,12 @@ type Session string
 // The session modes.
 const (
 	SessionResume   Session = "resume"   // the agent's own session, by its id
-	SessionContinue Session = "continue" // the newest session of the folder, also a person's
+	SessionContinue Session = "continue" // the newest session of the folder, even a person's
 	SessionFresh    Session = "fresh"    // a new one for every message
 )
 
-// An MCPServer gives an agent's client more tools. It is a program that the client starts,
-// or an address that it calls.
+// An MCPServer provides more tools to an agent's client. It is a program that the client
+// starts, or an address that it calls.
 type MCPServer struct {
 	Type    string            `key:"type" type:"stdio | http | sse"`
 	Command string            `key:"command" is:"program"` // of stdio; an absolute path if it contains a slash
@@ -92,7 +92,7 @@ type MCPServer struct {
 	Headers map[string]string `key:"headers" is:"header"`  // of http and sse
 }
 
-// wants returns the key that a server of its type needs, and the keys that it must not
+// wants returns the key that a server of this type needs, and the keys that it must not
 // have.
 func (s *MCPServer) wants() (needs string, not []string) {
 	if s.Type == "stdio" {
@@ -101,7 +101,8 @@ func (s *MCPServer) wants() (needs string, not []string) {
 	return "url", []string{"command", "args", "env"}
 }
 
-// check demands the key that a server of its type needs, and refuses keys of another type.
+// check requires the key that a server of this type needs, and refuses keys of another
+// type.
 func (s *MCPServer) check(r *reader, path string, ok bool) {
 	if !ok {
 		return

@@ -4,24 +4,24 @@ import (
 	"time"
 )
 
-// A Budget says how much the swarm may spend. docs/budget.md explains it.
+// A Budget says how much the swarm may spend; see docs/budget.md.
 type Budget struct {
 	Billing string      `key:"billing" type:"api | subscription | null" doc:"How you pay for the clients. api: for each token, and caps in US dollars apply. subscription: a fixed price; dollars are shown, and only caps of turns and time apply. null: as each client says, and api until it says so."`
-	Warn    float64     `key:"warn" least:"0.01" most:"1" default:"0.8" doc:"The part of a cap at which the lead is warned, once, from 0.01 to 1."`
+	Warn    float64     `key:"warn" least:"0.01" most:"1" default:"0.8" doc:"The fraction of a cap, from 0.01 to 1, at which the lead is warned, once."`
 	Swarm   SwarmBudget `key:"swarm"`
 	Agent   AgentBudget `key:"agent"`
-	Task    Cap         `key:"task" short:"usd" type:"US dollars, keys with values, or null" doc:"The most that one message may cost: its turn, and the turns of every message that follows from it. 5 are US dollars; {usd: 5, turns: 30, time: 2h} bounds each, and time is that of all turns together. At the cap its mail waits, and you are asked once. null: no cap."`
+	Task    Cap         `key:"task" short:"usd" type:"US dollars, keys with values, or null" doc:"The most that one message may cost: its turn, and the turns of every message that follows from it. 5 means US dollars; {usd: 5, turns: 30, time: 2h} limits each, and time is the time of all turns together. At the cap its mail waits, and you are asked once. null: no cap."`
 }
 
-// A SwarmBudget bounds all agents together.
+// A SwarmBudget limits what all agents spend together.
 type SwarmBudget struct {
-	Day Cap `key:"day" short:"usd" type:"US dollars, keys with values, or null" doc:"The most that all agents may spend in a day together: 20 are US dollars, or {usd: 20, turns: 400, time: 12h}. The day ends at midnight in hours.zone, else in the zone of the machine. null: no cap."`
+	Day Cap `key:"day" short:"usd" type:"US dollars, keys with values, or null" doc:"The most that all agents may spend in a day together: 20 means US dollars; or {usd: 20, turns: 400, time: 12h}. The day ends at midnight in hours.zone, else in the machine's time zone. null: no cap."`
 }
 
-// An AgentBudget bounds one agent.
+// An AgentBudget limits what one agent spends.
 type AgentBudget struct {
-	Day  Cap     `key:"day" short:"usd" type:"US dollars, keys with values, or null" doc:"The most that an agent may spend in a day: 8 are US dollars, or {usd: 8, turns: 100, time: 6h}. null: no cap."`
-	Turn float64 `key:"turn" least:"0.01" most:"1000000" type:"US dollars or null" doc:"The most that one turn may spend, in US dollars. The client checks after each request, so a turn may exceed it by one request. turn_timeout bounds its time. null: no cap."`
+	Day  Cap     `key:"day" short:"usd" type:"US dollars, keys with values, or null" doc:"The most that an agent may spend in a day: 8 means US dollars; or {usd: 8, turns: 100, time: 6h}. null: no cap."`
+	Turn float64 `key:"turn" least:"0.01" most:"1000000" type:"US dollars or null" doc:"The most that one turn may spend, in US dollars. The client checks after each request, so a turn may exceed it by one request. turn_timeout limits its time. null: no cap."`
 }
 
 // A Cap is the most that may be spent. 0 means no cap in that unit.
@@ -31,10 +31,10 @@ type Cap struct {
 	Time  time.Duration `key:"time" is:"absent"`
 }
 
-// leastTime is the shortest time that a cap may be.
+// leastTime is the shortest time that a cap may allow.
 const leastTime = time.Minute
 
-// check refuses a time in which no turn can do anything.
+// check refuses a time that is too short for any turn.
 func (c *Cap) check(r *reader, path string, ok bool) {
 	if ok && c.Time > 0 && c.Time < leastTime {
 		r.fail(path+".time", "time: 10m", "%v is too short; the least is 1m", c.Time)

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// ChangedKeys lists the keys of the top level whose values differ between two files, in the
-// order of the alphabet. It leaves out agents and defaults: their settings are compared agent
+// ChangedKeys lists the keys of the top level whose values differ between two files, in
+// alphabetical order. It leaves out agents and defaults: their settings are compared agent
 // by agent.
 func ChangedKeys(old, new *File) []string {
 	keys := []string{}

@@ -16,7 +16,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/config"
 )
 
-// write puts a configuration into a new folder and returns its path.
+// write writes a configuration into a new folder and returns its path.
 func write(t *testing.T, text string) string {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
@@ -41,14 +41,14 @@ func load(t *testing.T, path string) *config.File {
 
 var unexported = cmpopts.IgnoreUnexported(config.File{})
 
-// strict is the policy of a file that sets none.
+// strict is the policy of a file without one.
 var strict = config.Policy{
 	AllowedTypes: []string{"task", "question", "result", "status", "handoff", "note"},
 	MaxBodyBytes: 8192, SenderPerMin: 60, ThreadPerMin: 30, MaxHops: 8, MaxReturns: 1, MaxEchoes: 2, TurnsPerHour: 120,
 	StopSentinel: "<<<HALT>>>", Unproven: "allow",
 }
 
-// minded is the oversight of a file that sets none.
+// minded is the oversight of a file without any.
 var minded = config.Oversight{Budget: config.Budget{Warn: 0.8}, Supervisor: config.Supervisor{
 	Backend: "claude", Thinking: "medium", Window: 20, Interval: 5, Threshold: 3,
 	Rules: config.SupervisorRules{SameCall: 3, SameError: 3, NoChange: 30},
@@ -235,8 +235,8 @@ defaults:                 # below the agents, and still read first
 	}
 }
 
-// The example in the document that started this project must work unchanged; only its
-// project_dir exists on another machine.
+// The example in the document that started this project must work unchanged, except that
+// its project_dir exists only on another machine.
 func TestTheFirstDocumentsExample(t *testing.T) {
 	text, err := os.ReadFile("testdata/first-document.yaml")
 	if err != nil {
@@ -264,7 +264,7 @@ func TestTheFirstDocumentsExample(t *testing.T) {
 		t.Errorf("opus-engineer = %+v", engineer)
 	}
 
-	// The file loads, so that mail can be sent. Only starting agents needs the folder.
+	// The file loads, so that mail can be sent. Only agents that start need the folder.
 	err = f.CheckFolders()
 	if e, ok := errors.AsType[*config.Error](err); !ok || e.Line != 3 || !strings.Contains(e.Problem, "/Users/hung/projects/TTS.cpp does not exist") {
 		t.Errorf("CheckFolders() = %v, want the missing project_dir at line 3", err)

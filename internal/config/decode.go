@@ -52,7 +52,7 @@ func (r *reader) keys(n *yaml.Node, path string, v reflect.Value) {
 // later are the keys of parts that this version does not have.
 var later = []string{"worktree"}
 
-// foreign are keys of other programs that run agents, with ours.
+// foreign maps the keys of other programs that run agents to ours.
 var foreign = map[string]string{"agent": "backend", "directory": "cwd"}
 
 // unknown reports a key that does not belong at its place: a key of a part that is not
@@ -63,7 +63,7 @@ func (r *reader) unknown(k *yaml.Node, path, key string, t reflect.Type) {
 	case slices.Contains(later, key):
 		e.Problem = key + ": not in this version"
 	case path == "irc" && strings.HasSuffix(key, "password"):
-		e = wrong(key+"_file: FILE, or "+key+"_env: NAME", "irc.%s: a password does not stand in this file", key)
+		e = wrong(key+"_file: FILE, or "+key+"_env: NAME", "irc.%s: a password does not belong in this file", key)
 	case t == fileType && slices.Contains(keysOf(agentType), key):
 		e.Problem += " here; it belongs to an agent or under defaults"
 	case t == agentType && slices.Contains(keysOf(fileType), key):
@@ -85,7 +85,7 @@ func (r *reader) value(n *yaml.Node, path string, f *field, v reflect.Value) {
 	case f.null && isNull(n), f.auto && n.Value == "auto":
 		v.SetZero()
 	case f.short != "":
-		v.SetZero() // a cap replaces that of defaults completely
+		v.SetZero() // a cap completely replaces the one in defaults
 		r.short(n, path, f, v)
 	case v.Kind() == reflect.Struct:
 		r.keys(n, path, v)
@@ -126,7 +126,7 @@ func (r *reader) short(n *yaml.Node, path string, f *field, v reflect.Value) {
 	}
 }
 
-// scalar reads a text, a number, a time span, or true or false.
+// scalar reads a string, a number, a time span, or true or false.
 func (r *reader) scalar(n *yaml.Node, f *field, v reflect.Value) *Error {
 	switch {
 	case v.Kind() == reflect.String:
@@ -183,7 +183,7 @@ func (f *field) bounds(v reflect.Value) *Error {
 	return nil
 }
 
-// fraction reads a number that may have decimals.
+// fraction reads a number with optional decimals.
 func (f *field) fraction(n *yaml.Node) (x float64, e *Error) {
 	tag := n.ShortTag()
 	if tag != "!!int" && tag != "!!float" || n.Decode(&x) != nil || math.IsNaN(x) || math.IsInf(x, 0) {
@@ -225,7 +225,7 @@ func (f *field) span(n *yaml.Node) (time.Duration, *Error) {
 }
 
 // text reads a string. Numbers, dates and true are refused: `model: 4` was not meant as the
-// text "4". Unless the field is raw, the string has to fit on one line, since it becomes
+// string "4". Unless the field is raw, the string has to fit on one line, since it becomes
 // part of a line.
 func (r *reader) text(n *yaml.Node, f *field, raw bool) (s string, e *Error) {
 	switch s = n.Value; {
@@ -262,15 +262,15 @@ func (r *reader) ruled(f *field, s string) (_ string, e *Error) {
 	return s, e
 }
 
-// list reads a list of texts, or a text that splits into a list. An empty value is an empty
-// list.
+// list reads a list of strings, or one string that splits into a list. An empty value is an
+// empty list.
 func (r *reader) list(n *yaml.Node, path string, f *field, v reflect.Value) bool {
 	items, split, before := n.Content, splitters[f.split], len(r.errs)
 	switch one := n.Kind == yaml.ScalarNode && !isNull(n); {
 	case one && split != nil, isNull(n) && f.split == "words":
 		items = []*yaml.Node{n}
 	case n.Kind == yaml.SequenceNode && f.split == "words":
-		split = nil // these are the words
+		split = nil // these are the words themselves
 	case n.Kind != yaml.SequenceNode && (f.has("any") || !isNull(n)):
 		e := wrong("", "want %s, got %s", strings.Replace(f.what, "list", "a list", 1), kind(n))
 		if one {
@@ -324,7 +324,7 @@ func (r *reader) structs(n *yaml.Node, path string, v reflect.Value) {
 	}
 }
 
-// names reads names with values, and adds them to those that v has.
+// names reads names with values, and adds them to those in v.
 func (r *reader) names(n *yaml.Node, path string, f *field, v reflect.Value) {
 	old := reflect.ValueOf(v.Interface())
 	v.Set(reflect.MakeMap(v.Type())) // the old map may belong to defaults
@@ -360,8 +360,8 @@ func (r *reader) names(n *yaml.Node, path string, f *field, v reflect.Value) {
 	}
 }
 
-// pair returns what is wrong with the value of a name. The value is used as it is written,
-// so that PORT: 8080 and DEBUG: true need no quotes.
+// pair returns what is wrong with the value of a name. The value is used as written, so
+// that PORT: 8080 and DEBUG: true need no quotes.
 func (f *field) pair(name string, n *yaml.Node) *Error {
 	switch {
 	case isNull(n):
@@ -369,7 +369,7 @@ func (f *field) pair(name string, n *yaml.Node) *Error {
 	case n.Kind != yaml.ScalarNode:
 		return wrong("", "want text, got %s", kind(n))
 	case strings.ContainsRune(n.Value, 0):
-		return wrong("", "a value cannot have the character NUL")
+		return wrong("", "a value cannot contain the character NUL")
 	case f.has("header") && strings.ContainsAny(n.Value, "\r\n"):
 		return wrong("", "must be one line")
 	}

@@ -11,13 +11,13 @@
 // A file with mistakes gives [Errors]: all its problems, in the order of the file, each
 // with line, column and the nearest known name. Nothing is guessed and nothing is ignored:
 // an unknown key is an error, a key of a part that is not built yet is refused as such, and
-// a number that would be read as something else is refused. A key of an agent that its kind
-// of client cannot follow is an error, too. If defaults have such a key, the agent goes
+// so is a number that YAML would read as something else. A key of an agent that its kind of
+// client cannot follow is an error, too. If defaults have such a key, the agent goes
 // without it, and [File.Notes] says so.
 //
-// Load looks only at the file. [File.CheckFolders], which start and doctor call, checks
-// that the folders in it exist: a mailbox can be read and written on a machine that lacks
-// the project's folder.
+// Load reads only the file. [File.CheckFolders], which start and doctor call, checks that
+// the folders in it exist: a mailbox can be read and written on a machine that lacks the
+// project's folder.
 //
 // A key is a field of a struct. The field's tags give the allowed values, the default, the
 // bounds and the meaning. One decoder walks the nodes of the file along the structs, and

@@ -10,7 +10,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// An Error is one thing that is wrong with a configuration file.
+// An Error is one mistake in a configuration file.
 type Error struct {
 	Path    string   // the file, as the caller of Load named it
 	Line    int      // from 1; always a line of the file
@@ -42,14 +42,14 @@ func (es Errors) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// sort brings the problems into the order of the file.
+// sort puts the problems into the order of the file.
 func (es Errors) sort() {
 	slices.SortStableFunc(es, func(a, b *Error) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
 }
 
-// Unwrap gives the problems one by one.
+// Unwrap returns the problems as separate errors.
 func (es Errors) Unwrap() []error {
 	list := make([]error, len(es))
 	for i, e := range es {
@@ -58,7 +58,7 @@ func (es Errors) Unwrap() []error {
 	return list
 }
 
-// wrong makes an Error of a problem and what to try, still without its place.
+// wrong makes an Error from a problem and what to try, without a place so far.
 func wrong(try, format string, args ...any) *Error {
 	return &Error{Problem: fmt.Sprintf(format, args...), Try: try}
 }
@@ -68,7 +68,7 @@ func unlike(word string, known []string, format string, args ...any) *Error {
 	return &Error{Problem: fmt.Sprintf(format, args...), Near: dropbox.Nearest(word, known)}
 }
 
-// oneOf returns what is wrong with a text that is not one of the words.
+// oneOf returns what is wrong with a string that is not one of the words.
 func oneOf(s string, words []string) *Error {
 	if slices.Contains(words, s) {
 		return nil
@@ -76,7 +76,7 @@ func oneOf(s string, words []string) *Error {
 	return unlike(s, words, "%q is not one of %s", s, or(words))
 }
 
-// or lists names as a person would: a, b or c.
+// or joins names as a person would: a, b or c.
 func or(names []string) string {
 	last := len(names) - 1
 	if last < 1 {
@@ -85,8 +85,8 @@ func or(names []string) string {
 	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
-// oneLine makes one line of a text that may quote the file: a value can have line ends and
-// be wider than a terminal.
+// oneLine shortens a text that may quote the file to one line: a value can have line breaks
+// and be wider than a terminal.
 func oneLine(s string, most int) string {
 	shown := []rune(strings.TrimSpace(strings.Map(func(c rune) rune {
 		if !unicode.IsPrint(c) {

@@ -49,16 +49,16 @@ type field struct {
 // has reports whether the tag "is" has a word.
 func (f *field) has(word string) bool { return slices.Contains(f.is, word) }
 
-// kinds describe the values that a field without the tag type takes.
+// kinds describes the values that a field without the tag type accepts.
 var kinds = map[reflect.Kind]string{
 	reflect.String: "text", reflect.Int: "number", reflect.Int64: "time span", reflect.Float64: "number", reflect.Bool: "true or false",
 	reflect.Slice: "list", reflect.Pointer: "list", reflect.Map: "keys with values", reflect.Struct: "keys with values",
 }
 
-// known has the fields of each struct type, so that the tags are read once.
+// known has the fields of each struct type, so that the tags are read only once.
 var known sync.Map
 
-// fieldsOf returns the keys of a struct and of the structs that it embeds, in their order.
+// fieldsOf returns the keys of a struct and of the structs that it embeds, in order.
 func fieldsOf(t reflect.Type) (all []field) {
 	if all, ok := known.Load(t); ok {
 		return all.([]field)
@@ -98,7 +98,7 @@ func fieldsOf(t reflect.Type) (all []field) {
 	return all
 }
 
-// decimal returns the number in a tag, or otherwise if the tag is empty.
+// decimal returns the number in a tag, or the value of otherwise if the tag is empty.
 func decimal(text string, otherwise float64) float64 {
 	if x, err := strconv.ParseFloat(text, 64); err == nil {
 		return x

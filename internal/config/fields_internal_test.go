@@ -9,7 +9,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// flags are the words in the tag "is" that are not rules.
+// flags has the words in the tag "is" that are not rules.
 var flags = []string{"", "raw", "empty", "any", "once", "added", "removable", "switch", "later", "absent"}
 
 // A misspelt tag would silently switch off a check.
@@ -50,7 +50,7 @@ func TestTags(t *testing.T) {
 	}
 }
 
-// Values that a tag has to repeat agree with their source.
+// Values that a tag has to repeat match their source.
 func TestTagsAgreeWithTheMailboxes(t *testing.T) {
 	policy := standardFile().Policy
 	var types []string

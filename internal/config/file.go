@@ -20,18 +20,18 @@ const Name = discovery.ConfigName
 // also say how a key is read; fields.go has the list of tags.
 type File struct {
 	Path string // of the file itself, absolute
-	Dir  string // the folder that Path is in; relative paths start here
+	Dir  string // the folder that Path is in; relative paths are relative to it
 
-	// The two folders are absolute. A MaxRunning of 0 is auto, see [File.Running]. Lead is
-	// the name of an agent, or "" for the person.
-	DeadDropDir string        `key:"dead_drop_dir" is:"path" type:"path" default:".dead-drop" doc:"The folder with the mailboxes. Relative to this file; ~/ is the home folder. It needs a separate folder."`
-	ProjectDir  string        `key:"project_dir" is:"path" type:"path" default:"." doc:"The folder in which the agents work. Relative to this file. It may be missing while mail is read or written; \x60start\x60 refuses then."`
+	// The two folders are absolute. A MaxRunning of 0 means auto, see [File.Running]. Lead
+	// is the name of an agent, or "" for the person.
+	DeadDropDir string        `key:"dead_drop_dir" is:"path" type:"path" default:".dead-drop" doc:"The folder with the mailboxes. Relative to this file; ~/ is the home folder. It must be a folder for nothing else."`
+	ProjectDir  string        `key:"project_dir" is:"path" type:"path" default:"." doc:"The folder in which the agents work. Relative to this file. It may be missing while mail is read or written, but not for \x60start\x60."`
 	Debounce    time.Duration `key:"debounce" default:"1s" doc:"How long a file dropped by hand must be unchanged before the daemon delivers it. Messages from \x60send\x60 and other programs that deliver by rename wake the agent at once."`
 	MaxRunning  int           `key:"max_running" type:"number or auto" default:"auto" doc:"The most turns that run at once; further agents wait. auto: twice the processor cores, but not more than one for each 600 MB of memory."`
-	MaxWarm     int           `key:"max_warm" default:"4" doc:"The most clients that wait for the next message, over all agents with linger; each holds the memory of a client. The one that has waited longest is closed first."`
-	MaxWaiting  int           `key:"max_waiting" default:"10000" doc:"The most messages that may wait in one mailbox; senders are refused above that. Answers and alerts always pass."`
-	Lead        string        `key:"lead" is:"word" type:"text or null" doc:"The agent that gets mail to lead, and the alerts; null is you. Answers to your own messages still come to you, and so do alerts about that agent, its own mail to lead, and every alert while it cannot work."`
-	LeadName    string        `key:"lead_name" is:"word" type:"text or null" doc:"What the agents call you: they read it in place of lead, and mail to either name reaches you. IRC shows and understands it in place of lead, too. It has the form of an agent's name, and no agent may have it. Files and --json still say lead. It cannot be combined with the key lead, since an agent has a name."`
+	MaxWarm     int           `key:"max_warm" default:"4" doc:"The most clients that may wait for a next message, over all agents with linger; each uses the memory of a client. The client that has waited longest is closed first."`
+	MaxWaiting  int           `key:"max_waiting" default:"10000" doc:"The most messages that may wait in one mailbox; further ones are refused. Answers and alerts always pass."`
+	Lead        string        `key:"lead" is:"word" type:"text or null" doc:"The agent that gets mail to lead, and the alerts; null means you. You still get answers to your own messages, alerts about that agent, its own mail to lead, and every alert while it cannot work."`
+	LeadName    string        `key:"lead_name" is:"word" type:"text or null" doc:"What the agents call you: they read it in place of lead, and mail to either name reaches you. IRC shows and understands it in place of lead, too. It has the form of an agent's name, and no agent may have it. Files and --json still say lead. It cannot be combined with the key lead, since an agent already has a name."`
 	defaults    Agent         `key:"defaults" is:"later"`
 	Agents      []Agent       `key:"agents" is:"later"` // at least one, in the order of the file
 	Policy      Policy        `key:"policy"`
@@ -43,8 +43,8 @@ type File struct {
 	from   *reader // the reader of the file, which knows the place of each key
 }
 
-// Records say what is kept of finished work, and for how long, and what happens to
-// published work.
+// Records say which records of finished work are kept, and for how long, and what happens
+// to published work.
 type Records struct {
 	Log       Log       `key:"log"`
 	Topics    Topics    `key:"topics"`
@@ -52,7 +52,7 @@ type Records struct {
 	Retention Retention `key:"retention"`
 }
 
-// Log bounds the logs of the agents and the kept streams of their turns.
+// Log limits the size of the agents' logs and of the recorded streams of their turns.
 type Log struct {
 	MaxSizeMB  int `key:"max_size_mb" default:"20" doc:"The log of an agent is rotated when it reaches this size, in MB."`
 	MaxBackups int `key:"max_backups" default:"5" doc:"How many rotated logs are kept for each agent."`
@@ -62,7 +62,7 @@ type Log struct {
 // Topics has the rules for unclaimed published work.
 type Topics struct {
 	ClaimTimeout time.Duration `key:"claim_timeout" default:"2m" doc:"How long published work may wait for an agent that claims it. Then it is offered again as urgent; after twice that time it goes to topics.fallback, else the lead is told."`
-	Fallback     string        `key:"fallback" is:"word" type:"text or null" doc:"The agent that gets published work that nobody claims; null means none, and lead (or human, operator, supervisor) the lead, who is told of it."`
+	Fallback     string        `key:"fallback" is:"word" type:"text or null" doc:"The agent that gets published work that nobody claims; null means none, and lead (or human, operator, supervisor) means that the lead is told about it."`
 }
 
 // Audit says where finished turns are recorded in addition to the mailboxes.
@@ -70,19 +70,20 @@ type Audit struct {
 	Git bool `key:"git" doc:"Record every finished turn as a commit on the branch dead-drop of the repository that holds the mailboxes. Your own branch, index and hooks are not touched, and nothing is pushed."`
 }
 
-// Retention bounds the folders done/ and refused/. Zero keeps everything. The least
-// DoneDays is the number of days that the duplicate guard looks back.
+// Retention says how long messages stay in the folders done/ and refused/. Zero keeps
+// everything. The smallest allowed DoneDays is the number of days that the duplicate guard
+// looks back.
 type Retention struct {
 	DoneDays int `key:"done_days" least:"7" zero:"to keep everything" doc:"Finished messages are removed after this many days, at least 7; 0 keeps them."`
-	DoneMB   int `key:"done_mb" zero:"to keep everything" doc:"The oldest finished messages are removed when those of all mailboxes together are larger than this, in MB, but none younger than 7 days; 0 keeps them."`
+	DoneMB   int `key:"done_mb" zero:"to keep everything" doc:"The oldest finished messages are removed when those in all mailboxes together take up more than this, in MB, but none younger than 7 days; 0 keeps them."`
 
 	RefusedDays int `key:"refused_days" zero:"to keep everything" default:"30" doc:"Refused messages are removed after this many days; 0 keeps them."`
-	RefusedMB   int `key:"refused_mb" zero:"to keep everything" default:"100" doc:"The oldest refused messages are removed when those of all mailboxes together are larger than this, in MB; 0 keeps them."`
+	RefusedMB   int `key:"refused_mb" zero:"to keep everything" default:"100" doc:"The oldest refused messages are removed when those in all mailboxes together take up more than this, in MB; 0 keeps them."`
 }
 
 // Running is how many turns run at once: MaxRunning, or [DefaultRunning] of this machine.
-// Load does not compute it, since looking at the machine takes as long as reading a short
-// file, and a sender does not need it.
+// Load does not compute it, since measuring the machine takes as long as reading a short
+// file, and a sender does not need the number.
 func (f *File) Running() int {
 	if f.MaxRunning == 0 {
 		return auto()
@@ -96,8 +97,9 @@ func (f *File) Home() string { return filepath.Join(f.Dir, discovery.HomeName) }
 // Source returns the content of the file as it was read.
 func (f *File) Source() []byte { return f.source }
 
-// Notes are what a person should know of this configuration: keys of defaults that some
-// agents cannot follow, and options that may be misspelt. They are in the order of the file.
+// Notes are what a person should know about this configuration: keys of defaults that some
+// agents cannot follow, and options that may be misspelt. They are in the order of the
+// file.
 func (f *File) Notes() []*Error { return f.from.notes }
 
 // CCLead returns the names of the agents with cc_lead: the lead gets a copy of their
@@ -145,7 +147,7 @@ func (f *File) names(fits func(Agent) bool) (names []string) {
 	return names
 }
 
-// Leads reports whether a name means the lead.
+// Leads reports whether a name refers to the lead.
 func (f *File) Leads(name string) bool {
 	return dropbox.IsLead(name) || name != "" && name == f.LeadName
 }
@@ -182,5 +184,5 @@ func (f *File) StoreOptions() dropbox.Options {
 	return o
 }
 
-// MaxBody returns the longest body, in bytes.
+// MaxBody returns the length limit of a body, in bytes.
 func (f *File) MaxBody() int { return cmp.Or(f.Policy.MaxBodyBytes, mostBody) }

@@ -31,7 +31,7 @@ func FuzzParse(f *testing.F) {
 		text, _, _ = strings.Cut(text, "-- want --\n")
 		f.Add([]byte(text))
 	}
-	f.Add([]byte("!%0A")) // a tag with a line end
+	f.Add([]byte("!%0A")) // a tag with a line break
 	f.Add([]byte("max_running: \"a\\nb\"\nagents: {a: {model: !!int \"\\n\"}}"))
 	f.Add([]byte("agents: &a {a: *a}"))
 	f.Add([]byte("a\u0085b: \u2028c: d\r: e"))

@@ -11,19 +11,19 @@ import (
 // Hours say when agents work. An agent's hours complement those of the top level, see
 // [File.HoursOf].
 type Hours struct {
-	Zone string `key:"zone" is:"zone" type:"text or null" doc:"The time zone of the hours, of notices.quiet and of the days of the budget, by its name in the IANA database: Europe/Berlin. null is the zone of the machine."`
-	Work string `key:"work" is:"hours" type:"text or null" doc:"The hours in which agents begin turns: \"mon-fri 08:00-20:00\". Commas separate spans, days come before their hours, and hours without days are those of every day: \"mon-thu 08:00-12:00, 13:00-18:00, fri 08:00-24:00\". A span such as 22:00-06:00 ends on the next day. A turn that runs at the end of the hours continues to its end. always, or null, is the whole week."`
+	Zone string `key:"zone" is:"zone" type:"text or null" doc:"The time zone of the hours, of notices.quiet and of the days of the budget, by its name in the IANA database: Europe/Berlin. null means the zone of the machine."`
+	Work string `key:"work" is:"hours" type:"text or null" doc:"The hours in which agents begin turns: \"mon-fri 08:00-20:00\". Commas separate spans, days come before their hours, and hours without days apply to every day: \"mon-thu 08:00-12:00, 13:00-18:00, fri 08:00-24:00\". A span such as 22:00-06:00 ends on the next day. A turn that is running when the hours end continues to its end. always, or null, means the whole week."`
 }
 
-// Notices say when people are told.
+// Notices say when people get notices.
 type Notices struct {
-	Quiet string `key:"quiet" is:"daily" type:"text or null" doc:"The hours of each day in which you want no notices, in hours.zone: \"22:00-07:00\". The daemon gathers its notices for you and sends them in one message at the end of these hours, without those that have become void. An error that stops all agents reaches you at once. null means no such hours."`
+	Quiet string `key:"quiet" is:"daily" type:"text or null" doc:"The hours of each day in which you want no notices, in hours.zone: \"22:00-07:00\". The daemon gathers its notices for you and sends them in one message at the end of these hours, without those that no longer matter. An error that stops all agents reaches you at once. null means no such hours."`
 }
 
-// HeartbeatAfter is the time of `heartbeat: true`.
+// HeartbeatAfter is the time that `heartbeat: true` means.
 const HeartbeatAfter = 30 * time.Second
 
-// hoursWrong translates an error of package hours.
+// hoursWrong converts an error of package hours.
 func hoursWrong(key string, err error) *Error {
 	bad, ok := errors.AsType[*hours.Error](err)
 	if !ok {

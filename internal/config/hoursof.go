@@ -7,7 +7,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/hours"
 )
 
-// HoursOf returns the work hours of an agent, with those of the top level for keys that the
+// HoursOf returns the work hours of an agent, completed by the top level for keys that the
 // agent does not set. Without a time zone database the zone is the machine's.
 func (f *File) HoursOf(a Agent) hours.Hours {
 	h := f.Hours
@@ -25,7 +25,7 @@ func (f *File) HoursOf(a Agent) hours.Hours {
 	return out
 }
 
-// Zone returns the time zone of the top level, in which the days begin too.
+// Zone returns the time zone of the top level. Days begin at midnight in it.
 func (f *File) Zone() *time.Location {
 	zone, _ := hours.Zone(f.Hours.Zone)
 	return zone
@@ -56,7 +56,7 @@ func (f *File) checkZones(r *reader) {
 
 func second[T any](_ T, err error) error { return err }
 
-// timed refuses keys of an agent that an attached session cannot follow.
+// timed refuses the keys about time that do not apply to an attached session.
 func (r *reader) timed(f *File) {
 	for _, a := range f.Agents {
 		if !a.Attached {

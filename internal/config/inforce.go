@@ -17,7 +17,7 @@ const inForceName = "in-force.yaml"
 const inForceMark = "# in force: "
 
 // KeepInForce writes the content to the daemon's folder as the configuration in force. The
-// copy may be missing, so the write is not durable; a reader never sees a part of it.
+// write is not durable, since the copy may be missing; a reader never sees a partial copy.
 func (f *File) KeepInForce() error {
 	path := filepath.Join(f.Home(), inForceName)
 	text := inForceMark + strconv.Quote(f.Path) + "\n" + string(f.source)
@@ -40,7 +40,7 @@ func InForce(path string) *File {
 	}
 	text, ok := strings.CutPrefix(string(data), inForceMark+strconv.Quote(path)+"\n")
 	if !ok {
-		return nil // two files of one folder have one daemon
+		return nil // two files in one folder share one daemon
 	}
 	f, err := Parse(path, []byte(text))
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/config"
 )
 
-// The configuration in force outlives a mistake in the file, and belongs only to this file.
+// The configuration in force survives a mistake in the file, and belongs to this file only.
 func TestInForce(t *testing.T) {
 	path := write(t, "dead_drop_dir: drop\nagents:\n  coder: {}\n")
 	file, err := config.Load(path)

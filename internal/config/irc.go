@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// IRC says where people read and steer the swarm from. Without a server there is no IRC.
-// Paths are absolute; null is "".
+// IRC says where people read and steer the swarm. Without a server there is no IRC. Paths
+// are absolute; null becomes "".
 type IRC struct {
 	Server   string `key:"server" is:"word,host" type:"text or null" doc:"The IRC server, host or host:port; the port is 6697 with TLS, else 6667. null: no IRC."`
 	Nick     string `key:"nick" is:"word,nick" default:"swarm" doc:"The nick of the bridge. If it is in use, the bridge uses a similar one and comes back to it later."`
 	TLS      bool   `key:"tls" type:"true, false or auto" default:"auto" doc:"Whether the connection is encrypted; the certificate is verified. auto: unless the server is on this machine."`
 	TLSName  string `key:"tls_name" is:"word" type:"text or null" doc:"The name in the server's certificate; null: the host."`
 	CAFile   string `key:"ca_file" is:"path" type:"path or null" doc:"A file with the certificates (PEM) of the authorities that may sign the server's; null: those of the system."`
-	CertFile string `key:"cert_file" is:"path" type:"path or null" doc:"A file with a certificate (PEM) for the bridge; with sasl: external it is the login."`
+	CertFile string `key:"cert_file" is:"path" type:"path or null" doc:"A file with a certificate (PEM) for the bridge; with sasl: external, it is the login."`
 	KeyFile  string `key:"key_file" is:"path" type:"path or null" doc:"The file with the key of cert_file (PEM)."`
 	SASL     string `key:"sasl" type:"plain | external | null" doc:"How the bridge logs in to its account: plain with a password, over TLS or on this machine only; external with its certificate. After a refusal it does not try again. null: it does not log in."`
 	Account  string `key:"account" is:"word" type:"text or null" doc:"The account of the bridge; null: the same as its nick."`
@@ -25,23 +25,23 @@ type IRC struct {
 	ServerPasswordFile string `key:"server_password_file" is:"path" type:"path or null" doc:"The file with that password, on its first line."`
 	ChannelKeysFile    string `key:"channel_keys_file" is:"path" type:"path or null" doc:"The file with the keys of channels that need one (mode +k): one line for each, with the channel, a space and the key."`
 
-	Style        string      `key:"style" type:"prefix | nicks | relaymsg" default:"prefix" doc:"How IRC shows which agent speaks. prefix: [agent] text, on one connection. nicks: a connection for each agent, under its name. relaymsg: one connection and the nick agent/x, which servers such as ergo know. If the server does not allow it: prefix."`
-	NickPrefix   string      `key:"nick_prefix" is:"word,nick" type:"text or null" doc:"A prefix of the agents' nicks, with style: nicks: several projects on one server need different ones. null: no prefix, coder is called coder."`
+	Style        string      `key:"style" type:"prefix | nicks | relaymsg" default:"prefix" doc:"How IRC shows which agent speaks. prefix: [agent] text, on one connection. nicks: a connection for each agent, under its name. relaymsg: one connection and the nick agent/x, which servers such as ergo support. If the server does not allow the style, prefix is used."`
+	NickPrefix   string      `key:"nick_prefix" is:"word,nick" type:"text or null" doc:"A prefix of the agents' nicks, with style: nicks: several projects on one server need different prefixes. null: no prefix; coder's nick is coder."`
 	Slug         string      `key:"slug" is:"word,slug" type:"text or null" doc:"The meaning of {slug} in the names of channels; null: the name of the project's folder."`
 	Channels     IRCChannels `key:"channels" default:"{project: \"project-{slug}\", standup: \"standup-{slug}\", work: \"work-{task-id}\", alerts: alerts, errors: errors}" doc:"The channels. project: talk between you and the agents. standup: turns that begin and end. alerts: what needs you. errors: dead letters. work: one for each task, with work_channels. null: shown nowhere; the project's channel always exists. The # may be left out."`
-	WorkChannels bool        `key:"work_channels" doc:"Whether each task gets a separate channel, from its beginning to its end."`
+	WorkChannels bool        `key:"work_channels" doc:"Whether each task gets a separate channel for as long as it lasts."`
 	Join         []string    `key:"join" is:"word,channel,once" doc:"Further channels that the bridge joins: the agents can read them, and people can speak to agents there."`
-	Map          []IRCRule   `key:"map" doc:"Which channel shows what, before the defaults; the first rule that fits decides: [{type: note, channel: none}, {moment: result, from: coder, channel: project-x}]. moment is begun, result, failed, mail, alert, dead, permission or notice, or the word of a notice, such as agent_error. A key that is left out fits anything. channel: none shows it nowhere."`
+	Map          []IRCRule   `key:"map" doc:"Which channel shows what, before the defaults; the first rule that matches decides: [{type: note, channel: none}, {moment: result, from: coder, channel: project-x}]. moment is begun, result, failed, mail, alert, dead, permission or notice, or the word of a notice, such as agent_error. A key that is left out matches anything. channel: none shows it nowhere."`
 	Allow        []IRCPermit `key:"allow" doc:"Who may do what: [{account: ann, may: [talk, task, control]}]. talk: speak to agents and answer them; task: give tasks; control: pause, resume, abort, halt, and the bridge's channels. account is the login that the server vouches for; mask is nick!user@host; nick alone proves nothing, and is allowed only on a server on this machine. The bridge obeys nobody else."`
 
-	// Own has the channels of agents that have any, by the agent's name; the first channel
-	// is the main one.
+	// Own has the channels of the agents that have channels of their own, by the agent's
+	// name; the first channel is the main one.
 	Own map[string][]string
 
 	BufferSize     int  `key:"buffer_size" default:"500" doc:"How many lines of each channel are kept for the agents to read."`
 	WakesPerMinute int  `key:"wakes_per_minute" zero:"for any number" default:"10" doc:"The most messages from one channel to agents in a minute. 0: any number."`
-	Burst          int  `key:"burst" default:"4" doc:"How many lines the bridge may send at once. The default is safe on every server that was tried."`
-	Rate           int  `key:"rate" zero:"for no bound" default:"1" doc:"How many lines it may send a second after that. 0: no bound, for your own server without a limit."`
+	Burst          int  `key:"burst" default:"4" doc:"How many lines the bridge may send at once. The default is safe on every server that was tested."`
+	Rate           int  `key:"rate" zero:"for no bound" default:"1" doc:"How many lines a second it may send after that. 0: no limit, for your own server without one."`
 	Apart          bool `key:"apart" doc:"Whether the bridge is a separate process (claude-swarm irc run), and not part of the daemon."`
 }
 
@@ -56,7 +56,7 @@ func (i IRC) Secrets() []string {
 // Channel returns the name of a template's channel.
 func (i IRC) Channel(template string) string { return strings.ReplaceAll(template, slugMark, i.Slug) }
 
-// ProjectOf returns the channel in which an agent and people talk.
+// ProjectOf returns the channel in which people talk with an agent.
 func (i IRC) ProjectOf(agent string) string {
 	if own := i.Own[agent]; len(own) > 0 {
 		return own[0]

@@ -92,7 +92,7 @@ func TestTLSUnlessOnThisMachine(t *testing.T) {
 	}
 }
 
-// A bad address is found in the file, and not when nothing answers.
+// A bad address is found when the file is read, and not only when nothing answers.
 func TestServerIsAnAddress(t *testing.T) {
 	for server, want := range map[string]string{
 		"localhost": "", "irc.example.net": "", "irc.example.net:7000": "", "192.168.1.7": "", "'[::1]:6667'": "", "'::1'": "", "'[::1]'": "", "null": "",

@@ -6,10 +6,10 @@ import (
 	"slices"
 )
 
-// A Key is one line of the reference: docs/configuration.md is made of these.
+// A Key is one line of the reference: docs/configuration.md is generated from these.
 type Key struct {
-	// Path is the place of the key: "debounce", "log.max_size_mb", "agents.NAME.role". A
-	// key of agents.NAME is also a key of defaults.
+	// Path is the place of the key: "debounce", "log.max_size_mb", "agents.NAME.role".
+	// Every key of agents.NAME is also a key of defaults.
 	Path string
 	// Type is what may be written, in words: "text", "time span", "true or
 	// false", or the words themselves, separated by |.
@@ -40,5 +40,5 @@ func reference(path string, t reflect.Type) (keys []Key) {
 }
 
 // Later returns the keys of parts that this version does not have. They are refused by
-// name, so that a person does not believe that they work.
+// name, so that nobody believes that they work.
 func Later() []string { return slices.Clone(later) }

@@ -25,7 +25,7 @@ func document(key config.Key, value string) string {
 	return section + ": " + value + "\nagents: {a: }\n"
 }
 
-// parse reads text as the same file each time and forgets where keys stood.
+// parse reads text as the same file each time and drops the places of the keys.
 func parse(t *testing.T, text string) config.File {
 	t.Helper()
 	f, err := config.Parse("/project/claude-swarm.yaml", []byte(text))
@@ -53,8 +53,8 @@ var emptyIsNil = cmp.FilterValues(func(a, b any) bool {
 	return va.IsValid() && vb.IsValid() && (va.Kind() == reflect.Slice || va.Kind() == reflect.Map) && va.Type() == vb.Type() && va.Len() == 0 && vb.Len() == 0
 }, cmp.Ignore())
 
-// goodValues has a value for each key, by its path or, for a key of an agent, by its
-// name. None is the default. Keys that depend on the kind of client are missing.
+// goodValues has a value for each key, by its path or, for a key of an agent, by its name.
+// No value is the default. Keys that depend on the kind of client are missing.
 var goodValues = map[string]string{
 	"dead_drop_dir": "other", "project_dir": "other", "debounce": "3s", "max_running": "77", "max_warm": "77", "max_waiting": "77", "lead": "a", "lead_name": "orange", "topics.claim_timeout": "77s", "topics.fallback": "a",
 	"policy.allowed_types": "[task, result]", "policy.max_body_bytes": "77", "policy.sender_per_min": "77", "policy.thread_per_min": "77",
@@ -81,13 +81,13 @@ var goodValues = map[string]string{
 	"cwd": "x", "reread": "[x]", "channels": "[x]", "env": "{A: b}", "env_drop": "[A]",
 }
 
-// Every key of the reference has an effect at its place, and in defaults too.
+// Every key of the reference has an effect at its place, and under defaults too.
 func TestEveryKeyOfTheReferenceChangesSomething(t *testing.T) {
 	bare := parse(t, "agents: {a: }\n")
 	for _, key := range config.Keys() {
 		name := strings.TrimPrefix(key.Path, "agents.NAME.")
 		if name == "backend" || name == "backend_options" || name == "permissions" {
-			continue // the first kind of client does not take the values; see TestWhatAKindCannotDoIsSaid
+			continue // the first kind of client does not accept the values; see TestWhatAKindCannotDoIsSaid
 		}
 		other, ok := goodValues[name]
 		if !ok {
@@ -158,7 +158,7 @@ func TestTemplate(t *testing.T) {
 		t.Errorf("%d keys in comments; the pattern of this test does not find them", len(shown))
 	}
 	for _, m := range shown {
-		var defaults []string // irc.channels and agents.NAME.channels end alike
+		var defaults []string // irc.channels and agents.NAME.channels have the same ending
 		for _, k := range config.Keys() {
 			if k.Path[strings.LastIndex(k.Path, ".")+1:] == m[2] {
 				defaults = append(defaults, k.Default)

@@ -12,8 +12,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/backends"
 )
 
-// kindsSay returns the type and the default of a field with the tag "from", from the kinds
-// of clients.
+// kindsSay returns the type and the default of a field with the tag "from"; they come from
+// the kinds of clients.
 func kindsSay(about string) (what, standard string) {
 	all := backends.Kinds()
 	first := all[0]
@@ -66,7 +66,7 @@ func (r *reader) ofKind(a, defaults *Agent) {
 	}
 }
 
-// written finds a key of the agent at path that the file has there, or under defaults.
+// written finds a key that the file sets for the agent at path, or under defaults.
 func (r *reader) written(path, key string) (at entry, ok bool) {
 	if at, ok = r.at[path+"."+key]; !ok {
 		at, ok = r.at["defaults."+key]
@@ -74,7 +74,7 @@ func (r *reader) written(path, key string) (at entry, ok bool) {
 	return at, ok
 }
 
-// once reports a problem, unless the same place has been reported: every agent has the
+// once reports a problem, unless one was reported at the same place: every agent has the
 // values of defaults.
 func (r *reader) once(n *yaml.Node, path string, e *Error) {
 	if e != nil && !slices.ContainsFunc(r.errs, func(o *Error) bool { return o.Line == n.Line && o.Column == n.Column }) {
@@ -82,8 +82,8 @@ func (r *reader) once(n *yaml.Node, path string, e *Error) {
 	}
 }
 
-// command gives an agent the program of its kind. The command of defaults is for the backend
-// of defaults.
+// command gives an agent the program of its kind. The command in defaults is for the
+// backend in defaults.
 func (r *reader) command(a *Agent, k *runner.Kind, general bool) {
 	path := "agents." + a.Name
 	_, own := r.at[path+".command"]
@@ -96,7 +96,8 @@ func (r *reader) command(a *Agent, k *runner.Kind, general bool) {
 	}
 }
 
-// mode gives an agent the permission mode of its kind, and demands a mode that this kind knows.
+// mode gives an agent the permission mode of its kind, and requires a mode that this kind
+// knows.
 func (r *reader) mode(a *Agent, k *runner.Kind) {
 	path := "agents." + a.Name
 	at, written := r.written(path, "permission_mode")
@@ -140,8 +141,8 @@ func lacking(k *runner.Kind) map[string]string {
 	return all
 }
 
-// lacks refuses the keys of an agent that its client cannot follow, and takes back those of
-// defaults.
+// lacks refuses the keys of an agent that its client cannot follow, and resets those that
+// come from defaults.
 func (r *reader) lacks(a *Agent, k *runner.Kind) {
 	lacking, v, standard := lacking(k), reflect.ValueOf(a).Elem(), standardAgent()
 	for _, f := range fieldsOf(agentType) {
@@ -161,6 +162,6 @@ func (r *reader) lacks(a *Agent, k *runner.Kind) {
 			continue
 		}
 		value.Set(without)
-		r.remark(r.find(path).value, "", wrong(instead, "%s: backend %s cannot follow it, so it does not hold for %s", what, k.Name, a.Name))
+		r.remark(r.find(path).value, "", wrong(instead, "%s: backend %s cannot follow it, so it does not apply to %s", what, k.Name, a.Name))
 	}
 }

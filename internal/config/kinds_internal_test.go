@@ -16,7 +16,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/backends"
 )
 
-// fakeKinds are kinds of clients that differ in everything that the configuration looks at.
+// fakeKinds returns kinds of clients that differ in everything that the configuration
+// depends on.
 func fakeKinds() []*runner.Kind {
 	return []*runner.Kind{
 		{Name: "claude", Command: []string{"uno"}, Modes: []string{"ask", "edit"}, Mode: "edit", Attaches: true},
@@ -35,7 +36,7 @@ func fakeKinds() []*runner.Kind {
 	}
 }
 
-// told is everything that a person reads about a configuration: its errors and notes.
+// told returns everything that a person reads about a configuration: its errors and notes.
 func told(f *File, err error) string {
 	var b strings.Builder
 	list, word := Errors(nil), "note"
@@ -111,15 +112,15 @@ func TestWhatAKindCannotDoIsSaid(t *testing.T) {
 			"error 1:61: thinking: backend sandy cannot follow it\n",
 		"agents: {a: {backend: sandy, session: continue}}":                                                              "error 1:39: session: continue: backend sandy cannot follow it\n  try: session: resume\n",
 		"agents: {a: {backend: sandy, allowed_tools: null, thinking: null, background: false, compact_window: 200000}}": "",
-		"defaults: {thinking: low, background: true}\nagents: {a: , b: {backend: sandy}, c: {backend: sandy, thinking: null}}": "note 1:22: thinking: backend sandy cannot follow it, so it does not hold for b\n" +
-			"note 1:39: background: backend sandy cannot follow it, so it does not hold for b\n" +
-			"note 1:39: background: backend sandy cannot follow it, so it does not hold for c\n",
+		"defaults: {thinking: low, background: true}\nagents: {a: , b: {backend: sandy}, c: {backend: sandy, thinking: null}}": "note 1:22: thinking: backend sandy cannot follow it, so it does not apply to b\n" +
+			"note 1:39: background: backend sandy cannot follow it, so it does not apply to b\n" +
+			"note 1:39: background: backend sandy cannot follow it, so it does not apply to c\n",
 		"agents: {a: {permissions: {allow: [fetch]}}}":             "error 1:27: permissions: backend claude cannot follow it\n  try: allowed_tools, disallowed_tools or permission_mode\n",
-		"defaults: {permissions: {allow: [fetch]}}\nagents: {a: }": "note 1:25: permissions: backend claude cannot follow it, so it does not hold for a\n  try: allowed_tools, disallowed_tools or permission_mode\n",
+		"defaults: {permissions: {allow: [fetch]}}\nagents: {a: }": "note 1:25: permissions: backend claude cannot follow it, so it does not apply to a\n  try: allowed_tools, disallowed_tools or permission_mode\n",
 
 		"agents: {a: {backend_options: {x: 1}}}":                                             "error 1:31: backend_options: backend claude cannot follow it\n",
 		"agents: {a: {backend: sandy, backend_options: {x: 1}}}":                             "",
-		"agents: {a: {backend: sandy, backend_options: {intial_mode: x}}}":                   "note 1:48: backend_options.intial_mode: backend sandy does not read it and hands it on to the client; did you mean initial_mode?\n",
+		"agents: {a: {backend: sandy, backend_options: {intial_mode: x}}}":                   "note 1:48: backend_options.intial_mode: backend sandy does not know it and passes it on to the client; did you mean initial_mode?\n",
 		"agents:\n  a:\n    backend: sandy\n    backend_options:\n      initial_mode: [x]\n": "error 5:21: backend_options.initial_mode: want text\n",
 		"defaults: {backend: sandy, backend_options: {initial_mode: 7}}\nagents: {a: , b: }": "error 1:60: backend_options.initial_mode: want text\n",
 		"agents: {a: {backend: sandy, backend_options: [x]}}":                                "error 1:47: backend_options: want keys with values, got a list\n",
@@ -184,7 +185,7 @@ agents:
 	}
 }
 
-// The aliases of a short file do not become a large value.
+// The aliases in a short file cannot expand to a huge value.
 func TestAnOptionHasABound(t *testing.T) {
 	twice := "agents: {a: {backend: sandy, backend_options: {x0: &x0 [1, 1]"
 	for i := range 30 {

@@ -16,7 +16,7 @@ const TurnMemory = 600_000_000
 
 // DefaultRunning returns how many turns run at once if max_running is auto: twice the
 // cores, since a turn mostly waits for its model, but not more than one for each
-// [TurnMemory] bytes of memory, and at least one. A memory of 0 is unknown.
+// [TurnMemory] bytes of memory, and at least one. A memory of 0 means unknown.
 func DefaultRunning(cores int, memory uint64) int {
 	most := max(1, 2*cores)
 	if memory == 0 {

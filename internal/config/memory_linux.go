@@ -2,7 +2,7 @@ package config
 
 import "golang.org/x/sys/unix"
 
-// totalMemory returns the memory of this machine in bytes, or 0 if it is not known.
+// totalMemory returns the memory of this machine in bytes, or 0 if it is unknown.
 func totalMemory() uint64 {
 	var info unix.Sysinfo_t
 	if err := unix.Sysinfo(&info); err != nil {

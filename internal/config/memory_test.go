@@ -49,7 +49,7 @@ func TestMemoryLimitOfTheControlGroups(t *testing.T) {
 	write("v1", "4:memory:/other\n")
 	cases := map[string]uint64{
 		"self":   1000, // the limit of a parent applies
-		"escape": 10,   // stays below the root
+		"escape": 10,   // does not leave the root
 		"v1":     math.MaxUint64,
 		"gone":   math.MaxUint64,
 	}

@@ -9,8 +9,8 @@ type dollarCap struct {
 	instead string // a cap for every client
 }
 
-// money refuses caps in US dollars for agents whose client does not stop at one. Most such
-// clients do not even report the cost of their turns.
+// money refuses caps in US dollars for agents whose client does not stop at a cap. Most
+// such clients do not even report the cost of their turns.
 func (r *reader) money(f *File) {
 	if f.Budget.Billing == string(runner.BillingSubscription) {
 		return
@@ -36,8 +36,8 @@ func (r *reader) money(f *File) {
 	}
 }
 
-// budgetAt returns the path of a key of an agent's budget: its own, that of defaults, or
-// that of all agents.
+// budgetAt returns the path of a key of an agent's budget: in the agent's entry, in
+// defaults, or in the budget of all agents.
 func (r *reader) budgetAt(agent, key string) string {
 	for _, path := range []string{"agents." + agent + ".budget." + key, "defaults.budget." + key} {
 		if _, ok := r.at[path]; ok {
@@ -47,7 +47,7 @@ func (r *reader) budgetAt(agent, key string) string {
 	return "budget.agent." + key
 }
 
-// kindOf finds a kind of client; nil for an unknown one.
+// kindOf finds a kind of client; it returns nil for an unknown one.
 func (r *reader) kindOf(backend string) *runner.Kind {
 	for _, k := range r.clients() {
 		if k.Name == backend {

@@ -20,14 +20,14 @@ import (
 // A reader turns the nodes of one file into values and collects the errors. It knows each
 // key by its path: log.max_size_mb, agents.coder.cwd, irc.map[0].type.
 type reader struct {
-	path    string   // of the file, as it was named
-	dir     string   // the folder where relative paths begin
-	project string   // the folder where relative paths of agents begin
+	path    string   // of the file, as the caller named it
+	dir     string   // the folder to which paths are relative
+	project string   // the folder to which the agents' paths are relative
 	lines   []string // the lines of the file, without their ends
 	at      map[string]entry
 	errs    Errors
 	notes   Errors         // what a person should know about a file without errors
-	kinds   []*runner.Kind // of clients; nil: those of this version
+	kinds   []*runner.Kind // of clients; nil means those of this version
 }
 
 // clients returns the kinds of clients that an agent can have.
@@ -38,11 +38,11 @@ func (r *reader) clients() []*runner.Kind {
 	return r.kinds
 }
 
-// An entry is the nodes of a key and its value.
+// An entry has the nodes of a key and of its value.
 type entry struct{ key, value *yaml.Node }
 
-// find returns the nodes of a key: at its path, else under defaults, else those of the
-// mapping that would hold it.
+// find returns the nodes of a key: at its path, else under defaults, else the nodes of the
+// mapping that would contain it.
 func (r *reader) find(path string) entry {
 	if s, ok := r.at[path]; ok || path == "" {
 		return s
@@ -55,7 +55,7 @@ func (r *reader) find(path string) entry {
 	return r.find(path[:max(0, strings.LastIndexAny(path, ".["))])
 }
 
-// ofAgent cuts the agent from the path of one of its keys.
+// ofAgent removes the agent from the path of one of its keys.
 func ofAgent(path string) (key string, ok bool) {
 	if rest, ok := strings.CutPrefix(path, "agents."); ok {
 		_, key, ok = strings.Cut(rest, ".")
@@ -66,8 +66,8 @@ func ofAgent(path string) (key string, ok bool) {
 
 var index = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\[\d+\]`) })
 
-// shown returns a path as a message to a person names it, without the agent and the list
-// index, which the line number shows.
+// shown returns a path in the form that a message to a person uses, without the agent and
+// the list index, which are clear from the line number.
 func shown(path string) string {
 	if key, ok := ofAgent(path); ok {
 		path = key
@@ -89,7 +89,7 @@ func (r *reader) fail(path, try, format string, args ...any) {
 	r.report(r.find(path).value, path, wrong(try, format, args...))
 }
 
-// report records a problem with its place, and with the name of its key where path is not
+// report records a problem with its place, and with the name of its key if path is not
 // empty. It returns true if e is nil, which means no problem.
 func (r *reader) report(n *yaml.Node, path string, e *Error) bool {
 	if e == nil {
@@ -106,14 +106,13 @@ func (r *reader) remark(n *yaml.Node, path string, e *Error) {
 	}
 }
 
-// placed completes a problem with its place, and with the name of its key where path is not
-// empty.
+// placed adds to a problem its place, and the name of its key if path is not empty.
 func (r *reader) placed(n *yaml.Node, path string, e *Error) *Error {
 	if path != "" {
 		e.Problem = shown(path) + ": " + e.Problem
 	}
 	e.Problem, e.Try = oneLine(e.Problem, 300), oneLine(e.Try, 300)
-	// The decoder takes characters for line ends that editors do not.
+	// The decoder treats some characters as line breaks that editors do not.
 	e.Path, e.Line = r.path, min(max(n.Line, 1), len(r.lines))
 	e.Column = min(max(n.Column, 1), utf8.RuneCountInString(r.lines[e.Line-1])+1)
 	return e
@@ -128,8 +127,8 @@ func (r *reader) failed() error {
 	return r.errs
 }
 
-// maxBytes is far above any real configuration; it keeps a mistaken path from
-// being read into memory.
+// maxBytes is far above the size of any real configuration; it keeps a large file, named by
+// mistake, from being read into memory.
 const maxBytes = 1 << 20
 
 // document decodes the one document of a file. It returns nil after a failure
@@ -172,12 +171,12 @@ func (r *reader) readable(text string) bool {
 		if !utf {
 			return r.report(at, "", wrong("save the file as UTF-8", "byte %#02x is not UTF-8", text[i]))
 		}
-		return r.report(at, "", wrong("", "character %U cannot stand in YAML", c))
+		return r.report(at, "", wrong("", "character %U is not allowed in YAML", c))
 	}
 	return true
 }
 
-// printable is YAML 1.2's c-printable without the byte order mark, which the caller has
+// printable is c-printable of YAML 1.2 without the byte order mark, which the caller has
 // removed from the beginning.
 func printable(c rune) bool {
 	return c >= ' ' && c < 0x7f || c == '\t' || c == '\n' || c == '\r' || c == 0x85 ||
@@ -188,7 +187,7 @@ func printable(c rune) bool {
 // line.
 var lineOf = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^yaml: (?:line (\d+): )?`) })
 
-// syntax reports an error of the YAML decoder, which has at most a line number.
+// syntax reports an error of the YAML decoder, which contains a line number at most.
 func (r *reader) syntax(err error) {
 	m := lineOf().FindStringSubmatch(err.Error() + " ")
 	number, _ := strconv.Atoi(m[1])
@@ -205,8 +204,8 @@ func (r *reader) syntax(err error) {
 }
 
 // each calls f once for every key of a mapping. It reports a node that is not a mapping,
-// and keys that occur twice. Null is an empty mapping, since YAML reads a section of only
-// comments as null.
+// and keys that occur twice. Null is an empty mapping, since YAML reads a section that has
+// only comments as null.
 func (r *reader) each(n *yaml.Node, path string, f func(key string, k, v *yaml.Node)) {
 	if n = follow(n); isNull(n) {
 		return
@@ -222,7 +221,7 @@ func (r *reader) each(n *yaml.Node, path string, f func(key string, k, v *yaml.N
 		case key.Kind != yaml.ScalarNode:
 			r.report(k, path, wrong("", "a key must be a name, this is %s", kind(key)))
 		case key.Tag == "!!merge":
-			r.report(k, path, wrong("", "<< is not read here; put what agents share under defaults"))
+			r.report(k, path, wrong("", "<< is not supported; put what agents share under defaults"))
 		case first[key.Value] > 0:
 			r.report(k, "", wrong("", "%s: written twice, first at line %d", key.Value, first[key.Value]))
 		default:
@@ -233,7 +232,7 @@ func (r *reader) each(n *yaml.Node, path string, f func(key string, k, v *yaml.N
 	}
 }
 
-// follow returns the node of an alias.
+// follow returns the node to which an alias refers.
 func follow(n *yaml.Node) *yaml.Node {
 	if n.Kind == yaml.AliasNode {
 		return n.Alias

@@ -9,8 +9,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// The most that a value of backend_options may hold. An alias in YAML can expand to more
-// than the file has.
+// The limits of a value of backend_options. Aliases in YAML can expand to more than the
+// file contains.
 const (
 	mostDeep   = 20
 	mostValues = 10000
@@ -58,7 +58,7 @@ func plainBelow(n *yaml.Node, deep int, left *int) (any, *Error) {
 	return plainScalar(n)
 }
 
-// plainScalar returns the value of a scalar. A date is text.
+// plainScalar returns the value of a scalar. A date is a string.
 func plainScalar(n *yaml.Node) (any, *Error) {
 	var err error
 	switch n.ShortTag() {
@@ -85,8 +85,8 @@ func plainScalar(n *yaml.Node) (any, *Error) {
 	return nil, wrong("", "%s is not a value: want text, a number, true or false, null, a list or keys with values", n.Value)
 }
 
-// options checks the options of an agent. Those of defaults are for the backend of
-// defaults. The backend passes on an option that it does not read itself.
+// options checks the options of an agent. The options in defaults are for the backend in
+// defaults. The backend passes on options that it does not know.
 func (r *reader) options(a *Agent, k *runner.Kind, general bool) {
 	path := "agents." + a.Name + ".backend_options"
 	if !general {
@@ -112,7 +112,7 @@ func (r *reader) options(a *Agent, k *runner.Kind, general bool) {
 		at := r.find(below(path, name))
 		if o := k.Option(name); o == nil {
 			if near := dropbox.Nearest(name, known); len(near) > 0 {
-				e := wrong("", "backend %s does not read it and hands it on to the client", k.Name)
+				e := wrong("", "backend %s does not know it and passes it on to the client", k.Name)
 				e.Near = near
 				r.remark(at.key, below(path, name), e)
 			}

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// folders checks how the folders of a good file relate to each other.
+// folders checks how the folders in a valid file relate to each other.
 func (r *reader) folders(f *File) {
 	// If the mailboxes were beside the daemon's files or around the project, the project's
 	// files would become mail.
@@ -55,13 +55,13 @@ func realPath(path string) string {
 	return path
 }
 
-// CheckFolders checks that the folders exist in which the agents work. It also checks that
-// the time zones can be looked up. The error is [Errors]. This part of the check depends on
-// the machine; start calls it.
+// CheckFolders checks that the agents' working folders exist, and that the time zones can
+// be looked up. The error is [Errors]. This part of the check depends on the machine; start
+// calls it.
 func (f *File) CheckFolders() error {
 	r := *f.from
 	if why := noFolder(f.ProjectDir); why != "" {
-		// The agents' folders usually are in this one, so one error is enough.
+		// The agents' folders are usually in this one, so one error is enough.
 		r.fail("project_dir", "mkdir -p "+f.ProjectDir+", or change project_dir", "%s", why)
 		return r.failed()
 	}
@@ -74,7 +74,7 @@ func (f *File) CheckFolders() error {
 	return r.failed()
 }
 
-// noFolder says why path cannot be a folder to work in; "" if it can.
+// noFolder returns why path cannot be a working folder; "" if it can.
 func noFolder(path string) string {
 	info, err := os.Stat(path)
 	switch {

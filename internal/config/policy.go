@@ -5,31 +5,31 @@ import (
 	"strings"
 )
 
-// Policy holds the rules by which messages are refused. In each number 0 switches the rule
+// Policy holds the rules by which messages are refused. A number of 0 switches its rule
 // off. docs/policy.md explains the rules.
 type Policy struct {
 	AllowedTypes []string `key:"allowed_types" of:"task | question | result | status | handoff | note" default:"[task, question, result, status, handoff, note]" doc:"The types of messages that may pass. result must be among them, since answers are results."`
-	MaxBodyBytes int      `key:"max_body_bytes" most:"10485760" zero:"for as long as a file may be" default:"8192" doc:"The longest body, in bytes, at most 10485760. A longer result, and a longer file dropped by hand, becomes an attachment; anything else is refused. 0: the limit of a file."`
-	SenderPerMin int      `key:"sender_per_min" zero:"for any number" default:"60" doc:"The most messages that one agent may send in a minute, without answers. 0: any number."`
-	ThreadPerMin int      `key:"thread_per_min" zero:"for any number" default:"30" doc:"The most messages that agents may send in one conversation in a minute, without answers; one more halts it. 0: any number."`
-	MaxHops      int      `key:"max_hops" zero:"for any number" default:"8" doc:"How often agents may pass a message on before its conversation is halted. 0: any number."`
-	MaxReturns   int      `key:"max_returns" zero:"for any number" default:"1" doc:"How often a request may come back, unanswered, to an agent that passed it on; once more is a ring, and halts the conversation. 0: any number."`
-	// The gate remembers 16 messages between two, one more than the largest value.
-	MaxEchoes    int    `key:"max_echoes" most:"15" zero:"for any number" default:"2" doc:"How often two agents may repeat nearly the same text in one conversation within an hour; once more halts it. At most 15. 0: any number."`
-	TurnsPerHour int    `key:"turns_per_hour" zero:"for any number" default:"120" doc:"How many turns an agent may begin within an hour without a person; then it is paused until a person resumes it. Ten times as many is the bound for all its turns, including those that the lead asks for. 0: any number."`
-	StopSentinel string `key:"stop_sentinel" is:"empty" default:"\"<<<HALT>>>\"" doc:"A body with this text halts its conversation. \"\": none."`
-	Unproven     string `key:"unproven" type:"allow | refuse" default:"allow" doc:"What happens to messages without a proof of their sender, such as files dropped by hand. allow: the agent is told that they are unverified. refuse: they are refused."`
+	MaxBodyBytes int      `key:"max_body_bytes" most:"10485760" zero:"for as long as a file may be" default:"8192" doc:"The length limit of a body, in bytes, at most 10485760. A longer result, and a longer file dropped by hand, becomes an attachment; anything else is refused. 0: the limit of a file."`
+	SenderPerMin int      `key:"sender_per_min" zero:"for any number" default:"60" doc:"The most messages that one agent may send in a minute, not counting answers. 0: any number."`
+	ThreadPerMin int      `key:"thread_per_min" zero:"for any number" default:"30" doc:"The most messages that agents may send in one conversation in a minute, not counting answers; one more halts it. 0: any number."`
+	MaxHops      int      `key:"max_hops" zero:"for any number" default:"8" doc:"How many times agents may pass a message on before its conversation is halted. 0: any number."`
+	MaxReturns   int      `key:"max_returns" zero:"for any number" default:"1" doc:"How many times a request may come back, unanswered, to an agent that passed it on; one more is a ring, and halts the conversation. 0: any number."`
+	// The gate remembers 16 messages between two agents, one more than the largest value.
+	MaxEchoes    int    `key:"max_echoes" most:"15" zero:"for any number" default:"2" doc:"How many times two agents may repeat nearly the same text in one conversation within an hour; one more halts it. At most 15. 0: any number."`
+	TurnsPerHour int    `key:"turns_per_hour" zero:"for any number" default:"120" doc:"How many turns an agent may begin within an hour without a person; after that it is paused until a person resumes it. For all its turns together, including those that the lead asks for, the limit is ten times as high. 0: any number."`
+	StopSentinel string `key:"stop_sentinel" is:"empty" default:"\"<<<HALT>>>\"" doc:"A body that contains this text halts its conversation. \"\": none."`
+	Unproven     string `key:"unproven" type:"allow | refuse" default:"allow" doc:"What happens to messages without a proof of their sender, such as files dropped by hand. allow: they pass, and the agent is told that they are unverified. refuse: they are refused."`
 
 	// ACL says what agents may do, by their names. An agent without an entry in the file
 	// has the entry of its role here.
-	ACL map[string]Access `key:"acl" type:"names with keys" doc:"What agents may do, by name or role: {planner: {direct: [coder], broadcast: false, publish: [task.*], subscribe: [result.>]}}. direct names the agents or roles that it may write to; to write to the lead and to answer is always allowed. A missing list allows everything, an empty one nothing. An agent that is not named may do everything."`
+	ACL map[string]Access `key:"acl" type:"names with keys" doc:"What agents may do, by name or role: {planner: {direct: [coder], broadcast: false, publish: [task.*], subscribe: [result.>]}}. direct names the agents or roles that it may write to; writing to the lead and answering are always allowed. A missing list allows everything, an empty list nothing. An agent without an entry may do everything."`
 }
 
 // An Access is what one agent may do. nil allows everything, an empty list nothing.
 type Access struct {
 	Publish   *[]string `key:"publish" is:"pattern"`   // patterns of topics
 	Subscribe *[]string `key:"subscribe" is:"pattern"` // patterns of topics
-	Direct    *[]string `key:"direct"`                 // agents that it may write to, by their names
+	Direct    *[]string `key:"direct"`                 // names of the agents that it may write to
 	Broadcast bool      `key:"broadcast" default:"true"`
 }
 
@@ -39,10 +39,10 @@ const (
 	UnprovenRefuse = "refuse"
 )
 
-// mostBody is the largest file that can be a message.
+// mostBody is the size of the largest file that can be a message.
 const mostBody = 10 << 20
 
-// check demands that results are among the types.
+// check requires that the types include results.
 func (p *Policy) check(r *reader, _ string, _ bool) {
 	if all := append([]string{"result"}, p.AllowedTypes...); !slices.Contains(p.AllowedTypes, "result") {
 		r.fail("policy.allowed_types", "allowed_types: ["+strings.Join(all, ", ")+"]", "result is missing, and answers are results")

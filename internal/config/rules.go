@@ -16,18 +16,18 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox/topic"
 )
 
-// ToolServer is the name, in the client, of the MCP server that claude-swarm
-// itself gives an agent.
+// ToolServer is the client's name for the MCP server that claude-swarm itself gives an
+// agent.
 const ToolServer = "dead-drop"
 
-// The name of a channel may contain these placeholders: for the project's slug and the id
-// of a task.
+// The name of a channel may contain these placeholders, for the project's slug and for the
+// id of a task.
 const (
 	slugMark = "{slug}"
 	taskMark = "{task-id}"
 )
 
-// A rule returns the value of a text, or what is wrong with it.
+// A rule returns the value of a string, or what is wrong with the string.
 type rule func(r *reader, s string) (string, *Error)
 
 // rules are the rules that the tag "is" may name.
@@ -59,7 +59,7 @@ var rules = map[string]rule{
 	"shown":   shownIn,
 	"work":    fits("lacks "+taskMark, "", func(s string) bool { return strings.Contains(s, taskMark) }),
 	"mask":    matches(`!.*@`, "is not a mask", `mask: "*!*@host.example"`),
-	"certain": matches(`^[^!]*![^@]*@.*[^*?.]`, "fits everybody: the host has to say who it is", `mask: "*!*@host.example"`),
+	"certain": matches(`^[^!]*![^@]*@.*[^*?.]`, "matches everybody: the host has to say who it is", `mask: "*!*@host.example"`),
 	"pattern": pattern,
 	"call":    call,
 	"zone":    zone,
@@ -89,12 +89,13 @@ func matches(pattern, problem, try string) rule {
 // unchanged.
 func inFolder(dir, path string) (string, *Error) {
 	if path[0] == '~' && path != "~" && path[1] != '/' {
-		return "", wrong("", "%q: only ~/ is known, not another person's home", path)
+		return "", wrong("", "%q: only ~/ is supported, not another person's home", path)
 	}
 	return resolve(dir, path)
 }
 
-// resolve makes a path absolute: ~ is the home folder, anything relative starts at dir.
+// resolve makes a path absolute: ~ is the home folder, and a relative path is relative to
+// dir.
 func resolve(dir, path string) (string, *Error) {
 	switch home, err := os.UserHomeDir(); {
 	case dir == "", filepath.IsAbs(path):
@@ -108,8 +109,8 @@ func resolve(dir, path string) (string, *Error) {
 	}
 }
 
-// program reads the name of a program: with a slash it is a path, else it is looked up in
-// PATH.
+// program reads the name of a program: one with a slash is a path, any other is looked up
+// in PATH.
 func program(r *reader, s string) (string, *Error) {
 	if !strings.Contains(s, "/") {
 		return s, nil
@@ -125,7 +126,7 @@ func backend(r *reader, s string) (string, *Error) {
 	return "", unlike(s, known, "%q is unknown; this version has %s", s, or(known))
 }
 
-// host returns the address of an IRC server: host, or host:port.
+// host reads the address of an IRC server: host, or host:port.
 func host(_ *reader, s string) (string, *Error) {
 	if _, rest, isURL := strings.Cut(s, "://"); isURL {
 		host, _, _ := strings.Cut(rest, "/")
@@ -151,7 +152,7 @@ func slug(_ *reader, s string) (string, *Error) {
 	return s, nil
 }
 
-// slugOf turns any name into a slug.
+// slugOf makes a slug from any name.
 func slugOf(name string) string {
 	s := strings.Trim(strings.Map(func(c rune) rune {
 		if 'a' <= c && c <= 'z' || '0' <= c && c <= '9' || c == '-' || c == '_' {

@@ -7,18 +7,18 @@ import (
 	"time"
 )
 
-// A SpanError says why a text is not a time span.
+// A SpanError says why a string is not a time span.
 type SpanError struct {
 	Text string // as it was written
 	Why  string // such as "has no unit"
-	Like string // what to write instead: one span, or several examples
-	Try  string // one valid span: the intended one, if the text shows it
+	Like string // what to write instead: one time span, or several examples
+	Try  string // one valid time span: the intended one, if the string shows it
 }
 
-// SpanExamples is Like if the text does not show what was meant.
+// SpanExamples is the value of Like if the string does not show what was meant.
 const SpanExamples = "30s, 10m, 1h30m, 7d or 2w"
 
-// Error quotes the text, and says why and what to write.
+// Error quotes the string, and says why it is wrong and what to write.
 func (e *SpanError) Error() string {
 	text := fmt.Sprintf("%q %s", e.Text, e.Why)
 	if e.Like != "" {
@@ -99,13 +99,13 @@ func parseSpan(s string) (time.Duration, bool) {
 	return sum + d, true
 }
 
-// lacksUnit reports whether s is a number that only lacks a unit.
+// lacksUnit reports whether s is a number without a unit.
 func lacksUnit(s string) bool {
 	_, ok := parseSpan(s + "s")
 	return ok && strings.Trim(s, "0123456789.") == ""
 }
 
-// spelt returns the span of a text such as "2 days" or "10min", or "".
+// spelt returns the time span for a string such as "2 days" or "10min", or "".
 func spelt(s string) string {
 	short := strings.NewReplacer(
 		"weeks", "w", "week", "w", "days", "d", "day", "d",

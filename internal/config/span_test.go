@@ -55,7 +55,7 @@ func TestParseSpanRefuses(t *testing.T) {
 	}
 }
 
-// A span that ParseSpan proposes is valid.
+// A time span that ParseSpan suggests is valid.
 func FuzzParseSpan(f *testing.F) {
 	for _, text := range []string{"10s", "1h30m", "7", "-1d", "2 weeks", "1w1d", "soon", "1.5", "00"} {
 		f.Add(text)

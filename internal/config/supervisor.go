@@ -1,21 +1,21 @@
 package config
 
-// Supervisor says when an agent counts as stuck, and which model judges that. Without a model
-// only the rules judge.
+// Supervisor says when an agent counts as stuck, and which model decides that. Without a
+// model, only the rules decide.
 type Supervisor struct {
-	Backend string `key:"backend" is:"raw,backend" from:"backend" doc:"The kind of agent program that runs the model which judges."`
+	Backend string `key:"backend" is:"raw,backend" from:"backend" doc:"The kind of agent program that runs the judging model."`
 	// Command is the program of the backend and its first arguments; empty means the
 	// backend's default.
-	Command   []string        `key:"command" is:"raw" type:"text, list or null" split:"words" doc:"The program of that backend and its first arguments, written as an agent's; null: the default of the backend."`
+	Command   []string        `key:"command" is:"raw" type:"text, list or null" split:"words" doc:"The program of that backend and its first arguments, written as for an agent; null: the default of the backend."`
 	Model     string          `key:"model" is:"word" type:"text or null" doc:"The model that judges, by the client's name for it. Each judgement costs money. null: only the rules judge."`
 	Thinking  string          `key:"thinking" type:"off | low | medium | high | xhigh | max | null" default:"medium" doc:"How much that model thinks before it answers."`
-	Window    int             `key:"window_size" most:"200" default:"20" doc:"How many steps are looked at. A step is one message of the agent with the results of its tool calls."`
+	Window    int             `key:"window_size" most:"200" default:"20" doc:"How many steps are judged. A step is one message of the agent with the results of its tool calls."`
 	Interval  int             `key:"eval_interval" most:"200" default:"5" doc:"The model judges after this many steps. Without a model, this many steps without a finding are a clean verdict."`
-	Threshold int             `key:"escalation_threshold" most:"20" default:"3" doc:"How many bad verdicts in a row escalate: you are told, and the agent is paused. The earlier ones are whispers to the agent."`
-	Rules     SupervisorRules `key:"rules" default:"{same_call: 3, same_error: 3, steps_without_change: 30}" doc:"When an agent counts as stuck. same_call: the same call with the same result, with no file changed in between, in so many steps. same_error: the same failure in so many steps; one that comes again after a file was changed counts half. steps_without_change: so many steps without a changed file, of an agent that may write, since its message began. Waits never count. 0 switches a rule off; with all of them off and no model nothing is supervised."`
+	Threshold int             `key:"escalation_threshold" most:"20" default:"3" doc:"How many bad verdicts in a row escalate: you are told, and the agent is paused. Earlier bad verdicts are whispers to the agent."`
+	Rules     SupervisorRules `key:"rules" default:"{same_call: 3, same_error: 3, steps_without_change: 30}" doc:"When an agent counts as stuck. same_call: the same call with the same result, with no file changed in between, in this many steps. same_error: the same failure in this many steps; a failure that comes back after a file was changed counts half. steps_without_change: this many steps without a changed file since the message began, for an agent that may write. Waits never count. 0 switches a rule off; with all of them off and no model nothing is supervised."`
 }
 
-// SupervisorRules are the rules of a supervisor, in steps. 0 switches a rule off.
+// SupervisorRules are the limits of a supervisor's rules, in steps. 0 switches a rule off.
 type SupervisorRules struct {
 	SameCall  int `key:"same_call" least:"2" most:"200" zero:"to switch it off" default:"3"`
 	SameError int `key:"same_error" least:"2" most:"200" zero:"to switch it off" default:"3"`

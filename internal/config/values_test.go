@@ -18,8 +18,8 @@ import (
 // wrongValues are values of every kind; most of them are wrong for any given key.
 var wrongValues = []string{"~", "[7]", "{x: y}", "two words", "true", "0", "-1", "9999999999", `""`, `"a\nb"`}
 
-// deeperKeys are the keys below those of the reference: a document with %s for the value,
-// and good values.
+// deeperKeys has the keys below those of the reference: for each a document with %s for the
+// value, and good values.
 var deeperKeys = []struct {
 	path, text string
 	good       []string
@@ -69,8 +69,8 @@ var deeperKeys = []struct {
 	{"log", "log: %s\nagents: {a: }", []string{"{max_size_mb: 1}"}},
 }
 
-// Every key gets a good value and values of every kind. testdata/values.txt has the effect
-// or the error message of each. UPDATE=1 rewrites it.
+// Each key gets a good value and then values of every kind. testdata/values.txt has the
+// effect or the error message of each. UPDATE=1 rewrites it.
 func TestWhatEveryKeyTakes(t *testing.T) {
 	var b strings.Builder
 	about := func(path string, document func(value string) string, good []string) {

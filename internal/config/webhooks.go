@@ -16,8 +16,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// A Webhook posts events to another program. Its URL and its secret may be elsewhere: see
-// [File.Hooks].
+// A Webhook posts events to another program. Its URL and its secret may be outside the
+// file: see [File.Hooks].
 type Webhook struct {
 	Name       string   `key:"name" is:"word,hook"`
 	URL        string   `key:"url" is:"word"`

@@ -45,7 +45,7 @@ func (r *reader) namesAgent(f *File, key, name string) {
 	}
 }
 
-// acl replaces the roles in policy.acl by their agents.
+// acl replaces the roles in policy.acl with their agents.
 func (r *reader) acl(f *File) {
 	written := f.Policy.ACL
 	f.Policy.ACL = nil
@@ -94,7 +94,7 @@ func (r *reader) correspondents(f *File, path string, list []string) *[]string {
 	return &agents
 }
 
-// irc checks the whole section, once the agents are known.
+// irc checks the whole section once the agents are known.
 func (r *reader) irc(f *File) {
 	i := &f.IRC
 	i.Slug = cmp.Or(i.Slug, slugOf(filepath.Base(f.Dir)))
@@ -147,7 +147,7 @@ func (r *reader) irc(f *File) {
 	case i.NickPrefix != "" && i.Style != "nicks":
 		r.fail("irc.nick_prefix", "style: nicks", "the agents have nicks with style: nicks only")
 	case i.CertFile != "" && !i.TLS:
-		r.fail("irc", "tls: true", "cert_file is of no use without TLS")
+		r.fail("irc", "tls: true", "cert_file is useless without TLS")
 	}
 }
 

@@ -6,8 +6,8 @@ import "strings"
 var splitters = map[string]func(string) ([]string, *Error){"words": splitWords, "tools": splitTools, "allowed": splitAllowed}
 
 // splitWords splits a command line into words as a shell does: at spaces, with 'single' and
-// "double" quotes and \. Nothing is expanded and no shell runs it, so a character with a
-// special meaning in a shell is an error unless it is quoted.
+// "double" quotes and \. Nothing is expanded, and no shell runs the line, so a character
+// with a special meaning in a shell is an error unless it is quoted.
 func splitWords(line string) ([]string, *Error) {
 	var words []string
 	var word strings.Builder
@@ -55,7 +55,7 @@ func splitWords(line string) ([]string, *Error) {
 }
 
 // splitTools splits a list of tools at its commas, but not inside parentheses:
-// "Read,Bash(git diff:*, git log:*)" are two. Empty entries are left out.
+// "Read,Bash(git diff:*, git log:*)" has two entries. Empty entries are left out.
 func splitTools(list string) (tools []string, _ *Error) {
 	depth, begin := 0, 0
 	for i, c := range list + "," {
@@ -83,14 +83,14 @@ func splitTools(list string) (tools []string, _ *Error) {
 }
 
 // splitAllowed is splitTools without the client's own tools for messages between its
-// sessions. No agent has them, since their messages would pass no policy, receipt or
-// mailbox.
+// sessions. No agent has them, since their messages would bypass policy, receipts and
+// mailboxes.
 func splitAllowed(list string) ([]string, *Error) {
 	tools, e := splitTools(list)
 	for _, tool := range tools {
 		switch bare, _, _ := strings.Cut(tool, "("); strings.TrimSpace(bare) {
 		case "ListAgents", "SendMessage":
-			e = wrong("take it out; an agent sends with claude-swarm send and its tools of dead-drop", "%s goes past the mailboxes, so no agent has it", tool)
+			e = wrong("take it out; an agent sends with claude-swarm send and its tools of dead-drop", "%s bypasses the mailboxes, so no agent has it", tool)
 		}
 	}
 	return tools, e

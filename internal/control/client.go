@@ -21,13 +21,13 @@ import (
 // is stuck.
 const helloTimeout = 5 * time.Second
 
-// errHungUp is the error of a daemon that dies while a client connects: the kernel has accepted
-// the connection, and no answer comes.
+// errHungUp is the error for a daemon that dies while a client connects: the kernel has
+// accepted the connection, and no answer follows.
 var errHungUp = errors.New("hung up before the first line")
 
-// A Client talks to the daemon of one project. It is safe for several goroutines. A stream that
-// is not read holds up the other answers: a caller that does more than watch a stream opens a
-// second client.
+// A Client talks to the daemon of one project. It is safe for concurrent use. A stream that
+// nobody reads holds up the other answers: a caller that does more than watch a stream
+// opens a second client.
 type Client struct {
 	conn    net.Conn
 	path    string
@@ -48,9 +48,9 @@ type Client struct {
 	whisper func(line string)
 }
 
-// Dial finds the daemon of a project. version is that of the calling program. also has
-// further paths to try after those of the project; Dial skips empty ones. The error is
-// [ErrNoDaemon] when no daemon answers. The caller closes the client.
+// Dial finds the daemon of a project. version is the version of the calling program. also
+// has paths to try after the project's; Dial skips empty ones. The error is [ErrNoDaemon]
+// when no daemon answers. The caller closes the client.
 func Dial(ctx context.Context, project, version string, getenv func(string) string, also ...string) (*Client, error) {
 	paths, err := discovery.Paths(project, getenv)
 	if err != nil {
@@ -113,7 +113,7 @@ func (c *Client) greet(ctx context.Context, version string) (*lineReader, error)
 		case errors.Is(err, io.EOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
 			return nil, errHungUp
 		}
-		return nil, &Error{Code: CodeFailed, Message: fmt.Sprintf("what listens at %s does not answer: %v", c.path, err),
+		return nil, &Error{Code: CodeFailed, Message: fmt.Sprintf("the program that listens on %s does not answer: %v", c.path, err),
 			Hint: "claude-swarm doctor"}
 	}
 	var first struct {
@@ -121,13 +121,13 @@ func (c *Client) greet(ctx context.Context, version string) (*lineReader, error)
 		Error *Error `json:"error"` // refused before the hello
 	}
 	if err := json.Unmarshal(line, &first); err != nil {
-		return nil, fmt.Errorf("control socket: what listens at %s is not a claude-swarm daemon: %w", c.path, err)
+		return nil, fmt.Errorf("control socket: the program that listens on %s is not a claude-swarm daemon: %w", c.path, err)
 	}
 	if first.Error != nil {
 		return nil, first.Error
 	}
 	if first.Type != typeHello {
-		return nil, fmt.Errorf("control socket: what listens at %s is not a claude-swarm daemon", c.path)
+		return nil, fmt.Errorf("control socket: the program that listens on %s is not a claude-swarm daemon", c.path)
 	}
 	c.version = first.Version
 	if first.V != protocolVersion {
@@ -148,12 +148,13 @@ func (c *Client) Close() error {
 	return err
 }
 
-// Gone is closed when the connection has ended, at the latest when the daemon ends.
+// Gone returns a channel that is closed when the connection has ended, at the latest when
+// the daemon ends.
 func (c *Client) Gone() <-chan struct{} { return c.done }
 
-// OnWhisper sets what gets the whispers of the supervisor, each as one line: those for the agent
-// in whose turn the program runs. They come before the responses to its requests, in the
-// goroutine that reads. It must be set before the first request.
+// OnWhisper sets the function that is called with each whisper, as one line, for the agent
+// in whose turn the program runs. The goroutine that reads calls it before the responses to
+// the program's requests arrive. It must be set before the first request.
 func (c *Client) OnWhisper(show func(line string)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -163,15 +164,15 @@ func (c *Client) OnWhisper(show func(line string)) {
 // Version returns the version of the daemon.
 func (c *Client) Version() string { return c.version }
 
-// Warning says that daemon and program have different versions; it is "" if the versions
+// Warning says that the daemon and the program have different versions; it is "" if they
 // are equal.
 func (c *Client) Warning() string { return c.warning }
 
 // Path returns the path of the socket.
 func (c *Client) Path() string { return c.path }
 
-// call asks, waits for the answer, and decodes it into data unless that is nil. When ctx is
-// done first, the daemon continues the request.
+// call sends a request, waits for the answer, and decodes it into data unless data is nil.
+// If ctx is done first, the daemon still completes the request.
 func (c *Client) call(ctx context.Context, req request, data any) error {
 	answered := make(chan reply, 1)
 	c.mu.Lock()
@@ -236,7 +237,8 @@ func (c *Client) write(frame any) error {
 	return nil
 }
 
-// read gives each line of the daemon to its call or its stream until the connection ends.
+// read passes each line from the daemon to its call or its stream until the connection
+// ends.
 func (c *Client) read(lines *lineReader) {
 	defer close(c.done)
 	for {

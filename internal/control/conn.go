@@ -32,8 +32,8 @@ func newConn(s *Server, c *net.UnixConn, from peer) *conn {
 }
 
 // serve runs the connection to its end: the client hangs up, or ctx is done. A request that
-// still waits for a turn then continues, although nobody will read its answer; serve
-// returns when it has ended as well.
+// still waits for a turn continues, although nobody will read its answer; serve returns
+// once that request has ended as well.
 func (c *conn) serve(ctx context.Context) {
 	here, leave := context.WithCancel(ctx)
 	defer leave()
@@ -45,7 +45,7 @@ func (c *conn) serve(ctx context.Context) {
 	go func() { // serve waits for it below
 		defer close(written)
 		c.write(here)
-		leave() // also a reader that waits for the writer
+		leave() // even a reader that waits for the writer
 		c.c.Close()
 	}()
 	var wg sync.WaitGroup
@@ -53,7 +53,7 @@ func (c *conn) serve(ctx context.Context) {
 	leave()
 	<-written
 	wg.Wait()
-	for { // nobody writes or sends any more
+	for { // nothing writes or sends any more
 		select {
 		case r := <-c.out:
 			if w, ok := r.(lentWhispers); ok {
@@ -65,13 +65,13 @@ func (c *conn) serve(ctx context.Context) {
 	}
 }
 
-// lentWhispers stand in the queue for a frame each.
+// lentWhispers are whispers in the queue; each becomes a frame.
 type lentWhispers struct {
 	list    []whisper.Whisper
 	written func(n int)
 }
 
-// write writes the frames, and says how many it wrote.
+// write writes the frames, and reports how many it wrote.
 func (l lentWhispers) write(to io.Writer) (err error) {
 	n := 0
 	defer func() { l.written(n) }()
@@ -84,8 +84,8 @@ func (l lentWhispers) write(to io.Writer) (err error) {
 	return nil
 }
 
-// write sends the queued frames until here is done, and then the rest: a client that asks and
-// shuts down its side still gets its answers.
+// write sends the queued frames until here is done, and then the remaining ones: a client
+// that sends requests and then shuts down its side still gets its answers.
 func (c *conn) write(here context.Context) {
 	err := writeFrame(c.c, hello{Type: typeHello, V: protocolVersion, Version: c.s.opts.Version})
 	for err == nil {
@@ -104,8 +104,8 @@ func (c *conn) write(here context.Context) {
 	}
 }
 
-// respond queues a response, and before it the whispers for the agent in whose turn the client
-// runs.
+// respond queues the whispers for the agent in whose turn the client runs, and then a
+// response.
 func (c *conn) respond(here context.Context, r reply) {
 	if c.s.opts.Whispers != nil && c.s.opts.CallerOf != nil && c.from.pid != 0 {
 		caller := func() (string, error) {
@@ -119,14 +119,14 @@ func (c *conn) respond(here context.Context, r reply) {
 	c.send(here, r)
 }
 
-// send queues a frame. It waits for a slow reader, but not for one that is gone: then it may
-// return false, and the frame is dropped.
+// send queues a frame. It waits for a slow reader, but not for one that is gone: then it
+// may drop the frame and return false.
 func (c *conn) send(here context.Context, r any) bool {
 	select {
 	case c.out <- r:
 		return true
 	case <-here.Done():
-		select { // the writer sends the queue before it ends
+		select { // the writer empties the queue before it ends
 		case c.out <- r:
 			return true
 		default:
@@ -143,7 +143,7 @@ func (c *conn) read(ctx, here context.Context, wg *sync.WaitGroup) {
 			c.send(here, answer("", nil, &Error{Code: CodeTooLong, Message: err.Error()}))
 			continue
 		} else if err != nil {
-			return // hung up, or the daemon ends
+			return // the client hung up, or the daemon is ending
 		}
 		var req request
 		if err := json.Unmarshal(line, &req); err != nil {
@@ -173,7 +173,7 @@ func (c *conn) handle(ctx, here context.Context, wg *sync.WaitGroup, req request
 		c.mu.Lock()
 		cancel := c.streams[req.ID]
 		c.mu.Unlock()
-		if cancel != nil { // it may have ended just now
+		if cancel != nil { // it may just have ended
 			cancel()
 		}
 		return true
@@ -182,7 +182,7 @@ func (c *conn) handle(ctx, here context.Context, wg *sync.WaitGroup, req request
 		return true
 	case reqStop, reqAbort, reqInterrupt:
 		// These wait for a turn. They continue when the client hangs up: a client that no
-		// longer waits does not want the turn to end harder.
+		// longer waits does not want the turn to be ended more forcefully.
 		if !c.begin(here, req.ID) {
 			return true
 		}
@@ -197,7 +197,7 @@ func (c *conn) handle(ctx, here context.Context, wg *sync.WaitGroup, req request
 	return true
 }
 
-// begin counts a request that does not end at once, and refuses one too many.
+// begin counts a request that does not end at once, and refuses it if there are too many.
 func (c *conn) begin(here context.Context, id string) bool {
 	c.mu.Lock()
 	full := c.pending >= maxPending
@@ -217,8 +217,8 @@ func (c *conn) end() {
 	c.pending--
 }
 
-// call asks the daemon. A panic in the daemon becomes the answer to this request, and ends
-// nothing else.
+// call asks the daemon. A panic in the daemon becomes the answer to this request, and does
+// no other harm.
 func (c *conn) call(ctx context.Context, req request) (r reply) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -278,7 +278,7 @@ func (c *conn) ask(ctx context.Context, req request) (any, error) {
 		return d.RaiseBudget(req.Scope, amount, req.By)
 	case reqReload:
 		return d.Reload(req.By)
-	case reqWhispers: // they come before the response, as before every other
+	case reqWhispers: // they come before the response, as with every request
 		return nil, nil
 	case reqShutdown:
 		d.Shutdown(req.By, req.Now)
@@ -287,9 +287,9 @@ func (c *conn) ask(ctx context.Context, req request) (any, error) {
 	return nil, &Error{Code: CodeUnknownType, Message: fmt.Sprintf("no request type %q", req.Type)}
 }
 
-// orderedBy returns the name that gives an order: the agent in whose turn the caller runs,
-// whatever the request says, else the name in the request. It refuses an order that only a
-// person may give when it cannot find out the caller.
+// orderedBy returns the name of the one who gives an order: the agent in whose turn the
+// caller runs, whatever the request says, else the name in the request. It refuses an order
+// that only a person may give if it cannot identify the caller.
 func (c *conn) orderedBy(req request) (by string, inTurn bool, err error) {
 	if req.Type == reqStatus || c.s.opts.CallerOf == nil || c.from.pid == 0 {
 		return req.By, false, nil
@@ -358,7 +358,7 @@ func (c *conn) events(stream, here context.Context, id string, feed Feed) {
 	}
 }
 
-// writeFrame writes one line; for whispers one each.
+// writeFrame writes a frame as one line; whispers get a line each.
 func writeFrame(w io.Writer, frame any) error {
 	if l, ok := frame.(lentWhispers); ok {
 		return l.write(w)

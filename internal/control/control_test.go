@@ -134,7 +134,7 @@ func TestHangingUpDoesNotCutAStop(t *testing.T) {
 		t.Errorf("Stop = %v, want context.Canceled", err)
 	}
 	c.Close()
-	// The server answers another client, so it has seen the end of the first.
+	// The server answers another client, so it has noticed that the first is gone.
 	if _, err := p.dial(t).Status(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -226,7 +226,7 @@ func TestTheEndOfTheDaemonIsSeen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	unread, err := p.dial(t).Subscribe(t.Context(), swarm.Filter{}) // the test does not read this one
+	unread, err := p.dial(t).Subscribe(t.Context(), swarm.Filter{}) // the test does not read this connection
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -295,8 +295,8 @@ func TestOneConnectionTooManyIsToldWhy(t *testing.T) {
 	})
 }
 
-// The process at the other end shows who gives an order, not the request. When the server
-// cannot find out the process, it refuses orders that only a person may give.
+// The process at the other end decides who gives an order, not the request. If the server
+// cannot identify the process, it refuses orders that only a person may give.
 func TestAnOrderIsItsCallers(t *testing.T) {
 	p, d := newProject(t), newFakeDaemon()
 	caller, trouble := "coder", error(nil)
@@ -384,8 +384,8 @@ func TestWhispersComeBeforeTheResponse(t *testing.T) {
 	}
 }
 
-// Whispers that were not written, since the connection closed, are not shown: the server says
-// so once, and the next connection gets them.
+// Whispers that were not written, because the connection closed, do not count as shown: the
+// server reports that once, and the next connection gets them.
 func TestAWhisperIsNotLostWithItsConnection(t *testing.T) {
 	p, d := newProject(t), newFakeDaemon()
 	waits := []whisper.Whisper{{Type: "CORRECTION", Text: "Ask for help."}}

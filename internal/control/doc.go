@@ -1,8 +1,8 @@
 // Package control is the socket between the command line and the daemon: a
 // server that the daemon runs, and the one client that every verb uses.
 //
-// Both ends talk in lines of JSON, at most 1 MiB each. Each end says hello
-// first; then the client asks, and the server answers with the same id:
+// Both ends send lines of JSON, at most 1 MiB each. Each end first sends a hello; then the
+// client sends requests, and the server answers with the same id:
 //
 //	client                                        daemon
 //	  {"type":"hello","v":1,"version":"1.0"}  -->
@@ -19,14 +19,14 @@
 //	                                          <--  {"type":"event","id":"3","end":true}
 //
 // A long request does not hold up the next one; answers come in the order in which they are
-// ready. The answer to a line that is not JSON, too long or of an unknown type is an error, and
-// the connection stays open. A reader that is too slow for a stream loses the oldest events, and
-// the event of kind "lost" says how many; nothing waits for the reader.
+// ready. The answer to a line that is not JSON, is too long or has an unknown type is an
+// error, and the connection stays open. A reader that is too slow for a stream loses the
+// oldest events, and an event of kind "lost" says how many; nothing waits for the reader.
 //
 // The socket is in a folder that only its owner can enter. On Linux and macOS, where the
-// operating system names the user of a connection, the server refuses other users. Every
-// caller that may connect may do everything: the socket serves one user, it is not a border
-// between users.
+// operating system reports the user at the other end, the server refuses other users. Every
+// caller that may connect may do everything: the socket serves one user; it does not
+// separate users from each other.
 //
 // # Goroutines
 //

@@ -19,30 +19,30 @@ var ErrGone = errors.New("the daemon went away")
 const (
 	CodeUnknownAgent = "unknown_agent" // Name and Near are set
 	CodeNoTurn       = "no_turn"       // the agent runs no turn
-	CodeNotPaused    = "not_paused"    // resume: no hold kept the agent from its mail
-	CodeBadConfig    = "bad_config"    // reload: the file is wrong, the old configuration stays
+	CodeNotPaused    = "not_paused"    // resume: there was no hold on the agent
+	CodeBadConfig    = "bad_config"    // reload: the file has mistakes, the old configuration stays in force
 	CodeBadRequest   = "bad_request"   // not JSON, or a missing or wrong field
 	CodeUnknownType  = "unknown_type"  // no such request
 	CodeTooLong      = "too_long"      // a line over 1 MiB
 	CodeBusy         = "busy"          // too many requests or connections at once
 	CodeVersion      = "version"       // another version of the protocol
 	CodeCancelled    = "cancelled"     // the daemon stops
-	CodeCannot       = "cannot"        // compact: the agent's client does not do that
+	CodeCannot       = "cannot"        // compact: the agent's client cannot do that
 	CodeStopped      = "stopped"       // resume: the agent is stopped; Name is set
-	CodeLater        = "later"         // stop: the order is given, but the agent's turn waits for the caller's; Name is set
+	CodeLater        = "later"         // stop: the order is accepted, but the agent's turn waits for the caller's; Name is set
 	CodeAttached     = "attached"      // compact, clear: a person runs the session; Name is set
 	CodePerson       = "person"        // start, resume: only a person may do that; Name is set
 	CodeBudget       = "budget"        // raise: no such scope; Name and Near are set
 	CodeNoCap        = "no_cap"        // raise: the scope has no cap in that unit
-	CodeStopping     = "stopping"      // the daemon ends with its running turns
+	CodeStopping     = "stopping"      // the daemon ends as soon as its running turns have ended
 	CodeFailed       = "failed"        // everything else
 )
 
-// An Error is an error of the daemon, as the client sees it. It unwraps to the error of package
-// swarm that it was made of, if any:
-// [swarm.UnknownAgentError], [swarm.ErrNoTurn], [swarm.ErrNotPaused], [swarm.ErrStopping],
-// [swarm.ErrCannotCompact], [swarm.StoppedError], [swarm.LaterError],
-// [swarm.AttachedError], [swarm.PersonError]; or to a [budget.UnknownScopeError].
+// An Error is an error of the daemon, as the client sees it. It unwraps to the error of
+// package swarm that it was made from, if any: [swarm.UnknownAgentError],
+// [swarm.ErrNoTurn], [swarm.ErrNotPaused], [swarm.ErrStopping], [swarm.ErrCannotCompact],
+// [swarm.StoppedError], [swarm.LaterError], [swarm.AttachedError], [swarm.PersonError]; or
+// to a [budget.UnknownScopeError].
 type Error struct {
 	Code    string   `json:"code"`
 	Message string   `json:"message"`
@@ -79,7 +79,7 @@ func (e *Error) Unwrap() error {
 	return nil
 }
 
-// wireError makes an error of the daemon an [Error].
+// wireError converts an error of the daemon to an [Error].
 func wireError(err error) *Error {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e

@@ -18,7 +18,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/whisper"
 )
 
-// fakeDaemon keeps the promises of a daemon with two agents, coder and reviewer. It notes its
+// fakeDaemon behaves as a daemon with two agents, coder and reviewer. It records its
 // requests.
 type fakeDaemon struct {
 	turn chan struct{} // closed: coder's running turn has ended
@@ -203,8 +203,8 @@ type project struct {
 
 func newProject(t testing.TB) project {
 	t.Helper()
-	// A socket's path has about 100 bytes, and t.TempDir spends them on the
-	// test's name.
+	// A socket's path may have only about 100 bytes, and t.TempDir puts the test's name
+	// into it.
 	dir, err := os.MkdirTemp("", "cs")
 	if err != nil {
 		t.Fatal(err)

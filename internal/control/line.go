@@ -13,8 +13,8 @@ const maxLine = 1 << 20
 // can follow.
 var errTooLong = errors.New("line longer than 1 MiB")
 
-// A lineReader reads lines of bounded length. Bytes after the last newline are a cut line, which
-// it does not return.
+// A lineReader reads lines of bounded length. Bytes after the last newline are a truncated
+// line, which it does not return.
 type lineReader struct {
 	r   *bufio.Reader
 	buf []byte
@@ -42,7 +42,7 @@ func (l *lineReader) next() ([]byte, error) {
 		case err != nil:
 			return nil, err
 		case tooLong:
-			l.buf = nil // do not keep a megabyte for a client that misbehaves
+			l.buf = nil // do not hold on to a megabyte for a client that misbehaves
 			return nil, errTooLong
 		}
 		return l.buf[:len(l.buf)-1], nil

@@ -13,7 +13,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/discovery"
 )
 
-// ErrInUse is returned by [Listen] when a daemon answers at the socket.
+// ErrInUse is returned by [Listen] when a daemon answers on the socket.
 var ErrInUse = errors.New("control socket: a daemon answers there")
 
 // Listen creates the socket of a project. It removes a socket that a crash left behind,
@@ -34,7 +34,7 @@ func Listen(project string, getenv func(string) string) (*net.UnixListener, erro
 	if err != nil {
 		return nil, fmt.Errorf("control socket: %w", err)
 	}
-	// The folder keeps others out already; the mode shows that.
+	// The folder already keeps others out; the mode makes that visible.
 	if err := os.Chmod(path, 0o600); err != nil {
 		return nil, errors.Join(fmt.Errorf("control socket: %w", err), l.Close())
 	}
@@ -50,7 +50,7 @@ func clearStale(path string) error {
 		return fmt.Errorf("control socket: %w", err)
 	}
 	if info.Mode()&fs.ModeSocket == 0 {
-		return &discovery.PathError{Path: path, Problem: "is there and is not a socket", Hint: "rm " + path}
+		return &discovery.PathError{Path: path, Problem: "exists and is not a socket", Hint: "rm " + path}
 	}
 	conn, err := net.DialTimeout("unix", path, time.Second)
 	if err == nil {
@@ -60,7 +60,7 @@ func clearStale(path string) error {
 		return fmt.Errorf("control socket: %w", err)
 	}
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("control socket: remove what a crash left: %w", err)
+		return fmt.Errorf("control socket: remove what a crash left behind: %w", err)
 	}
 	return nil
 }

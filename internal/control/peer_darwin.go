@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// peerOf tells which user and which process is at the other end.
+// peerOf returns the user and the process at the other end.
 func peerOf(c *net.UnixConn) (p peer, known bool, err error) {
 	raw, err := c.SyscallConn()
 	if err != nil {

@@ -4,5 +4,6 @@ package control
 
 import "net"
 
-// peerOf knows nothing here: the mode of the socket's folder keeps others out.
+// peerOf cannot identify the other end on this system: the mode of the socket's folder
+// keeps others out.
 func peerOf(*net.UnixConn) (p peer, known bool, err error) { return peer{}, false, nil }

@@ -125,7 +125,7 @@ func TestALineCutByTheEndIsNotObeyed(t *testing.T) {
 	if err := r.conn.CloseWrite(); err != nil {
 		t.Fatal(err)
 	}
-	// The whole line has an answer although the client has shut down its side.
+	// The complete line gets an answer although the client has shut down its side.
 	if f, err := r.next(); err != nil || f.ID != "1" {
 		t.Errorf("first answer = %+v, %v, want that of id 1", f, err)
 	}
@@ -170,7 +170,7 @@ func TestTheClientRefusesAStranger(t *testing.T) {
 			defer l.Close()
 			wg.Go(func() {
 				if c, err := l.Accept(); err == nil {
-					_, _ = io.WriteString(c, first) // the client may be quicker to leave
+					_, _ = io.WriteString(c, first) // the client may have hung up already
 					c.Close()
 				}
 			})
@@ -179,7 +179,7 @@ func TestTheClientRefusesAStranger(t *testing.T) {
 				c.Close()
 				t.Fatal("Dial: no error")
 			}
-			// A daemon that dies takes calls for another moment.
+			// A dying daemon accepts calls for another moment.
 			if got, want := errors.Is(err, control.ErrNoDaemon), name == "hangs up"; got != want {
 				t.Errorf("Dial = %v, which is ErrNoDaemon: %v, want %v", err, got, want)
 			}
@@ -234,7 +234,7 @@ func TestWhatLiesInTheWay(t *testing.T) {
 		{"a file for a folder", func() error { return errors.Join(os.Remove(dir), os.WriteFile(dir, nil, 0o600)) }, "is not a folder"},
 		{"a file for a socket", func() error {
 			return errors.Join(os.Remove(dir), os.Mkdir(dir, 0o700), os.WriteFile(paths[0], []byte("precious"), 0o600))
-		}, "is there and is not a socket"},
+		}, "exists and is not a socket"},
 	} {
 		if err := step.before(); err != nil {
 			t.Fatalf("%s: %v", step.name, err)
@@ -280,7 +280,7 @@ func FuzzServer(f *testing.F) {
 			}
 			if json.Unmarshal(line, &req) == nil {
 				if req.Type == "hello" && req.V != 1 {
-					break // answered, and then the connection ends
+					break // they are answered, and then the connection ends
 				}
 				if req.Type == "hello" || req.Type == "cancel" || req.Type == "stop" || req.Type == "abort" {
 					continue // no answer, or none if the client hangs up first

@@ -6,7 +6,7 @@ import "github.com/claude-swarm/claude-swarm/swarm"
 const (
 	reqStatus    = "status"    // agents
 	reqStart     = "start"     // agent by
-	reqStop      = "stop"      // agent by now; answered when its turn has ended
+	reqStop      = "stop"      // agent by now; answered when the agent's turn has ended
 	reqPause     = "pause"     // agent by why for questions
 	reqResume    = "resume"    // agent by
 	reqAbort     = "abort"     // agent by why; answered when its turn has ended

@@ -14,8 +14,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/whisper"
 )
 
-// A Daemon answers the requests. *swarm.Swarm has most of the methods; the program adds the rest.
-// All methods are safe for several goroutines.
+// A Daemon answers the requests. *swarm.Swarm has most of the methods; the program adds the
+// rest. All methods are safe for concurrent use.
 type Daemon interface {
 	Status(names ...string) (swarm.Status, error)
 	StartAgent(agent, by string) error
@@ -29,8 +29,8 @@ type Daemon interface {
 	RaiseBudget(scope string, by budget.Amount, who string) (budget.Row, error)
 	Subscribe(f swarm.Filter) Feed
 	Reload(by string) (swarm.Changes, error)
-	// Shutdown begins the end of the daemon and returns at once. now ends
-	// running turns too.
+	// Shutdown starts to end the daemon and returns at once. With now, it also ends running
+	// turns.
 	Shutdown(by string, now bool)
 }
 
@@ -46,7 +46,7 @@ type Feed interface {
 const (
 	maxConnections = 256
 	maxPending     = 64 // requests and streams at once on one connection
-	outQueue       = 64 // frames that wait for a slow reader; after that its requests wait too
+	outQueue       = 64 // frames that wait for a slow reader; beyond that its requests wait too
 )
 
 // Options tune a Server. The zero value works.
@@ -54,12 +54,14 @@ type Options struct {
 	Version string       // of the program
 	Log     *slog.Logger // nil discards
 	// CallerOf, if set, finds the agent in whose turn a process runs; "" for a person.
-	// inTurn is false in a session that a person attached as an agent. An order of such a
-	// process is the agent's, whatever it says. CallerOf must be safe for several goroutines.
+	// inTurn is false in a session that a person attached as an agent. An order from such a
+	// process counts as the agent's, whatever the request says. CallerOf must be safe for
+	// concurrent use.
 	CallerOf func(pid int) (agent string, inTurn bool, err error)
-	// Whispers, if set, lends the whispers of the supervisor for an agent in whose turn or
-	// attached session a process runs. It calls caller to find the agent. They are sent before
-	// the next response; then written is called once with how many of them were.
+	// Whispers, if set, lends the supervisor's whispers for the agent in whose turn or
+	// attached session a process runs. It calls caller to find the agent. The whispers are
+	// sent before the next response; then written is called once with the number that was
+	// sent.
 	Whispers func(caller func() (agent string, err error)) (lent []whisper.Whisper, written func(n int))
 }
 
@@ -86,8 +88,8 @@ func NewServer(d Daemon, o Options) *Server {
 }
 
 // Serve answers on l until ctx is done, then closes l and every connection, and returns
-// when all their goroutines have ended. A caller that closes l earlier only keeps new
-// clients out: the others learn from the end of their connection that the daemon is gone.
+// when all their goroutines have ended. Closing l earlier only keeps new clients out: the
+// others learn from the end of their connection that the daemon is gone.
 func (s *Server) Serve(ctx context.Context, l *net.UnixListener) error {
 	stop := context.AfterFunc(ctx, func() { l.Close() })
 	defer stop()
@@ -101,7 +103,7 @@ func (s *Server) Serve(ctx context.Context, l *net.UnixListener) error {
 		case errors.Is(err, net.ErrClosed):
 			<-ctx.Done()
 			return nil
-		default: // most likely there are no file descriptors left; some may be closed soon
+		default: // most likely the process is out of file descriptors; some may be closed soon
 			delay = min(max(2*delay, 10*time.Millisecond), time.Second)
 			s.log.Warn("control connection not accepted", "err", err)
 			select {
@@ -135,7 +137,7 @@ func (s *Server) admit(c *net.UnixConn) (from peer, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.conns >= maxConnections {
-		return from, &Error{Code: CodeBusy, Message: "too many connections", Hint: "close some of the logs and status that are being watched"}
+		return from, &Error{Code: CodeBusy, Message: "too many connections", Hint: "close some of the running logs and status commands"}
 	}
 	s.conns++
 	return from, nil

@@ -13,8 +13,8 @@ func env(vars map[string]string) func(string) string {
 	return func(name string) string { return vars[name] }
 }
 
-// The caller may have a runtime folder although the daemon had none. In the opposite case the
-// caller finds the daemon if it knows the path.
+// The caller may have a runtime folder although the daemon had none. In the opposite case,
+// the caller finds the daemon only if it knows the path.
 func TestCallerAndDaemonOfDifferentSessions(t *testing.T) {
 	p := newProject(t)
 	home := filepath.Dir(p.project)

@@ -10,8 +10,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// A Stream gives the events of a subscription in their order. Next may be
-// called from one goroutine at a time, Close from any.
+// A Stream returns the events of a subscription in order. Next may be called from one
+// goroutine at a time, Close from any.
 type Stream struct {
 	c      *Client
 	id     string
@@ -89,8 +89,8 @@ func (s *Stream) Close() {
 	})
 }
 
-// put gives an event to Next, for the client's reader. It waits until Next has it; meanwhile the
-// daemon keeps new events, and drops the oldest.
+// put hands an event from the client's reader to Next. It waits until Next has it;
+// meanwhile the daemon keeps new events, and drops the oldest.
 func (s *Stream) put(r reply) {
 	if r.End {
 		s.finish(io.EOF)

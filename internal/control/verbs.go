@@ -14,15 +14,15 @@ func (c *Client) Status(ctx context.Context, agents ...string) (swarm.Status, er
 	return st, err
 }
 
-// Start lets an agent work again that a person or the breaker stopped.
+// Start lets an agent that a person or the breaker stopped work again.
 func (c *Client) Start(ctx context.Context, agent, by string) error {
 	return c.call(ctx, request{Type: reqStart, Agent: agent, By: by}, nil)
 }
 
 // Stop keeps an agent from new work and waits for its running turn. now ends the turn; Stop
-// then returns the outcome for its message, nil if it ended no turn. The order stays when
-// ctx is done. A [swarm.LaterError] says that the order is given, and that the turn of by
-// cannot wait for the end.
+// then returns the outcome for its message, nil if it ended no turn. The order remains in
+// force when ctx is done. A [swarm.LaterError] says that the order is accepted, and that
+// the caller's turn cannot wait for the end.
 func (c *Client) Stop(ctx context.Context, agent, by string, now bool) (*swarm.Cut, error) {
 	var cut *swarm.Cut
 	err := c.call(ctx, request{Type: reqStop, Agent: agent, By: by, Now: now}, &cut)
@@ -89,8 +89,9 @@ func (c *Client) Whispers(ctx context.Context) error {
 	return c.call(ctx, request{Type: reqWhispers}, nil)
 }
 
-// Shutdown tells the daemon to end, after its running turns or, with now, at once. It returns when
-// the daemon has the order; [Client.Gone] says when the daemon has ended.
+// Shutdown tells the daemon to end, after its running turns or, with now, at once. It
+// returns when the daemon has accepted the order; [Client.Gone] shows when the daemon has
+// ended.
 func (c *Client) Shutdown(ctx context.Context, by string, now bool) error {
 	return c.call(ctx, request{Type: reqShutdown, By: by, Now: now}, nil)
 }

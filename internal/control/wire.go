@@ -11,7 +11,7 @@ import (
 // protocolVersion is the v of both hellos.
 const protocolVersion = 1
 
-// The types of a frame. The other types are requests, see request.go.
+// The types of frames that are not requests; for requests see request.go.
 const (
 	typeHello    = "hello"
 	typeResponse = "response"
@@ -20,7 +20,7 @@ const (
 	typeWhisper  = "whisper"
 )
 
-// A hello is the first line of either end.
+// A hello is the first line that each end sends.
 type hello struct {
 	Type    string `json:"type"`
 	V       int    `json:"v"`
@@ -38,7 +38,7 @@ type reply struct {
 }
 
 // A whispered is a whisper of the supervisor to the agent in whose turn the client runs. It
-// comes before a response, and nobody asked for it.
+// comes before a response, without a request for it.
 type whispered struct {
 	Type        string `json:"type"`
 	WhisperType string `json:"whisper_type"`
@@ -52,7 +52,7 @@ func answer(id string, data any, err error) reply {
 	if ok && data != nil {
 		r.Data, err = json.Marshal(data)
 		if err == nil && len(r.Data) > maxLine-1024 {
-			err = &Error{Code: CodeTooLong, Message: fmt.Sprintf("the answer has %d bytes, more than a line may have", len(r.Data)),
+			err = &Error{Code: CodeTooLong, Message: fmt.Sprintf("the answer has %d bytes, more than a line may contain", len(r.Data)),
 				Hint: "ask for fewer agents at once"}
 		}
 	}
@@ -66,8 +66,8 @@ func answer(id string, data any, err error) reply {
 // so an event always fits a line.
 const maxEventText = maxLine/6 - 4096
 
-// event makes a frame of an event. It cuts text that is too long, such as a raw line with an
-// image in it, and says so there.
+// event makes a frame for an event. It cuts text that is too long, such as a raw line that
+// contains an image, and marks the cut.
 func event(id string, ev swarm.FeedEvent) reply {
 	if len(ev.Text) > maxEventText {
 		ev.Text = fmt.Sprintf("%s[… %d bytes cut …]\n", ev.Text[:maxEventText], len(ev.Text)-maxEventText)

@@ -13,7 +13,7 @@ const ConfigName = "claude-swarm.yaml"
 // HomeName is the name of the daemon's own folder, beside the configuration.
 const HomeName = ".claude-swarm"
 
-// ErrNoProject is returned by [Find] if neither the folder nor one above it has a
+// ErrNoProject is returned by [Find] if neither the folder nor any folder above it has a
 // claude-swarm.yaml.
 var ErrNoProject = errors.New("no claude-swarm.yaml here or in any folder above")
 
@@ -31,7 +31,7 @@ func Find(from string) (string, error) {
 		case err == nil && !info.IsDir():
 			return path, nil
 		case err != nil && !errors.Is(err, fs.ErrNotExist):
-			return "", err // the file may exist: a search further up would find another project
+			return "", err // the file may exist: searching further up might find another project
 		}
 		above := filepath.Dir(dir)
 		if above == dir {

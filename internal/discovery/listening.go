@@ -8,8 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Listening reports whether a daemon listens at a socket of the project. It connects and sends
-// nothing, which costs a `send` a few microseconds; a greeting would wait for the daemon.
+// Listening reports whether a daemon listens on a socket of the project. It connects
+// without sending anything, which costs a `send` a few microseconds; a greeting would wait
+// for the daemon.
 func Listening(project string, getenv func(string) string) bool {
 	paths, err := Paths(project, getenv)
 	if err != nil {
@@ -23,10 +24,10 @@ func Listening(project string, getenv func(string) string) bool {
 	return false
 }
 
-// Elsewhere searches further where [Listening] finds no daemon. listens says that a daemon
-// holds the project's lock and listens at the socket in its note, since its environment
-// differs. moved says that the project was moved while the daemon ran, so that the daemon
-// cannot work any more. A copy of a project has the note too, but no daemon holds its lock.
+// Elsewhere searches further if [Listening] finds no daemon. listens means that a daemon
+// holds the project's lock and, since its environment differs, listens on the socket in its
+// note. moved means that the project was moved while the daemon ran, so that the daemon can
+// no longer work. A copy of a project has the note too, but no daemon holds its lock.
 func Elsewhere(project string, getenv func(string) string) (listens, moved bool) {
 	note, held := Holder(filepath.Join(project, HomeName, "daemon.lock"))
 	if !held || note.Socket == "" || !answers(note.Socket) {
@@ -53,7 +54,7 @@ func Holder(lock string) (note Note, held bool) {
 	return ReadNote(lock), true
 }
 
-// answers reports whether a program listens at a socket. Package net would start its poller
+// answers reports whether a program listens on a socket. Package net would start its poller
 // first, which takes longer than this whole function.
 func answers(path string) bool {
 	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM, 0)

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// A Note is the content of a daemon's lock file, for people, and for a caller that expects
-// the socket elsewhere. The kernel holds the lock; the note may be old or missing.
+// A Note is the content of a daemon's lock file, for people, and for a caller that would
+// look for the socket elsewhere. The kernel holds the lock; the note may be old or missing.
 type Note struct {
 	PID     int
 	Since   time.Time
@@ -28,7 +28,7 @@ func ReadNote(path string) Note {
 		key, value, _ := strings.Cut(strings.TrimSpace(line), " ")
 		switch key {
 		case "pid":
-			n.PID, _ = strconv.Atoi(value) // 0 means unknown, as if it were missing
+			n.PID, _ = strconv.Atoi(value) // 0 means unknown, as if the value were missing
 		case "since":
 			n.Since, _ = time.Parse(time.RFC3339, value)
 		case "version":

@@ -16,11 +16,11 @@ import (
 	"syscall"
 )
 
-// maxPath is the longest path of a socket, in bytes. Linux takes 107, macOS
-// 103; a path that works here works on both.
+// maxPath is the longest path of a socket, in bytes. Linux allows 107, macOS 103; with this
+// limit a path works on both.
 const maxPath = 99
 
-// A PathError says why the socket has no possible place.
+// A PathError says why there is no possible path for the socket.
 type PathError struct {
 	Path    string
 	Problem string
@@ -29,12 +29,12 @@ type PathError struct {
 
 func (e *PathError) Error() string { return fmt.Sprintf("control socket: %s %s", e.Path, e.Problem) }
 
-// Paths lists the possible paths of a project's socket, the best first:
-// $XDG_RUNTIME_DIR/claude-swarm/, where this user owns that folder, and
+// Paths lists the possible paths of a project's socket, the best first: in
+// $XDG_RUNTIME_DIR/claude-swarm/, if this user owns that folder, and in
 // ~/.claude-swarm/run/. The name is computed from the project's real path, so every path to
 // the same folder leads to the same socket.
 //
-// A daemon listens at the first path. A client tries all of them, since the daemon may have
+// A daemon listens on the first path. A client tries all of them, since the daemon may have
 // been started with a runtime folder and the client, by cron for example, without one.
 func Paths(project string, getenv func(string) string) ([]string, error) {
 	real, err := filepath.Abs(project)
@@ -66,7 +66,7 @@ func Paths(project string, getenv func(string) string) ([]string, error) {
 	case len(paths) > 0:
 		return paths, nil
 	case tooLong != "":
-		return nil, &PathError{tooLong, fmt.Sprintf("is longer than the %d bytes that a socket may have", maxPath),
+		return nil, &PathError{tooLong, fmt.Sprintf("is longer than the %d bytes that the path of a socket may have", maxPath),
 			"XDG_RUNTIME_DIR=/run/user/$(id -u) or another short folder of your own"}
 	}
 	return nil, &PathError{"no folder:", "neither XDG_RUNTIME_DIR nor HOME is set", "set HOME"}
@@ -87,7 +87,7 @@ func checkOwner(dir string) error {
 	return nil
 }
 
-// MakeFolder makes the folder of a socket, or checks that an existing one belongs to this
+// MakeFolder creates the folder of a socket, or checks that an existing one belongs to this
 // user and that no other user can enter it.
 func MakeFolder(dir string) error {
 	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {

@@ -89,8 +89,8 @@ func TestPaths(t *testing.T) {
 	}
 }
 
-// newPlace makes a project and a runtime folder. The path of a socket has about
-// 100 bytes, and t.TempDir spends them on the test's name.
+// newPlace makes a project and a runtime folder. The path of a socket may have only about
+// 100 bytes, and t.TempDir puts the test's name into it.
 func newPlace(t *testing.T) (project, runtime string) {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "cs")
@@ -107,7 +107,8 @@ func newPlace(t *testing.T) (project, runtime string) {
 	return project, runtime
 }
 
-// Listening succeeds while a program listens, and not at a socket that a crash left.
+// Listening succeeds while a program listens, but not for a socket that a crash left
+// behind.
 func TestListening(t *testing.T) {
 	project, runtime := newPlace(t)
 	getenv := env(map[string]string{"XDG_RUNTIME_DIR": runtime})

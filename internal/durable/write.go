@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Files write files. The zero value is ready to use, and safe for several goroutines. Two
+// Files writes files. The zero value is ready to use, and safe for concurrent use. Two
 // concurrent writes of the same file leave the content of one of them.
 type Files struct {
 	// Step, if set, is called before each change on disk, in order. If it returns an
@@ -25,11 +25,11 @@ type Op string
 
 // The changes, in the order in which a write makes them.
 const (
-	Create  Op = "create"   // the temporary file is made; for an append, the file
+	Create  Op = "create"   // the temporary file is created; for an append, the file
 	Fill    Op = "fill"     // it gets the content; for an append, the file gets the line
 	Sync    Op = "sync"     // the temporary file is synced; for an append, the file
 	Rename  Op = "rename"   // the temporary file gets the name of the file
-	Link    Op = "link"     // the same, if an existing file must stay
+	Link    Op = "link"     // the same, if an existing file must not be replaced
 	Remove  Op = "remove"   // the temporary file is removed, after a link or a failure
 	SyncDir Op = "sync dir" // the folder is synced
 )
@@ -37,7 +37,7 @@ const (
 // A Step is one change that a write is about to make.
 type Step struct {
 	Op   Op
-	Path string // of the file that is written, also for changes of its temporary file or folder
+	Path string // of the file that is written, even for changes of its temporary file or folder
 }
 
 // Options say how a file is written. The zero value replaces the file, durably, and only
@@ -46,11 +46,11 @@ type Options struct {
 	Perm     fs.FileMode // 0 means 0600; the umask does not apply
 	Time     time.Time   // modification time of the file; zero means now
 	Temp     string      // name of the temporary file; "" means a unique one
-	Keep     bool        // an existing file stays, and the error is fs.ErrExist
+	Keep     bool        // an existing file is not replaced, and the error is fs.ErrExist
 	Volatile bool        // a power cut may undo the write
 }
 
-// Write gives the file at path the content of all parts, in their order.
+// Write replaces the content of the file at path with all parts, in order.
 func (f Files) Write(path string, o Options, parts ...[]byte) error {
 	dir, err := os.OpenRoot(filepath.Dir(path))
 	if err != nil {
@@ -85,7 +85,7 @@ func (f Files) write(dir *os.Root, path string, o Options, parts [][]byte) error
 	if w.temp == "" {
 		w.temp = "." + w.name + "." + rand.Text()
 	} else {
-		_ = dir.Remove(w.temp) // left by a crash; if this fails, so does the create
+		_ = dir.Remove(w.temp) // a crash left it behind; if this fails, so does the create
 	}
 	if err := w.fill(o, parts); err != nil {
 		return errors.Join(err, w.drop())
@@ -99,7 +99,7 @@ func (f Files) write(dir *os.Root, path string, o Options, parts [][]byte) error
 	return f.syncDir(dir, path)
 }
 
-// SyncDir makes earlier changes of names in a folder durable.
+// SyncDir makes earlier renames in a folder durable.
 func (f Files) SyncDir(dir string) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -144,7 +144,7 @@ func (f Files) syncDir(dir *os.Root, path string) error {
 	})
 }
 
-// fill makes the temporary file with its content.
+// fill creates the temporary file with its content.
 func (w *writer) fill(o Options, parts [][]byte) error {
 	var file *os.File
 	if err := w.step(Create, w.path, func() (err error) {
@@ -178,8 +178,8 @@ func (w *writer) give(keep bool) error {
 	}
 	err := w.step(Link, w.path, func() error { return w.dir.Link(w.temp, w.name) })
 	if _, failed := errors.AsType[*os.LinkError](err); failed && !errors.Is(err, fs.ErrExist) {
-		// Some file systems have no hard links. Between the check and the rename another
-		// program could make the file; such a system has no call that does both.
+		// Some file systems have no hard links. Between the check and the rename, another
+		// program could create the file; such a file system has no call that does both.
 		if _, there := w.dir.Lstat(w.name); errors.Is(there, fs.ErrNotExist) {
 			return w.step(Rename, w.path, w.rename)
 		}
@@ -196,7 +196,7 @@ func (w *writer) rename() error {
 	return err
 }
 
-// drop removes the temporary file, if there is one.
+// drop removes the temporary file if it exists.
 func (w *writer) drop() error {
 	if !w.made {
 		return nil

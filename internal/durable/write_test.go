@@ -78,8 +78,8 @@ func TestWhatIsSynced(t *testing.T) {
 	}
 }
 
-// An error of the disk is returned, and leaves only the old file in its folder: a failed
-// sync, also with a time, and a name that a folder has.
+// A disk error is returned, and leaves only the old file in its folder: after a failed
+// sync, with or without a time, and when a folder already has the name.
 func TestTroubleOfTheDisk(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "file")
@@ -107,7 +107,7 @@ func TestTroubleOfTheDisk(t *testing.T) {
 	}
 }
 
-// If no temporary file can be made, none is removed.
+// If the temporary file cannot be created, none is removed.
 func TestATemporaryNameThatIsTaken(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.MkdirAll(filepath.Join(dir, ".half", "full"), 0o700); err != nil {
@@ -188,7 +188,7 @@ func TestOptions(t *testing.T) {
 	at := time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
 	for name, c := range map[string]struct {
 		o       durable.Options
-		there   string // the content of the file before
+		there   string // the file's old content
 		want    string
 		err     error
 		changes string
@@ -211,7 +211,7 @@ func TestOptions(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if c.o.Temp != "" { // a crash left it
+			if c.o.Temp != "" { // a crash left it behind
 				if err := os.WriteFile(filepath.Join(dir, c.o.Temp), []byte("half of a longer text"), 0o400); err != nil {
 					t.Fatal(err)
 				}
@@ -254,7 +254,7 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// WriteIn writes below its root, and through no link that leads out of it.
+// WriteIn writes below its root, and never through a link that leads out of it.
 func TestWriteIn(t *testing.T) {
 	inside, outside := t.TempDir(), t.TempDir()
 	for _, dir := range []string{"pages", "real"} {
@@ -285,7 +285,7 @@ func TestWriteIn(t *testing.T) {
 	}
 }
 
-// Of several writers at once one wins, and no reader sees a part.
+// Of several concurrent writers, one wins, and no reader sees a partial file.
 func TestManyWriters(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
 	var wg sync.WaitGroup

@@ -34,7 +34,7 @@ func TestAskInATurnWithoutAnAnswer(t *testing.T) {
 		}
 		return p.requests()[i].LastUser
 	}
-	for how, want := range map[string]string{"continue": `"text":"tabs"`, "deny": "Take it for a no"} {
+	for how, want := range map[string]string{"continue": `"text":"tabs"`, "deny": "Treat that as a no"} {
 		if r := p.receipt("coder", p.send("coder", "Ask, or else "+how)); r.Text != "I went on after "+how+"." || len(r.Sent) != 1 {
 			t.Errorf("%s: receipt = %+v", how, r)
 		}

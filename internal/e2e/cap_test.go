@@ -40,7 +40,7 @@ func (p *project) runCapped(turn runner.Turn, scenario string) runner.Outcome {
 	if left := runner.Leftovers(turn.Mark()); len(left) > 0 {
 		p.t.Errorf("the turn left %v", left)
 	}
-	time.Sleep(300 * time.Millisecond) // for requests that must not come
+	time.Sleep(300 * time.Millisecond) // an unwanted request has time to arrive
 	if later := p.api.Stats().Answered; fmt.Sprint(later) != fmt.Sprint(requests) {
 		p.t.Errorf("the model was asked for %v, and after the turn for %v", requests, later)
 	}

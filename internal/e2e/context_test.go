@@ -20,7 +20,7 @@ import (
 // spends more than the 50 tokens that this costs.
 const maxContext = 2550
 
-// Our share of an agent's first request stays small: the tools, the system text, and the
+// Our share of an agent's first request stays small: the tools, the system prompt, and the
 // frame of the message.
 func TestWhatWeAddToTheFirstRequest(t *testing.T) {
 	if tokens := addedContext(t); tokens > maxContext {
@@ -37,7 +37,7 @@ func BenchmarkContext(b *testing.B) {
 
 // addedContext counts the additional tokens of an agent's first request, compared with the
 // first request of the same client with the same options and message, but without our
-// tools, system text and frame. Four characters count as one token.
+// tools, system prompt and frame. Four characters count as one token.
 func addedContext(t testing.TB) int {
 	t.Helper()
 	const message = "Work"
@@ -100,8 +100,8 @@ exec %[2]s "$@"
 	return (with - without + 3) / 4
 }
 
-// contextOf counts the characters of a request that a model reads (tools, system texts and
-// messages), and our tools.
+// contextOf counts the characters of a request that a model reads (tools, system prompts
+// and messages), and our tools.
 func contextOf(t testing.TB, body []byte) (characters, ours int) {
 	t.Helper()
 	type block struct{ Text string }

@@ -112,7 +112,7 @@ func TestTheInspectorCallsEveryTool(t *testing.T) {
 		good("publish", "Published on task.created as", "topic=task.created", "text=Port it"),
 		bad("publish", `topic "Task": want words of a-z`, "topic=Task", "text=x"),
 		good("subscribe", "coder subscribes to ", `patterns=["task.*","review.>"]`),
-		bad("subscribe", "patterns: want a list of texts, got text", "patterns=task.*"),
+		bad("subscribe", "patterns: want a list of strings, got text", "patterns=task.*"),
 		good("unsubscribe", "coder subscribes to", `patterns=["never.heard"]`),
 		good("topics", "review.requested from lead"),
 		good("claim", first+" is yours", "id="+first),
@@ -120,7 +120,7 @@ func TestTheInspectorCallsEveryTool(t *testing.T) {
 		bad("ack", "failed: want true or false, got 7", "id="+second, "failed=7"),
 		good("history", "coder has done nothing yet.", "n=5"),
 		good("board_write", "Written", "page=status", "text=All is well"),
-		bad("board_write", "for reviewer to write", "page=handoff/reviewer", "text=x"),
+		bad("board_write", "only reviewer may write", "page=handoff/reviewer", "text=x"),
 		good("board_read", ""), // the page may be written or not yet
 		bad("board_read", `there is no page "nothing"`, "page=nothing"),
 		good("compact_context", "is compacted"),

@@ -153,7 +153,7 @@ func TestATaskFromIRCToItsEnd(t *testing.T) {
 	}
 	for _, q := range p.requests() {
 		if q.Reply == "assign" && !strings.Contains(q.All, "People follow the work on IRC and talk in #project-x") {
-			t.Error("the system text of em does not speak of the channel")
+			t.Error("the system prompt of em does not speak of the channel")
 		}
 	}
 

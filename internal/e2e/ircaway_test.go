@@ -96,7 +96,7 @@ func killedOnIRC(t *testing.T, addr string, history bool) {
 		}
 		return times
 	}
-	begun := func() bool { // texts from before the join are lost
+	begun := func() bool { // lines from before the join are lost
 		said++
 		ears.says("#project-x", fmt.Sprintf("said %d.", said))
 		return len(heard()) > 0
@@ -304,7 +304,7 @@ func (e *ears) says(target, text string) {
 	}
 }
 
-// hears waits for a line with one of some texts.
+// hears waits for a line that contains one of these strings.
 func (e *ears) hears(texts ...string) {
 	e.t.Helper()
 	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(10 * time.Millisecond) {

@@ -51,7 +51,7 @@ func TestASubscriptionsLimit(t *testing.T) {
 	}
 	said := false // the end of the limit, and up to a minute
 	for d := range 62 {
-		said = said || strings.Contains(st.Next, "goes on by itself at "+end.Add(time.Duration(d)*time.Second).Format("15:04:05"))
+		said = said || strings.Contains(st.Next, "continues on its own at "+end.Add(time.Duration(d)*time.Second).Format("15:04:05"))
 	}
 	if !said {
 		t.Errorf("next = %q, want the end of the limit, %v, and up to a minute", st.Next, end)

@@ -96,7 +96,7 @@ func TestThreeMessagesInOneProcess(t *testing.T) {
 		t.Errorf("%d inits and %d results; the receipts cost %v, the process %v", inits, results, sum, total)
 	}
 	if st := p.agent("coder"); math.Abs(st.CostUSD.Total-total) > 1e-6 {
-		t.Errorf("the status tells of %v USD, the process of %v", st.CostUSD.Total, total)
+		t.Errorf("the status reports %v USD, the process %v", st.CostUSD.Total, total)
 	}
 	if text := p.swarm("status"); !strings.Contains(text, "warm for ") || !strings.Contains(text, fmt.Sprintf("pid %d", pid)) || !strings.Contains(text, "MiB") {
 		t.Errorf("the status does not show the client that waits:\n%s", text)

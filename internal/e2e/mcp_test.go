@@ -263,7 +263,7 @@ func TestAnAgentWithoutItsToolsIsStopped(t *testing.T) {
 	p.send("coder", "Do it")
 	p.until("stopped", func() bool { return p.agent("coder").State == "stopped" })
 	a := p.agent("coder")
-	if !strings.Contains(a.Why, "has not the tools of dead-drop: failed") || !strings.Contains(a.Next, "mcp: false") || !a.CircuitOpen {
+	if !strings.Contains(a.Why, "does not have the tools of dead-drop: failed") || !strings.Contains(a.Next, "mcp: false") || !a.CircuitOpen {
 		t.Errorf("why = %q, next = %q", a.Why, a.Next)
 	}
 	if n := len(p.requests()); n > 0 {

@@ -64,7 +64,7 @@ var refusals = map[string]refusal{
 	"503":            {reply: `"status":503`, env: noRetry, want: service, why: `503`, requests: 1, recorded: true},
 	"504":            {reply: `"status":504`, env: noRetry, want: service, why: `504`, requests: 1, recorded: true},
 	"529":            {reply: `"status":529`, env: `CLAUDE_CODE_MAX_RETRIES: "1"`, want: service, why: `529 Overloaded`, requests: 2},
-	"no-credit":      {reply: `"status":400,"error_message":"Your credit balance is too low to access the Anthropic API."`, want: service, why: `Credit balance is too low`, next: "pay in credit for the API key, or use another login; goes on by itself at", requests: 1},
+	"no-credit":      {reply: `"status":400,"error_message":"Your credit balance is too low to access the Anthropic API."`, want: service, why: `Credit balance is too low`, next: "pay in credit for the API key, or use another login; continues on its own at", requests: 1},
 	"org-disabled":   {reply: `"status":400,"error_message":"This organization has been disabled."`, want: setUp, why: `disabled`, requests: 1},
 	"too-long":       {reply: `"status":400,"error_message":"prompt is too long: 250000 tokens > 200000 maximum"`, want: message, why: `Prompt is too long`},
 	"image":          {reply: `"status":400,"error_message":"messages.0.content.0.image.source.base64: image exceeds 5 MB maximum: 6000000 bytes > 5242880 bytes"`, want: message, why: `(?i)image`, requests: 2, recorded: true},
@@ -80,14 +80,14 @@ var refusals = map[string]refusal{
 	"reset":          {reply: `"drop":true,"cut_with_reset":true`, env: noRetry, want: service, why: `.`},
 	"closed":         {reply: `"drop":true`, env: noRetry, want: service, why: `.`, recorded: true},
 	"tls-to-plain":   {env: `ANTHROPIC_BASE_URL: "https://${PLAIN}", ` + noRetry, want: service, why: `.`, recorded: true},
-	"tls-untrusted":  {env: `ANTHROPIC_BASE_URL: "https://${TLS}", ` + noRetry, want: service, why: `(?i)self.signed`, next: "goes on by itself at"},
+	"tls-untrusted":  {env: `ANTHROPIC_BASE_URL: "https://${TLS}", ` + noRetry, want: service, why: `(?i)self.signed`, next: "continues on its own at"},
 	"timeout":        {reply: `"delay_ms":60000`, env: `API_TIMEOUT_MS: "1500", ` + noRetry, want: service, why: `timed out`},
 	"no-login":       {env: `ANTHROPIC_API_KEY: ""`, want: setUp, why: `Please run /login`, next: "log in with claude /login"},
 	"refusal":        {reply: `"text":"","stop_reason":"refusal"`, env: noRetry, want: message, why: `.`, recorded: true},
-	"five-hour":      {reply: limitOf("five_hour", 3*time.Hour), login: true, want: service, why: `hit your (session|5-hour) limit`, next: "goes on by itself at", requests: 1, recorded: true},
-	"seven-day":      {reply: limitOf("seven_day", 3*24*time.Hour), login: true, want: service, why: `hit your weekly limit`, next: "goes on by itself at", requests: 1, recorded: true},
-	"seven-day-opus": {reply: limitOf("seven_day_opus", 3*24*time.Hour), login: true, want: service, why: `Opus`, next: "goes on by itself at", requests: 1, recorded: true},
-	"overage":        {reply: limitOf("overage", 3*time.Hour), login: true, want: service, why: `limit`, next: "goes on by itself at", requests: 1, recorded: true},
+	"five-hour":      {reply: limitOf("five_hour", 3*time.Hour), login: true, want: service, why: `hit your (session|5-hour) limit`, next: "continues on its own at", requests: 1, recorded: true},
+	"seven-day":      {reply: limitOf("seven_day", 3*24*time.Hour), login: true, want: service, why: `hit your weekly limit`, next: "continues on its own at", requests: 1, recorded: true},
+	"seven-day-opus": {reply: limitOf("seven_day_opus", 3*24*time.Hour), login: true, want: service, why: `Opus`, next: "continues on its own at", requests: 1, recorded: true},
+	"overage":        {reply: limitOf("overage", 3*time.Hour), login: true, want: service, why: `limit`, next: "continues on its own at", requests: 1, recorded: true},
 }
 
 // limitOf returns the reply to a login that has reached its limit of that kind.

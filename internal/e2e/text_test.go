@@ -74,7 +74,7 @@ func fencedIn(text string) []string {
 	}
 }
 
-// said joins the texts of the user's side in a request, including tool results and the
+// said joins the text of the user's side in a request, including tool results and the
 // pieces of a prompt, in order.
 func said(t *testing.T, q turnRequest) string {
 	t.Helper()

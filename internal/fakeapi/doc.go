@@ -34,10 +34,9 @@
 //	  "fallback": {"text": "the script is exhausted"}
 //	}
 //
-// So a plain list is played in order, and replies with a match and "times": -1
-// are rules. Unknown keys are errors. Beside replies, compact, side and
-// fallback a scenario may have count_tokens (the fixed answer of that endpoint)
-// and headers (added to every reply).
+// So a plain list is played in order, and replies with a match and "times": -1 are rules.
+// Unknown keys are errors. Besides replies, compact, side and fallback, a scenario may have
+// count_tokens (the fixed answer of that endpoint) and headers (added to every reply).
 //
 // A reply, all keys optional:
 //
@@ -87,7 +86,7 @@
 //	min_messages,        length of the message list
 //	max_messages
 //
-// Texts may use {{last_user}}, {{tool_result}}, {{messages}}, {{n}}, {{model}}. They and
+// A text may use {{last_user}}, {{tool_result}}, {{messages}}, {{n}}, {{model}}. Texts and
 // the inputs of tools may use {{match}}, the first group of last_user_regexp.
 //
 // # Endpoints
@@ -99,9 +98,8 @@
 //
 // # Provoking a compaction
 //
-// By size: settings {"autoCompactWindow": 100000} (with less it does not), a
-// reply with "context_tokens": 68000, two earlier turns, one more prompt: the
-// client compacts before it answers, since the limit is the window less 33,000.
-// By refusal: one reply of status 400 whose error_message begins with "prompt is
-// too long".
+// By size: settings {"autoCompactWindow": 100000} (a smaller window does not work), a reply
+// with "context_tokens": 68000, two earlier turns, one more prompt: the client compacts
+// before it answers, since the limit is the window minus 33,000. By refusal: one reply with
+// status 400 whose error_message begins with "prompt is too long".
 package fakeapi

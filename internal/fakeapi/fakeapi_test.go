@@ -19,7 +19,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/fakeapi"
 )
 
-// load reads a scenario that must be good.
+// load reads a scenario that must be valid.
 func load(t *testing.T, script string) *fakeapi.Scenario {
 	t.Helper()
 	sc, err := fakeapi.Load(strings.NewReader(script))
@@ -38,7 +38,7 @@ func serve(t *testing.T, script string) (*fakeapi.Server, string) {
 	return s, srv.URL
 }
 
-// ask posts a Messages request and returns the answer; err is an error of reading it.
+// ask posts a Messages request and returns the answer; err is an error while reading it.
 func ask(t *testing.T, url, body string) (status int, answer string, err error) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), "POST", url+"/v1/messages?beta=true", strings.NewReader(body))
@@ -167,7 +167,7 @@ func TestStreamAndWholeSayTheSame(t *testing.T) {
 	if want.StopReason != "tool_use" || want.Usage.CacheReadInputTokens != 4990 {
 		t.Errorf("stop %q usage %+v", want.StopReason, want.Usage)
 	}
-	// The ids and {{n}} carry the number of the request, which differs.
+	// The ids and {{n}} contain the number of the request, which differs.
 	norm := strings.NewReplacer("000001", "N", "000002", "N", "žluť 1", "žluť N", "žluť 2", "žluť N").Replace
 	if g, w := norm(fmt.Sprint(got)), norm(fmt.Sprint(want.Content)); g != w {
 		t.Errorf("streamed\n%s\nwhole\n%s", g, w)
@@ -179,7 +179,7 @@ func TestStreamAndWholeSayTheSame(t *testing.T) {
 	}
 }
 
-// A match of a regular expression can become an argument of a tool.
+// The text that a regular expression matches can become an argument of a tool.
 func TestMatchIsFilledIn(t *testing.T) {
 	_, url := serve(t, `{"replies":[{"match":{"last_user_regexp":"read (.*)!"},"text":"{{match}}?","content":[
 		{"tool_use":{"name":"Read","input":{"file":"{{match}}","n":2}}}]}]}`)
@@ -209,7 +209,7 @@ func collect(t *testing.T, stream string) []map[string]any {
 			Block map[string]any    `json:"content_block"`
 			Delta map[string]string `json:"delta"`
 		}
-		json.Unmarshal([]byte(data), &e) // a null stop_sequence does not fit and does not matter
+		json.Unmarshal([]byte(data), &e) // a null stop_sequence does not fit the type, and does not matter
 		switch e.Type {
 		case "content_block_start":
 			blocks = append(blocks, e.Block)
@@ -428,7 +428,7 @@ func TestRequestsAreBounded(t *testing.T) {
 func TestLoadRefuses(t *testing.T) {
 	for script, want := range map[string]string{
 		`nope`:                  "invalid character",
-		`{} {}`:                 "follows",
+		`{} {}`:                 "trailing data",
 		`{"replys":[]}`:         `unknown field "replys"`,
 		`{"replies":[{"x":1}]}`: `unknown field "x"`,
 		`{"replies":[{"match":{"last_user_regexp":"("}}]}`:               "missing closing",
@@ -477,7 +477,7 @@ func TestListenEndsWithItsContext(t *testing.T) {
 		}
 		asked <- err
 	}()
-	for len(s.Requests()) == 0 { // it is recorded before the wait begins
+	for len(s.Requests()) == 0 { // the request is recorded before the wait begins
 		select {
 		case err := <-asked:
 			t.Fatalf("answered too early: %v", err)

@@ -20,8 +20,8 @@ func cut(w http.ResponseWriter, reset bool) {
 	conn.Close()
 }
 
-// refuse sends an HTTP error with the type and the text that the real API has
-// for the status, unless the refusal brings its own.
+// refuse sends an HTTP error with the type and the text that the real API uses for the
+// status, unless the refusal has its own.
 func refuse(w http.ResponseWriter, r *Refusal) {
 	if r.RawBody != "" {
 		w.WriteHeader(orElse(r.Status, http.StatusOK))

@@ -9,10 +9,9 @@ import (
 	"time"
 )
 
-// Listen serves s on addr (port 0 takes any free one) until ctx is done, and
-// returns the base URL at once. The caller calls wait, from any number of
-// goroutines: it returns when the server has ended and its answers with it,
-// with nil when ctx ended it.
+// Listen serves s on addr (port 0 means any free port) until ctx is done, and returns the
+// base URL at once. The caller calls wait, from any number of goroutines: it returns when
+// the server and its answers have ended, and returns nil if ctx ended the server.
 func Listen(ctx context.Context, addr string, s *Server) (url string, wait func() error, err error) {
 	ln, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
 	if err != nil {
@@ -27,7 +26,7 @@ func serve(ctx context.Context, ln net.Listener, s *Server) error {
 	srv := &http.Server{
 		Handler:           s,
 		ReadHeaderTimeout: 30 * time.Second,
-		// An answer that waits or stalls ends with ctx, not after its time.
+		// An answer that waits or stalls ends with ctx, not after its scripted delay.
 		BaseContext: func(net.Listener) context.Context { return ctx },
 	}
 	served := make(chan error, 1)
@@ -41,7 +40,7 @@ func serve(ctx context.Context, ln net.Listener, s *Server) error {
 	defer cancel()
 	err := srv.Shutdown(grace)
 	if errors.Is(err, context.DeadlineExceeded) {
-		err = srv.Close() // a client that does not read its answer
+		err = srv.Close() // for a client that does not read its answer
 	}
 	<-served
 	return err

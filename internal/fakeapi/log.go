@@ -16,12 +16,12 @@ type Request struct {
 	Kind   Kind              `json:"kind"`
 	Reply  string            `json:"reply,omitempty"` // name of the reply that answered
 	Status int               `json:"status"`
-	Header map[string]string `json:"headers"` // keys and cookies are not shown
+	Header map[string]string `json:"headers"` // without keys and cookies
 	Body   []byte            `json:"-"`       // logged as body, or as raw_body if it is not JSON
 }
 
-// Bounds of the requests that a Server keeps for [Server.Requests]. It keeps the newest
-// request at any size.
+// Bounds on the requests that a Server keeps for [Server.Requests]. It keeps the newest
+// request whatever its size.
 const (
 	keepRequests = 256
 	keepBytes    = 8 << 20

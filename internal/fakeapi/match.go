@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// ok reports whether m lets a reply answer q.
+// ok reports whether a reply with the match m may answer q.
 func (m *Match) ok(q *query) bool {
 	if m == nil {
 		return q.kind == Main
@@ -52,7 +52,7 @@ func (m *Match) found(q *query) string {
 }
 
 // choose returns the reply to q and its index in the list, or -1 if it is not in the list.
-// used holds how often each of the list has answered.
+// used holds how many times each reply in the list has been used.
 func (s *Scenario) choose(q *query, used []int) (*Reply, int) {
 	for i := range s.Replies {
 		r := &s.Replies[i]

@@ -10,11 +10,11 @@ import (
 	"sync"
 )
 
-// Kind is the sort of a request; the client's own small requests must not use up the
+// Kind is the kind of a request; the client's own small requests must not use up the
 // script.
 type Kind string
 
-// The kinds. The last four are not for /v1/messages and match nothing.
+// The kinds. The last four are of other endpoints than /v1/messages and match nothing.
 const (
 	Main    Kind = "main"    // a turn of the conversation, or of a sub-agent
 	Compact Kind = "compact" // the client wants a summary of the conversation
@@ -37,7 +37,7 @@ func (k Kind) known() bool {
 	return false
 }
 
-// query holds the parts of a request that matching reads, parsed once.
+// query holds the parts of a request that matching needs, parsed once.
 type query struct {
 	kind      Kind
 	model     string
@@ -107,8 +107,8 @@ func parseQuery(body []byte, header http.Header) (*query, error) {
 	return q, nil
 }
 
-// flatten returns the texts in a content field, which is a string or a list of
-// blocks, and those of its tool results.
+// flatten returns the text in a content field, which is a string or a list of blocks, and
+// the text of its tool results.
 func flatten(content json.RawMessage) (text, result string, hasResult bool) {
 	if len(content) == 0 || json.Unmarshal(content, &text) == nil {
 		return text, "", false

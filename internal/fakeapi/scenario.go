@@ -12,7 +12,7 @@ import (
 // change after a [Server] has begun to play it.
 type Scenario struct {
 	Replies     []Reply           `json:"replies"`
-	Fallback    *Reply            `json:"fallback"` // a main request that no reply took
+	Fallback    *Reply            `json:"fallback"` // for a main request that no reply matched
 	Side        *Reply            `json:"side"`
 	Compact     *Reply            `json:"compact"`
 	CountTokens int               `json:"count_tokens"`
@@ -36,8 +36,8 @@ type Reply struct {
 	Delivery
 }
 
-// Refusal is an HTTP error instead of a message. ErrorType and ErrorMessage are
-// also those of the error event in mid-stream.
+// Refusal is an HTTP error instead of a message. ErrorType and ErrorMessage also apply to
+// an error event in mid-stream.
 type Refusal struct {
 	Status       int    `json:"status"`
 	ErrorType    string `json:"error_type"`
@@ -70,7 +70,7 @@ type Block struct {
 	Raw      map[string]any `json:"raw"`
 }
 
-// Repeat is a text block made of one piece many times: a huge reply.
+// Repeat is a text block that repeats one piece many times: a huge reply.
 type Repeat struct {
 	Text  string `json:"text"`
 	Times int    `json:"times"`
@@ -109,8 +109,8 @@ type Match struct {
 	MaxMessages        int               `json:"max_messages"`
 }
 
-// Load reads a scenario and checks it. Replies without a name get one by their
-// place: reply-1, reply-2 and so on.
+// Load reads a scenario and checks it. Replies without a name are named after their place:
+// reply-1, reply-2 and so on.
 func Load(r io.Reader) (*Scenario, error) {
 	dec := json.NewDecoder(r)
 	dec.DisallowUnknownFields()
@@ -119,7 +119,7 @@ func Load(r io.Reader) (*Scenario, error) {
 		return nil, fmt.Errorf("scenario: %w", err)
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("scenario: something follows its end")
+		return nil, errors.New("scenario: trailing data after the end")
 	}
 	for i := range s.Replies {
 		if r := &s.Replies[i]; r.Name == "" {
@@ -134,7 +134,7 @@ func Load(r io.Reader) (*Scenario, error) {
 	return s, nil
 }
 
-// all yields the replies and the three special ones.
+// all yields the replies, then the three special ones.
 func (s *Scenario) all() func(yield func(*Reply) bool) {
 	return func(yield func(*Reply) bool) {
 		for i := range s.Replies {

@@ -9,14 +9,13 @@ import (
 	"sync"
 )
 
-// Server is the scripted API, an [http.Handler]. It is safe for several
-// goroutines.
+// Server is the scripted API, an [http.Handler]. It is safe for concurrent use.
 type Server struct {
 	log io.Writer
 
 	mu       sync.Mutex
 	scenario *Scenario
-	used     []int // per reply of the scenario
+	used     []int // for each reply of the scenario
 	answered map[string]int
 	requests int
 	kept     []Request // the newest, oldest first
@@ -32,8 +31,8 @@ func New(s *Scenario, log io.Writer) *Server {
 	return srv
 }
 
-// SetScenario replaces the script and forgets how often each reply was used. Answers that
-// have begun finish from the old script.
+// SetScenario replaces the script and resets the counts of used replies. Answers that have
+// begun finish from the old script.
 func (s *Server) SetScenario(sc *Scenario) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -48,7 +47,7 @@ type Stats struct {
 	LogError string         `json:"log_error,omitempty"`
 }
 
-// Stats returns the current counts. LogError is the first error of the log.
+// Stats returns the current counts. LogError is the first error in writing the log.
 func (s *Server) Stats() Stats {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -98,7 +97,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// fail answers a request that the script does not reach.
+// fail answers a request with an error of the server itself, without the script.
 func (s *Server) fail(w http.ResponseWriter, got *Request, status int, text string) {
 	s.keep(got, Unknown, "", status)
 	refuse(w, &Refusal{Status: status, ErrorMessage: text})

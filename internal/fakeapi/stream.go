@@ -10,11 +10,11 @@ import (
 	"unicode/utf8"
 )
 
-// errScripted ends a stream at the point that the script names.
+// errScripted ends a stream at the point that the script sets.
 var errScripted = errors.New("ended by the script")
 
-// A stream sends server-sent events with the pace and the faults of the reply's delivery.
-// One handler owns it.
+// A stream sends server-sent events at the pace and with the faults of the reply's
+// delivery. One handler owns it.
 type stream struct {
 	w    http.ResponseWriter
 	rep  *Reply
@@ -22,7 +22,7 @@ type stream struct {
 }
 
 // send sends the message event by event, until the request's ctx is done. A client that
-// hangs up and a fault of the script both end it early; neither is an error of the server.
+// hangs up and a scripted fault both end it early; neither is an error of the server.
 func (m *message) send(ctx context.Context, w http.ResponseWriter, rep *Reply) {
 	w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
 	w.Header().Set("Cache-Control", "no-cache")
@@ -133,7 +133,7 @@ func pieces(s string, n int) []string {
 	}
 }
 
-// sleep waits for a number of milliseconds; it returns false when ctx ended first.
+// sleep waits for a number of milliseconds; it returns false if ctx is done first.
 func sleep(ctx context.Context, ms int) bool {
 	if ms <= 0 {
 		return true

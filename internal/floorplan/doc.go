@@ -1,5 +1,6 @@
 // Package floorplan has the tests of the structure of the tree: which package may import
-// which, that each says what it promises, and that no tracked file names one machine.
+// which, that each package says what it promises, and that no tracked file names a
+// particular machine.
 //
 // It has no code. The plan itself is drawn in docs/architecture.md.
 package floorplan

@@ -40,7 +40,7 @@ var pictures = map[string]string{
 	"spot":      "at",
 }
 
-// alone are names of functions and types that say nothing by themselves.
+// alone has names that say nothing when a function or a type has no other name.
 var alone = map[string]string{
 	"again":   "retryEINTR, or what is done once more",
 	"between": "inBothDirs",
@@ -54,8 +54,8 @@ var alone = map[string]string{
 	"reach":   "toolReach",
 }
 
-// phrases are turns of speech that are not plain English: a sentence has a noun for its
-// subject, and begins with it.
+// phrases are turns of phrase that are not plain English: the subject of a sentence is a
+// noun, and comes first.
 var phrases = regexp.MustCompile(`(?:^|[.;!] )(Who|Whoever|Whose|What|Whatever|Nobody|Somebody)\b` +
 	`|\b(anew|of its own\b|all the same|that is none|has them not|is let be|parted by|as it were|for ever\b|is none\.|lets? go of)`)
 
@@ -100,8 +100,8 @@ func TestGlossary(t *testing.T) {
 	})
 }
 
-// dialect returns the first words of a text that are not plain English, with those behind
-// them; "" for none. A question may begin with its question word.
+// dialect returns the first words of a text that are not plain English, with the words
+// after them; "" for none. A question may begin with its question word.
 func dialect(text string) string {
 	text = strings.Join(strings.Fields(text), " ")
 	for _, m := range phrases.FindAllStringIndex(text, -1) {
@@ -138,7 +138,7 @@ func declared(f *ast.File) (ids []*ast.Ident) {
 	return ids
 }
 
-// sources calls f with each file of the tree that has the suffix, but for test data.
+// sources calls f with each file of the tree that has the suffix, except test data.
 func sources(t *testing.T, suffix string, f func(path string, text []byte)) {
 	t.Helper()
 	root := filepath.Join("..", "..")

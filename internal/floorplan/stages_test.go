@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// variable is what the Makefile says of a variable, word by word.
+// variable returns the value of a Makefile variable, word by word.
 func variable(t *testing.T, root, name string) []string {
 	t.Helper()
 	makefile, err := os.ReadFile(filepath.Join(root, "Makefile"))
@@ -23,7 +23,7 @@ func variable(t *testing.T, root, name string) []string {
 	return strings.Fields(strings.ReplaceAll(string(found[1]), "\\\n", " "))
 }
 
-// A test that does not exist is not run, and go test does not report it.
+// go test does not report a test that does not exist.
 func TestTheClientsTestsAreThere(t *testing.T) {
 	root := strings.TrimSpace(goList(t, "-m", "-f", "{{.Dir}}"))
 	files, err := filepath.Glob(filepath.Join(root, "internal/e2e/*_test.go"))

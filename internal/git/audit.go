@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// Branch is the branch that holds the audit trail.
+// Branch is the branch with the audit trail.
 const Branch = "dead-drop"
 
 const (
@@ -31,7 +31,7 @@ var (
 	// ErrNoRepository says that the mailboxes are not in a working tree of git.
 	ErrNoRepository = errors.New("not in a git repository: run git init in the project, or set audit: {git: false}")
 	// ErrCheckedOut says that the branch is checked out: nothing is recorded until the
-	// person switches to another.
+	// person switches to another branch.
 	ErrCheckedOut = errors.New("the branch " + Branch + " is checked out: switch to another, and what was missed is recorded")
 	// ErrForeign says that the branch has commits of others.
 	ErrForeign = errors.New("the branch " + Branch + " is not an audit trail: rename it with git branch -m " + Branch + " NAME")
@@ -39,19 +39,20 @@ var (
 
 // Options tune an Audit. The zero value is ready to use.
 type Options struct {
-	Git     string           // the program; "" is git, looked up in PATH
-	Environ []string         // environment of git; variables that name another repository are removed; nil is that of this process
+	Git     string           // the program; "" means git, looked up in PATH
+	Environ []string         // environment of git, from which variables that name another repository are removed; nil means this process's
 	Log     *slog.Logger     // nil discards it
 	Now     func() time.Time // nil is time.Now
-	// Secrets finds texts that no commit may contain; nil finds none. A file with a secret
-	// is not recorded, and Record returns a [*SecretError].
+	// Secrets finds strings that no commit may contain; nil means none. A file with a
+	// secret is not recorded, and Record returns a [*SecretError].
 	Secrets Secrets
 }
 
-// Secrets finds texts that must not be written, as *Source of package internal/tokens does.
+// Secrets finds strings that must not be written, as *Source of package internal/tokens
+// does.
 type Secrets interface {
-	// Hidden returns the text with marks in place of secrets, or the same text if it has
-	// none.
+	// Hidden returns the text with marks in place of secrets, or the same text if it has no
+	// secrets.
 	Hidden(text []byte) []byte
 }
 
@@ -60,12 +61,12 @@ type Secrets interface {
 type SecretError struct{ Files []string }
 
 func (e *SecretError) Error() string {
-	return fmt.Sprintf("not recorded, since a token of the swarm stands in it: %s", strings.Join(e.Files, ", "))
+	return fmt.Sprintf("not recorded, since it contains a token of the swarm: %s", strings.Join(e.Files, ", "))
 }
 
-// An Audit records one folder of mailboxes in the git repository around it. It
-// holds nothing open. Record is for one goroutine at a time; any number of audits,
-// in any number of processes and worktrees, may share a repository.
+// An Audit records one folder of mailboxes in the git repository around it. It keeps
+// nothing open. Only one goroutine at a time may call Record; any number of audits, in any
+// number of processes and worktrees, may share a repository.
 type Audit struct {
 	git *program
 	dir string // the mailboxes, absolute
@@ -73,7 +74,7 @@ type Audit struct {
 	now func() time.Time
 
 	// The next three describe the branch. They belong to the goroutine of Record.
-	known  bool   // whether tip and memory are right
+	known  bool   // whether tip and memory are up to date
 	tip    string // "" while there is no branch
 	memory memory
 	warned map[string]bool // files that cannot be recorded, each logged once
@@ -83,7 +84,7 @@ type Audit struct {
 }
 
 // OpenAudit finds the git repository around the folder of mailboxes, and changes nothing.
-// There is nothing to close. The error is [ErrNoGit], [ErrNoRepository], or git's own.
+// The Audit need not be closed. The error is [ErrNoGit], [ErrNoRepository], or git's own.
 func OpenAudit(ctx context.Context, deadDrop string, o Options) (*Audit, error) {
 	a, err := openAudit(ctx, deadDrop, o)
 	if err != nil {
@@ -120,15 +121,16 @@ func openAudit(ctx context.Context, deadDrop string, o Options) (*Audit, error) 
 // error is nil the commits are durable. After an error some of them may exist, and the next
 // call continues from the state of the branch.
 //
-// Errors to test for: [ErrCheckedOut], [ErrForeign] and [*SecretError], after which all but
-// the files that it names is recorded. All others come from git or from the disk. If ctx
-// ends, Record ends git, and the branch is unchanged or has all commits of one batch.
+// Errors to test for: [ErrCheckedOut], [ErrForeign] and [*SecretError], after which
+// everything except the files that it names is recorded. All others come from git or from
+// the disk. If ctx is done, Record ends git, and the branch is unchanged or has all commits
+// of one batch.
 func (a *Audit) Record(ctx context.Context) error {
 	a.secrets = nil
 	err := a.record(ctx)
 	if err != nil && ctx.Err() == nil && !errors.Is(err, ErrCheckedOut) && !errors.Is(err, ErrForeign) {
 		// Another process moved or locked the branch, or git's gc removed an object. Such
-		// an error passes, so try once more with a comparison from the start.
+		// an error is temporary, so try once more with a comparison from scratch.
 		a.known = false
 		err = a.record(ctx)
 	}
@@ -180,11 +182,11 @@ func (a *Audit) record(ctx context.Context) error {
 }
 
 // catchUp brings the memory up to date with the branch. If it cannot, it returns the
-// branch's whole tree, for a comparison from the start.
+// branch's whole tree, for a comparison from scratch.
 func (a *Audit) catchUp(ctx context.Context, tip string) (tree map[string]string, err error) {
 	if a.known && tip != a.tip && tip != "" && a.tip != "" {
-		// Usually an audit in another worktree moved the branch. If the old commit is gone
-		// the branch was rewritten, and the comparison from the start decides.
+		// Usually an audit in another worktree moved the branch. If the old commit is gone,
+		// the branch was rewritten, and the comparison from scratch decides.
 		added, gone, err := a.git.diff(ctx, a.tip, tip)
 		if err == nil && a.memory.follow(added, gone) {
 			a.tip = tip

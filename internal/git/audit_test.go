@@ -141,7 +141,8 @@ func (p *project) tree() []string {
 	return strings.Split(strings.Trim(out, "\x00"), "\x00")
 }
 
-// snapshot is every file below dir with its mode and content, except those that skip names.
+// snapshot returns every file below dir with its mode and content, except those that skip
+// names.
 func snapshot(t testing.TB, dir string, skip ...string) map[string]string {
 	t.Helper()
 	files := map[string]string{}
@@ -403,7 +404,7 @@ func TestTheBoardIsFollowed(t *testing.T) {
 	if got := p.log("%s"); got[len(got)-1] != "swarm: remove board/status.md" {
 		t.Errorf("commits = %q", got)
 	}
-	// The same content with a new time is not a change.
+	// The same content with a new modification time is not a change.
 	handoff := filepath.Join(p.drop, "board/handoff/coder.md")
 	p.write(handoff, "take over")
 	if err := os.Chtimes(handoff, time.Time{}, p.now.Add(-time.Hour)); err != nil {

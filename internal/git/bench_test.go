@@ -22,7 +22,7 @@ func BenchmarkTurn(b *testing.B) {
 		}
 		a := p.audit()
 		p.record(a)
-		seq := history // each turn is unique, also when the benchmark is run again
+		seq := history // each turn is unique, even when the benchmark is run again
 		b.Run(fmt.Sprintf("floor/history=%d", history), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
@@ -33,7 +33,7 @@ func BenchmarkTurn(b *testing.B) {
 				byHand(p, base)
 			}
 		})
-		p.record(a) // the floor made its commits outside the audit
+		p.record(a) // the floor's commits were made outside the audit
 		b.Run(fmt.Sprintf("ours/history=%d", history), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {

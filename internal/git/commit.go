@@ -16,7 +16,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// A commit is the input of git for one commit.
+// A commit is the input to git for one commit.
 type commit struct {
 	author string
 	at     time.Time
@@ -29,7 +29,7 @@ type commit struct {
 type file struct {
 	path string
 	data []byte
-	// read, if set, gets the data that was read.
+	// read, if set, is called with the data that was read.
 	read func(data []byte)
 }
 
@@ -77,7 +77,7 @@ func (h head) attachments() []file {
 	return files
 }
 
-// commitOf makes the commit of a turn. It returns false when the receipt is gone.
+// commitOf makes the commit for a turn. It returns false if the receipt is gone.
 func (a *Audit) commitOf(root *os.Root, t *turn) (*commit, bool) {
 	c := &commit{author: t.mailbox, at: t.ended}
 	for i, p := range t.mails {
@@ -99,7 +99,7 @@ func (a *Audit) commitOf(root *os.Root, t *turn) (*commit, bool) {
 		if i == 0 {
 			r, err := journal.ParseReceipt(receipt)
 			if err != nil {
-				r = new(journal.Receipt) // the look has reported it already
+				r = new(journal.Receipt) // look has reported it already
 			}
 			c.text = turnText(t, r, h, body)
 		}
@@ -112,7 +112,7 @@ const (
 	maxText    = 2000 // bytes of the agent's answer
 )
 
-// turnText returns the message of a turn's commit.
+// turnText returns the commit message for a turn.
 func turnText(t *turn, r *journal.Receipt, h head, body []byte) string {
 	id := cmp.Or(r.ID, h.ID, idOf(t.mails[0].base))
 	answer := r.Answer
@@ -154,7 +154,7 @@ func firstLine(body []byte) string {
 	return string(line[:min(len(line), 4*maxSubject)])
 }
 
-// manyLines makes a text fit for a commit message.
+// manyLines makes a text safe for a commit message.
 func manyLines(s string) string {
 	if len(s) > maxText {
 		s = s[:maxText] + "…"
@@ -187,7 +187,7 @@ func (c *commit) add(a *Audit, root *os.Root, rest []change) {
 	}
 }
 
-// restText returns the message of a commit without a turn.
+// restText returns the commit message for changes without a turn.
 func restText(rest []change) string {
 	if len(rest) == 1 {
 		verb := "record"

@@ -12,21 +12,21 @@
 // Each finished turn is one commit: the message, its receipt, the notes that were in the
 // same prompt and the attachments that they name. Its author is the agent, its author date
 // the end of the turn, and its committer date the time of recording. Other changes go into
-// the newest of these commits, or into a commit by swarm if there is no turn. Paths are
-// those of the working tree.
+// the newest of these commits, or into a commit by swarm if there is no turn. Paths are as
+// in the working tree.
 //
 // # What is promised
 //
 // Only this branch, its reflog and the repository's objects change. The index, HEAD and its
 // reflog, the branch that is checked out, the working tree and its status stay as they are;
 // no hook runs; nothing is fetched or pushed. The branch moves only forward, and only from
-// the commit that was seen: if somebody else moves it at the same moment, their commits
-// stay and ours follow. While it is checked out somewhere it does not move, since that
-// would change a person's view; the missing turns are recorded later.
+// the commit that the audit read: if somebody else moves it at the same moment, their
+// commits stay and ours follow. While the branch is checked out somewhere, it does not
+// move, since that would change a person's view; the missing turns are recorded later.
 //
-// The branch itself tells what is recorded. So a crash at any point, a daemon that ran
-// without the audit for a while, and a deleted branch all end the same way: the next
-// [Audit.Record] records what is missing, one commit for each receipt, in the order in
+// The branch itself shows what is recorded. So a crash at any point, a daemon that ran
+// without the audit for a while, and a deleted branch are all handled the same way: the
+// next [Audit.Record] records what is missing, one commit for each receipt, in the order in
 // which the turns ended.
 //
 // # What is recorded
@@ -36,13 +36,13 @@
 // records regular files up to 64 MiB, and leaves out symlinks, folders in dead/, hidden
 // files and names that git refuses in a tree. A file that is removed from board/ or dead/
 // while the daemon runs is removed from the newest tree as well and stays in the history.
-// In the branch done/ and attach/ only grow, so the retention of done/ removes nothing
-// here.
+// On the branch, done/ and attach/ only grow, so the retention of done/ removes nothing
+// there.
 //
 // # What it costs
 //
 // A turn costs two git processes, for-each-ref and fast-import, and a listing of the last
-// two days of done/, of dead/ and of board/. History is compared as a whole only by the
-// first Record, and when the branch was rewritten. The repository gets loose objects, as
+// two days of done/, of dead/ and of board/. The whole history is compared only by the
+// first Record, and after the branch was rewritten. The repository gets loose objects, as
 // from commits made by hand; git's gc packs them. It needs git 2.25 or newer.
 package git

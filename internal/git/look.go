@@ -20,14 +20,14 @@ const (
 	receiptEnd = ".receipt.yaml"
 )
 
-// found is what the mailboxes have and the branch lacks.
+// found lists what the mailboxes have and the branch lacks.
 type found struct {
-	turns []*turn  // in the order in which they ended
+	turns []*turn  // in the order of their ends
 	rest  []change // all other changes
 	open  map[string]bool
 }
 
-// A turn is one finished turn: its receipt, and those of the notes in its prompt.
+// A turn is one finished turn: its receipt, and the receipts of the notes in its prompt.
 type turn struct {
 	mailbox string
 	ended   time.Time
@@ -40,14 +40,14 @@ type mail struct {
 	note bool   // a note in the prompt of another message
 }
 
-// A change is one file to be recorded, or to be taken out of the newest tree.
+// A change is one file to be recorded, or to be removed from the newest tree.
 type change struct {
 	path  string
 	gone  bool
-	stamp stamp // of a file that can change; its blob is known once it was read
+	stamp stamp // of a file that can change; its blob is known once it has been read
 }
 
-// look compares the mailboxes with the branch: with tree, or with the memory if tree is
+// look compares the mailboxes with the branch: with its tree, or with the memory if tree is
 // nil.
 func (a *Audit) look(root *os.Root, tree map[string]string, now time.Time) (*found, error) {
 	f := &found{open: map[string]bool{}}
@@ -88,7 +88,7 @@ func isMailbox(name string) bool {
 	return mailboxName().MatchString(name) && name != "attach" && name != "refused"
 }
 
-// lookAtDone finds the receipts of a mailbox. A file in done/ does not change, so a
+// lookAtDone finds the receipts of a mailbox. A file in done/ does not change, so its
 // recorded name is enough.
 func (a *Audit) lookAtDone(root *os.Root, mailbox string, tree map[string]string, f *found) error {
 	days, err := list(root, mailbox+"/done")
@@ -158,9 +158,9 @@ func (a *Audit) recorded(name string, tree map[string]string) bool {
 	return ok
 }
 
-// receiptComes reports whether the receipt of a message in done/ is about to follow it,
-// since the message moves first. It looks in the folders in the order in which the receipt
-// moves.
+// receiptComes reports whether the receipt of a message in done/ is about to follow, since
+// the message moves first. It checks the folders in the order in which the receipt moves
+// through them.
 func receiptComes(root *os.Root, mailbox, folder, base string) bool {
 	for _, at := range []string{mailbox + "/cur/", folder + "/"} {
 		if _, err := root.Lstat(at + base + receiptEnd); err == nil {
@@ -249,9 +249,9 @@ func (a *Audit) lookAt(root *os.Root, e fs.DirEntry, name string, tree map[strin
 	is := stampOf(info, now)
 	is.blob = a.git.blob(data)
 	before := was.blob
-	// A comparison from the start trusts the branch. But if a file did not change here
-	// since we recorded it, another worktree's audit may have changed it on the branch.
-	// Neither audit reverts that, or the two would never stop.
+	// A comparison from scratch trusts the branch. But if a file has not changed here since
+	// we recorded it, another worktree's audit may have changed it on the branch. Neither
+	// audit reverts such a change, or the two would never stop.
 	if tree != nil && (was.blob == "" || is.blob != was.blob || tree[name] == "") {
 		before = tree[name]
 	}
@@ -283,7 +283,7 @@ func (a *Audit) lookForGone(tree map[string]string, seen map[string]bool, f *fou
 }
 
 // lookAtAttachments finds attachments that are not on the branch. Only a comparison from
-// the start needs it; later attachments come with the message that names them.
+// scratch needs it; later attachments are recorded with the message that names them.
 func (a *Audit) lookAtAttachments(root *os.Root, tree map[string]string, f *found) error {
 	folders, err := list(root, "attach")
 	if err != nil {

@@ -10,21 +10,21 @@ import (
 const dayLayout = "2006-01-02"
 
 // A memory lists the recorded files that may still matter: those of the last days of done/,
-// and everything that can change. It does not grow with history. Paths are relative to the
-// mailboxes.
+// and everything that can change. It does not grow with the history. Paths are relative to
+// the mailboxes.
 type memory struct {
-	since string           // earlier days of done/ are recorded and not listed any more
-	open  map[string]bool  // earlier days, as coder/done/2026-11-21, with a receipt still to come
+	since string           // earlier days of done/ are recorded and no longer listed
+	open  map[string]bool  // earlier days that still lack a receipt, such as coder/done/2026-11-21
 	done  map[string]bool  // recorded files of the days that are listed
 	kept  map[string]stamp // board/, dead/, version, .gitignore
 }
 
-// A stamp tells one content of a file from the next.
+// A stamp identifies one state of a file's content.
 type stamp struct {
 	size    int64
 	changed time.Time
 	blob    string // git's name of the content
-	// rested says that the last change is old enough: a second change within the same tick
+	// rested means that the last change is old enough: a second change within the same tick
 	// of the disk's clock would go unnoticed.
 	rested bool
 }
@@ -41,24 +41,24 @@ func (m *memory) listed(folder string) bool {
 	return path.Base(folder) >= m.since || m.open[folder]
 }
 
-// forgetDone begins a comparison from the start. The files seen in board/ and dead/ stay
-// known, so that the audit still notices when one vanishes.
+// forgetDone makes the next comparison start from scratch. The files seen in board/ and
+// dead/ stay known, so that the audit still notices when one vanishes.
 func (m *memory) forgetDone() {
 	m.since = ""
 	clear(m.open)
 	clear(m.done)
 }
 
-// settle ends a look that recorded everything: from now on only the days since yesterday,
-// by the clock of the look, and the open days are listed.
+// settle ends a pass that recorded everything: from now on only the open days and the days
+// since yesterday, by the time of the pass, are listed.
 func (m *memory) settle(looked time.Time, open map[string]bool) {
 	m.since = looked.UTC().AddDate(0, 0, -1).Format(dayLayout)
 	m.open = open
 	maps.DeleteFunc(m.done, func(name string, _ bool) bool { return !m.listed(path.Dir(name)) })
 }
 
-// follow learns what another audit put on the branch. It returns false if finished mail
-// was removed from the branch, since the memory is then useless.
+// follow learns what another audit put on the branch. It returns false if finished mail was
+// removed from the branch, which makes the memory useless.
 func (m *memory) follow(added, gone []string) bool {
 	for _, name := range gone {
 		if isDone(name) {

@@ -20,8 +20,8 @@ import (
 	"time"
 )
 
-// gitTimeout bounds one git process, so that a git that hangs (a lock on a dead
-// network drive) cannot keep a daemon from ending.
+// gitTimeout bounds one git process, so that a hanging git (a lock on a dead network drive)
+// cannot keep a daemon from ending.
 const gitTimeout = 2 * time.Minute
 
 // A program runs git on one repository.
@@ -29,7 +29,7 @@ type program struct {
 	path   string
 	env    []string
 	gitDir string // absolute
-	prefix string // of the mailboxes in the working tree, ends with a slash; "" if they are its root
+	prefix string // path of the mailboxes in the working tree, with a slash at the end; "" if they are its root
 	sha256 bool   // how the repository names its objects
 }
 
@@ -62,7 +62,7 @@ func findRepository(ctx context.Context, path string, environ []string, dir stri
 	return g, nil
 }
 
-// cleaned returns an environment for git: without the variables that would point it at
+// cleaned returns an environment for git, without the variables that would point git at
 // another repository, and with those that keep it quiet. It keeps those that locate git and
 // its configuration files.
 func cleaned(environ []string) []string {
@@ -83,7 +83,7 @@ func cleaned(environ []string) []string {
 	)
 }
 
-// settings win over every configuration file.
+// settings override every configuration file.
 var settings = []string{
 	"-c", "core.hooksPath=/dev/null", // moving a branch runs reference-transaction
 	"-c", "core.fsmonitor=false",
@@ -93,7 +93,7 @@ var settings = []string{
 	"-c", "core.fsync=committed", // objects are durable before the branch names them
 	"-c", "core.filesRefLockTimeout=2000", // milliseconds: wait for the user's own git
 	"-c", "core.packedRefsTimeout=5000",
-	"-c", "fastimport.unpackLimit=100", // a turn makes loose objects, a backlog a pack
+	"-c", "fastimport.unpackLimit=100", // a turn makes loose objects, a backlog makes a pack
 }
 
 // command returns a git command in the repository.
@@ -106,13 +106,13 @@ func (g *program) raw(ctx context.Context, dir string, args ...string) *exec.Cmd
 	cmd.Dir = dir
 	cmd.Env = g.env
 	cmd.WaitDelay = 5 * time.Second
-	// Ctrl-C in the terminal of a foreground daemon is for the daemon, which still
-	// records the last turn; it must not end git in the middle.
+	// Ctrl-C in the terminal of a foreground daemon is meant for the daemon, which still
+	// records the last turn; it must not end git halfway.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	return cmd
 }
 
-// run runs git in the repository and returns what it prints.
+// run runs git in the repository and returns its output.
 func (g *program) run(ctx context.Context, args ...string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, gitTimeout)
 	defer cancel()
@@ -180,8 +180,8 @@ func (g *program) scope() []string {
 	return []string{strings.TrimSuffix(g.prefix, "/")}
 }
 
-// tip returns the newest commit of the branch, "" if there is no branch. The error
-// is [ErrCheckedOut] when moving it would be seen in a working tree.
+// tip returns the newest commit of the branch, or "" if there is no branch. The error is
+// [ErrCheckedOut] if moving the branch would show in a working tree.
 func (g *program) tip(ctx context.Context) (string, error) {
 	out, err := g.run(ctx, "for-each-ref", "--format=%(refname)%00%(objectname)%00%(worktreepath)%00", ref)
 	if err != nil {
@@ -211,7 +211,7 @@ func (g *program) tip(ctx context.Context) (string, error) {
 	return "", nil
 }
 
-// ours reports whether an audit made any commit of the branch.
+// ours reports whether an audit made any commit on the branch.
 func (g *program) ours(ctx context.Context, tip string) (bool, error) {
 	out, err := g.run(ctx, "rev-list", "-1", "--fixed-strings", "--committer="+mailHost, tip)
 	return len(out) > 0, err
@@ -259,7 +259,7 @@ func (g *program) diff(ctx context.Context, from, to string) (added, gone []stri
 var crashReport = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`dumping crash report to .*(fast_import_crash_\d+)`) })
 
 // dropCrashReport removes the file that fast-import leaves in the repository when its input
-// ends too early; our error has the important part of it.
+// ends too early; our error has the important part of that file.
 func (g *program) dropCrashReport(stderr string) {
 	if m := crashReport().FindStringSubmatch(stderr); m != nil {
 		_ = os.Remove(filepath.Join(g.gitDir, m[1]))

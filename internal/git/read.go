@@ -11,11 +11,11 @@ import (
 	"syscall"
 )
 
-// maxFile bounds one file, in bytes; hosts of git repositories refuse more than 100 MB.
+// maxFile bounds one file, in bytes; hosting services for git refuse more than 100 MB.
 const maxFile = 64 << 20
 
 // hidden reports whether a file is left out: scratch files of editors and of the store, and
-// names that git or a checkout could take for .git. A single name that git refuses would
+// names that git or a checkout could mistake for .git. A single name that git refuses would
 // keep everything else from being recorded.
 func hidden(name string) bool {
 	if name == "" || name[0] == '.' {
@@ -36,10 +36,10 @@ func hidden(name string) bool {
 	return false
 }
 
-// list lists a folder. A missing folder, or a file in its place, is empty.
+// list lists a folder. A missing folder, or a file in its place, counts as empty.
 func list(root *os.Root, name string) ([]fs.DirEntry, error) {
-	// A root opens no link that leads out of it. Links that stay inside are not followed
-	// either.
+	// A root does not open links that lead out of it. Links that stay inside are not
+	// followed either.
 	info, err := root.Lstat(name)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || err == nil && !info.IsDir() {
 		return nil, nil
@@ -59,7 +59,7 @@ func list(root *os.Root, name string) ([]fs.DirEntry, error) {
 	return entries, nil
 }
 
-// read reads a regular file. It skips a missing file, and warns once of a file that it
+// read reads a regular file. It skips a missing file, and warns once about a file that it
 // cannot read: one file must not keep all others from being recorded.
 func (a *Audit) read(root *os.Root, name string) (data []byte, info fs.FileInfo, ok bool) {
 	data, info, err := readFile(root, name)
@@ -88,8 +88,8 @@ func readFile(root *os.Root, name string) ([]byte, fs.FileInfo, error) {
 	return data, info, err
 }
 
-// readable reports whether read will succeed. Without this check a file that can never be
-// read would make an empty commit at every start.
+// readable reports whether read will succeed. Without this check, a file that can never be
+// read would cause an empty commit at every start.
 func (a *Audit) readable(root *os.Root, name string) bool {
 	if a.hidden != nil {
 		_, _, ok := a.read(root, name)
@@ -115,8 +115,7 @@ func openFile(root *os.Root, name string) (*os.File, fs.FileInfo, error) {
 	} else if !info.Mode().IsRegular() {
 		return nil, nil, errNotRegular
 	}
-	// Without O_NONBLOCK a fifo that replaces the file at this moment would block without
-	// an end.
+	// Without O_NONBLOCK a fifo that replaces the file at this moment would block forever.
 	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, nil, err
@@ -127,7 +126,7 @@ func openFile(root *os.Root, name string) (*os.File, fs.FileInfo, error) {
 	case !info.Mode().IsRegular():
 		err = errNotRegular
 	case info.Size() > maxFile:
-		err = fmt.Errorf("%d bytes are over the bound of %d", info.Size(), maxFile)
+		err = fmt.Errorf("%d bytes are over the limit of %d", info.Size(), maxFile)
 	default:
 		return f, info, nil
 	}

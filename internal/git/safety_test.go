@@ -22,7 +22,7 @@ var hooks = []string{
 	"sendemail-validate", "update",
 }
 
-// trap makes every program that git could run leave a file behind.
+// trap arranges that every program that git could run leaves a file behind.
 func (p *project) trap() (sprung string) {
 	p.Helper()
 	sprung = filepath.Join(p.home, "sprung")
@@ -61,7 +61,7 @@ func TestThePersonsRepositoryIsUntouched(t *testing.T) {
 	p.git("add", "a.txt")
 	p.write(filepath.Join(p.dir, "b.txt"), "not staged\n")
 	p.write(filepath.Join(p.dir, "c.txt"), "not tracked\n")
-	// A git command of the person that crashed left the lock of the index.
+	// A crashed git command of the person left the lock of the index behind.
 	p.write(filepath.Join(p.dir, ".git/index.lock"), "")
 	status := p.git("--no-optional-locks", "status", "--branch", "--porcelain=v2")
 	sprung := p.trap()
@@ -131,7 +131,7 @@ func TestWhereMailboxesMayLie(t *testing.T) {
 	type place struct {
 		init []string
 		move func(p *project) // moves p.drop
-		want string           // where the version file is in the tree
+		want string           // path of the version file in the tree
 	}
 	for name, c := range map[string]place{
 		"empty repository": {want: ".dead-drop/version"},
@@ -340,7 +340,7 @@ func TestAFileThatCannotBeReadStopsNoOther(t *testing.T) {
 	base := p.turn("coder", 1, p.now, nil)
 	sealed := filepath.Join(p.drop, filepath.Dir(base), "sealed.md")
 	p.write(sealed, "x")
-	// Root can read a file of any mode, so the file is also too large.
+	// Root can read a file with any mode, so the file is also too large.
 	if err := errors.Join(os.Truncate(sealed, 65<<20), os.Chmod(sealed, 0)); err != nil {
 		t.Fatal(err)
 	}

@@ -50,7 +50,7 @@ func TestNoTokenIsCommitted(t *testing.T) {
 	if err := a.Record(t.Context()); err == nil || p.git("rev-parse", git.Branch) != before {
 		t.Errorf("the second Record = %v, and the branch moved from %s", err, before)
 	}
-	// A new daemon begins with a comparison of everything.
+	// A new daemon first compares everything.
 	if err := p.auditWith(o).Record(t.Context()); err == nil || strings.Contains(commits(), token) || p.git("rev-parse", git.Branch) != before {
 		t.Errorf("after a restart Record = %v", err)
 	}

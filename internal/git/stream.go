@@ -17,9 +17,9 @@ import (
 // maxBatch is the most commits that one git process makes.
 const maxBatch = 1000
 
-// An importer writes commits into a running git fast-import. The branch has none of them
-// before finish returns nil: fast-import moves the branch at its end, from the commit where
-// it was, and only if it read "done".
+// An importer writes commits into a running git fast-import. The branch gets them only when
+// finish returns nil: fast-import moves the branch when it ends, from the commit where it
+// was, and only if it has read "done".
 type importer struct {
 	audit  *Audit
 	cmd    *exec.Cmd
@@ -32,8 +32,8 @@ type importer struct {
 	when   time.Time
 }
 
-// write commits a batch of turns to the branch, and the other changes with the newest of
-// them.
+// write commits a batch of turns to the branch, and the other changes together with the
+// newest turn.
 func (a *Audit) write(ctx context.Context, root *os.Root, turns []*turn, rest []change) error {
 	im, err := a.startImport(ctx)
 	if err != nil {
@@ -134,7 +134,7 @@ func (im *importer) commit(root *os.Root, c *commit) {
 		if f.data == nil {
 			data, _, ok := im.audit.read(root, f.path)
 			if !ok {
-				continue // it was removed a moment ago: nothing to record
+				continue // the file was removed a moment ago: nothing to record
 			}
 			f.data = data
 		}
@@ -157,7 +157,7 @@ func (im *importer) data(data []byte) {
 	im.w.WriteByte('\n')
 }
 
-// quote quotes a path of the mailboxes for fast-import.
+// quote quotes a path in the mailboxes for fast-import.
 func (im *importer) quote(name string) string {
 	name = im.audit.git.prefix + name
 	b := make([]byte, 0, len(name)+2)
@@ -175,13 +175,14 @@ func (im *importer) quote(name string) string {
 	return string(append(b, '"'))
 }
 
-// finish ends the import and returns the newest commit, if there is any.
+// finish ends the import and returns the newest commit, if any.
 func (im *importer) finish(wrote bool) (tip string, err error) {
 	if wrote {
 		im.w.WriteString("get-mark :1\n")
 	}
 	im.w.WriteString("done\n")
-	// An error of the pipe means that git ended early, and the error of Wait says more.
+	// An error of the pipe means that git ended early, and the error of Wait has the
+	// details.
 	writeErr := errors.Join(im.w.Flush(), im.stdin.Close())
 	if err := im.cmd.Wait(); err != nil {
 		im.audit.git.dropCrashReport(im.stderr.String())

@@ -103,7 +103,7 @@ func TestCutsAreMadeUp(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
 	}
-	// Each script meets only the first fast-import; fault is gone afterwards.
+	// Each script affects only the first fast-import; fault is gone afterwards.
 	for name, script := range map[string]string{
 		"killed before the word done":       `head -c 700 | $git "$@"; kill -9 $$`,
 		"killed in the middle of a file":    `head -c 300 | $git "$@"; kill -9 $$`,
@@ -302,7 +302,7 @@ func TestATurnCostsTwoProcesses(t *testing.T) {
 	if want := []string{"for-each-ref", "fast-import", "for-each-ref"}; !slices.Equal(verbs, want) || strings.Count(string(data), "\n") != len(want) {
 		t.Errorf("git was called for %q, want %q:\n%s", verbs, want, data)
 	}
-	// A receipt from before the last two days is looked for only at the next start.
+	// The audit looks for a receipt from before the last two days only at the next start.
 	p.turn("coder", 101, p.now.AddDate(0, 0, -5), nil)
 	p.record(a)
 	if got := len(p.log("%s")); got != 21 {

@@ -12,15 +12,15 @@
 // Days without a span belong to the next span. A span whose end is not after its beginning
 // ends on the next day. 24:00 is the end of a day.
 //
-// The hours are local time. On the days on which the local clock jumps:
+// The hours are local time. On days when the local clock jumps:
 //
 //	forward    a time that the clock leaves out is the moment of the jump, so 02:30-08:00
 //	           begins at 03:00, and a span that lies in the jump is left out
 //	back       a span begins the first time that the clock shows its begin, and ends the last
 //	           time that the clock shows its end, without an interruption between
 //
-// Open and Change are computed from the time that the caller gives them and keep no state, so
-// a clock that is set, or a machine that slept, needs no correction.
+// Open and Change are computed from the time that the caller gives them and keep no state,
+// so they need no correction after the clock was set or the machine slept.
 //
-// The zones are those of the machine's time zone database; the program contains none.
+// The zones come from the machine's time zone database; the program contains none.
 package hours

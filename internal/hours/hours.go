@@ -6,13 +6,13 @@ import (
 )
 
 // Hours are the open hours of a week in a zone. The zero value is always open. It does not
-// change and is safe for several goroutines.
+// change and is safe for concurrent use.
 type Hours struct {
 	Week Week
-	Zone *time.Location // nil is the zone of the machine
+	Zone *time.Location // nil means the zone of the machine
 }
 
-// Open reports whether t is in the hours.
+// Open reports whether t is within the hours.
 func (h Hours) Open(t time.Time) bool {
 	open, _ := h.at(t)
 	return open
@@ -25,7 +25,7 @@ func (h Hours) Change(t time.Time) time.Time {
 	return change
 }
 
-// at returns whether t is in the hours, and the next change after t.
+// at returns whether t is within the hours, and the next change after t.
 func (h Hours) at(t time.Time) (open bool, change time.Time) {
 	if h.Week.always() {
 		return true, time.Time{}
@@ -40,7 +40,7 @@ func (h Hours) at(t time.Time) (open bool, change time.Time) {
 	return open, time.Time{}
 }
 
-// within is at, for changes in the next days.
+// within is like at, for changes within the next days.
 func (h Hours) within(t time.Time, days int) (open bool, change time.Time) {
 	all, last := h.intervals(t, days)
 	for _, in := range all {
@@ -51,7 +51,7 @@ func (h Hours) within(t time.Time, days int) (open bool, change time.Time) {
 		case in.to.Before(last):
 			return true, in.to
 		default:
-			return true, time.Time{} // it may continue after the last of the days
+			return true, time.Time{} // it may continue after the last day
 		}
 	}
 	return false, time.Time{}
@@ -60,8 +60,8 @@ func (h Hours) within(t time.Time, days int) (open bool, change time.Time) {
 // An interval is a continuous span of time: from until before to, in UTC.
 type interval struct{ from, to time.Time }
 
-// intervals returns the spans around t and in the days after it, sorted and joined where they
-// touch, and the end of the last of these days.
+// intervals returns the spans around t and in the days after it, sorted, and joined where
+// they touch, and the end of the last of these days.
 func (h Hours) intervals(t time.Time, days int) (all []interval, last time.Time) {
 	zone := zoneOf(h.Zone)
 	y, m, d := t.In(zone).Date()
@@ -93,8 +93,8 @@ func (h Hours) intervals(t time.Time, days int) (all []interval, last time.Time)
 	return joined, last
 }
 
-// Day returns the beginning and the end, in UTC, of the day of t in a zone; nil is the zone
-// of the machine. A day on which the clock jumps has, for example, 23 or 25 hours.
+// Day returns the beginning and the end, in UTC, of the day of t in a zone; nil means the
+// zone of the machine. A day on which the clock jumps has, for example, 23 or 25 hours.
 func Day(t time.Time, zone *time.Location) (from, to time.Time) {
 	zone = zoneOf(zone)
 	y, m, d := t.In(zone).Date()
@@ -103,7 +103,7 @@ func Day(t time.Time, zone *time.Location) (from, to time.Time) {
 		return first
 	}
 	from, to = midnight(0), midnight(1)
-	if !t.Before(to) { // midnight comes twice, and t is in the evening between
+	if !t.Before(to) { // midnight comes twice, and t is in the evening between the two
 		from, to = to, midnight(2)
 	}
 	return from, to
@@ -120,8 +120,8 @@ func zoneOf(zone *time.Location) *time.Location {
 const around = 26 * time.Hour
 
 // moments returns the first and the last moment, in UTC, at which the clock of a zone shows
-// a time; both are the moment of the jump if the clock leaves the time out. shown has the
-// zone UTC.
+// a time; both are the moment of the jump if the clock skips the time. shown has the zone
+// UTC.
 func moments(shown time.Time, zone *time.Location) (first, last time.Time) {
 	var jump time.Time
 	end := shown.Add(around)

@@ -6,23 +6,23 @@ import (
 	"time"
 )
 
-// A Week has spans of hours on the days of a week. The zero value is the whole week, like
-// the word always.
+// A Week consists of spans of hours on the days of a week. The zero value is the whole
+// week, like the word always.
 type Week struct{ spans []span }
 
 // A span begins on a day, and may end on the next one.
 type span struct {
 	day      time.Weekday
-	from, to time.Duration // after midnight; to is larger, by at most a day
+	from, to time.Duration // after midnight; to is larger than from, by at most a day
 }
 
-// always reports whether the week has no hours outside its spans.
+// always reports whether the week is open all the time.
 func (w Week) always() bool { return len(w.spans) == 0 }
 
 // An Error says what is wrong with the text of hours or the name of a zone.
 type Error struct {
 	Problem string // one line
-	Try     string // what to write instead, without the key; "" if the text does not show it
+	Try     string // what to write instead, without the key; "" if the text does not show what was meant
 	Word    string // an unknown word, and Known are the known ones
 	Known   []string
 
@@ -59,7 +59,7 @@ func Parse(text string) (Week, error) {
 	return w, nil
 }
 
-// complete extends Try to the whole text.
+// complete extends Try so that it replaces the whole text.
 func (e *Error) complete(text string) *Error {
 	if e.part != "" && e.Try != "" {
 		e.Try = strings.Replace(strings.TrimSpace(text), e.part, e.Try, 1)
@@ -77,7 +77,7 @@ func parse(text string) (w Week, e *Error) {
 	if strings.TrimSpace(text) == always {
 		return Week{}, nil
 	}
-	var on []time.Weekday // the days of the next spans
+	var on []time.Weekday // the days to which the next spans belong
 	waiting := ""         // days that have no span yet
 	for part := range strings.SplitSeq(text, ",") {
 		words := strings.Fields(part)
@@ -238,7 +238,8 @@ func parseClock(text string) (time.Duration, *Error) {
 	return time.Duration(h)*time.Hour + time.Duration(m)*time.Minute, nil
 }
 
-// meant returns the time of day that a text stands for, or otherwise if it shows none.
+// meant returns the time of day that a string stands for, or the argument otherwise if it
+// shows none.
 func meant(text, otherwise string) string {
 	hour, minute, _ := strings.Cut(text, ":")
 	h, good := number(hour)

@@ -9,12 +9,12 @@ import (
 	"time"
 )
 
-// zones has the loaded zones, so that a name always gives the same pointer.
+// zones has the loaded zones, so that a name always yields the same pointer.
 var zones sync.Map
 
-// Zone returns the zone with a name of the IANA database, such as Europe/Berlin; "" is the
-// zone of the machine. The error is an [*Error], which lists the known zones if the name is
-// unknown, or a [*NoDatabaseError].
+// Zone returns the zone with a name from the IANA database, such as Europe/Berlin; "" means
+// the zone of the machine. The error is an [*Error], which lists the known zones if the
+// name is unknown, or a [*NoDatabaseError].
 func Zone(name string) (*time.Location, error) {
 	if name == "" {
 		return time.Local, nil
@@ -46,7 +46,7 @@ func (e *NoDatabaseError) Error() string {
 	return "the zone " + e.Zone + " cannot be looked up: this machine has no time zone database"
 }
 
-// Hint is what to do about it.
+// Hint says what to do about it.
 func (e *NoDatabaseError) Hint() string {
 	return "install the package tzdata (apt-get install tzdata, apk add tzdata, dnf install tzdata), or set ZONEINFO to a copy of it"
 }
@@ -54,13 +54,13 @@ func (e *NoDatabaseError) Hint() string {
 // folders are where machines keep their time zone database.
 var folders = []string{"/usr/share/zoneinfo", "/usr/share/lib/zoneinfo", "/usr/lib/locale/TZ", "/etc/zoneinfo"}
 
-// names lists the zones of this machine. It reads a folder of some hundred files.
+// names lists the zones of this machine. It reads a folder of several hundred files.
 func names() (all []string) {
 	for _, dir := range append([]string{os.Getenv("ZONEINFO")}, folders...) {
 		if info, err := os.Stat(dir); dir == "" || err != nil || !info.IsDir() {
 			continue
 		}
-		root, err := filepath.EvalSymlinks(dir) // WalkDir does not follow a link at its root
+		root, err := filepath.EvalSymlinks(dir) // WalkDir does not follow a symbolic link at its root
 		if err != nil {
 			continue
 		}

@@ -15,7 +15,7 @@ var small = map[string]string{
 	"go.mod": "module example.com/small\n\ngo 1.26\n",
 	"mail/box.go": `package mail
 
-// A Box has methods, and fields that nobody else sees.
+// A Box has methods, and unexported fields.
 type Box struct {
 	a, b int
 	C    int
@@ -94,7 +94,7 @@ initializers that do work, above 0:
 mail/shut.go: init`
 	var got []string
 	for line := range strings.Lines(out.String()) {
-		got = append(got, strings.Join(strings.Fields(line), " ")) // how wide a column is does not matter
+		got = append(got, strings.Join(strings.Fields(line), " ")) // the width of a column does not matter
 	}
 	if diff := cmp.Diff(want, strings.TrimSpace(strings.Join(got, "\n"))); diff != "" {
 		t.Errorf("-want +got\n%s", diff)

@@ -36,8 +36,8 @@ type tree struct {
 	packages []*packages.Package
 }
 
-// machinery are the packages that test the product. No shipped program links one, except
-// fakeapi, which also serves the demo.
+// machinery has the packages that test the product. No shipped program links one of them,
+// except fakeapi, which also serves the demo.
 var machinery = []string{
 	"internal/compat", "internal/e2e", "internal/fakeapi", "internal/floorplan", "internal/house", "internal/testkit",
 	"docs", "examples",
@@ -67,7 +67,7 @@ func load(dir string) (*tree, error) {
 // name returns the path of a package inside the module.
 func (h *tree) name(p *packages.Package) string { return strings.TrimPrefix(p.PkgPath, h.module) }
 
-// product returns the packages that make up the shipped programs.
+// product returns the packages of the shipped programs.
 func (h *tree) product() []*packages.Package {
 	var out []*packages.Package
 	for _, p := range h.packages {
@@ -103,7 +103,7 @@ type finding struct {
 	detail []string // what it consists of, a line each; printed only above the goal
 }
 
-// worst makes a row of the largest of some findings.
+// worst makes a row from the largest of some findings.
 func worst(what string, goal int, found []finding) row {
 	r := row{what: what, goal: goal}
 	for _, f := range found {
@@ -120,7 +120,7 @@ func worst(what string, goal int, found []finding) row {
 	return r
 }
 
-// total makes a row of how many findings there are.
+// total makes a row with the number of findings.
 func total(what string, goal int, found []string) row {
 	r := row{what: what, goal: goal, now: len(found)}
 	if len(found) > goal {

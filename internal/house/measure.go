@@ -17,7 +17,7 @@ import (
 )
 
 // types counts the methods of each type, and the fields of those with methods. A struct
-// that is only data, every field of it exported, is not counted.
+// that is only data, with every field exported, is not counted.
 func (h *tree) types() (methods, fields []finding) {
 	for _, p := range h.product() {
 		for _, name := range p.Types.Scope().Names() {
@@ -52,7 +52,7 @@ func isData(s *types.Struct) bool {
 }
 
 // circles finds in each package the largest set of files that use each other in a circle.
-// The detail of a finding is the files of the circle and the uses that close it.
+// The detail of a finding lists the files of the circle and the uses that form it.
 func (h *tree) circles() []finding {
 	var out []finding
 	for _, p := range h.product() {
@@ -106,7 +106,7 @@ func (g uses) files() map[string]map[string]bool {
 }
 
 // describe lists the files of a circle, and each use from one to another with its names.
-// The uses with the fewest names come first: they are the easiest to end.
+// The uses with the fewest names come first: they are the easiest to remove.
 func (g uses) describe(circle []string) []string {
 	type use struct {
 		from, to string
@@ -140,7 +140,7 @@ func isLocal(obj types.Object, p *types.Package) bool {
 }
 
 // largestCircle returns the largest strongly connected part of a graph, in order (Tarjan's
-// algorithm). Of two that are equally large it is the first in the order of the names.
+// algorithm). Of two that are equally large, it returns the first by name.
 func largestCircle(uses map[string]map[string]bool) []string {
 	index, low, on := make(map[string]int), make(map[string]int), make(map[string]bool)
 	var stack, largest []string
@@ -197,7 +197,7 @@ func (h *tree) initializers() []string {
 	})
 }
 
-// writers finds files whose functions create files and rename files, as a complete write
+// writers finds source files whose functions create and rename files, as a complete write
 // does.
 func (h *tree) writers() []string {
 	var out []string
@@ -225,8 +225,8 @@ func (h *tree) writers() []string {
 	return out
 }
 
-// callee returns the name of the called function of another package, "os.Rename", or of a
-// method, "os.Root.Rename"; "" for all others.
+// callee returns the name of the called function if it is in another package, such as
+// "os.Rename", or a method, such as "os.Root.Rename"; otherwise "".
 func callee(p *packages.Package, call *ast.CallExpr) string {
 	sel, ok := call.Fun.(*ast.SelectorExpr)
 	if !ok {
@@ -296,8 +296,8 @@ func (h *tree) lines() (product, tests, rest int) {
 	return product, tests, rest
 }
 
-// codeLines counts the lines of a file on which a token stands that is not a comment. A file
-// that cannot be read has none.
+// codeLines counts the lines of a file with a token that is not a comment. A file that
+// cannot be read has none.
 func codeLines(path string) int {
 	src, err := os.ReadFile(path)
 	if err != nil {
@@ -317,7 +317,7 @@ func codeLines(path string) int {
 			continue
 		}
 		first := file.Line(pos)
-		for line := range bytes.Count([]byte(lit), []byte("\n")) + 1 { // a raw string has several
+		for line := range bytes.Count([]byte(lit), []byte("\n")) + 1 { // a raw string has several lines
 			seen[first+line] = true
 		}
 	}

@@ -10,7 +10,7 @@ import (
 // adopted it. The error is [fs.ErrNotExist] when pid does not exist.
 func Parent(pid int) (int, error) {
 	k, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
-	// The kernel answers with an empty record for a number that no process has.
+	// The kernel returns an empty record if no process has the number.
 	if err != nil || int(k.Proc.P_pid) != pid {
 		return 0, fs.ErrNotExist
 	}

@@ -35,7 +35,7 @@ func Variable(pid int, name string) string {
 }
 
 // read reads a file of a process in /proc. A send reads two files for each ancestor, and
-// package os would register each with the poller first.
+// package os would first register each with the poller.
 func read(pid int, name string) ([]byte, error) {
 	path := "/proc/" + strconv.Itoa(pid) + "/" + name
 	fd, err := retryEINTR(func() (int, error) { return unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0) })
@@ -50,7 +50,7 @@ func read(pid int, name string) ([]byte, error) {
 			return nil, &fs.PathError{Op: "read", Path: path, Err: err}
 		}
 		if data = data[:len(data)+n]; len(data) < cap(data) {
-			return data, nil // the kernel fills as much of the buffer as it can
+			return data, nil // the kernel fills the buffer as far as it can
 		}
 		data = append(data, make([]byte, len(data))...)[:len(data)]
 	}

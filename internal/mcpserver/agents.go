@@ -15,7 +15,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// A crew is the agents of a swarm, as the daemon or else the files describe them.
+// A crew is the agents of a swarm, as described by the daemon or, without one, by the
+// files.
 type crew struct {
 	*Caller
 	daemon daemonLink
@@ -48,7 +49,7 @@ type agentView struct {
 	Why     string   `json:"why,omitempty" jsonschema:"why it is in that state"`
 	Task    string   `json:"task,omitempty" jsonschema:"what it works on now"`
 	Waiting int      `json:"waiting" jsonschema:"messages that wait for it"`
-	Seen    string   `json:"last_seen,omitempty" jsonschema:"when it began a turn last"`
+	Seen    string   `json:"last_seen,omitempty" jsonschema:"when it last began a turn"`
 	Said    string   `json:"last_words,omitempty"`
 	Topics  []string `json:"topics" jsonschema:"what it subscribes to"`
 }
@@ -84,7 +85,7 @@ func (c crew) list(ctx context.Context, in listArguments) (*agentList, error) {
 	return list, nil
 }
 
-// status asks the daemon, or the files when none runs; then Daemon is nil.
+// status asks the daemon, or reads the files if none runs; then Daemon is nil.
 func (c crew) status(ctx context.Context, names ...string) (swarm.Status, error) {
 	d, err := c.daemon.open(ctx)
 	if err != nil {
@@ -157,7 +158,7 @@ func tagsText(tags []string) string {
 	return client.TagMark + strings.Join(tags, " "+client.TagMark)
 }
 
-// cannotWork says why an agent begins no message soon; "" when it does.
+// cannotWork returns why an agent will not begin a message soon; "" if it will.
 func cannotWork(st swarm.Status, name string) string {
 	if st.Daemon == nil {
 		return noDaemon

@@ -11,11 +11,11 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/board"
 )
 
-// boardPages are the board, as one caller reads and writes it.
+// boardPages is the board, as one caller reads and writes it.
 type boardPages struct {
 	board.Board
 	me     string                   // the caller
-	redact func(text string) string // takes the tokens of the project out of a text
+	redact func(text string) string // removes the project's tokens from a text
 }
 
 func boardOf(c *call) boardPages {
@@ -38,12 +38,12 @@ type page struct {
 	Page    string   `json:"page,omitempty"`
 	Text    string   `json:"text,omitempty"`
 	Changed string   `json:"changed,omitempty"`
-	Bytes   int      `json:"bytes,omitempty" jsonschema:"how long it is; 32768 at most"`
-	Pages   []string `json:"pages,omitempty" jsonschema:"those that are there"`
+	Bytes   int      `json:"bytes,omitempty" jsonschema:"its length; 32768 at most"`
+	Pages   []string `json:"pages,omitempty" jsonschema:"the existing ones"`
 	Note    string   `json:"note,omitempty"`
 }
 
-// name returns the whole name of a page: handoff alone is the caller's page.
+// name returns the full name of a page: handoff alone means the caller's page.
 func (b boardPages) name(name string) string {
 	name = strings.TrimSuffix(name, ".md")
 	if name == "handoff" {
@@ -78,7 +78,7 @@ func shown(p board.Page) *page {
 func (b boardPages) write(_ context.Context, in boardWriteArguments) (*page, error) {
 	name := b.name(in.Page)
 	if owner, ok := strings.CutPrefix(name, "handoff/"); ok && owner != b.me && b.me != dropbox.Lead {
-		return nil, fmt.Errorf("the page %s is for %s to write; send a message instead", name, owner)
+		return nil, fmt.Errorf("only %[2]s may write the page %[1]s; send a message instead", name, owner)
 	}
 	if strings.TrimSpace(in.Text) == "" && in.Mode != "replace" {
 		return nil, errors.New("the text is empty")
@@ -95,7 +95,7 @@ func (b boardPages) write(_ context.Context, in boardWriteArguments) (*page, err
 		return nil, err
 	}
 	written := shown(got)
-	written.Text, written.Note = "", "Written. It is for all to read; nobody is woken by it."
+	written.Text, written.Note = "", "Written. All agents can read it; it wakes nobody."
 	return written, nil
 }
 

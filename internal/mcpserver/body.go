@@ -7,7 +7,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/client"
 )
 
-// checkBody says what is wrong with a text; tooLong is the advice for a text that is too
+// checkBody returns what is wrong with a text; tooLong is the advice for a text that is too
 // long.
 func checkBody(body []byte, most int, tooLong string) error {
 	switch flaw, at := client.FlawOf(body, most); flaw {
@@ -23,13 +23,13 @@ func checkBody(body []byte, most int, tooLong string) error {
 	return nil
 }
 
-// withNext adds to the refusal of a rule what the caller can do.
+// withNext adds to a rule's refusal what the caller can do.
 func withNext(err error) error {
 	if refused, ok := errors.AsType[*client.RefusedError](err); ok {
 		return fmt.Errorf("%w; to do: %s", err, refused.Verdict.Next)
 	}
 	if _, ok := errors.AsType[*client.StaysError](err); ok {
-		return fmt.Errorf("%w; to do: nothing, as what is said there wakes you only where it names you. irc_part leaves channels that irc_join has joined", err)
+		return fmt.Errorf("%w; to do: nothing: lines there wake you only if they name you. irc_part leaves channels that irc_join has joined", err)
 	}
 	return err
 }

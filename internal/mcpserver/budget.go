@@ -23,8 +23,8 @@ type capView struct {
 	Rest     string `json:"rest"`
 }
 
-// budget lists the caps that apply to the caller: of the swarm, of the agent, and of the
-// task of its turn. The lead gets all.
+// budget lists the caps that apply to the caller: those of the swarm, of the agent, and of
+// the task that its turn belongs to. The lead sees all.
 func (c crew) budget(ctx context.Context, _ noArguments) (*budgetView, error) {
 	st, err := c.status(ctx)
 	if err != nil {

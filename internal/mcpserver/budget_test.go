@@ -9,7 +9,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/budget"
 )
 
-// TestAnAgentSeesItsBudget checks which caps an agent sees, and which everybody does not get.
+// TestAnAgentSeesItsBudget checks which caps an agent sees, and which are hidden from it.
 func TestAnAgentSeesItsBudget(t *testing.T) {
 	row := func(scope string, kind budget.Kind) budget.Row {
 		limit, rest := 20.0, 12.5

@@ -13,11 +13,11 @@ type Caller struct {
 	*client.Client
 	Project string     // folder of the project
 	Plan    swarm.Plan // of its configuration
-	Folders []string   // those that the caller may make its working folder, and attach files from
+	Folders []string   // the folders that the caller may work in, and attach files from
 	Close   func() error
 }
 
-// spec is what the configuration says of an agent.
+// spec returns what the configuration says about an agent.
 func (c *Caller) spec(name string) (swarm.Spec, bool) {
 	for _, s := range c.Plan.Agents {
 		if s.Name == name {
@@ -30,7 +30,7 @@ func (c *Caller) spec(name string) (swarm.Spec, bool) {
 // WorkFolder returns the folder for an agent's notes and drafts.
 func WorkFolder(store, agent string) string { return filepath.Join(store, agent, "work") }
 
-// A call is one call of a tool. Each group of tools is made from it.
+// A call is one call of a tool. Each group of tools is made from a call.
 type call struct {
 	*Caller
 	daemon daemonLink

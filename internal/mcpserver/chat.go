@@ -11,7 +11,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/bridge"
 )
 
-// The tools of irc.go under the names that tools for any chat have.
+// The tools of irc.go, under names that do not depend on the kind of chat.
 
 type sendMessageArguments struct {
 	Channel string `json:"channel" jsonschema:"#channel"`
@@ -24,8 +24,8 @@ func (c chat) sendMessage(_ context.Context, in sendMessageArguments) (*saidOnIR
 
 type readMessagesArguments struct {
 	Channel string `json:"channel" jsonschema:"#channel"`
-	Since   string `json:"since,omitempty" jsonschema:"only what was said after this time, as in 2026-11-21T09:00:00Z"`
-	Limit   int    `json:"limit,omitempty" jsonschema:"how many; 50, if left out" minimum:"1" maximum:"500"`
+	Since   string `json:"since,omitempty" jsonschema:"only lines after this time, such as 2026-11-21T09:00:00Z"`
+	Limit   int    `json:"limit,omitempty" jsonschema:"how many; 50 if left out" minimum:"1" maximum:"500"`
 }
 
 func (c chat) readMessages(_ context.Context, in readMessagesArguments) (*channelLines, error) {

@@ -12,8 +12,8 @@ import (
 )
 
 // check compares the arguments of a call with its schema. The error is for the model, which
-// tries again: it says which argument is wrong, how, and what was probably meant. The schemas
-// of arguments are flat, so check knows only these.
+// tries again: it says which argument is wrong, how, and what was probably meant. The
+// schemas of arguments are flat, so check handles only flat ones.
 func check(arguments json.RawMessage, schema *Schema) (json.RawMessage, error) {
 	if len(bytes.TrimSpace(arguments)) == 0 || string(bytes.TrimSpace(arguments)) == "null" {
 		arguments = json.RawMessage("{}")
@@ -113,7 +113,7 @@ func kindOf(p *Schema) string {
 	case "boolean":
 		return "true or false"
 	case "array":
-		return "a list of texts"
+		return "a list of strings"
 	}
 	return p.Type
 }

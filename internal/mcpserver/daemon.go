@@ -11,7 +11,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// A Daemon answers questions and carries out orders that need the daemon. It is
+// A Daemon answers requests and carries out orders that need the daemon. It is
 // [*control.Client].
 type Daemon interface {
 	Status(ctx context.Context, agents ...string) (swarm.Status, error)
@@ -28,7 +28,7 @@ type daemonLink struct {
 	halted func() bool
 }
 
-// open finds the daemon; nil when none runs. The caller closes it.
+// open finds the daemon; it returns nil if none runs. The caller closes it.
 func (l daemonLink) open(ctx context.Context) (Daemon, error) {
 	d, err := l.dial(ctx)
 	if errors.Is(err, control.ErrNoDaemon) {
@@ -37,7 +37,7 @@ func (l daemonLink) open(ctx context.Context) (Daemon, error) {
 	return d, err
 }
 
-// hindrance says why no agent works on its mail now; "" when the agents work.
+// hindrance returns why no agent works on its mail now; "" if the agents work.
 func (l daemonLink) hindrance(ctx context.Context) (string, error) {
 	d, err := l.open(ctx)
 	switch {
@@ -52,8 +52,9 @@ func (l daemonLink) hindrance(ctx context.Context) (string, error) {
 	return "", d.Close()
 }
 
-// readsLater says which receivers of an urgent message read it only after the turn that
-// they run; "" for none, and if the daemon cannot be asked: the messages are sent.
+// readsLater says which receivers of an urgent message read it only after their running
+// turn; "" for none, and if the daemon cannot be asked, since the messages are sent
+// already.
 func (l daemonLink) readsLater(ctx context.Context, sent []dropbox.Delivery) string {
 	d, err := l.open(ctx)
 	if err != nil || d == nil {
@@ -81,5 +82,5 @@ func (l daemonLink) readsLater(ctx context.Context, sent []dropbox.Delivery) str
 // halted is the note of a result while no agent begins a turn.
 const halted = "The swarm is halted: mail waits until a person lets the agents work again (claude-swarm unhalt)."
 
-// noDaemon is the note of every result that would be better with a daemon.
+// noDaemon is the note in every result that would be more complete with a daemon.
 const noDaemon = "No daemon runs: mail can be read and left, and waits until a person starts one (claude-swarm start)."

@@ -7,7 +7,7 @@
 //
 // A tool sends mail in the same way as the command line (package client), so an agent that
 // calls the tool send and one that types claude-swarm send do the same. A tool uses the
-// daemon's control socket for facts and orders that need the daemon. Without a daemon the
+// daemon's control socket for facts and requests that need the daemon. Without a daemon the
 // tools still read and deliver mail, and the result says that none runs.
 //
 // # Layers
@@ -25,7 +25,7 @@
 // # A tool
 //
 // is its arguments and its result as structs, and a method of its group of tools. A group
-// is a type with the things that its tools need, made for each call: [crew], [mail],
+// is a type with everything that its tools need, made for each call: [crew], [mail],
 // [asker], [mailbox], [topics], [work], [boardPages], [ownTurn], [folders], [chat]. One
 // line of [tools] adds a tool; its schemas come from the structs:
 //
@@ -35,21 +35,22 @@
 //	minimum:"1" maximum:"9"   the bounds of a number
 //
 // A result is both structured, as its schema says, and text ([result]). Claude Code 2.1.197
-// shows only the structure to its model, others the text, so each must be complete without
-// the other. The answer to a wrong argument says what is wrong and what was probably meant;
-// the tool then does nothing.
+// shows its model only the structure, other clients the text, so each must be complete
+// without the other. The answer to a wrong argument says what is wrong and what was
+// probably meant; the tool then does nothing.
 //
-// Names are parts of names in the client: the tool send of the server dead-drop is
-// mcp__dead-drop__send there. The page docs/agents-tools.md is made of [Server.Tools].
+// The client builds its own names from ours: the tool send of the server dead-drop is
+// mcp__dead-drop__send there. The page docs/agents-tools.md is generated from
+// [Server.Tools].
 //
 // # The protocol
 //
-// MCP over the standard input and output is a line for each message and four methods:
-// initialize, ping, tools/list and tools/call, which session.go and message.go speak. The
-// official SDK stays out of the program: its package mcp (v1.8.0) comes with OAuth, gob and
-// the meta-schemas of JSON Schema, with which the program has 18.3 MB instead of 15.9 (17.0
-// is the limit) and the start of every verb, also of send, takes 3.5 ms of the processor
+// MCP over standard input and output has one line for each message and four methods:
+// initialize, ping, tools/list and tools/call, which session.go and message.go implement.
+// The program does not use the official SDK: its package mcp (v1.8.0) brings in OAuth, gob
+// and the meta-schemas of JSON Schema, which make the program 18.3 MB large instead of 15.9
+// (17.0 is the limit), and every verb, even send, takes 3.5 ms of processor time to start
 // instead of 2.8. A part of the SDK would not help: jsonrpc does less than message.go, and
 // jsonschema is one of the two slowest initializers (0.1 ms, 81 kB). The tests call the
-// server by that SDK's client, by the inspector and by the real Claude Code.
+// server with the SDK's client, the inspector and the real Claude Code.
 package mcpserver

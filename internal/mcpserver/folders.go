@@ -11,7 +11,7 @@ import (
 // folders are the folders in which the caller may work and from which it may attach files.
 type folders struct {
 	own     []string // absolute
-	base    string   // where relative paths begin
+	base    string   // the folder to which paths are relative
 	daemons string   // the daemon's folder, which is closed to all callers
 }
 
@@ -41,7 +41,7 @@ func (f folders) within(path string) (string, error) {
 			return real, nil
 		}
 	}
-	return "", fmt.Errorf("%s lies outside of your folders: %s", path, strings.Join(f.own, ", "))
+	return "", fmt.Errorf("%s is outside of your folders: %s", path, strings.Join(f.own, ", "))
 }
 
 // absolute resolves a path from the working folder of the caller.
@@ -76,8 +76,8 @@ const (
 	maxEntries      = 100
 )
 
-// enter describes a folder. The client keeps its working folder; the agent goes to the new
-// one by cd.
+// enter describes a folder. The client keeps its working folder; the agent changes to the
+// new one with cd.
 func (f folders) enter(_ context.Context, in directoryArguments) (*directory, error) {
 	path, err := f.within(in.Path)
 	if err != nil {
@@ -101,7 +101,7 @@ func (f folders) enter(_ context.Context, in directoryArguments) (*directory, er
 	}
 	for dir := path; ; dir = filepath.Dir(dir) {
 		if _, err := f.within(dir); err != nil {
-			return d, nil // no folder of the caller is above
+			return d, nil // the folders above are outside of the caller's folders
 		}
 		file, err := f.within(filepath.Join(dir, "CLAUDE.md"))
 		if err != nil {
@@ -114,7 +114,7 @@ func (f folders) enter(_ context.Context, in directoryArguments) (*directory, er
 		d.From = file
 		d.Instructions = strings.ToValidUTF8(string(data[:min(len(data), maxInstructions)]), "")
 		if len(data) > maxInstructions {
-			d.Note += fmt.Sprintf(" The instructions are cut; read %s for the rest.", file)
+			d.Note += fmt.Sprintf(" The instructions are truncated; read %s for the rest.", file)
 		}
 		return d, nil
 	}

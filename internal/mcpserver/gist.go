@@ -9,7 +9,7 @@ import (
 type gist struct {
 	ID       string `json:"id"`
 	From     string `json:"from"`
-	Proven   bool   `json:"proven" jsonschema:"whether it is from whom it says"`
+	Proven   bool   `json:"proven" jsonschema:"whether the sender is proven"`
 	Type     string `json:"type"`
 	Priority string `json:"priority"`
 	About    string `json:"about" jsonschema:"its subject, or how its text begins"`

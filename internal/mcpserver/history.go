@@ -12,7 +12,7 @@ import (
 )
 
 type historyArguments struct {
-	Agent string `json:"agent,omitempty" jsonschema:"you, if left out"`
+	Agent string `json:"agent,omitempty" jsonschema:"you if left out"`
 	N     int    `json:"n,omitempty" jsonschema:"how many; 10 if left out" minimum:"1" maximum:"100"`
 }
 
@@ -30,15 +30,15 @@ type pastTurn struct {
 	Outcome string  `json:"outcome" jsonschema:"done, or how it failed"`
 	Why     string  `json:"why,omitempty"`
 	Seconds float64 `json:"seconds"`
-	// CostUSD is nil if nothing of it is known.
-	CostUSD     *float64 `json:"cost_usd,omitempty" jsonschema:"left out if it is unknown"`
-	CostUnknown bool     `json:"cost_unknown,omitempty" jsonschema:"cost_usd is only a part of the cost, or left out"`
+	// CostUSD is nil if no part of the cost is known.
+	CostUSD     *float64 `json:"cost_usd,omitempty" jsonschema:"missing if unknown"`
+	CostUnknown bool     `json:"cost_unknown,omitempty" jsonschema:"cost_usd is only part of the cost, or missing"`
 
 	Files   []string `json:"files,omitempty" jsonschema:"that were changed"`
 	Summary string   `json:"summary,omitempty" jsonschema:"the beginning of its last words"`
 }
 
-// maxSummary is the greatest length of the shown last words of a turn, in bytes.
+// maxSummary bounds how much of a turn's last words is shown, in bytes.
 const maxSummary = 400
 
 func (c crew) history(_ context.Context, in historyArguments) (*pastTurns, error) {

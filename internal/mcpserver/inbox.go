@@ -20,8 +20,8 @@ type mailbox struct {
 func mailboxOf(c *call) mailbox { return mailbox{c.Client, c.daemon} }
 
 type inboxArguments struct {
-	Unread bool   `json:"unread,omitempty" jsonschema:"without what was read or is worked on"`
-	Since  string `json:"since,omitempty" jsonschema:"only what came after this message"`
+	Unread bool   `json:"unread,omitempty" jsonschema:"without messages read or in work"`
+	Since  string `json:"since,omitempty" jsonschema:"only later messages than this one"`
 }
 
 // An inbox is the result of inbox.
@@ -32,7 +32,7 @@ type inbox struct {
 	Note     string `json:"note,omitempty"`
 }
 
-// maxListed bounds a list of messages: all of it goes into the agent's context.
+// maxListed bounds a list of messages, since all of it goes into the agent's context.
 const maxListed = 50
 
 func (c mailbox) list(ctx context.Context, in inboxArguments) (*inbox, error) {
@@ -86,14 +86,14 @@ type readArguments struct {
 	ID string `json:"id" jsonschema:"the message, or published work; the start or end of its id is enough"`
 }
 
-// A wholeMessage is a message with its text.
+// A wholeMessage is a message with its full text.
 type wholeMessage struct {
 	gist
 	To       []string `json:"to,omitempty"`
 	ReplyTo  string   `json:"reply_to,omitempty"`
 	Text     string   `json:"text"`
 	Attached []string `json:"attached,omitempty" jsonschema:"paths of files"`
-	Why      string   `json:"why,omitempty" jsonschema:"why it was given up, if it was"`
+	Why      string   `json:"why,omitempty" jsonschema:"why it was given up on"`
 }
 
 func (c mailbox) read(_ context.Context, in readArguments) (*wholeMessage, error) {
@@ -115,8 +115,8 @@ func (c mailbox) read(_ context.Context, in readArguments) (*wholeMessage, error
 	return r, c.markRead(found)
 }
 
-// markRead marks a message that the lead has read. Reading a message in the mailbox of an
-// agent does not claim it: each message has its turn.
+// markRead marks a message that the lead has read. Reading a message in an agent's mailbox
+// does not claim it: each message gets its own turn.
 func (c mailbox) markRead(found dropbox.Found) error {
 	if found.State != dropbox.Waiting || found.Mailbox != dropbox.Lead || c.Me.Name != dropbox.Lead {
 		return nil

@@ -26,18 +26,18 @@ func chatOf(c *call) chat { return chat{c.Client, c.Chat(), ownTurnOf(c)} }
 
 type ircSendArguments struct {
 	Channel string `json:"channel" jsonschema:"#channel, or the nick of a person"`
-	Message string `json:"message" jsonschema:"the text, at most 8192 bytes; long text is shown in part, and can be read whole by people"`
+	Message string `json:"message" jsonschema:"the text, at most 8192 bytes; long text is shown in part, but people can read all of it"`
 }
 
 // saidOnIRC is the result of irc_send.
 type saidOnIRC struct {
 	ID      string      `json:"id" jsonschema:"of the message for the bridge"`
 	Channel string      `json:"channel"`
-	Tasks   []taskGiven `json:"tasks,omitempty" jsonschema:"that a text gave which begins with TASK:, said by the lead"`
+	Tasks   []taskGiven `json:"tasks,omitempty" jsonschema:"given by a text that begins with TASK:, from the lead"`
 	Note    string      `json:"note,omitempty"`
 }
 
-// A taskGiven is a task that a text gave to an agent.
+// A taskGiven is a task that a message on IRC gave to an agent.
 type taskGiven struct {
 	ID string `json:"id"`
 	To string `json:"to"`
@@ -47,9 +47,9 @@ func (c chat) send(_ context.Context, in ircSendArguments) (*saidOnIRC, error) {
 	return c.say(in.Channel, in.Message)
 }
 
-// checkSaid checks a text for IRC.
+// checkSaid checks a message for IRC.
 func (c chat) checkSaid(text string) error {
-	return checkBody([]byte(text), c.Rules.BodyLimit(), "say it in fewer words, or in several messages")
+	return checkBody([]byte(text), c.Rules.BodyLimit(), "use fewer words, or several messages")
 }
 
 func (c chat) say(channel, text string) (*saidOnIRC, error) {
@@ -70,7 +70,7 @@ func (c chat) say(channel, text string) (*saidOnIRC, error) {
 }
 
 // ircNote returns the note of a result: that the bridge is away, and either that the caller
-// has not read its channels for long, or the number of unread lines in this channel.
+// has not read its channels for a long time, or the number of unread lines in this channel.
 func (c chat) ircNote(channel string) (string, error) {
 	st, err := c.irc.Bridge()
 	if err != nil {
@@ -79,9 +79,9 @@ func (c chat) ircNote(channel string) (string, error) {
 	var notes []string
 	switch {
 	case !st.Running:
-		notes = append(notes, "No bridge runs: it waits to be said.")
+		notes = append(notes, "No bridge runs: it waits to be posted.")
 	case !st.Connected:
-		notes = append(notes, "IRC is away ("+cmp.Or(st.Why, "not connected")+"): it waits to be said.")
+		notes = append(notes, "IRC is away ("+cmp.Or(st.Why, "not connected")+"): it waits to be posted.")
 	}
 	advice, err := c.irc.CheckIn()
 	if err != nil {
@@ -110,15 +110,15 @@ func (s *saidOnIRC) readable() string {
 }
 
 type ircReadArguments struct {
-	Channel string `json:"channel,omitempty" jsonschema:"left out it is the project's channel"`
-	Limit   int    `json:"limit,omitempty" jsonschema:"how many lines; 50, if left out" minimum:"1" maximum:"500"`
+	Channel string `json:"channel,omitempty" jsonschema:"default: the project's channel"`
+	Limit   int    `json:"limit,omitempty" jsonschema:"how many lines; 50 if left out" minimum:"1" maximum:"500"`
 }
 
 // channelLines are the result of irc_read.
 type channelLines struct {
 	Channel string    `json:"channel"`
 	Lines   []ircLine `json:"lines"`
-	Dropped int       `json:"dropped,omitempty" jsonschema:"messages that went by unread, since more came than are kept"`
+	Dropped int       `json:"dropped,omitempty" jsonschema:"unread messages that were dropped: more came than are kept"`
 	Left    int       `json:"left,omitempty" jsonschema:"how many more are new: call again"`
 	Note    string    `json:"note,omitempty"`
 }
@@ -146,7 +146,8 @@ func (c chat) read(_ context.Context, in ircReadArguments) (*channelLines, error
 	return &channelLines{Channel: at, Lines: c.ircLines(got.Lines), Dropped: got.Dropped, Left: got.Left, Note: c.whySilent(got.Lines)}, nil
 }
 
-// whySilent says why nothing new can come from a channel; "" when the bridge is connected.
+// whySilent returns why nothing new can arrive from a channel; "" if the bridge is
+// connected.
 func (c chat) whySilent(lines []bridge.Line) string {
 	if len(lines) > 0 {
 		return ""
@@ -155,9 +156,9 @@ func (c chat) whySilent(lines []bridge.Line) string {
 	case err != nil:
 		return ""
 	case !st.Running:
-		return "No bridge runs, so nothing new is heard."
+		return "No bridge runs, so nothing new arrives."
 	case !st.Connected:
-		return "IRC is away (" + cmp.Or(st.Why, "not connected") + "), so nothing new is heard."
+		return "IRC is away (" + cmp.Or(st.Why, "not connected") + "), so nothing new arrives."
 	}
 	return ""
 }
@@ -182,10 +183,10 @@ func (t *channelLines) readable() string {
 
 type ircAskArguments struct {
 	Channel   string `json:"channel" jsonschema:"#channel, or the nick of a person"`
-	Answerers string `json:"answerers,omitempty" jsonschema:"whose answer counts: human (if left out), a person who may talk to you; any, also an agent by reply; first, the first person of several in channel" enum:"human,any,first"`
+	Answerers string `json:"answerers,omitempty" jsonschema:"whose answer counts: human (if left out), a person who may talk to you; any, even an agent by reply; first, the first person of several in channel" enum:"human,any,first"`
 	Question  string `json:"question" jsonschema:"at most 8192 bytes"`
 	Timeout   int    `json:"timeout,omitempty" jsonschema:"seconds to wait; 300 if left out" minimum:"1" maximum:"3600"`
-	OnTimeout string `json:"on_timeout,omitempty" jsonschema:"without an answer: continue (if left out), you decide; pause after this turn until one comes; deny, it is a no; abort this turn and give its message up" enum:"continue,pause,deny,abort"`
+	OnTimeout string `json:"on_timeout,omitempty" jsonschema:"without an answer: continue (if left out), you decide; pause after this turn until one comes; deny, it is a no; abort this turn and give up its message" enum:"continue,pause,deny,abort"`
 }
 
 // An ircAnswer is the result of irc_ask.
@@ -227,7 +228,7 @@ func (c chat) ask(ctx context.Context, in ircAskArguments) (*ircAnswer, error) {
 	return a, nil
 }
 
-// unanswered follows the caller's wish for a question that nobody answered in time, and says what
+// unanswered does what the caller asked for in case nobody answers in time, and says what
 // it did.
 func (c chat) unanswered(ctx context.Context, how string, asked *client.Inquired, in ircAskArguments, patience time.Duration) (text, note string, err error) {
 	none := fmt.Sprintf("Nobody has answered within %s; an answer that comes later is a separate message.", patience)

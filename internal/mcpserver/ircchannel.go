@@ -9,7 +9,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
 
-// The tools for the channels themselves.
+// The tools about the channels themselves.
 
 type channelArguments struct {
 	Channel string `json:"channel" jsonschema:"#channel"`
@@ -35,7 +35,7 @@ func (c chat) tell(do bridge.Do, channel, text string) (*saidOnIRC, error) {
 
 type ircTopicArguments struct {
 	Channel string `json:"channel" jsonschema:"#channel"`
-	Text    string `json:"text,omitempty" jsonschema:"the new topic; left out it is only told"`
+	Text    string `json:"text,omitempty" jsonschema:"the new topic, if it is to change"`
 }
 
 // A channelTopic is the result of irc_topic.
@@ -121,7 +121,7 @@ func (l *channelList) readable() string {
 }
 
 type ircWhoArguments struct {
-	Channel string `json:"channel,omitempty" jsonschema:"left out it is the project's channel"`
+	Channel string `json:"channel,omitempty" jsonschema:"default: the project's channel"`
 }
 
 // A memberList is the result of irc_who.

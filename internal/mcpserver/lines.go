@@ -9,13 +9,13 @@ import (
 	"sync"
 )
 
-// maxLine bounds a message of the client, in bytes.
+// maxLine bounds a message from the client, in bytes.
 const maxLine = 16 << 20
 
 var errLongLine = fmt.Errorf("a message has at most %d bytes", maxLine)
 
-// readLine reads a line. It reads a line that is too long to its end, drops it, and returns
-// errLongLine.
+// readLine reads a line. If a line is too long, it reads to the end of the line, drops it,
+// and returns errLongLine.
 func readLine(r *bufio.Reader) ([]byte, error) {
 	var line []byte
 	for long := false; ; {
@@ -35,7 +35,7 @@ func readLine(r *bufio.Reader) ([]byte, error) {
 	}
 }
 
-// A lineWriter writes the lines of the server, each whole. It keeps the first error: a
+// A lineWriter writes the server's lines, each in one piece. It keeps the first error: a
 // client that does not read has hung up.
 type lineWriter struct {
 	mu  sync.Mutex

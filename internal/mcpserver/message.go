@@ -15,13 +15,14 @@ const (
 	codeInvalidParams  = -32602
 )
 
-// A message is a message of the client: a request when it has an id and a method, a notification
-// when it has only a method, else an answer, although the server asks nothing.
+// A message is a message from the client: a request if it has an id and a method, a
+// notification if it has only a method, else an answer, although the server sends no
+// requests.
 type message struct {
-	id     json.RawMessage // nil if it has none to answer with
-	key    string          // one text for all ways to write the id; "" for none
+	id     json.RawMessage // nil if there is none to use in an answer
+	key    string          // the same string for all ways to write the id; "" for none
 	method string
-	params json.RawMessage // an object; nil for none
+	params json.RawMessage // an object; nil if missing
 }
 
 // readMessage parses a message. If data is not a message, the error says why, and the
@@ -31,7 +32,7 @@ func readMessage(data []byte) (message, error) {
 	if data[0] != '{' {
 		return m, errors.New("a message is a JSON object")
 	}
-	var parts map[string]json.RawMessage // a struct would take "ID" for "id"
+	var parts map[string]json.RawMessage // a struct would accept "ID" for "id"
 	if err := json.Unmarshal(data, &parts); err != nil {
 		return m, err
 	}
@@ -63,7 +64,7 @@ func readMessage(data []byte) (message, error) {
 	return m, nil
 }
 
-// keyOf returns one text for all ways to write an id; "" for a text that is not an id.
+// keyOf returns the same string for all ways to write an id; "" for JSON that is not an id.
 func keyOf(id json.RawMessage) string {
 	var value any
 	if err := json.Unmarshal(id, &value); err != nil {
@@ -92,13 +93,13 @@ func faultf(code int, format string, args ...any) *fault {
 	return &fault{code, fmt.Sprintf(format, args...)}
 }
 
-// refusal returns the answer to a message that the server did not follow. An id that is
-// missing is null there.
+// refusal returns the answer to a message that the server refuses. A missing id becomes
+// null in it.
 func refusal(id json.RawMessage, why *fault) []byte {
 	if id == nil {
 		id = json.RawMessage("null")
 	}
-	data, _ := marshal(struct { // of plain types: it does not fail
+	data, _ := marshal(struct { // only plain types: it cannot fail
 		Version string          `json:"jsonrpc"`
 		ID      json.RawMessage `json:"id"`
 		Error   *fault          `json:"error"`

@@ -28,8 +28,8 @@ func (a arguments) without(name string) arguments {
 	return changed
 }
 
-// mistaken calls a tool with one mistake. The result is a short text that begins with the tool, and
-// not an error of the protocol.
+// mistaken calls a tool with one mistake. The result is a short message that begins with
+// the tool's name, and not an error of the protocol.
 func (p *project) mistaken(tool string, args any, want string) {
 	p.t.Helper()
 	data, err := json.Marshal(args)
@@ -60,8 +60,8 @@ func argumentsOf(t *testing.T, tool *mcp.Tool) (properties map[string]map[string
 	return schema.Properties, schema.Required
 }
 
-// Every tool refuses every mistake that is possible by its schema, argument by argument, and does
-// nothing.
+// Every tool refuses every mistake that its schema makes possible, argument by argument,
+// and does nothing.
 func TestEveryMistakeWithEveryTool(t *testing.T) {
 	p := newChat(t)
 	p.env = nil // the lead
@@ -70,7 +70,7 @@ func TestEveryMistakeWithEveryTool(t *testing.T) {
 	mail := p.deliver("coder", &dropbox.Message{From: "reviewer", Type: dropbox.Question, Body: []byte("done?")})
 	before := p.state()
 
-	// A correct value for each name of an argument.
+	// A correct value for each argument name.
 	right := arguments{
 		"to": "reviewer", "text": "x", "channel": "#project-x", "name": "work-1", "question": "x", "message": "x", "topic": "task.created",
 		"patterns": []string{"task.*"}, "page": "status", "path": ".",
@@ -79,8 +79,8 @@ func TestEveryMistakeWithEveryTool(t *testing.T) {
 	// The errors for a text of 100,000 bytes.
 	tooLong := map[string]string{
 		"to": "no agent named", "cc": "no agent named", "agent": "list_agents names all", "id": "no such message", "thread": "no such message", "reply_to": "no such message",
-		"inbox since": "no such message", "text": "8192 at most; ", "message": "8192 at most; say it in fewer words", "question": "8192 at most; say it in fewer words",
-		"board_write text": "32768 at most; sum up", "handoff": "32768 at most; sum up", "default": "1024 at most", "subject": "1024 at most", "key": "1024 at most",
+		"inbox since": "no such message", "text": "8192 at most; ", "message": "8192 at most; use fewer words", "question": "8192 at most; use fewer words",
+		"board_write text": "32768 at most; summarize", "handoff": "32768 at most; summarize", "default": "1024 at most", "subject": "1024 at most", "key": "1024 at most",
 		"topic": "128 at most", "patterns": "128 at most", "page": "there is no page", "path": "file name too long", "attach": "file name too long",
 		"channel": "neither a channel nor a nick", "name": "neither a channel nor a nick", "read_messages since": "is not a time; write it like",
 	}
@@ -153,7 +153,7 @@ func TestEveryMistakeWithEveryTool(t *testing.T) {
 	p.call("whoami", `{}`) // it still answers
 }
 
-// state is everything that tools can change.
+// state returns everything that tools can change.
 func (p *project) state() string {
 	p.t.Helper()
 	var all []string

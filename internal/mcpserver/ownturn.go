@@ -10,7 +10,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// ownTurn is the caller's turn and session, which only the daemon controls.
+// ownTurn is the caller's turn and session, which only the daemon can control.
 type ownTurn struct {
 	*Caller
 	daemon daemonLink
@@ -30,7 +30,7 @@ type clearArguments struct {
 	Handoff string `json:"handoff,omitempty" jsonschema:"what your next session should know, in Markdown"`
 }
 
-// A done is the result of a tool without data.
+// A done is the result of a tool that returns no data.
 type done struct {
 	Note string `json:"note"`
 }
@@ -41,7 +41,7 @@ func (d *done) readable() string { return d.Note }
 var errNoContext = errors.New("that is for agents, whose client the daemon runs; you are the lead")
 
 func (o ownTurn) compact(ctx context.Context, _ noArguments) (*done, error) {
-	note := "When this turn has ended your context is compacted: it is summed up, and what you did last is given back to you. End the turn as usual."
+	note := "When this turn has ended, your context is compacted: it is replaced by a summary, and you get your latest steps back. End the turn as usual."
 	return o.order(ctx, note, Daemon.Compact)
 }
 
@@ -49,7 +49,7 @@ func (o ownTurn) clear(ctx context.Context, in clearArguments) (*done, error) {
 	if err := o.hasClient(); err != nil {
 		return nil, err
 	}
-	note := "When this turn has ended your context is cleared: the next message begins a fresh session. End the turn as usual."
+	note := "When this turn has ended, your context is cleared: the next message begins a fresh session. End the turn as usual."
 	if strings.TrimSpace(in.Handoff) != "" {
 		if _, err := o.pages.Replace(board.Handoff(o.Me.Name), o.pages.redact(in.Handoff)); err != nil {
 			return nil, err
@@ -89,17 +89,17 @@ func (o ownTurn) order(ctx context.Context, note string, do func(Daemon, context
 	return &done{note}, nil
 }
 
-// stop pauses or aborts the agent that lacks an answer, and says how the turn ends.
+// stop pauses or aborts the agent that got no answer, and says how the turn ends.
 func (o ownTurn) stop(ctx context.Context, how string, l client.Lack) (string, error) {
 	if o.Me.Turn == "" {
-		return "You are in no turn, so nothing is ended.", nil
+		return "You are not in a turn, so nothing is ended.", nil
 	}
 	d, err := o.daemon.open(ctx)
 	if err != nil {
 		return "", err
 	}
 	if d == nil {
-		return noDaemon + " End this turn by yourself, and say what you wait for.", nil
+		return noDaemon + " End this turn yourself, and say what you are waiting for.", nil
 	}
 	defer d.Close()
 	if how == client.AtAbort {
@@ -107,5 +107,5 @@ func (o ownTurn) stop(ctx context.Context, how string, l client.Lack) (string, e
 		return "This turn is being ended.", err
 	}
 	err = d.Pause(ctx, o.Me.Name, swarm.PauseOrder{By: o.Me.Name, Why: l.Why(), Questions: l.Asked})
-	return "You are paused after this turn, until somebody answers or resumes you: end it now, and say what you wait for.", err
+	return "You are paused after this turn, until somebody answers or resumes you: end it now, and say what you are waiting for.", err
 }

@@ -38,7 +38,7 @@ func TestBoard(t *testing.T) {
 		t.Errorf("the handoff is %q, %v", data, err)
 	}
 	for arguments, want := range map[string]string{
-		`{"page":"handoff/reviewer","text":"x"}`:                         "for reviewer to write",
+		`{"page":"handoff/reviewer","text":"x"}`:                         "only reviewer may write",
 		`{"page":"../x","text":"x"}`:                                     `there is no page "../x"`,
 		`{"page":"status","text":" "}`:                                   "the text is empty",
 		`{"page":"status","text":"` + strings.Repeat("x", 33<<10) + `"}`: "32768 at most",
@@ -115,7 +115,7 @@ func TestSetDirectory(t *testing.T) {
 	}
 }
 
-// In a turn there are no instructions, since the system text has them.
+// In a turn the server sends no instructions, since the system prompt has them.
 func TestInstructionsAreForClientsOutsideOfATurn(t *testing.T) {
 	for _, turn := range []bool{false, true} {
 		client := connect(t, mcpserver.New(mcpserver.Options{Version: "test", Turn: turn}))

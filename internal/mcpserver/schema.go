@@ -66,7 +66,7 @@ func (s *Schema) MarshalJSON() ([]byte, error) {
 	return marshal(out)
 }
 
-// properties are the parts of an object, which keep their order.
+// properties are the parts of an object, in order.
 type properties []Property
 
 func (list properties) MarshalJSON() ([]byte, error) {
@@ -111,7 +111,7 @@ func schemaOf[T any]() *Schema {
 	s := schemaFor(of)
 	for _, p := range s.Properties {
 		if p.Type == "array" {
-			p.OrNull = false // a list that is left out is not null
+			p.OrNull = false // a list may be omitted, but not null
 		}
 	}
 	return s

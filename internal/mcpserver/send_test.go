@@ -66,9 +66,10 @@ func TestSend(t *testing.T) {
 	}
 }
 
-// The sender of an urgent message hears that the receiver's client reads it after its turn.
+// The sender of an urgent message is told if the receiver's client reads it only after its
+// turn.
 func TestAnUrgentMessageThatWaits(t *testing.T) {
-	const note = "The client of reviewer cannot read mail in mid-turn: it reads this after its turn."
+	const note = "The client of reviewer cannot read mail during a turn: it reads this after its turn."
 	p := newProject(t, asAgent("coder"))
 	p.daemon = idle()
 	reviewer := &p.daemon.status.Agents[1]

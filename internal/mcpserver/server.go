@@ -15,15 +15,15 @@ import (
 // Options configure a server.
 type Options struct {
 	Version string // of the program
-	IRC     bool   // the tools for IRC are offered too
-	Budget  bool   // the tool for the budget is offered too
-	Turn    bool   // it serves a turn, whose system text has the instructions already
-	// Open opens the present project for one call: the configuration may have changed since
-	// the last call. The server closes it.
+	IRC     bool   // the tools for IRC are offered as well
+	Budget  bool   // the tool for the budget is offered as well
+	Turn    bool   // the server runs in a turn, whose system prompt already has the instructions
+	// Open opens the project in its present state for one call: the configuration may have
+	// changed since the last call. The server closes it.
 	Open func() (*Caller, error)
 	// Dial finds the daemon. The error is [control.ErrNoDaemon] when none runs.
 	Dial func(ctx context.Context, c *Caller) (Daemon, error)
-	// Whispers takes the whispers of the supervisor for the caller, which are put before the
+	// Whispers returns the supervisor's new whispers for the caller, which go before the
 	// result of a call; it may be nil.
 	Whispers func(ctx context.Context, c *Caller) []string
 	// Listed is called when a client asks for the list of tools; it may be nil.
@@ -33,7 +33,7 @@ type Options struct {
 // A Server offers the tools.
 type Server struct {
 	opts   Options
-	list   []*Tool // in the order of the manual
+	list   []*Tool // in the order of the documentation
 	listed []*Tool // for clients, by name
 	tools  map[string]offered
 }
@@ -44,7 +44,7 @@ type offered struct {
 	described *Tool
 }
 
-// instructions are the text about all tools that a client outside of a turn gives its
+// instructions is the text about all tools that a client outside of a turn passes to its
 // model.
 const instructions = `The tools of the swarm that you are an agent of. Work comes to you as messages, one
 in each turn, and your last words go back to its sender by themselves. Use send to give
@@ -70,10 +70,10 @@ func New(o Options) *Server {
 	return s
 }
 
-// Tools returns the descriptions of all tools, in their order.
+// Tools returns the descriptions of all tools, in order.
 func (s *Server) Tools() []*Tool { return s.list }
 
-// advised adds to an error about a name or an id which tool lists the right ones.
+// advised adds to an error about a name or an id which tool lists the valid ones.
 func advised(err error) error {
 	if unknown, ok := errors.AsType[*swarm.UnknownAgentError](err); ok && len(unknown.Near) == 0 {
 		return fmt.Errorf("%w; list_agents names all", err)

@@ -39,8 +39,8 @@ type project struct {
 	env      map[string]string
 	rules    policy.Policy
 
-	lead     string // the agent that leads; "" is the person
-	leadName string // what the person is called besides lead
+	lead     string // the agent that leads; "" means the person
+	leadName string // another name of the person besides lead
 	attached bool   // coder is a person's own session
 	client   *mcp.ClientSession
 }
@@ -70,7 +70,7 @@ func newProject(t *testing.T, env map[string]string) *project {
 	return p
 }
 
-// connect serves an independent client, that of the official SDK, until the test ends.
+// connect serves an independent client, the one of the official SDK, until the test ends.
 func connect(t *testing.T, server *mcpserver.Server) *mcp.ClientSession {
 	t.Helper()
 	requests, ask := io.Pipe()
@@ -122,7 +122,7 @@ func (p *project) dial(context.Context, *mcpserver.Caller) (mcpserver.Daemon, er
 	return p.daemon, nil
 }
 
-// A daemon notes its orders, and does nothing.
+// A daemon records its orders, and does nothing.
 type daemon struct {
 	mu     sync.Mutex
 	told   []string
@@ -163,8 +163,8 @@ func (d *daemon) Clear(_ context.Context, agent, by string) error {
 }
 func (d *daemon) Close() error { return nil }
 
-// call calls a tool; arguments are JSON. It checks that the result fits the schema of the tool, and
-// that it has a text too.
+// call calls a tool; arguments are JSON. It checks that the result fits the schema of the
+// tool, and that it also has text.
 func (p *project) call(name, arguments string) (structured map[string]any, text string) {
 	p.t.Helper()
 	res := p.try(name, arguments)
@@ -179,7 +179,7 @@ func (p *project) call(name, arguments string) (structured map[string]any, text 
 	return structured, textOf(res)
 }
 
-// fails calls a tool that has to refuse, and returns why.
+// fails calls a tool that has to refuse, and returns the reason.
 func (p *project) fails(name, arguments string) string {
 	p.t.Helper()
 	res := p.try(name, arguments)
@@ -208,7 +208,8 @@ func textOf(res *mcp.CallToolResult) string {
 	return b.String()
 }
 
-// checkSchema checks a result against the output schema, by an independent implementation.
+// checkSchema checks a result against the output schema, using an independent
+// implementation.
 func (p *project) checkSchema(name string, structured map[string]any) {
 	p.t.Helper()
 	for tool, err := range p.client.Tools(p.t.Context(), nil) {
@@ -236,7 +237,7 @@ func (p *project) checkSchema(name string, structured map[string]any) {
 	}
 }
 
-// Every tool and argument has a description, and the schemas have what the tags say.
+// Every tool and argument has a description, and the schemas match the tags.
 func TestSchemas(t *testing.T) {
 	p := newProject(t, nil)
 	n := 0
@@ -270,7 +271,7 @@ func TestWrongArguments(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []struct{ tool, arguments, want string }{
-		{"send", `{}`, "send: the argument to is missing: agents, with commas between them"},
+		{"send", `{}`, "send: the argument to is missing: agents, comma-separated"},
 		{"send", `null`, "send: the argument to is missing"},
 		{"send", `[]`, "send: the arguments are not a JSON object"},
 		{"send", `{"to":"coder"}`, "send: the argument text is missing"},
@@ -280,7 +281,7 @@ func TestWrongArguments(t *testing.T) {
 		{"send", `{"to":["coder"],"text":"x"}`, "send: to: want text, got a list"},
 		{"send", `{"to":7,"text":"x"}`, "send: to: want text, got 7"},
 		{"send", `{"to":"coder","text":null}`, "send: text: want text, got null"},
-		{"send", `{"to":"coder","text":"x","cc":"lead"}`, "send: cc: want a list of texts, got text"},
+		{"send", `{"to":"coder","text":"x","cc":"lead"}`, "send: cc: want a list of strings, got text"},
 		{"send", `{"to":"coder","text":"x","cc":["lead",true]}`, "send: cc[1]: want text, got true"},
 		{"send", `{"to":"coder","text":"x","type":"tsk"}`, `send: type: "tsk" is not one of task, question, result, status, handoff, note; did you mean task?`},
 		{"send", `{"to":"coder","text":"x","priority":"high"}`, `send: priority: "high" is not one of urgent, normal, low`},
@@ -291,7 +292,7 @@ func TestWrongArguments(t *testing.T) {
 		{"send", `{"to":"coder","text":"` + strings.Repeat("x", 8193) + `"}`, "send: the text has 8193 bytes, 8192 at most; write it to a file and name that in attach"},
 		{"send", `{"to":"coder","text":"x","thread":"zzzzzzzzzz"}`, "no such message"},
 		{"send", `{"to":"coder","text":"x","reply_to":"zzzzzzzzzz"}`, "no such message"},
-		{"send", `{"to":"coder","text":"x","attach":["/etc/passwd"]}`, "send: attach: /etc/passwd lies outside of your folders: " + p.dir},
+		{"send", `{"to":"coder","text":"x","attach":["/etc/passwd"]}`, "send: attach: /etc/passwd is outside of your folders: " + p.dir},
 		{"send", `{"to":"coder","text":"x","attach":["nothing.txt"]}`, "nothing.txt is not there"},
 		{"send", `{"to":"coder","text":"x","attach":["."]}`, "no regular file"},
 		{"send", `{"to":"coder","text":"x","attach":[".claude-swarm/turns"]}`, "is the daemon's own"},

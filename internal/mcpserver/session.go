@@ -15,8 +15,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// versions are the versions of the protocol that the server speaks, the newest first. The answer
-// to a client that asks for another version is the newest.
+// versions has the versions of the protocol that the server speaks, newest first. A client
+// that asks for another version gets the newest.
 var versions = []string{"2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"}
 
 // lastWithBatches is the last version of the protocol that has batches of messages.
@@ -27,15 +27,15 @@ const lastWithBatches = "2025-03-26"
 type session struct {
 	*Server
 	out     *lineWriter
-	version string // of the protocol, as it was answered; "" before
+	version string // of the protocol, as agreed with the client; "" before that
 
 	calls   sync.WaitGroup
 	mu      sync.Mutex
-	running map[string]context.CancelFunc // calls without an answer, by the keys of their ids
+	running map[string]context.CancelFunc // unanswered calls, by the keys of their ids
 }
 
-// Serve answers a client that speaks in lines until it hangs up or ctx is done. Serve ends the
-// calls that still run, and waits for them.
+// Serve answers a client that sends lines until it hangs up or ctx is done. Serve then ends
+// the calls that still run, and waits for them.
 func (s *Server) Serve(ctx context.Context, r io.Reader, w io.Writer) error {
 	ctx, cancel := context.WithCancel(ctx)
 	c := &session{Server: s, out: &lineWriter{w: w}, running: map[string]context.CancelFunc{}}
@@ -46,7 +46,7 @@ func (s *Server) Serve(ctx context.Context, r io.Reader, w io.Writer) error {
 		err  error
 	}
 	lines := make(chan read)
-	go func() { // no goroutine waits for it: a read ends with the stream, at the latest with the process
+	go func() { // nothing waits for this goroutine: a read ends with the stream, at the latest with the process
 		in := bufio.NewReaderSize(r, 64<<10)
 		for {
 			line, err := readLine(in)
@@ -105,8 +105,8 @@ func (c *session) handle(ctx context.Context, line []byte) {
 	}
 }
 
-// handleBatch answers the messages of an array together, in their order, as soon as the last
-// of them has its answer.
+// handleBatch answers the messages in an array together, in order, as soon as each has its
+// answer.
 func (c *session) handleBatch(ctx context.Context, line []byte) {
 	refuse := func(format string, args ...any) {
 		c.out.write(refusal(nil, faultf(codeInvalidRequest, format, args...)))
@@ -117,7 +117,7 @@ func (c *session) handleBatch(ctx context.Context, line []byte) {
 		refuse("no batch before the initialize")
 		return
 	case c.version > lastWithBatches:
-		refuse("the protocol %s has no batches: each message stands on a line", c.version)
+		refuse("the protocol %s has no batches: each message is on its own line", c.version)
 		return
 	case err != nil || len(list) == 0:
 		refuse("the batch is empty")
@@ -130,7 +130,7 @@ func (c *session) handleBatch(ctx context.Context, line []byte) {
 		switch {
 		case err != nil:
 		case m.method == "initialize":
-			err = errors.New("initialize stands for itself, in no batch")
+			err = errors.New("initialize may not be in a batch")
 		case m.key != "" && m.method != "" && seen[m.key]:
 			err = errors.New("another request with that id is not answered yet")
 		}
@@ -149,7 +149,7 @@ func (c *session) handleBatch(ctx context.Context, line []byte) {
 		pending.Wait()
 		answers = slices.DeleteFunc(answers, func(a json.RawMessage) bool { return a == nil })
 		if len(answers) == 0 {
-			return // nothing in it is answered
+			return // it contains nothing to answer
 		}
 		data, err := json.Marshal(answers)
 		if err != nil {
@@ -165,7 +165,7 @@ func (c *session) dispatch(ctx context.Context, m message, say func([]byte)) {
 	case m.method == "notifications/cancelled" && m.key == "":
 		c.cancel(m.params)
 		say(nil)
-	case m.method == "" || m.key == "": // an answer to us, or a notification: nothing follows
+	case m.method == "" || m.key == "": // an answer to us, or a notification: it gets no answer
 		say(nil)
 	case m.method == "tools/call":
 		c.begin(ctx, m, say)
@@ -179,7 +179,7 @@ func (c *session) dispatch(ctx context.Context, m message, say func([]byte)) {
 	}
 }
 
-// answer answers a request that takes no time.
+// answer answers a request at once.
 func (c *session) answer(m message) (any, *fault) {
 	switch m.method {
 	case "initialize":
@@ -224,7 +224,7 @@ func (c *session) initialize(params json.RawMessage) (any, *fault) {
 	}{c.version, map[string]any{"tools": struct{}{}}, info{runner.ToolServer, "claude-swarm", c.opts.Version}, told}, nil
 }
 
-// begin begins a call of a tool. A call that the client takes back is not answered.
+// begin begins a call of a tool. A call that the client cancels is not answered.
 func (c *session) begin(ctx context.Context, m message, say func([]byte)) {
 	var asked struct {
 		Name      string          `json:"name"`
@@ -256,7 +256,8 @@ func (c *session) begin(ctx context.Context, m message, say func([]byte)) {
 	})
 }
 
-// register notes a call that begins. The error says that a call with this id runs already.
+// register records a call that begins. The error says that a call with this id is already
+// running.
 func (c *session) register(key string, cancel context.CancelFunc) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -267,7 +268,8 @@ func (c *session) register(key string, cancel context.CancelFunc) error {
 	return nil
 }
 
-// unregister notes that a call has ended; false when the client took it back before.
+// unregister records that a call has ended; it returns false if the client has cancelled
+// the call.
 func (c *session) unregister(key string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -276,13 +278,13 @@ func (c *session) unregister(key string) bool {
 	return runs
 }
 
-// cancel ends a call that the client takes back.
+// cancel ends a call that the client cancels.
 func (c *session) cancel(params json.RawMessage) {
 	var asked struct {
 		ID json.RawMessage `json:"requestId"`
 	}
 	if err := json.Unmarshal(params, &asked); err != nil {
-		return // a notification has no answer
+		return // a notification gets no answer
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -326,8 +328,8 @@ type textContent struct {
 	Text string `json:"text"`
 }
 
-// run runs one call of a tool. An error of the call is a result too, since the model has to
-// read it.
+// run runs one call of a tool. An error of the call is a result as well, since the model
+// has to read it.
 func (c *session) run(ctx context.Context, t offered, arguments json.RawMessage) callResult {
 	out, whispers, err := c.call(ctx, t, arguments)
 	var content []textContent

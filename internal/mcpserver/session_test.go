@@ -46,7 +46,7 @@ func (s *served) say(line string) {
 	}
 }
 
-// hear returns the next line, "" at the end.
+// hear returns the next line, or "" at the end.
 func (s *served) hear() string {
 	if !s.out.Scan() {
 		return ""
@@ -111,7 +111,7 @@ func TestRequestsThatAreRefused(t *testing.T) {
 	}
 }
 
-// waiting returns a server whose calls wait until their context is done, or let is closed.
+// waiting returns a server whose calls wait until their context is done or let is closed.
 func waiting(let <-chan struct{}) (server *mcpserver.Server, begun chan struct{}) {
 	begun = make(chan struct{}, 10)
 	return mcpserver.New(mcpserver.Options{
@@ -128,7 +128,7 @@ const (
 	answer1 = `{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"whoami: let go"}],"isError":true}}`
 )
 
-// While a call runs others are answered; its id is in use until it has its answer.
+// While a call runs, others are answered; its id is in use until it has its answer.
 func TestACallRunsBesideOthers(t *testing.T) {
 	let := make(chan struct{})
 	server, begun := waiting(let)
@@ -153,7 +153,7 @@ func TestACallRunsBesideOthers(t *testing.T) {
 	}
 }
 
-// A call that the client has taken back is not answered, and its id is free.
+// A call that the client has cancelled is not answered, and its id is free.
 func TestACallIsTakenBack(t *testing.T) {
 	let := make(chan struct{})
 	server, begun := waiting(let)
@@ -174,8 +174,8 @@ func TestACallIsTakenBack(t *testing.T) {
 	s.ended()
 }
 
-// After the end of the stream a running call still gets its answer. When the context is done the
-// server ends without waiting for the client.
+// After the end of the stream a running call still gets its answer. When the context is
+// done, the server ends without waiting for the client.
 func TestTheEndOfASession(t *testing.T) {
 	let := make(chan struct{})
 	server, begun := waiting(let)
@@ -195,8 +195,8 @@ func TestTheEndOfASession(t *testing.T) {
 	s.ended()
 }
 
-// For every input of a client, each answer is a message of JSON-RPC 2.0 or an array of
-// them, and the server ends with the stream.
+// For any input from a client, each answer is a JSON-RPC 2.0 message or an array of them,
+// and the server ends with the stream.
 func FuzzSession(f *testing.F) {
 	const hello = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-03-26"}}` + "\n"
 	f.Add([]byte(`{"jsonrpc":"2.0","id":1,"method":"ping"}`))

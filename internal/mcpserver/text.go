@@ -30,8 +30,8 @@ func (t *text) remark(note string) {
 // stamp formats a time for the results.
 func stamp(at time.Time) string { return at.UTC().Format(time.RFC3339) }
 
-// inBrief leaves out the middle of an error that repeats a long argument, which would fill the
-// model's context once more. The end of an error says what to do.
+// inBrief cuts the middle out of an error that repeats a long argument, which would
+// otherwise fill the model's context once more. The end of an error says what to do.
 func inBrief(text string) string {
 	const most, kept = 2000, 600
 	if len(text) <= most {

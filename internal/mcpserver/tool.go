@@ -14,7 +14,8 @@ type Tool struct {
 	Annotations annotations `json:"annotations"`
 }
 
-// annotations are hints to the client. A tool is about this swarm, not about the world.
+// annotations are hints to the client. The tools affect only this swarm, not the outside
+// world.
 type annotations struct {
 	ReadOnly  bool `json:"readOnlyHint"`
 	OpenWorld bool `json:"openWorldHint"`
@@ -26,13 +27,13 @@ type tool interface {
 	run(ctx context.Context, c *call, arguments json.RawMessage) (result, error)
 }
 
-// A result is the result of a call: its JSON, and the same as text.
+// A result is the result of a call: as JSON, and as text.
 type result interface {
 	readable() string
 }
 
-// A toolOf is a tool of a group of tools, with these arguments and this result. of makes the
-// group for one call.
+// A toolOf is one tool in a group of tools, with these arguments and this result. of makes
+// the group for one call.
 type toolOf[Group, In any, Out result] struct {
 	name, what string
 	readOnly   bool
@@ -40,7 +41,7 @@ type toolOf[Group, In any, Out result] struct {
 	do         func(g Group, ctx context.Context, in In) (Out, error)
 }
 
-// noArguments are the arguments of a tool without any.
+// noArguments are the arguments of a tool that has none.
 type noArguments struct{}
 
 // reads makes a tool that changes nothing.
@@ -55,9 +56,9 @@ func does[Group, In any, Out result](name, what string, of func(*call) Group, do
 
 func (t toolOf[Group, In, Out]) describe() *Tool {
 	in := schemaOf[In]()
-	in.Closed = false // [check] refuses what a schema does not name, and the model reads every word
+	in.Closed = false // [check] refuses unknown arguments, and the model reads every word of a schema
 	out := schemaOf[Out]()
-	out.Closed = false // whispers may come with every result
+	out.Closed = false // every result may contain whispers
 	return &Tool{Name: t.name, Description: t.what, Input: in, Output: out, Annotations: annotations{ReadOnly: t.readOnly}}
 }
 

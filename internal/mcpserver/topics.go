@@ -11,7 +11,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/client"
 )
 
-// topics are the subscriptions, and the published work that is open.
+// topics has the subscriptions, and the published work that is open.
 type topics struct{ *client.Client }
 
 func topicsOf(c *call) topics { return topics{c.Client} }

@@ -12,7 +12,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/policy"
 )
 
-// as makes the next calls those of another caller.
+// as makes the next calls come from another caller.
 func (p *project) as(name string) {
 	p.env = nil
 	if name != dropbox.Lead {
@@ -20,8 +20,8 @@ func (p *project) as(name string) {
 	}
 }
 
-// Work goes from its publisher to the agent that claims it, and its result back, with a daemon and
-// without.
+// Work goes from its publisher to the agent that claims it, and the result goes back, with
+// and without a daemon.
 func TestPublishedWorkByTools(t *testing.T) {
 	for name, d := range map[string]*daemon{"with a daemon": idle(), "without a daemon": nil} {
 		t.Run(name, func(t *testing.T) {
@@ -61,11 +61,11 @@ func TestPublishedWorkByTools(t *testing.T) {
 			if open := out["open"].([]any); len(open) != 1 || open[0].(map[string]any)["id"] != id || open[0].(map[string]any)["claimed"] != "" || !strings.Contains(text, id+" on task.created from coder: the parser") {
 				t.Errorf("topics = %v, %q", out, text)
 			}
-			out, text = p.call("claim", `{"id":"`+list[0].ID[4:]+`"}`) // the offer's id means the work
+			out, text = p.call("claim", `{"id":"`+list[0].ID[4:]+`"}`) // the id of the offer refers to the work
 			if out["id"] != id || out["agent"] != "reviewer" || out["from"] != "coder" || !strings.Contains(text, "close it with ack") {
 				t.Errorf("claim = %v, %q", out, text)
 			}
-			p.call("claim", `{"id":"`+id+`"}`) // once more is harmless
+			p.call("claim", `{"id":"`+id+`"}`) // repeating it is harmless
 			p.as(dropbox.Lead)
 			if got := p.fails("claim", `{"id":"`+id+`"}`); !strings.Contains(got, id+" is claimed by reviewer already") {
 				t.Errorf("claimed by two: %q", got)
@@ -138,7 +138,7 @@ func TestWrongArgumentsOfTopics(t *testing.T) {
 		{"publish", `{"topic":"task.created","text":"x","to":"coder"}`, `there is no argument "to"`},
 		{"subscribe", `{}`, "subscribe: the argument patterns is missing: topics such as"},
 		{"subscribe", `{"patterns":[]}`, "name at least one pattern"},
-		{"subscribe", `{"patterns":"task.*"}`, "patterns: want a list of texts, got text"},
+		{"subscribe", `{"patterns":"task.*"}`, "patterns: want a list of strings, got text"},
 		{"subscribe", `{"patterns":["task."]}`, `pattern "task."`},
 		{"subscribe", `{"patterns":[">.task"]}`, `pattern ">.task"`},
 		{"unsubscribe", `{"patterns":["Task"]}`, `pattern "Task"`},

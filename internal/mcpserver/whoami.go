@@ -21,7 +21,7 @@ type self struct {
 	Folders []string `json:"folders" jsonschema:"where set_directory may take you, and what is in them"`
 	Client  string   `json:"client,omitempty" jsonschema:"the kind of the client that runs you, and its version"`
 	Model   string   `json:"model,omitempty"`
-	Work    string   `json:"work,omitempty" jsonschema:"the folder for notes and drafts of your own"`
+	Work    string   `json:"work,omitempty" jsonschema:"the folder for your notes and drafts"`
 	Turn    string   `json:"turn,omitempty" jsonschema:"the turn that you are in"`
 	Message *gist    `json:"message,omitempty" jsonschema:"the message that the turn works on"`
 	Waiting int      `json:"waiting" jsonschema:"messages that wait for your next turns"`

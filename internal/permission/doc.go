@@ -9,14 +9,14 @@
 //	edit docs/*           a path; a title if the client tells no path
 //	tool files__read*     a tool of an MCP server, by the client's name of it
 //
-// [Rules.Decide] looks at deny, then at ask, then at allow, and last at otherwise. An entry
-// of deny or ask is read broadly: it also matches a part of a command line, or one of
-// several paths. An entry of allow is read narrowly: all paths must match, and * does not
+// [Rules.Decide] looks at deny, then at ask, then at allow, and finally at otherwise. An
+// entry in deny or ask is read broadly: it also matches a part of a command line, or one of
+// several paths. An entry in allow is read narrowly: all paths must match, and * does not
 // stand for text with which the shell begins another command or writes to a file. A line of
 // plain commands, joined by && || ; | and newlines, is allowed if each of its commands is.
-// A line that the shell cannot read is allowed by no pattern.
+// No pattern allows a line that the shell cannot read.
 //
-// Without an entry for them, reading, searching and thinking are allowed, and so are edits
+// Reading, searching and thinking are allowed if no entry is about them, and so are edits
 // in the agent's folder if otherwise is not set.
 //
 // The rules protect against a client that makes a mistake. They are not a sandbox: a

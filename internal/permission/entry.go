@@ -24,7 +24,7 @@ func Kinds() []string { return slices.Clone(kinds) }
 // An Entry names tool calls.
 type Entry struct {
 	Kind    string // one of [Kinds]
-	Pattern string // with * for any text; "" fits every call of the kind
+	Pattern string // with * for any text; "" matches every call of the kind
 }
 
 // A KindError is the error for an entry that does not begin with one of [Kinds].
@@ -59,7 +59,7 @@ func (e Entry) String() string { return strings.TrimSpace(e.Kind + " " + e.Patte
 const maxEntry = 200
 
 // EntryFor returns an entry that allows this call and as little else as possible, or false
-// if no short entry does.
+// if there is no short one.
 func EntryFor(r runner.PermissionRequest) (Entry, bool) {
 	e := Entry{Kind: r.Kind}
 	switch {

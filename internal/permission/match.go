@@ -8,14 +8,14 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// A call is a tool call with the texts that patterns are matched against.
+// A call is a tool call with the strings that patterns are matched against.
 type call struct {
 	runner.PermissionRequest
 	line  line     // for the kind execute
-	paths []string // in every form in which an entry may name them
+	paths []string // in each form in which an entry may name them
 }
 
-// concerns reports whether an entry of deny or ask applies to a call: its pattern matches a
+// concerns reports whether an entry in deny or ask applies to a call: its pattern matches a
 // part of the command line, or one of the paths.
 func (e Entry) concerns(c *call) bool {
 	switch {
@@ -39,12 +39,12 @@ func (e Entry) concerns(c *call) bool {
 	return false
 }
 
-// fits reports whether the pattern matches a text, or its first words.
+// fits reports whether the pattern matches a string, or its first words.
 func (e Entry) fits(text string) bool {
 	return fits(e.Pattern, text, "") || e.Kind == execute && fits(e.Pattern+" *", text, "")
 }
 
-// allows reports whether an entry of allow applies to a whole call.
+// allows reports whether an entry in allow applies to a whole call.
 func (e Entry) allows(c *call, dir string) bool {
 	switch {
 	case !e.about(c):
@@ -86,11 +86,11 @@ func formsOf(p, dir string) []string {
 	return []string{whole}
 }
 
-// operators are the characters with which a shell begins another command, writes to a file, or
-// expands a text.
+// operators are the characters with which a shell begins another command, writes to a file,
+// or expands text.
 const operators = ";&|<>()$`\n\r"
 
-// beginnings returns the suffixes of a text that begin where a word may begin.
+// beginnings returns the suffixes of a string that begin where a word may begin.
 func beginnings(text string) []string {
 	all := []string{text}
 	for i, c := range text {
@@ -102,8 +102,8 @@ func beginnings(text string) []string {
 }
 
 // fits reports whether the pattern matches the whole text. A * stands for any text without
-// the characters of barred. Each * matches as little as possible, so a text with a barred
-// character may fail although another match exists.
+// the characters in barred. Each * matches as little as possible, so a text with a barred
+// character may fail to match although another match exists.
 func fits(pattern, text, barred string) bool {
 	parts := strings.Split(pattern, "*")
 	text, ok := strings.CutPrefix(text, parts[0])

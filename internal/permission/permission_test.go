@@ -185,7 +185,7 @@ func TestEachCommandOfALineNeedsAnEntry(t *testing.T) {
 		"npm test --save":                       "",
 		"make all > other.log":                  "",
 		"make all >> build.log":                 "",
-		"make all > build.log && go test":       "", // the entry is the whole line
+		"make all > build.log && go test":       "", // the entry names the whole line
 		"grep x > build.log":                    "",
 		"npm test &":                            "",
 		"npm test & go test":                    "",
@@ -223,7 +223,7 @@ func TestEachCommandOfALineNeedsAnEntry(t *testing.T) {
 	}
 }
 
-// Entries of deny and ask also find a command inside another command or in quotes.
+// Entries in deny and ask also match a command inside another command or in quotes.
 func TestDenyLooksIntoALine(t *testing.T) {
 	r := rules(t, "execute", "", "execute rm *")
 	for _, command := range []string{
@@ -236,7 +236,7 @@ func TestDenyLooksIntoALine(t *testing.T) {
 	}
 }
 
-// An entry of deny without a * also finds the command with arguments.
+// An entry in deny without a * also matches the command with arguments.
 func TestDenyOfACommandMeansItsArgumentsToo(t *testing.T) {
 	for command, want := range map[string]permission.Answer{
 		"rm": permission.Deny, "rm x": permission.Deny, "ls; rm x": permission.Deny, "rmdir x": permission.Allow,
@@ -296,8 +296,8 @@ func TestALongLineIsDenied(t *testing.T) {
 	}
 }
 
-// FuzzAllowedCommands parses an allowed line in another way than Decide: every command that
-// the shell may run in it is the allowed one.
+// FuzzAllowedCommands parses an allowed line in a different way from Decide: every command
+// that the shell may run in it is the allowed one.
 func FuzzAllowedCommands(f *testing.F) {
 	for _, line := range []string{
 		"ok", "ok a b", "ok && ok x", "ok | ok", "ok 'a;b' \"c|d\"", "ok 2>&1", "ok >/dev/null; ok", "! ok", "ok\nok", `ok \; x`, "ok $(x)", "ok `x`",
@@ -318,7 +318,7 @@ func FuzzAllowedCommands(f *testing.F) {
 	})
 }
 
-// quiet are the redirections that are allowed everywhere.
+// quiet matches the redirections that are allowed everywhere.
 var quiet = regexp.MustCompile(`^(>&[0-9]+|&?>>?[ \t]*/dev/null|<[ \t]*/dev/null)($|[ \t\n;|&<>])`)
 
 // commandsOf splits a line at the operators outside quotes. It fails the test if the line
@@ -370,8 +370,8 @@ func commandsOf(t *testing.T, line string) []string {
 	return append(all, now.String())
 }
 
-// Without an entry an edit is allowed only in the agent's folder, and links count as the
-// file that they lead to.
+// Without an entry, an edit is allowed only in the agent's folder, and a link counts as the
+// file that it leads to.
 func TestEditsStayInTheFolder(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.Symlink("/etc", filepath.Join(dir, "link")); err != nil {

@@ -13,8 +13,8 @@ import (
 // An Answer is what the rules say about a tool call.
 type Answer string
 
-// These are the answers. Unsaid is for Rules.Otherwise: it allows edits of files in the
-// agent's folder and denies everything else, as the permission mode acceptEdits does.
+// These are the answers. Unsaid is a value for Rules.Otherwise: it allows edits of files in
+// the agent's folder and denies everything else, as the permission mode acceptEdits does.
 const (
 	Allow  Answer = "allow"
 	Ask    Answer = "ask"
@@ -26,7 +26,7 @@ const (
 type Rules struct {
 	Allow, Ask, Deny []Entry
 	Otherwise        Answer        // for calls without an entry, except reading, searching and thinking, which are allowed
-	Timeout          time.Duration // for a question; a call without an answer is denied
+	Timeout          time.Duration // how long a question waits; a call without an answer is denied
 	// Dir is the agent's folder, as an absolute path. Entries may name paths relative to
 	// it.
 	Dir string
@@ -36,8 +36,8 @@ type Rules struct {
 const maxLine = 64 << 10
 
 // Decide returns the decision about a tool call: Allow, Ask or Deny. rule is the entry that
-// decided, or several entries with commas between them for a line of several commands. It
-// is "" if no entry decided.
+// decided, or a comma-separated list of entries for a line of several commands. It is "" if
+// no entry decided.
 func (r Rules) Decide(req runner.PermissionRequest) (answer Answer, rule string) {
 	c := &call{PermissionRequest: req}
 	for _, p := range req.Paths {

@@ -8,12 +8,12 @@ import (
 
 // A line is a command line as the shell reads it.
 type line struct {
-	text string // with one space between two words
+	text string // with one space between words
 	// commands are the commands that the shell runs one by one, as written. It is nil if
 	// the line has more than plain commands joined by && || ; | and newlines: the line may
-	// then start further programs or write to files in ways that these texts do not show.
+	// then start further programs or write to files in ways that the commands do not show.
 	commands []string
-	// plain are all commands of the line, including those inside others, without quotes.
+	// plain has all commands of the line, including those inside others, without quotes.
 	plain []string
 	bad   bool // the shell cannot read it
 }
@@ -73,7 +73,7 @@ func (l *line) add(text string, s *syntax.Stmt) bool {
 	return false
 }
 
-// constant reports whether the shell expands no part of a word, except into names of files.
+// constant reports whether the shell expands no part of a word, except into file names.
 func constant(parts []syntax.WordPart) bool {
 	for _, p := range parts {
 		switch p := p.(type) {
@@ -96,7 +96,7 @@ func constant(parts []syntax.WordPart) bool {
 	return true
 }
 
-// expands reports whether a text has a character that the shell expands, without a
+// expands reports whether a string has a character that the shell expands, without a
 // backslash before it.
 func expands(text string) bool {
 	for i := 0; i < len(text); i++ {
@@ -110,7 +110,8 @@ func expands(text string) bool {
 	return false
 }
 
-// harmless reports whether a redirection reads and writes no file: 2>&1, and /dev/null.
+// harmless reports whether a redirection neither reads nor writes a file: 2>&1, and
+// /dev/null.
 func harmless(r *syntax.Redirect) bool {
 	if r.Word == nil {
 		return false
@@ -125,8 +126,8 @@ func harmless(r *syntax.Redirect) bool {
 	return false
 }
 
-// unquoted returns the text of words without their quotes, as far as it is known before the
-// shell runs them.
+// unquoted returns words without their quotes, as far as they are known before the shell
+// runs them.
 func unquoted(words []*syntax.Word) string {
 	var all []string
 	for _, w := range words {
@@ -150,7 +151,7 @@ func constants(b *strings.Builder, parts []syntax.WordPart) {
 	}
 }
 
-// oneSpaced returns a text with one space between the words of a line.
+// oneSpaced returns a command line with one space between its words.
 func oneSpaced(text string) string {
 	return strings.Join(strings.FieldsFunc(text, func(c rune) bool { return c == ' ' || c == '\t' }), " ")
 }

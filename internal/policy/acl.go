@@ -15,14 +15,14 @@ type Access struct {
 	Publish   []string // topics, as patterns
 	Subscribe []string // topics, as patterns
 	Direct    []string // agents to which it may write
-	// NoBroadcast keeps the agent from writing one message to all agents.
+	// NoBroadcast keeps the agent from sending one message to all agents.
 	NoBroadcast bool
 }
 
 // acl checks an agent's lists: the agents to which it may write, and the topics on which it
 // may publish. Every agent may write to the lead, and may answer a question. If several
 // agents may have written a message, each of them needs the permission; a person can prove
-// who wrote it.
+// to be the author.
 func (p Policy) acl(q Question) Verdict {
 	m := q.Message
 	if q.person() || q.To == dropbox.Lead || m.Type == dropbox.Result && m.ReplyTo != "" && (q.Proven || len(q.Suspects) == 0) {
@@ -52,7 +52,7 @@ func (p Policy) mayWrite(q Question, who string) Verdict {
 		return p.Publish(who, m.Topic)
 	}
 	if access.NoBroadcast && p.broadcasts(m) {
-		return refuse(RuleACL, fmt.Sprintf("%s may not write to all at once (policy.acl)", shownName(who)), "write to those whom it concerns")
+		return refuse(RuleACL, fmt.Sprintf("%s may not write to all agents at once (policy.acl)", shownName(who)), "write to the agents that it concerns")
 	}
 	if access.Direct == nil || slices.Contains(access.Direct, q.To) {
 		return passes

@@ -5,26 +5,26 @@ import (
 	"time"
 )
 
-// A bucket is a token bucket that runs by the times of the messages. It holds one token for
-// each message that is allowed a minute, refills over a minute, and each message takes one
-// token.
+// A bucket is a token bucket whose clock is the times of the messages. It holds as many
+// tokens as messages are allowed a minute, refills within a minute, and each message uses
+// one token.
 //
 // The gate sees messages when they are claimed, and that order differs from the order of
 // sending: a slow agent may claim a message that is an hour old while a quick agent claims
 // a new one. So a bucket remembers the last messages one by one, and inserts a late message
 // at its place among them.
 type bucket struct {
-	Tokens float64 `json:"tokens"` // number at the time Last
+	Tokens float64 `json:"tokens"` // number of tokens at the time Last
 	Last   int64   `json:"last"`   // time of sending of the newest message that is not in Recent; Unix milliseconds
-	Recent []int64 `json:"recent"` // times of the messages after it, oldest first; empty for a new bucket, which is full
+	Recent []int64 `json:"recent"` // times of the messages after Last, oldest first; empty for a new bucket, which is full
 }
 
-// hasRoom reports whether a message sent at that time finds a token, and leaves one for
-// each later message that passed.
+// hasRoom reports whether there is a token for a message sent at that time, and still one
+// for each later message that passed.
 func (b *bucket) hasRoom(perMinute int, at time.Time) bool {
 	tokens, last := b.start(perMinute)
 	sent := at.UnixMilli()
-	after := false // whether the new message has its token
+	after := false // whether the new message has got its token
 	spend := func(t int64) bool {
 		t = max(t, last)
 		tokens = min(float64(perMinute), tokens+float64(t-last)*float64(perMinute)/60_000)

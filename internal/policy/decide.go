@@ -69,13 +69,13 @@ func (p Policy) unproven(q Question) Verdict {
 		"send it with claude-swarm send; files that are left by hand prove nothing (policy.unproven)")
 }
 
-// reserved refuses mail in a name that no sender has. Decide lets the daemon's own mail
-// pass before.
+// reserved refuses mail under a name that no sender has. Decide has let the daemon's own
+// mail pass before.
 func (p Policy) reserved(q Question) Verdict {
 	if !isReserved(q.Message.From) {
 		return passes
 	}
-	return refuse(RuleReserved, fmt.Sprintf("nobody may write in the name of %s", q.Message.From), "send it in your own name")
+	return refuse(RuleReserved, fmt.Sprintf("nobody may send mail under the name %s", q.Message.From), "send it under your own name")
 }
 
 func (p Policy) types(q Question) Verdict {
@@ -117,15 +117,15 @@ func haltedThread(thread string) string {
 	return "the conversation " + shownName(thread) + " is halted ("
 }
 
-// WasHalted reports whether the kept reason of a refusal, the text of a [Verdict], says
-// that the conversation was halted. thread is the conversation to which the rules counted
+// WasHalted reports whether the recorded reason of a refusal, the text of a [Verdict], says
+// that the conversation was halted. thread is the conversation to which the rules assigned
 // the message, even if its file names another.
 func WasHalted(reason, thread string) bool {
 	return strings.HasPrefix(reason, string(RuleHalted)+": "+haltedThread(thread))
 }
 
-// sentinel halts the conversation of a message with the stop text. A message that begins no
-// turn passes, so that the last word arrives.
+// sentinel halts the conversation of a message that contains the stop text. A message that
+// begins no turn passes, so that the last word arrives.
 func (p Policy) sentinel(q Question) Verdict {
 	if p.Sentinel == "" || !bytes.Contains(q.Message.Body, []byte(p.Sentinel)) {
 		return passes
@@ -151,7 +151,7 @@ func (p Policy) senderRate(past *Past, q Question) Verdict {
 		return passes
 	}
 	return refuse(RuleSenderRate, fmt.Sprintf("%s sends more than %d messages a minute (policy.sender_per_min)", shownName(q.speaker()), p.PerSender),
-		"say in one message what you say in many, and wait a minute")
+		"put many messages into one, and wait a minute")
 }
 
 func (p Policy) threadRate(past *Past, q Question) Verdict {
@@ -169,10 +169,10 @@ func (p Policy) echo(past *Past, q Question) Verdict {
 	if n <= p.MaxEchoes {
 		return passes
 	}
-	return halt(RuleEcho, fmt.Sprintf("%s and %s say nearly the same again, %s time, %d at most (policy.max_echoes)", shownName(q.speaker()), shownName(q.To), nth(n), p.MaxEchoes), askLead)
+	return halt(RuleEcho, fmt.Sprintf("%s and %s repeat nearly the same text for %s time, %d at most (policy.max_echoes)", shownName(q.speaker()), shownName(q.To), nth(n), p.MaxEchoes), askLead)
 }
 
-// nth returns an ordinal number: the 3rd time.
+// nth returns an ordinal number, as in "the 3rd time".
 func nth(n int) string {
 	switch {
 	case n%100/10 == 1:

@@ -13,7 +13,7 @@ import (
 
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
-// ask returns a proven task of coder for reviewer, unless the changes say otherwise.
+// ask returns a proven task from coder for reviewer, unless the changes say otherwise.
 func ask(changes ...func(*policy.Question)) policy.Question {
 	q := policy.Question{To: "reviewer", Proven: true, Now: noon, Message: &dropbox.Message{
 		ID: "aaaaaaaaaa", From: "coder", To: []string{"reviewer"}, Type: dropbox.Task, Thread: "tttttttttt",
@@ -50,8 +50,8 @@ func fromLead(q *policy.Question) {
 	q.Message.From, q.Message.Hops, q.Message.Path = dropbox.Lead, 0, nil
 }
 
-// Every rule that needs no past is tried at its limit, below and above, and with messages
-// that it does not concern.
+// Every rule that needs no past is tried at its limit, below and above it, and with
+// messages to which it does not apply.
 func TestRules(t *testing.T) {
 	loose := policy.Policy{}
 	access := policy.Default()
@@ -203,7 +203,7 @@ func newGate(t *testing.T, p policy.Policy) *gate {
 	return &gate{t: t, Gate: policy.NewGate(p, nil)}
 }
 
-// say asks about a new message that was sent at a time after noon.
+// say asks about a new message that was sent some time after noon.
 func (g *gate) say(after time.Duration, changes ...change) policy.Verdict {
 	g.n++
 	q := ask(changes...)
@@ -280,7 +280,7 @@ func TestRatesFillAgain(t *testing.T) {
 	}
 }
 
-// A flood is found by its times of sending, however slowly it is claimed and whatever is
+// A flood is detected by the times of sending, however slowly it is claimed and whatever is
 // claimed in between.
 func TestAFloodToASlowAgent(t *testing.T) {
 	g := newGate(t, policy.Policy{PerSender: 60})
@@ -300,7 +300,7 @@ func TestAFloodToASlowAgent(t *testing.T) {
 	}
 }
 
-// Mail that waited for a long time counts at the times when it was sent.
+// Mail that waited for a long time counts as of the times when it was sent.
 func TestAnHonestBacklogPasses(t *testing.T) {
 	g := newGate(t, policy.Default())
 	for i := range 300 { // sent one every ten seconds, and all claimed at once
@@ -322,7 +322,7 @@ func TestATryIsNotCounted(t *testing.T) {
 	check(t, g.say(0), policy.RuleSenderRate, false)
 }
 
-// Messages of others in an agent's name do not count against the agent's rate.
+// Messages that others send in an agent's name do not count against the agent's rate.
 func TestImpersonationTakesNoRoom(t *testing.T) {
 	g := newGate(t, policy.Default())
 	for range 60 {

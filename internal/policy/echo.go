@@ -11,8 +11,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// A past remembers maxSaid messages of a conversation. Echoes are counted among those of
-// the last echoLife, at most maxPair between the same two.
+// A past remembers maxSaid messages of a conversation. Echoes are counted among the
+// messages of the last echoLife, at most maxPair between the same two names.
 const (
 	maxSaid  = 64
 	maxPair  = 16
@@ -23,17 +23,17 @@ const (
 type said struct {
 	ID    string       `json:"id"`
 	Type  dropbox.Type `json:"type"`
-	Pair  string       `json:"pair"` // sender and recipient, in the order of their names
+	Pair  string       `json:"pair"` // sender and recipient, sorted by name
 	Print string       `json:"print"`
 	At    int64        `json:"at"` // Unix milliseconds
 }
 
-// Fingerprint returns the same text for bodies that differ only in white space, in numbers
-// and in the case of letters.
+// Fingerprint returns the same string for bodies that differ only in white space, in
+// numbers and in the case of letters.
 func Fingerprint(body []byte) string {
 	kept := make([]byte, 0, len(body))
 	// Between digits a dot, comma, colon, dash or slash belongs to the number: 1.5, 10:30,
-	// 2026-11-21. The next character decides, so the sign is held until then.
+	// 2026-11-21. The next character decides, so the sign waits until then.
 	number, held := false, rune(0)
 	for _, r := range string(body) {
 		switch {
@@ -92,8 +92,8 @@ func (p *Past) echoes(q Question) int {
 }
 
 // owed reports whether a message is the answer to a request. An agent that gets many
-// requests may answer all of them in a row and with the same words. An answer to an answer
-// is not owed.
+// requests may answer all of them in a row with the same words. An answer to an answer is
+// not owed.
 func (p *Past) owed(q Question) bool {
 	m := q.Message
 	if m.Type != dropbox.Result || m.ReplyTo == "" {

@@ -11,9 +11,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/policy"
 )
 
-// For any envelope the verdict is the same twice, and a refusal has one line with the
-// reason and one with the next step. The daemon refuses every message that is refused
-// before delivery.
+// For any envelope, the verdict is the same when asked twice, and a refusal has one line
+// with the reason and one with the next step. The daemon refuses every message that is
+// refused before delivery.
 func FuzzDecide(f *testing.F) {
 	f.Add("coder", "reviewer", "task", "tttttttttt", "", "coder,reviewer", 2, "body", true, false, "", int64(0))
 	f.Add("lead", "coder", "note", "a\nb", "bbbbbbbbbb", "", 0, "<<<HALT>>>", false, false, "", int64(-5))

@@ -14,11 +14,11 @@ import (
 // A Ceiling knows what may still be spent.
 type Ceiling interface {
 	// Spent returns in one line why nothing more may be spent on mail for that agent in
-	// that conversation, or "". It is called from several goroutines.
+	// that conversation, or "". It must be safe for concurrent use.
 	Spent(agent, thread string) string
 }
 
-// A Gate asks a policy, and keeps the past. It is safe for several goroutines.
+// A Gate asks a policy, and keeps the past. It is safe for concurrent use.
 type Gate struct {
 	ceiling Ceiling // nil: no limit
 
@@ -46,7 +46,7 @@ func (g *Gate) Policy() Policy {
 }
 
 // Ask decides about a message. The past remembers what passes at the claim; a message that
-// passed once passes again and is not counted again.
+// passed once passes again and is not counted twice.
 func (g *Gate) Ask(q Question) Verdict {
 	if g.ceiling != nil && !q.BeforeDelivery && q.Spent == "" {
 		q.Spent = g.ceiling.Spent(q.To, threadOf(q.Message))
@@ -68,7 +68,7 @@ func (g *Gate) Ask(q Question) Verdict {
 	return v
 }
 
-// saved is the content of the file of a past.
+// saved is the content of the file in which a past is saved.
 type saved struct {
 	V       int                `json:"v"`
 	Senders map[string]*sender `json:"senders"`
@@ -114,8 +114,8 @@ func (g *Gate) Load(path string) error {
 	return nil
 }
 
-// Save writes the past, if it has changed since. It is not durable: after a power
-// cut the past is the last one on the disk.
+// Save writes the past, if it has changed since. It is not durable: after a power cut, an
+// older past may be on the disk.
 func (g *Gate) Save(path string) error {
 	g.mu.Lock()
 	if !g.dirty {

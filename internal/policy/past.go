@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// A past remembers at most this many; the longest unused goes first.
+// A past remembers at most this many; the least recently used is dropped first.
 const (
 	maxSenders = 1024
 	maxThreads = 512
@@ -14,7 +14,7 @@ const (
 )
 
 // A Past holds the recent messages that decisions need. The zero value is empty. It is not
-// safe for several goroutines; a [Gate] is.
+// safe for concurrent use; a [Gate] is.
 type Past struct {
 	senders map[string]*sender
 	threads map[string]*thread
@@ -35,7 +35,7 @@ type thread struct {
 
 // senderKeys name the two buckets of a sender: for all its messages, and for those to this
 // recipient. The second finds a flood to a slow agent, whatever else passes the first in
-// the meantime. An agent's messages and those that others send in its name have separate
+// the meantime. An agent's messages and messages that others send in its name have separate
 // buckets.
 func senderKeys(q Question) [2]string {
 	who := q.speaker()
@@ -71,8 +71,8 @@ func (p *Past) admit(rules Policy, q Question) {
 		return
 	}
 	if q.person() {
-		// A person's message starts the conversation over, so a repetition after it is not
-		// an echo.
+		// A person's message restarts the conversation, so a repetition after it is not an
+		// echo.
 		if t := p.threads[threadOf(m)]; t != nil {
 			for i := range t.Said {
 				t.Said[i].Print = ""
@@ -146,7 +146,8 @@ func (p *Past) thread(name string, now time.Time) *thread {
 	return t
 }
 
-// dropOldest makes room for one more. It drops an eighth in one step, so that this is rare.
+// dropOldest makes room for one more entry. It drops an eighth in one step, so that it is
+// rarely needed.
 func dropOldest[T any](m map[string]T, most int, used func(T) int64) {
 	if len(m) < most {
 		return

@@ -6,22 +6,23 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// A Policy is the rules. A number of 0 switches its rule off; [Default] has the documented
-// rules. A Policy does not change once it is in use.
+// A Policy is a set of rules. A number of 0 switches its rule off; [Default] has the
+// documented rules. A Policy does not change once it is in use.
 type Policy struct {
 	Types      []dropbox.Type // allowed types; nil allows all
 	MaxBody    int            // bytes of a body
 	PerSender  int            // messages of one sender a minute
 	PerThread  int            // messages in one conversation a minute
-	MaxHops    int            // how often programs may pass a message on
-	MaxReturns int            // how often a request may come back to an agent that passed it on
-	MaxEchoes  int            // how often two agents may repeat nearly the same text
+	MaxHops    int            // how many times programs may pass a message on
+	MaxReturns int            // how many times a request may come back to an agent that passed it on
+	MaxEchoes  int            // how many times two agents may repeat nearly the same text
 	Sentinel   string         // text in a body that halts its conversation; "" for none
 	// RefuseUnproven refuses messages without a proof of their sender.
 	RefuseUnproven bool
 	// Agents are the names of all agents. A message to all of them is a broadcast.
 	Agents []string
-	// Access says what an agent may do, by its name; an agent without an entry may do all.
+	// Access says what an agent may do, by its name; an agent without an entry may do
+	// everything.
 	Access map[string]Access
 }
 
@@ -36,7 +37,7 @@ func Default() Policy {
 // maxBody is the longest body that a file can hold, in bytes.
 const maxBody = 10 << 20
 
-// BodyLimit returns the longest allowed body, in bytes.
+// BodyLimit returns the length limit of a body, in bytes.
 func (p Policy) BodyLimit() int {
 	if p.MaxBody == 0 {
 		return maxBody
@@ -51,18 +52,18 @@ type Rule string
 // only the daemon asks them.
 const (
 	RuleUnproven   Rule = "unproven"    // the sender is not proven, and a proof is required
-	RuleReserved   Rule = "reserved"    // no sender may use that name
+	RuleReserved   Rule = "reserved"    // no sender may use the name
 	RuleType       Rule = "type"        // not an allowed type
 	RuleSize       Rule = "size"        // the body is too long
 	RuleHalted     Rule = "halted"      // the conversation is halted
 	RuleSentinel   Rule = "sentinel"    // the body halts the conversation
-	RuleHops       Rule = "hops"        // passed on too often
+	RuleHops       Rule = "hops"        // passed on too many times
 	RuleRing       Rule = "ring"        // it came back to an agent that passed it on
 	RuleACL        Rule = "acl"         // the sender may not write to that mailbox
-	RuleCost       Rule = "cost"        // nothing may be spent on it
-	RuleSenderRate Rule = "sender_rate" // the sender says too much
-	RuleThreadRate Rule = "thread_rate" // too much is said in the conversation
-	RuleEcho       Rule = "echo"        // nearly the same was said too often
+	RuleCost       Rule = "cost"        // nothing more may be spent on it
+	RuleSenderRate Rule = "sender_rate" // the sender sends too many messages
+	RuleThreadRate Rule = "thread_rate" // the conversation has too many messages
+	RuleEcho       Rule = "echo"        // nearly the same text was repeated too many times
 )
 
 // Rules lists the rules in that order.
@@ -73,7 +74,7 @@ func Rules() []Rule {
 // A Verdict reports whether a message may pass.
 type Verdict struct {
 	Pass   bool
-	Rule   Rule   // that refuses it; if it passes and Halt is set, that halts the conversation
+	Rule   Rule   // the rule that refuses it; if it passes and Halt is set, the rule that halts the conversation
 	Reason string // one line: what is wrong, and the limit
 	Next   string // one line: what the sender can do; for an agent and a person alike
 	Halt   bool   // the conversation is to be halted
@@ -88,7 +89,7 @@ func (v Verdict) String() string {
 }
 
 // isReserved reports whether no sender has this name, since it is reserved. The names of a
-// bridge and the lead are reserved too, but they send.
+// bridge and the lead are reserved too, but do send messages.
 func isReserved(name string) bool {
 	return dropbox.Reserved(name) && name != dropbox.Lead && !dropbox.IsBridge(name)
 }

@@ -16,18 +16,18 @@ type Question struct {
 	// them may have written it.
 	Suspects []string
 
-	// BeforeDelivery says that the message is not delivered yet. The rules that depend on the
-	// past then wait for the daemon, which asks again at the claim.
+	// BeforeDelivery says that the message has not been delivered yet. The rules that
+	// depend on the past then wait for the daemon, which asks again at the claim.
 	BeforeDelivery bool
-	// Halted is why the conversation is halted; "" when it is not. The caller reads it: see
-	// [dropbox.Threads.Halted].
+	// Halted is the reason why the conversation is halted; "" if it is not. The caller
+	// reads it: see [dropbox.Threads.Halted].
 	Halted string
-	// Spent is why nothing more may be spent on this message, or "".
+	// Spent is the reason why nothing more may be spent on this message, or "".
 	Spent string
 }
 
-// daemon reports whether the message is the daemon's own. The daemon does not ask before it
-// delivers.
+// daemon reports whether the message is the daemon's own. The daemon does not ask before a
+// delivery.
 func (q *Question) daemon() bool {
 	return q.Message.From == dropbox.Swarm && q.Proven && !q.BeforeDelivery
 }
@@ -41,7 +41,7 @@ func (q *Question) person() bool {
 }
 
 // dropped reports whether a message claims to be from the lead, and nothing shows that an
-// agent passed it on. A person may drop a hundred files at once, also while agents work, so
+// agent passed it on. A person may drop a hundred files at once, even while agents work, so
 // no rate or echo refuses them. A loop of such messages ends at the limit of turns without
 // a person.
 func (q *Question) dropped() bool {

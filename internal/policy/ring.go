@@ -11,10 +11,10 @@ import (
 //
 // The path of a message names the agents that passed the request on and have no answer to
 // it yet: an answer goes back along the path and removes the names. So an agent whose name
-// is twice on the path is asked in the course of a request that it made. Once is
-// legitimate: the receiver of a task asks back. A request that comes back a second time has
-// begun a second round, and that is a ring. A result is never a ring, nor is a message that
-// begins no turn.
+// is on the path twice is asked in the course of a request that it made itself. Once is
+// legitimate: the receiver of a task may ask back. A request that comes back a second time
+// has begun a second round, and that is a ring. A result is never a ring, nor is a message
+// that begins no turn.
 func (p Policy) loop(q Question) Verdict {
 	m := q.Message
 	if p.MaxReturns == 0 || m.Type == dropbox.Result || !q.wakes() {
@@ -23,11 +23,11 @@ func (p Policy) loop(q Question) Verdict {
 	if returns(m.Path, q.To) <= p.MaxReturns {
 		return passes
 	}
-	return halt(RuleRing, fmt.Sprintf("it goes round: %s (policy.max_returns is %d)", shownPath(append(m.Path[:len(m.Path):len(m.Path)], q.To)), p.MaxReturns), askLead)
+	return halt(RuleRing, fmt.Sprintf("it goes round in a circle: %s (policy.max_returns is %d)", shownPath(append(m.Path[:len(m.Path):len(m.Path)], q.To)), p.MaxReturns), askLead)
 }
 
-// returns counts how often to is on the path already. Mail to oneself is not a round: the
-// same name several times in a row counts once, and not at all at the end.
+// returns counts how many times to is already on the path. Mail to oneself is not a round:
+// the same name several times in a row counts once, and not at all at the end.
 func returns(path []string, to string) int {
 	n := 0
 	for i, name := range path {
@@ -38,7 +38,7 @@ func returns(path []string, to string) int {
 	return n
 }
 
-// shownPath shows a path, or the end of a long path.
+// shownPath formats a path, or the end of a long path.
 func shownPath(path []string) string {
 	var names []string
 	if len(path) > 10 {

@@ -8,8 +8,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/policy"
 )
 
-// An unproven message that appeared while agents were working is not taken for a person's:
-// the lists of those agents apply to it. Its hops stay, and no rate or echo refuses it,
+// An unproven message that appeared while agents were working does not count as a person's:
+// the lists of those agents apply to it. It keeps its hops, and no rate or echo refuses it,
 // since a person may drop many files at once.
 func TestAFileThatAppearsWhileAgentsWork(t *testing.T) {
 	rules := policy.Default()
@@ -40,7 +40,7 @@ func TestAFileThatAppearsWhileAgentsWork(t *testing.T) {
 		}
 	}
 	gate := policy.NewGate(rules, nil)
-	for n := range rules.PerThread { // an agent sends all messages that are allowed in a minute
+	for n := range rules.PerThread { // an agent sends as many messages as are allowed in a minute
 		q := ask(from("tester"))
 		q.Message.ID = fmt.Sprintf("said%06d", n)
 		q.Message.Body = fmt.Appendf(nil, "%c", 'a'+n)

@@ -16,7 +16,7 @@ import (
 )
 
 // withAgent adds the agent, attached, to the text of claude-swarm.yaml. It returns the new
-// text, the lines that have to be added, and the configuration that the new text holds.
+// text, the lines to add, and the configuration in the new text.
 func (s *setup) withAgent(name string) (text []byte, lines string, file *config.File, err error) {
 	if file, err = config.Load(s.r.Config); err != nil {
 		return nil, "", nil, err
@@ -39,8 +39,8 @@ func (s *setup) withAgent(name string) (text []byte, lines string, file *config.
 	return text, ins.Text, file, nil
 }
 
-// addAgent puts the agent into claude-swarm.yaml, attached: the file becomes text. If
-// lines is empty, the agent is there already.
+// addAgent adds the agent to claude-swarm.yaml, attached: the file's new content is text.
+// If lines is empty, the agent is already in the file.
 func (s *setup) addAgent(name string, text []byte, lines string) error {
 	if lines == "" {
 		return nil
@@ -66,8 +66,8 @@ func (s *setup) addAgent(name string, text []byte, lines string) error {
 	return nil
 }
 
-// rewrite gives claude-swarm.yaml another text and writes its entry e to the manifest. A
-// file that init made and nobody changed still counts as made by init.
+// rewrite replaces the content of claude-swarm.yaml and writes its entry e to the manifest.
+// A file that init made and nobody changed still counts as made by init.
 func (s *setup) rewrite(e entry, text []byte) error {
 	if e.Kind == kindFile {
 		e.Plain = false
@@ -89,8 +89,8 @@ func (s *setup) rewrite(e entry, text []byte) error {
 	return s.m.disk.replace(path, info, text, e.oldTime(text))
 }
 
-// removeAgents takes the lines of an agent out of claude-swarm.yaml, or for "" those of all
-// agents. A file that init made and nobody changed is removed as a whole.
+// removeAgents takes the lines of an agent out of claude-swarm.yaml, or for "" the lines of
+// all agents. A file that init made and nobody changed is removed as a whole.
 func (s *setup) removeAgents(agent string) error {
 	if e := s.m.find(s.r.Config); agent == "" && e != nil && e.Kind == kindFile {
 		if changed, err := s.m.edited(s.r.Config); err != nil || !changed {
@@ -101,7 +101,7 @@ func (s *setup) removeAgents(agent string) error {
 }
 
 // removeAgentLines takes the lines of an attached agent out of claude-swarm.yaml, or for ""
-// those of all.
+// the lines of all.
 func (s *setup) removeAgentLines(agent string) error {
 	e, path := s.m.find(s.r.Config), s.r.Config
 	was, err := os.ReadFile(path)
@@ -124,7 +124,7 @@ func (s *setup) removeAgentLines(agent string) error {
 		if at := l.in(text); at >= 0 {
 			text, took = slices.Delete(text, at, at+len(l.Text)), true
 		} else if bytes.Contains(text, []byte(fenceBegin)) && l.key(text) != nil {
-			s.r.kept(path, "the entry of "+l.Agent+" was changed; take it out by hand")
+			s.r.kept(path, "the entry of "+l.Agent+" was changed; remove it by hand")
 		}
 	}
 	if took {
@@ -192,12 +192,12 @@ func fencedEntry(agent string) *regexp.Regexp {
 	return regexp.MustCompile(`(?m)^` + line(fenceBegin) + line(agent+": {attached: true}") + line(fenceEnd))
 }
 
-// named reports whether the lines are a whole entry, with the agent's name.
+// named reports whether the lines are a complete entry, with the agent's name.
 func (l agentLines) named() bool { return strings.Contains(l.Text, l.Agent+": {attached: true}") }
 
-// in returns the offset of the lines in the file, or -1. A whole entry has the agent's
-// name. The line that attaches an agent of the person lacks the name, so it counts only in
-// the entry of that agent.
+// in returns the offset of the lines in the file, or -1. A complete entry has the agent's
+// name. The line that attaches an agent of the person does not, so it counts only in that
+// agent's entry.
 func (l agentLines) in(text []byte) int {
 	if l.named() {
 		return bytes.Index(text, []byte(l.Text))
@@ -231,8 +231,8 @@ func (l agentLines) key(text []byte) *yaml.Node {
 	return nil
 }
 
-// An EntryError says that claude-swarm.yaml has a shape into which the entry of
-// an attached agent cannot be put safely.
+// An EntryError says that the entry of an attached agent cannot be added safely to
+// claude-swarm.yaml, because of the layout of the file.
 type EntryError struct {
 	Agent string
 	Known bool // the agent is in the file, but not attached
@@ -240,12 +240,12 @@ type EntryError struct {
 }
 
 func (e *EntryError) Error() string {
-	return fmt.Sprintf("%s has no place where %s could be entered: %v", config.Name, e.Agent, e.Err)
+	return fmt.Sprintf("%s has no place where %s could be added: %v", config.Name, e.Agent, e.Err)
 }
 
 func (e *EntryError) Unwrap() error { return e.Err }
 
-// Line returns the line that the person has to write.
+// Line returns the line that the person has to add.
 func (e *EntryError) Line() string {
 	if e.Known {
 		return "attached: true, under " + e.Agent + " in " + config.Name

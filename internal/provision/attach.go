@@ -14,12 +14,12 @@ import (
 type AttachOptions struct {
 	Agent   string
 	Program string // claude-swarm itself, absolute
-	Way     Way    // "": the way chosen before, else the best that is allowed here
+	Way     Way    // "": the way chosen earlier, else the best way that is allowed here
 	Home    string // the person's home folder, with the client's settings
 	Step    func(what string) error
 }
 
-// An AttachReport is a report with the facts that the person needs.
+// An AttachReport is a report with the facts that the person needs to know.
 type AttachReport struct {
 	Report
 	Agent  string `json:"agent"`
@@ -79,7 +79,7 @@ func (s *setup) setWay(agent string, way Way) error {
 }
 
 // way chooses how the session is set up: as the person says, as before, or the best way
-// that works. why is the reason for which hooks are blocked, or "".
+// that works. why is the reason why hooks are blocked, or "".
 func (s *setup) way(o AttachOptions, why string) Way {
 	switch {
 	case o.Way != "":
@@ -92,7 +92,7 @@ func (s *setup) way(o AttachOptions, why string) Way {
 	return ByPlugin
 }
 
-// An OccupiedError says that the settings in a folder already make a session there another
+// An OccupiedError says that, by its settings, a session in a folder already is another
 // agent. Nothing was changed.
 type OccupiedError struct {
 	Dir   string // the folder
@@ -133,13 +133,13 @@ func (s *setup) canAttach(a attachedSession, file *config.File) error {
 	return nil
 }
 
-// sharesFolder returns an error when the session would conflict with another agent attached
-// in the same folder. Plugins do not conflict, since a person starts a session with one of
-// them. The folder's own settings apply to every session there.
+// sharesFolder returns an error if the session would conflict with another agent attached
+// in the same folder. Plugins do not conflict, since a person starts a session with only
+// one of them. The folder's own settings apply to every session there.
 func (s *setup) sharesFolder(a attachedSession, file *config.File) error {
 	plugin := "claude-swarm attach " + a.agent + " --way plugin"
 	if was := s.m.Attached[a.agent]; a.way == ByPlugin && (was == BySettings || was == ByTools) {
-		return nil // two agents that an earlier version let share a folder may keep it
+		return nil // two agents that share a folder since an earlier version may continue to
 	}
 	for _, p := range append(a.parts(), attachedSession{agent: a.agent, way: BySettings, cwd: a.cwd}.parts()...) {
 		e := s.m.find(p.path)

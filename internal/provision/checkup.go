@@ -23,7 +23,7 @@ type Grade string
 // The grades.
 const (
 	Good  Grade = "ok"
-	Warn  Grade = "warn"  // it works, but a person should know
+	Warn  Grade = "warn"  // it works, but a person should know about it
 	Wrong Grade = "wrong" // it does not work
 )
 
@@ -32,7 +32,7 @@ type Finding struct {
 	Grade Grade  `json:"grade"`
 	Name  string `json:"name"`          // the thing that was checked, such as "client" or "socket"
 	Text  string `json:"text"`          // one line
-	Try   string `json:"try,omitempty"` // what to do; empty when all is good
+	Try   string `json:"try,omitempty"` // what to do; empty if all is well
 	// Fixable says that Fix repairs it without harm.
 	Fixable bool `json:"fixable,omitempty"`
 
@@ -49,7 +49,7 @@ type DoctorOptions struct {
 	Version string // of this program
 	Getenv  func(string) string
 
-	// Socket is the path at which a daemon said that it listens, or "".
+	// Socket is the path on which a daemon has recorded that it listens, or "".
 	Socket string
 	// LockedBy is the process that holds the daemon's lock: 0 means none, -1 an unknown
 	// one.
@@ -59,8 +59,7 @@ type DoctorOptions struct {
 	// round trip.
 	Program string
 
-	// ClientTimeout is how long a client may take to tell its version; 0 means
-	// 10 s.
+	// ClientTimeout is how long a client may take to print its version; 0 means 10 s.
 	ClientTimeout time.Duration
 	// SpecOf has the settings with which the daemon runs an agent's turns. Program and SpecOf
 	// are needed to try clients; without them only their versions are read.
@@ -86,7 +85,7 @@ func (e *checkup) warn(name, try, format string, args ...any) { e.bad(Warn, name
 
 func (e *checkup) wrong(name, try, format string, args ...any) { e.bad(Wrong, name, try, format, args) }
 
-// bad adds a finding that is not good, with what to do.
+// bad adds a warning or a failure, with what to do about it.
 func (e *checkup) bad(g Grade, name, try, format string, args []any) {
 	e.findings = append(e.findings, Finding{Grade: g, Name: name, Text: printable(fmt.Sprintf(format, args...)), Try: printable(cmp.Or(try, e.next(name)))})
 }
@@ -114,7 +113,7 @@ func (e *checkup) next(name string) string {
 	return "claude-swarm status"
 }
 
-// fixMode makes the last finding fixable by giving a file or folder that mode, if it
+// fixMode makes the last finding fixable: Fix gives the file or folder that mode, if it
 // belongs to this user.
 func (e *checkup) fixMode(path string, mode fs.FileMode) {
 	var st unix.Stat_t
@@ -123,13 +122,13 @@ func (e *checkup) fixMode(path string, mode fs.FileMode) {
 	}
 }
 
-// init runs Init, which makes the missing parts.
+// init runs Init, which creates the missing parts.
 func (e *checkup) init() error {
 	_, err := Init(filepath.Dir(e.Config), Options{})
 	return err
 }
 
-// firstLine returns the first line of what a program printed.
+// firstLine returns the first line of a program's output.
 func firstLine(text string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	return screen.Short(line, 200)

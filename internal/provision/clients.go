@@ -13,11 +13,11 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/backends"
 )
 
-// reports is the page on which a person reports what does not work.
+// reports is the page where a person reports problems.
 const reports = "https://github.com/claude-swarm/claude-swarm/issues"
 
-// clients asks every agent program for its version, each once, and then tries those that can
-// be tried without a model.
+// clients asks each agent program for its version once, and then probes those that can be
+// probed without a model.
 func (e *checkup) clients(ctx context.Context) {
 	all := usedClients(e.file.Agents)
 	for _, u := range all {
@@ -27,7 +27,7 @@ func (e *checkup) clients(ctx context.Context) {
 	e.probes(ctx, all)
 }
 
-// judge looks at the program that runs the model of the supervisor.
+// judge checks the program that runs the supervisor's model.
 func (e *checkup) judge(ctx context.Context, all []*used) {
 	s := e.file.Supervisor
 	kind := backends.Kind(s.Backend)
@@ -46,7 +46,7 @@ func (e *checkup) judge(ctx context.Context, all []*used) {
 	e.wrong("supervisor", "command: below supervisor: in "+e.Config, "%s cannot judge, since %s does not work; only the rules judge", s.Model, strings.Join(command, " "))
 }
 
-// client reports whether a program is there and is a client of this kind.
+// client reports whether a program exists and is a client of this kind.
 func (e *checkup) client(ctx context.Context, kind *runner.Kind, command []string, dir string) (sound bool) {
 	const name = "client"
 	program := strings.Join(command, " ")
@@ -58,7 +58,7 @@ func (e *checkup) client(ctx context.Context, kind *runner.Kind, command []strin
 	case err != nil:
 		e.wrong(name, "command: in "+e.Config, "%s cannot be run: %v", command[0], err)
 		return false
-	case kind.Program() == "": // not every program knows --version; the probe shows what it is
+	case kind.Program() == "": // not every program accepts --version; the probe shows what it is
 		e.good(name, "%s", path)
 		return true
 	}
@@ -74,7 +74,7 @@ func (e *checkup) client(ctx context.Context, kind *runner.Kind, command []strin
 	out, err := cmd.Output()
 	switch {
 	case ctx.Err() != nil:
-		e.wrong(name, program+" --version", "%s did not tell its version within %v", program, e.ClientTimeout)
+		e.wrong(name, program+" --version", "%s did not print its version within %v", program, e.ClientTimeout)
 		return false
 	case err != nil:
 		said := ""
@@ -92,7 +92,7 @@ func (e *checkup) client(ctx context.Context, kind *runner.Kind, command []strin
 	case runner.TooOld:
 		e.wrong(name, kind.Version.Install, "%s is version %s, which is too old; supported are %s", program, version, kind.Version.Supported)
 	case runner.Untested:
-		e.warn(name, kind.Version.Install+"; or go on, and report what does not work, with both versions (claude-swarm version): "+reports,
+		e.warn(name, kind.Version.Install+"; or continue, and report what does not work, with both versions (claude-swarm version): "+reports,
 			"%s is version %s, which is not tested; tested are %s", program, version, kind.Version.Supported)
 	default:
 		e.good(name, "%s, %s", path, said)

@@ -24,9 +24,9 @@ func (d disk) asks(what string) error {
 	return d.step(what)
 }
 
-// write writes a file under another name first, so that no reader sees a part. With replace
-// it replaces an existing file, else the error is [fs.ErrExist]. A time that is not zero
-// becomes the file's.
+// write first writes a file under another name, so that no reader sees a part of it. With
+// replace it replaces an existing file; otherwise the error is then [fs.ErrExist]. If the
+// time is not zero, the file gets it.
 func (d disk) write(path string, data []byte, mode fs.FileMode, at time.Time, replace bool) error {
 	tmp := tempPath(path)
 	files := durable.Files{Step: func(st durable.Step) error {
@@ -70,7 +70,7 @@ func (d disk) overwrite(path string, text []byte, at time.Time) error {
 	return err
 }
 
-// makeFolder makes a folder; it may exist already.
+// makeFolder creates a folder, which may exist already.
 func (d disk) makeFolder(path string, mode fs.FileMode) error {
 	if err := d.asks("make " + path); err != nil {
 		return err
@@ -81,7 +81,7 @@ func (d disk) makeFolder(path string, mode fs.FileMode) error {
 	return nil
 }
 
-// remove removes a file; it may be gone already.
+// remove removes a file, which may be gone already.
 func (d disk) remove(path string) error {
 	if err := d.asks("remove " + path); err != nil {
 		return err
@@ -89,7 +89,7 @@ func (d disk) remove(path string) error {
 	return ignoreMissing(os.Remove(path))
 }
 
-// tempPath returns the path of a file while it is being written.
+// tempPath returns the temporary path at which a file is written.
 func tempPath(path string) string {
 	dir, name := filepath.Split(path)
 	return filepath.Join(dir, "."+name+".claude-swarm-new")

@@ -16,9 +16,9 @@ import (
 )
 
 // Examine checks everything that a swarm needs: configuration, clients, folders, file
-// system, daemon, and what earlier turns left behind. It removes every file that it makes.
-// It takes as long as the clients take to print their versions and the slowest one to open a
-// session, and ends early when ctx is done.
+// system, daemon, and what earlier turns left behind. It removes every file that it
+// creates. It takes as long as the clients need to print their versions and the slowest
+// client to open a session, and ends early when ctx is done.
 func Examine(ctx context.Context, o DoctorOptions) []Finding {
 	if o.ClientTimeout == 0 {
 		o.ClientTimeout = 10 * time.Second
@@ -100,7 +100,7 @@ func (e *checkup) rereads() {
 				path = filepath.Join(a.Cwd, name)
 			}
 			if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-				e.warn("reread", "", "agent %s is told to read %s, which is not in %s", a.Name, name, a.Cwd)
+				e.warn("reread", "", "agent %s has to read %s, which is not in %s", a.Name, name, a.Cwd)
 			}
 		}
 	}

@@ -57,7 +57,7 @@ func TestClients(t *testing.T) {
 		"another program":    {"echo 'GNU bash'", provision.Wrong, `it says "GNU bash"`},
 		"silent":             {":", provision.Wrong, `it says ""`},
 		"failing":            {"echo 'no node here' >&2; exit 3", provision.Wrong, "exit status 3 no node here"},
-		"hanging":            {"sleep 60 & sleep 60", provision.Wrong, "did not tell its version within 500ms"},
+		"hanging":            {"sleep 60 & sleep 60", provision.Wrong, "did not print its version within 500ms"},
 		"missing":            {"", provision.Wrong, "no such file"},
 	} {
 		t.Run(name, func(t *testing.T) {

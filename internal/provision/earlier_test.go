@@ -44,7 +44,7 @@ func unpack(t *testing.T, name string) string {
 	return dir
 }
 
-// rehash gives the entries of a manifest the hashes of the unpacked files.
+// rehash sets the hashes in a manifest to those of the unpacked files.
 func rehash(t *testing.T, dir, text string) string {
 	t.Helper()
 	var rec map[string]any
@@ -70,7 +70,7 @@ func rehash(t *testing.T, dir, text string) string {
 	return string(data)
 }
 
-// files returns the regular files below a folder, without those of the daemon and the
+// files returns the regular files below a folder, except the daemon's files and the
 // mailboxes.
 func files(t *testing.T, dir string) map[string]string {
 	t.Helper()

@@ -15,7 +15,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// mailboxes checks the folder of the mailboxes, and finds mail of missing agents.
+// mailboxes checks the folder of the mailboxes, and finds mail for missing agents.
 func (e *checkup) mailboxes() {
 	const name = "mailboxes"
 	dir := e.file.DeadDropDir
@@ -66,7 +66,7 @@ func (e *checkup) mailboxes() {
 }
 
 // noAccessIn reports the folders of a mailbox that this user may not read or write, and
-// whether there are any. A read-only disk is found by [checkup.fileSystem].
+// returns whether there are any. A read-only disk is found by [checkup.fileSystem].
 func (e *checkup) noAccessIn(mailbox string) (found bool) {
 	folders, err := os.ReadDir(mailbox)
 	if errors.Is(err, fs.ErrPermission) && e.noAccess(mailbox) {
@@ -83,8 +83,8 @@ func (e *checkup) noAccessIn(mailbox string) (found bool) {
 	return found
 }
 
-// noAccess reports a folder that this user may not read or write, and whether it is such a
-// folder.
+// noAccess reports a folder if this user may not read or write it, and returns whether that
+// is so.
 func (e *checkup) noAccess(path string) bool {
 	if !errors.Is(unix.Access(path, unix.R_OK|unix.W_OK|unix.X_OK), fs.ErrPermission) {
 		return false
@@ -138,7 +138,7 @@ func (e *checkup) fileSystem() {
 		disk.Kind = "an unknown file system"
 	}
 	if disk.Remote {
-		e.warn(name, local, "%s is on %s: other machines' changes are seen every 30 s only, and locks may not hold", parent, disk.Kind)
+		e.warn(name, local, "%s is on %s: other machines' changes are noticed only every 30 s, and locks may not hold", parent, disk.Kind)
 	}
 	if disk.Volatile {
 		e.warn(name, local, "%s is on %s: mail there ends with the machine or its container", parent, disk.Kind)
@@ -162,12 +162,12 @@ func describeDisk(disk dropbox.FileSystem) string {
 		words = append(words, "no rename that replaces nothing")
 	}
 	if disk.FoldsCase {
-		words = append(words, "upper and lower case are one")
+		words = append(words, "upper and lower case are not distinguished")
 	}
 	return strings.Join(words, ", ")
 }
 
-// tryDelivery makes a store in dir and delivers a message.
+// tryDelivery creates a store in dir and delivers a message to it.
 func tryDelivery(dir string) (took time.Duration, err error) {
 	path := filepath.Join(dir, "store")
 	if err := dropbox.Create(path); err != nil {

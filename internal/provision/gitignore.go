@@ -50,8 +50,8 @@ func (s *setup) ignoreNeeded() (need, missing bool, err error) {
 		return false, false, err
 	}
 	for line := range strings.Lines(string(text)) {
-		// The rule may have several forms. A later rule that negates it is what the person
-		// wants.
+		// The rule has several possible forms. If a later rule negates it, that is what the
+		// person wants.
 		if rule := strings.Trim(strings.TrimSpace(line), "/"); rule == homeName {
 			return false, false, nil
 		}

@@ -18,7 +18,7 @@ func (e *checkup) homeFolder() {
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			if path == e.home.Dir() {
-				e.good(name, "not there yet; start makes it")
+				e.good(name, "missing; start creates it")
 				return
 			}
 			continue
@@ -51,7 +51,7 @@ func (e *checkup) homeFolder() {
 	e.good(name, "%s", e.home.Dir())
 }
 
-// writable makes a file in dir and removes it.
+// writable creates a file in dir and removes it.
 func writable(dir string) error {
 	f, err := os.CreateTemp(dir, ".doctor-*")
 	if err != nil {
@@ -60,15 +60,15 @@ func writable(dir string) error {
 	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
-// diskStep is what to do about an error of the disk, or "" for an error of permissions.
+// diskStep returns what to do about a disk error, or "" for a permission error.
 func diskStep(err error) string {
 	switch {
 	case errors.Is(err, unix.EROFS):
-		return "mount, which says which disk is read-only, and dmesg, which says why"
+		return "mount, which shows which disk is read-only, and dmesg, which shows why"
 	case errors.Is(err, unix.ENOSPC), errors.Is(err, unix.EDQUOT):
 		return "make room (df -h . and df -i . show it)"
 	case errors.Is(err, unix.EIO):
-		return "dmesg, which says what the disk reports"
+		return "dmesg, which shows what the disk reports"
 	}
 	return ""
 }

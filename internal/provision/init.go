@@ -15,7 +15,7 @@ import (
 // line of .gitignore that excludes the daemon's own files. It records what it makes in
 // .claude-swarm, for [Check] and [Remove], and overwrites nothing of others. For a
 // claude-swarm.yaml with mistakes it returns [config.Errors] and makes nothing. After an
-// error the report has what was done before it.
+// error, the report lists what was done before it.
 func Init(dir string, o Options) (Report, error) {
 	var r Report
 	s, err := openSetup(dir, o.Step, &r)

@@ -34,8 +34,8 @@ func items(r provision.Report) string {
 	return b.String()
 }
 
-// tree is every path below dir, with the content of the files, so that two states can be
-// compared.
+// tree returns every path below dir, with the content of the files, so that two states can
+// be compared.
 func tree(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	all := make(map[string]string)
@@ -238,8 +238,8 @@ func TestGitIgnore(t *testing.T) {
 	}
 }
 
-// After init a commit of everything has the configuration and the mailboxes, and nothing of
-// the daemon; the test asks git.
+// After init, a commit of everything contains the configuration and the mailboxes, and none
+// of the daemon's files; the test asks git.
 func TestWhatGitTracks(t *testing.T) {
 	dir := t.TempDir()
 	git := func(args ...string) string {

@@ -31,8 +31,8 @@ func (e *checkup) irc() {
 		}
 	}
 	for _, variable := range i.Secrets() {
-		// A running daemon may have the variable, but one that is started from here would
-		// lack it.
+		// A running daemon may have the variable, but a daemon that is started from here
+		// would lack it.
 		if e.Getenv(variable) == "" {
 			e.warn(name, "export "+variable+"=… before start", "%s, which holds a password, is not set here", variable)
 		}

@@ -38,9 +38,9 @@ type jsonStep struct {
 	list bool // it is a list, else an object
 }
 
-// placeJSON returns the texts to insert for a value in a JSON text: into the object, or
-// list, at the end of the steps, with any missing ones made. Every other byte stays
-// unchanged. name is the value's key, or "" in a list.
+// placeJSON returns what to insert into JSON data to add a value to the object or list at
+// the end of the steps, creating any that are missing. Every other byte stays unchanged.
+// name is the value's key, or "" in a list.
 func placeJSON(data []byte, steps []jsonStep, name string, value any) ([]insert, error) {
 	if !json.Valid(data) {
 		return nil, errors.New("it is not JSON, so nothing can be added to it")
@@ -76,7 +76,7 @@ func placeJSON(data []byte, steps []jsonStep, name string, value any) ([]insert,
 	}
 	if name != "" {
 		if len(steps) == 0 && hasMember(data, append(path, name)) {
-			return nil, fmt.Errorf("%s is there already, and not ours", name)
+			return nil, fmt.Errorf("%s exists already, and is not ours", name)
 		}
 		b.WriteString(compact(name) + ": ")
 	}
@@ -97,7 +97,7 @@ func hasMember(data []byte, path []string) bool {
 	return !errors.Is(err, errNoMember)
 }
 
-// openingOf returns the offset just behind the bracket that opens the value at a path of
+// openingOf returns the offset just after the bracket that opens the value at a path of
 // keys, and whether the value is empty.
 func openingOf(data []byte, path []string) (at int, empty bool, err error) {
 	dec := json.NewDecoder(bytes.NewReader(data))

@@ -51,7 +51,7 @@ func (e *checkup) daemon(ctx context.Context) {
 		}
 	}
 	if stale != "" {
-		e.warn(name, "claude-swarm start", "none runs; %s was left by a crash, and the next start takes it away", stale)
+		e.warn(name, "claude-swarm start", "none runs; %s was left by a crash, and the next start removes it", stale)
 		return
 	}
 	e.good(name, "none runs")
@@ -83,8 +83,8 @@ func (e *checkup) ask(ctx context.Context, client *control.Client) {
 	}
 }
 
-// leftovers finds processes that carry the mark of a turn that no client of the daemon
-// works on any more.
+// leftovers finds processes with the mark of a turn that no client of the daemon works on
+// any more.
 func (e *checkup) leftovers() {
 	const name = "processes"
 	marked := map[string][]string{}                                     // pids
@@ -102,17 +102,17 @@ func (e *checkup) leftovers() {
 	}
 	switch {
 	case len(orphans) == 0:
-		e.good(name, "none is left of earlier turns")
+		e.good(name, "no process of an earlier turn remains")
 	case e.status == nil:
-		e.warn(name, "claude-swarm start", "%s of earlier turns (pid %s) without a daemon; the next one takes them up or ends them",
+		e.warn(name, "claude-swarm start", "%s of earlier turns (pid %s) without a daemon; the next daemon adopts or ends them",
 			screen.Several(len(orphans), "process", "processes"), strings.Join(orphans, " "))
 	default:
 		e.wrong(name, "kill "+strings.Join(orphans, " "), "left of turns that have ended: pid %s", strings.Join(orphans, " "))
 	}
 }
 
-// Working lists the processes of turns of the project in dir, sorted, also those that a
-// killed daemon left. The calling process is not listed.
+// Working lists the processes of turns of the project in dir, sorted, including those that
+// a killed daemon left behind. The calling process is not listed.
 func Working(dir string) []int {
 	names := []string{dir}
 	if real, err := filepath.EvalSymlinks(dir); err == nil && real != dir {
@@ -160,7 +160,7 @@ func (e *checkup) git(ctx context.Context) {
 	git, err := exec.LookPath("git")
 	if err != nil {
 		if e.file != nil && e.file.Audit.Git {
-			e.wrong(name, "install git, or audit: {git: false}", "audit.git is on and git is not on the PATH")
+			e.wrong(name, "install git, or audit: {git: false}", "audit.git is on, but git is not on the PATH")
 		}
 		return
 	}
@@ -173,7 +173,7 @@ func (e *checkup) git(ctx context.Context) {
 	}
 	if inside, err := run("rev-parse", "--is-inside-work-tree"); err != nil || inside != "true" {
 		if e.file != nil && e.file.Audit.Git {
-			e.wrong(name, "git init", "audit.git is on and %s is in no git work tree", dir)
+			e.wrong(name, "git init", "audit.git is on, but %s is not in a git work tree", dir)
 		}
 		return
 	}
@@ -183,7 +183,7 @@ func (e *checkup) git(ctx context.Context) {
 		return
 	}
 	if _, err := run("check-ignore", "-q", home+"/tokens"); err != nil {
-		e.warn(name, "echo /"+home+"/ >> "+shellWord(filepath.Join(dir, ".gitignore")), "%s is not ignored, so git add . takes its tokens along", home)
+		e.warn(name, "echo /"+home+"/ >> "+shellWord(filepath.Join(dir, ".gitignore")), "%s is not ignored, so git add . would add its tokens", home)
 		return
 	}
 	e.good(name, "%s is ignored", home)

@@ -16,9 +16,9 @@ const (
 	fenceEnd   = "# <<< claude-swarm <<<"
 )
 
-// addLines puts texts into an existing file. place returns them for the file's content;
-// each offset counts in the text after the inserts before it. The file keeps its mode, and
-// a symbolic link stays a link.
+// addLines inserts text into an existing file. place returns the inserts for the file's
+// content; each offset refers to the text after the earlier inserts. The file keeps its
+// mode, and a symbolic link stays a link.
 func (m *manifest) addLines(path, agent string, place func(text []byte) ([]insert, error)) error {
 	path = followLinks(path)
 	info, err := os.Stat(path)
@@ -44,8 +44,8 @@ func (m *manifest) addLines(path, agent string, place func(text []byte) ([]inser
 	return m.disk.replace(path, info, now, time.Time{})
 }
 
-// cutOut takes our texts out of a content. It returns false when one of them is missing or
-// changed.
+// cutOut removes our inserts from the content of a file. It returns false if one of them is
+// missing or changed.
 func cutOut(text []byte, inserts []insert) ([]byte, bool) {
 	text = slices.Clone(text)
 	for _, in := range slices.Backward(inserts) {
@@ -62,8 +62,7 @@ func cutOut(text []byte, inserts []insert) ([]byte, bool) {
 	return text, true
 }
 
-// linesState returns the state of the texts that we put into a file: Current, Drifted or
-// Missing.
+// linesState returns the state of our inserts in a file: Current, Drifted or Missing.
 func (m *manifest) linesState(e entry) (State, error) {
 	text, err := os.ReadFile(m.abs(e.Path))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -82,8 +81,8 @@ func (m *manifest) linesState(e entry) (State, error) {
 	return Missing, nil
 }
 
-// undoLines removes our texts from a file, if all of them are unchanged. If the file then
-// equals its earlier state, it gets its old time back.
+// undoLines removes our inserts from a file, if all of them are unchanged. If the file then
+// equals its earlier state, it gets its old modification time back.
 func (m *manifest) undoLines(e entry) (taken bool, err error) {
 	path := m.abs(e.Path)
 	info, err := os.Stat(path)

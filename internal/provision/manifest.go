@@ -23,9 +23,9 @@ const homeName = ".claude-swarm"
 const manifestName = "setup.json"
 
 // A manifest lists what init and attach made in a project, with a hash of each file, so
-// that it can be told from what others made, and removed to the byte. An entry is recorded
-// before the thing is made: after a crash there may be entries for missing things, but
-// nothing of ours without an entry.
+// that it can be distinguished from what others made, and removed to the byte. An entry is
+// recorded before the thing itself is made: after a crash there may be entries for missing
+// things, but nothing of ours lacks an entry.
 //
 // It belongs to one run, and so to one goroutine.
 type manifest struct {
@@ -48,7 +48,7 @@ const (
 
 // An entry is one thing that was made.
 type entry struct {
-	Path   string `json:"path"` // as seen from the project's folder, if it is in it
+	Path   string `json:"path"` // relative to the project's folder, if it is in it
 	Kind   string `json:"kind"`
 	Agent  string `json:"agent,omitempty"`  // the attached session that needs it
 	SHA256 string `json:"sha256,omitempty"` // of a file's content when it was written
@@ -67,20 +67,20 @@ type agentLines struct {
 	Text  string `json:"text"`
 }
 
-// An insert is a text that was put into a file at an offset, in bytes.
+// An insert is text that was inserted into a file at an offset, in bytes.
 type insert struct {
 	At   int    `json:"at"`
 	Text string `json:"text"`
 }
 
-// before is the state of a file before something was put into it.
+// before is the state of a file before something was inserted.
 type before struct {
 	SHA256 string    `json:"sha256"`
 	Time   time.Time `json:"time"`
 }
 
-// oldTime returns the time that a file had before something was put into it, if text is its
-// content at that time; else zero.
+// oldTime returns the modification time that a file had before something was inserted, if
+// text is its content at that time; otherwise zero.
 func (e entry) oldTime(text []byte) time.Time {
 	if e.Before != nil && hashOf(text) == e.Before.SHA256 {
 		return e.Before.Time
@@ -94,16 +94,16 @@ type Way string
 // The ways, best first.
 const (
 	// ByPlugin makes a plugin in the daemon's folder; the session is started with it. No
-	// file of others changes.
+	// other file changes.
 	ByPlugin Way = "plugin"
 	// BySettings puts entries into .claude/settings.json and .mcp.json of the
 	// agent's folder.
 	BySettings Way = "settings"
-	// ByTools works where hooks are not allowed: only the tools and /inbox.
+	// ByTools works even where hooks are not allowed: it offers only the tools and /inbox.
 	ByTools Way = "tools"
 )
 
-// Ways are all ways.
+// Ways has all ways.
 var Ways = []Way{ByPlugin, BySettings, ByTools}
 
 func hashOf(data []byte) string {
@@ -124,7 +124,7 @@ func openManifest(dir, config string, step func(string) error) (*manifest, error
 	m.V = 0
 	if err := json.Unmarshal(data, m); err != nil {
 		return nil, &BrokenError{Path: m.path(), Problem: "is broken: " + err.Error(),
-			Hint: "restore it, or mv it elsewhere: init --remove then leaves what stood in it"}
+			Hint: "restore it, or mv it elsewhere: init --remove then leaves what it listed"}
 	}
 	if m.V != 1 {
 		return nil, &BrokenError{Path: m.path(), Problem: fmt.Sprintf("is of a newer version (%d)", m.V),
@@ -134,8 +134,8 @@ func openManifest(dir, config string, step func(string) error) (*manifest, error
 	return m, nil
 }
 
-// adopt converts the entry of an earlier version for claude-swarm.yaml. It has only the
-// lines of the agent that was attached last, since that version forgot those of earlier
+// adopt converts an earlier version's entry for claude-swarm.yaml. The entry has only the
+// lines of the agent that was attached last, since that version forgot the lines of earlier
 // agents.
 func (m *manifest) adopt(config string) {
 	for i, e := range m.Entries {
@@ -145,7 +145,7 @@ func (m *manifest) adopt(config string) {
 	}
 }
 
-// A BrokenError is a file that cannot be used as it is. Nothing was changed.
+// A BrokenError says that a file cannot be used as it is. Nothing was changed.
 type BrokenError struct {
 	Path    string
 	Problem string // continues the sentence that the path begins
@@ -154,7 +154,7 @@ type BrokenError struct {
 
 func (e *BrokenError) Error() string { return e.Path + " " + e.Problem }
 
-// sweep removes half-written files that a crash left.
+// sweep removes half-written files that a crash left behind.
 func (m *manifest) sweep() error {
 	for _, e := range m.Entries {
 		if e.Kind != kindFolder {
@@ -177,7 +177,7 @@ func (m *manifest) abs(path string) string {
 	return filepath.Join(m.dir, path)
 }
 
-// save writes the manifest. It makes the daemon's folder, which is ours by its name.
+// save writes the manifest. It creates the daemon's folder, which is ours by its name.
 func (m *manifest) save() error {
 	data, err := json.MarshalIndent(m, "", "  ")
 	if err != nil {
@@ -206,7 +206,7 @@ func (m *manifest) find(path string) *entry {
 	return nil
 }
 
-// put saves an entry in place of the earlier entry of its path.
+// put saves an entry in place of the earlier entry for its path.
 func (m *manifest) put(e entry) error {
 	e.Path = short(m.dir, e.Path)
 	if i := slices.IndexFunc(m.Entries, func(have entry) bool { return have.Path == e.Path }); i >= 0 {
@@ -217,7 +217,7 @@ func (m *manifest) put(e entry) error {
 	return m.save()
 }
 
-// forget takes an entry out of the manifest.
+// forget removes an entry from the manifest.
 func (m *manifest) forget(path string) error {
 	path = short(m.dir, path)
 	m.Entries = slices.DeleteFunc(m.Entries, func(e entry) bool { return e.Path == path })

@@ -13,14 +13,15 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/provision"
 )
 
-// projectVar names the project for the test below when it runs in a separate process.
+// projectVar tells the test below, when it runs in a separate process, which project to
+// use.
 const projectVar = "SWARM_TEST_PROJECT"
 
 // nobody is a user other than root, since root may read and write everything.
 const nobody = 65534
 
-// TestFixModes takes permissions from folders of a project, and lets doctor fix them as a
-// user who needs them.
+// TestFixModes removes permissions from folders of a project, and lets doctor restore them
+// as a user who needs them.
 func TestFixModes(t *testing.T) {
 	if dir := os.Getenv(projectVar); dir != "" {
 		fixModes(t, dir)

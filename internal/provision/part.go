@@ -18,16 +18,16 @@ type part struct {
 	agent string // the attached session that needs it; "" for the project
 	text  string // of the whole file
 	mode  fs.FileMode
-	// yours says that a person may write or change the file, as claude-swarm.yaml. It is
-	// remade only while it is as another version made it.
+	// yours says that a person may write or change the file, such as claude-swarm.yaml. It
+	// is remade only if it is unchanged since another version made it.
 	yours bool
-	// place returns what to insert into a file of others; nil if the part needs a
+	// place returns what to insert into somebody else's file; it is nil if the part needs a
 	// separate file.
 	place func(text []byte) ([]insert, error)
-	cores []string // the pieces of text by which it is found in a file of others
+	cores []string // the pieces of text by which it is found in somebody else's file
 }
 
-// A condition is the state of a part, compared with when it was made.
+// A condition is the state of a part, compared to when it was made.
 //
 //	             init         init --upgrade  init --reset   init --check
 //	absent       made         made            made           missing
@@ -38,8 +38,8 @@ type part struct {
 //	personal     there        there           there          present
 //	another's    kept         kept            kept           missing
 //
-// * Without --upgrade init leaves an outdated claude-swarm.yaml. Edited lines are added
-// again, since they cannot be told from the person's own.
+// * Without --upgrade, init leaves an outdated claude-swarm.yaml unchanged. Edited lines
+// are added again, since they cannot be distinguished from the person's own.
 type condition int
 
 const (
@@ -48,11 +48,11 @@ const (
 	outdated           // as another version made it, or for another program
 	edited             // made by us, and changed since
 	foreign            // not made by us, or without our lines
-	personal           // a file that the person writes, and that is valid
+	personal           // a valid file that the person writes
 	anothers           // made for another attached session
 )
 
-// look returns the condition of a part, and its entry in the manifest, or nil.
+// look returns the condition of a part, and its entry in the manifest or nil.
 func (m *manifest) look(p part) (condition, *entry, error) {
 	e := m.find(p.path)
 	if e != nil && e.Agent != p.agent {
@@ -106,10 +106,10 @@ func (s *setup) configPart() part {
 	return part{path: s.r.Config, text: config.Template(), mode: 0o644, yours: true}
 }
 
-// A ConflictError says that a foreign file is in the place of one of ours.
+// A ConflictError says that a foreign file has the path of one of ours.
 type ConflictError struct{ Path string }
 
-func (e *ConflictError) Error() string { return e.Path + " is there already, and not ours" }
+func (e *ConflictError) Error() string { return e.Path + " exists already, and is not ours" }
 
 // make creates a part, or brings it up to date.
 func (s *setup) make(p part, o Options) error {
@@ -131,7 +131,7 @@ func (s *setup) make(p part, o Options) error {
 		return nil
 	case e != nil && e.Kind == kindFile:
 		if was == edited && !o.Reset {
-			s.r.kept(p.path, "it was changed since it was made; claude-swarm init --reset makes it again")
+			s.r.kept(p.path, "it was changed since it was made; claude-swarm init --reset recreates it")
 			return nil
 		}
 		if err := s.m.renew(*e, []byte(p.text), true); err != nil {

@@ -17,11 +17,11 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/backends"
 )
 
-// A used is a client that agents of the configuration use: a kind and a command.
+// A used is a client that agents in the configuration use: a kind and a command.
 type used struct {
 	kind   *runner.Kind
 	agents []config.Agent // one at least
-	sound  bool           // its program is there, and is of this kind
+	sound  bool           // its program exists, and is of this kind
 	probe  *runner.Probe  // nil: it cannot be probed
 }
 
@@ -49,7 +49,8 @@ func (u *used) names() string {
 }
 
 // probes starts each client that can be probed, all at once, with the settings of its first
-// agent: it opens a session with our tools' server and ends, without a call of its model.
+// agent: the client opens a session with our tools' server and ends, without calling its
+// model.
 func (e *checkup) probes(ctx context.Context, all []*used) {
 	if e.Program == "" || e.SpecOf == nil {
 		return
@@ -82,7 +83,7 @@ func (e *checkup) probe(ctx context.Context, prober runner.Prober, a config.Agen
 	if err != nil {
 		return failed(err)
 	}
-	defer os.RemoveAll(dir) // what is left is below the system's temporary folder
+	defer os.RemoveAll(dir) // anything that remains is below the system's temporary folder
 	spec, id := e.SpecOf(e.file, a), "doctor-"+strings.ToLower(rand.Text())
 	t := runner.Turn{
 		ID: id, Agent: a.Name, Spec: spec.Client,
@@ -109,7 +110,7 @@ func (e *checkup) probe(ctx context.Context, prober runner.Prober, a config.Agen
 	return p
 }
 
-// probed reports what a client has shown.
+// probed reports the result of a client's probe.
 func (e *checkup) probed(u *used) {
 	const name = "tools"
 	p, program := u.probe, strings.Join(u.agents[0].Command, " ")
@@ -132,7 +133,7 @@ func (e *checkup) probed(u *used) {
 	case runner.Proven:
 		about = append(about, "it has listed the tools")
 	case runner.Later:
-		about = append(about, "it starts the tools with its first prompt, so only a turn proves them")
+		about = append(about, "it starts the tools with its first prompt, so only a turn can prove them")
 	default:
 		about = append(about, "it gets no tools (mcp: false)")
 	}

@@ -21,9 +21,9 @@ import (
 // two agents.
 type Proposal struct {
 	Agents         []Proposed
-	Backend        string // the kind of all agents; "" is the first kind
-	Command        string // "" is the usual program of the kind
-	PermissionMode string // "" is the usual mode of the kind
+	Backend        string // the kind of all agents; "" means the first kind
+	Command        string // "" means the usual program of the kind
+	PermissionMode string // "" means the usual mode of the kind
 
 	// Installed are the kinds whose programs are on the PATH, in the order of the kinds.
 	Installed []*runner.Kind
@@ -32,7 +32,7 @@ type Proposal struct {
 // A Proposed is one agent of a [Proposal].
 type Proposed struct {
 	Name string
-	Dir  string // where it works, as written in the file; "" is the project's folder
+	Dir  string // where it works, as written in the file; "" means the project's folder
 	Why  string // for a person: where it was found
 }
 
@@ -50,7 +50,8 @@ func Installed() (all []*runner.Kind) {
 }
 
 // Propose proposes a configuration for a project folder: a coder for the folder itself and
-// an agent for each other git work tree; without another one, the template's agents.
+// an agent for each other git work tree; if there is no other work tree, the template's
+// agents.
 func Propose(ctx context.Context, dir string) Proposal {
 	p := Proposal{Installed: Installed()}
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
@@ -95,7 +96,7 @@ func Propose(ctx context.Context, dir string) Proposal {
 
 var strange = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[^a-z0-9_-]+`) })
 
-// name makes an agent's name from the first of the words that gives a free name.
+// name makes an agent's name from the first of the words that yields an unused name.
 func (p *Proposal) name(words ...string) string {
 	for _, w := range words {
 		w = strings.Trim(strange().ReplaceAllString(strings.ToLower(w), "-"), "-_")
@@ -138,7 +139,7 @@ func (p Proposal) Config() string {
 			if a.Dir != "" {
 				fmt.Fprintf(&b, "    cwd: %s\n", yamlQuote(a.Dir))
 			}
-			b.WriteString("    #zone: \"\"                   # the part of the project that it minds\n" +
+			b.WriteString("    #zone: \"\"                   # the part of the project that it is responsible for\n" +
 				"    #system: \"\"                 # added to the client's own instructions\n" +
 				"    #allowed_tools: null        # null: all, as far as permission_mode lets them\n")
 		}
@@ -155,8 +156,8 @@ func (p Proposal) Config() string {
 	return text
 }
 
-// Kind returns the kind of the proposed agents: the named one, else the first kind if it is
-// installed or nothing is, else the first that is installed.
+// Kind returns the kind of the proposed agents: the named kind, else the first kind if it
+// is installed or no kind is, else the first installed kind.
 func (p Proposal) Kind() *runner.Kind {
 	first := backends.Kinds()[0]
 	switch {
@@ -170,7 +171,7 @@ func (p Proposal) Kind() *runner.Kind {
 	return first
 }
 
-// others returns the names of the installed kinds besides one.
+// others returns the names of all installed kinds but one.
 func (p Proposal) others(but *runner.Kind) string {
 	var names []string
 	for _, k := range p.Installed {
@@ -197,7 +198,8 @@ func forKind(text string, k *runner.Kind) string {
 	return out.String()
 }
 
-// setKey replaces the comment under defaults that shows a key's default by a value.
+// setKey replaces the comment under defaults that shows a key's default with the key and a
+// value.
 func setKey(text, key, value string) string {
 	if value == "" {
 		return text

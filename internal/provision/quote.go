@@ -13,7 +13,7 @@ import (
 
 var plainWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9./_][A-Za-z0-9./_-]*$`) })
 
-// shellQuote quotes a text as one word of a command line.
+// shellQuote quotes a string as one word of a command line.
 func shellQuote(s string) string {
 	if plainWord().MatchString(s) {
 		return s
@@ -21,8 +21,8 @@ func shellQuote(s string) string {
 	return screen.ShellWord(s)
 }
 
-// shellWord quotes one word of a command line that a person types. Characters that steer a
-// terminal become numbers.
+// shellWord quotes one word of a command line that a person types. Control characters
+// become numbers.
 func shellWord(s string) string {
 	if printable(s) == s {
 		return shellQuote(s)
@@ -42,8 +42,8 @@ func shellWord(s string) string {
 	return b.String() + "'"
 }
 
-// printable makes text fit for one line of a terminal. A character that would steer the
-// terminal, such as an escape in the name of a file, becomes a backslash and its number.
+// printable makes text safe for one line of a terminal. A control character, such as an
+// escape in the name of a file, becomes a backslash and its number.
 func printable(text string) string {
 	var b strings.Builder
 	for _, r := range text {
@@ -59,7 +59,7 @@ func printable(text string) string {
 	return b.String()
 }
 
-// yamlQuote quotes a text as a YAML value.
+// yamlQuote quotes a string as a YAML value.
 func yamlQuote(text string) string {
 	if plainWord().MatchString(text) {
 		return text

@@ -9,7 +9,7 @@ import (
 )
 
 // RemoveOptions tune Remove. The zero value removes everything that was made and contains
-// nothing of the person.
+// none of the person's work.
 type RemoveOptions struct {
 	// Agent, if set, limits the removal to one agent: its mailbox and what [Attach] made
 	// for it.
@@ -20,11 +20,10 @@ type RemoveOptions struct {
 	Step func(what string) error
 }
 
-// Remove removes what [Init] and [Attach] made: afterwards every file of others is as it
-// was before, to the byte and with its mode and time. A file that was changed since it was
-// made stays, and so does a mailbox with anything in it, unless Purge is set; the report
-// says so. No daemon may be running. If a Remove is interrupted, the next Remove finishes
-// it.
+// Remove removes what [Init] and [Attach] made: afterwards every other file is as it was
+// before, to the byte and with its mode and time. A file that was changed since it was made
+// stays, and so does a mailbox with anything in it, unless Purge is set; the report says
+// so. No daemon may be running. If a Remove is interrupted, the next Remove finishes it.
 func Remove(dir string, o RemoveOptions) (Report, error) {
 	var r Report
 	s, err := openSetup(dir, o.Step, &r)
@@ -41,7 +40,7 @@ func Remove(dir string, o RemoveOptions) (Report, error) {
 	return r, err
 }
 
-// removeRest removes what is left after the parts and the mail.
+// removeRest removes what remains once the parts and the mail are gone.
 func (s *setup) removeRest(o RemoveOptions) error {
 	if o.Agent == "" {
 		return s.removeHome(o)
@@ -62,7 +61,7 @@ func (s *setup) stillNamed(agent string) {
 		return // the file may be missing or broken; the verbs that need it report that
 	}
 	if _, known := file.Agent(agent); known {
-		s.r.kept(s.r.Config, agent+" still stands in it, so the next start runs it again; take it out there")
+		s.r.kept(s.r.Config, agent+" is still in it, so the next start runs it again; remove it there")
 	}
 }
 
@@ -72,7 +71,8 @@ func (s *setup) removeHome(o RemoveOptions) error {
 		return nil
 	}
 	if s.m.Mail != "" && isFolder(s.m.abs(s.m.Mail)) && !o.Purge {
-		// Some mail has stayed. The manifest stays too, so that the next Remove finds it.
+		// Some mail is still in place. The manifest stays too, so that the next Remove
+		// finds the mail.
 		return s.keptHome()
 	}
 	if o.Purge {
@@ -88,7 +88,8 @@ func (s *setup) removeHome(o RemoveOptions) error {
 		return err
 	}
 	if ignore := filepath.Join(s.m.home(), discovery.IgnoreFile); n == 1 && discovery.IsIgnoreFile(ignore) {
-		// When the folder has nothing else to hide from git, its .gitignore goes, too.
+		// When the folder has nothing else to hide from git, its .gitignore is removed,
+		// too.
 		if err := s.m.disk.remove(ignore); err != nil {
 			return err
 		}
@@ -103,7 +104,7 @@ func (s *setup) removeHome(o RemoveOptions) error {
 func (s *setup) keptHome() error {
 	why := "the daemon's logs and journal; init --remove --purge removes them too"
 	if n, err := count(s.m.home()); err != nil || n <= 2 && exists(s.m.path()) && (n == 1 || exists(filepath.Join(s.m.home(), discovery.IgnoreFile))) {
-		why = "it says what was made here and has stayed"
+		why = "it lists what was created here and is still in place"
 	}
 	s.r.kept(s.m.home(), why)
 	return nil

@@ -43,7 +43,7 @@ func (s *setup) removeMail(o RemoveOptions) error {
 }
 
 // mailboxNames lists the mailboxes of the project, sorted: that of one agent, or all for
-// "". The error is [dropbox.ErrNoStore] before the first is made.
+// "". The error is [dropbox.ErrNoStore] before the first mailbox is created.
 func (s *setup) mailboxNames(agent string) ([]string, error) {
 	store, err := dropbox.Open(s.m.abs(s.m.Mail), dropbox.Options{})
 	if err != nil {
@@ -89,7 +89,7 @@ func (s *setup) purgeable(how string) string {
 	return how
 }
 
-// removeMailFolder removes the folder of the mailboxes, once they are gone.
+// removeMailFolder removes the folder of the mailboxes once the mailboxes are gone.
 func (s *setup) removeMailFolder(dir string, o RemoveOptions) error {
 	left := 0
 	entries, err := os.ReadDir(dir)
@@ -123,8 +123,8 @@ func (s *setup) removeMailFolder(dir string, o RemoveOptions) error {
 	return s.m.save()
 }
 
-// removeStore removes a store without mail: what dropbox keeps in it, and its empty folders.
-// A link stays, and the folder behind it.
+// removeStore removes a store without mail: the files of dropbox in it, and its empty
+// folders. A link and the folder behind it stay.
 func removeStore(dir string, entries []fs.DirEntry) (err error) {
 	// The file version goes last: until then the folder is a store, and the next run finds
 	// it.
@@ -180,7 +180,7 @@ type Held struct {
 }
 
 // MailToPurge returns what [Remove] with Purge would delete: the number of messages of each
-// mailbox that has any, sorted by name, or only that of the agent.
+// mailbox that has any, sorted by name, or only the number in the agent's mailbox.
 func MailToPurge(dir, agent string) ([]Held, error) {
 	var r Report
 	s, err := openSetup(dir, nil, &r)

@@ -7,7 +7,7 @@ type State string
 
 // The states of an [Item].
 const (
-	Made   State = "made"   // it was not there
+	Made   State = "made"   // it did not exist
 	There  State = "there"  // it existed and stays unchanged
 	Added  State = "added"  // an existing file got our lines
 	Remade State = "remade" // it is ours and was recreated
@@ -19,12 +19,12 @@ const (
 
 	Removed State = "removed"
 	Taken   State = "taken" // our lines were removed from a file that stays; Why names them
-	Kept    State = "kept"  // it stays; Why says why
+	Kept    State = "kept"  // it stays; Why gives the reason
 )
 
 // An Item is one file or folder of a project.
 type Item struct {
-	Path  string `json:"path"` // as seen from the project's folder, if it is in it
+	Path  string `json:"path"` // relative to the project's folder, if it is in it
 	State State  `json:"state"`
 	Why   string `json:"why,omitempty"`
 	Try   string `json:"try,omitempty"`
@@ -61,7 +61,7 @@ func (r *Report) add(path string, state State, why, try string) {
 	r.Items = append(r.Items, Item{Path: short(filepath.Dir(r.Config), path), State: state, Why: why, Try: try})
 }
 
-// made adds an item that was made now, or existed.
+// made adds an item that was made just now, or already existed.
 func (r *Report) made(path string, now bool) {
 	state := There
 	if now {
@@ -72,7 +72,7 @@ func (r *Report) made(path string, now bool) {
 
 func (r *Report) kept(path, why string) { r.add(path, Kept, why, "") }
 
-// short returns the path as seen from dir, if it is in dir.
+// short returns the path relative to dir, if it is in dir.
 func short(dir, path string) string {
 	if rel, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(rel) {
 		return rel

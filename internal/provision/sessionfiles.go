@@ -112,18 +112,19 @@ func (s attachedSession) server() map[string]any {
 	return map[string]any{
 		"command": s.program, "args": []string{"--config", s.config, "mcp"},
 		"env": map[string]string{runner.AgentVar: s.agent, runner.DirVar: filepath.Dir(s.config)},
-		// Without it Claude Code 2.1.330 offers the tools by name only, and the model has to
-		// search for each of them first. 2.1.197 ignores the key.
+		// Without it, Claude Code 2.1.330 offers the tools only by name, and the model has
+		// to look up each of them first. 2.1.197 ignores the key.
 		"alwaysLoad": true,
 	}
 }
 
-// hookEvents are the events for which the client runs claude-swarm hook. At a slash command
-// the hook for the expansion runs before the ! lines; see [mail.Attached.Prompted].
+// hookEvents has the events for which the client runs claude-swarm hook. For a slash
+// command, the hook for the expansion runs before the ! lines; see
+// [mail.Attached.Prompted].
 var hookEvents = []string{"SessionStart", "UserPromptSubmit", "UserPromptExpansion", "Stop", "SessionEnd"}
 
-// hooks returns the entries of the client's settings, by event. Their command lines end in
-// our mark, so that a person recognizes them: JSON has no comments.
+// hooks returns the entries of the client's settings, by event. Their command lines end
+// with our mark, so that a person recognizes them: JSON has no comments.
 func (s attachedSession) hooks() map[string][]any {
 	all := make(map[string][]any)
 	for event, verb := range map[string]string{
@@ -140,8 +141,8 @@ func (s attachedSession) line(verb string) string {
 	return shellQuote(s.program) + " --config " + shellQuote(s.config) + " " + verb + " --as " + s.agent
 }
 
-// inbox returns the command /inbox. The client runs the line behind the ! and replaces the
-// line by the output: the message in its fence, never as a command.
+// inbox returns the command /inbox. The client runs the line after the ! and replaces the
+// line with the output: the message in its fence, never as a command.
 func (s attachedSession) inbox() string {
 	fetch := s.line("hook inbox")
 	end := `If there is a message, do what it asks as far as your own instructions allow, and end with one summary: it goes to

@@ -26,7 +26,7 @@ func (e *checkup) login() {
 		say, try string
 		agents   []string
 	}
-	var lines []*line // each with all agents that it is about
+	var lines []*line // each with all agents that it concerns
 	tell := func(a config.Agent, grade Grade, try, format string, args ...any) {
 		say := fmt.Sprintf(format, args...)
 		i := slices.IndexFunc(lines, func(l *line) bool { return l.say == say && l.try == try })
@@ -59,7 +59,7 @@ func (e *checkup) login() {
 		case err == nil:
 			tell(a, Good, "", "%s", path)
 		case runtime.GOOS == "darwin":
-			tell(a, Good, "", "it may be in the keychain, which is not looked into")
+			tell(a, Good, "", "it may be in the keychain, which is not checked")
 		default:
 			tell(a, Warn, login.Try, "neither %s nor a key in the environment", path)
 		}
@@ -97,7 +97,7 @@ func (e *checkup) hooks() {
 		why := hooksBlocked(a, e.Getenv("HOME"))
 		if why != "" && !told[why] {
 			told[why] = true
-			e.warn(name, "take it out, or live without: attached sessions fetch mail by /inbox, and after a compaction the window comes back a turn later",
+			e.warn(name, "take it out, or do without: attached sessions fetch mail by /inbox, and after a compaction the window comes back a turn later",
 				"%s, so none of our hooks runs", why)
 		}
 	}
@@ -120,7 +120,7 @@ func (e *checkup) shared() {
 	}
 }
 
-// drift reports the parts that init and attach made and that are missing or changed.
+// drift reports the parts made by init and attach that are missing or changed.
 func (e *checkup) drift() {
 	const name = "set-up"
 	r, err := Check(filepath.Dir(e.Config))
@@ -140,7 +140,7 @@ func (e *checkup) drift() {
 		}
 	}
 	if good {
-		e.good(name, "everything that init and attach made is as they make it")
+		e.good(name, "everything that init and attach made is up to date")
 	}
 }
 
@@ -160,7 +160,7 @@ func (e *checkup) bindings() {
 		case b != nil:
 			e.good(name, "%s: pid %d", a.Name, b.Process.PID)
 		case exists(filepath.Join(e.home.Dir(), "attached", a.Name+".json")):
-			e.warn(name, "claude-swarm attach "+a.Name, "the session of %s has died; its mail waits, also what it was working on, for the next one", a.Name)
+			e.warn(name, "claude-swarm attach "+a.Name, "the session of %s has died; its mail, including what it was working on, waits for the next one", a.Name)
 		default:
 			e.good(name, "%s: no session runs; its mail waits", a.Name)
 		}

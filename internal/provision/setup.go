@@ -8,7 +8,7 @@ import (
 
 // Options tune Init. The zero value is ready to use.
 type Options struct {
-	// Config is the text of claude-swarm.yaml if the file is missing; empty means
+	// Config is the content for claude-swarm.yaml if the file is missing; empty means
 	// [config.Template].
 	Config string
 
@@ -20,7 +20,7 @@ type Options struct {
 
 	// Upgrade remakes the unchanged parts of an older version.
 	Upgrade bool
-	// Reset remakes all our parts, also changed ones, except claude-swarm.yaml, which
+	// Reset remakes all our parts, even changed ones, except claude-swarm.yaml, which
 	// belongs to the person.
 	Reset bool
 

@@ -7,7 +7,7 @@ import (
 )
 
 // skillName is the name of the skill in Claude Code: its folder, and /swarm. It does not
-// begin with claude, a word that is reserved for the makers of the client.
+// begin with claude, which is reserved for the makers of the client.
 const skillName = "swarm"
 
 // skillText explains the verbs to a session of Claude Code. It is the same in every project

@@ -15,15 +15,15 @@ func (e *checkup) watches() {
 	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC)
 	if errors.Is(err, unix.EMFILE) {
 		e.warn(name, "sysctl fs.inotify.max_user_instances=512",
-			"no further inotify instance (%s at most): mailboxes are looked at every 30 s only", limit("max_user_instances"))
+			"no further inotify instance (%s at most): mailboxes are checked only every 30 s", limit("max_user_instances"))
 		return
 	} else if err != nil {
 		e.warn(name, "", "inotify: %v", err)
 		return
 	}
 	unix.Close(fd)
-	// Two folders of each mailbox, of lead and of the bridge; the store and the turns; and
-	// the same number again for other programs.
+	// Two folders of each mailbox, including those of lead and of the bridge; the store and
+	// the turns; and the same number again for other programs.
 	need := 2 * (2*(len(e.file.Agents)+2) + 2)
 	if have, err := strconv.Atoi(limit("max_user_watches")); err == nil && have < need {
 		e.warn(name, "sysctl fs.inotify.max_user_watches="+strconv.Itoa(max(65536, 2*need)),
@@ -55,7 +55,7 @@ func processesWith(entry string, f func(pid int, environ []string)) {
 		}
 		data, err := os.ReadFile("/proc/" + d.Name() + "/environ")
 		if err != nil {
-			continue // the process belongs to another user, or has ended
+			continue // the process belongs to another user or has ended
 		}
 		environ := strings.Split(strings.TrimRight(string(data), "\x00"), "\x00")
 		for _, have := range environ {

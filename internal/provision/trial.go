@@ -45,8 +45,8 @@ func (e *checkup) trialRound(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	// A shell plays the client, so a trial that fails shows that something other than the
-	// client does not work.
+	// A shell plays the client, so a failed trial shows that something other than the
+	// client is broken.
 	kind := backends.Kinds()[0]
 	text := fmt.Sprintf("agents:\n  probe: {mcp: false, command: [sh, -c, %s]}\n", yamlQuote(kind.Echo(word)))
 	if _, err := Init(dir, Options{Config: text}); err != nil {
@@ -56,7 +56,7 @@ func (e *checkup) trialRound(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() {
-		// Stop the daemon also when the time is over, whatever happened to the message.
+		// Stop the daemon even when the time is up, whatever happened to the message.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), trialTime)
 		defer cancel()
 		_, stopErr := e.trialVerb(ctx, dir, "stop", "--now")

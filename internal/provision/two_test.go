@@ -23,8 +23,8 @@ func attachAs(t *testing.T, dir, agent string, way provision.Way) (provision.Att
 }
 
 // Two agents are attached, each in any way, in one folder or two. The second overwrites
-// nothing of the first: both work, or the second is refused and changes nothing. All that
-// was made can be removed to the byte, in every order.
+// nothing of the first: both work, or the second is refused and changes nothing. Everything
+// that was made can be removed to the byte, in any order.
 func TestTwoAttachedAgents(t *testing.T) {
 	const (
 		newOnes = "# mine\nagents:\n  coder: {role: coder}\n"
@@ -149,7 +149,7 @@ func TestTwoThatAnEarlierVersionAttached(t *testing.T) {
 	}
 }
 
-// A person's own text around our lines stays, whatever is removed.
+// A person's own text around our lines stays, whichever of our lines are removed.
 func TestOneOfTwoIsTakenOutOfAChangedFile(t *testing.T) {
 	dir := t.TempDir()
 	put(t, dir, "claude-swarm.yaml", "agents:\n  bob:\n    role: x\n  cy:\n    role: x\n", 0o644)

@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// undoAll undoes the entries of the manifest: those of one agent, or all for "". It goes
-// backwards, so that files go before the folders that they are in.
+// undoAll undoes the entries of the manifest: those of one agent, or all for "". It works
+// backwards, so that files are removed before their folders.
 func (s *setup) undoAll(agent string) error {
 	for _, e := range slices.Backward(slices.Clone(s.m.Entries)) {
 		if agent == "" || e.Agent == agent {
@@ -65,7 +65,7 @@ func (s *setup) undoLines(e entry) error {
 	} else if state, err := s.m.linesState(e); err != nil {
 		return err
 	} else if state == Drifted {
-		s.r.kept(path, "what claude-swarm put into it was changed; take it out by hand, from "+fenceBegin+" to "+fenceEnd)
+		s.r.kept(path, "what claude-swarm put into it was changed; remove it by hand, from "+fenceBegin+" to "+fenceEnd)
 	}
 	return s.m.forget(path)
 }
@@ -89,7 +89,7 @@ func (s *setup) undoFolder(e entry) error {
 	return s.m.forget(path)
 }
 
-// removeBy removes a file or folder by a function, such as [os.RemoveAll], and reports it.
+// removeBy removes a file or folder with a function such as [os.RemoveAll], and reports it.
 func (s *setup) removeBy(path string, by func(string) error) error {
 	if err := s.m.disk.asks("remove " + path); err != nil {
 		return err

@@ -124,7 +124,7 @@ var initTrip = trip{
 
 var errCut = errors.New("cut off here")
 
-// cutAfter allows n changes and ends the run at the next.
+// cutAfter allows n changes and ends the run at the next one.
 func cutAfter(n int) func(string) error {
 	return func(string) error {
 		if n == 0 {
@@ -140,7 +140,7 @@ func steps(n *int) func(string) error {
 	return func(string) error { *n++; return nil }
 }
 
-// A run that is cut off after any of its changes can be continued and undone: see
+// A run that is interrupted after any of its changes can be continued and undone: see
 // trip.test.
 func TestRemoveUndoesInit(t *testing.T) {
 	for name, prepare := range folders {
@@ -368,7 +368,8 @@ func TestPurgeBehindALink(t *testing.T) {
 		t.Errorf("in the project, -before +after:\n%s", diff)
 	}
 
-	// Without mail, no file of ours stays at the target of the link, but the link stays.
+	// Without mail, none of our files stays at the target of the link, but the link itself
+	// stays.
 	dir, elsewhere = t.TempDir(), t.TempDir()
 	if err := os.Symlink(elsewhere, filepath.Join(dir, ".dead-drop")); err != nil {
 		t.Fatal(err)
@@ -390,7 +391,7 @@ func TestRemoveOneAgent(t *testing.T) {
 	dir := t.TempDir()
 	initIn(t, dir, provision.Options{})
 	r, err := provision.Remove(dir, provision.RemoveOptions{Agent: "reviewer"})
-	if err != nil || items(r) != "removed .dead-drop/reviewer\nkept claude-swarm.yaml\n" || !strings.Contains(r.Items[1].Why, "reviewer still stands in it") {
+	if err != nil || items(r) != "removed .dead-drop/reviewer\nkept claude-swarm.yaml\n" || !strings.Contains(r.Items[1].Why, "reviewer is still in it") {
 		t.Errorf("Remove = %+v, %v", r, err)
 	}
 	r, err = provision.Check(dir)

@@ -10,7 +10,7 @@ import (
 )
 
 // webhooks checks the secrets, the addresses and the state of the webhooks. It posts
-// nothing; `claude-swarm webhooks test` does.
+// nothing; use `claude-swarm webhooks test` for that.
 func (e *checkup) webhooks(ctx context.Context) {
 	const name = "webhooks"
 	if len(e.file.Webhooks) == 0 {
@@ -37,7 +37,7 @@ func (e *checkup) webhooks(ctx context.Context) {
 		case stand.Failed > 0:
 			e.warn(name, test, "%s fails since %s: %s", h.Name, stand.Since.Local().Format(time.DateTime), firstLine(stand.Why))
 		case tried:
-			e.good(name, "%s posts to %s; its receiver took an event at %s", h.Name, h.Host(), stand.Taken.Local().Format(time.DateTime))
+			e.good(name, "%s posts to %s; its receiver accepted an event at %s", h.Name, h.Host(), stand.Taken.Local().Format(time.DateTime))
 		default:
 			e.good(name, "%s posts to %s (%s tries it)", h.Name, h.Host(), test)
 		}

@@ -7,9 +7,8 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// Columns is how many columns of a terminal a text takes: two for a letter of
-// Chinese, Japanese or Korean and for most emoji, none for a mark that stands above
-// another letter.
+// Columns returns how many columns of a terminal a text takes up: two for a Chinese,
+// Japanese or Korean character and for most emoji, none for a mark above another letter.
 func Columns(text string) int {
 	if isPlainASCII(text) {
 		return len(text)
@@ -26,8 +25,8 @@ func isPlainASCII(text string) bool {
 	return true
 }
 
-// Head splits text behind the last letter that fits n columns. It does not split a letter
-// that consists of several runes.
+// Head splits text after the last letter that fits into n columns. It does not split a
+// letter that consists of several runes.
 func Head(text string, n int) (begin, rest string) {
 	if isPlainASCII(text) {
 		n = min(max(n, 0), len(text))
@@ -91,9 +90,9 @@ func Wrap(text string, n int) string {
 	return strings.Join(out, "\n")
 }
 
-// Whole breaks a line that is longer than columns columns, without loss of text; 0 is no
+// Whole breaks a line that is longer than columns columns, without loss of text; 0 means no
 // limit. A next step at the end of the line starts a new line, so that a command is broken
-// only if it is too long for one. A word that is too long is broken too.
+// only if it is too long for a line. A word that is too long is broken too.
 func Whole(line string, columns int) string {
 	if columns == 0 || Columns(line) <= columns {
 		return line

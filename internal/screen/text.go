@@ -5,8 +5,8 @@ import (
 	"unicode"
 )
 
-// OneLine makes text fit for one line of a terminal. White space becomes a space; it drops
-// bytes that are not UTF-8 and characters that could steer the terminal.
+// OneLine makes text safe for one line of a terminal. White space becomes a space; bytes
+// that are not UTF-8 and characters that could control the terminal are dropped.
 func OneLine(text string) string {
 	return strings.Join(strings.FieldsFunc(strings.ToValidUTF8(text, ""), func(r rune) bool {
 		return unicode.IsSpace(r) || Steers(r)
@@ -19,7 +19,7 @@ func Steers(r rune) bool {
 	return unicode.IsControl(r) || r >= '\u202a' && r <= '\u202e' || r >= '\u2066' && r <= '\u2069'
 }
 
-// Plain removes characters that could steer the terminal, and keeps newlines and tabs.
+// Plain removes characters that could control the terminal, and keeps newlines and tabs.
 func Plain(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r != '\n' && r != '\t' && Steers(r) {
@@ -29,7 +29,7 @@ func Plain(text string) string {
 	}, text)
 }
 
-// Short is OneLine cut to n columns, with … for the rest. It reads only the beginning of a
+// Short is OneLine, cut to n columns with … for the rest. It reads only the beginning of a
 // huge text.
 func Short(text string, n int) string {
 	if most := 8 * n; len(text) > most {
@@ -38,5 +38,5 @@ func Short(text string, n int) string {
 	return Cut(OneLine(text), n)
 }
 
-// ShellWord quotes a text as one word of a shell command.
+// ShellWord quotes a string as one word of a shell command.
 func ShellWord(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }

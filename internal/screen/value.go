@@ -27,8 +27,8 @@ func USD(amount float64) string {
 	return fmt.Sprintf("%.*f USD", Digits(amount), amount)
 }
 
-// Cost prints what something cost, in US dollars. unknown says that amount is only the part
-// that is known: "at least 1.20 USD", or "cost unknown" where nothing is known.
+// Cost prints what something cost, in US dollars. unknown says that amount is only the
+// known part: "at least 1.20 USD", or "cost unknown" if nothing is known.
 func Cost(amount float64, unknown bool) string {
 	switch {
 	case !unknown:
@@ -39,8 +39,8 @@ func Cost(amount float64, unknown bool) string {
 	return "cost unknown"
 }
 
-// CostCell is Cost for a column of amounts with that number of decimals, without the unit:
-// "1.20", "≥1.20" or "unknown".
+// CostCell is Cost for a column of amounts with the given number of decimals, without the
+// unit: "1.20", "≥1.20" or "unknown".
 func CostCell(amount float64, unknown bool, digits int) string {
 	switch {
 	case !unknown:
@@ -61,7 +61,7 @@ func Digits(amounts ...float64) int {
 	return 2
 }
 
-// Thousands prints a number with a comma after each three digits: "12,345".
+// Thousands prints a number with commas between groups of three digits: "12,345".
 func Thousands(n int) string {
 	digits := fmt.Sprint(n)
 	for i := len(digits) - 3; i > 0; i -= 3 {
@@ -81,8 +81,8 @@ func Several(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// Clock prints a time for a person: only the time of day if it is today, else with the
-// date.
+// Clock prints a time for a person: the time of day, preceded by the date unless it is
+// today.
 func Clock(t, now time.Time) string {
 	t, now = t.Local(), now.Local()
 	if t.Format(time.DateOnly) == now.Format(time.DateOnly) {

@@ -1,5 +1,5 @@
 // Package tmux shows a swarm in the tmux program: a session with a titled pane for each
-// agent. It is a thin wrapper; each pane runs a command of the caller.
+// agent. It is a thin wrapper; each pane runs a command that the caller chooses.
 //
 //	session  swarm-TTS-cpp-1f3a9c
 //	window   +- coder ------------+- reviewer ---------+
@@ -13,6 +13,6 @@
 // [Server.Show] recreates closed panes.
 //
 // The environment of tmux lacks the variables that mark a process as part of a turn
-// (CLAUDE_SWARM_*). With them a tmux server that an agent started would end with that
+// (CLAUDE_SWARM_*). With them, a tmux server that an agent started would end with that
 // agent's turn.
 package tmux

@@ -17,15 +17,15 @@ import (
 // ErrMissing is returned by [Find] if tmux is not installed.
 var ErrMissing = errors.New("tmux is missing")
 
-// Options choose a tmux server. The zero value is the person's own server.
+// Options choose a tmux server. The zero value means the person's own server.
 type Options struct {
-	Program string   // "" is tmux, looked up in PATH
+	Program string   // "" means tmux, looked up in PATH
 	Socket  string   // name of a separate server, as for tmux -L
-	Environ []string // for the tmux program; nil is that of this process
+	Environ []string // for the tmux program; nil means this process's
 }
 
-// A Server is a running tmux server, or one that the first session will start.
-// It holds nothing open and is safe for several goroutines.
+// A Server is a running tmux server, or one that the first session will start. It keeps
+// nothing open and is safe for concurrent use.
 type Server struct {
 	program string
 	socket  string
@@ -80,9 +80,9 @@ func (s *Server) Close(ctx context.Context, session string) error {
 	return err
 }
 
-// Attach returns the command that shows the session in this terminal; the caller gives it
-// the terminal and runs it. Inside tmux it switches the running client. It returns when the
-// person detaches.
+// Attach returns the command that shows the session in this terminal; the caller connects
+// it to the terminal and runs it. Inside tmux it switches the running client. It returns
+// when the person detaches.
 func (s *Server) Attach(ctx context.Context, session string) *exec.Cmd {
 	inside := slices.ContainsFunc(s.env, func(v string) bool {
 		return strings.HasPrefix(v, "TMUX=") && v != "TMUX="

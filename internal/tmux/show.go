@@ -12,31 +12,31 @@ import (
 type Pane struct {
 	Title   string   // in its upper border; must be unique in the session
 	Command []string // program and arguments, run without a shell
-	Dir     string   // working folder; "" is the caller's
+	Dir     string   // working folder; "" means the caller's
 }
 
 // Shown is the result of [Server.Show].
 type Shown struct {
-	Created bool     // Show made the session
+	Created bool     // Show created the session
 	Added   []string // titles of the new panes
 	Revived []string // titles of the panes whose command had ended and runs again
 }
 
-// A window of a new session has this size until a terminal shows it: tmux's own
-// 80 by 24 cannot be split for more than a few agents.
+// A window of a new session has this size until a terminal shows it: tmux's default of 80
+// by 24 cannot be split for more than a few agents.
 const (
 	columns = "220"
 	rows    = "55"
 )
 
-// mostPanes is the most panes in a window; more cannot be read.
+// mostPanes is the largest number of panes in a window; more would be unreadable.
 const mostPanes = 9
 
 // mark is the pane option with our copy of the title, since the program in the pane can
 // change the title itself.
 const mark = "@claude-swarm"
 
-// Show makes the session with these panes. In an existing session it adds missing panes and
+// Show creates the session with these panes. In an existing session, it adds missing panes,
 // restarts those whose command has ended, and leaves other panes and windows alone. It
 // attaches no terminal.
 func (s *Server) Show(ctx context.Context, session string, panes []Pane) (Shown, error) {
@@ -57,7 +57,7 @@ func (s *Server) Show(ctx context.Context, session string, panes []Pane) (Shown,
 		if err := s.create(ctx, session, panes[0]); err == nil {
 			done.Created = true
 			done.Added = append(done.Added, panes[0].Title)
-		} else if there, _ := s.Has(ctx, session); !there { // another process made it first: use it
+		} else if there, _ := s.Has(ctx, session); !there { // another process created it first: use it
 			return done, err
 		}
 	}
@@ -98,7 +98,7 @@ func (s *Server) Titles(ctx context.Context, session string) (map[string]bool, e
 	return titles, nil
 }
 
-// create makes the session with its first pane.
+// create creates the session with its first pane.
 func (s *Server) create(ctx context.Context, session string, p Pane) error {
 	args := []string{"new-session", "-d", "-s", session, "-x", columns, "-y", rows, "-n", "swarm", "-P", "-F", "#{pane_id}"}
 	id, err := s.run(ctx, append(args, start(p)...)...)
@@ -108,19 +108,19 @@ func (s *Server) create(ctx context.Context, session string, p Pane) error {
 	return s.setOptions(ctx, id, p)
 }
 
-// add makes one more pane, in our last window with room.
+// add creates one more pane, in our last window with room.
 func (s *Server) add(ctx context.Context, session string, p Pane) error {
 	have, err := s.list(ctx, session)
 	if err != nil {
 		return err
 	}
 	count := make(map[string]int)
-	last := make(map[string]string) // the last pane of each window, after which the next one goes
+	last := make(map[string]string) // the last pane of each window, after which the next pane goes
 	for _, old := range have {
 		count[old.window]++
 		last[old.window] = old.id
 	}
-	// The colon selects the session, not a window of that name.
+	// The colon selects the session, not a window with that name.
 	args := []string{"new-window", "-d", "-t", exactly(session) + ":", "-n", "swarm"}
 	for _, old := range have {
 		if count[old.window] < mostPanes {
@@ -135,9 +135,9 @@ func (s *Server) add(ctx context.Context, session string, p Pane) error {
 	return s.setOptions(ctx, id, p)
 }
 
-// setOptions gives a new pane its title, and its window borders that show titles and room
-// for one more. A pane stays when its command ends, so that a person can read its last
-// output.
+// setOptions gives a new pane its title, and gives its window borders that show titles, and
+// room for another pane. A pane stays when its command ends, so that a person can read its
+// last output.
 func (s *Server) setOptions(ctx context.Context, id string, p Pane) error {
 	_, err := s.run(ctx,
 		"set-option", "-p", "-t", id, mark, argument(p.Title), ";",
@@ -155,7 +155,7 @@ type pane struct {
 	dead              bool
 }
 
-// list finds our panes in all windows of the session, in the order of the screen.
+// list finds our panes in all windows of the session, in the order on the screen.
 func (s *Server) list(ctx context.Context, session string) ([]pane, error) {
 	out, err := s.run(ctx, "list-panes", "-s", "-t", exactly(session), "-F", "#{pane_id} #{window_id} #{pane_dead} #{"+mark+"}")
 	if err != nil {
@@ -175,12 +175,12 @@ func (s *Server) list(ctx context.Context, session string) ([]pane, error) {
 func start(p Pane) []string {
 	var args []string
 	if p.Dir != "" {
-		// tmux reads the folder as a format.
+		// tmux interprets the folder as a format.
 		args = append(args, "-c", argument(strings.ReplaceAll(p.Dir, "#", "##")))
 	}
 	args = append(args, "--")
 	if len(p.Command) == 1 {
-		// tmux gives a single word to a shell, but not several words.
+		// tmux passes a single word to a shell, but not several words.
 		return append(args, "'"+strings.ReplaceAll(p.Command[0], "'", `'\''`)+"'")
 	}
 	for _, word := range p.Command {

@@ -16,7 +16,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/tmux"
 )
 
-// A bench is a tmux server for one test, which ends with the test.
+// A bench is a tmux server for one test; it ends with the test.
 type bench struct {
 	*tmux.Server
 	env []string
@@ -56,7 +56,7 @@ func (b bench) tmux(args ...string) (string, error) {
 	return strings.TrimSpace(string(out)), err
 }
 
-// eventually waits until is returns true.
+// eventually waits until the function is returns true.
 func eventually(t *testing.T, what string, is func() bool) {
 	t.Helper()
 	tick := time.NewTicker(10 * time.Millisecond)
@@ -80,7 +80,7 @@ func show(t *testing.T, b bench, session string, panes ...tmux.Pane) tmux.Shown 
 	return shown
 }
 
-// says returns a pane that shows a text and stays, as a viewer does.
+// says returns a pane that shows a text and keeps running, as a viewer does.
 func says(title string) tmux.Pane {
 	return tmux.Pane{Title: title, Command: []string{"sh", "-c", "echo this is $0; exec cat", title}}
 }
@@ -188,8 +188,8 @@ func TestManyAgentsGetMoreWindows(t *testing.T) {
 	}
 }
 
-// The variables that mark a process of a turn do not reach tmux, or the end of that turn
-// would end the panes.
+// The variables that mark a process of a turn do not reach tmux; otherwise the end of that
+// turn would end the panes.
 func TestTheMarksOfATurnAreLeftOut(t *testing.T) {
 	b := newBench(t)
 	dir := t.TempDir()

@@ -5,18 +5,18 @@ import (
 	"strings"
 )
 
-// shortest is the least length of a replaced value, in bytes: a shorter one would occur in
-// ordinary text. Tokens have 26.
+// shortest is the least length of a replaced value, in bytes: a shorter value might occur
+// in ordinary text. Tokens have 26.
 const shortest = 8
 
-// A Redactor replaces each secret in a text by a readable mark. A nil Redactor replaces
-// nothing. It does not change, and is safe for several goroutines.
+// A Redactor replaces each secret in a text with a readable mark. A nil Redactor replaces
+// nothing. It does not change, and is safe for concurrent use.
 type Redactor struct {
 	values   []string
 	replacer *strings.Replacer
 }
 
-// NewRedactor makes a Redactor of tokens by name: the token of coder becomes
+// NewRedactor makes a Redactor for tokens by name: the token of coder becomes
 // "[token of coder]".
 func NewRedactor(tokens map[string]string) *Redactor {
 	marks := make(map[string]string, len(tokens))
@@ -26,7 +26,7 @@ func NewRedactor(tokens map[string]string) *Redactor {
 	return NewMarks(marks)
 }
 
-// NewMarks makes a Redactor that replaces values by their marks.
+// NewMarks makes a Redactor that replaces values with their marks.
 func NewMarks(marks map[string]string) *Redactor {
 	r := new(Redactor)
 	var pairs []string
@@ -41,7 +41,7 @@ func NewMarks(marks map[string]string) *Redactor {
 }
 
 // In reports whether a text contains a secret. It searches once for each secret, which
-// takes far less time than writing the text.
+// takes far less time than writing the text does.
 func (r *Redactor) In(text []byte) bool {
 	if r == nil {
 		return false
@@ -67,7 +67,7 @@ func (r *Redactor) Text(s string) string {
 	return s
 }
 
-// Bytes is [Redactor.Text] for bytes. If it replaces nothing it returns the same slice.
+// Bytes is [Redactor.Text] for bytes. If it replaces nothing, it returns the same slice.
 func (r *Redactor) Bytes(b []byte) []byte {
 	if !r.In(b) {
 		return b

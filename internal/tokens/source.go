@@ -9,7 +9,7 @@ import (
 )
 
 // A Source returns the redactor of a project's current tokens: it checks the file each
-// time, and reads it when it has changed. It is safe for several goroutines.
+// time, and reads it when it has changed. It is safe for concurrent use.
 type Source struct {
 	home string
 
@@ -19,11 +19,11 @@ type Source struct {
 	redactor *Redactor
 }
 
-// NewSource makes the source of a daemon's folder. It reads nothing.
+// NewSource makes the source for a daemon's folder. It reads nothing.
 func NewSource(home string) *Source { return &Source{home: home} }
 
-// Redactor returns the redactor of the tokens that are in the file now. If it cannot
-// read the file it returns the last redactor.
+// Redactor returns the redactor for the tokens that are in the file now. If it cannot read
+// the file, it returns the last redactor.
 func (s *Source) Redactor() *Redactor {
 	if s == nil {
 		return nil
@@ -42,13 +42,13 @@ func (s *Source) Redactor() *Redactor {
 	return s.redactor
 }
 
-// unchanged reports whether a file is the one that was read last.
+// unchanged reports whether a file is unchanged since it was last read.
 func (s *Source) unchanged(info fs.FileInfo) bool {
 	return s.size == info.Size() && s.changed.Equal(info.ModTime())
 }
 
-// Hidden returns the text with the tokens replaced. If the text has none it returns the
-// same slice.
+// Hidden returns the text with the tokens replaced. If the text has no tokens, it returns
+// the same slice.
 func (s *Source) Hidden(text []byte) []byte { return s.Redactor().Bytes(text) }
 
 // Writer returns a writer that passes text on to w with the tokens replaced. Each call of

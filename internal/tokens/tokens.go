@@ -1,8 +1,8 @@
 // Package tokens reads the secrets with which senders prove their names: a file in the
 // daemon's folder that only its owner can read, with a line for each name.
 //
-// The daemon's package makes them. This package only reads them, and imports very little,
-// so that `send` signs a message without linking the daemon.
+// The daemon's package creates them. This package only reads them, and imports very little,
+// so that `send` can sign a message without linking the daemon.
 package tokens
 
 import (
@@ -17,7 +17,8 @@ import (
 // File returns the path of the tokens' file in the daemon's folder home.
 func File(home string) string { return filepath.Join(home, "tokens") }
 
-// Read returns the token of each name. A missing file has no tokens, which is not an error.
+// Read returns the token of each name. A missing file counts as empty, which is not an
+// error.
 func Read(home string) (map[string]string, error) {
 	data, err := os.ReadFile(File(home))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

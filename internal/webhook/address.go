@@ -21,7 +21,7 @@ var special = sync.OnceValue(func() (nets []netip.Prefix) {
 		"::/96",           // IPv4 in IPv6, an old form
 		"64:ff9b:1::/48",  // IPv4 in IPv6, of a private network (RFC 8215)
 		"100::/64",        // discarded
-		"2001::/23",       // protocol assignments, among them Teredo: IPv4 in IPv6
+		"2001::/23",       // protocol assignments, including Teredo: IPv4 in IPv6
 		"2001:db8::/32",   // documentation
 		"fec0::/10",       // site-local, an old form
 	} {

@@ -30,7 +30,7 @@ func CountsOf(store *dropbox.Store) (map[string]Counts, error) {
 		}
 		m, err := store.Load(found)
 		if err != nil {
-			continue // it was moved in the meantime, or is not a message
+			continue // it has been moved, or is not a message
 		}
 		p, err := decode(m.Body)
 		if err != nil {

@@ -11,11 +11,11 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// Hear puts the events with a notice into the mailbox, one message for each webhook that
-// wants it. It leaves out those of the person's quiet hours: each webhook that wants one of
-// them gets the event at their end, which gathers them. Repeating it is harmless, since the
-// mailbox knows a message by its key. After an error the caller repeats it with the same
-// events.
+// Hear puts the events that have a notice into the mailbox, one message for each webhook
+// that wants the event. It leaves out events in the person's quiet hours: each webhook that
+// wants one of them gets the event at the end of those hours, which gathers them. Repeating
+// it is harmless, since the mailbox recognizes a message by its key. After an error the
+// caller repeats it with the same events.
 func (s *Service) Hear(_ context.Context, events []journal.Event) error {
 	s.mu.Lock()
 	hooks := s.hooks
@@ -50,7 +50,7 @@ func (s *Service) put(h Hook, ev journal.Event) error {
 	}
 	p.Data.Webhook = h.Name
 	err := s.deliver(p, ev)
-	if errors.Is(err, dropbox.ErrTooLarge) { // the message is too long for a policy
+	if errors.Is(err, dropbox.ErrTooLarge) { // the message is longer than a policy allows
 		p.Data.Details = ""
 		err = s.deliver(p, ev)
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// A Kind is the form in which a webhook posts.
+// A Kind is the form in which a webhook posts events.
 type Kind string
 
 // The kinds.
@@ -29,8 +29,8 @@ type Hook struct {
 	Kind   Kind
 	Secret string // generic: the key of the signature, see [CheckSecret]; ntfy: an access token; else ""
 	Events []journal.Word
-	// Private allows addresses of private networks, of this machine and of the link.
-	// Without TLS the webhook posts only to these.
+	// Private allows addresses of private networks and of this machine, and link-local
+	// ones. Without TLS the webhook posts only to these.
 	Private bool
 }
 
@@ -44,5 +44,5 @@ func CheckSecret(secret string) error {
 	return err
 }
 
-// wants reports whether the webhook wants events with that word.
+// wants reports whether the webhook wants events whose notice has that word.
 func (h Hook) wants(w journal.Word) bool { return slices.Contains(h.Events, w) }

@@ -17,7 +17,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// The test binary is also the program that is killed.
+// The test binary is also the program to be killed.
 func TestMain(m *testing.M) {
 	if os.Getenv("WEBHOOK_LIFE") == "" {
 		os.Exit(m.Run())
@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 // events is how many events each life hears.
 const events = 2
 
-// life hears some events and posts them. It is killed before its n-th change on disk.
+// life hears some events and posts them. It is killed before its n-th change to the disk.
 func life(dir, home, url, nth string) error {
 	last, err := strconv.ParseInt(nth, 10, 64)
 	if err != nil {
@@ -77,7 +77,7 @@ func life(dir, home, url, nth string) error {
 	return s.Run(ctx)
 }
 
-// A daemon that is killed before any of its changes on disk loses no event. It posts an
+// A daemon that is killed before any of its changes to the disk loses no event. It posts an
 // event twice, with the same id, only if it was killed between the answer and the receipt.
 func TestKilledAtEachStep(t *testing.T) {
 	if testing.Short() {

@@ -22,7 +22,7 @@ type Payload struct {
 	Data      Data         `json:"data"`
 }
 
-// Data are the facts of a [Payload]. Fields may be added. A change of meaning increases V.
+// Data has the facts of a [Payload]. Fields may be added. A change of meaning increases V.
 type Data struct {
 	V        int              `json:"v"`       // [Version]
 	Webhook  string           `json:"webhook"` // the name of the webhook
@@ -51,16 +51,16 @@ type Turn struct {
 	Outcome     string  `json:"outcome"`
 	Seconds     float64 `json:"seconds"`
 	CostUSD     float64 `json:"cost_usd"`
-	CostUnknown bool    `json:"cost_unknown,omitempty"` // cost_usd is only the known part
+	CostUnknown bool    `json:"cost_unknown,omitempty"` // cost_usd covers only the known part
 }
 
-// Test is the type of the payload with which a person tries a webhook.
+// Test is the type of the payload with which a person tests a webhook.
 const Test journal.Word = "test"
 
 // QuietHours is the type of the payload that gathers the events of the person's quiet hours.
 const QuietHours journal.Word = "quiet_hours"
 
-// Bounds of the texts of a payload, in bytes; a message of a mailbox has room for both.
+// Bounds of the strings in a payload, in bytes; a message in a mailbox has room for both.
 const (
 	maxText    = 500
 	maxDetails = 2000
@@ -80,7 +80,7 @@ func payloadOf(ev journal.Event, n journal.Notice, project string) Payload {
 	if ev.Task != nil {
 		about = ev.Task
 	}
-	if about != nil && about.ID != "" { // else it is the text of the daemon
+	if about != nil && about.ID != "" { // else it is text from the daemon
 		p.Data.Message = &Message{about.ID, about.From, string(about.Type), cut(screen.OneLine(about.Subject), maxSubject), about.Thread, about.Trace}
 	}
 	if ev.Message != nil {
@@ -94,8 +94,8 @@ func payloadOf(ev journal.Event, n journal.Notice, project string) Payload {
 	return p
 }
 
-// morningPayload returns the payload of an event that gathers others. Its severity is that of
-// the worst of them.
+// morningPayload returns the payload of an event that gathers others. Its severity is that
+// of the most severe of them.
 func morningPayload(ev journal.Event, project string) Payload {
 	worst := journal.Info
 	for _, w := range ev.Gathers {
@@ -110,7 +110,7 @@ func morningPayload(ev journal.Event, project string) Payload {
 	}}
 }
 
-// TestPayload returns the payload with which a person tries a webhook.
+// TestPayload returns the payload with which a person tests a webhook.
 func TestPayload(hook, project string, at time.Time) Payload {
 	return Payload{Type: Test, Timestamp: at.UTC(), Data: Data{
 		V: Version, Webhook: hook, Project: project, Severity: journal.Info, Text: "[TEST] The webhook " + hook + " of " + project + " works.",
@@ -124,7 +124,7 @@ func (p Payload) JSON() []byte {
 	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(p); err != nil {
-		panic(err) // strings, numbers and a time always encode
+		panic(err) // strings, numbers and a time can always be encoded
 	}
 	return bytes.TrimSuffix(out.Bytes(), []byte("\n"))
 }
@@ -140,7 +140,7 @@ func decode(data []byte) (Payload, error) {
 	return p, nil
 }
 
-// cut keeps the beginning of a text, in whole runes.
+// cut returns the beginning of a string, in whole runes.
 func cut(s string, most int) string {
 	if len(s) <= most {
 		return s

@@ -20,13 +20,14 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/tokens"
 )
 
-// Bounds of an answer, in bytes. A body is read only if it may say what is wrong.
+// Bounds of an answer, in bytes. The body is read only if it may say what is wrong.
 const (
 	maxHeader = 16 << 10
 	maxRead   = 1 << 10
 )
 
-// DefaultTimeout is the longest time of one try, with everything that belongs to it.
+// DefaultTimeout is the longest time that one try may take, with everything that belongs to
+// it.
 const DefaultTimeout = 15 * time.Second
 
 // longestRest bounds the wait that a receiver may ask for.
@@ -34,33 +35,33 @@ const longestRest = 2 * time.Hour
 
 // An Answer is how a try ended.
 type Answer struct {
-	Status int           // the HTTP status; 0: there was no answer
+	Status int           // the HTTP status; 0 if there was no answer
 	Took   time.Duration // until then
-	// Why says in one line why the receiver has not taken the message; "" means that it
+	// Why says in one line why the receiver has not accepted the message; "" means that it
 	// has.
 	Why string
-	// Rest is how long the receiver wants no requests; 0: it did not say.
+	// Rest is how long the receiver wants no requests; 0 if it did not say.
 	Rest time.Duration
 }
 
-// Taken reports whether the receiver has taken the message.
+// Taken reports whether the receiver has accepted the message.
 func (a Answer) Taken() bool { return a.Why == "" }
 
-// A Poster posts for one webhook. It is safe for several goroutines.
+// A Poster posts for one webhook. It is safe for concurrent use.
 type Poster struct {
 	hook    Hook
 	proxy   func(*http.Request) (*url.URL, error)
 	roots   *tls.Config
 	timeout time.Duration
-	mask    *tokens.Redactor // of the URL and the secret, which an answer must not repeat
+	mask    *tokens.Redactor // for the URL and the secret, which an answer must not repeat
 }
 
-// PosterOptions tune a Poster. The zero value is ready to use.
+// PosterOptions has the settings of a Poster. The zero value is ready to use.
 type PosterOptions struct {
 	Timeout time.Duration // of one try; 0 means [DefaultTimeout]
-	// Proxy returns the proxy for a request; nil means the one of the environment.
+	// Proxy returns the proxy for a request; nil means the proxy in the environment.
 	Proxy func(*http.Request) (*url.URL, error)
-	TLS   *tls.Config // nil means the authorities of the system
+	TLS   *tls.Config // nil means the certificate authorities of the system
 }
 
 // NewPoster makes a Poster. It opens no connection.
@@ -78,7 +79,7 @@ func NewPoster(h Hook, o PosterOptions) *Poster {
 }
 
 // Post makes one try. id is the same for all tries of one message. If ctx ends the try, the
-// receiver may have taken the message nevertheless.
+// receiver may have accepted the message nevertheless.
 func (p *Poster) Post(ctx context.Context, id string, body []byte) Answer {
 	start := time.Now()
 	ctx, cancel := context.WithTimeoutCause(ctx, p.timeout, errSlow)
@@ -104,7 +105,8 @@ func (p *Poster) post(ctx context.Context, id string, body []byte, now time.Time
 		return Answer{Why: err.Error()}
 	}
 	defer transport.CloseIdleConnections()
-	// A transport follows no redirect, and repeats no request on a new connection.
+	// A transport does not follow redirects, and does not repeat a request on a new
+	// connection.
 	answer, err := transport.RoundTrip(r)
 	if err != nil {
 		return Answer{Why: plainError(err)}
@@ -134,7 +136,7 @@ func answered(status int) string {
 	return strings.TrimSpace(fmt.Sprintf("it answered %d %s", status, http.StatusText(status)))
 }
 
-// redirect returns the target of an answer without its path and query, which may contain a
+// redirect returns the target of a redirect without its path and query, which may contain a
 // secret.
 func redirect(answer *http.Response) string {
 	to, err := answer.Location()
@@ -171,8 +173,8 @@ func (p *Poster) transport(r *http.Request) (*http.Transport, error) {
 }
 
 // CheckAddress reports why the webhook could not connect to its host: the name has no
-// address, or one that the webhook does not allow. It opens no connection. If a proxy is
-// used, the check ends early, since the proxy resolves the name.
+// address, or has one that the webhook does not allow. It opens no connection. If a proxy
+// is used, the check ends early, since the proxy resolves the name.
 func (p *Poster) CheckAddress(ctx context.Context) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, p.hook.URL, nil)
 	if err != nil {
@@ -210,7 +212,7 @@ func (h Hook) mayPassProxy(u *url.URL) error {
 	return nil
 }
 
-// plainError returns an error of the network without its URL, in plain words.
+// plainError returns a network error without its URL, in plain words.
 func plainError(err error) string {
 	if e, ok := errors.AsType[*url.Error](err); ok {
 		err = e.Err
@@ -237,7 +239,8 @@ func plainError(err error) string {
 func retryAfter(value string, now time.Time) time.Duration {
 	value = strings.TrimSpace(value)
 	rest := time.Duration(0)
-	// Discord sends decimals. With an error the number is 0, or infinite if it is too large.
+	// Discord sends decimal fractions. After an error the number is 0, or infinite if it is
+	// too large.
 	if seconds, _ := strconv.ParseFloat(value, 64); seconds > 0 {
 		rest = time.Duration(min(seconds, longestRest.Seconds()) * float64(time.Second))
 	} else if at, err := http.ParseTime(value); err == nil {

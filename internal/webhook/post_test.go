@@ -54,7 +54,7 @@ func TestFailures(t *testing.T) {
 			start := time.Now()
 			o := webhook.PosterOptions{Timeout: patience}
 			if f.quick {
-				o.Timeout = 20 * time.Second // on a slow machine another failure would show
+				o.Timeout = 20 * time.Second // on a slow machine a different failure would show
 			}
 			a := post(t, h, o)
 			if !strings.HasPrefix(a.Why, f.why) || f.why == "" && !a.Taken() {
@@ -88,7 +88,7 @@ func TestAnswerRepeatsTheSecret(t *testing.T) {
 	}
 }
 
-// A redirect to another host gets nothing.
+// The host to which an answer redirects gets nothing.
 func TestRedirectGetsNothing(t *testing.T) {
 	other := newReceiver(t, nil)
 	for _, code := range []int{301, 302, 303, 307, 308} {
@@ -114,7 +114,7 @@ func TestTrustedTLS(t *testing.T) {
 }
 
 // The address at the moment of the connection decides, whatever the name resolved to
-// before.
+// earlier.
 func TestOnlyPublicAddresses(t *testing.T) {
 	rc := newReceiver(t, nil)
 	port := rc.URL[strings.LastIndexByte(rc.URL, ':'):]
@@ -139,8 +139,8 @@ func TestOnlyPublicAddresses(t *testing.T) {
 	}
 }
 
-// A proxy of the environment is used, whatever its address. It resolves names, but an
-// address in the URL is checked before.
+// A proxy in the environment is used, whatever its address. It resolves names, but an
+// address in the URL itself is checked first.
 func TestProxy(t *testing.T) {
 	proxied := newReceiver(t, nil) // a proxy for plain HTTP is an ordinary server
 	at, _ := url.Parse(proxied.URL)
@@ -179,7 +179,7 @@ func TestProxy(t *testing.T) {
 	}
 }
 
-// The test vector is that of the specification's own libraries.
+// The test vector comes from the specification's own libraries.
 func TestSignature(t *testing.T) {
 	const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 	w, err := standardwebhooks.NewWebhook(secret)
@@ -209,7 +209,7 @@ func TestSignature(t *testing.T) {
 	}
 }
 
-// hostile returns an event whose texts try to speak to people and to hide links.
+// hostile returns an event whose strings try to mention people and to hide links.
 func hostile() webhook.Payload {
 	p := webhook.TestPayload("ops", "demo ☕", time.Now())
 	p.Type, p.Data.Severity = journal.DeadLetter, journal.Error

@@ -12,15 +12,15 @@ import (
 	"time"
 )
 
-// A got is a request that a receiver has taken, or has refused.
+// A got is a request that a receiver has accepted or refused.
 type got struct {
 	header http.Header
 	body   string
 	id     string // webhook-id
 }
 
-// A receiver is the server of a webhook. It can fail in all the ways of the network and of
-// HTTP.
+// A receiver is the server of a webhook. It can fail in every way in which the network and
+// HTTP can fail.
 type receiver struct {
 	*httptest.Server
 	mu  sync.Mutex
@@ -64,17 +64,18 @@ func hijack(w http.ResponseWriter) net.Conn {
 	return c
 }
 
-// patience is the time-out of a try in these tests.
+// patience is the timeout of a try in these tests.
 const patience = 300 * time.Millisecond
 
-// A failure is one way in which a receiver fails, with the reason that a person reads.
+// A failure is one way in which a receiver fails, with the reason that is shown to a
+// person.
 type failure struct {
 	how   func(n int, w http.ResponseWriter, r *http.Request)
 	url   string // replaces the receiver's address
-	tls   bool   // use TLS with a certificate of an unknown authority
-	why   string // the beginning of the reason; "": the receiver has taken the message
+	tls   bool   // use TLS with a certificate from an unknown authority
+	why   string // the beginning of the reason; "" if the receiver has accepted the message
 	rest  time.Duration
-	quick bool // ends well before the time-out
+	quick bool // ends well before the timeout
 }
 
 var failures = map[string]failure{

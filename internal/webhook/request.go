@@ -20,12 +20,12 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// Bounds of the texts of the other kinds. Slack cuts a text at 40,000 characters and
-// recommends less than 4,000; Discord refuses more than 2,000; ntfy makes an attachment of
-// more than 4,096 bytes.
+// Bounds of the text in the other kinds. Slack cuts text at 40,000 characters and
+// recommends fewer than 4,000; Discord refuses more than 2,000; ntfy turns more than 4,096
+// bytes into an attachment.
 const (
 	maxSlack   = 3000 // bytes
-	maxDiscord = 2000 // UTF-16 units, which are never fewer than the characters that Discord counts
+	maxDiscord = 2000 // UTF-16 code units, never fewer than the characters that Discord counts
 	maxNtfy    = 3500 // bytes
 )
 
@@ -42,12 +42,12 @@ func (h Hook) request(ctx context.Context, id string, body []byte, at time.Time)
 	case Slack:
 		body = asJSON(map[string]any{"text": cut(slackText().Replace(p.lines()), maxSlack), "mrkdwn": false, "unfurl_links": false, "unfurl_media": false})
 	case Discord:
-		// The flag 4 suppresses previews of links.
+		// The flag 4 suppresses link previews.
 		body = asJSON(map[string]any{"content": cutUTF16(discordText().Replace(p.lines()), maxDiscord), "allowed_mentions": map[string]any{"parse": []string{}}, "flags": 4})
 	case Ntfy:
 		priority, tag := ntfyLook(p.Data.Severity)
 		header.Set("Content-Type", "text/plain; charset=utf-8")
-		// RFC 2047, which ntfy decodes: a header has only ASCII.
+		// RFC 2047, which ntfy decodes: a header contains only ASCII.
 		header.Set("Title", mime.BEncoding.Encode("utf-8", p.Data.Project+": "+strings.ReplaceAll(string(p.Type), "_", " ")))
 		header.Set("Priority", priority)
 		header.Set("Tags", tag)
@@ -87,10 +87,10 @@ func (p Payload) lines() string {
 	return lines
 }
 
-// slackText escapes a text for Slack, whose markup names people, channels and links by <…>.
+// slackText escapes text for Slack, whose markup writes people, channels and links as <…>.
 var slackText = sync.OnceValue(func() *strings.Replacer { return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;") })
 
-// discordText escapes a text for Discord's Markdown.
+// discordText escapes text for Discord's Markdown.
 var discordText = sync.OnceValue(func() *strings.Replacer {
 	var pairs []string
 	for _, c := range "\\`*_~|[]()<>#" {
@@ -99,7 +99,7 @@ var discordText = sync.OnceValue(func() *strings.Replacer {
 	return strings.NewReplacer(pairs...)
 })
 
-// ntfyLook returns how ntfy shows a severity. Its priorities are 1 to 5, and 3 is the
+// ntfyLook returns how ntfy shows a severity. Priorities of ntfy are 1 to 5, and 3 is the
 // default.
 func ntfyLook(s journal.Severity) (priority, tag string) {
 	switch s {
@@ -119,8 +119,8 @@ func asJSON(v any) []byte {
 	return data
 }
 
-// cutUTF16 keeps the beginning of a text, at most so many units of UTF-16. It does not cut
-// an escape of [discordText] in half.
+// cutUTF16 returns the beginning of a string, at most most UTF-16 code units. It does not
+// cut an escape from [discordText] in half.
 func cutUTF16(s string, most int) string {
 	units, end := 0, 0
 	for i, c := range s {

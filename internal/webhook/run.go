@@ -16,12 +16,12 @@ import (
 
 // Times of the loop.
 const (
-	sweepEvery = 30 * time.Second // between looks at the mailbox without an event of the watcher
-	lastWords  = 3 * time.Second  // for the tries that run when the service ends
+	sweepEvery = 30 * time.Second // between looks at the mailbox without an event from the watcher
+	lastWords  = 3 * time.Second  // for the tries that are running when the service ends
 	diskAgain  = 5 * time.Second  // until a step that the disk refused is repeated
 )
 
-// A run is a Service that runs. The goroutine of the loop owns everything in it.
+// A run is a running Service. The goroutine of the loop owns everything in it.
 type run struct {
 	*Service
 	box   *dropbox.Mailbox
@@ -33,16 +33,16 @@ type run struct {
 	held  map[string]bool         // messages that are being tried or settled, by id
 	taken map[string]bool         // webhooks that are trying a message
 	left  map[string]func() error // steps that the disk refused, by id
-	pause map[string]time.Time    // webhooks that wait because the disk refused a message, until then
+	pause map[string]time.Time    // until when a webhook waits because the disk refused a message
 }
 
-// ended is the end of a try, for the loop.
+// ended describes the end of a try, for the loop.
 type ended struct {
 	id, hook string
 	result
 }
 
-// A result is how a try ended on disk.
+// A result says how a try ended on disk.
 type result struct {
 	settle  func() error // the last step, if the disk refused it; else nil
 	refused bool         // the message could not be claimed, and waits as before
@@ -50,8 +50,8 @@ type result struct {
 
 // Run posts the messages of the mailbox until ctx is done, and then returns nil. Running
 // tries get a few seconds to end; a message whose try has not ended by then waits again.
-// Only the process that holds the lock of the store may run it. The error is one of the
-// disk that prevents all work.
+// Only the process that holds the lock of the store may run it. The error is a disk error
+// that prevents all work.
 func (s *Service) Run(ctx context.Context) error {
 	box, err := s.o.Store.Mailbox(dropbox.Hooks)
 	for errors.Is(err, dropbox.ErrNoMailbox) {
@@ -128,8 +128,8 @@ func (r *run) loop(ctx context.Context, rewatch func()) {
 	}
 }
 
-// takeUp continues with the messages in cur/ that no try has: after a crash, and after the
-// disk refused their last step.
+// takeUp continues with the messages in cur/ that no try works on: after a crash, and after
+// the disk refused their last step.
 func (r *run) takeUp() error {
 	if err := r.settleRest(); err != nil {
 		return err
@@ -188,8 +188,9 @@ func (r *run) settleRest() error {
 	return nil
 }
 
-// begin starts a try for each webhook that has none and whose time has come. It returns the
-// time until the next message is due, or false if none waits for its time.
+// begin starts a try for each webhook that has none running and whose time has come. It
+// returns the time until the next message is due, or false if no message waits for its
+// time.
 func (r *run) begin(now time.Time) (after time.Duration, ok bool) {
 	if r.o.Store.Halted() {
 		return 0, false // the watcher reports when HALT is removed
@@ -208,7 +209,7 @@ func (r *run) begin(now time.Time) (after time.Duration, ok bool) {
 		}
 		name, err := r.hookOf(e)
 		if err != nil {
-			continue // it moved in the meantime
+			continue // it has moved in the meantime
 		}
 		h, known := r.hook(name)
 		if r.taken[name] {
@@ -244,14 +245,14 @@ func (r *run) end(e ended) {
 		r.pause[e.hook] = time.Now().Add(diskAgain)
 	}
 	if e.settle != nil {
-		r.left[e.id] = e.settle // the message stays in held, or it would be posted again
+		r.left[e.id] = e.settle // the message stays in held; otherwise it would be posted again
 		return
 	}
 	delete(r.held, e.id)
 }
 
-// dueAt returns the time when a message may be tried; zero is now. A message of a webhook
-// that is not known is given up, which need not wait.
+// dueAt returns the time when a message may be tried; zero means now. A message for an
+// unknown webhook is given up, which need not wait.
 func (r *run) dueAt(id, hook string, known bool) time.Time {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -281,8 +282,8 @@ func (r *run) forget(entries []dropbox.Entry) {
 	}
 }
 
-// hookOf returns the name of the webhook of a message; "" for a message that the daemon has
-// not written. An error means that it could not be read.
+// hookOf returns the name of the webhook of a message; "" for a message that the daemon did
+// not write. An error means that it could not be read.
 func (r *run) hookOf(e dropbox.Entry) (string, error) {
 	if name, ok := r.hooks[e.ID]; ok {
 		return name, nil
@@ -302,7 +303,7 @@ func (r *run) hookOf(e dropbox.Entry) (string, error) {
 	return name, nil
 }
 
-// ours reports whether the daemon has written a message.
+// ours reports whether the daemon wrote a message.
 func (r *run) ours(m *dropbox.Message) bool {
 	return m.From == dropbox.Swarm && dropbox.Proven(r.o.Token, m, dropbox.Hooks)
 }
@@ -318,7 +319,7 @@ func (r *run) try(h Hook, known bool, name string, e dropbox.Entry) result {
 		}
 		return result{refused: true}
 	}
-	if done, err := r.box.HasReceipt(c.Entry); err == nil && done { // the file came back, as from a backup
+	if done, err := r.box.HasReceipt(c.Entry); err == nil && done { // the file came back, for example from a backup
 		return r.step("filed", c.Entry, func() error { return r.box.File(c.Entry) })
 	}
 	p, why := r.read(c, known, name)
@@ -326,7 +327,7 @@ func (r *run) try(h Hook, known bool, name string, e dropbox.Entry) result {
 		return r.step("given up", c.Entry, func() error { return r.box.GiveUp(c.Entry, why) })
 	}
 	a := NewPoster(h, r.o.Post).Post(r.post, "msg_"+c.ID, c.Message.Body)
-	if !a.Taken() && r.post.Err() != nil { // the end of the service cut the try off
+	if !a.Taken() && r.post.Err() != nil { // the end of the service interrupted the try
 		return r.step("put back", c.Entry, func() error { return r.putBack(c.Entry, false) })
 	}
 	now := time.Now()
@@ -381,7 +382,7 @@ func (r *run) putBack(e dropbox.Entry, failed bool) error {
 	return err
 }
 
-// step makes the last step on disk. If it fails, the result contains the step, to be
+// step carries out the last step on disk. If it fails, the result contains the step, to be
 // repeated.
 func (r *run) step(what string, e dropbox.Entry, step func() error) result {
 	err := step()
@@ -392,8 +393,8 @@ func (r *run) step(what string, e dropbox.Entry, step func() error) result {
 	return result{settle: step}
 }
 
-// A receipt says what happened to a message. It begins as those of turns do, so that the
-// same program can read both.
+// A receipt says what happened to a message. It begins like the receipt of a turn, so that
+// the same program can read both.
 type receipt struct {
 	V       int       `yaml:"v"`
 	ID      string    `yaml:"id"`
@@ -414,7 +415,7 @@ func receiptOf(e dropbox.Entry, h Hook, a Answer, now time.Time) []byte {
 	r.Webhook.Name, r.Webhook.Status, r.Webhook.Tries, r.Webhook.MS = h.Name, a.Status, e.Failed+1, a.Took.Milliseconds()
 	data, err := yaml.Marshal(r)
 	if err != nil {
-		panic(err) // strings, numbers and a time always encode
+		panic(err) // strings, numbers and a time can always be encoded
 	}
 	return data
 }

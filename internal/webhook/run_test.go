@@ -59,7 +59,7 @@ func (r *run) waiting(t *testing.T) []dropbox.Entry {
 	return entries
 }
 
-// spoiled puts a file in the place of the folder new/, until the result is called.
+// spoiled replaces the folder new/ with a file until the returned function is called.
 func spoiled(t *testing.T, dir string) (mend func()) {
 	t.Helper()
 	fresh := filepath.Join(dir, dropbox.Hooks, "new")
@@ -76,7 +76,7 @@ func spoiled(t *testing.T, dir string) (mend func()) {
 	}
 }
 
-// While a last step is still refused, the mailbox counts as not repaired.
+// As long as a last step is still refused, the mailbox counts as not repaired.
 func TestARefusedLastStepIsReported(t *testing.T) {
 	r, _ := newRun(t, dropbox.Options{}, 0)
 	r.left["a"], r.held["a"] = func() error { return errors.New("disk full") }, true
@@ -85,7 +85,7 @@ func TestARefusedLastStepIsReported(t *testing.T) {
 	}
 }
 
-// The loop sleeps until the first message is due, in any order of the messages.
+// The loop sleeps until the first message is due, whatever the order of the messages.
 func TestTheNextMessageIsNotForgottenForALaterOne(t *testing.T) {
 	for _, waits := range [][]time.Duration{{time.Minute, time.Hour}, {time.Hour, time.Minute}} {
 		r, _ := newRun(t, dropbox.Options{}, len(waits))
@@ -192,7 +192,7 @@ func TestAStateThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// A state with a time that JSON cannot express does not replace the one on disk.
+// A state with a time that JSON cannot express does not replace the state on disk.
 func TestAStateThatCannotBeWritten(t *testing.T) {
 	home := t.TempDir()
 	good := State{V: 1, Waits: map[string]Waited{"a": {Why: "it was away"}}}

@@ -12,20 +12,20 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// Options are what a [Service] needs. All except the last five are required.
+// Options has what a [Service] needs. All fields except the last five are required.
 type Options struct {
 	Store   *dropbox.Store
 	Home    string // the folder of the daemon, for the state
 	Project string // the name of the project's folder, for the payloads
-	Token   string // the daemon's, which proves that it wrote a message of the mailbox
+	Token   string // the daemon's, which proves that it wrote a message in the mailbox
 	Log     *slog.Logger
 
 	Secrets *tokens.Source // the tokens of the agents, which are removed from payloads
-	// Notice returns the notice of an event that has one, as people read it; nil means the
+	// Notice returns the notice of an event that has one, as people see it; nil means the
 	// event's notice itself.
 	Notice func(journal.Event) journal.Notice
-	// Lost is called at the first message that a webhook loses after its receiver took one.
-	// It must not block.
+	// Lost is called for the first message that a webhook loses after its receiver accepted
+	// one. It must not block.
 	Lost  func(hook, why string)
 	Waits []time.Duration // between the tries of a message; nil means [DefaultWaits]
 	Post  PosterOptions
@@ -40,7 +40,7 @@ const (
 )
 
 // A Service puts events into the mailbox of the webhooks, and posts them from there. Its
-// methods are safe for several goroutines.
+// methods are safe for concurrent use.
 type Service struct {
 	o    Options
 	wake chan struct{} // holds one
@@ -48,7 +48,7 @@ type Service struct {
 	mu    sync.Mutex
 	hooks []Hook
 	state State
-	busy  int // running tries, and the steps on disk after them
+	busy  int // running tries, and the steps on disk that follow them
 }
 
 // New makes a Service. It posts nothing before [Service.Run].
@@ -117,8 +117,8 @@ type Failure struct {
 	Why   string
 }
 
-// failing is how many failed tries in a row are shown to people: the receiver may only have
-// restarted.
+// failing is how many tries in a row must fail before people see it: the receiver may only
+// have restarted.
 const failing = 2
 
 // Failures returns the webhooks that are not working, in the order of the configuration.
@@ -146,8 +146,8 @@ func (s *Service) Drain(ctx context.Context) {
 	}
 }
 
-// due reports whether a try runs, or a working webhook has a message that has not failed
-// yet.
+// due reports whether a try is running, or a working webhook has a message that has not
+// failed yet.
 func (s *Service) due(now time.Time) bool {
 	box, err := s.o.Store.Mailbox(dropbox.Hooks)
 	if err != nil {
@@ -174,7 +174,7 @@ func (s *Service) settled(h Hook, e dropbox.Entry, p Payload, a Answer, lost boo
 	stand := s.state.Hooks[h.Name]
 	stand.Status, stand.Why, stand.Event, stand.At = a.Status, a.Why, string(p.Type), now.UTC()
 	if a.Taken() {
-		if stand.Failed >= failing { // it works again: what has waited need not wait longer
+		if stand.Failed >= failing { // it works again: waiting messages need not wait longer
 			for id, w := range s.state.Waits {
 				if w.Hook == h.Name {
 					w.Next = now.UTC()
@@ -206,7 +206,7 @@ func (s *Service) settled(h Hook, e dropbox.Entry, p Payload, a Answer, lost boo
 	return tell
 }
 
-// saveLocked writes the state. Without it the waits begin again after a restart.
+// saveLocked writes the state. Without the file, the waits begin again after a restart.
 func (s *Service) saveLocked() {
 	if err := s.state.write(s.o.Home); err != nil {
 		s.o.Log.Warn("state of the webhooks was not written", keyErr, err)

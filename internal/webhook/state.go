@@ -21,12 +21,12 @@ type State struct {
 
 // A Stand is the state of one webhook.
 type Stand struct {
-	Taken  time.Time `json:"taken,omitzero"`  // when its receiver last took a message
-	Status int       `json:"status"`          // the HTTP status of the last try; 0: there was no answer
-	Why    string    `json:"why,omitempty"`   // why the last try failed; "" if it did not
+	Taken  time.Time `json:"taken,omitzero"`  // when its receiver last accepted a message
+	Status int       `json:"status"`          // the HTTP status of the last try; 0 if there was no answer
+	Why    string    `json:"why,omitempty"`   // why the last try failed; "" if it did not fail
 	Failed int       `json:"failed"`          // failed tries in a row
 	Since  time.Time `json:"since,omitzero"`  // the time of the first of these
-	Rest   time.Time `json:"rest,omitzero"`   // until when the receiver wants no message
+	Rest   time.Time `json:"rest,omitzero"`   // until when the receiver wants no messages
 	Told   bool      `json:"told,omitempty"`  // the lead was told that messages are lost
 	Event  string    `json:"event,omitempty"` // of the last try
 	At     time.Time `json:"at,omitzero"`     // of the last try
@@ -42,8 +42,8 @@ type Waited struct {
 // StateFile returns the file with the state, in the folder of the daemon.
 func StateFile(home string) string { return filepath.Join(home, "webhooks.json") }
 
-// ReadState reads the state that the daemon has written last. A missing or damaged file is
-// an empty state.
+// ReadState reads the state that the daemon last wrote. A missing or damaged file is an
+// empty state.
 func ReadState(home string) (State, error) {
 	s := State{V: 1, Hooks: map[string]Stand{}, Waits: map[string]Waited{}}
 	data, err := os.ReadFile(StateFile(home))
@@ -65,8 +65,8 @@ func ReadState(home string) (State, error) {
 	return s, nil
 }
 
-// NextTry returns when the first waiting message of a webhook is tried again; zero if none
-// has failed.
+// NextTry returns when the first waiting message of a webhook will be tried again; zero if
+// no message has failed.
 func (s State) NextTry(hook string) (first time.Time) {
 	for _, w := range s.Waits {
 		if w.Hook == hook && (first.IsZero() || w.Next.Before(first)) {

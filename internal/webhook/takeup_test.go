@@ -10,16 +10,16 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/webhook"
 )
 
-// Run ends at the first step of the take-up that the disk refuses, and goes no further. The
-// names say what would be lost if it went on.
+// Run ends at the first step of the take-up that the disk refuses. The names say what would
+// be lost if it continued.
 func TestTheTakeUpEndsAtTheFirstRefusal(t *testing.T) {
 	refused := errors.New("no space left on device")
 	for lost, test := range map[string]struct {
 		left   []string
-		at     func(dropbox.Step) bool // the step that is refused, or before which a folder is spoiled
+		at     func(dropbox.Step) bool // the step that is refused, or before which a folder is replaced
 		spoil  string                  // this folder of the mailbox becomes a file; "": the step is refused
 		cur    int                     // messages still in cur/, if that can be listed
-		within string                  // the error contains it
+		within string                  // a part of the error
 	}{
 		"a receipt, in a power cut: the event is posted twice": {
 			left: []string{"posted"}, cur: 1, within: "no space left",

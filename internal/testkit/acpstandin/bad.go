@@ -29,8 +29,8 @@ var Bad = []string{
 	"strings",    // numbers are strings
 	"deep",       // arrays within arrays, 200,000 levels
 	"mute",       // leaves this message out
-	"asks",       // asks for permissions without end
-	"wants",      // asks for a strange method without end, and reads no answer
+	"asks",       // asks for permissions endlessly
+	"wants",      // asks for a strange method endlessly, and reads no answer
 }
 
 // garbageSize is the size of the long garbage, in bytes.

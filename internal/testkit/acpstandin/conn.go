@@ -35,7 +35,7 @@ func invalid(format string, args ...any) *rpcError {
 	return &rpcError{Code: -32602, Message: "Invalid params", Data: map[string]any{"details": fmt.Sprintf(format, args...)}}
 }
 
-// A conn is the agent's side of the dialogue. It is safe for several goroutines.
+// A conn is the agent's side of the dialogue. It is safe for concurrent use.
 type conn struct {
 	in *bufio.Reader
 

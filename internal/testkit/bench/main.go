@@ -18,7 +18,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	asJSON := flag.Bool("json", false, "print JSON")
-	rounds := flag.Int("rounds", 7, "how often each benchmark runs")
+	rounds := flag.Int("rounds", 7, "how many times each benchmark runs")
 	only := flag.String("only", "", "measure only the lines that have this in their name")
 	flag.Parse()
 	if err := run(ctx, os.Stdout, os.Stderr, *rounds, *only, *asJSON); err != nil {

@@ -176,7 +176,7 @@ func testRefused(s *scene) {
 	id := s.say(bridge.Origin{Channel: "#no way"}, "never")
 	s.where(id, dropbox.Dead)
 	m := s.mail("coder")
-	if m.ReplyTo != id || !strings.Contains(string(m.Body), "Not said on") || strings.Contains(string(m.Body), "dead retry") {
+	if m.ReplyTo != id || !strings.Contains(string(m.Body), "Not posted on") || strings.Contains(string(m.Body), "dead retry") {
 		s.Errorf("coder is told %q", m.Body)
 	}
 	s.where(s.leave(&dropbox.Message{From: "coder", Type: dropbox.Note, Body: []byte("late"), Expires: time.Now().Add(-time.Minute)}), dropbox.Dead)

@@ -23,7 +23,7 @@ type Network interface {
 	Name() string
 	// Say lets a person say something in a channel, or to the bridge, which is called swarm.
 	Say(t *testing.T, nick, target, text string)
-	// Seen returns the texts of the bridge that people saw in a channel, or that one person
+	// Seen returns the lines of the bridge that people saw in a channel, or that one person
 	// saw privately, in order.
 	Seen(target string) []string
 	// Cut breaks the network until mended is called.
@@ -39,7 +39,7 @@ func Run(t *testing.T, network func(t *testing.T) Network) {
 		{"what waits is said, and filed", testSaid},
 		{"a person is told privately", testPrivately},
 		{"nothing is lost while the network is down", testDown},
-		{"nothing is said twice by the next bridge", testNextBridge},
+		{"the next bridge repeats nothing", testNextBridge},
 		{"what people say reaches an agent, and its answer them", testTalk},
 		{"a task needs the right", testTask},
 		{"a question waits for its answer", testQuestion},

@@ -19,7 +19,7 @@ const (
 )
 
 // A Proxy is a proxy between a client and a server that breaks connections, as a network
-// does. All methods are safe for several goroutines.
+// does. All methods are safe for concurrent use.
 //
 // Stalled bytes come out later, also after the sender has hung up, unless it hung up with
 // an RST, which takes them back. The other side sees the end of the connection only when
@@ -56,7 +56,7 @@ type Counts struct {
 	Late        [2]int // pieces that were delayed
 }
 
-// A trigger fires after a number of texts.
+// A trigger fires after a number of lines.
 type trigger struct {
 	after  int
 	strike func() // nil: no trigger

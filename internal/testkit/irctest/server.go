@@ -23,15 +23,15 @@ type Features struct {
 	Password string   // of SASL PLAIN for every account; "" takes any
 
 	NoRelay   []string // channels in which RELAYMSG is refused, until [Server.Op]
-	NoTargets bool     // the history does not tell who wrote privately
+	NoTargets bool     // the history does not say who wrote privately
 	Events    bool     // who comes and goes is in the history of a channel, too, as on ergo
 	StrictIDs bool     // a msgid that the history does not have is refused with FAIL; ergo 2.20 answers an empty batch
 }
 
 // A Server is a small IRC server in the test, with the capabilities that the servers of a
 // distribution lack: SASL, draft/multiline, draft/chathistory and draft/relaymsg, as ergo
-// 2.20 answers. It has no flood limit and keeps all texts, so a test can ask which arrived.
-// Its methods are safe for several goroutines.
+// 2.20 answers. It has no flood limit and keeps all lines, so a test can ask which arrived.
+// Its methods are safe for concurrent use.
 type Server struct {
 	Addr string
 
@@ -42,7 +42,7 @@ type Server struct {
 	mu     sync.Mutex
 	users  map[string]*user // by nick in lower case
 	said   []Said
-	forgot int // the number of the oldest texts in said that are not in the history any more
+	forgot int // the number of the oldest lines in said that are no longer in the history
 	serial int
 }
 

@@ -24,8 +24,8 @@ const (
 	OutputTokens = 10
 )
 
-// Server is the scripted model, an [http.Handler]. It is safe for several goroutines. The
-// zero value is ready to use.
+// Server is the scripted model, an [http.Handler]. It is safe for concurrent use. The zero
+// value is ready to use.
 type Server struct {
 	mu       sync.Mutex
 	requests []Request

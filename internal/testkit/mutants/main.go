@@ -25,7 +25,7 @@ func main() {
 	flag.StringVar(&o.only, "only", "", "only the mutants with this in their name")
 	flag.IntVar(&o.every, "every", 0, "run one in so many of each rule in each file; 0 means about 100 in all")
 	flag.BoolVar(&o.list, "list", false, "print the mutants and run none")
-	flag.DurationVar(&o.time, "for", 0, "begin no mutant after this time; the next run goes on")
+	flag.DurationVar(&o.time, "for", 0, "begin no mutant after this time; the next run continues")
 	flag.IntVar(&o.jobs, "jobs", 2, "how many are run at the same time")
 	flag.BoolVar(&o.quick, "quick", false, "run the short tests alone; what escapes them may not escape the others")
 	flag.BoolVar(&o.fresh, "fresh", false, "forget what earlier runs found")

@@ -68,7 +68,7 @@ func (r *runner) report(chosen []mutant) error {
 	case sum.unbuilt > 0:
 		return fmt.Errorf("%d mutants do not build: a rule in generate.go is wrong", sum.unbuilt)
 	case sum.left > 0:
-		return fmt.Errorf("%d mutants have not been run yet; run it again, it goes on", sum.left)
+		return fmt.Errorf("%d mutants have not been run yet; run it again to continue", sum.left)
 	case sum.percent() < least:
 		return fmt.Errorf("%.1f %% are caught, want %d %%", sum.percent(), least)
 	}

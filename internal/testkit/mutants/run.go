@@ -36,7 +36,7 @@ type finding struct {
 	State   string  `json:"state"`             // of the sources for which it is valid
 }
 
-// A bench builds and tests mutants of one package. It is safe for several goroutines.
+// A bench builds and tests mutants of one package. It is safe for concurrent use.
 type bench struct {
 	root   string // the folder of the module
 	target target

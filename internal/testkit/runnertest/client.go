@@ -54,7 +54,7 @@ func newClient(ctx context.Context, kind *runner.Kind, t runner.Turn, mode int) 
 		c.cap = t.CapUSD
 	}
 	if t.Spec.Timeout > 0 {
-		// The cause tells a time-out from a stop; see wait.
+		// The cause distinguishes a time-out from a stop; see wait.
 		c.ctx, c.cancel = context.WithTimeoutCause(ctx, t.Spec.Timeout, errTimedOut)
 	}
 	if t.Stdout == "" {

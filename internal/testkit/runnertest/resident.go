@@ -160,7 +160,7 @@ func (f residents) ends(t *testing.T) {
 		for _, how := range []string{"first", "second"} {
 			t.Run(how+" "+script, func(t *testing.T) {
 				if !f.Backend.Kind().Compacts && strings.HasPrefix(script, "@compact") {
-					t.Skip("the client does not tell its compactions")
+					t.Skip("the client does not report its compactions")
 				}
 				turn := f.Turn(t, "@say ready")
 				var warm runner.Warm

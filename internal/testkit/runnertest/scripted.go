@@ -15,7 +15,7 @@ import (
 // resumed only if it was made, a UUID is run once, Stall and Timeout are obeyed, and Stdout
 // is written so that Follow can read it (one event per line). Its clients can stay (see
 // [runner.Resident]) if they have an output. The zero value is ready to use; it is safe for
-// several goroutines.
+// concurrent use.
 type Scripted struct {
 	// Name is the name of its kind; "" is "scripted".
 	Name string

@@ -232,7 +232,7 @@ func (f Fixture) order(t *testing.T) {
 		}
 	}
 	f.run(t, t.Context(), turn)
-	// A client that sends texts in pieces may not mark where one ends.
+	// A client that sends text in pieces may not mark where a message ends.
 	if text := strings.Join(said, ""); text != "onetwothree" || last != streamjson.KindResult {
 		t.Errorf("the client said %q, last came %q; want one, two, three and a result", said, last)
 	}

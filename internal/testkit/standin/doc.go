@@ -36,7 +36,7 @@
 //	@die                  the process kills itself with SIGKILL
 //	@noresult             the process exits with 0, without a result
 //	@linger D             the process stays D after the end of its input
-//	@hang                 silent without end; deaf to SIGINT, SIGTERM and EOF
+//	@hang                 silent endlessly; deaf to SIGINT, SIGTERM and EOF
 //	@spin                 like @hang, and keeps a processor busy
 //	@closeout             standard output is closed, the process lives on
 //	@orphan D             a grandchild in its own session holds stdout for D
@@ -77,9 +77,9 @@
 // model_usage_since_last_result is the turn's own; in 2.1.197 they are those of the
 // process. When the context reaches the compact window (settings autoCompactWindow, or
 // CLAUDE_CODE_AUTO_COMPACT_WINDOW) less 33,000 tokens the next turn compacts first and runs
-// the SessionStart hooks of --settings. The system text of the first turn holds until a
-// compaction (2.1.330), unless
-// --system-prompt-snapshot off or an initialize request says otherwise.
+// the SessionStart hooks of --settings. The system prompt of the first turn holds until a
+// compaction (2.1.330), unless --system-prompt-snapshot off or an initialize request says
+// otherwise.
 //
 // # Prompts
 //

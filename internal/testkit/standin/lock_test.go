@@ -49,6 +49,6 @@ func TestLock(t *testing.T) {
 
 	data, err = os.ReadFile(log)
 	if n := strings.Count(string(data), "overlap coder - "); err != nil || n != 2 {
-		t.Errorf("the log tells %d times of an overlap (%v), want twice:\n%s", n, err, data)
+		t.Errorf("the log reports %d overlaps (%v), want twice:\n%s", n, err, data)
 	}
 }

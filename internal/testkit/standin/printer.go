@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// A printer writes the lines of the stream, each by one write. It is safe for
-// several goroutines: the answers to control requests come from the reader.
+// A printer writes the lines of the stream, each by one write. It is safe for concurrent
+// use: the answers to control requests come from the reader.
 type printer struct {
 	mu     sync.Mutex
 	w      io.Writer

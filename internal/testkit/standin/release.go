@@ -58,7 +58,7 @@ func (r release) help(w io.Writer) {
 		maps.Copy(all, newFlags)
 	}
 	var b strings.Builder
-	b.WriteString("Usage: claude [options] [command] [prompt]\n\nA stand-in for Claude Code " + string(r) + ": what a turn does stands in its prompt.\n\nOptions:\n")
+	b.WriteString("Usage: claude [options] [command] [prompt]\n\nA stand-in for Claude Code " + string(r) + ": its prompt says what a turn does.\n\nOptions:\n")
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		b.WriteString("  " + name + all[name].usage() + "\n")
 	}
@@ -271,7 +271,7 @@ func (c *client) total(apiMS int64) *totals {
 	return all
 }
 
-// keepSystem records the system text of the session's first turn.
+// keepSystem records the system prompt of the session's first turn.
 func (c *client) keepSystem() error {
 	if c.release.old() || c.sess.system != nil {
 		return nil
@@ -279,7 +279,7 @@ func (c *client) keepSystem() error {
 	return c.sess.add(record{Type: "system", System: &c.o.system})
 }
 
-// system returns the system text for the model. In the newer version this is the text of
+// system returns the system prompt for the model. In the newer version this is the text of
 // the session's first turn, until a compaction, unless an option asks for the current one.
 func (c *client) system() string {
 	if c.sess.system == nil || c.release.old() || c.noSnapshot.Load() {

@@ -260,7 +260,7 @@ func (p *place) output(t *testing.T, args ...string) string {
 	return string(out)
 }
 
-// TestSystemTextIsRecorded: a resumed session keeps the system text of its first turn,
+// TestSystemTextIsRecorded: a resumed session keeps the system prompt of its first turn,
 // until a compaction, unless an option says otherwise.
 func TestSystemTextIsRecorded(t *testing.T) {
 	var system string
@@ -278,7 +278,7 @@ func TestSystemTextIsRecorded(t *testing.T) {
 		t.Helper()
 		p.env = append(p.env, "ANTHROPIC_BASE_URL="+srv.URL)
 		if _, status := p.turn("hello", args...); status != 0 || !strings.HasSuffix(system, want) {
-			t.Errorf("%v: exit %d, the system text is %q", args, status, system)
+			t.Errorf("%v: exit %d, the system prompt is %q", args, status, system)
 		}
 	}
 	ask("one", "--session-id", sessA, "--append-system-prompt", "one")

@@ -29,7 +29,7 @@ type session struct {
 	turns   int // since the last compaction
 	history []message
 	mark    int     // where in history the running turn begins
-	system  *string // system text of the first turn since the last compaction
+	system  *string // system prompt of the first turn since the last compaction
 	totals  totals  // at the last result
 }
 

@@ -35,7 +35,7 @@ type arenaSpec struct {
 }
 
 // An arena is a scratch project with stand-ins for the agents' clients. Its methods are
-// safe for several goroutines.
+// safe for concurrent use.
 type arena struct {
 	program string
 	client  string // the stand-in

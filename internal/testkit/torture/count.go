@@ -340,7 +340,7 @@ func (a *arena) tallyLeft(c *counts) error {
 				continue // the answers
 			}
 			files, err := os.ReadDir(filepath.Join(a.box(name), folder))
-			if err != nil && !errors.Is(err, fs.ErrNotExist) { // a deleted empty folder is made again when needed
+			if err != nil && !errors.Is(err, fs.ErrNotExist) { // a deleted empty folder is recreated when needed
 				return err
 			}
 			for _, f := range files {

@@ -131,7 +131,7 @@ func (a *arena) refused(ctx context.Context, s scarcity) error {
 func (a *arena) recovers(ctx context.Context) error {
 	was := a.finished()
 	var st swarm.Status
-	err := until(ctx, "work that goes on", func() bool {
+	err := until(ctx, "work that continues", func() bool {
 		var err error
 		st, err = a.status(ctx)
 		return err == nil && a.finished() > was+5 &&

@@ -14,8 +14,8 @@ import (
 type fault struct {
 	name  string // of the line in the table, at most 25 characters
 	what  string // one line: the injection, and the promises
-	full  int    // how often `make torture` injects it
-	short int    // how often the tests do
+	full  int    // how many times `make torture` injects it
+	short int    // how many times the tests do
 	alone bool   // needs separate namespaces: it mounts, or sets limits
 	// inject injects the fault that number of times into new arenas, counts, and leaves
 	// nothing running. An error means that a promise beyond the counts was broken, or that

@@ -15,7 +15,7 @@ import (
 )
 
 // A rig is the equipment for faults: the program as it is shipped, the stand-in for the
-// agents' client, and a folder for the arenas. It is safe for several goroutines.
+// agents' client, and a folder for the arenas. It is safe for concurrent use.
 type rig struct {
 	program string
 	client  string // the stand-in
