@@ -94,9 +94,12 @@ func reply(c *cli.Context, wait optionalSpan) error {
 	if m.Attachments, err = p.attachments(c); err != nil {
 		return err
 	}
-	sent, err := p.Send(m)
+	sent, asks, err := p.sendAsking(m, wait)
 	if err != nil {
 		return p.refused(err, "")
+	}
+	if asks != nil {
+		defer asks.End()
 	}
 	if p.saysHalted(c, m) {
 		wait.set = false
@@ -112,7 +115,7 @@ func reply(c *cli.Context, wait optionalSpan) error {
 	}
 	p.sayIfUrgentWaits(c, m, sent)
 	if wait.set {
-		return p.await(c, sent, wait.span, asking{})
+		return p.await(c, sent, wait.span, asking{asks: asks})
 	}
 	p.sayIfNobodyWorks(c, m.To...)
 	return nil

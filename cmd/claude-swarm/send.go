@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 
@@ -133,18 +132,13 @@ func send(c *cli.Context, wait optionalSpan) error {
 	if m.Attachments, err = p.attachments(c); err != nil {
 		return err
 	}
-	note := func(string, string) {}
-	if wait.set && m.Type == dropbox.Question {
-		how.asks = p.Asks(m, cmp.Or(wait.span, openEnd))
-		defer how.asks.End()
-		note = how.asks.Note
-	}
-	sent, err := p.SendNoted(m, note)
+	sent, asks, err := p.sendAsking(m, wait)
 	if err != nil {
 		return p.refused(err, "")
 	}
-	if how.asks != nil {
-		how.asks.Sent(sent[:len(m.To)])
+	if asks != nil {
+		how.asks = asks
+		defer asks.End()
 	}
 	if p.saysHalted(c, m) {
 		wait.set = false

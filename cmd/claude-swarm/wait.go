@@ -87,6 +87,22 @@ type asking struct {
 	asks *client.Questioning // of a question; nil for another message
 }
 
+// sendAsking sends a message. If it is a question and the sender waits for the answer, the
+// running turn is recorded as asking; the caller ends asks. For other messages asks is nil.
+func (p *post) sendAsking(m *dropbox.Message, wait optionalSpan) (sent []dropbox.Delivery, asks *client.Questioning, err error) {
+	if !wait.set || m.Type != dropbox.Question {
+		sent, err = p.Send(m)
+		return sent, nil, err
+	}
+	asks = p.Asks(m, cmp.Or(wait.span, openEnd))
+	if sent, err = p.SendNoted(m, asks.Note); err != nil {
+		asks.End()
+		return nil, nil, err
+	}
+	asks.Sent(sent[:len(m.To)])
+	return sent, asks, nil
+}
+
 // openEnd is how long a wait without a limit is said to last.
 const openEnd = 7 * 24 * time.Hour
 
