@@ -21,9 +21,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 )
 
-// The floors are the smallest possible relay: files that are written as durably as ours, a
-// watch of their folder, and a connection. Both run at 50 messages a second through the
-// same server, with the same small client as the listener.
+// A floor is the smallest possible relay: files that are written as durably as ours, a
+// watch of their folder, and a connection. The floor and the bridge both run at 50
+// messages a second through the same server, with the same small client as the listener.
 
 // pace is the time between two messages.
 const pace = 20 * time.Millisecond
@@ -185,7 +185,7 @@ func paced(b *testing.B, send func(n int) error, arrived func(n int) bool) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// BenchmarkOut measures from the file to the line that a client sees.
+// BenchmarkOut measures the time from the file to the line that a client sees.
 func BenchmarkOut(b *testing.B) {
 	text := func(n int) string { return fmt.Sprintf("message %d of many, as long as people write.", n) }
 	b.Run("floor", func(b *testing.B) {
@@ -216,7 +216,8 @@ func BenchmarkOut(b *testing.B) {
 	})
 }
 
-// BenchmarkIn measures from the line that a person writes to the file in the mailbox.
+// BenchmarkIn measures the time from the line that a person writes to the file in the
+// mailbox.
 func BenchmarkIn(b *testing.B) {
 	line := func(n int) string {
 		return fmt.Sprintf("PRIVMSG #bench :coder: message %d of many, as long as people write.\r\n", n)

@@ -58,7 +58,7 @@ func TestBouncer(t *testing.T) {
 			lines, err := bridge.Reader{Dir: ircbridge.Folder(s.home)}.Recent(channel, (bridge.Line{}).At, 0)
 			for _, l := range lines {
 				if l.Nick == "swarm" {
-					continue // she repeats the lines that the bridge reports as missed
+					continue // the bridge's own lines repeat the lines that it reports as missed
 				}
 				got = append([]string{fmt.Sprintf("%s %v %s", l.Nick, l.Replay, l.Text)}, got...)
 			}

@@ -7,7 +7,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/bridge"
 )
 
-// People with the right to steer can send the bridge into channels and out of them, and set
+// People with the right control can make the bridge join and leave channels, and set
 // topics.
 func TestOrdersAboutChannels(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {

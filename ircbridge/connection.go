@@ -29,16 +29,16 @@ type connection struct {
 	fold     irc.CaseMapping
 	state    irc.State // as of the beginning of the connection
 	since    time.Time // of this connection
-	proven   int       // lines of ours on it
+	proven   int       // how many of our texts it has proven
 	retired  bool
 }
 
 // usable reports whether the connection can post now.
 func (c *connection) usable() bool { return c.up && !c.doubtful }
 
-// doubt records that the connection has failed, before its event arrives: it posts nothing
-// until that event, or the next connection. A failure of an earlier connection does not
-// count.
+// doubt records that the connection has failed, before the event about that arrives. The
+// connection posts nothing until that event, or until it is up again. A failure of an
+// earlier connection does not count.
 func (c *connection) doubt() {
 	if conn, ok := c.client.Conn(); ok {
 		select {
@@ -83,23 +83,23 @@ func (l *link) connect(ctx context.Context, agent, nick string) (*connection, er
 	c := &connection{agent: agent, client: irc.NewClient(cfg, opts), nick: nick, fold: irc.RFC1459}
 	c.nicks = []string{c.fold.Fold(nick)}
 	ctx, c.stop = context.WithCancel(ctx)
-	handled := make(chan struct{}) // closed when the bridge has all events
+	handled := make(chan struct{}) // closed when the bridge has handled all events
 	l.host.Do(func() func() {
-		if agent != "" { // many that come at once look like an attack
+		if agent != "" { // many connections at once look like an attack
 			select {
 			case <-time.After(rand.N(time.Second)):
 			case <-ctx.Done():
 			}
 		}
 		err := c.client.Run(ctx)
-		<-handled // or a late event would replace the reason for the end
+		<-handled // otherwise a late event would replace the reason for the end
 		return func() { l.over(c, err) }
 	})
 	l.host.Do(func() func() {
 		defer close(handled)
 		for e := range c.client.Events() {
 			if agent == "" {
-				l.host.Event(func() { l.handle(c, e) }) // or the bridge ends, and wants no more
+				l.host.Event(func() { l.handle(c, e) }) // the event is lost if the bridge has ended
 			} else {
 				l.host.Later(func() { l.handle(c, e) })
 			}
@@ -112,9 +112,9 @@ func (l *link) connect(ctx context.Context, agent, nick string) (*connection, er
 	return c, nil
 }
 
-// hungUp reports whether the other side ended a connection, as opposed to one that fell
-// silent or that we ended: spoken if the server said so, and not only that it was shutting
-// down; bare if the connection ended without a word.
+// hungUp reports whether the other side ended a connection. spoken means that the server
+// announced it, for another reason than a shutdown. bare means that the connection ended
+// without a word. Both are false if the connection fell silent, or if we ended it.
 func hungUp(err error) (spoken, bare bool) {
 	if refused, ok := errors.AsType[*irc.Refused](err); ok {
 		text := strings.ToLower(refused.Text)

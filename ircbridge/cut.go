@@ -14,8 +14,8 @@ const maxShown = 6
 // again marks text that may have been sent before.
 const again = "(again) "
 
-// threaded returns the tags of an answer to a line: clients then show both together. A
-// server without tags gets none.
+// threaded returns the tags for an answer to a line, so that clients show both together.
+// A line without an id gets no tags.
 func threaded(msgid string) map[string]string {
 	if msgid == "" {
 		return nil
@@ -27,25 +27,25 @@ func threaded(msgid string) map[string]string {
 type piece struct {
 	text string // as it is posted
 	bare string // without prefix and mark
-	upto int    // how many bytes of the whole are sent, including it
+	upto int    // how many bytes of the whole text are sent, including this piece
 }
 
 // A cutter cuts a masked text into pieces.
 type cutter struct {
 	prefix string // before each piece, such as "[coder] "
-	limit  int    // bytes of a line, prefix and all
+	limit  int    // bytes of a line, including the prefix
 	whole  bool   // the server accepts multiline messages
 	read   string // the order that shows the rest
 }
 
-// short returns the text that people see: of too many lines only the first, and a line that
-// says how many more there are.
+// short returns the text that people see. If there are too many lines, it returns the
+// first ones, and a line that says how many more there are.
 func (c cutter) short(text string) string {
 	if c.whole {
 		return text
 	}
 	lines := irc.Split(text, c.room())
-	if len(lines) > maxShown+1 { // counting one more line takes a line, too
+	if len(lines) > maxShown+1 { // the line about one more line takes a line, too
 		text = withoutMarkup(text)
 		lines = irc.Split(text, c.room())
 	}
@@ -58,8 +58,8 @@ func (c cutter) short(text string) string {
 
 func (c cutter) room() int { return max(c.limit-len(c.prefix), 16) }
 
-// pieces cuts the rest of a short text, from that byte on. It marks the pieces that
-// begin before the byte unsure: they may have been sent before.
+// pieces cuts the rest of a text that short has returned, beginning at the byte from. It
+// marks the pieces that begin before the byte unsure: they may have been sent before.
 func (c cutter) pieces(text string, from, unsure int) []piece {
 	if from >= len(text) {
 		return nil

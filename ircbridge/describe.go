@@ -16,9 +16,9 @@ import (
 type status struct {
 	connected  bool
 	since      time.Time // connected, or not connected, since then
-	why        string    // why not
+	why        string    // why it is not connected
 	nextTry    time.Time
-	us         irc.State // the bridge's own state there
+	us         irc.State // the present state of the bridge's connection
 	offers     irc.State // what the connection could do when it began
 	text       int       // the longest text in the project's channel, in bytes
 	style      Style     // in use
@@ -27,7 +27,7 @@ type status struct {
 	reconnects int
 }
 
-// begun notes what a new connection can do.
+// begun records what a new connection can do.
 func (s *status) begun(o *Options, st irc.State, c *connection) {
 	s.us, s.offers, s.text = st, st, 0
 	if conn, ok := c.client.Conn(); ok {
@@ -89,8 +89,9 @@ func (l *link) describeConnection(s *bridge.State) {
 	}
 }
 
-// describeHeard records until when all private talk is known, so that a later bridge asks
-// for the rest. The loop may not have heard of the present connection yet.
+// describeHeard records the time until which all private talk is known, so that a later
+// bridge asks only for newer talk. It leaves out a connection that the loop does not know
+// yet.
 func (l *link) describeHeard(s *bridge.State) {
 	if conn, ok := l.main.client.Conn(); ok && l.main.caught {
 		if st := conn.State(); st.Since.Equal(l.main.state.Since) {

@@ -18,7 +18,7 @@
 // up in the server's history; if the server has none, the link sends it once more, marked
 // (again).
 //
-// It joins and leaves channels, and retries those that do not let it in; the library
+// The link joins and leaves channels, and retries those that do not let it in. An
 // [irc.Client] keeps each connection up: the bridge's, and with [StyleNicks] one for each
 // agent.
 package ircbridge

@@ -16,8 +16,8 @@ type Report struct {
 	Server   string        `json:"server"`
 	TLS      bool          `json:"tls"`
 	Network  string        `json:"network,omitempty"`
-	Nick     string        `json:"nick"`              // that the server gives us
-	Account  string        `json:"account,omitempty"` // logged in as
+	Nick     string        `json:"nick"`              // the nick that the server gives us
+	Account  string        `json:"account,omitempty"` // the account that we are logged in as
 	Mask     string        `json:"mask,omitempty"`
 	Took     time.Duration `json:"took_ns"` // from dialling to the end of the greeting
 	Caps     []string      `json:"caps,omitempty"`
@@ -37,8 +37,8 @@ var whatFor = []struct{ name, without string }{
 }
 
 // Doctor connects to the server, finds out what it can do, and leaves again. It joins no
-// channel and says nothing. Its nick has one more letter, so that a running bridge keeps
-// its nick. The error says why there is no connection.
+// channel and says nothing. It adds one character to the nick, so that a running bridge
+// keeps its own. The error says why there is no connection.
 func Doctor(ctx context.Context, o Options) (Report, error) {
 	if err := o.check(); err != nil {
 		return Report{}, fmt.Errorf("irc: %w", err)

@@ -11,7 +11,7 @@ import (
 )
 
 // inviteEvery is the shortest time between two invitations into a channel that the link
-// follows: each costs a line.
+// follows: following an invitation costs a line.
 const inviteEvery = 10 * time.Second
 
 // enter asks the server to let us into a channel, now.
@@ -123,8 +123,8 @@ func (r *rooms) CannotBe(name string) string {
 	return ""
 }
 
-// invited follows an invitation: anybody may invite into a wanted channel, and only a
-// person who may control into another one.
+// invited follows an invitation. Anybody may invite the bridge into a wanted channel, but
+// only a person with the right control may invite it into another channel.
 func (r *rooms) invited(e irc.Invited) {
 	now := time.Now()
 	who := personOf(e.Nick, e.Source)

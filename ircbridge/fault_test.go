@@ -26,9 +26,9 @@ var (
 	wayIn    = []irctest.Way{irctest.Down}
 )
 
-// breakages are all the ways in which a connection breaks. A silent connection is only
-// noticed by a missing answer, so it stays silent until the bridge has left it and opened
-// another one.
+// breakages are all the ways in which a connection breaks. The bridge notices a silent
+// connection only when an answer is missing. So the connection stays silent until the
+// bridge has left it and opened another one.
 var breakages = map[string]breakage{
 	"cut":   {bothWays, (*irctest.Proxy).Cut, func(before, now irctest.Counts) bool { return now.Cut > before.Cut }},
 	"reset": {bothWays, (*irctest.Proxy).Reset, func(before, now irctest.Counts) bool { return now.Reset > before.Reset }},
@@ -110,10 +110,10 @@ func TestFaults(t *testing.T) {
 	t.Run("inspircd", func(t *testing.T) {
 		t.Parallel()
 		// The server welcomes one new connection per second, so each connection takes a
-		// second. Two bridges share the faults, and so the wait.
+		// second. Two bridges share the faults, so each waits half as long.
 		breakConnections(t, newFaultyTraffic(withoutHistory(t, irctest.Inspircd(t, irctest.Unlimited))), newFaultyTraffic(withoutHistory(t, irctest.Inspircd(t, irctest.Unlimited))))
 	})
-	t.Run("meanwhile", func(t *testing.T) { // both together take as long as the first
+	t.Run("meanwhile", func(t *testing.T) { // both together take as long as the subtest above
 		t.Parallel()
 		t.Run("ngircd", func(t *testing.T) {
 			breakConnections(t, newFaultyTraffic(withoutHistory(t, irctest.Ngircd(t, irctest.Unlimited))))
@@ -132,8 +132,8 @@ func newFaultyTraffic(tr *traffic) *faultyTraffic {
 	return &faultyTraffic{traffic: tr, times: map[string]int{}, took: map[string]time.Duration{}}
 }
 
-// breakConnections breaks connections in every way, and checks the messages. Several of them share
-// the messages and the faults.
+// breakConnections breaks connections in every way, and checks the messages. If there are
+// several traffics, they share the messages and the faults.
 func breakConnections(t *testing.T, all ...*faultyTraffic) {
 	t.Helper()
 	for _, s := range all {
@@ -154,7 +154,7 @@ func breakConnections(t *testing.T, all ...*faultyTraffic) {
 		}
 		for _, s := range all {
 			if i%calmEvery == calmEvery-1 {
-				s.allSaid() // so the bridge is connected
+				s.allSaid() // after this the bridge is connected
 				for range s.most * calmEvery / len(s.order) {
 					s.line()
 				}

@@ -99,7 +99,8 @@ func TestWhatWaitedIsFolded(t *testing.T) {
 	})
 }
 
-// A bridge that ended in the middle of this has already posted the line.
+// If a bridge ends after it has delivered the line that replaces copies, the next bridge
+// does not deliver that line again.
 func TestAFoldGoesOn(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		s := newScene(t, addr)

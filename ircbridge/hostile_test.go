@@ -42,7 +42,7 @@ func TestHostileTexts(t *testing.T) {
 		for range 1 + rand.N(12) {
 			b.WriteString(hostile[rand.N(len(hostile))])
 		}
-		texts[i] = strings.ReplaceAll(b.String(), "\x00", "") // no body contains one
+		texts[i] = strings.ReplaceAll(b.String(), "\x00", "") // no body contains a zero byte
 		if len(texts[i]) > 8000 {
 			texts[i] = strings.ToValidUTF8(texts[i][:8000], "")
 		}

@@ -15,8 +15,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 )
 
-// TestMain also runs as a bridge that the test kills: IRCBRIDGE_BE holds the folders of its
-// store and its home, and the address of the server.
+// TestMain also runs as a bridge that the test kills: IRCBRIDGE_BE contains the folders
+// of its store and its home, and the address of the server.
 func TestMain(m *testing.M) {
 	if be := os.Getenv("IRCBRIDGE_BE"); be != "" {
 		if err := beBridge(strings.Split(be, "\n")); err != nil {

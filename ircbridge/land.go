@@ -51,7 +51,8 @@ func (s *speech) land(f *saying, via *connection, i int, d *irc.Delivery) {
 	}
 }
 
-// weightOf orders the ends of the pieces of one message: the heaviest decides.
+// weightOf orders the errors of the pieces of one message. The error with the greatest
+// weight decides.
 func weightOf(err error) int {
 	switch {
 	case err == nil:
@@ -64,7 +65,7 @@ func weightOf(err error) int {
 	return 3
 }
 
-// arrived decides what comes after all pieces have landed.
+// arrived decides what happens to a text after all its pieces have landed.
 func (s *speech) arrived(f *saying, via *connection) {
 	err := f.failed
 	refused, isRefused := errors.AsType[*irc.Rejected](err)
@@ -75,10 +76,10 @@ func (s *speech) arrived(f *saying, via *connection) {
 		s.l.rooms.room(f.Target).bare = refused.Error()
 		s.say(f)
 	case isRefused && !s.l.inside(f.conn, f.Target):
-		// The channel threw us out in the meantime. The text waits until we are in again,
-		// or know that it will not let us in.
+		// We are no longer in the channel. The text waits until we are in again, or know
+		// that the channel does not let us in.
 		rm := s.l.rooms.room(f.Target)
-		rm.joined, rm.caught = false, false // the news is on its way
+		rm.joined, rm.caught = false, false // the event about that has not arrived yet
 		s.release(f)
 	case isRefused:
 		s.landed(f, bridge.Landing{Fate: bridge.NeverAgain, Why: "IRC did not accept it: " + refused.Error()})
@@ -94,7 +95,7 @@ func (s *speech) arrived(f *saying, via *connection) {
 	}
 }
 
-// landed reports the end of a text.
+// landed reports the fate of a text.
 func (s *speech) landed(f *saying, end bridge.Landing) {
 	delete(s.sayings, f.ID)
 	end.Shown = bridge.Shown{Lines: f.lines, MsgIDs: f.msgids, Again: f.marked}
@@ -103,9 +104,9 @@ func (s *speech) landed(f *saying, end bridge.Landing) {
 	}
 }
 
-// landCut lets the texts that were on their way when a connection ended wait again, as soon
-// as the fate of each is known. The first of them may be the reason, if the other side hung
-// up.
+// landCut puts back the texts that were on their way when a connection ended, as soon as
+// the fate of each is known. If the other side hung up, the first of them may be the
+// reason.
 func (s *speech) landCut(conn *irc.Conn) {
 	list := s.cut[conn]
 	if len(list) == 0 {
@@ -113,7 +114,7 @@ func (s *speech) landCut(conn *irc.Conn) {
 	}
 	for _, f := range s.sayings {
 		if f.conn == conn && f.landed < len(f.pieces) {
-			return // its news is on its way
+			return // its fate is not known yet
 		}
 	}
 	delete(s.cut, conn)
@@ -139,7 +140,7 @@ func (l *link) inside(conn *irc.Conn, target string) bool {
 	return in
 }
 
-// release lets a text wait again when nothing of it was sent this time.
+// release puts back a text when this attempt sent no part of it.
 func (s *speech) release(f *saying) {
 	end := bridge.Landing{Fate: bridge.Put}
 	if f.said > 0 || f.unsure > 0 {

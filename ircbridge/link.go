@@ -26,8 +26,8 @@ const (
 type link struct {
 	o       *Options
 	host    bridge.Host
-	stop    context.Context // done is the order to end
-	kill    context.Context // of the connections; done is the end of the bridge
+	stop    context.Context // when it is done, the link begins nothing new
+	kill    context.Context // when it is done, the connections end
 	main    *connection
 	others  map[string]*connection // by agent, with [StyleNicks]
 	rooms   *rooms
@@ -114,8 +114,8 @@ func (l *link) connectAgents() {
 	}
 }
 
-// over notes that the library no longer keeps a connection up: at the end, or because
-// retries would not help.
+// over notes that the library no longer keeps a connection up, because the bridge ends or
+// because retries would not help.
 func (l *link) over(c *connection, err error) {
 	if c.agent != "" {
 		delete(l.others, c.agent)
@@ -224,8 +224,8 @@ func (l *link) disconnected(c *connection, e irc.Down) {
 	}
 }
 
-// levelOf returns the log level for the end of a connection: failed retries after it are
-// less loud.
+// levelOf returns the log level for the end of a connection. Failed retries after it have
+// a lower level.
 func levelOf(e irc.Down) slog.Level {
 	if e.Was {
 		return slog.LevelWarn
@@ -243,14 +243,15 @@ func (l *link) Usable() bool { return l.main.usable() && len(l.speech.cut) == 0 
 func (l *link) Connection() (n int, since time.Time) { return l.main.gen, l.main.since }
 
 // A text on which the server may have hung up waits until the connection has proved
-// reliable: it has carried this many other texts, or has lasted this many times the first
-// pause between two tries. Otherwise a bad network would look like a bad message.
+// reliable. Otherwise a bad network would look like a bad message. A connection has
+// proved reliable when it has carried othersFirst other texts, or has lasted standFirst
+// times the first pause between two tries.
 const (
 	othersFirst = 8
 	standFirst  = 5
 )
 
-// stand returns the time that a connection must have lasted.
+// stand returns how long a connection must last to count as reliable.
 func (l *link) stand() time.Duration { return standFirst * cmp.Or(l.o.Server.RetryMin, time.Second) }
 
 // Sound implements [bridge.Link].
@@ -353,7 +354,7 @@ func (l *link) Vouched() string {
 	return l.o.Server.Addr
 }
 
-// names reads names as the present server does.
+// names interprets names as the present server does.
 func (l *link) names() names { return names{l.main.fold} }
 
 // Fold implements [bridge.Names].

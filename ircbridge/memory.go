@@ -8,7 +8,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// Bounds of the time of a message that another process began.
+// Limits of the time at which another process may have sent a message.
 const (
 	provenWithin = 2 * time.Minute // longest wait for a proof; the library ends a connection before that
 	clockSkew    = time.Minute     // between the server and us
@@ -36,7 +36,7 @@ func (m memory) Marks(target string) ([]irc.Mark, error) {
 			continue
 		}
 		if m.ID == "" {
-			m.Sum = irc.Sum(l.Nick, strings.TrimPrefix(l.Text, "* "+l.Nick+" ")) // without what marks an emote
+			m.Sum = irc.Sum(l.Nick, strings.TrimPrefix(l.Text, "* "+l.Nick+" ")) // without the beginning that marks an emote
 		}
 		heard = append(heard, m)
 	}
@@ -50,9 +50,9 @@ func (m memory) Marks(target string) ([]irc.Mark, error) {
 	return marks, nil
 }
 
-// ownBehind is the time before one of our lines until which the channel is completely
-// known. One of our lines enters the buffer when it is proven, possibly before an earlier
-// line from somebody else, which is handled later, or never if this process is killed.
+// ownBehind is how long before one of our lines the channel is completely known. One of
+// our lines enters the buffer when it is proven. An earlier line from a person may be
+// handled after that, or never if this process is killed.
 const ownBehind = provenWithin + clockSkew
 
 // private returns the time until which all private talk is known; if no bridge has noted

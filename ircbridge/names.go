@@ -43,8 +43,8 @@ func isChannel(target string) bool {
 	return target != "" && strings.IndexByte("#&+!", target[0]) >= 0
 }
 
-// TaskFor reads a line that gives a task, as in "TASK: @coder fix the build": the agents
-// and the task. tags are those of the agents. ok is false for other lines.
+// TaskFor reads a line that gives a task, as in "TASK: @coder fix the build", and returns
+// the agents and the task. tags are the tags of the agents. ok is false for other lines.
 func TaskFor(text string, agents []string, tags map[string][]string) (to []string, what string, ok bool) {
 	return bridge.TaskFor(text, agents, tags, anyNames)
 }

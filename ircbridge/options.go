@@ -44,12 +44,12 @@ type Options struct {
 type Server struct {
 	Addr     string // host, or host:port; the port is 6697 with TLS, else 6667
 	Nick     string // of the bridge
-	User     string // the user name; "" means the part of the nick that servers accept as one
+	User     string // the user name; "" means the part of the nick that servers accept as a user name
 	RealName string // "" means the nick
 	Password string // of the server (PASS); "" means none
 
-	TLS        bool   // the certificate is verified, and there is no way around it
-	ServerName string // that the certificate is issued for; "" means the host
+	TLS        bool   // the certificate is always verified
+	ServerName string // the name in the certificate; "" means the host
 	CAFile     string // PEM of the authorities; "" means those of the system
 	CertFile   string // PEM of our own certificate; with SASL "external" our login
 	KeyFile    string
@@ -60,18 +60,19 @@ type Server struct {
 
 	Burst     int           // lines at once; 0 means 4
 	Rate      float64       // lines a second after that; 0 means 1
-	Unlimited bool          // no bound at all: only on your own server
-	RetryMin  time.Duration // first pause before the next try; 0 means 1 s, and doubles to
-	RetryMax  time.Duration // this one; 0 means 60 s
+	Unlimited bool          // no limit; for your own server only
+	RetryMin  time.Duration // the first pause between two tries, which doubles each time; 0 means 1 s
+	RetryMax  time.Duration // the longest pause between two tries; 0 means 60 s
 	LineLen   int           // bytes of a line, for a server that accepts more than it announces; 0 means what it announces, else 512
 
 	RegisterTimeout time.Duration // from dialling to the server's greeting; 0 means 60 s
-	PingAfter       time.Duration // how long after the last line the server is asked for a sign of life; 0 means 60 s
+	PingAfter       time.Duration // how long after the last line the server gets a PING; 0 means 60 s
 	PingTimeout     time.Duration // the connection counts as dead after this long without an answer; 0 means 30 s
-	ProofTimeout    time.Duration // the same when a line is not proven for this long; 0 means 90 s
+	ProofTimeout    time.Duration // the connection also counts as dead when a line is not proven for this long; 0 means 90 s
 }
 
-// config returns the configuration for the library. Its errors are those of files.
+// config returns the configuration for the library. It fails if a file for TLS cannot be
+// used.
 func (o *Options) config(nick string) (irc.Config, error) {
 	s := o.Server
 	c := irc.Config{

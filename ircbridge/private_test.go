@@ -94,8 +94,8 @@ func TestPrivateTalkWhileAway(t *testing.T) {
 	s.mail("coder", 1)
 }
 
-// A server whose history has no targets still has the history of channels. The bridge says
-// that it cannot know the private lines.
+// A server that does not name the people who wrote privately still has the history of
+// channels. The bridge says that it cannot know the private lines.
 func TestPrivateTalkThatNobodyTells(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

@@ -9,9 +9,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// recall finds out how much of a message was sent in earlier tries: from the buffer, and
-// then from the server's history. The rest is sent again, marked if it may have been sent
-// before.
+// recall finds out how much of a message was sent in earlier tries. It looks in the
+// buffer, and then in the server's history. The rest is sent again, marked if it may have
+// been sent before.
 func (s *speech) recall(f *saying) {
 	known, ok := s.resume[f.ID]
 	delete(s.resume, f.ID)
@@ -55,12 +55,12 @@ const lingerPatience = 20 * time.Second
 func (l *link) lingers(channel string) bool {
 	conn, ok := l.main.client.Conn()
 	if !ok || !conn.State().Since.Equal(l.main.state.Since) {
-		return true // the news of another connection is on its way
+		return true // the event about another connection has not arrived yet
 	}
 	return time.Since(l.main.since) < lingerPatience && conn.HistoryLimit() > 0 && l.earlier(conn, channel)
 }
 
-// earlier reports whether one of our earlier nicks is in a channel, besides the present one.
+// earlier reports whether a nick that we had, and do not have now, is in a channel.
 func (l *link) earlier(conn *irc.Conn, channel string) bool {
 	members, _, _ := conn.Members(channel)
 	return slices.ContainsFunc(members, func(nick string) bool { return l.Ours(nick) && !l.now(nick) })
@@ -111,7 +111,7 @@ func (s *speech) lookUp(f *saying, via *connection, conn *irc.Conn, since time.T
 					var absent bool
 					texts, absent = s.recognise(f, texts)
 					if kept && absent && !s.l.earlier(conn, target) {
-						f.unsure = f.said // the rest is not in it
+						f.unsure = f.said // the history shows that the rest was not sent
 					}
 				}
 				s.say(f)
@@ -120,7 +120,7 @@ func (s *speech) lookUp(f *saying, via *connection, conn *irc.Conn, since time.T
 	})
 }
 
-// sayInTurn is say, after the texts for the same target that wait for a history.
+// sayInTurn sends a text after the texts for the same target that wait for a history.
 func (s *speech) sayInTurn(f *saying) {
 	if q := s.lookups[f.Target]; q != nil {
 		q.flights = append(q.flights, f)
@@ -129,8 +129,9 @@ func (s *speech) sayInTurn(f *saying) {
 	s.say(f)
 }
 
-// recognise marks the parts of a text that are in the history as said, and returns the rest
-// of the history. absent says that nothing in it looks like the rest of the message.
+// recognise records the parts of a text that are in the history as sent, and returns the
+// other lines of the history. absent says that none of these looks like the rest of the
+// text.
 func (s *speech) recognise(f *saying, texts []irc.Text) (rest []irc.Text, absent bool) {
 	via, prefix, as := s.voice(f)
 	conn, ok := via.client.Conn()

@@ -10,8 +10,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/testkit/irctest"
 )
 
-// A message that was begun earlier is sent before the messages behind it, even while the
-// bridge asks the server how much of it was sent.
+// A message that an earlier bridge began to send goes before the messages after it, even
+// while the bridge asks the server how much of it was sent.
 func TestOrderBehindALookUp(t *testing.T) {
 	srv := irctest.NewServer(t, irctest.Features{})
 	s := newScene(t, srv.Addr)

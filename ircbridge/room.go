@@ -28,14 +28,14 @@ const maxMembers = 200
 //	   \--refused 5 times--> failed, and tried again now and then
 type room struct {
 	name    string
-	fixed   bool // of the options
+	fixed   bool // named in the options
 	wanted  bool
 	joined  bool
 	entered bool // we were in it once, so it is not given up when it shuts us out
 	caught  bool
 	failed  string    // why it does not let us in; messages for it are given up
 	why     string    // for people: why we are not in it
-	nextTry time.Time // after it has failed; zero is not known
+	nextTry time.Time // when we try again after it has failed; zero means not known
 	asked   time.Time
 	invited time.Time            // when we followed an invitation
 	joiners []func(bridge.Entry) // who waits until we are in
@@ -52,7 +52,7 @@ type rooms struct {
 
 var _ bridge.Rooms = (*rooms)(nil)
 
-// room returns the room of a channel, a new one if need be.
+// room returns the room of a channel, and makes one if the channel has none yet.
 func (r *rooms) room(name string) *room {
 	key := strings.ToLower(name)
 	if r.l.main != nil {
@@ -82,7 +82,7 @@ func (r *rooms) regroup() {
 	}
 }
 
-// noChannel says why a name cannot be a channel's; "" when it can.
+// noChannel says why no channel on this server can have a name; "" when one can.
 func (r *rooms) noChannel(name string) string {
 	switch most := r.l.main.state.ISupport.Number("CHANNELLEN", 200); {
 	case strings.ContainsAny(name, " ,\x07") || strings.ContainsFunc(name, func(c rune) bool { return c < ' ' }):
@@ -125,7 +125,7 @@ func (r *rooms) handle(e irc.Event) {
 	case irc.Joined:
 		rm := r.known(e.Channel)
 		if rm == nil {
-			return // the server put us there; the library leaves again
+			return // the server put us there; the library leaves the channel
 		}
 		rm.stale = true
 		if e.Own {
@@ -198,7 +198,7 @@ func (r *rooms) giveUp(rm *room, err error, retry time.Duration) {
 	if retry > 0 {
 		rm.nextTry = now.Add(retry).UTC()
 	}
-	if !rm.fixed && !rm.entered { // the next message for it asks again
+	if !rm.fixed && !rm.entered { // the next message for it joins it again
 		rm.wanted, rm.nextTry = false, time.Time{}
 		r.l.main.client.Part(rm.name, "")
 		r.noteJoined()
@@ -251,7 +251,7 @@ func (r *rooms) askModes(rm *room) {
 		defer cancel()
 		answer, err := client.Do(ctx, irc.Msg("NAMES", name))
 		if err != nil {
-			return nil // it is asked again after the next change
+			return nil // the next change asks again
 		}
 		modes := map[string]string{}
 		for _, m := range answer {

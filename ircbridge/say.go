@@ -12,7 +12,7 @@ import (
 type saying struct {
 	*bridge.Saying
 
-	conn   *irc.Conn // by which it was last sent; nil when it was not
+	conn   *irc.Conn // the connection that last sent it; nil when it was not sent
 	seq    uint64
 	as     string // relayed under this nick
 	pieces []piece
@@ -21,7 +21,7 @@ type saying struct {
 
 	said   int // bytes that are proven, from the beginning
 	unsure int // bytes that may have been sent before
-	sent   int // bytes that were written now, at least in part
+	sent   int // bytes that this attempt has written, at least in part
 	marked bool
 	at     time.Time // when it was sent first
 	msgids []string
@@ -31,11 +31,11 @@ type saying struct {
 // resume is the progress of a text that waits again.
 type resume struct {
 	said, unsure int
-	at           time.Time // when it was sent first; zero is not known
+	at           time.Time // when it was sent first; zero means not known
 }
 
-// A speech tracks the messages of a link: those being sent, and how far those that wait for
-// a retry had got. The goroutine of the bridge owns it.
+// A speech tracks the messages of a link: those that are being sent, and the progress of
+// those that wait for a retry. The goroutine of the bridge owns it.
 type speech struct {
 	l       *link
 	sayings map[string]*saying      // texts on their way, by the id of the message
@@ -56,8 +56,8 @@ func (s *speech) begin(text *bridge.Saying) {
 	s.sayInTurn(f)
 }
 
-// voice chooses the name for a text: the connection, the prefix, and the nick under which
-// it is relayed.
+// voice chooses how a text names its speaker: the connection that sends it, its prefix,
+// and the nick under which it is relayed.
 func (s *speech) voice(f *saying) (via *connection, prefix, as string) {
 	prefix = "[" + f.Name + "] "
 	if !f.Agent {

@@ -88,7 +88,7 @@ func (s *scene) stop() {
 	}
 }
 
-// state waits until the state is as wanted.
+// state waits until the bridge's state satisfies ok, and returns it.
 func (s *scene) state(what string, ok func(bridge.State) bool) bridge.State {
 	s.Helper()
 	var st bridge.State

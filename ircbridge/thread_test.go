@@ -23,7 +23,7 @@ func (p *person) threaded() (all []string) {
 	return all
 }
 
-// If the server accepts that, an answer names the line that it answers, so that a client
+// If the server accepts tags, an answer names the line that it answers, so that a client
 // can show both together.
 func TestAnswersNameWhatTheyAnswer(t *testing.T) {
 	for name, addr := range map[string]func(*testing.T) string{
@@ -65,7 +65,7 @@ func TestAnswersNameWhatTheyAnswer(t *testing.T) {
 			}
 			got := func() []string {
 				all := ann.threaded()
-				for i := range all { // in one message if the server takes that
+				for i := range all { // with multiline messages, the help is one message
 					text, id, _ := strings.Cut(all[i], " <- ")
 					text, _, _ = strings.Cut(text, "\n")
 					if strings.HasPrefix(text, "ann ") {

@@ -15,8 +15,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 )
 
-// A traffic is numbered messages of coder that go out, and numbered lines of ann that come
-// in, through a network that can break. Every fourth line is for coder.
+// A traffic sends numbered messages from coder out, and numbered lines from ann in,
+// through a network that can break. Every fourth line is for coder.
 type traffic struct {
 	*scene
 	proxy   *irctest.Proxy
@@ -173,10 +173,10 @@ func (s *traffic) checkOut() {
 
 // checkIn checks the incoming lines, of which there must be at least a given number.
 //
-// With a history the bridge hears each line once. Without one, lines that come while there
-// is no connection reach nobody. On each connection the bridge hears every line before the
-// last that it heard, so only lines at its very end may be missing. A live line for coder
-// comes to coder once; a line from the history does not.
+// With a history the bridge hears each line once. Without one, lines that come while
+// there is no connection reach nobody. On each connection the bridge hears every line
+// before the last that it heard, so only lines at the very end of a connection may be
+// missing. A live line for coder comes to coder once; a line from the history does not.
 func (s *traffic) checkIn(most int) {
 	s.Helper()
 	until := s.lines

@@ -147,7 +147,7 @@ func TestBurstOfLines(t *testing.T) {
 		s.o.WakesPerMinute, s.o.BufferSize = -1, 2000
 		slow := s.failSteps(func(st dropbox.Step) bool {
 			if st.Op == dropbox.OpSyncDir && strings.HasSuffix(st.Name, "/new") {
-				time.Sleep(20 * time.Millisecond) // another program's disk; no test waits for it
+				time.Sleep(20 * time.Millisecond) // this makes the disk slow; no test waits for it
 			}
 			return false
 		})

@@ -2,12 +2,13 @@ package bridge
 
 import "github.com/claude-swarm/claude-swarm/dropbox"
 
-// maxArrivals is how many lines wait until the messages of earlier ones are delivered. With
-// one more, the link waits, and so does its server.
+// maxArrivals is the greatest number of lines that wait for the delivery of messages.
+// When it is reached, the link waits, and so does the server.
 const maxArrivals = 256
 
-// An arrival is a line that goes into the buffer after the messages that it asked for were
-// delivered. So after a crash, every line in the buffer was carried out.
+// An arrival is a line with the messages that it asks for. The line goes into the buffer
+// after those messages are delivered. So every line that is in the buffer after a crash
+// has been carried out.
 type arrival struct {
 	line   Line
 	drafts []dropbox.Draft
@@ -30,11 +31,11 @@ type arrivals struct {
 	delivering bool
 }
 
-// finish delivers the messages that a line asked for and keeps the line, after those before
-// it.
+// finish delivers the messages that a line asks for, and then puts the line into the
+// buffer. Lines keep their order.
 func (r *arrivals) finish(a arrival) {
 	if len(a.drafts) == 0 && !r.delivering {
-		r.rec.keep(a.line) // there is nothing before it
+		r.rec.keep(a.line) // no earlier line waits
 		return
 	}
 	for len(r.waiting) >= maxArrivals {
@@ -44,8 +45,9 @@ func (r *arrivals) finish(a arrival) {
 	r.deliverNext()
 }
 
-// deliverNext delivers the arrivals, away from the loop. Arrivals that come in the meantime are
-// delivered after that, all together: one delivery takes as long as many.
+// deliverNext delivers the waiting arrivals in parallel with the loop. Arrivals that come
+// in the meantime form the next batch: delivering many messages takes as long as
+// delivering one.
 func (r *arrivals) deliverNext() {
 	if r.delivering || len(r.waiting) == 0 {
 		return

@@ -9,9 +9,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// The bridge gives up a message after the other side has hung up on it this many times: the
-// first number applies when the server announced that it would hang up, the second when the
-// connection just ended, as on a bad network.
+// The bridge gives up a message after the other side has hung up on it this many times.
+// The first number applies when the server announced that it would hang up. The second
+// applies when the connection ended without a word from the server, as on a bad network.
 const (
 	maxHangUps    = 2
 	maxBareHangUp = 4
@@ -63,7 +63,7 @@ func (o *outbox) begin(f *flight) {
 func (o *outbox) landed(s *Saying, l Landing) (waits bool) {
 	f := o.flights[s.ID]
 	if f == nil {
-		return false // the bridge ends
+		return false // the bridge is ending
 	}
 	f.shown = l.Shown
 	switch l.Fate {
@@ -92,7 +92,7 @@ func (o *outbox) landed(s *Saying, l Landing) (waits bool) {
 	return false
 }
 
-// asked notes a question that was shown.
+// asked records a question that was shown.
 func (o *outbox) asked(f *flight) {
 	q := question{OpenQuestion: OpenQuestion{
 		ID: cmp.Or(f.origin.About, f.ID), From: f.Message.From, To: o.mail.name, Channel: f.to.target, At: time.Now().UTC(),
@@ -112,8 +112,8 @@ func (o *outbox) asked(f *flight) {
 	o.questions.bound()
 }
 
-// putBack lets a message that may have been sent in part wait again. hungUp says that the
-// other side may have hung up on it.
+// putBack puts back a message that may have been sent in part. hungUp says that the other
+// side may have hung up on it.
 func (o *outbox) putBack(f *flight, hungUp bool) {
 	delete(o.flights, f.ID)
 	if _, err := o.mail.box.PutBack(f.Entry, hungUp); err != nil && !errors.Is(err, dropbox.ErrGone) {
@@ -122,7 +122,7 @@ func (o *outbox) putBack(f *flight, hungUp bool) {
 	o.plan.lookAgain()
 }
 
-// release lets a message wait again when nothing of it was sent this time.
+// release puts back a message when this attempt sent no part of it.
 func (o *outbox) release(f *flight) {
 	delete(o.flights, f.ID)
 	if _, err := o.mail.box.Release(f.Entry); err != nil && !errors.Is(err, dropbox.ErrGone) {

@@ -21,19 +21,19 @@ type Line struct {
 	N       int64     `json:"n"` // counts up in each channel, from 1, across restarts
 	At      time.Time `json:"at"`
 	Channel string    `json:"channel"` // or the nick of a person who wrote privately
-	Nick    string    `json:"nick"`    // of the person; of an agent, its name
+	Nick    string    `json:"nick"`    // the person's nick, or the agent's name
 	Account string    `json:"account,omitempty"`
 	Text    string    `json:"text"` // without formatting
 	MsgID   string    `json:"msgid,omitempty"`
 	Replay  bool      `json:"replay,omitempty"` // from the server's history
 	Notice  bool      `json:"notice,omitempty"`
-	Own     bool      `json:"own,omitempty"`  // of ours: the bridge's own words, such as that a turn began
-	Drop    string    `json:"drop,omitempty"` // of ours: id of the message that was sent
-	Upto    int       `json:"upto,omitempty"` // of ours: how many bytes of that message are sent, including this line
+	Own     bool      `json:"own,omitempty"`  // the bridge's own words, such as that a turn began
+	Drop    string    `json:"drop,omitempty"` // for a line of ours: the id of the message that was sent
+	Upto    int       `json:"upto,omitempty"` // for a line of ours: how many bytes of that message are sent, including this line
 }
 
-// Speaker returns the name of the speaker of a line, for people: called gives the name of
-// the owner of a mailbox. Other speakers keep their nick.
+// Speaker returns the name of a line's speaker as people see it. called returns the name
+// of a mailbox's owner; a speaker without a mailbox keeps the nick.
 func (l Line) Speaker(called func(mailbox string) string) string {
 	if l.Drop == "" {
 		return l.Nick
@@ -44,12 +44,12 @@ func (l Line) Speaker(called func(mailbox string) string) string {
 // DefaultBufferSize is the number of lines of each channel that readers can see by default.
 const DefaultBufferSize = 500
 
-// remembered is the least number of lines that a channel's file keeps: from them the bridge
-// knows which msgids it has seen.
+// remembered is the least number of lines that a channel's file keeps. The bridge learns
+// from them which msgids it has seen.
 const remembered = 1000
 
-// bufferFile returns the file of a channel, in the folder of a bridge. Names are folded as
-// ASCII, and characters that do not belong in a file name are escaped.
+// bufferFile returns the file of a channel, in the folder of a bridge. The file's name is
+// in lower case, and characters that do not belong in a file name are escaped.
 func bufferFile(dir, channel string) string {
 	return filepath.Join(dir, "buffer", fileName(channel)+".jsonl")
 }
@@ -71,26 +71,26 @@ func fileName(name string) string {
 	return b.String()
 }
 
-// A buffer keeps the last lines of a channel in a file. Only the bridge writes it; readers
-// may open the file at any time. One goroutine owns the buffer.
+// A buffer keeps the last lines of a channel in a file. Only the bridge writes the file;
+// readers may open it at any time. One goroutine owns the buffer.
 //
-// A line without a number is only for the bridge: it says that one of our lines, which the
-// file already has under that msgid, belongs to a message (Drop, Upto).
+// A line without a number is for the bridge only. It says that an earlier line with the
+// same msgid is ours, and which part of which message it shows (Drop, Upto).
 //
-// A line is written at once and not synced: a killed process loses no line. A power cut may
-// lose some; the server's history, if it has one, brings them back.
+// A line is written at once but not synced, so a killed process loses no line. A power
+// cut may lose some; they come back from the server's history if there is one.
 type buffer struct {
 	path  string
 	keep  int // lines that remain after a rewrite
 	lines int // in the file
 	last  int64
-	seen  map[string]bool // the msgids in the file; true: of a message of ours
+	seen  map[string]bool // the msgids in the file; true for a message of ours
 	spoke time.Time       // when our last line was sent
 	f     *os.File
 }
 
-// openBuffer opens the buffer of a channel, and repairs what a crash has cut off. The
-// caller closes it.
+// openBuffer opens the buffer of a channel, and removes an incomplete line that a crash
+// left at the end. The caller closes the buffer.
 func openBuffer(dir, channel string, size int) (*buffer, error) {
 	b := &buffer{path: bufferFile(dir, channel), keep: max(size, remembered), seen: map[string]bool{}}
 	if err := os.MkdirAll(filepath.Dir(b.path), 0o700); err != nil {
@@ -128,8 +128,8 @@ func (b *buffer) remember(l Line) {
 	}
 }
 
-// parseLines reads a buffer's file. It leaves out anything that is not a line, such as half
-// a line at the end that is being written.
+// parseLines parses the contents of a buffer's file. It leaves out anything that is not a
+// line, such as an incomplete last line that is still being written.
 func parseLines(data []byte) []Line {
 	var lines []Line
 	for raw := range bytes.Lines(data) {
@@ -168,7 +168,8 @@ func (b *buffer) add(l Line) (added bool, err error) {
 	return true, nil
 }
 
-// said returns how much of a message is known to have been sent.
+// said returns how many bytes of a message are known to have been sent, and the msgids of
+// its lines.
 func (b *buffer) said(drop string) (upto int, msgids []string, err error) {
 	lines, err := readLines(b.path)
 	if err != nil {
@@ -221,7 +222,7 @@ func (b *buffer) close() error { return b.f.Close() }
 // including lines without a number, which readers do not see.
 func Buffered(dir, channel string) ([]Line, error) { return readLines(bufferFile(dir, channel)) }
 
-// readLines reads a buffer's file; without a file there are no lines.
+// readLines reads a buffer's file. A file that does not exist has no lines.
 func readLines(path string) ([]Line, error) {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -232,8 +233,8 @@ func readLines(path string) ([]Line, error) {
 	return parseLines(data), nil
 }
 
-// readSmall reads the notes about a reader. Without the file, or with a broken one, v stays
-// unchanged: everything is new again.
+// readSmall reads the notes about a reader into v. If the file is missing or damaged, v
+// stays unchanged, and every line counts as new.
 func readSmall[T any](path string, v *T) error {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -259,12 +260,12 @@ func keepBy(files durable.Files, path string, v any) error {
 	return files.Write(path, durable.Options{}, append(data, '\n'))
 }
 
-// writeVolatile replaces a file; a power cut may undo it.
+// writeVolatile replaces a file. A power cut may bring the old contents back.
 func writeVolatile(path string, data []byte) error {
 	return durable.Files{}.Write(path, durable.Options{Volatile: true}, data)
 }
 
-// writeSmall writes notes about a reader. A power cut may undo it.
+// writeSmall writes the notes about a reader. A power cut may bring the old ones back.
 func writeSmall(path string, v any) error {
 	data, err := json.Marshal(v)
 	if err == nil {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// orderChannel carries out an order about a channel: to join or leave it, or to show its
-// topic or set it to text.
+// orderChannel carries out an order about a channel: to join it, to leave it, to show its
+// topic, or to set its topic to text.
 func (r *orders) orderChannel(t Text, word, name, text string) {
 	if name = strings.TrimRight(name, ",:"); name == "" {
 		r.rep.tell(t, "Say which channel. Try: "+r.link.Self()+": "+word+" #general")
@@ -30,13 +30,13 @@ func (r *orders) orderChannel(t Text, word, name, text string) {
 		r.orderTopic(t, ch, text)
 	case ch.Fixed || t.Private || !sameChannel(r.link, t.Target, name):
 		r.rep.tell(t, r.partFor(name))
-	default: // an answer after that could not be sent there
+	default: // the answer comes first: afterwards it could not be sent there
 		r.rep.tellThen(t, "I leave "+ch.Name+".", func() { r.partFor(name) })
 	}
 }
 
-// joinFor joins a channel for a person who may control; a channel that shut us out is
-// retried at once. The person hears the outcome when it is known.
+// joinFor joins a channel for a person with the right control, and tells the person the
+// outcome when it is known. A channel that shut us out is retried at once.
 func (r *orders) joinFor(t Text, name string) {
 	if ch, _ := r.link.Rooms().Channel(name); ch.In {
 		r.rep.tell(t, "I am in "+ch.Name+" already.")
@@ -46,14 +46,14 @@ func (r *orders) joinFor(t Text, name string) {
 		switch {
 		case e.In:
 			r.rep.tell(t, "I am in "+e.Name+" now.")
-		case !e.Dropped: // otherwise the connection ended, and no answer can be sent
+		case !e.Dropped: // if the connection ended, no answer can be sent
 			r.rep.tell(t, e.Advice)
 		}
 	})
 }
 
-// partFor leaves a channel for a person who may control, and returns the outcome in one
-// line.
+// partFor leaves a channel for a person with the right control, and returns the outcome
+// in one line.
 func (r *orders) partFor(name string) (said string) {
 	ch, known := r.link.Rooms().Channel(name)
 	switch {

@@ -8,14 +8,15 @@ import (
 // Channels are the project's channels; an empty name means that there is no such channel.
 // Project must be set.
 type Channels struct {
-	Project string // the channel for messages that have no other one
+	Project string // the channel for messages that have no other channel
 	Standup string
 	Work    string // with {task-id} in it; see [Channels.WorkOf]
 	Alerts  string
 	Errors  string
 
-	// Own are the channels of agents. Such an agent's messages without another destination
-	// go to its first channel, and people speak to it only in its channels, or privately.
+	// Own are the channels of agents that have channels. A message from such an agent
+	// goes to its first channel if it has no other destination. People can speak to the
+	// agent only in its channels, or privately.
 	Own map[string][]string
 }
 
@@ -35,8 +36,8 @@ func (c Channels) WorkOf(taskID string) string {
 // taskID is the length of the id of a conversation.
 const taskID = 10
 
-// taskOf returns the conversation to which a channel belongs by its name; "" for other
-// channels.
+// taskOf returns the id of the conversation that a channel belongs to, judging by the
+// channel's name; "" for other channels.
 func (c Channels) taskOf(channel string) string {
 	before, after, ok := strings.Cut(strings.ToLower(c.Work), "{task-id}")
 	name := strings.ToLower(channel)
@@ -50,7 +51,7 @@ func (c Channels) taskOf(channel string) string {
 	return id
 }
 
-// Hears reports whether people speak to an agent in a channel.
+// Hears reports whether people can speak to an agent in a channel.
 func (c Channels) Hears(agent, channel string) bool {
 	own := c.Own[agent]
 	return len(own) == 0 || slices.ContainsFunc(own, func(c string) bool { return strings.EqualFold(c, channel) })

@@ -21,15 +21,16 @@ const Silence = 10 * time.Minute
 
 // A check says when a reader last read the channels.
 type check struct {
-	Since time.Time `json:"since"`         // of the last reading; before the first one, of the first CheckIn
-	Told  time.Time `json:"told,omitzero"` // when it was last advised
+	Since time.Time `json:"since"`         // when it last read; before it has read, when CheckIn was first called
+	Told  time.Time `json:"told,omitzero"` // when it last got advice
 }
 
-// CheckIn advises a reader who has not read for [Silence], while a channel that the bridge
-// is in has unread lines: one line, once for each such silence; "" means no advice. The
-// bridge's lines about itself, such as that a turn began, do not count as unread, nor do
-// the reader's own. project is the channel that is read when none is named; tool says
-// whether the reader has irc_read besides the command line.
+// CheckIn returns one line of advice for a reader who has not read for [Silence] while a
+// channel that the bridge is in has unread lines; "" means no advice. It gives the advice
+// once in each such silence. The reader's own lines do not count as unread, and neither
+// do the bridge's own lines, such as that a turn began. project is the channel that is
+// read when none is named; tool says whether the reader has the tool irc_read besides the
+// command line.
 func (r Reader) CheckIn(now time.Time, project string, tool bool) (string, error) {
 	c, err := r.check()
 	switch {
@@ -91,13 +92,13 @@ func lasting(d time.Duration) string {
 	return fmt.Sprintf("%d days", int(d.Hours()/24))
 }
 
-// ownMark is in each line that the bridge wrote about itself, and in no other line: inside
-// a text the quotes are escaped.
+// ownMark is in the JSON of each line with the bridge's own words, and in no other line:
+// the quotes in a text are escaped.
 var ownMark = []byte(`"own":true`)
 
-// waits reports whether a channel has unread lines after a mark; bridge is the nick of the
-// bridge. It is called at the beginning of every turn, so it reads from the end, no further
-// than necessary.
+// waits reports whether a channel has unread lines after a mark; bridge is the nick of
+// the bridge. It is called at the beginning of every turn. To be fast, it parses the
+// lines from the end, and stops as soon as the answer is known.
 func (r Reader) waits(channel string, mark int64, bridge string) (bool, error) {
 	data, err := os.ReadFile(bufferFile(r.Dir, channel))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -133,7 +134,7 @@ func (r Reader) waits(channel string, mark int64, bridge string) (bool, error) {
 	return false, nil
 }
 
-// looked records that the channels were read just now.
+// looked records that the reader has just read the channels.
 func (r Reader) looked() error {
 	if r.Name == "" || r.Name == dropbox.Lead {
 		return nil // this reader gets no advice

@@ -150,7 +150,7 @@ func (r *orders) ask(t Text, question func(context.Context) (string, error)) {
 	})
 }
 
-// reply answers the question with that id, or a part of it.
+// reply answers the question with that id. A part of the id is enough.
 func (r *orders) reply(t Text, id, text string) {
 	id = bareID(id)
 	meant := r.questions.like(id)
@@ -185,7 +185,7 @@ func (r *orders) bring(t Text, q question, o Origin, body string) {
 	}
 }
 
-// noOrder says that the words are not an order, and suggests a similar one.
+// noOrder says that the words are not an order, and suggests a similar order.
 func (r *orders) noOrder(word, rest string) string {
 	try := help
 	if near := dropbox.Nearest(word, orderWords); len(near) > 0 {

@@ -10,20 +10,21 @@ import (
 type destination struct {
 	request   Do
 	target    string // a channel or a nick
-	person    string // who is addressed in a channel; "" means everybody
+	person    string // the person who is addressed in a channel; "" means everybody
 	priority  Priority
 	announces Announcement
-	passing   bool   // see the function of that name
-	copied    bool   // it shows a message that is safe elsewhere
-	alone     bool   // it is for a person alone, judging by the server's prefixes for channels
-	answers   string // the server's id of the line that is answered there; "" if it is unknown
+	passing   bool   // see the function passing
+	copied    bool   // it shows a copy of a message that is stored elsewhere
+	alone     bool   // it is private: the target does not begin with one of the server's prefixes for channels
+	answers   string // the server's id of the line that the message answers; "" if it is unknown
 }
 
 // private reports whether a destination is a person and not a channel.
 func (p destination) private() bool { return p.target == p.person }
 
-// destinationOf decides where a message goes. origin is the origin of the message that it
-// answers, zero if that did not come from the network. bridge is the bridge's name.
+// destinationOf decides where a message goes. n is its own origin. origin is that of the
+// message that it answers, or zero if that message did not come from the network. bridge
+// is the bridge's name.
 func destinationOf(m *dropbox.Message, n, origin Origin, c Channels, bridge string) destination {
 	p := destination{request: n.Do, target: n.Channel, announces: n.Announces, passing: passing(m, n, bridge), copied: n.About != "" && n.Do == ""}
 	switch {
@@ -42,8 +43,8 @@ func destinationOf(m *dropbox.Message, n, origin Origin, c Channels, bridge stri
 	return p
 }
 
-// passing reports whether a copy only says that a turn began or ended, and no person waits
-// for it. People wait for the result of a task that they gave.
+// passing reports whether a message is a copy that no person waits for, such as one that
+// says that a turn began. People wait for the result of a task that they gave.
 func passing(m *dropbox.Message, n Origin, bridge string) bool {
 	if n.About == "" || n.Do != "" || m.Priority != dropbox.Low || m.Type == dropbox.Question {
 		return false

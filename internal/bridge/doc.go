@@ -1,9 +1,10 @@
 // Package bridge carries messages between the mailboxes and a chat, on any network.
 //
-// A bridge has a name, such as irc, and posts the messages in the mailbox of that name.
-// Everything that the bridge posts on the network is a message there first, so it is
-// durable before anybody connects, and nothing is lost while the network is down.
-// Everything that people say to an agent becomes a message in that agent's mailbox.
+// A bridge has a name, such as irc, and posts the messages in the mailbox of that name. A
+// text for the network is a message in that mailbox first. So it is durable before the
+// bridge connects, and it is not lost while the network is down. Only the bridge's
+// answers to people's orders are not messages. A line in which a permitted person speaks
+// to an agent becomes a message in that agent's mailbox.
 //
 //	any program          bridge                       link          network
 //	    |  Deliver to irc/  |                           |              |
@@ -19,27 +20,27 @@
 //	    buffer/    <--- every line of every channel --- |
 //
 // The bridge knows mailboxes and people: who may give which orders, which questions wait
-// for an answer, what is shown where. A [Link] knows connections, channels and names of one
-// network. Neither does the other's work: the bridge calls the link, and the link reports
-// to its [Host], all in one goroutine. Slow work runs in parallel, by [Host.Do].
+// for an answer, what is shown where. A [Link] knows connections, channels and names of
+// one network. The bridge calls the link, and the link reports to its [Host], all in one
+// goroutine. Slow work runs in parallel, through [Host.Do].
 //
 // # Promises
 //
 // A message that the bridge's mailbox accepted is posted, or it ends in dead/ with the
-// reason and its sender is told. When a connection or this process ends in the middle of a
-// message, the link later resends every part that is not proven to have arrived. After a
-// long outage one line counts the copies that only report that turns began or ended; they
-// are filed as not shown.
+// reason and its sender is told. When a connection or this process ends in the middle of
+// a message, the link later resends every part that is not proven to have arrived. After
+// a long outage, one line says how many turns began and ended. It replaces the separate
+// copies that report those turns, which are filed as not shown.
 //
-// Only a permitted person can give orders: see [Permit]. A denied order stays in the
-// buffer, and in the log, and goes nowhere else. History, notices, bots, relayed lines and
+// Only a permitted person can give orders: see [Permit]. A denied order is kept in the
+// buffer and in the log, and goes nowhere else. History, notices, bots, relayed lines and
 // our own never give orders.
 //
 // # Files
 //
-// Other programs get everything that they need of a bridge from files, even while it does
-// not run; none of the functions for this needs a connection. The files are in the [Folder]
-// of the bridge, below the daemon's:
+// Other programs read everything that they need to know about a bridge from files, even
+// while the bridge is not running. None of the functions for this needs a connection. The
+// files are in the [Folder] of the bridge, below the daemon's:
 //
 //	lock                 held by the one bridge that runs
 //	state.json           how things stand: see [ReadState]

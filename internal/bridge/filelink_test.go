@@ -123,7 +123,7 @@ type fileLink struct {
 	at    int64           // offset of the next line in people's file
 	up    bool
 	since time.Time // time of the last change of up
-	count int       // how often the link came up
+	count int       // how many times the link came up
 }
 
 var _ bridge.Link = (*fileLink)(nil)

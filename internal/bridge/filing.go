@@ -6,8 +6,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// tries is the number of attempts to settle a message on disk, with a pause that doubles
-// from the first one. After that the message stays claimed, and the next sweep continues.
+// settleTries is how many times a failed step on disk is tried again. The pause before
+// the first retry is settlePause, and doubles for each further retry. After the last
+// retry the message stays claimed, and the next sweep continues.
 const (
 	settleTries = 6
 	settlePause = 100 * time.Millisecond
@@ -32,9 +33,9 @@ func (o *outbox) settleWith(f *flight, outcome, why string) {
 	o.fileNext()
 }
 
-// fileNext files the finished messages, away from the loop. Messages that finish in the
-// meantime are filed after that, all together: filing one takes as long as filing many.
-// There are never more than maxUnsettled.
+// fileNext files the finished messages in parallel with the loop. Messages that finish in
+// the meantime form the next batch: filing many takes as long as filing one. A batch has
+// at most maxUnsettled messages.
 func (o *outbox) fileNext() {
 	if o.atFiling || len(o.filings) == 0 {
 		return
@@ -68,8 +69,8 @@ func (o *outbox) fileNext() {
 	})
 }
 
-// onDisk does the last step of a message away from the loop, and repeats it if the disk
-// refuses.
+// onDisk does the last step for a message in parallel with the loop, and retries it if it
+// fails. The loop runs then after a success.
 func (o *outbox) onDisk(f *flight, what string, step func() error, then func()) {
 	f.filing = true
 	o.loop.do(func() func() {

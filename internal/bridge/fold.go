@@ -8,24 +8,26 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// After an outage one line for each channel replaces the copies that only report that turns
-// began and ended: otherwise a telephone would buzz for a quarter of an hour.
+// After an outage, one line for each channel replaces the copies that only report that
+// turns began and ended. Otherwise the bridge would post old reports for a quarter of an
+// hour.
 const (
 	foldAge  = 3 * time.Minute // younger copies are news
 	foldKeep = 3               // how many of the newest are posted anyway
 )
 
-// foldUp looks, once per connection, for copies that were already waiting when it began,
-// and delivers one message that replaces them. The copies are then settled one by one, when
-// they would be posted: see [outbox.folded]. A crash on the way forgets the fold; the next
-// fold finds the same copies and delivers no second message, unless some were settled.
+// foldUp looks, once per connection, for copies that were waiting before the connection
+// began. For each channel it delivers one message that replaces them. Each copy is
+// settled at the time when it would have been posted: see [outbox.folded]. After a crash
+// the next fold finds the same copies again. It delivers no second message, unless some
+// of them were settled already.
 func (o *outbox) foldUp() {
 	connection, since := o.link.Connection()
 	if o.foldedFor == connection {
 		return
 	}
 	if err := o.plan.list(); err != nil {
-		return // takeOff complains
+		return // takeOff reports the error
 	}
 	o.foldedFor = connection
 	limit := time.Now().Add(-foldAge)
@@ -43,7 +45,7 @@ func (o *outbox) foldUp() {
 		}
 	}
 	for _, list := range waiting {
-		if len(list) <= foldKeep+1 { // counting one line takes a line, too
+		if len(list) <= foldKeep+1 { // one line in place of a single copy saves nothing
 			continue
 		}
 		list = list[:len(list)-foldKeep]
@@ -53,7 +55,7 @@ func (o *outbox) foldUp() {
 			Extra: Origin{Channel: last.target, About: last.ID}.Extra(o.mail.name),
 		})
 		if err != nil {
-			o.rec.trouble("copies were not folded", err) // and are said
+			o.rec.trouble("copies were not folded", err) // so they are posted
 			continue
 		}
 		for _, w := range list {

@@ -12,8 +12,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// staleAfter is the greatest age, by the server's clock, of an arriving line that counts as
-// news: a bouncer plays back old lines as if they were new.
+// staleAfter is the age, by the server's clock, above which an arriving line is too old
+// to be obeyed: a bouncer plays back old lines as if they were new.
 const staleAfter = 2 * time.Minute
 
 // A listener handles the lines of people. The loop owns it.
@@ -31,7 +31,7 @@ type listener struct {
 	called    func(mailbox string) string
 	agents    func() []string
 	tags      func() map[string][]string // may be nil
-	lines     int                        // that were delivered and have no id from the server
+	lines     int                        // how many delivered lines had no id from the server
 }
 
 // names returns the names by which people can address the agents now.
@@ -49,15 +49,16 @@ func (r *listener) names(agents []string) []name {
 	return all
 }
 
-// hear handles a line: it carries the line out, if that is allowed, and then keeps it.
+// hear handles a line: it carries the line out if that is allowed, and then puts it into
+// the buffer.
 func (r *listener) hear(t Text) {
 	now := time.Now()
 	if t.Via != "" && (!t.Private || r.link.Ours(t.Nick)) {
-		return // the bridge's own connection hears it, too
+		return // the bridge's own connection hears this line, too
 	}
 	own := t.Own || r.link.Ours(t.Nick)
 	if own && t.History && t.MsgID == "" {
-		return // a bouncer plays back what we said: it is kept as it was said
+		return // a bouncer plays back our line, which was kept when it was sent
 	}
 	r.rec.state.Received++
 	a := arrival{line: lineOf(t, r.link)}
@@ -76,7 +77,7 @@ func lineOf(t Text, c Names) Line {
 	return Line{At: t.Time, Channel: t.Peer(), Nick: t.Nick, Account: t.Account, Text: text, MsgID: t.MsgID, Replay: t.History, Notice: t.Notice}
 }
 
-// obey carries out a line, if the person may ask for it. It leaves the messages that the
+// obey carries out a line, if the person may ask for it. It adds the messages that the
 // line asks for to a.
 func (r *listener) obey(t Text, now time.Time, a *arrival) {
 	agents := r.agents()
@@ -156,8 +157,9 @@ func (r *listener) notListened(t Text, need Right, now time.Time) string {
 	return ""
 }
 
-// mailed reports whether a line from the history has already reached its agents: an earlier
-// bridge may have been killed before it kept the line.
+// mailed reports whether a line from the history has already reached its agents. That can
+// happen if an earlier bridge was killed after it delivered the line, and before it kept
+// the line.
 func (r *listener) mailed(t Text, agents []string) bool {
 	if t.MsgID == "" || len(agents) == 0 {
 		return false
@@ -175,7 +177,8 @@ func (r *listener) mailed(t Text, agents []string) bool {
 	return true
 }
 
-// pass delivers a line to an agent: as the answer to its question, or as a new message.
+// pass delivers a line to an agent, as the answer to the agent's question or as a new
+// message.
 func (r *listener) pass(t Text, agent string, need Right, now time.Time, a *arrival) {
 	where := "@mention in " + t.Target
 	if t.Private {
@@ -215,8 +218,8 @@ func (r *listener) pass(t Text, agent string, need Right, now time.Time, a *arri
 	r.notices.tellHeld(t, agent)
 }
 
-// keyOf returns the key of a line, so that it is delivered once, no matter how often it
-// arrives.
+// keyOf returns the key under which a line is delivered. With it, a line that arrives
+// several times is delivered once.
 func (r *listener) keyOf(t Text) string {
 	if t.MsgID != "" && len(t.MsgID) <= 200 && r.link.Plain(t.MsgID) == t.MsgID {
 		return r.mail.name + "-" + r.link.Network() + "-" + t.MsgID
@@ -237,14 +240,14 @@ func (r *listener) undelivered(t Text, agent string, err error) {
 	if errors.Is(err, syscall.ENOSPC) {
 		why = "the disk is full. Say it again when there is room."
 	} else if errno, ok := errors.AsType[syscall.Errno](err); ok {
-		why = errno.Error() // and no paths
+		why = errno.Error() // without paths
 	}
 	r.rep.tell(t, agent+" did not get that: "+why)
 }
 
-// hinted reads a line that follows a hint of the bridge but leaves out the bridge's name: a
-// reply to a waiting question, or the order to read a message of this project. It looks up
-// nothing for a person who may not talk.
+// hinted reads an order that the bridge suggested, typed without the bridge's name: a
+// reply to a waiting question, or the order to read a message of this project. It looks
+// up nothing for a person who lacks the right talk.
 func (r *listener) hinted(t Text) (meaning, bool) {
 	words := strings.Fields(t.Body)
 	if len(words) < 2 || t.Private || !r.permits.may(t.Who, Talk) {
@@ -260,8 +263,9 @@ func (r *listener) hinted(t Text) (meaning, bool) {
 	return meaning{need: Talk, order: t.Body}, known
 }
 
-// answersLead reads a line that speaks to the lead, as in "lead: yes", if a question of the
-// lead's waits. Any other line that begins with the word is talk between people.
+// answersLead reads a line that speaks to the lead, as in "lead: yes", if a question from
+// the lead waits for an answer. Otherwise a line that begins with "lead" is talk between
+// people.
 func (r *listener) answersLead(t Text) (meaning, bool) {
 	channel := t.Target
 	if t.Private {

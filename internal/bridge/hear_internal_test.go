@@ -225,7 +225,7 @@ func TestALineIsKeptBehindItsMessage(t *testing.T) {
 	for _, said.Body = range all {
 		r.listener.hear(onNetwork(said))
 	}
-	if got := kept(); len(got) > 0 { // only this test handles the ends of deliveries
+	if got := kept(); len(got) > 0 { // this test has not handled the end of a delivery yet
 		t.Errorf("kept before anything is known to be delivered: %q", got)
 	}
 	if n := len(r.waitingFor("coder")); n != 1 {
@@ -302,7 +302,7 @@ func TestMeant(t *testing.T) {
 		{"halt: go on", false, "", Talk, "halt", ""},
 		{"swarm: halt: go on", false, "", Talk, "halt", ""},
 		{"swarm: @halt go on", false, "", Talk, "halt", ""},
-		{"@coder resume", false, "", Control, "", "resume coder"}, // as alerts tell people to reply
+		{"@coder resume", false, "", Control, "", "resume coder"}, // as alerts suggest
 		{"@coder: ABORT!", false, "", Control, "", "abort coder"},
 		{"Reply @x-tester pause", false, "", Control, "", "pause tester"},
 		{"@coder abort", true, "", Control, "", "abort coder"},
@@ -334,8 +334,8 @@ func TestMeant(t *testing.T) {
 	}
 }
 
-// A question of the daemon is answered by those who may steer the swarm. The daemon checks the
-// words and files the question, so an answer ends nothing here.
+// Only people with the right control can answer a question of the daemon. The daemon
+// checks the words and files the question, so the answer does not end the question here.
 func TestAnAnswerToTheDaemon(t *testing.T) {
 	r, log := newListener(t, "irc.example", Options{Allow: []Permit{{Account: "ann", May: Rights()}, {Account: "joe", May: []Right{Talk, Tasks}}}})
 	for _, name := range []string{dropbox.Lead, dropbox.Swarm} {
@@ -379,7 +379,7 @@ func TestAnAnswerToTheDaemon(t *testing.T) {
 	}
 }
 
-// A question that was answered elsewhere takes no answer on IRC, and is filed.
+// A question that was answered elsewhere accepts no answer on IRC, and is filed.
 func TestAQuestionThatIsOverTakesNoAnswer(t *testing.T) {
 	over := ""
 	r, _ := newListener(t, "irc.example", Options{

@@ -6,21 +6,21 @@ import (
 	"time"
 )
 
-// A holdup is the reason, as a person was told it, why an agent does not begin to work on
-// their message.
+// A holdup records what a person was last told about why an agent does not begin to work
+// on their message.
 type holdup struct {
-	told  string    // "" means that the agent works
+	told  string    // "" means that nothing holds the agent up
 	asked time.Time // when the daemon was asked about it
-	asks  bool      // it is being asked
+	asks  bool      // the daemon is being asked now
 }
 
 // heldLook is the shortest time between two questions to the daemon about an agent for one
 // person.
 const heldLook = 3 * time.Second
 
-// tellHeld tells a person why an agent does not begin to work on their message, for example
-// because it is paused. Otherwise they would wait for an answer. It gives each reason once,
-// until the reason is gone.
+// tellHeld tells a person why an agent does not begin to work on their message, for
+// example because it is paused. Otherwise they would wait for an answer. It does not
+// repeat a reason until the reason changes.
 func (r *notices) tellHeld(t Text, agent string) {
 	key := agent + " " + r.link.Fold(t.Nick)
 	now := time.Now()

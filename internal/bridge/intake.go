@@ -11,14 +11,14 @@ import (
 // debounce is how long a dropped file must stay unchanged.
 const debounce = time.Second
 
-// A resting file was seen, and its writer may not have finished.
+// A resting is a dropped file that was seen, and whose writer may not have finished.
 type resting struct {
 	dropbox.Stray
 	since time.Time
 }
 
-// takeIn turns the dropped files that stay unchanged into messages. wait reports that some
-// are still changing.
+// takeIn turns the dropped files that stayed unchanged into messages. wait says that
+// other files may still be changing.
 func (r *run) takeIn(now time.Time) (wait bool) {
 	strays, err := r.mail.box.Drops().List()
 	if err != nil {
@@ -54,7 +54,7 @@ func (r *run) takeIn(now time.Time) (wait bool) {
 
 // tellNotTaken tells the lead that a file was set aside.
 func (r *run) tellNotTaken(file string, err error) {
-	file = clip(strings.Join(strings.Fields(r.link.Plain(file)), " "), 100) // any bytes
+	file = clip(strings.Join(strings.Fields(r.link.Plain(file)), " "), 100) // a file's name may contain any bytes
 	reason := err.Error()
 	if bad, ok := errors.AsType[*dropbox.InvalidError](err); ok {
 		reason = bad.Reason

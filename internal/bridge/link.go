@@ -9,10 +9,10 @@ import (
 type Names interface {
 	// Fold returns the form of a name to use as a map key. It has the same length.
 	Fold(name string) string
-	// Same reports whether two names mean the same one.
+	// Same reports whether two names mean the same person or channel.
 	Same(a, b string) bool
-	// FindMention returns where a text first addresses a name, including the punctuation
-	// around it, in bytes; -1 if it does not.
+	// FindMention returns where a text first addresses a name, as positions in bytes;
+	// start is -1 if it does not. The range includes the punctuation around the name.
 	FindMention(text, name string) (start, end int)
 	// Plain makes any text safe to send: it replaces everything that the network would read
 	// as a command or a format.
@@ -23,13 +23,13 @@ type Names interface {
 
 // A Link carries messages to one network and back, and keeps the connection up. Only the
 // goroutine of the bridge calls it, and none of its methods blocks: slow work runs in
-// parallel, by [Host.Do]. It knows channels and people, but no mailboxes.
+// parallel, through [Host.Do]. It knows channels and people, but no mailboxes.
 type Link interface {
 	Names
 
-	// Open begins to connect. After stop is done the link begins nothing new; when kill is
-	// done the connections end. joined are channels to join besides those of the link's
-	// configuration. The error is about the configuration.
+	// Open begins to connect. After stop is done, the link begins nothing new; when kill
+	// is done, the connections end. joined are channels to join besides those of the
+	// link's configuration. Open fails only if the configuration is wrong.
 	Open(stop, kill context.Context, h Host, joined []string) error
 	// Sweep does the periodic work.
 	Sweep(now time.Time)
@@ -65,8 +65,8 @@ type Link interface {
 	Network() string
 	// Server is the address of the server, in receipts.
 	Server() string
-	// Vouched is the address that decides about permits; "" when the server's address does
-	// not show who can reach it.
+	// Vouched is the server's address for [Permit.Check]; "" when the address does not
+	// show who can reach the server.
 	Vouched() string
 
 	// Say sends a message, or the rest of it, and reports its fate with [Host.Landed].
@@ -77,8 +77,8 @@ type Link interface {
 	// Fit cuts a text into lines that fit in an answer to a person, at target or privately.
 	Fit(text, target, person string) []string
 
-	// Remedy says what would resolve a refusal, given its reason. It must also work after a
-	// crash, when only the reason remains.
+	// Remedy says what would resolve a refusal with the given reason. It must also work
+	// after a crash, when only the reason remains.
 	Remedy(reason string) Remedy
 
 	// Rooms are the link's methods for channels.
@@ -87,10 +87,10 @@ type Link interface {
 
 // Rooms are the methods of a [Link] for channels.
 type Rooms interface {
-	// CannotBe says why a name cannot be a channel's; "" when it can.
+	// CannotBe says why no channel can have a name; "" when one can.
 	CannotBe(name string) string
-	// Channel returns the state of a channel; ok is false for one that the link does not
-	// want to be in.
+	// Channel returns the state of a channel; ok is false if the link does not know the
+	// channel.
 	Channel(name string) (c ChannelState, ok bool)
 	// Joined are the channels that the link wants to be in.
 	Joined() []ChannelState
@@ -101,8 +101,8 @@ type Rooms interface {
 	// Shut says why the link cannot speak in a channel for now; "" when it can, or when
 	// that is not known yet.
 	Shut(channel string) string
-	// Join joins a channel, and calls then as soon as it knows the outcome. With now, a
-	// channel that shut us out is retried at once.
+	// Join joins a channel, and calls then as soon as it knows the outcome. If now is
+	// set, a channel that shut us out is retried at once.
 	Join(name string, now bool, then func(Entry))
 	// Leave leaves a channel for good.
 	Leave(name string)
@@ -125,8 +125,8 @@ type Host interface {
 
 	// Heard handles a message that arrived from the network.
 	Heard(t Text)
-	// Landed reports the fate of a message. waits says that it waits again; otherwise it is
-	// finished.
+	// Landed reports the fate of a message. waits says that the message waits again;
+	// otherwise it is finished.
 	Landed(s *Saying, l Landing) (waits bool)
 	// Changed marks the state as changed, so that it is written.
 	Changed()
@@ -160,7 +160,7 @@ type Host interface {
 type Text struct {
 	Time    time.Time // the server's time, or ours if it sends none
 	Target  string    // the channel; our name in a private message
-	Source  string    // who said it, as the network writes it
+	Source  string    // the sender, as the network writes it
 	Nick    string
 	Account string // as the server reports it; "" means not logged in
 	MsgID   string // "" if the server gives none
@@ -174,8 +174,8 @@ type Text struct {
 	Emote   bool
 	Own     bool // under our own name, but not sent by this connection
 	Bot     bool // the sender says that it is one
-	Relayed bool // under a name that proves nothing
-	History bool // from the history: old news, which never commands
+	Relayed bool // sent through a relay, so the name proves nothing
+	History bool // from the server's history: it is never obeyed
 }
 
 // Peer is where an answer goes: the channel, or the other side of a private conversation.
@@ -196,24 +196,24 @@ const (
 	Urgent
 )
 
-// A Saying is a message as a [Link] is to send it.
+// A Saying is a message for a [Link] to send.
 type Saying struct {
 	ID       string // of the message
 	Speaker  string // the mailbox of the speaker
 	Agent    bool   // the speaker is an agent, which may speak under its own name
-	Name     string // the name of its owner for people
+	Name     string // the name of the speaker for people
 	Target   string // a channel or a person
 	Text     string // the whole text, without secrets
 	ReadID   string // the id with which people read the rest
 	Answers  string // the server's id of the text that it answers; "" for none
 	Priority Priority
-	Copy     bool      // it shows a message that is safe elsewhere
-	Begun    int       // how many times it was begun, including this time
+	Copy     bool      // it shows a copy of a message that is stored elsewhere
+	Begun    int       // how many attempts to send it were begun, including this one
 	Created  time.Time // when it was put into the mailbox
 }
 
-// Line returns the buffer's line for a piece of the saying: including the piece, upto bytes
-// of its text are sent.
+// Line returns the buffer's line for a piece of the saying. upto is how many bytes of the
+// saying's text are sent, including this piece.
 func (s *Saying) Line(at time.Time, text, msgid string, upto int) Line {
 	return Line{At: at, Channel: s.Target, Nick: s.Speaker, Text: text, MsgID: msgid, Own: s.Copy, Drop: s.ID, Upto: upto}
 }
@@ -240,7 +240,7 @@ type Landing struct {
 
 // A Hangup says how the other side ended the connection.
 type Hangup struct {
-	Spoken bool // it announced that it would hang up, not that it was shutting down
+	Spoken bool // it announced that it would hang up, for another reason than a shutdown
 	Err    error
 }
 
@@ -248,7 +248,7 @@ type Hangup struct {
 type Shown struct {
 	Lines  int
 	MsgIDs []string
-	Again  bool // a part of it was sent again, marked
+	Again  bool // a part of it was sent again, with a mark
 }
 
 // Kept is what the buffer of a channel says about one of our messages.

@@ -8,7 +8,7 @@ import (
 // A loop is the goroutine that owns everything of the bridge. Slow work in parallel with it
 // passes its results to the loop, which waits for that work before it ends.
 type loop struct {
-	ctx    context.Context // done is the order to end
+	ctx    context.Context // the loop ends when it is done
 	later  chan func()     // results of the parallel work
 	events chan func()     // reports of the link
 	ended  chan struct{}   // closed when the loop takes no more events
@@ -19,8 +19,8 @@ func newLoop(ctx context.Context) *loop {
 	return &loop{ctx: ctx, later: make(chan func(), 64), events: make(chan func()), ended: make(chan struct{})}
 }
 
-// do runs f in a separate goroutine; the loop runs the function that f returns. The work is
-// over after that, so this function may call do.
+// do runs f in a separate goroutine; the loop then runs the function that f returns. The
+// goroutine ends only after that function, so the function may call do.
 func (l *loop) do(f func() func()) {
 	l.work.Go(func() {
 		if then := f(); then != nil {
@@ -29,8 +29,8 @@ func (l *loop) do(f func() func()) {
 	})
 }
 
-// hand makes the loop run f, and returns afterwards. Work that may start more work uses
-// hand: while f runs, the work is not over.
+// hand makes the loop run f, and returns afterwards. So the goroutine that calls hand
+// does not end before f does, and f may start more work.
 func hand(loop chan<- func(), f func()) {
 	over := make(chan struct{})
 	loop <- func() {
@@ -51,8 +51,8 @@ func (l *loop) event(f func()) bool {
 	}
 }
 
-// catchUp runs everything that waits for the loop, so that all of it is known before the
-// next messages are claimed together.
+// catchUp runs the results that wait for the loop, so that the next claims take all of
+// them into account.
 func (l *loop) catchUp() {
 	for range cap(l.later) {
 		select {

@@ -7,7 +7,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// mail is the bridge's mailbox, and the store around it.
+// mail is the bridge's mailbox, with the store that contains it.
 type mail struct {
 	store *dropbox.Store
 	box   *dropbox.Mailbox
@@ -16,9 +16,9 @@ type mail struct {
 	sign  func(m *dropbox.Message, to string) string
 }
 
-// find looks for a message and reads it. A message that is being moved may seem to be
-// nowhere, or be gone from its place, so find looks more than once: the answer to a message
-// comes at the very moment when the message is filed.
+// find looks for a message and reads it. While a message is being moved, it may not be
+// found, or may be gone before it is read. So find tries several times: the answer to a
+// message often comes while the message is being filed.
 func (l *mail) find(id string) (f dropbox.Found, m *dropbox.Message, err error) {
 	for range 5 {
 		if f, err = l.store.Find(id); err == nil {
@@ -59,13 +59,13 @@ func (l *mail) deliver(to string, m *dropbox.Message) (dropbox.Delivery, error) 
 	return l.store.DeliverSigned(to, m, l.draft(to, m).Sign)
 }
 
-// file files one message with its receipt. It may be repeated.
+// file files one message with its receipt. It is safe to repeat.
 func (l *mail) file(st dropbox.Settlement) error {
 	return l.box.SettleBatch([]dropbox.Settlement{st})[0]
 }
 
-// isHere reports whether a message has that id, or an id that contains this part, if the
-// part is long enough.
+// isHere reports whether the store has a message with that id. A part of an id is enough
+// if it has leastRead characters and fits one message only.
 func (l *mail) isHere(id string) bool {
 	if len(id) < leastRead {
 		return false
@@ -77,8 +77,8 @@ func (l *mail) isHere(id string) bool {
 // maxAhead is the greatest number of messages before a task that the bridge counts.
 const maxAhead = 100
 
-// before counts the messages that an agent handles before the given one: those that it is
-// working on, and those that wait before the given one and begin a turn.
+// before counts the messages that an agent handles before the given one: the messages
+// that it is working on, and the earlier waiting messages that begin a turn.
 func (l *mail) before(agent, id string) (n int, err error) {
 	box, err := l.store.Mailbox(agent)
 	if err != nil {
@@ -94,7 +94,7 @@ func (l *mail) before(agent, id string) (n int, err error) {
 	}
 	for _, e := range claimed {
 		if e.ID == id {
-			return 0, nil // it has begun to work on it
+			return 0, nil // the agent has begun to work on it
 		}
 		n++
 	}

@@ -9,7 +9,8 @@ import (
 // taskWord begins a line that is a task.
 const taskWord = "TASK:"
 
-// tagMark begins the name that is a tag: without it the word is talk.
+// tagMark begins a tag that is used as a name. Without the mark, the word is ordinary
+// text.
 const tagMark = "@"
 
 // A meaning is what a line asks for.
@@ -19,12 +20,13 @@ type meaning struct {
 	order  string   // for the bridge: the words behind its name
 }
 
-// A name is a name of an agent on the network: the agent's, its nick there, or a tag with
-// its @, which several agents may have.
+// A name is a name by which people address an agent: the name of its mailbox, its nick on
+// the network, or a tag with its @. Several agents may have the same tag.
 type name struct{ called, agent string }
 
-// meant reads the meaning of a line; ok is false when it is addressed to nobody here. agent
-// is the agent whose connection heard it, "" for the bridge's; nicks are the bridge's.
+// meant reads the meaning of a line; ok is false when the line addresses neither the
+// bridge nor an agent. agent is the agent whose connection heard the line, "" for the
+// bridge's connection. nicks are the bridge's nicks.
 func meant(text string, private bool, agent string, names []name, nicks []string, c Names) (m meaning, ok bool) {
 	line := strings.TrimSpace(text)
 	for _, nick := range nicks {
@@ -46,7 +48,7 @@ func meant(text string, private bool, agent string, names []name, nicks []string
 		m.agents = headed(line, names, c)
 	}
 	switch {
-	case len(m.agents) > 0: // a task is only for the agents at its head
+	case len(m.agents) > 0: // a task is only for the agents that are named at its head
 	case agent != "" && private:
 		m.agents = []string{agent}
 	case private && m.need == Talk:
@@ -67,7 +69,7 @@ func meant(text string, private bool, agent string, names []name, nicks []string
 		return m, len(m.agents) > 0
 	}
 	if len(m.agents) == 0 {
-		m.order = taskWord // for no agent that we know
+		m.order = taskWord // it names no agent that we know
 	} else if _, what := cutHead(line, names, c); strings.Trim(what, " :,;.!?-@") == "" {
 		m.agents, m.order = nil, taskWord+" "+m.agents[0] // a task without words
 	}
@@ -84,7 +86,7 @@ func cutTask(line string) (rest string, ok bool) {
 	return strings.TrimSpace(line[len(taskWord):]), true
 }
 
-// namesOf returns the names of agents that have no nick.
+// namesOf returns the agents as names, without their nicks.
 func namesOf(agents []string) (names []name) {
 	for _, agent := range agents {
 		names = append(names, name{agent, agent})
@@ -92,7 +94,7 @@ func namesOf(agents []string) (names []name) {
 	return names
 }
 
-// tagNames returns the tags as names of those agents that have them.
+// tagNames returns the tags as names of the agents that have them.
 func tagNames(tags map[string][]string, agents []string) (names []name) {
 	for _, tag := range slices.Sorted(maps.Keys(tags)) {
 		for _, agent := range tags[tag] {
@@ -125,8 +127,8 @@ func withTags(agents []string, tags func() map[string][]string) (shown []string)
 	return shown
 }
 
-// TaskFor reads a line that gives a task, as in "TASK: @coder fix the build": the agents
-// and the task. tags are those of the agents. ok is false for other lines.
+// TaskFor reads a line that gives a task, as in "TASK: @coder fix the build", and returns
+// the agents and the task. tags are the tags of the agents. ok is false for other lines.
 func TaskFor(text string, agents []string, tags map[string][]string, c Names) (to []string, what string, ok bool) {
 	names := append(namesOf(agents), tagNames(tags, agents)...)
 	m, _ := meant(text, false, "", names, nil, c)
@@ -158,13 +160,14 @@ func WithoutHead(line string, agents []string, c Names) string {
 	}
 }
 
-// headed returns the agents at the head of a line.
+// headed returns the agents that are named at the head of a line.
 func headed(line string, names []name, c Names) []string {
 	at, _ := cutHead(line, names, c)
 	return at
 }
 
-// cutHead cuts off the agents at the head of a line.
+// cutHead cuts the names of agents off the head of a line, and returns the agents and the
+// rest of the line.
 func cutHead(line string, names []name, c Names) (at []string, rest string) {
 	for {
 		line = strings.TrimLeft(line, " ,&+")
@@ -175,7 +178,7 @@ func cutHead(line string, names []name, c Names) (at []string, rest string) {
 			}
 			if start, end := c.FindMention(line, n.called); start == 0 {
 				found, length = n.called, end
-				at = append(at, n.agent) // a tag has several
+				at = append(at, n.agent) // a tag may mean several agents
 			}
 		}
 		if found == "" {

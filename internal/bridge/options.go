@@ -17,7 +17,7 @@ type Options struct {
 	Home  string // the daemon's folder, .claude-swarm; the bridge's files are in Home/Name
 
 	Channels Channels
-	Allow    []Permit // only they may give orders; see [Permit.Check]
+	Allow    []Permit // only these people may give orders; see [Permit.Check]
 
 	// Agents returns the current names of the agents. nil means all mailboxes except those
 	// of the lead and the bridge.
@@ -30,22 +30,23 @@ type Options struct {
 	// mailbox's name.
 	Called func(mailbox string) string
 
-	// Swarm answers questions to the daemon; nil says that none runs.
+	// Swarm answers questions to the daemon; nil means that no daemon runs.
 	Swarm Swarm
 
-	// Sign makes the proof of a message that is about to be delivered to a mailbox,
-	// with the token of the bridge; nil leaves messages unproven. See [dropbox.Store.Send].
+	// Sign returns the proof, made with the bridge's token, for a message that is about
+	// to be delivered to a mailbox. nil means that messages get no proof. See
+	// [dropbox.Store.Send].
 	Sign func(m *dropbox.Message, to string) string
 
-	// Over says why a question needs no answer any more; "" while it does. nil means that
-	// all questions still need one.
+	// Over says why a question needs no answer any more; "" while it still needs one. nil
+	// means that every question still needs an answer.
 	Over func(question *dropbox.Message) (why string)
 
 	// Mask removes secrets from everything that is sent or logged; nil removes none.
 	Mask func(text string) string
 
 	BufferSize     int // lines per channel that readers can read; 0 means 500
-	WakesPerMinute int // most messages to agents from one channel in a minute; 0 means 10, below 0 any number
+	WakesPerMinute int // limit on messages to agents from one channel in a minute; 0 means 10, a negative number means no limit
 
 	Log *slog.Logger // nil logs nothing
 }

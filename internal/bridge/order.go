@@ -39,7 +39,7 @@ var orderLines = []orderLine{
 	{help, "[ORDER, or all]", "this", Talk},
 }
 
-// orderWords are the words that the bridge obeys.
+// orderWords are the words of the orders that the bridge obeys.
 var orderWords = func() (words []string) {
 	for _, o := range orderLines {
 		words = append(words, o.word)
@@ -65,9 +65,9 @@ func orderWord(order string) string {
 	return strings.ToLower(strings.TrimRight(word, "!?."))
 }
 
-// isOrder reports whether the bridge obeys such an order. An order takes precedence over an
-// agent of the same name: followed by punctuation, as in "halt: go on", the word is the
-// agent's name.
+// isOrder reports whether a line begins with an order that the bridge obeys. An order
+// takes precedence over an agent of the same name. If a colon or comma follows the word,
+// as in "halt: go on", the word is the agent's name.
 func isOrder(order string) bool { return slices.Contains(orderWords, orderWord(order)) }
 
 // rightOf returns the right that an order needs.
@@ -101,7 +101,7 @@ func steered(line string, called []name, c Names) string {
 	}
 	for _, n := range called {
 		start, end := c.FindMention(line, n.called)
-		if start != 0 || strings.HasPrefix(n.called, tagMark) { // an order is for one agent
+		if start != 0 || strings.HasPrefix(n.called, tagMark) { // an order is for one agent, and a tag may mean several
 			continue
 		}
 		switch word := orderWord(line[end:]); Order(word) {
@@ -145,8 +145,8 @@ func helpOn(word, bridge string, agents []string, c Names) []string {
 	return lines
 }
 
-// typed rewrites the next steps in an answer of the daemon for a channel: an order begins
-// with the bridge's name, self.
+// typed rewrites the next steps in an answer of the daemon so that people can type them
+// in a channel: it puts the bridge's name, self, before each order.
 func typed(answer, self string) string {
 	const next = "next: "
 	parts := strings.Split(answer, next)

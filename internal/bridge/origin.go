@@ -10,8 +10,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// An Origin is the part of a message about a network. In the front matter it is one line,
-// under a key with the bridge's name:
+// An Origin is the part of a message that is about a network. In the front matter it is
+// one line, under a key with the bridge's name:
 //
 //	irc: {channel: "#project-x", about: k7f3q9m2xd, moment: begun}
 //
@@ -20,12 +20,12 @@ import (
 // text was written, and by whom.
 type Origin struct {
 	Do        Do           `yaml:"do,omitempty"`      // a request to the bridge; "" means post the text
-	Channel   string       `yaml:"channel,omitempty"` // or the nick of a person, who is told privately
-	About     string       `yaml:"about,omitempty"`   // id of the message that this shows a copy of
+	Channel   string       `yaml:"channel,omitempty"` // or the nick of a person, who gets the text privately
+	About     string       `yaml:"about,omitempty"`   // id of the message that this one shows a copy of
 	To        string       `yaml:"to,omitempty"`      // the mailbox that has the message
 	Announces Announcement `yaml:"moment,omitempty"`  // the event that it announces
 	Nick      string       `yaml:"nick,omitempty"`    // who said it
-	Account   string       `yaml:"account,omitempty"` // the account that the server vouches for; "" is none
+	Account   string       `yaml:"account,omitempty"` // the account that the server vouches for; "" means none
 	MsgID     string       `yaml:"msgid,omitempty"`   // the server's id of the line
 }
 
@@ -83,7 +83,7 @@ func (o Origin) Extra(bridge string) string {
 	quoteMerge(&node)
 	line, marshalErr := yaml.Marshal(&node)
 	if err = errors.Join(err, marshalErr); err != nil {
-		panic(fmt.Sprintf("bridge: an origin that is not YAML: %v", err)) // strings alone always are
+		panic(fmt.Sprintf("bridge: an origin that is not YAML: %v", err)) // cannot happen: every field is a string
 	}
 	return string(line)
 }
@@ -99,8 +99,8 @@ func quoteMerge(n *yaml.Node) {
 	}
 }
 
-// printable returns the origin without characters that front matter cannot hold: a server
-// may send any bytes for a nick.
+// printable returns the origin without characters that front matter cannot contain: a
+// server may send any bytes as a nick.
 func (o Origin) printable() Origin {
 	for _, s := range []*string{(*string)(&o.Do), &o.Channel, &o.About, &o.To, (*string)(&o.Announces), &o.Nick, &o.Account, &o.MsgID} {
 		*s = strings.Map(func(r rune) rune {

@@ -7,16 +7,16 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// maxUnproven bounds the messages on their way at once. One more may go privately to a
-// person, who should not wait for them. This many messages may be sent twice when the
-// connection is cut and the server has no history.
+// maxUnproven is the greatest number of messages on their way at once. One more may go
+// privately to a person, so that the person need not wait for the others. When the
+// connection is cut and the server has no history, this many messages may be sent twice.
 const maxUnproven = 4
 
-// maxUnsettled bounds the messages that are on their way or being filed.
+// maxUnsettled is the greatest number of messages that are on their way or being filed.
 const maxUnsettled = 32
 
-// maxJoining bounds the requests to join among them, which wait as long as the server
-// takes: the rest is left for others.
+// maxJoining is the greatest number of requests to join among those messages. A request
+// may wait for a long time, so some places are kept for other messages.
 const maxJoining = maxUnsettled / 2
 
 // A flight is a message that was claimed and is not settled yet.
@@ -43,10 +43,10 @@ type outbox struct {
 	folds     map[string]string  // maps the id of each message that is not posted to the message that replaces it
 	filings   []filing           // finished messages that wait to be filed
 	foldedFor int                // the connection for which foldUp has looked
-	atFiling  bool               // some of it is being filed
+	atFiling  bool               // some of the filings are being filed
 	claiming  bool               // claims are being made durable
 	halted    bool               // the lead has halted the bridge's mailbox
-	held      bool               // the disk refused a claim just now
+	held      bool               // the disk refused a claim; see holdFor
 	stopping  bool
 }
 
@@ -68,9 +68,9 @@ func (o *outbox) destinationOf(m *dropbox.Message) destination {
 	return to
 }
 
-// takeOff sends the messages that may go now, as soon as their claims are durable. Messages
-// that become ready in the meantime go after that, all together: one flush costs as much as
-// many.
+// takeOff sends the messages that may go now, as soon as their claims are durable.
+// Messages that become ready in the meantime form the next batch: making many claims
+// durable costs as much as one.
 func (o *outbox) takeOff() {
 	if o.claiming {
 		return
@@ -110,7 +110,7 @@ func (o *outbox) mayClaim() bool {
 // the bridge, so without a pause it would try again at once.
 const holdFor = time.Second
 
-// hold notes that the disk refused something, and sends nothing for a while.
+// hold records that the disk refused something, and stops sending for a while.
 func (o *outbox) hold(what string, err error) {
 	o.rec.trouble(what, err)
 	if o.held {
@@ -176,7 +176,7 @@ func (o *outbox) noneAlone() bool {
 }
 
 // suspected reports whether the server has previously hung up on a message that is on its
-// way: such a message is sent without others.
+// way. Such a message is sent alone.
 func (o *outbox) suspected() bool {
 	for _, f := range o.flights {
 		if f.Failed > 0 && !f.filing {
@@ -186,9 +186,9 @@ func (o *outbox) suspected() bool {
 	return false
 }
 
-// ready reports whether a message may be sent now. One on which the other side may have
-// hung up waits until the connection has proved reliable. Otherwise a bad network would
-// look like a bad message.
+// ready reports whether a message may be sent now. A message on which the other side may
+// have hung up waits until the connection has proved reliable. Otherwise a bad network
+// would look like a bad message.
 func (o *outbox) ready(w waiter) bool {
 	if w.Failed > 0 && (o.unproven() > 0 || !o.link.Sound()) {
 		return false
@@ -214,9 +214,9 @@ func (o *outbox) ready(w waiter) bool {
 	return o.link.Rooms().MaySay(w.target, w.Begun > 0)
 }
 
-// noChannelOf reports whether a copy is for the channel of a conversation that has none: it
-// began without a task, or it is over. The bridge does not join a channel for text that it
-// also posts elsewhere.
+// noChannelOf reports whether a copy is for the channel of a conversation that has no
+// channel, because it began without a task or is over. The bridge does not join a channel
+// for text that it also posts elsewhere.
 func (o *outbox) noChannelOf(to destination) bool {
 	if !to.copied || o.channels.taskOf(to.target) == "" {
 		return false
@@ -225,7 +225,8 @@ func (o *outbox) noChannelOf(to destination) bool {
 	return !known || !ch.Wanted
 }
 
-// claim claims a message, not yet durably; nil when there is nothing to send.
+// claim claims a message, but does not make the claim durable. It returns nil when there
+// is nothing to send.
 func (o *outbox) claim(w waiter) *flight {
 	c, err := o.mail.box.Take(w.Entry)
 	switch {

@@ -7,8 +7,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// leaveDone leaves the channels of conversations that are over: between two sweeps none of
-// their messages waited or was being worked on. That time lets people read the end.
+// leaveDone leaves the channels of conversations that are over. A conversation is over
+// when two sweeps in a row find no open message of it. The time between the sweeps lets
+// people read the end.
 func (r *run) leaveDone(now time.Time) {
 	var done []ChannelState
 	for _, ch := range r.link.Rooms().Joined() {
@@ -43,8 +44,8 @@ func (r *run) leaveDone(now time.Time) {
 	r.idle = idle
 }
 
-// openThreads returns the conversations with work left: a message waits or is claimed in a
-// mailbox. A message to the lead counts if it wants an answer.
+// openThreads returns the conversations with an open message: one that waits or is
+// claimed in a mailbox. A message to the lead counts only if it wants an answer.
 func (r *run) openThreads() (map[string]bool, error) {
 	open, known := map[string]bool{}, map[string]string{}
 	err := r.mail.store.Unfinished(nil, func(box *dropbox.Mailbox, e dropbox.Entry) bool {

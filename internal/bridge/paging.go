@@ -11,7 +11,7 @@ import (
 const (
 	moreLines = 10 // of a message, with `read` and `more`
 	maxAnswer = 20 // of another answer, such as the status
-	maxPages  = 3  // on their way to one person, who gets no further one before they arrive
+	maxPages  = 3  // pages on their way to one person; with that many, an order for more is ignored
 )
 
 // Limits of the text that is kept for `more`.
@@ -23,12 +23,12 @@ const (
 // A more is the text that a person is reading.
 type more struct {
 	rest  []string
-	pages []Told // the last of them, which may not have arrived
+	pages []Told // the pages that may not have arrived yet
 	at    time.Time
 }
 
 // fitting cuts lines for a person to the length of a line of the network, and drops empty
-// ones. It masks secrets first: half a secret is not recognized.
+// ones. It masks secrets first, because a secret that is cut in two is not recognized.
 func (r *replies) fitting(t Text, lines []string) (cut []string) {
 	for _, l := range r.link.Fit(r.rec.mask(strings.Join(lines, "\n")), t.Peer(), t.Nick) {
 		if text := strings.TrimRight(l, " \t"); text != "" {
@@ -43,7 +43,7 @@ func (r *replies) fitting(t Text, lines []string) (cut []string) {
 
 // tellPage sends the beginning of a text that may be long, and keeps the rest for `more`.
 func (r *replies) tellPage(t Text, lines []string, page int) {
-	if len(lines) <= page+1 { // counting one more line takes a line, too
+	if len(lines) <= page+1 { // the note about more lines takes a line, too
 		r.tellLines(t, lines)
 		return
 	}
@@ -67,7 +67,7 @@ func (r *replies) tellPage(t Text, lines []string, page int) {
 	m.pages = append(m.pages, r.tellLines(t, now))
 }
 
-// goOn sends the next page of a text: privately if it began privately.
+// goOn sends the next page of a text, privately.
 func (r *replies) goOn(t Text) {
 	m := r.mores[r.link.Fold(t.Nick)]
 	if m == nil || len(m.rest) == 0 {

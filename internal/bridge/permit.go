@@ -11,7 +11,7 @@ import (
 // A Right allows a person on the network one kind of action.
 type Right string
 
-// The rights. None contains another.
+// The rights. None includes another.
 const (
 	Talk    Right = "talk"    // speak to agents, answer their questions, ask for the status
 	Tasks   Right = "task"    // give tasks
@@ -25,12 +25,12 @@ func Rights() []Right { return []Right{Talk, Tasks, Control} }
 // who matches several permits has the rights of all of them; one who matches none has none.
 type Permit struct {
 	Account string // the account that the server vouches for: the safe way
-	Mask    string // nick!user@host, with * and ?: as reliable as the server's word about the host
+	Mask    string // nick!user@host, with * and ?: as reliable as the host that the server reports
 	Nick    string // only on a server on this machine: a nick proves nothing
 	May     []Right
 }
 
-// Check reports whether the permit can be used with a server at that address.
+// Check returns an error if the permit cannot be used with a server at that address.
 func (p Permit) Check(addr string) error {
 	set := 0
 	for _, who := range []string{p.Account, p.Mask, p.Nick} {
@@ -90,8 +90,9 @@ type caseMapping interface {
 	Same(a, b string) bool
 }
 
-// IdlePermits says which permits have no use behind a bouncer on this machine, since the
-// server is elsewhere and lets others take the nick.
+// IdlePermits says which permits have no effect behind a bouncer on this machine. Those
+// for nicks have none, since the server is elsewhere and other people can take the nick
+// there.
 func IdlePermits(permits []Permit) (why []string) {
 	for _, p := range permits {
 		if p.Check("") != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// ahead is the number of waiting messages among which next chooses. Every deepEvery turns,
-// and when none of those can be sent, it looks at all of them, so that one target with
+// next chooses among the first ahead waiting messages. Every deepEvery turns, and when
+// none of those can be sent, it looks at all waiting messages. So one target with
 // thousands of messages does not hide the others.
 const (
 	ahead     = 256
@@ -21,36 +21,36 @@ const (
 type waiter struct {
 	dropbox.Entry
 	destination
-	err error // why it is not a message; it is claimed anyway, and given up
+	err error // why the file is not a message; it is claimed anyway, and given up
 }
 
-// lookMore is the number of further waiting messages that are searched for private ones
-// before each choice. privateInARow is the number of private messages that go before one
-// for a channel.
+// lookMore is how many further waiting messages are read before each choice, to find
+// private ones. privateInARow is how many private messages go before one for a channel.
 const (
 	lookMore      = 64
 	privateInARow = 3
 )
 
-// A plan is the list of waiting messages, and chooses the next one: private messages first,
-// except every fourth time; then alerts, then answers to people, then the rest; within each
-// kind, targets in turn, and for each target the order of the names. One goroutine owns it.
+// A plan is the list of waiting messages, and chooses the next one. Private messages come
+// first, except every fourth time; then alerts, then answers to people, then all other
+// messages. Within each kind the targets take turns, and the messages for one target go
+// in the order of their file names. One goroutine owns the plan.
 type plan struct {
 	box   *dropbox.Mailbox
 	where func(*dropbox.Message) destination
 
-	entries []dropbox.Entry // the last listing without later claims
+	entries []dropbox.Entry // the last listing, without the messages that were claimed since
 	known   map[string]waiter
-	private []waiter          // messages for people among the examined ones, in order
-	fresh   []dropbox.Entry   // messages that were not examined yet
+	private []waiter          // messages for people among those that were read, in order
+	fresh   []dropbox.Entry   // messages that were not read yet
 	served  map[string]uint64 // by target: when it had its last turn
 	turn    uint64
-	inARow  int // private messages since the last one that was not, while such a one waited
+	inARow  int // how many private messages were chosen since the last message for a channel
 
-	suspects int  // the number of waiting messages after which the server may hang up
+	suspects int  // the number of waiting messages on which the server may have hung up
 	stale    bool // something may have arrived since the listing
 	listed   time.Time
-	took     time.Duration // the last listing
+	took     time.Duration // how long the last listing took
 }
 
 func newPlan(box *dropbox.Mailbox, where func(*dropbox.Message) destination) *plan {
@@ -60,8 +60,9 @@ func newPlan(box *dropbox.Mailbox, where func(*dropbox.Message) destination) *pl
 // lookAgain notes that the mailbox may have new messages.
 func (p *plan) lookAgain() { p.stale = true }
 
-// list lists the mailbox if that is worth its time: a listing of 10,000 names takes
-// milliseconds, and in a burst every new message wakes the bridge.
+// list lists the mailbox if it may have changed. A long list is not made too often: a
+// listing of 10,000 names takes milliseconds, and in a burst every new message wakes the
+// bridge.
 func (p *plan) list() error {
 	if !p.stale || len(p.entries) > ahead && time.Since(p.listed) < 20*p.took {
 		return nil
@@ -81,7 +82,7 @@ func (p *plan) list() error {
 		}
 	}
 	if len(p.known) > 2*len(entries)+ahead {
-		clear(p.known) // most of it is gone
+		clear(p.known) // most of the known messages are gone
 	}
 	p.private, p.fresh = p.private[:0], nil
 	for _, e := range entries {
@@ -100,13 +101,13 @@ func (p *plan) lookFor() {
 	p.fresh = p.fresh[len(some):]
 	for _, e := range some {
 		if w, gone := p.look(e); !gone && w.err == nil && w.alone {
-			p.private = append(p.private, w) // behind those that the list had before
+			p.private = append(p.private, w) // after the private messages that list found
 		}
 	}
 }
 
-// next chooses the next message that may be said now according to ready; ok is false if no
-// message may go. With private it chooses only among messages for people.
+// next chooses the next message that may be sent now according to ready; ok is false if
+// no message may go. If private is set, it chooses only among messages for people.
 func (p *plan) next(ready func(waiter) bool, private bool) (w waiter, ok bool, err error) {
 	if err := p.list(); err != nil {
 		return waiter{}, false, err
@@ -139,7 +140,7 @@ func (p *plan) nextPrivate(ready func(waiter) bool) (w waiter, ok bool) {
 	return w, ok
 }
 
-// nextOther chooses among the rest.
+// nextOther chooses among the messages that are not private.
 func (p *plan) nextOther(ready func(waiter) bool) (w waiter, ok bool) {
 	best := -1
 	blocked, earlier := map[string]bool{}, map[string]bool{} // by target
@@ -155,7 +156,7 @@ func (p *plan) nextOther(ready func(waiter) bool) (w waiter, ok bool) {
 		}
 		key := strings.ToLower(c.target)
 		if blocked[key] || c.alone {
-			continue // earlier messages come first; see nextPrivate
+			continue // an earlier message for the target comes first, or nextPrivate chooses
 		}
 		if c.err == nil && !ready(c) {
 			blocked[key] = c.Failed == 0 // no message waits for one after which the server may hang up
@@ -184,7 +185,7 @@ func (p *plan) before(a, b waiter) bool {
 	return p.served[strings.ToLower(a.target)] < p.served[strings.ToLower(b.target)] && a.Priority == b.Priority
 }
 
-// look reads an entry, once.
+// look reads an entry, unless it was read before.
 func (p *plan) look(e dropbox.Entry) (w waiter, gone bool) {
 	if w, ok := p.known[e.ID]; ok && w.Name == e.Name {
 		return w, false

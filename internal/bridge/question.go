@@ -15,8 +15,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// Bounds of the questions that wait for an answer. A waiting agent gives up long before
-// that; a later answer reaches no agent.
+// Limits of the questions that wait for an answer. The agent that asked stops waiting
+// long before openFor. An answer after openFor reaches no agent.
 const (
 	maxOpen = 200
 	openFor = 7 * 24 * time.Hour
@@ -27,7 +27,7 @@ type question struct {
 	OpenQuestion
 
 	// Own says that the question was sent to irc/ itself. It stays claimed until it is
-	// answered: to its sender a filed question means a refused one.
+	// answered, because its sender would read a filed question as a refusal.
 	Own bool `json:"own,omitempty"`
 }
 
@@ -52,7 +52,7 @@ func (q *questions) read() error {
 	}
 	if err := json.Unmarshal(data, &q.open); err != nil {
 		q.rec.log.Warn("open questions were not read", keyErr, err)
-		q.open = nil // those of the bridge's mailbox are asked again
+		q.open = nil // the questions in the bridge's mailbox are shown again
 	}
 	return nil
 }
@@ -75,20 +75,21 @@ func (q *questions) add(shown question) {
 	q.save()
 }
 
-// bound ends the oldest of too many questions.
+// bound ends the oldest questions when there are more than maxOpen.
 func (q *questions) bound() {
 	for len(q.open) > maxOpen {
 		q.shut(q.open[0].ID, outcomeNoAnswer)
 	}
 }
 
-// like returns the open questions with that id, or a part of it.
+// like returns the open questions with that id. A part of an id is enough.
 func (q *questions) like(id string) []question {
 	id = bareID(id)
 	return slices.DeleteFunc(slices.Clone(q.open), func(o question) bool { return !dropbox.MatchID(o.ID, id) })
 }
 
-// of finds the newest open question of an agent; channel "" means wherever it was shown.
+// of finds the newest open question of an agent that was shown in a channel; "" means in
+// any channel.
 func (q *questions) of(agent, channel string) (question, bool) {
 	for _, o := range slices.Backward(q.open) {
 		if o.From == agent && (channel == "" || sameChannel(q.link, o.Channel, channel)) {
@@ -121,7 +122,8 @@ func (q *questions) shut(id, outcome string) {
 	}
 }
 
-// isForDaemon reports whether an order answers a question of the daemon. That steers the swarm.
+// isForDaemon reports whether an order answers a question of the daemon. Such an answer
+// steers the swarm.
 func (q *questions) isForDaemon(order string) bool {
 	words := strings.Fields(order)
 	return len(words) > 2 && orderWord(order) == "reply" &&
@@ -151,7 +153,7 @@ func (q *questions) answer(to question, o Origin, body string) (already bool, er
 		Thread: cmp.Or(old.Thread, old.ID), Trace: cmp.Or(old.Trace, old.ID), Key: q.mail.name + "-answer-" + to.ID, Extra: o.Extra(q.mail.name), Body: []byte(body + "\n"),
 	}
 	if to.From == dropbox.Swarm {
-		m.Key = "" // the daemon may ask for another word, and reports the outcome
+		m.Key = "" // the daemon may ask for a different answer, and reports the outcome
 		_, err := q.mail.deliver(to.From, m)
 		return false, err // sweep ends the question when the daemon has filed it
 	}

@@ -65,8 +65,8 @@ func (r *orders) candidates(err error) []string {
 	return lines
 }
 
-// wholeText returns the text of a message, and how many bytes of it are left out. A result
-// that is too long for a body is an attachment, which its body names.
+// wholeText returns the text of a message, and how many bytes of it are left out. If a
+// result is too long for a body, its text is in an attachment that the body names.
 func (r *orders) wholeText(m *dropbox.Message) (text string, left int) {
 	text = string(m.Body)
 	for _, a := range m.Attachments {
@@ -75,7 +75,7 @@ func (r *orders) wholeText(m *dropbox.Message) (text string, left int) {
 		}
 		f, err := r.mail.store.OpenAttachment(a)
 		if err != nil {
-			break // the body says where it should be
+			break // the body says where the attachment should be
 		}
 		data, err := io.ReadAll(io.LimitReader(f, maxRead))
 		if err = errors.Join(err, f.Close()); err == nil && utf8.Valid(data) {

@@ -12,12 +12,12 @@ import (
 )
 
 // A Reader reads the buffers of the channels. It needs no running bridge: it opens files.
-// Several may read at once, even in several processes; two readers with the same Name may
-// get the same lines.
+// Several readers may read at once, even in several processes. Two readers with the same
+// Name may get the same lines.
 type Reader struct {
 	Dir  string // the folder of the bridge: see [Folder]
-	Name string // whose marks: an agent's name, or lead
-	Size int    // lines that are shown of a channel; 0 means 500
+	Name string // the owner of the marks: an agent's name, or lead
+	Size int    // how many lines of a channel are shown; 0 means 500
 	// Own are the channels that an agent should read; none means all.
 	Own []string
 }
@@ -25,12 +25,12 @@ type Reader struct {
 // A Reading holds the new lines of a channel.
 type Reading struct {
 	Lines   []Line // the oldest first
-	Dropped int    // how many lines were dropped unread, since more came than are kept
-	Left    int    // how many more are new
+	Dropped int    // how many unread lines were dropped, since more came than are kept
+	Left    int    // how many more new lines there are
 }
 
-// New returns up to limit lines that this reader has not received yet, and moves its mark
-// after them; limit 0 means all. A channel without a buffer has none.
+// New returns up to limit lines that this reader has not received yet, and moves the
+// reader's mark after them; limit 0 means all. A channel without a buffer has no lines.
 func (r Reader) New(channel string, limit int) (Reading, error) {
 	lines, err := r.lines(channel)
 	if err != nil {
@@ -65,8 +65,8 @@ func (r Reader) New(channel string, limit int) (Reading, error) {
 	return got, r.mark(marks)
 }
 
-// Recent returns the newest lines of a channel, the newest first: at most limit, 0 means
-// all, and only those that came after since. It moves no mark.
+// Recent returns the lines of a channel that came after since, the newest first. It
+// returns at most limit lines; 0 means all. It moves no mark.
 func (r Reader) Recent(channel string, since time.Time, limit int) ([]Line, error) {
 	lines, err := r.lines(channel)
 	if err == nil {

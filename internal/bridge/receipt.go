@@ -14,14 +14,14 @@ const (
 	outcomeJoined   = "joined"
 	outcomeLeft     = "left"
 	outcomeTopic    = "topic set"
-	outcomeNotShown = "not shown" // a copy of a message that is safe elsewhere
+	outcomeNotShown = "not shown" // a copy of a message that is stored elsewhere
 	outcomeAnswered = "answered"
 	outcomeNoAnswer = "not answered"
 )
 
-// A receipt says what happened to a message in the bridge's mailbox. It begins as the
-// receipts of turns do, so that the same program can read both. Facts about the network
-// stand under the bridge's name.
+// A receipt says what happened to a message in the bridge's mailbox. It begins with the
+// same fields as the receipt of a turn, so that one program can read both. Facts about
+// the network are under the bridge's name.
 type receipt struct {
 	V       int              `yaml:"v"`
 	ID      string           `yaml:"id"`
@@ -38,17 +38,17 @@ type there struct {
 	Target string   `yaml:"target,omitempty"`
 	Lines  int      `yaml:"lines,omitempty"`
 	MsgIDs []string `yaml:"msgids,omitempty"`
-	Again  bool     `yaml:"again,omitempty"` // a part of it was sent again, marked
+	Again  bool     `yaml:"again,omitempty"` // a part of it was sent again, with a mark
 	Why    string   `yaml:"why,omitempty"`
 }
 
-// settlement returns a message in the mailbox of a bridge with its receipt.
+// settlement returns a message in the mailbox of a bridge, with its receipt.
 func settlement(e dropbox.Entry, bridge, outcome string, t there) dropbox.Settlement {
 	data, err := yaml.Marshal(receipt{
 		V: 1, ID: e.ID, Agent: bridge, Via: "mailbox", Outcome: outcome, Ended: time.Now().UTC(), There: map[string]there{bridge: t},
 	})
 	if err != nil {
-		panic(err) // strings, numbers and a time
+		panic(err) // cannot happen: the fields are strings, numbers and a time
 	}
 	return dropbox.Settlement{Entry: e, Receipt: data}
 }

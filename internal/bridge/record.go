@@ -56,7 +56,7 @@ func (r *record) buffer(channel string) *buffer {
 	if b := r.buffers[name]; b != nil {
 		return b
 	}
-	if len(r.buffers) >= 512 { // few files may be open
+	if len(r.buffers) >= 512 { // the number of open files is limited
 		for name, b := range r.buffers {
 			b.close()
 			delete(r.buffers, name)

@@ -7,12 +7,13 @@ import (
 	"time"
 )
 
-// tellAgain is the pause before the bridge tells a person the same thing again: without it
-// two programs could talk endlessly. Strangers are told nothing.
+// tellAgain is the pause before the bridge tells a person the same thing again. Without a
+// pause, two programs could answer each other endlessly. The bridge tells strangers
+// nothing.
 const tellAgain = time.Minute
 
-// notices tells people more about their lines than the answers do: that a line is not
-// obeyed, that the agent is held up, that it has a task. The loop owns it.
+// notices tells people what happened to their lines: for example that a line is not
+// obeyed, that an agent is held up, or that it has a task. The loop owns it.
 type notices struct {
 	link     Link
 	loop     *loop
@@ -23,19 +24,19 @@ type notices struct {
 	channels Channels
 	swarm    Swarm
 	called   func(mailbox string) string
-	most     int // most messages to agents from one channel in a minute; below 1 any number
+	most     int // the greatest number of messages to agents from one channel in a minute; no limit below 1
 
 	wakes   map[string][]time.Time // by channel: times of its messages to agents
 	crowds  map[string]*crowd      // by channel: lines above the limit
 	away    map[string]*absence    // by folded nick: what they said while we were away
 	lacking map[string]time.Time   // by folded nick and right: when we told them that they lack it
-	deaf    map[string]time.Time   // by agent, folded nick and channel: when we told them that it is not heard there
+	deaf    map[string]time.Time   // by agent, folded nick and channel: when we told them that the agent does not hear the channel
 	spoken  map[string]spoken      // the last line of people to agents, by folded channel and nick
 	holdups map[string]holdup      // the hold-ups of agents that people were told about, by agent and folded nick
 }
 
-// missedFor is how long no further old line of a person must come before they hear about
-// all of them. missedRounds bounds the number of such waits.
+// The bridge tells a person about their missed lines together, once no further line has
+// come for missedFor. It waits at most missedRounds times.
 const (
 	missedFor    = 2 * time.Second
 	missedRounds = 5
@@ -43,14 +44,14 @@ const (
 
 // An absence holds the lines that a person wrote while the bridge was away.
 type absence struct {
-	gen   int // the connection on which it was fetched
+	gen   int // the number of the connection that fetched the lines
 	first Text
 	lines int
 }
 
 // noteMissed counts a line that was written while the bridge was away. The line is not
-// obeyed: it may be out of date. The person is told so once for each connection, for all
-// their lines together.
+// obeyed: it may be out of date. The bridge tells the person so, once for each connection
+// and for all their lines together.
 func (r *notices) noteMissed(t Text) {
 	key := r.link.Fold(t.Nick)
 	gen, _ := r.link.Connection()
@@ -126,7 +127,7 @@ func (r *notices) awake(channel string, now time.Time) int {
 	return len(r.wakes[channel])
 }
 
-// sweep tells people what is due, and forgets old entries.
+// sweep sends the notices that are due, and forgets old entries.
 func (r *notices) sweep(now time.Time) {
 	r.tellCrowds(now)
 	for at := range r.wakes {
@@ -136,22 +137,22 @@ func (r *notices) sweep(now time.Time) {
 	}
 }
 
-// A crowd holds the lines to agents in one channel above the bound.
+// A crowd counts the lines to agents in one channel above the limit.
 type crowd struct {
 	told time.Time
-	over map[string]*overflow // since then, by folded nick
+	over map[string]*overflow // by folded nick: the lines since told
 }
 
-// An overflow holds the lines of one person in a crowd.
+// An overflow counts the lines of one person in a crowd.
 type overflow struct {
 	last  Text
 	agent string
 	lines int
 }
 
-// tooMany counts a line that wakes no agent because there were too many. It tells the
-// person about the first of a minute at once, and about the others together when the minute
-// is over.
+// tooMany counts a line that wakes no agent because there were too many. It reports the
+// first such line of a minute at once. It reports the other lines together when the
+// minute is over.
 func (r *notices) tooMany(t Text, agent string, now time.Time) {
 	at := t.Peer()
 	r.rec.log.Warn("denied", keyWhy, "too many in a minute", keyNick, t.Nick, keyChannel, at, "agent", agent)
@@ -203,7 +204,8 @@ func (r *notices) tellCrowds(now time.Time) {
 	}
 }
 
-// wayOut says what a person who may steer can do when no message reaches the agent.
+// wayOut says what a person with the right control can do when no message reaches the
+// agent.
 func (r *notices) wayOut(t Text, agent string) string {
 	if !r.permits.may(t.Who, Control) {
 		return ""
@@ -211,8 +213,8 @@ func (r *notices) wayOut(t Text, agent string) string {
 	return fmt.Sprintf(" At any time: %s: abort %s", r.link.Self(), agent)
 }
 
-// tellWrongChannel tells a person, now and then, that nobody speaks to the agent in this
-// channel.
+// tellWrongChannel tells a person, at most once in tellAgain, that the agent does not
+// hear this channel.
 func (r *notices) tellWrongChannel(t Text, agent string, now time.Time) {
 	r.rec.log.Info("not heard", "agent", agent, keyNick, t.Nick, keyChannel, t.Target)
 	key := agent + " " + r.link.Fold(t.Nick+" "+t.Target)

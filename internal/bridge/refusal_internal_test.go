@@ -10,8 +10,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// told completes the parallel work, and returns the lines that the bridge said to a channel
-// or a person.
+// told waits for the parallel work, and returns the lines that the bridge sent to a
+// channel or a person.
 func (r *run) told(t *testing.T, peer string) (texts []string) {
 	t.Helper()
 	r.waitingFor("coder") // delivers the received lines
@@ -40,8 +40,8 @@ func (r *run) told(t *testing.T, peer string) (texts []string) {
 	return texts
 }
 
-// A person with some rights is told, now and then, which right is missing for an order. A
-// stranger is told nothing.
+// A person with some rights is told, at most once a minute, which right is missing for an
+// order. A stranger is told nothing.
 func TestAMissingRightIsTold(t *testing.T) {
 	r, log := newListener(t, "irc.example", Options{Allow: []Permit{
 		{Account: "joe", May: []Right{Talk}}, {Account: "tim", May: []Right{Tasks, Control}},
@@ -52,7 +52,7 @@ func TestAMissingRightIsTold(t *testing.T) {
 	}
 	say("joe", "joe", "TASK: @coder fix it")
 	say("joe", "joe", "swarm: pause coder")
-	say("joe", "joe", "swarm: abort coder") // was told a moment ago
+	say("joe", "joe", "swarm: abort coder") // joe was told a moment ago
 	say("tim", "tim", "coder: hello")
 	say("eve", "eve", "swarm: pause coder")
 	say("joe", "", "TASK: @coder a forged one")

@@ -11,9 +11,9 @@ import (
 
 // Times of the loop.
 const (
-	sweepEvery = 30 * time.Second       // to look at the mailbox whatever the watcher says
+	sweepEvery = 30 * time.Second       // to look at the mailbox even if the watcher reports no change
 	stateEvery = 250 * time.Millisecond // between two writes of the state
-	lastWords  = 3 * time.Second        // to prove the messages under way when the bridge ends
+	lastWords  = 3 * time.Second        // to wait for proof of the messages on their way when the bridge ends
 )
 
 // A Bridge carries messages between the mailboxes of one project and one network.
@@ -118,7 +118,8 @@ func (r *run) takeUp() (joined []string, err error) {
 	return readJoined(r.rec.dir)
 }
 
-// serve runs until it is told to end, and a little longer for the messages on their way.
+// serve runs until the loop's context is done, and a little longer for the messages on
+// their way.
 func (r *run) serve(joined []string) error {
 	mailCame, handCame := make(chan struct{}, 1), make(chan struct{}, 1)
 	watcher, err := r.mail.store.Watch(func(what dropbox.Change) {
@@ -128,7 +129,7 @@ func (r *run) serve(joined []string) error {
 		}
 		select {
 		case came <- struct{}{}:
-		default: // it is known already
+		default: // the loop has not handled the last change yet
 		}
 	}, r.mail.name)
 	if err != nil {
@@ -159,7 +160,7 @@ func (r *run) serve(joined []string) error {
 		if r.rec.dirty {
 			saving.Reset(time.Until(r.rec.written.Add(stateEvery)))
 		}
-		if out.plan.suspects > 0 || len(out.plan.entries) > 0 { // their time comes without any other event
+		if out.plan.suspects > 0 || len(out.plan.entries) > 0 { // they may become ready without any other event
 			if after := r.link.LookAgain(out.plan.suspects > 0); after > 0 {
 				again.Reset(after)
 			}
@@ -204,10 +205,10 @@ func (r *run) serve(joined []string) error {
 			ended, out.stopping, patience = nil, true, time.After(lastWords)
 			r.link.Stop()
 		case <-patience:
-			over = true // puts the messages under way back
+			over = true // settleRest puts back the messages on their way
 		}
 	}
-	r.link.Describe(&r.rec.state) // clears the state of the connection
+	r.link.Describe(&r.rec.state) // some of the state is known only while the link is connected
 	stopLinks()
 	r.settleRest()
 	r.describe()
@@ -255,7 +256,7 @@ func (r *run) sweep(now time.Time) {
 func (r *run) settleRest() {
 	close(r.loop.ended)
 	done := make(chan struct{})
-	// Ends when everything has ended; the loop below waits for it.
+	// This goroutine ends when all parallel work has ended; the loop below waits for it.
 	go func() {
 		defer close(done)
 		r.loop.work.Wait()

@@ -9,8 +9,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// giveUp sets aside a message that cannot be posted, and tells its sender. It tells no
-// sender about a copy, because the message itself has arrived.
+// giveUp gives up a message that cannot be posted, and tells its sender. A copy is filed
+// as not shown instead, unless the server hung up on it. The sender is not told about a
+// copy, because the message itself has arrived.
 func (o *outbox) giveUp(f *flight, reason string) {
 	reason = o.rec.mask(o.link.Plain(reason))
 	if f.Message != nil && f.origin.About != "" && !strings.HasPrefix(reason, hungUpOn) {
@@ -21,7 +22,7 @@ func (o *outbox) giveUp(f *flight, reason string) {
 	o.onDisk(f, "message was not given up", func() error { return o.giveUpOnDisk(f.Claim, reason) }, func() {})
 }
 
-// giveUpOnDisk does the steps of giving up; each may be repeated.
+// giveUpOnDisk does the steps of giving up. Each step is safe to repeat.
 func (o *outbox) giveUpOnDisk(c *dropbox.Claim, reason string) error {
 	at, err := o.mail.box.BeginGiveUp(c.Entry, reason)
 	if err != nil {
@@ -68,7 +69,7 @@ func (o *outbox) bounce(c *dropbox.Claim, reason string, at time.Time) error {
 	}
 	_, err := o.mail.deliver(m.From, b)
 	if errors.Is(err, dropbox.ErrNoMailbox) || errors.Is(err, dropbox.ErrName) || errors.Is(err, dropbox.ErrInvalid) {
-		return nil // it has no sender to tell
+		return nil // the sender cannot get a message
 	}
 	return err
 }

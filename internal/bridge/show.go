@@ -8,14 +8,15 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// maxFirst is the longest first line in a message of one line, in bytes.
+// maxFirst is the greatest length, in bytes, of a first line that is shown without the
+// rest of its text.
 const maxFirst = 240
 
 // A shown is a message as people are to read it.
 type shown struct {
 	name string // the mailbox of the speaker
-	text string // any number of lines; secrets are still in it
-	id   string // with which the rest can be read
+	text string // any number of lines; secrets are not masked yet
+	id   string // the id with which people can read the rest
 }
 
 // A viewer is what show needs to know about the readers.
@@ -97,7 +98,8 @@ func show(m *dropbox.Message, n Origin, p destination, v viewer) shown {
 // inLine makes a name safe for a line: a file that a person wrote may contain any text.
 func inLine(name string, c Names) string { return strings.Join(strings.Fields(c.Plain(name)), " ") }
 
-// heard separates a person's words from the person's name, which pass had joined.
+// heard splits a line that [listener.pass] composed into the person's name and the
+// person's words.
 func heard(from, line, mailbox string) (who, what string) {
 	who, what, ok := dropbox.Heard(mailbox, line)
 	if !ok || from != mailbox {
@@ -106,7 +108,7 @@ func heard(from, line, mailbox string) (who, what string) {
 	return who, what
 }
 
-// aside returns the brackets at the end of a line.
+// aside returns the parts in parentheses, to end a line with.
 func aside(parts ...string) string {
 	var said []string
 	for _, p := range parts {
@@ -120,8 +122,8 @@ func aside(parts ...string) string {
 	return " (" + strings.Join(said, ", ") + ")"
 }
 
-// firstLine returns the first line of a text, cut at maxFirst; more reports whether that
-// was not all.
+// firstLine returns the first line of a text, cut at maxFirst; more reports whether the
+// text has more.
 func firstLine(text string) (line string, more bool) {
 	line, rest, _ := strings.Cut(text, "\n")
 	line = strings.TrimSpace(line)

@@ -26,18 +26,18 @@ type State struct {
 
 	Connected bool      `json:"connected"`
 	Since     time.Time `json:"since"`              // connected, or not connected, since then
-	Why       string    `json:"why,omitempty"`      // why not; never "" for a running bridge
-	NextTry   time.Time `json:"next_try,omitzero"`  // when it is tried again; zero: never, or not known
+	Why       string    `json:"why,omitempty"`      // why it is not connected; never "" while the bridge runs without a connection
+	NextTry   time.Time `json:"next_try,omitzero"`  // when the bridge tries to connect again; zero: never, or not known
 	Server    string    `json:"server"`             // host:port
-	Network   string    `json:"network,omitempty"`  // the name that it gives itself
-	Nick      string    `json:"nick,omitempty"`     // that the bridge has
-	Wanted    string    `json:"wanted,omitempty"`   // that it wants, if it has another one
+	Network   string    `json:"network,omitempty"`  // the name that the network gives itself
+	Nick      string    `json:"nick,omitempty"`     // the bridge's current nick
+	Wanted    string    `json:"wanted,omitempty"`   // the nick that the bridge wants, if it has another one
 	Mask      string    `json:"mask,omitempty"`     // nick!user@host as others see it
-	Account   string    `json:"account,omitempty"`  // logged in as
+	Account   string    `json:"account,omitempty"`  // the account that it is logged in as
 	Style     string    `json:"style"`              // in use
 	Instead   string    `json:"instead,omitempty"`  // why it is not the requested style
 	Caps      []string  `json:"caps,omitempty"`     // capabilities in use
-	Heard     time.Time `json:"heard,omitzero"`     // until when all private talk is known
+	Heard     time.Time `json:"heard,omitzero"`     // all private messages up to this time are known
 	Limits    Limits    `json:"limits"`             // of the server
 	Channels  []Channel `json:"channels,omitempty"` // sorted
 
@@ -67,12 +67,12 @@ type Limits struct {
 	CaseMapping    string `json:"case_mapping,omitempty"`
 }
 
-// A Channel is one that the bridge is in, or wants to be in.
+// A Channel is a channel that the bridge is in, or wants to be in.
 type Channel struct {
 	Name       string    `json:"name"`
 	Joined     bool      `json:"joined"`
 	Why        string    `json:"why,omitempty"`         // why not
-	NextTry    time.Time `json:"next_try,omitzero"`     // when it is tried again, after it shut us out several times
+	NextTry    time.Time `json:"next_try,omitzero"`     // when the bridge tries to join again, after the channel shut us out several times
 	NotRelayed string    `json:"not_relayed,omitempty"` // with the style relaymsg: why the names of the agents are in brackets here
 	Topic      string    `json:"topic,omitempty"`
 	Members    []Member  `json:"members,omitempty"` // sorted by nick; at most 200
@@ -99,8 +99,8 @@ func Folder(home, bridge string) string { return filepath.Join(home, bridge) }
 
 func stateFile(dir string) string { return filepath.Join(dir, "state.json") }
 
-// ReadState reads the state of the bridge whose files are in dir: see [Folder]. If none
-// ever ran it returns the zero State.
+// ReadState reads the state of the bridge whose files are in dir: see [Folder]. If no
+// bridge ever ran, it returns the zero State.
 func ReadState(dir string) (State, error) {
 	var s State
 	data, err := os.ReadFile(stateFile(dir))
@@ -136,8 +136,8 @@ var ErrRunning = errors.New("another process is the bridge of this project")
 
 func lockFile(dir string) string { return filepath.Join(dir, "lock") }
 
-// lock makes this process the one bridge of the project, until release or its end. The
-// error is [ErrRunning] when another process is the bridge.
+// lock makes this process the one bridge of the project, until release is called or the
+// process ends. The error is [ErrRunning] when another process is the bridge.
 func lock(home, dir string) (release func() error, err error) {
 	if err := discovery.MakeHome(home); err != nil {
 		return nil, fmt.Errorf("lock the bridge: %w", err)
@@ -173,7 +173,7 @@ func running(dir string) (bool, error) {
 	} else if err != nil {
 		return false, err
 	}
-	defer f.Close() // frees it
+	defer f.Close() // releases the lock
 	err = unix.Flock(int(f.Fd()), unix.LOCK_SH|unix.LOCK_NB)
 	if errors.Is(err, unix.EWOULDBLOCK) {
 		return true, nil

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// A Swarm is the part of the daemon that the bridge needs for people's orders. It is called
-// from several goroutines. Its errors are shown to that person, so they are written for
-// people, with the next step on a second line.
+// A Swarm is the part of the daemon that the bridge needs for people's orders. It is
+// called from several goroutines. The bridge shows its errors to people, so each error is
+// written for people, with the next step on a second line.
 type Swarm interface {
 	// Status returns the status of an agent, or of all when it is "", as lines for people.
 	Status(ctx context.Context, agent string) (string, error)

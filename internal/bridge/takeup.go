@@ -43,7 +43,7 @@ func (o *outbox) takeUp() error {
 	}
 	for _, e := range claimed {
 		if o.flights[e.ID] != nil || o.questions.isOpen(e.ID) {
-			continue // on its way, or said and waiting for its answer
+			continue // on its way, or shown and waiting for its answer
 		}
 		if _, err := o.mail.box.PutBack(e, false); err != nil && !errors.Is(err, dropbox.ErrGone) {
 			return err
@@ -64,7 +64,7 @@ func readJoined(dir string) ([]string, error) {
 	}
 	var names []string
 	if err := json.Unmarshal(data, &names); err != nil {
-		return nil, nil // damaged: a message for a channel asks again
+		return nil, nil // the file is damaged; the next message for a channel joins it again
 	}
 	return names, nil
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// clip returns the beginning of a text, at most n bytes.
+// clip cuts a text after at most the given number of bytes, and marks the cut.
 func clip(s string, most int) string {
 	if len(s) <= most {
 		return s
@@ -41,7 +41,7 @@ func withoutTabs(text string) string {
 	return b.String()
 }
 
-// withoutBlank drops empty lines: a chat has none.
+// withoutBlank drops empty lines: a chat cannot send them.
 func withoutBlank(text string) string {
 	var b strings.Builder
 	for line := range strings.SplitSeq(text, "\n") {
@@ -56,8 +56,8 @@ func withoutBlank(text string) string {
 	return b.String()
 }
 
-// leastRead is the shortest part of an id that is enough without the bridge's name: a
-// shorter one may be a word, as in "read this".
+// leastRead is the length of the shortest part of an id that is enough when the bridge's
+// name is left out. A shorter one may be a word, as in "read this".
 const leastRead = 6
 
 // bareID removes the punctuation around an id that people typed.
@@ -71,5 +71,5 @@ func topicLine(c Names, mask func(string) string, text string) string {
 // sameChannel reports whether two names mean the same channel.
 func sameChannel(c Names, a, b string) bool { return c.Same(a, b) || strings.EqualFold(a, b) }
 
-// idParts tells a person what may be typed in place of an id.
+// idParts tells a person which parts of an id are enough.
 var idParts = fmt.Sprintf(" The beginning or the end of an id is enough, from %d characters on.", dropbox.MinIDPart)

@@ -10,23 +10,25 @@ import (
 type spoken struct {
 	at     time.Time
 	agents []string
-	long   bool      // it fills a line of the network
+	long   bool      // it was about as long as a line of the network can be
 	told   time.Time // when they were told that the rest is lost
 }
 
-// No person types a second line so soon. Pasted text, and text that is too long for one
-// line, comes as several lines, and a client may delay those after a full one.
+// Text that is pasted, or too long for one line, comes as several lines. A line that
+// follows the last one within pastedWithin is part of such a text, because no person
+// types so fast. After a full line the limit is tornWithin, because a client may delay
+// the next line.
 const (
 	pastedWithin = 500 * time.Millisecond
 	tornWithin   = 5 * time.Second
-	fullLine     = 350         // bytes; clients leave room for names that they do not know
-	tornAgain    = time.Minute // or two programs would talk endlessly
+	fullLine     = 350         // bytes; clients cut lines early, to leave room for names that they do not know
+	tornAgain    = time.Minute // without a pause, two programs could answer each other endlessly
 )
 
 // noteSpoken records that a person has spoken to agents in a channel.
 func (r *notices) noteSpoken(t Text, agents []string, now time.Time) {
 	if t.Private {
-		return // a line without an addressee is answered there
+		return // in a private conversation the bridge answers a line that names no agent
 	}
 	if r.spoken == nil || len(r.spoken) >= 256 {
 		r.spoken = map[string]spoken{}
@@ -37,8 +39,9 @@ func (r *notices) noteSpoken(t Text, agents []string, now time.Time) {
 
 func (r *notices) spokenKey(t Text) string { return r.link.Fold(t.Target + " " + t.Nick) }
 
-// tellTorn tells a person now and then that the rest of their text reaches no agent, since
-// it came as a separate line that names none. The buffer keeps that line.
+// tellTorn tells a person, at most once in tornAgain, that the rest of their text reaches
+// no agent because it came as a separate line that names none. The buffer keeps that
+// line.
 func (r *notices) tellTorn(t Text, now time.Time) {
 	key := r.spokenKey(t)
 	s, ok := r.spoken[key]

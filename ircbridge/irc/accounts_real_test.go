@@ -35,7 +35,8 @@ func tlsFiles(t *testing.T, authority *irctest.Authority, client irctest.Certifi
 	return config
 }
 
-// The certificate of a server is verified, and a server without one gets nothing.
+// A client verifies the certificate of a server, and sends nothing to a server without
+// one.
 func TestCertificatesOfServers(t *testing.T) {
 	for name, start := range map[string]func(testing.TB, irctest.Certificate) string{"ngircd": irctest.NgircdTLS, "inspircd": irctest.InspircdTLS} {
 		t.Run(name, func(t *testing.T) {

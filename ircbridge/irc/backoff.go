@@ -7,17 +7,17 @@ import (
 	"time"
 )
 
-// A Backoff says how long to wait before the next connection: Min, doubled each time up to
-// Max, times a random 0.5 to 1.5, so that a hundred clients do not reconnect at the same
-// instant. It begins again with Min after a connection that was registered for Stand or
-// longer.
+// A Backoff says how long to wait before the next connection. The pause begins with Min
+// and doubles each time up to Max. It is multiplied by a random factor from 0.5 to 1.5,
+// so that a hundred clients do not reconnect at the same instant. After a connection that
+// was registered for Stand or longer, it begins with Min again.
 //
-// The zero value is ready to use and means 1 s, 60 s and 60 s. A Backoff
-// belongs to one goroutine.
+// The zero value is ready to use and means a Min of 1 s, a Max of 60 s and a Stand of 60
+// s. A Backoff belongs to one goroutine.
 type Backoff struct {
 	Min, Max time.Duration
 	Stand    time.Duration
-	Chance   func() float64 // in [0,1); nil is math/rand
+	Chance   func() float64 // returns a number in [0,1); nil means math/rand
 
 	tries int
 }
@@ -46,14 +46,15 @@ func (b *Backoff) Next(err error, stood time.Duration) (wait time.Duration, stop
 	return wait, Final(err)
 }
 
-// Final reports whether an error ends all tries: the server refused the account (SASL), or the
-// configuration cannot work.
+// Final reports whether no retry can help after an error: the server refused the account
+// (SASL), or the configuration cannot work.
 func Final(err error) bool {
 	return errors.Is(err, ErrSASL) || errors.Is(err, ErrConfig)
 }
 
-// Unwelcome reports whether the server wants this client to stay away for a while: a ban (465), a
-// wrong password (464), an ERROR about throttling or bans, no logins at the moment (ErrNoSASL).
+// Unwelcome reports whether the client should stay away from the server for a while:
+// because of a ban (465), a wrong password (464), an ERROR about throttling or bans, or
+// because the server accepts no logins at the moment (ErrNoSASL).
 func Unwelcome(err error) bool {
 	if errors.Is(err, ErrNoSASL) {
 		return true

@@ -5,13 +5,14 @@ import (
 	"strings"
 )
 
-// Bounds of open batches. A batch beyond them is dropped whole, and counted.
+// Limits of open batches. A batch above a limit is dropped completely, and counted.
 const (
 	maxBatches    = 64
 	maxBatchBytes = 8 << 20
 )
 
-// A batch is collected until its end, so that no incomplete batch is seen.
+// A batch collects the messages of a batch until its end, so that the caller never sees
+// an incomplete batch.
 type batch struct {
 	kind    string
 	parent  string
@@ -24,8 +25,8 @@ type batch struct {
 // batches are the open batches, by reference. The reader owns them.
 type batches map[string]*batch
 
-// add adds a message to its batch. done is the batch if it ends with this message; alone is
-// false for a message that belongs to a batch.
+// add adds a message to its batch. done is the batch if it ends with this message; alone
+// is false for a message that belongs to a batch; dropped says that a batch was dropped.
 func (b *batches) add(m Message) (done *batch, alone, dropped bool) {
 	if m.Command == "BATCH" && len(m.Params) > 0 {
 		ref := m.Param(0)
@@ -60,7 +61,7 @@ func (b *batches) add(m Message) (done *batch, alone, dropped bool) {
 	if own == nil {
 		return nil, true, false
 	}
-	own.bytes += 64 // a message costs something even if it is empty
+	own.bytes += 64 // even an empty message takes memory
 	for _, p := range m.Params {
 		own.bytes += len(p)
 	}
@@ -87,8 +88,9 @@ func (b *batch) flat() []Message {
 	return b.members
 }
 
-// merged makes one message of the lines, joined by a line feed, or by nothing before a line with
-// the tag concat. Tags for the whole (msgid, time, account, label) are those of the BATCH line.
+// merged joins the lines into one message. It puts a line feed between two lines, unless
+// the second has the tag concat. The tags of the whole text (msgid, time, account, label)
+// come from the BATCH line.
 func (b *batch) merged() []Message {
 	if len(b.members) == 0 {
 		return nil

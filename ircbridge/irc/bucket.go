@@ -5,17 +5,17 @@ import (
 	"time"
 )
 
-// Flood bounds what is written. The zero value is safe on ergo, ngircd, inspircd and
-// ircd-hybrid with their default settings: 4 lines at once, then one a second, and at most
-// 2,000 bytes without an answer of the server. (inspircd 3 kills at 10 KiB unread, hybrid
-// 8.2 at 2,560 bytes.)
+// Flood limits how fast lines are written. The zero value is safe on ergo, ngircd,
+// inspircd and ircd-hybrid with their default settings: 4 lines at once, then one a
+// second, and at most 2,000 bytes without an answer from the server. (inspircd 3 closes a
+// connection with 10 KiB of unread bytes, ircd-hybrid 8.2 one with 2,560 bytes.)
 //
-// PONG and the lines of the registration do not wait, but count.
+// PONG and the lines of the registration do not wait, but they count towards the limit.
 type Flood struct {
-	Burst  int     // lines at once; 0 is 4
-	Rate   float64 // lines a second after that; 0 is 1
-	Window int     // bytes written and not known to be read; 0 is 2,000
-	Off    bool    // no bound except on unanswered lines: only on your own server
+	Burst  int     // lines at once; 0 means 4
+	Rate   float64 // lines a second after that; 0 means 1
+	Window int     // bytes written and not known to be read; 0 means 2,000
+	Off    bool    // no limit, except on unanswered lines; for your own server only
 }
 
 func (f Flood) withDefaults() Flood {
@@ -31,8 +31,8 @@ func (f Flood) withDefaults() Flood {
 	return f
 }
 
-// A bucket holds tokens, one for a line. It may be in debt, because of lines that did not
-// wait. It reads no clock.
+// A bucket holds tokens, one for each line. The number may be below 0, because some lines
+// do not wait. A bucket reads no clock.
 type bucket struct {
 	burst, rate float64
 	tokens      float64
@@ -43,7 +43,8 @@ func newBucket(f Flood, now time.Time) bucket {
 	return bucket{burst: float64(f.Burst), rate: f.Rate, tokens: float64(f.Burst), at: now}
 }
 
-// wait is how long until a line may go; 0 is now.
+// wait returns how long to wait until a line may be written; 0 means that it may be
+// written now.
 func (b *bucket) wait(now time.Time) time.Duration {
 	if dt := now.Sub(b.at).Seconds(); dt > 0 {
 		b.tokens = min(b.burst, b.tokens+dt*b.rate)
@@ -55,5 +56,6 @@ func (b *bucket) wait(now time.Time) time.Duration {
 	return time.Duration(math.Ceil((1 - b.tokens) / b.rate * float64(time.Second)))
 }
 
-// pay takes tokens for lines; the balance may fall below 0. A batch costs several.
+// pay takes one token for each line; the number may fall below 0. A batch costs several
+// tokens.
 func (b *bucket) pay(lines int) { b.tokens = max(b.tokens-float64(lines), -4*b.burst) }

@@ -1,6 +1,7 @@
 package irc
 
-// maxAnswer bounds the messages that are kept as the answer to one command.
+// maxAnswer is the greatest number of messages that are kept as the answer to one
+// command.
 const maxAnswer = 10_000
 
 // A call waits for the answer to a command.

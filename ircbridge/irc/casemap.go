@@ -1,12 +1,12 @@
 package irc
 
 // A CaseMapping says which letters a server treats as equal in nicks, channels and
-// accounts. inspircd takes dup{nick} and DUP[NICK] for the same nick; ergo, ngircd and
-// ircd-hybrid do not.
+// accounts. On inspircd, dup{nick} and DUP[NICK] are the same nick; on ergo, ngircd and
+// ircd-hybrid they are not.
 type CaseMapping string
 
-// The mappings that servers announce. A server that announces none means
-// RFC1459; one that is not in this list is taken for ASCII.
+// The mappings that servers announce. If a server announces no mapping, it is RFC1459. An
+// announced mapping that is not in this list is treated as ASCII.
 const (
 	ASCII         CaseMapping = "ascii"
 	RFC1459       CaseMapping = "rfc1459"

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// fetched is the history of a target, or the reason for its absence.
+// fetched is the history of a target, or the error that prevented it.
 type fetched struct {
 	target   string // folded channel; "" for private talk
 	name     string // as the server writes it; "" means the end of all private talk, and err says why some is missing
@@ -42,7 +42,8 @@ func (v *connTranslator) entered(ctx, fetching context.Context, channel string, 
 	v.fetch(fetching, fetched{target: key, name: channel, after: from, from: since, to: at})
 }
 
-// fetch gets a history; in the meantime the messages of other targets continue.
+// fetch gets a history in a separate goroutine, so that the messages of other targets
+// need not wait.
 func (v *connTranslator) fetch(ctx context.Context, f fetched) {
 	v.wg.Go(func() {
 		f.messages, f.byTime, f.err = v.conn.history(ctx, f.name, f.after)
@@ -53,9 +54,9 @@ func (v *connTranslator) fetch(ctx context.Context, f fetched) {
 	})
 }
 
-// fetchPrivate catches up with private talk: the server names those who wrote, and
-// fetchPrivate asks for the history of each. On a server without history nothing is
-// missing: the server tells a person who writes to an absent nick.
+// fetchPrivate catches up with private talk: the server names the nicks that wrote, and
+// fetchPrivate asks for the history of each. On a server without history there is nothing
+// to fetch. That server has told each person who wrote that the nick is absent.
 func (v *connTranslator) fetchPrivate(ctx, fetching context.Context) {
 	from := v.private
 	if marks, err := v.o.Memory.Marks(""); err == nil && len(marks) > 0 && from.IsZero() {
@@ -94,7 +95,7 @@ func (v *connTranslator) caughtUp(ctx context.Context, f fetched) {
 				f.to = messageTime(f.messages[0], f.to)
 			}
 			if f.to.Before(f.from) {
-				f.from = f.after.Time // by the server's clock, too
+				f.from = f.after.Time // then both times are from the server's clock
 			}
 			v.events.emit(ctx, Gap{Target: f.name, From: f.from, To: f.to})
 		}

@@ -17,7 +17,7 @@ type Client struct {
 	events events
 	wanted *wanted
 
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	conn   *Conn      // nil without a connection
 	status Status     // without Failed
 }
@@ -37,9 +37,9 @@ func NewClient(cfg Config, o Options) *Client {
 // and not in a goroutine that waits in [Client.Do] or [Client.History].
 func (c *Client) Events() <-chan Event { return c.events }
 
-// Run keeps the connection up until ctx is done, says QUIT, and returns nil. It returns an
-// error if a retry would not help; see [Final]. It is called once; no goroutine is left
-// when it returns.
+// Run keeps the connection up until ctx is done, says QUIT, and returns nil. It returns
+// an error if a retry would not help; see [Final]. It must be called only once. When it
+// returns, all its goroutines have ended.
 func (c *Client) Run(ctx context.Context) error {
 	defer close(c.events)
 	tr := &translator{
@@ -105,7 +105,8 @@ func (c *Client) Status() Status {
 	return s
 }
 
-// Conn returns the connection; ok is false without one. It may end at any time.
+// Conn returns the connection; ok is false without one. The connection may end at any
+// time.
 func (c *Client) Conn() (conn *Conn, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -129,7 +130,8 @@ func (c *Client) Do(ctx context.Context, m Message) ([]Message, error) {
 }
 
 // History returns the texts of target after a mark, as [Conn.History]. The texts of this
-// client are among them, so it shows the fate of a delivery that ended with [ErrUnproven].
+// client are among them, so the history shows the fate of a delivery that ended with
+// [ErrUnproven].
 func (c *Client) History(ctx context.Context, target string, after Mark) ([]Text, error) {
 	conn, ok := c.Conn()
 	if !ok {
@@ -172,8 +174,9 @@ func (c *Client) fold() CaseMapping {
 	return ASCII
 }
 
-// Handled notes in the [Memory] that a text is handled: after a restart of the program it
-// is not emitted again. The caller handles the texts of a target in their order.
+// Handled notes in the [Memory] that a text is handled, so that it is not emitted again
+// after a restart of the program. The caller must handle the texts of a target in their
+// order.
 func (c *Client) Handled(t Text) error {
 	c.mu.Lock()
 	fold := c.fold()

@@ -242,8 +242,8 @@ func TestRelayedUnderAnotherNick(t *testing.T) {
 	}
 }
 
-// Every message arrives once, whatever breaks: an unproven one is looked for in the history before
-// it is sent again.
+// Every message arrives once, whatever fault occurs: the test looks for an unproven
+// message in the history before it sends the message again.
 func TestFaults(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

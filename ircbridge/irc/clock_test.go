@@ -15,7 +15,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// A tape is the server's side of a pipe: it keeps each line with its time.
+// A tape is the server's side of a pipe. It records each line with its time.
 type tape struct {
 	nc    net.Conn
 	start time.Time
@@ -180,7 +180,7 @@ func TestPrivateBeforeChannels(t *testing.T) {
 		c.Post(irc.Outgoing{Target: "#alerts", Text: strings.Repeat("alert\n", 200), Priority: irc.Alert})
 		time.Sleep(20 * time.Second) // the burst is over
 		asked := time.Now()
-		first := c.Send("bob", "one") // of an agent: mere output
+		first := c.Send("bob", "one") // with the lowest priority
 		second := c.Post(irc.Outgoing{Target: "bob", Text: "two", Priority: irc.Answer})
 		if err := errors.Join(first.Wait(t.Context()), second.Wait(t.Context())); err != nil {
 			t.Fatal(err)

@@ -13,47 +13,47 @@ import (
 	"time"
 )
 
-// Config says where to connect, and under which names. A field without a meaning for its zero value
-// has a default.
+// Config says where to connect, and under which names. Addr and Nick must be set. The
+// zero value of each other field means a default.
 type Config struct {
 	Addr  string      // host:port
-	Clear bool        // without TLS; the default is TLS, verified, with no fallback from it
-	TLS   *tls.Config // own authority, client certificate; see [TLSFiles]; nil is the system's authorities
+	Clear bool        // without TLS; the default is TLS with a verified certificate, and no fallback
+	TLS   *tls.Config // another authority, a client certificate; see [TLSFiles]; nil means the system's authorities
 
-	Nick     string // the wanted one; what the server gave is in [State]
+	Nick     string // the wanted nick; [State] has the one that the server gave
 	User     string // "" means the part of the nick that servers accept as the name of a user
-	RealName string // "" is the nick
-	Pass     string // of the server; "" means none
-	SASL     *SASL  // nil is no login
-	Bot      bool   // set the user mode that the server has for bots (BOT= of 005)
+	RealName string // "" means the nick
+	Pass     string // the server's password; "" means none
+	SASL     *SASL  // nil means no login
+	Bot      bool   // set the user mode that the server has for bots (BOT= in 005)
 
 	Caps []string // capabilities to ask for besides those that this package uses
 
 	Flood   Flood
-	LineLen int // bytes of a line, for a server that accepts more than it announces; 0 is LINELEN of 005, else 512
+	LineLen int // bytes of a line, for a server that accepts more than it announces; 0 means LINELEN in 005, else 512
 
-	RegisterTimeout time.Duration // from dialling to 001; 0 is 60 s
-	PingAfter       time.Duration // a PING after this long without a line; 0 is 60 s
+	RegisterTimeout time.Duration // from dialling to 001; 0 means 60 s
+	PingAfter       time.Duration // a PING is sent after this long without a line; 0 means 60 s
 	PingTimeout     time.Duration // the connection ends after this long without an answer; 0 means 30 s
-	ProofTimeout    time.Duration // the connection ends when a line has no proof for this long; 0 is 90 s
-	NickAfter       time.Duration // pause before the wanted nick is asked for again, doubling to 10 min; 0 is 15 s
+	ProofTimeout    time.Duration // the connection ends when a line has no proof for this long; 0 means 90 s
+	NickAfter       time.Duration // pause before the wanted nick is asked for again, doubling up to 10 min; 0 means 15 s
 
 	Secrets []string     // masked in what is sent and logged, besides Pass and the SASL password
-	Log     *slog.Logger // nil is silent; raw lines at debug, masked
+	Log     *slog.Logger // nil logs nothing; raw lines are logged at level debug, masked
 
-	// Dial makes the connection below TLS; nil is that of [net.Dialer].
+	// Dial makes the connection below TLS; nil means [net.Dialer].
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
 }
 
 // SASL is a login. With the mechanism PLAIN it needs TLS or loopback.
 type SASL struct {
 	Mechanism string // PLAIN, or EXTERNAL for the client certificate
-	User      string // the account; with EXTERNAL the one of the certificate, "" means any
+	User      string // the account; with EXTERNAL the account that the certificate must belong to, "" means any
 	Password  string
 }
 
-// TLSFiles makes the TLS part of a [Config] from PEM files: an authority instead of those of the
-// system, and a client certificate with its key. Each name may be "".
+// TLSFiles makes the TLS part of a [Config] from PEM files: an authority that replaces
+// those of the system, and a client certificate with its key. Each name may be "".
 func TLSFiles(authority, cert, key string) (*tls.Config, error) {
 	config := &tls.Config{MinVersion: tls.VersionTLS12}
 	if authority != "" {
@@ -143,7 +143,8 @@ func (c Config) masker() *Masker {
 	return NewMasker(own...)
 }
 
-// userOf makes a user name of a nick: ngircd accepts letters, digits and few signs.
+// userOf makes a user name of a nick: ngircd accepts only letters, digits and a few
+// signs.
 func userOf(nick string) string {
 	plain := strings.Map(func(r rune) rune {
 		if 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("-_.", r) {
@@ -154,7 +155,7 @@ func userOf(nick string) string {
 	return cmp.Or(strings.TrimLeft(plain, "-_."), "user")
 }
 
-// orDiscard returns the log, or one that writes nothing.
+// orDiscard returns the log, or a log that writes nothing.
 func orDiscard(log *slog.Logger) *slog.Logger {
 	if log == nil {
 		return slog.New(slog.DiscardHandler)

@@ -16,9 +16,9 @@ import (
 	"time"
 )
 
-// maxIncoming is how many received messages wait in [Conn.Messages]. When there are that
-// many, the connection is not read, so the server waits; it does not count as silent in the
-// meantime.
+// maxIncoming is the greatest number of received messages that wait in [Conn.Messages].
+// When that many wait, the connection is not read, so the server must wait. In the
+// meantime the server does not count as silent.
 const maxIncoming = 1024
 
 // writeTimeout ends a connection whose other side has stopped reading.
@@ -34,22 +34,22 @@ type Conn struct {
 	cfg    Config
 	log    *slog.Logger
 	nc     net.Conn
-	below  net.Conn // TLS, or nc itself
+	below  net.Conn // the connection below TLS; without TLS the same as nc
 	isTLS  bool
 	in     chan Message
 	ending sync.Once
 	done   chan struct{}
 	wg     sync.WaitGroup
 
-	mu  sync.Mutex // guards what follows
+	mu  sync.Mutex // guards the fields below
 	p   protocol
-	err error // why it ended
+	err error // why the connection ended
 }
 
 // Dial connects and registers, and returns when the server has named its features. ctx
-// bounds only that. The error is [ErrConfig] or [ErrSASL] if a retry would not help, a
-// [*Refused] if the server refused the connection, [ErrTimeout], or an error of net or tls.
-// The caller reads [Conn.Messages] and calls [Conn.Close].
+// has no effect after that. The error is [ErrConfig] or [ErrSASL] if a retry would not
+// help, a [*Refused] if the server refused the connection, [ErrTimeout], or an error of
+// net or tls. The caller reads [Conn.Messages] and calls [Conn.Close].
 func Dial(ctx context.Context, cfg Config) (*Conn, error) {
 	cfg, err := cfg.withDefaults()
 	if err != nil {
@@ -89,8 +89,8 @@ func Dial(ctx context.Context, cfg Config) (*Conn, error) {
 	return nil, fmt.Errorf("register at %s: %w", cfg.Addr, c.Err())
 }
 
-// connect dials and does the handshake of TLS. It refuses a login in the clear to another
-// machine, and never tries an address without TLS where TLS is configured.
+// connect dials and does the handshake of TLS. It refuses an unencrypted login to another
+// machine, and never connects without TLS if TLS is configured.
 func (c *Conn) connect(ctx context.Context) (net.Conn, error) {
 	nc, err := c.cfg.Dial(ctx, "tcp", c.cfg.Addr)
 	if err != nil {
@@ -116,11 +116,11 @@ func isLoopback(a net.Addr) bool {
 	return !ok || tcp.IP.IsLoopback() // a pipe or a Unix socket does not leave the machine
 }
 
-// Messages returns the received messages, in order; the channel is closed at the end. PING,
-// CAP and the like are not among them, nor is the echo of [Conn.Post]. A multiline batch is
-// one message with line feeds in its last parameter. A message of a batch has the type of
-// the batch as its tag "batch", as in chathistory. The messages of a batch that the end of
-// the connection cut off are left out.
+// Messages returns the received messages, in order; the channel is closed at the end.
+// PING, CAP and the like are not among them, nor is the echo of [Conn.Post]. A multiline
+// batch is one message with line feeds in its last parameter. A message of a batch has
+// the type of the batch as its tag "batch", as in chathistory. A batch that is incomplete
+// when the connection ends is left out.
 //
 // The caller must read the channel, and not in a goroutine that waits in [Conn.Do].
 func (c *Conn) Messages() <-chan Message { return c.in }
@@ -128,16 +128,16 @@ func (c *Conn) Messages() <-chan Message { return c.in }
 // Done is closed when the connection has ended; [Conn.Err] then says why.
 func (c *Conn) Done() <-chan struct{} { return c.done }
 
-// Err is nil until the connection ends. Then it is [ErrClosed] after [Conn.Close], a [*Refused]
-// if the server ended it with a reason, [ErrTimeout], an io.EOF or another error of the
-// network.
+// Err is nil until the connection ends. Then it is [ErrClosed] after [Conn.Close], a
+// [*Refused] if the server ended it with a reason, [ErrTimeout], io.EOF or another error
+// of the network.
 func (c *Conn) Err() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.err
 }
 
-// State returns what is known at this moment.
+// State returns what is known about the connection at this moment.
 func (c *Conn) State() State {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -166,8 +166,8 @@ func (c *Conn) Members(channel string) (nicks []string, topic string, ok bool) {
 	return slices.Sorted(maps.Values(r.members)), r.topic, true
 }
 
-// Close says QUIT, waits until the server hangs up or ctx is done, and then for the goroutines.
-// Texts that still wait are not sent: wait for the deliveries first.
+// Close sends QUIT, waits until the server hangs up or ctx is done, and then waits for
+// the goroutines. Texts that still wait are not sent, so wait for their deliveries first.
 func (c *Conn) Close(ctx context.Context, reason string) error {
 	c.mu.Lock()
 	if c.p.st.refused == nil {
@@ -177,7 +177,7 @@ func (c *Conn) Close(ctx context.Context, reason string) error {
 	c.mu.Unlock()
 	for open := true; open; {
 		select {
-		case _, open = <-c.in: // the reader must get to the end of the input
+		case _, open = <-c.in: // the reader must reach the end of the input
 		case <-ctx.Done():
 			open = false
 		}
@@ -187,7 +187,7 @@ func (c *Conn) Close(ctx context.Context, reason string) error {
 	return nil
 }
 
-// end is the one place where a connection ends; the first reason is kept.
+// end ends the connection. No other function does. The first reason is kept.
 func (c *Conn) end(err error) {
 	c.ending.Do(func() {
 		if errors.Is(err, ErrTimeout) {
@@ -209,13 +209,14 @@ func (c *Conn) end(err error) {
 	})
 }
 
-// discard throws away what the other side has not acknowledged. The kernel would send it for
-// minutes after the end, so that it would arrive after a repetition.
+// discard drops the bytes that the other side has not acknowledged. Otherwise the kernel
+// would try to send them for minutes after the end, and they could arrive after the text
+// was sent again.
 func (c *Conn) discard() {
 	if tcp, ok := c.below.(interface{ SetLinger(sec int) error }); ok {
 		_ = tcp.SetLinger(0)
 	}
-	c.below.Close() // before the goodbye of TLS, which would wait
+	c.below.Close() // before the closing message of TLS, which would block
 }
 
 func (c *Conn) write() {
@@ -253,8 +254,8 @@ func (c *Conn) write() {
 	}
 }
 
-// afterWriteError gives the reader a moment to find an ERROR of the server, which says more than a
-// broken pipe.
+// afterWriteError gives the reader a moment to find an ERROR from the server, which says
+// more than a broken pipe.
 func (c *Conn) afterWriteError(err error) {
 	select {
 	case <-c.done:

@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// A Priority says which queue a message waits in. A lower one waits until
-// every higher one is empty or may not go yet.
+// A Priority says which queue a message waits in. A lower queue waits until every higher
+// queue is empty.
 type Priority int
 
 // Output of agents waits for answers to people, and these wait for alerts.
@@ -21,7 +21,8 @@ const (
 // A Kind says how a text is sent.
 type Kind int
 
-// Talk is PRIVMSG. Emote is its CTCP ACTION, as of /me. Programs never answer a Notice.
+// Talk is a PRIVMSG. Emote is a PRIVMSG with a CTCP ACTION, as from /me. Programs never
+// answer a Notice.
 const (
 	Talk Kind = iota
 	Notice
@@ -34,7 +35,7 @@ type Outgoing struct {
 	Text     string // any text: it is masked, made plain and split
 	Kind     Kind
 	Priority Priority
-	As       string            // say it under this nick by RELAYMSG, if the server offers it
+	As       string            // post it under this nick by RELAYMSG, if the server offers that
 	Tags     map[string]string // client tags such as +draft/reply, for the first line or batch; dropped if the server accepts none
 }
 
@@ -55,9 +56,9 @@ type Piece struct {
 	MsgID string // the server's id, or "" if it sends none
 }
 
-// A Delivery follows a text until its arrival is proven: by its echo or the labelled
-// answer, else by the PONG to a PING that was written after it, since a server answers in
-// order. It is safe for concurrent use.
+// A Delivery tracks a text until its arrival is proven: by its echo or the labelled
+// answer, or else by the PONG to a PING that was written after it, since a server answers
+// in order. It is safe for concurrent use.
 type Delivery struct {
 	done chan struct{}
 
@@ -82,13 +83,14 @@ func refusedDelivery(err error) *Delivery {
 	return d
 }
 
-// Done is closed when the fate of every piece is known, which is at the latest
-// when the connection ends.
+// Done is closed when the fate of every piece is known, at the latest when the connection
+// ends.
 func (d *Delivery) Done() <-chan struct{} { return d.done }
 
-// Err is nil until Done is closed, and then nil if everything was delivered. Else it is a [*Rejected] with the server's reason, [ErrUnproven]
-// if a piece was written before the connection ended, or one of [ErrNotSent],
-// [ErrQueueFull], [ErrNoText], [ErrTooLong], [ErrTarget] and [ErrMessage] if none was.
+// Err is nil until Done is closed. After that it is nil if everything was delivered.
+// Otherwise it is a [*Rejected] with the server's reason, [ErrUnproven] if a piece was
+// written before the connection ended, or one of [ErrNotSent], [ErrQueueFull],
+// [ErrNoText], [ErrTooLong], [ErrTarget] and [ErrMessage] if no piece was.
 func (d *Delivery) Err() error {
 	select {
 	case <-d.done:
@@ -98,7 +100,8 @@ func (d *Delivery) Err() error {
 	}
 }
 
-// Wait waits for the end and returns Err, or the error of ctx; then the text may still arrive.
+// Wait waits until Done is closed, and returns Err. If ctx ends first, it returns the
+// error of ctx, and the text may still arrive.
 func (d *Delivery) Wait(ctx context.Context) error {
 	select {
 	case <-d.done:
@@ -108,8 +111,8 @@ func (d *Delivery) Wait(ctx context.Context) error {
 	}
 }
 
-// Pieces returns the state of each line. After a cut, look for them in the history before
-// you send anything again.
+// Pieces returns the state of each piece. After the connection was cut, look for the
+// pieces in the history before you send anything again.
 func (d *Delivery) Pieces() []Piece {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -160,7 +163,8 @@ func (d *Delivery) cut(i int) {
 	d.settle(err)
 }
 
-// hopeless says that the server refused a piece, so that the rest need not be sent.
+// hopeless reports whether the server refused a piece, so that the others need not be
+// sent.
 func (d *Delivery) hopeless() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -168,8 +172,8 @@ func (d *Delivery) hopeless() bool {
 	return refused
 }
 
-// settle counts one piece as ended. The error with the most weight is kept: a refusal of
-// the server, then a text that may have arrived, then the rest.
+// settle counts one piece as ended. The error with the most weight is kept: a refusal by
+// the server, then a text that may have arrived, then a text that was not sent.
 func (d *Delivery) settle(err error) {
 	if weight(err) > weight(d.err) {
 		d.err = err

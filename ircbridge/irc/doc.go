@@ -1,5 +1,6 @@
 // Package irc is a small IRC client library: the protocol of RFC 2812 and IRCv3, one
-// connection, and a client that keeps a connection up. It does not know its users.
+// connection, and a client that keeps a connection up. It knows nothing about the
+// programs that use it.
 //
 //	Client     dials again, gets into channels again, fetches what was missed: a stream of Event
 //	  Conn       one connection: a socket, a reader and a writer
@@ -23,16 +24,16 @@
 //
 // After each [Up] the client joins its channels. The events of each channel are [Joined],
 // then the texts since the last [Text] if the server has draft/chathistory, else a [Gap],
-// and then [CaughtUp]. For private talk they are the same, for every nick that, according
-// to the server, wrote in the meantime; the last [CaughtUp] then has no target. A text
-// comes once, by its msgid, even across restarts of the program if the [Memory] outlives
-// them. A client that is kicked or kept out of a channel tries again five times; then it
-// emits [Failed].
+// and then [CaughtUp]. For private talk the texts and [CaughtUp] come for every nick
+// that, according to the server, wrote in the meantime. A last [CaughtUp] has no target.
+// The client recognizes a text by its msgid and emits it once, even across restarts of
+// the program if the [Memory] survives them. A client that is kicked or kept out of a
+// channel tries again five times; then it emits [Failed].
 //
 // # Delivered means proven
 //
-// A write that succeeds proves nothing: the connection may be dead. So [Conn.Post] returns a
-// [Delivery], which is done when the server has shown that the text went out:
+// A write that succeeds proves nothing: the connection may be dead. So [Conn.Post]
+// returns a [Delivery], which is done when the server has shown that it handled the text:
 //
 //	waiting --written--> written --echo, label, PONG--> proven
 //	   |                    |\--404, 401, FAIL …------> bounced   (*Rejected)
@@ -48,19 +49,19 @@
 //
 //   - A second command from a text, a nick or a topic: [Message.Append] is the
 //     one function that writes a line, and every parameter passes [Message.Clean].
-//   - A text that the server cuts: lines are split, to the byte, for the source that
-//     the server puts before them, at words and at whole characters.
+//   - A text that the server cuts: lines are split at words and at whole characters,
+//     and leave exactly enough room for the source that the server puts before them.
 //   - A password in the clear: SASL needs TLS or loopback, and an address with TLS
 //     is never tried without it.
-//   - A kill for flooding, with the default [Flood].
-//   - A secret of a known shape in a channel or in the log of raw lines: all
-//     pass a [Masker].
+//   - The end of a connection for flooding, with the default [Flood].
+//   - A secret of a known shape in a channel or in the log of raw lines:
+//     all texts pass through a [Masker].
 //
 // # Bounds
 //
-// 4,096 pieces may wait to be written, 1,024 of them for one target; then [ErrQueueFull].
-// 1,024 received messages and 1,024 events may wait to be read; then the connection is not
-// read, and the server waits. A line may have 8,191 bytes of tags and 8,192 more; a longer
-// one is dropped and counted. 64 batches of 8 MiB each may be open. Every command counts
-// towards the flood limit.
+// 4,096 pieces may wait to be written, 1,024 of them for one target; above that, a
+// delivery fails with [ErrQueueFull]. 1,024 received messages and 1,024 events may wait
+// to be read; above that, the connection is not read, and the server waits. A line may
+// have 8,191 bytes of tags and 8,192 other bytes; a longer line is dropped and counted.
+// 64 batches of 8 MiB each may be open. Every command counts towards the flood limit.
 package irc

@@ -13,7 +13,7 @@ import (
 var (
 	ErrConfig  = errors.New("cannot connect as configured") // nothing was dialled, or the password would be sent in the clear
 	ErrSASL    = errors.New("the server refused the login") // never retried
-	ErrNoSASL  = errors.New("the server accepts no logins") // at the moment: they return with its services
+	ErrNoSASL  = errors.New("the server accepts no logins") // at the moment; it accepts them again when its services are back
 	ErrTimeout = errors.New("the server fell silent")
 	ErrClosed  = errors.New("the connection was closed") // by us
 
@@ -45,7 +45,7 @@ func (e *Refused) Error() string { return fmt.Sprintf("the server says %s: %s", 
 // delivered.
 type Rejected struct {
 	Code   string // 404, or for FAIL its code such as MULTILINE_MAX_BYTES
-	Target string // that it is about; may be ""
+	Target string // the target that it is about; may be ""
 	Text   string
 }
 

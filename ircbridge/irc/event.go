@@ -14,11 +14,12 @@ type Event interface{ event() }
 // [CaughtUp].
 type Up struct{ State State }
 
-// Down says that there is no connection: it has ended, or a try has failed.
+// Down says that there is no connection: the last one has ended, or an attempt to connect
+// has failed.
 type Down struct {
 	Err   error
-	Retry time.Duration // until the next try; 0 if there will be none
-	Was   bool          // a connection has ended; false after a try that failed
+	Retry time.Duration // until the next attempt; 0 if there will be none
+	Was   bool          // a connection has ended; false after a failed attempt
 }
 
 // Joined says that a nick has joined a channel. Own says that it is this client.
@@ -27,11 +28,12 @@ type Joined struct {
 	Own                    bool
 }
 
-// Left says that a nick has left a channel by PART or KICK, or the server; Channel is "" then. Own
-// says that it is this client, which joins again if it can.
+// Left says that a nick has left a channel by PART or KICK, or has left the server; in
+// the second case Channel is "". Own says that it is this client, which joins the channel
+// again if it can.
 type Left struct {
 	Channel, Nick, Reason string
-	By                    string // the nick that kicked; "" else
+	By                    string // the nick that kicked; "" without a KICK
 	Own                   bool
 }
 
@@ -49,7 +51,7 @@ type ModesChanged struct{ Channel, Nick string }
 
 // A Text is a text of a channel or of private talk.
 type Text struct {
-	Time    time.Time // by the server, else by this machine
+	Time    time.Time // the server's time, or this machine's if the server sends none
 	Target  string    // the channel; this client's nick in a private message
 	Source  string    // nick!user@host
 	Nick    string
@@ -84,16 +86,16 @@ func (t Text) Mark() Mark {
 	return m
 }
 
-// CaughtUp says that the texts of Target that this client has missed have been emitted. It comes
-// after each [Joined] of this client, and after each [Up] for every nick that wrote privately and
-// then, with Target "", for all private talk.
+// CaughtUp says that the texts of Target that this client has missed have been emitted.
+// It comes after each [Joined] of this client. After each [Up] it also comes for every
+// nick that wrote privately, and then, with Target "", for all private talk.
 type CaughtUp struct{ Target string }
 
 // Gap says that the texts of Target between two times are unknown.
 type Gap struct {
 	Target   string // "" means private talk with nicks that the server does not name
 	From, To time.Time
-	Err      error // why the history did not help; nil if the server has none
+	Err      error // why the history could not be fetched; nil if the server has none, or has forgotten the texts
 }
 
 // Failed says that a channel has refused this client several times, and is emitted again
@@ -125,8 +127,8 @@ func (Gap) event()          {}
 func (Failed) event()       {}
 func (Invited) event()      {}
 
-// maxEvents is how many events wait for a receiver. When there are that many, the
-// connection is not read, and the server waits.
+// maxEvents is the greatest number of events that wait for a receiver. When that many
+// wait, the connection is not read, and the server must wait.
 const maxEvents = 1024
 
 // events is the stream of events of a client.

@@ -2,7 +2,7 @@ package irc
 
 import "strings"
 
-// Formatting codes of mIRC and its followers.
+// Formatting codes of mIRC and of clients that follow it.
 const (
 	bold      = '\x02'
 	colour    = '\x03' // N[N][,M[M]]
@@ -37,8 +37,8 @@ func StripFormat(s string) string {
 	return b.String()
 }
 
-// colourLen returns the length of a foreground and perhaps a background at the
-// beginning of s, of least to most digits each.
+// colourLen returns the length of a foreground colour and an optional background colour
+// at the beginning of s. Each has from least to most digits.
 func colourLen(s string, digit func(byte) bool, least, most int) int {
 	count := func(s string) int {
 		n := 0
@@ -71,8 +71,8 @@ func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
 func isHex(c byte) bool { return isDigit(c) || c|0x20 >= 'a' && c|0x20 <= 'f' }
 
-// CTCP takes apart a text between two \x01, of which the last may be missing:
-// "\x01ACTION waves\x01" is ACTION and "waves". ok is false for plain text.
+// CTCP parses a text between two \x01 bytes, of which the last may be missing:
+// "\x01ACTION waves\x01" gives ACTION and "waves". ok is false for plain text.
 func CTCP(text string) (command, args string, ok bool) {
 	inner, ok := strings.CutPrefix(text, string(ctcpMark))
 	if !ok {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// handle processes one received message and returns the part of it that the consumer sees.
+// handle processes one received message, and returns the messages that the consumer gets.
 // The error ends the connection.
 func (p *protocol) handle(m Message, open *batches, reg *registration) ([]Message, error) {
 	now := time.Now()
@@ -79,7 +79,7 @@ func (p *protocol) answer(b *batch, reg *registration) ([]Message, error) {
 			continue // the echo
 		}
 		if strings.HasSuffix(m.Tags["batch"], "chathistory") {
-			continue // for the call that asked
+			continue // it goes only to the call that asked for it
 		}
 		some, err := p.one(m, reg)
 		seen = append(seen, some...)
@@ -90,7 +90,7 @@ func (p *protocol) answer(b *batch, reg *registration) ([]Message, error) {
 	return seen, nil
 }
 
-// settle gives an entry its answer.
+// settle completes an entry with its answer.
 func (p *protocol) settle(e *entry, answer []Message, failure *Rejected, msgid string) {
 	if e.call != nil {
 		e.call.answer = append(e.call.answer, answer...)
@@ -123,8 +123,8 @@ func (p *protocol) historyBatch(b *batch) []Message {
 	return members
 }
 
-// own reports whether a message is an echo of this connection: by its nick, or by the tag of the
-// server on a RELAYMSG under another nick.
+// own reports whether a message is an echo of this connection. It compares the nick, or
+// the tag that the server puts on a RELAYMSG under another nick.
 func (p *protocol) own(m Message) bool {
 	switch m.Command {
 	case "PRIVMSG", "NOTICE", "TAGMSG", "RELAYMSG":

@@ -9,14 +9,14 @@ import (
 	"time"
 )
 
-// maxPages bounds how much history is fetched at once for one target.
+// maxPages is the greatest number of pages of history that one call fetches.
 const maxPages = 100
 
 // ErrNoHistory says that the server offers no history.
 var ErrNoHistory = errors.New("the server has no history")
 
-// overlap is how far before the mark a history by time begins: clocks differ. A text that comes
-// twice is emitted once.
+// overlap is how far before the mark a history by time begins, because clocks differ. A
+// text that comes twice is emitted once.
 const overlap = time.Minute
 
 // HistoryLimit is how many messages of history the server returns at once; 0 if it offers
@@ -37,8 +37,8 @@ func (c *Conn) HistoryLimit() int {
 // History returns the messages of target after the mark, oldest first. It asks page by
 // page, each page after the last message of the page before, until a page is not full; a
 // message that came twice is returned once. If the mark has no id, or the server has
-// forgotten it, its time counts. The error is [ErrNoHistory] or one of [Conn.Do]; the
-// messages until then are returned with it.
+// forgotten the id, the time of the mark counts. The error is [ErrNoHistory] or one of
+// [Conn.Do]; it comes with the messages that were fetched before.
 func (c *Conn) History(ctx context.Context, target string, after Mark) ([]Message, error) {
 	all, byTime, err := c.history(ctx, target, after)
 	if byTime {
@@ -54,10 +54,10 @@ func since(all []Message, after Mark) []Message {
 	})
 }
 
-// history is History, but where byTime is true its messages may begin before the mark: the
-// server has not said that it knows the id of the mark, and the messages before it show
-// whether it does. ergo 2.20 returns no message for an unknown id, as for the id of the
-// newest message; other servers refuse an unknown id.
+// history is like History. But if byTime is true, its messages may begin before the mark:
+// the server may not know the id of the mark, and the earlier messages show whether it
+// does. For an unknown id ergo 2.20 returns no message, as for the id of the newest
+// message; other servers refuse an unknown id.
 func (c *Conn) history(ctx context.Context, target string, after Mark) (all []Message, byTime bool, err error) {
 	limit := c.HistoryLimit()
 	if limit == 0 {
@@ -81,7 +81,7 @@ func (c *Conn) history(ctx context.Context, target string, after Mark) (all []Me
 		n := 0
 		for _, m := range page {
 			if m.Tags["batch"] == "" && m.Tags["msgid"] == "" {
-				continue // a numeric with another cause
+				continue // a numeric that is not part of the history
 			}
 			n++
 			if id := m.Tags["msgid"]; id != "" && seen[id] {
@@ -107,10 +107,10 @@ func (c *Conn) history(ctx context.Context, target string, after Mark) (all []Me
 	return all, byTime, fmt.Errorf("history of %s: more than %d pages", target, maxPages)
 }
 
-// PrivateSince returns the nicks of private talk since a time, in the order of the server,
-// which may be the oldest or the newest first. It asks page by page: channels with new
-// messages are among the targets too. The error is as from [Conn.History]; the nicks until
-// then are returned with it.
+// PrivateSince returns the nicks of private talk since a time, in the order of the
+// server, which may be the oldest or the newest first. It asks page by page: channels
+// with new messages are among the targets too. The error is as from [Conn.History]; it
+// comes with the nicks that were fetched before.
 func (c *Conn) PrivateSince(ctx context.Context, from time.Time) ([]string, error) {
 	limit := c.HistoryLimit()
 	if limit == 0 {
@@ -118,7 +118,7 @@ func (c *Conn) PrivateSince(ctx context.Context, from time.Time) ([]string, erro
 	}
 	support := c.State().ISupport
 	fold := support.CaseMapping()
-	to := time.Now().Add(24 * time.Hour) // whatever the server's clock says
+	to := time.Now().Add(24 * time.Hour) // the server's clock may be ahead of ours
 	var nicks []string
 	seen := make(map[string]bool)
 	for range maxPages {
@@ -147,9 +147,10 @@ func (c *Conn) PrivateSince(ctx context.Context, from time.Time) ([]string, erro
 		if n < limit {
 			return nicks, nil
 		}
-		// Targets at a bound are left out, and several targets may have the same time; if a
-		// whole page has, the next page begins after it. The server cuts times to
-		// milliseconds in its answer, but may compare finer ones.
+		// The server leaves out targets that are exactly at a bound, and several targets
+		// may have the same time. So the next page overlaps this one by a millisecond. If
+		// a page had no new target, the next page begins after it. The server cuts times
+		// to milliseconds in its answer, but may compare more exact times.
 		bound, next := &from, last.Add(-time.Millisecond)
 		switch before := last.Before(first); {
 		case before && fresh == 0:

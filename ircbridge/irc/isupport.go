@@ -47,7 +47,8 @@ func unescapeISupport(s string) string {
 	}
 }
 
-// Number returns the value of a token as a number above 0, else otherwise.
+// Number returns the value of a token if that is a number above 0. If not, it returns
+// otherwise.
 func (s ISupport) Number(token string, otherwise int) int {
 	if n, err := strconv.Atoi(s[token]); err == nil && n > 0 {
 		return n
@@ -55,7 +56,8 @@ func (s ISupport) Number(token string, otherwise int) int {
 	return otherwise
 }
 
-// CaseMapping is CASEMAPPING, or RFC1459 if the server is silent.
+// CaseMapping returns the mapping that CASEMAPPING announces, or RFC1459 if the server
+// announces none.
 func (s ISupport) CaseMapping() CaseMapping {
 	switch c := CaseMapping(strings.ToLower(s["CASEMAPPING"])); c {
 	case "":
@@ -66,7 +68,7 @@ func (s ISupport) CaseMapping() CaseMapping {
 	return ASCII
 }
 
-// IsChannel reports whether a target is a channel here, by CHANTYPES.
+// IsChannel reports whether a target is a channel on this server, by CHANTYPES.
 func (s ISupport) IsChannel(target string) bool {
 	types, ok := s["CHANTYPES"]
 	if !ok {
@@ -75,7 +77,8 @@ func (s ISupport) IsChannel(target string) bool {
 	return target != "" && strings.IndexByte(types, target[0]) >= 0
 }
 
-// ranks returns the signs of PREFIX before a nick in NAMES, highest first.
+// ranks returns the signs of PREFIX, the highest rank first. In NAMES they are in front
+// of a nick.
 func (s ISupport) ranks() string {
 	if _, signs, ok := strings.Cut(s["PREFIX"], ")"); ok {
 		return signs

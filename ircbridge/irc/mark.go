@@ -15,7 +15,7 @@ const Remembered = 1000
 type Mark struct {
 	ID   string // the server's msgid; "" if only the time is known
 	Time time.Time
-	Sum  uint64 // of a text without id, see [Sum]; 0: unknown
+	Sum  uint64 // of a text without an id, see [Sum]; 0 means unknown
 }
 
 // Sum returns a checksum of speaker and text, so that a text without an id that a bouncer
@@ -38,16 +38,16 @@ func (m Mark) key() string {
 }
 
 // A Memory keeps the marks of handled texts across restarts of the program. [Client.Run]
-// and [Client.Handled] call its methods. Targets are folded, and "" stands for all private
-// talk.
+// and [Client.Handled] call its methods. The names of targets are folded; "" means all
+// private talk.
 type Memory interface {
 	// Marks returns the last marks, oldest first, at most Remembered.
 	Marks(target string) ([]Mark, error)
 	Add(target string, m Mark) error
 }
 
-// A RAM is a Memory that ends with the program. It is safe for concurrent use, and its zero
-// value is ready to use.
+// A RAM is a Memory that is lost when the program ends. It is safe for concurrent use,
+// and its zero value is ready to use.
 type RAM struct {
 	mu    sync.Mutex
 	marks map[string][]Mark
@@ -75,7 +75,7 @@ func (r *RAM) Add(target string, m Mark) error {
 	return nil
 }
 
-// timeFormat is that of server-time and of references.
+// timeFormat is the format of times in server-time and in references.
 const timeFormat = "2006-01-02T15:04:05.000Z"
 
 // reference returns the mark as CHATHISTORY writes it.

@@ -10,17 +10,17 @@ import (
 const Masked = "[masked]"
 
 // A Masker removes secrets from texts before they are split, sent or logged. It knows the
-// shapes of common tokens and keys, assignments to names that promise a secret,
-// Authorization and cookies, passwords in URLs, private key blocks, and the literal secrets
-// that it was made with. It cannot catch everything: a password in a sentence looks like
-// any other word.
+// shapes of common tokens and keys, assignments to names that suggest a secret,
+// Authorization and cookies, passwords in URLs, private key blocks, and the literal
+// secrets that it was made with. It cannot catch everything: a password in a sentence
+// looks like any other word.
 //
 // A Masker does not change and is safe for concurrent use.
 type Masker struct{ own *strings.Replacer }
 
 // NewMasker makes a Masker that also knows the given secrets, such as the password of the
-// connection. It leaves out those of fewer than 4 bytes, since ordinary words would contain
-// them.
+// connection. It ignores secrets of fewer than 4 bytes, since ordinary words would
+// contain them.
 func NewMasker(own ...string) *Masker {
 	var pairs []string
 	for _, secret := range own {
@@ -88,11 +88,13 @@ var (
 	// quotes or up to the next space.
 	assignment = pattern(`(?i)\b([a-z0-9_.-]*(?:key|token|secret|password|passwd|passphrase|pwd|credentials?))(["']?\s*(?::=|[:=])\s*)("[^"\n]+"|'[^'\n]+'|` + "`[^`\n]+`" + `|[^\s"'` + "`" + `,;&)\]}]+)`)
 
-	// PASS of the server; SASL; OPER; the key of a channel; the services of networks.
+	// Commands with a secret: PASS, SASL, OPER, those with the key of a channel, and
+	// those to the services of networks.
 	credentials = pattern(`(?i)^((?:@\S+ +)?(?::\S+ +)?(?:PASS +|AUTHENTICATE +|OPER +\S+ +|JOIN +\S+ +|MODE +\S+ +\S*k\S* +|(?:PRIVMSG +)?(?:NICKSERV|NS|CHANSERV|CS|X\S*) +:?(?:IDENTIFY|ID|LOGIN|REGISTER|GHOST|RECOVER|REGAIN|SET PASSWORD) +)).+`)
 )
 
-// maskAssignment decides about one assignment by its name and its value.
+// maskAssignment masks the value of one assignment, if the name and the value look like a
+// secret.
 func maskAssignment(found string) string {
 	parts := assignment().FindStringSubmatch(found)
 	name, between, value := parts[1], parts[2], parts[3]
@@ -135,7 +137,7 @@ func worthMasking(name, between, value string, quoted bool) bool {
 	lower := strings.ToLower(name)
 	shell := name == strings.ToUpper(name) && strings.ContainsFunc(name, isLetter) && strings.HasPrefix(between, "=")
 	if strings.HasSuffix(lower, "key") && !keyName().MatchString(lower) {
-		// The key of a map or of a table is not secret, unless it looks so.
+		// The key of a map or of a table is not secret, unless it looks like a secret.
 		return mixed && len(value) >= 16 && !strings.ContainsAny(value, " /.") || random || shell && mixed && len(value) >= 8
 	}
 	if shell {

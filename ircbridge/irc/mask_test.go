@@ -7,14 +7,14 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// The secrets are invented, and assembled here so that no scanner of repositories takes
-// them for real ones.
+// The secrets are invented, and assembled here so that no repository scanner reports them
+// as real secrets.
 func planted() map[string]string {
 	r := func(s string, n int) string { return strings.Repeat(s, n)[:n] }
 	mixed := r("aB3dE6gH9jK2mN5pQ8sT1vW4", 60)
 	hex := r("0a1b2c3d4e5f6789", 64)
 	upper := r("A1B2C3D4E5F6G7H8", 64)
-	return map[string]string{ // the secret: a text that has it, as %
+	return map[string]string{ // each secret, with a text in which % is replaced by the secret
 		"sk-" + "ant-api03-" + mixed:                                "my key is % ok",
 		"sk-" + "proj-" + mixed[:40]:                                "openai %",
 		"ghp" + "_" + mixed[:36]:                                    "git clone with %, please",

@@ -6,20 +6,21 @@ import (
 	"unicode/utf8"
 )
 
-// Mentions reports whether a text addresses nick: the text contains the nick in any case
-// that c takes for the same, with no character of a nick on either side. An @ before it and
+// Mentions reports whether a text addresses nick: the text contains the nick, in any case
+// that c treats as equal, with no other nick character on either side. An @ before it and
 // a colon or comma after it are allowed. A nick in a URL, a path, a mail address or the
 // name of a channel does not count.
 //
-// The caller decides whether to listen: own lines, notices and lines from bots should wake
-// nobody, or two agents talk endlessly.
+// The caller decides whether to listen: own lines, notices and lines from bots should
+// wake nobody. Otherwise two agents could answer each other endlessly.
 func Mentions(text, nick string, c CaseMapping) bool {
 	start, _ := FindMention(text, nick, c)
 	return start >= 0
 }
 
-// FindMention returns where the first mention of nick begins and ends, with its @ and the
-// colon or comma after it, in bytes; -1 without a mention.
+// FindMention returns where the first mention of nick begins and ends, as positions in
+// bytes; both are -1 without a mention. The mention includes its @ and the colon or comma
+// after it.
 func FindMention(text, nick string, c CaseMapping) (start, end int) {
 	if nick == "" {
 		return -1, -1
@@ -56,7 +57,7 @@ func standsAlone(text string, i, j int) bool {
 	if isNickRune(before) || isNickRune(after) || strings.ContainsRune("/#&.@", before) || after == '/' || after == '@' {
 		return false
 	}
-	if after == '.' { // ann.go is a file, "ask ann." is not
+	if after == '.' { // ann.go is a file; "ask ann." is the end of a sentence
 		next, _ := utf8.DecodeRuneInString(text[j+size:])
 		return !isNickRune(next)
 	}

@@ -14,9 +14,9 @@ import (
 const (
 	MaxTags    = 8191 // tags of a line from a server, with the @ and the space
 	MaxTagsOut = 4096 // tags of a line from a client, likewise
-	LineLen    = 512  // the rest of the line with CR and LF, unless the server says otherwise
+	LineLen    = 512  // the line without its tags, with CR and LF, unless the server announces another limit
 
-	// A server may be set up for longer lines and announce nothing (ergo's
+	// A server may be configured for longer lines without announcing it (ergo's
 	// max-line-len), so more than LineLen is read.
 	maxRead = MaxTags + 8192
 )
@@ -60,8 +60,8 @@ func (m Message) Nick() string {
 	return m.Source
 }
 
-// Parse reads one line, with or without its line end. Several spaces count as one, invalid
-// UTF-8 becomes U+FFFD, and tags that nobody knows are kept. The error is [ErrMessage] for
+// Parse reads one line, with or without its line end. Several spaces count as one,
+// invalid UTF-8 becomes U+FFFD, and unknown tags are kept. The error is [ErrMessage] for
 // a line without a command.
 func Parse(line string) (Message, error) {
 	var m Message
@@ -147,9 +147,9 @@ func (m Message) Clean() (Message, error) {
 	return c, nil
 }
 
-// Append writes the message and CR LF to dst. It is the one function of the
-// package that writes a line, so nothing reaches a server that did not pass
-// [Message.Clean]. It does not look at the length.
+// Append writes the message and CR LF to dst. It is the one function of the package that
+// writes a line, so nothing reaches a server that did not pass [Message.Clean]. It does
+// not check the length.
 func (m Message) Append(dst []byte) ([]byte, error) {
 	m, err := m.Clean()
 	if err != nil {
@@ -190,7 +190,8 @@ func (m Message) String() string {
 	return strings.TrimSuffix(string(line), "\r\n")
 }
 
-// cleanLast keeps a CTCP's two marks; anywhere else the byte would start one.
+// cleanLast keeps the two marks of a CTCP. Anywhere else the same byte would begin a
+// CTCP, so it is replaced.
 func cleanLast(command, p string) string {
 	if command == "PRIVMSG" || command == "NOTICE" {
 		if inner, ok := strings.CutPrefix(p, "\x01"); ok {
@@ -284,7 +285,7 @@ func unescapeTag(s string) string {
 }
 
 // messageTime returns the time of a message by the server's clock, or now if the server
-// does not tell.
+// sends no time.
 func messageTime(m Message, now time.Time) time.Time {
 	if at := parseTime(m.Tags["time"]); !at.IsZero() {
 		return at

@@ -121,7 +121,7 @@ func TestMentions(t *testing.T) {
 		{"|ann|", "ann", false},
 		{"annä", "ann", false},
 		{"äann", "ann", false},
-		// This name is not addressed.
+		// The name is part of an address, a path or a file name.
 		{"https://example.org/ann", "ann", false},
 		{"https://example.org/?by=ann", "ann", false},
 		{"see https://ann.example.org", "ann", false},
@@ -136,7 +136,7 @@ func TestMentions(t *testing.T) {
 		{"www.x.org?ann", "ann", false},
 		{"", "ann", false},
 		{"anything", "", false},
-		// Nicks of odd characters.
+		// Nicks with unusual characters.
 		{"hi ^_^: you", "^_^", true},
 		{"a|b, hello", "a|b", true},
 		{"C:\\ann\\x", "ann", false},

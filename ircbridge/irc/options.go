@@ -2,24 +2,24 @@ package irc
 
 import "time"
 
-// A Channel is a channel to be in.
+// A Channel is a channel that a [Client] should be in.
 type Channel struct{ Name, Key string }
 
 // Options are what a [Client] needs besides a [Config].
 type Options struct {
 	Channels []Channel
 	Backoff  Backoff // between connections, and between the first tries to get into a channel
-	Memory   Memory  // nil is a [RAM]
+	Memory   Memory  // nil means a [RAM]
 
-	// RejoinAfter are the pauses between later tries; the last one repeats. nil is
-	// 1, 2, 5 and 10 minutes.
+	// RejoinAfter are the pauses between later tries to get into a channel; the last one
+	// repeats. nil means 1, 2, 5 and 10 minutes.
 	RejoinAfter []time.Duration
 }
 
 // Status is the state of a client.
 type Status struct {
 	Up     bool
-	Err    error             // why not; nil while it is up or has not tried
+	Err    error             // why it is not up; nil while it is up or has not tried
 	Retry  time.Time         // when the next try is; zero while it is up
 	Tries  int               // how many connections were tried
 	Conn   State             // of the connection; its Phase is Closed without one

@@ -7,23 +7,24 @@ import (
 	"time"
 )
 
-// Bounds of the queues. A text for a full queue fails at once with ErrQueueFull; no waiting text
-// is dropped for it.
+// Limits of the queues. A text for a full queue fails at once with ErrQueueFull; no
+// waiting text is dropped to make room.
 const (
 	maxWaiting       = 4096 // pieces in all
 	maxWaitingTarget = 1024 // pieces for one target below Alert
 )
 
-// How many lines go before a PING asks whether they arrived: few, since after a cut the
-// fate of all of them is unknown.
+// barrierEvery is how many lines are written before a PING asks whether they arrived. It
+// is small, because after a cut the fate of all these lines is unknown. barrierRest is
+// the pause before the PING when no line waits.
 const (
 	barrierEvery = 4
 	barrierRest  = 20 * time.Millisecond
 )
 
-// How many lines may be unanswered without a flood limit. ngircd 26.1 handles 3 commands at
-// once and the rest a second later, so more than two lines and their PING are slower. It
-// has no labels; servers with labels handle more.
+// How many lines may be unanswered when there is no flood limit. ngircd 26.1 handles 3
+// commands at once and further ones a second later, so it is slower with more than two
+// lines and their PING. It has no labels; servers with labels handle more lines at once.
 const (
 	maxFlyingOff      = 2
 	maxFlyingLabelled = 8
@@ -33,7 +34,7 @@ const (
 // may appear.
 type entry struct {
 	data     []byte
-	lines    int // tokens
+	lines    int // how many tokens it costs
 	command  string
 	target   string // folded
 	private  bool   // the target is a person
@@ -55,18 +56,18 @@ type outbox struct {
 	flood  Flood
 	bucket bucket
 
-	urgent  [][]byte // PONG, registering, our own PING; passes the bucket
+	urgent  [][]byte // PONG, registering, our PING; they do not wait for the bucket
 	waiting [priorities]turns
 	private [priorities]turns // texts for people; see peek
 	inARow  int               // private texts since the last line of another kind, while one waited
 
-	flying   []*entry          // written, in order, until a proof passes them
+	flying   []*entry          // written and not yet proven, in order
 	bytes    int               // of flying
 	labels   map[string]*entry // by label, until answered
 	last     uint64            // number of the last line
 	label    uint64            // last label given
 	barrier  uint64            // number that the last PING proves
-	since    int               // lines since the newest PING, which the next PING proves
+	since    int               // lines since the newest PING; the next PING proves them
 	pingedAt time.Time
 	wroteAt  time.Time
 }
@@ -76,7 +77,7 @@ func newOutbox(f Flood, now time.Time) *outbox {
 	return &outbox{flood: f, bucket: newBucket(f, now), labels: make(map[string]*entry)}
 }
 
-// turns are a queue for each target, served in turn.
+// turns holds a queue for each target. The targets take turns.
 type turns struct {
 	order []string
 	queue map[string][]*entry
@@ -122,7 +123,7 @@ func (o *outbox) size() int {
 	return n
 }
 
-// of returns the queue of a kind of entries.
+// of returns the queues of a kind of entries.
 func (o *outbox) of(private bool, p Priority) *turns {
 	if private {
 		return &o.private[p]
@@ -168,7 +169,7 @@ func (o *outbox) next(now time.Time) (data []byte, wait time.Duration) {
 				if o.since > 0 {
 					data = append(data, o.ping(now)...)
 				}
-				break // until answered
+				break // until the server has answered
 			}
 		}
 		full := o.flood.Off && e != nil && (len(o.flying) >= maxFlyingLabelled || e.label == "" && len(o.flying) >= maxFlyingOff)
@@ -212,7 +213,8 @@ func (o *outbox) next(now time.Time) (data []byte, wait time.Duration) {
 	return data, wait
 }
 
-// privateInARow is how many private texts go before a waiting entry of another kind.
+// privateInARow is how many private texts go in a row before a waiting entry of another
+// kind.
 const privateInARow = 3
 
 // peek returns the next entry. Private texts go before those for channels, since their
@@ -250,7 +252,8 @@ func (o *outbox) forget(e *entry) {
 
 const pingPrefix = "proof-"
 
-// ping makes the server say when it has handled everything that was written.
+// ping returns a PING. Its PONG shows that the server has handled everything that was
+// written before.
 func (o *outbox) ping(now time.Time) []byte {
 	o.since = 0
 	o.barrier = o.last
@@ -295,7 +298,7 @@ func (o *outbox) passed(number uint64) {
 	o.flying = slices.Delete(o.flying, 0, n)
 }
 
-// prove ends the entry with a separate proof.
+// prove settles an entry whose echo or answer has come, and everything before it.
 func (o *outbox) prove(e *entry, msgid string) {
 	o.forget(e)
 	if e.delivery != nil {
@@ -352,7 +355,7 @@ func (o *outbox) end(err error) {
 		o.pop(e)
 		over(e)
 	}
-	for _, e := range o.labels { // commands that were passed and wait for their answer
+	for _, e := range o.labels { // commands that the server has handled, and that wait for their answer
 		over(e)
 	}
 	o.flying, o.labels = nil, nil

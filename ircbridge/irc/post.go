@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// post is [Conn.Post].
+// post implements [Conn.Post].
 func (p *protocol) post(o Outgoing) *Delivery {
 	if p.st.phase != Registered || p.st.leaving {
 		return refusedDelivery(ErrNotSent)
@@ -59,14 +59,15 @@ func (p *protocol) post(o Outgoing) *Delivery {
 	return d
 }
 
-// noNick reports whether a target that is not a channel cannot be a nick either. To a server it is a
-// mask of users or servers ($$*), an address (nick!user@host) or the operators of a channel
-// (@#channel), and a server without labels does not say which text it refuses.
+// noNick reports whether a target that is not a channel cannot be a nick either. A server
+// may read such a target as a mask of users or servers ($$*), an address (nick!user@host)
+// or the operators of a channel (@#channel). A server without labels does not say which
+// text it refuses.
 func noNick(target string) bool {
 	return strings.TrimSpace(target) == "" || strings.ContainsAny(target, "!@$*?%")
 }
 
-// A parcel is a text that becomes lines.
+// A parcel is a text that is being turned into lines.
 type parcel struct {
 	proto   *protocol
 	o       Outgoing
@@ -138,7 +139,7 @@ func (pc *parcel) single() error {
 func (pc *parcel) batches(maxBytes, maxLines int) error {
 	for _, lines := range Batches(pc.lines, maxBytes, maxLines) {
 		if strings.Trim(Join(lines), "\n") == "" {
-			continue // a batch of blank lines only is refused
+			continue // servers refuse a batch that has only blank lines
 		}
 		pc.proto.out.label++
 		ref := fmt.Sprintf("m%d", pc.proto.out.label)
@@ -173,7 +174,8 @@ func (pc *parcel) batches(maxBytes, maxLines int) error {
 func (p *protocol) limit(o Outgoing) int {
 	source := p.st.sourceLen()
 	if o.As != "" && p.st.has("draft/relaymsg") {
-		// The server writes this nick and a user and host that it chooses.
+		// The server puts this nick before the text, with a user and host that it
+		// chooses.
 		source = len(o.As) + len("!") + 10 + len("@") + 63
 	}
 	n := p.st.lineLen(p.cfg.LineLen) - len(":") - source - len(" PRIVMSG ") - len(o.Target) - len(" :") - len("\r\n")

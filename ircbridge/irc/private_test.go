@@ -13,7 +13,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// archive greets as a server with history.
+// archive is the greeting of a server with history.
 const archive = `
 > CAP LS 302
 > NICK ann

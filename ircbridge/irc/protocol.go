@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// A protocol is one connection without its socket: what is known, what waits to be written, and
-// what is due by the clock. It reads no socket and starts no goroutine. The connection feeds it
-// received messages (handle) and the time (runTimers), takes lines from its outbox, and guards
-// all of it with its mutex.
+// A protocol is one connection without its socket: what is known, what waits to be
+// written, and the timers. It reads no socket and starts no goroutine. The connection
+// feeds it received messages (handle) and the time (runTimers), takes lines from its
+// outbox, and guards all of it with its mutex.
 type protocol struct {
 	cfg   Config
 	mask  *Masker
@@ -21,11 +21,11 @@ type protocol struct {
 	timers timers
 }
 
-// timers are what a connection does by the clock. The writer runs them.
+// timers hold the times at which a connection has to act. The writer checks them.
 type timers struct {
-	heard    time.Time // the last line, or the end of a wait for the consumer
-	pinged   time.Time // the PING since then; zero for none
-	asked    time.Time // when that PING was written; for the lag
+	heard    time.Time // when the last line came, or when a wait for the consumer ended
+	pinged   time.Time // when a PING was sent since then; zero for none
+	asked    time.Time // when the last PING was sent; for the lag
 	blocked  bool      // the reader waits for its consumer: silence proves nothing
 	nickAt   time.Time // when to ask for the wanted nick
 	nickWait time.Duration
@@ -34,19 +34,19 @@ type timers struct {
 // alive is the token of the PING that checks the server.
 const alive = "alive"
 
-// hear notes a line.
+// hear records that a line has come.
 func (t *timers) hear(now time.Time) { t.heard, t.pinged = now, time.Time{} }
 
 // wake wakes the writer.
 func (p *protocol) wake() {
 	select {
 	case p.bell <- struct{}{}:
-	default: // the writer looks at everything
+	default: // the writer is being woken already
 	}
 }
 
-// urgent puts a line before all others, past the bucket. A message that is not a line is dropped
-// and logged, since the package itself made it.
+// urgent puts a line before all others; it does not wait for the bucket. A message that
+// cannot be a line is logged and dropped: it is a mistake in this package.
 func (p *protocol) urgent(m Message) {
 	line, err := m.Append(nil)
 	if err != nil {

@@ -2,13 +2,13 @@ package irc
 
 import "time"
 
-// recent are the last texts of one target, by their keys.
+// recent holds the keys of the last texts of one target.
 type recent struct {
 	ids   []string // oldest first
 	known map[string]bool
 	last  Mark
-	id    Mark      // the newest of those with an id
-	alive time.Time // until when this client heard the target
+	id    Mark      // the newest mark with an id
+	alive time.Time // this client heard the target until then
 }
 
 func newRecent(marks []Mark) *recent {
@@ -19,8 +19,9 @@ func newRecent(marks []Mark) *recent {
 	return r
 }
 
-// add adds a mark, and reports whether it is new. A live text without an id always is: a
-// person may say the same twice in one instant.
+// add adds a mark, and reports whether it is new. A live text without an id always counts
+// as new: a person may say the same twice in one instant. played says that the text comes
+// from a history.
 func (r *recent) add(m Mark, played bool) bool {
 	key := m.key()
 	known := key != "" && r.known[key]

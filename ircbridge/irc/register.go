@@ -15,9 +15,9 @@ var usedCaps = []string{
 	"draft/multiline", "draft/relaymsg", "echo-message", "labeled-response", "message-tags", "server-time",
 }
 
-// registration goes from the first line to 001 and on to the end of the MOTD,
-// and answers CAP NEW and DEL afterwards. The reader owns it and calls it with
-// the connection's mutex held.
+// registration handles the exchange from the first line to 001 and the end of the MOTD,
+// and answers CAP NEW and DEL afterwards. The reader owns it and calls it with the
+// connection's mutex held.
 //
 //	CAP LS 302 -> PASS, NICK, USER -> CAP REQ -> AUTHENTICATE -> CAP END -> 001 -> 376
 //
@@ -28,9 +28,9 @@ type registration struct {
 	asked    [][]string // CAP REQ lines without an answer yet
 	listed   bool       // CAP LS has ended
 	ended    bool       // CAP END was sent
-	login    bool       // AUTHENTICATE was begun
+	login    bool       // AUTHENTICATE was sent
 	loggedIn bool
-	tries    int // nicks that were taken
+	tries    int // how many nicks were taken
 }
 
 func newRegistration(cfg Config) *registration {
@@ -51,7 +51,7 @@ func (r *registration) begin(p *protocol) {
 	p.urgent(Msg("USER", r.cfg.User, "0", "*", r.cfg.RealName))
 }
 
-// handle follows one message. done says that the message is only for the registration.
+// handle handles one message. done says that the message is only for the registration.
 func (r *registration) handle(p *protocol, m Message) (done bool, err error) {
 	switch m.Command {
 	case "CAP":
@@ -70,7 +70,7 @@ func (r *registration) handle(p *protocol, m Message) (done bool, err error) {
 		if p.st.phase == Registering && r.cfg.SASL != nil {
 			p.urgent(Msg("QUIT", "login refused"))
 			why := ErrSASL
-			if m.Command == "906" { // the server gave up, such as when its services have gone
+			if m.Command == "906" { // the server gave up, for example because its services are gone
 				why = ErrNoSASL
 			}
 			return true, fmt.Errorf("%w: %s (%s)", why, m.Last(), m.Command)
@@ -100,7 +100,7 @@ func (r *registration) handle(p *protocol, m Message) (done bool, err error) {
 			break
 		}
 		if r.tries == 0 && len(r.cfg.Nick) > 9 {
-			r.tries++ // RFC 1459 allows for 9 bytes, and some servers for no more
+			r.tries++ // RFC 1459 allows 9 bytes, and some servers allow no more
 			p.st.nick = r.cfg.Nick[:9]
 			p.urgent(Msg("NICK", p.st.nick))
 			return true, nil
@@ -170,7 +170,7 @@ func (r *registration) caps(p *protocol, m Message) error {
 		if len(r.asked) > 0 {
 			refused := r.asked[0]
 			r.asked = r.asked[1:]
-			if len(refused) > 1 { // one of them: find out which
+			if len(refused) > 1 { // the server refused at least one: find out which
 				for _, name := range refused {
 					r.ask(p, []string{name})
 				}
@@ -251,8 +251,8 @@ func (r *registration) proceed(p *protocol) error {
 	return nil
 }
 
-// authenticate answers the server's + with the credentials in pieces of 400
-// bytes of base64; a last piece of exactly 400, or none, is followed by +.
+// authenticate answers the server's + with the credentials, in base64, in pieces of 400
+// bytes. If the last piece has exactly 400 bytes, or there is no piece, it adds a +.
 func (r *registration) authenticate(p *protocol, m Message) {
 	if r.cfg.SASL == nil || !r.login || r.loggedIn || m.Param(0) != "+" {
 		return

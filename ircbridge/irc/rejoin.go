@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// maxRejoins is how many tries to get into a channel come before the event [Failed]. Later tries
-// are rare: a closed channel may be opened.
+// maxRejoins is how many tries to get into a channel come before the event [Failed].
+// Later tries follow after longer pauses, because a closed channel may be opened.
 const maxRejoins = 5
 
-// rejoinAfter are the pauses between these; the last one repeats.
+// rejoinAfter are the pauses between the later tries; the last one repeats.
 var rejoinAfter = []time.Duration{time.Minute, 2 * time.Minute, 5 * time.Minute, 10 * time.Minute}
 
 type wishState int
@@ -21,7 +21,7 @@ const (
 	wishIn
 )
 
-// A wish is a wanted channel and how far this connection has come with it.
+// A wish is a wanted channel, with the progress of this connection in joining it.
 //
 //	out --JOIN--> asked --our JOIN comes back--> in --KICK--> out
 //	               \--470-477--> out
@@ -73,7 +73,8 @@ type rejoiner struct {
 	wishes map[string]*wish // by folded name
 }
 
-// enter asks for the channels that are due and says how long until the next is.
+// enter asks for the channels that are due, and returns the time until the next one is
+// due.
 func (r *rejoiner) enter(now time.Time, support ISupport) time.Duration {
 	fold := support.CaseMapping()
 	list, again := r.wanted.pending()
@@ -121,8 +122,8 @@ func (r *rejoiner) in() []string {
 	return keys
 }
 
-// joined notes that this connection is in a channel. It leaves an unwanted channel, into which
-// the server has put it.
+// joined notes that this connection is in a channel. If the channel is not wanted, the
+// server has put us there, and joined leaves it.
 func (r *rejoiner) joined(key, name string) {
 	w := r.wishes[key]
 	if w == nil {
@@ -133,8 +134,9 @@ func (r *rejoiner) joined(key, name string) {
 	r.wanted.joined(w.Name)
 }
 
-// parted notes that this connection is out of a channel; err is nil if it left on request.
-// was says that it was in the channel, failed that tries are rare from now on.
+// parted notes that this connection is out of a channel; err is nil if it left on
+// request. was says that it was in the channel. failed is not nil if the next try is a
+// long time away.
 func (r *rejoiner) parted(key string, err error) (was bool, failed *Failed) {
 	w := r.wishes[key]
 	if w == nil || w.state != wishIn {
@@ -162,7 +164,7 @@ func (r *rejoiner) refused(m Message, fold CaseMapping) *Failed {
 	return r.later(w, &Rejected{Code: m.Command, Target: w.Name, Text: m.Last()}, 0)
 }
 
-// later plans the next try. It returns an event if that is a long time away.
+// later plans the next try. It returns an event if that try is a long time away.
 func (r *rejoiner) later(w *wish, err error, stood time.Duration) *Failed {
 	if stood >= orDefault(r.o.Backoff.Stand, time.Minute) {
 		w.tries = 0

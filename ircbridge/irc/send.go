@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// Send posts texts to a target, one after another, as agents' output. See [Conn.Post].
+// Send posts texts to a target, each as a separate line, with the priority Output. See
+// [Conn.Post].
 func (c *Conn) Send(target string, text ...string) *Delivery {
 	return c.Post(Outgoing{Target: target, Text: strings.Join(text, "\n")})
 }
@@ -26,8 +27,8 @@ func (c *Conn) Post(o Outgoing) *Delivery {
 	return c.p.post(o)
 }
 
-// Limit is how many bytes of text arrive whole in one line of o: the rest of a line when the
-// server has put the source before it.
+// Limit is how many bytes of text fit in one line of o after the server has put the
+// source before it.
 func (c *Conn) Limit(o Outgoing) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -81,7 +82,7 @@ func (c *Conn) Do(ctx context.Context, m Message) ([]Message, error) {
 	return answer, nil
 }
 
-// command makes the entry of a bare command; with mu held.
+// command makes the entry of a bare command. The caller holds mu.
 func (c *Conn) command(m Message) (*entry, error) {
 	switch {
 	case c.err != nil:

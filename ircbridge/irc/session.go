@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// session is the client's knowledge of this connection at its server.
+// session is what the client knows about its connection to the server.
 type session struct {
 	phase   Phase
 	wanted  string
@@ -71,7 +71,7 @@ func (s *session) lineLen(configured int) int {
 }
 
 // sourceLen returns the length of the source that the server puts before the messages of
-// this connection. An unknown one counts as long: 30 + 10 + 63 with ! and @.
+// this connection. An unknown source counts as 30 + 10 + 63 bytes, plus ! and @.
 func (s *session) sourceLen() int {
 	if s.source == "" {
 		return max(30, len(s.nick)) + len("!") + 10 + len("@") + 63
@@ -106,7 +106,7 @@ func (s *session) rename(nick, user, host string) {
 	s.source = nick + "!" + user + "@" + host
 }
 
-// multiline returns the bound of a batch by the capability's value.
+// multiline returns the limits of a batch, from the value of the capability.
 func (s *session) multiline() (maxBytes, maxLines int, ok bool) {
 	value, ok := s.caps["draft/multiline"]
 	if !ok || !s.has("batch") {

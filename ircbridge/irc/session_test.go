@@ -134,7 +134,7 @@ func TestHostileTextIsTextOnly(t *testing.T) {
 				t.Errorf("Send(%.40q) = %v", text, err)
 			}
 			for _, o := range []irc.Outgoing{{Target: text, Text: "x"}, {Target: "#room", Text: "x", As: text}} {
-				_ = delivered(t, ann.Post(o)) // refused here or there
+				_ = delivered(t, ann.Post(o)) // the client or the server refuses it
 			}
 			ctx, cancel := context.WithTimeout(t.Context(), patience)
 			_, _ = ann.Do(ctx, irc.Msg("TOPIC", "#room", text))
@@ -178,7 +178,7 @@ func TestSecretsReachNeitherChannelNorLog(t *testing.T) {
 	secrets := planted()
 	secrets["server-pass"], secrets["sasl-pass"] = "it is %", "%"
 	for secret, text := range secrets {
-		padded := strings.Repeat("word ", 85) + strings.Replace(text, "%", secret, 1) // where lines are cut
+		padded := strings.Repeat("word ", 85) + strings.Replace(text, "%", secret, 1) // so that a line may be cut within the secret
 		if err := delivered(t, c.Send("#room", padded)); err != nil {
 			t.Fatal(err)
 		}

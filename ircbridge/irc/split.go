@@ -13,11 +13,12 @@ type Line struct {
 	Concat bool // continues where the piece before it ended, within one line of the text
 }
 
-// Split cuts a text into lines of at most limit bytes each; limit is at least 4. A line of
-// the text that is too long is cut before a space, so that a word stays whole; a word
-// longer than limit is cut between what a reader sees as single characters, and a character
-// longer than that between its runes. Nothing is left out: [Join] restores the same text.
-// The space begins the next piece because some servers strip trailing spaces (ngircd 26.1).
+// Split cuts a text into lines of at most limit bytes each; limit is at least 4. A line
+// of the text that is too long is cut before a space, so that a word stays whole; a word
+// longer than limit is cut between what a reader sees as single characters, and a
+// character longer than limit between its runes. Nothing is left out: [Join] restores the
+// same text. The space begins the next piece because some servers strip trailing spaces
+// (ngircd 26.1).
 func Split(text string, limit int) []Line {
 	limit = max(limit, utf8.UTFMax)
 	var lines []Line
@@ -64,7 +65,7 @@ func cut(line string, limit int) int {
 		for n = limit; !utf8.RuneStart(line[n]); n-- {
 		}
 		if n == 0 {
-			n = limit // no UTF-8 at all
+			n = limit // this is not UTF-8
 		}
 	}
 	if whole := len(strings.TrimRight(line[:n], " ")); whole > 0 {
@@ -73,8 +74,8 @@ func cut(line string, limit int) int {
 	return n
 }
 
-// Join puts together what [Split] cut: pieces of one line with nothing in between, lines
-// with \n.
+// Join joins the lines that [Split] made: pieces of one line with nothing in between, and
+// separate lines with \n.
 func Join(lines []Line) string {
 	var b strings.Builder
 	for i, l := range lines {
@@ -111,7 +112,8 @@ func Batches(lines []Line, maxBytes, maxLines int) [][]Line {
 			for whole > 0 && lines[whole].Concat {
 				whole--
 			}
-			// Move back only if the line that is torn then fits into a separate batch.
+			// Move the end back only if the line that would be split then fits into one
+			// batch.
 			end := whole + 1
 			for end < len(lines) && lines[end].Concat {
 				end++

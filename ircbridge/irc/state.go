@@ -17,8 +17,8 @@ const (
 type State struct {
 	Phase    Phase
 	TLS      bool
-	Bouncer  bool   // ZNC or soju: it speaks for a server elsewhere, but its PONG comes from itself
-	Nick     string // the nick by the server, which may not be the wanted one
+	Bouncer  bool   // the other side is ZNC or soju: the server is elsewhere, but the bouncer itself answers PING
+	Nick     string // the nick that the server gave, which may not be the wanted one
 	Source   string // nick!user@host as others see it; "" while it is unknown
 	Account  string // "" without a login
 	Caps     map[string]string

@@ -5,13 +5,14 @@ import (
 	"time"
 )
 
-// eventSource is the source under which ergo 2.20 writes events, such as a JOIN, into the history
-// of clients without draft/event-playback. That nick is reserved there. On another server a person
-// could have it; only texts in the history, without a login, would be hidden then.
+// eventSource is the source under which ergo 2.20 writes events, such as a JOIN, into the
+// history of clients without draft/event-playback. That nick is reserved there. On
+// another server a person could have the nick. Then that person's texts would be hidden
+// if they come from the history and were sent without a login.
 const eventSource = "HistServ!HistServ@localhost"
 
 // newText makes a Text from a PRIVMSG or NOTICE. ok is false for any other message, for a
-// CTCP other than ACTION, and for an event that the history contains as words.
+// CTCP other than ACTION, and for an event that the history contains as a text.
 func newText(m Message, st *State, now time.Time) (t Text, ok bool) {
 	if (m.Command != "PRIVMSG" && m.Command != "NOTICE") || len(m.Params) < 2 {
 		return Text{}, false
@@ -49,8 +50,8 @@ func newText(m Message, st *State, now time.Time) (t Text, ok bool) {
 	return t, true
 }
 
-// isHistory reports whether batches of a type hold old messages: a history that was asked for, or the
-// play-back of a bouncer.
+// isHistory reports whether batches of a type contain old messages: a history that was
+// asked for, or the play-back of a bouncer.
 func isHistory(batch string) bool {
 	return strings.HasSuffix(batch, "chathistory") || strings.HasSuffix(batch, "/playback")
 }

@@ -5,16 +5,17 @@ import (
 	"time"
 )
 
-// motdPatience is how long after 001 the end of the MOTD may be missing.
+// motdPatience is how long after 001 the client waits for the end of the MOTD.
 const motdPatience = 5 * time.Second
 
 const maxNickWait = 10 * time.Minute
 
-// runTimers does what is due and says how long until the next. The error ends the connection.
+// runTimers does what is due, and returns the time until something is due again. The
+// error ends the connection.
 func (p *protocol) runTimers(now time.Time) (time.Duration, error) {
 	t := &p.timers
 	next := time.Hour
-	// due reports whether at has come; if not, the writer wakes then.
+	// due reports whether the time at has come; if not, the writer wakes at that time.
 	due := func(at time.Time) bool {
 		if d := at.Sub(now); d > 0 {
 			next = min(next, d)

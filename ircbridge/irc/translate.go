@@ -13,10 +13,11 @@ import (
 // goodbye is how long a server may take to hang up after QUIT.
 const goodbye = 2 * time.Second
 
-// maxHeld is how many live messages of one target wait for its history.
+// maxHeld is the greatest number of live messages of one target that wait for its
+// history.
 const maxHeld = 5000
 
-// ctcpEvery bounds how often a CTCP is answered.
+// ctcpEvery is the shortest time between two answers to CTCP requests.
 const ctcpEvery = 10 * time.Second
 
 // A translator turns the messages of one connection after another into events. It belongs to the
@@ -27,7 +28,7 @@ type translator struct {
 	events  events
 	wanted  *wanted
 	recents map[string]*recent // by folded peer; they outlive connections
-	private time.Time          // until when all private talk is known, by the server's clock
+	private time.Time          // all private talk until then is known, by the server's clock
 }
 
 // A connTranslator is the work of a translator on one connection.
@@ -92,7 +93,7 @@ func (v *connTranslator) leave() {
 	}
 }
 
-// recent returns the last texts of a peer, from the memory at first.
+// recent returns the last texts of a peer. It reads them from the memory the first time.
 func (tr *translator) recent(key string) *recent {
 	r := tr.recents[key]
 	if r == nil {
@@ -190,7 +191,7 @@ func (v *connTranslator) heard(ctx context.Context, m Message) {
 			v.held[key] = append(held, m)
 			return
 		}
-		v.release(ctx, key) // the history takes too long: its texts come later
+		v.release(ctx, key) // the history takes too long: its texts come after these
 	}
 	v.tell(ctx, key, t)
 }
@@ -213,7 +214,7 @@ func (v *connTranslator) release(ctx context.Context, key string) {
 	}
 }
 
-// answerCTCP answers VERSION and PING, now and then, and nothing else.
+// answerCTCP answers VERSION and PING, at most once in ctcpEvery, and nothing else.
 func (v *connTranslator) answerCTCP(m Message) {
 	command, args, ok := CTCP(m.Last())
 	if !ok || m.Command != "PRIVMSG" || v.st.CaseMapping().Same(m.Nick(), v.st.Nick) || time.Since(v.ctcp) < ctcpEvery {

@@ -6,11 +6,11 @@ import (
 	"sync"
 )
 
-// wanted are the channels that a client is to be in. It is safe for concurrent use.
+// wanted are the channels that a client should be in. It is safe for concurrent use.
 type wanted struct {
 	changed chan struct{} // wakes the translator
 
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	list   []Channel
 	again  map[string]bool   // folded names that Join asked for again
 	failed map[string]string // channels that did not let us in, and why
@@ -57,7 +57,7 @@ func (w *wanted) pending() (list []Channel, again map[string]bool) {
 	return slices.Clone(w.list), again
 }
 
-// fail notes why a channel does not let us in; joined takes that back.
+// fail notes why a channel does not let us in; joined removes the note.
 func (w *wanted) fail(channel, why string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -73,7 +73,7 @@ func (w *wanted) joined(channel string) {
 	delete(w.failed, channel)
 }
 
-// begin forgets the failures of the connection before.
+// begin forgets the failures of the previous connection.
 func (w *wanted) begin() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -108,7 +108,7 @@ func testQuestion(s *scene) {
 	s.state("it waits for its answer", func(st bridge.State) bool { return len(st.Questions) == 1 && st.Questions[0].ID == id })
 	s.where(id, dropbox.Claimed)
 	stop()
-	s.start() // which learns about it
+	s.start() // the new bridge reads the open questions
 	s.in("#project", true)
 	s.network.Say(s.T, "ann", "#project", "coder: 6667")
 	if m := s.mail("coder"); m.Type != dropbox.Result || m.ReplyTo != id || !strings.Contains(string(m.Body), "6667") {
@@ -163,11 +163,11 @@ func testChannels(s *scene) {
 	s.say(bridge.Origin{Channel: "#other"}, "hello over there")
 	s.sees("#other", "[coder] hello over there")
 	stop()
-	s.start() // which stays in it
+	s.start() // the new bridge joins it again
 	s.in("#other", true)
 	s.where(s.say(bridge.Origin{Do: bridge.DoPart, Channel: "#other"}, "part\n"), dropbox.Done)
 	s.in("#other", false)
-	s.where(s.say(bridge.Origin{Do: bridge.DoPart, Channel: "#project"}, "part\n"), dropbox.Dead) // it is configured
+	s.where(s.say(bridge.Origin{Do: bridge.DoPart, Channel: "#project"}, "part\n"), dropbox.Dead) // the configuration names the channel
 }
 
 func testRefused(s *scene) {

@@ -21,7 +21,7 @@ type Network interface {
 	Bridge(t *testing.T, o bridge.Options) func(context.Context) error
 	// Name is the name of the bridge.
 	Name() string
-	// Say lets a person say something in a channel, or to the bridge, which is called swarm.
+	// Say makes a person send a text to a channel, or to the bridge, whose name is swarm.
 	Say(t *testing.T, nick, target, text string)
 	// Seen returns the lines of the bridge that people saw in a channel, or that one person
 	// saw privately, in order.
@@ -106,7 +106,7 @@ func (s *scene) start() (stop func()) {
 	return stop
 }
 
-// leave leaves a message for the bridge.
+// leave puts a message into the bridge's mailbox.
 func (s *scene) leave(m *dropbox.Message) string {
 	s.Helper()
 	d, err := s.store.Deliver(s.network.Name(), m)
@@ -116,7 +116,7 @@ func (s *scene) leave(m *dropbox.Message) string {
 	return d.ID
 }
 
-// say leaves words of coder for the bridge.
+// say puts a note from coder into the bridge's mailbox.
 func (s *scene) say(o bridge.Origin, text string) string {
 	s.Helper()
 	return s.leave(&dropbox.Message{From: "coder", Type: dropbox.Note, Body: []byte(text), Extra: o.Extra(s.network.Name())})
@@ -132,7 +132,7 @@ func (s *scene) until(what string, ok func() bool) {
 	}
 }
 
-// sees waits until people have seen a text with that part.
+// sees waits until people have seen a text that contains part.
 func (s *scene) sees(target, part string) {
 	s.Helper()
 	s.until(fmt.Sprintf("%s sees %q", target, part), func() bool { return s.count(target, part) > 0 })
@@ -152,14 +152,14 @@ func (s *scene) where(id string, want dropbox.State) {
 	s.Helper()
 	s.until(fmt.Sprintf("%s is %s", id, want), func() bool {
 		f, err := s.store.Find(id)
-		if err != nil && !errors.Is(err, dropbox.ErrNotFound) { // it may be on its way from one folder to the next
+		if err != nil && !errors.Is(err, dropbox.ErrNotFound) { // the message may be between two folders
 			s.Fatal(err)
 		}
 		return err == nil && f.State == want
 	})
 }
 
-// mail waits for the next message that waits in a mailbox, and files it.
+// mail waits until a message is in a mailbox, and files it.
 func (s *scene) mail(agent string) *dropbox.Message {
 	s.Helper()
 	box, err := s.store.Mailbox(agent)
@@ -188,7 +188,7 @@ func (s *scene) mail(agent string) *dropbox.Message {
 	return m
 }
 
-// state waits until the state is as wanted.
+// state waits until the bridge's state satisfies ok.
 func (s *scene) state(what string, ok func(bridge.State) bool) {
 	s.Helper()
 	s.until("state: "+what, func() bool {

@@ -62,7 +62,8 @@ func (a *Authority) Expired(name string) Certificate {
 	}, a.key)
 }
 
-// issue signs a certificate with a key, or with the certificate's key.
+// issue signs a certificate with the key by, or with the certificate's own key if by is
+// nil.
 func (a *Authority) issue(name string, cert *x509.Certificate, by *ecdsa.PrivateKey) Certificate {
 	a.t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

@@ -12,7 +12,7 @@ import (
 
 // Znc starts ZNC as the client nick of a server on loopback, in the channels. ZNC plays
 // back all lines, heard or not, to every client that attaches with the password. Znc
-// returns the address; the nick comes to the server soon.
+// returns the address; the nick is on the server soon afterwards.
 func Znc(t testing.TB, server, nick, password string, channels ...string) (addr string) {
 	t.Helper()
 	dir, port := workDir(t), freePorts(t, 1)[0]
@@ -60,7 +60,7 @@ FloodRate = 1000
 </User>
 `)
 	p := prepare(t, dir, "znc", "--foreground", "--datadir="+dir)
-	if os.Geteuid() == 0 { // as root it would wait for half a minute, and warn
+	if os.Geteuid() == 0 { // as root, ZNC would print a warning and wait for half a minute
 		const nobody = 65534
 		for _, path := range []string{dir, filepath.Join(dir, "configs"), filepath.Join(dir, "configs", "znc.conf")} {
 			if err := os.Chown(path, nobody, nobody); err != nil {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// A Limit reports whether a real server keeps its flood limit.
+// A Limit says whether a real server keeps its flood limit.
 type Limit bool
 
 const (
@@ -18,8 +18,8 @@ const (
 	DefaultLimit Limit = true
 )
 
-// Ngircd starts ngircd, the old world: one capability, no tags. It returns the
-// address.
+// Ngircd starts ngircd, an old-style server with one capability and no tags. It returns
+// the address.
 func Ngircd(t testing.TB, limit Limit) string {
 	return start(t, "ngircd", func(dir, port string) (string, []string) {
 		penalty := "MaxPenaltyTime = 0\n"
@@ -66,7 +66,8 @@ PAM = no
 `
 }
 
-// Inspircd starts inspircd, the new world: tags, echoes, labels, batches.
+// Inspircd starts inspircd, a modern server with tags, echoes, labels and batches. It
+// returns the address.
 func Inspircd(t testing.TB, limit Limit) string {
 	return start(t, "inspircd", func(dir, port string) (string, []string) {
 		bounds := noBounds
@@ -77,7 +78,7 @@ func Inspircd(t testing.TB, limit Limit) string {
 	})
 }
 
-// noBounds lift the limits of inspircd.
+// noBounds are the settings that lift the limits of inspircd.
 const noBounds = `recvq="10M" hardsendq="10M" softsendq="10M" threshold="100000" commandrate="100000000"`
 
 func inspircdConfig(dir, port, bounds string) string {
@@ -137,18 +138,18 @@ func freePorts(t testing.TB, n int) (ports []string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer l.Close() // only at the end, so that no two are the same
+		defer l.Close() // only at the end, so that no two ports are the same
 		_, port, _ := net.SplitHostPort(l.Addr().String())
 		ports = append(ports, port)
 	}
 	return ports
 }
 
-// A program is a process that ends with the test, or before.
+// A program is a process that ends with the test, or earlier.
 type program struct {
 	name  string
 	cmd   *exec.Cmd
-	said  strings.Builder // read it only after the end
+	said  strings.Builder // read it only after the program has ended
 	ended chan struct{}
 	err   error // why it ended
 }

@@ -21,9 +21,9 @@ const (
 // A Proxy is a proxy between a client and a server that breaks connections, as a network
 // does. All methods are safe for concurrent use.
 //
-// Stalled bytes come out later, also after the sender has hung up, unless it hung up with
-// an RST, which takes them back. The other side sees the end of the connection only when
-// the network lets it through.
+// Stalled bytes are delivered later, even if the sender has hung up in the meantime. If
+// the sender hangs up with an RST, they are discarded. The other side sees the end of the
+// connection only when bytes can pass again.
 type Proxy struct {
 	Addr string // where clients connect
 
@@ -32,7 +32,7 @@ type Proxy struct {
 	wg     sync.WaitGroup
 
 	mu      sync.Mutex
-	links   map[*link]bool // that stand
+	links   map[*link]bool // the open connections
 	streams []*bytes.Buffer
 	refuse  bool
 	faults  [2]fault
@@ -42,10 +42,10 @@ type Proxy struct {
 	over    bool // the test has ended
 }
 
-// Counts are the counts of a [Proxy] until now.
+// Counts are what a [Proxy] has counted until now.
 type Counts struct {
-	Connections int    // that were asked for
-	Refused     int    // of these, closed at once
+	Connections int    // that clients have asked for
+	Refused     int    // of these, the ones that were closed at once
 	Stand       int    // connections that are open now
 	Left        int    // connections on which the client has hung up
 	Cut, Reset  int    // connections
@@ -70,14 +70,14 @@ type fault struct {
 	cutIn   int // cut after this many bytes; 0 is never
 }
 
-// A link is one connection, of two sides.
+// A link is one connection, with its two sides.
 type link struct {
 	sides  [2]*net.TCPConn // by where the bytes come from: the client's, the server's
 	stream *bytes.Buffer   // the bytes that the client has received
-	dead   [2]bool         // swallows for good; guarded by the proxy's mutex, as is left
+	dead   [2]bool         // swallows everything until the end; the proxy's mutex guards dead and left
 	left   bool            // the client has hung up
 	late   bool            // the bytes from the client are held
-	gone   chan struct{}   // closed at its end
+	gone   chan struct{}   // closed when the link ends
 	once   sync.Once
 }
 
@@ -117,13 +117,13 @@ func (p *Proxy) Reset() {
 	})
 }
 
-// Stall lets nothing through in one direction until [Proxy.Heal], without ending
-// connections, present or new.
+// Stall lets nothing through in one direction until [Proxy.Heal]. It ends no connection,
+// and affects new connections too.
 func (p *Proxy) Stall(w Way) { p.change(func() { p.faults[w].stall = true }) }
 
-// Swallow discards everything in one direction, so that the writer believes it was sent. It
-// holds for the current connections until they close, since a stream cannot continue after
-// a gap.
+// Swallow discards everything in one direction, so that the writer believes it was sent.
+// It affects the current connections until they close, since a stream cannot continue
+// after a gap.
 func (p *Proxy) Swallow(w Way) {
 	p.change(func() {
 		p.faults[w].swallow = true
@@ -134,8 +134,8 @@ func (p *Proxy) Swallow(w Way) {
 }
 
 // Lose ends the current connections, only on the client's side. Bytes of the client that
-// are on their way come out at [Proxy.Heal], as with a server that keeps reading a dead
-// connection.
+// are on their way are delivered at [Proxy.Heal], as with a server that keeps reading a
+// dead connection.
 func (p *Proxy) Lose() {
 	p.change(func() {
 		for l := range p.links {
@@ -151,8 +151,9 @@ func (p *Proxy) Trickle(w Way) { p.change(func() { p.faults[w].trickle = true })
 // Delay holds everything in one direction for a while, until [Proxy.Heal].
 func (p *Proxy) Delay(w Way, d time.Duration) { p.change(func() { p.faults[w].delay = d }) }
 
-// CutAfter ends the connection that lets n more bytes through in one
-// direction, or one less, so that it is always in mid-line.
+// CutAfter ends a connection after n more bytes in one direction. It cuts one byte
+// earlier or later if that would be the end of a line, so that it always cuts within a
+// line.
 func (p *Proxy) CutAfter(w Way, n int) { p.change(func() { p.faults[w].cutIn = n }) }
 
 // Refuse hangs up on new connections at once until [Proxy.Heal].
@@ -169,9 +170,10 @@ func (p *Proxy) Heal() {
 	})
 }
 
-// OnText calls f, which breaks something, when that number of pieces with a PRIVMSG has
-// passed in that direction, on connections that the client has not left, and one more has
-// reached the proxy but not passed it. The returned channel closes after that.
+// OnText makes the proxy call f, which causes a fault, while a text is on its way. The
+// call comes after the given number of pieces with a PRIVMSG have passed in that
+// direction, when one more has reached the proxy but not passed it. Connections that the
+// client has left do not count. The returned channel is closed after the call.
 func (p *Proxy) OnText(w Way, after int, f func()) (struck <-chan struct{}) {
 	done := make(chan struct{})
 	p.change(func() {
@@ -195,7 +197,8 @@ func (p *Proxy) Counts() Counts {
 // Connections returns the number of connections that clients have asked for so far.
 func (p *Proxy) Connections() int { return p.Counts().Connections }
 
-// Brought returns the bytes that the client got on each connection, in their order.
+// Brought returns the bytes that the client got on each connection, in the order of the
+// connections.
 func (p *Proxy) Brought() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -307,7 +310,7 @@ func (p *Proxy) pass(l *link, w Way) {
 			break
 		}
 	}
-	for { // the end of it comes through when anything does
+	for { // the end of the connection passes as soon as bytes can pass
 		p.mu.Lock()
 		f, changed := p.faults[w], p.changed
 		if !f.stall && !f.swallow && !l.late {
@@ -377,7 +380,7 @@ func (p *Proxy) bring(l *link, data []byte, w Way, takenBack <-chan struct{}) bo
 				continue
 			}
 		case delay > 0:
-			time.Sleep(delay) // which is the fault
+			time.Sleep(delay) // the delay is the fault
 		}
 		if _, err := l.sides[1-w].Write(data[:n]); err != nil {
 			return false

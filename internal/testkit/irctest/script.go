@@ -11,10 +11,10 @@ import (
 
 // Script listens and plays one exchange with each connection, one exchange after another,
 // byte by byte: a line that begins with "> " is what the client must write. After it may
-// come several lines with "< ", which the server writes. In a line of the client, (…) is a
-// part that varies, and its text, without the brackets, stands for the same text in all
-// later lines: (label). "! cut" closes the connection. After the end of the script the
-// server reads until QUIT and answers nothing. It returns the address.
+// come several lines with "< ", which the server writes. In a line of the client, a name
+// in brackets, such as (label), matches any text. In all later lines it means the text
+// that it matched. "! cut" closes the connection. After the end of the script the server
+// reads until QUIT and answers nothing. It returns the address.
 func Script(t testing.TB, exchanges ...string) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

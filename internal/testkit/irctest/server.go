@@ -24,8 +24,8 @@ type Features struct {
 
 	NoRelay   []string // channels in which RELAYMSG is refused, until [Server.Op]
 	NoTargets bool     // the history does not say who wrote privately
-	Events    bool     // who comes and goes is in the history of a channel, too, as on ergo
-	StrictIDs bool     // a msgid that the history does not have is refused with FAIL; ergo 2.20 answers an empty batch
+	Events    bool     // joins and parts are in the history of a channel, too, as on ergo
+	StrictIDs bool     // a msgid that is not in the history is refused with FAIL; ergo 2.20 answers with an empty batch
 }
 
 // A Server is a small IRC server in the test, with the capabilities that the servers of a
@@ -46,12 +46,12 @@ type Server struct {
 	serial int
 }
 
-// Said is a message as the server got it.
+// Said is a message that the server got.
 type Said struct {
 	ID, Target, Source, Text string
 	Time                     time.Time
 	Account, RelayedBy       string
-	Tags                     map[string]string // of the client: +draft/reply and such
+	Tags                     map[string]string // of the client, such as +draft/reply
 	lines                    []irc.Line        // of a multiline batch
 	event                    *irc.Message      // in place of a text
 }
@@ -127,7 +127,7 @@ func (s *Server) Said(target string) []Said {
 	return all
 }
 
-// Say lets somebody else speak, without a connection.
+// Say sends a text from a person who has no connection.
 func (s *Server) Say(nick, account, target, text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -135,7 +135,7 @@ func (s *Server) Say(nick, account, target, text string) {
 }
 
 // Forget empties the history, as a restart of a server that keeps it in memory does.
-// [Server.Said] still returns all.
+// [Server.Said] still returns all texts.
 func (s *Server) Forget() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -260,7 +260,7 @@ func (s *Server) offers() []string {
 	})
 }
 
-// handle runs one command and reports whether the connection stays.
+// handle runs one command and reports whether the connection stays open.
 func (u *user) handle(m irc.Message) bool {
 	if u.batch != nil && m.Command != "BATCH" && m.Tags["batch"] != u.batch.ref {
 		u.batch = nil

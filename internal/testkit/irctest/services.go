@@ -14,12 +14,12 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// A Network is inspircd with TLS and atheme, a server of services: real accounts, SASL
-// PLAIN and EXTERNAL, and account-tag.
+// A Network is inspircd with TLS, and atheme, a program for services. It has real
+// accounts, SASL PLAIN and EXTERNAL, and account-tag.
 type Network struct {
 	Addr      string // in the clear
 	TLS       string
-	Authority *Authority // that issued the server's certificate
+	Authority *Authority // issued the server's certificate
 
 	t        testing.TB
 	dir      string
@@ -93,7 +93,8 @@ func (n *Network) StartServices() {
 	n.services.until(n.t, "offer SASL", func() bool { return strings.Contains(n.offered(), " sasl=") })
 }
 
-// StopServices ends the services as at a restart: the network continues without them.
+// StopServices ends the services, as a restart of them does. The network continues
+// without them.
 func (n *Network) StopServices() {
 	n.t.Helper()
 	n.services.end(syscall.SIGTERM)
@@ -101,8 +102,8 @@ func (n *Network) StopServices() {
 		if time.Now().After(deadline) {
 			n.t.Fatal("the server still offers SASL")
 		}
-		// inspircd overlooks the end of a link that comes together with last words, until
-		// it sends something there, such as a join.
+		// When the services send a last line just before they hang up, inspircd does not
+		// notice the end of the link until it sends something there, such as a join.
 		n.visit("visitor").Close(n.t.Context(), "")
 	}
 }
@@ -143,8 +144,8 @@ func (n *Network) offered() string {
 	return strings.ReplaceAll(string(list[:size]), ":", " ")
 }
 
-// Register makes an account with a client of that nick, which then leaves; a client with
-// one of the certificates can log in with it.
+// Register makes an account, through a client with that nick, which then disconnects. A
+// client with one of the certificates can log in to the account.
 func (n *Network) Register(account, password string, certificates ...Certificate) {
 	n.t.Helper()
 	ctx, cancel := context.WithTimeout(n.t.Context(), time.Minute)
@@ -157,8 +158,8 @@ func (n *Network) Register(account, password string, certificates ...Certificate
 	}
 }
 
-// Ask says something to NickServ and waits for an answer that has a text. Other lines that
-// arrive before it are lost.
+// Ask sends a text to NickServ and waits for a line that contains answer. Other lines
+// that arrive before it are lost.
 func (n *Network) Ask(ctx context.Context, c *irc.Conn, text, answer string) {
 	n.t.Helper()
 	d := c.Send("NickServ", text)
