@@ -19,7 +19,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// asks is a step of a turn that asks as the tools do, waits until next, and ends the wait.
+// asks returns a step that asks as the tools do, waits for next, and calls end.
 func (f *field) asks(a journal.Asked, patience time.Duration, next <-chan struct{}, end func(*journal.Waiting)) runnertest.Step {
 	return runnertest.Do(func(ctx context.Context, turn runner.Turn) error {
 		who, err := journal.WhoAmI(journal.HomeOf(f.dir), func(name string) string {
@@ -50,8 +50,8 @@ func (f *field) asks(a journal.Asked, patience time.Duration, next <-chan struct
 	})
 }
 
-// A question of an agent to people on IRC is an event, and so is a question to a person that
-// nobody answered in time: each once, even across a restart.
+// A question of an agent to people is an event. If nobody answers in time, that is
+// another event. Each of the two occurs once, even across a restart.
 func TestQuestionsOfAgentsAreEvents(t *testing.T) {
 	late := func(does string) func(*journal.Waiting) { return func(w *journal.Waiting) { w.Late(does) } }
 	answered := func(w *journal.Waiting) { w.End("ann has answered already") }
@@ -122,7 +122,7 @@ func TestQuestionsOfAgentsAreEvents(t *testing.T) {
 	}
 }
 
-// linesOf counts the lines of the list of events with a key.
+// linesOf counts the lines of the event list that have this key.
 func (f *field) linesOf(key string) (n int) {
 	f.t.Helper()
 	list := journal.Open(journal.HomeOf(f.dir).Dir(), durable.Files{}, nil).From(0)
@@ -140,9 +140,10 @@ func (f *field) linesOf(key string) (n int) {
 	}
 }
 
-// A crash between a question, or the end of its time, and the event about it loses neither:
-// the next daemon reports them. A crash between the event and the note that the list has it
-// repeats the event with the same key, and nobody is told twice.
+// If the daemon crashes before it adds the event about a question, or about the end of a
+// question's time, the next daemon adds the event. If it crashes after that, but before it
+// notes that the list has the event, the next daemon repeats the event with the same key,
+// and nobody is told twice.
 func TestNoNoticeOfAQuestionIsLost(t *testing.T) {
 	f := newField(t, "coder")
 	f.announcer = everywhere{}
@@ -164,7 +165,7 @@ func TestNoNoticeOfAQuestionIsLost(t *testing.T) {
 	f.until("both are told", func() bool { return slices.Equal(f.noticeTexts(), want) })
 	f.halt()
 
-	// This is the state after a crash before the notes.
+	// This is the state after a crash that came before the notes were written.
 	data, err := os.ReadFile(who)
 	f.must(err)
 	kept := slices.DeleteFunc(strings.SplitAfter(string(data), "\n"), func(line string) bool { return strings.Contains(line, `"told"`) })

@@ -192,7 +192,7 @@ func TestTheCapOfTurnsInARow(t *testing.T) {
 	}
 }
 
-// When a person breaks off the turn of a message and types something else, the message is
+// When a person interrupts the turn of a message and types something else, the message is
 // not done.
 func TestABrokenOffTurnPutsItsMessageBack(t *testing.T) {
 	p := newAttached(t)
@@ -216,8 +216,8 @@ func TestABrokenOffTurnPutsItsMessageBack(t *testing.T) {
 	}
 }
 
-// The receipt of a message that an attached session has done counts the cost of the attempts
-// before it, which clients of the daemon began.
+// When an attached session has done a message, the receipt counts the cost of the earlier
+// attempts, which clients of the daemon made.
 func TestAnAttachedSessionKeepsTheCostOfEarlierAttempts(t *testing.T) {
 	p := newAttached(t)
 	id := p.deliver(&dropbox.Message{Type: dropbox.Task, Body: []byte("a task\n")})
@@ -256,8 +256,8 @@ func TestAnAttachedSessionKeepsTheCostOfEarlierAttempts(t *testing.T) {
 	}
 }
 
-// The cost of a message that an attached session began, and a client of the daemon has done, is
-// unknown in its receipt.
+// When an attached session began a message and a client of the daemon has done it, the
+// receipt says that the cost is unknown.
 func TestAReceiptKnowsThatASessionHadBegunTheMessage(t *testing.T) {
 	f := newField(t, "coder")
 	id := f.send("coder", "@cost 0.25\n@say done")
@@ -305,7 +305,7 @@ func TestFetchingWithoutAStopHook(t *testing.T) {
 		t.Errorf("%d receipts, want 2; the answer: %v", n, p.answerTo(first))
 	}
 	third := p.deliver(&dropbox.Message{Type: dropbox.Task, Body: []byte("third\n")})
-	for range 2 { // no Stop hook ran, so the turn was broken off
+	for range 2 { // no Stop hook ran, so the turn was interrupted
 		if got, err := p.s.Fetch(p.hook, "s", false); err != nil || !strings.Contains(got, "third") {
 			t.Fatalf("Fetch = %q, %v", got, err)
 		}
@@ -514,8 +514,8 @@ func TestAnAttachedSessionIsHeld(t *testing.T) {
 	}
 }
 
-// A person fetches a message, breaks off the turn (no hook runs then), and types something
-// else: the message is not done.
+// A person fetches a message, interrupts the turn (no hook runs then), and types
+// something else: the message is not done.
 func TestABrokenOffFetchIsNotFiled(t *testing.T) {
 	for name, told := range map[string]bool{"a prompt hook": true, "by the Stop hook alone": false} {
 		t.Run(name, func(t *testing.T) {
@@ -581,8 +581,8 @@ func TestABrokenOffFetchIsNotFiled(t *testing.T) {
 	}
 }
 
-// The begun, done and given-up messages of a session are shown like those of every other
-// agent: each once, even after a broken-off turn.
+// The announcer shows that a session began, finished or gave up a message, as for every
+// other agent: each of these once, even after an interrupted turn.
 func TestAnAttachedSessionIsShown(t *testing.T) {
 	p := newAttached(t)
 	var err error
@@ -597,7 +597,7 @@ func TestAnAttachedSessionIsShown(t *testing.T) {
 	if got := strings.Join(p.shown(), " "); got != "begun-"+id+" lead" {
 		t.Errorf("when it began: %s", got)
 	}
-	if err := p.s.Prompted(p.hook, "s", "another", ""); err != nil { // broken off
+	if err := p.s.Prompted(p.hook, "s", "another", ""); err != nil { // interrupts the turn
 		t.Fatal(err)
 	}
 	if p.stop(false, "hm").Prompt == "" {
@@ -637,8 +637,8 @@ func TestAnAttachedSessionIsShownFromNowOn(t *testing.T) {
 	}
 }
 
-// shown lists the messages in the mailbox of IRC, sorted: the kind, the sender, and the
-// text of a result. The mailbox has no finished messages.
+// shown lists the messages that wait in the mailbox of IRC, sorted: each with its kind
+// and its sender, and a result also with its text.
 func (p *attachedPost) shown() (list []string) {
 	p.Helper()
 	box, err := p.store.Mailbox("irc")

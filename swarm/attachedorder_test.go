@@ -8,13 +8,14 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
 )
 
-// The hooks of a session in the orders in which Claude Code 2.1.197 and 2.1.330 call them.
-// A step is a hook with the id of its prompt: expand and submit get a prompt, fetch is a !
-// line of /inbox without an id, stop ends a turn, and again ends a turn that the Stop hook
-// itself began. After the id come the sub-agents that still work at the end of a turn; "<a"
-// is the prompt with which the client reports the end of the sub-agent a. "clear" ends the
-// session's conversation and begins another in the same process; "begin s2" begins another
-// without a hook about the end.
+// The test calls the hooks of a session in the orders in which Claude Code 2.1.197 and
+// 2.1.330 call them. A step is a hook with the id of its prompt: expand and submit get a
+// prompt, fetch is a ! line of /inbox without an id, stop ends a turn, and again ends a
+// turn that the Stop hook itself began. After the id a step may name the sub-agents that
+// still work at the end of a turn. "<a" marks the prompt with which the client reports
+// the end of the sub-agent a. "clear" ends the session's conversation and begins another
+// one in the same process. "begin s2" begins another session without a hook about the end
+// of the first.
 func TestTheOrderOfHooks(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

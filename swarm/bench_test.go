@@ -34,9 +34,10 @@ func fill(b *testing.B, newFolder string, n int) {
 const some = 200
 
 // BenchmarkBacklog starts a daemon on a mailbox with many messages. first-ns is the time
-// from the daemon's start to the beginning of the first turn. ns/op is the time of one of
-// the first 200 messages, including its client, which says one word: it grows with the
-// backlog if each message costs a scan of all the others. The floor lists the folder once.
+// from the daemon's start to the beginning of the first turn. ns/op is the average time
+// for each of the first 200 messages, including its client, which says one word. It grows
+// with the backlog if each message costs a scan of all the others. The sub-benchmark
+// floor only lists the folder once.
 func BenchmarkBacklog(b *testing.B) {
 	b.Run("floor/10000", func(b *testing.B) {
 		dir := b.ArtifactDir()

@@ -21,15 +21,16 @@ import (
 // dollars returns a cap in US dollars.
 func dollars(usd float64) budget.Amount { return budget.Of(usd, 0, 0) }
 
-// spends lets the client of every turn spend an amount, in US dollars, with each word.
+// spends makes each request to the model cost an amount, in US dollars. Every turn makes
+// one request.
 func (f *field) spends(usd float64) {
 	f.backend.Script = func(runner.Turn) []runnertest.Step {
 		return []runnertest.Step{runnertest.Price(usd), runnertest.Say("did it")}
 	}
 }
 
-// Without a daemon the status names a damaged budget.json, and shows the rest, with caps and
-// without.
+// Without a daemon the status names a damaged budget.json and still shows everything
+// else, with a cap and without.
 func TestADamagedBudgetIsNamed(t *testing.T) {
 	for name, rules := range map[string]budget.Rules{"no cap": {}, "a cap": {Swarm: dollars(0.5)}} {
 		t.Run(name, func(t *testing.T) {
@@ -47,8 +48,8 @@ func TestADamagedBudgetIsNamed(t *testing.T) {
 	}
 }
 
-// TestABudgetParks checks that no turn begins in a scope at its cap, that the mail waits, and
-// that a restart changes nothing.
+// TestABudgetParks checks that no turn begins in a scope that has reached its cap, that
+// the mail waits, and that a restart changes nothing.
 func TestABudgetParks(t *testing.T) {
 	for name, rules := range map[string]budget.Rules{
 		"swarm.day": {Swarm: dollars(0.5)},
@@ -83,8 +84,8 @@ func TestABudgetParks(t *testing.T) {
 	}
 }
 
-// TestATaskAtItsCap checks that the work on other tasks continues, and that the cap of a
-// client is the rest of the task's.
+// TestATaskAtItsCap checks that other work continues when a task has reached its cap, and
+// that the cap of a client is what is left of the task's cap.
 func TestATaskAtItsCap(t *testing.T) {
 	f := newField(t, "coder")
 	f.plan.Budget = budget.Rules{Task: dollars(0.5)}
@@ -147,7 +148,8 @@ func (f *field) questions() (list []*dropbox.Message) {
 	return list
 }
 
-// TestTheAnswersAtACap gives each answer to the one question about a scope at its cap.
+// TestTheAnswersAtACap tests each answer to the question about a scope that has reached
+// its cap.
 func TestTheAnswersAtACap(t *testing.T) {
 	for _, task := range []bool{false, true} {
 		for _, word := range []string{"more", "stop", "end"} {
@@ -186,7 +188,7 @@ func TestTheAnswersAtACap(t *testing.T) {
 				})
 				third := f.send("coder", "three", ofTask)
 				switch {
-				case word == "more": // 1.2 of 1.0 are spent
+				case word == "more": // 1.2 of 1.0 US dollars are spent
 					f.until("another question", func() bool { return len(f.questions()) == 1 })
 					f.untilState("coder", swarm.Parked)
 				case word == "stop" && task:
@@ -208,9 +210,9 @@ func TestTheAnswersAtACap(t *testing.T) {
 	}
 }
 
-// TestAQuestionThatIsOver checks that a question about a cap leaves the inbox when the cap was
-// raised: in the configuration, or by an order after which the daemon was killed. The next
-// time at the cap the person is asked again.
+// TestAQuestionThatIsOver checks that a question about a cap leaves the inbox after the
+// cap was raised, in the configuration or by an order after which the daemon was killed.
+// When the new cap is reached, the person is asked again.
 func TestAQuestionThatIsOver(t *testing.T) {
 	for name, raise := range map[string]func(f *field){
 		"in the configuration": func(f *field) {
@@ -241,7 +243,7 @@ func TestAQuestionThatIsOver(t *testing.T) {
 			q := f.askedOnce()
 			raise(f)
 			f.answer(second)
-			f.send("coder", "three") // 1.2 of 1.0 are spent
+			f.send("coder", "three") // 1.2 of 1.0 US dollars are spent
 			f.untilState("coder", swarm.Parked)
 			if again := f.askedOnce(); again.ID == q.ID {
 				t.Error("the old question is still in the inbox")
@@ -292,9 +294,9 @@ func TestAWarningComesOnce(t *testing.T) {
 	}
 }
 
-// TestAThousandTurnsOfASwarm lets six agents work at random costs, with restarts and turns
-// whose end is lost: no scope spends more than its cap by more than one request of each
-// running turn, the book agrees with the ledger, and nothing begins at the cap.
+// TestAThousandTurnsOfASwarm lets six agents work at random costs, with restarts and with
+// turns whose end is lost. No scope exceeds its cap by more than one request of each
+// running turn, the budget agrees with the ledger, and no turn begins at the cap.
 func TestAThousandTurnsOfASwarm(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -317,7 +319,7 @@ func TestAThousandTurnsOfASwarm(t *testing.T) {
 	for n := range 1000 {
 		f.send(names[n%len(names)], fmt.Sprint("task ", n))
 	}
-	for _, after := range []int{40, 90, 150} { // each time a kill in the middle
+	for _, after := range []int{40, 90, 150} { // numbers of turns after which the daemon is killed
 		f.start()
 		f.until("some are done", func() bool { turns, _ := f.ledger(); return len(turns) > after })
 		f.halt()

@@ -25,8 +25,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// budgetVictim is the place of a victim that counts its changes on disk and kills itself
-// before the one whose number is in victimStep; without a number it survives.
+// budgetVictim is the place of a victim that counts its changes on disk, and kills itself
+// before the change whose number is in victimStep. With the number 0 it survives.
 const (
 	budgetVictim = "budget"
 	victimStep   = "SWARM_TEST_STEP"
@@ -89,8 +89,8 @@ func budgetVictimMain() int {
 	return 0
 }
 
-// A cutField is a field whose first daemon is a victim, and whose person raises every cap
-// that is reached.
+// A cutField is a field whose first daemon is a victim. Its person raises every cap that
+// is reached.
 type cutField struct {
 	*field
 	ids     []string        // of two messages to coder
@@ -106,7 +106,7 @@ func newCutField(t *testing.T) *cutField {
 	return f
 }
 
-// person answers what the daemon asks.
+// person answers every open question of the daemon.
 func (f *cutField) person() {
 	for _, q := range f.questions() {
 		if !f.replies[q.ID] {
@@ -128,7 +128,7 @@ func (f *cutField) settled() bool {
 	return told[f.ids[0]] && told[f.ids[1]] && len(f.replies) > 0 && replies == len(f.replies) && len(f.questions()) == 0
 }
 
-// answers lists what the person was told about replies.
+// answers lists the bodies of the messages that tell the person what became of a reply.
 func (f *cutField) answers() (list []string) {
 	for _, m := range f.mail(dropbox.Lead) {
 		if m.From == dropbox.Swarm && strings.Contains(m.Key, "answered:") {
@@ -189,8 +189,8 @@ func (f *cutField) recorded() []string {
 	})
 }
 
-// check compares the budget with the ledger, and what the person was told with what was
-// answered.
+// check compares the budget with the ledger, and the messages to the person with the
+// person's replies.
 func (f *cutField) check() {
 	t := f.t
 	st, err := f.daemon.Status()

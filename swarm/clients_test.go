@@ -18,9 +18,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/claude"
 )
 
-// newClientField returns a field whose agents are stand-ins for the CLI, one process per
-// turn. The time limits of a turn are short. The waits after a failure are long, so that a
-// test can observe the state between.
+// newClientField returns a field whose clients are stand-ins for the CLI, one process per
+// turn. The time limits of a turn are short. The waits after a failure are long, so that
+// a test can observe the state between two attempts.
 func newClientField(t *testing.T, agents ...string) *field {
 	t.Helper()
 	f := newField(t, agents...)
@@ -107,7 +107,7 @@ func TestClientsThatMisbehave(t *testing.T) {
 
 		state     swarm.State // of the agent afterwards
 		why, next string      // parts of the status
-		outcome   string      // in the ledger; "" is done
+		outcome   string      // in the ledger; "" means done
 		counted   int         // failures of the message
 		text      string      // of the answer; "ready" if it is done
 	}{

@@ -24,9 +24,10 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// The changes of one turn, in order, with a note in the prompt. The claim is durable before
-// the client gets the prompt. The receipt is durable before any event says that the turn is
-// done. The ledger has its line, and the sender the answer, before the message is filed.
+// The test checks the order of the changes of one turn whose prompt contains a note. The
+// claim is durable before the client gets the prompt. The receipt is durable before any
+// event says that the turn is done. Before the message is filed, the ledger has its line
+// and the sender has the answer.
 func TestTheOrderOfAGoodTurn(t *testing.T) {
 	f := newField(t, "coder")
 	var mu sync.Mutex
@@ -116,8 +117,8 @@ syncdir coder/done/DAY
 	}
 }
 
-// Each change to the mailboxes that a message causes fails once, on a disk that works at
-// the next try. The daemon continues, and the message ends once: no turn is done twice, and
+// Each change to the mailboxes that a message causes fails once; the disk works at the
+// next try. The daemon continues, and the message ends once: no turn is done twice, and
 // no file is missing.
 func TestEachChangeIsRefusedOnce(t *testing.T) {
 	if testing.Short() {

@@ -27,8 +27,8 @@ func (s *slowly) Run(ctx context.Context, t runner.Turn) runner.Outcome {
 	return s.seen.Run(ctx, t)
 }
 
-// An order that stops a compaction in the middle ends it soon and leaves no process behind.
-// No order is lost, except one that a person takes back.
+// An order that interrupts a compaction ends it soon and leaves no process behind. No
+// order to compact is lost, except one that a person takes back.
 func TestStopDuringACompaction(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -104,8 +104,8 @@ func TestStopDuringACompaction(t *testing.T) {
 	}
 }
 
-// A client that starts a compaction within a turn is ended just as soon, and its message
-// waits again. No failure is counted.
+// A client that compacts within a turn is ended just as quickly, and its message waits
+// again. No failure is counted.
 func TestStopWhileTheClientCompacts(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

@@ -61,9 +61,10 @@ func (f *field) cutStore(at func(dropbox.Step) bool) {
 	f.store = whole
 }
 
-// cutEverywhere runs a task once for each change that it makes to the mailboxes, and stops
-// the disk at that change. The client says something and ends with last. Then a daemon
-// starts again and cutEverywhere calls check. over reports whether the task has ended.
+// cutEverywhere runs a task once for each change that it makes to the mailboxes, and lets
+// the disk refuse that change and all later ones. The client says something and ends with
+// last. Then a daemon starts again and cutEverywhere calls check. over reports whether
+// the task has ended.
 func cutEverywhere(t *testing.T, last []runnertest.Step, over func(f *field) bool, check func(f *field, id string)) {
 	t.Helper()
 	task := func(ended *bool) (*field, string) {
@@ -254,8 +255,8 @@ func TestOfflineStatusOfWhatWasBegun(t *testing.T) {
 	}
 }
 
-// A client whose message has disappeared is ended at the start, even while an agent follows
-// another client for a long time.
+// A client whose message has disappeared is ended at the start of the daemon, even while
+// an agent follows another client for a long time.
 func TestAClientThatNobodyTakesUpIsEnded(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -351,8 +352,8 @@ func TestAMessageBegunTenTimesWithoutAnEndIsGivenUp(t *testing.T) {
 	}
 }
 
-// claim claims a message like a daemon that dies right after it, and returns the id of the
-// turn.
+// claim claims a message as a daemon does that dies right after the claim, and returns
+// the id of the turn.
 func claim(f *field, name, id string) string {
 	f.t.Helper()
 	box, err := f.store.Mailbox(name)

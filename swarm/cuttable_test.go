@@ -17,9 +17,10 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
 )
 
-// TestTheTableOfCuts has a row for each place in docs/architecture.md at which a crash can
-// cut. A real process kills itself there, and the test checks what the next start does.
-// Each task is done once and answered once, or given up once, and no file is left over.
+// TestTheTableOfCuts has a row for each place in docs/architecture.md at which a crash
+// can interrupt the work. A real process kills itself there, and the test checks what the
+// next start does. Each task is done once and answered once, or given up once, and no
+// file is left over.
 func TestTheTableOfCuts(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -38,7 +39,7 @@ func TestTheTableOfCuts(t *testing.T) {
 			f.dies("key linked", "SWARM_TEST_BODY="+task)
 			f.neverAccepted()
 			f.start()
-			id, first := f.sendAgain(task) // the next caller with that key finishes it
+			id, first := f.sendAgain(task) // the next caller with that key finishes the delivery
 			if first {
 				f.t.Error("the key was forgotten")
 			}
@@ -49,7 +50,7 @@ func TestTheTableOfCuts(t *testing.T) {
 			f.agesBy(2*time.Hour, "coder/tmp")
 			f.start()
 			f.until("it is tidied away", func() bool { return len(f.files("coder", "tmp")) == 0 })
-			id, _ := f.sendAgain(task) // the key is free again, or still knows the message
+			id, _ := f.sendAgain(task) // the key is free again, or still belongs to the message
 			f.doneOnce(id)
 		},
 		"linked into new, sender not told": func(f *field) {
@@ -216,7 +217,8 @@ func (f *field) agesBy(d time.Duration, folder string) {
 	}
 }
 
-// sendAgain delivers with the victim's key; first reports whether the key was free.
+// sendAgain delivers a message with the victim's key; first reports whether the key was
+// free.
 func (f *field) sendAgain(body string) (id string, first bool) {
 	f.t.Helper()
 	d, err := f.store.Deliver("coder", &dropbox.Message{Body: []byte(body), Key: "k"})
@@ -226,8 +228,8 @@ func (f *field) sendAgain(body string) (id string, first bool) {
 	return d.ID, !d.Duplicate
 }
 
-// doneOnce waits until a task is done, and checks that it was begun once and answered once.
-// before is the number of attempts in the ledger that no client began.
+// doneOnce waits until a task is done, and checks that it was begun once and answered
+// once. before has the outcomes in the ledger of earlier attempts, which no client began.
 func (f *field) doneOnce(id string, before ...string) {
 	f.t.Helper()
 	if got := string(f.answer(id).Body); !strings.Contains(got, "did it") {

@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// The steps happen in order, even if the checks are rare. A step that failed is repeated
-// until the next one.
+// The steps happen in order, even if the checks are rare. A step that fails is repeated
+// until the next step is due.
 func TestStepsOfUnclaimedWork(t *testing.T) {
 	const patience = 2 * time.Minute
 	cut := errors.New("disk full")
 	for name, c := range map[string]struct {
 		subscribers, fallback bool
-		every                 time.Duration // between two looks
+		every                 time.Duration // between two checks
 		fails                 map[step]int  // how many times each step fails
 		want                  []step
 		at                    []int // numbers of the checks, from 1

@@ -81,7 +81,7 @@ func TestClear(t *testing.T) {
 	if !strings.Contains(prompt, "Read these first: "+handoff) {
 		t.Errorf("the handoff is not named:\n%s", prompt)
 	}
-	// The note appears once.
+	// The prompt names the note only once.
 	f.receipt("coder", f.send("coder", "@say and again"))
 	if got := f.status("coder").Session; got != fresh {
 		t.Errorf("the session is %q, want to go on with %q", got, fresh)
@@ -94,7 +94,7 @@ func TestClear(t *testing.T) {
 	}
 }
 
-// An order survives the daemon and is carried out before the next message.
+// An order to clear survives the daemon and is carried out before the next message.
 func TestClearOutlivesTheDaemon(t *testing.T) {
 	f := newClientField(t, "coder")
 	f.start()
@@ -122,7 +122,7 @@ func TestClearOutlivesTheDaemon(t *testing.T) {
 }
 
 // A compaction is a separate turn: the session stays, the cost is in the ledger, and the
-// next prompt contains the summary of the older part of the window.
+// next prompt contains the window.
 func TestCompact(t *testing.T) {
 	f, seen := newSeenField(t, "coder")
 	f.start()
@@ -164,13 +164,13 @@ func TestABackendThatCannotCompact(t *testing.T) {
 	}
 }
 
-// compacts is a scripted client that compacts when it is told to.
+// compacts is a backend of scripted clients that can compact.
 type compacts struct{ *runnertest.Scripted }
 
 func (compacts) CompactPrompt() string { return "/compact" }
 
-// compactsFor returns a field whose agent compacts at a price, in US dollars, after the step
-// meanwhile.
+// compactsFor returns a field whose agent compacts. The compaction costs usd US dollars,
+// and its client first does the step meanwhile.
 func compactsFor(t *testing.T, rules budget.Rules, usd float64, meanwhile runnertest.Step) *field {
 	t.Helper()
 	f := newField(t, "coder")
@@ -184,7 +184,7 @@ func compactsFor(t *testing.T, rules budget.Rules, usd float64, meanwhile runner
 	return f
 }
 
-// compacted waits for the n-th compaction, and returns its line.
+// compacted waits for the n-th compaction, and returns its line in the ledger.
 func (f *field) compacted(n int) (line journal.LedgerLine) {
 	f.t.Helper()
 	f.until("a compaction", func() bool {
@@ -201,8 +201,9 @@ func (f *field) compacted(n int) (line journal.LedgerLine) {
 	return line
 }
 
-// The budget reserves for a compaction as for any turn, and its client has the reservation
-// as its cap. If the daemon is killed meanwhile, the whole reservation counts as spent.
+// The budget reserves money for a compaction as for any turn, and the reservation is the
+// cap of its client. If the daemon is killed during the compaction, the whole reservation
+// counts as spent.
 func TestACompactionIsBoundedByTheBudget(t *testing.T) {
 	began := make(chan runner.Turn, 1)
 	var f *field

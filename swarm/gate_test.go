@@ -95,7 +95,7 @@ func (f *field) quiet() {
 	f.t.Helper()
 	f.until("nobody works", func() bool {
 		// A turn that begins and ends between the two checks may deliver mail to an agent
-		// whose mailbox was empty at the first.
+		// whose mailbox was empty at the first check.
 		begun := len(f.backend.Runs())
 		st, err := f.daemon.Status()
 		if err != nil {
@@ -261,7 +261,7 @@ func TestASenderIsToldOnce(t *testing.T) {
 	}
 }
 
-// A person is told of each refusal, in the form of an answer if the person was waiting for one.
+// A person gets a message about each refusal. It is an answer if the person waited for one.
 func TestThePersonIsToldEachTime(t *testing.T) {
 	f := newGated(t, policy.Default(), "coder")
 	f.start()
@@ -367,7 +367,7 @@ func TestLastWordsHalt(t *testing.T) {
 	if got := f.subjects("conversation halted"); len(got) != 1 {
 		t.Errorf("the lead was told %q, want one alert", got)
 	}
-	// For the lead they are an answer like any other.
+	// The lead gets such last words like any other answer.
 	own := f.send("reviewer", "And you?")
 	if m := f.answer(own); m.Type != dropbox.Result {
 		t.Errorf("answer %+v", m)
@@ -438,7 +438,7 @@ func TestRefusingGoesOnAfterACrash(t *testing.T) {
 	}
 }
 
-// A message that is retried after a failure counts once.
+// A message that is retried after a failure counts once in the rules of the gate.
 func TestARetryPassesTheGate(t *testing.T) {
 	rules := policy.Default()
 	rules.PerSender, rules.PerThread, rules.MaxEchoes = 1, 1, 0

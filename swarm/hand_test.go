@@ -20,8 +20,9 @@ import (
 
 func drop(f *field, agent, name, text string) {
 	f.t.Helper()
-	// The file appears complete: on a loaded machine the time between the file and its text
-	// can exceed the short pause of these tests, and an empty file is set aside.
+	// The file appears complete: on a loaded machine the time between the creation of a
+	// file and the writing of its text can exceed the short debounce of these tests, and
+	// an empty file is set aside.
 	whole := filepath.Join(filepath.Dir(f.store.Dir()), ".drop-"+agent+"-"+name)
 	if err := os.WriteFile(whole, []byte(text), 0o600); err != nil {
 		f.t.Fatal(err)
@@ -56,8 +57,8 @@ func TestAFileDroppedBeforeTheStart(t *testing.T) {
 	f.until("an answer", func() bool { return len(f.mail(dropbox.Lead)) == 1 })
 }
 
-// A file that was dropped into a full mailbox is reported, and taken in as soon as there is
-// room. No periodic look runs in this test.
+// A file that was dropped into a full mailbox is reported, and taken in as soon as there
+// is room. No periodic check runs in this test.
 func TestAFileDroppedIntoAFullMailbox(t *testing.T) {
 	f := newField(t, "coder")
 	f.reopen(dropbox.Options{MaxWaiting: 2})
@@ -93,7 +94,8 @@ func TestAFileDroppedIntoAFullMailbox(t *testing.T) {
 	f.until("nothing is complained of", func() bool { return len(troubles()) == 0 })
 }
 
-// The system prompt of design document 4 lets agents write files into their mailbox.
+// The system prompt of design document 4 lets agents write files into their mailbox. Such
+// a file does not wake the agent.
 func TestAnAgentsOwnFilesDoNotWakeIt(t *testing.T) {
 	f := newField(t, "opus-engineer")
 	mine := filepath.Join(f.store.Dir(), "opus-engineer", "perf-015.md")
@@ -191,7 +193,7 @@ func TestAFileLaidIntoTheLeadsMailboxIsMail(t *testing.T) {
 	}
 }
 
-// The lead hears about a file in its own mailbox that is not a message.
+// The lead gets an alert about a file in its own mailbox that is not a message.
 func TestWhatIsNoMessageForTheLeadIsTold(t *testing.T) {
 	f := newField(t, "coder")
 	f.start()
@@ -319,7 +321,8 @@ func TestADropUnderANameThatTheAgentUsed(t *testing.T) {
 		once.Do(func() {
 			steps = append(steps,
 				runnertest.Tool(runnertest.Save, map[string]any{"path": mine, "content": "x"}, ""),
-				// The file counts as mail if it came to rest before the call was reported.
+				// The file would count as mail if it stopped changing before the call was
+				// reported.
 				runnertest.Do(func(context.Context, runner.Turn) error { return os.WriteFile(mine, []byte("x"), 0o600) }))
 		})
 		return append(steps, runnertest.Say("done"))
@@ -363,7 +366,7 @@ func TestPatienceWithWhatCannotBeTakenIn(t *testing.T) {
 
 // A full disk may cut off a file while a person drops it. While the disk is full, nothing
 // is taken in or set aside. After that, a file that was written to its end, or written
-// again, is done. The one that stayed short is set aside with its reason, and the lead gets
+// again, is done. A file that stayed short is set aside with its reason, and the lead gets
 // one alert about it.
 func TestADropThatAFullDiskCutOff(t *testing.T) {
 	f := newField(t, "coder")

@@ -12,7 +12,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// beatTimes returns the times of the heartbeats that an agent had.
+// beatTimes returns the times of the heartbeats that coder had.
 func (f *field) beatTimes() (all []time.Time) {
 	for _, line := range f.ledgerOf("coder") {
 		if line.Subject == "heartbeat" {
@@ -22,8 +22,8 @@ func (f *field) beatTimes() (all []time.Time) {
 	return all
 }
 
-// An idle agent is prompted, after longer and longer waits, until mail comes; nobody is told,
-// and each prompt is a line of the ledger.
+// An idle agent is prompted, after longer and longer waits, until mail comes. No
+// person gets a message about that, and each prompt has a line in the ledger.
 func TestAnIdleAgentIsPrompted(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -75,7 +75,7 @@ func TestAHeldAgentIsNotPrompted(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.until("two heartbeats", func() bool { return len(f.ledgerOf("busy")) == 2 })
-	before := len(f.ledgerOf("paused")) // from the time before the pause
+	before := len(f.ledgerOf("paused")) // heartbeats from before the pause
 	time.Sleep(2 * time.Second)         // time for seven unwanted heartbeats
 	if n := len(f.ledgerOf("busy")); n != 2 {
 		t.Errorf("%d heartbeats, want the two of turns_per_hour", n)

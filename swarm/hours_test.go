@@ -54,8 +54,9 @@ func (f *field) ran(words ...string) (all []string) {
 	return all
 }
 
-// Outside its hours an agent is off from the start, says when it begins again, and begins
-// at that moment. The sweep, which would notice it too, comes much later.
+// Outside its hours an agent is off as soon as the daemon starts. The status says when
+// the agent begins again, and it begins at that moment. The periodic check, which would
+// also wake it, comes much later.
 func TestAnAgentWaitsForItsHours(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -117,7 +118,8 @@ func TestTheHoursEndNoTurn(t *testing.T) {
 	}
 }
 
-// Urgent mail of a person gets its turn before other mail. A manual pause wins.
+// Outside the hours only urgent mail that is proven to be from a person gets a turn. A
+// manual pause takes precedence over such mail.
 func TestUrgentMailOfAPersonPassesTheHours(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -136,7 +138,7 @@ func TestUrgentMailOfAPersonPassesTheHours(t *testing.T) {
 	}
 	f.untilState("coder", swarm.Paused)
 	proven := f.send("coder", "night work", urgent)
-	// An agent's order ends neither the pause nor the night.
+	// An agent's order ends neither the pause nor the time outside the hours.
 	if err := f.daemon.Resume("coder", "other"); !isPersonError(err) {
 		t.Errorf("Resume by an agent: %v", err)
 	}
@@ -159,8 +161,8 @@ func isPersonError(err error) bool {
 	return ok
 }
 
-// A person who resumes an agent outside its hours lets it work until they begin, even after
-// a restart. A clock that is set back ends that.
+// A person who resumes an agent outside its hours lets it work until its hours begin,
+// even after a restart. A clock that is set back ends that.
 func TestAResumedAgentWorksUntilItsHours(t *testing.T) {
 	f := newField(t, "coder")
 	f.worksIn(0, "03:00:00")

@@ -472,8 +472,8 @@ func TestReload(t *testing.T) {
 	}
 }
 
-// The hop limit stops two programs that pass a message on endlessly, and the person gets an
-// alert.
+// The hop limit ends an endless exchange of messages between two programs, and the person
+// gets an alert.
 func TestALoopEnds(t *testing.T) {
 	f := newField(t, "coder")
 	f.start()
@@ -500,7 +500,7 @@ func TestTheStatusRemembersAfterARestart(t *testing.T) {
 	}
 }
 
-// Keys in the lead's mailbox expire like those in any other.
+// Old files in tmp/ of the lead's mailbox are deleted, as in any other mailbox.
 func TestTheLeadsMailboxIsTidiedToo(t *testing.T) {
 	f := newField(t, "coder")
 	old := filepath.Join(f.store.Dir(), dropbox.Lead, "tmp", "half")
@@ -515,7 +515,7 @@ func TestTheLeadsMailboxIsTidiedToo(t *testing.T) {
 	f.until("it is tidied", func() bool { _, err := os.Stat(old); return err != nil })
 }
 
-// A message's claim about its sender cannot pass for the daemon's statement about the
+// A message's claim about its sender cannot look like the daemon's statement about the
 // sender.
 func TestASenderCannotSayThatItIsProven(t *testing.T) {
 	f := newField(t, "coder")
@@ -545,7 +545,7 @@ func TestNotesThatAreOfNoUseDoNotRide(t *testing.T) {
 	f.nothingLeft("coder")
 }
 
-// A turn does not fail when its pid file cannot be read.
+// A turn does not fail when its pid file cannot be written.
 func TestATurnNeedsNoPIDFile(t *testing.T) {
 	f := newField(t, "coder")
 	f.start()

@@ -17,8 +17,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// A client that says that its limit has ended already, for example because two clocks
-// differ, is not asked in a loop.
+// If a client says that its limit has ended already, for example because two clocks
+// differ, the agent does not retry in a loop.
 func TestALimitInThePastIsWaitedFor(t *testing.T) {
 	f := newField(t, "coder")
 	f.plan.Agents[0].RetryDelay = time.Hour
@@ -33,8 +33,8 @@ func TestALimitInThePastIsWaitedFor(t *testing.T) {
 	}
 }
 
-// A limit without a known end is tried now and then; the lead gets one alert about it, not
-// one per try.
+// If the end of a limit is unknown, the agent tries again now and then. The lead gets one
+// alert about the limit, not one per try.
 func TestALimitWithoutAnEndIsToldOnce(t *testing.T) {
 	f := newField(t, "coder")
 	f.backend.Script = func(runner.Turn) []runnertest.Step {
@@ -155,7 +155,7 @@ func TestAgentsComeBackOneAfterTheOther(t *testing.T) {
 		return seen
 	}
 	before := ends()
-	if len(before) < 5 { // after the second, within a minute
+	if len(before) < 5 { // the ends of their waits are spread over a minute
 		t.Errorf("12 agents come back at %d times: %v", len(before), before)
 	}
 	f.halt()
@@ -197,7 +197,8 @@ func TestMailAfterALimitKeepsItsOrder(t *testing.T) {
 	f.nothingLeft("coder")
 }
 
-// park writes a limit to disk like a daemon that is killed right after it.
+// park writes a limit to disk, as if a daemon had been killed right after it noted the
+// limit.
 func (f *field) park(since, until time.Time) {
 	f.t.Helper()
 	f.start() // to get the account's name
@@ -233,7 +234,7 @@ func (f *field) state(change func(map[string]any)) {
 	}
 }
 
-// limitedOnce makes a backend whose first turn reaches a limit.
+// limitedOnce returns a script whose first turn reaches a limit that lasts for d.
 func limitedOnce(d time.Duration) func(runner.Turn) []runnertest.Step {
 	turns := 0
 	return func(runner.Turn) []runnertest.Step {
@@ -281,7 +282,7 @@ func TestALimitIsToldAfterACrash(t *testing.T) {
 }
 
 // Two agents that reach a limit at the same time share one limit. A limit that lasts for
-// days differs from one that lasts for an hour.
+// days is not the same as one that lasts for an hour.
 func TestOneAlertForOneLimit(t *testing.T) {
 	for name, c := range map[string]struct {
 		second time.Duration

@@ -138,7 +138,7 @@ func TestListenersGoOnAfterACrash(t *testing.T) {
 	}
 }
 
-// An alert for an agent that led, and was removed, goes to the person.
+// An alert for an agent that used to lead and was removed goes to the person.
 func TestAnAlertForAnAgentThatIsGone(t *testing.T) {
 	f := newField(t, "coder")
 	list := journal.Open(journal.HomeOf(f.dir).Dir(), durable.Files{}, nil)

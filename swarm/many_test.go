@@ -12,7 +12,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/testkit/standin"
 )
 
-// A thousand messages to ten agents, from several senders at once: each message is done
+// Several senders send a thousand messages to ten agents at once. Each message is done
 // once, in order per agent and priority, and none is left.
 func TestAThousandMessages(t *testing.T) {
 	if testing.Short() {

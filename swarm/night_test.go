@@ -25,15 +25,15 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/supervisor"
 )
 
-// The faults of the night that affect single messages. The numbers say which messages; each
-// fault affects two.
+// nightFaults are the faults of the night that affect single messages. The numbers say
+// which messages; each fault affects two.
 var nightFaults = map[string][2]int{
 	"500s": {0, 1}, "no network": {2, 3}, // they begin together: one outage
 	"stuck": {12, 25}, "loop": {14, 27}, "limit": {18, 45}, "crash": {20, 33}, "dead letter": {22, 35}, "question": {23, 38},
 }
 
-// A night is a person's absence: six agents, many tasks, and each fault twice. The person
-// only answers what is asked.
+// A night simulates a person's absence: six agents work on many tasks, and each fault
+// occurs twice. The person only answers questions.
 type night struct {
 	*field
 	tasks    []string // ids
@@ -43,9 +43,9 @@ type night struct {
 	inbox    map[string]*dropbox.Message // of the person, by the name of the file
 }
 
-// TestTheNight checks that after a night all work is done or given up with a reason, that the
-// person has one message for each decision and none twice, and that no dollar was spent above
-// a cap. NIGHT_TASKS is how many tasks there are; 100.
+// TestTheNight checks that after a night all work is done or given up with a reason, that
+// the person has one message for each decision and none twice, and that spending stayed
+// within the caps. The variable NIGHT_TASKS sets the number of tasks; the default is 100.
 func TestTheNight(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes 30 seconds")
@@ -104,7 +104,7 @@ func TestTheNight(t *testing.T) {
 	t.Logf("%d tasks of %d agents in %s\n%s", most, len(agents), time.Since(began).Round(time.Second), n.table())
 }
 
-// script is what the client of a turn does.
+// script returns what the client of a turn does.
 func (n *night) script(turn runner.Turn, usd float64) []runnertest.Step {
 	body := standin.Body(turn.Prompt)
 	fault := strings.TrimSpace(strings.TrimLeft(strings.TrimPrefix(body, "work "), "0123456789"))
@@ -141,7 +141,7 @@ func (n *night) script(turn runner.Turn, usd float64) []runnertest.Step {
 	return done
 }
 
-// ask puts an agent's question to the person, and again while the disk is full.
+// ask sends an agent's question to the person, and tries again while the disk is full.
 func (n *night) ask(agent, question string) error {
 	m := &dropbox.Message{Type: dropbox.Question, From: agent, Priority: dropbox.Normal, Body: []byte(question)}
 	for {
@@ -261,7 +261,7 @@ func (n *night) check(turn float64, limit budget.AgentRules) {
 	}
 }
 
-// table returns the night in a table.
+// table returns a table of the night's notices, and the other messages to the person.
 func (n *night) table() string {
 	var b strings.Builder
 	words := map[journal.Word]int{}

@@ -57,7 +57,7 @@ func TestNotices(t *testing.T) {
 			do:   func(f *field) { f.answer(f.send("coder", "@say fine", subject("Paint the door"))) },
 			want: []string{`[COMPLETE] coder finished task "Paint the door".`},
 		},
-		"a question of a person": { // is not a task
+		"a question of a person": { // a question is not a task
 			do: func(f *field) { f.answer(f.send("coder", "@say fine", typed(dropbox.Question))) },
 		},
 		"a crash that is tried again": {
@@ -146,7 +146,7 @@ func TestNotices(t *testing.T) {
 			},
 			want: []string{`[UNPAUSED] coder goes on: the time of its pause is over.`},
 		},
-		"an aborted turn": { // the person who aborts it knows
+		"an aborted turn": { // no notice: the person who aborts the turn knows
 			do: func(f *field) {
 				id := f.send("coder", "@say begun\n@hang", subject("Paint the door"))
 				f.untilState("coder", swarm.Working)
@@ -187,7 +187,8 @@ func (f *field) must(err error) {
 	}
 }
 
-// A cap that is reached is one event for each listener, which names the words that answer it.
+// When a cap is reached, each listener gets one event about it, which names the words
+// with which the person can answer.
 func TestACapIsToldOnce(t *testing.T) {
 	f := newField(t, "coder")
 	f.plan.Budget = budget.Rules{Swarm: dollars(0.25)}

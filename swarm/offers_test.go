@@ -157,7 +157,8 @@ func TestUnclaimedWorkFallsBack(t *testing.T) {
 	}
 }
 
-// Without a fallback, or when the fallback fails too, the lead gets one alert.
+// Without a fallback, or when the fallback fails too, the lead gets one alert about
+// unclaimed work.
 func TestTheLeadIsToldOfUnclaimedWork(t *testing.T) {
 	f := newField(t, "coder")
 	f.plan.Topics = swarm.TopicPolicy{ClaimTimeout: 100 * time.Millisecond}
@@ -261,7 +262,7 @@ func TestNoStepOfUnclaimedWorkIsSkipped(t *testing.T) {
 		t.Errorf("asked: %v, want coder, once more coder, and then fixer", asked)
 	}
 	// The next daemon begins at the first step, and asks no agent twice. Work that is
-	// published at that point gets its steps and its turns after the first.
+	// published now gets its steps and its turns after the earlier work.
 	f.halt()
 	f.start()
 	later := f.publish(dropbox.Lead, "task.created", "more work")

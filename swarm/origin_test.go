@@ -15,7 +15,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// deliver puts a message into a mailbox like a program without a proof.
+// deliver puts a message into a mailbox as a program without a proof does.
 func (f *field) deliver(to, body string) string {
 	f.t.Helper()
 	d, err := f.store.Deliver(to, &dropbox.Message{From: dropbox.Lead, To: []string{to}, Type: dropbox.Handoff, Body: []byte(body)})

@@ -13,8 +13,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// An agent that is paused for an answer continues with the answer, or when somebody resumes
-// it. Answers without a proof, or from others, do not end the pause. It survives a restart.
+// An agent that is paused for an answer continues with the answer, or when somebody
+// resumes it. Answers without a proof, or from others, do not end the pause. The pause
+// survives a restart.
 func TestAPauseForAnAnswer(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -71,7 +72,8 @@ func TestAPauseForAnAnswer(t *testing.T) {
 	}
 }
 
-// An agent that aborts its turn for want of an answer says why its message is given up.
+// When an agent aborts its turn because it got no answer, the reason for giving up its
+// message says so.
 func TestAnAbortSaysWhy(t *testing.T) {
 	f := newField(t, "coder")
 	f.backend.Script = func(runner.Turn) []runnertest.Step {

@@ -39,8 +39,9 @@ func (b permitting) Run(ctx context.Context, t runner.Turn) runner.Outcome {
 	return out
 }
 
-// newPermitField returns a field with one agent, coder, whose turns ask for permission and
-// then say what was decided. requests are asked at once.
+// newPermitField returns a field with the agents coder and boss. The turns of coder ask
+// for permission and then say that they have ended. All requests are made at the same
+// time.
 func newPermitField(t *testing.T, r permission.Rules, requests ...runner.PermissionRequest) *field {
 	t.Helper()
 	f := newField(t, "coder", "boss")
@@ -71,7 +72,8 @@ func entry(kind, pattern string) []permission.Entry {
 	return []permission.Entry{{Kind: kind, Pattern: pattern}}
 }
 
-// question waits for a question to somebody that is not among those in seen.
+// question waits for a question in somebody's mailbox whose id is not in seen, and
+// returns it.
 func (f *field) question(to string, seen ...string) *dropbox.Message {
 	f.t.Helper()
 	var got *dropbox.Message
@@ -87,7 +89,8 @@ func (f *field) question(to string, seen ...string) *dropbox.Message {
 	return got
 }
 
-// asked returns the first question of a turn, which may be over.
+// asked waits for the first question of a turn, and returns its id. The question may have
+// ended.
 func (f *field) asked(turn string) string {
 	f.t.Helper()
 	var first journal.Asked
@@ -259,8 +262,8 @@ func TestAnUnclearAnswerIsAskedAgainOnce(t *testing.T) {
 	}
 }
 
-// Only those who may answer do: an answer from another agent, or one without a proof, is
-// ordinary mail.
+// Only an answer from somebody who may answer counts. An answer from another agent, or
+// one without a proof, is ordinary mail.
 func TestWhoMayAnswer(t *testing.T) {
 	f := newPermitField(t, permission.Rules{Ask: entry("execute", ""), Timeout: time.Hour}, npmTest)
 	f.start()
@@ -373,8 +376,8 @@ func TestQuestionsEnd(t *testing.T) {
 	}
 }
 
-// A question of a daemon that died is taken back by the next one, and the reply to it begins
-// no turn: its sender is told.
+// When a daemon dies, the next one takes back its question. A reply to that question
+// begins no turn, and the sender of the reply is told why.
 func TestTheReplyToADeadQuestionIsTurnedAway(t *testing.T) {
 	f := newPermitField(t, permission.Rules{Ask: entry("execute", ""), Timeout: time.Hour}, npmTest)
 	f.start()
@@ -382,7 +385,7 @@ func TestTheReplyToADeadQuestionIsTurnedAway(t *testing.T) {
 	q := f.question(dropbox.Lead)
 	f.asked(id + "-1")
 
-	// A copy of the files is what the daemon would leave if it died now.
+	// The copy has the files that the daemon would leave if it died now.
 	dir := t.TempDir()
 	if err := os.CopyFS(dir, os.DirFS(f.dir)); err != nil {
 		t.Fatal(err)
@@ -439,8 +442,8 @@ func (f *field) toldOf(id string) *dropbox.Message {
 	return got
 }
 
-// The sender of the second reply is told who was first. After the turn a reply reaches
-// nobody.
+// The sender of the second reply is told who replied first. After the turn a reply
+// reaches nobody.
 func TestALateReplyIsTurnedAway(t *testing.T) {
 	f := newPermitField(t, permission.Rules{Ask: entry("execute", "")}, npmTest)
 	f.start()
@@ -457,7 +460,8 @@ func TestALateReplyIsTurnedAway(t *testing.T) {
 	}
 }
 
-// A question that comes to the agent that leads when its turn is over begins no turn.
+// If the turn that asked has ended before the agent that leads can read the question, the
+// question begins no turn.
 func TestAnOldQuestionBeginsNoTurn(t *testing.T) {
 	f := newPermitField(t, permission.Rules{Ask: entry("execute", ""), Timeout: 50 * time.Millisecond}, npmTest)
 	f.plan.Lead = "boss"
@@ -558,7 +562,8 @@ func TestAThousandRequests(t *testing.T) {
 	}
 }
 
-// A person allows only calls that the question shows whole, and its text does not steer the terminal.
+// A person can allow only a call that the question shows in full. The text of a call
+// cannot control the terminal.
 func TestWhatIsAskedIsShownWhole(t *testing.T) {
 	f := newPermitField(t, permission.Rules{Otherwise: permission.Ask, Timeout: time.Hour},
 		runner.PermissionRequest{Kind: "execute", Command: "echo " + strings.Repeat("x", 9<<10) + "; rm -rf /"},

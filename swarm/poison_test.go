@@ -16,7 +16,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// bounces returns the lead's messages that reply to one of the lead's.
+// bounces returns the messages in the lead's mailbox that reply to a message.
 func (f *field) bounces(id string) []*dropbox.Message {
 	f.t.Helper()
 	return slices.DeleteFunc(f.mail(dropbox.Lead), func(m *dropbox.Message) bool { return m.ReplyTo != id })
@@ -106,8 +106,8 @@ func TestTwoPoisonMessagesInARow(t *testing.T) {
 	}
 }
 
-// A message that crashes the machine each time is found by its turns, which have no end.
-// The next message is worked on.
+// A message that crashes the machine each time is recognized by its turns, which have no
+// end. The next message is worked on.
 func TestAMessageThatEndsTheMachineIsGivenUp(t *testing.T) {
 	f := newField(t, "coder")
 	id := f.send("coder", "kills the machine")
@@ -116,7 +116,7 @@ func TestAMessageThatEndsTheMachineIsGivenUp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for range 10 { // ten starts; the client leaves no trace
+	for range 10 { // ten attempts; no process of the client is left
 		turn := claim(f, "coder", id)
 		writeRecord(f, turn, id, runner.Process{PID: 1 << 22, Start: 1})
 		entries, err := box.Claimed()

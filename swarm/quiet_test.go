@@ -16,7 +16,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// The log of a start mentions lines only if the ledger lacked some.
+// The log of a start mentions missing lines only if the ledger lacked some.
 func TestAStartSaysWhatWasMissing(t *testing.T) {
 	const missing = "lines were missing in the ledger"
 	f := newField(t, "coder")

@@ -31,7 +31,7 @@ func (f *field) kept(text string) {
 	})
 }
 
-// mornings returns the messages about what was kept.
+// mornings returns the messages that list what was kept during the quiet hours.
 func (f *field) mornings() (all []*dropbox.Message) {
 	for _, m := range f.mail(dropbox.Lead) {
 		if strings.HasPrefix(m.Subject, "while it was quiet") {
@@ -41,11 +41,11 @@ func (f *field) mornings() (all []*dropbox.Message) {
 	return all
 }
 
-// refusedWork stops an agent at once.
+// refusedWork is a task that stops an agent at once.
 const refusedWork = "@status 401"
 
-// At the end of the quiet hours the person gets one message: the newest fact first, and no
-// fact that has become void.
+// At the end of the quiet hours the person gets one message: the newest fact first, and
+// no fact that is no longer true.
 func TestTheNightIsToldInTheMorning(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -59,7 +59,7 @@ func TestTheNightIsToldInTheMorning(t *testing.T) {
 	f.kept("writer is stopped")
 	f.send("tester", refusedWork)
 	f.kept("tester is stopped")
-	time.Sleep(1100 * time.Millisecond) // the keys of the alerts have seconds
+	time.Sleep(1100 * time.Millisecond) // the keys of alerts contain the time in seconds
 	for _, agent := range []string{"writer", "coder"} {
 		if err := f.daemon.StartAgent(agent, "lead"); err != nil { // its message is refused again
 			t.Fatal(err)
@@ -107,8 +107,8 @@ func TestTheNightIsToldInTheMorning(t *testing.T) {
 	}
 }
 
-// A daemon that was killed at night, or while it told the person, tells everything once
-// after its restart.
+// A daemon that was killed in the quiet hours, or while it told the person about them,
+// tells everything once after its restart.
 func TestAKilledDaemonTellsTheNightOnce(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

@@ -34,8 +34,7 @@ func (f *field) offline(name string) swarm.AgentStatus {
 }
 
 // The counts of turns and of failed turns continue over restarts, with and without a
-// daemon. While an agent works on one message after the other, the time shown is that of
-// the turn.
+// daemon.
 func TestTurnsAreCountedOverRestarts(t *testing.T) {
 	f := newField(t, "coder", "other")
 	f.start()
@@ -53,6 +52,8 @@ func TestTurnsAreCountedOverRestarts(t *testing.T) {
 	f.until("it counts on", func() bool { return f.status("coder").TurnCount == 2 })
 }
 
+// The status says since when the current turn runs, even if the agent began that turn right
+// after another one.
 func TestAWorkingAgentHasTheTimeOfItsTurn(t *testing.T) {
 	f := newField(t, "coder")
 	hold := make(chan struct{})
@@ -160,8 +161,8 @@ func TestAnAgentThatWaitsForAnAnswerIsAsking(t *testing.T) {
 	}
 }
 
-// After an update, the new client talks to the old daemon until a restart. The problems
-// that it shows are sentences.
+// After an update, the new client talks to the old daemon until a restart. The old daemon
+// reports problems as plain strings.
 func TestTheStatusOfAnOlderDaemonIsRead(t *testing.T) {
 	var st swarm.Status
 	if err := json.Unmarshal([]byte(`{"v":1,"trouble":["the disk is full",{"why":"it was moved","next":"claude-swarm restart"}]}`), &st); err != nil {

@@ -2,7 +2,7 @@ package swarm
 
 import "testing"
 
-// Only the wait that closes a circle is refused. Waits of ended turns, and waits that were
+// Only a wait that closes a cycle is refused. Waits of ended turns, and waits that were
 // given up, do not count.
 func TestWaits(t *testing.T) {
 	var w waits

@@ -19,7 +19,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/whisper"
 )
 
-// whispered lets the supervisor whisper to an agent.
+// whispered returns a step in which the supervisor whispers to coder.
 func whispered(f *field, id, text string) runnertest.Step {
 	return runnertest.Do(func(context.Context, runner.Turn) error {
 		f.daemon.Whisper(supervisor.Whisper{ID: id, Agent: "coder", Turn: "aaaaaaaaaa-1", Action: supervisor.Correction, Message: text})
@@ -27,7 +27,8 @@ func whispered(f *field, id, text string) runnertest.Step {
 	})
 }
 
-// called lets the client begin a tool call, and answered ends it.
+// called returns a step in which the client begins a tool call; answered returns one that
+// ends it.
 func called(id string) runnertest.Step {
 	return runnertest.Emit(streamjson.Event{Kind: streamjson.KindAssistant, Blocks: []streamjson.Block{{Kind: streamjson.BlockToolUse, ID: id, Name: "Bash", Input: []byte(`{"command":"make"}`)}}})
 }
@@ -202,7 +203,7 @@ func TestThinkDeeper(t *testing.T) {
 // One that arrived during the turn applies to the next.
 func TestThinkDeeperIsOverAfterATurnThatWasFollowed(t *testing.T) {
 	for name, c := range map[string]struct {
-		after time.Duration // the beginning of the turn
+		after time.Duration // from the beginning of the turn to the whisper
 		want  []string
 	}{
 		"asked before the turn": {-time.Minute, []string{"medium", "medium"}},
@@ -360,7 +361,7 @@ func TestAnAgentThatIsStuckWaitsForAPerson(t *testing.T) {
 				t.Errorf("want one notice that it continues:\n%s", goesOn)
 			}
 			f.until("the question is settled", func() bool { return len(f.files(dropbox.Lead, "new")) == 0 || !has(f, question.ID) })
-			f.daemon.Stuck(stuck(task)) // the events of the turn are read again
+			f.daemon.Stuck(stuck(task)) // as when the events of the turn are read again
 			if st := f.status("coder"); st.State != swarm.Idle {
 				t.Errorf("the same escalation pauses it again: %+v", st)
 			}
@@ -470,7 +471,7 @@ func TestAJudgementIsCountedWhenItsDaemonEnds(t *testing.T) {
 				t.Fatal(err)
 			}
 			f.halt()
-			if killed { // as the files were at that moment
+			if killed { // restore the files as they were during the judgement
 				if err := errors.Join(os.WriteFile(home.TurnFile(judged.ID, ".json"), record, 0o600), os.WriteFile(home.Ledger(), ledger, 0o600)); err != nil {
 					t.Fatal(err)
 				}

@@ -43,7 +43,7 @@ type field struct {
 	announcer mail.Announcer // may be nil
 	advise    func(swarm.Spec) string
 	before    func(runner.Turn) // runs before each turn of the backend; may be nil
-	short     func() string     // why the machine has nothing left for a client; nil or "": it has
+	short     func() string     // says what the machine lacks for a client; nil or "": nothing
 
 	daemon *swarm.Swarm
 	stop   context.CancelFunc
@@ -93,7 +93,7 @@ func newFieldIn(t *testing.T, dir string, agents ...string) *field {
 	return f
 }
 
-// foreseen is a backend that knows the next turn in advance.
+// foreseen is a backend that calls before, and asks short, before it runs a turn.
 type foreseen struct {
 	runner.Backend
 	before func(runner.Turn)
@@ -186,7 +186,7 @@ func (f *field) send(to, body string, set ...func(*dropbox.Message)) string {
 	return d.ID
 }
 
-// patience bounds a wait for an event that takes milliseconds on an idle machine.
+// patience limits the wait for an event that takes milliseconds on an idle machine.
 const patience = 3 * time.Minute
 
 // until waits for a condition, and checks it after every event.

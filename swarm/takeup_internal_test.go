@@ -14,7 +14,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// newIdle returns a swarm with one agent, coder, that does not run.
+// newIdle returns a swarm that does not run, with one agent, coder.
 func newIdle(t *testing.T) *Swarm {
 	t.Helper()
 	project := t.TempDir()
@@ -57,8 +57,8 @@ func claimed(t *testing.T, a *member, as dropbox.Type) *dropbox.Claim {
 	return c
 }
 
-// A client belongs to an agent as long as one of its turns does: here the message of its
-// earlier turn is done, and the message of the running turn is in cur/.
+// A client belongs to an agent as long as one of the client's turns does. Here the
+// message of its earlier turn is done, and the message of the running turn is in cur/.
 func TestAClientOfALaterTurnIsNoOrphan(t *testing.T) {
 	s := newIdle(t)
 	a := s.agents["coder"]

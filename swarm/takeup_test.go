@@ -21,7 +21,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// A message that disappears while the daemon takes it over is dropped; the others are
+// A message that disappears while the daemon takes it over is forgotten; the others are
 // worked on.
 func TestAMessageThatGoesWhileItIsTakenUp(t *testing.T) {
 	f := newField(t, "coder")
@@ -215,8 +215,8 @@ func TestWhatWasBroughtToAFailedTurnIsNotForgotten(t *testing.T) {
 	}
 }
 
-// Published work is closed before its message is filed, even if the disk refuses that once.
-// Nothing would close it later, and it would be offered again.
+// Published work is closed before its message is filed, even if the disk refuses that
+// once. Otherwise nothing would close the work later, and it would be offered again.
 func TestAPublicationIsClosedBeforeItsMessageIsFiled(t *testing.T) {
 	f := newField(t, "coder")
 	f.subscribe("coder", "work")

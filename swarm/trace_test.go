@@ -19,8 +19,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// traced returns a home with a turn of a, and one of b with more hops. The pid file names a
-// client that has ended.
+// traced returns a home with a turn of the agent a, and a turn of the agent b with more
+// hops. The pid file names a client that has ended.
 func traced(t *testing.T) journal.Home {
 	t.Helper()
 	home := journal.HomeOf(t.TempDir())
@@ -41,9 +41,9 @@ func traced(t *testing.T) journal.Home {
 	return home
 }
 
-// When no client is on record and no daemon is among the parent processes, the parents of a
-// process are not read, since they cannot place it in a turn. The mark in its environment
-// counts.
+// When no client is on record and no daemon is among the parent processes, the parents of
+// a process are not read, since they cannot show to which turn the process belongs. Then
+// only the mark in its environment counts.
 func TestWithoutClientsNobodyIsBelowATurn(t *testing.T) {
 	home := traced(t)
 	script := `CLAUDE_SWARM_TURN=aaaaaaaaaa-1 sh -c "env -i PATH=$PATH sh -c 'echo \$\$; read x; true'; true"; true`
@@ -133,7 +133,7 @@ func TestACallerThatTheDaemonAdopted(t *testing.T) {
 		t.Fatal(got, err)
 	}
 	defer lock.Unlock()
-	// This process plays the daemon and adopts orphans as the daemon does.
+	// This process acts as the daemon, and adopts orphans as the daemon does.
 	pid := pidIn(t, `(env -i setsid sh -c 'echo $$; read x; true' <&3 &) 3<&0; cat`)
 	then := time.Now().Add(-time.Minute)
 	if err := os.Chtimes(filepath.Join(home.Turns(), "bbbbbbbbbb-1.json"), then, then); err != nil {

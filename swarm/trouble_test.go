@@ -15,7 +15,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// troubled reports whether the status has a complaint.
+// troubled reports whether the status has a problem whose reason contains part.
 func (f *field) troubled(part string) bool {
 	f.t.Helper()
 	st, err := f.daemon.Status()
@@ -25,8 +25,8 @@ func (f *field) troubled(part string) bool {
 	return slices.ContainsFunc(st.Trouble, func(p swarm.Problem) bool { return strings.Contains(p.Why, part) })
 }
 
-// A complaint about the daemon's own files ends when they can be written again. Deleted
-// files are recreated.
+// The status reports a problem with the daemon's files until they can be written again.
+// Deleted files are recreated.
 func TestAComplaintAboutFilesGoes(t *testing.T) {
 	f := newField(t, "coder")
 	f.sweep = time.Hour
@@ -52,8 +52,8 @@ func TestAComplaintAboutFilesGoes(t *testing.T) {
 	f.until("the complaint is gone", func() bool { return !f.troubled("pids") })
 }
 
-// An alert that could not be delivered reaches the lead once, when its mailbox can be
-// written again.
+// An alert that could not be delivered reaches the lead once, when the lead's mailbox can
+// be written again.
 func TestAnAlertWaitsForTheDisk(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -83,7 +83,7 @@ func TestAnAlertWaitsForTheDisk(t *testing.T) {
 	}
 }
 
-// The complaint that the mailboxes are gone ends soon after they are back, not only at the
+// The report that the mailboxes are gone ends soon after they are back, not only at the
 // next periodic check.
 func TestMailboxesThatAreBackAreSeenSoon(t *testing.T) {
 	if testing.Short() {

@@ -13,8 +13,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// pingPong makes two agents wake each other by messages that no rule refuses: sent as the
-// lead, without a proof, each in a new conversation.
+// pingPong makes two agents wake each other by messages that no rule refuses: they are
+// sent as the lead, without a proof, and each begins a new conversation.
 func (f *field) pingPong() {
 	f.backend.Script = func(turn runner.Turn) []runnertest.Step {
 		return []runnertest.Step{runnertest.Do(func(context.Context, runner.Turn) error {
@@ -45,8 +45,8 @@ func (f *field) held(turns int) swarm.AgentStatus {
 	return paused
 }
 
-// Agents that wake each other past every rule are paused at the limit. Only a person can
-// resume them, even after a restart, and the lead gets one alert.
+// Agents that wake each other by messages that no rule refuses are paused at the limit.
+// Only a person can resume them, even after a restart, and the lead gets one alert.
 func TestTurnsWithoutAPersonAreBounded(t *testing.T) {
 	f := newField(t, "a", "b")
 	f.plan.TurnsPerHour = 5
@@ -69,7 +69,7 @@ func TestTurnsWithoutAPersonAreBounded(t *testing.T) {
 		t.Errorf("%d messages wait, want the one that would have been next", n)
 	}
 
-	// A restart does not change that, and no agent may resume them.
+	// A restart does not end the pause, and no agent may resume a paused agent.
 	f.halt()
 	f.start()
 	f.held(5)
@@ -117,7 +117,7 @@ func TestTheCountOfTurnsSurvivesARestart(t *testing.T) {
 		f.untilState("a", swarm.Idle)
 	}
 	drops(2)
-	if err := f.daemon.Resume("a", dropbox.Lead); !errors.Is(err, swarm.ErrNotPaused) { // the count starts at zero anyway
+	if err := f.daemon.Resume("a", dropbox.Lead); !errors.Is(err, swarm.ErrNotPaused) { // the order sets the count to zero anyway
 		t.Fatal(err)
 	}
 	drops(2)

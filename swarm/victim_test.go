@@ -21,7 +21,8 @@ import (
 )
 
 // asVictim makes the test binary a program that kills itself with SIGKILL at one exact
-// place, as the daemon of a client field or as a sender. Its value is the place.
+// place, as the daemon of a client field or as a sender. The value of the variable is the
+// name of the place.
 const (
 	asVictim   = "SWARM_TEST_VICTIM"
 	victimDir  = "SWARM_TEST_DIR"
@@ -40,7 +41,7 @@ type place struct {
 	clients bool // the client dies too
 }
 
-// A moment in the life of a turn.
+// A moment is a point in the life of a turn.
 type moment string
 
 const (
@@ -50,15 +51,16 @@ const (
 	afterEnd    moment = "the client has ended, and its result is in the file"
 )
 
-// changes matches a change of that operation whose paths begin with the prefixes.
+// changes returns a function that matches a change of that operation whose paths begin
+// with the prefixes.
 func changes(op dropbox.Op, name, to string) func(dropbox.Step) bool {
 	return func(st dropbox.Step) bool {
 		return st.Op == op && strings.HasPrefix(st.Name, name) && strings.HasPrefix(st.To, to)
 	}
 }
 
-// ends matches a change of that operation whose second path is in a folder and has a
-// suffix.
+// ends returns a function that matches a change of that operation whose second path is in
+// a folder and has a suffix.
 func ends(op dropbox.Op, folder, ending string) func(dropbox.Step) bool {
 	return func(st dropbox.Step) bool {
 		return st.Op == op && strings.HasPrefix(st.To, folder) && strings.HasSuffix(st.To, ending)
@@ -105,8 +107,8 @@ func victimMain(at string) int {
 	}
 	dir := os.Getenv(victimDir)
 	box := filepath.Join(dir, ".dead-drop")
-	// If clients outlive the daemon, the first message is spared: the cut hits the turn
-	// of the second, in the client of the first.
+	// If clients outlive the daemon, the daemon survives the first message. It dies in the
+	// turn of the second message, which runs in the client of the first.
 	var spared atomic.Bool // several goroutines make changes
 	spared.Store(os.Getenv(victimLinger) == "")
 	store, err := dropbox.Open(box, dropbox.Options{Step: func(st dropbox.Step) error {
@@ -187,7 +189,7 @@ func (b *killingBackend) Run(ctx context.Context, t runner.Turn) runner.Outcome 
 	return out
 }
 
-// Serve spares the first turn of a client.
+// Serve lets the daemon survive the first turn of a client.
 func (b *killingBackend) Serve(ctx context.Context, t runner.Turn, c runner.Warm) (runner.Outcome, runner.Warm) {
 	r := b.Backend.(runner.Resident)
 	if c == nil {
@@ -200,7 +202,7 @@ func (b *killingBackend) Serve(ctx context.Context, t runner.Turn, c runner.Warm
 	return out, stays
 }
 
-// withKill runs the turn that kills the daemon.
+// withKill returns the turn, changed so that it kills the daemon.
 func (b *killingBackend) withKill(t runner.Turn) runner.Turn {
 	var client runner.Process
 	started, event := t.Started, t.Event

@@ -20,14 +20,14 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// BenchmarkWake measures the time from a rename(2) in another process to the goroutine that
-// waits for it: the floor reads raw inotify events, and the other measurement runs what an
-// agent runs. It measures from inside, since an agent that is awake shows nothing before it
-// has checked its mail.
+// BenchmarkWake measures the time from a rename(2) in another process until the goroutine
+// that waits for it wakes up. The floor reads raw inotify events; the other
+// measurement runs what an agent runs. The benchmark is inside the package, since an
+// agent that wakes up shows nothing before it has checked its mail.
 //
 // The time starts right before the rename, by the machine's clock, which both processes
-// share. p50-ns and p99-ns cover the renames of one run, with pauses between them in which
-// both processes go to sleep.
+// share. p50-ns and p99-ns cover the renames of one run, with pauses between them in
+// which both processes go to sleep.
 func BenchmarkWake(b *testing.B) {
 	if os.Getenv(renamerVar) != "" {
 		renamer()

@@ -202,7 +202,7 @@ func TestWhatEndsAClientThatWaits(t *testing.T) {
 	}
 }
 
-// After a turn that failed, or that compacted the window, no client stays.
+// After a turn that failed, or that compacted the conversation, no client stays.
 func TestTurnsAfterWhichNoClientStays(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -247,8 +247,8 @@ func TestMaxWarm(t *testing.T) {
 	f.until("a's client was closed", func() bool { return f.status("a").Warm == nil && len(f.backend.Waiting()) == 1 })
 }
 
-// When a dying client does not accept a prompt, another client gets it. No failure is
-// counted, and no person hears of it.
+// When a dying client does not accept a prompt, another client gets the prompt. No
+// failure is counted, and no person is told.
 func TestAClientThatDiesBeforeItTakesThePrompt(t *testing.T) {
 	f := newWarmField(t, "coder")
 	did := 0
@@ -280,8 +280,8 @@ func TestAClientThatDiesBeforeItTakesThePrompt(t *testing.T) {
 	}
 }
 
-// A message that an agent sends in a later turn of a client belongs to that turn, though
-// the environment names the first one.
+// A message that an agent sends in a later turn of a client belongs to that turn,
+// although the environment names the first one.
 func TestWhatIsSentBelongsToTheTurnThatRuns(t *testing.T) {
 	f := newWarmField(t, "coder")
 	sent := map[string]*dropbox.Message{}

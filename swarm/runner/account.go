@@ -26,7 +26,7 @@ type Account struct {
 	denied         []Denial
 	results        []streamjson.Result
 	texts          []string // the final words of each result
-	interim        bool     // the next one replaces the last one
+	interim        bool     // the next final words replace the last ones
 }
 
 // A call is a tool call that has no result yet.
@@ -48,7 +48,8 @@ type tokensTotal struct {
 	unbased bool             // the total at the start of the turn is unknown
 }
 
-// NewAccount returns the account of a turn of that kind of client. It begins at from.
+// NewAccount returns the account of a turn that begins at from, for a client of that
+// kind.
 func NewAccount(kind *Kind, from Place) Account {
 	a := Account{kind: kind}
 	if kind.Cost == CostOfProcess || kind.Cost == CostOfSession {
@@ -60,17 +61,18 @@ func NewAccount(kind *Kind, from Place) Account {
 	return a
 }
 
-// Resumed says that the process continues a session of an earlier process, and that the
-// turn is its first one. A running total of the session then begins at an unknown number:
-// the cost of the turn is unknown, unless BaseCost comes, and its tokens up to the first
-// result do not count. It changes nothing for the other kinds of clients.
+// Resumed says that a new process continues the session of an earlier one, and that this
+// turn is the first of the new process. A running total of the session then begins at an
+// unknown number: the cost of the turn is unknown unless BaseCost is called, and the
+// tokens up to the turn's first result do not count. Resumed changes nothing for other
+// kinds of clients.
 func (a *Account) Resumed() {
 	a.cost.unbased = a.kind.Cost == CostOfSession
 	a.tokens.unbased = a.kind.Tokens == TokensOfSession
 }
 
-// BaseCost is the client's running total before it got the prompt, in US dollars, as the
-// client reports it.
+// BaseCost sets the running total that the client reported before it got the prompt, in
+// US dollars.
 func (a *Account) BaseCost(usd float64) {
 	if a.kind.Cost == CostOfSession {
 		a.cost.usd, a.cost.unbased = usd, false
@@ -84,13 +86,13 @@ func (a *Account) Restart() {
 }
 
 // Place returns where the client's next turn begins, with the running totals of its last
-// result: zeros for a client without totals. offset is a position in the client's standard
-// output, in bytes.
+// result. The totals are 0 for a client that reports none. offset is a position in the
+// client's standard output, in bytes.
 func (a *Account) Place(offset int64) Place {
 	return Place{Offset: offset, CostUSD: a.cost.usd, Tokens: a.tokens.usage}
 }
 
-// Observe adds one event. It keeps nothing of ev.
+// Observe adds one event. It does not keep ev.
 func (a *Account) Observe(ev *streamjson.Event) {
 	a.untold = a.untold || !a.began || ev.Kind == streamjson.KindAssistant
 	a.began = true
@@ -246,13 +248,13 @@ func (a *Account) Interim() { a.interim = len(a.texts) > 0 }
 // Began reports whether any event was seen.
 func (a *Account) Began() bool { return a.began }
 
-// CostUSD returns what the results so far say that the turn has cost, in US dollars.
+// CostUSD returns the cost of the turn according to the results so far, in US dollars.
 func (a *Account) CostUSD() float64 { return a.spent.CostUSD }
 
-// Lost says that a part of the turn's cost will never be known.
+// Lost notes that a part of the turn's cost will never be known.
 func (a *Account) Lost() { a.cost.notKnown = true }
 
-// Session returns the last id of the conversation that the client named, or "".
+// Session returns the last id that the client reported for the conversation, or "".
 func (a *Account) Session() string { return a.session }
 
 // Compacted returns how many times the client has compacted its context.
@@ -264,7 +266,8 @@ func (a *Account) OpenCalls() int { return len(a.open) }
 // Results returns the results seen so far, oldest first. The caller must not change them.
 func (a *Account) Results() []streamjson.Result { return a.results }
 
-// cutOff reports whether a turn with this end has done work whose cost no result reports.
+// cutOff reports whether a turn with this end may have done work whose cost no result
+// reports.
 func (a *Account) cutOff(end End) bool {
 	switch end {
 	case Done, NoFirstEvent, Refused, NoSession, NoResources, ClientGone, PromptNotRun:
@@ -273,14 +276,14 @@ func (a *Account) cutOff(end End) bool {
 	return a.untold
 }
 
-// Fill writes the facts from the events into o, whose End is set.
+// Fill writes the facts from the events into o, whose End must be set.
 func (a *Account) Fill(o *Outcome) {
 	o.Session, o.Model, o.Version, o.Spent = a.session, a.model, a.version, a.spent
 	o.CostUnknown = a.kind.Cost == CostUnknown || a.cost.notTold || a.cost.notKnown || a.cutOff(o.End)
 	o.FirstEvent = a.began
 	o.Denied = slices.Clone(a.denied)
 	o.Files = slices.Sorted(maps.Keys(a.files))
-	// When a background command ends the client continues by itself. Its words then are
+	// When a background command ends, the client continues by itself. Its words then are
 	// part of the answer, and so are its words to a message that came late.
 	o.Text = strings.Join(a.texts, "\n\n")
 }

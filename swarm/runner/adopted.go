@@ -25,10 +25,10 @@ func Adopt(p Process, mark string) (*Adopted, bool) {
 	}
 	own, err := stat(p.PID)
 	if err != nil || own.start != p.Start {
-		own = processStat{} // it has just ended
+		own = processStat{} // the process has just ended
 	}
 	a := &Adopted{process: p, handle: h, exited: make(chan struct{}), search: newSearch(mark, own)}
-	// Ends when the client does; Finish waits for it.
+	// This goroutine ends when the client does; Finish waits for it.
 	a.wg.Go(func() {
 		for a.handle.alive(100 * time.Millisecond) {
 		}
@@ -40,7 +40,7 @@ func Adopt(p Process, mark string) (*Adopted, bool) {
 // Process returns the client's process.
 func (a *Adopted) Process() Process { return a.process }
 
-// Exited is closed when the client has ended.
+// Exited returns a channel that is closed when the client has ended.
 func (a *Adopted) Exited() <-chan struct{} { return a.exited }
 
 // Interrupt sends SIGINT only to the leader.
@@ -55,13 +55,13 @@ func (a *Adopted) Terminate() { a.signalGroup(syscall.SIGTERM) }
 // Kill sends SIGKILL to the group.
 func (a *Adopted) Kill() { a.signalGroup(syscall.SIGKILL) }
 
-// signalGroup signals the group while its leader lives; processes of a group without a
-// leader are found by their mark.
+// signalGroup signals the group only while its leader lives. Finish finds the processes
+// of a group without a leader by their mark.
 func (a *Adopted) signalGroup(sig syscall.Signal) {
 	a.search.look()
 	if a.process.Alive() {
 		signalGroup(a.process.PID, sig)
-		a.handle.signal(sig) // it may have left its group
+		a.handle.signal(sig) // the leader may have left its group
 	}
 }
 

@@ -7,8 +7,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A handle names a process by a pidfd, which still names it when its number is used again.
-// Kernels before 5.3 have no pidfds; there the start time is compared.
+// A handle identifies a process by a pidfd, which refers to that process even after its
+// number is used again. Kernels before 5.3 have no pidfds; there the start time is
+// compared.
 type handle struct {
 	process Process
 	fd      int // -1: no pidfd

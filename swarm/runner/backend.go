@@ -8,16 +8,17 @@ import (
 	"github.com/claude-swarm/claude-swarm/streamjson"
 )
 
-// A Backend runs the turns of one kind of client program. It is safe for concurrent use,
-// each with a separate turn.
+// A Backend runs the turns of one kind of client program. Several turns may use it at the
+// same time.
 type Backend interface {
-	// Kind returns the kind of client that the backend runs. It is the same at every call.
+	// Kind returns the kind of client that the backend runs. Every call returns the same
+	// Kind.
 	Kind() *Kind
 
-	// Run runs one turn and blocks until its end. When ctx is done Run ends the client by
-	// the ladder and the outcome is [Stopped], unless the client finished its work anyway:
-	// then it is [Done], and the work must not be repeated. In every case the goroutines
-	// and processes that Run has started are gone when it returns.
+	// Run runs one turn and blocks until its end. When ctx is done, Run ends the client by
+	// the ladder, and the outcome is [Stopped]. But if the client finished its work
+	// anyway, the outcome is [Done], and the work must not be repeated. In every case the
+	// goroutines and processes that Run has started are gone when it returns.
 	Run(ctx context.Context, t Turn) Outcome
 
 	// Follow continues a turn whose daemon died: while p lives, Follow follows it to its
@@ -76,8 +77,8 @@ type Turn struct {
 	// Permit decides about the client's permission requests; nil denies all of them. A
 	// backend whose client does not ask ([Kind].Asks) never uses it.
 	Permit Permit
-	// Recalls says that the prompt brings back what the session may have lost. A client that
-	// has no other place for Spec.System than a prompt gets it again.
+	// Recalls says that the prompt brings back what the session may have lost. A client
+	// that gets Spec.System only in a prompt then gets it again.
 	Recalls bool
 	// Waited returns how long the turn has waited for answers to its questions: Spec.Timeout
 	// does not count that time. nil means that it never waits.
@@ -88,14 +89,15 @@ type Turn struct {
 	// Grown gets a value when Stdout has grown. With nil, or between two values, the
 	// backend polls (Timing.Poll).
 	Grown <-chan struct{}
-	// Started is called once, when the client runs and before it gets the prompt: its
-	// records are durable before any work can begin. An error ends the turn as Failed with
-	// nothing sent. It may be nil.
+	// Started is called once, when the client runs and before it gets the prompt, so that
+	// its records are durable before any work can begin. An error ends the turn as Failed
+	// with nothing sent. It may be nil.
 	Started func(Process) error
 	// Steering brings messages to the turn while it runs; it may be nil. A backend that
 	// cannot steer never uses it.
 	Steering *Steering
-	// Steered are the UUIDs of the messages that an earlier daemon had brought, for Follow.
+	// Steered are, for Follow, the UUIDs of the messages that an earlier daemon had
+	// brought to the turn.
 	Steered []string
 	// Event is called for each event, in order, in the goroutine of Run or
 	// Follow. The event is valid only during the call. It may be nil.
@@ -106,11 +108,11 @@ type Turn struct {
 func (t Turn) Mark() string { return cmp.Or(t.Client, t.ID) }
 
 // Files are the files of a turn, as absolute paths in folders that exist. The backend
-// creates them, readable only by their owner. Settings and System may be files of the
-// agent's earlier turns, which have ended.
+// creates the files, readable only by their owner. Settings and System may be files of
+// the agent's earlier turns, which have ended.
 type Files struct {
 	Stdout   string // the client's standard output, byte for byte; events can be read from it again
-	Stderr   string // its standard error; kept below 4 MiB; a client keeps both files of its first turn
+	Stderr   string // its standard error; kept below 4 MiB; later turns of a client use both files of its first turn
 	Settings string // settings that the client reads
 	System   string // the system prompt, as the client reads it
 	Servers  string // the MCP servers, as the client reads them
@@ -182,7 +184,7 @@ type Spec struct {
 	Options map[string]any
 
 	// Stall is how long a turn may print no event while no tool call is open and its
-	// processes do not use the processor. After that it is ended. 0 means never.
+	// processes do not use the processor. After that the turn is ended. 0 means never.
 	Stall time.Duration
 	// Timeout is how long a turn may run before it is ended. 0 means never.
 	Timeout time.Duration

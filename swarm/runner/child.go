@@ -13,7 +13,7 @@ import (
 type Command struct {
 	Args []string // program and arguments; a program without a slash is looked for in the PATH of Env
 	Dir  string
-	Env  []string // MarkVar in it is the mark, by which Finish finds what the client leaves behind
+	Env  []string // its MarkVar is the mark by which Finish finds what the client leaves behind
 	// Stdout and Stderr are files that the client writes itself. The caller closes them
 	// after Start has returned.
 	Stdout, Stderr *os.File
@@ -30,8 +30,9 @@ type Child struct {
 	search  *search
 }
 
-// Start starts a client. An error means that no process was started; it is
-// [exec.ErrNotFound] or [fs.ErrPermission] when there is no such program.
+// Start starts a client. An error means that no process runs. It is [exec.ErrNotFound] or
+// [fs.ErrNotExist] when there is no such program, and [fs.ErrPermission] when the file
+// cannot be run.
 func Start(c Command) (*Child, error) {
 	path, err := LookPath(c.Args[0], c.Dir, c.Env)
 	if err != nil {
@@ -58,10 +59,10 @@ func Start(c Command) (*Child, error) {
 	}
 	child := &Child{cmd: cmd, stdin: stdin, exited: make(chan struct{})}
 	children.add(cmd.Process.Pid)
-	// The child cannot vanish before it is reaped, so this cannot name another.
+	// The child keeps its number until it is reaped, so stat cannot find another one.
 	own, err := stat(cmd.Process.Pid)
 	child.process, child.search = Process{PID: cmd.Process.Pid, Start: own.start}, newSearch(markIn(c.Env), own)
-	// Ends when the client does; Finish, which kills it, waits for it.
+	// This goroutine ends when the client does; Finish kills the client and waits for it.
 	go func() {
 		awaitExit(cmd.Process.Pid)
 		close(child.exited)
@@ -102,11 +103,11 @@ func (c *Child) Kill() {
 	signalGroup(c.process.PID, syscall.SIGKILL)
 }
 
-// Finish kills the rest of the group, reaps the leader, and ends all other processes of the
-// client's turns, with grace between SIGTERM and SIGKILL: those that carry its mark, and
-// those in the sessions that such processes have begun. A process that left both behind,
-// for example by setsid env -i, still runs; see [EndAdopted]. A client without a mark has
-// only its group.
+// Finish kills the rest of the group, reaps the leader, and ends all other processes of
+// the client's turns, with grace between SIGTERM and SIGKILL: those that carry its mark,
+// and those in the sessions that such processes have begun. A process without the mark in
+// another session, for example after setsid env -i, still runs; see [EndAdopted]. For a
+// client without a mark, Finish ends only the group.
 func (c *Child) Finish(grace time.Duration) Exit {
 	select {
 	case <-c.exited:
@@ -135,7 +136,7 @@ func exitOf(s *os.ProcessState) Exit {
 }
 
 func signalGroup(pgid int, sig syscall.Signal) {
-	if pgid > 1 { // 0 would be our own group, 1 and below all processes
+	if pgid > 1 { // 0 would mean our own group, and 1 all processes
 		syscall.Kill(-pgid, sig) // an error means that the group is empty
 	}
 }

@@ -16,11 +16,13 @@
 //	                               │ Stalled, TimedOut, Stopped ── ladder ── exit
 //
 // The ladder ends a client that has to stop: SIGINT to the leader, 10 s, SIGTERM to its
-// group, 5 s, SIGKILL to its group. However a turn ends, the rest of its group is killed
-// before the leader is reaped, and then all processes that still carry the turn's mark
-// ([MarkVar]) in their environment, as the child of a tool does in its separate session; and
-// all processes of such a session, including those that dropped the mark. For a client that
-// stays this happens at its own end, for all of its turns: they share a mark, since the
+// group, 5 s, SIGKILL to its group.
+//
+// However a turn ends, the rest of its group is killed before the leader is reaped. Then
+// all processes that still carry the turn's mark ([MarkVar]) in their environment are
+// ended, such as the child of a tool in a separate session. All other processes of such a
+// session are ended too, even those without the mark. For a client that stays, this
+// happens when the client ends, for all of its turns: they share a mark, since the
 // environment of a process cannot change.
 //
 // On Linux [BecomeReaper] helps to keep the promise that nothing is left: it makes orphans

@@ -12,7 +12,7 @@ func TestEnviron(t *testing.T) {
 		"PATH=/usr/bin:/bin", "HOME=/home/dev", "LANG=C.UTF-8", "broken", "=odd",
 		"CLAUDECODE=1", "CLAUDE_CODE_SESSION_ID=outer", "CLAUDE_SWARM_TURN=outer-1", "CLAUDE_SWARM_TOKEN=outer", "AI_AGENT=claude", "CODEX_THREAD_ID=outer", "OPENCODE=1", "CODEX_HOME=/home/dev/.codex",
 		"CLAUDE_CONFIG_DIR=/home/dev/.claude", "CLAUDE_CODE_OAUTH_TOKEN=login", "CLAUDE_CODE_USE_BEDROCK=1",
-		"CLAUDE_CODE_MESSAGING_SOCKET=/run/cc-socks/1.sock", "CLAUDE_CODE_MESSAGING_TOKEN=outer", "CLAUDE_PID=1", // with which another session could be reached
+		"CLAUDE_CODE_MESSAGING_SOCKET=/run/cc-socks/1.sock", "CLAUDE_CODE_MESSAGING_TOKEN=outer", "CLAUDE_PID=1", // these variables would let a client reach another session
 		"ANTHROPIC_API_KEY=key", "AWS_SECRET=s", "AWS_REGION=r", "AWSOME=kept",
 	}
 	got := runner.Environ(base, runner.EnvOptions{

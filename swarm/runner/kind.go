@@ -24,17 +24,18 @@ type Kind struct {
 	Caps    bool      // it ends a turn that has spent [Turn].CapUSD; only if Cost is not [CostUnknown]
 	Tokens  TokensWay // how its results count their tokens
 	Resumes bool      // another process can continue a session; otherwise each process begins a new one
-	// Attaches says that it runs our hooks in a person's session, which claude-swarm attach
-	// makes an agent.
+	// Attaches says that the client runs our hooks in a person's session, so that
+	// claude-swarm attach can make the session an agent.
 	Attaches bool
 	// NamesSessions says that the client chooses the id of a new session and reports it in
 	// its first event. The id in [Turn.Session] then counts only if How is Resume.
 	NamesSessions bool
-	// RunsOnce says that the client runs the prompts of one UUID only once in a session.
+	// RunsOnce says that the client runs a prompt with the same UUID only once in a
+	// session.
 	RunsOnce bool
-	// Asks says that it asks [Turn.Permit] before it uses a tool.
+	// Asks says that the client asks [Turn.Permit] before it uses a tool.
 	Asks bool
-	// Asking says what it asks for, in words that end the sentence "it asks …".
+	// Asking says what the client asks for, in words that end the sentence "it asks …".
 	Asking string
 	// Steers says that [Turn.Steering] can bring messages to its running turn.
 	Steers bool
@@ -45,26 +46,26 @@ type Kind struct {
 	// Linger is the default time for which the client stays after a turn, for the next
 	// message.
 	Linger time.Duration
-	// Lacks are the keys of an agent's configuration that the client cannot honour, each
-	// with what to write instead, or "". A key with a value, such as "session: continue",
-	// is only about that value.
+	// Lacks has the keys of an agent's configuration that the client cannot honour. The
+	// value says what to write instead, or is "". A key that includes a value, such as
+	// "session: continue", concerns only that value.
 	Lacks map[string]string
 	// Options are the keys below backend_options that the backend reads itself. It passes
-	// the others to the client. nil means that it takes no options.
+	// the others to the client. nil means that the kind takes no options.
 	Options []Option
 
 	Tools Tools
 	Hooks Hooks // nil if the client runs no command after a compaction
 	Login Login
 
-	// Echo is a shell script that plays the client for one prompt, says text (letters and
-	// spaces) and waits for the end of its input: a turn with it needs no program, account
-	// or network. It may be nil, except in the first kind.
+	// Echo returns a shell script that acts as the client for one prompt: it says text
+	// (letters and spaces) and waits for the end of its input. A turn with this script
+	// needs no program, account or network. Echo may be nil, except in the first kind.
 	Echo func(text string) string
 
-	// Secrets calls found for each secret in an event by which other programs can reach the
-	// client, with the mark that replaces it. nil means that the client has no such
-	// secrets.
+	// Secrets calls found for each secret in an event that would let other programs reach
+	// the client. mark is the text that replaces the secret. Secrets is nil if the client
+	// has no such secrets.
 	Secrets func(ev *streamjson.Event, found func(secret, mark string))
 }
 
@@ -88,7 +89,7 @@ type Tools interface {
 	Changes(tool string, input []byte) string
 	// Runs returns the command line of a call that runs one, or "".
 	Runs(tool string, input []byte) string
-	// Waits reports whether a call only waits for work that was begun before.
+	// Waits reports whether a call only waits for work that began before the call.
 	Waits(tool string, input []byte) bool
 	// Allow returns the entry of allowed_tools that permits a denied call: as narrow as
 	// possible, but wide enough for the next such call.
@@ -98,13 +99,13 @@ type Tools interface {
 // Hooks knows how a client runs [Turn.Hook] right after a compaction, so that the model
 // reads what the command prints.
 type Hooks interface {
-	// Room returns the size, in UTF-16 code units, of the longest text that surely reaches
-	// the model unabridged with a line in front of it.
+	// Room returns the size, in UTF-16 code units, of the longest text that is sure to
+	// reach the model unabridged with one line in front of it.
 	Room() int
 	// Answer returns what the command must print so that the model reads text.
 	Answer(text string) []byte
-	// Answered reports whether an event says that such a command has ended. printed shows
-	// whether it was our command; ok says that it succeeded.
+	// Answered reports whether an event says that a hook has ended. printed is what the
+	// hook printed, which shows whether it was ours; ok says that it succeeded.
 	Answered(ev *streamjson.Event) (printed string, ok, ended bool)
 	// Blocked returns why a client in the folder dir does not run our hooks, judging by its
 	// settings there and below home, or "" if it runs them.
@@ -164,7 +165,7 @@ type Login struct {
 
 	// Vars decide which account a client uses; they include HOME if the login is below it.
 	Vars []string
-	// Folder is the one of Vars that names the folder of the login. If it is set, HOME does
-	// not matter.
+	// Folder is the one of Vars that names the folder of the login. If that variable is
+	// set, HOME does not matter.
 	Folder string
 }

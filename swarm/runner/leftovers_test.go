@@ -13,8 +13,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// A scene is a folder in which each process of a shell script leaves its number, in a file
-// with its name.
+// A scene is a folder in which each process of a shell script writes its number to a file
+// named after the process.
 type scene struct {
 	t   *testing.T
 	dir string
@@ -22,13 +22,15 @@ type scene struct {
 
 func newScene(t *testing.T) scene { return scene{t, t.TempDir()} }
 
-// sleeper returns a shell command that leaves its number and then sleeps. how starts it.
+// sleeper returns a shell command that writes its number to the file name and then
+// sleeps. how is the beginning of the command, such as setsid.
 func (s scene) sleeper(how, name string) string {
 	return how + ` /bin/sh -c 'echo $$ >` + filepath.Join(s.dir, name) + `; exec sleep 600'`
 }
 
-// tool writes the script of a client's shell tool, with children that leave their parent,
-// its session and its mark, and returns the command that runs it in another session.
+// tool writes the script of a client's shell tool, and returns the command that runs it
+// in another session. The script's children leave their parent, its session or its mark
+// behind.
 func (s scene) tool() string {
 	s.t.Helper()
 	path := filepath.Join(s.dir, "tool.sh")
@@ -43,7 +45,7 @@ func (s scene) tool() string {
 	return "setsid /bin/sh " + path
 }
 
-// process waits for the number that a process has left.
+// process waits until a process has written its number, and returns that process.
 func (s scene) process(name string) runner.Process {
 	s.t.Helper()
 	path := filepath.Join(s.dir, name)
@@ -90,8 +92,8 @@ func (s scene) gone(all map[string]runner.Process) {
 // ofTool are the processes of a tool.
 var ofTool = []string{"shell", "session", "orphan", "clean", "last"}
 
-// A tool of a client works in another session, and some of its children drop the mark. All
-// of it ends with the client, however the client ends.
+// A tool of a client works in another session, and some of its children drop the mark.
+// All these processes end with the client, however the client ends.
 func TestTheSessionOfAToolEndsWithItsClient(t *testing.T) {
 	for name, end := range map[string]func(t *testing.T, c *runner.Child) runner.Exit{
 		"finish": func(_ *testing.T, c *runner.Child) runner.Exit { return c.Finish(100 * time.Millisecond) },
@@ -132,8 +134,8 @@ func TestTheSessionOfAToolEndsWithItsClient(t *testing.T) {
 	}
 }
 
-// A client that is interrupted may end the shell of its tool, and with it the last process
-// of the session that has the mark.
+// A client that is interrupted may end the shell of its tool. That shell is then the last
+// process with the mark in its session.
 func TestASessionWithoutTheMarkAtTheEnd(t *testing.T) {
 	for name, adopted := range map[string]bool{"child": false, "adopted": true} {
 		t.Run(name, func(t *testing.T) {
@@ -245,7 +247,7 @@ func TestASessionThatIsOlderThanTheClient(t *testing.T) {
 	defer terminal.Wait()
 	defer terminal.Process.Kill()
 	shell := s.process("terminal")
-	time.Sleep(20 * time.Millisecond) // a start is known to 10 ms
+	time.Sleep(20 * time.Millisecond) // start times are in steps of 10 ms
 	c, _ := start(t, mark(t), "read -r line")
 	if err := os.WriteFile(begin, nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -268,7 +270,8 @@ func TestWhatNoSignTells(t *testing.T) {
 	}
 }
 
-// A client may leave a daemon that serves later clients too. It has the mark of the first.
+// A client may leave a daemon that serves later clients too. The daemon has the mark of
+// the first client.
 func TestADaemonOfTheClientEnds(t *testing.T) {
 	s := newScene(t)
 	c, _ := start(t, mark(t), "("+s.sleeper("setsid", "hub")+" </dev/null >/dev/null 2>&1 &); read -r line; exit 0")
@@ -286,7 +289,7 @@ func TestADaemonOfTheClientEnds(t *testing.T) {
 	}
 }
 
-// Work without the mark counts, as long as the shell that began it waits.
+// A process without the mark counts, as long as the shell that started it waits for it.
 func TestUsageOfASession(t *testing.T) {
 	s := newScene(t)
 	path := filepath.Join(s.dir, "tool.sh")
@@ -300,11 +303,11 @@ func TestUsageOfASession(t *testing.T) {
 		if time.Now().After(deadline) {
 			t.Fatal("a process that spins without the mark uses no processor time")
 		}
-		time.Sleep(5 * time.Millisecond) // between two looks, bounded by the deadline
+		time.Sleep(5 * time.Millisecond) // between two checks, bounded by the deadline
 	}
 }
 
-// The client shares our session, and we and our other children keep running.
+// When a client that shares our session ends, we and our other children keep running.
 func TestOurSessionIsSpared(t *testing.T) {
 	c, out := start(t, mark(t), "sleep 601 & echo ready; wait")
 	waitFor(t, out, "ready")

@@ -7,9 +7,9 @@ import (
 )
 
 // Leftovers returns the running processes of a turn, whatever their parent: those that
-// carry mark (the ID of the turn) in the environment they were started with, and those in a
-// session that a process with the mark leads. It finds only those that this user may look
-// at, and never this process itself.
+// carry mark (the ID of the turn) in the environment they were started with, and those in
+// a session that a process with the mark leads. It finds only processes that this user
+// may inspect, and never this process itself.
 func Leftovers(mark string) []Process {
 	var found []Process
 	newSearch(mark, processStat{}).each(func(s processStat) {
@@ -19,19 +19,19 @@ func Leftovers(mark string) []Process {
 }
 
 // lastLooks is the number of extra scans when nothing was found but new processes have
-// begun: one of them may be the child of a process that ended before it was scanned. On a
-// busy machine some processes always begin.
+// begun: one of them may be the child of a process that ended before it was scanned. The
+// number is limited because new processes begin all the time on a busy machine.
 const lastLooks = 2
 
-// EndLeftovers ends the [Leftovers] of a turn whose client has ended: SIGTERM, SIGKILL
-// after grace, and again for processes that they have started in the meantime. It returns
-// how many there were. It gives up after 5 s more, because a process that waits for a disk
-// cannot be killed.
+// EndLeftovers ends the [Leftovers] of a turn whose client has ended. It sends SIGTERM,
+// and SIGKILL after grace, also to processes that they start in the meantime. It returns
+// how many processes there were. It gives up 5 s after grace, because a process that
+// waits for a disk cannot be killed.
 func EndLeftovers(mark string, grace time.Duration) int {
 	return newSearch(mark, processStat{}).end(grace)
 }
 
-// end is EndLeftovers for what the search finds.
+// end is EndLeftovers for the processes that the search finds.
 func (r *search) end(grace time.Duration) int {
 	seen := make(map[Process]bool)
 	groups := make(map[int]bool)

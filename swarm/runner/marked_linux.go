@@ -38,9 +38,10 @@ func newestPID() string {
 // An environReader reads environments into one buffer.
 type environReader struct{ buf []byte }
 
-// execPatience is how long a process may have no environment. During exec that lasts some
-// microseconds, longer on a busy machine; in the last few of them the environment looks
-// empty.
+// A process has no readable environment during exec, usually for some microseconds, but
+// longer on a busy machine; in the last few microseconds the environment looks empty. After
+// execPatience, or if the environment has looked empty for emptyPatience, the process
+// counts as one without a mark.
 const (
 	execPatience  = 50 * time.Millisecond
 	emptyPatience = 5 * time.Millisecond
@@ -75,7 +76,7 @@ func (r *environReader) carries(pid int, entry []byte) bool {
 }
 
 // emptied reports whether a process was started without any variable: its environment
-// begins and ends at the same address, which stat knows.
+// begins and ends at the same address, which /proc/PID/stat shows.
 func emptied(dir string) bool {
 	data, err := os.ReadFile(dir + "/stat")
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/streamjson"
 )
 
-// An End is the kind of a turn's end; the next step depends on it.
+// An End says how a turn ended. The next step depends on it.
 type End string
 
 // These are the ends of a turn. Records and the ledger contain these words.
@@ -26,7 +26,7 @@ const (
 	NoResources  End = "short"      // the machine has no disk space, file or process left at present: nothing was sent
 	NoResult     End = "lost"       // Follow: the client is dead and its file has no result
 	ClientGone   End = "gone"       // Serve: the waiting client ended before it took the prompt: no work was done
-	PromptNotRun End = "unheard"    // the client acknowledged the prompt without running it: it knows the UUID
+	PromptNotRun End = "unheard"    // the client acknowledged the prompt without running it: it has seen the UUID before
 )
 
 // OK reports whether the turn did its work.
@@ -76,8 +76,8 @@ type Billing string
 // A client reports one of these.
 const (
 	BillingUnknown      Billing = ""
-	BillingAPI          Billing = "api"          // each request is paid by its tokens: the cost of a turn is on a bill
-	BillingSubscription Billing = "subscription" // a fixed price: the cost of a turn is only a measure
+	BillingAPI          Billing = "api"          // each request is paid by its tokens, so the cost of a turn is on a bill
+	BillingSubscription Billing = "subscription" // the price is fixed, so the cost of a turn only measures its use
 )
 
 // Spent is the use of tokens and money by a turn.
@@ -102,7 +102,7 @@ type Exit struct {
 	Leftovers int
 }
 
-// Crash says how a client crashed: process exited with code 1.
+// Crash says how a client crashed, such as "process exited with code 1".
 func (x Exit) Crash() string {
 	switch {
 	case x.Signal != "":

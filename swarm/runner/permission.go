@@ -27,8 +27,8 @@ type PermissionRequest struct {
 	// Title is the client's description of the call for a person.
 	Title string          `json:"title,omitempty"`
 	Input json.RawMessage `json:"input,omitempty"` // of the tool; nil if the client does not send it
-	// Beside is what the client asks for in addition to the command, such as more rights or
-	// an address: a JSON object. It is nil for nothing.
+	// Beside is what the client asks for in addition to the command, such as more rights
+	// or an address. It is a JSON object, or nil if there is nothing more.
 	Beside json.RawMessage `json:"beside,omitempty"`
 }
 
@@ -45,7 +45,7 @@ type Decision struct {
 	// By is the name of the person who answered the question, or "nobody" after its
 	// timeout. It is "" if there was no question.
 	By string `json:"by,omitempty"`
-	// Why is the reason for which there was no answer or no question.
+	// Why says why there was no answer, or no question.
 	Why string    `json:"why,omitempty"`
 	At  time.Time `json:"at"`
 }

@@ -27,8 +27,8 @@ func TestParseStat(t *testing.T) {
 	}
 }
 
-// In a container a client may share a session that has begun outside, which has the number 0
-// there.
+// In a container a client may share a session that was begun outside the container.
+// Inside, that session has the number 0.
 func TestASessionFromOutsideTheContainer(t *testing.T) {
 	const ended = 1<<22 + 1 // above the largest number that Linux gives a process
 	r := newSearch("mark", processStat{pid: os.Getpid()})

@@ -11,8 +11,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// ReapAdopted reaps an orphan that has ended, and leaves its exit status to a process that
-// os/exec waits for.
+// ReapAdopted reaps an orphan that has ended. It does not take the exit status of a
+// process that os/exec waits for.
 func TestReapAdopted(t *testing.T) {
 	own := exec.Command("sh", "-c", "exit 5")
 	own.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -27,7 +27,7 @@ func TestReapAdopted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The first call reaps nothing, so that a waiting goroutine gets the status.
+	// The first call reaps nothing, so that os/exec gets the status of its process.
 	if n := runner.ReapAdopted(); n != 0 {
 		t.Errorf("the first ReapAdopted reaped %d", n)
 	}

@@ -19,8 +19,8 @@ var (
 	})
 )
 
-// ResetTime reads from the text of a limit when the limit ends; zero if the text does not
-// say. A time of day means its next occurrence after now.
+// ResetTime finds, in the text about a limit, the time when the limit ends. It returns
+// zero if the text does not say. A time of day means its next occurrence after now.
 func ResetTime(text string, now time.Time) time.Time {
 	if m := resetEpoch().FindStringSubmatch(text); m != nil {
 		seconds, _ := strconv.ParseInt(m[1], 10, 64)
@@ -65,7 +65,7 @@ func ResetTime(text string, now time.Time) time.Time {
 	}
 	at := time.Date(local.Year(), month, number(m[2]), hour, minute, 0, 0, zone)
 	if now.Sub(at) > 24*time.Hour {
-		at = at.AddDate(1, 0, 0) // a date that has passed is one of next year
+		at = at.AddDate(1, 0, 0) // a date that has passed means that date next year
 	}
 	return at
 }

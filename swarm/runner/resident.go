@@ -18,10 +18,10 @@ type Resident interface {
 	Backend
 
 	// Serve is like Run, but its client stays if it can. If warm is nil, Serve starts a
-	// client. Otherwise it sends the prompt to warm, which the caller must no longer use,
-	// and t.Client, t.From, Stdout and Stderr are those of warm; t.Started is called before
-	// the prompt is sent, as always. When warm has died, dies or is silent before it has
-	// taken the prompt, the outcome is [ClientGone].
+	// client. Otherwise it sends the prompt to warm, which the caller must no longer use.
+	// Then t.Client, t.From, Stdout and Stderr must be those of warm, and t.Started is
+	// called before the prompt is sent, as always. If warm ends or stays silent before it
+	// has taken the prompt, the outcome is [ClientGone].
 	//
 	// The returned Warm is nil when all processes of the turn have ended, as after Run. The
 	// client stays only after a turn that is [Done], has not compacted its context, has

@@ -10,15 +10,15 @@ import (
 
 // A search finds the processes of a turn, by two signs.
 //
-// The mark is in the environment of the client, and each process inherits it, unless it is
-// started without it, for example by env -i.
+// The first sign is the mark in the environment of the client. Each child inherits it,
+// unless the child is started without it, for example by env -i.
 //
-// Such a process still has its session. The shell tool of most clients begins a session for
-// each command, and every process of a session descends from its leader, which began it. So a
-// session is the turn's when its leader carries the mark. It is also the turn's when another
-// process in it carries the mark and the leader began after the client: then the leader
-// descends from the client. The session of the client itself is that of its daemon, or of the
-// terminal of a person, and is never the turn's.
+// The second sign is the session. The shell tool of most clients begins a session for
+// each command, and every process of a session descends from its leader, which began it.
+// So a session is the turn's when its leader carries the mark. It is also the turn's when
+// another process in it carries the mark and the leader began after the client: then the
+// leader descends from the client. The session of the client itself is that of its
+// daemon, or of the terminal of a person, and is never the turn's.
 //
 // A process that lost the mark and began another session, for example by setsid env -i, has
 // neither sign. On Linux [EndAdopted] ends it at the end of the daemon.
@@ -32,7 +32,7 @@ type search struct {
 
 	mu       sync.Mutex
 	reader   environReader
-	sessions map[int]bool // the turn's
+	sessions map[int]bool // those of the turn
 }
 
 // newSearch returns the search for the processes of the turns of a client.
@@ -40,7 +40,7 @@ func newSearch(mark string, client processStat) *search {
 	return &search{mark: mark, client: client, sessions: make(map[int]bool)}
 }
 
-// look only remembers the sessions of the turn.
+// look only updates the list of the turn's sessions.
 func (r *search) look() { r.each(func(processStat) {}) }
 
 // each calls f for each running process of the turn.
@@ -78,7 +78,7 @@ func (r *search) each(f func(processStat)) {
 			continue
 		}
 		inUse[s.session] = true
-		// We cannot end a process of another user, so nobody waits for it.
+		// We cannot end a process of another user, so we do not wait for it.
 		if !s.dead && s.start >= r.client.start && syscall.Kill(pid, 0) == nil {
 			f(s)
 		}

@@ -1,18 +1,19 @@
 package runner
 
-// Urgent mail: steering lets a message reach a running turn: it is written to the client's
-// standard input, and the client reads it with the next tool result. For a message that
-// comes after the last tool call the client begins another turn, right after this one.
+// Steering lets an urgent message reach a running turn. The message is written to the
+// client's standard input, and the client reads it with the next tool result. If a
+// message comes after the last tool call, the client begins another turn right after this
+// one.
 //
-// The line with which the client repeats the message shows that it has read the message,
-// and a good result after that shows that the message has been processed.
+// The client repeats the message in its output, which shows that it has read the message.
+// A good result after that shows that the message has been processed.
 
 // A Steer is one message for a running turn.
 type Steer struct {
-	UUID   string // names it to the client, like the UUID of a prompt
+	UUID   string // names the message to the client, like the UUID of a prompt
 	Prompt string // ends with a paragraph that the caller wrote, like the prompt of a [Turn]
-	// Aside says that the text must not begin a turn: the backend lets the turn end without
-	// it, and takes it back from the client if that is possible.
+	// Aside says that the text must not begin a turn. The backend lets the turn end
+	// without the text, and takes the text back from the client if that is possible.
 	Aside bool
 }
 

@@ -41,7 +41,7 @@ func TestTail(t *testing.T) {
 	}
 }
 
-// After a file has been cut, reading continues at its new end.
+// After a file has been truncated, reading continues at its new end.
 func TestTailOfACutFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "out")
 	if err := os.WriteFile(path, []byte("a long beginning"), 0o600); err != nil {

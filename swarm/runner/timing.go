@@ -2,8 +2,8 @@ package runner
 
 import "time"
 
-// Timing holds the waits of a backend. Each zero means the number in its comment; tests use
-// shorter times.
+// Timing has the times for which a backend waits. A zero means the time in the field's
+// comment; tests use shorter times.
 type Timing struct {
 	Interrupt    time.Duration // from SIGINT to SIGTERM; 10 s
 	Terminate    time.Duration // from SIGTERM to SIGKILL; 5 s
@@ -16,7 +16,7 @@ type Timing struct {
 	Sample       time.Duration // time over which the use of the processor is measured; 2 s
 }
 
-// Or returns t with its zeros replaced by the numbers of other.
+// Or returns t with each zero replaced by the value in other.
 func (t Timing) Or(other Timing) Timing {
 	pick := func(d *time.Duration, or time.Duration) {
 		if *d == 0 {

@@ -2,7 +2,7 @@ package runner
 
 import "time"
 
-// A Usage is how much of the machine some running processes use.
+// A Usage says how much processor time and memory some running processes use.
 type Usage struct {
 	// CPU is the processor time that the processes, and the children that they have waited
 	// for, have used so far.
@@ -20,9 +20,9 @@ func (u *Usage) add(s processStat) {
 // finds them, have used so far.
 func CPUTime(mark string) time.Duration { return UsageOf(mark).CPU }
 
-// Runnable reports whether a thread of the running processes of a turn runs at this moment,
-// or waits for a processor. On an overloaded machine such a process gets hardly any
-// processor time, but works.
+// Runnable reports whether a thread of the running processes of a turn runs at this
+// moment, or waits for a processor. On an overloaded machine such a process gets hardly
+// any processor time, but it is working.
 func Runnable(mark string) bool {
 	found := false
 	newSearch(mark, processStat{}).each(func(s processStat) { found = found || wantsCPU(s.pid) })

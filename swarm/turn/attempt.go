@@ -13,8 +13,9 @@ import (
 
 // A Task is the work of one turn.
 type Task struct {
-	// Record names the message, and the notes that ride along; Run sets the other fields
-	// for each client that it starts.
+	// Record has what the caller knows about the turn, such as the message and the notes
+	// in its prompt. Run fills in the fields about the client for each client that it
+	// starts.
 	Record journal.Record
 	Begun  int // how many times the message was claimed, including this claim
 
@@ -24,31 +25,33 @@ type Task struct {
 	Started func()
 	// Steer brings urgent messages to the turn with this record while it runs.
 	Steer func(*journal.Record) *runner.Steering
-	// Permit decides what the client of the turn with this record asks for; nil: nothing is
-	// allowed.
+	// Permit returns what decides the permission requests of the turn with this record. If
+	// it returns nil, nothing is allowed.
 	Permit func(*journal.Record) runner.Permit
-	// Observe makes the observer of the events of the turn with this record; nil for none. The
-	// goroutine of the turn calls the observer, which must not wait. The events have no secrets.
+	// Observe returns the observer of the events of the turn with this record, or nil for
+	// none. The goroutine of the turn calls the observer, which must not block. Secrets
+	// are removed from the events. Observe may be nil.
 	Observe func(*journal.Record) Observer
-	// Unusable is called when a client could not be used and before Run tries another one.
-	// An error ends the attempts.
+	// Unusable is called after a client turned out to be unusable, before Run tries
+	// another one. If it returns an error, Run tries no other client.
 	Unusable func(*journal.Record, runner.Outcome) error
 }
 
 // An Observer gets each event of a turn. It may not keep the event.
 type Observer func(*streamjson.Event)
 
-// A Recall is the text that a client needs again, since its session does not have it.
+// A Recall is the text that a client needs again because its session does not contain it.
 type Recall struct {
-	Prior []byte // the window after a compaction, or all of it in a new session; may be empty
-	// Successor says that the session follows one that is gone, whose handoff the agent has
-	// to read.
+	Prior []byte // what a compaction removed, or in a new session the whole window; may be empty
+	// Successor says that the session replaces one that is gone. The agent then has to
+	// read the handoff that was written for it.
 	Successor bool
 }
 
-// Run runs clients until one of them ends in a way that counts. It returns the record of
-// the last client that was sent the prompt; nil if none was. An error means that Run could
-// not start another client because of a failure of the daemon.
+// Run starts one client after another until one is usable, or until [journal.MaxTries] of
+// them have refused the session or the prompt. It returns the outcome of the last client,
+// and the record of the last one that was sent the prompt, or nil if none was. An error
+// means that Run could not start another client because of a failure of the daemon.
 func (t *Turns) Run(ctx context.Context, s Settings, task Task) (runner.Outcome, *journal.Record, error) {
 	// A dead letter that is tried again has records of its earlier attempts: its new turns
 	// must not reuse their names.
@@ -84,8 +87,9 @@ func (t *Turns) Run(ctx context.Context, s Settings, task Task) (runner.Outcome,
 	}
 }
 
-// session chooses the session of an attempt: the agent's session; when the client refuses
-// it, the other form; then a fresh one.
+// session chooses the session of an attempt: first the agent's session; if the client
+// refuses it, the same session in the other form (new instead of resumed, or resumed
+// instead of new); then a fresh one.
 func (t *Turns) session(s Settings, try int, last *journal.Record) (runner.Session, error) {
 	if try == 0 {
 		return planSession(t.Sessions, t.kind(s), t.name, s)
@@ -100,7 +104,7 @@ func (t *Turns) session(s Settings, try int, last *journal.Record) (runner.Sessi
 }
 
 // attempt runs one client, with the record rec. An error means that the client did not
-// start because of a failure of the daemon; then nothing of it is left.
+// start because of a failure of the daemon; attempt then leaves nothing behind.
 func (t *Turns) attempt(ctx context.Context, s Settings, task Task, rec *journal.Record, session runner.Session) (runner.Outcome, error) {
 	mem, err := openMemory(t.Home, t.kind(s).Tools, t.name, s.windowLimit(), t.log)
 	if err != nil {
@@ -111,7 +115,8 @@ func (t *Turns) attempt(ctx context.Context, s Settings, task Task, rec *journal
 		return runner.Outcome{}, err
 	}
 	if session.How == runner.New && s.Session != SessionFresh {
-		// The agent's conversation is gone, if it had one: it gets back the whole window.
+		// If the agent had a conversation, it is gone: the prompt gives back the whole
+		// window.
 		recall.Prior = mem.content()
 		recall.Successor = len(recall.Prior) > 0 || t.Sessions.IsCleared(t.name)
 	}
@@ -119,16 +124,15 @@ func (t *Turns) attempt(ctx context.Context, s Settings, task Task, rec *journal
 
 	rec.Backend, rec.UUID, rec.Session, rec.How = s.Backend, journal.PromptUUID(rec.Turn), session.ID, string(session.How)
 	rec.Reinjected, rec.WindowBytes, rec.Begun, rec.Tools = len(recall.Prior) > 0, s.windowLimit(), time.Now().UTC(), t.tools(s) != nil
-	// The client writes the stream into a file that is kept, and cannot switch the pieces
-	// of text on or off while it runs. Pieces make that file nine times as long, and
-	// reading them costs eight times as much; so only a turn that somebody follows has
-	// them.
+	// A client cannot switch unfinished text on or off while it runs. Unfinished text
+	// makes the stream file, which is kept, nine times as long, and reading it costs eight
+	// times as much. So a client prints it only if somebody follows the turn.
 	partial, _ := t.Feed.Wants(t.name)
 	w := t.warmFor(ctx, s, session, partial, rec.ReservedUSD)
 	t.View.streams(partial || w != nil && w.partial)
 	if w != nil {
 		rec.Client, rec.From = w.mark, w.client.Place()
-		err = t.Home.SetNow(w.mark, rec.Turn) // the client runs already: the record can be written when it is durable
+		err = t.Home.SetNow(w.mark, rec.Turn) // the client runs already, so the durable record that started writes is enough
 	} else {
 		err = rec.WriteVolatile(t.Home)
 	}
@@ -160,7 +164,7 @@ func (t *Turns) attempt(ctx context.Context, s Settings, task Task, rec *journal
 	return out, nil
 }
 
-// waited says how long a turn has waited for answers.
+// waited returns a function that says how long a turn has waited for answers.
 func (t *Turns) waited(turn string) func() time.Duration {
 	return func() time.Duration { return t.Home.Asks(turn).Waited(time.Now()) }
 }

@@ -61,7 +61,8 @@ func newAgentTurns(t *testing.T, backend *runnertest.Scripted) *agentTurns {
 	return a
 }
 
-// run runs a turn for a message and returns its record and the turn that the backend got.
+// run runs a turn for a message. It returns the outcome, the record, and the turn that
+// the backend got.
 func (a *agentTurns) run(message string, s turn.Settings, reserved float64, script string) (runner.Outcome, *journal.Record, runner.Turn) {
 	a.t.Helper()
 	out, rec, err := a.Run(a.t.Context(), s, turn.Task{
@@ -108,7 +109,8 @@ func TestATurnWithACap(t *testing.T) {
 	}
 }
 
-// A client that cannot be capped stays.
+// A client that cannot enforce a cap stays, even after a turn for which the budget
+// reserved money.
 func TestACapForAClientThatKnowsNone(t *testing.T) {
 	a := newAgentTurns(t, &runnertest.Scripted{Asks: true})
 	if out, _, _ := a.run("one", a.settings, 0.5, "@say ready"); out.End != runner.Done || len(a.backend.Waiting()) != 1 {
@@ -137,7 +139,8 @@ func TestATurnThatThinksMore(t *testing.T) {
 	}
 }
 
-// An agent whose session cannot be forgotten is not reported to have forgotten it.
+// Forget reports an error when the disk refuses to drop the session, and succeeds at the
+// next call.
 func TestForgetThatTheDiskRefuses(t *testing.T) {
 	a := newAgentTurns(t, new(runnertest.Scripted))
 	a.run("one", a.settings, 0, "@say ready")
@@ -156,8 +159,8 @@ func TestForgetThatTheDiskRefuses(t *testing.T) {
 	}
 }
 
-// The pid file of a client stays as long as the client does. After a compaction, as after any
-// turn, the client stays or ends.
+// The pid file of a client exists as long as the client does. After a compaction, as
+// after any other turn, the client may stay or end.
 func TestThePIDFileAfterACompaction(t *testing.T) {
 	for _, linger := range []time.Duration{time.Hour, 0} {
 		a := newAgentTurns(t, new(runnertest.Scripted))

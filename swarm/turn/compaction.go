@@ -20,21 +20,20 @@ import (
 // distinguish our hook's answer from the answer of a user's hook.
 const handbackLead = "What you did last, word for word, from before this compaction. Do NOT re-execute completed work."
 
-// A handback is the part of the window that the compaction hook gave back, in
-// positions of the window. The hook writes it, the daemon reads it.
+// A handback is the part of the window that the compaction hook gave back, as positions
+// in the window. The hook writes it, and the daemon reads it.
 type handback struct {
 	From int64 `json:"from"`
 	To   int64 `json:"to"`
 }
 
-// HookCompact is what the client runs, in a separate process, while it compacts in the
-// middle of a turn: it prints the newest part of the agent's window in the form that its
-// kind of client reads, so that the agent still knows in the same turn what it just did. It
-// needs no daemon: the window before the turn and the turn's stream are both files. mark is
-// the mark of the turn's processes.
+// HookCompact is what the client runs, in a separate process, when it compacts in the
+// middle of a turn. It prints the newest part of the agent's window in the form that the
+// client reads, so that the agent still knows, in the same turn, what it just did. It needs no daemon: the window before the turn and the turn's stream are both
+// files. mark is the mark of the turn's processes.
 //
-// It prints nothing when the turn's prompt carried the window already, or when the client
-// called it before in this turn.
+// It prints nothing if the turn's prompt already contained the window, or if it has
+// already printed the window in this turn.
 func HookCompact(home journal.Home, backends map[string]runner.Backend, mark string, out io.Writer) error {
 	turn, err := home.TurnOf(mark)
 	if err != nil {
@@ -63,7 +62,7 @@ func HookCompact(home journal.Home, backends map[string]runner.Backend, mark str
 	}
 	kind := b.Kind()
 	if kind.Hooks == nil {
-		return nil // nobody would read it
+		return nil // the client would not read it
 	}
 	from, to, text := newestQuoted(win, kind.Hooks.Room())
 	if from == to {
@@ -76,9 +75,9 @@ func HookCompact(home journal.Home, backends map[string]runner.Backend, mark str
 	return err
 }
 
-// newestQuoted returns the newest part of a window in a form that a hook may print: the
-// client puts it into a frame that it must not end. It has at most room code units of
-// UTF-16. from and to are its position in the window.
+// newestQuoted returns the newest part of a window, quoted so that the text cannot end
+// the frame in which the client puts it. The text has at most room UTF-16 code units.
+// from and to are its position in the window.
 func newestQuoted(win *window.Buffer, room int) (from, to int64, text []byte) {
 	to = win.End()
 	for most := room; ; {
@@ -92,9 +91,9 @@ func newestQuoted(win *window.Buffer, room int) (from, to int64, text []byte) {
 	}
 }
 
-// replay feeds a stream to a window, from an offset to its present end, without the
-// secrets, like the daemon. The part before the offset may say which secrets the client
-// has.
+// replay adds the events of a stream to a window, from an offset to the present end of
+// the stream, and removes secrets from them as the daemon does. It also reads the part
+// before the offset, because that part may say which secrets the client has.
 func replay(win *window.Buffer, kind *runner.Kind, hidden *Secrets, stream string, from int64) error {
 	f, err := os.Open(stream)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -137,7 +136,7 @@ type compactions struct {
 	seen       int
 }
 
-// hook notes the answer of our hook.
+// hook notes whether our hook succeeded, if ev is its answer.
 func (c *compactions) hook(ev *streamjson.Event) {
 	if c.hooks == nil {
 		return
@@ -147,8 +146,9 @@ func (c *compactions) hook(ev *streamjson.Event) {
 	}
 }
 
-// boundary is called after a compaction: it returns the part of the present window that the
-// next prompt has to give back. That part is empty if this turn gave it back already.
+// boundary is called after a compaction. It returns the part of the current window that
+// the next prompt has to give back. That part is empty if this turn has given it back
+// already.
 func (c *compactions) boundary(win *window.Buffer) ([]byte, error) {
 	c.seen++
 	hookDone := c.hookDone

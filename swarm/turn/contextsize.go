@@ -14,14 +14,14 @@ const leastFall = 20_000
 
 // A contextSize watches the size of a conversation over its turns, for a client that does
 // not report its compactions ([runner.Kind].Compacts): a drop by more than half counts as
-// one.
+// a compaction.
 type contextSize struct {
 	session string
-	peak    int // the largest since the session began, or since the last compaction, in tokens
+	peak    int // the largest size since the session began, or since the last compaction, in tokens
 }
 
-// begin says which session the next turn uses. resumed says that the session has turns
-// already; the last one ended with a context of that many tokens.
+// begin sets the session that the next turn uses. resumed says that the session has had
+// turns already; last is the size of its context at the end of the last turn, in tokens.
 func (c *contextSize) begin(session string, resumed bool, last int) {
 	switch {
 	case !resumed:
@@ -31,8 +31,8 @@ func (c *contextSize) begin(session string, resumed bool, last int) {
 	}
 }
 
-// see notes the size of a request, in tokens. If that is a compaction, it returns the size
-// before.
+// see notes the size of a request, in tokens. If the size shows a compaction, see returns
+// the size before the compaction, and true.
 func (c *contextSize) see(tokens int) (before int, fell bool) {
 	if tokens <= 0 {
 		return 0, false // codex reports 0 with an error
@@ -44,8 +44,8 @@ func (c *contextSize) see(tokens int) (before int, fell bool) {
 	return before, fell
 }
 
-// contextSeen looks for a compaction that the client does not report: then the text of the
-// window is pending, as after a reported one.
+// contextSeen looks for a compaction that the client does not report. If it finds one,
+// the text of the window is pending, as after a reported compaction.
 func (t *tracker) contextSeen(ev *streamjson.Event) {
 	now, ok := ev.ContextTokens()
 	if !ok || t.kind.Compacts {

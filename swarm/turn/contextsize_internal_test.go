@@ -28,8 +28,8 @@ func TestAFallOfTheContextIsACompaction(t *testing.T) {
 	}
 }
 
-// The size belongs to a session: a new one begins small, and one of an earlier daemon
-// continues with the last size that it saw.
+// The size belongs to a session: a new session begins small, and a session of an earlier
+// daemon continues with the last size that the earlier daemon saw.
 func TestTheSizeOfTheContextIsOfASession(t *testing.T) {
 	for name, c := range map[string]struct {
 		session string

@@ -1,12 +1,13 @@
-// Package turn runs the turns of one agent: it chooses the session, starts a client or uses
-// the one that waits, follows its events into the window, the log and the status, and says
-// how the turn ended. It knows nothing about mailboxes: the work of a turn is a [Task].
+// Package turn runs the turns of one agent: it chooses the session, starts a client or
+// uses a waiting one, follows its events into the window, the log and the status, and
+// returns the outcome of the turn. It knows nothing about mailboxes: the work of a turn
+// is a [Task].
 //
 //	Settings, Task --> session --> record --> client --> prompt --> events --> Outcome
 //	                      ^                     |                     |
 //	                      |   refused: another  |                     +--> window, View, Feed
 //	                      +---------------------+
 //
-// The record of a turn is durable before its client is sent the prompt, so that a later
-// daemon finds a client that outlived this one and follows it ([Turns.Follow]).
+// The record of a turn is durable before its client is sent the prompt. So a later daemon
+// finds a client that outlived this daemon, and follows it ([Turns.Follow]).
 package turn

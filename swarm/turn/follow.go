@@ -14,9 +14,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// Follow follows a client that an earlier daemon started: to its end if it lives, from its
-// file if not. steered are the UUIDs of the messages that the earlier daemon brought to the
-// turn; observe may be nil.
+// Follow follows a turn whose client an earlier daemon started: to the client's end if it
+// still lives, otherwise only from its output file. steered are the UUIDs of the messages
+// that the earlier daemon brought to the turn; observe may be nil.
 func (t *Turns) Follow(ctx context.Context, s Settings, rec *journal.Record, steered []string, observe Observer) (runner.Outcome, error) {
 	mem, err := openMemory(t.Home, t.kind(s).Tools, t.name, rec.WindowBytes, t.log)
 	if err != nil {
@@ -49,13 +49,14 @@ func (t *Turns) Follow(ctx context.Context, s Settings, rec *journal.Record, ste
 // leftoverGrace is the time from SIGTERM to SIGKILL for processes that a dead client left.
 const leftoverGrace = time.Second
 
-// EndLeft ends the processes with a mark, and returns their number.
+// EndLeft ends the processes that carry a mark, and returns their number.
 func EndLeft(mark string) int { return runner.EndLeftovers(mark, leftoverGrace) }
 
 // compactTurns is the prefix of the names of turns without a message.
 const compactTurns = "compact"
 
-// CanCompact reports whether there is a conversation to compact, and a client that can.
+// CanCompact reports whether the agent has a conversation to compact, and a client that
+// can compact it.
 func (t *Turns) CanCompact(s Settings) bool {
 	_, ok := t.oldSession(s)
 	_, can := t.Backend(s).(runner.Compacter)
@@ -77,7 +78,7 @@ func (t *Turns) oldSession(s Settings) (runner.Session, bool) {
 	return runner.Session{ID: se.ID, How: runner.Resume}, true
 }
 
-// NewCompaction names a turn for Compact.
+// NewCompaction returns a new turn name for Compact.
 func NewCompaction() string { return compactTurns + "-" + strings.ToLower(rand.Text()[:10]) }
 
 // Compact runs a turn without a message, in which the client summarizes its conversation.
@@ -111,7 +112,7 @@ func (t *Turns) Compact(ctx context.Context, s Settings, rec *journal.Record) (o
 	return out, nil
 }
 
-// Forget drops the agent's session, and the window with it, which would bring back the
+// Forget drops the agent's session. It also drops the window, which would bring back the
 // conversation.
 func (t *Turns) Forget(ctx context.Context) error {
 	t.Close(ctx, "the context is cleared")

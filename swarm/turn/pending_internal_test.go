@@ -9,8 +9,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// The text that the next prompt gives back is the old or the new one after a power cut at
-// any step.
+// After a power cut at any step, the text that the next prompt gives back is either the
+// old one or the new one.
 func TestThePowerCutsInWhatTheNextPromptGivesBack(t *testing.T) {
 	home := journal.HomeOf(t.TempDir())
 	if err := home.Make(); err != nil {

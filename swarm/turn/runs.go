@@ -8,12 +8,12 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// maxPastTurns is how many turns of an agent are remembered, for files that have waited
-// since one of them.
+// maxPastTurns is how many past turns of an agent are remembered. A file that waits in a
+// mailbox may have been written during one of them.
 const maxPastTurns = 64
 
-// ownFileMemory is how long a file that an agent wrote is remembered. The file comes to
-// rest within seconds after the write.
+// ownFileMemory is how long the daemon remembers that an agent wrote a file. The file
+// stops changing within seconds after the write.
 const ownFileMemory = 10 * time.Minute
 
 // Runs has the running and past turns of one agent, and its client, for other goroutines.
@@ -22,7 +22,7 @@ type Runs struct {
 	mu      sync.Mutex
 	current *journal.Record      // of the running turn; its fields do not change any more
 	past    []pastTurn           // earlier turns, the newest last, at most maxPastTurns
-	client  *liveClient          // the client that works, or waits, or nil
+	client  *liveClient          // the client that works or waits; nil if there is none
 	wrote   map[string]time.Time // files that the agent's turns wrote into the mailbox folder, by name
 }
 
@@ -39,7 +39,8 @@ type liveClient struct {
 	gone chan struct{} // closed when all its processes have ended
 }
 
-// begin says which attempt runs: files that the agent drops by hand inherit from it.
+// begin notes which attempt runs. Files that the agent drops by hand inherit from its
+// record.
 func (r *Runs) begin(rec *journal.Record) {
 	copied := *rec
 	r.mu.Lock()
@@ -47,7 +48,7 @@ func (r *Runs) begin(rec *journal.Record) {
 	r.current = &copied
 }
 
-// end says that the client of the attempt has ended, or waits.
+// end notes that the client of the attempt has ended, or waits for the next turn.
 func (r *Runs) end() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -60,7 +61,7 @@ func (r *Runs) end() {
 	r.current = nil
 }
 
-// Turn returns the attempt that runs; "" when no turn runs.
+// Turn returns the id of the running attempt, or "" when no turn runs.
 func (r *Runs) Turn() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -70,8 +71,8 @@ func (r *Runs) Turn() string {
 	return r.current.Turn
 }
 
-// At returns the turn of the agent, running or past, that ran when a file was written at
-// that time; nil for no turn.
+// At returns the turn of the agent, running or past, during which a file with that time
+// was written. It returns nil if no turn ran then.
 func (r *Runs) At(written time.Time) *journal.Record {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -86,8 +87,8 @@ func (r *Runs) At(written time.Time) *journal.Record {
 	return nil
 }
 
-// setClient says which client the agent has, by its mark; "" says that all its processes
-// have ended.
+// setClient notes which client the agent has, by its mark. An empty mark means that all
+// processes of the client have ended.
 func (r *Runs) setClient(mark string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -103,8 +104,8 @@ func (r *Runs) setClient(mark string) {
 	}
 }
 
-// ClientGone is closed when all processes of the agent's client have ended; nil without a
-// client.
+// ClientGone returns a channel that is closed when all processes of the agent's client
+// have ended. It returns nil if the agent has no client.
 func (r *Runs) ClientGone() <-chan struct{} {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -114,14 +115,14 @@ func (r *Runs) ClientGone() <-chan struct{} {
 	return r.client.gone
 }
 
-// HasMark reports whether the agent works with the client of that mark.
+// HasMark reports whether that mark belongs to the agent's client or to its running turn.
 func (r *Runs) HasMark(mark string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.client != nil && r.client.mark == mark || r.current != nil && r.current.Mark() == mark
 }
 
-// noteFile notes a file that a tool is about to write into the mailbox's folder: the
+// noteFile notes that a tool is about to write a file into the mailbox's folder. The
 // finished file is the agent's work, not its mail.
 func (r *Runs) noteFile(name string) {
 	r.mu.Lock()
@@ -147,8 +148,8 @@ func (r *Runs) WroteFile(name string) bool {
 	return ok
 }
 
-// ForgetFile is called when that file was moved: a later file of its name is mail, unless
-// the agent writes it again.
+// ForgetFile is called after that file was moved. A later file with the same name is
+// mail, unless the agent writes it again.
 func (r *Runs) ForgetFile(name string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -8,23 +8,25 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// Secrets removes from a client's words the tokens of the project, and the tokens with
-// which the client talks to other clients of its kind, before the daemon writes any of
-// them: log, receipt, answer, ledger, window, status and IRC get the rest. The stream of
-// the client itself does not change. It belongs to the goroutine that runs the turn.
+// Secrets removes two kinds of tokens from a client's words: the tokens of the project,
+// and those with which the client talks to other clients of its kind. The daemon does
+// this before it writes the words to the log, a receipt, an answer, the ledger, the
+// window, the status or IRC. The stream that the client itself writes does not change. A
+// Secrets belongs to the goroutine that runs the turn.
 type Secrets struct {
 	tokens *tokens.Source // the project's tokens
-	// clients are the client's secrets, by which other clients reach it. They are learned
-	// from its output.
+	// clients has the secrets by which other clients can reach the client, each with the
+	// mark that replaces it. They are learned from the client's output.
 	clients map[string]string
 	own     *tokens.Redactor
 }
 
-// maxClientSecrets bounds the values of clients that are remembered; the oldest client
-// has ended by then.
+// maxClientSecrets limits how many secrets of clients are remembered. At that number all
+// of them are forgotten; the oldest clients have ended by then.
 const maxClientSecrets = 64
 
-// NewSecrets removes the tokens of source, and the secrets that it learns from the client.
+// NewSecrets returns a Secrets that removes the tokens of source, and the secrets that it
+// learns from the client.
 func NewSecrets(source *tokens.Source) *Secrets { return &Secrets{tokens: source} }
 
 // Text returns t without secrets.
@@ -37,11 +39,11 @@ func (s *Secrets) learn(kind *runner.Kind, ev *streamjson.Event) {
 	}
 }
 
-// event returns an event of that kind of client without secrets: the event itself if it has
-// none, else a copy.
+// event returns ev without secrets: ev itself if it has none, otherwise a copy. kind is
+// the kind of the client that printed ev.
 func (s *Secrets) event(kind *runner.Kind, ev *streamjson.Event) *streamjson.Event {
 	s.learn(kind, ev)
-	r := s.tokens.Redactor() // once for each event, since it checks the file
+	r := s.tokens.Redactor() // once for each event, since Redactor checks the tokens file
 	has := func(b []byte) bool { return r.In(b) || s.own.In(b) }
 	text := func(t string) string { return s.own.Text(r.Text(t)) }
 	if !has(ev.Raw) && !slices.ContainsFunc(ev.Blocks, func(b streamjson.Block) bool { return text(b.Text) != b.Text || has(b.Input) }) {

@@ -13,8 +13,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/claude"
 )
 
-// Tokens of the swarm, and those by which other clients reach this one, do not pass into
-// events even if the client prints them.
+// Tokens of the swarm, and those by which other clients reach this one, are removed from
+// events, even if the client prints them.
 func TestSecretsOfEvents(t *testing.T) {
 	const token = "NDGFHCVWAUMSOU4NHL3JBTNHQD"
 	home := t.TempDir()

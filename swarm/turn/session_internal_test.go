@@ -11,8 +11,8 @@ import (
 
 var kind = new(runnertest.Scripted).Kind()
 
-// A session that could not be saved does not begin later either: a daemon that starts then
-// would not know it.
+// A session that could not be saved is not used later: a daemon that starts then would
+// not know it.
 func TestASessionIsDurableOrNotThere(t *testing.T) {
 	s, err := journal.OpenSessions(journal.HomeOf(filepath.Join(t.TempDir(), "gone")))
 	if err != nil {

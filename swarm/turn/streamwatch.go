@@ -8,15 +8,15 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// A StreamWatch reports when the stream of a running turn has grown: one watch of the turns'
-// folder for all of them. Without it, for example if the system has no watches left, the
-// backends poll.
+// A StreamWatch reports when the stream of a running turn has grown. It watches the
+// turns' folder once for all turns. If that is not possible, for example because the
+// system has no watches left, the backends poll.
 type StreamWatch struct {
 	mu    sync.Mutex
 	wakes map[string]chan struct{} // by file name
 }
 
-// NewStreamWatch watches nothing until Start.
+// NewStreamWatch returns a StreamWatch that watches nothing until Start is called.
 func NewStreamWatch() *StreamWatch { return &StreamWatch{wakes: map[string]chan struct{}{}} }
 
 // Start watches dir until ctx is done; its goroutine belongs to wg.
@@ -40,7 +40,7 @@ func (s *StreamWatch) Start(dir string, wg *sync.WaitGroup, ctx context.Context)
 					return
 				}
 				s.wake(filepath.Base(ev.Name))
-			case _, ok := <-w.Errors: // lost events: the backends look now and then anyway
+			case _, ok := <-w.Errors: // events were lost: the backends also poll
 				if !ok {
 					return
 				}
@@ -62,7 +62,8 @@ func (s *StreamWatch) wake(name string) {
 	}
 }
 
-// watch returns a channel that gets a value when path grows, until unwatch.
+// watch returns a channel that receives a value whenever path grows, until unwatch is
+// called.
 func (s *StreamWatch) watch(path string) <-chan struct{} {
 	wake := make(chan struct{}, 1)
 	s.mu.Lock()

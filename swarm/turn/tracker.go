@@ -12,8 +12,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// A tracker follows the events of one turn: into the window, the status, the log
-// and the feed. It belongs to the goroutine that runs the turn.
+// A tracker passes the events of one turn on to the window, the status, the log and the
+// feed. It belongs to the goroutine that runs the turn.
 type tracker struct {
 	turns       *Turns
 	settings    Settings
@@ -28,7 +28,7 @@ type tracker struct {
 	unrecorded  error    // why the record is not durable; then nothing was sent
 }
 
-// track follows the turn of a record.
+// track returns the tracker for the turn with this record.
 func (t *Turns) track(s Settings, mem *memory, rec *journal.Record, begun func()) *tracker {
 	kind := t.kind(s)
 	follow := &tracker{
@@ -135,8 +135,8 @@ func (t *tracker) assistant(ev *streamjson.Event) {
 	}
 }
 
-// end removes the secrets from the outcome of the turn, and saves the window. The client
-// may stay.
+// end removes the secrets from the outcome of the turn, saves the window, and updates the
+// status. stays says that the client stays for the next turn.
 func (t *tracker) end(out *runner.Outcome, stays bool) {
 	t.turns.secrets.outcome(out)
 	out.Compactions += t.fallen
@@ -153,7 +153,8 @@ func (t *tracker) end(out *runner.Outcome, stays bool) {
 	}
 }
 
-// noteFile notes a file that a tool is about to write into the mailbox's folder.
+// noteFile notes the file that a tool call is about to write, if it is in the mailbox's
+// folder.
 func (t *tracker) noteFile(tool string, input []byte) {
 	path := t.memory.tools.Changes(tool, input)
 	if path == "" {
@@ -168,7 +169,8 @@ func (t *tracker) noteFile(tool string, input []byte) {
 	}
 }
 
-// sameFolder compares two folders, even if one path goes through a link.
+// sameFolder reports whether two paths name the same folder, even if one of them goes
+// through a symlink.
 func sameFolder(a, b string) bool {
 	if filepath.Clean(a) == filepath.Clean(b) {
 		return true

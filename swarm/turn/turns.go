@@ -11,21 +11,22 @@ import (
 	"github.com/claude-swarm/claude-swarm/window"
 )
 
-// The keys of the log.
+// These are keys of log lines.
 const (
 	keyErr  = "err"
 	keyTurn = "turn"
 	keyWhy  = "why"
 )
 
-// Deps are what the turns of all agents share. Everything in it is safe for concurrent use.
+// Deps has what the turns of all agents share. Everything in it is safe for concurrent
+// use.
 type Deps struct {
 	Home      journal.Home
-	Project   string                    // the folder of the project, by the path that clients get
-	Program   string                    // our own program, which agents find in their PATH, and the hook of a compaction; "" for neither
+	Project   string                    // the path of the project's folder that clients get
+	Program   string                    // our own program, for the PATH of agents and for the hook of a compaction; "" for neither
 	Environ   []string                  // the environment that clients inherit
 	Tools     *runner.Server            // gives agents their tools; nil: no tools
-	Backends  map[string]runner.Backend // by the names that Settings give
+	Backends  map[string]runner.Backend // by the names in Settings.Backend
 	Sessions  *journal.Sessions
 	Waiting   *WaitingClients
 	Streams   *StreamWatch
@@ -33,9 +34,9 @@ type Deps struct {
 	Feed      Feed
 	// Token is the secret that proves an agent as a sender.
 	Token func(agent string) string
-	// Called gets the input of each tool call.
+	// Called receives the input of each tool call.
 	Called func(agent string, input []byte)
-	// Note gets errors of files that this package cannot act on.
+	// Note receives the errors about files on which this package cannot act.
 	Note func(error)
 }
 
@@ -64,7 +65,7 @@ type Settings struct {
 	Env          map[string]string // added to the client's environment
 	EnvDrop      []string          // names, or prefixes with *, that are removed from it
 	Session      SessionMode
-	Linger       time.Duration // how long a client stays for the next message, where Session is resume; 0: a client for each turn
+	Linger       time.Duration // how long a client stays for the next message, if Session is resume; 0: each turn gets a new client
 	WindowTokens int           // size of the window, in tokens of 4 bytes
 	Tools        bool          // its client gets Deps.Tools
 }
@@ -78,8 +79,8 @@ func (s Settings) lingers() bool {
 // windowLimit bounds an agent's window, in bytes.
 func (s Settings) windowLimit() int { return window.Limit(s.WindowTokens, s.Client.CompactWindow) }
 
-// Turns runs the turns of one agent, one after the other, and keeps its client between two
-// of them. It belongs to the goroutine of the agent, except View and Runs.
+// Turns runs the turns of one agent, one after the other, and keeps its client between
+// two of them. It belongs to the goroutine of the agent, except for View and Runs.
 type Turns struct {
 	*Deps
 	View View
@@ -94,8 +95,8 @@ type Turns struct {
 	size     contextSize
 }
 
-// NewTurns returns the turns of the agent of that name. wake wakes its goroutine, which
-// then calls Tend.
+// NewTurns returns the turns of the agent with that name. wake wakes the agent's
+// goroutine, which then calls Tend.
 func NewTurns(d *Deps, name string, log *slog.Logger, agentLog *journal.AgentLog, secrets *Secrets, wake func()) *Turns {
 	return &Turns{Deps: d, name: name, log: log, agentLog: agentLog, secrets: secrets, wake: wake}
 }
@@ -132,14 +133,14 @@ func (t *Turns) tools(s Settings) *runner.Server {
 	return t.Tools
 }
 
-// toolsOf returns the tools with which a turn began, for the next daemon, which may have
-// other settings.
+// toolsOf returns the tools with which a turn of an earlier daemon began. The settings of
+// this daemon may differ.
 func (t *Turns) toolsOf(rec *journal.Record) *runner.Server {
 	switch {
 	case !rec.Tools:
 		return nil
 	case t.Tools == nil:
-		return new(runner.Server) // today's daemon gives none, and its client has them
+		return new(runner.Server) // this daemon has no server for tools, but the client of the turn has its tools
 	}
 	return t.Tools
 }
@@ -152,14 +153,14 @@ func (t *Turns) hook(s Settings) string {
 	return screen.ShellWord(t.Program) + " hook compact"
 }
 
-// kind describes the agent's kind of client.
+// kind returns the kind of the agent's client.
 func (d *Deps) kind(s Settings) *runner.Kind { return d.Backend(s).Kind() }
 
 // Backend returns the backend of an agent with these settings; nil for an unknown backend.
 func (d *Deps) Backend(s Settings) runner.Backend { return BackendOf(d.Backends, s.Backend) }
 
-// BackendOf finds a backend by its name; nil for an unknown name. Without a name it is the
-// only backend.
+// BackendOf returns the backend with that name, or nil for an unknown name. An empty name
+// means the only backend, if there is exactly one.
 func BackendOf(all map[string]runner.Backend, name string) runner.Backend {
 	if name == "" && len(all) == 1 {
 		for _, b := range all {

@@ -35,7 +35,7 @@ type Picture struct {
 	Context journal.Context
 	Last    *LastText
 
-	Turns int      // turns begun: all in the ledger, and the one that runs
+	Turns int      // turns begun: those in the ledger, and the running one
 	Begun *float64 // start of the last one, in seconds since 1970
 }
 
@@ -51,10 +51,10 @@ type MessageStatus struct {
 type WarmStatus struct {
 	PID   int       `json:"pid"`
 	Since time.Time `json:"since"` // start of the wait
-	// The resource use of its processes, and of the processes that its turns left running.
-	// A client that waits should use next to no processor time.
-	RSSBytes   int64   `json:"rss_bytes"`   // memory, in whole MiB
-	CPUSeconds float64 `json:"cpu_seconds"` // processor time since then, in tenths
+	// RSSBytes and CPUSeconds are for the client's processes, including those that its
+	// turns left running. A client that waits should use almost no processor time.
+	RSSBytes   int64   `json:"rss_bytes"`   // memory, rounded down to whole MiB
+	CPUSeconds float64 `json:"cpu_seconds"` // processor time since Since, rounded down to 0.1 s
 
 	mark   string
 	before time.Duration // processor time used before Since
@@ -73,8 +73,8 @@ type LastText struct {
 	Text string    `json:"text"`
 }
 
-// Recalled returns the picture that an earlier daemon had, made from the newest line of the
-// ledger and the number of an agent's lines.
+// Recalled returns the picture that an earlier daemon had of an agent. l is the newest
+// line about the agent in the ledger, and turns is the number of such lines.
 func Recalled(l journal.LedgerLine, turns int) Picture {
 	began := float64(l.At.UnixMilli())/1000 - l.Seconds
 	p := Picture{Turns: turns, Client: l.Client, Model: l.Model, Billing: l.Billing, Context: l.Context, Begun: &began}
@@ -84,7 +84,7 @@ func Recalled(l journal.LedgerLine, turns int) Picture {
 	return p
 }
 
-// Recall begins with the picture of an earlier daemon.
+// Recall replaces the picture with that of an earlier daemon.
 func (v *View) Recall(p Picture) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -108,7 +108,7 @@ func (v *View) End() {
 	v.p.Message, v.p.PID, v.p.Description, v.p.Retries, v.p.Streams = nil, nil, "", "", false
 }
 
-// Picture returns a copy.
+// Picture returns a copy of the current picture.
 func (v *View) Picture() Picture {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -120,8 +120,8 @@ func (v *View) Picture() Picture {
 	return p
 }
 
-// process notes the client of the running turn; 0 after the client's end, while the daemon
-// still files the turn.
+// process notes the pid of the running turn's client. It is 0 after the client's end,
+// while the daemon still files the turn.
 func (v *View) process(pid int) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -172,8 +172,8 @@ func (v *View) learn(session, model string, tokens, limit int) {
 	}
 }
 
-// client notes the kind and the version of the client, and its model; "" if it did not
-// report one.
+// client notes the kind and the version of the client, and its model. model is "" if the
+// client did not report one.
 func (v *View) client(name, model string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -194,8 +194,9 @@ func (v *View) billing(b runner.Billing) {
 
 // limitFor returns the context limit to use when the client reports limit tokens. named
 // says that the configuration names the model. If it does not, Claude Code 2.1.197 uses
-// claude-opus-4-8[1m], and calls it claude-opus-4-8, with a smaller window, in every
-// session that it resumes: so the largest limit reported for the model is kept.
+// claude-opus-4-8[1m]. In a session that it resumes, it calls that model claude-opus-4-8
+// and reports a smaller limit. So limitFor then keeps the largest limit reported for the
+// model.
 func (v *View) limitFor(limit int, named bool) int {
 	v.mu.Lock()
 	defer v.mu.Unlock()

@@ -18,8 +18,8 @@ func TestNoProcessHasNoPID(t *testing.T) {
 	}
 }
 
-// The limit of a model does not change with the name that the client uses in a session that
-// it resumes, and each model has its limit.
+// The limit of a model does not change with the name that the client uses in a session
+// that it resumes. Each model has a separate limit.
 func TestLimitFor(t *testing.T) {
 	said := func(v *View, model string, limit int, named bool) int {
 		v.learn("", model, 0, 0)

@@ -5,8 +5,9 @@ import (
 	"sync"
 )
 
-// WaitingClients bounds the clients that wait for their agent's next message, over all
-// agents: the one that has waited longest goes first. It is safe for concurrent use.
+// WaitingClients limits how many clients, over all agents, wait for a next message. When
+// too many wait, the client that has waited longest is closed first. It is safe for
+// concurrent use.
 type WaitingClients struct {
 	mu   sync.Mutex
 	most int
@@ -19,17 +20,18 @@ type waiting struct {
 	tooMany bool
 }
 
-// NewWaitingClients bounds the clients that wait by most.
+// NewWaitingClients returns a WaitingClients with the limit most.
 func NewWaitingClients(most int) *WaitingClients { return &WaitingClients{most: most} }
 
-// tooMany reports whether a client must be closed, since others wait too. It is false for nil.
+// tooMany reports whether a client must be closed because too many clients wait. It is
+// false for nil.
 func (w *WaitingClients) tooMany(c *waiting) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return c != nil && c.tooMany
 }
 
-// add notes that a client begins to wait. wake is called when it must be closed.
+// add notes that a client begins to wait. wake is called when the client must be closed.
 func (w *WaitingClients) add(wake func()) *waiting {
 	c := &waiting{wake: wake}
 	w.mu.Lock()
@@ -39,15 +41,15 @@ func (w *WaitingClients) add(wake func()) *waiting {
 	return c
 }
 
-// remove notes that a client no longer waits. It does nothing for nil, and for a client
-// that was one too many.
+// remove notes that a client no longer waits. It does nothing for nil, or for a client
+// that was removed because too many waited.
 func (w *WaitingClients) remove(c *waiting) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.all = slices.DeleteFunc(w.all, func(other *waiting) bool { return other == c })
 }
 
-// Resize changes how many may wait.
+// Resize changes how many clients may wait.
 func (w *WaitingClients) Resize(most int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -55,8 +57,8 @@ func (w *WaitingClients) Resize(most int) {
 	w.shrink()
 }
 
-// shrink wakes the agents of the oldest clients, as many as there are too many. The caller
-// holds w.mu.
+// shrink wakes the agents whose clients have waited longest, until the number of clients
+// is within the limit. The caller holds w.mu.
 func (w *WaitingClients) shrink() {
 	for len(w.all) > w.most {
 		w.all[0].tooMany = true

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Of too many clients those that have waited longest must close, their agents are woken,
-// and a removed client does not count.
+// When too many clients wait, those that have waited longest must close, and their agents
+// are woken. A removed client does not count.
 func TestWaitingClients(t *testing.T) {
 	w := NewWaitingClients(2)
 	var all []*waiting

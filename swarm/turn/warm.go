@@ -9,8 +9,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// Clients that stay. An agent with [Settings].Linger keeps the client of a turn that ended
-// well; the next message goes to the same process, which saves a start.
+// This file is about clients that stay. An agent with [Settings].Linger keeps the client
+// of a turn that ended well; the next message goes to the same process, which saves a
+// start.
 //
 //	                      mail
 //	       +----------- next turn <-----------+
@@ -21,18 +22,19 @@ import (
 //	    many wait, the agent is held or has other settings, the next turn is for
 //	    another session, it does something unasked, the daemon stops
 //
-// The backend reports whether a client may stay ([runner.Resident]); the goroutine of its
-// agent, which owns it, decides here when it has to go. That goroutine sleeps while the
-// client waits: it is woken by mail, a timer, the end of the client, a line that the client
-// prints, or by the agent whose client is one too many.
+// The backend reports whether a client may stay ([runner.Resident]). The agent's
+// goroutine, which owns the client, decides here when to close it. That goroutine sleeps
+// while the client waits. It is woken by mail, by a timer, by the end of the client, by a
+// line that the client prints, or because too many clients wait.
 //
-// The turns of one client share its output and its mark; see mark.go. A daemon that is
-// killed leaves a client without standard input: the client ends on its own, after its turn
-// if it has one, which the next daemon follows like any other. By the mark in the agent's
-// pid file the next daemon ends the processes that a waiting client left.
+// The turns of one client share its output and its mark; see mark.go in package journal.
+// When a daemon is killed, its clients lose their standard input, so each of them ends by
+// itself. If a turn is running, the client ends after that turn, which the next daemon
+// follows like any other. If the client is waiting, the next daemon finds the processes
+// that it left by the mark in the agent's pid file, and ends them.
 
-// maxAge is how long a client lives: its end frees the memory that it accumulates over the
-// days.
+// maxAge is how long a client may live. Its end frees the memory that it accumulates over
+// the days.
 const maxAge = 24 * time.Hour
 
 // A warm is the client of an agent between two turns. It belongs to the goroutine
@@ -62,7 +64,7 @@ func (t *Turns) madeOf(s Settings, mark string) made {
 	return made{settings: s, env: t.environment(s, mark)}
 }
 
-// warmFor returns the waiting client that can run a turn in that session. nil means that
+// warmFor returns the waiting client if it can run a turn in that session. nil means that
 // the turn needs a new client, and that all processes of the old one have ended.
 func (t *Turns) warmFor(ctx context.Context, s Settings, session runner.Session, partial bool, capUSD float64) *warm {
 	w := t.warm
@@ -120,7 +122,7 @@ func (t *Turns) runIn(ctx context.Context, s Settings, w *warm, turn runner.Turn
 	return out
 }
 
-// due returns the time when a client has waited long enough.
+// due returns the time at which the client has waited long enough.
 func (w *warm) due() time.Time { return dueAt(w.born, w.rested, w.made.settings.Linger) }
 
 func dueAt(born, rested time.Time, linger time.Duration) time.Time {
@@ -131,7 +133,7 @@ func dueAt(born, rested time.Time, linger time.Duration) time.Time {
 	return due
 }
 
-// outworn says why a client cannot run another turn; "" if it can.
+// outworn returns why a client cannot run another turn, or "" if it can.
 func (t *Turns) outworn(s Settings, w *warm, now time.Time) string {
 	select {
 	case <-w.client.Exited():
@@ -165,7 +167,7 @@ func (t *Turns) Tend(ctx context.Context, settings Settings, unsettled bool) {
 	switch {
 	case why != "":
 	case unsettled:
-		why = "the outcome of its turn could not be filed" // the turn is read again, to the end of the client
+		why = "the outcome of its turn could not be filed" // the turn is followed again, which ends only with the client
 	case t.Waiting.tooMany(w.waiting):
 		why = "too many clients wait"
 	case !time.Now().Before(w.due()):
@@ -177,7 +179,7 @@ func (t *Turns) Tend(ctx context.Context, settings Settings, unsettled bool) {
 }
 
 // Close closes the agent's client, if one waits, and returns when all its processes have
-// ended. When ctx is done Close kills the client.
+// ended. When ctx is done, Close kills the client.
 func (t *Turns) Close(ctx context.Context, why string) {
 	w := t.warm
 	if w == nil {
@@ -193,8 +195,8 @@ func (t *Turns) Close(ctx context.Context, why string) {
 	t.log.Info("client closed", keyWhy, why, keyTurn, w.mark, "leftovers", exit.Leftovers)
 }
 
-// ClientWaits says that the agent's client is idle. The status shows it, and it counts for
-// the bound on waiting clients.
+// ClientWaits notes that the agent's client is idle. From then on the status shows it,
+// and it counts towards the limit on waiting clients.
 func (t *Turns) ClientWaits() {
 	w := t.warm
 	if w == nil || w.waiting != nil {
@@ -205,8 +207,8 @@ func (t *Turns) ClientWaits() {
 	w.waiting = t.Waiting.add(t.wake)
 }
 
-// Rest waits until woken, or until the client may need attention, d at most. HasClient must
-// be true.
+// Rest waits until the agent is woken or the client may need attention, but at most for
+// d. HasClient must be true.
 func (t *Turns) Rest(ctx context.Context, woken <-chan struct{}, d time.Duration) {
 	w := t.warm
 	timer := time.NewTimer(min(d, time.Until(w.due())))

@@ -27,8 +27,8 @@ func TestDueAt(t *testing.T) {
 	}
 }
 
-// The hook of a compaction gives back the text of the running turn: the text of earlier
-// turns in the same stream is in the saved window.
+// The hook of a compaction reads only the running turn from the stream: the text of the
+// earlier turns is in the saved window.
 func TestTheHookInALaterTurnOfAClient(t *testing.T) {
 	home := journal.HomeOf(t.TempDir())
 	if err := home.Make(); err != nil {
@@ -61,7 +61,7 @@ func TestTheHookInALaterTurnOfAClient(t *testing.T) {
 	if err := mem.save("second-1"); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"kept\nnow\n", ""} { // once
+	for _, want := range []string{"kept\nnow\n", ""} { // the text is given back once
 		var out strings.Builder
 		if err := HookCompact(home, map[string]runner.Backend{"scripted": new(runnertest.Scripted)}, "first-1", &out); err != nil {
 			t.Fatal(err)

@@ -99,7 +99,7 @@ func (m *memory) pending() ([]byte, error) {
 	return data, err
 }
 
-// setPending saves the text that the next prompt has to give back, durably.
+// setPending durably saves the text that the next prompt has to give back.
 func (m *memory) setPending(text []byte) error {
 	if len(text) == 0 {
 		return nil

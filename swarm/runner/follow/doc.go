@@ -1,8 +1,9 @@
-// Package follow runs the client of one turn and follows it to its end: all that a backend
-// does with a client's process and files, whatever protocol the client speaks.
+// Package follow runs the client of one turn and follows it to its end. It does
+// everything that a backend does with a client's process and files, whatever protocol the
+// client speaks.
 //
 // A client reads lines from our pipe and writes its output into a file. The backend reads
-// that file through [Run.Output], and at its end waits there for more:
+// that file through [Run.Output], which waits at the end of the file for more:
 //
 //	Start, GoOn ─ room on the disk ─ Turn.Started ─┐
 //	Adopt ─────────────────────────────────────────┴─ Output: read ─ tick ─ read ─ … ─ EOF ─ Finish ─ Outcome
@@ -13,9 +14,9 @@
 // Everything happens in the goroutine that reads, so a [Protocol] needs no lock. No write
 // to the client blocks: a client that does not read cannot hold up that goroutine.
 //
-// There are two ways to end a client. [Run.End] climbs the ladder of [runner.Ladder]: the
-// turn is cut short, and its outcome is the first cause. [Run.CloseInput] closes its input
-// after the work is done, and a client that does not end then is killed; that does not
+// There are two ways to end a client. [Run.End] climbs the [runner.Ladder]: the turn is
+// cut short, and its outcome is the first cause. [Run.CloseInput] closes the client's
+// input after the work is done. A client that does not end then is killed, which does not
 // count as a failure.
 //
 // A client that may stay for the next turn ([Run.MayStay]) becomes a [Warm].

@@ -6,7 +6,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// End begins to end the client by the ladder, for the first cause only.
+// End begins to end the client by the ladder. Only the first cause counts.
 func (r *Run) End(cause Verdict, now time.Time) {
 	if r.process == nil || r.ladder.Begun() {
 		return
@@ -32,7 +32,7 @@ func (c *canceled) Interrupt() {
 	}
 }
 
-// Kill kills the client, which has nothing to finish.
+// Kill kills the client at once. It is for a client that has nothing to finish.
 func (r *Run) Kill(cause Verdict, now time.Time) {
 	if r.process == nil || r.ladder.Begun() {
 		return
@@ -55,7 +55,8 @@ func (r *Run) Ending() bool { return r.ladder.Begun() }
 // being ended, or is ended only because it outlived its input.
 func (r *Run) Cause() Verdict { return r.cause }
 
-// CloseInput tells the client that its work is done. It has Timing.Close to exit.
+// CloseInput tells the client that its work is done. The client then has Timing.Close to
+// exit.
 func (r *Run) CloseInput(now time.Time) {
 	if r.feed != nil {
 		r.feed.close()
@@ -63,8 +64,8 @@ func (r *Run) CloseInput(now time.Time) {
 	r.over.closing = now.Add(r.options.Timing.Close)
 }
 
-// CloseAtOnce is CloseInput for a client that spends money as long as it lives. It has
-// Timing.Leftovers to exit, and then gets SIGTERM.
+// CloseAtOnce is CloseInput for a client that spends money as long as it lives. The
+// client then has Timing.Leftovers to exit, and after that gets SIGTERM.
 func (r *Run) CloseAtOnce(now time.Time) {
 	r.CloseInput(now)
 	if at := now.Add(r.options.Timing.Leftovers); at.Before(r.over.closing) {
@@ -84,8 +85,8 @@ func (r *Run) KeepOn() {
 // Closing reports whether the client is expected to exit by itself.
 func (r *Run) Closing() bool { return !r.over.closing.IsZero() }
 
-// overdue ends a client that does not exit with its input. It has done its work, so that is
-// not a failure.
+// overdue ends a client that has not exited in time after its input was closed. The
+// client has done its work, so this is not a failure.
 func (r *Run) overdue(now time.Time) {
 	if !now.After(r.over.closing) {
 		return

@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// A feed writes to a client's standard input without waiting for it: a client that does not
-// read would hold up the turn. Lines keep their order.
+// A feed writes to a client's standard input without waiting for the client, since a
+// client that does not read would hold up the turn. Lines keep their order.
 type feed struct {
 	w  io.WriteCloser
 	wg sync.WaitGroup
@@ -24,8 +24,8 @@ const maxUnread = 16 << 20
 
 func newFeed(w io.WriteCloser) *feed { return &feed{w: w} }
 
-// send gives the client a line. A line that cannot be written is lost, which shows in the
-// client's output. So is every line after those that are too many.
+// send queues a line for the client. A line that cannot be written is lost, which shows
+// in the client's output. When too many lines wait, every further line is lost too.
 func (f *feed) send(line []byte) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -36,7 +36,8 @@ func (f *feed) send(line []byte) {
 	f.unread += len(line)
 	if !f.busy {
 		f.busy = true
-		// It ends when all lines are written or the pipe is closed; close waits for it.
+		// This goroutine ends when all lines are written or the pipe is closed; close waits
+		// for it.
 		f.wg.Go(f.write)
 	}
 }
@@ -57,14 +58,14 @@ func (f *feed) write() {
 	}
 }
 
-// isFull reports whether the client does not read.
+// isFull reports whether too many lines wait, because the client does not read.
 func (f *feed) isFull() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.full
 }
 
-// close tells the client that no more lines follow. It may be called again.
+// close tells the client that no more lines follow. It may be called more than once.
 func (f *feed) close() {
 	f.w.Close()
 	f.wg.Wait()

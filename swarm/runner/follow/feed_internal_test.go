@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// The queue of lines to a client that does not read is bounded, and the client counts as one that
-// does not read. A single line may have any length.
+// The queue of lines for a client that does not read is bounded, and a full queue is
+// reported. A single line may have any length.
 func TestAClientThatDoesNotRead(t *testing.T) {
 	r, w := io.Pipe()
 	f := newFeed(w)

@@ -15,7 +15,7 @@ type output struct {
 	room    runner.Room
 	read    int64     // bytes of this turn
 	flooded bool      // it has printed more than MaxOutput, whether that was read or not
-	cramped bool      // there was no room for output that it may have had
+	cramped bool      // the disk had no room for output that the client may have printed
 	lookAt  time.Time // when to check the size of the files next
 }
 
@@ -79,15 +79,15 @@ func (r *Run) lookAtFiles(now time.Time) {
 // Stderr returns the end of what the client wrote to its standard error.
 func (r *Run) Stderr() string { return tailOf(r.turn.Stderr, 8<<10) }
 
-// maxStderr is how much of the standard error is kept, in bytes: its beginning and its
-// newest part. Only the beginning of a flooded standard output is kept.
+// maxStderr is how large the file of the standard error may become, in bytes. A larger
+// file is cut to its first keptStderr bytes, and the client appends to those. Of a
+// standard output that is too long, the first maxStderr bytes are kept.
 const (
 	maxStderr  = 4 << 20
 	keptStderr = 1 << 20
 )
 
-// boundFile cuts a file that has grown too long. The client appends, so it continues after
-// what is kept.
+// boundFile cuts a file that has grown too long.
 func boundFile(path string) {
 	if info, err := os.Stat(path); err == nil && info.Size() > maxStderr {
 		os.Truncate(path, keptStderr)

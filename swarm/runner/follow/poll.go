@@ -2,8 +2,8 @@ package follow
 
 import "time"
 
-// A poller times the checks of a file without notifications: frequent after it has grown,
-// rare while it does not change.
+// A poller sets the times of the checks of a file that has no notifications: often after
+// the file has grown, rarely while it does not change.
 type poller struct {
 	timer *time.Timer
 	pause time.Duration
@@ -18,8 +18,8 @@ func newPoller(most time.Duration) poller {
 	return poller{timer: t, pause: shortestPause, most: most}
 }
 
-// next returns a channel that receives at the time of the next check, which is not after
-// due unless due is zero.
+// next returns a channel that receives at the time of the next check. That time is
+// never after due, unless due is zero.
 func (p *poller) next(due time.Time) <-chan time.Time {
 	d := p.pause
 	p.pause = min(2*p.pause, p.most)

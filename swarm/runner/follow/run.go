@@ -14,12 +14,12 @@ import (
 // Options tune how clients are followed. The zero value is ready to use.
 type Options struct {
 	Timing runner.Timing
-	// MaxOutput ends a turn whose client has printed more, in bytes; 0 means
-	// 1 GiB. A client that loops would fill the disk.
+	// MaxOutput is how much a client may print, in bytes, before its turn is ended; 0
+	// means 1 GiB. Without a limit, a client that loops would fill the disk.
 	MaxOutput int64
-	// Terminates says that a client that does not end with its input gets SIGTERM, and
-	// Timing.Terminate, before it is killed. It is for clients that leave files or
-	// processes behind when they are killed.
+	// Terminates says that a client that does not end when its input is closed gets
+	// SIGTERM, and then Timing.Terminate to end, before it is killed. It is for clients
+	// that leave files or processes behind when they are killed.
 	Terminates bool
 }
 
@@ -39,8 +39,8 @@ type Protocol interface {
 	Tick(now time.Time)
 	// Due is when Tick must be called even if nothing is printed; zero means never.
 	Due() time.Time
-	// Working reports whether the time of the turn counts. It does not count before the
-	// client has its prompt.
+	// Working reports whether time counts towards the limits of the turn. It does not
+	// count before the client has its prompt.
 	Working() bool
 	// Late returns the verdict on a turn that is ended because it takes too long or is
 	// silent for too long. v blames the turn; the protocol may know another cause.
@@ -52,12 +52,12 @@ type Protocol interface {
 }
 
 // A Run follows one client through one turn. It belongs to the goroutine of the turn,
-// except for Wake. The caller closes it.
+// except for Wake. The caller must close it.
 type Run struct {
-	// Account adds up the events of the turn. The caller gives it each of them.
+	// Account adds up the events of the turn. The caller passes it each event.
 	Account runner.Account
 
-	ctx      context.Context // of the turn, for as long as the turn
+	ctx      context.Context // of the turn; done when the turn has to stop
 	turn     runner.Turn
 	kind     *runner.Kind
 	options  Options
@@ -79,7 +79,7 @@ type Run struct {
 // over has what is known at the end of a client.
 type over struct {
 	closing  time.Time // when to end a client that does not exit; zero: never
-	atOnce   bool      // it gets SIGTERM then
+	atOnce   bool      // at that time it gets SIGTERM
 	stays    bool      // the client is a Warm now
 	finished bool      // no process of the turn runs any more: exit is known
 	exit     runner.Exit
@@ -98,9 +98,9 @@ func New(ctx context.Context, t runner.Turn, kind *runner.Kind, p Protocol, o Op
 	}
 }
 
-// Start starts a client with these arguments, the program first, and this environment, and
-// records that it runs. When it returns false, nothing was sent, nothing runs, and the
-// outcome says why.
+// Start starts a client with this environment and these arguments, the program first, and
+// reports it to [runner.Turn].Started. When it returns false, nothing was sent, nothing
+// runs, and the outcome says why.
 func (r *Run) Start(args, env []string) (runner.Outcome, bool) {
 	child, err := r.start(args, env)
 	if err != nil {
@@ -110,13 +110,13 @@ func (r *Run) Start(args, env []string) (runner.Outcome, bool) {
 	return r.record()
 }
 
-// GoOn begins the next turn in a client that has stayed, which belongs to the Run from then
-// on. It returns false, as Start does, if the client has ended in the meantime.
+// GoOn begins the next turn in a client that has stayed. From then on the client belongs
+// to the Run. GoOn returns false, as Start does, if the client has ended in the meantime.
 func (r *Run) GoOn(w *Warm) (runner.Outcome, bool) {
 	r.own(w.child, w.feed)
 	out, err := openAt(r.turn.Stdout, r.turn.From.Offset)
 	if err != nil {
-		// Its output cannot be read, and nothing was sent.
+		// The client's output cannot be read, and nothing was sent.
 		r.Finish()
 		return r.Never(Verdict{End: runner.ClientGone, Reason: err.Error(), Hint: hintAnother}), false
 	}
@@ -165,7 +165,7 @@ func (r *Run) Adopt(p runner.Process) (runner.Outcome, bool) {
 	return runner.Outcome{}, true
 }
 
-// Close ends what still runs, unless the client stays, and closes the files.
+// Close ends the processes that still run, unless the client stays, and closes the files.
 func (r *Run) Close() {
 	r.woken.poll.Stop()
 	if r.output.file != nil {
@@ -176,18 +176,18 @@ func (r *Run) Close() {
 	}
 }
 
-// Send gives the client a line, with its newline, and does not wait until it is read.
-// It does nothing for a client whose input is not ours.
+// Send queues a line, which includes its newline, for the client. It does not wait until
+// the line is read, and does nothing if we cannot write to the client's input.
 func (r *Run) Send(line []byte) {
 	if r.feed != nil {
 		r.feed.send(line)
 	}
 }
 
-// CanSend reports whether the client's input is ours.
+// CanSend reports whether we can write to the client's input.
 func (r *Run) CanSend() bool { return r.feed != nil }
 
-// Stopped reports whether the turn is to stop: its context is done.
+// Stopped reports whether the turn has to stop, because its context is done.
 func (r *Run) Stopped() bool { return r.ctx.Err() != nil }
 
 // Finish ends all processes of the turn. It may be called several times.
@@ -203,7 +203,7 @@ func (r *Run) Finish() {
 	default:
 		r.over.exit = runner.Exit{ExitCode: -1, Leftovers: runner.EndLeftovers(r.turn.Mark(), r.options.Timing.Leftovers)}
 	}
-	_ = runner.ReleaseRoom(r.turn.Stdout) // else the room stays reserved until the turn's files are removed
+	_ = runner.ReleaseRoom(r.turn.Stdout) // after an error the room stays reserved until the turn's files are removed
 	r.over.finished = true
 }
 

@@ -151,7 +151,7 @@ func TestWake(t *testing.T) {
 			go func() {
 				answers <- "yes"
 				p.run.Wake()
-				p.run.Wake() // one more does not block
+				p.run.Wake() // a second call does not block
 			}()
 		} else {
 			p.run.CloseInput(time.Now())
@@ -199,7 +199,7 @@ func TestTheClientIsAskedBeforeItIsSignalled(t *testing.T) {
 	}
 }
 
-// A client that ignores the end of its input is killed; if the options say so it gets
+// A client that ignores the end of its input is killed; if the options say so, it gets
 // SIGTERM first.
 func TestTheEndOfTheInputIsNotTheEndOfTheClient(t *testing.T) {
 	const script = `trap 'exit 7' TERM; echo done; while :; do sleep 0.01; done`

@@ -47,7 +47,7 @@ func openAt(path string, offset int64) (*os.File, error) {
 	return f, nil
 }
 
-// A startFailure is an error of starting the client, not of our own files.
+// A startFailure is an error of starting the client, not of opening our files.
 type startFailure struct{ err error }
 
 func (e *startFailure) Error() string { return e.err.Error() }
@@ -75,7 +75,7 @@ func startError(t runner.Turn, kind *runner.Kind, program string, err error) Ver
 	return Verdict{End: runner.Refused, Reason: program + " cannot be run: " + err.Error(), Hint: "check command: of agent " + t.Agent}
 }
 
-// isTransient reports whether the system may be able to start it a moment later.
+// isTransient reports whether the system may be able to start the client a moment later.
 func isTransient(err error) bool {
 	for _, e := range []error{syscall.EAGAIN, syscall.ENOMEM, syscall.EMFILE, syscall.ENFILE, syscall.ETXTBSY} {
 		if errors.Is(err, e) {

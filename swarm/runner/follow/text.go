@@ -11,7 +11,7 @@ import (
 // maxReason is the longest reason, in bytes.
 const maxReason = 400
 
-// OneLine makes text fit for a line of a list.
+// OneLine turns text into one short line for a list.
 func OneLine(text string) string {
 	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "\uFFFD")), " ")
 	text = strings.Map(func(r rune) rune {
@@ -30,19 +30,19 @@ func OneLine(text string) string {
 	return text[:cut] + "…"
 }
 
-// FirstLine returns the first line of a text that is not blank.
+// FirstLine returns the first non-blank line of a text.
 func FirstLine(text string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	return strings.TrimSpace(line)
 }
 
-// LastLine returns the last line of a text that is not blank.
+// LastLine returns the last non-blank line of a text.
 func LastLine(text string) string {
 	text = strings.TrimSpace(text)
 	return strings.TrimSpace(text[strings.LastIndexByte(text, '\n')+1:])
 }
 
-// WithDetail adds the detail to a text, if there is one.
+// WithDetail adds the detail to a text, if there is a detail.
 func WithDetail(text, detail string) string {
 	if detail == "" {
 		return text
@@ -50,7 +50,7 @@ func WithDetail(text, detail string) string {
 	return text + ": " + detail
 }
 
-// Ended says how a client has ended: "exited with status 1".
+// Ended says how a client has ended, such as "exited with status 1".
 func Ended(x runner.Exit) string {
 	if x.Signal != "" {
 		return "was ended by a signal (" + x.Signal + ")"

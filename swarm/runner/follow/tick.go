@@ -6,8 +6,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// tick does the steps that are due. It is called before every read and after every wait, so
-// it reaches both a client that never stops printing and a silent one.
+// tick does the steps that are due. It is called before every read and after every wait,
+// so it runs both for a client that never stops printing and for a silent one.
 func (r *Run) tick(now time.Time) {
 	if r.process == nil {
 		return
@@ -64,13 +64,13 @@ func (r *Run) endSilent(now time.Time) {
 	}
 }
 
-// A client whose disk was full may be silent crampedPatience times as long as a client that
-// does not take its prompt. It may have finished already.
+// After a full disk, a client may be silent for crampedPatience times Timing.PromptNotRun
+// before its turn is ended. It may have finished already.
 const crampedPatience = 6
 
-// quiet measures how long nothing has come from the client.
+// quiet measures how long the client has printed nothing.
 type quiet struct {
-	last     time.Time     // when the last event came, or may still be waited for
+	last     time.Time     // when the last event came, or until when silence does not count
 	sampleAt time.Time     // when the second look at the processor time is due; zero: no first one yet
 	sample   time.Duration // the processor time at the first look
 }
@@ -83,8 +83,8 @@ func (r *Run) Heard(now time.Time) {
 	r.quiet.sampleAt = time.Time{}
 }
 
-// Expect sets the time from which silence is measured. Silence before it does not count, or
-// the next output is expected only then.
+// Expect sets the time from which silence is measured. It may be in the future, if the
+// client is known to be silent until then.
 func (r *Run) Expect(at time.Time) { r.quiet.last = at }
 
 // Silent returns the time since the last sign of life.

@@ -8,7 +8,7 @@ import (
 
 // A Verdict is the end of a turn, with the reason and the hint.
 type Verdict struct {
-	End     runner.End // "" in a cause: none
+	End     runner.End // "" in a Run without a cause
 	Reason  string
 	Hint    string
 	ResetAt time.Time
@@ -16,7 +16,7 @@ type Verdict struct {
 	Crashed bool // see [runner.Outcome.Crashed]
 }
 
-// Hints that several verdicts share.
+// These hints are shared by several verdicts.
 const (
 	HintDisk     = "look at the disk and at the rights of the folder"
 	HintGoesBack = "nothing has to be done: the message goes back to its mailbox"

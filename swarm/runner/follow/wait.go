@@ -14,8 +14,8 @@ type woken struct {
 	extra chan struct{} // signalled by Wake
 }
 
-// Wake has [Protocol.Tick] called soon, in the goroutine of the turn. Any goroutine may
-// call Wake, even after the turn.
+// Wake makes the Run call [Protocol.Tick] soon, in the goroutine of the turn. Any
+// goroutine may call Wake, even after the turn.
 func (r *Run) Wake() {
 	select {
 	case r.woken.extra <- struct{}{}:

@@ -33,19 +33,21 @@ type Warm struct {
 	place   runner.Place
 }
 
-// Process names the client.
+// Process returns the client's process.
 func (w *Warm) Process() runner.Process { return w.child.Process() }
 
-// Exited is closed when the client has ended.
+// Exited returns a channel that is closed when the client has ended.
 func (w *Warm) Exited() <-chan struct{} { return w.child.Exited() }
 
-// Place is where the next turn begins.
+// Place returns where the next turn begins.
 func (w *Warm) Place() runner.Place { return w.place }
 
-// Unasked opens what the client has printed since the turn ended. The caller closes it.
+// Unasked opens the output that the client has printed since its last turn ended. The
+// caller closes it.
 func (w *Warm) Unasked() (*os.File, error) { return openAt(w.turn.Stdout, w.place.Offset) }
 
-// Close lets the client end by itself, as after any turn.
+// Close closes the client's input, as after any turn, and gives the client Timing.Close to
+// exit. Then it ends all processes that still run.
 func (w *Warm) Close(ctx context.Context) runner.Exit {
 	w.feed.close()
 	timing := w.options.Timing
@@ -58,7 +60,8 @@ func (w *Warm) Close(ctx context.Context) runner.Exit {
 	return exit
 }
 
-// exits waits up to patience for the client's end, and reports whether it came.
+// exits waits up to patience for the client's end, and reports whether the client has
+// ended.
 func (w *Warm) exits(ctx context.Context, patience time.Duration) bool {
 	timer := time.NewTimer(patience)
 	defer timer.Stop()
