@@ -21,9 +21,15 @@ func (a *agent) run(stop, kill context.Context, ready func()) {
 	ready = sync.OnceFunc(ready)
 	for a.serve(stop, kill, ready) {
 		ready()
-		for stop.Err() == nil && a.stopped() {
-			a.wakeup.wait(stop, forever)
-		}
+		a.untilStarted(stop)
+	}
+}
+
+// untilStarted waits until a person starts an agent that stopped. It is apart from run because
+// its variables would double the stack of every agent that waits.
+func (a *agent) untilStarted(stop context.Context) {
+	for stop.Err() == nil && a.stopped() {
+		a.wakeup.wait(stop, forever)
 	}
 }
 
