@@ -16,8 +16,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
-// An agent owns one mailbox and one session. Its goroutine runs run; only that goroutine
-// may use the fields below own.
+// An agent owns one mailbox and one session. Its goroutine executes run.
 type agent struct {
 	*deps
 	name    string
@@ -28,7 +27,8 @@ type agent struct {
 	control control
 	permits permitter
 
-	// own
+	// Only the agent's goroutine may use the fields from here on.
+
 	log *slog.Logger
 	// unsettled says that cur/ may hold messages to take up: at the start, and after a turn
 	// that could not be filed because of the disk.
@@ -38,7 +38,8 @@ type agent struct {
 	purse     purse
 }
 
-// These are the reasons for ending a turn early, and the causes of its context.
+// These are the reasons for ending a turn early. Each is the cause with which the context
+// of the turn is cancelled.
 var (
 	errAborted     = errors.New("aborted")
 	errInterrupted = errors.New("interrupted")
@@ -85,15 +86,16 @@ func (a *agent) showSince(s State, since time.Time, why, next string) {
 	a.feed.publish(FeedEvent{Kind: FeedState, At: time.Now().UTC(), Agent: a.name, State: s, Text: why})
 }
 
-// diskTrouble shows that the agent cannot use its files, and says when to try again. The
-// agent claims nothing in the meantime.
+// diskTrouble shows that the agent cannot use its files, and waits until it is time to try
+// again. The agent claims nothing in the meantime. The result is always 0, which makes the
+// caller try again at once.
 func (a *agent) diskTrouble(ctx context.Context, doing string, err error) time.Duration {
 	a.log.Error("mailbox not usable", "doing", doing, keyErr, err)
 	a.show(Backoff, "cannot "+doing+": "+err.Error(), "tries again every "+a.restart.Disk.String()+"; see claude-swarm doctor")
 	a.inbox.Queue.Changed("")
 	t := time.NewTimer(a.restart.Disk)
 	defer t.Stop()
-	select { // not the wakeup: an error that causes wakes must not spin
+	select { // without the wakeup: an error that causes wakeups must not cause a busy loop
 	case <-t.C:
 	case <-ctx.Done():
 	}
@@ -115,5 +117,5 @@ func (a *agent) halt(why, hint string) {
 // login or key share its usage limit.
 func (a *agent) account() string { return accountOf(a.kind().Login, a.environ, a.spec()) }
 
-// jitter lengthens a wait by a random share.
+// jitter lengthens a wait by a random fraction.
 func jitter(d time.Duration) time.Duration { return jittered(d, rand.Float64()) }

@@ -12,7 +12,7 @@ import (
 // agents to people. It runs in one goroutine.
 type leadAnnouncer struct {
 	*deps
-	running func() []string // the turns that run
+	running func() []string // returns the running turns
 	asking  map[string]bool // turns whose questions are checked again
 	wakeup  wakeup
 	seen    map[string]bool // ids of the messages at the last look
@@ -20,7 +20,7 @@ type leadAnnouncer struct {
 	saved   time.Time
 }
 
-// announcedUntil remembers the time of delivery up to which the lead's mail was shown.
+// announcedUntil is the delivery time up to which the lead's mail was shown.
 type announcedUntil struct {
 	V     int       `json:"v"`
 	Until time.Time `json:"until"`
@@ -28,10 +28,10 @@ type announcedUntil struct {
 
 const (
 	// announceSlack is how long after newer messages an older one may still appear. The
-	// keys make sure that no message is shown twice.
+	// keys of the events make sure that no message is shown twice.
 	announceSlack = time.Minute
-	// oldMail is the age above which mail is no longer shown after the daemon or the bridge
-	// was away.
+	// oldMail is the age above which mail is no longer shown when the daemon or the bridge
+	// starts again.
 	oldMail = 24 * time.Hour
 )
 
@@ -68,7 +68,8 @@ func (l *leadAnnouncer) run(stop context.Context) {
 	}
 }
 
-// lookAtQuestions tells people about the turns' questions, and returns when to check again.
+// lookAtQuestions tells people about the turns' questions, and returns how long to wait
+// before the next check.
 func (l *leadAnnouncer) lookAtQuestions() time.Duration {
 	for _, turn := range l.running() {
 		l.asking[turn] = true
@@ -84,7 +85,7 @@ func (l *leadAnnouncer) lookAtQuestions() time.Duration {
 			again = time.Now().Add(time.Second)
 		}
 		if again.IsZero() {
-			delete(l.asking, turn) // a later question wakes this
+			delete(l.asking, turn) // a later question wakes the goroutine
 			continue
 		}
 		wait = min(wait, max(time.Until(again), time.Millisecond))
@@ -97,7 +98,7 @@ func (l *leadAnnouncer) save(now time.Time) {
 	l.mail.Note(l.home.Files().WriteJSON(l.home.MirrorFile(), l.file))
 }
 
-// look shows the messages that were delivered since then.
+// look shows the messages that were delivered since the given time.
 func (l *leadAnnouncer) look(since time.Time) {
 	box, err := l.store.Mailbox(dropbox.Lead)
 	if err != nil {
@@ -116,7 +117,7 @@ func (l *leadAnnouncer) look(since time.Time) {
 		}
 		m, err := box.Read(e)
 		if err != nil {
-			continue // just read by the person, or not a message
+			continue // the person has just read it, or it is not a message
 		}
 		if err := l.mail.Arrived(m, dropbox.Lead, ""); err != nil {
 			l.mail.Note(err)

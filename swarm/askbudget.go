@@ -18,7 +18,7 @@ const budgetKind = "budget"
 type budgetQuestion struct {
 	scope  budget.Scope
 	date   string // the day of a daily scope, else "-"
-	number int    // how many times the cap was raised
+	number int    // see [budget.Book.Number]
 }
 
 func (q budgetQuestion) key() string { return budgetKind + " " + q.about() }
@@ -63,9 +63,9 @@ func (p *purse) ask(b *budget.Block) {
 	p.inbox.Note(err)
 }
 
-// warn warns once about each scope that is nearly used up: for a day with a message to the
-// lead and a notice, for a task with only the notice, since there may be many tasks in a
-// night.
+// warn warns once about each scope that is nearly used up. About a daily scope it sends the
+// lead a message and a notice. About a task it sends only the notice, since there may be
+// many tasks in a night.
 func (p *purse) warn(t budget.Turn) {
 	for _, w := range p.budget.Warnings(t) {
 		used := "has spent " + w.Spent.In(w.Unit) + " of " + w.Cap.In(w.Unit)
@@ -131,7 +131,7 @@ func capText(b *budget.Block) string {
 	return text
 }
 
-// capNext says what a person may type, or what happens without a person.
+// capNext says what a person can type, and when a daily scope continues without a person.
 func capNext(b *budget.Block) string {
 	next := "claude-swarm budget raise " + b.Scope.String() + " " + raiseText(b)
 	if b.Daily() {

@@ -24,7 +24,7 @@ type control struct {
 	given   []chan Cut              // of goroutines that wait until a message is given up
 }
 
-// turnBegins lets other goroutines end the turn that begins.
+// turnBegins lets other goroutines end the turn that begins now.
 func (c *control) turnBegins(message string, end context.CancelCauseFunc) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -49,7 +49,7 @@ func (c *control) comesTo(state dropbox.State) {
 	}
 }
 
-// givesUp returns a channel that gets the outcome of the next message that is given up.
+// givesUp returns a channel that receives the outcome of the next message that is given up.
 func (c *control) givesUp() <-chan Cut {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -58,7 +58,7 @@ func (c *control) givesUp() <-chan Cut {
 	return given
 }
 
-// gaveUp tells the waiting goroutines that a message is given up.
+// gaveUp tells the waiting goroutines that a message was given up.
 func (c *control) gaveUp(cut Cut) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -75,16 +75,16 @@ func (c *control) endedBy() string {
 	return cmp.Or(c.ender, dropbox.Lead)
 }
 
-// runningTurn is closed when the turn that runs now has ended; nil when none
-// runs.
+// runningTurn returns a channel that is closed when the running turn has ended; nil when no
+// turn runs.
 func (c *control) runningTurn() <-chan struct{} {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.ended
 }
 
-// endTurn ends the running turn, and returns the Cut that is complete when the turn has
-// ended; nil when no turn runs.
+// endTurn ends the running turn, and returns its Cut, which is complete when the turn has
+// ended. The result is nil when no turn runs.
 func (c *control) endTurn(why error) *Cut {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -95,9 +95,8 @@ func (c *control) endTurn(why error) *Cut {
 	return c.cut
 }
 
-// cutShort ends the running turn by order of by, unless the turn is about the message
-// except. cut is complete once ended is closed. The result is false when there is no turn
-// to end.
+// cutShort ends the running turn on the order of by, unless the turn is about the message
+// except. cut is complete once ended is closed. ok is false when there is no turn to end.
 func (c *control) cutShort(by, except string, why error) (ended <-chan struct{}, cut *Cut, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -130,15 +129,16 @@ func (c *control) heartbeat() Heartbeat {
 	return c.spec.Heartbeat
 }
 
-// attached reports whether a person's session is the agent. It copies no Spec: that would
-// double the stack of every idle agent.
+// attached reports whether a person's attached session handles the agent's mail. It copies
+// no Spec, because a copy would double the stack of every idle agent.
 func (c *control) attached() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.spec.Attached
 }
 
-// set gives the agent new settings, from its next turn on. It reports whether they differ.
+// set gives the agent new settings, which apply from its next turn on. It reports whether
+// they differ from the earlier ones.
 func (c *control) set(to Spec) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -168,12 +168,12 @@ type waits struct {
 // A turnWait is a turn of one agent that waits for the end of a turn of another.
 type turnWait struct {
 	who, whom string
-	turn      <-chan struct{} // closed when the turn of who has ended, and no process of it waits
+	turn      <-chan struct{} // closed when the turn of who has ended, and none of its processes waits
 }
 
-// begin notes that a turn of who waits for the turn of whom, until end is called. It
-// refuses if whom waits for who, directly or through others. With a nil turn it notes
-// nothing.
+// begin records that a turn of who waits for the turn of whom, until end is called. It
+// refuses, with ok false, if whom waits for who, directly or through others. With a nil
+// turn it records nothing.
 func (w *waits) begin(who string, turn <-chan struct{}, whom string) (end func(), ok bool) {
 	if turn == nil {
 		return func() {}, true

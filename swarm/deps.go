@@ -14,7 +14,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/whisper"
 )
 
-// deps are what all agents of a daemon share. Everything in it is safe for concurrent use.
+// deps has what all agents of a daemon share. Everything in it is safe for concurrent use.
 type deps struct {
 	home       journal.Home
 	environ    []string
@@ -38,8 +38,8 @@ type deps struct {
 	advise     func(Spec) string // nil: no advice
 }
 
-// canWork reports whether the agent that leads begins turns: it is neither stopped nor
-// paused nor outside its hours, and its account is not at its limit.
+// canWork reports whether the agent that leads can begin turns: it is not stopped, paused or
+// outside its hours, and its account is not at its limit.
 func (d *deps) canWork(lead string) bool {
 	spec, ok := d.plan().spec(lead)
 	if !ok {
@@ -63,7 +63,7 @@ const (
 	keyCost    = "cost_usd"
 )
 
-// endLeft ends the processes with a mark.
+// endLeft ends the processes with this mark, which a turn left.
 func (d *deps) endLeft(mark string) {
 	if n := turn.EndLeft(mark); n > 0 {
 		d.log.Info("ended the processes that a turn left", keyTurn, mark, "processes", n)

@@ -26,12 +26,12 @@
 //
 // # Promises
 //
-// An accepted message is either done, or ends in dead/ with the reason, and its sender or
-// the lead hears of it. It is claimed at the start of a turn and acknowledged at its good
-// end; after a crash at any point the next start of the daemon finds out from the files how
-// far the message got, and continues there (see takeup.go). The commit point of a turn is
-// its receipt, durable beside the message in cur/: before it the message is put back, after
-// it the message is only filed.
+// An accepted message is either done, or ends in dead/ with the reason; then its sender or
+// the lead is told. A message is claimed at the start of a turn and acknowledged at the
+// turn's good end. After a crash at any point, the next daemon finds out from the files how
+// far the message got, and continues there (see takeup.go). A turn is committed once its
+// receipt is durable beside the message in cur/. After a crash before that, the message is
+// put back; after a crash later, it is only filed.
 //
 // # Files
 //
@@ -40,10 +40,10 @@
 // sessions, the holds. docs/message-format.md describes the mailboxes, docs/architecture.md
 // the home; the latter also says where each part of an agent's state is kept.
 //
-// # Sockets
+// # Interfaces
 //
-// A swarm runs clients through [runner.Backend], and passes the events from the list of
-// package journal to each [mail.Listener]: in this way alerts reach the lead, and people on
-// IRC see what the agents do. The [Swarm.Subscribe] feed has the text that an agent is
+// A swarm runs clients through [runner.Backend], and passes the events of package journal's
+// event list to each [mail.Listener]: in this way alerts reach the lead, and people on IRC
+// see what the agents do. The feed of [Swarm.Subscribe] carries the text that an agent is
 // writing.
 package swarm

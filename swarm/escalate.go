@@ -16,10 +16,10 @@ import (
 type step int
 
 const (
-	offered  step = iota // to those who subscribed when it was published
-	urged                // to all who subscribe, as urgent
-	fellBack             // to the agent of the plan
-	told                 // to the lead, who knows it from now on
+	offered  step = iota // offered to those who subscribed when it was published
+	urged                // offered again to all subscribers, as urgent
+	fellBack             // given to the fallback agent of the plan
+	told                 // reported to the lead; no further step follows
 )
 
 // after returns the next step that has a recipient.
@@ -37,13 +37,13 @@ func (s step) after(subscribers, fallback bool) step {
 type wait struct {
 	step   step
 	since  time.Time
-	failed bool // the step failed partly, and is repeated
+	failed bool // a part of the step failed, so the step is repeated
 }
 
-// unclaimed are the publications that nobody has claimed, by their ids. It belongs to the
-// goroutine that calls followUp. When the daemon starts, each begins at its first step,
-// since no agent could claim while no daemon ran. The keys keep a step from reaching an
-// agent twice.
+// unclaimed has the waits of the publications that nobody has claimed, by their ids. Only
+// the goroutine that calls followUp uses it. When the daemon starts, each publication begins
+// at its first step, since no agent could claim it while no daemon ran. The keys of the
+// messages keep a step from reaching an agent twice.
 type unclaimed map[string]*wait
 
 // open records that a publication has no claim now, and returns its wait.
@@ -70,7 +70,7 @@ func (u unclaimed) keep(open []topic.Publication) {
 	}
 }
 
-// due returns the step that is due now, for the first time or again; false for no step.
+// due returns the step that is due now, for the first time or again; false if none is due.
 func (w *wait) due(subscribers, fallback bool, patience time.Duration, now time.Time) (step, bool) {
 	switch {
 	case w.step != told && now.Sub(w.since) >= patience:
@@ -89,13 +89,13 @@ func (w *wait) took(s step, now time.Time, err error) {
 	w.failed = err != nil
 }
 
-// A follower follows up on published work. It belongs to the goroutine of the sweep.
+// A follower follows up on published work. Only the goroutine of the sweep uses it.
 type follower struct {
 	*deps
 	waits unclaimed
 }
 
-// followUp takes the next step for published work that nobody has claimed for too long.
+// followUp takes the next step for published work that has been unclaimed for too long.
 func (f *follower) followUp(now time.Time) {
 	waits := f.waits
 	f.mail.Note(topic.Of(f.store).Finish())
@@ -128,7 +128,8 @@ func (f *follower) abandoned(p topic.Publication) {
 	f.mail.Note(topic.Of(f.store).Release(p.ID, p.Grant.Agent))
 }
 
-// escalate does the step for a publication that nobody has claimed for a given time.
+// escalate takes the step that is due for a publication that nobody has claimed, if one is
+// due.
 func (f *follower) escalate(p topic.Publication, w *wait, now time.Time) {
 	plan := f.plan()
 	subscribers, err := topic.Of(f.store).Subscribers(p.Message.Topic)
@@ -149,7 +150,7 @@ func (f *follower) escalate(p topic.Publication, w *wait, now time.Time) {
 			f.log.Warn("publications could not be read", keyErr, err)
 			return
 		}
-		if had { // under an earlier daemon, and gave it up
+		if had { // the fallback agent had it under an earlier daemon, and gave it up
 			next = told
 		}
 	}

@@ -40,8 +40,10 @@ type FeedEvent struct {
 // FeedPartial and FeedRaw.
 type Filter struct {
 	Agent string // only this agent's
-	Text  bool   // also FeedPartial, for turns that began while a listener wanted it; the unfinished text comes first
-	Raw   bool   // FeedRaw too
+	// Text selects FeedPartial too, for turns that began while a listener wanted it. The text
+	// written so far comes first.
+	Text bool
+	Raw  bool // also FeedRaw
 }
 
 // A Subscription receives events until it is closed. Next may be called from
@@ -57,14 +59,14 @@ type Subscription struct {
 	once   sync.Once
 }
 
-// Ready gets a value when Take has events to return.
+// Ready returns a channel that receives a value when Take has events to return.
 func (s *Subscription) Ready() <-chan struct{} { return s.ready }
 
-// Closed is closed when there will be no more events.
+// Closed returns a channel that is closed when there will be no more events.
 func (s *Subscription) Closed() <-chan struct{} { return s.closed }
 
-// Take returns the events since the last call, oldest first. If events had to be dropped
-// the first one says how many.
+// Take returns the events since the last call, oldest first. If events had to be dropped,
+// the first event says how many.
 func (s *Subscription) Take() []FeedEvent {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -99,8 +101,8 @@ func (s *Subscription) put(ev FeedEvent) {
 	}
 }
 
-// maxOpenText bounds the unfinished text that is kept for a listener who joins before its
-// end, in bytes; if it is longer, such a listener gets only the finished line.
+// maxOpenText bounds, in bytes, the unfinished text that is kept for a listener that joins
+// before its end. If the text is longer, such a listener gets only the finished line.
 const maxOpenText = 256 << 10
 
 // feed passes events to the listeners. It never waits for a listener.
@@ -218,7 +220,7 @@ func (f Filter) takes(kind FeedKind, agent string) bool {
 	return true
 }
 
-// closeAll ends every subscription: the daemon stops.
+// closeAll ends every subscription when the daemon stops.
 func (f *feed) closeAll() {
 	f.mu.Lock()
 	subs := make([]*Subscription, 0, len(f.subs))
@@ -231,7 +233,7 @@ func (f *feed) closeAll() {
 	}
 }
 
-// line publishes the entries of an agent's log.
+// line returns a function that publishes the entries of an agent's log.
 func (f *feed) line(agent string) func(at time.Time, id, entry string) {
 	return func(at time.Time, id, entry string) {
 		f.publish(FeedEvent{Kind: FeedLine, At: at, Agent: agent, ID: id, Text: entry})

@@ -6,7 +6,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// GateStatus lists the messages that the gate has stopped.
+// GateStatus says what the gate has stopped.
 type GateStatus struct {
 	Refused RefusedCount   `json:"refused"`
 	Threads []ThreadHalted `json:"halted_threads"` // the newest first
@@ -25,7 +25,8 @@ type ThreadHalted struct {
 	Since  time.Time `json:"since"`
 }
 
-// gateStatus looks for messages that the gate has stopped in these mailboxes.
+// gateStatus counts the messages of the agents that the gate has refused, and lists the
+// halted threads.
 func gateStatus(store *dropbox.Store, agents []Spec, now time.Time) (GateStatus, error) {
 	st := GateStatus{Threads: []ThreadHalted{}}
 	midnight := now.UTC().Truncate(24 * time.Hour)

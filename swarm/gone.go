@@ -96,8 +96,8 @@ func (s *Swarm) TellGone() {
 	}
 }
 
-// TellLead tells the lead, once per key, about a problem with a part of the daemon that the
-// swarm does not know. It is safe for concurrent use.
+// TellLead tells the lead, once per key, about a problem with a part of the daemon outside
+// this package. It is safe for concurrent use.
 func (s *Swarm) TellLead(key, subject, body string) { s.mail.TellLead("", key, subject, body) }
 
 // stillLeaves reports whether an agent that is gone is still ending its turn.
@@ -119,12 +119,13 @@ func (s *Swarm) stillLeaves(name string) bool {
 // forwardedTo is the prefix of the outcome of a message that was given to another agent.
 const forwardedTo = "forwarded to "
 
-// Forwarded returns the receipt of a message that a person gave to another agent, as id.
+// Forwarded returns the receipt of a message that a person forwarded to the agent to, which
+// gets it as the message id.
 func Forwarded(e dropbox.Entry, agent, to, id string) *journal.Receipt {
 	return &journal.Receipt{ID: e.ID, Agent: agent, Via: mail.ViaMailbox, Outcome: forwardedTo + to + " as " + id, Ended: time.Now().UTC()}
 }
 
-// GivenBack returns the receipt of an offer of published work whose agent is gone.
+// GivenBack returns the receipt of an offer of published work to an agent that is gone.
 func GivenBack(e dropbox.Entry, agent string) *journal.Receipt {
 	return &journal.Receipt{ID: e.ID, Agent: agent, Via: mail.ViaMailbox, Outcome: "given back, since " + agent + " was removed", Ended: time.Now().UTC()}
 }

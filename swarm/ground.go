@@ -14,8 +14,8 @@ import (
 )
 
 // A ground is the folder of the mailboxes that the daemon found at its start. While the
-// daemon runs, another program may delete, move or replace it. It belongs to the goroutine
-// that sweeps.
+// daemon runs, another program may delete, move or replace the folder. Only the goroutine
+// that sweeps uses a ground.
 type ground struct {
 	store *dropbox.Store
 	was   fs.FileInfo
@@ -30,8 +30,8 @@ func newGround(store *dropbox.Store) (*ground, error) {
 	return &ground{store: store, was: was}, nil
 }
 
-// check recreates files that were deleted from the folder, such as the store's own files
-// and the lock, and describes what is wrong with the folder, or returns "".
+// check recreates the store's own files and the lock if they were deleted from the folder.
+// It returns what is wrong with the folder, or "".
 func (g *ground) check() string {
 	is, err := os.Stat(g.store.Dir())
 	switch {
@@ -60,7 +60,7 @@ func (g *ground) check() string {
 	return ""
 }
 
-// close frees the locks.
+// close releases the locks.
 func (g *ground) close() error {
 	var errs []error
 	for _, release := range g.locks {
@@ -74,8 +74,8 @@ func missing(path string) bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// A file system with less free than this is tested by a write. With more it has room,
-// unless a quota says otherwise; a quota shows at the next write.
+// A file system with less free space than this is tested with a write. One with more counts
+// as having room; if a quota is used up nevertheless, the next write fails and shows it.
 const (
 	scarceBytes = 1 << 20
 	scarceFiles = 100
@@ -98,17 +98,17 @@ func (s *Swarm) fullDisks() (full []Problem) {
 	return full
 }
 
-// isScarce reports whether a file system has so little left that it may be full.
+// isScarce reports whether a file system has so little free space that it may be full.
 func isScarce(dir string) bool {
 	var st unix.Statfs_t
 	if unix.Statfs(dir, &st) != nil {
 		return false // gone: ground.check reports that
 	}
-	// A file system without a fixed number of files reports 0 for all of them.
+	// A file system without a fixed number of files reports a total of 0.
 	return uint64(st.Bavail)*uint64(st.Bsize) < scarceBytes || st.Files > 0 && st.Ffree < scarceFiles
 }
 
-// sameDevice reports whether two folders are in one file system.
+// sameDevice reports whether two folders are on the same file system.
 func sameDevice(a, b string) bool {
 	var x, y unix.Stat_t
 	return unix.Stat(a, &x) == nil && unix.Stat(b, &y) == nil && x.Dev == y.Dev

@@ -8,23 +8,24 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
 )
 
-// longestBeat bounds the wait between two heartbeats, unless the first is longer already.
+// longestBeat bounds the wait between two heartbeats, unless the first wait is longer.
 const longestBeat = time.Hour
 
-// beats count the heartbeats of one agent. They are not kept: after a restart the agent begins
-// with the first wait again. Only the agent's goroutine uses them.
+// beats counts the heartbeats of one agent. The count is not saved: after a restart the
+// agent begins with the first wait again. Only the agent's goroutine uses it.
 type beats struct {
 	idle time.Time // when the agent became idle, by the monotonic clock; zero if it is not idle
 	n    int       // heartbeats since the last mail
 }
 
-// came notes that mail came, which restarts the waits.
+// came records that mail came, which restarts the waits.
 func (b *beats) came() { *b = beats{} }
 
-// worked notes that a turn ended.
+// worked restarts the idle time, after a turn or while the agent is held.
 func (b *beats) worked() { b.idle = time.Time{} }
 
-// due returns how much longer the agent has to be idle; 0 or less means now.
+// due returns how much longer the agent has to be idle before its next heartbeat; 0 or less
+// means that it is due now.
 func (b *beats) due(h Heartbeat, now time.Time) time.Duration {
 	if b.idle.IsZero() {
 		b.idle = now
@@ -32,10 +33,10 @@ func (b *beats) due(h Heartbeat, now time.Time) time.Duration {
 	return journal.Backoff(h.After, b.n, max(h.After, longestBeat)) - now.Sub(b.idle)
 }
 
-// heartbeat sends an idle agent its heartbeat, if one is due, and says how long to wait; 0
-// means that it was sent. It sends none that could not get its turn now (all places are
-// taken, the agent began too many turns, or a budget is spent), so that no heartbeat waits
-// in the mailbox or asks a person for money.
+// heartbeat sends an idle agent its heartbeat, if one is due, and returns how long to wait;
+// 0 means that it was sent. It sends no heartbeat if its turn could not begin now (all
+// places are taken, the agent began too many turns, or a budget is spent). So no heartbeat
+// waits in the mailbox or makes the daemon ask a person to raise a budget.
 func (a *agent) heartbeat(now time.Time) time.Duration {
 	h := a.control.heartbeat()
 	if h.After == 0 {
@@ -58,7 +59,7 @@ func (a *agent) heartbeat(now time.Time) time.Duration {
 	return a.beats.due(h, now)
 }
 
-// noteMail notes that mail other than a heartbeat came.
+// noteMail restarts the waits if the message is not a heartbeat.
 func (a *agent) noteMail(m *dropbox.Message) {
 	if !mail.IsHeartbeat(m) {
 		a.beats.came()

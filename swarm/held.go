@@ -13,20 +13,20 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
 )
 
-// held reports whether a hold keeps the agent from working now, shows it, and says when to
-// look again.
+// held reports whether a hold keeps the agent from working now. If so, it shows the hold and
+// returns how long to wait before the next check.
 func (a *agent) held(now time.Time) (time.Duration, bool) {
 	return a.heldBut(now, func() bool { return a.called(now) })
 }
 
-// heldFor is held for the turn of a claimed message.
+// heldFor reports whether a hold keeps the agent from the turn of a claimed message.
 func (a *agent) heldFor(m *dropbox.Message, now time.Time) bool {
 	_, held := a.heldBut(now, func() bool { return a.passesHours(m) })
 	return held
 }
 
-// heldBut is held with a test of the next turn: outside the agent's hours it calls passes,
-// which reports whether that turn may begin anyway.
+// heldBut does the work of held. Outside the agent's hours it calls passes, which reports
+// whether the next turn may begin anyway.
 func (a *agent) heldBut(now time.Time, passes func() bool) (time.Duration, bool) {
 	if a.control.attached() {
 		a.unsettled = true // the daemon checks cur/ when it runs the agent again
@@ -48,7 +48,7 @@ func (a *agent) heldBut(now time.Time, passes func() bool) (time.Duration, bool)
 	if p := st.Paused; p.Holds(now) && st.Stopped == nil && a.answered(p) {
 		a.deps.mail.Unpaused(a.name, p.Since, "its question is answered", "")
 		a.inbox.Note(a.holds.Change(a.name, func(s *journal.Hold) {
-			if s.Paused != nil && s.Paused.Since.Equal(p.Since) { // nobody paused it since
+			if s.Paused != nil && s.Paused.Since.Equal(p.Since) { // nobody has paused it since
 				s.Paused = nil
 			}
 		}))
@@ -108,7 +108,7 @@ func (a *agent) heldBut(now time.Time, passes func() bool) (time.Duration, bool)
 	return 0, false
 }
 
-// answered reports whether a pause waits for an answer, and the answer is in the mailbox.
+// answered reports whether a pause waits for an answer that is now in the mailbox.
 func (a *agent) answered(p *journal.Pause) bool {
 	if len(p.Questions) == 0 {
 		return false
@@ -118,7 +118,7 @@ func (a *agent) answered(p *journal.Pause) bool {
 		return false // the next check reports it
 	}
 	for _, e := range entries {
-		if e.Created.Before(p.Since.Add(-time.Minute)) { // an earlier answer was returned in the turn
+		if e.Created.Before(p.Since.Add(-time.Minute)) { // an earlier answer was returned within the turn
 			continue
 		}
 		m, err := a.inbox.Box.Read(e)
@@ -148,8 +148,8 @@ func until(t, now time.Time) time.Duration {
 }
 
 // attachedStatus says which session handles the mail of an attached agent, and what to do
-// if no session does. The plugin of attach lies beside the daemon's files; the path is
-// relative to the project.
+// if no session does. The plugin that attach creates is beside the daemon's files; its path
+// is shown relative to the project.
 func attachedStatus(home journal.Home, name string) (why, next string) {
 	if b, err := home.BindingOf(name); err == nil && b != nil {
 		return fmt.Sprintf("your own session handles its mail: pid %d", b.Process.PID), ""

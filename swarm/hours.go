@@ -9,11 +9,12 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// Outside its hours an agent begins no turn, with two exceptions for a person: an urgent
-// message gets its turn, and the order to resume, which is kept in state.json, lets the
-// agent work until its hours begin. Each check of the clock decides again whether the agent
-// is off, so a clock that is set, or a machine that slept, needs no correction: the agent's
-// timer wakes it at the change, and the check of the folders every 30 s notices the rest.
+// Outside its hours an agent begins no turn, with two exceptions: an urgent message from a
+// person gets its turn, and a person's order to resume lets the agent work until its hours
+// begin. That order is kept in state.json. Each check of the clock decides again whether the
+// agent is off, so nothing has to be corrected when the clock is set or the machine slept.
+// The agent's timer wakes it when its hours begin or end. If the timer is late, the check of
+// the folders, which runs every 30 s, wakes the agent.
 
 // off reports whether the agent is outside its hours, and until when.
 func (a *agent) off(now time.Time) (time.Time, bool) {
@@ -27,17 +28,17 @@ func (a *agent) untilHours(now time.Time) time.Duration {
 }
 
 // passesHours reports whether a message gets its turn outside the agent's hours: it is
-// urgent, and from a person. A bridge passes on only messages of people who may write to
+// urgent, and from a person. A bridge passes on only messages from people who may write to
 // agents.
 func (a *agent) passesHours(m *dropbox.Message) bool {
 	return m.Priority == dropbox.Urgent && m.Type.Wakes() && (m.From == dropbox.Lead || dropbox.IsBridge(m.From)) && a.inbox.Proves(m)
 }
 
-// mostUrgent is how many urgent messages are read to find one of a person.
+// mostUrgent is how many urgent messages are read at most to find one from a person.
 const mostUrgent = 100
 
-// next returns the message for the next turn: the first one, or outside the agent's hours
-// the first one that passes.
+// next returns the message for the next turn. Within the agent's hours it is the first one;
+// outside them it is the first one for which passesHours is true.
 func (a *agent) next(now time.Time) (dropbox.Entry, bool) {
 	if _, off := a.off(now); !off {
 		return a.inbox.Queue.Head()
@@ -50,7 +51,8 @@ func (a *agent) next(now time.Time) (dropbox.Entry, bool) {
 	return dropbox.Entry{}, false
 }
 
-// called reports whether a message that passes the agent's hours waits.
+// called reports whether a message waits that may have its turn now, even if the agent is
+// outside its hours.
 func (a *agent) called(now time.Time) bool {
 	if a.inbox.Queue.Refresh(a.list) != nil {
 		a.inbox.Queue.Changed("")
@@ -60,7 +62,7 @@ func (a *agent) called(now time.Time) bool {
 	return ok
 }
 
-// showOff shows that the agent is outside its hours, and says when to look again.
+// showOff shows that the agent is outside its hours, and returns the time until they begin.
 func (a *agent) showOff(again, now time.Time) time.Duration {
 	why, next := offWords(a.name, again, a.control.hours().Zone)
 	a.view.off(&OffStatus{Until: again.UTC()})
@@ -68,8 +70,8 @@ func (a *agent) showOff(again, now time.Time) time.Duration {
 	return until(again, now)
 }
 
-// offWords say why an agent that is off does not work, and what comes next, with the time
-// of its zone if that differs.
+// offWords returns why an agent that is off does not work, and when its hours begin again.
+// If that time is different in the agent's time zone, it is given in both zones.
 func offWords(agent string, again time.Time, zone *time.Location) (why, next string) {
 	why = "outside its hours"
 	next = "claude-swarm resume " + agent + " lets it work now"

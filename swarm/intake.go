@@ -22,12 +22,12 @@ type intake struct {
 	wakeup wakeup
 	seen   map[strayKey]strayState // the files at the last look
 	full   map[string]bool         // mailboxes that the status reports as full
-	tight  bool                    // the status names files that wait for room on the disk
+	tight  bool                    // whether the status names files that wait for room on the disk
 }
 
 type strayKey struct{ mailbox, name string }
 
-// strayState is the state of a file, and since when it has not changed.
+// strayState is the state of a dropped file, with the time since which it has not changed.
 type strayState struct {
 	size    int64
 	modTime time.Time
@@ -35,11 +35,11 @@ type strayState struct {
 	wait    time.Duration // how long to wait after a failed delivery; doubles
 	full    bool          // the mailbox was full
 	tight   bool          // its disk was full
-	cut     string        // why it is set aside, since a full disk may have cut it off
+	cut     string        // the reason to set it aside, if a full disk may have cut it off; else ""
 }
 
 // roomAgain is the time between two attempts to write to a full disk while files wait for
-// it.
+// room on it.
 const roomAgain = time.Second
 
 // mostPatience bounds the wait after a failed delivery of a file.
@@ -57,15 +57,15 @@ func (in *intake) run(stop context.Context) {
 	}
 }
 
-// look delivers the files that have not changed for long enough, and says when to look
-// again.
+// look delivers the files that have not changed for long enough, and returns the time until
+// the next look.
 func (in *intake) look(now time.Time) time.Duration {
 	rest := in.swarm.Plan().debounce()
 	again := forever
 	still := map[strayKey]strayState{}
 	full := map[string][]string{}
 	var tight []string
-	lacksRoom := false // as seen in this look
+	lacksRoom := false // whether this look has found the disk full
 	noRoom := sync.OnceValue(func() bool {
 		lacksRoom = dropbox.IsNoRoom(in.swarm.store.Room())
 		return lacksRoom
@@ -99,7 +99,7 @@ func (in *intake) look(now time.Time) time.Duration {
 				waitForRoom()
 				continue
 			}
-			if was.tight { // the program that still writes the file has room now, too
+			if was.tight { // the program that wrote the file may continue, now that there is room
 				was.tight, was.since, was.wait = false, now, 0
 				still[key] = was
 				again = min(again, rest)
@@ -113,8 +113,8 @@ func (in *intake) look(now time.Time) time.Duration {
 				continue
 			}
 			if was.full = isFull(p.box); was.full {
-				// A program that makes room wakes the intake, and so does the next check of
-				// the folders.
+				// A program that makes room in the mailbox wakes the intake, and so does the
+				// next check of the folders.
 				still[key] = was
 				full[key.mailbox] = append(full[key.mailbox], screen.Short(st.Name, 100))
 				continue
@@ -135,7 +135,7 @@ func isFull(box *dropbox.Mailbox) bool {
 	return err == nil && full
 }
 
-// complain shows in the status which files wait for room.
+// complain shows in the status which files wait for room in a full mailbox.
 func (in *intake) complain(full map[string][]string) {
 	for name := range in.full {
 		if len(full[name]) == 0 {
@@ -256,15 +256,15 @@ func (a *agent) takeIn(st dropbox.Stray, cut string) bool {
 	return false
 }
 
-// tellNotTaken tells the lead of a file that was set aside, once.
+// tellNotTaken tells the lead, once, about a file that was set aside.
 func (d *deps) tellNotTaken(mailbox string, st dropbox.Stray, bad *dropbox.InvalidError) {
 	d.mail.TellLead(mailbox, "stray:"+mailbox+":"+strconv.Quote(st.Name)+":"+st.ModTime.UTC().Format(time.RFC3339Nano), "not taken in: "+st.Name,
 		"The file "+st.Name+" in the mailbox of "+mailbox+" was not taken in: "+bad.Reason+".\n\nIt is kept in dead/: claude-swarm dead list "+mailbox+"\n")
 }
 
 // cutShort returns the reason to set aside a file that a full disk may have cut off, or "".
-// Disks run out in whole blocks, and the smallest have 512 bytes. A file of another length
-// is complete.
+// A full disk cuts a file off after a whole block, and the smallest blocks have 512 bytes. So
+// a file whose length is not a multiple of 512 bytes is complete.
 func cutShort(st dropbox.Stray) string {
 	const block, why = 512, "; the disk was full, which may have cut it off"
 	switch {
@@ -288,7 +288,7 @@ func named(names []string) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:maxNamed], ", "), more)
 }
 
-// tellAside tells the lead of files in new/ without a message's name.
+// tellAside tells the lead about files that were in new/ without the name of a message.
 func (d *deps) tellAside(box *dropbox.Mailbox, aside []dropbox.DeadLetter) {
 	if len(aside) == 0 {
 		return
@@ -304,7 +304,7 @@ func (d *deps) tellAside(box *dropbox.Mailbox, aside []dropbox.DeadLetter) {
 		box.Name(), named(names), box.Name(), aside[0].ID, filepath.Join(d.store.Dir(), box.Name())))
 }
 
-// list lists the agent's mail, and tells the lead of entries that are not messages.
+// list lists the agent's mail, and tells the lead about entries that are not messages.
 func (a *agent) list() ([]dropbox.Entry, error) {
 	entries, aside, err := a.inbox.Box.ListAside()
 	a.deps.tellAside(a.inbox.Box, aside)

@@ -10,7 +10,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
-// afterLimit returns the next step shown for an agent that is parked until then.
+// afterLimit returns what the status shows as the next step of an agent that is parked until
+// the given time.
 func afterLimit(l journal.Limit, agent string, until time.Time) string {
 	s := "continues on its own at " + screen.Ahead(until, time.Now()) + ", or at once after claude-swarm resume " + agent
 	if l.Hint == "" {
@@ -19,7 +20,7 @@ func afterLimit(l journal.Limit, agent string, until time.Time) string {
 	return l.Hint + "; " + s
 }
 
-// liftOpenLimit ends an open limit after a good turn: the API accepts work of this account
+// liftOpenLimit ends an open limit after a good turn: the API accepts work from this account
 // again.
 func (a *agent) liftOpenLimit() {
 	account := a.account()
@@ -30,7 +31,7 @@ func (a *agent) liftOpenLimit() {
 	a.tellLimitOver(account, "a turn ended well again", "")
 }
 
-// tellLimitOver says once that a limit that people know of is over.
+// tellLimitOver tells people once that a limit which they were told about is over.
 func (a *agent) tellLimitOver(account, why, by string) {
 	l, tell := a.holds.EndToTell(account)
 	if !tell {
@@ -44,8 +45,8 @@ func (a *agent) tellLimitOver(account, why, by string) {
 	a.inbox.Note(a.holds.EndTold(account, l.Since))
 }
 
-// tellLimit tells the lead of a limit, once for each hint about an outage. An agent that
-// meets an unreported limit, for example after a crash, reports it.
+// tellLimit tells the lead about a limit, once for each hint about an outage. An agent that
+// finds an unreported limit, for example after a crash, reports it.
 func (a *agent) tellLimit(account string, l journal.Limit) {
 	if l.Told {
 		return

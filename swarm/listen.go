@@ -34,8 +34,8 @@ func (s *Swarm) openListeners(more []mail.Listener) error {
 	return nil
 }
 
-// listen passes events to a listener until ctx is done, and then passes on the rest that
-// was added by then. ctx does not interrupt Hear.
+// listen passes events to a listener until ctx is done, and then passes on the events that
+// were added before. ctx does not interrupt Hear.
 func (s *Swarm) listen(ctx context.Context, l *listening) {
 	calm := context.WithoutCancel(ctx)
 	for retry, start := firstRetry, true; ; start = false {
@@ -59,7 +59,7 @@ func (s *Swarm) listen(ctx context.Context, l *listening) {
 }
 
 // hearAnswers sends the daemon's questions to the person, and handles the answers, until
-// ctx is done. The status shows a failure, and the step is repeated.
+// ctx is done. If that fails, it shows the failure in the status and tries again.
 func (s *Swarm) hearAnswers(ctx context.Context, w *dropbox.Watcher) {
 	const trouble = "questions to the person"
 	retry, watched := firstRetry, w == nil

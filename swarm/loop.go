@@ -12,10 +12,10 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/budget"
 )
 
-// run serves the agent until stop is done, then lets the running turn end; when kill is
-// done it ends that too. First it takes up the messages that an earlier daemon left, and
-// then calls ready. A panic is a bug of the daemon: it stops only this agent, until a
-// person starts it again.
+// run serves the agent until stop is done, and then lets the running turn end; when kill is
+// done it ends that turn. First of all it takes up the messages that an earlier daemon left,
+// and calls ready. A panic is a bug of the daemon: it stops only this agent, until a person
+// starts the agent again.
 func (a *agent) run(stop, kill context.Context, ready func()) {
 	defer a.inbox.AgentLog.Close()
 	ready = sync.OnceFunc(ready)
@@ -33,7 +33,7 @@ func (a *agent) untilStarted(stop context.Context) {
 	}
 }
 
-// serve is run until a panic; it reports whether there was one.
+// serve does the work of run, and reports whether a panic ended it.
 func (a *agent) serve(stop, kill context.Context, ready func()) (panicked bool) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -63,8 +63,8 @@ func (a *agent) serve(stop, kill context.Context, ready func()) (panicked bool) 
 	return false
 }
 
-// step does the next piece of work, and returns how long there will be no more; 0 means
-// check again at once.
+// step does the next piece of work, and returns how long the agent then has nothing to do; 0
+// means that there may be more work now.
 func (a *agent) step(stop, kill context.Context) time.Duration {
 	if a.turns.HasClient() {
 		a.tend(kill)
@@ -125,7 +125,7 @@ func (a *agent) step(stop, kill context.Context) time.Duration {
 		return forever // stop is done
 	}
 	defer a.slots.release()
-	if _, held := a.held(time.Now()); held { // held while it waited
+	if _, held := a.held(time.Now()); held { // a hold began while the agent waited
 		return 0
 	}
 	reserved, block := a.purse.reserve(m)
@@ -164,8 +164,8 @@ func (a *agent) rest(ctx context.Context, d time.Duration) {
 	a.turns.Rest(ctx, a.wakeup, d)
 }
 
-// park keeps a message that may not have a turn, and returns how long there is nothing to
-// do.
+// park keeps a message for which the budget allows no turn now, or gives it up if a person
+// has stopped its task. It returns how long the agent then has nothing to do.
 func (a *agent) park(ctx context.Context, e dropbox.Entry, b *budget.Block) time.Duration {
 	if !b.Waits && b.Answer == budget.Stop && !b.Daily() {
 		a.unsettled = true
@@ -177,7 +177,7 @@ func (a *agent) park(ctx context.Context, e dropbox.Entry, b *budget.Block) time
 	}
 	shown := a.purse.park(e, b)
 	if !b.Daily() {
-		return 0 // the mail of other tasks
+		return 0 // mail of other tasks may have a turn
 	}
 	a.turns.ClientWaits()
 	a.view.asks(shown.question)
@@ -185,7 +185,8 @@ func (a *agent) park(ctx context.Context, e dropbox.Entry, b *budget.Block) time
 	return until(b.Until, time.Now())
 }
 
-// rested shows that no message is to be worked on now, and returns for how long.
+// rested shows that the agent has no message to work on now, and returns how long to wait
+// before the next check.
 func (a *agent) rested() time.Duration {
 	a.turns.ClientWaits()
 	if first := a.purse.first; a.inbox.Queue.HasParked() {

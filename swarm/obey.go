@@ -15,7 +15,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
-// obey carries out the order, and forgets it. It is called between two turns.
+// obey carries out an order to clear or compact the context, and removes it from the agent's
+// hold. It is called between two turns.
 func (a *agent) obey(stop, kill context.Context, o *journal.Order) time.Duration {
 	var err error
 	if o.What == journal.OrderClear {
@@ -32,7 +33,7 @@ func (a *agent) obey(stop, kill context.Context, o *journal.Order) time.Duration
 		a.turns.ClientWaits()
 		a.show(shown.state, shown.why, shown.next)
 		return forever // until the reservation of another turn ends
-	case isBlocked: // at a cap the order is over
+	case isBlocked: // a cap is reached, so the order is dropped
 		a.inbox.AgentLog.Line("", "= not compacted: "+blocked.Error())
 		a.inbox.AgentLog.Close()
 	case err != nil:
@@ -56,8 +57,8 @@ func (a *agent) clear(ctx context.Context, o *journal.Order) error {
 	return nil
 }
 
-// compact runs a turn without a message. It tries only once: an obstacle to the compaction
-// will stop the next message too, and that failure is reported.
+// compact runs a turn without a message. It tries only once: whatever makes the compaction
+// fail will make the next message's turn fail too, and that failure is reported.
 func (a *agent) compact(stop, kill context.Context, o *journal.Order) error {
 	settings := a.settings()
 	if !a.turns.CanCompact(settings) {
@@ -71,7 +72,7 @@ func (a *agent) compact(stop, kill context.Context, o *journal.Order) error {
 	}
 	// End a waiting client: after a compaction it could not stay anyway.
 	a.turns.Close(kill, "the context is compacted")
-	if err := a.slots.acquire(stop, "", nil); err != nil { // before all messages
+	if err := a.slots.acquire(stop, "", nil); err != nil { // "" sorts before all messages
 		return errStopping
 	}
 	defer a.slots.release()
@@ -79,7 +80,7 @@ func (a *agent) compact(stop, kill context.Context, o *journal.Order) error {
 	defer end(nil)
 	a.control.turnBegins("", end)
 	defer a.control.turnEnded()
-	if _, held := a.held(time.Now()); held || stop.Err() != nil { // changed while it waited
+	if _, held := a.held(time.Now()); held || stop.Err() != nil { // since the wait for the slot
 		return errStopping
 	}
 	reserved, block := a.budget.Reserve(t, a.purse.mayStart())
@@ -110,7 +111,7 @@ func (a *agent) compact(stop, kill context.Context, o *journal.Order) error {
 		Tokens: journal.TallyOf(out), CostUSD: out.CostUSD, CostUnknown: out.CostUnknown, Client: journal.ClientName(a.kind().Name, out.Version), Model: out.Model, Session: out.Session,
 		Billing: out.Billing, Context: journal.Context{Tokens: out.ContextTokens, Limit: out.ContextLimit},
 	}
-	// Compacting again would cost as much again, so only the line is repeated.
+	// Compacting again would cost as much again, so only the write of the line is repeated.
 	for err := a.ledger.Add(line); err != nil; err = a.ledger.Add(line) {
 		a.diskTrouble(stop, "record the compaction", err)
 		if stop.Err() != nil {
@@ -134,7 +135,7 @@ func (a *agent) compact(stop, kill context.Context, o *journal.Order) error {
 	return nil
 }
 
-// often says how many times.
+// often returns "once" or how many times.
 func often(n int) string {
 	if n == 1 {
 		return "once"

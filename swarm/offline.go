@@ -13,15 +13,15 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
-// Offline reads the status of a project without a daemon from its files: waiting, begun and
-// dead messages, holds, and cost. An agent whose client outlived the daemon counts as
-// working. Daemon is nil in the result.
+// Offline reads the status of a project without a daemon from its files: the waiting, begun
+// and dead messages, the holds, and the cost. An agent whose client outlived the daemon
+// counts as working. Daemon is nil in the result.
 func Offline(home journal.Home, store *dropbox.Store, p Plan, project string, now time.Time) (Status, error) {
 	st := Status{V: 1, Project: project, Mixed: p.mixed(), Halted: store.Halted(), Reason: screen.Short(store.HaltReason(), maxWhy), Agents: []AgentStatus{}}
 	paused, err := journal.OpenHolds(home)
 	if e, ok := errors.AsType[*journal.DamagedError](err); ok {
 		st.Trouble = append(st.Trouble, Problem{Why: e.Error(), Next: e.Next})
-		paused = &journal.Holds{} // show the rest
+		paused = &journal.Holds{} // show the other facts
 	} else if err != nil {
 		return st, err
 	}
@@ -88,14 +88,15 @@ func Offline(home journal.Home, store *dropbox.Store, p Plan, project string, no
 	return st, err
 }
 
-// maxWhy is how much of the reason for a halt the status shows, in characters.
+// maxWhy bounds the reason for a halt that the status shows, in characters.
 const maxWhy = 200
 
-// WhyNoDaemon is the reason why an agent does nothing, if there is no other reason.
+// WhyNoDaemon is the shown reason why an agent does nothing, if there is no other reason.
 const WhyNoDaemon = "no daemon runs"
 
-// begunOffline adds the message that an agent had begun when its daemon ended: its client
-// may still work; otherwise the message stays in cur/ until the next daemon settles it.
+// begunOffline adds the message whose turn had begun when the daemon ended. The agent's
+// client may still work on it; otherwise the message stays in cur/ until the next daemon
+// settles it.
 func begunOffline(home journal.Home, store *dropbox.Store, p Plan, a *AgentStatus) error {
 	box, err := store.Mailbox(a.Name)
 	if _, ok := errors.AsType[*dropbox.UnknownError](err); ok {
@@ -130,7 +131,7 @@ func begunOffline(home journal.Home, store *dropbox.Store, p Plan, a *AgentStatu
 		}
 		m := &dropbox.Message{}
 		if read, err := box.Read(e); err == nil {
-			m = read // an unreadable message has a client, too
+			m = read // the client is shown even if the message cannot be read
 		}
 		a.State, a.Running, a.Paused, a.Activity = Working, true, false, "working"
 		a.Since, a.PID, a.Description = new(rec.Begun.UTC()), &rec.Process.PID, mail.Describe(m)

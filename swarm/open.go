@@ -98,8 +98,8 @@ func New(o Options) (*Swarm, error) {
 	return s, nil
 }
 
-// openJournal opens the daemon's own files. It sets aside damaged ones of the sessions and of
-// the budget.
+// openJournal opens the daemon's own files. It sets aside a damaged file of the sessions or
+// of the budget.
 func (s *Swarm) openJournal(p Plan) (err error) {
 	names := append(dropbox.Bridges(), dropbox.Lead, dropbox.Swarm)
 	if s.tokens, err = journal.OpenTokens(s.home, append(names, specNames(p.Agents)...)...); err != nil {
@@ -154,7 +154,7 @@ func (s *Swarm) newMember(spec Spec, p journal.LogPolicy) (*member, error) {
 		Backend:  func() string { return a.kind().Name },
 	}
 	a.purse = purse{deps: &s.deps, name: spec.Name, inbox: a.inbox, wake: s.treasury.wake}
-	s.whispers.Waiting(spec.Name) // so that Wait considers it
+	s.whispers.Waiting(spec.Name) // reads the agent's file, so that Wait considers the agent
 	a.permits = permitter{deps: &s.deps, Asker: mail.Asker{Service: s.mail, Agent: spec.Name, Box: box}, agentLog: a.inbox.AgentLog, log: a.log}
 	a.turns = turn.NewTurns(s.turnDeps, spec.Name, a.log, a.inbox.AgentLog, a.hidden, a.wakeup.wake)
 	var known turn.Picture

@@ -19,7 +19,7 @@ type treasury struct {
 }
 
 // restore restores the reservations of the turns that an earlier daemon left. The book must
-// contain the whole ledger by then.
+// contain the whole ledger before restore is called.
 func (t *treasury) restore(p Plan) error {
 	open, err := t.home.OpenRecords(t.ledger.Has)
 	if err != nil {
@@ -35,7 +35,7 @@ func (t *treasury) restore(p Plan) error {
 	return nil
 }
 
-// wake wakes the agents if the budget has changed, since a blocked turn may start now.
+// wake wakes the agents if there is a cap, since a blocked turn may start now.
 func (t *treasury) wake() {
 	if t.budget.Bounds() {
 		for _, m := range t.members() {
@@ -44,7 +44,7 @@ func (t *treasury) wake() {
 	}
 }
 
-// ErrRaise says that an agent ordered to raise a cap.
+// ErrRaise says that an agent tried to raise a cap.
 var ErrRaise = errors.New("only a person may raise a budget")
 
 // RaiseBudget adds to the cap of a scope, on the order of by, and returns the new cap. Its
@@ -147,7 +147,8 @@ func (t *treasury) settleOver() {
 	}
 }
 
-// nextOf returns what a person types to answer an open question; "" if it has no id yet.
+// nextOf returns what a person types to answer a question; "" if the question is not open, or
+// has no id yet.
 func (t *treasury) nextOf(key string) string {
 	if n, ok := t.mail.Questions.Of(key); ok && n.ID != "" && n.Settled.IsZero() {
 		return "claude-swarm reply " + n.ID + " more   (or stop, or end)"

@@ -26,14 +26,14 @@ func endAfter(d time.Duration, end context.CancelCauseFunc) (stop func()) {
 	return func() { t.Stop() }
 }
 
-// A purse is the budget as one agent uses it. It belongs to the agent's goroutine.
+// A purse is the budget as one agent uses it. Only the agent's goroutine uses a purse.
 type purse struct {
 	*deps
 	name    string
 	inbox   *mail.Inbox
 	wake    func() // wakes the agents, since a blocked turn may start now
 	version uint64 // of the book when messages were parked, see [budget.Book.Version]
-	first   parked // the message that is shown when only parked ones are left
+	first   parked // what is shown when only parked messages are left
 }
 
 // A parked says how to show an agent whose mail waits for the budget.
@@ -43,12 +43,12 @@ type parked struct {
 	question  string // its key; "" without a question
 }
 
-// turnOn names the scopes of a turn for a message.
+// turnOn returns what the budget needs to know about a turn for a message.
 func turnOn(agent string, m *dropbox.Message) budget.Turn {
 	return budget.Turn{Agent: agent, Message: m.ID, Trace: cmp.Or(m.Trace, m.ID)}
 }
 
-// unpark looks at the parked messages again when the budget has changed.
+// unpark returns the parked messages to the queue when the budget has changed.
 func (p *purse) unpark() {
 	if v := p.budget.Version(); v != p.version {
 		p.version, p.first = v, parked{}
@@ -56,8 +56,9 @@ func (p *purse) unpark() {
 	}
 }
 
-// reserve reserves part of the budget for the turn of a message; the turn has a place among
-// the running turns. A message that cannot be read gets no turn.
+// reserve reserves part of the budget for the turn of a message. The turn already has a
+// place among the running turns. For a message that cannot be read, m is nil and nothing is
+// reserved, since it gets no turn.
 func (p *purse) reserve(m *dropbox.Message) (*budget.Reservation, *budget.Block) {
 	if m == nil {
 		return nil, nil
@@ -84,8 +85,8 @@ func (p *purse) release() {
 }
 
 // settleLost ends the reservations of the turns that an earlier daemon left. If the message
-// of a turn is gone, no end of the turn will come, so its whole reservation counts as
-// spent.
+// of a turn is gone, the end of the turn will never be known, so its whole reservation
+// counts as spent.
 func (p *purse) settleLost() error {
 	for _, turn := range p.budget.Unsettled(p.name) {
 		rec, err := journal.ReadRecord(p.home, turn)
@@ -100,7 +101,7 @@ func (p *purse) settleLost() error {
 	return nil
 }
 
-// lostLine returns the ledger's line of a turn whose end is not known.
+// lostLine returns the line in the ledger for a turn whose end is not known.
 func lostLine(rec *journal.Record) journal.LedgerLine {
 	line := rec.Line()
 	line.At, line.Seconds = rec.Begun, 0
@@ -108,8 +109,9 @@ func lostLine(rec *journal.Record) journal.LedgerLine {
 	return line
 }
 
-// park keeps a message that may not have a turn in new/, and says how to show that. Mail of
-// other tasks overtakes a parked message of a task.
+// park leaves a message in new/ for which the budget allows no turn now, and returns how to
+// show the agent. While a message is parked because of its task or its turn, mail of other
+// tasks goes first.
 func (p *purse) park(e dropbox.Entry, b *budget.Block) (shown parked) {
 	if b.Waits {
 		shown = queuedFor(b)
@@ -127,7 +129,7 @@ func (p *purse) park(e dropbox.Entry, b *budget.Block) (shown parked) {
 	return shown
 }
 
-// queuedFor shows an agent that waits for the reservations of other turns.
+// queuedFor returns how to show an agent that waits for the reservations of other turns.
 func queuedFor(b *budget.Block) parked {
 	return parked{state: Queued, why: b.Scope.String() + ": the rest is reserved for running turns", next: "runs when one of them has ended"}
 }

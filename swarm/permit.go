@@ -22,7 +22,7 @@ import (
 // Bounds of the permissions that the client of one turn asks for.
 const (
 	maxQuestions     = 100              // to the lead
-	maxQuestionsOpen = 8                // at once; the others wait for their place
+	maxQuestionsOpen = 8                // at once; the others wait for a place
 	maxDecisionsTold = 30               // events about denials by rules
 	maxDecisionsKept = 200              // lines in the log, and events about all decisions
 	maxAskedText     = 8 << 10          // of the tool call, in bytes: nobody should allow what is not shown
@@ -36,8 +36,8 @@ var (
 	errTurnEnded        = errors.New("the turn has ended")
 )
 
-// A permitter decides what the client of one agent may do, if it asks. It is safe for
-// concurrent use.
+// A permitter decides what the client of one agent may do, if the client asks. It is safe
+// for concurrent use.
 type permitter struct {
 	*deps
 	mail.Asker
@@ -45,24 +45,24 @@ type permitter struct {
 	log      *slog.Logger
 }
 
-// of decides in the turn with this record. A question ends when stop is done, because the
-// turn has to end then.
+// of returns the function that decides about the tool calls of the turn with this record. A
+// question ends when stop is done, because the turn has to end then.
 func (p *permitter) of(stop context.Context, rec *journal.Record, rules permission.Rules) runner.Permit {
 	asked := *rec // a copy, since the turn keeps writing to rec
 	t := &turnPermits{permitter: p, rec: &asked, rules: rules, places: make(chan struct{}, maxQuestionsOpen)}
 	return func(ctx context.Context, r runner.PermissionRequest) runner.Decision { return t.decide(ctx, stop, r) }
 }
 
-// turnPermits are the permissions of one turn.
+// turnPermits decides about the tool calls of one turn.
 type turnPermits struct {
 	*permitter
 	rec    *journal.Record
 	rules  permission.Rules
-	places chan struct{} // of questions that wait
+	places chan struct{} // one for each question that waits for its answer
 
 	mu        sync.Mutex
-	questions int // that were asked
-	told      int // events
+	questions int // how many were asked
+	told      int // how many decisions tell has counted
 }
 
 func (t *turnPermits) decide(ctx, stop context.Context, r runner.PermissionRequest) runner.Decision {
@@ -80,8 +80,7 @@ func (t *turnPermits) decide(ctx, stop context.Context, r runner.PermissionReque
 	return d
 }
 
-// tell writes a decision into the logs, and shows it to people unless a rule allowed the
-// call.
+// tell writes a decision to the logs, and shows it to people unless a rule allowed the call.
 func (t *turnPermits) tell(d runner.Decision) {
 	what := mail.WhatOf(d.Request)
 	log := t.log.With(keyTurn, t.rec.Turn, "call", what, "rule", d.Rule)
@@ -100,13 +99,13 @@ func (t *turnPermits) tell(d runner.Decision) {
 		log.Info("more tool calls of the turn were decided; the receipt counts them")
 	}
 	if n > maxDecisionsTold && d.By == "" || n > maxDecisionsKept {
-		return // the receipt has it, or counts it
+		return // the receipt lists it or counts it
 	}
 	t.agentLog.Line(t.rec.Message, "= "+mail.Verdict(d)+": "+what)
 	t.mail.Note(t.mail.Decided(t.rec, n, d))
 }
 
-// ask asks the lead.
+// ask asks the lead whether a call is allowed.
 func (t *turnPermits) ask(ctx, stop context.Context, d *runner.Decision) {
 	d.By = runner.Nobody
 	shown := describeCall(d.Request)
@@ -176,7 +175,7 @@ func (t *turnPermits) lead() string {
 	return to
 }
 
-// over says why the turn must end, or need not wait for anybody.
+// over returns why the turn must not wait for an answer any longer, or nil.
 func (t *turnPermits) over() error {
 	if t.store.Halted() {
 		return errEverythingHalted
@@ -199,8 +198,8 @@ func overBecause(err error) string {
 	return screen.Short(err.Error(), 200)
 }
 
-// answerWord returns the first word of an answer, in lower case and without punctuation. On
-// IRC a line for the agent begins with its name.
+// answerWord returns the first word of an answer, in lower case and without punctuation. It
+// skips the agent's name, with which a line for the agent begins on IRC.
 func answerWord(m *dropbox.Message, agent string) string {
 	a := mail.ReadAnswer(m.From, m.Body)
 	if a.Word == agent && dropbox.IsBridge(m.From) {
@@ -220,9 +219,10 @@ func (t *turnPermits) question(q mail.Question, shown string, again bool) string
 	return b.String()
 }
 
-// describeCall shows a tool call: its kind, and in a block of code its command with the
-// client's further requests, its paths, or its title and input. It hides nothing:
-// characters that would steer a terminal are written as their code.
+// describeCall returns a text that shows a tool call: its kind, and in a block of code its
+// command, paths, tool, input and the client's further requests. Without these the block
+// has the call's title. The text hides nothing: characters that would control a terminal
+// are written as their codes.
 func describeCall(r runner.PermissionRequest) string {
 	var code []string
 	if r.Command != "" {

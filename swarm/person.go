@@ -16,21 +16,22 @@ func (e *PersonError) Error() string {
 	return "an agent cannot let " + e.Name + " continue: a person holds it, it began too many turns without one, it is stuck, or it is outside its hours"
 }
 
-// forPerson reports whether only a person may end the hold of an agent: a person ordered it,
-// or the bound on turns did.
+// forPerson reports whether only a person may end the hold of an agent, because a person
+// ordered it, the agent began too many turns, or it is stuck.
 func (s *Swarm) forPerson(st journal.Hold) bool {
 	ordered := func(by string) bool { return by != dropbox.Swarm && s.fromPerson(by) }
 	return st.Paused != nil && (st.Paused.Turns || st.Paused.Stuck != nil || ordered(st.Paused.By)) || st.Stopped != nil && ordered(st.Stopped.By)
 }
 
-// fromPerson reports whether an order comes from a person. An order of an agent has the
-// agent's name: the control socket identifies the caller.
+// fromPerson reports whether an order comes from a person. An order from an agent has the
+// agent's name, because the control socket identifies the caller.
 func (s *Swarm) fromPerson(by string) bool {
 	_, err := s.member(by)
 	return err != nil
 }
 
-// word resets the count of an agent's turns after an order of a person, durably.
+// word resets the count of an agent's turns after an order from a person. The caller saves
+// the hold, so the reset survives a restart.
 func (s *Swarm) word(agent, by string, st *journal.Hold) {
 	if !s.fromPerson(by) {
 		return
@@ -40,8 +41,8 @@ func (s *Swarm) word(agent, by string, st *journal.Hold) {
 	}
 }
 
-// holdForTurns pauses the agent when a turn for this message would be one too many, and
-// tells the lead once. The pause does not end on its own.
+// holdForTurns pauses the agent when a turn for this message would exceed the bound on
+// turns, and tells the lead once. The pause lasts until a person ends it.
 func (a *agent) holdForTurns(m *dropbox.Message) bool {
 	perHour := a.plan().TurnsPerHour
 	if perHour <= 0 {

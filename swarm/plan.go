@@ -42,25 +42,24 @@ type Options struct {
 	Version string
 	// Gate decides which messages may pass; nil stops only loops.
 	Gate mail.Gate
-	// Listeners hear the events, besides the lead and IRC.
+	// Listeners receive the events, as the lead and IRC do.
 	Listeners []mail.Listener
 	// Announcer chooses the events that people see on IRC; nil shows nothing there.
 	Announcer mail.Announcer
 	// Advise, if set, is called when the turn of an agent begins, and returns a line for
-	// the prompt, or "". The Spec's Tools are those that its client really has. Several
-	// goroutines call it.
+	// the prompt, or "". Tools in this Spec says whether the client really has the tools.
+	// Several goroutines may call Advise at once.
 	Advise func(agent Spec) string
 	// Log gets the daemon's own log; nil discards it.
 	Log *slog.Logger
 	// Environ is the environment that agents inherit, before the daemon's rules remove and
 	// add variables; nil means an empty one.
 	Environ []string
-	// Restart and Sweep replace the documented times; their zero values are the
-	// documented times.
+	// Restart and Sweep replace the documented times; with zero values those apply.
 	Restart RestartPolicy
 	// Sweep is the time between two checks of the folders without an event; 0 means 30 s.
 	Sweep time.Duration
-	// Files writes the daemon's own files. Only tests set it, to cut a write off.
+	// Files writes the daemon's own files. Only tests set it, to cut a write short.
 	Files durable.Files
 }
 
@@ -80,7 +79,7 @@ type Plan struct {
 	// TurnsPerHour is how many turns an agent may begin within an hour without a person; 0
 	// means no bound.
 	TurnsPerHour int
-	Zone         *time.Location // of the days; nil is the zone of the machine
+	Zone         *time.Location // in which a day begins and ends; nil means the zone of the machine
 	Quiet        *hours.Hours   // in which the person is told nothing; nil means no such hours
 	Budget       budget.Rules
 }
@@ -90,7 +89,8 @@ type Supervision struct {
 	supervisor.Settings
 	// Backend and Client run the model that judges; without a model only the rules judge.
 	// The folder of the client is empty and not in the project: a client reads instructions
-	// in its folder and its parent folders, and an agent may write the project's.
+	// in its folder and in the parent folders, and an agent may write such instructions in
+	// the project.
 	Backend string
 	Client  runner.Spec
 }
@@ -130,14 +130,14 @@ type Spec struct {
 	RetryDelay   time.Duration // first wait after a failed turn; 0 means 30 s
 	MaxFailures  int           // failures of one message before it is given up; 0 means 3
 	Session      turn.SessionMode
-	Linger       time.Duration     // how long a client stays for the next message, where Session is resume; 0: a client for each turn
+	Linger       time.Duration     // how long a client stays for the next message, if Session is resume; 0: not at all
 	Channels     []string          // of IRC, in which it and people talk, the main one first; empty: Plan.IRC
 	Reread       []string          // files that the prompt tells the agent to read first
 	Env          map[string]string // added to the client's environment
-	EnvDrop      []string          // names, or prefixes with *, that are removed from it
+	EnvDrop      []string          // variables that are removed from it: names, or prefixes with *
 	Tools        bool              // its client gets the tools of Options.Tools
-	Permissions  permission.Rules  // what its client may do, if it asks (runner.Kind.Asks)
-	Hours        hours.Hours       // in which it begins turns; the zero value is always
+	Permissions  permission.Rules  // what its client may do, if the client asks (runner.Kind.Asks)
+	Hours        hours.Hours       // in which it begins turns; the zero value means always
 	Heartbeat    Heartbeat
 	Attached     bool // a person's own session handles its mail (Attached); the daemon runs no turns for it
 }
@@ -226,8 +226,8 @@ func (p TopicPolicy) claimTimeout() time.Duration {
 }
 
 // accountOf names the account of a client by its environment: the inherited one, without
-// the variables that the agent's settings drop and with those that they add. It is a hash,
-// since the keys themselves must not get into files or logs.
+// the variables that the agent's settings drop and with those that they add. The name is a
+// hash, since the keys in the environment must not get into files or logs.
 func accountOf(login runner.Login, environ []string, spec Spec) string {
 	decisive := slices.DeleteFunc(slices.Clone(environ), func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")
@@ -259,11 +259,11 @@ func mayWrite(s runner.Spec) bool {
 	})
 }
 
-// levels are the levels of thinking, in their order.
+// levels are the levels of thinking, lowest first.
 var levels = []string{"off", "low", "medium", "high", "xhigh", "max"}
 
-// deeper returns the level of thinking above another one. A client that chooses the level
-// itself counts as medium.
+// deeper returns the next level of thinking above the given one. A client that chooses the
+// level itself ("") counts as medium.
 func deeper(level string) string {
 	i := slices.Index(levels, level)
 	switch {

@@ -13,8 +13,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
 )
 
-// openQuiet reads what an earlier daemon kept for the end of the person's quiet hours. It
-// sets a damaged file aside, since the list of events also has its facts.
+// openQuiet reads the notices that an earlier daemon kept for the end of the person's quiet
+// hours. It sets a damaged file aside, since the event list has the same facts.
 func (s *Swarm) openQuiet() (err error) {
 	s.mail.Quiet, err = mail.OpenQuiet(s.mail, mail.QuietFuncs{Until: s.quietUntil, Grave: s.allHeld, Void: s.isVoid})
 	if e, ok := errors.AsType[*journal.DamagedError](err); ok {
@@ -27,8 +27,8 @@ func (s *Swarm) openQuiet() (err error) {
 	return nil
 }
 
-// quietUntil returns the end of the person's quiet hours in which a time lies; zero outside
-// of them.
+// quietUntil returns when the person's quiet hours end, if the time at is within them, and
+// otherwise zero.
 func (d *deps) quietUntil(at time.Time) time.Time {
 	quiet := d.plan().Quiet
 	if quiet == nil || !quiet.Open(at) {
@@ -56,7 +56,8 @@ func (s *Swarm) allHeld() bool {
 	return some
 }
 
-// isVoid reports whether a fact of the quiet hours needs no person any more.
+// isVoid reports whether a fact that was kept during the quiet hours no longer needs a
+// person's attention.
 func (s *Swarm) isVoid(k journal.Kept) bool {
 	what, rest, _ := strings.Cut(strings.TrimPrefix(k.Key, mail.NoticedKey), ":")
 	if k.Asks {

@@ -18,7 +18,8 @@ type Changes struct {
 }
 
 // Reload puts a new plan into force. Running turns keep their settings; an agent that is no
-// longer in the plan leaves after its turn, and its mail stays. An error changes nothing.
+// longer in the plan leaves after its turn, and its mail stays. If Reload returns an error,
+// the old plan remains in force.
 func (s *Swarm) Reload(p Plan) (Changes, error) {
 	var c Changes
 	names := []string{dropbox.Lead, dropbox.Swarm}
@@ -67,8 +68,8 @@ func (s *Swarm) Reload(p Plan) (Changes, error) {
 	}
 	for name, m := range fresh {
 		if s.run.watcher != nil {
-			// Without a watch only the sweep checks it, and the next sweep tries to watch
-			// it again.
+			// Without a watch only the sweep checks the mailbox, and the next sweep tries to
+			// watch it again.
 			if err := s.run.watcher.Add(name); err != nil {
 				s.log.Warn("mailbox cannot be watched", keyAgent, name, keyErr, err)
 			}

@@ -7,15 +7,15 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// A RestartPolicy says when an agent continues after failures. Zero fields have the
+// A RestartPolicy says when an agent continues after failures. Zero fields mean the
 // documented values, which come from the source documents: 5 s and 3 in 300 s for a client
-// that dies at once, 30 s doubling for a failed turn.
+// that dies at once, and 30 s, doubled each time, for a failed turn.
 type RestartPolicy struct {
 	NotBegun       time.Duration // wait after a client that died before its first event; 5 s
-	NotBegunMax    int           // number of them within NotBegunWindow that opens the breaker; 3
+	NotBegunMax    int           // number of such clients within NotBegunWindow that opens the breaker; 3
 	NotBegunWindow time.Duration // 300 s
 	MaxDelay       time.Duration // bound of the doubling wait after failed turns; 10 min
-	MaxMessages    int           // number of different messages failed in a row that opens the breaker; 3
+	MaxMessages    int           // how many different messages fail in a row before the breaker opens; 3
 	Disk           time.Duration // wait before the next try after a file error; 5 s
 }
 
@@ -63,7 +63,7 @@ func (p RestartPolicy) Decide(failures []journal.Failure, first time.Duration, n
 
 	failed := 0
 	different := map[string]bool{}
-	gaveUp := false // an earlier message was given up, and no turn ended well since
+	gaveUp := false // an earlier message was given up, and no turn has ended well since
 	for i, f := range failures {
 		if f.NotBegun {
 			continue
@@ -78,7 +78,7 @@ func (p RestartPolicy) Decide(failures []journal.Failure, first time.Duration, n
 	case gaveUp:
 		return Decision{Open: true, Reason: "a message was given up, and the next one failed too"}
 	case last.GivenUp:
-		// The failed message is out of the way; the next message gets its one try after the
+		// The failed message does not come again; the next message gets one try after the
 		// first wait.
 		return Decision{After: min(first, p.MaxDelay), Reason: "the message was given up; the next one gets one try"}
 	}

@@ -17,7 +17,7 @@ import (
 
 // Run serves until stop is done and the running turns have ended; when kill is
 // done it ends them. It returns when every goroutine and process that it
-// started has ended. A swarm runs once.
+// started has ended. Run is called at most once.
 func (s *Swarm) Run(stop, kill context.Context) error {
 	defer s.feed.closeAll()
 	s.started = time.Now().UTC()
@@ -96,9 +96,9 @@ func (s *Swarm) launch(m *member, ready func()) {
 	})
 }
 
-// announce closes ready when the agents have taken up the messages that were left, or after
-// a while: a client that outlived its daemon may work for hours. First it ends the
-// processes that no agent takes up.
+// announce closes s.ready when the agents have taken up the messages that an earlier daemon
+// left, but waits for them only a short time: a client that outlived its daemon may work for
+// hours. First it ends the processes that no agent takes up.
 func (s *Swarm) announce(ctx context.Context, taken *sync.WaitGroup) {
 	s.endOrphans()
 	all := make(chan struct{})
@@ -111,9 +111,9 @@ func (s *Swarm) announce(ctx context.Context, taken *sync.WaitGroup) {
 	case <-ctx.Done():
 	}
 	close(s.ready)
-	// The stacks and buffers of the start are many times the memory that a waiting swarm
-	// needs, and a process without work collects no garbage for minutes. Agents without
-	// work are idle a moment later.
+	// The stacks and buffers of the start take many times the memory that a waiting swarm
+	// needs, and a process without work collects no garbage for minutes. The wait lets
+	// agents without work become idle first.
 	t.Reset(time.Second)
 	select {
 	case <-t.C:
@@ -136,7 +136,7 @@ func (s *Swarm) changed(r dropbox.Change) {
 		}
 	case r.Stray:
 		s.intake.wakeup.wake()
-	case r.Mailbox == dropbox.Lead, dropbox.IsBridge(r.Mailbox): // an agent may ask there
+	case r.Mailbox == dropbox.Lead, dropbox.IsBridge(r.Mailbox): // may be a question of an agent
 		s.leadNews.wakeup.wake()
 	case r.Mailbox == dropbox.Swarm:
 		s.answers.wake()
@@ -170,8 +170,8 @@ func (s *Swarm) wakeAccount(account string) {
 	}
 }
 
-// Ready is closed when the watches are set and every agent has taken up what an
-// earlier daemon left, or follows a client that outlived it.
+// Ready returns a channel that is closed when the watches are set and every agent has taken
+// up the messages that an earlier daemon left, or follows a client that outlived it.
 func (s *Swarm) Ready() <-chan struct{} { return s.ready }
 
 // endOrphans ends the processes of turns that no agent will take up, for example after a
@@ -185,8 +185,8 @@ func (s *Swarm) endOrphans() {
 	}
 	for _, turn := range turns {
 		rec, err := journal.ReadRecord(s.home, turn)
-		// The order matters: the agents are already working, and a turn counts as running
-		// before its record has the process.
+		// The order of the checks matters: the agents are already working, and a turn counts
+		// as running before its record has the process.
 		if err != nil || rec.End != "" || !rec.Process.Alive() || s.hasClaimed(rec) || s.has(rec.Mark()) {
 			continue
 		}
@@ -195,7 +195,7 @@ func (s *Swarm) endOrphans() {
 }
 
 // hasClaimed reports whether the message of a turn, or of a later turn of the same client, is
-// in cur/ of its agent, which takes it up if it has not yet.
+// in cur/ of its agent. If so, the agent takes the message up, or has done so already.
 func (s *Swarm) hasClaimed(rec *journal.Record) bool {
 	m, err := s.member(rec.Agent)
 	if err != nil {
@@ -211,7 +211,7 @@ func (s *Swarm) hasClaimed(rec *journal.Record) bool {
 	})
 }
 
-// has reports whether an agent works with the client with that mark.
+// has reports whether an agent has a client with that mark.
 func (s *Swarm) has(mark string) bool {
 	return slices.ContainsFunc(s.members(), func(m *member) bool { return m.turns.Runs.HasMark(mark) })
 }

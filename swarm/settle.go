@@ -14,8 +14,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// settle files the outcome of a turn. An error means that a file could not be written: the
-// claim stays, and the next start takes it up.
+// settle files the outcome of a turn. An error means that a file could not be written. The
+// claim then stays, and is taken up later.
 func (a *agent) settle(j *mail.Job, out runner.Outcome) error {
 	a.report(j, out)
 	if err := a.inbox.TellHalted(j.Claim.Message, ""); err != nil {
@@ -69,17 +69,17 @@ func (a *agent) aborted(j *mail.Job, out runner.Outcome) error {
 	return a.inbox.GiveUp(j.Claim, out.Reason)
 }
 
-// interrupted puts back the message of a turn that a person ended for more urgent mail: its
-// turn begins again after that.
+// interrupted puts back the message of a turn that a person ended for more urgent mail. The
+// message gets another turn after that mail.
 func (a *agent) interrupted(j *mail.Job, out runner.Outcome) error {
 	out.Reason = "interrupted by " + a.control.endedBy()
 	a.report(j, out)
-	a.inbox.Queue.Changed("") // the event of the urgent message may still be on its way
+	a.inbox.Queue.Changed("") // the event for the urgent message may not have arrived yet
 	return a.inbox.PutBackAll(j, out, false)
 }
 
-// done files a turn that ended well. The receipt is the commit point: from then on the turn
-// counts as done whatever happens, and finish can be repeated after a crash at any step.
+// done files a turn that ended well. Once the receipt is written, the turn counts as done
+// whatever happens, and Finish can be repeated after a crash at any step.
 func (a *agent) done(j *mail.Job, out runner.Outcome) error {
 	r, err := a.inbox.Commit(j, out)
 	if err != nil {
@@ -142,8 +142,8 @@ func (a *agent) failed(j *mail.Job, out runner.Outcome) error {
 	})
 }
 
-// limited parks every agent of the account. It counts no failure, except for a message that
-// was parked for an unknown cause for too long.
+// limited parks every agent of the account. It counts no failure, unless the message has
+// been parked for an unknown cause for too long.
 func (a *agent) limited(j *mail.Job, out runner.Outcome) error {
 	now := time.Now()
 	if out.Unknown && a.doubts(j.Claim.ID, now) >= longestDoubt {
@@ -167,8 +167,8 @@ func (a *agent) limited(j *mail.Job, out runner.Outcome) error {
 // count as failures.
 const longestDoubt = 24 * time.Hour
 
-// doubts notes that a message is parked for an unknown cause, and returns for how
-// long it has been.
+// doubts records that a message is parked for an unknown cause, and returns how long that
+// has been the case.
 func (a *agent) doubts(message string, now time.Time) time.Duration {
 	if d := a.holds.Of(a.name).Doubt; d != nil && d.Message == message {
 		return now.Round(0).Sub(d.Since)
@@ -179,7 +179,7 @@ func (a *agent) doubts(message string, now time.Time) time.Duration {
 	return 0
 }
 
-// costAttr returns what a turn cost, for the log of the daemon.
+// costAttr returns the cost of a turn, for the daemon's log.
 func costAttr(s runner.Spent) slog.Attr {
 	if s.CostUnknown {
 		return slog.String(keyCost, screen.CostCell(s.CostUSD, true, screen.Digits(s.CostUSD)))

@@ -29,9 +29,9 @@ func newSlots(n int) *slots { return &slots{free: n, total: n} }
 // errWoken says that a wakeup ended the wait for a slot.
 var errWoken = errors.New("woken while waiting for a place")
 
-// acquire waits for a slot, with a place in line by the name of its message, order. With a
-// nil error the caller must release the slot. A value from wake ends the waiting with
-// errWoken; nil never gives one.
+// acquire waits for a slot. order is the name of the message for which the caller needs it,
+// and decides the caller's place in line. If the error is nil, the caller must release the
+// slot. A value from wake ends the wait with errWoken; wake may be nil.
 func (s *slots) acquire(ctx context.Context, order string, wake <-chan struct{}) error {
 	s.mu.Lock()
 	if s.free > 0 && len(s.waiting) == 0 {
@@ -56,7 +56,7 @@ func (s *slots) acquire(ctx context.Context, order string, wake <-chan struct{})
 		heap.Remove(&s.waiting, w.index)
 		return err
 	}
-	s.giveBack() // the slot came just now; pass it on
+	s.giveBack() // the waiter got a slot in the meantime; pass it on
 	return err
 }
 
@@ -67,7 +67,7 @@ func (s *slots) full() bool {
 	return s.free <= 0 || len(s.waiting) > 0
 }
 
-// places is how many slots are free.
+// places returns how many slots are free.
 func (s *slots) places() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -95,7 +95,7 @@ func (s *slots) giveBack() {
 	s.serve()
 }
 
-// serve hands free slots to the first in line. The caller holds s.mu.
+// serve gives the free slots to the first waiters. The caller holds s.mu.
 func (s *slots) serve() {
 	for s.free > 0 && len(s.waiting) > 0 {
 		w := heap.Pop(&s.waiting).(*waiter)
@@ -127,8 +127,8 @@ func (w *waiters) Pop() any {
 	return it
 }
 
-// forever is longer than any useful wait; the check of the folders every 30 s wakes it
-// anyway.
+// forever means a wait without an end. It is longer than any useful wait; the check of the
+// folders every 30 s wakes the agents anyway.
 const forever = 365 * 24 * time.Hour
 
 // wait returns when it is woken, after d, or when ctx is done.
@@ -153,8 +153,8 @@ func (w wakeup) waitFor(ctx context.Context, d time.Duration) {
 	}
 }
 
-// A wakeup wakes one goroutine. It holds one value, and one is enough: the goroutine then
-// checks everything.
+// A wakeup wakes one goroutine. It can hold one value. One is enough, since the goroutine
+// then checks everything.
 type wakeup chan struct{}
 
 func newWakeup() wakeup { return make(wakeup, 1) }

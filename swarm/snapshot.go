@@ -13,8 +13,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
-// pendingHold returns the hold that begins after the running turn, which the state does not
-// show; "" for no hold.
+// pendingHold describes the hold that begins after the running turn and that the agent's
+// state does not show yet. Without such a hold it returns "".
 func pendingHold(st journal.Hold, agent string) (why, next string) {
 	switch {
 	case st.Stopped != nil:
@@ -33,9 +33,9 @@ func both(a, b string) string {
 	return a + "; " + b
 }
 
-// Status returns a picture of the named agents, or of all. Counts that cannot be made at
-// the moment, for example because the daemon has too many open files, are reported as
-// trouble. The states of the agents are known anyway.
+// Status returns a picture of the named agents, or of all. If something cannot be counted at
+// the moment, for example because the daemon has too many open files, Status reports that as
+// trouble. The states of the agents are known even then.
 func (s *Swarm) Status(names ...string) (Status, error) {
 	st := Status{
 		V: 1, Project: s.turnDeps.Project, Mixed: s.Plan().mixed(), Halted: s.store.Halted(), Reason: screen.Short(s.store.HaltReason(), maxWhy), Trouble: append(s.troubles(), s.fullDisks()...),
@@ -77,8 +77,8 @@ func (s *Swarm) Status(names ...string) (Status, error) {
 			}
 		}
 		if a.Waiting = m.inbox.Queue.Waiting(); m.inbox.Queue.Stale() || a.Waiting.Total() > 0 || a.State != Idle && a.State != Working {
-			// A person may have removed messages that the agent's queue still has, and a
-			// busy or held agent does not check.
+			// A person may have removed messages that are still in the agent's queue, and a
+			// busy or held agent does not check its mailbox.
 			entries, err := m.list()
 			if uncounted = cmp.Or(uncounted, err); err == nil {
 				a.Waiting = countWaiting(entries)
@@ -108,7 +108,7 @@ func (s *Swarm) Status(names ...string) (Status, error) {
 	return st, nil
 }
 
-// troubles returns the complaints of the daemon.
+// troubles returns the problems that the daemon has noted about itself.
 func (s *Swarm) troubles() []Problem {
 	var all []Problem
 	for _, why := range s.mail.Trouble.List() {
@@ -117,7 +117,7 @@ func (s *Swarm) troubles() []Problem {
 	return all
 }
 
-// showAsked changes the state of a working agent to asking.
+// showAsked changes the state of a working agent to asking, and describes its question.
 func showAsked(q *journal.Asked, a *AgentStatus, p Plan) {
 	a.State, a.Since = Asking, new(q.Since)
 	of, until := screen.Short(p.Called(q.Of), 100), screen.Ahead(q.Until, time.Now())

@@ -72,7 +72,7 @@ type IRCStatus struct {
 	Connected bool       `json:"connected"`
 	Since     *time.Time `json:"since"`     // of the connection, or its loss; nil when it never ran
 	Why       string     `json:"why"`       // why it is not connected
-	NextTry   *time.Time `json:"next_try"`  // of a connection; nil for no next try
+	NextTry   *time.Time `json:"next_try"`  // when it tries to connect again; nil if it does not
 	Next      string     `json:"next"`      // what to type; "" for nothing
 	Nick      string     `json:"nick"`      // of the bridge
 	Channels  []string   `json:"channels"`  // that the bridge is in
@@ -87,10 +87,11 @@ type DaemonStatus struct {
 	PID     int       `json:"pid"`
 	Since   time.Time `json:"since"`
 	Version string    `json:"version"`
-	// Stopping says that no more turns begin, and the daemon ends with the last one that
-	// runs.
+	// Stopping says that no more turns begin, and that the daemon ends after the running
+	// ones.
 	Stopping bool `json:"stopping"`
-	// Goroutines is how many run in the daemon; a number that only grows is a defect.
+	// Goroutines is how many goroutines run in the daemon; a number that only grows shows a
+	// defect.
 	Goroutines int `json:"goroutines"`
 }
 
@@ -98,7 +99,7 @@ type DaemonStatus struct {
 type LeadStatus struct {
 	Unread    int    `json:"unread"`
 	Questions int    `json:"questions"` // unanswered, read or not
-	Agent     string `json:"agent"`     // gets what others send to the lead; "" when that is the person
+	Agent     string `json:"agent"`     // gets the mail that others send to lead; "" if the person gets it
 	Name      string `json:"name"`      // what the person is called besides lead, or ""
 }
 
@@ -112,7 +113,7 @@ type QuestionStatus struct {
 }
 
 // AgentStatus is a picture of one agent. Every picture has every key, so that a program can
-// name it: an unknown value is empty or null.
+// rely on it: an unknown value is empty or null.
 type AgentStatus struct {
 	Name    string   `json:"name"`
 	Role    string   `json:"role"`
@@ -141,15 +142,15 @@ type AgentStatus struct {
 	Context journal.Context `json:"context"`
 	CostUSD journal.Cost    `json:"cost_usd"`
 	Last    *turn.LastText  `json:"last"`
-	// Warm is the client that stays for the next message; null without one, or when it
-	// works.
+	// Warm is the client that stays for the next message; null if there is none, or if it
+	// is working.
 	Warm *turn.WarmStatus `json:"warm"`
-	// Limit is the limit that parks the agents of its account; null without one.
+	// Limit is the limit of the agent's account, which parks the agent; null without one.
 	Limit *LimitStatus `json:"limit"`
 	// Off says when an agent that is off works again; null for any other agent.
 	Off *OffStatus `json:"off"`
-	// Overtime is the end of the time in which it may work outside its hours, by a person's
-	// order; null without such an order.
+	// Overtime is the time until which a person's order lets the agent work outside its
+	// hours; null without such an order.
 	Overtime *time.Time `json:"overtime"`
 
 	Running        bool     `json:"running"`      // a turn runs

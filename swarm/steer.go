@@ -14,11 +14,11 @@ import (
 // ErrNoTurn says that an agent has no running turn to end.
 var ErrNoTurn = errors.New("no turn is running")
 
-// ErrStopping says that the daemon ends as soon as its running turns have ended, and
-// accepts no more orders that begin work.
+// ErrStopping says that the daemon ends when its running turns have ended, and no longer
+// accepts orders that begin work.
 var ErrStopping = errors.New("the daemon is stopping")
 
-// A StoppedError says that an agent is stopped, so that there is no pause to end.
+// A StoppedError says that an agent is stopped, so there is no pause to end.
 type StoppedError struct{ Name string }
 
 func (e *StoppedError) Error() string { return e.Name + " is stopped, not paused" }
@@ -39,28 +39,27 @@ type PauseOrder struct {
 	Questions []PauseQuestion // whose answer ends the pause
 }
 
-// A PauseQuestion is a question for whose answer an agent is paused.
+// A PauseQuestion is a question whose answer a paused agent waits for.
 type PauseQuestion = journal.PauseQuestion
 
 // Pause keeps an agent from beginning another turn. A running turn continues to its end.
 // The pause survives a restart.
 func (s *Swarm) Pause(agent string, o PauseOrder) error {
-	now := time.Now().UTC().Round(0) // by the wall clock: the time of a sleeping machine counts
+	now := time.Now().UTC().Round(0) // by the wall clock: time in which the machine sleeps counts
 	p := &journal.Pause{By: o.By, Why: o.Why, Since: now, Questions: o.Questions}
 	if o.For > 0 {
 		p.Until = now.Add(o.For)
 	}
 	return s.steer(agent, func(st *journal.Hold) {
-		if s.fromPerson(o.By) || !s.forPerson(journal.Hold{Paused: st.Paused}) { // otherwise an agent could end that pause
+		if s.fromPerson(o.By) || !s.forPerson(journal.Hold{Paused: st.Paused}) { // an agent may not replace such a pause
 			st.Paused = p
 		}
 	})
 }
 
-// StartAgent starts a stopped agent, and forgets its failures. It also resumes an agent
-// that was paused because it began too many turns, if a person gives the order. An agent
-// that orders that, or the start of an agent that a person stopped or paused, gets a
-// [*PersonError].
+// StartAgent starts a stopped agent, and forgets its failures. If a person gives the order,
+// it also resumes an agent that was paused because it began too many turns. If an agent
+// gives the order, and only a person may end the hold, the error is a [*PersonError].
 func (s *Swarm) StartAgent(agent, by string) error {
 	if s.stopping() {
 		return ErrStopping
@@ -87,8 +86,9 @@ func (s *Swarm) steer(agent string, f func(*journal.Hold)) error {
 	if err != nil {
 		return err
 	}
-	// The queue may not know yet of a message that was sent just before. This comes before
-	// the change: an agent that is awake would otherwise continue with an older message.
+	// The queue may not know yet about a message that was sent just before. It is told
+	// before the change: an agent that is awake would otherwise continue with an older
+	// message.
 	m.inbox.Queue.Changed("")
 	if err := s.holds.Change(agent, f); err != nil {
 		return err
@@ -101,7 +101,7 @@ func (s *Swarm) steer(agent string, f func(*journal.Hold)) error {
 // Abort ends the running turn of an agent and gives its message up: the message goes to
 // dead/, its sender is told, and the agent continues with its next message. A turn whose
 // good result arrives anyway is done, since its work must not be done again. Abort returns
-// when the turn has ended, and [ErrNoTurn] when no turn runs. why may be "".
+// when the turn has ended. If no turn runs, the error is [ErrNoTurn]. why may be "".
 //
 // For an agent that the supervisor has paused because it is stuck, Abort also gives the
 // message up if its turn has ended already, and ends the pause. Only a person may do that.
@@ -133,8 +133,8 @@ func (s *Swarm) Abort(ctx context.Context, agent, by, why string) (Cut, error) {
 // Interrupt ends the running turn of an agent and puts its message back, without counting a
 // failure: the agent continues with the first of its mail, which is the urgent message. A
 // turn that already works on the message urgent keeps running; a turn whose good result
-// arrives anyway is done, as with [Swarm.Abort]. Interrupt returns when the turn has ended,
-// and [ErrNoTurn] when there is no turn to end.
+// arrives anyway is done, as with [Swarm.Abort]. Interrupt returns when the turn has ended.
+// If there is no turn to end, the error is [ErrNoTurn].
 func (s *Swarm) Interrupt(ctx context.Context, agent, by, urgent string) (Cut, error) {
 	return s.cutShort(ctx, agent, by, urgent, errInterrupted)
 }
@@ -157,15 +157,15 @@ func (s *Swarm) cutShort(ctx context.Context, agent, by, except string, why erro
 	}
 }
 
-// ErrNotPaused says that no hold keeps an agent from its mail, so there was nothing to end.
+// ErrNotPaused says that no hold kept an agent from its mail, so there was nothing to end.
 var ErrNotPaused = errors.New("was not paused")
 
-// Resume ends the pause of an agent, and lets one that waits after a failure or for its usage
-// limit try at once. If no hold kept the agent from its mail the error is [ErrNotPaused]. A
-// stopped agent stays stopped, with a [*StoppedError]: see [Swarm.StartAgent]. Only a person
-// may resume an agent that a person paused, or that began too many turns, or is outside its
-// hours: an agent that tries gets a [*PersonError]. A person lets an agent outside its hours
-// work until they begin.
+// Resume ends the pause of an agent, and lets an agent that waits after a failure or for its
+// usage limit try at once. If no hold kept the agent from its mail, the error is
+// [ErrNotPaused]. A stopped agent stays stopped, and the error is a [*StoppedError]: see
+// [Swarm.StartAgent]. Only a person may resume an agent that a person paused, that began too
+// many turns, that is stuck, or that is outside its hours: an agent that tries gets a
+// [*PersonError]. An agent that a person resumes outside its hours works until they begin.
 func (s *Swarm) Resume(agent, by string) error {
 	m, err := s.member(agent)
 	if err != nil {
@@ -215,7 +215,7 @@ func (s *Swarm) Resume(agent, by string) error {
 //
 //	clear     the next message begins a fresh session, without the window, and
 //	          with the handoff if there is one
-//	compact   a separate turn, in which the client sums its conversation up; the
+//	compact   a separate turn, in which the client summarizes its conversation; the
 //	          window comes back as after any compaction
 
 // ErrCannotCompact says that the client of an agent does not compact when it is
@@ -223,12 +223,12 @@ func (s *Swarm) Resume(agent, by string) error {
 var ErrCannotCompact = errors.New("its client does not compact when it is told to")
 
 // Clear makes an agent's next message begin a fresh session. The error is an
-// [*AttachedError] if a person runs it.
+// [*AttachedError] if a person runs the agent's session.
 func (s *Swarm) Clear(agent, by string) error { return s.order(agent, journal.OrderClear, by) }
 
 // Compact makes an agent's client summarize its conversation before the next message.
-// The error is [ErrCannotCompact] if it cannot, and an [*AttachedError] if a
-// person runs it.
+// The error is [ErrCannotCompact] if the client cannot do that, and an
+// [*AttachedError] if a person runs the agent's session.
 func (s *Swarm) Compact(agent, by string) error {
 	m, err := s.member(agent)
 	if err != nil {
@@ -244,7 +244,7 @@ func (s *Swarm) order(agent, what, by string) error {
 	if m, err := s.member(agent); err != nil {
 		return err
 	} else if m.control.attached() {
-		return &AttachedError{Name: agent} // no agent would carry it out
+		return &AttachedError{Name: agent} // nothing would carry the order out
 	}
 	return s.steer(agent, func(st *journal.Hold) {
 		if st.Order == nil || st.Order.What != journal.OrderClear { // a cleared session need not be compacted

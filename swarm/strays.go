@@ -27,7 +27,7 @@ func (s *Swarm) listLead() {
 }
 
 // listBusy lists the mailboxes of agents that do not list them themselves, because they are
-// busy or held. A full mailbox refuses senders by the count of its last listing.
+// busy or held. Whether a mailbox refuses senders as full depends on its last listing.
 func (s *Swarm) listBusy() {
 	for _, m := range s.members() {
 		if m.view.state() != Idle {
@@ -37,13 +37,13 @@ func (s *Swarm) listBusy() {
 }
 
 // strayMemory is the age up to which a dropped file is reported to the lead. It is shorter
-// than the life of keys, so that no file is reported twice.
+// than the time for which keys are kept, so that no file is reported twice.
 const strayMemory = 6 * 24 * time.Hour
 
-// tellStrays tells the lead of files that were dropped where no agent reads them: in a
+// tellStrays tells the lead about files that were dropped where no agent reads them: in a
 // folder that is not a mailbox, usually because of a wrong name, or beside the mailboxes.
-// They stay where they are. The lead gets one alert about all files that a folder got in
-// one day.
+// The files stay where they are. The lead gets one alert for all files that came into a
+// folder on one day.
 func (s *Swarm) tellStrays(now time.Time) {
 	strangers, err := s.store.Strangers()
 	if err != nil {
@@ -60,8 +60,8 @@ func (s *Swarm) tellStrays(now time.Time) {
 		if err != nil {
 			continue
 		}
-		// The time of a folder says when a file came, even if a copied file kept an old
-		// time. A folder that is just being filled is checked later.
+		// The modification time of a folder says when a file came, even if a copied file kept
+		// an old time. A folder that is just being filled is checked later.
 		changed := info.ModTime()
 		if age := now.Sub(changed); age < s.Plan().debounce() || age > strayMemory {
 			continue

@@ -19,14 +19,14 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/whisper"
 )
 
-// The supervisor sees the events of every turn that the daemon runs or follows, and gives
-// out whispers and escalations. It acts on an agent only through two functions: whisper
-// leaves a whisper for the agent, and stuck keeps it from beginning another turn.
+// The supervisor sees the events of every turn that the daemon runs or follows, and issues
+// whispers and escalations. It acts on an agent only through two functions: whisper stores a
+// whisper for the agent, and stuck keeps the agent from beginning another turn.
 
 // maxWhisper bounds the text of a whisper, in columns.
 const maxWhisper = 500
 
-// whisper stores a whisper of the supervisor for its agent.
+// whisper stores a whisper from the supervisor to an agent.
 func (s *Swarm) whisper(w supervisor.Whisper) {
 	m, err := s.member(w.Agent)
 	if err != nil {
@@ -49,10 +49,11 @@ func (s *Swarm) whisper(w supervisor.Whisper) {
 	m.wakeup.wake()
 }
 
-// Whispers lends the whispers that wait for an agent to a connection of a program that shows
-// them to the agent. caller finds the agent, and is called only if a whisper waits; "" is a
-// person. The connection calls written once, with the number of whispers that it wrote: these
-// are shown, and the others wait again. Without whispers written is nil.
+// Whispers lends the whispers that wait for an agent to the connection of a program that
+// shows them to the agent. caller returns the name of the agent, or "" for a person, and is
+// called only if a whisper waits. The connection calls written once, with the number of
+// whispers that it wrote: these count as shown, and the others wait again. If lent is empty,
+// written is nil.
 func (s *Swarm) Whispers(caller func() (agent string, err error)) (lent []whisper.Whisper, written func(n int)) {
 	if !s.whispers.Wait() {
 		return nil, nil
@@ -131,7 +132,7 @@ func (s *Swarm) stuck(e supervisor.Escalation) {
 const stuckQuestion = "escalation"
 
 // StuckQuestions is the prefix of the keys of the messages that ask the person about an agent
-// that is stuck. There is also a notice about it on the list of events.
+// that is stuck. The event list also gets a notice about such an agent.
 const StuckQuestions = "question:" + stuckQuestion + ":"
 
 func stuckKey(escalation string) string { return stuckQuestion + " " + escalation }
@@ -194,7 +195,7 @@ func (s *Swarm) abortStuck(m *member, stuck *journal.Stuck, by string) (<-chan C
 	return given, errors.Join(s.whispers.Forget(m.name), s.freed(m.name, stuck, "aborted by "+by))
 }
 
-// judgeTrouble is the key of the complaint that the last turn of the model failed.
+// judgeTrouble is the key of the trouble that the last turn of the supervisor's model failed.
 const judgeTrouble = "judge"
 
 // noteJudge writes a line about the model that judges into the log of an agent, beside the
@@ -209,7 +210,8 @@ func (s *Swarm) noteJudge(agent, message, line string) {
 // judgePrefix is the prefix of the ids of judgements. The ids of messages have no dash.
 const judgePrefix = "judge-"
 
-// judgeParts is how many judgements the rest of a cap is divided into: agents need the most.
+// judgeParts is the number of parts into which the rest of a cap is divided. A judgement
+// reserves only one part, since the agents need most of the budget.
 const judgeParts = 16
 
 // judge returns the supervisor's model of a plan, or nil without one. Each judgement
@@ -275,7 +277,7 @@ func (d *deps) judge(p Plan, settled func()) *supervisor.Judge {
 	}
 }
 
-// removeJudgement removes the files of a judgement, after its line in the ledger.
+// removeJudgement removes the files of a judgement. Its line must be in the ledger by then.
 func (d *deps) removeJudgement(id string) (err error) {
 	for _, file := range []string{
 		d.home.Stream(id), d.home.TurnFile(id, ".stderr"), d.home.ClientFile(id, ".settings.json"), d.home.ClientFile(id, ".system.md"),
@@ -289,7 +291,7 @@ func (d *deps) removeJudgement(id string) (err error) {
 }
 
 // lostJudgements ends the judgements of a daemon that was killed, and adds their lines to the
-// ledger: their cost is unknown, so what the budget reserved counts.
+// ledger. Their cost is unknown, so the amount that the budget reserved counts as spent.
 func (d *deps) lostJudgements() error {
 	turns, err := d.home.Recorded()
 	if err != nil {
@@ -304,7 +306,7 @@ func (d *deps) lostJudgements() error {
 			d.endLeft(id)
 			line := lostLine(rec)
 			line.From, line.Reason = dropbox.Swarm, "the daemon was killed before its model had answered"
-			err = d.ledger.Add(line) // none, if only its files were left
+			err = d.ledger.Add(line) // adds nothing if the ledger has the line and only files were left
 		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err

@@ -22,11 +22,11 @@ type Swarm struct {
 	listeners []*listening
 	intake    *intake
 	leadNews  *leadAnnouncer
-	answers   wakeup // of people, to the daemon
+	answers   wakeup // for the answers of people to the daemon's questions
 	damaged   []loss // files that were set aside
 	lost      wakeup // a watch is gone: check the watches before the next sweep
 	treasury  treasury
-	waits     waits // of turns that stop other agents
+	waits     waits // by turns that stop other agents
 
 	telling sync.Mutex // TellGone holds it
 
@@ -43,17 +43,17 @@ type member struct {
 	*agent
 	leave context.CancelFunc // no more turns; the goroutine ends after the running one
 	gone  chan struct{}      // closed when the goroutine has ended
-	after <-chan struct{}    // closed when an earlier agent of this name has ended; nil if none was
+	after <-chan struct{}    // closed when an earlier agent of this name has ended; nil if there was none
 }
 
-// runContexts are the arguments of Run, for agents that come later.
+// runContexts are the arguments of Run, for agents that a reload adds.
 type runContexts struct {
 	stop, kill context.Context
 	wg         *sync.WaitGroup
 	watcher    *dropbox.Watcher // nil if nothing can be watched
 }
 
-// UnknownAgentError says that there is no agent of that name.
+// UnknownAgentError says that there is no agent with that name.
 type UnknownAgentError struct {
 	Name string
 	Near []string // similar existing names, nearest first
@@ -77,7 +77,7 @@ func (s *Swarm) Plan() Plan {
 // A loss is a damaged file of the daemon that was set aside.
 type loss struct {
 	*journal.DamagedError
-	what, next string // for the person
+	what, next string // shown to the person
 }
 
 // members lists the agents in the order of the plan.
@@ -103,7 +103,7 @@ func (s *Swarm) member(name string) (*member, error) {
 	return nil, &UnknownAgentError{Name: name, Near: dropbox.Nearest(name, slices.Sorted(maps.Keys(s.agents)))}
 }
 
-// turnsAt lists the turns that ran at a time, in the whole swarm.
+// turnsAt lists the turns of all agents that ran at the given time.
 func (s *Swarm) turnsAt(at time.Time) []*journal.Record {
 	var all []*journal.Record
 	for _, m := range s.members() {

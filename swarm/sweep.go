@@ -31,7 +31,7 @@ func (s *Swarm) sweep(ctx context.Context, w *dropbox.Watcher) {
 		return
 	}
 	defer func() { s.mail.Note(ground.close()) }()
-	// The agents look after their own mailboxes. No agent works in the lead's.
+	// Each agent recovers its own mailbox, but no agent works in the lead's.
 	if box, err := s.store.Mailbox(dropbox.Lead); err == nil {
 		s.mail.Note(box.Recover())
 	}

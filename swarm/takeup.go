@@ -12,7 +12,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
-// takeUp continues with a message that an earlier daemon left in cur/, at whatever step:
+// takeUp continues with the messages that an earlier daemon left in cur/. The files show how
+// far each message got:
 //
 //	receipt beside the message   the turn was done: file it
 //	reason beside the message    it was given up: GiveUp; or refused: refuse it
@@ -22,8 +23,8 @@ import (
 //	record, no result            put it back; the prompt will say so
 //	no record                    put it back
 //
-// First it ends, by their mark, the processes that dead clients left; and a client that
-// waited for a message, which would end on its own without a daemon.
+// First takeUp ends a client that waited for a message; without a daemon, such a client would
+// end anyway. It also ends the processes that dead clients left, which it finds by their marks.
 func (a *agent) takeUp(kill context.Context) error {
 	if err := a.inbox.FinishLeft(); err != nil {
 		return err
@@ -32,7 +33,7 @@ func (a *agent) takeUp(kill context.Context) error {
 	if err != nil {
 		return err
 	}
-	// A client that has a turn is followed with it.
+	// A client that has a turn is followed to the end of that turn.
 	if waited := journal.MarkInPIDFile(a.home.PIDFile(a.name)); waited != "" && !marks[waited] {
 		a.endLeft(waited)
 		journal.RemovePIDFile(a.home.PIDFile(a.name))
@@ -57,7 +58,7 @@ func (a *agent) takeUpOne(kill context.Context, e dropbox.Entry) error {
 		return a.inbox.FinishFailure(j, a.spec().maxFailures())
 	}
 	if rec.Process.PID != 0 {
-		a.inbox.Begun(j.Claim.Message) // in case the earlier daemon had not
+		a.inbox.Begun(j.Claim.Message) // in case the earlier daemon had not called it
 	}
 	if !rec.Process.Alive() {
 		a.endLeft(rec.Mark())
@@ -71,8 +72,8 @@ func (a *agent) takeUpOne(kill context.Context, e dropbox.Entry) error {
 	return a.follow(kill, j)
 }
 
-// follow follows a client that an earlier daemon started: to its end if it lives, from its
-// file if not.
+// follow follows a client that an earlier daemon started. It waits for the end of a client
+// that is alive; for a dead one it reads the events in the turn's file.
 func (a *agent) follow(kill context.Context, j *mail.Job) error {
 	rec, m := j.Rec, j.Claim.Message
 	a.turns.View.Begin(&turn.MessageStatus{ID: m.ID, From: m.From, Subject: m.Subject, Since: rec.Begun}, mail.Describe(m))
@@ -91,7 +92,7 @@ func (a *agent) follow(kill context.Context, j *mail.Job) error {
 	}
 	deeper := a.holds.Of(a.name).Deeper
 	if !deeper.Before(rec.Begun) {
-		deeper = time.Time{} // it is for the next turn
+		deeper = time.Time{} // the deeper thinking is for the next turn
 	}
 	heard := a.whispers.Turn(rec, a.whisperTold())
 	out, err := a.turns.Follow(ctx, a.settings(), rec, j.SteeredUUIDs(), a.watched(rec, m, heard))

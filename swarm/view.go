@@ -13,7 +13,7 @@ import (
 )
 
 // view has the facts that the status shows about one agent besides its turns. The agent
-// writes it; it is safe for concurrent use.
+// writes them. It is safe for concurrent use.
 type view struct {
 	mu sync.Mutex
 	s  AgentStatus
@@ -109,7 +109,7 @@ func (v *view) status(p turn.Picture) AgentStatus {
 	}
 	s.Running = s.State == Working
 	if s.Running && s.Message != nil {
-		s.Since = new(s.Message.Since.UTC()) // one turn may follow another without a pause
+		s.Since = new(s.Message.Since.UTC()) // one turn may follow another at once
 	}
 	if s.Running && p.Retries != "" {
 		s.Why = p.Retries
@@ -126,9 +126,9 @@ func (v *view) status(p turn.Picture) AgentStatus {
 	return s
 }
 
-// paint adds the picture of the agent's turns. If a client of another kind did them, because
-// the configuration has changed since, the facts about that client no longer count; a turn that
-// runs keeps its client.
+// paint adds the picture of the agent's turns. If a client of another kind ran them, because
+// the configuration has changed since, paint leaves out the facts about that client, unless
+// its turn still runs.
 func (a *AgentStatus) paint(p turn.Picture) {
 	kind, _, _ := strings.Cut(p.Client, " ")
 	if kind != "" && a.Backend != "" && kind != a.Backend && p.Message == nil {

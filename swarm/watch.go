@@ -45,7 +45,7 @@ func observers(all ...turn.Observer) turn.Observer {
 	}
 }
 
-// whisperTold returns the functions that follow the whispers of a turn.
+// whisperTold returns the functions through which the agent learns what happens to whispers.
 func (a *agent) whisperTold() whisper.Told {
 	return whisper.Told{
 		Shown: func(w whisper.Whisper) {

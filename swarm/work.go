@@ -17,8 +17,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/whisper"
 )
 
-// work claims the first message and runs a turn for it. It is called with a
-// place among the running turns, and with what the budget has reserved.
+// work claims the first message and runs a turn for it. The caller has a place among the
+// running turns, and has reserved part of the budget.
 func (a *agent) work(stop, kill context.Context, reserved *budget.Reservation) time.Duration {
 	defer func() {
 		if !a.unsettled { // otherwise the turn is still to be settled
@@ -54,15 +54,15 @@ func (a *agent) work(stop, kill context.Context, reserved *budget.Reservation) t
 	return 0
 }
 
-// runJob runs the turns of a claimed message until one has an end that counts, and settles
-// it. When a hold began after the claim, it gives the message back.
+// runJob runs the turn of a claimed message, if necessary with several clients until one is
+// usable, and settles it. If a hold began after the claim, runJob gives the message back.
 func (a *agent) runJob(stop, kill context.Context, j *mail.Job, reserved *budget.Reservation) error {
 	ctx, end := context.WithCancelCause(kill)
 	defer end(nil)
 	a.control.turnBegins(j.Claim.ID, end)
 	defer a.control.turnEnded()
-	// A person who stopped the agent before its turn could be ended was told that no turn
-	// runs.
+	// A person who stopped the agent just before turnBegins was told that no turn runs, so
+	// none may begin now.
 	if a.heldFor(j.Claim.Message, time.Now()) || stop.Err() != nil {
 		return a.inbox.GiveBack(j, nil)
 	}
@@ -94,7 +94,7 @@ func (a *agent) runJob(stop, kill context.Context, j *mail.Job, reserved *budget
 		Record: record,
 		Begun:  j.Claim.Begun,
 		Prompt: func(rec *journal.Record, r turn.Recall) string {
-			a.inbox.Note(a.whispers.TakeBack(a.name)) // of a client that could not be used
+			a.inbox.Note(a.whispers.TakeBack(a.name)) // from a client that could not be used
 			heard = a.whispers.Turn(rec, a.whisperTold())
 			return a.promptFor(j, settings, r, advice, heard.Head())
 		},
@@ -119,7 +119,7 @@ func (a *agent) runJob(stop, kill context.Context, j *mail.Job, reserved *budget
 	if rec != nil {
 		a.inbox.Note(a.holds.EndDeeper(a.name, deeper))
 	}
-	a.wakeup.wake() // the turn may have used up the agent's wake
+	a.wakeup.wake() // the turn may have consumed a wakeup that was meant for the agent's loop
 	if j.Rec = rec; unfiled != nil {
 		return unfiled
 	} else if err != nil {
@@ -163,15 +163,15 @@ func (a *agent) handoff() string {
 	return path
 }
 
-// steering brings urgent mail and whispers to the turn of j; nil for a client that reads none
-// during a turn. The agent's goroutine uses it.
+// steering returns the source of urgent mail and whispers for the turn of j; nil for a client
+// that reads none during a turn. Only the agent's goroutine uses it.
 func (a *agent) steering(j *mail.Job, heard *whisper.Turn) *runner.Steering {
 	if !a.kind().Steers {
 		return nil
 	}
 	may := func(m *dropbox.Message) bool {
 		if m != nil && a.permits.Answers(m) {
-			return false // the daemon waits for it
+			return false // it is an answer that the daemon waits for
 		}
 		if m == nil {
 			st := a.holds.Of(a.name)

@@ -10,8 +10,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// A Book knows what is spent and what is reserved in each scope. [Open] makes one; then
-// [Book.Settle] gets every line of the ledger, and [Book.Restore] every turn without an end.
+// A Book knows what is spent and what is reserved in each scope. After [Open] the caller
+// passes every line of the ledger to [Book.Settle], and the record of every turn that has not
+// ended to [Book.Restore].
 type Book struct {
 	home journal.Home
 	now  func() time.Time
@@ -81,21 +82,22 @@ func (b *Book) Settle(l journal.LedgerLine) {
 	}
 	for _, of := range b.said {
 		if at, ok := of.Passes[l.Message]; ok && l.At.After(at) && used[Turns] > 0 {
-			delete(of.Passes, l.Message) // the next daemon deletes it when it reads the ledger
+			// The file keeps the entry; the next daemon deletes it when it reads the ledger.
+			delete(of.Passes, l.Message)
 		}
 	}
 	b.version++
 }
 
-// noWork are the outcomes of turns in which the client did nothing for its prompt. The
-// daemon begins such turns again.
+// noWork are the outcomes of turns in which the client did no work. The daemon begins such
+// turns again.
 var noWork = []string{
 	string(runner.NoFirstEvent), string(runner.NoSession), string(runner.PromptNotRun), string(runner.ClientGone),
 	string(runner.NoResources), string(runner.Refused), string(runner.Limited),
 }
 
-// usedBy is what a turn has used. An unknown cost counts as the whole reservation. A
-// person's own session has no cap, and does not count. A judgement does not count as a
+// usedBy returns what a turn has used. If the cost is unknown, the whole reservation counts.
+// A person's own session has no cap, and does not count. A judgement does not count as a
 // turn.
 func (r Rules) usedBy(l journal.LedgerLine) Amount {
 	if l.Via == journal.ViaAttach {

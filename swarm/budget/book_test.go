@@ -16,8 +16,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// A desk is a book with a clock, and the ledger and the records from which it can be opened
-// again.
+// A desk is a book with a clock, and with the ledger and the records from which the book can
+// be opened again.
 type desk struct {
 	t      *testing.T
 	home   journal.Home
@@ -55,8 +55,8 @@ func (d *desk) restart() {
 	d.book = b
 }
 
-// begin reserves for a turn and writes its record; it returns nil if the turn may not
-// begin.
+// begin reserves an amount for a turn and returns the record of the turn, or nil if the turn
+// may not begin.
 func (d *desk) begin(t budget.Turn, of int) *journal.Record {
 	d.t.Helper()
 	r, block := d.book.Reserve(t, of)
@@ -102,7 +102,7 @@ func usd(x float64) budget.Amount { return budget.Of(x, 0, 0) }
 func TestAThousandTurns(t *testing.T) {
 	for seed := range uint64(8) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			const request = 0.07 // US dollars; a client checks its cap after each
+			const request = 0.07 // US dollars for a request; a client checks its cap after each one
 			random := rand.New(rand.NewPCG(seed, 1))
 			agents := []string{"a", "b", "c", "d", "e", "f"}
 			rules := budget.Rules{Swarm: usd(200), Task: usd(9.5), Agents: map[string]budget.AgentRules{}}
@@ -120,7 +120,7 @@ func TestAThousandTurns(t *testing.T) {
 					cost := float64(random.IntN(250)) / 100
 					change := func(*journal.LedgerLine) {}
 					switch {
-					case rec.ReservedUSD > 0 && cost > rec.ReservedUSD: // cut by its cap, at the end of a request
+					case rec.ReservedUSD > 0 && cost > rec.ReservedUSD: // its cap ends it after a request
 						cost = rec.ReservedUSD + request*random.Float64()
 					case random.IntN(10) == 0:
 						change = func(l *journal.LedgerLine) { l.CostUnknown, l.Outcome = true, string(runner.NoResult) }
@@ -295,14 +295,14 @@ func TestADayEnds(t *testing.T) {
 			d.restart()
 		}
 	}
-	d.now = time.Date(2026, 11, 22, 22, 50, 0, 0, time.UTC) // 23:50 there
+	d.now = time.Date(2026, 11, 22, 22, 50, 0, 0, time.UTC) // 23:50 in Berlin
 	d.end(d.begin(turn, 1), 1)
 	spend(d.now, false)
 	spend(time.Date(2026, 11, 22, 22, 59, 59, 0, time.UTC), false)
 	spend(time.Date(2026, 11, 22, 23, 0, 0, 0, time.UTC), true)
-	// The clock is set back an hour: it is the same day again, with what was spent on it.
+	// The clock is set back an hour: it is the same day again, and what was spent on it counts.
 	spend(time.Date(2026, 11, 22, 22, 30, 0, 0, time.UTC), false)
-	// It jumps a year ahead, money is spent then, and it jumps back.
+	// The clock jumps a year ahead, money is spent there, and the clock jumps back.
 	d.now = time.Date(2027, 11, 25, 12, 0, 0, 0, time.UTC)
 	d.end(d.begin(turn, 1), 1)
 	spend(d.now, false)
@@ -310,7 +310,7 @@ func TestADayEnds(t *testing.T) {
 	spend(time.Date(2026, 11, 22, 22, 30, 0, 0, time.UTC), false)
 }
 
-// TestAnswers checks the three answers, even when one is repeated, and after a restart.
+// TestAnswers checks the three answers, also when they are repeated and after a restart.
 func TestAnswers(t *testing.T) {
 	scope := budget.Scope{Kind: budget.KindTask, Name: "t"}
 	turn := func(id string) budget.Turn { return budget.Turn{Agent: "a", Message: id, Trace: "t"} }
@@ -322,13 +322,13 @@ func TestAnswers(t *testing.T) {
 				t.Fatal(err)
 			}
 			waiting := []string{"n"}
-			for range 2 { // the second time it is repeated, after a kill
+			for range 2 { // the second time, the daemon repeats the answer after it was killed
 				passed, err := d.book.Answer(scope, "a", budget.Reply{ID: "r", Answer: answer}, waiting)
 				if err != nil || (passed == 1) != (answer == budget.End) {
 					t.Fatalf("%d may pass, %v", passed, err)
 				}
 				d.restart()
-				waiting = append(waiting, "o") // came in between
+				waiting = append(waiting, "o") // a message that came in between
 			}
 			block := d.book.Check(turn("n"))
 			switch answer {
@@ -380,7 +380,7 @@ func TestAnAnswerOfYesterday(t *testing.T) {
 	}
 }
 
-// TestRaise checks raises, and their end with the day.
+// TestRaise checks raises, and that they end with the day.
 func TestRaise(t *testing.T) {
 	d := newDesk(t, budget.Rules{Swarm: budget.Of(1, 10, 0), Zone: time.UTC}, "a")
 	scope := budget.Scope{Kind: budget.KindSwarm}

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Asked notes that the person was asked about a scope at its cap.
+// Asked records that the person was asked about a scope at its cap.
 func (b *Book) Asked(s Scope) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -28,7 +28,7 @@ type Warning struct {
 	Scope
 	Unit       Unit
 	Spent, Cap Amount
-	Number     int    // how many times the cap has been raised
+	Number     int    // see [Book.Number]
 	Day        string // of a scope that ends with the day
 }
 
@@ -56,7 +56,7 @@ func (b *Book) Warnings(t Turn) (list []Warning) {
 	return list
 }
 
-// Warned notes that a warning was given.
+// Warned records that a warning was given.
 func (b *Book) Warned(w Warning) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -81,7 +81,8 @@ func (e *NoCapError) Error() string {
 }
 
 // Raise adds to the cap of a scope, for today if it is a daily one, and returns the new
-// cap. agent is the agent of a turn. The error may be a [*NoCapError].
+// cap. agent is the agent of the turn, if the scope is a turn. The error may be a
+// [*NoCapError].
 func (b *Book) Raise(s Scope, agent string, by Amount) (Amount, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -95,8 +96,8 @@ func (b *Book) Raise(s Scope, agent string, by Amount) (Amount, error) {
 	return b.limit(s, agent), err
 }
 
-// raise adds to a cap, and forgets its warning, question and answer. The caller holds the
-// mutex.
+// raise adds to a cap, and clears the warning, question and answer about it. The caller
+// holds the mutex.
 func (b *Book) raise(s Scope, by Amount) error {
 	return b.change(s, func(of *said) {
 		of.Raised = raisedBy(of.Raised.amount().plus(by))
@@ -104,7 +105,7 @@ func (b *Book) raise(s Scope, by Amount) error {
 	})
 }
 
-// An OverError says that an answer came after the end of its question.
+// An OverError says that an answer came when its question was over.
 type OverError struct{ Scope Scope }
 
 func (e *OverError) Error() string { return "the question about " + e.Scope.String() + " is over" }
@@ -117,9 +118,9 @@ type Reply struct {
 	Day    string // of the question, if the scope is daily
 }
 
-// Answer carries out an answer to a question about a scope. waiting are the ids of the
-// messages that wait there now. It returns how many of them get one more turn. Repeating a
-// reply changes nothing, and returns the same. The error may be an [*OverError].
+// Answer carries out an answer to a question about a scope. waiting has the ids of the
+// messages that wait in the scope now. Answer returns how many of them get one more turn.
+// Repeating a reply changes nothing, and returns the same. The error may be an [*OverError].
 func (b *Book) Answer(s Scope, agent string, reply Reply, waiting []string) (passed int, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -154,7 +155,7 @@ func (b *Book) Answer(s Scope, agent string, reply Reply, waiting []string) (pas
 	return b.saidOf(s).Passed, nil
 }
 
-// Cap returns the cap of a scope. agent is the agent of a turn.
+// Cap returns the cap of a scope. agent is the agent of the turn, if the scope is a turn.
 func (b *Book) Cap(s Scope, agent string) Amount {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -183,7 +184,7 @@ func (b *Book) worker(s Scope) string {
 	return b.spent.agents[s.Name]
 }
 
-// Over returns why nobody needs to answer an open question about a scope; "" if somebody
+// Over returns why an open question about a scope no longer needs an answer, or "" if it
 // does. date is the day of a daily scope.
 func (b *Book) Over(s Scope, agent string, number int, date string) string {
 	b.mu.Lock()
@@ -236,7 +237,7 @@ type Line struct {
 	Until    time.Time // the end of the day; zero if the scope is not daily
 }
 
-// Rest is what is neither spent nor reserved, in the units with a cap.
+// Rest returns what is neither spent nor reserved, in the units with a cap.
 func (l Line) Rest() (rest Amount) {
 	for _, u := range Units() {
 		if l.Cap[u] > 0 {

@@ -26,7 +26,7 @@ type jury struct {
 	open    []asked
 	over    map[string]bool    // questions that were answered or settled, by scope, day and number
 	raised  map[string]float64 // US dollars, by scope and day
-	passed  map[string]bool    // messages that may end in a scope at its cap, by scope and message
+	passed  map[string]bool    // messages that may have a turn in a scope at its cap, by scope and message
 	answers int
 	back    bool // the clock was set back before
 }
@@ -35,7 +35,7 @@ func (j *jury) key(s budget.Scope) string { return s.String() + " " + j.book.Dat
 
 func (q asked) key() string { return fmt.Sprint(q.Scope, " ", q.day, " ", q.number) }
 
-// ask asks about a scope if no question waits there.
+// ask asks about a scope if no question about it waits.
 func (j *jury) ask(s budget.Scope, agent string) {
 	j.t.Helper()
 	if j.book.IsAsked(s) {

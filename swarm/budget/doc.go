@@ -1,9 +1,9 @@
 // Package budget bounds what the turns of a swarm spend: US dollars, turns and time.
 //
-// A [Scope] is what a cap is for. Each turn belongs to four of them: the turn itself, the
+// A [Scope] is what a cap limits. Each turn belongs to four scopes: the turn itself, the
 // task (everything that results from one message, by its trace), the day of its agent, and
 // the day of the swarm. The [Book] knows how much is spent and reserved in each scope, and
-// spent + reserved never exceeds a cap:
+// never reserves so much that spent + reserved exceeds a cap:
 //
 //	       Reserve               Settle                 Release
 //	free ----------> reserved ------------> spent + rest -------> spent

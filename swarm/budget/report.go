@@ -19,7 +19,7 @@ type Row struct {
 	Reserved Sum        `json:"reserved"` // for running turns
 	Cap      Bound      `json:"cap"`
 	Rest     Bound      `json:"rest"`
-	Flat     float64    `json:"subscription_usd"` // that a subscription has paid, which does not count
+	Flat     float64    `json:"subscription_usd"` // US dollars that a subscription has paid, which do not count
 	Full     []string   `json:"full"`             // the units that are used up
 	Answer   Answer     `json:"answer"`           // the person's answer at the cap; "" without one
 	Until    *time.Time `json:"until"`            // the end of the day; null if the scope is not daily
@@ -55,7 +55,7 @@ func (b *Book) Report(agents []string) *Report {
 	return r
 }
 
-// Row returns the line for a report.
+// Row returns the line as a row of a report.
 func (l Line) Row() Row {
 	row := Row{
 		Scope: l.Scope.String(), Kind: l.Kind, Spent: sumOf(l.Spent), Reserved: sumOf(l.Reserved), Cap: l.bound(l.Cap), Rest: l.bound(l.Rest()),
@@ -87,7 +87,7 @@ func (l Line) bound(a Amount) (b Bound) {
 	return b
 }
 
-// amount converts a sum back.
+// amount converts a sum back into an Amount.
 func (s Sum) amount() Amount {
 	return Of(s.USD, s.Turns, time.Duration(s.Seconds*float64(time.Second)))
 }

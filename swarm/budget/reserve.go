@@ -8,7 +8,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// A Reservation is what is reserved for a turn.
+// A Reservation is the part of the budget that is reserved for a turn.
 type Reservation struct {
 	Turn
 	amount Amount // at the beginning
@@ -49,9 +49,9 @@ type Block struct {
 	Until  time.Time // the end of the day; zero if the scope is not daily
 }
 
-// share returns the part of the rest that one turn gets; of is how many turns may start. A
-// part is at least a sixteenth of the cap, since each turn that its cap cuts off has to
-// begin again.
+// share returns the part of the rest that one turn gets; of is how many turns may start. If
+// the rest allows it, the part is at least a sixteenth of the cap, since each turn that uses
+// up its part has to begin again.
 func share(rest, limit int64, of int) int64 {
 	return max(rest/int64(max(1, of)), min(rest, limit/16))
 }
@@ -66,8 +66,8 @@ func (s Scope) turnsAtOnce(of int) int {
 }
 
 // Reserve reserves an amount for a turn that is about to start; of is how many turns may
-// start now. Without a cap nothing is reserved, and both results are nil. The [Block] says
-// why the turn may not start.
+// start now. Without a cap nothing is reserved, and both results are nil. If the turn may
+// not start, the [Block] says why.
 func (b *Book) Reserve(t Turn, of int) (*Reservation, *Block) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -110,7 +110,7 @@ func (b *Book) Reserve(t Turn, of int) (*Reservation, *Block) {
 	return r, nil
 }
 
-// Restore reserves again what the record of an unfinished turn says.
+// Restore reserves again the amount that the record of an unfinished turn names.
 func (b *Book) Restore(rec *journal.Record) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -189,8 +189,8 @@ func (b *Book) Check(t Turn) *Block {
 	return b.check(t)
 }
 
-// check is Check. It prefers a scope at its cap to one whose rest is reserved. The caller
-// holds the mutex.
+// check does the work of Check. If several scopes block the turn, it prefers one at its cap
+// to one whose rest is reserved. The caller holds the mutex.
 func (b *Book) check(t Turn) (waits *Block) {
 	for _, s := range t.scopes() {
 		limit := b.limit(s, t.Agent)

@@ -24,9 +24,9 @@ const (
 // Answers returns all answers, in the order in which a question names them.
 func Answers() []Answer { return []Answer{More, Stop, End} }
 
-// A round identifies what people said about a scope: a daily scope begins with nothing each
-// day. If the clock is set back over midnight and forward again, what was said on each day
-// is kept.
+// A round identifies the decisions about a scope. For a daily scope it includes the day, so
+// every day begins without decisions. If the clock is set back over midnight and forward
+// again, the decisions of each day are kept.
 type round struct {
 	Scope
 	day string // of a daily scope
@@ -55,8 +55,8 @@ type said struct {
 	At     time.Time `json:"at"`              // of the last change
 	Agent  string    `json:"agent,omitempty"` // the agent of a turn
 	Raised raised    `json:"raised,omitzero"`
-	// Number counts the raises, and the questions that ended unanswered: after each of them
-	// there is no warning, question or answer.
+	// Number counts the raises, and the questions that ended unanswered. Each of them clears
+	// the warning, question and answer.
 	Number int    `json:"number,omitempty"`
 	Warned bool   `json:"warned,omitempty"`
 	Asked  bool   `json:"asked,omitempty"`
@@ -66,11 +66,12 @@ type said struct {
 	// recorded the outcome.
 	Done   string `json:"done,omitempty"`
 	Passed int    `json:"passed,omitempty"`
-	// Passes are the messages with one more turn, with the time of the answer.
+	// Passes are the messages that may have one more turn, with the time of the answer.
 	Passes map[string]time.Time `json:"passes,omitempty"`
 }
 
-// next begins the time after a raise, or after a question that nobody needs to answer.
+// next clears the warning, question and answer, after a raise or after a question that
+// nobody needs to answer.
 func (of *said) next() {
 	of.Number++
 	of.Warned, of.Asked, of.Answer = false, false, ""

@@ -22,7 +22,7 @@ const (
 	KindSwarm Kind = "swarm" // the day of the swarm
 )
 
-// A Scope is what a cap is for.
+// A Scope is what a cap limits.
 type Scope struct {
 	Kind Kind
 	Name string
@@ -60,7 +60,7 @@ func ScopeNamed(name string) (Scope, bool) {
 // Daily reports whether the scope ends with the day.
 func (s Scope) Daily() bool { return s.Kind == KindAgent || s.Kind == KindSwarm }
 
-// An UnknownScopeError says that there is no scope of that name.
+// An UnknownScopeError says that there is no scope with that name.
 type UnknownScopeError struct {
 	Name string
 	Near []string // names that may have been meant, nearest first
@@ -138,10 +138,10 @@ func (r Rules) NextDay(t time.Time) time.Time {
 // date names the day of t.
 func (r Rules) date(t time.Time) string { return t.In(r.zone()).Format(time.DateOnly) }
 
-// A Turn names the scopes of a turn.
+// A Turn describes a turn by what determines its scopes.
 type Turn struct {
 	Agent   string
-	Message string // its id; the name of a turn without a message
+	Message string // the id of its message, or the name of a turn without a message
 	Trace   string // the id of the task's first message; "" for a turn without a task
 }
 

@@ -106,7 +106,7 @@ func TestTheTasksThatAreShown(t *testing.T) {
 func TestBilling(t *testing.T) {
 	d := newDesk(t, budget.Rules{Swarm: usd(1)}, "a", "b")
 	d.end(d.begin(budget.Turn{Agent: "a", Message: "m"}, 1), 5, func(l *journal.LedgerLine) { l.Billing = runner.BillingSubscription })
-	d.end(d.begin(budget.Turn{Agent: "a", Message: "n"}, 1), 0, func(*journal.LedgerLine) {}) // tells nothing
+	d.end(d.begin(budget.Turn{Agent: "a", Message: "n"}, 1), 0, func(*journal.LedgerLine) {}) // reports no billing
 	if l := d.line("swarm.day"); l.Spent.Dollars() != 0 || l.Flat != 5 {
 		t.Errorf("spent %v, flat %v, want 0 and 5", l.Spent.Dollars(), l.Flat)
 	}
@@ -125,7 +125,8 @@ func TestBilling(t *testing.T) {
 	}
 }
 
-// TestSettleMeansOneMessage checks that a line reduces only the reservation of that turn.
+// TestSettleMeansOneMessage checks that a line of the ledger reduces only the reservation of
+// its turn.
 func TestSettleMeansOneMessage(t *testing.T) {
 	d := newDesk(t, budget.Rules{Swarm: usd(1)}, "a", "b")
 	for _, turn := range []budget.Turn{{Agent: "a", Message: "m"}, {Agent: "b", Message: "n"}} {
@@ -185,7 +186,8 @@ func TestTheUnitOfAWarning(t *testing.T) {
 	}
 }
 
-// TestAnAnswerThatCannotBeWritten checks that what the disk refuses changes nothing.
+// TestAnAnswerThatCannotBeWritten checks that an answer or a raise changes nothing if the disk
+// refuses it.
 func TestAnAnswerThatCannotBeWritten(t *testing.T) {
 	d := newDesk(t, budget.Rules{Task: usd(1)}, "a")
 	scope := budget.Scope{Kind: budget.KindTask, Name: "t"}

@@ -101,13 +101,13 @@ func (s *spent) of(scope Scope, since, now time.Time) Amount {
 }
 
 // quarters maps each quarter of an hour, by its number since 1970, to what was used in it.
-// Every zone begins its days with a quarter, so the sums stay right when the zone changes.
+// In every zone a day begins with a new quarter, so the sums stay right when the zone changes.
 type quarters map[int64]Amount
 
 const quarter = 15 * 60 // seconds
 
-// mostQuarters is more quarters than two days have. The number is bounded, not the age: a
-// clock that jumps ahead and back must not lose what was spent today.
+// mostQuarters is more quarters than two days have. The number is bounded, not the age:
+// what was spent today must not be lost when the clock jumps ahead and back.
 const mostQuarters = 300
 
 func (q quarters) add(at time.Time, used Amount) {

@@ -14,15 +14,14 @@ import (
 )
 
 // A supervisor cannot end a process, write a file, send mail or speak as an agent: it
-// imports no package that could, and the functions of its options are the only ones that
-// act on the outside.
+// imports no package that could, and only the functions in its options have effects outside.
 func TestWhatASupervisorCannotDo(t *testing.T) {
 	const ours = "github.com/claude-swarm/claude-swarm/"
 	allowed := []string{
 		"bytes", "cmp", "context", "crypto/rand", "embed", "encoding/json", "errors", "fmt", "hash/maphash", "regexp", "slices", "strings", "sync", "time",
 		ours + "streamjson", ours + "internal/screen", ours + "swarm/runner",
 	}
-	// The names that it may use of packages that contain more than data.
+	// The names that it may use from packages that contain more than data.
 	names := map[string][]string{
 		"runner": {"Backend", "Tools", "Turn", "Outcome", "Session", "New", "ToolServer", "TimedOut"},
 		"fmt":    {"Sprintf", "Errorf", "Fprintf"}, // Fprintf into a strings.Builder

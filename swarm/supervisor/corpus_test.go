@@ -38,8 +38,9 @@ type turnEvents struct {
 //
 //	== NAME (KIND, readonly)
 //
-// where both words in parentheses may be missing: the kind is claude then. A line is one
-// message of the agent. A line that begins with "&" continues the message before:
+// where both words in parentheses may be missing. Without KIND the kind is claude. A line is
+// one message of the agent. A line that begins with "&" continues the message of the line
+// before it:
 //
 //	> TEXT                          the agent says something
 //	TOOL `INPUT` = RESULT           a call and its result; \n is a new line in it
@@ -50,8 +51,8 @@ type turnEvents struct {
 //	--- turn, --- message           another turn for the same message, for another one
 //	--- compact                     the client compacts its context
 //
-// INPUT is the JSON of the input, or the command, path or address, which may have another
-// argument after "|".
+// INPUT is the JSON of the input, or only the command, path or address, which "|" and another
+// argument may follow.
 func scripts(t *testing.T, path string) (all []recording) {
 	t.Helper()
 	f, err := os.Open(path)
@@ -90,7 +91,7 @@ func scripts(t *testing.T, path string) (all []recording) {
 // A writer makes a recording line by line.
 type writer struct {
 	rec      recording
-	messages int // of people
+	messages int // from people
 	replies  int // messages of the model
 	calls    int
 }
@@ -118,7 +119,7 @@ func (w *writer) emit(ev streamjson.Event) {
 
 func (w *writer) says(parent string, b streamjson.Block) {
 	ev := streamjson.Event{Kind: streamjson.KindAssistant, Parent: parent, Blocks: []streamjson.Block{b}}
-	if w.rec.kind.Name == "claude" { // the others have no ids
+	if w.rec.kind.Name == "claude" { // the messages of other clients have no ids
 		ev.MessageID = fmt.Sprint("msg_", w.replies)
 	}
 	w.emit(ev)
@@ -199,8 +200,8 @@ func inputOf(tool, short string) string {
 	return string(data)
 }
 
-// recorded reads the streams of the real client below testdata, which played turns of our
-// scripts. None of the agents is stuck.
+// recorded reads the streams below testdata, which were recorded when the real client played
+// turns of our scripts. None of the agents is stuck.
 func recorded(t *testing.T) (all []recording) {
 	t.Helper()
 	for _, pattern := range []string{"transcripts/*.jsonl", "transcripts-330/*.jsonl", "errors/*/*.jsonl", "project-v1/recording/files/claude-swarm/turns/*.jsonl"} {
@@ -284,7 +285,8 @@ func explore(r *rand.Rand, w *writer) {
 	}
 }
 
-// mend edits and tests until the tests pass. Every fifth edit does not change the failure.
+// mend edits and tests until the tests pass. About every fifth edit does not change the
+// failure.
 func mend(r *rand.Rand, w *writer) {
 	left, name := 1+r.IntN(4), some(r, "go")
 	for command := fmt.Sprintf("go test ./pkg%d", r.IntN(4)); left > 0; {
@@ -316,7 +318,7 @@ func refactor(r *rand.Rand, w *writer) {
 	}
 }
 
-// look runs git before and after an edit.
+// look looks at the changes with git, and usually commits them.
 func look(r *rand.Rand, w *writer) {
 	changed := fmt.Sprint(" M file", r.IntN(99), ".go")
 	w.do("Bash", "git status --short", "=", changed)
@@ -348,7 +350,7 @@ func question(r *rand.Rand, w *writer) {
 	w.call(false, "", "mcp__dead-drop__ask", input, "=", "yes")
 }
 
-// build runs other commands, one of which fails twice.
+// build runs make, and sometimes a linter, which fails once.
 func build(r *rand.Rand, w *writer) {
 	for range 1 + r.IntN(3) {
 		w.do("Bash", fmt.Sprint("make target", r.IntN(6)), "=", fmt.Sprintf("built in %d.%ds", r.IntN(9), r.IntN(9)))
@@ -393,7 +395,7 @@ func missing(r *rand.Rand, w *writer) {
 	}
 }
 
-// network has a command that fails once or twice, then works.
+// network repeats a command that fails at most twice, until it works.
 func network(r *rand.Rand, w *writer) {
 	for range r.IntN(3) {
 		w.do("Bash", "git fetch", "x", "fatal: could not resolve host")

@@ -1,5 +1,6 @@
-// Package supervisor watches what an agent does and detects when it is stuck. It first
-// whispers to the agent, then whispers more strongly, and then asks for a person.
+// Package supervisor watches what an agent does and detects when the agent is stuck. It
+// first whispers to the agent, then whispers more strongly, and then asks for a person's
+// decision.
 //
 //	events of a turn --> steps --> rules --(flagged)--> ladder --> OnWhisper     first and second bad verdict
 //	                       |                  ^           |
@@ -16,6 +17,6 @@
 // and a test checks this. Its judge runs as a turn of a [runner.Backend] without tools, and
 // the only effect of its answer is a verdict and a line for the agent.
 //
-// Nothing here blocks a turn: the rules run in the goroutine that calls [Watch.Event], and
-// the judge in that of [Supervisor.Run].
+// Nothing here makes a turn wait: the rules run in the goroutine that calls [Watch.Event],
+// and the judge runs in the goroutine of [Supervisor.Run].
 package supervisor

@@ -28,7 +28,8 @@ func newDocket() *docket {
 	return &docket{waiting: map[*Watch]*question{}, wake: make(chan struct{}, 1)}
 }
 
-// add adds a question. It replaces an older one about the same agent, and keeps its
+// add adds a question. The new question replaces an older one about the same agent. If the
+// new one has no finding, and both are about the same message, it takes over the older one's
 // finding.
 func (d *docket) add(q *question) {
 	d.mu.Lock()

@@ -14,14 +14,14 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// A Judge is a model that judges the latest steps of an agent: one turn of a backend for each
-// judgement, without tools and in a new session.
+// A Judge is a model that judges the latest steps of an agent. Each judgement is one turn of a
+// backend, without tools and in a new session.
 type Judge struct {
 	Backend runner.Backend
 	// Turn prepares a turn for a judgement about an agent: its id, files, environment and
-	// cap, and a Spec with the command, an empty folder, the model and the thinking. The
-	// prompt, the session and the absence of tools are set here. An error means that there
-	// is no judgement now, for example because the judge's budget is spent.
+	// cap, and a Spec with the command, an empty folder, the model and the thinking. This
+	// package adds the prompt and the session, and removes all tools. An error means that
+	// there is no judgement now, for example because the judge's budget is spent.
 	Turn func(agent string) (runner.Turn, error)
 	// Ended is called at the end of each turn that Turn has prepared, so that its cost is
 	// counted and its files are removed.
@@ -65,7 +65,7 @@ func (j *Judge) ask(ctx context.Context, q *question) (Verdict, error) {
 	return ReadVerdict(o.Text)
 }
 
-// newUUID returns a random UUID, as a client wants it for a session and a prompt.
+// newUUID returns a random UUID, which a client needs for a session and for a prompt.
 func newUUID() string {
 	var b [16]byte
 	_, _ = rand.Read(b[:]) // it never fails
@@ -116,12 +116,12 @@ func verdictIn(line string) (a Action, message string, ok bool) {
 	return "", "", false
 }
 
-// mostPrompt is the longest description of a window, in bytes; the oldest steps are left
-// out.
+// mostPrompt bounds the description of a window, in bytes. If it would be longer, the oldest
+// steps are left out.
 const mostPrompt = 24 << 10
 
 // describe returns the prompt of a judgement: the task, the latest steps, and what the
-// rules found. The window comes from the agent, so its lines are marked.
+// rules found. The text of the steps comes from the agent, so each of its lines is marked.
 func describe(agent string, t Turn, window []*Step, f *Finding) string {
 	var steps []string
 	size := 0

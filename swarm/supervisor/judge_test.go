@@ -79,7 +79,7 @@ func (c *court) plays(lines ...string) string {
 	return c.verdicts()
 }
 
-// verdicts is rungs for use while the judge works.
+// verdicts returns the same as rungs, and may be called while the judge works.
 func (c *court) verdicts() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()

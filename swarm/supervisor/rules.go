@@ -14,7 +14,7 @@ const (
 // A Finding says what the rules found.
 type Finding struct {
 	Rule  Rule
-	Count int    // how many times the same was tried, or how many steps changed nothing
+	Count int    // how many times the same thing was tried, or how many steps changed nothing
 	About string // the call, for the first two rules
 	Error string // its failure, for SameError
 	Sub   bool   // a sub-agent did it
@@ -81,8 +81,8 @@ func sameCalls(window []*Step, c *Call) (n int) {
 }
 
 // sameErrors counts the steps at the end of a window that failed like c, a call of the last
-// step, since the last success of such a call. In weight a failure after the change of a
-// file counts half: the agent tries something.
+// step, since the last success of such a call. In weight, a failure after a change of a file
+// counts half, since the agent is trying something.
 func sameErrors(window []*Step, c *Call) (times, weight int) {
 	last := window[len(window)-1]
 	halves, moved := 0, false

@@ -16,8 +16,8 @@ import (
 
 // A Step is one message of an agent with the results of its tool calls.
 type Step struct {
-	Parent string // the call whose sub-agent it belongs to; "" is the agent itself
-	Text   string // the beginning of what it says
+	Parent string // the call whose sub-agent made the step; "" if the agent itself made it
+	Text   string // the beginning of the message's text
 	Calls  []Call
 
 	reply string // the client's id of the message; "" if it has none
@@ -38,8 +38,8 @@ type Call struct {
 	Ours    bool // it is a tool of the swarm
 
 	id      string
-	input   uint64 // what is asked
-	result  uint64 // what came
+	input   uint64 // hash of the tool and its input
+	result  uint64 // hash of the result
 	failure string // see failureOf; "" if the call did not fail
 	fresh   bool   // no earlier call of the part had the same input and result
 }
@@ -115,8 +115,8 @@ func plainResult(text string) string {
 var exitLine = compiled(`^(?:Error: )?Exit code \d+\n`)
 
 // failureOf returns a failure in a form that is equal for calls of the same program, file
-// or address that fail with the same text. A failure without text equals only one of the
-// same call.
+// or address that fail with the same text. A failure without text equals only a failure of
+// the same call.
 func failureOf(c *Call, text string) string {
 	about := c.About
 	if c.Command != "" {
@@ -151,7 +151,7 @@ var pause = compiled(`(?:^|[\s;&|(])(?:sleep\s+[\d$.]|claude-swarm\s(?:.*\s)?(?:
 
 func pauses(command string) bool { return pause().MatchString(command) }
 
-// reads are programs that change no file.
+// reads matches commands whose program changes no file.
 var reads = compiled(`^\s*(?:cat|head|tail|ls|pwd|grep|rg|wc|which|file|stat|du|df|ps|date|echo|tree|git\s+(?:status|log|diff|show|blame|grep|ls-files|rev-parse))(?:\s|$)`)
 
 // onlyReads reports whether a command certainly changes no file.
@@ -184,8 +184,8 @@ func (c *Call) looks() bool {
 	return !c.Failed && c.File == "" && (c.Command == "" || onlyReads(c.Command))
 }
 
-// counts reports whether the step is work: it has a call that is neither a wait nor a tool of
-// the swarm.
+// counts reports whether the step is work: a finished call of it neither waited nor used a
+// tool of the swarm.
 func (s *Step) counts() bool {
 	return slices.ContainsFunc(s.Calls, func(c Call) bool { return c.Done && !c.Waits && !c.Ours })
 }

@@ -9,8 +9,10 @@ import (
 
 // Settings say when an agent is stuck. 0 switches a rule off.
 type Settings struct {
-	Window    int // how many steps of the agent, and of each sub-agent, are remembered
-	Interval  int // the judge looks at every so many steps; without a judge, so many steps without a finding are a clean verdict
+	Window int // how many steps of the agent, and of each sub-agent, are remembered
+	// Interval is the number of steps after which the judge is asked. Without a judge, that
+	// many steps without a finding are a clean verdict.
+	Interval  int
 	Threshold int // how many bad verdicts in a row escalate
 
 	SameCall           int // steps with the same call and result, with no file changed between

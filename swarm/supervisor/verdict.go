@@ -11,7 +11,7 @@ type Action string
 // These are the verdicts that a judge can give. Whispers and logs contain these words.
 const (
 	OK          Action = "OK"           // the agent makes progress: nothing happens
-	Correction  Action = "CORRECTION"   // the agent needs another way
+	Correction  Action = "CORRECTION"   // the agent should try another way
 	ThinkDeeper Action = "THINK_DEEPER" // the agent should think more
 	Escalate    Action = "ESCALATION"   // a person has to decide
 )

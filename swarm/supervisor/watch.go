@@ -22,7 +22,7 @@ type Watch struct {
 	part    int              // changes with each message and compaction
 	life    int              // changes when the window and the ladder are reset
 	steps   int              // complete steps of the agent in this turn; part of the ids
-	current map[string]*Step // the unfinished step of each sub-agent; "" is the agent
+	current map[string]*Step // the unfinished step of each sub-agent; the key "" is the agent
 	window  []*Step          // complete and unfinished steps, oldest first
 	idle    int              // steps of the agent since a file changed
 	due     int              // steps since the judge was asked, or since the last finding
@@ -46,7 +46,7 @@ func (w *Watch) Begin(t Turn) {
 	if t.Message != w.turn.Message {
 		w.part++
 		w.idle = 0
-		w.last = nil // the second whisper was about another message
+		w.last = nil // the last whisper was about another message
 	}
 	if t.ID != w.turn.ID {
 		w.steps = 0
@@ -149,7 +149,8 @@ func (w *Watch) says(ev *streamjson.Event) {
 	}
 }
 
-// push adds a step to the window, and drops the oldest one of the same sub-agent.
+// push adds a step to the window. If the window is full, push drops the oldest step of the
+// same sub-agent.
 func (w *Watch) push(s *Step) {
 	settings, _ := w.sup.inForce()
 	w.window = append(w.window, s)
@@ -162,7 +163,7 @@ func (w *Watch) push(s *Step) {
 	i := 0
 	if mine > settings.Window {
 		i = slices.IndexFunc(w.window, func(other *Step) bool { return other.Parent == s.Parent })
-	} else if len(w.window) <= 10*settings.Window { // many sub-agents
+	} else if len(w.window) <= 10*settings.Window { // room for the steps of ten sub-agents
 		return
 	}
 	w.window = slices.Delete(w.window, i, i+1)
@@ -189,8 +190,8 @@ func (w *Watch) answers(ev *streamjson.Event) {
 	}
 }
 
-// fresh reports whether the part of a step has no other call with the same input and
-// result.
+// fresh reports whether no other call in the same part, by the same agent or sub-agent, has
+// the input and the result of c. of is the step of c.
 func (w *Watch) fresh(of *Step, c *Call) bool {
 	for _, s := range w.window {
 		if s.part != of.part || s.Parent != of.Parent {
@@ -213,8 +214,8 @@ func (w *Watch) close() {
 	clear(w.current)
 }
 
-// complete judges a complete step. A step to which the client adds another call is complete
-// a second time, but judged once.
+// complete judges a complete step. A step to which the client adds another call becomes
+// complete a second time, but is judged only once.
 func (w *Watch) complete(s *Step) {
 	if s.seen {
 		return
@@ -306,9 +307,9 @@ func (w *Watch) ask(f *Finding) {
 	w.sup.cases.add(&question{watch: w, message: w.turn.Message, life: w.life, finding: f, prompt: describe(w.agent, w.turn, w.window, f)})
 }
 
-// judged handles the verdict of the judge. If it is not usable, the finding of the rules
-// counts. A verdict about an earlier message, or about steps before a reset, comes too
-// late.
+// judged handles the verdict of the judge. If the verdict is not usable, the finding of the
+// rules counts. A verdict about an earlier message, or about steps before a reset, is
+// ignored.
 func (w *Watch) judged(q *question, v Verdict, usable bool) {
 	w.mu.Lock()
 	defer w.give()
@@ -324,7 +325,7 @@ func (w *Watch) judged(q *question, v Verdict, usable bool) {
 		w.bad(settings, f, v)
 	case !usable && q.finding != nil:
 		w.bad(settings, *q.finding, Verdict{})
-	case !usable && w.stuckWithoutChange(settings): // its rule does not flag every step
+	case !usable && w.stuckWithoutChange(settings): // stuck, although no rule flagged this step
 	default:
 		w.ladder.clean()
 	}

@@ -191,7 +191,7 @@ func TestTheWindow(t *testing.T) {
 	if h := watch(s, loop(2)); h.rungs() != "1" {
 		t.Errorf("7 steps in a window of 7: %q", h.rungs())
 	}
-	// Steps of sub-agents push no step of the agent out of the window.
+	// Steps of sub-agents do not push steps of the agent out of the window.
 	if h := watch(s, script(t, "2x "+fails, "@s 30x Grep `a#` = #", fails)); h.rungs() != "1" {
 		t.Errorf("with a busy sub-agent: %q", h.rungs())
 	}
@@ -215,7 +215,7 @@ func TestTheWordsOfAWhisper(t *testing.T) {
 	}
 }
 
-// People and their scripts know this text. The bridge puts the nick before it.
+// People and their scripts rely on this text. The bridge puts the nick before it.
 func TestTheTextOfAnEscalation(t *testing.T) {
 	e := supervisor.Escalation{Agent: "spark-culture", Task: "benchmark nemotron", Retries: 4, Why: "Retried same approach 4 times."}
 	want := `[ESCALATION] Agent spark-culture appears stuck on task "benchmark nemotron". Retried same approach 4 times. Awaiting human guidance. Reply @spark-culture resume/abort`
@@ -287,7 +287,7 @@ func TestAnotherSession(t *testing.T) {
 	}
 }
 
-// Steps of two agents are not compared, nor those before Forget.
+// Steps of different agents are not compared, and steps before Forget do not count.
 func TestAgentsApart(t *testing.T) {
 	var h heard
 	sup := supervisor.New(h.options(usual))
@@ -357,8 +357,7 @@ func TestOddEvents(t *testing.T) {
 	}
 }
 
-// For a client without ids of messages, the first call or text after a result begins a
-// message.
+// For a client without message ids, the first call or text after a result begins a message.
 func TestStepsWithoutIDs(t *testing.T) {
 	call := func(id string) streamjson.Event {
 		return streamjson.Event{Kind: streamjson.KindAssistant, Blocks: []streamjson.Block{{Kind: streamjson.BlockToolUse, ID: id, Name: "execute", Input: []byte(`{"command":"make"}`)}}}

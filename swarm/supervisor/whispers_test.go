@@ -8,10 +8,10 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/supervisor"
 )
 
-// usual are the settings of the configuration's defaults.
+// usual are the settings with the configuration's defaults.
 var usual = supervisor.Settings{Window: 20, Interval: 5, Threshold: 3, SameCall: 3, SameError: 3, StepsWithoutChange: 30}
 
-// heard collects the whispers, escalations and notes of a supervisor.
+// heard collects the whispers and escalations of a supervisor.
 type heard struct {
 	whispers    []supervisor.Whisper
 	escalations []supervisor.Escalation

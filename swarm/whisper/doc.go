@@ -1,20 +1,20 @@
-// Package whisper brings the words of the supervisor to the agents. A whisper is not mail:
-// only the agent sees it, nobody answers it, and it never begins a turn.
+// Package whisper delivers the whispers of the supervisor to the agents. A whisper is not
+// mail: only the agent sees it, nobody answers it, and it never begins a turn.
 //
 //	            +--> the running turn, beside urgent mail     (steering)
 //	verdict --> | --> before an answer of the control socket   (socket)
 //	            +--> the head of the agent's next prompt       (prompt)
 //
-// The first way that opens delivers the whisper, and no other way does. A [Store] records
-// that on the disk, so a daemon that starts after one was killed neither loses a whisper
+// The first way that becomes possible delivers the whisper, and no other way does. A [Store]
+// records that on the disk. So when a daemon is killed, the next one neither loses a whisper
 // nor shows it twice:
 //
 //	waiting --Give--> given to a turn --Shown--> shown
 //	   ^                     |
 //	   +------TakeBack-------+   the turn ended, and its client had not read it
 //
-// A connection borrows a whisper (Lend) while it writes it, and then reports whether it
-// succeeded (Written).
+// A connection borrows a whisper with Lend, writes it, and then reports with Written whether
+// that succeeded.
 //
 // # Steering
 //

@@ -69,7 +69,8 @@ type file struct {
 	Whispers []Whisper `json:"whispers"`
 }
 
-// Open opens the whispers of a home. It reads the file of an agent when it is needed.
+// Open opens the whispers of a home. It does not read the file of an agent before the file is
+// needed.
 func Open(home journal.Home) *Store { return &Store{home: home, all: map[string][]Whisper{}} }
 
 // Of lists the whispers of an agent, oldest first: those that wait and the latest that were
@@ -118,7 +119,8 @@ func (s *Store) Waiting(agent string) (n int) {
 }
 
 // Give gives the waiting whispers to a turn. most limits their number; 0 means all. From
-// then on no other way delivers them. uuid names the line of each whisper; it may be nil.
+// then on no other way delivers them. uuid returns the UUID of the line that brings a
+// whisper to the running turn; it may be nil.
 // The file is written before Give returns, so the next daemon knows that they were given.
 func (s *Store) Give(agent, turn string, way Way, most int, uuid func(Whisper) string) (given []Whisper, err error) {
 	err = s.change(agent, func(list []Whisper) []Whisper {
@@ -143,8 +145,8 @@ func (s *Store) Give(agent, turn string, way Way, most int, uuid func(Whisper) s
 	return given, nil
 }
 
-// Lend lends the whispers that wait to a connection: until Written no other way delivers
-// them. Only this daemon knows of it; for the next one they still wait.
+// Lend lends the waiting whispers to a connection. Until Written is called, no other way
+// delivers them. The file does not record the loan, so for the next daemon they still wait.
 func (s *Store) Lend(agent string) (lent []Whisper, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -161,8 +163,8 @@ func (s *Store) Lend(agent string) (lent []Whisper, err error) {
 	return lent, nil
 }
 
-// Written notes that the first n of the lent whispers were shown in that way. The others
-// wait again. If the file cannot be written, this daemon still remembers that.
+// Written records that the first n of the lent whispers were shown in that way. The others
+// wait again. Even if the file cannot be written, this daemon treats them like that.
 func (s *Store) Written(agent string, lent []Whisper, n int, way Way) (shown []Whisper, err error) {
 	now := time.Now().UTC()
 	note := func(list []Whisper) []Whisper {
@@ -208,7 +210,7 @@ func Waits(home journal.Home, agent string) bool {
 	return err == nil && slices.ContainsFunc(list, Whisper.waits)
 }
 
-// Shown notes that the client of a turn has read the whispers of the turn that pick
+// Shown records that the client of a turn has read the whispers of the turn that pick
 // selects; a nil pick selects all.
 func (s *Store) Shown(agent, turn string, pick func(Whisper) bool) (shown []Whisper, err error) {
 	now := time.Now().UTC()

@@ -8,7 +8,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// state writes the whispers of an agent in one line: - waits, + given, . shown.
+// state returns the keys of an agent's whispers in one line. Before each key, - means that
+// the whisper waits, + that it was given, and . that it was shown.
 func state(t *testing.T, s *Store, agent string) (out string) {
 	t.Helper()
 	list, err := Of(s.home, agent)
@@ -29,8 +30,8 @@ func state(t *testing.T, s *Store, agent string) (out string) {
 	return out
 }
 
-// A whisper is given in one way only, is shown once, and waits again after a turn that did
-// not read it. All of this survives a restart of the daemon.
+// A whisper is given in one way only, is shown once, and waits again after a turn whose
+// client did not read it. All of this survives a restart of the daemon.
 func TestWhispers(t *testing.T) {
 	home := journal.HomeOf(t.TempDir())
 	s := Open(home)
@@ -93,8 +94,9 @@ func TestWhispers(t *testing.T) {
 	}
 }
 
-// A whisper that is lent to a connection takes no other way. It is shown when it was
-// written, and waits again when it was not, or when the daemon ends in between.
+// A whisper that is lent to a connection is delivered in no other way. It counts as shown
+// when it was written, and waits again when it was not written, or when the daemon ends in
+// between.
 func TestALentWhisper(t *testing.T) {
 	home := journal.HomeOf(t.TempDir())
 	s := Open(home)

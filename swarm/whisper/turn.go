@@ -9,7 +9,7 @@ import (
 )
 
 // A Turn brings whispers to one turn of an agent, and finds out from the events of its
-// client which ones the client has read. It belongs to the goroutine that runs the turn.
+// client which ones the client has read. Only the goroutine that runs the turn uses it.
 type Turn struct {
 	store *Store
 	agent string
@@ -20,11 +20,11 @@ type Turn struct {
 	told  Told
 }
 
-// Told are the functions that are called with the whispers of a turn.
+// Told has the functions that a [Turn] calls.
 type Told struct {
-	Shown func(Whisper)
-	Note  func(error) // a whisper could not be written
-	Wake  func()      // calls Next soon
+	Shown func(Whisper) // the client has read a whisper
+	Note  func(error)   // a whisper could not be written
+	Wake  func()        // Next should be called soon
 }
 
 // Turn returns the turn with this record.
@@ -43,7 +43,8 @@ func (t *Turn) Head() []string {
 	return lines
 }
 
-// Next gives the next whisper to the running client, if it is sure to ask the model again.
+// Next gives the next whisper to the running client, if the client is sure to ask the model
+// again.
 func (t *Turn) Next() (runner.Steer, bool) {
 	if len(t.open) == 0 || t.store.Waiting(t.agent) == 0 {
 		return runner.Steer{}, false
@@ -60,8 +61,8 @@ func (t *Turn) Dropped(uuid string) {
 	t.logErr(t.store.takeBack(t.agent, func(w Whisper) bool { return w.UUID == uuid }))
 }
 
-// steerText returns the text that the client reads. It begins and ends with words of the
-// daemon.
+// steerText returns the text that the client reads. The daemon explains the whisper before
+// and after it.
 func steerText(w Whisper) string {
 	return "claude-swarm: your supervisor whispers, while you work\n\n" + w.Line() + "\n\n" +
 		"Take note of it and continue. Nobody else sees this, and nobody waits for an answer to it.\n"
@@ -97,7 +98,7 @@ func (t *Turn) Event(ev *streamjson.Event) {
 	}
 }
 
-// hears notes that the client has read the prompt, and the whispers at its head.
+// hears records that the client has read the prompt, and the whispers at its head.
 func (t *Turn) hears() {
 	if !t.heard {
 		t.heard = true

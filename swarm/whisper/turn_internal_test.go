@@ -46,7 +46,7 @@ func TestTheShownWhispersAreDroppedFirst(t *testing.T) {
 	}
 }
 
-// A whisper is lent once.
+// A whisper that a connection has shown is not lent again.
 func TestLend(t *testing.T) {
 	s := Open(journal.HomeOf(t.TempDir()))
 	add(t, s, "a", "b")
@@ -66,7 +66,7 @@ func TestLend(t *testing.T) {
 	if got := state(t, s, "coder"); got != ".a.b" || s.Wait() || Waits(s.home, "coder") {
 		t.Errorf("whispers = %s, want that both were shown", got)
 	}
-	// A file whose beginning is intact, and whose rest is damaged.
+	// The beginning of the file is intact, and the rest is damaged.
 	if err := os.WriteFile(path(s.home, "coder"), []byte(`{"whispers":[{"key":"c"}],"v":"x"}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +75,7 @@ func TestLend(t *testing.T) {
 	}
 }
 
-// No whisper is given before the disk has a record of it.
+// No whisper is given before a record of it is on the disk.
 func TestAWhisperThatTheDiskRefuses(t *testing.T) {
 	s := Open(journal.HomeOf(t.TempDir()))
 	add(t, s, "a")
@@ -83,7 +83,7 @@ func TestAWhisperThatTheDiskRefuses(t *testing.T) {
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Mkdir(file, 0o700); err != nil { // the new file cannot take its place
+	if err := os.Mkdir(file, 0o700); err != nil { // a file cannot replace a folder
 		t.Fatal(err)
 	}
 	if given, err := s.Give("coder", "t1", ByPrompt, 0, nil); err == nil || given != nil {
@@ -127,7 +127,7 @@ func TestWhispersThatCannotBeRead(t *testing.T) {
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink(filepath.Base(file), file); err != nil { // leads to itself
+	if err := os.Symlink(filepath.Base(file), file); err != nil { // a link to itself
 		t.Fatal(err)
 	}
 	for range 2 {
@@ -151,9 +151,9 @@ func result(id, parent string) *streamjson.Event {
 	return &streamjson.Event{Kind: streamjson.KindUser, Parent: parent, Blocks: []streamjson.Block{{Kind: streamjson.BlockToolResult, ID: id}}}
 }
 
-// The whispers at the head of a prompt are shown when the client has the prompt. Others are
-// given while a tool call of the main agent runs, and are shown when the client repeats
-// their line.
+// The whispers at the head of a prompt count as shown when the client has the prompt. Others
+// are given while a tool call of the main agent runs, and count as shown when the client
+// repeats their line.
 func TestAWhisperInATurn(t *testing.T) {
 	s := Open(journal.HomeOf(t.TempDir()))
 	var shown []string
@@ -232,7 +232,8 @@ func TestAWhisperInATurn(t *testing.T) {
 	}
 }
 
-// A client that repeats no line has read the prompt when it answers, and only that.
+// Some clients repeat no line. When such a client answers, it has read the prompt, and
+// nothing shows that it has read more.
 func TestAWhisperAtTheHeadOfAPromptIsReadWithIt(t *testing.T) {
 	s := Open(journal.HomeOf(t.TempDir()))
 	add(t, s, "a", "b")
@@ -242,7 +243,7 @@ func TestAWhisperAtTheHeadOfAPromptIsReadWithIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	turn.Head()
-	turn.Event(use("call1", "")) // nobody is to be woken
+	turn.Event(use("call1", "")) // Wake is nil
 	if got := state(t, s, "coder"); got != "+a.b" || !slices.Equal(shown, []string{"b"}) {
 		t.Errorf("whispers = %q, shown %q, want b alone", got, shown)
 	}
