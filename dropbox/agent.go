@@ -5,8 +5,9 @@ import (
 	"slices"
 )
 
-// Names that a store or its users need. lead, swarm and the bridges are reserved too, but they
-// have mailboxes: no agent may have these names. Every agent may write to lead and the bridges.
+// reserved lists names that no agent may have, because a store or its users need them.
+// lead, swarm and [Hooks] are mailboxes. [Bridges] are reserved, too. Every agent may
+// write to lead and the bridges.
 var reserved = []string{
 	"lead", "human", "operator", "supervisor", "swarm", "all", "board", "attach", "refused", "halted",
 	"tmp", "new", "cur", "done", "dead", "keys", "work", "seen", "topics",
@@ -14,13 +15,13 @@ var reserved = []string{
 	Hooks,
 }
 
-// Hooks is the mailbox of the webhooks: its messages are posted to programs that want to know
-// what happens. Only the daemon delivers to it, and nobody sends under this name.
+// Hooks is the mailbox of the webhooks: its messages are posted to programs that want to
+// know what happens. Only the daemon delivers to it, and it sends no messages.
 const Hooks = "hooks"
 
 // Lead is the mailbox of the person, or agent, that steers. Swarm is the sender of the
-// daemon's own messages; its mailbox takes the answers of people to the daemon's questions. All
-// means every agent except the sender.
+// daemon's own messages; its mailbox receives people's answers to the daemon's questions.
+// All means every agent except the sender.
 const (
 	Lead  = "lead"
 	Swarm = "swarm"
@@ -31,14 +32,14 @@ const (
 // network and back.
 var bridges = []string{"irc"}
 
-// Bridges returns the names of the bridges: each names a mailbox, and the sender of
-// messages from people on that network.
+// Bridges returns the names of the bridges. Each is the name of a mailbox, and the
+// sender's name on messages from people on that network.
 func Bridges() []string { return slices.Clone(bridges) }
 
 // IsBridge reports whether a name is the name of a bridge.
 func IsBridge(name string) bool { return slices.Contains(bridges, name) }
 
-// alsoLead are further names for Lead.
+// alsoLead lists other names for Lead.
 var alsoLead = []string{"human", "operator", "supervisor"}
 
 // maxAgentName is the longest name of an agent, in bytes.
@@ -59,8 +60,9 @@ func CheckAgent(name string) error {
 // Reserved reports whether a name is reserved for the store itself or for its users.
 func Reserved(name string) bool { return slices.Contains(reserved, name) || IsBridge(name) }
 
-// IsLead reports whether a name means the lead: lead itself, or a word that other programs
-// use for the person. No agent can have these names, and only lead has a mailbox.
+// IsLead reports whether a name means the lead: it is lead itself, or a word that other
+// programs use for the person who leads. No agent can have these names, and only lead has
+// a mailbox.
 func IsLead(name string) bool { return name == Lead || slices.Contains(alsoLead, name) }
 
 // CheckMailbox checks the name of a mailbox: an agent's name, lead, swarm, [Hooks] or a bridge.
@@ -108,8 +110,8 @@ func Nearest(name string, known []string) []string {
 	}
 	for _, k := range known {
 		far := distance(string(typed), k)
-		// Up to a third of the letters may be wrong, and always one. A prefix of three
-		// letters or more counts as near, however long the rest is.
+		// Up to a third of the letters may be wrong, and at least one always may. If
+		// three letters or more were typed, every name that begins with them is near.
 		begins := len(typed) >= 3 && len(k) > len(typed) && k[:len(typed)] == string(typed)
 		if far <= max(1, min(len(k), len(typed))/3) || begins {
 			how := 1

@@ -15,8 +15,9 @@ import (
 
 // Attach puts a file into the store, durably, as attach/<sha256>/NAME, and returns its
 // description for a message. The same content under the same name is kept once. NAME is
-// name without its folders and without characters that are special to a screen or a shell.
-// The error is a [*TooLargeError] over MaxAttachment; then the store keeps no file.
+// name without its folders, and with "_" in place of characters that are special in a
+// terminal or a shell. If the file is larger than MaxAttachment, the error is a
+// [*TooLargeError], and the store keeps no file.
 func (s *Store) Attach(name string, r io.Reader) (Attachment, error) {
 	a, err := s.attach(name, r)
 	if err != nil {
@@ -63,7 +64,8 @@ func (s *Store) attach(name string, r io.Reader) (Attachment, error) {
 	scratch := attachDir + "/" + scratchPrefix + NewID()
 	err = s.disk.write(scratch, data)
 	if err == nil {
-		// Replacing is right: the target has the same content, or a damaged version of it.
+		// It is safe to replace a.Path: it has the same content, or a damaged version of
+		// it.
 		if err = s.disk.replace(scratch, a.Path); err != nil {
 			err = errors.Join(err, ignoreMissing(s.disk.remove(scratch)))
 		}
@@ -75,8 +77,8 @@ func (s *Store) attach(name string, r io.Reader) (Attachment, error) {
 	return a, s.disk.syncDir(folder)
 }
 
-// OpenAttachment opens an attachment for reading; the caller closes it. The size is
-// checked, the content is not. The error is [ErrInvalid] when a message names a
+// OpenAttachment opens an attachment for reading; the caller closes it. OpenAttachment
+// checks the size but not the content. The error is [ErrInvalid] when a message names a
 // path that is not an attachment of this store.
 func (s *Store) OpenAttachment(a Attachment) (*os.File, error) {
 	if err := a.check(); err != nil {

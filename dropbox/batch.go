@@ -10,7 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// maxBatch is the largest number of messages in one batch. Each has an open file.
+// maxBatch is the largest number of messages in one batch. A batch has one open file for
+// each.
 const maxBatch = 64
 
 // An outgoing is a message that is being delivered.
@@ -21,7 +22,7 @@ type outgoing struct {
 
 	folders *boxFolders
 	over    bool  // it was delivered, or failed permanently
-	err     error // why it failed; while it is not over, why this batch cannot deliver it
+	err     error // why it failed; if over is false, why this batch cannot deliver it
 }
 
 func (o *outgoing) scratch() string { return o.To + "/" + tmpFolder + "/" + o.Name }
@@ -29,7 +30,8 @@ func (o *outgoing) path() string    { return o.To + "/" + newFolder + "/" + o.Na
 
 func (o *outgoing) end(err error) { o.over, o.err = true, err }
 
-// failed returns a message to the mailbox that cannot be delivered.
+// failed returns an outgoing for a message that cannot be delivered to the mailbox to,
+// because of err.
 func failed(to string, err error) *outgoing {
 	return &outgoing{Delivery: Delivery{To: to}, over: true, err: err}
 }
@@ -42,16 +44,16 @@ func (o *outgoing) outcome() Outcome {
 	return Outcome{Delivery: o.Delivery}
 }
 
-// mayGoAlone reports whether a message that failed in a batch may succeed on its own: after
-// a repair of its mailbox, with fewer open files, or by completing the delivery that has
-// its key.
+// mayGoAlone reports whether a message that failed in a batch may succeed when it is
+// delivered alone: after a repair of its mailbox, with fewer open files, or by completing
+// an earlier delivery with the same key.
 func mayGoAlone(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.EMFILE) || errors.Is(err, unix.ENFILE) ||
 		errors.Is(err, errForgotten)
 }
 
-// pick chooses the messages that can be delivered together: not those with a known key, or
-// with the key of an earlier message.
+// pick chooses the messages that can be delivered together. It leaves out a message whose
+// key is known or is also the key of an earlier message to the same mailbox.
 func (b *batch) pick(all []*outgoing) {
 	for _, o := range all {
 		if o.over {
@@ -78,8 +80,8 @@ func (s *Store) deliver(o *outgoing) {
 		return
 	}
 	repaired := false
-	// Another caller that removes an old or broken key file costs one round. Ten rounds are
-	// more than enough.
+	// A round is lost whenever another caller removes an old or broken key file. Ten
+	// rounds are more than enough.
 	for range 10 {
 		b := &batch{store: s, disk: s.disk, mail: []*outgoing{o}}
 		if o.err = b.finishKnown(o); errors.Is(o.err, errForgotten) {
@@ -101,7 +103,7 @@ func (s *Store) deliver(o *outgoing) {
 	}
 }
 
-// finishKnown completes the delivery of the first message with the key of this one. The
+// finishKnown completes the delivery of the first message that had the same key as o. The
 // error is [errForgotten] when no message has the key.
 func (b *batch) finishKnown(o *outgoing) error {
 	if o.key == "" {
@@ -126,7 +128,7 @@ type batch struct {
 	store *Store
 	disk  *disk
 	boxes []*boxFolders
-	mail  []*outgoing // the messages under way
+	mail  []*outgoing // the messages that have neither been delivered nor failed
 }
 
 // boxFolders are the folders of a mailbox that a batch holds open.
@@ -146,7 +148,7 @@ func (b *batch) deliver() {
 	}
 }
 
-// stop takes a message without a file out of the batch.
+// stop takes a message that has no file in tmp/ out of the batch.
 func (b *batch) stop(o *outgoing, err error) { o.over, o.err = !mayGoAlone(err), err }
 
 // drop removes the file of a message from tmp/, and takes the message out of the batch.
@@ -221,7 +223,9 @@ func (b *batch) linkKeys() {
 			err = b.disk.linkAt(o.folders.tmp.sibling(o.Name), nameIn(o.folders.keys, link), o.scratch(), link, o.data)
 		}
 		if errors.Is(err, fs.ErrExist) {
-			err = errForgotten // another caller was quicker: deliver looks at its message
+			// Another caller made the key file first; deliver completes the delivery of
+			// that caller.
+			err = errForgotten
 		}
 		if err != nil {
 			b.drop(o, err)
@@ -235,7 +239,7 @@ func (b *batch) linkKeys() {
 		}
 		if err := b.disk.syncFolder(box.keys); err != nil {
 			for _, o := range box.linked {
-				o.end(err) // the next caller with that key completes it
+				o.end(err) // the next caller with that key completes the delivery
 			}
 		}
 	}
@@ -258,13 +262,13 @@ func (b *batch) move() {
 		case o.key == "":
 			b.drop(o, err)
 		case errors.Is(err, fs.ErrNotExist):
-			// A second caller was quicker and completed this delivery, or tmp/ was emptied.
-			// In both cases the key file has the message.
+			// Another caller completed this delivery first, or a program emptied tmp/. In
+			// both cases the key file contains the message.
 			if err := b.finishKnown(o); err != nil {
 				b.stop(o, err)
 			}
 		default:
-			o.end(err) // the next caller with that key completes it
+			o.end(err) // the next caller with that key completes the delivery
 		}
 	}
 	for _, box := range b.boxes {
@@ -281,12 +285,12 @@ func (b *batch) move() {
 	}
 }
 
-// takeBack removes a message whose move to new/ did not become durable, with that reason,
-// and returns the error of its delivery.
+// takeBack removes a message from new/ because its move did not become durable, for the
+// given reason. It returns the error of the delivery.
 func (b *batch) takeBack(o *outgoing, reason error) error {
 	tmp, fresh := o.folders.tmp.sibling(o.Name), nameIn(o.folders.fresh, o.Name)
 	if back := b.disk.moveAt(fresh, tmp, o.path(), o.scratch()); back != nil {
-		return errors.Join(reason, ErrNotDurable, back) // or a turn has claimed it
+		return errors.Join(reason, ErrNotDurable, back) // a turn may have claimed it already
 	}
 	return errors.Join(reason, b.disk.removeAt(tmp, o.scratch()))
 }

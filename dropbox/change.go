@@ -34,8 +34,9 @@ func (d *disk) mkdir(name string) error {
 	return pathError("mkdir", name, err)
 }
 
-// clearWay renames a file that stands where a folder should be, such as a symlink, to a
-// name with an id. Within a mailbox the new name counts as a drop, and is reported.
+// clearWay renames a file that is where a folder should be, such as a symlink. The new
+// name consists of to and an id. In a mailbox the renamed file counts as a drop, so it is
+// reported.
 func (d *disk) clearWay(folder, to string) error {
 	st, err := d.stat(folder)
 	if err != nil || kindOf(st.Mode) == KindFolder {
@@ -95,9 +96,9 @@ func (d *disk) fillAt(sp nameAt, name string, data []byte) (*os.File, error) {
 	return f, nil
 }
 
-// syncers is the number of files that are synced at the same time. On an SSD with ext4, one
-// at a time makes 4,100 files per second durable, 8 at a time 13,700, and 32 at a time
-// 16,400.
+// syncers is the number of files that are synced at the same time. On an SSD with ext4,
+// syncing one file at a time makes 4,100 files per second durable, 8 at a time 13,700,
+// and 32 at a time 16,400.
 const syncers = 8
 
 // syncFiles makes the bytes of several files durable, several at a time, and closes them.
@@ -130,8 +131,9 @@ func (d *disk) syncFiles(files []*os.File) []error {
 	return errs
 }
 
-// move renames a file and never replaces another one: then the error is fs.ErrExist. Of
-// several callers that move one file, only one succeeds; the others get fs.ErrNotExist.
+// move renames a file. It never replaces another file: if to exists, the error is
+// fs.ErrExist. When several callers move the same file, one succeeds and the others get
+// fs.ErrNotExist.
 func (d *disk) move(name, to string) error {
 	return d.inBothDirs(name, to, func(from, into nameAt) error { return d.moveAt(from, into, name, to) })
 }
@@ -162,13 +164,14 @@ func (d *disk) moveAt(from, into nameAt, name, to string) error {
 	if !unsupported(err) {
 		return err
 	}
-	// This is an old kernel or a network file system. A link and a remove would refuse to
-	// replace, but two callers could both link, with a claim between them, and the message
-	// would exist twice. Names contain 50 random bits, so checking before the rename is the
-	// smaller risk.
+	// This is an old kernel or a network file system. A link and then a remove would not
+	// replace a file either, but two callers could both make the link, with a claim in
+	// between, and the message would exist twice. Names contain 50 random bits, so a
+	// check before the rename is the smaller risk.
 	var st unix.Stat_t
 	if unix.Fstatat(into.dirfd, into.base, &st, unix.AT_SYMLINK_NOFOLLOW) == nil {
-		// Check from first: another caller may have moved it to the target.
+		// If from is missing, return that error: another caller may have moved it to the
+		// target.
 		err := unix.Fstatat(from.dirfd, from.base, &st, unix.AT_SYMLINK_NOFOLLOW)
 		if err == nil {
 			err = unix.EEXIST
@@ -178,7 +181,7 @@ func (d *disk) moveAt(from, into nameAt, name, to string) error {
 	return d.replaceAt(from, into, name, to)
 }
 
-// replace renames a file to a name, and replaces the file of that name, if there is one.
+// replace renames a file. If a file with the new name exists, replace replaces it.
 func (d *disk) replace(name, to string) error {
 	return d.inBothDirs(name, to, func(from, into nameAt) error { return d.replaceAt(from, into, name, to) })
 }
@@ -189,8 +192,8 @@ func (d *disk) replaceAt(from, into nameAt, name, to string) error {
 	}
 	err := retryEINTR(func() error { return renameNew(from.dirfd, from.base, into.dirfd, into.base) })
 	if err == unix.EEXIST {
-		// A rename between two names of one file does nothing, and both names remain. A
-		// power cut may have left two names.
+		// A power cut may have left two names for the same file. A rename between them
+		// would do nothing and keep both names.
 		if same, err := d.sameFile(name, to); err != nil {
 			return err
 		} else if same {
@@ -225,7 +228,8 @@ func (d *disk) sameFile(a, b string) (bool, error) {
 	return one.Ino == other.Ino && one.Dev == other.Dev, nil
 }
 
-// isFolder refuses a symlink in place of a folder, because a rename would follow it.
+// isFolder returns an error unless the name is a folder. It refuses a symlink to a
+// folder, because a rename would follow it.
 func (d *disk) isFolder(name string) error {
 	f, err := d.folder(name)
 	if err != nil {
@@ -235,8 +239,8 @@ func (d *disk) isFolder(name string) error {
 }
 
 // link gives a file a second name, or, on a file system without hard links, makes a copy
-// with the same bytes. Either way the new name is complete or missing, and never replaces
-// another file.
+// with the same bytes. Either way the new file is complete or missing, and link never
+// replaces another file.
 func (d *disk) link(name, to string, data []byte) error {
 	return d.inBothDirs(name, to, func(from, into nameAt) error { return d.linkAt(from, into, name, to, data) })
 }
@@ -339,8 +343,8 @@ func (d *disk) syncDir(name string) error {
 	return d.syncFolder(f)
 }
 
-// syncLeft makes the removal of names from these folders durable. A disk may record a
-// removal separately from the new place, which must be durable first. A deleted folder
+// syncLeft makes it durable that names were removed from these folders. A disk may record
+// a removal separately from the new name, which must be durable first. A deleted folder
 // needs no sync.
 func (d *disk) syncLeft(names ...string) error {
 	for _, name := range names {
@@ -351,8 +355,9 @@ func (d *disk) syncLeft(names ...string) error {
 	return nil
 }
 
-// put makes a small file durable under a name, through scratch in the same file system. An
-// existing file is kept, and that is not an error.
+// put makes a small file with that name, durably. It first writes the file as scratch,
+// which is in the same file system, and then renames it. If the name exists already, put
+// keeps that file and returns no error.
 func (d *disk) put(scratch, name string, data []byte) error {
 	if there, err := d.exists(name); there || err != nil {
 		return errors.Join(err, d.syncDir(path.Dir(name)))

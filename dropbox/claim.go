@@ -14,17 +14,17 @@ type Claim struct {
 	Entry            // its state in cur/
 	Message *Message // nil when Bad is set
 
-	// Bad says why the file is not a message: broken, too large, a symlink, a folder. The
-	// file is claimed anyway, and the caller gives it up. Bad is an [ErrInvalid] or an
-	// [ErrTooLarge].
+	// Bad says why the file is not a message, for example because it is broken, too
+	// large, a symlink or a folder. The file is claimed anyway, and the caller gives it
+	// up. Bad is an [ErrInvalid] or an [ErrTooLarge].
 	Bad error
 }
 
-// Claim claims a waiting message: one rename from new/ to cur/, with Begun one higher,
-// durable before it returns. So a message that crashes the machine each time is counted.
-// The error is [ErrGone] when another caller took it, and [ErrHalted] while HALT exists.
-// After any other error the message waits as before, or, if the disk refused even to put it
-// back, is in cur/ as after a crash.
+// Claim claims a waiting message: it adds one to Begun, and renames the file from new/ to
+// cur/. The rename is durable when Claim returns, so a message that crashes the machine
+// each time is counted. The error is [ErrGone] when another caller claimed the message,
+// and [ErrHalted] while HALT exists. After any other error the message waits as before;
+// if the disk refused to move it back, it is in cur/, as after a crash.
 //
 // Claim opens the file before the rename and reads it through that descriptor, so it reads
 // the file that it claimed.
@@ -44,8 +44,8 @@ func (b *Mailbox) Claim(e Entry) (*Claim, error) {
 }
 
 // Take returns a Claim that a power cut may undo until [Mailbox.SyncClaims] returns. The
-// caller may prepare other things in the meantime, but before a turn begins its claim must
-// be durable.
+// caller may prepare other things in the meantime, but the claim must be durable before
+// its turn begins.
 func (b *Mailbox) Take(e Entry) (*Claim, error) {
 	c, err := b.claim(e)
 	if err != nil {
@@ -54,7 +54,8 @@ func (b *Mailbox) Take(e Entry) (*Claim, error) {
 	return c, nil
 }
 
-// SyncClaims makes the earlier calls of [Mailbox.Take] for this mailbox durable.
+// SyncClaims makes the claims of earlier calls of [Mailbox.Take] for this mailbox
+// durable.
 func (b *Mailbox) SyncClaims() error {
 	return b.wrap("make the claim durable", b.disk.syncDir(b.dir(curFolder)))
 }
@@ -73,7 +74,7 @@ func (b *Mailbox) claim(e Entry) (*Claim, error) {
 	c.Name = c.FileName()
 	to := b.at(curFolder, c.Name)
 	err := b.disk.move(from, to)
-	if errors.Is(err, fs.ErrNotExist) { // the message, or the folder cur/?
+	if errors.Is(err, fs.ErrNotExist) { // is the message missing, or the folder cur/?
 		if there, statErr := b.disk.exists(from); !there {
 			return nil, errors.Join(ErrGone, statErr)
 		}
@@ -88,9 +89,9 @@ func (b *Mailbox) claim(e Entry) (*Claim, error) {
 	return c, nil
 }
 
-// read sets c.Message, or c.Bad when the file is not a message and cannot become one. The
-// error is [ErrGone] when the file is missing. A failure of the disk or of this process is
-// an error too: it is temporary, and the message is still good.
+// read sets c.Message, or c.Bad when the file is not a message and will never be one. The
+// error is [ErrGone] when the file is missing. Any other error is a failure of the disk
+// or of this process: it is temporary, and the message may still be good.
 func (b *Mailbox) read(c *Claim, path string) error {
 	f, err := b.disk.openRead(path)
 	switch {
@@ -113,7 +114,7 @@ func (b *Mailbox) read(c *Claim, path string) error {
 		c.Message, err = parseAs(c.Entry, data)
 	}
 	if errors.Is(err, unix.EIO) && b.works() {
-		// Only this file is broken. Endless retries would block all others.
+		// Only this file is broken. Endless retries would block all other messages.
 		err = invalid("the file cannot be read: %v", err)
 	}
 	if errors.Is(err, ErrInvalid) || errors.Is(err, ErrTooLarge) {
@@ -129,8 +130,8 @@ func (b *Mailbox) works() bool {
 	return b.disk.write(scratch, []byte("Does this disk work?\n")) == nil && b.disk.remove(scratch) == nil
 }
 
-// Open reads a message in cur/ again after a crash. The error is [ErrGone] when it is
-// missing.
+// Open reads a message in cur/ again after a crash. The error is [ErrGone] when the
+// message is missing.
 func (b *Mailbox) Open(e Entry) (*Claim, error) {
 	c := &Claim{Entry: e}
 	if err := b.read(c, b.at(curFolder, e.Name)); err != nil {
@@ -139,10 +140,10 @@ func (b *Mailbox) Open(e Entry) (*Claim, error) {
 	return c, nil
 }
 
-// PutBack makes a claimed message wait again, durably: after a crash or a stop, or, with
-// failed, after a failed turn, which it counts. The message keeps its place in the order.
-// PutBack returns the entry with its new name. The error is [ErrGone] when the message is
-// neither in cur/ nor already put back.
+// PutBack makes a claimed message wait again, durably, after a crash, a stop or a failed
+// turn. If failed is set, it counts a failed turn. The message keeps its place in the
+// order. PutBack returns the entry with its new name. The error is [ErrGone] when the
+// message is neither in cur/ nor already put back.
 func (b *Mailbox) PutBack(e Entry, failed bool) (Entry, error) {
 	back := e
 	if failed {
@@ -164,12 +165,12 @@ func (b *Mailbox) putBack(e, back Entry) (Entry, error) {
 	back.Name = back.FileName()
 	from, to := b.at(curFolder, e.Name), b.at(newFolder, back.Name)
 	err := b.disk.move(from, to)
-	if errors.Is(err, fs.ErrNotExist) { // the message, or the folder new/?
+	if errors.Is(err, fs.ErrNotExist) { // is the message missing, or the folder new/?
 		claimed, statErr := b.disk.exists(from)
 		if statErr != nil {
 			return Entry{}, statErr
 		}
-		if !claimed { // an earlier PutBack may have moved it without a confirmation by the disk
+		if !claimed { // an earlier PutBack may have moved it, but failed before the sync
 			var back bool
 			if back, err = b.disk.exists(to); err == nil && !back {
 				err = ErrGone

@@ -13,8 +13,9 @@ import (
 const maxScratch = time.Hour
 
 // Clean removes files that crashes left behind: files in tmp/ that are an hour old, and
-// keys older than 7 days. A message that did not reach new/ was never accepted, so it is
-// removed with its key. Repeating it is harmless. It returns how many files it removed.
+// keys older than 7 days. A message that did not reach new/ was never accepted, so Clean
+// removes it with its key. Repeating Clean is harmless. It returns the number of files
+// that it removed.
 func (b *Mailbox) Clean(now time.Time) (removed int, err error) {
 	n, err := cleaner{b}.tmp(now)
 	if err == nil {
@@ -37,7 +38,7 @@ func (c cleaner) tmp(now time.Time) (removed int, err error) {
 		path := c.box.at(tmpFolder, name)
 		st, err := c.box.disk.stat(path)
 		if err != nil || now.Sub(modTime(&st)) < maxScratch || kindOf(st.Mode) == KindFolder {
-			continue // gone, young, or not a file of the store
+			continue // gone, too new, or not a file of the store
 		}
 		if _, ok := parseName(name); ok && kindOf(st.Mode) == KindFile {
 			// Rename it first: a sender with that key may be about to complete the
@@ -72,14 +73,14 @@ func (c cleaner) dropKey(path string) error {
 	}
 	m, err := Parse(data)
 	if err != nil || m.Key == "" {
-		return nil // half written: it never had a key file
+		return nil // incomplete, or without a key: it never had a key file
 	}
 	if there, err := c.box.store.keys().has(c.box.name, m.entry()); there || err != nil {
-		return err // a second name of a message that was delivered
+		return err // the file is a second name of a delivered message
 	}
 	link := keyFile(c.box.name, m.Key)
 	if purged, err := c.box.disk.exists(link + purgedEnd); purged || err != nil {
-		return err // or it is a message that has been purged since
+		return err // the message was delivered and then purged
 	}
 	g, _, ino, err := c.box.store.keys().read(c.box.name, m.Key)
 	if err == nil && g.ID == m.ID {
@@ -117,9 +118,9 @@ func (c cleaner) keys(now time.Time) (removed int, err error) {
 	return removed, nil
 }
 
-// Clean removes what crashes left behind outside the mailboxes: files that are an
-// hour old and were never finished. Repeating it is harmless. It returns how many files it
-// removed.
+// Clean removes files that crashes left behind outside the mailboxes: files that are an
+// hour old and were never finished. Repeating Clean is harmless. It returns the number of
+// files that it removed.
 func (s *Store) Clean(now time.Time) (removed int, err error) {
 	if removed, err = s.clean(now); err != nil {
 		return removed, fmt.Errorf("clean: %w", err)
@@ -142,7 +143,7 @@ func (s *Store) clean(now time.Time) (removed int, err error) {
 			if err != nil || now.Sub(modTime(&st)) < maxScratch {
 				continue
 			}
-			if kindOf(st.Mode) == KindFolder { // left by a test of the file system
+			if kindOf(st.Mode) == KindFolder { // left by ProbeFileSystem
 				err = s.disk.removeTree(path)
 			} else {
 				err = ignoreMissing(s.disk.remove(path))

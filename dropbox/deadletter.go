@@ -17,9 +17,9 @@ type DeadLetters struct{ box *Mailbox }
 // DeadLetters returns the dead letters of the mailbox.
 func (b *Mailbox) DeadLetters() DeadLetters { return DeadLetters{b} }
 
-// GiveUp moves a message from cur/ or new/ to dead/: first the reason is durable there,
-// then the message moves. It may be repeated, and continues after a crash at any point; the
-// first reason is kept.
+// GiveUp moves a message from cur/ or new/ to dead/. Before it moves the message, it
+// makes the reason durable there. It may be repeated, and a repetition after a crash
+// completes it. The first reason is kept.
 func (b *Mailbox) GiveUp(e Entry, reason string) error {
 	return b.wrap("give up "+e.ID, b.giveUp(e, reason))
 }
@@ -53,12 +53,12 @@ func (b *Mailbox) giveUp(e Entry, reason string) error {
 	return b.disk.syncLeft(b.dir(curFolder), b.dir(newFolder))
 }
 
-// BeginGiveUp does the first half of GiveUp: it makes the reason durable in dead/ and does
-// not move the message yet. It returns the time of the reason. A repetition after a crash
-// returns the same time; when the message was retried and is given up again, the time
-// differs. So a caller that notifies the sender between the two halves, with that time in a
-// key, notifies once each time the message is given up. [Mailbox.Reasons] finds the
-// messages whose second half is missing.
+// BeginGiveUp does the first half of GiveUp: it makes the reason durable in dead/ but
+// does not move the message yet. It returns the time of the reason. A repetition after a
+// crash returns the same time; when the message was retried and is given up again, the
+// time differs. A caller can use this time in the key of a notice to the sender, which it
+// delivers between the two halves: then the sender gets one notice each time the message
+// is given up. [Mailbox.Reasons] finds the messages whose second half is missing.
 func (b *Mailbox) BeginGiveUp(e Entry, reason string) (time.Time, error) {
 	err := b.writeReason(e.reasonName(), reason)
 	var st unix.Stat_t
@@ -71,8 +71,8 @@ func (b *Mailbox) BeginGiveUp(e Entry, reason string) (time.Time, error) {
 	return modTime(&st), nil
 }
 
-// Reasons returns the messages in cur/ that have a reason in dead/ already, in the order of
-// work: their GiveUp was interrupted, and a repetition completes it.
+// Reasons returns the messages in cur/ that already have a reason in dead/, in the order
+// of their names. Their GiveUp was interrupted, and a repetition completes it.
 func (b *Mailbox) Reasons() ([]Entry, error) {
 	entries, _, err := b.list(curFolder)
 	if err != nil {
@@ -91,7 +91,7 @@ func (b *Mailbox) Reasons() ([]Entry, error) {
 	return cut, nil
 }
 
-// Reason returns why a message was given up, or "" without a reason.
+// Reason returns why a message was given up, or "" if no reason is recorded.
 func (b *Mailbox) Reason(e Entry) (string, error) {
 	return b.readReason(e.reasonName())
 }
@@ -109,11 +109,11 @@ func (b *Mailbox) readReason(name string) (string, error) {
 // cancelReason is the reason of a message that was taken back.
 const cancelReason = "cancelled while it waited"
 
-// Cancel takes back a message that still waits: it moves it to dead/ with a reason that
-// says so. The error is [ErrGone] when the message no longer waits.
+// Cancel takes back a message that still waits: it moves the message to dead/ and writes
+// the reason cancelReason. The error is [ErrGone] when the message no longer waits.
 func (b *Mailbox) Cancel(e Entry) error {
-	// Here the reason comes second: a message that a turn claimed at the last moment must
-	// not get a reason.
+	// Unlike GiveUp, Cancel writes the reason second: a message that a turn claimed at
+	// the last moment must not get a reason.
 	name := b.at(deadFolder, e.Base()+".md")
 	err := b.disk.move(b.at(newFolder, e.Name), name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -129,7 +129,8 @@ func (b *Mailbox) Cancel(e Entry) error {
 	return b.wrap("cancel "+e.ID, err)
 }
 
-// cancelled returns an error unless a Cancel was cut off after it had moved the message.
+// cancelled returns nil if an earlier Cancel moved the message but was interrupted before
+// it wrote the reason. Otherwise the error is [ErrGone] or an error of the disk.
 func (b *Mailbox) cancelled(e Entry, name string) error {
 	moved, err := b.disk.exists(name)
 	if err != nil {
@@ -174,9 +175,9 @@ func (dead DeadLetters) List() ([]DeadLetter, error) {
 	return list, nil
 }
 
-// Count returns the number of dead letters without those that were taken back. It opens no
-// letter, and only those reasons that are as long as cancelReason, because a status calls
-// it often.
+// Count returns the number of dead letters, except messages that were taken back. Because
+// status commands call it often, it opens no letter, and opens a reason only if it is as
+// long as cancelReason.
 func (dead DeadLetters) Count() (int, error) {
 	names, err := dead.box.disk.names(dead.box.dir(deadFolder))
 	if err != nil {
@@ -217,9 +218,9 @@ func isLetter(name string) bool {
 	return !strings.HasSuffix(name, reasonEnd) && !strings.HasPrefix(name, ".")
 }
 
-// Retry moves a dead letter back, with its counts at 0: a message waits again, at its old
-// place in the order; a drop goes back to where it was dropped. The error is [ErrGone] when
-// it is not in dead/ any more.
+// Retry moves a dead letter back, with its counts at 0. A message waits again, at its old
+// place in the order; a drop goes back to where it was dropped. The error is [ErrGone]
+// when the dead letter is no longer in dead/.
 func (dead DeadLetters) Retry(d DeadLetter) error {
 	return dead.box.wrap("retry "+d.Name, dead.retry(d))
 }
@@ -233,8 +234,8 @@ func (dead DeadLetters) retry(d DeadLetter) error {
 	} else if !there {
 		return ErrGone
 	}
-	// The reason goes first. A message in new/ that still had one would be given up again
-	// by the next start after a crash.
+	// Remove the reason first. If a message in new/ still had a reason, the next start
+	// after a crash would give it up again.
 	if err := ignoreMissing(dead.box.disk.remove(dead.box.at(deadFolder, d.reasonName()))); err != nil {
 		return err
 	}
@@ -303,8 +304,9 @@ func (dead DeadLetters) purge(d DeadLetter) error {
 	return dead.box.disk.syncDir(dead.box.dir(deadFolder))
 }
 
-// Has reports whether a message is in dead/ with its reason. A waiting file of the same
-// name is a copy of it: [DeadLetters.Retry] moves the existing message.
+// Has reports whether a message is in dead/ with its reason. If it is, a waiting file
+// with the same name is a copy, because [DeadLetters.Retry] would have moved the message
+// itself.
 func (dead DeadLetters) Has(e Entry) (bool, error) {
 	there, err := dead.box.disk.exists(dead.box.at(deadFolder, e.Base()+".md"))
 	if there && err == nil {
@@ -313,8 +315,8 @@ func (dead DeadLetters) Has(e Entry) (bool, error) {
 	return there && err == nil, dead.box.wrap("look whether "+e.ID+" was given up", err)
 }
 
-// SetAsideClaimed moves a claimed file to dead/ as a file that is not a message, beside the
-// dead letter with the same name, and writes the reason.
+// SetAsideClaimed moves a claimed file to dead/ as a file that is not a message, and
+// writes the reason. It does not replace a dead letter with the same name.
 func (b *Mailbox) SetAsideClaimed(e Entry, reason string) error {
 	_, err := b.setAside(curFolder, e.Name, reason)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -5,24 +5,26 @@ import (
 	"slices"
 )
 
-// Deliver puts a message into a mailbox. When the error is nil the message
-// survives a crash of this machine.
+// Deliver puts a message into a mailbox. If the error is nil, the message survives a
+// crash of this machine.
 //
 // m itself does not change. In the copy that is written, V, ID, Created and Proof are
 // always new, and empty fields are filled in: From is lead, To is the mailbox, Type is
-// task, Thread and Trace are the new id. The body of a result that is over MaxBody becomes
-// an attachment, and the message has its beginning as the body.
+// task, Thread and Trace are the new id. If the body of a result is larger than MaxBody,
+// the body becomes an attachment, and the message contains only its beginning.
 //
-// With a Key it is delivered once: a second message with that key for the same mailbox
-// within 7 days is not written, and the returned Delivery is that of the first message,
-// whose delivery is completed if it was cut off.
+// A message with a Key is delivered once. If a message with the same key was delivered to
+// the mailbox within the last 7 days, Deliver writes no message, completes the first
+// delivery if it was interrupted, and returns it.
 //
-// Errors: [*UnknownError] or [*NameError] for the mailbox; [ErrFull], never for a result or
-// from swarm: answers and alerts always pass; [*TooLargeError]; [*InvalidError]; [ErrHops];
-// and errors of the disk, such as ENOSPC. After any error nothing is delivered and nothing
-// is left behind, with one exception: after [ErrNotDurable] the message exists, and only a
-// Key makes a retry harmless. With a Key, a failed delivery may be half done, and a retry
-// finishes it.
+// The errors are [*UnknownError] or [*NameError] for the mailbox, [ErrFull],
+// [*TooLargeError], [*InvalidError], [ErrHops], and errors of the disk, such as ENOSPC. A
+// result or a message from swarm never gets ErrFull, because answers and alerts are
+// always accepted.
+//
+// After an error nothing is delivered and no file is left, with two exceptions. After
+// [ErrNotDurable] the message exists, and only a Key makes a retry harmless. A failed
+// delivery with a Key may be half done, and a retry finishes it.
 func (s *Store) Deliver(to string, m *Message) (Delivery, error) {
 	return s.DeliverSigned(to, m, nil)
 }
@@ -36,10 +38,10 @@ func (s *Store) DeliverSigned(to string, m *Message, sign func(*Message) string)
 	return out.Delivery, out.Err
 }
 
-// DeliverBatch delivers several messages, in their order. It is faster for many messages:
-// delivered singly, each waits for the disk three times; here all of them wait together.
-// Each has the guarantees of [Store.Deliver], and the failure of one does not affect the
-// others.
+// DeliverBatch delivers several messages, in their order. For many messages it is faster
+// than single deliveries: a single delivery waits for the disk three times, and in a
+// batch all messages wait together. Each message has the guarantees of [Store.Deliver],
+// and the failure of one does not affect the others.
 func (s *Store) DeliverBatch(drafts []Draft) []Outcome {
 	outcomes := make([]Outcome, 0, len(drafts))
 	for drafts := range slices.Chunk(drafts, maxBatch) {
@@ -71,7 +73,8 @@ func (b *Mailbox) Deliver(m *Message, sign func(*Message) string) (Delivery, err
 	return o.Delivery, nil
 }
 
-// composeNamed is compose for a mailbox that a sender has named.
+// composeNamed is compose for a mailbox that a sender has named: it checks the name
+// first.
 func (s *Store) composeNamed(to string, m *Message, sign func(*Message) string) *outgoing {
 	if err := CheckMailbox(to); err != nil {
 		return failed(to, s.misnamed(to, err))
@@ -117,7 +120,8 @@ func (s *Store) compose(to string, m *Message, sign func(*Message) string) *outg
 	return &outgoing{Delivery: Delivery{ID: out.ID, To: to, Name: out.entry().Name, Thread: out.Thread}, key: out.Key, data: data}
 }
 
-// checkRoom returns [ErrFull] while the file FULL exists, which List makes and removes.
+// checkRoom returns [ErrFull] while the file FULL exists. List makes and removes that
+// file.
 func (s *Store) checkRoom(to string, m *Message) error {
 	if m.Type == Result || m.From == Swarm {
 		return nil

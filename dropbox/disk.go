@@ -42,13 +42,14 @@ func (st Step) String() string {
 	return string(st.Op) + " " + st.Name + " " + st.To
 }
 
-// A disk makes all the changes of a store, and opens what a store reads. Names are
-// relative to top, and no part of them is ever followed if it is a symlink: a path
-// that leads through one is an error (ELOOP, or ENOTDIR).
+// A disk makes all the changes of a store, and opens the files that a store reads. Names
+// are relative to top. It never follows a symlink: a path that leads through one is an
+// error (ELOOP or ENOTDIR).
 //
-// It speaks to the kernel in single calls: one opens the folder that a name is in, the next
-// is relative to that. [os.Root] opens every folder on the way again; that costs a quarter
-// of the time of a delivery. The field root is used where speed does not matter.
+// It makes single system calls: one opens the folder that contains the name, and the next
+// is relative to that folder. [os.Root] would open every folder on the path again, which
+// takes a quarter of the time of a delivery. The field root is used where speed does not
+// matter.
 type disk struct {
 	root *os.Root
 	top  *os.File
@@ -71,7 +72,7 @@ func openDisk(dir string, step func(Step) error) (*disk, error) {
 
 func (d *disk) close() error { return errors.Join(d.top.Close(), d.root.Close()) }
 
-// ask calls Options.Step with a change, if it is set.
+// ask calls Options.Step, if it is set, with a change that is about to be made.
 func (d *disk) ask(op Op, name, to string) error {
 	if d.step == nil {
 		return nil
@@ -96,7 +97,7 @@ func linkError(op, old, to string, err error) error {
 	return &os.LinkError{Op: op, Old: old, New: to, Err: err}
 }
 
-// retryEINTR calls f until no signal interrupts it.
+// retryEINTR calls f again as long as a signal interrupts it.
 func retryEINTR(f func() error) error {
 	for {
 		if err := f(); err != unix.EINTR {
@@ -126,7 +127,7 @@ type nameAt struct {
 	own   bool // nameAt opened the folder, so close closes it
 }
 
-// nameAt opens the folder that name is in. The caller closes it.
+// nameAt opens the folder that contains name. The caller closes it.
 func (d *disk) nameAt(name string) (nameAt, error) {
 	i := strings.LastIndexByte(name, '/')
 	if i < 0 {
@@ -139,12 +140,12 @@ func (d *disk) nameAt(name string) (nameAt, error) {
 	return nameAt{fd, name[i+1:], true}, nil
 }
 
-// nameIn is nameAt for a folder that the caller holds open.
+// nameIn is nameAt for a folder that the caller has open.
 func nameIn(folder *os.File, name string) nameAt {
 	return nameAt{dirfd: int(folder.Fd()), base: path.Base(name)}
 }
 
-// sibling is another name in the same folder; the caller does not close it.
+// sibling returns another name in the same folder; the caller does not close it.
 func (sp nameAt) sibling(base string) nameAt { return nameAt{dirfd: sp.dirfd, base: base} }
 
 func (sp nameAt) close() {
@@ -160,7 +161,7 @@ func (sp nameAt) isFolder() bool {
 	return err == nil && kindOf(st.Mode) == KindFolder
 }
 
-// stat looks at a name without following it.
+// stat looks at a name without following a symlink.
 func (d *disk) stat(name string) (unix.Stat_t, error) {
 	var st unix.Stat_t
 	sp, err := d.nameAt(name)
@@ -182,8 +183,8 @@ func (d *disk) readable(name string) bool {
 	return !errors.Is(unix.Faccessat(sp.dirfd, sp.base, unix.R_OK, 0), fs.ErrPermission)
 }
 
-// exists reports whether a name exists. An error on the path counts as "does not exist"
-// only when a folder is missing.
+// exists reports whether a name exists. A missing folder on the path means that the name
+// does not exist; other problems on the path are errors.
 func (d *disk) exists(name string) (bool, error) {
 	_, err := d.stat(name)
 	if errors.Is(err, fs.ErrNotExist) {

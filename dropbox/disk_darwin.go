@@ -11,14 +11,14 @@ func openBeneath(dirfd int, name string, flags int, perm uint32) (int, error) {
 	return openStepwise(dirfd, name, flags, perm)
 }
 
-// pathOnly opens a folder only as the base of other calls.
+// pathOnly is the flag that opens a folder only as the base of other calls.
 const pathOnly = unix.O_RDONLY
 
-// renameNew renames without replacing.
+// renameNew renames a file and never replaces another one.
 func renameNew(dirfd int, name string, todirfd int, to string) error {
 	return unix.RenameatxNp(dirfd, name, todirfd, to, unix.RENAME_EXCL)
 }
 
-// namesIn lists an open folder. It reads a large one in several calls: the list may lack a
-// name and contain another one that was added later.
+// namesIn lists an open folder. It reads a large folder in several calls, so the list may
+// lack a name and contain another that was added later.
 func namesIn(folder *os.File) ([]string, error) { return folder.Readdirnames(-1) }

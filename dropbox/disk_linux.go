@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// noOpenat2 is set when the kernel, or a filter in front of it, does not know openat2
-// (Linux 5.6). Then folders are opened one by one.
+// noOpenat2 is set when the kernel, or a filter in front of it, does not support openat2
+// (new in Linux 5.6). Then folders are opened one by one.
 var noOpenat2 atomic.Bool
 
 // openBeneath opens name below a folder, following no symlink on the way.
@@ -36,10 +36,10 @@ func openBeneath(dirfd int, name string, flags int, perm uint32) (int, error) {
 	}
 }
 
-// pathOnly opens a folder only as the base of other calls.
+// pathOnly is the flag that opens a folder only as the base of other calls.
 const pathOnly = unix.O_PATH
 
-// renameNew renames without replacing.
+// renameNew renames a file and never replaces another one.
 func renameNew(dirfd int, name string, todirfd int, to string) error {
 	return unix.Renameat2(dirfd, name, todirfd, to, unix.RENAME_NOREPLACE)
 }

@@ -1,5 +1,5 @@
-// Package dropbox keeps mailboxes as files: one folder per agent, one file per
-// message, and every change of a message's state is one rename.
+// Package dropbox keeps mailboxes as files: one folder per agent and one file per
+// message. Every change of a message's state is one rename.
 //
 //	a person, an editor            Deliver, Send
 //	       |                            |
@@ -31,8 +31,8 @@
 // crashed and does not know whether it was delivered.
 //
 // All this survives a power cut, if the disk keeps synced data and never loses a file
-// during a rename: a cut may leave the old name, the new one, or both, which
-// [Mailbox.Recover] repairs. A disk may write everything else in any order.
+// during a rename. A cut may leave the old name, the new one, or both; [Mailbox.Recover]
+// removes the second name. A disk may write everything else in any order.
 //
 // # Layout
 //
@@ -49,7 +49,7 @@
 //	refused/coder/                       what was refused, each with its reason: see [Mailbox.Refuse]
 //	halted/THREAD                        conversations that are halted: see [Threads.Halt]
 //	topics/                              what was published and who subscribes: see the package topic
-//	board/                               for those who use the store
+//	board/                               files of the store's users
 //
 // Folders have mode 0700 and files 0600. No symlink is ever followed.
 //
@@ -77,11 +77,11 @@
 //
 // [Mailbox.SettleBatch] commits and finishes several messages together.
 //
-// After a crash, before the first claim: [Mailbox.Recover]; then messages with a receipt in
-// cur/ are finished ([Mailbox.Receipts], then Finish), messages with a reason are given up
-// ([Mailbox.Reasons], then GiveUp), and the rest of [Mailbox.Claimed] is put back. A
-// claimed message for which [Mailbox.HasReceipt] is true has run already and is filed with
-// File.
+// After a crash, call [Mailbox.Recover] before the first claim. Then finish the messages
+// in cur/ that have a receipt ([Mailbox.Receipts], then Finish), give up those that have
+// a reason ([Mailbox.Reasons], then GiveUp), and put back the other messages of
+// [Mailbox.Claimed]. If [Mailbox.HasReceipt] is true for a claimed message, a turn has
+// already handled it: move it to done/ with File.
 //
 // # The file
 //
@@ -102,15 +102,15 @@
 //	---
 //	The build is red since this morning. Please find out why.
 //
-// The package knows no configuration, no daemon and no agent program. It works on
+// The package does not depend on any configuration, daemon or agent program. It works on
 // Linux and macOS.
 //
 // # What else is in a store
 //
 // [Drops] are the files that a person or a program put into a mailbox without a delivery.
-// [DeadLetters] are the messages that were given up, [Refusals] those that were refused,
-// [Threads] the halted conversations. A [Folder] keeps small files of the store's users.
-// The package topic keeps published work.
+// [DeadLetters] are the messages that were given up, [Refusals] the messages that were
+// refused, and [Threads] the halted conversations. A [Folder] keeps small files of the
+// store's users. The package topic keeps published work.
 //
 // # The files of the package
 //
@@ -126,6 +126,6 @@
 //	a message       proof  parse  encode  message  delivery
 //	names           name  agent  errors
 //
-// The type disk makes every change on disk; a test refuses each of them once, see
+// The type disk makes every change on disk. A test makes each change fail once; see
 // [Options].
 package dropbox

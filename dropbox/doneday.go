@@ -44,9 +44,10 @@ func (b *Mailbox) makeDay(folder string) error {
 	return nil
 }
 
-// doneDay returns the day under which done/ has a file of this message, or "". It tries the
-// days from the message's creation to today by name; the clocks of two machines may differ
-// by a day. It lists the days only for an older message.
+// doneDay returns the day whose folder in done/ contains the given file, or "". For a
+// recent message it tries each day by name, from the day before the message's creation
+// until today, because the clocks of two machines may differ by a day. For an older
+// message it lists done/.
 func (s *Store) doneDay(mailbox string, e Entry, file string) (string, error) {
 	done := mailbox + "/" + doneFolder
 	today := s.opts.Now().UTC()

@@ -19,8 +19,8 @@ type envelopeKey struct {
 }
 
 // envelope lists all keys, in the order in which [Message.Encode] writes them. [Parse]
-// reads these, and a [Proof] covers them, except v, attachments and proof: v is fixed, and
-// an attachment is covered by its content and name.
+// reads the same keys. A [Proof] covers all of them except v, attachments and proof: v is
+// fixed, and for an attachment the proof covers the content and the name.
 var envelope = []envelopeKey{
 	{"v", func(m *Message) any { return &m.V }},
 	{"id", func(m *Message) any { return &m.ID }},
@@ -152,8 +152,9 @@ func appendScalar(b []byte, s string) []byte {
 	return append(b, '"')
 }
 
-// mustEscape lists the characters below U+10000 that YAML does not allow, or reads as the
-// end of a line. (YAML 1.2 section 5.1, 1.1 for the line ends.)
+// mustEscape reports whether r is a character below U+10000 that YAML does not allow, or
+// reads as the end of a line. (See section 5.1 of YAML 1.2, and YAML 1.1 for the ends of
+// lines.)
 func mustEscape(r rune) bool {
 	return r < ' ' || 0x7f <= r && r < 0xa0 || r == 0x2028 || r == 0x2029 || r == 0xfeff || r == 0xfffe || r == 0xffff
 }
@@ -161,9 +162,9 @@ func mustEscape(r rune) bool {
 // notText lists words that some YAML readers do not read as text.
 var notText = []string{"true", "false", "yes", "no", "on", "off", "y", "n", "null"}
 
-// plain reports whether every YAML reader reads s as text without quotes: a letter first,
-// then letters, digits and a few other characters, and not a word that YAML gives a
-// meaning.
+// plain reports whether every YAML reader reads s as text without quotes: it begins with
+// a lower-case letter, continues with letters, digits and a few other characters, and is
+// not a word with a meaning in YAML.
 func plain(s string) bool {
 	for i := range len(s) {
 		c := s[i]

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// The errors that a caller may test for with [errors.Is]. Errors with facts also have a
+// The errors that a caller may test for with [errors.Is]. Errors with details also have a
 // type for [errors.AsType].
 var (
 	// ErrNoStore says that the folder is not a store: it has no file "version".
@@ -17,17 +17,17 @@ var (
 	ErrLocked = errors.New("locked by another process")
 	// ErrHalted says that the file HALT exists, so no message may be claimed.
 	ErrHalted = errors.New("halted")
-	// ErrName says that a name cannot be an agent's. See [NameError].
+	// ErrName says that a name is not allowed for an agent. See [NameError].
 	ErrName = errors.New("not a name for an agent")
 	// ErrNoMailbox says that no mailbox has that name. See [UnknownError].
 	ErrNoMailbox = errors.New("no such mailbox")
-	// ErrFull says that too many messages wait there already.
+	// ErrFull says that too many messages wait in the mailbox already.
 	ErrFull = errors.New("mailbox is full")
 	// ErrTooLarge says that a body or an attachment is over its limit. See [TooLargeError].
 	ErrTooLarge = errors.New("too large")
 	// ErrInvalid says that bytes or fields are not a message. See [InvalidError].
 	ErrInvalid = errors.New("not a valid message")
-	// ErrHops says that programs passed a message on too many times: a loop.
+	// ErrHops says that programs passed a message on too many times, probably in a loop.
 	ErrHops = errors.New("passed on too often")
 	// ErrGone says that the message has moved: another caller took it.
 	ErrGone = errors.New("no longer there")
@@ -39,7 +39,7 @@ var (
 	// [AmbiguousError].
 	ErrAmbiguous = errors.New("several messages")
 	// ErrWatches says that the system does not let this user, or this process, watch more
-	// folders. Only a listing finds changes in the others.
+	// folders. Only a listing finds changes in the folders that are not watched.
 	ErrWatches = errors.New("the system's limit of watches is reached")
 	// ErrNotDurable says that a message was delivered, but the disk did not confirm it, and
 	// the message could not be removed either: a power cut may still lose it.
@@ -49,7 +49,7 @@ var (
 	ErrFileSystem = errors.New("file system has neither hard links nor a rename that refuses to replace")
 )
 
-// A NameError says why a name cannot be an agent's.
+// A NameError says why a name is not allowed for an agent.
 type NameError struct {
 	Name   string
 	Reason string
@@ -104,7 +104,7 @@ func invalid(format string, args ...any) error {
 	return &InvalidError{Reason: fmt.Sprintf(format, args...)}
 }
 
-// A LockedError says who holds the lock, as far as the file shows.
+// A LockedError says who holds the lock, if the lock file shows that.
 type LockedError struct {
 	Holder string // for example "pid 4711 on host nimbus"; may be empty
 }

@@ -12,7 +12,7 @@ import (
 // A FileSystem describes what a folder's disk can do for a store.
 type FileSystem struct {
 	Kind     string // the name that mount uses, such as "ext4"; empty for an unknown kind
-	Remote   bool   // other machines change it without events here; locks may have no effect there
+	Remote   bool   // other machines can change it without events here; locks may not work
 	Volatile bool   // it is lost with the machine or the container: tmpfs, overlay
 
 	HardLinks bool // a file may have two names
@@ -25,8 +25,8 @@ type FileSystem struct {
 // that refuses to replace. Deliveries without a key work on every file system.
 func (f FileSystem) Usable() bool { return f.HardLinks || f.NoReplace }
 
-// ProbeFileSystem tests the disk of a folder, in a temporary folder inside it, which it
-// removes. dir must exist and be writable.
+// ProbeFileSystem tests the disk of a folder. It makes a temporary folder inside dir and
+// removes it again. dir must exist and be writable.
 func ProbeFileSystem(dir string) (FileSystem, error) {
 	f, err := probe(dir)
 	if err != nil {
@@ -65,7 +65,8 @@ func probe(dir string) (f FileSystem, err error) {
 	return f, err
 }
 
-// locksHold takes one lock twice: the second attempt must fail.
+// locksHold tries to take the same lock twice, and reports whether the second attempt
+// fails.
 func locksHold(path string) (bool, error) {
 	var fds [2]*os.File
 	for i := range fds {
@@ -82,9 +83,9 @@ func locksHold(path string) (bool, error) {
 	return lock(fds[0]) == nil && errors.Is(lock(fds[1]), unix.EWOULDBLOCK), nil
 }
 
-// Misplaced lists the folders of mailboxes that files cannot be moved into or out of: files
-// that are not folders, such as a symlink, and folders on another disk than the mailbox.
-// Names are relative to the store, with slashes.
+// Misplaced lists the folders of mailboxes that files cannot be moved into or out of.
+// These are names that are not folders, such as a symlink, and folders that are on
+// another disk than the mailbox. Names are relative to the store, with slashes.
 func (s *Store) Misplaced() ([]string, error) {
 	names, err := s.Mailboxes()
 	if err != nil {
@@ -114,8 +115,8 @@ func (s *Store) Misplaced() ([]string, error) {
 const roomTried = 4 << 10
 
 // Room checks that the disk has room for a message: it writes a file of 4 KiB into the
-// store's folder, durably, and removes it. The error is that of the disk; [IsNoRoom]
-// distinguishes a full disk from other errors. It is safe for concurrent use.
+// store's folder, durably, and removes it. The error is an error of the disk; [IsNoRoom]
+// distinguishes a full disk from other errors. Room is safe for concurrent use.
 func (s *Store) Room() error {
 	name := scratchPrefix + "room-" + NewID()
 	err := s.disk.write(name, make([]byte, roomTried))

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// kinds are the names of file systems, by the number that statfs(2) returns.
+// kinds describes the file systems, by the number that statfs(2) returns.
 var kinds = map[uint32]FileSystem{
 	unix.EXT4_SUPER_MAGIC:      {Kind: "ext4"}, // and ext2, ext3
 	unix.XFS_SUPER_MAGIC:       {Kind: "xfs"},

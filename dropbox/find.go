@@ -12,7 +12,7 @@ import (
 // A State is the state of a message: the name of its folder.
 type State string
 
-// The states, in the order in which a message goes through them.
+// The states, in the order in which [Store.All] lists them.
 const (
 	Waiting State = newFolder
 	Claimed State = curFolder
@@ -26,14 +26,14 @@ type Found struct {
 	Mailbox string
 	State   State
 	Entry   Entry
-	Day     string // in done/: the day of its end, as 2006-01-02
+	Day     string // in done/: the day when it was finished, as 2006-01-02
 	Path    string // relative to the store, with slashes
 }
 
 // All yields every message of every mailbox; it reads only names and opens no file.
-// Mailboxes come in the order of their names. Within one mailbox come waiting and claimed
-// messages, then finished messages by day, then dead letters and refused messages, each in
-// the order of names. An error is the last element.
+// Mailboxes come in the order of their names. Within a mailbox, waiting and claimed
+// messages come first, then finished messages by day, then dead letters and refused
+// messages, each in the order of names. After an error, All yields nothing more.
 func (s *Store) All() iter.Seq2[Found, error] {
 	return func(yield func(Found, error) bool) {
 		mailboxes, err := s.Mailboxes()
@@ -120,7 +120,8 @@ func (s *Store) Find(part string) (Found, error) {
 		if !MatchID(f.Entry.ID, part) {
 			continue
 		}
-		// A message that is found twice moved during the search: the later place is right.
+		// A message that is found twice has moved during the search, so keep the later
+		// place.
 		if at := slices.IndexFunc(hits, func(h Found) bool { return h.Entry.ID == f.Entry.ID }); at >= 0 {
 			hits[at] = f
 			continue
@@ -137,8 +138,8 @@ func (s *Store) Find(part string) (Found, error) {
 	return Found{}, fmt.Errorf("find %s: %w", part, &AmbiguousError{Part: part, Found: hits})
 }
 
-// Load reads a message that was found. The error is [ErrGone] when it has moved since; then
-// search for it again.
+// Load reads a message that was found. The error is [ErrGone] when the message has moved
+// since; then search for it again.
 func (s *Store) Load(f Found) (*Message, error) {
 	data, err := s.disk.readFile(f.Path, s.maxFile())
 	var m *Message
@@ -154,8 +155,8 @@ func (s *Store) Load(f Found) (*Message, error) {
 }
 
 // Walk calls visit with every message, in the order of All, until visit returns false. It
-// leaves out files that are not messages, and messages that moved in the meantime. It reads
-// each file: it is for people's commands, not for a daemon's loop.
+// leaves out files that are not messages, and messages that moved in the meantime. It
+// reads every file, so use it for people's commands and not in a daemon's loop.
 func (s *Store) Walk(visit func(Found, *Message) bool) error {
 	for f, err := range s.All() {
 		if err != nil {
@@ -175,8 +176,8 @@ func (s *Store) Walk(visit func(Found, *Message) bool) error {
 }
 
 // Unfinished calls visit with every message that waits or is claimed, mailbox by mailbox,
-// until visit returns false; it opens none. in chooses the mailboxes; nil chooses all. A
-// message that is claimed in the meantime may be visited twice.
+// until visit returns false. It opens no message. in chooses the mailboxes; nil chooses
+// all. A message that is claimed in the meantime may be visited twice.
 func (s *Store) Unfinished(in func(mailbox string) bool, visit func(*Mailbox, Entry) bool) error {
 	names, err := s.Mailboxes()
 	if err != nil {

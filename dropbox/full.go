@@ -26,17 +26,18 @@ func (f fullMark) update(waiting int) error {
 	return ignoreMissing(f.box.disk.remove(mark))
 }
 
-// excess returns how many messages had to leave, at the last listing, before there was
-// room. It is only an estimate, because other processes take messages too, and answers are
-// always accepted.
+// excess returns the number of messages that must leave before there is room: update sets
+// it, and messageLeft counts it down. It is only an estimate, because other processes
+// take messages too, and answers are always accepted.
 func (f fullMark) excess() *atomic.Int64 {
 	n, _ := f.box.store.tooMany.LoadOrStore(f.box.name, new(atomic.Int64))
 	return n.(*atomic.Int64)
 }
 
 // messageLeft is called when a message has left new/. In a full mailbox it checks whether
-// there is room again. It does not list for each message of a long backlog, because the
-// time of a listing grows with the backlog. The next listing corrects a failure here.
+// there is room again. It does not list the mailbox for each message of a long backlog,
+// because the time of a listing grows with the backlog. If it fails, the next listing
+// corrects FULL.
 func (f fullMark) messageLeft() {
 	if full, err := f.box.Full(); err != nil || !full || f.excess().Add(-1) > 0 {
 		return

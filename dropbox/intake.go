@@ -17,29 +17,33 @@ import (
 type Defaults struct {
 	From    string   // the sender
 	Thread  string   // the conversation of the message
-	Trace   string   // its first cause
-	Hops    int      // the least number
+	Trace   string   // id of the message that first caused it
+	Hops    int      // the message gets at least this number
 	Path    []string // the agents that passed it on, unless the file names them
 	ReplyTo string
 	Type    Type // instead of Task
 }
 
-// TakeIn turns a file that was dropped by hand into a message, delivers it to this mailbox
-// and removes the file. A crash in between duplicates nothing, since the delivery has a
-// key: the one in the file, or else one made from the file and its content.
+// TakeIn turns a file that was dropped by hand into a message, delivers it to this
+// mailbox and removes the file. It can be repeated after a crash without a duplicate,
+// because the delivery has a key: the key in the file, or else one made from the file and
+// its content.
 //
-// Front matter is optional; without it the whole file is the body of a task. The fields
-// that a store sets itself are ignored: v, id, created, turn and proof. Every name in cc
-// with a mailbox gets a copy. A body over MaxBody becomes an attachment, and the message
-// contains its beginning.
+// Front matter is optional; without it the whole file is the body of a task. TakeIn
+// ignores the fields that a store sets itself: v, id, created, turn and proof. Every
+// mailbox that cc names gets a copy. A body over MaxBody becomes an attachment, and the
+// message contains only its beginning.
 //
-// Errors: [ErrChanged] when the file differs from st, or changes while it is read: the file
-// stays in place; try again later. [ErrGone] when it is missing. [ErrFull] and errors of
-// the disk leave it in place, too. A file that can never be a message is set aside in dead/
-// with the reason, which is written first, and the error is an [*InvalidError] with that
-// reason and, if it could be read, with From, so that the caller can tell the sender:
-// broken front matter, text that is not UTF-8, a NUL, an empty file, more than
-// MaxAttachment, a symlink, a folder.
+// The error is [ErrChanged] when the file differs from st, or changes while it is read.
+// Then it stays in place, and the caller can try again later. The error is [ErrGone] when
+// the file is missing. After [ErrFull] and errors of the disk the file stays in place,
+// too.
+//
+// A file that can never be a message is set aside in dead/; the reason is written there
+// first. This happens to broken front matter, text that is not UTF-8, a NUL byte, an
+// empty file, more than MaxAttachment bytes, a symlink and a folder. The error is then an
+// [*InvalidError] with that reason. Its From is the sender, if the file names one, so
+// that the caller can notify the sender.
 func (drops Drops) TakeIn(st Stray, d Defaults) (Delivery, error) {
 	delivery, err := drops.takeIn(st, d)
 	if bad, ok := errors.AsType[*InvalidError](err); ok {
@@ -63,7 +67,7 @@ func (drops Drops) takeIn(st Stray, d Defaults) (Delivery, error) {
 	if from == "" {
 		from = d.From
 	}
-	blame := func(err error) error { // adds the sender, so that the caller can tell the sender
+	blame := func(err error) error { // adds the sender, so that the caller can notify the sender
 		if bad, ok := errors.AsType[*InvalidError](err); ok && bad.From == "" {
 			return &InvalidError{Reason: bad.Reason, From: from}
 		}
@@ -179,8 +183,8 @@ func fromDrop(data []byte) (*Message, error) {
 	return m, nil
 }
 
-// guessFrom finds the sender in a front matter that is broken elsewhere, so that the sender
-// can be told.
+// guessFrom finds the sender in a front matter that has an error elsewhere, so that the
+// caller can notify the sender.
 func guessFrom(data []byte) string {
 	for line := range bytes.Lines(data[:min(len(data), maxFront)]) {
 		if v, ok := bytes.CutPrefix(line, []byte("from:")); ok {

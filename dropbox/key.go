@@ -16,11 +16,12 @@ import (
 // keyLife is how long a key is remembered.
 const keyLife = 7 * 24 * time.Hour
 
-// keyFile returns the file that makes a key deliver only one message to a mailbox. The
-// message is written in tmp/ and linked to keys/<sha256 of the key>, which only one caller
-// can do. Then it is moved from tmp/ to new/, which again only one caller can do, because a
-// rename removes the old name. So a caller that finds the key file can complete the
-// delivery without duplicating it, even while the first caller is still working on it.
+// keyFile returns the path of the file that makes a key deliver only one message to a
+// mailbox. A sender writes the message in tmp/ and links it to keys/<sha256 of the key>;
+// only one caller can make this link. Then the sender moves the message from tmp/ to
+// new/; again only one caller succeeds, because a rename removes the old name. So a
+// caller that finds the key file can complete the delivery without a duplicate, even
+// while the first caller is still working on it.
 func keyFile(mailbox, key string) string {
 	sum := sha256.Sum256([]byte(key))
 	return mailbox + "/" + keysFolder + "/" + hex.EncodeToString(sum[:])
@@ -34,8 +35,8 @@ type keys struct{ store *Store }
 
 func (s *Store) keys() keys { return keys{s} }
 
-// finish reads the message in a key file, completes its delivery if that was interrupted,
-// and returns the delivery, which is durable then.
+// finish reads the message in a key file and completes its delivery if that was
+// interrupted. When finish returns the delivery, the delivery is durable.
 func (k keys) finish(to, key string) (Delivery, error) {
 	link := keyFile(to, key)
 	first, data, ino, err := k.read(to, key)
@@ -76,8 +77,8 @@ func (k keys) finish(to, key string) (Delivery, error) {
 			return Delivery{}, err
 		}
 	}
-	// A second name means that the message exists, but moved between the looks, unless Clean
-	// is about to remove the file, or was interrupted.
+	// If the key file has a second name, the message exists and only moved between the
+	// looks, unless the second name is in tmp/ and Clean is about to remove it.
 	st, err := k.store.disk.stat(link)
 	if errors.Is(err, fs.ErrNotExist) {
 		return Delivery{}, errForgotten
@@ -156,7 +157,8 @@ func (k keys) read(to, key string) (m *Message, data []byte, ino uint64, err err
 	return m, data, f.st.Ino, nil
 }
 
-// isOld reports whether a file is in tmp/ to be removed; see [Mailbox.Clean].
+// isOld reports whether tmp/ has the file under a name that marks it for removal; see
+// [Mailbox.Clean].
 func (k keys) isOld(to string, ino uint64) (bool, error) {
 	names, err := k.store.disk.names(to + "/" + tmpFolder)
 	if err != nil {
@@ -176,15 +178,15 @@ func (k keys) isOld(to string, ino uint64) (bool, error) {
 // purgedEnd is the suffix of the file, beside a key file, that marks a purged message.
 const purgedEnd = ".purged"
 
-// sync makes the first caller's delivery durable: a caller whose message is a duplicate
-// relies on that.
+// sync makes the first caller's delivery durable. A caller whose message is a duplicate
+// relies on that delivery.
 func (k keys) sync(to string) error {
 	return errors.Join(k.store.disk.syncDir(to+"/"+keysFolder), k.store.disk.syncDir(to+"/"+newFolder))
 }
 
-// forget removes an old key file. A lock on keys/ lets one caller at a time look and remove:
-// otherwise a slow caller would remove a newer key file of that name, and the next caller
-// would deliver the message again.
+// forget removes an old key file. A lock on keys/ lets only one caller at a time look and
+// remove. Otherwise a slow caller could remove a newer key file of that name, and the
+// next caller would deliver the message again.
 func (k keys) forget(to, link string, ino uint64) error {
 	folder, err := k.store.disk.folder(to + "/" + keysFolder)
 	if err != nil {
@@ -212,7 +214,8 @@ func (k keys) has(mailbox string, e Entry) (bool, error) {
 	if there, err := k.store.disk.exists(mailbox + "/" + newFolder + "/" + base + ".md"); there || err != nil {
 		return there, err
 	}
-	for _, folder := range []string{curFolder, newFolder} { // a message that is back in new/ has counts
+	// Look in new/ again: a message that was put back there has counts in its name.
+	for _, folder := range []string{curFolder, newFolder} {
 		names, err := k.store.disk.names(mailbox + "/" + folder)
 		if err != nil {
 			return false, err

@@ -12,9 +12,9 @@ import (
 )
 
 // Lock makes this process the only one that claims from the store. It does not wait: when
-// another process holds the lock, the error is a [*LockedError] that names it. The kernel
-// frees the lock when the process ends in any way; the text in the file is only a note for
-// people.
+// another process holds the lock, the error is a [*LockedError] that names that process.
+// The kernel releases the lock when the process ends, even in a crash. The text in the
+// file is only a note for people.
 //
 // Deliveries need no lock.
 func (s *Store) Lock() (release func() error, err error) {
@@ -46,8 +46,8 @@ func (s *Store) Halted() bool {
 	return there || err != nil // an error counts as halted
 }
 
-// Halt makes the file HALT, with the reason in it for people. If it already exists, the
-// first reason is kept.
+// Halt makes the file HALT and writes the reason into it, for people. If the file already
+// exists, the first reason is kept.
 func (s *Store) Halt(why string) error {
 	if err := s.disk.put(scratchPrefix+NewID(), haltFile, []byte(why+"\n")); err != nil {
 		return fmt.Errorf("halt: %w", err)

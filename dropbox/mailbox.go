@@ -7,17 +7,17 @@ import (
 	"slices"
 )
 
-// A Mailbox is the receiving side of a Store. Any number of goroutines may use it, and
-// nothing is lost if several processes do; but only one process at a time should claim: see
-// [Store.Lock].
+// A Mailbox is the receiving side of a Store. Any number of goroutines may use it.
+// Nothing is lost if several processes use it, but only one process at a time should
+// claim: see [Store.Lock].
 type Mailbox struct {
 	store *Store
 	disk  *disk
 	name  string
 }
 
-// Mailbox opens the mailbox of an agent, of lead or of irc. The error is an
-// [*UnknownError] or a [*NameError]. There is nothing to close.
+// Mailbox opens an existing mailbox; [CheckMailbox] lists the possible names. The error
+// is an [*UnknownError] or a [*NameError]. There is nothing to close.
 func (s *Store) Mailbox(name string) (*Mailbox, error) {
 	if err := s.Known(name); err != nil {
 		return nil, fmt.Errorf("mailbox: %w", err)
@@ -25,15 +25,15 @@ func (s *Store) Mailbox(name string) (*Mailbox, error) {
 	return &Mailbox{store: s, disk: s.disk, name: name}, nil
 }
 
-// Topics returns the mailbox of published work: open work waits there, and closed work is
-// done. It belongs to no agent, and no message can be sent to it by name. See the package
-// topic; [Mailbox.Make] makes it.
+// Topics returns the mailbox of published work: open work is in new/, and closed work in
+// done/. The mailbox belongs to no agent, and no message can be sent to it by name.
+// [Mailbox.Make] makes it. See the package topic.
 func (s *Store) Topics() *Mailbox { return &Mailbox{store: s, disk: s.disk, name: topicsDir} }
 
 // Make makes the folders of the mailbox that are missing. Repeating it is harmless.
 func (b *Mailbox) Make() error { return b.wrap("make the folders", makeMailbox(b.disk, b.name)) }
 
-// Name returns the agent's name.
+// Name returns the name of the mailbox. An agent's mailbox has the agent's name.
 func (b *Mailbox) Name() string { return b.name }
 
 // at makes the path of a file in the mailbox, relative to the store.
@@ -50,14 +50,14 @@ func (b *Mailbox) wrap(what string, err error) error {
 	return fmt.Errorf("%s in mailbox %s: %w", what, b.name, err)
 }
 
-// list sorts the names in a folder into messages and odd files. Receipts beside messages
-// are neither.
+// list sorts the names in a folder into messages and odd files, and leaves out unfinished
+// files. In cur/ the receipts are among the odd files.
 func (b *Mailbox) list(folder string) (entries []Entry, odd []string, err error) {
 	names, err := b.disk.names(b.dir(folder))
 	if err != nil {
 		return nil, nil, err
 	}
-	// Names sort as entries do, and sorting strings costs half as much.
+	// Names sort as entries do, and sorting strings takes half the time.
 	slices.Sort(names)
 	entries = make([]Entry, 0, len(names))
 	for _, name := range names {
@@ -83,9 +83,9 @@ func (b *Mailbox) put(what, name string, data []byte) error {
 	return err
 }
 
-// Read reads a waiting message without claiming it: a note for a prompt, or the lead's
-// mail. It also reads messages in cur/. The error is [ErrGone] when the message is in
-// neither folder, and [ErrInvalid] when the file is not a message.
+// Read reads a waiting message without claiming it, for example a note for a prompt, or
+// the lead's mail. It also reads messages in cur/. The error is [ErrGone] when the
+// message is in neither folder, and [ErrInvalid] when the file is not a message.
 func (b *Mailbox) Read(e Entry) (*Message, error) {
 	for _, folder := range []string{newFolder, curFolder} {
 		data, err := b.disk.readFile(b.at(folder, e.Name), b.store.maxFile())
@@ -114,6 +114,7 @@ func parseAs(e Entry, data []byte) (*Message, error) {
 	return m, nil
 }
 
-// maxFile returns the largest file that can be a message. A file that a program put into
-// new/ may have a longer body than a delivery allows; the claimer decides about it.
+// maxFile returns the size of the largest file that can be a message. A file that a
+// program put into new/ may have a longer body than a delivery allows; the caller that
+// claims it decides about it.
 func (s *Store) maxFile() int64 { return s.opts.MaxAttachment + maxFront + 64 }

@@ -27,9 +27,9 @@ func (s *Store) Mailboxes() ([]string, error) {
 	return mailboxes, err
 }
 
-// Strangers lists the files in the store's folder that are neither its own nor mailboxes,
-// sorted: folders with an invalid name, or without the folders of a mailbox, which no
-// daemon serves.
+// Strangers lists the names in the store's folder that are neither files of the store nor
+// mailboxes, sorted. They are, for example, folders with an invalid name, or without the
+// folders of a mailbox. No daemon serves them.
 func (s *Store) Strangers() ([]string, error) {
 	_, strangers, err := s.survey()
 	return strangers, err
@@ -59,8 +59,8 @@ func (s *Store) survey() (mailboxes, strangers []string, err error) {
 	return mailboxes, strangers, nil
 }
 
-// isMailbox reports whether the folder of that name contains new/. The name itself is not
-// enough.
+// isMailbox reports whether the folder of that name contains new/. A valid name alone is
+// not enough.
 func (s *Store) isMailbox(name string) (bool, error) {
 	err := s.disk.isFolder(name + "/" + newFolder)
 	if errors.Is(err, fs.ErrNotExist) || isOdd(err) {
@@ -69,7 +69,7 @@ func (s *Store) isMailbox(name string) (bool, error) {
 	return err == nil, err
 }
 
-// unknown is the error for a missing mailbox.
+// unknown returns the error for a missing mailbox.
 func (s *Store) unknown(name string) error {
 	known, err := s.Mailboxes()
 	if err != nil {
@@ -123,8 +123,8 @@ func (s *Store) repair(name string) error {
 	return makeMailbox(s.disk, name)
 }
 
-// misnamed is the error for a name that no mailbox can have: the nearest names help more
-// than the rule.
+// misnamed returns the error for a name that no mailbox can have. If there are similar
+// names, the error lists them: they help more than the rule for names.
 func (s *Store) misnamed(name string, err error) error {
 	known, listErr := s.Mailboxes()
 	if near := Nearest(name, known); listErr == nil && len(near) > 0 {

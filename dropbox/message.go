@@ -13,8 +13,8 @@ import (
 // Version is the number of the message format, the field v.
 const Version = 1
 
-// MaxHops is how many times programs may pass a message on, unless Options set another
-// number. One more is a loop.
+// MaxHops is the number of times that programs may pass a message on, unless Options set
+// another number. More hops count as a loop.
 const MaxHops = 8
 
 // Type is the kind of a message: what its sender expects.
@@ -42,17 +42,17 @@ func (t Type) Valid() bool {
 	return false
 }
 
-// Wakes reports whether such a message begins a turn.
+// Wakes reports whether a message of this type begins a turn.
 func (t Type) Wakes() bool { return t != Status && t != Note }
 
-// WantsAnswer reports whether the sender expects a Result.
+// WantsAnswer reports whether the sender of this type of message expects a Result.
 func (t Type) WantsAnswer() bool { return t == Task || t == Question }
 
-// A Message is an envelope and a body. Its content never changes after delivery; its state
-// is in its file's name, place and receipt.
+// A Message is an envelope and a body. Its content never changes after delivery. Its
+// state shows in the name and the folder of its file, and in its receipt.
 type Message struct {
 	V        int    // version of the format; [Version]
-	ID       string // 10 characters, unique in the project; given at the delivery
+	ID       string // 10 characters, unique in the project; set at delivery
 	From     string // a mailbox's name, or "swarm"; Proof proves it
 	To       []string
 	CC       []string
@@ -61,8 +61,8 @@ type Message struct {
 	Subject  string
 	Thread   string // id of the message that began the conversation
 	ReplyTo  string // id of the message that this one answers
-	Trace    string // id of the message that is the first cause of this one
-	Key      string // the sender's own name for it: delivered once per recipient within 7 days
+	Trace    string // id of the message that first caused this one
+	Key      string // chosen by the sender; delivered once per recipient within 7 days
 	Turn     string // the turn in which it was sent
 	Topic    string // the topic of published work; see the package topic
 	Offer    string // id of the publication that this offers to a subscriber
@@ -74,11 +74,11 @@ type Message struct {
 
 	Attachments []Attachment
 
-	// Extra holds the keys that this version does not know, as their YAML lines in the
-	// original order, with a newline at the end. They are kept.
+	// Extra contains the keys that this version does not know, as YAML lines in their
+	// original order, with a newline at the end. Encode writes them again.
 	Extra string
 
-	Body []byte // Markdown, and any other text; every byte is kept
+	Body []byte // Markdown or any other text; every byte is kept
 }
 
 // Expired reports whether the message has expired at that time.
@@ -86,7 +86,7 @@ func (m *Message) Expired(now time.Time) bool {
 	return !m.Expires.IsZero() && !now.Before(m.Expires)
 }
 
-// entry returns the file name that the message asks for.
+// entry returns the entry of a message that waits for its first turn.
 func (m *Message) entry() Entry {
 	e := Entry{Priority: m.Priority, Created: m.Created, ID: m.ID}
 	e.Name = e.FileName()
@@ -110,7 +110,8 @@ func setIfEmpty(s *string, to string) {
 	}
 }
 
-// Limits of single fields, in bytes; a front matter has 16 KiB for all of them.
+// Limits of single fields: bytes in a line or a word, and entries in a list. The whole
+// front matter may have 16 KiB.
 const (
 	maxLine = 1024 // subject, key
 	maxWord = 128  // names, ids, turn, proof
@@ -177,7 +178,8 @@ func (m *Message) check() error {
 	return nil
 }
 
-// checkText refuses characters that would break a line of the envelope or of a screen.
+// checkText refuses text that is too long or not UTF-8, and characters that would break a
+// line of the envelope or of a terminal.
 func checkText(what, s string, most int) error {
 	if len(s) > most {
 		return invalid("%s has %d bytes, %d at most", what, len(s), most)
@@ -195,7 +197,7 @@ func checkText(what, s string, most int) error {
 const attachDir = "attach"
 
 // An Attachment is a file that belongs to a message. Its path in the store contains the
-// hash of its content, so that a file from two senders is kept once.
+// hash of its content, so the same file from two senders is kept once.
 type Attachment struct {
 	Name   string // the file's own name
 	Path   string // relative to the store: attach/<sha256>/NAME
@@ -203,8 +205,8 @@ type Attachment struct {
 	SHA256 string // lower-case hexadecimal
 }
 
-// check refuses an attachment that Attach would not have made, especially because of its
-// path.
+// check refuses an attachment that Attach would not have made, especially one with a
+// wrong path.
 func (a Attachment) check() error {
 	sum, err := hex.DecodeString(a.SHA256)
 	switch {
@@ -232,7 +234,7 @@ func attachmentName(name string) string {
 		}
 		return '_'
 	}, name)
-	for len(name) > 100 { // from the front, so that the ending is kept
+	for len(name) > 100 { // cut from the front, so that the extension is kept
 		_, n := utf8.DecodeRuneInString(name)
 		name = name[n:]
 	}
@@ -244,9 +246,9 @@ func attachmentName(name string) string {
 	return name
 }
 
-// Gist returns the content of a message in one line: its subject, otherwise the beginning
-// of its text, without the mark of a bridge. It may contain control characters for a
-// terminal.
+// Gist returns the content of a message in one line: its subject, or without one the
+// beginning of its text. It leaves out the mark that a bridge puts before a text. It may
+// contain control characters for a terminal.
 func (m *Message) Gist() string {
 	about := m.Subject
 	if about == "" {

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// timeLayout is the time in a file name: UTC, microseconds, no colons, and sorted by time
-// when sorted as text.
+// timeLayout is the format of the time in a file name: UTC with microseconds, without
+// colons. Sorting such times as text sorts them by time.
 const timeLayout = "20060102T150405.000000Z"
 
 const (
@@ -17,8 +17,8 @@ const (
 	baseLen = len("1-") + len(timeLayout) + len("-") + idLen
 )
 
-// An Entry is what a message's file name says. The order of work is the order of
-// names, so no file is opened to choose the next message.
+// An Entry contains what a message's file name says. Messages are claimed in the order of
+// their names, so no file is opened to choose the next message.
 //
 //	1-20261121T045102.123456Z-k7f3q9m2xd.md        waits, never begun
 //	1-20261121T045102.123456Z-k7f3q9m2xd~2.1.md    begun twice, failed once
@@ -34,8 +34,8 @@ type Entry struct {
 	Name     string // the file's name now; empty if only a receipt is left
 }
 
-// ParseName parses a message's file name: FileName of the result is the same name. For any
-// other name the error is an [*InvalidError].
+// ParseName parses a message's file name; FileName of the result returns the same name.
+// For any other name the error is an [*InvalidError].
 func ParseName(name string) (Entry, error) {
 	e, ok := parseName(name)
 	if !ok {
@@ -100,7 +100,7 @@ func parseTime(s string) (time.Time, bool) {
 	}
 	at := time.Date(n[0], time.Month(n[1]), n[2], n[3], n[4], n[5], n[6]*1000, time.UTC)
 	y, m, d := at.Date()
-	// time.Date turns the 31st of June into the 1st of July, which is another name.
+	// time.Date turns the 31st of June into the 1st of July; no message has such a name.
 	return at, y == n[0] && int(m) == n[1] && d == n[2] && n[3] < 24 && n[4] < 60 && n[5] < 60
 }
 
@@ -119,8 +119,8 @@ func parseCount(s string) (int, bool) {
 	return n, true
 }
 
-// Base returns the part of the name that never changes: without counts and ending.
-// In done/ and dead/ the file is called Base() + ".md".
+// Base returns the part of the name that never changes: the name without counts and
+// extension. In done/ and dead/ the file is called Base() + ".md".
 func (e Entry) Base() string {
 	b := make([]byte, 0, baseLen)
 	b = append(b, '0'+byte(e.Priority-Urgent), '-')
@@ -137,8 +137,8 @@ func (e Entry) FileName() string {
 	return e.Base() + "~" + strconv.Itoa(e.Begun) + "." + strconv.Itoa(e.Failed) + ".md"
 }
 
-// A receipt and a reason are beside a message, under the part of its name that never
-// changes.
+// The names of a receipt and of a reason begin like the name of their message; see
+// [Entry.Base].
 func (e Entry) receiptName() string { return e.Base() + receiptEnd }
 func (e Entry) reasonName() string  { return e.Base() + reasonEnd }
 
@@ -147,21 +147,22 @@ const (
 	reasonEnd  = ".reason.txt"
 )
 
-// idLetters is lower-case base32 without 0, 1, 8 and 9: file systems that fold case cannot
-// confuse these letters.
+// idLetters is lower-case base32, which has no 0, 1, 8 and 9. Without upper-case letters,
+// a file system that folds case cannot confuse two ids.
 const idLetters = "abcdefghijklmnopqrstuvwxyz234567"
 
 var idEncoding = base32.NewEncoding(idLetters).WithPadding(base32.NoPadding)
 
-// NewID makes an id: 10 characters of lower-case base32 (a-z and 2-7), 50 random bits.
-// A store reads any 10 of a-z and 0-9, since other programs may deliver, too.
+// NewID makes an id: 10 characters of lower-case base32 (a-z and 2-7), with 50 random
+// bits. A store also accepts the other digits in an id, because other programs may
+// deliver messages.
 func NewID() string {
 	var raw [7]byte
-	rand.Read(raw[:]) // never fails: it ends the program instead
+	rand.Read(raw[:]) // returns no error: if it fails, it ends the program
 	return idEncoding.EncodeToString(raw[:])[:idLen]
 }
 
-// ValidID reports whether s may be the id of a message: 10 letters of a-z and 0-9.
+// ValidID reports whether id may be the id of a message: 10 characters of a-z and 0-9.
 func ValidID(id string) bool {
 	if len(id) != idLen {
 		return false
@@ -169,11 +170,11 @@ func ValidID(id string) bool {
 	return idPartShape(id)
 }
 
-// MinIDPart is the least number of letters in a part of an id.
+// MinIDPart is the smallest number of characters in a part of an id.
 const MinIDPart = 4
 
-// MatchID reports whether part matches an id: it is the id, or the beginning or end of it
-// with at least [MinIDPart] letters.
+// MatchID reports whether part is the id itself, or the beginning or end of the id with
+// at least [MinIDPart] characters.
 func MatchID(id, part string) bool {
 	return id == part || len(part) >= MinIDPart && (strings.HasPrefix(id, part) || strings.HasSuffix(id, part))
 }
@@ -188,9 +189,9 @@ func idPartShape(s string) bool {
 	return s != "" && len(s) <= idLen
 }
 
-// Priority says which of two messages comes first, whatever their age. It is the first
-// letter of a message's file name (0, 1 or 2), so that names sort in the order of work. The
-// zero value is Normal.
+// Priority says which of two messages comes first, regardless of their age. It is the
+// first letter of a message's file name (0, 1 or 2), so that sorted names have the most
+// urgent message first. The zero value is Normal.
 type Priority int8
 
 // The priorities, the most urgent first; they compare as numbers.

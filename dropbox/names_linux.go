@@ -15,7 +15,8 @@ const (
 	mostName   = 19 + 256 // the longest name; see getdents64(2)
 )
 
-// mostReads is how many times, at most, namesIn reads a folder to see it at one moment.
+// mostReads is the number of times, at most, that namesIn reads a folder to get all names
+// from one moment.
 const mostReads = 5
 
 // nameBuffers keeps the buffers of earlier listings, so that the next listing of a large
@@ -27,15 +28,17 @@ var nameBuffers = sync.Pool{New: func() any {
 
 // namesIn lists an open folder as it is at one moment, where the kernel allows that.
 //
-// On a local file system, Linux locks a folder while one getdents64(2) reads it, and while
-// a name in it is added, renamed or removed. So one call that reaches the end returns what
-// the folder contains at one moment. A second call that returns nothing shows that the
-// first one reached the end. namesIn reads again when the buffer was too small, when a
-// signal cut the call off, and when a name was added between the two calls.
+// On a local file system, Linux locks a folder while one call of getdents64(2) reads it,
+// and while a name in it is added, renamed or removed. So one call that reaches the end
+// returns what the folder contains at one moment. A second call that returns nothing
+// shows that the first one reached the end. namesIn reads again when the buffer was too
+// small, when a signal interrupted the call, and when a name was added between the two
+// calls.
 //
-// After five such reads, in a folder whose names need more than 8 MiB, and on a network or
-// user-space file system that returns few names at a time, the names come from several
-// moments. Then a name may be missing although one that was added later is listed.
+// The names come from several moments in three cases: after five such reads, in a folder
+// whose names need more than 8 MiB, and on a network or user-space file system that
+// returns few names at a time. Then a name may be missing although a name that was added
+// later is listed.
 func namesIn(folder *os.File) ([]string, error) {
 	buf := nameBuffers.Get().(*[]byte)
 	defer nameBuffers.Put(buf)
@@ -60,8 +63,8 @@ func namesIn(folder *os.File) ([]string, error) {
 	}
 }
 
-// readRest returns the names in the n bytes that were read, and those that follow in the
-// folder. once reports that no name follows.
+// readRest returns the names in the n bytes that were read, and the names that follow in
+// the folder. once is true if no name follows.
 func readRest(folder *os.File, buf []byte, n int) (names []string, once bool, err error) {
 	for once = true; n > 0; once = once && n == 0 {
 		_, _, names = unix.ParseDirent(buf[:n], -1, names)

@@ -37,7 +37,7 @@ func Parse(data []byte) (*Message, error) {
 }
 
 // splitFront finds the two lines "---". ok is false for a text that does not begin with
-// one. If only the second is missing, that is an error.
+// such a line. It is an error if only the second line is missing.
 func splitFront(data []byte) (front, body []byte, ok bool, err error) {
 	rest, ok := bytes.CutPrefix(data, []byte(fence))
 	if !ok {
@@ -180,7 +180,7 @@ func checkExtra(text string) error {
 			return invalid("%s is a known key", root.Content[i].Value)
 		}
 	}
-	// Text that would change when it is written again is refused.
+	// Refuse text that would change when it is written again.
 	again, err := yaml.Marshal(root)
 	if err != nil || string(again) != text {
 		return invalid("unknown keys do not survive being written again")

@@ -16,8 +16,9 @@ import (
 // proofs.
 const proofMark = "v2-"
 
-// Proof proves that a holder of the token sent this message to that mailbox: "v2-" and
-// HMAC-SHA256, in lower-case hexadecimal, with the token as the key, over the lines
+// Proof returns the proof that a holder of the token sent this message to that mailbox.
+// It is "v2-" and an HMAC-SHA256 in lower-case hexadecimal, with the token as the key,
+// over the lines
 //
 //	mailbox: NAME
 //	id, from, to, cc, type, priority, subject, thread, reply_to, trace, key, turn,
@@ -26,10 +27,10 @@ const proofMark = "v2-"
 //	body: SHA256
 //
 // in this order, each ended by a newline. A list has a line for each entry, and an empty
-// field has none; the times are RFC 3339 in UTC. No value contains a newline. The proof does
-// not cover the keys that this version does not know (Extra). It covers the id, so it cannot
-// be used for a second message; the sender must therefore sign what [Store.DeliverSigned] is
-// about to write.
+// field has no line; the times are RFC 3339 in UTC. No value contains a newline. The
+// proof does not cover the keys that this version does not know (Extra). It covers the
+// id, so it cannot be used for a second message. Therefore the sender must sign the
+// message that [Store.DeliverSigned] is about to write.
 func Proof(token string, m *Message, to string) string {
 	mac := hmac.New(sha256.New, []byte(token))
 	line := func(key string, values ...string) {
@@ -91,8 +92,8 @@ func proofTime(t time.Time) string {
 	return t.UTC().Truncate(time.Microsecond).Format(time.RFC3339Nano)
 }
 
-// Proven reports whether m has the proof of that token for that mailbox, in constant time.
-// An empty token proves nothing.
+// Proven reports whether m has the proof for that token and mailbox; it compares in
+// constant time. With an empty token the result is false.
 func Proven(token string, m *Message, to string) bool {
 	if token == "" {
 		return false

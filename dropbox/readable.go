@@ -15,7 +15,7 @@ import (
 func (d *disk) readFile(name string, limit int64) ([]byte, error) {
 	f, err := d.openRead(name)
 	if isOdd(err) && !errors.Is(err, fs.ErrPermission) && d.isFolder(path.Dir(name)) == nil {
-		err = cannotOpen(err) // the file is odd, not the path to it
+		err = cannotOpen(err) // the file itself is odd, not the path to it
 	}
 	if err != nil {
 		return nil, err
@@ -24,8 +24,8 @@ func (d *disk) readFile(name string, limit int64) ([]byte, error) {
 	return f.read(limit)
 }
 
-// A readable is a file opened for one read. It is a bare descriptor, because an [os.File]
-// would be offered to the poller first.
+// A readable is a file opened for one read. It is a plain descriptor, because [os.File]
+// would first try to register it with the runtime's poller.
 type readable struct {
 	fd   int
 	name string
@@ -75,7 +75,7 @@ func (f *readable) read(limit int64) ([]byte, error) {
 	return data, nil
 }
 
-// A Kind is the kind of file under a name.
+// A Kind says what kind of file a name refers to.
 type Kind string
 
 // The kinds of files.
@@ -89,7 +89,8 @@ const (
 	KindDevice     Kind = "device"
 )
 
-// kindOf returns the kind for a mode from the kernel. (uint32 on Linux, uint16 on macOS.)
+// kindOf returns the kind for a mode from the kernel: a uint32 on Linux, a uint16 on
+// macOS.
 func kindOf[M uint16 | uint32](mode M) Kind {
 	switch uint32(mode) & unix.S_IFMT {
 	case unix.S_IFREG:
@@ -106,8 +107,9 @@ func kindOf[M uint16 | uint32](mode M) Kind {
 	return KindDevice
 }
 
-// isOdd reports whether an open fails permanently because of the kind of file under the
-// name, and not because of temporary trouble of the disk or the process.
+// isOdd reports whether an open fails permanently because of the file itself, such as its
+// kind or its permissions, and not because of a temporary problem of the disk or the
+// process.
 func isOdd(err error) bool {
 	return slices.ContainsFunc([]error{
 		fs.ErrPermission, unix.ELOOP, unix.ENXIO, unix.ENODEV, unix.EISDIR, unix.ENOTDIR, unix.EOPNOTSUPP, unix.ETXTBSY, unix.EOVERFLOW,

@@ -7,9 +7,9 @@ import (
 )
 
 // Recover repairs a mailbox after a power cut on a disk that writes the two halves of a
-// rename separately: such a cut may leave a message at its old and its new place. Recover
-// keeps the message at its newest place. After an ordinary crash, and on most disks, it has
-// nothing to repair and costs four listings.
+// rename separately. Such a cut may leave a message both at its old and at its new place.
+// Recover keeps the message only at its newest place. After an ordinary crash, and on
+// most disks, it has nothing to repair and costs four listings.
 //
 // Call it once before the first claim, with [Store.Lock] held, then continue as after any
 // crash. Repeating it is harmless.
@@ -20,13 +20,12 @@ func (b *Mailbox) Recover() error {
 // A recovery repairs a mailbox.
 type recovery struct{ box *Mailbox }
 
-// places are the places of one message within a mailbox, each with the names of its file
-// there.
+// places says in which folders the files of one message are.
 type places struct {
 	e              Entry
 	fresh, claimed []Entry // in the order of their counts
-	dead, given    bool    // it is in dead/; dead/ has a reason
-	refused, told  bool    // it is in refused/; refused/ has a reason
+	dead, given    bool    // the message is in dead/; dead/ has its reason
+	refused, told  bool    // the message is in refused/; refused/ has its reason
 	receipt        bool    // cur/ has its receipt
 }
 
@@ -80,7 +79,7 @@ func (r recovery) run() error {
 		return err
 	}
 	for i, e := range fresh {
-		// Most messages have one name and need no look at other places.
+		// Most messages have only one name, and are not recorded.
 		if all[e.Base()] != nil || i+1 < len(fresh) && fresh[i+1].ID == e.ID {
 			w := placesOf(e)
 			w.fresh = append(w.fresh, e)
@@ -94,15 +93,16 @@ func (r recovery) run() error {
 	return nil
 }
 
-// separate keeps one name of a message. A receipt or a reason is durable before the message
-// moves, so it shows where the message went. Without them the last claim counts: a dead
-// letter was being cancelled or retried, and a refused message was being released.
+// separate keeps one name of a message. A receipt or a reason is durable before the
+// message moves, so it shows where the message went. Without them the newest name in cur/
+// or new/ is kept: a dead letter without a reason was being cancelled or retried, and a
+// refused message without a reason was being readmitted.
 func (r recovery) separate(w *places) error {
 	if len(w.claimed)+len(w.fresh) == 0 && (w.given && !w.refused || w.told && !w.dead) {
-		return nil // an ordinary dead letter, or one that was refused
+		return nil // an ordinary dead letter or refused message
 	}
 	file := w.e.Base() + ".md"
-	var paths []string // the right one first
+	var paths []string // the path to keep comes first
 	day, err := r.box.store.doneDay(r.box.name, w.e, file)
 	if err != nil {
 		return err
@@ -136,15 +136,16 @@ func (r recovery) separate(w *places) error {
 	return nil
 }
 
-// dropDuplicate removes one of two names of a file. It renames it first: if the two names were
-// only one file that moved between two looks, it is renamed back.
+// dropDuplicate removes other if it and keep are two names of one file. It renames other
+// first and looks again: if one file only moved between the two looks, dropDuplicate
+// renames it back.
 func (r recovery) dropDuplicate(other, keep string) error {
 	one, err := r.box.disk.stat(other)
 	if err != nil {
 		return ignoreMissing(err)
 	}
 	if same, err := r.box.disk.isFile(keep, one.Ino); !same || err != nil {
-		return err // another file with that id: its claim decides about it
+		return err // another file with the same id: the caller that claims it decides
 	}
 	aside := r.box.at(tmpFolder, "twin-"+NewID())
 	if err := r.box.disk.move(other, aside); err != nil {

@@ -21,16 +21,16 @@ type Refusals struct{ box *Mailbox }
 // Refusals returns the refused mail of the mailbox.
 func (b *Mailbox) Refusals() Refusals { return Refusals{b} }
 
-// passedEnd is the suffix of a reason that a person has overruled.
+// passedEnd is the suffix of the file that marks a message that a person has let through.
 const passedEnd = ".passed.txt"
 
 // path makes the path of a file among this mailbox's refused mail.
 func (r Refusals) path(name string) string { return refusedDir + "/" + r.box.name + "/" + name }
 
-// Refuse moves a message that must not be worked on out of the mailbox, from cur/ or new/
-// to refused/ of the store: first the reason is durable there, then one rename moves the
-// message. It may be repeated, and continues after a crash at any point; the first reason
-// is kept. The error is [ErrGone] when the message is in neither folder.
+// Refuse moves a message that must not be worked on from cur/ or new/ of the mailbox to
+// refused/ of the store. Before the rename, it makes the reason durable there. It may be
+// repeated, and a repetition after a crash completes it. The first reason is kept. The
+// error is [ErrGone] when the message is in neither folder.
 func (b *Mailbox) Refuse(e Entry, reason string) error {
 	return b.wrap("refuse "+e.ID, b.Refusals().add(e, reason))
 }
@@ -89,8 +89,8 @@ func (r Refusals) makeFolder() error {
 	return nil
 }
 
-// Unfinished returns the messages in cur/ that have a reason in refused/ already, in the
-// order of work: their refusal was interrupted, and Refuse completes it.
+// Unfinished returns the messages in cur/ that already have a reason in refused/, in the
+// order of their names. Their refusal was interrupted, and Refuse completes it.
 func (r Refusals) Unfinished() ([]Entry, error) {
 	entries, _, err := r.box.list(curFolder)
 	if err != nil {
@@ -138,8 +138,9 @@ func (r Refusals) List() ([]Refusal, error) {
 	return list, nil
 }
 
-// Count counts the kept refused messages, and those refused since a time. It opens no
-// message, because a status calls it often.
+// Count returns the number of refused messages that are kept, and the number of those
+// that were refused since a time. It opens no message, because status commands call it
+// often.
 func (r Refusals) Count(since time.Time) (kept, fresh int, err error) {
 	entries, err := r.entries()
 	if err != nil {
@@ -186,9 +187,10 @@ func (r Refusals) at(e Entry) (time.Time, error) {
 }
 
 // Readmit makes a refused message wait again, at its old place in the order, with its
-// counts at 0. With pass the reason is kept, marked as overruled, and [Refusals.Passes]
-// reports that: the message must not be refused again. Without pass the rules decide again.
-// The error is [ErrGone] when the message is not in refused/ any more.
+// counts at 0. With pass it also records that a person let the message through:
+// [Refusals.Passes] then returns true, and the message must not be refused again. Without
+// pass the rules decide again. The error is [ErrGone] when the message is no longer in
+// refused/.
 func (r Refusals) Readmit(e Entry, pass bool) error {
 	return r.box.wrap("readmit "+e.ID, r.readmit(e, pass))
 }
@@ -200,8 +202,8 @@ func (r Refusals) readmit(e Entry, pass bool) error {
 	} else if !there {
 		return ErrGone
 	}
-	// The reason goes first: a message in cur/ that had one would be refused again
-	// by the next start after a crash.
+	// Remove the reason first. If a message in cur/ still had a reason, the next start
+	// after a crash would refuse it again.
 	why := r.path(e.reasonName())
 	var err error
 	if pass {
@@ -228,7 +230,7 @@ func (r Refusals) readmit(e Entry, pass bool) error {
 	return r.box.disk.syncLeft(refusedDir + "/" + r.box.name)
 }
 
-// Passes reports whether a person has released this message.
+// Passes reports whether a person has let this message through.
 func (r Refusals) Passes(e Entry) (bool, error) {
 	there, err := r.box.disk.exists(r.path(e.Base() + passedEnd))
 	return there, r.box.wrap("look whether "+e.ID+" may pass", err)

@@ -8,14 +8,15 @@ import (
 	"time"
 )
 
-// minRetain is the least number of days for which done/ is kept: as long as keys are, so
-// that a message that comes again still finds its receipt.
+// minRetain is the smallest number of days for which done/ is kept. It is the lifetime of
+// a key, so that a message that is delivered again still finds its receipt.
 const minRetain = 7
 
-// Retain makes room in the done/ folders of all mailboxes. It removes whole days that are
-// more than days days old. Then, the oldest first, it removes days beyond mb megabytes in
-// total. 0 means no such limit. It keeps messages younger than 7 days, and messages without a
-// receipt, because a person may still need them. It returns how many messages it removed.
+// Retain makes room in the done/ folders of all mailboxes. It removes the messages of
+// days that are older than the given number of days. Then it removes the oldest messages
+// until the rest have at most mb megabytes in total. A limit of 0 means no limit. Retain
+// keeps messages younger than 7 days, and messages without a receipt, because a person
+// may still need them. It returns the number of messages that it removed.
 func (s *Store) Retain(days int, mb int64) (removed int, err error) {
 	if removed, err = (retention{s}).done(days, mb); err != nil {
 		return removed, fmt.Errorf("retain: %w", err)
@@ -64,14 +65,15 @@ func (r retention) done(days int, mb int64) (removed int, err error) {
 		}
 		total -= f.size
 		removed++
-		// This removes the folder of a day after its last file; until then it fails.
+		// This succeeds only when the folder of the day is empty.
 		_ = r.store.disk.removeFolder(f.folder)
 	}
 	return removed, nil
 }
 
-// doneFiles lists the files that may be removed: messages that have a receipt, message
-// first, so that a crash leaves a receipt and no message that looks unfinished.
+// doneFiles lists the messages that may be removed, which are those with a receipt. The
+// message comes before its receipt, so a crash may leave a receipt, but never a message
+// without one, which would look unfinished.
 func (r retention) doneFiles(sizes bool) ([]doneFile, error) {
 	mailboxes, err := r.store.Mailboxes()
 	if err != nil {
@@ -111,10 +113,11 @@ func (r retention) doneFiles(sizes bool) ([]doneFile, error) {
 	return files, nil
 }
 
-// RetainRefused makes room in refused/. It removes messages refused more than days days ago.
-// Then, the oldest first and at any age, it removes those beyond mb megabytes in total. 0
-// means no such limit. It keeps a person's permission for a message that still waits. It
-// returns how many messages it removed.
+// RetainRefused makes room in refused/. It removes messages that were refused more than
+// the given number of days ago. Then it removes the oldest messages, of any age, until
+// the rest have at most mb megabytes in total. A limit of 0 means no limit. It keeps the
+// mark of a message that a person let through and that still waits. It returns the number
+// of messages that it removed.
 func (s *Store) RetainRefused(days int, mb int64) (removed int, err error) {
 	if removed, err = (retention{s}).refused(days, mb); err != nil {
 		return removed, fmt.Errorf("retain what was refused: %w", err)
@@ -125,9 +128,9 @@ func (s *Store) RetainRefused(days int, mb int64) (removed int, err error) {
 // A refusedFile is a refused message with its reason, or only one of the two.
 type refusedFile struct {
 	e       Entry
-	paths   []string // the message first: a crash then leaves a reason, and no message without one
+	paths   []string // the message first: a crash may leave a reason, but no message without one
 	message bool
-	at      time.Time // time of the newest of them
+	at      time.Time // time of the newest file
 	size    int64
 }
 
@@ -162,7 +165,7 @@ func (r retention) refused(days int, mb int64) (removed int, err error) {
 	return removed, nil
 }
 
-// refusedFiles lists the files of all mailboxes that may be removed.
+// refusedFiles lists the files in refused/ that may be removed, for all mailboxes.
 func (r retention) refusedFiles() ([]*refusedFile, error) {
 	mailboxes, err := r.store.disk.names(refusedDir)
 	if err != nil {
@@ -171,7 +174,7 @@ func (r retention) refusedFiles() ([]*refusedFile, error) {
 	var files []*refusedFile
 	for _, mailbox := range mailboxes {
 		if CheckMailbox(mailbox) != nil {
-			continue // not the name of a mailbox
+			continue
 		}
 		names, err := r.store.disk.names(refusedDir + "/" + mailbox)
 		if err != nil {
@@ -211,8 +214,8 @@ func (r retention) refusedFiles() ([]*refusedFile, error) {
 	return files, nil
 }
 
-// spareWaiting removes from the list the files of released messages that wait, and the
-// reason of a message whose refusal is under way.
+// spareWaiting removes two kinds of files from the list: those of released messages that
+// still wait, and the reasons of messages whose refusal is not complete yet.
 func (r retention) spareWaiting(mailbox string, all map[string]*refusedFile) error {
 	for _, folder := range []string{newFolder, curFolder} {
 		names, err := r.store.disk.names(mailbox + "/" + folder)

@@ -8,14 +8,15 @@ import (
 
 // Send delivers a message to all names in m.To and, as a note, to all names in m.CC: one
 // file per recipient, each with its own id, all in one thread. The name "all" means every
-// mailbox except the sender's, lead, the bridges and [Hooks]. Each recipient gets it once.
+// mailbox except the sender's, lead, the bridges and [Hooks]. Each recipient gets the
+// message once.
 //
-// All names are checked before anything is written: because of one wrong name, or one full
-// mailbox, the whole message is refused. If the disk fails partway, Send returns the
-// deliveries so far with the error; with a Key it is harmless to send again.
+// Send checks all names before it writes anything: if one name is wrong, or one mailbox
+// is full, it delivers nothing. If the disk fails partway, Send returns the error and the
+// deliveries so far; with a Key it is harmless to send again.
 //
-// Send calls sign, if not nil, for each copy, with the message, complete except for the
-// proof, and with its mailbox; sign returns the proof, see [Proof].
+// If sign is not nil, Send calls it for each copy, with the mailbox and the message,
+// which is complete except for the proof. sign returns the proof; see [Proof].
 func (s *Store) Send(m *Message, sign func(m *Message, to string) string) (sent []Delivery, err error) {
 	defer func() {
 		if err != nil {
@@ -43,7 +44,7 @@ func (s *Store) Send(m *Message, sign func(m *Message, to string) string) (sent 
 	}
 	out := *m
 	if out.Thread == "" && len(to)+len(cc) > 1 && out.Key == "" {
-		out.Thread = NewID() // several recipients: the thread is a separate id
+		out.Thread = NewID() // with several recipients, the thread has a separate id
 	}
 	for i, name := range slices.Concat(to, cc) {
 		if i >= len(to) {
@@ -57,8 +58,8 @@ func (s *Store) Send(m *Message, sign func(m *Message, to string) string) (sent 
 			return sent, err
 		}
 		sent = append(sent, d)
-		// This also sets the thread when the first delivery was long ago and this call is a
-		// repetition.
+		// If this call repeats an earlier one with a key, this takes the thread from the
+		// first delivery.
 		setIfEmpty(&out.Thread, d.Thread)
 		setIfEmpty(&out.Trace, sent[0].ID)
 	}
@@ -72,7 +73,7 @@ func signFor(sign func(*Message, string) string, to string) func(*Message) strin
 	return func(m *Message) string { return sign(m, to) }
 }
 
-// expand replaces "all" with the names, and removes duplicates.
+// expand replaces "all" with the names of the agents, and removes duplicates.
 func (s *Store) expand(names []string, from string) ([]string, error) {
 	var list []string
 	add := func(name string) {

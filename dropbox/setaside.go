@@ -23,8 +23,9 @@ func (b *Mailbox) writeReason(name, reason string) error {
 	return b.put("reason", b.at(deadFolder, name), []byte(strings.TrimRight(reason, "\n")+"\n"))
 }
 
-// setAside moves a file that is not a message to dead/, with the reason. Its new name sorts
-// by time, has an id for the verbs that take one, and ends with its earlier name.
+// setAside moves a file that is not a message to dead/, with the reason. Its new name
+// sorts by time, has an id for the commands that take one, and ends with its earlier
+// name.
 //
 //	20261121T045102.123456Z-k7f3q9m2xd-plan.docx
 func (b *Mailbox) setAside(folder, name, reason string) (DeadLetter, error) {
@@ -57,7 +58,8 @@ func parseAside(name string) (DeadLetter, bool) {
 	return DeadLetter{Entry: Entry{Created: at, ID: id, Name: name}, Original: name[head:]}, true
 }
 
-// tameName makes a name printable as one word, and short enough for a longer suffix.
+// tameName replaces characters of a name that are not safe to print or to use in a path.
+// It also shortens the name, so that a suffix still fits.
 func tameName(name string) string {
 	name = strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f || r == '/' || r == '\\' || r == utf8.RuneError {
@@ -65,7 +67,7 @@ func tameName(name string) string {
 		}
 		return r
 	}, name)
-	for len(name) > 120 { // from the front, so that the suffix is kept
+	for len(name) > 120 { // cut from the front, so that the suffix is kept
 		_, n := utf8.DecodeRuneInString(name)
 		name = name[n:]
 	}
@@ -73,7 +75,7 @@ func tameName(name string) string {
 		return "file"
 	}
 	if strings.HasSuffix(name, reasonEnd) {
-		name += "_" // or it would look like the reason of another file
+		name += "_" // otherwise it would look like the reason of another file
 	}
 	return name
 }

@@ -16,14 +16,14 @@ func (b *Mailbox) Commit(e Entry, receipt []byte) error {
 	return b.wrap("commit "+e.ID, err)
 }
 
-// Finish files a committed message and then its receipt in done/<UTC day>/, durably. It may
-// be repeated, and continues after a crash at any point.
+// Finish files a committed message and then its receipt in done/<UTC day>/, durably. It
+// may be repeated, and a repetition after a crash completes it.
 func (b *Mailbox) Finish(e Entry) error {
 	return b.wrap("finish "+e.ID, b.file(e))
 }
 
-// MarkRead moves a waiting message of the lead to cur/: read, but not filed. Repeating it
-// is harmless. No turn begins, so no attempt is counted.
+// MarkRead moves a waiting message of the lead to cur/, which marks it as read but not
+// filed. Repeating it is harmless. No turn begins, so no attempt is counted.
 func (b *Mailbox) MarkRead(e Entry) error {
 	return b.wrap("mark "+e.ID+" as read", b.markRead(e))
 }
@@ -76,7 +76,7 @@ func (b *Mailbox) file(e Entry) error {
 	} else if !there {
 		from = b.at(newFolder, e.Name)
 	}
-	// If the message was moved before a crash, its day is also that of its receipt.
+	// If the message was moved before a crash, its receipt goes to the same day.
 	day, err := b.store.doneDay(b.name, e, name)
 	if err != nil {
 		return err
@@ -89,13 +89,13 @@ func (b *Mailbox) file(e Entry) error {
 		return err
 	}
 	if e.Name != "" {
-		// The claim did not wait for this sync. A finished message must not wait in new/
-		// again.
+		// Claim did not wait for this sync. Without it, a finished message could wait in
+		// new/ again after a power cut.
 		if err := b.disk.syncLeft(b.dir(newFolder)); err != nil {
 			return err
 		}
-		// Two files of the same message are one message: git brought it back, or a delivery
-		// with a key was cut off.
+		// If a file with that name exists, it is the same message: git restored it, or a
+		// delivery with a key was interrupted.
 		if err := b.disk.replace(from, folder+"/"+name); ignoreMissing(err) != nil {
 			return err
 		}
@@ -110,9 +110,9 @@ func (b *Mailbox) file(e Entry) error {
 	return b.disk.syncDir(folder)
 }
 
-// HasReceipt reports whether a turn has finished this message before: then it must not run
-// again, however it came back to new/ (a git checkout, a restored backup). It looks up
-// single names, and never searches all of done/.
+// HasReceipt reports whether a turn has finished this message before. Then it must not
+// run again, even if a git checkout or a restored backup put it back into new/.
+// HasReceipt looks up single names, and never searches all of done/.
 func (b *Mailbox) HasReceipt(e Entry) (bool, error) {
 	there, err := b.disk.exists(b.at(curFolder, e.receiptName()))
 	if err == nil && !there {
@@ -123,9 +123,9 @@ func (b *Mailbox) HasReceipt(e Entry) (bool, error) {
 	return there, b.wrap("look for the receipt of "+e.ID, err)
 }
 
-// Receipts returns the messages whose receipt is still in cur/, in the order of work:
-// Finish must complete them. If only the receipt is left, Name is empty. The receipts
-// are durable when it returns, even if Commit was cut off.
+// Receipts returns the messages whose receipt is still in cur/, in the order of their
+// names. Finish must complete them. If only the receipt is left, Name is empty. When
+// Receipts returns, the receipts are durable, even if Commit was interrupted.
 func (b *Mailbox) Receipts() ([]Entry, error) {
 	names, err := b.disk.names(b.dir(curFolder))
 	if err != nil {
@@ -195,9 +195,11 @@ func (b *Mailbox) Filed(day time.Time) ([]Found, error) {
 }
 
 // Receipt reads the receipt of a message, from cur/ or from done/. The error is
-// [ErrNotFound] without one.
+// [ErrNotFound] if there is none.
 func (b *Mailbox) Receipt(e Entry) ([]byte, error) {
-	const limit = 256 << 20 // the daemon writes this file; it contains the longest answer that a client can print
+	// The daemon writes this file. It contains an answer, so allow the longest one that a
+	// client can print.
+	const limit = 256 << 20
 	data, err := b.disk.readFile(b.at(curFolder, e.receiptName()), limit)
 	if errors.Is(err, fs.ErrNotExist) {
 		var day string

@@ -9,9 +9,9 @@ type Settlement struct {
 }
 
 // SettleBatch is Commit and Finish for several messages of the mailbox. It returns one
-// error per message; a message with an error may be settled again. Settled singly, each
-// message waits for the disk six times; here all of them wait together. The receipts of all
-// are durable before the first message moves.
+// error per message; a message with an error may be settled again. A message that is
+// settled alone waits for the disk six times; here all messages wait together. All
+// receipts are durable before the first message moves.
 func (b *Mailbox) SettleBatch(list []Settlement) []error {
 	errs := make([]error, len(list))
 	for at := 0; at < len(list); at += maxBatch {
@@ -21,8 +21,8 @@ func (b *Mailbox) SettleBatch(list []Settlement) []error {
 			if filed[i] {
 				continue
 			}
-			// A file is in the way, or a crash cut an earlier try off: settle this message
-			// singly.
+			// Another file was in the way, or a crash interrupted an earlier try: settle
+			// this message alone.
 			err := b.Commit(st.Entry, st.Receipt)
 			if err == nil {
 				err = b.Finish(st.Entry)
@@ -61,8 +61,8 @@ func (sb settleBatch) settle(list []Settlement) (filed []bool) {
 		return filed
 	}
 	defer day.Close()
-	// The claims did not wait for this sync. A finished message must not wait in new/
-	// again.
+	// The claims did not wait for this sync. Without it, a finished message could wait in
+	// new/ again after a power cut.
 	if sb.box.disk.syncLeft(sb.box.dir(newFolder)) != nil {
 		return filed
 	}
@@ -116,7 +116,7 @@ func (sb settleBatch) commit(list []Settlement, cur *os.File, tmp nameAt) (there
 	return there
 }
 
-// isNowhereDone reports that no earlier try has filed the message.
+// isNowhereDone reports whether no earlier try has filed the message.
 func (sb settleBatch) isNowhereDone(e Entry) bool {
 	day, err := sb.box.store.doneDay(sb.box.name, e, e.Base()+".md")
 	return err == nil && day == ""

@@ -37,7 +37,7 @@ type Store struct {
 	disk    *disk
 	opts    Options
 	last    atomic.Int64 // time of the newest delivery of this Store, in microseconds
-	days    sync.Map     // per mailbox: the newest folder in done/ that is known to be durable, and refused/ if it is
+	days    sync.Map     // the newest folders in done/ and refused/ that are known to be durable
 	tooMany sync.Map     // per mailbox: see [fullMark.excess]
 }
 
@@ -108,7 +108,7 @@ func create(dir string) error {
 	if err := d.put(scratchPrefix+NewID(), ".gitignore", []byte(ignored)); err != nil {
 		return err
 	}
-	// The version comes last: without it the folder is not a store yet.
+	// The file version comes last: without it the folder is not a store yet.
 	return d.put(scratchPrefix+NewID(), versionFile, []byte(strconv.Itoa(Version)+"\n"))
 }
 

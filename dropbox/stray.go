@@ -24,13 +24,14 @@ type Stray struct {
 	Kind    Kind
 	Size    int64 // bytes
 	ModTime time.Time
-	Changed time.Time // last time it was written or moved there; no program can choose it
+	Changed time.Time // when it was last changed, renamed or moved; no program can set this time
 	Dev     uint64
 	Ino     uint64
 }
 
-// Same reports whether the file did not change between two looks: same file, same size,
-// same time of the last change. A file that stays the same for a while is complete.
+// Same reports whether the file is unchanged between two looks: the same file, with the
+// same size and the same time of modification. A file that stays the same for a while is
+// complete.
 func (st Stray) Same(other Stray) bool {
 	return st.Name == other.Name && st.Kind == other.Kind && st.Size == other.Size &&
 		st.ModTime.Equal(other.ModTime) && st.Dev == other.Dev && st.Ino == other.Ino
@@ -76,7 +77,7 @@ func (drops Drops) Count() (n int, err error) {
 	return n, drops.box.wrap("count drops", err)
 }
 
-// isDrop reports whether a name in a mailbox is that of a dropped file.
+// isDrop reports whether a name in a mailbox may be that of a dropped file.
 func isDrop(name string) bool {
 	return name != fullFile && !slices.Contains(mailboxFolders, name) && !unfinished(name)
 }
@@ -102,7 +103,7 @@ func stray(name string, st *unix.Stat_t) Stray {
 }
 
 // Arrived returns the time when a waiting message was put into new/, by the clock of the
-// file system, which no program can choose. The error is [ErrGone] when the message is not
+// file system, which no program can set. The error is [ErrGone] when the message is not
 // there.
 func (b *Mailbox) Arrived(e Entry) (time.Time, error) {
 	st, err := b.disk.stat(b.at(newFolder, e.Name))

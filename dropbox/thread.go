@@ -14,7 +14,7 @@ import (
 // Threads keeps the halted conversations of a store.
 type Threads struct{ store *Store }
 
-// Threads returns the conversations of the store.
+// Threads returns the halted conversations of the store.
 func (s *Store) Threads() Threads { return Threads{s} }
 
 // A HaltedThread is a halted conversation.
@@ -24,8 +24,8 @@ type HaltedThread struct {
 	Since  time.Time // UTC
 }
 
-// haltFileOf returns the file that halts a thread: halted/<thread>, or the SHA-256 of a
-// thread that cannot be a file name.
+// haltFileOf returns the file that halts a thread: halted/<thread>. If the thread cannot
+// be a file name, its SHA-256 is the file name.
 func haltFileOf(thread string) string {
 	if idPartShape(thread) {
 		return haltedDir + "/" + thread
@@ -34,9 +34,10 @@ func haltFileOf(thread string) string {
 	return haltedDir + "/" + hex.EncodeToString(sum[:])
 }
 
-// Halt halts one conversation, durably, with the reason for people. The store only records
-// it; callers that deliver or claim ask [Threads.Halted]. If it is already halted, the
-// first reason is kept. Any program may do the same by making the file halted/THREAD.
+// Halt halts one conversation, durably, with the reason for people. The store only
+// records the halt; callers that deliver or claim ask [Threads.Halted]. If the
+// conversation is already halted, the first reason is kept. Any program may do the same
+// by making the file halted/THREAD.
 func (t Threads) Halt(thread, why string) error {
 	if err := t.halt(thread, why); err != nil {
 		return fmt.Errorf("halt thread %s: %w", thread, err)
@@ -62,7 +63,7 @@ func (t Threads) halt(thread, why string) error {
 	return t.store.disk.put(haltedDir+"/"+scratchPrefix+NewID(), haltFileOf(thread), []byte(text))
 }
 
-// Halted returns the halt of a conversation, or nil. It costs one look at one name.
+// Halted returns the halt of a conversation, or nil. It looks up one name.
 func (t Threads) Halted(thread string) (*HaltedThread, error) {
 	if thread == "" {
 		return nil, nil
@@ -87,7 +88,7 @@ func (t Threads) read(file, thread string) (*HaltedThread, error) {
 	if err != nil {
 		return nil, err
 	}
-	// A person may have written any text into it.
+	// A person may have written any text into the file.
 	first, rest, _ := strings.Cut(string(data), "\n")
 	if thread == "" {
 		h.Thread = strings.TrimPrefix(file, haltedDir+"/")

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A Change says where to look. It may come late, twice, or never: only the content of the
-// folder counts.
+// A Change says where to look. It may come late, twice, or never, so rely only on the
+// content of the folder.
 type Change struct {
 	Mailbox string // the mailbox; empty for All, Lost and Halt
 	Name    string // the file that appeared in new/, if the event had its name
@@ -23,8 +23,8 @@ type Change struct {
 	Lost    bool   // a watch is gone, or an error happened: call [Watcher.Rewatch] soon
 }
 
-// A Watcher reports changes in a store. One watcher serves all mailboxes: the kernel gives
-// a user 128 watchers, and one is enough for thousands of folders.
+// A Watcher reports changes in a store. One watcher serves all mailboxes: the kernel
+// allows a user 128 watchers, and one is enough for thousands of folders.
 type Watcher struct {
 	store  *Store
 	notify func(Change)
@@ -38,11 +38,12 @@ type Watcher struct {
 
 // Watch begins to watch the store's folder and every mailbox in it, or only the named
 // mailboxes. It calls notify in the watcher's own goroutine. notify must not block: a
-// callback that takes 20 microseconds per event loses events in a burst. Let it set a flag,
-// or send on a channel that has room for one.
+// callback that takes 20 microseconds per event loses events in a burst. notify
+// should set a flag, or send on a channel that has room for one value.
 //
-// Close ends it. If the system has no watches left, Watch succeeds anyway: Missing says
-// what is not watched, and Rewatch tries again.
+// Close ends the watcher. If the system has no watches left, Watch succeeds anyway:
+// [Watcher.Missing] returns the number of mailboxes that are not watched, and
+// [Watcher.Rewatch] tries again.
 func (s *Store) Watch(notify func(Change), names ...string) (*Watcher, error) {
 	if len(names) == 0 {
 		var err error
@@ -72,7 +73,7 @@ func (w *Watcher) begin() error {
 			return fmt.Errorf("watch %s: %w", w.store.dir, noWatches(err))
 		}
 		w.fs = fw
-		w.runs.Go(func() { w.run(fw) }) // until Close, which waits for it
+		w.runs.Go(func() { w.run(fw) }) // runs until Close, which waits for it
 	}
 	if err := w.fs.Add(w.store.dir); err != nil {
 		return fmt.Errorf("watch %s: %w", w.store.dir, noWatches(err))
@@ -92,8 +93,8 @@ func noWatches(err error) error {
 	return err
 }
 
-// Missing returns the number of mailboxes without a watch, whose new mail only a listing
-// finds; err is the newest known reason. It makes no system call.
+// Missing returns the number of mailboxes that are not watched. Only a listing finds
+// their new mail. err is the newest known reason. Missing makes no system call.
 func (w *Watcher) Missing() (missing int, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -165,15 +166,15 @@ func (w *Watcher) Remove(name string) {
 		return
 	}
 	for _, folder := range []string{name + "/" + newFolder, name} {
-		// This fails when the folder is gone, and its watch with it.
+		// This fails when the folder is gone, because its watch is gone, too.
 		_ = w.fs.Remove(filepath.Join(w.store.dir, folder))
 	}
 }
 
 // Rewatch recreates deleted folders of the watched mailboxes, and adds missing watches.
 // Call it regularly (every 30 s), and list the folders at the same time. missing is the
-// number of mailboxes that are still not watched, whose mail only that listing finds; err
-// says why, usually [ErrWatches].
+// number of mailboxes that are still not watched; only that listing finds their mail. err
+// says why they are not watched; it is usually [ErrWatches].
 func (w *Watcher) Rewatch() (missing int, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -195,7 +196,7 @@ func (w *Watcher) Rewatch() (missing int, err error) {
 	return w.missing()
 }
 
-// run is the watcher's goroutine. It does nothing but call notify.
+// run is the watcher's goroutine. It only calls notify.
 func (w *Watcher) run(fw *fsnotify.Watcher) {
 	events, errs := fw.Events, fw.Errors
 	for events != nil || errs != nil {
