@@ -195,7 +195,7 @@ func (b *Mailbox) Filed(day time.Time) ([]Found, error) {
 }
 
 // Receipt reads the receipt of a message, from cur/ or from done/. The error is
-// [ErrNotFound] if there is none.
+// [ErrNotFound] if the message has no receipt.
 func (b *Mailbox) Receipt(e Entry) ([]byte, error) {
 	// The daemon writes this file. It contains an answer, so allow the longest one that a
 	// client can print.

@@ -171,7 +171,8 @@ func (s *Swarm) wakeAccount(account string) {
 }
 
 // Ready returns a channel that is closed when the watches are set and every agent has taken
-// up the messages that an earlier daemon left, or follows a client that outlived it.
+// up the messages that an earlier daemon left, or follows a client that outlived it. It is
+// closed after two seconds even if an agent needs longer for that.
 func (s *Swarm) Ready() <-chan struct{} { return s.ready }
 
 // endOrphans ends the processes of turns that no agent will take up, for example after a
