@@ -39,7 +39,7 @@ func mix(tb testing.TB, skip ...string) []byte {
 	return all
 }
 
-// floorEvent is the plain way: a struct with the same fields, for encoding/json.
+// floorEvent is for the simple way to decode a line: encoding/json with a struct.
 type floorEvent struct {
 	Type      string `json:"type"`
 	Subtype   string `json:"subtype"`
@@ -229,7 +229,7 @@ func BenchmarkLongLine(b *testing.B) {
 	}
 }
 
-// longLine returns a result line of at least size bytes, whose text is made of unit.
+// longLine returns a result line of at least size bytes, whose text repeats unit.
 func longLine(size int, unit string) []byte {
 	line := append(make([]byte, 0, size+len(unit)+200), `{"type":"user","message":{"role":"user","content":[{"tool_use_id":"t","type":"tool_result","content":"`...)
 	for len(line) < size {

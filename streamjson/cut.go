@@ -31,7 +31,7 @@ func bound(size int, part func(from, to int) []byte) (kept string, lost int64) {
 	return string(head[:end]) + cutNote(lost) + string(tail), lost
 }
 
-// cutNote names the number of missing bytes: "\n[… 12,345 bytes cut …]\n".
+// cutNote returns a note with the number of missing bytes: "\n[… 12,345 bytes cut …]\n".
 func cutNote(lost int64) string {
 	var buf [64]byte
 	b := append(buf[:0], "\n[… "...)

@@ -5,14 +5,14 @@ import (
 	"io"
 )
 
-// DefaultMaxLine is the default of the longest line that is kept whole, in bytes; see
-// [NewDecoder]. Claude Code prints the whole of a file that it edits, so lines of some MiB
-// are ordinary.
+// DefaultMaxLine is the default length, in bytes, of the longest line that is kept whole;
+// see [NewDecoder]. Claude Code prints the whole content of a file that it edits, so
+// lines of several MiB are common.
 const DefaultMaxLine = 32 << 20
 
 // Stats count the lines of a stream.
 type Stats struct {
-	Lines   int64 `json:"lines"`   // including all that follow, without blank lines
+	Lines   int64 `json:"lines"`   // all lines except blank ones, including those counted below
 	Bad     int64 `json:"bad"`     // lines that are not a JSON object
 	Unknown int64 `json:"unknown"` // lines of an unknown type or subtype
 	TooLong int64 `json:"too_long"`
@@ -27,8 +27,8 @@ type Decoder struct {
 	model string // of the main conversation, as the last init named it
 }
 
-// NewDecoder returns a decoder that reads from r; the caller closes r. maxLine is the most
-// that is kept of one line, in bytes; 0 means [DefaultMaxLine].
+// NewDecoder returns a decoder that reads from r; the caller closes r. maxLine is the
+// maximum number of bytes that are kept of one line; 0 means [DefaultMaxLine].
 func NewDecoder(r io.Reader, maxLine int) *Decoder {
 	if maxLine <= 0 {
 		maxLine = DefaultMaxLine
@@ -57,7 +57,7 @@ func (d *Decoder) event(line line) *Event {
 	d.stats.CutOff = d.stats.CutOff || line.cutOff
 	ev := &d.parse.ev
 	if line.lost > 0 {
-		// A line without its end is not JSON; do not spend time on it.
+		// A line without its end is not JSON, so it is not parsed.
 		*ev = Event{Kind: KindBad, Raw: line.text, Lost: line.lost}
 		d.stats.TooLong++
 		return ev

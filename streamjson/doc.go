@@ -15,17 +15,18 @@
 // # What a line means
 //
 // A line means what encoding/json reads into a map: keys may have any order and are
-// compared exactly, the last of two equal keys counts, and bytes that are not UTF-8 become
-// U+FFFD. A field that is missing or of an unexpected type is zero, and the rest of the
-// line counts. The parser is not encoding/json, which is five to ten times slower; a fuzz
-// test compares the two.
+// compared exactly, the last of two equal keys counts, and bytes that are not UTF-8
+// become U+FFFD. If a field is missing or has an unexpected type, its value is zero, and
+// the other fields are still read. The parser is not encoding/json, which is five to ten
+// times slower; a fuzz test compares the two.
 //
 // # What may be kept
 //
 // A caller may keep the strings of an event. Everything else (Raw, Input, the slices and
-// the targets of the pointers) is reused by the next call of [Decoder.Next]; [Event.Clone]
-// makes a copy to keep. Short strings share memory with their neighbours: clone a string
-// that is kept for hours with [strings.Clone], or it holds up to 4 KiB.
+// the targets of the pointers) is reused by the next call of [Decoder.Next];
+// [Event.Clone] makes a copy to keep. Short strings share memory with their neighbours:
+// before you keep a string for hours, clone it with [strings.Clone]. Otherwise it keeps
+// up to 4 KiB in memory.
 //
 // # Bounds
 //

@@ -13,7 +13,7 @@ const (
 	KindInit      Kind = "init"      // a turn begins: Init
 	KindAssistant Kind = "assistant" // the model speaks: Blocks, Model, MessageID, Usage, Error
 	KindUser      Kind = "user"      // results of tools, notes of the client: Blocks
-	KindReplay    Kind = "replay"    // the client read a message of ours: UUID, Blocks
+	KindReplay    Kind = "replay"    // the client has read a message that we sent: UUID, Blocks
 	KindPartial   Kind = "partial"   // a piece of a text that is still being written: at most one block
 	KindResult    Kind = "result"    // a turn ends: Result, Usage
 	KindStatus    Kind = "status"    // Status
@@ -42,14 +42,14 @@ const (
 // the output of its commands.
 const ModelSynthetic = "<synthetic>"
 
-// MaxResult is the most that is kept of the text of one tool result, or of the output of
-// one hook, in bytes, including the note about the cut.
+// MaxResult is the maximum number of bytes that are kept of the text of one tool result,
+// or of the output of one hook, including the note about the cut.
 const MaxResult = 16 << 10
 
 // An Event is one line of the stream. Fields that a line does not have are
 // zero. It marshals to JSON and back without loss, except for Raw.
 //
-// Events that a [Decoder] returns are valid until its next Next; see "What may
+// An event that a [Decoder] returns is valid until the next call of Next; see "What may
 // be kept" in the package comment.
 type Event struct {
 	Kind    Kind   `json:"kind"`
@@ -69,9 +69,9 @@ type Event struct {
 	APIError *APIError `json:"api_error,omitempty"`
 	Blocks   []Block   `json:"blocks,omitempty"`
 
-	// Usage of kind assistant is that of one request (see [Event.ContextTokens]; its Output
-	// is not final). Of kind result it is the sum over the turn's requests in the main
-	// conversation.
+	// For kind assistant, Usage is that of one request, and its Output is not final; see
+	// [Event.ContextTokens]. For kind result, it is the sum over the turn's requests in
+	// the main conversation.
 	Usage   *Usage   `json:"usage,omitempty"`
 	Init    *Init    `json:"init,omitempty"`
 	Result  *Result  `json:"result,omitempty"`
@@ -89,7 +89,7 @@ type Event struct {
 	Lost int64 `json:"lost,omitempty"`
 }
 
-// An APIError is an error of the API as the client's fields name it.
+// An APIError is an error of the API, as the client reports it.
 type APIError struct {
 	Status int    `json:"status,omitempty"` // HTTP status; 0 for no answer
 	Type   string `json:"type,omitempty"`   // the API's word: rate_limit_error, overloaded_error, …
@@ -102,7 +102,7 @@ type APIError struct {
 type Block struct {
 	Kind   BlockKind       `json:"kind"`
 	Text   string          `json:"text,omitempty"`
-	ID     string          `json:"id,omitempty"` // of the tool call, in its result too
+	ID     string          `json:"id,omitempty"` // of the tool call, also in its result
 	Name   string          `json:"name,omitempty"`
 	Input  json.RawMessage `json:"input,omitempty"`
 	Failed bool            `json:"failed,omitempty"`
@@ -126,8 +126,8 @@ type Init struct {
 	Model          string `json:"model,omitempty"`
 	PermissionMode string `json:"permission_mode,omitempty"`
 	Version        string `json:"version,omitempty"` // of the client
-	// KeySource is the source of the client's API key, such as ANTHROPIC_API_KEY; it is
-	// none with a login, and without any credentials.
+	// KeySource is the source of the client's API key, such as ANTHROPIC_API_KEY. It is
+	// "none" with a login, and without any credentials.
 	KeySource string   `json:"key_source,omitempty"`
 	Tools     []string `json:"tools,omitempty"`
 	Servers   []Server `json:"servers,omitempty"`
@@ -151,13 +151,13 @@ type Result struct {
 	Errors    []string      `json:"errors,omitempty"`
 	Turns     int           `json:"turns,omitempty"`
 	Duration  time.Duration `json:"duration_ns,omitempty"`
-	// CostUSD is in US dollars, including sub-agents and compactions. With Claude Code it is
-	// a running total; other clients may mean something else (runner.CostWay). Claude
-	// Code 2.1.197 counts from the start of its process; 2.1.330 continues the total of the
-	// earlier processes of a resumed session. Both begin at 0 again after /clear.
+	// CostUSD is in US dollars, including sub-agents and compactions. With Claude Code it
+	// is a running total; other clients may count in another way (runner.CostWay). Claude
+	// Code 2.1.197 counts from the start of its process; 2.1.330 continues the total of
+	// the earlier processes of a resumed session. Both begin at 0 again after /clear.
 	CostUSD float64 `json:"cost_usd,omitempty"`
-	// CostUnknown says that the client reported no cost with this result. CostUSD is 0
-	// then.
+	// CostUnknown says that the client reported no cost with this result. CostUSD is then
+	// 0.
 	CostUnknown bool `json:"cost_unknown,omitempty"`
 	// SinceLastUSD is the cost since the last result of this process, or since its start,
 	// in US dollars; nil when the client does not report it (2.1.197).
@@ -165,8 +165,9 @@ type Result struct {
 	StopReason     string   `json:"stop_reason,omitempty"`
 	TerminalReason string   `json:"terminal_reason,omitempty"`
 	Denials        []Denial `json:"denials,omitempty"`
-	// ContextLimit is the context size, in tokens, of the main conversation's model: the
-	// model that Init named, else the one that read the most. 0 is unknown.
+	// ContextLimit is the context size, in tokens, of the main conversation's model. This
+	// is the model that Init named, or else the model that read the most tokens. 0 means
+	// unknown.
 	ContextLimit int          `json:"context_limit,omitempty"`
 	Models       []ModelUsage `json:"models,omitempty"` // sorted by name
 }
@@ -255,8 +256,8 @@ type Control struct {
 }
 
 // ContextTokens returns the size of the main conversation as this event shows it, in
-// tokens. Only texts of the model itself in the main conversation tell it: sub-agents have
-// a separate context, and texts of the client have no usage.
+// tokens. Only texts of the model itself in the main conversation show it: sub-agents
+// have a separate context, and texts of the client have no usage.
 func (e *Event) ContextTokens() (int, bool) {
 	if e.Kind != KindAssistant || e.Parent != "" || e.Synthetic || e.Usage == nil {
 		return 0, false
@@ -264,7 +265,7 @@ func (e *Event) ContextTokens() (int, bool) {
 	return e.Usage.Context(), true
 }
 
-// Clone returns a copy that stays valid.
+// Clone returns a copy that the next call of [Decoder.Next] does not change.
 func (e *Event) Clone() *Event {
 	c := *e
 	c.Raw = slices.Clone(e.Raw)

@@ -11,8 +11,8 @@ import (
 // maxDepth is the deepest nesting of values, the same as in encoding/json.
 const maxDepth = 10000
 
-// A member is a member of an object, or an element of an array, which has no key. The value
-// is the part of the line with the whole value.
+// A member is a member of an object, or an element of an array, which has no key. value
+// is the part of the line that contains the whole value.
 type member struct{ key, value []byte }
 
 // members appends the members of the object or array b, which may have space around it. ok
@@ -26,7 +26,7 @@ func members(list []member, b []byte, bracket byte) (_ []member, ok bool) {
 	return list, end >= 0 && space(b, end) == len(b)
 }
 
-// at is b[i], or 0 behind the end.
+// at returns b[i], or 0 beyond the end of b.
 func at(b []byte, i int) byte {
 	if i < len(b) {
 		return b[i]
@@ -34,7 +34,7 @@ func at(b []byte, i int) byte {
 	return 0
 }
 
-// space steps over white space.
+// space returns the index of the first byte from i on that is not white space.
 func space(b []byte, i int) int {
 	for i < len(b) && b[i] <= ' ' && (b[i] == ' ' || b[i] == '\n' || b[i] == '\r' || b[i] == '\t') {
 		i++
@@ -42,9 +42,9 @@ func space(b []byte, i int) int {
 	return i
 }
 
-// walk steps over the object or array that begins at b[i], and adds its members to list
-// unless list is nil. It and the functions that it calls are as strict as encoding/json;
-// they return the end of the value, or -1.
+// walk skips the object or array that begins at b[i], and adds its members to list unless
+// list is nil. walk and the functions that it calls are as strict as encoding/json. They
+// return the end of the value, or -1.
 func walk(b []byte, i, depth int, list *[]member) int {
 	if depth > maxDepth {
 		return -1
@@ -89,7 +89,7 @@ func walk(b []byte, i, depth int, list *[]member) int {
 	}
 }
 
-// skip steps over any value.
+// skip skips any value.
 func skip(b []byte, i, depth int) int {
 	switch at(b, i) {
 	case '"':
@@ -135,7 +135,7 @@ func skipNumber(b []byte, i int) int {
 	return i
 }
 
-// skipDigits steps over at least one digit.
+// skipDigits skips one or more digits.
 func skipDigits(b []byte, i int) int {
 	begin := i
 	for at(b, i)-'0' <= 9 {
@@ -152,15 +152,16 @@ const (
 	highs = 0x8080808080808080
 )
 
-// special marks, by its highest bit, the first byte of w that ends the plain part of a
-// string: a quote, a backslash or a control character. It may wrongly mark later bytes.
+// special sets the highest bit of the first byte of w that ends the plain part of a
+// string: a quote, a backslash or a control character. It may wrongly set the bit in
+// later bytes.
 func special(w uint64) uint64 {
 	quote := w ^ '"'*ones
 	slash := w ^ '\\'*ones
 	return ((quote-ones)&^quote | (slash-ones)&^slash | (w-0x20*ones)&^w) & highs
 }
 
-// skipString steps over a string, eight bytes at a time. odd says that the string may have
+// skipString skips a string, eight bytes at a time. odd says that the string may have
 // escapes or bytes beyond ASCII.
 func skipString(b []byte, i int) (end int, odd bool) {
 	if at(b, i) != '"' {

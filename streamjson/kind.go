@@ -2,8 +2,8 @@ package streamjson
 
 import "strings"
 
-// kindOf returns the kind of a line of this type and subtype. The subtype of a hook or task
-// begins with that word; the rest of it is the phase.
+// kindOf returns the kind of a line of this type and subtype. The subtype of a hook
+// begins with hook_, and that of a task with task_; the phase follows.
 func kindOf(typ, subtype string) Kind {
 	switch typ {
 	case "assistant":
@@ -49,7 +49,8 @@ func what(typ, subtype string) string {
 	return typ + "/" + subtype
 }
 
-// quiet has known lines of kind other that are not needed. They do not count as unknown.
+// quiet lists known lines of kind other that no caller needs. They do not count as
+// unknown.
 var quiet = map[string]bool{
 	"system/thinking_tokens":           true,
 	"system/notification":              true,
@@ -75,8 +76,8 @@ func (e *Event) finish() {
 	}
 }
 
-// setLimit sets the context limit of the main conversation's model: the model named main,
-// else the one that read the most.
+// setLimit sets the context limit of the main conversation's model. This is the model
+// named main, or else the model that read the most tokens.
 func (r *Result) setLimit(main string) {
 	most := -1
 	for _, m := range r.Models {

@@ -19,9 +19,9 @@ type line struct {
 }
 
 // A lineReader cuts a stream into lines of any length. Lines that fit into its buffer are
-// not copied. A longer line is collected in pieces and joined when its length is known, so
-// that it needs twice its length for a moment, instead of four times with a buffer that
-// doubles. The next line frees all of it.
+// not copied. A longer line is collected in pieces and joined when its length is known.
+// For a moment this needs twice the length of the line; a buffer that doubles would need
+// four times the length. The next line frees all of it.
 type lineReader struct {
 	r   io.Reader
 	max int
@@ -123,11 +123,11 @@ func (l *lineReader) long() line {
 }
 
 // piece reads at most room bytes of the line, and returns whether its newline followed.
-// Bytes beyond the newline go back into buf.
+// It puts bytes after the newline back into buf.
 func (l *lineReader) piece(room int) (piece []byte, found bool) {
 	p := make([]byte, room)
 	for n := 0; n < room; {
-		// A read is never larger than buf, so that the bytes behind the newline fit into
+		// A read is never larger than buf, so that the bytes after the newline fit into
 		// buf.
 		m, err := l.more(p[n:min(room, n+len(l.buf))])
 		l.err = err

@@ -10,8 +10,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/streamjson"
 )
 
-// TestLongLinesAreCheap decodes lines of 10 MiB and counts all bytes allocated for one,
-// which is more than are in use at any time.
+// TestLongLinesAreCheap decodes lines of 10 MiB. For each it counts all bytes allocated,
+// which are more than the bytes in use at any time.
 func TestLongLinesAreCheap(t *testing.T) {
 	const size = 10 << 20
 	edited := []byte(strings.Join([]string{`{"type":"user","message":{"content":[{"type":"tool_result","content":"ok"}]},"tool_use_result":{"originalFile":"`,
@@ -70,7 +70,8 @@ func TestLongLinesAreLetGo(t *testing.T) {
 	}
 }
 
-// TestTooLongLinesKeepTheirBeginning reads a line beyond the limit, and the next.
+// TestTooLongLinesKeepTheirBeginning reads a line beyond the limit, and then the next
+// line.
 func TestTooLongLinesKeepTheirBeginning(t *testing.T) {
 	const most = 1 << 20
 	line := longLine(10<<20, "some output ")

@@ -30,7 +30,7 @@ type parser struct {
 type object struct {
 	p       *parser
 	members []member
-	ok      bool // it is there
+	ok      bool // the line has this object
 }
 
 func (p *parser) object(raw []byte) object {

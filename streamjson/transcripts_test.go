@@ -363,7 +363,7 @@ func TestWhatMatters(t *testing.T) {
 func TestContextLimitIsThatOfTheMainModel(t *testing.T) {
 	const usage = `{"type":"result","modelUsage":{"helper":{"inputTokens":900,"contextWindow":1000000},"main":{"inputTokens":100,"contextWindow":200000}}}` + "\n"
 	for stream, want := range map[string]int{
-		usage: 1_000_000, // no line names the main model: the one that read the most
+		usage: 1_000_000, // no line names the main model, so the model that read the most counts
 		`{"type":"system","subtype":"init","model":"main"}` + "\n" + usage:  200_000,
 		`{"type":"system","subtype":"init","model":"other"}` + "\n" + usage: 1_000_000,
 		`{"type":"result","modelUsage":{}}`:                                 0,
@@ -385,7 +385,8 @@ func TestContextLimitIsThatOfTheMainModel(t *testing.T) {
 	}
 }
 
-// TestStringsMayBeKept keeps the strings of all events while others are decoded.
+// TestStringsMayBeKept keeps the strings of all events while the decoder reads later
+// events.
 func TestStringsMayBeKept(t *testing.T) {
 	var stream strings.Builder
 	for i := range 5000 {

@@ -13,8 +13,9 @@ const (
 	bannerClose = "\n\n═══════════════════════ END RECENT HISTORY ════════════════════════\n</prior-context>\n"
 )
 
-// Banner appends to dst the block that returns body to the client in a prompt, with the
-// number of tokens. body is unchanged except for newlines at its end.
+// Banner appends to dst the block that returns body to the client in a prompt. tokens is
+// the number of tokens that the block states. Banner removes the newlines at the end of
+// body and quotes it with [AppendQuoted].
 func Banner(dst []byte, tokens int, body []byte) []byte {
 	dst = append(dst, bannerOpen...)
 	dst = strconv.AppendInt(dst, int64(tokens), 10)

@@ -2,14 +2,14 @@ package window
 
 const (
 	leastRun     = 256 // least length of base64 that is cut, in bytes; a shorter run may be a key or a hash
-	leastSegment = 64  // least line of wrapped base64, in bytes: PEM has 64, MIME 76
+	leastSegment = 64  // least length of a line of wrapped base64, in bytes: PEM has 64, MIME 76
 	keptOfRun    = 24  // bytes that stay: enough to tell a PNG from a key
 )
 
-// kinds of bytes, as far as base64 (both alphabets, with padding) is concerned.
+// The kinds of bytes in base64, with both alphabets and padding.
 const (
 	inBase64 = 1 << iota
-	inRun    // in a run, or a newline, since base64 may be wrapped
+	inRun    // in base64, or a newline, because base64 may be wrapped
 	isUpper
 	isLower
 	isDigit
@@ -63,10 +63,10 @@ func cutBase64(text string) string {
 	return string(append(kept, text[done:]...))
 }
 
-// stretch finds the next stretch of at least least bytes of a kind, from at on; at must not
-// be inside one. It checks a possible stretch from its last byte backwards, so that it
-// reads only a few bytes of ordinary text: the next stretch can only begin after the first
-// byte that does not fit.
+// stretch finds the next stretch of at least least bytes of a kind. It searches from at,
+// which must not be inside a stretch. It checks a possible stretch from its last byte
+// backwards, because the next stretch can only begin after the first byte that it finds
+// not to fit. So it reads only a few bytes of ordinary text.
 func stretch(text string, at, least int, of byte) (begin, end int) {
 	known := at // text[at:known] was checked, and fits
 	for last := at + least - 1; last < len(text); last = at + least - 1 {
@@ -85,8 +85,8 @@ func stretch(text string, at, least int, of byte) (begin, end int) {
 	return -1, -1
 }
 
-// wrapped returns the end of the run whose first line is text[begin:end]: lines of the same
-// length follow, and a last line that may be shorter.
+// wrapped returns the end of the run whose first line is text[begin:end]. Lines of the
+// same length follow the first line; the last line may be shorter.
 func wrapped(text string, begin, end int) int {
 	width := end - begin
 	for end < len(text) {
@@ -113,7 +113,8 @@ func wrapped(text string, begin, end int) int {
 	return end
 }
 
-// looksRandom tells base64 from a long word, a path or a line of dashes.
+// looksRandom reports whether a run is base64, and not a long word, a path or a line of
+// dashes.
 func looksRandom(run string) bool {
 	var seen byte
 	const all = isUpper | isLower | isDigit

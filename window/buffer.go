@@ -13,12 +13,12 @@ import (
 // Options bound a window. The zero value is ready to use.
 type Options struct {
 	MaxBytes int // of the whole window; 0 means 400,000, which is 100,000 tokens
-	// BytesPerToken is the number of bytes that count as a token; 0 means 4. That is about
-	// right for prose and code (a tokenizer counts between 16 % fewer and 4 % more tokens),
-	// and too high for diffs (19 %) and file listings (47 %).
+	// BytesPerToken is the number of bytes that count as a token; 0 means 4. That is
+	// about right for prose and code, where a tokenizer counts between 16 % fewer and 4 %
+	// more tokens. It is too high for diffs (by 19 %) and for file listings (by 47 %).
 	BytesPerToken float64
-	// MaxResult is the maximum number of bytes of a tool's result that are kept; 0 means 16
-	// KiB, and less than 256 means 256. Positions depend on it.
+	// MaxResult is the maximum number of bytes of a tool's result that are kept; 0 means
+	// 16 KiB, and less than 256 means 256. Positions depend on MaxResult.
 	MaxResult int
 	// Files writes the window's file; the zero value is ready to use.
 	Files durable.Files
@@ -45,14 +45,15 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Limit returns the maximum size, in bytes, of a window of windowTokens tokens for a client
-// that compacts at compactWindow tokens; 0 means that the client does not say when it
-// compacts.
+// Limit returns the maximum size, in bytes, of a window of windowTokens tokens for a
+// client that compacts at compactWindow tokens. If compactWindow is 0, the client does
+// not say when it compacts.
 //
-// The first bound counts four bytes a token. The second keeps the returned window below 40
-// % of the point where the session compacts, even for text with two bytes a token, so that
-// it cannot cause the next compaction. Claude Code 2.1.197 compacts at compactWindow −
-// 20,000 − 13,000, and reads a compactWindow below 100,000 as 100,000.
+// The limit is the smaller of two bounds. The first counts four bytes per token. The
+// second keeps the returned window below 40 percent of the point where the session
+// compacts, even for text with two bytes per token, so that the window cannot cause the
+// next compaction. Claude Code 2.1.197 compacts at compactWindow − 20,000 − 13,000, and
+// reads a compactWindow below 100,000 as 100,000.
 func Limit(windowTokens, compactWindow int) int {
 	bytes := windowTokens * defaultBytesPerToken
 	if compactWindow <= 0 {
@@ -63,8 +64,8 @@ func Limit(windowTokens, compactWindow int) int {
 	return min(bytes, compactsAt*40/100*2)
 }
 
-// A Buffer is a window. It is not safe for concurrent use. Its memory grows with what is in
-// it, up to MaxBytes and eight bytes an entry.
+// A Buffer is a window. It is not safe for concurrent use. Its memory grows with its
+// content, up to MaxBytes and eight bytes per entry.
 type Buffer struct {
 	o     Options
 	ring  ring
@@ -97,23 +98,24 @@ func (b *Buffer) AddText(text string) {
 }
 
 // AddCall adds a call of a tool with its subject about: the command, the path or the
-// pattern. If about is "", it adds the input as compact JSON. Either is cut at 2 KiB.
+// pattern. If about is "", it adds the input as compact JSON. It cuts the subject or the
+// input at 2 KiB.
 func (b *Buffer) AddCall(name, about string, input []byte) {
 	arg := argument(about, input)
 	b.add(appendCallHead(b.room[:0], name, arg != ""), arg, maxCall)
 }
 
-// AddResult adds the result of a tool, whose name is "" when unknown: "→ Bash: …", or "✗
-// Bash: …" when the tool failed.
+// AddResult adds the result of a tool as "→ Bash: …". If the tool failed, the entry
+// begins with ✗ instead. name is "" if the tool is unknown.
 func (b *Buffer) AddResult(name, text string, failed bool) {
 	text = trimNewlines(text)
 	b.add(appendResultHead(b.room[:0], name, text != "", failed), text, b.o.MaxResult)
 }
 
-// add adds an entry: a head, which uses the memory of room, and text, which is cut to most
-// bytes.
+// add adds an entry that consists of head, which uses the memory of room, and text. It
+// cuts text to most bytes.
 func (b *Buffer) add(head []byte, text string, most int) {
-	// Newest counts characters byte by byte, which is right only for UTF-8.
+	// Newest counts characters byte by byte, which is correct only for UTF-8.
 	if !utf8.ValidString(text) {
 		text = strings.ToValidUTF8(text, "\uFFFD")
 	}
@@ -130,7 +132,8 @@ func (b *Buffer) put(head []byte, text string) {
 	begin := b.end
 	b.end += int64(size)
 	if over := size - b.o.MaxBytes; over > 0 {
-		// The entry alone fills the window, starting at the beginning of a character.
+		// The entry is larger than the window: keep its end, from the beginning of a
+		// character.
 		text = string(head) + text
 		for over < len(text) && !utf8.RuneStart(text[over]) {
 			over++
@@ -187,10 +190,10 @@ func (b *Buffer) AppendRange(dst []byte, from, to int64) []byte {
 	return b.ring.appendTo(dst, from, int(to-from))
 }
 
-// Newest returns the position from which the window has at most maxChars characters. It is
-// the beginning of an entry, or, if the last entry alone is longer, of a character inside
-// it. A character is a UTF-16 code unit, as in Claude Code's limit for a hook's answer; an
-// emoji has two.
+// Newest returns the position from which the window has at most maxChars characters. It
+// is the beginning of an entry, or, if the last entry alone is longer, the beginning of a
+// character in that entry. A character is a UTF-16 code unit, as in Claude Code's limit
+// for a hook's answer; an emoji has two.
 func (b *Buffer) Newest(maxChars int) int64 {
 	pos := b.end
 	for chars := 0; pos > b.start; {

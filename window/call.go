@@ -8,7 +8,8 @@ import (
 
 const maxCall = 2 << 10 // bytes of a call's argument
 
-// argument returns the part of a call that is shown: its subject, else its input.
+// argument returns the part of a call that is shown: its subject, or its input if it has
+// none.
 func argument(about string, input []byte) string {
 	if about != "" {
 		return strings.TrimRight(about, "\r\n")

@@ -1,8 +1,8 @@
 // Package window keeps the latest words and actions of an agent, and returns them to the
 // agent when its own memory is compacted.
 //
-// The buffer keeps readable text, one entry for each piece of text, call or result, each
-// ending with one newline:
+// The buffer keeps readable text. Each piece of text, each call and each result is one
+// entry, which ends with a newline:
 //
 //	I run the tests.
 //	$ Bash go test ./...
@@ -15,9 +15,9 @@
 //	                          Start                    End
 //
 // A position is the number of bytes rendered before it since the window began, including
-// evicted ones. Rendering depends only on the entry and on those limits in [Options] that
-// say so, and eviction changes no position. So a position refers to the same bytes in two
-// processes that begin with the same file and add the same entries.
+// evicted bytes. Rendering depends only on the entry and on [Options].MaxResult, and
+// eviction changes no position. So a position refers to the same bytes in two processes
+// that begin with the same file and add the same entries.
 //
 // A window is bounded in bytes. It evicts whole entries, the oldest first; if one entry
 // alone is longer than the window, its end is kept.
@@ -25,6 +25,7 @@
 // # What is cut
 //
 // Base64 has two and a half times as many tokens as bytes/4 suggests, and no model reads
-// it: only the beginning of a run of at least 256 bytes is kept. Results and calls that are
-// too long lose their middle. A cut leaves "[… 12,345 bytes cut …]".
+// it: only the beginning of a run of at least 256 bytes is kept. Results and calls that
+// are too long lose their middle. The note "[… 12,345 bytes cut …]" replaces each part
+// that was cut.
 package window

@@ -29,9 +29,9 @@ type header struct {
 
 const version = 1
 
-// Save writes the window to path, mode 0600, and replaces an existing file. When it returns
-// nil the file survives a crash of this machine. When it fails, or is interrupted, the file
-// is the old one or the new one, never a part.
+// Save writes the window to path, mode 0600, and replaces an existing file. When it
+// returns nil, the file survives a crash of this machine. When it fails, or is
+// interrupted, the file is the old one or the new one, never a part of one.
 func (b *Buffer) Save(path string) error {
 	body := b.AppendRange(nil, b.start, b.end)
 	h := header{V: version, Start: b.start, Mark: b.mark, Sum: crc32.ChecksumIEEE(body), Entries: make([]int, 0, len(b.index))}

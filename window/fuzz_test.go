@@ -11,12 +11,12 @@ import (
 	"github.com/claude-swarm/claude-swarm/window"
 )
 
-// A model is a window that forgets nothing and has no ring: the whole rendered stream, and
-// where its entries begin.
+// A model is a window that forgets nothing and has no ring. It keeps the whole rendered
+// stream, and the offsets where the entries begin.
 type model struct {
 	most   int
 	text   []byte
-	starts []int // offsets at which the kept end of a long entry begins
+	starts []int // offsets at which the entries begin, or the kept ends of long entries
 }
 
 func (m *model) add(entry []byte) {

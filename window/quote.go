@@ -14,10 +14,10 @@ var (
 	frameRule  = []byte("═")
 )
 
-// AppendQuoted appends text so that it cannot end the frame around it. A tag of a frame, in
-// any case and with any spaces, gets a backslash after its <, and a title of the banner
-// gets one before it. Where there are backslashes already, one is added, so that the
-// original text can be recovered.
+// AppendQuoted appends text so that it cannot end the frame around it. A tag of a frame,
+// in upper or lower case and with any spaces, gets a backslash after its <, and a title
+// of the banner gets a backslash before it. If there are backslashes already,
+// AppendQuoted adds one more, so that the original text can be recovered.
 func AppendQuoted(dst, text []byte) []byte {
 	done := 0
 	tag, tagNext := nextTag(text, 0)

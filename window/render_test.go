@@ -70,7 +70,7 @@ func TestTokensFollowBytesPerToken(t *testing.T) {
 	}
 }
 
-// random is base64 of n bytes that are the same in every run.
+// random returns n random bytes as base64; they are the same in every run.
 func random(n int) string {
 	src := rand.NewChaCha8([32]byte{1})
 	data := make([]byte, n)

@@ -1,7 +1,7 @@
 package window
 
-// A ring holds the newest bytes of an endless stream. The byte at position p is at p modulo
-// the ring's size, so that bytes do not move while others are added and dropped.
+// A ring contains the newest bytes of an endless stream. The byte at position p is at p
+// modulo the ring's size, so that bytes do not move while others are added and dropped.
 type ring struct {
 	bytes []byte
 }

@@ -2,9 +2,9 @@
 // and git can read:
 //
 //	.dead-drop/board/
-//	    status.md          how things stand; overwritten
+//	    status.md          the current state; overwritten
 //	    decisions.md       what was decided; each entry is appended
-//	    handoff/NAME.md    what an agent leaves for its next session, and for others
+//	    handoff/NAME.md    notes of an agent for its next session, and for others
 //
 // A page is always complete, since a rename replaces it. Several processes may write at the
 // same time: each waits for the previous one. The package follows no symbolic link.
@@ -40,8 +40,8 @@ const handoffs = "handoff"
 // Handoff returns the name of the page that an agent leaves for its next session.
 func Handoff(agent string) string { return handoffs + "/" + agent }
 
-// MaxPage is the length limit of a page, in bytes: an agent reads a whole page into its
-// context.
+// MaxPage is the largest length of a page, in bytes. It is small, because an agent reads
+// a whole page into its context.
 const MaxPage = 32 << 10
 
 // ErrNoPage says that a page has not been written yet.
@@ -79,7 +79,7 @@ type Board struct {
 	files durable.Files
 }
 
-// Of returns the board of the mailboxes at store. It creates nothing.
+// Of returns the board of the store in the folder store. It creates nothing.
 func Of(store string) Board { return Board{dir: path.Join(store, "board")} }
 
 // With returns the same board, except that it writes its pages through files.
@@ -88,7 +88,7 @@ func (b Board) With(files durable.Files) Board {
 	return b
 }
 
-// A Page is a page as it is now.
+// A Page is a page at the moment when it was read.
 type Page struct {
 	Name    string
 	Text    string
@@ -126,8 +126,8 @@ func read(root *os.Root, page string) (Page, error) {
 		return Page{}, err
 	}
 	defer f.Close()
-	// A person may have written the page by hand, at any length; its end is the newest
-	// part.
+	// A person may have written the page by hand, at any length. Read its end, which is
+	// the newest part.
 	if over := info.Size() - MaxPage; over > 0 {
 		if _, err := f.Seek(over, io.SeekStart); err != nil {
 			return Page{}, err

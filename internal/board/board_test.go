@@ -136,7 +136,7 @@ func TestForeignFiles(t *testing.T) {
 	}
 }
 
-// Concurrent entries all arrive.
+// The page has all entries of concurrent writers.
 func TestManyWriters(t *testing.T) {
 	const writers, entries = 8, 20
 	b := board.Of(t.TempDir())

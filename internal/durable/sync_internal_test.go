@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Without a hook, the kernel syncs; it refuses to sync a pipe.
+// Without a hook, sync calls the kernel, which refuses to sync a pipe.
 func TestSyncAsksTheKernel(t *testing.T) {
 	r, w, err := os.Pipe()
 	if err != nil {

@@ -16,7 +16,7 @@ type Files struct {
 	// Step, if set, is called before each change on disk, in order. If it returns an
 	// error, the change is not made and the writer returns that error.
 	Step func(Step) error
-	// Sync makes a file or a folder durable; nil means its method of that name.
+	// Sync makes a file or a folder durable; nil means [os.File.Sync].
 	Sync func(*os.File) error
 }
 
@@ -60,7 +60,7 @@ func (f Files) Write(path string, o Options, parts ...[]byte) error {
 	return f.write(dir, path, o, parts)
 }
 
-// WriteIn is Write for a file below root. No symbolic link leads out of root.
+// WriteIn is Write for a file below root. It follows no symbolic link out of root.
 func (f Files) WriteIn(root *os.Root, name string, o Options, parts ...[]byte) error {
 	dir, err := root.OpenRoot(filepath.Dir(name))
 	if err != nil {
@@ -79,13 +79,13 @@ func (f Files) WriteJSON(path string, v any) error {
 	return f.Write(path, Options{}, append(data, '\n'))
 }
 
-// write writes the file with the last name of path in the folder dir.
+// write writes a file in the folder dir. The last part of path is its name.
 func (f Files) write(dir *os.Root, path string, o Options, parts [][]byte) error {
 	w := writer{Files: f, dir: dir, path: path, name: filepath.Base(path), temp: o.Temp}
 	if w.temp == "" {
 		w.temp = "." + w.name + "." + rand.Text()
 	} else {
-		_ = dir.Remove(w.temp) // a crash left it behind; if this fails, so does the create
+		_ = dir.Remove(w.temp) // left by a crash; if this fails, the create fails, too
 	}
 	if err := w.fill(o, parts); err != nil {
 		return errors.Join(err, w.drop())
@@ -201,6 +201,6 @@ func (w *writer) drop() error {
 	if !w.made {
 		return nil
 	}
-	w.made = false // one try
+	w.made = false // try this only once
 	return w.step(Remove, w.path, func() error { return w.dir.Remove(w.temp) })
 }

@@ -78,8 +78,8 @@ func TestWhatIsSynced(t *testing.T) {
 	}
 }
 
-// A disk error is returned, and leaves only the old file in its folder: after a failed
-// sync, with or without a time, and when a folder already has the name.
+// Write returns a disk error, and leaves only the old file in the folder. Here a sync
+// fails, with several options, or a folder has the name of the file.
 func TestTroubleOfTheDisk(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "file")
@@ -107,7 +107,7 @@ func TestTroubleOfTheDisk(t *testing.T) {
 	}
 }
 
-// If the temporary file cannot be created, none is removed.
+// If the temporary file cannot be created, Write removes no file.
 func TestATemporaryNameThatIsTaken(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.MkdirAll(filepath.Join(dir, ".half", "full"), 0o700); err != nil {
@@ -130,7 +130,7 @@ func TestAFileThatIsTooLong(t *testing.T) {
 	if err := (durable.Files{}).Write(path, durable.Options{}, []byte("old")); err != nil {
 		t.Fatal(err)
 	}
-	signal.Ignore(syscall.SIGXFSZ) // else the signal ends the process
+	signal.Ignore(syscall.SIGXFSZ) // otherwise the signal ends the process
 	defer signal.Reset(syscall.SIGXFSZ)
 	var was syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &was); err != nil {
@@ -211,7 +211,7 @@ func TestOptions(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if c.o.Temp != "" { // a crash left it behind
+			if c.o.Temp != "" { // as if a crash had left it behind
 				if err := os.WriteFile(filepath.Join(dir, c.o.Temp), []byte("half of a longer text"), 0o400); err != nil {
 					t.Fatal(err)
 				}

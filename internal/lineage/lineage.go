@@ -6,8 +6,8 @@
 //	         +------------- Above, Variable -------------------+
 package lineage
 
-// most bounds the number of ancestors. The chain of a person's processes is much shorter;
-// it ends at the first process of the machine.
+// most is the largest number of ancestors that Above returns. The chain of a person's
+// processes is much shorter: it ends at the first process of the machine.
 const most = 4096
 
 // Above lists the parent of a process, the parent's parent, and so on, nearest first,

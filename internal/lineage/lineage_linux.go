@@ -34,8 +34,8 @@ func Variable(pid int, name string) string {
 	return value(block, name)
 }
 
-// read reads a file of a process in /proc. A send reads two files for each ancestor, and
-// package os would first register each with the poller.
+// read reads a file of a process in /proc. It makes plain system calls: a send reads two
+// files for each ancestor, and package os would first register each file with the poller.
 func read(pid int, name string) ([]byte, error) {
 	path := "/proc/" + strconv.Itoa(pid) + "/" + name
 	fd, err := retryEINTR(func() (int, error) { return unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0) })
@@ -50,7 +50,7 @@ func read(pid int, name string) ([]byte, error) {
 			return nil, &fs.PathError{Op: "read", Path: path, Err: err}
 		}
 		if data = data[:len(data)+n]; len(data) < cap(data) {
-			return data, nil // the kernel fills the buffer as far as it can
+			return data, nil // the kernel fills the buffer unless the file ends
 		}
 		data = append(data, make([]byte, len(data))...)[:len(data)]
 	}

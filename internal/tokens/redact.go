@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// shortest is the least length of a replaced value, in bytes: a shorter value might occur
-// in ordinary text. Tokens have 26.
+// shortest is the smallest length of a replaced value, in bytes: a shorter value might
+// occur in ordinary text. Tokens have 26 bytes.
 const shortest = 8
 
 // A Redactor replaces each secret in a text with a readable mark. A nil Redactor replaces
-// nothing. It does not change, and is safe for concurrent use.
+// nothing. A Redactor never changes, so it is safe for concurrent use.
 type Redactor struct {
 	values   []string
 	replacer *strings.Replacer

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// A Source returns the redactor of a project's current tokens: it checks the file each
-// time, and reads it when it has changed. It is safe for concurrent use.
+// A Source returns the redactor of a project's current tokens. It checks the tokens' file
+// each time, and reads it when it has changed. It is safe for concurrent use.
 type Source struct {
 	home string
 
@@ -52,7 +52,8 @@ func (s *Source) unchanged(info fs.FileInfo) bool {
 func (s *Source) Hidden(text []byte) []byte { return s.Redactor().Bytes(text) }
 
 // Writer returns a writer that passes text on to w with the tokens replaced. Each call of
-// its Write must have complete lines.
+// its Write must pass only complete lines, because a token in two parts is not
+// recognized.
 func (s *Source) Writer(w io.Writer) io.Writer { return &writer{s, w} }
 
 type writer struct {

@@ -1,8 +1,8 @@
-// Package tokens reads the secrets with which senders prove their names: a file in the
-// daemon's folder that only its owner can read, with a line for each name.
+// Package tokens reads the secrets with which senders prove their names. They are in a
+// file in the daemon's folder that only its owner can read, with a line for each name.
 //
-// The daemon's package creates them. This package only reads them, and imports very little,
-// so that `send` can sign a message without linking the daemon.
+// The daemon's package creates the secrets. This package only reads them, and imports
+// very little, so that `send` can sign a message without linking the daemon.
 package tokens
 
 import (
@@ -14,7 +14,7 @@ import (
 	"strings"
 )
 
-// File returns the path of the tokens' file in the daemon's folder home.
+// File returns the path of the file with the tokens in the daemon's folder home.
 func File(home string) string { return filepath.Join(home, "tokens") }
 
 // Read returns the token of each name. A missing file counts as empty, which is not an
