@@ -14,9 +14,9 @@ const minRetain = 7
 
 // Retain makes room in the done/ folders of all mailboxes. It removes the messages of
 // days that are older than the given number of days. Then it removes the oldest messages
-// until the rest have at most mb megabytes in total. A limit of 0 means no limit. Retain
-// keeps messages younger than 7 days, and messages without a receipt, because a person
-// may still need them. It returns the number of messages that it removed.
+// until done/ has at most mb megabytes in all mailboxes together. A limit of 0 means no
+// limit. Retain keeps messages younger than 7 days, and messages without a receipt,
+// because a person may still need them. It returns the number of messages that it removed.
 func (s *Store) Retain(days int, mb int64) (removed int, err error) {
 	if removed, err = (retention{s}).done(days, mb); err != nil {
 		return removed, fmt.Errorf("retain: %w", err)
@@ -115,7 +115,7 @@ func (r retention) doneFiles(sizes bool) ([]doneFile, error) {
 
 // RetainRefused makes room in refused/. It removes messages that were refused more than
 // the given number of days ago. Then it removes the oldest messages, of any age, until
-// the rest have at most mb megabytes in total. A limit of 0 means no limit. It keeps the
+// refused/ has at most mb megabytes in total. A limit of 0 means no limit. It keeps the
 // mark of a message that a person let through and that still waits. It returns the number
 // of messages that it removed.
 func (s *Store) RetainRefused(days int, mb int64) (removed int, err error) {
