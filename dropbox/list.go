@@ -29,8 +29,8 @@ func (b *Mailbox) ListAside() ([]Entry, []DeadLetter, error) {
 	_ = fullMark{b}.update(len(entries))
 	var aside []DeadLetter
 	for _, name := range odd {
-		d, err := b.setAside(newFolder, name, "it lay in new/ without the name of a message; "+
-			"what is dropped by hand belongs into "+b.name+"/ itself")
+		d, err := b.setAside(newFolder, name, "it was in new/ without the name of a message; "+
+			"drop files by hand into "+b.name+"/ itself")
 		if err == nil {
 			aside = append(aside, d)
 		}

@@ -145,7 +145,7 @@ func tame(n *yaml.Node) error {
 				return invalid("front matter line %d: merges are not allowed", key.Line)
 			}
 			if key.Kind == yaml.ScalarNode && seen[key.Value] {
-				return invalid("front matter line %d: %s stands there twice", key.Line, key.Value)
+				return invalid("front matter line %d: %s is given twice", key.Line, key.Value)
 			}
 			seen[key.Value] = key.Kind == yaml.ScalarNode
 		}

@@ -98,7 +98,7 @@ func read(r io.Reader, o Options) (*Buffer, error) {
 		return nil, err
 	}
 	if crc32.ChecksumIEEE(body) != h.Sum {
-		return nil, &brokenError{why: "the checksum is another"}
+		return nil, &brokenError{why: "the checksum differs"}
 	}
 	if !utf8.Valid(body) {
 		return nil, &brokenError{why: "it is not UTF-8"}
@@ -112,7 +112,7 @@ func restore(h header, body []byte, o Options) (*Buffer, error) {
 	b.mark = h.Mark
 	b.start, b.end = h.Start, h.Start
 	if h.Start < 0 || h.Start > 1<<62 {
-		return nil, &brokenError{why: "it begins nowhere"}
+		return nil, &brokenError{why: "it has no beginning"}
 	}
 	for _, n := range h.Entries {
 		if n <= 0 || n > len(body) {
