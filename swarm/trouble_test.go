@@ -1,6 +1,7 @@
 package swarm_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -139,4 +140,29 @@ func TestTheStatusOfWhatCannotBeCounted(t *testing.T) {
 	}
 	f.until("the status says so", func() bool { return f.troubled("counted") })
 	f.untilState("reviewer", swarm.Paused)
+}
+
+// No turn begins for a message as long as nobody can tell whether it was given up before.
+func TestNoTurnBeginsWithoutTheDeadLetters(t *testing.T) {
+	f := newField(t, "coder")
+	f.sweep = time.Hour // a check of the folders would recreate dead/
+	f.start()
+	dead := filepath.Join(f.store.Dir(), "coder", "dead")
+	if err := errors.Join(os.RemoveAll(dead), os.WriteFile(dead, nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	id := f.send("coder", "work")
+	if st := f.untilState("coder", swarm.Backoff); !strings.HasPrefix(st.Why, "cannot set a message aside: ") {
+		t.Errorf("the status says %q", st.Why)
+	}
+	if got := f.bodies(); len(got) != 0 {
+		t.Errorf("turns = %q, want none", got)
+	}
+	if err := errors.Join(os.Remove(dead), os.Mkdir(dead, 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	f.answer(id)
+	if got := f.bodies(); !slices.Equal(got, []string{"work"}) {
+		t.Errorf("turns = %q", got)
+	}
 }
