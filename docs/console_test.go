@@ -27,7 +27,7 @@ type console struct {
 	t   *testing.T
 	dir string
 	env []string
-	ids map[string]string // the page's ids, and those of this run for them
+	ids map[string]string // the ids of this run, by the ids on the page
 }
 
 func newConsole(t *testing.T) *console {
@@ -154,7 +154,7 @@ func (c *console) busy() string {
 var block = regexp.MustCompile("(?ms)^```console\n(.*?)^```$")
 
 // play runs the blocks of a page in their order. With UPDATE it returns the page with the
-// new output, else it compares.
+// new output; otherwise it compares the output with the page.
 func (c *console) play(page, text string) string {
 	c.t.Helper()
 	return block.ReplaceAllStringFunc(text, func(b string) string {
@@ -233,7 +233,7 @@ func (c *console) messages() []string {
 }
 
 var (
-	// An id of a page has a digit, or it could be a word.
+	// An id on a page has a digit: otherwise it could be a word.
 	idShape = regexp.MustCompile(`\b[a-z2-7]{10}\b`)
 	// These parts differ from run to run, as does the number of spaces around them. A text
 	// that was cut at the end of a line is cut elsewhere when the part before it has
@@ -251,8 +251,8 @@ func (c *console) rename(text string) string {
 	})
 }
 
-// pattern matches the output on a page with any ids, numbers and times; its groups are the
-// new ids.
+// pattern matches the output on a page with any ids, numbers and times; the groups of the
+// pattern are the new ids.
 func (c *console) pattern(want string) (*regexp.Regexp, []string) {
 	var b strings.Builder
 	var ids []string

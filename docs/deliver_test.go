@@ -67,7 +67,7 @@ func TestShellProgramDelivers(t *testing.T) {
 	}
 }
 
-// The daemon begins a turn for it at once.
+// The daemon begins a turn at once for the message that the program delivers.
 func TestShellProgramWakesAnAgent(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

@@ -65,7 +65,7 @@ func TestFieldsAreDescribed(t *testing.T) {
 	}
 }
 
-// A field that several parts of the status have is described in each.
+// A field that several parts of the status have is described in each of these parts.
 func TestEachPartOfTheStatusIsDescribed(t *testing.T) {
 	page := read(t, "protocol.md")
 	_, page, _ = strings.Cut(page, "\n## Status\n")
@@ -179,7 +179,7 @@ func kindsOfEvents(t *testing.T) (kinds []string) {
 	return kinds
 }
 
-// Each kind of event has a line in the protocol, and is a word of irc.map.
+// Each kind of event has a line in the protocol, and is a moment that irc.map accepts.
 func TestKindsOfEventsAreDescribed(t *testing.T) {
 	for _, kind := range kindsOfEvents(t) {
 		if !strings.Contains(read(t, "protocol.md"), "\n| `"+kind+"` |") {
@@ -197,8 +197,8 @@ func TestKindsOfEventsAreDescribed(t *testing.T) {
 	}
 }
 
-// Each word of a notice has a line in the protocol with its severity, and is a moment of
-// irc.map.
+// Each word of a notice has a line in the protocol with its severity, and is a moment
+// that irc.map accepts.
 func TestWordsOfNoticesAreDescribed(t *testing.T) {
 	for _, word := range journal.Words() {
 		if line := fmt.Sprintf("\n| `%s` | %s |", word, word.Severity()); !strings.Contains(read(t, "protocol.md"), line) {

@@ -19,10 +19,11 @@ import (
 // update reports whether to rewrite the pages instead of comparing them.
 var update = os.Getenv("UPDATE") != ""
 
-// patience is the most time for one command of a page.
+// patience is the longest time for one command of a page.
 const patience = 2 * time.Minute
 
-// built is a folder with the real program and the stand-in, as claude. It is made once.
+// built is a folder with the real program and, under the name claude, the stand-in. It is
+// made once.
 var built = sync.OnceValues(func() (string, error) {
 	if err := noteSources(); err != nil {
 		return "", err

@@ -147,7 +147,7 @@ var envelope = []string{
 	"try", "duplicate", // fields of the program's output
 }
 
-// A key of the configuration that a page names exists.
+// Every key of the configuration that a page names exists.
 func TestKeysExist(t *testing.T) {
 	known := append(slices.Clone(envelope), "defaults", "agents", "policy", "irc", "supervisor", "log", "audit", "retention", "matcher", "swarm", "coder", "reviewer", "private")
 	known = append(known, config.Later()...)
@@ -164,7 +164,7 @@ func TestKeysExist(t *testing.T) {
 	}
 }
 
-// Configuration that a page shows is configuration that loads.
+// Every configuration that a page shows can be loaded.
 func TestYAMLBlocksLoad(t *testing.T) {
 	checked := 0
 	for _, page := range pages(t) {

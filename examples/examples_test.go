@@ -144,7 +144,7 @@ func TestSystemdUnit(t *testing.T) {
 		"[Service]ExecStart":                "%h/.local/bin/claude-swarm start --foreground",
 		"[Service]ExecReload":               "/bin/kill -HUP $MAINPID",
 		"[Service]KillMode":                 "process", // so that a crash does not end the running turns
-		"[Service]RestartPreventExitStatus": "2 3 78",  // a restart does not help there
+		"[Service]RestartPreventExitStatus": "2 3 78",  // a restart does not help after these
 		"[Install]WantedBy":                 "default.target",
 	}
 	for key, value := range want {

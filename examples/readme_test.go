@@ -13,11 +13,11 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/testkit/irctest"
 )
 
-// shown is the first block of a page, with the commands that a person types.
+// shown matches the first block of a page, which has the commands that a person types.
 var shown = regexp.MustCompile("(?ms)^```\n(.*?)^```$")
 
-// script makes a script for sh from the commands of a README. If a line takes an id, it
-// is that of the message that the line before it sent.
+// script makes a script for sh from the commands of a README. If a line needs an id, the
+// script uses the id of the last message that an earlier line sent.
 func script(t *testing.T, name string) (text string, lines int) {
 	t.Helper()
 	page, err := os.ReadFile(filepath.Join(name, "README.md"))
@@ -98,7 +98,7 @@ func TestReadmesAreRight(t *testing.T) {
 			if err != nil || lines < 3 {
 				t.Fatalf("%d lines of the README of %s: %v\n%s\n%s", lines, name, err, text, out)
 			}
-			// The first answer has arrived, or will.
+			// The first answer has arrived by now, or arrives before the next one.
 			if got := in.run("send", agents[0], "Say hello", "--wait=60s"); !strings.Contains(got, "Done: Say hello") {
 				t.Errorf("%s answers %q", agents[0], got)
 			}

@@ -19,7 +19,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// patience is the most time for one command; each takes some milliseconds.
+// patience is the longest time for one command; each takes some milliseconds.
 const patience = 60 * time.Second
 
 // built is a folder with the real program and the stand-ins: claude, and acp for the clients in
@@ -47,7 +47,7 @@ var built = sync.OnceValues(func() (string, error) {
 // others are the programs of clients that speak the Agent Client Protocol, with their backends.
 var others = map[string]string{"codex-acp": "codex", "gemini": "gemini", "opencode": "opencode", "copilot": "copilot"}
 
-// playOther puts a program into a folder that the stand-in in bin plays.
+// playOther puts a program into a folder. The stand-in in bin plays that program.
 func playOther(folder, bin, program string) error {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return err
@@ -56,7 +56,8 @@ func playOther(folder, bin, program string) error {
 	return os.WriteFile(filepath.Join(folder, program), []byte(text), 0o700)
 }
 
-// linkPrograms makes a folder have the programs of the system, without some of them.
+// linkPrograms puts links to the programs of the system into a folder, except for some of
+// them.
 func linkPrograms(folder string, without []string) error {
 	for _, dir := range []string{"/usr/bin", "/bin"} {
 		programs, err := os.ReadDir(dir)
@@ -234,8 +235,8 @@ func TestSoloTakesAFile(t *testing.T) {
 	s.run("stop")
 }
 
-// The units start the daemon in the foreground, read the configuration again by
-// SIGHUP and end it by SIGTERM; a clean end has the status 0.
+// The units start the daemon in the foreground, make it read the configuration again with
+// SIGHUP, and end it with SIGTERM. A clean end has the status 0.
 func TestForegroundAsTheUnitsRunIt(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

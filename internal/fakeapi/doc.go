@@ -34,11 +34,12 @@
 //	  "fallback": {"text": "the script is exhausted"}
 //	}
 //
-// So a plain list is played in order, and replies with a match and "times": -1 are rules.
-// Unknown keys are errors. Besides replies, compact, side and fallback, a scenario may have
-// count_tokens (the fixed answer of that endpoint) and headers (added to every reply).
+// Replies without a match are played in order. A reply with a match and "times": -1 is a
+// rule. Unknown keys are errors. Besides replies, compact, side and fallback, a scenario
+// may have count_tokens (the fixed answer of that endpoint) and headers (added to every
+// reply).
 //
-// A reply, all keys optional:
+// The keys of a reply, all of them optional:
 //
 //	name                 shown in the log and in the statistics
 //	match                conditions, below; none: any request of kind main
@@ -69,7 +70,7 @@
 //	stall_after_events,  hang in the middle of the stream
 //	stall_ms
 //
-// A match; what is set must hold:
+// The conditions of a match; every one that is set must hold:
 //
 //	kind                 main (default), compact, side, quota, or any
 //	last_user_contains,  on the text of the last user message, without the
@@ -98,8 +99,9 @@
 //
 // # Provoking a compaction
 //
-// By size: settings {"autoCompactWindow": 100000} (a smaller window does not work), a reply
-// with "context_tokens": 68000, two earlier turns, one more prompt: the client compacts
-// before it answers, since the limit is the window minus 33,000. By refusal: one reply with
-// status 400 whose error_message begins with "prompt is too long".
+// By size: use the settings {"autoCompactWindow": 100000} (a smaller window does not work),
+// two earlier turns, a reply with "context_tokens": 68000, and one more prompt. The client
+// compacts before it answers that prompt, since the limit is the window minus 33,000. By
+// refusal: use one reply with status 400 whose error_message begins with "prompt is too
+// long".
 package fakeapi

@@ -404,7 +404,8 @@ func TestLogError(t *testing.T) {
 	}
 }
 
-// TestRequestsAreBounded: a long run keeps the newest, by number and by size.
+// TestRequestsAreBounded: a long run keeps only the newest requests, up to a number and a
+// size.
 func TestRequestsAreBounded(t *testing.T) {
 	s := fakeapi.New(load(t, `{"fallback":{"text":"x"}}`), nil)
 	post := func(body string) {

@@ -6,7 +6,7 @@ import (
 	"net/http"
 )
 
-// cut drops the connection without ending the response; with reset, by a TCP
+// cut drops the connection without ending the response. If reset is true, it sends a TCP
 // reset.
 func cut(w http.ResponseWriter, reset bool) {
 	conn, _, err := http.NewResponseController(w).Hijack()

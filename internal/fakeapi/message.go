@@ -22,7 +22,7 @@ type message struct {
 type filled struct {
 	body, start        map[string]any
 	kind, field, value string
-	signature          string // of a thinking block, one more delta
+	signature          string // of a thinking block, which a stream sends as one more delta
 }
 
 // newMessage makes the message for the n-th answer from rep.

@@ -10,11 +10,11 @@ import (
 	"sync"
 )
 
-// Kind is the kind of a request; the client's own small requests must not use up the
-// script.
+// Kind is the kind of a request. It separates the client's own small requests, which must
+// not use up the script, from the others.
 type Kind string
 
-// The kinds. The last four are of other endpoints than /v1/messages and match nothing.
+// The kinds. The last four are for endpoints other than /v1/messages and match nothing.
 const (
 	Main    Kind = "main"    // a turn of the conversation, or of a sub-agent
 	Compact Kind = "compact" // the client wants a summary of the conversation
@@ -37,7 +37,7 @@ func (k Kind) known() bool {
 	return false
 }
 
-// query holds the parts of a request that matching needs, parsed once.
+// query has the parts of a request that matching needs, parsed once.
 type query struct {
 	kind      Kind
 	model     string

@@ -83,7 +83,7 @@ type ToolUse struct {
 	Input json.RawMessage `json:"input"`
 }
 
-// Usage holds the token counts of one reply.
+// Usage has the token counts of one reply.
 type Usage struct {
 	InputTokens              int `json:"input_tokens"`
 	OutputTokens             int `json:"output_tokens"`

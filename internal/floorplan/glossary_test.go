@@ -12,9 +12,9 @@ import (
 	"testing"
 )
 
-// The glossary has three parts. Pictures are words that once named things here and that a
-// reader had to be told about; the right side is the noun of the field. No identifier may
-// have one as a part of its name.
+// The glossary has three parts. Pictures are metaphors that once were names here and that
+// a reader could not understand without an explanation. The value of each is the usual
+// technical noun. No identifier may have a picture as a part of its name.
 var pictures = map[string]string{
 	"house":     "deps",
 	"books":     "journal",
@@ -40,7 +40,7 @@ var pictures = map[string]string{
 	"spot":      "at",
 }
 
-// alone has names that say nothing when a function or a type has no other name.
+// alone has words that say nothing if they are the whole name of a function.
 var alone = map[string]string{
 	"again":   "retryEINTR, or what is done once more",
 	"between": "inBothDirs",
@@ -54,8 +54,8 @@ var alone = map[string]string{
 	"reach":   "toolReach",
 }
 
-// phrases are turns of phrase that are not plain English: the subject of a sentence is a
-// noun, and comes first.
+// phrases matches turns of phrase that are not plain English. In plain English the
+// subject of a sentence is a noun, and comes first.
 var phrases = regexp.MustCompile(`(?:^|[.;!] )(Who|Whoever|Whose|What|Whatever|Nobody|Somebody)\b` +
 	`|\b(anew|of its own\b|all the same|that is none|has them not|is let be|parted by|as it were|for ever\b|is none\.|lets? go of)`)
 

@@ -33,7 +33,7 @@ var (
 	// ErrCheckedOut says that the branch is checked out: nothing is recorded until the
 	// person switches to another branch.
 	ErrCheckedOut = errors.New("the branch " + Branch + " is checked out: switch to another, and what was missed is recorded")
-	// ErrForeign says that the branch has commits of others.
+	// ErrForeign says that the branch has commits, but none by an audit.
 	ErrForeign = errors.New("the branch " + Branch + " is not an audit trail: rename it with git branch -m " + Branch + " NAME")
 )
 
@@ -80,7 +80,7 @@ type Audit struct {
 	warned map[string]bool // files that cannot be recorded, each logged once
 
 	hidden  Secrets
-	secrets []string // files with a secret that this Record met
+	secrets []string // files with a secret that this call of Record found
 }
 
 // OpenAudit finds the git repository around the folder of mailboxes, and changes nothing.
@@ -121,10 +121,10 @@ func openAudit(ctx context.Context, deadDrop string, o Options) (*Audit, error) 
 // error is nil the commits are durable. After an error some of them may exist, and the next
 // call continues from the state of the branch.
 //
-// Errors to test for: [ErrCheckedOut], [ErrForeign] and [*SecretError], after which
-// everything except the files that it names is recorded. All others come from git or from
-// the disk. If ctx is done, Record ends git, and the branch is unchanged or has all commits
-// of one batch.
+// The errors to test for are [ErrCheckedOut], [ErrForeign] and [*SecretError]. After a
+// SecretError everything except the files that it names is recorded. All other errors come
+// from git or from the disk. If ctx is done, Record ends git, and the branch is unchanged
+// or has all commits of one batch.
 func (a *Audit) Record(ctx context.Context) error {
 	a.secrets = nil
 	err := a.record(ctx)

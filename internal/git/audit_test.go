@@ -171,7 +171,8 @@ func snapshot(t testing.TB, dir string, skip ...string) map[string]string {
 	return files
 }
 
-// The commit of a turn does not say 0 if its cost is unknown.
+// If the cost of a turn is unknown, the commit message of the turn says so, and does not
+// give the cost as 0.
 func TestACommitSaysThatTheCostIsUnknown(t *testing.T) {
 	p := newProject(t)
 	ended := p.now.Add(-time.Hour)

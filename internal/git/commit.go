@@ -25,7 +25,8 @@ type commit struct {
 	gone   []string
 }
 
-// A file is a file of a commit. Its data is read when it is written, unless data is set.
+// A file is a file of a commit. The data is read when the file is written to git, unless
+// data is set.
 type file struct {
 	path string
 	data []byte

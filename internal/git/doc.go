@@ -44,5 +44,5 @@
 // A turn costs two git processes, for-each-ref and fast-import, and a listing of the last
 // two days of done/, of dead/ and of board/. The whole history is compared only by the
 // first Record, and after the branch was rewritten. The repository gets loose objects, as
-// from commits made by hand; git's gc packs them. It needs git 2.25 or newer.
+// from commits made by hand; git's gc packs them. The audit needs git 2.25 or newer.
 package git

@@ -24,8 +24,8 @@ type stamp struct {
 	size    int64
 	changed time.Time
 	blob    string // git's name of the content
-	// rested means that the last change is old enough: a second change within the same tick
-	// of the disk's clock would go unnoticed.
+	// rested means that the last change is older than one tick of the disk's clock. A
+	// second change within the same tick would go unnoticed.
 	rested bool
 }
 

@@ -20,8 +20,8 @@ import (
 	"time"
 )
 
-// gitTimeout bounds one git process, so that a hanging git (a lock on a dead network drive)
-// cannot keep a daemon from ending.
+// gitTimeout bounds one git process, so that a git that hangs, such as at a lock on a dead
+// network drive, cannot keep a daemon from ending.
 const gitTimeout = 2 * time.Minute
 
 // A program runs git on one repository.
@@ -62,9 +62,9 @@ func findRepository(ctx context.Context, path string, environ []string, dir stri
 	return g, nil
 }
 
-// cleaned returns an environment for git, without the variables that would point git at
-// another repository, and with those that keep it quiet. It keeps those that locate git and
-// its configuration files.
+// cleaned returns an environment for git. It removes the variables that would point git at
+// another repository, but keeps those that locate git and its configuration files. It adds
+// the variables that keep git quiet.
 func cleaned(environ []string) []string {
 	keep := []string{"GIT_EXEC_PATH", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM"}
 	env := slices.DeleteFunc(slices.Clone(environ), func(v string) bool {
@@ -172,7 +172,7 @@ func (g *program) blob(data []byte) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// scope limits a command line to the mailboxes; it goes at the end.
+// scope returns the last arguments of a git command, which limit it to the mailboxes.
 func (g *program) scope() []string {
 	if g.prefix == "" {
 		return nil

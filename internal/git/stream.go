@@ -18,8 +18,8 @@ import (
 const maxBatch = 1000
 
 // An importer writes commits into a running git fast-import. The branch gets them only when
-// finish returns nil: fast-import moves the branch when it ends, from the commit where it
-// was, and only if it has read "done".
+// finish returns nil: fast-import moves the branch forward from its newest commit when it
+// ends, and only if it has read "done".
 type importer struct {
 	audit  *Audit
 	cmd    *exec.Cmd

@@ -69,7 +69,8 @@ func TestABacklogIsMadeUpInOrder(t *testing.T) {
 			}
 		}
 	}
-	// The audit was off for a while: one old turn, one new turn. Each is one commit.
+	// The audit was off while two turns ended, one long ago and one now. Each turn is one
+	// commit.
 	p.turn("coder", 1000, start, nil)
 	p.turn("coder", 1001, p.now, nil)
 	p.record(p.audit())
@@ -286,7 +287,7 @@ func TestATurnCostsTwoProcesses(t *testing.T) {
 	}
 	p.turn("coder", 100, p.now, nil)
 	p.record(a)
-	p.record(a) // nothing new: one
+	p.record(a) // nothing new: this call runs git once
 	data, err := os.ReadFile(calls)
 	if err != nil {
 		t.Fatal(err)

@@ -15,8 +15,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// A crew is the agents of a swarm, as described by the daemon or, without one, by the
-// files.
+// A crew describes the agents of a swarm. The facts come from the daemon or, if none
+// runs, from the files.
 type crew struct {
 	*Caller
 	daemon daemonLink
@@ -85,7 +85,8 @@ func (c crew) list(ctx context.Context, in listArguments) (*agentList, error) {
 	return list, nil
 }
 
-// status asks the daemon, or reads the files if none runs; then Daemon is nil.
+// status asks the daemon. If none runs, it reads the files, and the Daemon of the result
+// is nil.
 func (c crew) status(ctx context.Context, names ...string) (swarm.Status, error) {
 	d, err := c.daemon.open(ctx)
 	if err != nil {
@@ -158,7 +159,7 @@ func tagsText(tags []string) string {
 	return client.TagMark + strings.Join(tags, " "+client.TagMark)
 }
 
-// cannotWork returns why an agent will not begin a message soon; "" if it will.
+// cannotWork returns why an agent will not start work on a message soon; "" if it will.
 func cannotWork(st swarm.Status, name string) string {
 	if st.Daemon == nil {
 		return noDaemon

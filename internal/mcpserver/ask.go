@@ -45,7 +45,7 @@ func (in askArguments) patience() time.Duration {
 // maxDefault bounds the asker's default answer, in bytes.
 const maxDefault = 1024
 
-// takeForNo is the note for the case that no answer means no.
+// takeForNo ends the note of a result if a missing answer counts as a no.
 const takeForNo = " Treat that as a no: do not do what you have asked for."
 
 // An answer is the result of ask.
@@ -126,8 +126,8 @@ func (c asker) asked(in askArguments) ([]string, error) {
 	return to, nil
 }
 
-// nobodyCan returns why nobody who is asked can answer now; "" if one of them can, as a
-// person can.
+// nobodyCan returns why none of the recipients of a question can answer now; "" if one
+// can. The lead always counts as able to answer.
 func (c asker) nobodyCan(ctx context.Context, to []string) (string, error) {
 	if slices.Contains(to, dropbox.Lead) {
 		return "", nil
@@ -147,7 +147,7 @@ func (c asker) nobodyCan(ctx context.Context, to []string) (string, error) {
 	return first, nil
 }
 
-// wait waits for the answer, and fills it in.
+// wait waits for the answer, and puts it into a.
 func (c asker) wait(ctx context.Context, a *answer, sent []dropbox.Delivery, asks *client.Questioning, in askArguments) error {
 	wait, err := c.Wait(sent)
 	if err != nil {

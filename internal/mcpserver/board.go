@@ -43,7 +43,7 @@ type page struct {
 	Note    string   `json:"note,omitempty"`
 }
 
-// name returns the full name of a page: handoff alone means the caller's page.
+// name returns the full name of a page. The name handoff means the caller's handoff page.
 func (b boardPages) name(name string) string {
 	name = strings.TrimSuffix(name, ".md")
 	if name == "handoff" {

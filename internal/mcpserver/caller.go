@@ -12,7 +12,7 @@ import (
 type Caller struct {
 	*client.Client
 	Project string     // folder of the project
-	Plan    swarm.Plan // of its configuration
+	Plan    swarm.Plan // from the project's configuration
 	Folders []string   // the folders that the caller may work in, and attach files from
 	Close   func() error
 }

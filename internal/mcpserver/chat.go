@@ -11,7 +11,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/bridge"
 )
 
-// The tools of irc.go, under names that do not depend on the kind of chat.
+// This file has the tools of irc.go under names that do not depend on the kind of chat.
 
 type sendMessageArguments struct {
 	Channel string `json:"channel" jsonschema:"#channel"`

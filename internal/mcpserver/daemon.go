@@ -53,8 +53,8 @@ func (l daemonLink) hindrance(ctx context.Context) (string, error) {
 }
 
 // readsLater says which receivers of an urgent message read it only after their running
-// turn; "" for none, and if the daemon cannot be asked, since the messages are sent
-// already.
+// turn; "" for none. It also returns "" if the daemon cannot be asked: that is no error,
+// since the messages are already sent.
 func (l daemonLink) readsLater(ctx context.Context, sent []dropbox.Delivery) string {
 	d, err := l.open(ctx)
 	if err != nil || d == nil {
@@ -79,7 +79,7 @@ func (l daemonLink) readsLater(ctx context.Context, sent []dropbox.Delivery) str
 	return strings.Join(said, " ")
 }
 
-// halted is the note of a result while no agent begins a turn.
+// halted is the note of a result while the swarm is halted.
 const halted = "The swarm is halted: mail waits until a person lets the agents work again (claude-swarm unhalt)."
 
 // noDaemon is the note in every result that would be more complete with a daemon.

@@ -18,29 +18,29 @@
 //	server.go                      the tools that are offered, and one call of a tool
 //	tools.go                       the list of tools
 //	agents, send, inbox, irc …     the tools, in groups
-//	tool, caller, daemon, text.go  what a tool is, and what it has
-//	check.go                       arguments against a schema
-//	lines, message, schema.go      the protocol; they know no swarm
+//	tool, caller, daemon, text.go  what a tool is, and what its calls use
+//	check.go                       checks arguments against a schema
+//	lines, message, schema.go      the protocol, independent of the swarm
 //
 // # A tool
 //
-// is its arguments and its result as structs, and a method of its group of tools. A group
-// is a type with everything that its tools need, made for each call: [crew], [mail],
-// [asker], [mailbox], [topics], [work], [boardPages], [ownTurn], [folders], [chat]. One
-// line of [tools] adds a tool; its schemas come from the structs:
+// A tool consists of two structs, its arguments and its result, and a method of its group
+// of tools. A group is a type with everything that its tools need, made for each call:
+// [crew], [mail], [asker], [mailbox], [topics], [work], [boardPages], [ownTurn],
+// [folders], [chat]. One line in [tools] adds a tool. Its schemas come from the structs:
 //
 //	json:"to"                 the argument; with omitempty it may be left out
 //	jsonschema:"who gets it"  what it is for
-//	enum:"task,question"      the words that it may be
+//	enum:"task,question"      the allowed words
 //	minimum:"1" maximum:"9"   the bounds of a number
 //
-// A result is both structured, as its schema says, and text ([result]). Claude Code 2.1.197
-// shows its model only the structure, other clients the text, so each must be complete
-// without the other. The answer to a wrong argument says what is wrong and what was
-// probably meant; the tool then does nothing.
+// A result has two forms: a structure, as its schema says, and a text ([result]). Claude
+// Code 2.1.197 shows its model only the structure, and other clients show only the text, so
+// each form must be complete without the other. The answer to a wrong argument says what is
+// wrong and what was probably meant; the tool then does nothing.
 //
-// The client builds its own names from ours: the tool send of the server dead-drop is
-// mcp__dead-drop__send there. The page docs/agents-tools.md is generated from
+// The client builds its own names from ours: Claude Code calls the tool send of the
+// server dead-drop mcp__dead-drop__send. The page docs/agents-tools.md is generated from
 // [Server.Tools].
 //
 // # The protocol
@@ -48,9 +48,9 @@
 // MCP over standard input and output has one line for each message and four methods:
 // initialize, ping, tools/list and tools/call, which session.go and message.go implement.
 // The program does not use the official SDK: its package mcp (v1.8.0) brings in OAuth, gob
-// and the meta-schemas of JSON Schema, which make the program 18.3 MB large instead of 15.9
+// and the meta-schemas of JSON Schema. With it the program is 18.3 MB large instead of 15.9
 // (17.0 is the limit), and every verb, even send, takes 3.5 ms of processor time to start
-// instead of 2.8. A part of the SDK would not help: jsonrpc does less than message.go, and
-// jsonschema is one of the two slowest initializers (0.1 ms, 81 kB). The tests call the
-// server with the SDK's client, the inspector and the real Claude Code.
+// instead of 2.8. Only a part of the SDK would not help either: jsonrpc does less than
+// message.go, and jsonschema has one of the two slowest initializers (0.1 ms, 81 kB). The
+// tests call the server with the SDK's client, the inspector and the real Claude Code.
 package mcpserver

@@ -5,7 +5,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/view"
 )
 
-// A gist is a message in a few words.
+// A gist describes a message in a few words.
 type gist struct {
 	ID       string `json:"id"`
 	From     string `json:"from"`

@@ -69,8 +69,9 @@ func (c chat) say(channel, text string) (*saidOnIRC, error) {
 	return out, err
 }
 
-// ircNote returns the note of a result: that the bridge is away, and either that the caller
-// has not read its channels for a long time, or the number of unread lines in this channel.
+// ircNote returns the note of a result. It says if the bridge is away. If the caller has
+// not read its channels for a long time, it says so; otherwise it counts the unread lines
+// of this channel.
 func (c chat) ircNote(channel string) (string, error) {
 	st, err := c.irc.Bridge()
 	if err != nil {

@@ -102,8 +102,8 @@ func TestIRCSend(t *testing.T) {
 	}
 }
 
-// A line that was read is not listed again. One tool lists the newest line first, the other
-// the oldest.
+// irc_read lists each line only once, the oldest first. read_messages lists lines again,
+// the newest first.
 func TestIRCRead(t *testing.T) {
 	p := newChat(t)
 	texts := func(out map[string]any) string {
@@ -214,7 +214,7 @@ func TestIRCChannels(t *testing.T) {
 }
 
 // An answer from the bridge ends the wait, and is not a separate message. If there is no
-// answer, the asker is told, and so are people.
+// answer, the result says so, and so does a line in the alerts channel.
 func TestIRCAsk(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -259,8 +259,9 @@ func TestIRCAsk(t *testing.T) {
 	}
 }
 
-// In a turn, the daemon tells people about the question and that nobody answered: the tool
-// records both in the files of the turn, and leaves no line for the alerts channel.
+// In a turn, the tool records the question, and that nobody answered, in the files of the
+// turn. The daemon then tells people about both, so the tool leaves no line for the alerts
+// channel.
 func TestIRCAskInATurn(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -283,9 +284,9 @@ func TestIRCAskInATurn(t *testing.T) {
 	}
 }
 
-// By default a person may answer; with any, an agent that replies may, too; with first, a
-// person in one of several channels, and then the other channels are told that the question
-// is answered.
+// By default only a person may answer. With "any", an agent may answer, too, with reply.
+// With "first", the question goes to several channels, and a person in any of them may
+// answer; the other channels are then told that the question is answered.
 func TestIRCAskAnswerers(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -361,8 +362,8 @@ func TestIRCAskAnswerers(t *testing.T) {
 	}
 }
 
-// An agent can answer a question to people only if the asker lets agents answer, and while
-// it is open.
+// An agent can answer a question to people only while the question is open, and only if
+// the asker lets agents answer.
 func TestReplyToAQuestionOnIRC(t *testing.T) {
 	p := newChat(t)
 	ask := func(key string) string {
@@ -417,8 +418,8 @@ func TestIRCAskWithoutAnswer(t *testing.T) {
 	}
 }
 
-// TASK: from the agent that leads is a task if the policy allows it; from another agent it
-// is not, and that agent is told so.
+// A text that begins with TASK: gives a task if it is from the agent that leads and the
+// policy allows it. From another agent it gives no task, and that agent is told so.
 func TestTasksByIRCSend(t *testing.T) {
 	p := newChat(t)
 	text := `{"channel":"#project-x","message":"TASK: @reviewer look at the parser,\nall of it"}`

@@ -9,7 +9,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
 
-// The tools about the channels themselves.
+// This file has the tools about the channels themselves.
 
 type channelArguments struct {
 	Channel string `json:"channel" jsonschema:"#channel"`

@@ -16,8 +16,8 @@ const (
 )
 
 // A message is a message from the client: a request if it has an id and a method, a
-// notification if it has only a method, else an answer, although the server sends no
-// requests.
+// notification if it has only a method, and otherwise an answer, although the server
+// sends no requests.
 type message struct {
 	id     json.RawMessage // nil if there is none to use in an answer
 	key    string          // the same string for all ways to write the id; "" for none

@@ -118,7 +118,7 @@ func schemaOf[T any]() *Schema {
 }
 
 func schemaFor(of reflect.Type) *Schema {
-	if of.Implements(reflect.TypeFor[encoding.TextMarshaler]()) { // as a time
+	if of.Implements(reflect.TypeFor[encoding.TextMarshaler]()) { // such as a time
 		return &Schema{Type: "string"}
 	}
 	switch of.Kind() {

@@ -94,8 +94,8 @@ func (w mail) post(ctx context.Context, m *dropbox.Message, body string, attach 
 	return w.postNoted(ctx, m, body, attach, func(string, string) {})
 }
 
-// postNoted is post, and calls note with the id and the mailbox of each copy before anybody
-// can see it.
+// postNoted does what post does. It also calls note with the id and the mailbox of each
+// copy, before anybody can see that copy.
 func (w mail) postNoted(ctx context.Context, m *dropbox.Message, body string, attach []string, note func(id, to string)) (*sentMessages, error) {
 	if err := w.fill(m, body, attach); err != nil {
 		return nil, err

@@ -27,7 +27,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// A project is a project in which tools are called.
+// A project is a test's project, with a client that calls the tools.
 type project struct {
 	whispers []string         // that wait for the agent
 	chat     *client.Channels // nil: no IRC
@@ -70,7 +70,8 @@ func newProject(t *testing.T, env map[string]string) *project {
 	return p
 }
 
-// connect serves an independent client, the one of the official SDK, until the test ends.
+// connect serves a client of the official SDK, which is independent of this package,
+// until the test ends.
 func connect(t *testing.T, server *mcpserver.Server) *mcp.ClientSession {
 	t.Helper()
 	requests, ask := io.Pipe()
@@ -328,7 +329,8 @@ func (p *project) waiting(agent string) []*dropbox.Message {
 	return list
 }
 
-// Whispers are put before the result of a call, also in its structure, and before an error, once.
+// Whispers come before the result of a call, in its text and in its structure, or before an
+// error. Each whisper comes once.
 func TestWhispersComeBeforeAResult(t *testing.T) {
 	p := newProject(t, map[string]string{})
 	const line = "[SUPERVISOR/CORRECTION] Ask for help."

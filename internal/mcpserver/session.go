@@ -15,8 +15,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// versions has the versions of the protocol that the server speaks, newest first. A client
-// that asks for another version gets the newest.
+// versions lists the versions of the protocol that the server speaks, newest first. A
+// client that asks for another version gets the newest.
 var versions = []string{"2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"}
 
 // lastWithBatches is the last version of the protocol that has batches of messages.
@@ -105,8 +105,8 @@ func (c *session) handle(ctx context.Context, line []byte) {
 	}
 }
 
-// handleBatch answers the messages in an array together, in order, as soon as each has its
-// answer.
+// handleBatch answers the messages of an array together, in order, as soon as every
+// message has its answer.
 func (c *session) handleBatch(ctx context.Context, line []byte) {
 	refuse := func(format string, args ...any) {
 		c.out.write(refusal(nil, faultf(codeInvalidRequest, format, args...)))
@@ -159,7 +159,7 @@ func (c *session) handleBatch(ctx context.Context, line []byte) {
 	})
 }
 
-// dispatch carries out a message, and calls say once with the answer; nil means no answer.
+// dispatch handles a message, and calls say once with the answer; nil means no answer.
 func (c *session) dispatch(ctx context.Context, m message, say func([]byte)) {
 	switch {
 	case m.method == "notifications/cancelled" && m.key == "":
@@ -224,7 +224,7 @@ func (c *session) initialize(params json.RawMessage) (any, *fault) {
 	}{c.version, map[string]any{"tools": struct{}{}}, info{runner.ToolServer, "claude-swarm", c.opts.Version}, told}, nil
 }
 
-// begin begins a call of a tool. A call that the client cancels is not answered.
+// begin starts a call of a tool. A call that the client cancels is not answered.
 func (c *session) begin(ctx context.Context, m message, say func([]byte)) {
 	var asked struct {
 		Name      string          `json:"name"`

@@ -16,7 +16,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/mcpserver"
 )
 
-// served is a server with lines for a client.
+// served is a running server, with the lines to and from its client.
 type served struct {
 	t   *testing.T
 	in  *io.PipeWriter
@@ -128,7 +128,8 @@ const (
 	answer1 = `{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"whoami: let go"}],"isError":true}}`
 )
 
-// While a call runs, others are answered; its id is in use until it has its answer.
+// While a call runs, the server answers other calls. The id of a call is in use until the
+// call has its answer.
 func TestACallRunsBesideOthers(t *testing.T) {
 	let := make(chan struct{})
 	server, begun := waiting(let)

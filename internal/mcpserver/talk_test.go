@@ -75,7 +75,7 @@ func TestAskIsAnswered(t *testing.T) {
 	}
 }
 
-// The files of a turn say that it waits for an answer exactly as long as it waits.
+// The files of a turn say that the turn waits for an answer, exactly as long as it does.
 func TestAskIsNotedInItsTurn(t *testing.T) {
 	const turn = "k7f3q9m2xd-1"
 	p := newProject(t, asAgent("coder"))
@@ -232,7 +232,7 @@ func TestInboxReadReply(t *testing.T) {
 	}
 }
 
-// A tag is the address of the other agents that have it.
+// A tag is the address of the other agents with that tag.
 func TestToolsTakeTags(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -321,7 +321,7 @@ func TestListAgentsAndHistory(t *testing.T) {
 	}
 }
 
-// inTurn runs the caller inside a turn.
+// inTurn makes the caller call its tools inside a turn.
 func (p *project) inTurn(turn string) {
 	p.t.Helper()
 	p.env["CLAUDE_SWARM_TURN"] = turn
@@ -334,7 +334,7 @@ func (p *project) inTurn(turn string) {
 }
 
 // Only those who were asked, and people, can answer a question, and only with a proof:
-// messages of others stay in the mailbox.
+// messages of other senders stay in the mailbox.
 func TestWhoMayAnswerAnAsk(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -395,8 +395,9 @@ func TestWhoMayAnswerAnAsk(t *testing.T) {
 	}
 }
 
-// The first answer counts, and the others are told: the person, whose copy is filed, and an
-// agent that works on its copy. An agent that has not begun never sees the question.
+// The first answer counts, and the others are told. A person's copy of the question is then
+// filed. An agent is told only if it already works on its copy; otherwise it never sees the
+// question.
 func TestTheFirstAnswerCounts(t *testing.T) {
 	p := newProject(t, asAgent("coder"))
 	p.daemon = idle()
@@ -467,7 +468,8 @@ func TestTheFirstAnswerCounts(t *testing.T) {
 	}
 }
 
-// The daemon is told why it pauses or aborts the agent, and which answer ends the pause.
+// The tool tells the daemon why it has to pause or abort the agent, and which answer ends
+// the pause.
 func TestAskStopsItsTurn(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

@@ -32,8 +32,8 @@ type result interface {
 	readable() string
 }
 
-// A toolOf is one tool in a group of tools, with these arguments and this result. of makes
-// the group for one call.
+// A toolOf is one tool in a group of tools, with arguments of type In and a result of type
+// Out. of makes the group for one call.
 type toolOf[Group, In any, Out result] struct {
 	name, what string
 	readOnly   bool

@@ -161,7 +161,7 @@ func TestWrongArgumentsOfTopics(t *testing.T) {
 	}
 }
 
-// The rules apply to these tools as to the verbs; a refusal says what to do.
+// The rules apply to these tools as they do to the verbs. A refusal says what to do.
 func TestTopicsAreHeldToTheRules(t *testing.T) {
 	p := newProject(t, asAgent("coder"))
 	p.rules = policy.Default()

@@ -6,8 +6,8 @@
 //
 //	read                  every call of the kind read
 //	execute go test*      a command line; * stands for any text
-//	edit docs/*           a path; a title if the client tells no path
-//	tool files__read*     a tool of an MCP server, by the client's name of it
+//	edit docs/*           a path, or the title of a call without a path
+//	tool files__read*     a tool of an MCP server, under the client's name for it
 //
 // [Rules.Decide] looks at deny, then at ask, then at allow, and finally at otherwise. An
 // entry in deny or ask is read broadly: it also matches a part of a command line, or one of

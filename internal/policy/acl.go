@@ -9,8 +9,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
 
-// Access says what one agent may do. A list that is nil allows everything, an empty
-// one nothing.
+// Access says what one agent may do. A list that is nil allows everything, and an empty
+// list allows nothing.
 type Access struct {
 	Publish   []string // topics, as patterns
 	Subscribe []string // topics, as patterns
@@ -21,8 +21,8 @@ type Access struct {
 
 // acl checks an agent's lists: the agents to which it may write, and the topics on which it
 // may publish. Every agent may write to the lead, and may answer a question. If several
-// agents may have written a message, each of them needs the permission; a person can prove
-// to be the author.
+// agents may have written a message, each of them needs the permission; a person who is the
+// author can send it with a proof instead.
 func (p Policy) acl(q Question) Verdict {
 	m := q.Message
 	if q.person() || q.To == dropbox.Lead || m.Type == dropbox.Result && m.ReplyTo != "" && (q.Proven || len(q.Suspects) == 0) {

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// A bucket is a token bucket whose clock is the times of the messages. It holds as many
-// tokens as messages are allowed a minute, refills within a minute, and each message uses
-// one token.
+// A bucket is a token bucket whose clock follows the times of the messages. A full bucket
+// has as many tokens as messages are allowed in a minute. An empty one refills within a
+// minute. Each message uses one token.
 //
 // The gate sees messages when they are claimed, and that order differs from the order of
 // sending: a slow agent may claim a message that is an hour old while a quick agent claims

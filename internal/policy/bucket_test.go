@@ -20,8 +20,8 @@ func fits(perMinute int, sent []int64) bool {
 	return true
 }
 
-// In whatever order messages come, those that pass fit the bucket. As long as the bucket
-// remembers all of them, it refuses none that would fit.
+// Messages may come in any order: those that pass fit the bucket. As long as the bucket
+// remembers all of them, it refuses no message that would fit.
 func TestBucketInAnyOrder(t *testing.T) {
 	for seed := range uint64(300) {
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -42,7 +42,7 @@ func TestBucketInAnyOrder(t *testing.T) {
 	}
 }
 
-// A changed limit applies from the change on.
+// A new limit applies to all messages after the change.
 func TestBucketOfAnotherLimit(t *testing.T) {
 	at := time.UnixMilli(1_800_000_000_000)
 	var b bucket

@@ -69,8 +69,8 @@ func (p Policy) unproven(q Question) Verdict {
 		"send it with claude-swarm send; files that are left by hand prove nothing (policy.unproven)")
 }
 
-// reserved refuses mail under a name that no sender has. Decide has let the daemon's own
-// mail pass before.
+// reserved refuses mail under a reserved name that no sender may use. Decide has already
+// let the daemon's own mail pass.
 func (p Policy) reserved(q Question) Verdict {
 	if !isReserved(q.Message.From) {
 		return passes

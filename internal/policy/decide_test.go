@@ -266,7 +266,8 @@ func TestRates(t *testing.T) {
 	}
 }
 
-// After a minute the same number passes again, after half a minute half of it.
+// After a minute the same number of messages passes again, and after half a minute half
+// that number.
 func TestRatesFillAgain(t *testing.T) {
 	for after, room := range map[time.Duration]int{0: 0, time.Second: 1, 30 * time.Second: 30, time.Minute: 60, time.Hour: 60} {
 		g := newGate(t, policy.Policy{PerSender: 60})
@@ -280,8 +281,8 @@ func TestRatesFillAgain(t *testing.T) {
 	}
 }
 
-// A flood is detected by the times of sending, however slowly it is claimed and whatever is
-// claimed in between.
+// A flood is detected by the times at which its messages were sent, even if they are
+// claimed slowly and other messages are claimed in between.
 func TestAFloodToASlowAgent(t *testing.T) {
 	g := newGate(t, policy.Policy{PerSender: 60})
 	passed := 0
@@ -300,7 +301,7 @@ func TestAFloodToASlowAgent(t *testing.T) {
 	}
 }
 
-// Mail that waited for a long time counts as of the times when it was sent.
+// Mail that waited for a long time counts at the times when it was sent.
 func TestAnHonestBacklogPasses(t *testing.T) {
 	g := newGate(t, policy.Default())
 	for i := range 300 { // sent one every ten seconds, and all claimed at once

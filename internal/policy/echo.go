@@ -19,7 +19,7 @@ const (
 	echoLife = time.Hour
 )
 
-// said is the memory of one message of a conversation.
+// said is what a past remembers about one message of a conversation.
 type said struct {
 	ID    string       `json:"id"`
 	Type  dropbox.Type `json:"type"`
@@ -61,7 +61,8 @@ func Fingerprint(body []byte) string {
 	return fmt.Sprintf("%016x", h.Sum64())
 }
 
-// pair names the two sides of a message, the same in both directions.
+// pair returns one name for the sender and the recipient of a message. It is the same in
+// both directions.
 func pair(q Question) string {
 	a, b := q.speaker(), q.To
 	if a > b {
@@ -70,7 +71,8 @@ func pair(q Question) string {
 	return a + " " + b
 }
 
-// echoes counts the recent messages between these two with nearly the same text.
+// echoes counts the recent messages with nearly the same text between the sender and the
+// recipient.
 func (p *Past) echoes(q Question) int {
 	t := p.threads[threadOf(q.Message)]
 	if t == nil || p.owed(q) {

@@ -61,7 +61,7 @@ func FuzzDecide(f *testing.F) {
 	})
 }
 
-// The fingerprint ignores white space, numbers and case, and no other difference of
+// The fingerprint ignores white space, numbers and case, but no other difference between
 // letters.
 func FuzzFingerprint(f *testing.F) {
 	f.Add("Try 12: please look at 10:30.", 3)

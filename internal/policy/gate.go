@@ -114,8 +114,8 @@ func (g *Gate) Load(path string) error {
 	return nil
 }
 
-// Save writes the past, if it has changed since. It is not durable: after a power cut, an
-// older past may be on the disk.
+// Save writes the past if it has changed since the last call. The write is not durable:
+// after a power cut, an older past may be on the disk.
 func (g *Gate) Save(path string) error {
 	g.mu.Lock()
 	if !g.dirty {

@@ -6,14 +6,15 @@ import (
 	"time"
 )
 
-// A past remembers at most this many; the least recently used is dropped first.
+// These are the largest numbers of entries that a past remembers. It drops the least
+// recently used entry first.
 const (
 	maxSenders = 1024
 	maxThreads = 512
 	maxKnown   = 2048
 )
 
-// A Past holds the recent messages that decisions need. The zero value is empty. It is not
+// A Past has the recent messages that decisions need. The zero value is empty. It is not
 // safe for concurrent use; a [Gate] is.
 type Past struct {
 	senders map[string]*sender
@@ -33,10 +34,10 @@ type thread struct {
 	Used int64  `json:"used"`
 }
 
-// senderKeys name the two buckets of a sender: for all its messages, and for those to this
-// recipient. The second finds a flood to a slow agent, whatever else passes the first in
-// the meantime. An agent's messages and messages that others send in its name have separate
-// buckets.
+// senderKeys names the two buckets of a sender: one for all its messages, and one for those
+// to this recipient. The second bucket finds a flood to a slow agent, even if other
+// messages pass the first bucket in the meantime. An agent's messages and messages that
+// others send in its name have separate buckets.
 func senderKeys(q Question) [2]string {
 	who := q.speaker()
 	if !q.Proven {

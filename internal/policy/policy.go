@@ -26,7 +26,7 @@ type Policy struct {
 	Access map[string]Access
 }
 
-// Default returns the policy of a project that says nothing about it.
+// Default returns the policy of a project whose configuration has no policy.
 func Default() Policy {
 	return Policy{
 		Types: dropbox.Types(), MaxBody: 8 << 10, PerSender: 60, PerThread: 30,
@@ -34,7 +34,7 @@ func Default() Policy {
 	}
 }
 
-// maxBody is the longest body that a file can hold, in bytes.
+// maxBody is the longest body that a message file may have, in bytes.
 const maxBody = 10 << 20
 
 // BodyLimit returns the length limit of a body, in bytes.
@@ -66,7 +66,7 @@ const (
 	RuleEcho       Rule = "echo"        // nearly the same text was repeated too many times
 )
 
-// Rules lists the rules in that order.
+// Rules lists the rules in the order in which they are asked.
 func Rules() []Rule {
 	return []Rule{RuleUnproven, RuleReserved, RuleType, RuleSize, RuleHalted, RuleSentinel, RuleHops, RuleRing, RuleACL, RuleCost, RuleSenderRate, RuleThreadRate, RuleEcho}
 }
@@ -88,8 +88,8 @@ func (v Verdict) String() string {
 	return string(v.Rule) + ": " + v.Reason
 }
 
-// isReserved reports whether no sender has this name, since it is reserved. The names of a
-// bridge and the lead are reserved too, but do send messages.
+// isReserved reports whether a name is reserved and no sender may use it. The names of the
+// bridges and of the lead are reserved too, but these do send messages.
 func isReserved(name string) bool {
 	return dropbox.Reserved(name) && name != dropbox.Lead && !dropbox.IsBridge(name)
 }

@@ -32,9 +32,9 @@ func (q *Question) daemon() bool {
 	return q.Message.From == dropbox.Swarm && q.Proven && !q.BeforeDelivery
 }
 
-// person reports whether a message is from the lead: it is proven, or it claims to be, no
-// agent passed it on, and no agent was working when it appeared. A file that a turn left in
-// a mailbox has the hops and the path of that turn, and so is not from a person.
+// person reports whether a message in the lead's name counts as a person's: it is proven,
+// or no agent passed it on and no agent was working when it appeared. A file that a turn
+// left in a mailbox has the hops and the path of that turn, and so is not from a person.
 func (q *Question) person() bool {
 	m := q.Message
 	return m.From == dropbox.Lead && (q.Proven || m.Hops == 0 && len(m.Path) == 0 && len(q.Suspects) == 0)
@@ -49,8 +49,8 @@ func (q *Question) dropped() bool {
 	return m.From == dropbox.Lead && !q.Proven && m.Hops == 0 && len(m.Path) == 0
 }
 
-// speaker returns the name that is responsible for a message: the sender, or the agent in
-// whose turn a file in the name of the lead appeared.
+// speaker returns the name to which the rules attribute a message: the sender, or the
+// agent in whose turn a file in the name of the lead appeared.
 func (q *Question) speaker() string {
 	m := q.Message
 	if m.From == dropbox.Lead && !q.Proven && len(m.Path) > 0 {

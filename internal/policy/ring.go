@@ -10,11 +10,11 @@ import (
 // loop finds requests that go in a circle: A → B → C → A.
 //
 // The path of a message names the agents that passed the request on and have no answer to
-// it yet: an answer goes back along the path and removes the names. So an agent whose name
-// is on the path twice is asked in the course of a request that it made itself. Once is
-// legitimate: the receiver of a task may ask back. A request that comes back a second time
-// has begun a second round, and that is a ring. A result is never a ring, nor is a message
-// that begins no turn.
+// it yet: an answer goes back along the path and removes the names. So if the recipient's
+// name is on the path, the recipient is asked in the course of a request that it made
+// itself. It is legitimate that a request comes back once: the receiver of a task may ask
+// back. A request that comes back a second time has begun a second round, and that is a
+// ring. A result is never a ring, nor is a message that begins no turn.
 func (p Policy) loop(q Question) Verdict {
 	m := q.Message
 	if p.MaxReturns == 0 || m.Type == dropbox.Result || !q.wakes() {

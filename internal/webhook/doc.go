@@ -15,25 +15,26 @@
 //
 // # Promises
 //
-// An event that [Service.Hear] has accepted is posted until the receiver answers with a
-// status of 2xx, or it ends in dead/ with the reason, after six tries in about two and a
-// half hours. It is posted successfully once. Only if this process ends between the answer
-// and the move to done/ is the message posted again. It then has the same webhook-id, by
-// which a receiver recognizes a repetition.
+// The service posts an event that [Service.Hear] has accepted until the receiver answers
+// with a status of 2xx. After six tries in about two and a half hours it gives up, and the
+// message goes to dead/ with the reason. An event is posted successfully only once, with
+// one exception: if the process ends between the answer and the move to done/, the next
+// process posts the message again. The message then has the same webhook-id, by which a
+// receiver recognizes the repetition.
 //
 // Each webhook posts one message at a time, in parallel with the others: a slow webhook
 // delays neither another one nor an agent. A try is bounded in time. The service reads only
-// the beginning of an answer, and follows no redirect: the body is not meant for the next
-// address, and nobody has checked it.
+// the beginning of an answer. It follows no redirect: the event is not meant for the next
+// address, and nobody has checked that address.
 //
 // A webhook without [Hook.Private] never connects to an address of a private network or of
 // this machine, or to a link-local one, whatever its host name resolves to.
 //
 // # Formats
 //
-// A generic webhook posts a [Notice] as JSON, signed as Standard Webhooks 1.0.0 specifies.
-// Slack, Discord and ntfy get their own forms, in which the text cannot mention people or
-// hide links.
+// A generic webhook posts a [Payload] as JSON, signed as Standard Webhooks 1.0.0
+// specifies. Slack, Discord and ntfy get their own forms, in which the text cannot mention
+// people or hide links.
 //
 // # Files
 //

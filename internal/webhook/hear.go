@@ -12,10 +12,10 @@ import (
 )
 
 // Hear puts the events that have a notice into the mailbox, one message for each webhook
-// that wants the event. It leaves out events in the person's quiet hours: each webhook that
-// wants one of them gets the event at the end of those hours, which gathers them. Repeating
-// it is harmless, since the mailbox recognizes a message by its key. After an error the
-// caller repeats it with the same events.
+// that wants the event. It leaves out events in the person's quiet hours. One event at the
+// end of those hours gathers them, and goes to each webhook that wants at least one of
+// them. After an error the caller must call Hear again with the same events. That is
+// harmless, since the mailbox recognizes a message by its key.
 func (s *Service) Hear(_ context.Context, events []journal.Event) error {
 	s.mu.Lock()
 	hooks := s.hooks
@@ -56,7 +56,7 @@ func (s *Service) put(h Hook, ev journal.Event) error {
 	}
 	if errors.Is(err, dropbox.ErrTooLarge) || errors.Is(err, dropbox.ErrInvalid) {
 		s.o.Log.Error("event cannot be posted", keyHook, h.Name, "event", string(p.Type), keyErr, err)
-		return nil // a repetition would fail again, and hold up the next events
+		return nil // a repetition would fail again, and delay the next events
 	}
 	return err
 }

@@ -45,7 +45,7 @@ type Message struct {
 	Trace   string `json:"trace,omitempty"`
 }
 
-// A Turn is how a turn ended.
+// A Turn says how a turn ended.
 type Turn struct {
 	ID          string  `json:"id"`
 	Outcome     string  `json:"outcome"`
@@ -60,7 +60,8 @@ const Test journal.Word = "test"
 // QuietHours is the type of the payload that gathers the events of the person's quiet hours.
 const QuietHours journal.Word = "quiet_hours"
 
-// Bounds of the strings in a payload, in bytes; a message in a mailbox has room for both.
+// Bounds of the strings in a payload, in bytes; a message in a mailbox has room for all
+// of them.
 const (
 	maxText    = 500
 	maxDetails = 2000

@@ -26,17 +26,16 @@ const (
 	maxRead   = 1 << 10
 )
 
-// DefaultTimeout is the longest time that one try may take, with everything that belongs to
-// it.
+// DefaultTimeout is the longest time that one try may take in all.
 const DefaultTimeout = 15 * time.Second
 
 // longestRest bounds the wait that a receiver may ask for.
 const longestRest = 2 * time.Hour
 
-// An Answer is how a try ended.
+// An Answer says how a try ended.
 type Answer struct {
 	Status int           // the HTTP status; 0 if there was no answer
-	Took   time.Duration // until then
+	Took   time.Duration // from the start of the try to its end
 	// Why says in one line why the receiver has not accepted the message; "" means that it
 	// has.
 	Why string
@@ -53,7 +52,7 @@ type Poster struct {
 	proxy   func(*http.Request) (*url.URL, error)
 	roots   *tls.Config
 	timeout time.Duration
-	mask    *tokens.Redactor // for the URL and the secret, which an answer must not repeat
+	mask    *tokens.Redactor // removes the URL and the secret from a reason
 }
 
 // PosterOptions has the settings of a Poster. The zero value is ready to use.
@@ -79,7 +78,7 @@ func NewPoster(h Hook, o PosterOptions) *Poster {
 }
 
 // Post makes one try. id is the same for all tries of one message. If ctx ends the try, the
-// receiver may have accepted the message nevertheless.
+// receiver may still have accepted the message.
 func (p *Poster) Post(ctx context.Context, id string, body []byte) Answer {
 	start := time.Now()
 	ctx, cancel := context.WithTimeoutCause(ctx, p.timeout, errSlow)
@@ -120,7 +119,7 @@ func (p *Poster) post(ctx context.Context, id string, body []byte, now time.Time
 		a.Why = answered(status) + redirect(answer)
 	default:
 		a.Why = answered(status)
-		// An error means that the answer was cut off. Its status counts.
+		// An error means that the answer was cut off. Its status counts anyway.
 		begin, _ := io.ReadAll(io.LimitReader(answer.Body, maxRead))
 		if said := screen.OneLine(string(begin)); said != "" {
 			a.Why += ": " + screen.Short(said, 200)

@@ -54,7 +54,7 @@ func TestFailures(t *testing.T) {
 			start := time.Now()
 			o := webhook.PosterOptions{Timeout: patience}
 			if f.quick {
-				o.Timeout = 20 * time.Second // on a slow machine a different failure would show
+				o.Timeout = 20 * time.Second // with the short timeout a slow machine would report another failure
 			}
 			a := post(t, h, o)
 			if !strings.HasPrefix(a.Why, f.why) || f.why == "" && !a.Taken() {

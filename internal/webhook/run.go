@@ -58,7 +58,7 @@ func (s *Service) Run(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-s.wake: // it may be created
+		case <-s.wake: // the mailbox may exist now
 		}
 		box, err = s.o.Store.Mailbox(dropbox.Hooks)
 	}
@@ -128,8 +128,8 @@ func (r *run) loop(ctx context.Context, rewatch func()) {
 	}
 }
 
-// takeUp continues with the messages in cur/ that no try works on: after a crash, and after
-// the disk refused their last step.
+// takeUp continues with the messages in cur/ that no try works on, because of a crash or
+// because the disk refused their last step.
 func (r *run) takeUp() error {
 	if err := r.settleRest(); err != nil {
 		return err
@@ -252,7 +252,7 @@ func (r *run) end(e ended) {
 }
 
 // dueAt returns the time when a message may be tried; zero means now. A message for an
-// unknown webhook is given up, which need not wait.
+// unknown webhook is given up at once.
 func (r *run) dueAt(id, hook string, known bool) time.Time {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -382,8 +382,8 @@ func (r *run) putBack(e dropbox.Entry, failed bool) error {
 	return err
 }
 
-// step carries out the last step on disk. If it fails, the result contains the step, to be
-// repeated.
+// step carries out the last step on disk. If it fails, the result contains the step, so
+// that the loop can repeat it.
 func (r *run) step(what string, e dropbox.Entry, step func() error) result {
 	err := step()
 	if err == nil {

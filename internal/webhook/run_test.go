@@ -13,8 +13,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// newRun returns a service that runs without its loop, with messages for the webhook ops, and
-// its store's folder.
+// newRun returns a run whose loop has not started, with messages for the webhook ops, and the
+// folder of its store.
 func newRun(t *testing.T, o dropbox.Options, messages int) (r *run, dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -76,7 +76,7 @@ func spoiled(t *testing.T, dir string) (mend func()) {
 	}
 }
 
-// As long as a last step is still refused, the mailbox counts as not repaired.
+// takeUp fails as long as the disk still refuses a last step.
 func TestARefusedLastStepIsReported(t *testing.T) {
 	r, _ := newRun(t, dropbox.Options{}, 0)
 	r.left["a"], r.held["a"] = func() error { return errors.New("disk full") }, true
@@ -99,7 +99,7 @@ func TestTheNextMessageIsNotForgottenForALaterOne(t *testing.T) {
 	}
 }
 
-// A mailbox that cannot be listed for a moment has not lost its messages: their waits stay.
+// If the mailbox cannot be listed for a moment, the waits of its messages stay.
 func TestAListingThatFailsForgetsNoWait(t *testing.T) {
 	r, dir := newRun(t, dropbox.Options{}, 1)
 	now := time.Now()
@@ -181,7 +181,8 @@ func TestTheMorningIsAsSevereAsTheWorst(t *testing.T) {
 	}
 }
 
-// A state that cannot be read is not an empty one, which would forget all waits.
+// A state that cannot be read is an error. If it counted as an empty state, all waits
+// would be forgotten.
 func TestAStateThatCannotBeRead(t *testing.T) {
 	home := t.TempDir()
 	if err := os.Mkdir(StateFile(home), 0o700); err != nil {

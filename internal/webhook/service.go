@@ -43,7 +43,7 @@ const (
 // methods are safe for concurrent use.
 type Service struct {
 	o    Options
-	wake chan struct{} // holds one
+	wake chan struct{} // of capacity one
 
 	mu    sync.Mutex
 	hooks []Hook
@@ -69,8 +69,8 @@ func New(o Options) (*Service, error) {
 	return &Service{o: o, wake: make(chan struct{}, 1), state: state}, nil
 }
 
-// Set replaces the webhooks. A running try ends with its old webhook. An error means that
-// the mailbox cannot be created.
+// Set replaces the webhooks. A running try keeps its old webhook to the end. An error
+// means that the mailbox cannot be created.
 func (s *Service) Set(hooks []Hook) error {
 	var err error
 	if len(hooks) > 0 {
@@ -117,8 +117,8 @@ type Failure struct {
 	Why   string
 }
 
-// failing is how many tries in a row must fail before people see it: the receiver may only
-// have restarted.
+// failing is how many tries in a row must fail before people see the failure: the receiver
+// may only have restarted.
 const failing = 2
 
 // Failures returns the webhooks that are not working, in the order of the configuration.

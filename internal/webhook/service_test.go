@@ -160,7 +160,8 @@ func TestOnePostForEachEvent(t *testing.T) {
 	}
 }
 
-// A receiver cannot look up text from the daemon that was sent to nobody.
+// A payload names no message if its text is from the daemon and was sent to nobody: a
+// receiver could not look that message up.
 func TestTheTextOfTheDaemonIsNoMessage(t *testing.T) {
 	sc, rc := newScene(t, dropbox.Options{}), newReceiver(t, nil)
 	sc.run(hookTo("ops", rc))
@@ -291,7 +292,8 @@ func TestSlowHookHoldsUpNoOther(t *testing.T) {
 	sc.until("the slow one has all", func() bool { return sc.done() == 6 })
 }
 
-// A receiver that asks for time gets it for all its messages, even after a restart.
+// If a receiver asks for a pause, the pause applies to all its messages, even after a
+// restart.
 func TestReceiverIsLeftAlone(t *testing.T) {
 	sc := newScene(t, dropbox.Options{})
 	rc := newReceiver(t, func(_ int, w http.ResponseWriter, _ *http.Request) {
@@ -313,8 +315,8 @@ func TestReceiverIsLeftAlone(t *testing.T) {
 	}
 }
 
-// A message that is not an event becomes a dead letter at once, whatever its webhook waits
-// for.
+// A message that is not an event becomes a dead letter at once, even while its webhook
+// pauses.
 func TestWhatIsNoEventWaitsForNobody(t *testing.T) {
 	sc := newScene(t, dropbox.Options{})
 	rc := newReceiver(t, func(_ int, w http.ResponseWriter, _ *http.Request) {

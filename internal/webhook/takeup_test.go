@@ -10,8 +10,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/webhook"
 )
 
-// Run ends at the first step of the take-up that the disk refuses. The names say what would
-// be lost if it continued.
+// Run ends at the first step of the take-up that the disk refuses. The names of the cases
+// say what would be lost if Run continued.
 func TestTheTakeUpEndsAtTheFirstRefusal(t *testing.T) {
 	refused := errors.New("no space left on device")
 	for lost, test := range map[string]struct {

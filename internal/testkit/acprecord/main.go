@@ -36,8 +36,8 @@ func report(err error) int {
 	return 1
 }
 
-// run records the named dialogues, such as "codex" or "codex/turn", or all of them without
-// a name.
+// run records the named dialogues, such as "codex" or "codex/turn", or all dialogues if
+// names is empty.
 func run(ctx context.Context, names []string) error {
 	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}").Output()
 	if err != nil {

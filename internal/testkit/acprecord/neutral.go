@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// neutral returns the text of a recording without what differs between runs.
+// neutral returns the text of a recording without the parts that differ between runs.
 func neutral(lines []line, names map[string]string) ([]byte, error) {
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)

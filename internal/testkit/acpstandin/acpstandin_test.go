@@ -19,7 +19,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// as makes the test binary the agent, or an MCP server with one tool.
+// as is the variable that makes the test binary the agent, or an MCP server with one
+// tool.
 const as = "ACPSTANDIN_TEST"
 
 func TestMain(m *testing.M) {

@@ -19,7 +19,7 @@
 //	@steer               waits for _session/steering and follows its script
 //	@late                sends updates after the response
 //	@fail TEXT           says TEXT, and ends the turn as one that the model refuses
-//	@status 429          ends the turn as this client does when its model's service answers so;
+//	@status 429          ends the turn as this client does at this status of its model's service;
 //	                     "@status 429 usage" is the usage limit of a subscription
 //	@noresult            exits in the middle of the turn, with status 1
 //

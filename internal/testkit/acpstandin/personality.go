@@ -76,8 +76,8 @@ type Personality struct {
 	ModesBy  string   `json:"modes_by"` // modes (session/set_mode), options (session/set_config_option) or both
 	Steering bool     `json:"steering"`
 
-	// AsksFiles says that it offers the text of a file with fs/write_text_file, and writes
-	// the file itself when that is refused.
+	// AsksFiles says that the client offers the text of a file with fs/write_text_file,
+	// and writes the file itself when the offer is refused.
 	AsksFiles bool   `json:"asks_files"`
 	Prefix    string `json:"prefix"` // a warning in front of each answer
 	Noise     bool   `json:"noise"`  // unknown updates, fields, notifications and a request
@@ -103,13 +103,13 @@ type Error struct {
 
 var standard = []Option{{"allow_once", "allow_once", "Allow once"}, {"allow_always", "allow_always", "Always allow"}, {"reject_once", "reject_once", "Reject"}}
 
-// notThere is the error of the protocol's library.
+// notThere is the error of the protocol's library for an unknown session.
 var notThere = rpcError{Code: -32002, Message: "Resource not found: %s", Data: map[string]any{"uri": "%s"}}
 
 // copilotMode begins the ids of copilot's modes.
 const copilotMode = "https://agentclientprotocol.com/protocol/session-modes#"
 
-// outage are the answers after which clients try again for a long time.
+// outage has the statuses after which clients try again for a long time.
 var outage = []int{429, 500, 502, 503, 504, 529}
 
 // Personalities has the personality of each client, by the name of its backend.
@@ -171,7 +171,7 @@ var Personalities = map[string]Personality{
 	},
 }
 
-// personality returns the one that name and quirks choose.
+// personality returns the personality that name and quirks choose.
 func personality(name, quirks string) (Personality, error) {
 	if name == "" {
 		name = "acp"

@@ -62,7 +62,7 @@ func ReadRecord(r io.Reader) ([][]Line, error) {
 // the same method, or the response to the same request of the agent. Then it prints what
 // the agent printed before the client's next message. It translates the ids of requests,
 // the session's id and the working folder. A response that differs from the recorded one,
-// or is not in the record, is an error. Safe for one goroutine.
+// or is not in the record, is an error. A Player is not safe for concurrent use.
 type Player struct {
 	lines []Line
 	open  []string       // the ids of the agent's requests that have no response
@@ -192,7 +192,7 @@ func same(a, b json.RawMessage) bool {
 
 // playRecord plays a connection of a recorded dialogue: the first process of a home plays
 // the first one, the next process the second one. It exits with status 4 when the client
-// leaves the record.
+// does not follow the record.
 func (a *agent) playRecord(path string) int {
 	lines, err := a.connection(path)
 	if err != nil {

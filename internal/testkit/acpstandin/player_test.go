@@ -68,8 +68,8 @@ func TestPlayerNoticesADifference(t *testing.T) {
 	const yes = `{"id":0,"result":{"outcome":{"outcome":"selected","optionId":"yes"}}}`
 	for name, test := range map[string]struct {
 		client []string
-		says   string   // the error after the last message
-		open   []string // then
+		says   string   // the error after the client's last message
+		open   []string // the open requests after it
 	}{
 		"another decision":               {[]string{begin, prompt, `{"id":0,"result":{"outcome":{"outcome":"cancelled"}}}`}, "in the record", []string{"0"}},
 		"an error in place of one":       {[]string{begin, prompt, `{"id":0,"error":{"code":-32601,"message":"no"}}`}, "is the error -32601: no", []string{"0"}},
@@ -96,7 +96,7 @@ func TestPlayerNoticesADifference(t *testing.T) {
 	}
 }
 
-// A request that the record lacks has the answer of a client that does not know its method.
+// A request that is not in the record gets the error for an unknown method.
 func TestPlayerRefusesAnUnknownRequest(t *testing.T) {
 	for _, method := range []string{"session/fork", "session/set_mode"} {
 		out, err := heard(t, toPlay(t), `{"id":5,"method":"`+method+`"}`)

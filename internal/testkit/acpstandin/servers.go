@@ -20,7 +20,7 @@ type server struct {
 	name    string
 	tools   []string
 	session *mcp.ClientSession
-	wrapped bool // its results are marked as another program's
+	wrapped bool // the client marks its results as text from another program
 }
 
 // A serverSpec says how to start a server.
@@ -51,7 +51,7 @@ func (a *agent) serverSpecs(p *params) ([]serverSpec, error) {
 			return nil, invalid("mcpServers: %v", err)
 		}
 		if s.Type == "http" || s.Type == "sse" {
-			continue // initialize says that the stand-in has none
+			continue // initialize says that the stand-in supports no such server
 		}
 		if s.Name == "" || s.Command == "" || s.Args == nil || s.Env == nil {
 			return nil, invalid("mcpServers: name, command, args and env are required: %s", raw)

@@ -114,8 +114,8 @@ func (t *turn) write(arg string) error {
 	})
 }
 
-// offer asks the client to write a file, although it has not said that it can. The client
-// must refuse.
+// offer asks the client to write a file, although the client has not said that it can.
+// The client must refuse.
 func (t *turn) offer(path, text string) error {
 	select {
 	case m := <-t.a.conn.ask("fs/write_text_file", map[string]any{"sessionId": t.s.ID, "path": path, "content": text}):

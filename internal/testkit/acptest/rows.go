@@ -25,8 +25,8 @@ var Rows = []Row{
 	{"kill", "a stopped turn leaves no process", true},
 }
 
-// Cannot has the rows that a client cannot pass, by client and row, with the reason: the end of
-// a sentence that begins with its name.
+// Cannot has the rows that a client cannot pass, by client and row, with the reason. The
+// reason is the end of a sentence that begins with the client's name.
 var Cannot = map[string]map[string]string{
 	"gemini": {
 		"cancel": "forgets a session whose first turn was stopped: the next turn has a new one",

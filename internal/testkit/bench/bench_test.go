@@ -85,7 +85,7 @@ func TestGoalsAreJudgedByMedians(t *testing.T) {
 	}
 }
 
-// Floor and ours take turns in being first, every variant runs once a round, and an error
+// Floor and ours take turns at being first, every variant runs once a round, and an error
 // ends the measurement.
 func TestMeasureRotates(t *testing.T) {
 	var order []string
@@ -170,7 +170,7 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
-// Each benchmark that a goal names is one of its package.
+// Each benchmark that a goal names exists in the package that it names.
 func TestGoalsNameBenchmarks(t *testing.T) {
 	functions := map[string]bool{}
 	for _, group := range variants(goals) {

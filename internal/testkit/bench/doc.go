@@ -9,11 +9,11 @@
 //
 //	build once ──> round 1 … 7 ──> medians, spread, ratio ──> table
 //	                 |
-//	                 each variant in a separate process, floor and ours in
-//	                 turns first; before each, the disk comes to rest (syncfs)
+//	                 each variant in a separate process, floor and ours
+//	                 first in turn; before each, wait for an idle disk (syncfs)
 //
 // The additional context of an agent's first request is counted once, at the scripted API
-// of the end-to-end tests, and needs the client (make tools).
+// of the end-to-end tests. This count needs the client (make tools).
 //
 // The files of the benchmarks are deleted at the end, since a benchmark that deletes slows
 // the next by up to ten times. A run takes some minutes, and needs a machine without other

@@ -70,9 +70,9 @@ func choose(all []goal, only, system string) []goal {
 	})
 }
 
-// measure runs each variant once in every round, and one that counts only in the first
-// round. In a group, which is the floor and ours of a line, the variants take turns in
-// being first; and each round begins with another group.
+// measure runs each variant once in every round. A variant that counts runs in the first
+// round only. A group is the floor and ours of a line. Its variants take turns at being
+// first, and each round begins with another group.
 func measure(ctx context.Context, run func(context.Context, variant) (map[string]float64, error),
 	groups [][]variant, rounds int, progress io.Writer) (map[value]sample, error) {
 	measured := map[value]sample{}

@@ -134,9 +134,9 @@ func exactly(name string) string {
 	return strings.Join(parts, "/")
 }
 
-// parse reads the lines of benchmarks, which the format of the Go project's
-// proposal 14313 defines: name, iterations, and pairs of a value and its unit.
-// Names lose the number of processors at their end.
+// parse reads the lines of benchmarks in the format of the Go project's proposal 14313:
+// name, iterations, and pairs of a value and its unit. Names lose the number of
+// processors at their end.
 func parse(r io.Reader) (map[string]map[string]float64, error) {
 	all := map[string]map[string]float64{}
 	sc := bufio.NewScanner(r)

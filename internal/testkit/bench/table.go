@@ -9,11 +9,11 @@ import (
 	"strings"
 )
 
-// A sample holds one value for each round.
+// A sample has one value for each round.
 type sample []float64
 
-// median returns the middle of a sample; of an even number the lower of the two, which
-// was measured.
+// median returns the middle value of a sample. If there are two middle values, it returns
+// the lower one, since a mean of the two was not measured.
 func (s sample) median() float64 {
 	if len(s) == 0 {
 		return math.NaN()

@@ -34,9 +34,9 @@ func (c *Cut) Step(s durable.Step) error {
 
 // Check tests the promise of a durable write. write writes the file at path with the hook,
 // with content that depends on n: Check calls it with 1, which no cut interrupts, and with
-// 2 for every possible cut. Each time the file must have one of the two contents, complete;
-// it has the second if write returned nil, and the content was synced before the file had
-// its name.
+// 2 for every possible cut. After a cut write must return [ErrCut], and the file must have
+// one of the two contents, complete. Without a cut, the content must be synced before the
+// file gets its name.
 func Check(t *testing.T, path string, write func(f durable.Files, n int) error) {
 	t.Helper()
 	if err := write(durable.Files{}, 1); err != nil {

@@ -16,13 +16,13 @@
 //	@hang                  waits until the client hangs up
 //	@status CODE [retry-after SECONDS] [times N]   an HTTP error, to the first N requests
 //	@limit [SECONDS]       the usage limit of the account, which ends after so many seconds
-//	@cut                   breaks the connection off
+//	@cut                   closes the connection in the middle of the answer
 //	@context TOKENS        the input tokens of the request from here on
 //
 // An answer ends with the first tool call. The client's next request brings the call's
-// result, and its answer continues after the call. After the last step, and for a prompt
-// without a script, the model says [Fixed]. A request that offers no tools, such as one for
-// a title, always gets [Title].
+// result, and the answer to it continues after the call. After the last step, and for a
+// prompt without a script, the model says [Fixed]. A request that offers no tools, such as
+// one for a title, always gets [Title].
 //
 // Each answer reports 100 input tokens and 10 output tokens, so a test can check what a
 // client adds up.

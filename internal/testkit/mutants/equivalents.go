@@ -39,8 +39,8 @@ func parseEquivalents(text string) (map[string]string, error) {
 	return reasons, nil
 }
 
-// unknown returns the named equivalents that are not mutants, as after a change of the
-// code.
+// unknown returns the listed equivalents that do not exist as mutants, for example after
+// a change of the code.
 func unknown(reasons map[string]string, all []mutant) []string {
 	there := map[string]bool{}
 	for _, m := range all {

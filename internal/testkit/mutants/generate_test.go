@@ -159,7 +159,7 @@ func TestTheSet(t *testing.T) {
 	}
 }
 
-// A change of the code changes the choice only if the code changed.
+// If one mutant disappears, at most one of the chosen mutants is no longer chosen.
 func TestTheChoiceIsStable(t *testing.T) {
 	all := mutate(t, example)
 	for i := range all {

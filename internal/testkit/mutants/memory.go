@@ -17,7 +17,7 @@ import (
 type memory struct {
 	mu   sync.Mutex
 	file *os.File
-	by   map[string]finding // by the id of the mutant, the newest
+	by   map[string]finding // the newest finding about each mutant, by its id
 }
 
 func openMemory(path string) (*memory, error) {
@@ -48,8 +48,9 @@ func (k *memory) add(f finding) error {
 	return err
 }
 
-// known returns the finding about a mutant, if it is still valid: a caught one while the
-// file is the same, an escaped one while the package and its tests are.
+// known returns the finding about a mutant, if it is still valid: that of a caught mutant
+// while the file is the same, and that of an escaped one while the package and its tests
+// are the same.
 func (k *memory) known(m mutant, s states) (finding, bool) {
 	f, ok := k.by[m.id()]
 	return f, ok && f.State == s.of(m, f.Verdict)
@@ -58,7 +59,7 @@ func (k *memory) known(m mutant, s states) (finding, bool) {
 // states has the hashes of sources.
 type states struct {
 	files    map[string]string // by their path in the module
-	packages map[string]string // by folder, with the tests that run, also in another folder
+	packages map[string]string // by folder; including the tests that run, even those in another folder
 }
 
 func (s states) of(m mutant, v verdict) string {

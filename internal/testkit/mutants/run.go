@@ -77,8 +77,8 @@ func (b *bench) stages() (all []stage) {
 const leastLimit = 30 * time.Second
 
 // limit returns the longest time for a stage with a mutant: four times the time of the
-// tests without one, since the machine may be busier then. Without a mutant the tests must
-// pass. They run when the first mutant comes to the stage.
+// tests without one, since the machine may be busier then. The tests run without a mutant
+// when the first mutant reaches the stage, and must pass.
 func (b *bench) limit(ctx context.Context, s stage) (time.Duration, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -164,7 +164,8 @@ func (b *bench) fails(ctx context.Context, bin string, s stage, limit time.Durat
 	return by, nil
 }
 
-// name is short, for files: tests make sockets, whose paths are bounded.
+// name returns a short name for files: tests make sockets, and the length of a socket's
+// path is limited.
 func (m mutant) name() string { return fmt.Sprintf("%x", lot(m)[:4]) }
 
 // A buildError is the error of the compiler for a mutant.
@@ -172,7 +173,8 @@ type buildError struct{ says string }
 
 func (e *buildError) Error() string { return e.says }
 
-// build makes the tests of a package into a program, with a mutant laid over its file.
+// build compiles the tests of a package into a program, with a mutant in place of the
+// text of its file.
 func (b *bench) build(ctx context.Context, dir, name string, m *mutant) (string, error) {
 	bin := filepath.Join(b.tmp, filepath.Base(dir)+name+".test")
 	args := []string{"test", "-c", "-vet=off", "-ldflags=-w", "-o", bin}
@@ -205,14 +207,14 @@ func (b *bench) build(ctx context.Context, dir, name string, m *mutant) (string,
 }
 
 // test runs a stage and says what failed; "" when nothing did. When the time runs out, the
-// running test has failed: the mutant waits for an event that never comes.
+// running test has failed: because of the mutant it waits for an event that never comes.
 func (b *bench) test(ctx context.Context, bin string, s stage, limit time.Duration) (by string, err error) {
 	tmp, err := os.MkdirTemp(b.tmp, "")
 	if err != nil {
 		return "", err
 	}
 	defer func() { err = errors.Join(err, removeAll(tmp)) }()
-	timed, cancel := context.WithTimeout(ctx, limit+10*time.Second) // the tests end by themselves before
+	timed, cancel := context.WithTimeout(ctx, limit+10*time.Second) // the tests' time limit ends them before that
 	defer cancel()
 	cmd := exec.CommandContext(timed, bin, append(slices.Clone(s.args), "-test.timeout", limit.String())...)
 	cmd.Dir = filepath.Join(b.root, s.dir)

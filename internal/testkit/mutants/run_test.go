@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// A module with one function, and a test that looks at half of it.
+// module is a module with three functions, of which the tests check two.
 var module = map[string]string{
 	"go.mod": "module example\n\ngo 1.26\n",
 	"p/p.go": "package p\n\nfunc Larger(a, b int) bool { return a > b }\n\nfunc Same(a, b int) bool { return a == b }\n\n" +
@@ -130,8 +130,8 @@ func TestTestsThatFailWithoutAMutant(t *testing.T) {
 	}
 }
 
-// A result stays valid as long as it can: a mutant that was caught, while its file is the
-// same; one that escaped, while no test was added.
+// A result stays valid as long as possible: that of a caught mutant while its file is the
+// same, and that of an escaped one while no test is added.
 func TestWhatIsKnown(t *testing.T) {
 	root, of, all := newModule(t)
 	file := filepath.Join(root, ".mutants")
@@ -182,7 +182,8 @@ func TestWhatIsKnown(t *testing.T) {
 	}
 }
 
-// Tests of another package may catch a mutant; when they change, an escaped one is run again.
+// Tests of another package may catch a mutant. When these tests change, an escaped mutant is
+// run again.
 func TestWhatIsKnownOfTheTestsOfAnotherPackage(t *testing.T) {
 	root, of, all := newModule(t)
 	of.by = []string{"q"}

@@ -4,7 +4,7 @@ package main
 type target struct {
 	pkg   string   // its folder in the module
 	files []string // mutants are made in these
-	first string   // the tests of the last package that find most of its mutants, also long ones; a pattern, "" for none
+	first string   // a pattern for the tests of the last package, including long ones, that find most of the mutants; "" for none
 	by    []string // the folders of packages whose tests run after its own
 }
 

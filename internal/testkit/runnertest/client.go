@@ -41,7 +41,7 @@ type client struct {
 	asks     bool // before it uses a tool
 	lines    int
 	taken    bool            // the prompt was repeated
-	brought  []string        // UUIDs of what came by Steering, now or for an earlier daemon
+	brought  []string        // UUIDs of the messages that Steering brought, for this daemon or an earlier one
 	repeated map[string]bool // UUIDs of the received prompts
 }
 
@@ -196,7 +196,7 @@ func (c *client) assistant(b streamjson.Block) {
 		Usage: &streamjson.Usage{Input: 10, Output: 1, CacheRead: max(c.context-10, 0)}})
 }
 
-// done ends the turn well.
+// done ends the turn successfully.
 func (c *client) done() runner.Outcome {
 	if c.said == "" {
 		_ = Say("Done: " + firstLine(c.turn.Prompt))(c)
@@ -215,7 +215,8 @@ func (c *client) spentUp() bool {
 	return asked && c.cap > 0 && c.cost >= c.cap
 }
 
-// These mark the result of a turn that has spent its cap, and whether it was finished.
+// These mark the result of a turn that has spent its cap, and whether its answer was
+// finished.
 const (
 	spentCap = "budget_exhausted"
 	finished = "end_turn"

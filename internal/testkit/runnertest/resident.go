@@ -53,7 +53,7 @@ func (f residents) serve(t *testing.T, ctx context.Context, turn runner.Turn, c 
 	return out, warm
 }
 
-// stays is serve for a turn after which the client must stay.
+// stays does what serve does, for a turn after which the client must stay.
 func (f residents) stays(t *testing.T, turn runner.Turn, c runner.Warm) (runner.Outcome, runner.Warm) {
 	t.Helper()
 	out, warm := f.serve(t, t.Context(), turn, c)

@@ -34,8 +34,8 @@ func (f Fixture) rows(t *testing.T) {
 // command returns a command that an asking client does not run without permission.
 func (f Fixture) command() string { return cmp.Or(f.Command, "npm test") }
 
-// refused returns the step of a refused call: Permit refuses it if the client asks,
-// otherwise the client.
+// refused returns the step of a refused call: Permit refuses it if the client asks;
+// otherwise the client itself does.
 func (f Fixture) refused() string {
 	if f.Backend.Kind().Asks {
 		return "@sh " + f.command()
@@ -231,7 +231,7 @@ func (f Fixture) rowOurTools(t *testing.T) {
 	if f.Calls == "" {
 		return
 	}
-	// A client that does not get the tools did not begin the message.
+	// A client that does not get the tools has not begun to work on the message.
 	turn = f.Turn(t, "@say ready")
 	turn.Tools = &runner.Server{Command: filepath.Join(t.TempDir(), "missing"), Args: []string{}, Env: map[string]string{}}
 	turn.Ready, turn.Servers = filepath.Join(t.TempDir(), "ready"), filepath.Join(t.TempDir(), "servers.json")

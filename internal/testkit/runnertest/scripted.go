@@ -33,10 +33,10 @@ type Scripted struct {
 	// Quiet makes it a backend of clients that resume a session, but report no compaction,
 	// run no hook and read no mail during a turn.
 	Quiet bool
-	// Billing is what its clients say about the payment.
+	// Billing is what its clients report about who pays.
 	Billing runner.Billing
-	// Timing shortens the wait for a prompt that is not run; its other fields have no
-	// meaning here.
+	// Timing shortens the wait for a prompt that is not run. The other fields of Timing
+	// have no meaning here.
 	Timing runner.Timing
 
 	mu       sync.Mutex
@@ -89,7 +89,7 @@ func (s *Scripted) Running() int {
 	return n
 }
 
-// Forget drops a session, as a person does who deletes the client's files.
+// Forget drops a session, as if a person had deleted the client's files.
 func (s *Scripted) Forget(session string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

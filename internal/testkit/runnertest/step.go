@@ -10,8 +10,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// A Step is one action of a scripted client. The functions below make steps; after a step
-// that ends the turn the rest is ignored.
+// A Step is one action of a scripted client. The functions below make steps; the steps
+// after one that ends the turn are ignored.
 type Step func(*client) *runner.Outcome
 
 // goOn makes a step that does not end the turn.
@@ -27,8 +27,8 @@ func Say(text string) Step {
 	})
 }
 
-// Tool lets the client call a tool, which answers result at once. input is
-// written as JSON.
+// Tool lets the client call a tool, which returns result at once. input is written as
+// JSON.
 func Tool(name string, input any, result string) Step {
 	return goOn(func(c *client) {
 		id := c.call(name, input)
@@ -51,7 +51,8 @@ func deny(name, what string) Step {
 	})
 }
 
-// permitted asks for permission if the client asks.
+// permitted reports whether the client may use a tool. It calls Permit if the client is
+// one that asks.
 func (c *client) permitted(name string, input json.RawMessage) bool {
 	if !c.asks {
 		return true
@@ -185,7 +186,7 @@ func Hang() Step { return sleep(forever) }
 // Fail ends the turn as Failed.
 func Fail(text string) Step { return ends(runner.Failed, text, func(*runner.Outcome) {}) }
 
-// Refused ends the turn as one that cannot work, such as for a wrong key.
+// Refused ends the turn as one that cannot work, for example because of a wrong key.
 func Refused(reason string) Step { return ends(runner.Refused, reason, func(*runner.Outcome) {}) }
 
 // Unknown ends the turn Limited, for a cause that the client does not name.

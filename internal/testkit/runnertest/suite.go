@@ -238,7 +238,7 @@ func (f Fixture) order(t *testing.T) {
 	}
 }
 
-// unrecorded: no work without a record.
+// unrecorded: a client does no work if its process cannot be recorded.
 func (f Fixture) unrecorded(t *testing.T) {
 	turn := f.Turn(t, "@say ready")
 	turn.Started = func(runner.Process) error { return errors.New("disk full") }

@@ -34,8 +34,8 @@ func statusText(status int) string {
 	return http.StatusText(status)
 }
 
-// usageLimit plays the usage limit of a subscription, which has its reset time and is not
-// retried.
+// usageLimit plays the usage limit of a subscription: an error that names the reset time
+// and is not retried.
 func (t *turn) usageLimit(reset time.Time) error {
 	c := t.c
 	rate := &rateLimit{Status: "rejected", ResetsAt: reset.Unix(), Type: "five_hour"}
@@ -60,7 +60,7 @@ func (c *client) retry(attempt, status int, kind string) {
 // retryDelay returns roughly the pause of the real program, in milliseconds.
 func retryDelay(attempt int) float64 { return min(500*float64(int(1)<<(attempt-1)), 32000) + 0.5 }
 
-// apiErrorText holds the real program's words for an error: in the result, on the assistant
+// apiErrorText has the real program's words for an error: in the result, on the assistant
 // line, and on the lines before another try.
 type apiErrorText struct {
 	kind, retry, text string

@@ -9,10 +9,10 @@ import (
 type spendingCap struct {
 	usd     float64 // 0: none
 	before  float64 // the running total when the process began to count
-	checked int     // requests of the running turn that were compared with it
+	checked int     // requests of the running turn after which the cost was compared with the cap
 }
 
-// capReached is the subtype of the result of a turn that has spent it.
+// capReached is the subtype of the result of a turn that has spent the cap.
 const capReached = "error_max_budget_usd"
 
 // setCap reads the flag as the real program does.
@@ -26,7 +26,8 @@ func (o *options) setCap(value string) error {
 }
 
 // withinCap compares, once after each request of the turn, what the process has spent with
-// its cap. The turn that has spent it ends with an error, even if the request was its answer.
+// its cap. The turn that has spent the cap ends with an error, even if the request was its
+// answer.
 func (t *turn) withinCap(answered bool) error {
 	c := t.c
 	if c.cap.usd == 0 || t.requests <= c.cap.checked {

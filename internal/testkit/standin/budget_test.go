@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// A cap is the process's: it ends the turn after the request that spends it, refuses the
-// next one, and begins again with the next process of the session. In 2.1.330 /clear
-// begins it again too.
+// A cap belongs to the process. The turn ends after the request that spends the cap, and
+// the next turn is refused. The count begins again with the next process of the session
+// and, in 2.1.330, after /clear.
 func TestACap(t *testing.T) {
 	for _, version := range []string{"2.1.330", "2.1.197"} {
 		t.Run(version, func(t *testing.T) {

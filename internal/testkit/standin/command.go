@@ -11,7 +11,7 @@ import (
 // errCommand ends a turn in which no model was asked.
 var errCommand = errors.New("answered without a model")
 
-// slashWord matches a prompt that the real program takes for a command. A path is not a
+// slashWord matches a prompt that the real program treats as a command. A path is not a
 // command, and neither is a word after a space.
 var slashWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^/[A-Za-z][A-Za-z0-9_:-]*(\s|$)`) })
 
@@ -20,8 +20,8 @@ func slashCommand(text string) (string, bool) {
 	return strings.TrimSpace(word), word != ""
 }
 
-// slash answers a prompt that begins with a slash. The newer version gives one that it
-// does not know to the model.
+// slash answers a prompt that begins with a slash. The newer version gives a command that
+// it does not know to the model.
 func (t *turn) slash(ctx context.Context, name string) error {
 	c := t.c
 	least := 2

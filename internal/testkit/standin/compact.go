@@ -59,8 +59,9 @@ func (c *client) full() bool {
 	return c.sess.context >= window-20000-13000
 }
 
-// compact makes the context small: the status lines, the SessionStart hooks in between, the
-// boundary, the summary. If the summary fails the turn continues without a compaction.
+// compact makes the context small. It prints the status lines, with the SessionStart hooks
+// in between, then the boundary and the summary. If the summary fails the turn continues
+// without a compaction.
 func (c *client) compact(ctx context.Context, trigger string) error {
 	began := time.Now()
 	c.status("compacting", "", "")
@@ -178,7 +179,7 @@ func (c *client) runHook(ctx context.Context, source, command string, seconds fl
 const hookLimit = 10000
 
 // hookContext returns the model's part of a hook's output: the additionalContext of JSON,
-// or all of it; of more than hookLimit only a preview.
+// or all of the output. If that part is longer than hookLimit, it returns only a preview.
 func (c *client) hookContext(stdout []byte) string {
 	text := string(stdout)
 	var reply struct {

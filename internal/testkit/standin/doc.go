@@ -1,8 +1,8 @@
 // Package standin is a stand-in for the claude command line program. It takes the same
 // flags, keeps sessions and prints the same stream of JSON lines as Claude Code 2.1.330
 // does in print mode, or 2.1.197 where STANDIN_VERSION says so, but it asks no model: the
-// prompt has the script of a turn. Tests run thousands of turns with it, in the test binary
-// itself or by the program in the folder claude.
+// prompt contains the script of a turn. Tests run thousands of turns with it, in the test
+// binary itself or with the program in the folder claude.
 //
 // # A turn
 //
@@ -38,7 +38,7 @@
 //	@linger D             the process stays D after the end of its input
 //	@hang                 silent endlessly; deaf to SIGINT, SIGTERM and EOF
 //	@spin                 like @hang, and keeps a processor busy
-//	@closeout             standard output is closed, the process lives on
+//	@closeout             standard output is closed, and the process continues
 //	@orphan D             a grandchild in its own session holds stdout for D
 //	@unborn               the process exits with 1 before it prints anything
 //	@deaf                 deaf to SIGINT, SIGTERM and interrupts from here on
@@ -50,7 +50,7 @@
 //	@first VERB …         VERB, but not in a prompt that says that the message
 //	                      was begun before
 //	@rubbish              a line that is not JSON
-//	@unknown              an event of a type that nobody knows
+//	@unknown              an event of an unknown type
 //
 // A line with another word after the @ is plain text; a known verb with an invalid argument
 // ends the process with status 2, so that a misspelt test fails loudly. A prompt without
@@ -64,22 +64,23 @@
 //
 // # A cap
 //
-// --max-budget-usd USD is the most that the process may spend: after each request (a text
-// or a tool call of the script) a turn that has reached it ends with error_max_budget_usd,
-// whose result has no text, even if the request was the answer. Later turns are refused.
+// --max-budget-usd USD is the most that the process may spend. After each request (a text
+// or a tool call of the script) the cost is compared with this cap. A turn that has
+// reached it ends with error_max_budget_usd, and its result has no text, even if the
+// request was the answer. Later turns are refused.
 //
 // # Sessions
 //
 // A session is a file below $CLAUDE_CONFIG_DIR (or $HOME/.claude), in standin/<hash of the
 // working directory>/<id>.jsonl. A message whose uuid the session knows is printed back and
 // not run again, until a compaction makes it forget. In 2.1.330 the totals of a result
-// (total_cost_usd, modelUsage) are those of the session with its earlier processes, and
-// model_usage_since_last_result is the turn's own; in 2.1.197 they are those of the
+// (total_cost_usd, modelUsage) cover the session with its earlier processes, and
+// model_usage_since_last_result covers only the turn. In 2.1.197 the totals cover only the
 // process. When the context reaches the compact window (settings autoCompactWindow, or
 // CLAUDE_CODE_AUTO_COMPACT_WINDOW) less 33,000 tokens the next turn compacts first and runs
-// the SessionStart hooks of --settings. The system prompt of the first turn holds until a
-// compaction (2.1.330), unless --system-prompt-snapshot off or an initialize request says
-// otherwise.
+// the SessionStart hooks of --settings. In 2.1.330 the system prompt of the first turn
+// applies until a compaction, unless --system-prompt-snapshot off or an initialize request
+// says otherwise.
 //
 // # Prompts
 //
@@ -96,11 +97,12 @@
 //
 // # What it leaves out
 //
-// Hooks other than SessionStart, sub-agents, background commands, plugins, titles of
-// sessions, "priority" on a message. MCP servers are named where the real program names
-// them, and not started. A prompt of the form /word is answered as the real program does,
-// but only /compact and /clear do something. There is no socket for the messages of other
-// sessions (messaging_socket_path), and no MCP tool is deferred.
+// The stand-in leaves out hooks other than SessionStart, sub-agents, background commands,
+// plugins, titles of sessions, and "priority" on a message. MCP servers are named where
+// the real program names them, and not started. A prompt of the form /word is answered as
+// the real program does, but only /compact and /clear do something. There is no socket
+// for the messages of other sessions (messaging_socket_path), and no MCP tool is
+// deferred.
 //
 // # Environment
 //
@@ -114,14 +116,14 @@
 //	                     gets "overlap AGENT - PID" and the process exits with 1
 //	STANDIN_UNBORN=1     exits with 1 before it prints anything
 //	STANDIN_SILENT=1     does its work and prints nothing
-//	STANDIN_VERSION=V    the version that is played, 2.1.197 or 2.1.330; 2.1.330 else
-//	STANDIN_NOREPLAY=1   prints no replay line, nor what becomes of a prompt
+//	STANDIN_VERSION=V    the version that is played, 2.1.197 or 2.1.330 (the default)
+//	STANDIN_NOREPLAY=1   prints neither replay lines nor the states of prompts
 //	STANDIN_DELAY=D      waits D before each result
-//	STANDIN_MCP=STATUS   what it says of its MCP servers, connected else: "failed
-//	                     WHY", pending; slow is pending at the first two questions,
-//	                     "after D" until the process has run for D
-//	STANDIN_MCP_ANSWER=W none, unknown, "after D": how mcp_status is answered instead;
-//	                     for D nothing else is read then
+//	STANDIN_MCP=STATUS   the reported state of the MCP servers: connected (the default),
+//	                     "failed WHY", pending, slow (pending at the first two questions)
+//	                     or "after D" (pending until the process has run for D)
+//	STANDIN_MCP_ANSWER=W how mcp_status is answered: none, unknown, or "after D" (after
+//	                     D, during which nothing else is read)
 //
 // AGENT is $CLAUDE_SWARM_AGENT or a dash. A line of the log is written by one
 // write, so that many processes can share the file.

@@ -38,7 +38,7 @@ type inbox struct {
 	last   int // seq of the last one put in
 	cut    int // prompts up to this seq were interrupted
 	closed bool
-	bell   chan struct{} // of capacity one: prompts may have come
+	bell   chan struct{} // of capacity one: a signal that prompts may have come
 }
 
 func newInbox() *inbox { return &inbox{bell: make(chan struct{}, 1)} }

@@ -2,7 +2,7 @@ package standin
 
 import "encoding/json"
 
-// The lines of the stream, with the keys of the real program in its order.
+// This file has the lines of the stream, with the keys of the real program in its order.
 
 // tokens is the usage of one request.
 type tokens struct {

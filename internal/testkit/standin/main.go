@@ -273,7 +273,7 @@ func (c *client) interrupt() {
 
 func (c *client) complain(text string) { io.WriteString(c.stderr, text+"\n") }
 
-// number reads a whole number from the environment, or def.
+// number reads a whole number from the environment; it returns def if the variable has no number.
 func (c *client) number(key string, def int) int {
 	if n, err := strconv.Atoi(c.getenv(key)); err == nil {
 		return n

@@ -42,9 +42,9 @@ const (
 	many  // all words up to the next flag
 )
 
-// flags are the flags of the real program's --help, and its hidden ones that a
-// daemon uses. Those that options has no field for are accepted, as the real
-// program accepts them, and change nothing here.
+// flags are the flags of the real program's --help, and its hidden ones that a daemon
+// uses. A flag for which options has no field is accepted, as in the real program, and
+// changes nothing here.
 var flags = map[string]arity{
 	"--add-dir": many, "--agent": one, "--agents": one, "--allow-dangerously-skip-permissions": none,
 	"--allowedTools": many, "--allowed-tools": many, "--append-system-prompt": one, "--append-system-prompt-file": one,
@@ -71,7 +71,7 @@ type complaint string
 
 func (c complaint) Error() string { return string(c) }
 
-// complain makes a complaint as [fmt.Sprintf] does.
+// complain formats a complaint as [fmt.Sprintf] does.
 func complain(format string, args ...any) complaint {
 	return complaint(fmt.Sprintf(format, args...))
 }

@@ -94,7 +94,8 @@ func (c *client) status(status, end, problem string) {
 	c.out.line(line)
 }
 
-// The events of --include-partial-messages: the API's own, one a line.
+// The following functions print the events of --include-partial-messages. They are the
+// API's events, one per line.
 
 func (c *client) printEvent(event any) {
 	c.out.line(&streamLine{Type: "stream_event", Event: event, SessionID: c.sess.id, UUID: newUUID()})
@@ -169,7 +170,8 @@ func modelWindow(name string) int {
 	return 200000
 }
 
-// ofTheFifth reports whether one of the newer version's short names means a model.
+// ofTheFifth reports whether a model is one that the newer version's short names stand
+// for.
 func ofTheFifth(model string) bool {
 	return strings.HasSuffix(model, "-5-5") || strings.HasSuffix(model, "-5-2")
 }
@@ -190,7 +192,7 @@ func (c *client) spend(model string, u tokens, usd float64) {
 	}
 }
 
-// newUsage returns the empty line of model in modelUsage.
+// newUsage returns the empty entry of model in modelUsage.
 func (c *client) newUsage(model string) *modelUsage {
 	m := &modelUsage{Window: modelWindow(model), MaxOutput: 32000}
 	switch {

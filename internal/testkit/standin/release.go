@@ -40,7 +40,8 @@ var newFlags = map[string]arity{
 	snapshotFlag: one,
 }
 
-// snapshotFlag reports whether a resumed session keeps the system prompt of its first turn.
+// snapshotFlag is the flag that decides whether a resumed session keeps the system prompt
+// of its first turn.
 const snapshotFlag = "--system-prompt-snapshot"
 
 // flag finds a flag of the command line.

@@ -82,7 +82,8 @@ func TestTotalsGoOn(t *testing.T) {
 	}
 }
 
-// TestLifecycle: each change of a prompt's state is printed at once, by its uuid.
+// TestLifecycle: each change of a prompt's state is printed at once, with the prompt's
+// uuid.
 func TestLifecycle(t *testing.T) {
 	brief := func(lines []line) string {
 		names := map[string]string{uuidA: "A", uuidB: "B"}
@@ -297,7 +298,8 @@ func TestSystemTextIsRecorded(t *testing.T) {
 	ask("six", "--resume", sessA, "--append-system-prompt", "six")
 }
 
-// TestResultsDoNotBeginWithTheirType, as those of the real program.
+// TestResultsDoNotBeginWithTheirType: this applies to the newer version, as in the real
+// program.
 func TestResultsDoNotBeginWithTheirType(t *testing.T) {
 	for version, want := range map[string]bool{"2.1.197": true, "2.1.330": false} {
 		p := newPlace(t)

@@ -33,7 +33,7 @@ type session struct {
 	totals  totals  // at the last result
 }
 
-// totals is what all processes of a session used.
+// totals has what all processes of a session have used.
 type totals struct {
 	CostUSD float64                `json:"cost_usd"`
 	APIMS   int64                  `json:"api_ms"`

@@ -137,9 +137,9 @@ func recorded(t *testing.T, dir string) shapes {
 	return s
 }
 
-// TestShapes compares each line of the stand-in with the recorded lines of its sort: every
-// key that the real ones always have is there, and none that they never have, each with the
-// same type of value. Some sorts are recorded only for the older version.
+// TestShapes compares each line of the stand-in with the recorded lines of its sort: it has
+// every key that the real lines always have, no key that they never have, and values of the
+// same types. Some sorts are recorded only for the older version.
 func TestShapes(t *testing.T) {
 	for version, dir := range map[string]string{"2.1.197": "transcripts", "2.1.330": "transcripts-330"} {
 		t.Run(version, func(t *testing.T) { testShapes(t, version, recorded(t, dir), recorded(t, "transcripts")) })
@@ -155,7 +155,7 @@ func testShapes(t *testing.T, version string, real, older shapes) {
 			continue
 		}
 		want, ok := real[sort]
-		known := ok // the further keys that it may have
+		known := ok // whether the recordings show which further keys it may have
 		if !ok {
 			want, ok = older[sort]
 		}
@@ -195,7 +195,7 @@ func testShapes(t *testing.T, version string, real, older shapes) {
 		"rate_limit_event", "command_lifecycle", "conversation_reset", "system/permission_denied",
 	} {
 		if _, ok := real[sort]; !ok && version == "2.1.197" {
-			continue // it has no such lines
+			continue // the older version has no such lines
 		}
 		if !seen[sort] {
 			t.Errorf("no line of the sort %q was compared", sort)

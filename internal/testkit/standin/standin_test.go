@@ -18,7 +18,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/testkit/standin"
 )
 
-// TestMain runs the test binary as the stand-in, when a test starts it so.
+// TestMain runs the test binary as the stand-in if a test has started it as one.
 func TestMain(m *testing.M) {
 	if os.Getenv("CLAUDE_SWARM_STANDIN") == "1" {
 		os.Exit(standin.Main(os.Args[1:], os.Environ(), os.Stdin, os.Stdout, os.Stderr))
@@ -39,7 +39,7 @@ type place struct {
 	t    *testing.T
 	home string
 	dir  string
-	env  []string // on top
+	env  []string // added to that of every process
 }
 
 func newPlace(t *testing.T) *place {
@@ -180,8 +180,8 @@ func (r *run) until(kind string) []line {
 // shows reports whether the test wants to see a line.
 func (r *run) shows(l line) bool { return r.whole || l.kind() != "command_lifecycle" }
 
-// end closes stdin, reads the rest and returns the exit status; a signal is
-// its number below 0.
+// end closes stdin, reads the rest and returns the exit status. The status after a signal
+// is the negative number of the signal.
 func (r *run) end() (rest []line, status int) {
 	r.t.Helper()
 	r.stdin.Close()

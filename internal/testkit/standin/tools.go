@@ -153,8 +153,8 @@ func (c *client) abs(path string) string {
 	return filepath.Join(c.cwd, path)
 }
 
-// bash runs command in a separate session, as the real program does: the
-// group of the client does not reach it. An interrupt kills it.
+// bash runs command in a separate session, as the real program does: a signal to the
+// client's process group does not reach it. An interrupt kills it.
 func (c *client) bash(ctx context.Context, command string) answer {
 	out, code, err := c.shell(ctx, command, nil, nil)
 	if err != nil {

@@ -26,7 +26,8 @@ type failure struct {
 
 func (f *failure) Error() string { return f.text }
 
-// A turn is one prompt and all its consequences. The goroutine of [client.serve] owns it.
+// A turn is one prompt and everything that follows from it. The goroutine of
+// [client.serve] owns it.
 type turn struct {
 	c       *client
 	began   time.Time
@@ -36,7 +37,7 @@ type turn struct {
 	said    string   // the last text
 	more    []string // the texts of later turns that no prompt began
 	steered []prompt // prompts that came while a tool ran
-	command string   // the slash command that the prompt is, without the slash
+	command string   // the slash command in the prompt, without the slash
 	inTool  bool     // the last step was a tool, which an interrupt names
 	denials []denial
 
@@ -52,8 +53,8 @@ type turn struct {
 	cost  *float64 // the cost that @cost sets instead
 }
 
-// turn runs the waiting prompts: those that the session knows are only acknowledged, the
-// others are one turn together.
+// turn runs the waiting prompts: those that the session knows are only acknowledged, and
+// the others together become one turn.
 func (c *client) turn(ctx context.Context, waiting []prompt) {
 	var fresh []prompt
 	for _, p := range waiting {

@@ -31,7 +31,7 @@ type arenaSpec struct {
 	env      []string // of the daemon, and so of the stand-ins
 	disk     int      // the project is on a separate file system of this size, in MiB
 	files    int      // the largest number of files in that file system; 0: 30,000
-	starter  []string // a program with arguments that runs the one that starts the daemon
+	starter  []string // a program with arguments, which runs the command that starts the daemon
 }
 
 // An arena is a scratch project with stand-ins for the agents' clients. Its methods are
@@ -40,13 +40,13 @@ type arena struct {
 	program string
 	client  string // the stand-in
 	dir     string // of the project
-	home    string // of everything that is started here; the mark of its processes
+	home    string // the home of all processes that the arena starts, by which they are recognized
 	env     []string
 	agents  []string
 	store   *dropbox.Store
 	disk    *volume // nil: that of the system
 	starter []string
-	halted  bool // in the middle of the work: messages in new/ are neither lost nor left over
+	halted  bool // the work was halted in the middle, so messages in new/ are neither lost nor left over
 
 	mu   sync.Mutex
 	jobs []*job // the sent messages, in no order
@@ -126,7 +126,7 @@ func (a *arena) swarm(ctx context.Context, args ...string) (string, error) {
 	return a.feed(ctx, nil, args...)
 }
 
-// feed is swarm with a standard input.
+// feed does what swarm does, with a standard input.
 func (a *arena) feed(ctx context.Context, stdin []byte, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()

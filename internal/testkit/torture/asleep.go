@@ -46,7 +46,7 @@ var drowsy = fault{
 }
 
 // stalled stops clients permanently. The daemon notices that and ends the turn, although
-// the client reacts only to the last signal, and the next client does the message.
+// the client reacts only to the last signal, and the next client works on the message.
 var stalled = fault{
 	name: "client never wakes", what: "SIGSTOP for good; the turn is ended, its message done later",
 	full: 3, short: 1,
@@ -107,7 +107,7 @@ func (a *arena) badEnds() ([]journal.LedgerLine, error) {
 	return bad, err
 }
 
-// onlyGoodEnds is an error when any attempt did not end well.
+// onlyGoodEnds returns an error if any attempt did not end well.
 func (a *arena) onlyGoodEnds() error {
 	bad, err := a.badEnds()
 	if err != nil || len(bad) == 0 {

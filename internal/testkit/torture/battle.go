@@ -137,8 +137,8 @@ func (a *arena) underFire(ctx context.Context, times int, b battle, c *counts) e
 	return <-sent
 }
 
-// mind acts like a person: it starts an agent again that the breaker has stopped, and lets
-// an agent that waits after a failure try at once.
+// mind acts like a person: it restarts an agent that the breaker has stopped, and lets an
+// agent that waits after a failure try at once.
 func (a *arena) mind(ctx context.Context) {
 	for pause(ctx, 300*time.Millisecond) == nil {
 		c, err := a.dial(ctx)

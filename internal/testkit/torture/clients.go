@@ -41,8 +41,8 @@ var misbehaviours = []struct{ name, script, end string }{
 	{"never ends a command", "@first sh sleep 600", "timed-out"},
 }
 
-// unruly lets clients misbehave on every tenth message, each in another way. A person
-// starts agents again that the breaker stopped.
+// unruly lets clients misbehave on every tenth message, each in another way. A simulated
+// person restarts agents that the breaker stopped.
 var unruly = fault{
 	name: "clients that misbehave", what: "every tenth message in another way; each is done, or given up once, and the rest in order",
 	full: 3 * len(misbehaviours), short: len(misbehaviours),
@@ -72,8 +72,8 @@ var unruly = fault{
 }
 
 // endedAs compares the ends of turns with the wanted ones, by the number of their job; an
-// empty end allows any. It also checks that the sender of a message that was given up hears
-// so once.
+// empty end allows any. It also checks that the sender of a message that was given up is
+// told so once.
 func (a *arena) endedAs(want func(n int) (name, end string)) error {
 	ends := map[string][]string{}
 	err := journal.ReadLedger(a.own().Ledger(), func(l journal.LedgerLine) bool {

@@ -38,7 +38,7 @@ func (a *arena) tallyCosts(c *counts, turns map[string]turn) error {
 	for stream, all := range byStream {
 		data, err := os.ReadFile(stream)
 		if err != nil {
-			continue // a fault has taken it
+			continue // a fault has removed the file
 		}
 		slices.SortFunc(all, func(x, y turn) int { return cmp.Compare(x.From.Offset, y.From.Offset) })
 		for i, t := range all {

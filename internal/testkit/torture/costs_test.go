@@ -16,8 +16,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/claude"
 )
 
-// TestTallyFindsWhatIsBookedWrong books turns of one session, the first of one client and
-// the others of another one that stays: as the daemon books them, and wrongly.
+// TestTallyFindsWhatIsBookedWrong books the turns of one session, as the daemon books
+// them and wrongly. One client does the first turn; another client, which stays, does the
+// others.
 func TestTallyFindsWhatIsBookedWrong(t *testing.T) {
 	for name, c := range map[string]struct {
 		book  func(b *bookedTurn) float64
@@ -60,7 +61,8 @@ type bookedTurn struct {
 	total   float64 // of the session
 }
 
-// threeTurns lets the stand-in do the turns a, and then b and c in one client.
+// threeTurns lets the stand-in do turn a in one client, and then the turns b and c in
+// another.
 func threeTurns(t *testing.T, a *arena) []*bookedTurn {
 	t.Helper()
 	const session = "a1a1a1a1-0000-4000-8000-000000000001"

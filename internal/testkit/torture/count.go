@@ -32,7 +32,7 @@ func (a *arena) count(ctx context.Context) (counts, error) {
 	return c, errors.Join(settled, err)
 }
 
-// halt is count without the wait.
+// halt does what count does, without the wait.
 func (a *arena) halt(ctx context.Context) (counts, error) {
 	stopped := a.stop(ctx)
 	c, err := a.tally()
@@ -116,7 +116,7 @@ func (a *arena) readJournal(numbers map[string]int) (*turnLog, error) {
 	return j, nil
 }
 
-// numbers returns the jobs of the turns, by the uuid of the turn.
+// numbers returns the number of each turn's job, by the uuid of the turn.
 func numbers(turns map[string]turn, jobs []*job) map[string]int {
 	by := map[string]int{}
 	for _, o := range jobs {
@@ -195,8 +195,8 @@ func (a *arena) turns() map[string]turn {
 	return out
 }
 
-// succeeded reports whether a turn's client printed a complete good result: the first after
-// the line that repeats its prompt.
+// succeeded reports whether a turn's client printed a complete good result. It looks at the
+// first result after the line that repeats the prompt.
 func (a *arena) succeeded(t turn) bool {
 	data, err := os.ReadFile(a.own().Stream(cmp.Or(t.Client, t.Turn)))
 	if t.Turn == "" || err != nil {

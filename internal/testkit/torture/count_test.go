@@ -122,7 +122,7 @@ func (b *broken) all() {
 	b.turn("c", 2, true)
 }
 
-// turn logs that a job's turn ran, and with result its end.
+// turn logs that a job's turn began and, if result is true, that it ended.
 func (b *broken) turn(uuid string, n int, result bool) {
 	b.line("begin", uuid, n)
 	stream := `{"type":"user","isReplay":true,"uuid":"` + uuid + `"}` + "\n"

@@ -116,7 +116,7 @@ func (a *arena) refused(ctx context.Context, s scarcity) error {
 		if err := s.more(); err != nil {
 			return err
 		}
-		// This number is one that a process sends.
+		// A message with this number is sent by a process.
 		j := &job{n: (a.reserve(2*everyProcess)/everyProcess+1)*everyProcess + 3, agent: a.agents[0], sender: -1}
 		if j.id, j.err = a.deliver(ctx, j, traffic{}); j.err == nil {
 			a.keep(j)
@@ -143,8 +143,8 @@ func (a *arena) recovers(ctx context.Context) error {
 	return nil
 }
 
-// calm waits until the status shows no trouble: the daemon checks every 30 s whether it is
-// over.
+// calm waits until the status shows no trouble: the daemon checks every 30 s whether the
+// trouble is over.
 func (a *arena) calm(ctx context.Context) error {
 	var st swarm.Status
 	err := until(ctx, "a status without trouble", func() bool {
@@ -158,8 +158,8 @@ func (a *arena) calm(ctx context.Context) error {
 	return nil
 }
 
-// noScaffolding is an error when files of failed deliveries are left: no process was
-// killed, so no process had a reason to leave one.
+// noScaffolding returns an error if files of failed deliveries are left: no process was
+// killed, so no process had a reason to leave a file.
 func (a *arena) noScaffolding() error {
 	left, err := filepath.Glob(filepath.Join(a.mail(), "*", "tmp", "*"))
 	if err != nil || len(left) == 0 {

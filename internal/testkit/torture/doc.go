@@ -7,9 +7,9 @@
 //
 // and `go test` runs each fault in its short form. A [fault] is a failure of the
 // environment: a killed process, a full disk, a mailbox that is moved away. It is injected
-// into arenas. An [arena] is a scratch project with its own daemon, built as it is shipped,
-// whose agents' clients are stand-ins (package internal/testkit/standin), and with senders
-// that continue in the meantime:
+// into arenas. An [arena] is a scratch project with its own daemon, built as it is shipped.
+// Stand-ins (package internal/testkit/standin) take the place of the agents' clients.
+// Senders continue to send in the meantime:
 //
 //	arena: make ──> start ──> send ──┬──> settle ──> stop ──> count
 //	                                 |
@@ -17,23 +17,23 @@
 //
 // # Counts
 //
-// The stand-ins log when each turn begins and ends, and hold a lock while they or a child
-// of theirs live. This log, the mailboxes and the files of the turns give one line of the
-// table:
+// The stand-ins log when each turn begins and ends, and hold a lock as long as they or
+// one of their children live. This log, the mailboxes and the files of the turns give one
+// line of the table:
 //
 //	lost     accepted, and neither done and answered nor given up with a bounce
 //	doubled  begun again although an earlier turn had printed its result, or
-//	         answered twice, or booked in the ledger with more than its client
-//	         told, or a good one with less
-//	order    begun before an earlier one of the same sender, agent and priority
+//	         answered twice; or a turn is booked in the ledger with more than its
+//	         client reported, or with less although it ended well
+//	order    begun before an earlier message of the same sender, agent and priority
 //	overlap  a client began while another of the same agent, or a child of it,
 //	         still ran
 //	left     processes, locks, files in tmp/, new/ and cur/ when all is over
 //	again    begun again after a cut; that is not a fault and only shown
 //
 // All except the last must be 0. A fault may promise more, such as that the status says
-// what is wrong; the line says so if it broke such a promise. The exit status is 1 when
-// anything is wrong.
+// what is wrong. If such a promise is broken, the line of the fault says so. The exit
+// status is 1 when anything is wrong.
 //
 // # Namespaces
 //

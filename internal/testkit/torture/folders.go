@@ -106,8 +106,8 @@ func (m *mover) quietly(ctx context.Context, name string, do func() error) error
 	return errors.Join(err, rerr)
 }
 
-// movesOne moves a mailbox away and back. If another was made in the meantime it merges the
-// two.
+// movesOne moves a mailbox away and back. If another mailbox of that name was made in the
+// meantime, movesOne merges the two.
 func (m *mover) movesOne(ctx context.Context, name string) error {
 	at, to := m.a.box(name), filepath.Join(filepath.Dir(m.a.dir), "away-"+name)
 	if err := os.Rename(at, to); err != nil {

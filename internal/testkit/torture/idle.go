@@ -49,8 +49,8 @@ var idle = fault{
 	},
 }
 
-// notGrown is an error when a daemon uses more than before, beyond the variation of its
-// garbage collector.
+// notGrown returns an error if a daemon uses more than before, beyond the variation of
+// its garbage collector.
 func notGrown(before, after figures) error {
 	var errs []error
 	if after.MiB > 1.5*before.MiB+16 {

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// lingering kills as kills does, while clients stay for the next message: a client may be
-// in a late turn, idle, or about to end when it is hit.
+// lingering kills processes as the fault kills does, while clients stay for the next
+// message: a client may be in a later turn, idle, or about to end when it is killed.
 var lingering = fault{
 	name: "kill -9, clients linger", what: "the same with clients that stay for the next message; two may wait",
 	full: 100, short: 30,

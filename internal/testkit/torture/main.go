@@ -40,7 +40,7 @@ func main() {
 	}
 }
 
-// An order holds the options of the command line.
+// An order has the options of the command line.
 type order struct {
 	only  string
 	short bool

@@ -40,7 +40,7 @@ var manyAgents = fault{
 }
 
 // bigMailbox lets very many messages wait in one mailbox. The agent works on them in order
-// for a while, and none of the rest is lost.
+// for a while, and none of the others is lost.
 var bigMailbox = fault{
 	name: "100,000 wait in one box", what: "worked on in order for a while, then halted; all is there",
 	full: 100_000, short: 5_000, alone: true,

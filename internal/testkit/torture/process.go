@@ -62,7 +62,7 @@ func (a *arena) processes() []process {
 		}
 		line, err := os.ReadFile(dir + "/cmdline")
 		if err != nil || !ours || len(line) == 0 {
-			continue // gone, or a neighbour's
+			continue // gone, or of another arena
 		}
 		args := bytes.Split(bytes.TrimRight(line, "\x00"), []byte{0})
 		p.args = string(bytes.Join(args, []byte(" ")))

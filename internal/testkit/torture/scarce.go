@@ -15,7 +15,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// fewFiles lets the daemon open hardly any more files, and then again any number.
+// fewFiles limits the daemon for a while to hardly more open files than it has without
+// turns.
 var fewFiles = fault{
 	name: "too many open files", what: "the daemon may open no more than it needs when idle",
 	full: 16, short: 2,
@@ -63,7 +64,7 @@ func limitFiles(pid, more int) (restore func() error, err error) {
 }
 
 // noRights takes the daemon's right to write into the mailboxes, as a careless chmod does.
-// For that it runs without the rights of root.
+// For that the daemon runs without the rights of root.
 var noRights = fault{
 	name: "rights taken away", what: "no folder of the mailboxes can be written; then they can",
 	full: 12, short: 2, alone: true,
@@ -119,7 +120,8 @@ var readOnly = fault{
 	},
 }
 
-// wantRefused is an error unless err is the refusal of a verb, with word and a next step.
+// wantRefused returns an error unless err is the refusal of a verb, with word and a next
+// step.
 func wantRefused(err error, word string) error {
 	verb, ok := errors.AsType[*verbError](err)
 	if !ok || !strings.Contains(verb.text, word) || !strings.Contains(verb.text, "\n  try: ") || verb.code != 1 {

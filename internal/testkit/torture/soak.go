@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// soak injects a fault about every second for a while. None of them ends the daemon: so it
-// is the same one at the end, and its resources must not have grown.
+// soak injects a fault about every second for a while. None of these faults ends the
+// daemon: so the same daemon runs at the end, and its resources must not have grown.
 var soak = fault{
 	name: "soak", what: "killed and sleeping clients, pauses, a sleeping daemon; at the end it uses no more than at first",
 	full: 1, short: 1,
@@ -118,8 +118,8 @@ func (s *soaker) compare(ctx context.Context) error {
 	if s.now, err = s.a.figures(ctx); err != nil {
 		return err
 	}
-	// With other work on the machine a status may take twice as long, and a single one any
-	// time: a short soak cannot judge it.
+	// With other work on the machine a status may take twice as long, and a single status
+	// may take any time, so a short soak does not judge the times.
 	first, last := s.median(s.first), s.median(s.last)
 	if min(len(s.first), len(s.last)) >= enoughStatuses && last > 10*first+100*time.Millisecond {
 		err = fmt.Errorf("a status took %v at first and %v at the end", first, last)

@@ -18,7 +18,7 @@ import (
 type volume struct {
 	dir   string
 	names bool // it runs out of file names, not of bytes
-	files int  // that took the names
+	files int  // how many files used up the names
 }
 
 // mount mounts it, with its size in MiB and its number of files.
@@ -31,7 +31,7 @@ func (v *volume) unmount() error { return unix.Unmount(v.dir, unix.MNT_DETACH) }
 
 func (v *volume) filler() string { return filepath.Join(v.dir, ".filler") }
 
-// fill leaves no room: alternately none for bytes, and no name for a further file.
+// fill uses up the room: alternately the bytes, and the names for further files.
 func (v *volume) fill() error {
 	v.names = !v.names
 	if err := os.MkdirAll(v.filler(), 0o700); err != nil {

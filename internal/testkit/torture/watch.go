@@ -15,9 +15,9 @@ import (
 )
 
 // burst delivers more messages than the queue of the watches can hold while the daemon
-// sleeps. About every thousandth is a task, and no task may wait for the daemon's scan of
-// the folders, which comes every 30 s; the rest are notes, which go along with a task or
-// wait.
+// sleeps. About one in a thousand is a task. No task may wait for the daemon's scan of
+// the folders, which comes every 30 s. The others are notes, which are read with a task
+// or wait.
 var burst = fault{
 	name: "renames at once", what: "deliveries while the daemon sleeps, far more than a watch can queue",
 	full: 100_000, short: 20_000, alone: true,
@@ -53,8 +53,8 @@ var burst = fault{
 	},
 }
 
-// fewWatches allows the daemon no watch, or too few: then it scans every 30 s, and the
-// status says so.
+// fewWatches allows the daemon no watch, or too few: then the daemon scans every 30 s,
+// and the status says so.
 var fewWatches = fault{
 	name: "no watches left", what: "max_inotify_instances or max_inotify_watches reached: looks every 30 s, and says so",
 	full: 4, short: 2, alone: true,
