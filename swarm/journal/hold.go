@@ -172,7 +172,7 @@ func (s *Holds) Change(agent string, f func(*Hold)) error {
 	was := st
 	f(&st)
 	if was.empty() && st.empty() && !s.stale {
-		return nil // as after every good turn
+		return nil // nothing to write, as after every good turn
 	}
 	s.file.Agents[agent] = st
 	if st.empty() {

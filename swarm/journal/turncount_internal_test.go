@@ -70,7 +70,7 @@ func TestTheSecondBoundHoldsForAll(t *testing.T) {
 	}
 }
 
-// A clock that is set back neither empties the count nor prolongs it.
+// When the clock is set back, no turn is forgotten, and none counts for longer than before.
 func TestACountOfTurnsWhenTheClockIsSetBack(t *testing.T) {
 	var counts TurnCounts
 	now := time.Date(2026, 11, 22, 6, 0, 0, 0, time.UTC)
