@@ -3,7 +3,7 @@
 //
 //	new/ --Claim--> cur/ --Refuse--> refused/, dead/, or done/ where nothing is to be done
 //	 ^                |
-//	 |                | TakeNotes: what rides along; the claims are durable from here on
+//	 |                | TakeNotes: the notes for the prompt; the claims are durable from here on
 //	 |                v
 //	 |              a turn, or a person's session
 //	 |                |
