@@ -148,15 +148,15 @@ func (a *agent) promptFor(j *mail.Job, s turn.Settings, r turn.Recall, advice st
 	p := a.inbox.Prompt(j)
 	p.Whispers = whispers
 	p.Prior, p.Reread, p.Advice, p.Tools = r.Prior, a.spec().Reread, advice, s.Tools
-	if handoff := a.handoff(); r.Successor && handoff != "" {
-		p.Reread = append(slices.Clone(p.Reread), handoff)
+	if path := handoff(a.store, a.name); r.Successor && path != "" {
+		p.Reread = append(slices.Clone(p.Reread), path)
 	}
 	return p.Text()
 }
 
 // handoff returns the file that an earlier session left for its successor; "" without one.
-func (a *agent) handoff() string {
-	path := filepath.Join(a.store.Dir(), "board", "handoff", a.name+".md")
+func handoff(s *dropbox.Store, agent string) string {
+	path := filepath.Join(s.Dir(), "board", "handoff", agent+".md")
 	if _, err := os.Stat(path); err != nil {
 		return ""
 	}

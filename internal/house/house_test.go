@@ -113,6 +113,19 @@ func TestSourceThatDoesNotCompile(t *testing.T) {
 	}
 }
 
+// The goals are a test, so that a change cannot leave one unnoticed.
+func TestThisTreeReachesItsGoals(t *testing.T) {
+	h, err := load("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range h.rows() {
+		if r.now > r.goal {
+			t.Errorf("%s: %d, at most %d:\n%s", r.what, r.now, r.goal, strings.Join(r.above, "\n"))
+		}
+	}
+}
+
 // A circle above the goal is printed with its files and its uses.
 func TestWhatClosesACircle(t *testing.T) {
 	dir := t.TempDir()

@@ -131,9 +131,10 @@ func total(what string, goal int, found []string) row {
 	return r
 }
 
-func (h *tree) print(w io.Writer, all bool) error {
+// rows returns the measures that have a goal.
+func (h *tree) rows() []row {
 	methods, fields := h.types()
-	rows := []row{
+	return []row{
 		worst("methods of the largest type", 60, methods),
 		worst("fields of the largest type with methods", 20, fields),
 		worst("files of a package in one circle of uses", 8, h.circles()),
@@ -142,6 +143,10 @@ func (h *tree) print(w io.Writer, all bool) error {
 		total("places that write a file by a rename", 1, h.writers()),
 		total("programs", 1, h.programs()),
 	}
+}
+
+func (h *tree) print(w io.Writer, all bool) error {
+	rows := h.rows()
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(tw, "measure\tnow\tgoal\t\n")
 	for _, r := range rows {
