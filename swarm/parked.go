@@ -78,10 +78,12 @@ func (p *purse) mayStart() int {
 	return max(1, min(p.slots.places()+1, agents-p.budget.Open()))
 }
 
-// release gives back the part of the reservation that the last turn did not use.
+// release gives back the part of the reservation that the last turn did not use, and wakes
+// the agents, since a blocked turn may start now.
 func (p *purse) release() {
-	p.budget.Release(p.name)
-	p.wake()
+	if p.budget.Release(p.name) {
+		p.wake()
+	}
 }
 
 // settleLost ends the reservations of the turns that an earlier daemon left. If the message

@@ -30,6 +30,10 @@ func TestRedactor(t *testing.T) {
 			t.Errorf("In(%q) = %t", text, text == want)
 		}
 	}
+	alike := tokens.NewMarks(map[string]string{"password-1": "[one]", "password-2": "[two]", "password": "[short]"})
+	if got := alike.Text("password-2 password-3 passwor"); got != "[two] [short]-3 passwor" {
+		t.Errorf("secrets with the same beginning: %q", got)
+	}
 	var none *tokens.Redactor
 	if none.Text(coder) != coder || none.In([]byte(coder)) {
 		t.Error("a redactor that is nil replaces something")

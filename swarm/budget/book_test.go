@@ -310,6 +310,22 @@ func TestADayEnds(t *testing.T) {
 	spend(time.Date(2026, 11, 22, 22, 30, 0, 0, time.UTC), false)
 }
 
+// Release says whether other agents may have become free to start.
+func TestReleaseReportsAReservation(t *testing.T) {
+	d := newDesk(t, budget.Rules{Task: usd(1)}, "a")
+	if _, block := d.book.Reserve(budget.Turn{Agent: "a", Message: "m", Trace: "t"}, 1); block != nil {
+		t.Fatal(block.Scope)
+	}
+	for _, want := range []struct {
+		agent    string
+		released bool
+	}{{"b", false}, {"a", true}, {"a", false}} {
+		if got := d.book.Release(want.agent); got != want.released {
+			t.Errorf("Release(%q) = %t", want.agent, got)
+		}
+	}
+}
+
 // TestAnswers checks the three answers, also when they are repeated and after a restart.
 func TestAnswers(t *testing.T) {
 	scope := budget.Scope{Kind: budget.KindTask, Name: "t"}

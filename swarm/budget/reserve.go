@@ -130,16 +130,19 @@ func (b *Book) Unsettled(agent string) (turns []string) {
 	return turns
 }
 
-// Release ends the reservations of an agent, once its turns are filed.
-func (b *Book) Release(agent string) {
+// Release ends the reservations of an agent, once its turns are filed. It reports whether
+// there was one.
+func (b *Book) Release(agent string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	before := len(b.open)
 	for r := range b.open {
 		if r.Agent == agent {
 			delete(b.open, r)
 			b.version++
 		}
 	}
+	return len(b.open) < before
 }
 
 // used returns how much of its cap a scope has used. It is 0 for a scope of [KindTurn],
