@@ -22,8 +22,8 @@ import (
 // daemonPatience is how long reply waits for the outcome of an answer to the daemon.
 const daemonPatience = 10 * time.Second
 
-// answerDaemon answers a question of the daemon, and prints the outcome. The daemon files the
-// question.
+// answerDaemon sends the answer to a question from the daemon, and prints the outcome. It does
+// not file the question: the daemon does that.
 func (p *post) answerDaemon(c *cli.Context, old *dropbox.Message, wait optionalSpan) error {
 	for _, flag := range []string{"attach", "type"} {
 		if c.IsSet(flag) {
@@ -45,7 +45,7 @@ func (p *post) answerDaemon(c *cli.Context, old *dropbox.Message, wait optionalS
 		return err
 	}
 	text := textSource{words: c.Args().Tail(), file: c.String("file"), stdin: c.App.Reader, as: "claude-swarm reply " + old.ID, most: p.longest(m.Type), readable: p.Readable}
-	if c.NArg() > 1 || c.IsSet("file") { // otherwise the error names the words
+	if c.NArg() > 1 || c.IsSet("file") { // without a text, the error below lists the words
 		if m.Body, err = text.read(); err != nil {
 			return err
 		}
@@ -70,8 +70,8 @@ func (p *post) answerDaemon(c *cli.Context, old *dropbox.Message, wait optionalS
 	return p.outcome(c, old, sent[0], wait)
 }
 
-// sayHowToAnswer prints what answers a question of the daemon, or how it was settled. It
-// prints nothing about other messages.
+// sayHowToAnswer prints the command that answers a question from the daemon, or how the
+// question was settled. It prints nothing for other messages.
 func (p *post) sayHowToAnswer(w io.Writer, m *dropbox.Message) error {
 	if m.From != dropbox.Swarm || m.Type != dropbox.Question {
 		return nil
@@ -118,7 +118,7 @@ func (p *post) outcome(c *cli.Context, old *dropbox.Message, sent dropbox.Delive
 		_, err = fmt.Fprintln(out, strings.TrimRight(printable(out, told.Body), "\n"))
 	}
 	if err = errors.Join(err, printed(out)); err != nil {
-		return err // it stays in the mailbox
+		return err // the outcome stays in the mailbox
 	}
 	if found, err := p.Store.Find(told.ID); err == nil {
 		if err := p.FileAnswered(found); err != nil {

@@ -11,15 +11,15 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
 
-// An answerWait looks for answers. Meanwhile it tells a person where the message is and
-// what holds it up.
+// An answerWait waits for answers to messages. Meanwhile it tells a person where a message
+// is and what holds it up.
 type answerWait struct {
 	*client.Wait
 	show  *progress
 	holds *holdups
 }
 
-// newAnswerWait begins to listen. The caller closes it.
+// newAnswerWait starts to watch for answers to the messages. The caller closes the answerWait.
 func (p *post) newAnswerWait(c *cli.Context, sent []dropbox.Delivery) (*answerWait, error) {
 	wait, err := p.Wait(sent)
 	if err != nil {
@@ -34,7 +34,7 @@ func (w *answerWait) close() {
 	w.holds.close()
 }
 
-// next waits for the outcome of one of the messages, which is then no longer
+// next waits for the outcome of any one of the messages. That message is then no longer
 // pending.
 func (w *answerWait) next(ctx context.Context) (*client.Outcome, error) {
 	redraw := w.show.every()
@@ -75,7 +75,7 @@ func (w *answerWait) waiting() []string {
 	return agents
 }
 
-// noAnswer is the error for a message without an answer, with what to type next.
+// noAnswer returns the error for a message that got no answer, with what to type next.
 func noAnswer(e *client.NoAnswerError) error {
 	switch {
 	case e.Bounce != nil:

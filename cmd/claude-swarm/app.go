@@ -7,14 +7,14 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// newApp builds the commands for a command line, and all of them for an empty one. It
-// opens no file: a verb opens what it needs.
+// newApp builds the commands that a command line needs, or all commands if args is empty. It
+// opens no files: each verb opens what it needs.
 func newApp(args []string, stdin io.Reader, stdout, stderr io.Writer) *cli.App {
 	app := &cli.App{
 		Name:        "claude-swarm",
 		Usage:       "files in folders wake coding agents",
 		HideVersion: true,
-		HideHelp:    true, // help.go
+		HideHelp:    true, // writeHelp prints the help
 		Reader:      stdin,
 		Writer:      stdout,
 		ErrWriter:   stderr,
@@ -22,7 +22,7 @@ func newApp(args []string, stdin io.Reader, stdout, stderr io.Writer) *cli.App {
 			&cli.StringFlag{Name: "config", Usage: "read the configuration from `FILE`, not from the claude-swarm.yaml of this folder or one above it"},
 		},
 		Commands:       commandsFor(args),
-		ExitErrHandler: func(*cli.Context, error) {}, // run reports
+		ExitErrHandler: func(*cli.Context, error) {}, // run reports the errors
 	}
 	app.OnUsageError = badValue
 	each(app.Commands, func(c *cli.Command) {
@@ -32,7 +32,7 @@ func newApp(args []string, stdin io.Reader, stdout, stderr io.Writer) *cli.App {
 	return app
 }
 
-// each calls f for commands and everything below them.
+// each calls f for the commands and, recursively, for their subcommands.
 func each(commands []*cli.Command, f func(*cli.Command)) {
 	for _, c := range commands {
 		f(c)
@@ -40,7 +40,7 @@ func each(commands []*cli.Command, f func(*cli.Command)) {
 	}
 }
 
-// badValue rewrites the flag parser's error about a value in the words of this program.
+// badValue rewords the flag parser's error about a value in the style of this program.
 func badValue(c *cli.Context, err error, _ bool) error {
 	text := strings.TrimSuffix(err.Error(), ": parse error")
 	if before, after, found := strings.Cut(text, "for flag -"); found {

@@ -7,23 +7,22 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// A commandLine is a command line in the order that the flag parser of the library wants:
-// flags first. People write `logs coder -f`. The parser of version 3 of the library takes
-// flags anywhere, but it ends at a text such as "- one", whatever flags follow, and takes
-// "-a list" and " --json " for flags; see the texts in TestArrange.
+// A commandLine is a command line in the order that the flag parser of the library requires:
+// flags first. But people also write `logs coder -f`. The parser in version 3 of the library
+// accepts flags anywhere. However, it stops at a text such as "- one", even if flags follow,
+// and it treats "-a list" and " --json " as flags; see the texts in TestArrange.
 type commandLine struct {
 	args  []string
-	chain []*cli.Command // the verb, and the verb below it
+	chain []*cli.Command // the verb, then its subcommand
 	help  bool           // help was asked for
 }
 
-// arrange puts flags before arguments, finds the verb, and refuses verbs and
-// flags that do not exist, naming the nearest. Everything after -- is an
-// argument.
+// arrange puts flags before arguments, and finds the verb. For a verb or flag that does not
+// exist, it returns an error with the most similar name. Everything after -- is an argument.
 func arrange(app *cli.App, args []string) (commandLine, error) {
 	line := commandLine{args: args[:1:1]}
 	rest := args[1:]
-	if len(rest) > 0 && rest[0] == "--version" { // most programs have it as a flag
+	if len(rest) > 0 && rest[0] == "--version" { // most programs have a --version flag
 		rest = append([]string{"version"}, rest[1:]...)
 	}
 	commands, flags := app.Commands, app.Flags
@@ -43,7 +42,7 @@ func arrange(app *cli.App, args []string) (commandLine, error) {
 		}
 		if len(operands) == 0 {
 			n := len(line.chain)
-			if n == 0 { // a command line without a verb asks for the help
+			if n == 0 { // a command line without a verb shows the help
 				line.help = true
 			} else if !line.help && line.chain[n-1].Action == nil {
 				return line, noVerb(line.chain)
@@ -70,7 +69,7 @@ func arrange(app *cli.App, args []string) (commandLine, error) {
 	}
 }
 
-// A level has what split has found for one verb.
+// A level is what split found for one verb.
 type level struct {
 	flags  []string // with their values
 	global []string // flags of the program, which may follow the verb
@@ -78,15 +77,16 @@ type level struct {
 	span   optional
 }
 
-// An optional is a flag without a value and the word after it, which may be its span.
+// An optional is a flag without a value and the word after it, which may be the flag's time
+// span.
 type optional struct {
-	flag int  // its place in the flags
-	word int  // the place of the word in the operands
+	flag int  // index of the flag in level.flags
+	word int  // index of the word in the operands
 	left int  // number of arguments after the flag
 	set  bool // the command line has such a flag
 }
 
-// split takes the flags out of args. Unless all is set it stops at the first
+// split separates args into flags and operands. Unless all is set, it stops at the first
 // operand, which is a verb.
 func split(args []string, flags, global []cli.Flag, all bool) (l level, operands []string, _ *flagError) {
 	for len(args) > 0 {
@@ -144,7 +144,7 @@ func split(args []string, flags, global []cli.Flag, all bool) (l level, operands
 	return l, operands, err
 }
 
-// isShort reports whether arg is a flag of one letter and its number in one word: -n1.
+// isShort reports whether arg is a one-letter flag and its number in one word: -n1.
 func isShort(arg string, flags []cli.Flag) bool {
 	if len(arg) < 3 || arg[1] == '-' || strings.Trim(arg[2:], "0123456789") != "" {
 		return false
@@ -153,8 +153,9 @@ func isShort(arg string, flags []cli.Flag) bool {
 	return f != nil && takesValue(f)
 }
 
-// assignSpan decides whether a word belongs to a flag, as its span, or to the text. The flag
-// gets the last word if there is text without it.
+// assignSpan decides whether the word after an optional flag is the time span of the flag. For
+// that it must be the last word, and the message must have a text without it. Otherwise the
+// word may be part of the text, and assignSpan returns an error.
 func (l *level) assignSpan(operands []string) ([]string, *flagError) {
 	if !l.span.set {
 		return operands, nil

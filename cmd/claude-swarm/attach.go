@@ -89,7 +89,7 @@ func runAttach(c *cli.Context) error {
 	return tellDaemon(c, p, name)
 }
 
-// tellDaemon makes a running daemon read claude-swarm.yaml, so that it knows the agent.
+// tellDaemon makes a running daemon read claude-swarm.yaml, so that the daemon knows the agent.
 func tellDaemon(c *cli.Context, p *project, agent string) error {
 	if !lockHeld(p.home) {
 		return nil

@@ -15,15 +15,15 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 )
 
-// BenchmarkOnIRC reports the memory of a bridge in a separate process, in fifty channels,
-// each with more lines than are kept.
+// BenchmarkOnIRC reports the memory of a bridge that runs in a separate process and is in
+// fifty channels. All but the four default channels get more lines than the bridge keeps.
 func BenchmarkOnIRC(b *testing.B) {
 	const channels, lines = 50, 600
 	for range b.N {
 		addr := irctest.Ngircd(b, irctest.Unlimited)
 		p := newPlace(b, 1)
 		var join []string
-		for n := range channels - 4 { // in addition to those of every project
+		for n := range channels - 4 { // in addition to the four that every project has
 			join = append(join, fmt.Sprintf("c%d", n))
 		}
 		path := filepath.Join(p.dir, "claude-swarm.yaml")
@@ -59,12 +59,12 @@ func BenchmarkOnIRC(b *testing.B) {
 		if err := running.Process.Signal(os.Interrupt); err != nil {
 			b.Fatal(err)
 		}
-		_ = running.Wait() // it was interrupted
+		_ = running.Wait() // the signal ended it
 	}
 	b.ReportMetric(0, "ns/op")
 }
 
-// talk says n lines in each channel.
+// talk posts this number of lines in each channel.
 func talk(b *testing.B, addr string, channels []string, lines int) {
 	b.Helper()
 	conn, err := net.Dial("tcp", addr)

@@ -22,9 +22,10 @@ import (
 )
 
 // The benchmarks of this package measure the program as it is shipped, in separate
-// processes. The floors and the client are the small programs in testdata/bench. If
-// SWARM_BENCH_BIN names a folder, all programs are in it already: a build leaves many files
-// to delete, which slows down the next program that makes files.
+// processes. The floors (what the simplest program needs) and the client are the small
+// programs in testdata/bench. If SWARM_BENCH_BIN names a folder, the benchmarks build nothing
+// and use the programs in that folder. A build leaves many files to delete, and that would
+// slow down the next program that creates files.
 
 // shipped returns the path of the program.
 func shipped(b *testing.B) string {
@@ -42,7 +43,7 @@ func shipped(b *testing.B) string {
 	return path
 }
 
-// small builds one of the programs in testdata/bench, in the same way as ours.
+// small builds one of the programs in testdata/bench, in the same way as claude-swarm.
 func small(b *testing.B, name string) string {
 	b.Helper()
 	if dir := os.Getenv("SWARM_BENCH_BIN"); dir != "" {
@@ -57,8 +58,8 @@ func small(b *testing.B, name string) string {
 	return path
 }
 
-// A place is a project with separate homes for everything that the program keeps outside of
-// it.
+// A place is a project with a separate HOME and XDG_RUNTIME_DIR, for everything that the
+// program keeps outside the project.
 type place struct {
 	b       *testing.B
 	program string
@@ -66,7 +67,8 @@ type place struct {
 	env     []string
 }
 
-// newPlace makes a project with a number of agents, whose client is the smallest possible.
+// newPlace makes a project with this number of agents. Their client is testdata/bench/client,
+// the smallest that the daemon accepts.
 func newPlace(b *testing.B, agents int, env ...string) *place {
 	b.Helper()
 	return newPlaceOf(b, b.ArtifactDir(), agents, small(b, "client"), env...)
@@ -79,7 +81,7 @@ func newPlaceOf(b *testing.B, dir string, agents int, client string, env ...stri
 
 func newPlaceOfKind(b *testing.B, dir string, agents int, backend, client string, env ...string) *place {
 	b.Helper()
-	runtime, err := os.MkdirTemp("", "cs") // the path of a socket has about 100 bytes
+	runtime, err := os.MkdirTemp("", "cs") // the path of a socket is limited to about 100 bytes
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -103,7 +105,7 @@ func (p *place) command(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// start starts the daemon, which the caller stops, and returns its number.
+// start starts the daemon and returns its process id. The caller stops the daemon.
 func (p *place) start() int {
 	p.b.Helper()
 	out, err := p.command("start").CombinedOutput()
@@ -128,16 +130,16 @@ func (p *place) stop() {
 	}
 }
 
-// medianOf reports the median of the times of single processes, since a mean would include
-// the other load of the machine.
+// medianOf reports the median of the times, since other load on the machine would distort a
+// mean.
 func medianOf(b *testing.B, times []time.Duration) {
 	slices.Sort(times)
 	b.ReportMetric(float64(times[len(times)/2]), "p50-ns")
 }
 
-// BenchmarkSend reports the lifetime of a process, from the fork to its exit status: of one
-// that does nothing, and of `send`, which reads the configuration and returns when the
-// message is durable.
+// BenchmarkSend reports the lifetime of a process, from the fork to its exit status. It
+// measures a program that does nothing, and `send`, which reads the configuration and returns
+// when the message is durable.
 func BenchmarkSend(b *testing.B) {
 	var p *place
 	for _, variant := range []struct {
@@ -174,7 +176,7 @@ func BenchmarkSend(b *testing.B) {
 }
 
 // BenchmarkSendToStart reports the time from an acknowledged delivery to the first
-// instruction of the client, with an idle daemon: a minimal daemon, and ours.
+// instruction of the client. It measures a minimal daemon and ours, each of them idle.
 func BenchmarkSendToStart(b *testing.B) {
 	b.Run("floor", func(b *testing.B) {
 		dir, client, least := b.ArtifactDir(), small(b, "client"), small(b, "least")
@@ -206,9 +208,10 @@ func BenchmarkSendToStart(b *testing.B) {
 	})
 }
 
-// BenchmarkSendToReplay reports the time from an acknowledged delivery to the line with
-// which the client repeats the prompt: in a client that is started for it, and in one that
-// has stayed (linger). This client starts at once; the real one needs half a second.
+// BenchmarkSendToReplay reports the time from an acknowledged delivery until the client
+// prints the line that repeats the prompt. In the cold case the daemon starts a client for
+// the message; in the warm case the client of the last turn still runs (linger). The client
+// of the benchmark starts at once; the real one needs half a second.
 func BenchmarkSendToReplay(b *testing.B) {
 	for name, linger := range map[string]string{"cold": "0s", "warm": "10m"} {
 		b.Run("ours/"+name, func(b *testing.B) {
@@ -248,7 +251,8 @@ func openBench(b *testing.B, dir, agent string) *dropbox.Store {
 	return store
 }
 
-// stamps is the named pipe to which a client writes when it was started.
+// stamps is the named pipe to which a client writes the time of its start, or of its replay
+// of a prompt.
 type stamps struct {
 	path string
 	fifo *os.File
@@ -270,7 +274,7 @@ func newStamps(b *testing.B) *stamps {
 
 func (s *stamps) env() string { return "BENCH_STAMPS=" + s.path }
 
-// next waits for a start and returns its time, in ns of the machine's clock.
+// next waits until a client writes a time, and returns that time in ns of CLOCK_MONOTONIC.
 func (s *stamps) next(b *testing.B) int64 {
 	b.Helper()
 	buf := make([]byte, 64)
@@ -300,13 +304,13 @@ func sendToStart(b *testing.B, store *dropbox.Store, stamps *stamps) {
 		for busy(filepath.Join(store.Dir(), "agent0")) {
 			time.Sleep(time.Millisecond)
 		}
-		time.Sleep(3 * time.Millisecond) // the work after a turn is not part of the next start
+		time.Sleep(3 * time.Millisecond) // for the work after the turn, which is not part of the next start
 	}
 	medianOf(b, times)
-	b.ReportMetric(0, "ns/op") // it would include the pauses
+	b.ReportMetric(0, "ns/op") // ns/op would include the pauses
 }
 
-// busy reports whether a mailbox has a message in tmp/, new/ or cur/.
+// busy reports whether a mailbox has a message in new/ or cur/, or cannot be read.
 func busy(mailbox string) bool {
 	for _, folder := range []string{"new", "cur"} {
 		if left, err := os.ReadDir(filepath.Join(mailbox, folder)); len(left) > 0 || err != nil {
@@ -316,8 +320,8 @@ func busy(mailbox string) bool {
 	return false
 }
 
-// BenchmarkStart reports the time of `start` for 5,000 agents, until it says that all are
-// ready: new-ns without mailboxes, again-ns with existing ones.
+// BenchmarkStart reports how long `start` takes until 5,000 agents are ready. new-ns includes
+// the creation of their mailboxes; again-ns is the time when the mailboxes exist.
 func BenchmarkStart(b *testing.B) {
 	b.Run("ours", func(b *testing.B) {
 		var times [2]time.Duration
@@ -337,12 +341,14 @@ func BenchmarkStart(b *testing.B) {
 	})
 }
 
-// quiet is how long an idle daemon is watched, between two of its scans of the folders.
+// quiet is how long an idle daemon is watched. It is shorter than the 30 s between two scans
+// of the folders.
 const quiet = 20 * time.Second
 
 // BenchmarkIdle watches two daemons that have nothing to do, with one agent and with 1,000.
-// MiB is the memory of the first; KiB/agent is the cost of each additional agent;
-// switches/s-… is how many times the threads of a daemon went to sleep and were woken again.
+// MiB is the memory of the first daemon. KiB/agent is the additional memory for each further
+// agent. switches/s-… is how many times a second the threads of a daemon went to sleep and
+// were woken again.
 func BenchmarkIdle(b *testing.B) {
 	client := small(b, "client")
 	b.Run("ours", func(b *testing.B) {
@@ -355,7 +361,7 @@ func BenchmarkIdle(b *testing.B) {
 				pids = append(pids, p.start())
 				defer p.stop()
 			}
-			time.Sleep(2 * time.Second) // lets work from the start end
+			time.Sleep(2 * time.Second) // until the work of the start has ended
 			var memory, before, after []float64
 			for _, pid := range pids {
 				before = append(before, switches(b, pid))
@@ -383,7 +389,7 @@ func BenchmarkIdleACP(b *testing.B) {
 		for range b.N {
 			p := newPlaceOfKind(b, filepath.Join(b.ArtifactDir(), "acp"), 50, "acp", client)
 			pid := p.start()
-			time.Sleep(2 * time.Second) // lets work from the start end
+			time.Sleep(2 * time.Second) // until the work of the start has ended
 			b.ReportMetric(field(b, fmt.Sprintf("/proc/%d/status", pid), "VmRSS:")/1024, "MiB")
 			p.stop()
 		}
@@ -391,7 +397,7 @@ func BenchmarkIdleACP(b *testing.B) {
 	})
 }
 
-// switches counts the context switches of all threads of a process so far.
+// switches counts the voluntary context switches of all threads of a process so far.
 func switches(b *testing.B, pid int) float64 {
 	b.Helper()
 	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/status", pid))
@@ -405,8 +411,8 @@ func switches(b *testing.B, pid int) float64 {
 	return all
 }
 
-// field reads a number from a file in /proc. The file of a thread that has just ended is
-// missing.
+// field reads a number from a file in /proc. If the file does not exist, because its thread
+// has just ended, field returns 0.
 func field(b *testing.B, path, name string) float64 {
 	b.Helper()
 	data, err := os.ReadFile(path)

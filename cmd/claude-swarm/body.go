@@ -23,8 +23,9 @@ type textSource struct {
 	as string
 }
 
-// read returns the text, checked. Text from a file or the standard input stays as it is,
-// byte for byte. Words get a newline at their end, so every message ends as a text file does.
+// read returns the text after it has checked it. Text from a file or the standard input stays
+// as it is, byte for byte. read appends a newline to words from the command line, so that
+// every message ends like a text file.
 func (s textSource) read() ([]byte, error) {
 	var body []byte
 	switch {
@@ -92,7 +93,8 @@ func (s textSource) fileError(err error) error {
 
 var errFolder = errors.New("a folder")
 
-// maxRead limits how many bytes are read to tell the length of a text above the limit.
+// maxRead limits how many bytes of a text are read. It is above the limit for a message, so
+// that the error can tell the length of a text that is too long.
 const maxRead = 64 << 20
 
 func readText(r io.Reader) ([]byte, error) { return io.ReadAll(io.LimitReader(r, maxRead)) }

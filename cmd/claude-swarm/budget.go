@@ -26,7 +26,7 @@ AGENT.day for one, task.ID for everything that comes of one message, turn.ID for
 a message whose turn has used up its cap. Works without a daemon too.` +
 			examples("claude-swarm budget", "claude-swarm budget --json", "claude-swarm budget raise swarm.day 5"),
 		Flags:  []cli.Flag{jsonFlag()},
-		Action: budgetList, // without a further verb it lists
+		Action: budgetList, // without a subcommand it lists the caps
 		Subcommands: []*cli.Command{
 			{
 				Name: "raise", Usage: "add to a cap", ArgsUsage: "SCOPE AMOUNT",
@@ -85,8 +85,9 @@ func budgetList(c *cli.Context) error {
 	return nil
 }
 
-// paidBySubscription says what the column of spent dollars leaves out, for the scope in which
-// it is most; "" if that is less than a cent.
+// paidBySubscription says how many US dollars a subscription paid, since the column SPENT
+// leaves them out. It is about the scope with the largest such amount, and returns "" if that
+// amount is below half a cent.
 func paidBySubscription(r *budget.Report) string {
 	most := budget.Row{}
 	for _, row := range r.Scopes {
@@ -100,7 +101,7 @@ func paidBySubscription(r *budget.Report) string {
 	return fmt.Sprintf("%s: a subscription paid for %s more. A cap in US dollars counts only what is billed.", most.Scope, screen.Cost(most.Flat, false))
 }
 
-// capWord describes a cap in a word; "" for one that is not used up.
+// capWord returns a remark about a cap that is used up, or "" for any other cap.
 func capWord(row budget.Row, cell budget.Cell) string {
 	switch {
 	case !cell.Full:

@@ -7,20 +7,20 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
 )
 
-// called makes views that a person reads name the lead as the configuration does. Files
-// and --json keep the address.
+// called replaces the lead's address in views with the name in the configuration. It is only
+// for views that a person reads: files and --json keep the address.
 func (p *post) called(views ...*view.Message) {
 	for _, v := range views {
 		v.From, v.To, v.CC = p.Called(v.From), p.AllCalled(v.To), p.AllCalled(v.CC)
 	}
 }
 
-// calledBy returns the name for the owner of a mailbox in a configuration.
+// calledBy returns the name that a configuration gives the owner of a mailbox.
 func calledBy(f *config.File, mailbox string) string {
 	return mail.Names{LeadName: f.LeadName}.Called(mailbox)
 }
 
-// called names the lead in a status as the configuration does.
+// called replaces the lead's address in a status with the name in the configuration.
 func called(st swarm.Status) {
 	names := mail.Names{LeadName: st.Lead.Name}
 	for _, a := range st.Agents {

@@ -56,14 +56,14 @@ func claim(c *cli.Context, p *post, id string) error {
 	return err
 }
 
-// becameOf has the states of a message, as the end of a sentence.
+// becameOf describes each state of a message, in words that end a sentence.
 var becameOf = map[dropbox.State]string{
 	dropbox.Waiting: "waits", dropbox.Claimed: "is being worked on", dropbox.Done: "is done",
 	dropbox.Dead: "is a dead letter", dropbox.Refused: "was refused",
 }
 
-// claimFor claims work for an agent, or for the caller when none is named. before is the
-// message that gave the agent this work earlier: an agent gets work once.
+// claimFor claims work for an agent, or for the caller if agent is "". If a message gave the
+// agent this work earlier, before is that message: an agent gets the same work only once.
 func (p *post) claimFor(work topic.Publication, agent, id string) (g topic.Grant, before dropbox.Found, err error) {
 	next := "claude-swarm claim " + shellWord(id) + " --for %s"
 	if p.file.Leads(agent) {
@@ -94,7 +94,8 @@ func (p *post) claimFor(work topic.Publication, agent, id string) (g topic.Grant
 	return g, before, p.notYours(err)
 }
 
-// published finds published work by a part of its id, or of that of an offer.
+// published finds published work by a part of its id, or by a part of the id of a message
+// that offers it.
 func (p *post) published(id string) (topic.Publication, error) {
 	work, err := p.Published(id)
 	if e, ok := errors.AsType[*client.NotPublishedError](err); ok {
@@ -103,8 +104,8 @@ func (p *post) published(id string) (topic.Publication, error) {
 	return work, p.notYours(notFound(err, id))
 }
 
-// notYours adds what to do to the error of a claim that another agent won, or that a rule
-// forbids.
+// notYours adds the next step to the error of a failed claim: another agent has won the work,
+// or a rule forbids the claim.
 func (p *post) notYours(err error) error {
 	taken, ok := errors.AsType[*topic.TakenError](err)
 	switch {

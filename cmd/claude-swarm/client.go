@@ -25,8 +25,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// connect finds the project's daemon, even if the daemon has another environment and its
-// socket is in another folder. The caller closes the client.
+// connect connects to the project's daemon, even if the daemon runs with a different
+// environment, so that its socket is in a different folder. The caller closes the client.
 func (p *project) connect(ctx context.Context) (*control.Client, error) {
 	note, _ := discovery.Holder(p.home.LockFile())
 	client, err := control.Dial(ctx, p.dir, version, os.Getenv, note.Socket)
@@ -47,8 +47,8 @@ func sayWhispers(stderr io.Writer) {
 }
 
 // takeWhispers takes the whispers that wait for the agent in whose turn or session this
-// program runs, if a daemon answers. Without an answer the daemon shows them elsewhere
-// later.
+// program runs, and passes each of them to show. If the daemon does not answer, the
+// whispers keep waiting and are shown elsewhere later.
 func takeWhispers(dir, agent string, show func(line string)) {
 	if !whisper.Waits(journal.HomeOf(dir), agent) {
 		return
@@ -61,11 +61,11 @@ func takeWhispers(dir, agent string, show func(line string)) {
 		return
 	}
 	client.OnWhisper(show)
-	_ = client.Whispers(ctx) // none were shown then
-	client.Close()           // ends the reader that calls show
+	_ = client.Whispers(ctx) // after an error no whisper was shown
+	client.Close()           // ends the goroutine that calls show
 }
 
-// dial is connect for a verb that needs the daemon. Without one the error is
+// dial is connect for a verb that needs the daemon. If no daemon runs, the error is
 // [control.ErrNoDaemon] with the next step. The caller closes the client.
 func dial(c *cli.Context, p *project) (*control.Client, error) {
 	client, err := p.connect(c.Context)
@@ -95,8 +95,8 @@ func dial(c *cli.Context, p *project) (*control.Client, error) {
 	return nil, hint(control.ErrNoDaemon, view.StartDaemon)
 }
 
-// ask runs f with a connection to the daemon and the name of the caller. The error about an
-// agent that the daemon does not know names the agent that was probably meant.
+// ask runs f with a connection to the daemon and the name of the caller. If the daemon does
+// not know an agent, the error names the agent that was probably meant.
 func ask(c *cli.Context, p *project, f func(client *control.Client, by string) error) error {
 	me, err := p.whoAmI()
 	if err != nil {
@@ -114,7 +114,7 @@ func ask(c *cli.Context, p *project, f func(client *control.Client, by string) e
 }
 
 // oneAgent finds the project and the one agent that the command line names. It does not
-// check the name: the daemon knows its agents best.
+// check whether the agent exists: the daemon does.
 func oneAgent(c *cli.Context) (*project, string, error) {
 	verb := c.Command.Name
 	if c.NArg() == 0 {
@@ -128,8 +128,10 @@ func oneAgent(c *cli.Context) (*project, string, error) {
 }
 
 // eachAgent carries out an order for the agents that the command line names: one, several,
-// or all. where, if it is not nil, says why all leaves an agent out. do returns the text to
-// print. An unknown agent stops the order for all; a failure stops it for one agent only.
+// or all. do carries out the order for one agent, and returns the text to print. If the
+// command line says "all" and where is not nil, where returns an error for each agent to leave
+// out. If a named agent is unknown, the order is carried out for none. If do fails for one
+// agent, the others are not affected.
 func eachAgent(c *cli.Context, where func(swarm.AgentStatus) error, do func(client *control.Client, by, agent string) (string, error)) error {
 	verb, names := c.Command.Name, namesIn(c)
 	if len(names) == 0 {
@@ -181,7 +183,8 @@ func namesIn(c *cli.Context) (names []string) {
 	return names
 }
 
-// agentsOf returns the agents with these names; all means every agent.
+// agentsOf returns the names, after it has checked that the daemon knows the agents. For the
+// name "all" it returns every agent for which where returns no error.
 func agentsOf(ctx context.Context, client *control.Client, names []string, where func(swarm.AgentStatus) error) ([]string, error) {
 	if !slices.Contains(names, dropbox.All) {
 		_, err := client.Status(ctx, names...)
@@ -224,10 +227,11 @@ func agentNamed(c *cli.Context, flag string) (string, error) {
 	}
 }
 
-// noArguments refuses arguments of a verb that takes none.
+// noArguments returns an error if the command line has arguments. It is for verbs that take
+// none.
 func noArguments(c *cli.Context) error {
 	if c.NArg() > 0 {
-		verb := c.Command.HelpName // with the verbs above it
+		verb := c.Command.HelpName // such as "claude-swarm dead list"
 		return usagef(verb, "%s takes no arguments", strings.TrimPrefix(verb, "claude-swarm "))
 	}
 	return nil

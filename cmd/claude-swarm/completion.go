@@ -58,7 +58,8 @@ const completeName = "__complete"
 
 // completeCommand makes the verb that the scripts call: __complete -- WORD… with the words
 // of the command line up to the cursor; the last one may be empty. It prints a line for each
-// candidate: the word, a tab and a description. It prints ":files" where a file belongs.
+// candidate: the word, a tab and a description. It prints ":files" if the word may be a file
+// name.
 func completeCommand() *cli.Command {
 	return &cli.Command{
 		Name: completeName, Hidden: true, SkipFlagParsing: true,
@@ -81,8 +82,8 @@ func completeCommand() *cli.Command {
 	}
 }
 
-// withoutEquals undoes what bash does to --flag=value, which it hands over as
-// three words. There is always a last word, the one to complete.
+// withoutEquals removes the word "=" that bash passes between --flag and value for
+// --flag=value. The last word of the result is the word to complete, which may be "".
 func withoutEquals(words []string) []string {
 	var out []string
 	for i, w := range words {
@@ -117,8 +118,8 @@ func (f *finder) offer(text, about string) {
 	}
 }
 
-// complete walks over the words before the cursor as [arrange] does, and skips unknown
-// flags.
+// complete reads the words before the cursor as [arrange] does, but skips unknown flags. Then
+// it collects the candidates for the word at the cursor.
 func (f *finder) complete(before []string) {
 	app := f.c.App
 	commands, flags := app.Commands, app.Flags
@@ -233,7 +234,7 @@ func (f *finder) value(flag string) {
 	}
 }
 
-// operand offers the words for the n-th place after a verb.
+// operand offers the words for operand n of a verb, counted from 0.
 func (f *finder) operand(verb string, n int) {
 	switch verb {
 	case "send":
@@ -290,7 +291,7 @@ func (f *finder) operand(verb string, n int) {
 }
 
 // agents offers the names of the project's agents. Without a project, or with a broken
-// configuration, it offers nothing: the verb will say why.
+// configuration, it offers nothing: the verb reports the error when it runs.
 func (f *finder) agents(also ...string) {
 	p, err := loadProject(f.c)
 	if err != nil {
@@ -324,7 +325,7 @@ func (f *finder) budgets() {
 	}
 }
 
-// gone offers agents that have a mailbox and no entry in the configuration.
+// gone offers agents that have a mailbox but no entry in the configuration.
 func (f *finder) gone() {
 	f.withPost(func(p *post) {
 		boxes, err := p.Store.Mailboxes()
@@ -353,7 +354,8 @@ func (f *finder) withPost(do func(p *post)) {
 	do(p)
 }
 
-// mail offers the messages in the caller's mailbox, of some states; nil means of any.
+// mail offers the messages in the caller's mailbox that are in one of the states; nil means
+// any state.
 func (f *finder) mail(states []string) {
 	f.withPost(func(p *post) {
 		list, err := view.Inbox(p.Client, p.Me.Name, false)

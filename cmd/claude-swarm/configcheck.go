@@ -74,7 +74,7 @@ func configCheck(c *cli.Context) error {
 	return err
 }
 
-// effective returns a configuration with all its keys, in the order of the documentation.
+// effective returns all keys of a configuration with their values, in the documented order.
 func effective(f *config.File) keyed {
 	return config.Effective(f, func(keys []string, values []any) keyed {
 		all := keyed{}

@@ -13,7 +13,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/config"
 )
 
-// The output of config check is a configuration, and the same one.
+// The output of config check is a configuration that equals the checked one.
 func TestEffectiveIsTheSameConfiguration(t *testing.T) {
 	const text = `
 dead_drop_dir: mail
@@ -68,7 +68,7 @@ retention: {done_days: 30, done_mb: 0}
 	if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(config.File{})); diff != "" {
 		t.Errorf("read again (-want +got):\n%s\nprinted:\n%s", diff, printed)
 	}
-	// The output has every key of the reference, and no other.
+	// The output has exactly the keys of the reference.
 	var shown map[string]any
 	if err := yaml.Unmarshal(printed, &shown); err != nil {
 		t.Fatal(err)
@@ -99,7 +99,8 @@ func TestYAMLSpan(t *testing.T) {
 	}
 }
 
-// hasKey finds a.b.c in nested mappings; NAME is the agent reviewer.
+// hasKey reports whether nested mappings contain the path a.b.c. NAME in a path stands for
+// the agent reviewer.
 func hasKey(at map[string]any, path string) bool {
 	for {
 		name, rest, more := strings.Cut(path, ".")

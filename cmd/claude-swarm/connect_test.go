@@ -24,8 +24,9 @@ func (strangeDaemon) Status(...string) (swarm.Status, error) {
 	return swarm.Status{Project: "another"}, nil
 }
 
-// If no process holds the lock, its note is old, or came with a copy of a project, and its
-// socket may belong to another project's daemon. No verb connects to that daemon.
+// If no process holds the lock, the note in the lock file is old, or the file is part of a copy
+// of a project. The socket in the note may belong to another project's daemon. No verb
+// connects to that daemon.
 func TestAnOldNoteLeadsToNoDaemon(t *testing.T) {
 	p := shortProject(t)
 	overwrite(t, filepath.Join(p.dir, "claude-swarm.yaml"), "agents: {coder: }\n")
@@ -61,7 +62,8 @@ func TestAnOldNoteLeadsToNoDaemon(t *testing.T) {
 		}
 	}
 
-	// The note of the process that holds the lock is believed: its environment may differ.
+	// If a process holds the lock, its note is used, since the environment of that process may
+	// differ.
 	release, err := lockDaemon(p.home)
 	if err != nil {
 		t.Fatal(err)

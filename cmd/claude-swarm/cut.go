@@ -5,7 +5,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// cutText says how a turn that had to stop ended.
+// cutText says what became of a turn that was ordered to stop.
 func cutText(cut swarm.Cut) string {
 	if cut.Message == "" {
 		return cutCompaction(cut.State)

@@ -27,8 +27,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/backends"
 )
 
-// A daemon is the swarm of one project with what this program adds: the
-// configuration that can be read again, and the two ways to stop.
+// A daemon is the swarm of one project, with what this program adds: a configuration that can
+// be reloaded, a control socket, and two ways to stop.
 type daemon struct {
 	*swarm.Swarm
 	order     daemonOrder
@@ -44,13 +44,13 @@ type daemon struct {
 
 	mu      sync.Mutex
 	file    *config.File // in force
-	refused string       // why the last reload kept the old file; ""
+	refused string       // why the last reload kept the old file, or ""
 }
 
 // runDaemon runs the daemon. It returns when the last turn has ended.
 func runDaemon(ctx context.Context, o daemonOrder) (err error) {
-	// The daemon lives longer than the verb that started it. Ctrl-C asks it to stop, and
-	// cancels nothing that runs.
+	// The daemon lives longer than the verb that started it. Ctrl-C asks the daemon to stop,
+	// but cancels no work.
 	ctx = context.WithoutCancel(ctx)
 	p := o.project
 	if err := checkOutside(p.file); err != nil {
@@ -59,8 +59,8 @@ func runDaemon(ctx context.Context, o daemonOrder) (err error) {
 	if err := p.home.Make(); err != nil {
 		return err
 	}
-	// A caller that waits for the end of the daemon waits for its connection to end. So the
-	// connections end last, when everything is free for the next daemon.
+	// A caller that waits for the end of the daemon waits until its connection ends. So the
+	// connections end last, when the locks and the socket are free for the next daemon.
 	answering, silent := context.WithCancel(ctx)
 	var wg sync.WaitGroup
 	defer wg.Wait()
@@ -104,7 +104,7 @@ func runDaemon(ctx context.Context, o daemonOrder) (err error) {
 		return err
 	}
 	d.keepConfig()
-	// A caller that learns that the daemon is ready may signal at once.
+	// A caller may send a signal as soon as it learns that the daemon is ready.
 	sigs := make(chan os.Signal, 8)
 	signal.Notify(sigs, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
 	defer signal.Stop(sigs)
@@ -117,7 +117,7 @@ func runDaemon(ctx context.Context, o daemonOrder) (err error) {
 	wg.Go(func() { d.answer(answering, o.ready) })
 	wg.Go(func() { d.keepPast(answering, p.home.GateFile()) })
 	err = d.Run(d.stopping, d.killing)
-	d.savePast(p.home.GateFile()) // before another daemon may read it
+	d.savePast(p.home.GateFile()) // before the next daemon can read it
 	d.webhooks.drain(d.killing)
 	d.irc.drain(d.killing)
 	d.irc.stop()
@@ -173,10 +173,10 @@ func newDaemon(ctx context.Context, o daemonOrder, store *dropbox.Store, log *sl
 }
 
 // pastEvery is how often the gate's recent decisions are recorded. A crash loses the
-// decisions since then.
+// decisions since the last record.
 const pastEvery = 10 * time.Second
 
-// keepPast records the gate's recent decisions, every pastEvery.
+// keepPast records the gate's recent decisions every pastEvery, until ctx is done.
 func (d *daemon) keepPast(ctx context.Context, file string) {
 	t := time.NewTicker(pastEvery)
 	defer t.Stop()
@@ -196,8 +196,8 @@ func (d *daemon) savePast(file string) {
 	}
 }
 
-// choose starts the named agents and stops the others. No name leaves every
-// agent as it was.
+// choose starts the named agents and stops the others. Without names it leaves every agent as
+// it was.
 func (d *daemon) choose(ctx context.Context, names []string, by string) error {
 	if len(names) == 0 {
 		return nil
@@ -257,8 +257,8 @@ func (d *daemon) answer(ctx context.Context, ready func()) {
 	}
 }
 
-// signals acts on signals: the first asks the daemon to stop, the second ends the running
-// turns, and SIGHUP reads the configuration again.
+// signals acts on signals. The first SIGINT or SIGTERM asks the daemon to stop, and the second
+// ends the running turns. SIGHUP makes the daemon read the configuration again.
 func (d *daemon) signals(ctx context.Context, sigs <-chan os.Signal, stderr io.Writer) {
 	asked := false
 	for {
@@ -284,7 +284,7 @@ func (d *daemon) signals(ctx context.Context, sigs <-chan os.Signal, stderr io.W
 	}
 }
 
-// Shutdown begins the end.
+// Shutdown makes the daemon stop. If now is set, it also ends the running turns.
 func (d *daemon) Shutdown(by string, now bool) {
 	d.log.Info("daemon was told to stop", "by", by, "now", now)
 	if now {
@@ -297,7 +297,7 @@ func (d *daemon) Shutdown(by string, now bool) {
 // Subscribe offers the swarm's feed on the socket.
 func (d *daemon) Subscribe(f swarm.Filter) control.Feed { return d.Swarm.Subscribe(f) }
 
-// Status adds the facts that the swarm cannot know.
+// Status returns the status of the swarm, with the facts that only the daemon knows.
 func (d *daemon) Status(names ...string) (swarm.Status, error) {
 	st, err := d.Swarm.Status(names...)
 	d.mu.Lock()
@@ -319,8 +319,8 @@ func (d *daemon) Status(names ...string) (swarm.Status, error) {
 	return st, err
 }
 
-// Reload reads the configuration again. After a mistake the old configuration stays in
-// force, and the status shows the mistake until a good one is read.
+// Reload reads the configuration again. If the file has a mistake, the old configuration
+// stays in force, and the status shows the mistake until Reload succeeds.
 func (d *daemon) Reload(by string) (swarm.Changes, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -355,14 +355,15 @@ func (d *daemon) Reload(by string) (swarm.Changes, error) {
 	return changes, nil
 }
 
-// keepConfig keeps the configuration for the verbs that come while the daemon runs.
+// keepConfig writes a copy of the configuration in force. Verbs use the copy when the file has
+// a mistake.
 func (d *daemon) keepConfig() {
 	if err := d.file.KeepInForce(); err != nil {
 		d.log.Warn("mail will wait for a good configuration when there is a bad one", "err", err)
 	}
 }
 
-// openOwnStore opens the mailboxes, and creates missing ones.
+// openOwnStore opens the project's store, and creates it if it is missing.
 func openOwnStore(p *project) (*dropbox.Store, error) {
 	store, err := dropbox.Open(p.file.DeadDropDir, p.storeOptions())
 	if !errors.Is(err, dropbox.ErrNoStore) {
@@ -374,8 +375,9 @@ func openOwnStore(p *project) (*dropbox.Store, error) {
 	return dropbox.Open(p.file.DeadDropDir, p.storeOptions())
 }
 
-// newDaemonLog writes JSON to the daemon's log, and text to stderr for a person who looks.
-// The log is never closed: its last line is written after everything else has ended.
+// newDaemonLog returns a logger that writes JSON to the daemon's log. It also
+// writes text to stderr for a person, unless stderr is nil. The log is never closed, because
+// its last line is written after everything else has ended.
 func newDaemonLog(p *project, stderr io.Writer) *slog.Logger {
 	file := &lumberjack.Logger{Filename: p.home.DaemonLog(),
 		MaxSize: p.file.Log.MaxSizeMB, MaxBackups: p.file.Log.MaxBackups, MaxAge: p.file.Log.MaxAgeDays}

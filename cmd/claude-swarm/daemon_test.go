@@ -10,7 +10,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// shortProject returns a project with a short path, for its socket.
+// shortProject returns a project with a short path, because the path of a socket is limited.
 func shortProject(t *testing.T) *project {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "cs")
@@ -32,7 +32,8 @@ func shortProject(t *testing.T) *project {
 	return p
 }
 
-// systemd removes the runtime folder of a user who has logged out.
+// The daemon makes its socket again if it is removed. systemd removes the whole runtime folder
+// of a user who has logged out.
 func TestTheSocketIsMadeAgain(t *testing.T) {
 	p := shortProject(t)
 	s, err := openSocket(p)
@@ -56,8 +57,8 @@ func TestTheSocketIsMadeAgain(t *testing.T) {
 		t.Errorf("the new socket went with the old one: %v", err)
 	}
 
-	// If the whole folder is gone, the socket comes back elsewhere, and the note says
-	// where.
+	// If the whole folder is gone, the socket comes back in another folder, and the note
+	// contains the new path.
 	if err := os.RemoveAll(os.Getenv("XDG_RUNTIME_DIR")); err != nil {
 		t.Fatal(err)
 	}

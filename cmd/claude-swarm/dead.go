@@ -22,7 +22,7 @@ back is in dead/ of its mailbox, with the reason. Nothing is removed by
 itself.` +
 			examples("claude-swarm dead list", "claude-swarm dead purge --older 30d"),
 		Flags:  []cli.Flag{jsonFlag()},
-		Action: withPost(deadList), // without a further verb it lists
+		Action: withPost(deadList), // without a subcommand it lists the letters
 		Subcommands: []*cli.Command{
 			{
 				Name: "list", Usage: "list them", ArgsUsage: "[AGENT…]",
@@ -60,10 +60,10 @@ than a time, or all. Only you may do this, not an agent.` +
 	}
 }
 
-// whyNoRetry returns why a letter would be given up again at once, or nil.
+// whyNoRetry returns an error if a letter would be given up again at once.
 func (p *post) whyNoRetry(d view.DeadLetter, now time.Time) error {
 	if d.Letter.Original != "" {
-		return nil // a retry delivers a file that was set aside
+		return nil // the letter is a file that was set aside; a retry delivers it
 	}
 	box, err := p.Mailbox(d.Mailbox)
 	if err != nil {
@@ -146,7 +146,7 @@ func deadShow(c *cli.Context, p *post, id string) error {
 		writeMessage(c.App.Writer, shown, time.Now())
 		return nil
 	}
-	// It is not a message: say which file it is, and where.
+	// The dead letter is not a message: print the facts about its file.
 	if c.Bool("json") {
 		return printJSON(c.App.Writer, struct {
 			V int `json:"v"`

@@ -22,7 +22,7 @@ import (
 )
 
 // demoLimit is how long the demo waits for the answer. The scripted model answers within
-// seconds; a real one may think.
+// seconds; a real one may take minutes.
 const demoLimit = 10 * time.Minute
 
 func demoCommand() *cli.Command {
@@ -51,8 +51,8 @@ func demo(c *cli.Context) (err error) {
 	if err := noArguments(c); err != nil {
 		return err
 	}
-	// Every way in which a terminal ends the demo also ends its daemon, even when the reader
-	// of its output has gone.
+	// However a terminal ends the demo, the demo also ends its daemon. SIGPIPE arrives when
+	// the reader of the output has gone.
 	ctx, stop := signal.NotifyContext(c.Context, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)
 	defer stop()
 	s, err := newStage(ctx, c.String("dir"), c.Bool("keep"), c.Bool("live"))
@@ -110,7 +110,7 @@ func (s *stage) play(ctx context.Context) error {
 	return s.showReceipts()
 }
 
-// say prints.
+// say prints to the output of the demo.
 func (s *stage) say(format string, args ...any) { fmt.Fprintf(s.out, format, args...) }
 
 // command shows a command line that is about to run.
@@ -118,8 +118,8 @@ func (s *stage) command(line string) {
 	s.say("\n%s\n", s.pal.paint("$ "+line, color.Bold))
 }
 
-// startDaemon starts our own program as the daemon of the scratch project, and
-// returns when it is ready.
+// startDaemon starts this program as the daemon of the scratch project, and returns when the
+// daemon is ready.
 func (s *stage) startDaemon(ctx context.Context) error {
 	cmd := s.self(context.WithoutCancel(ctx), "start", "--foreground")
 	errs, err := cmd.StderrPipe()
@@ -153,7 +153,7 @@ func (s *stage) startDaemon(ctx context.Context) error {
 // A child is the running daemon.
 type child struct {
 	cmd   *exec.Cmd
-	lines chan string // its output; closed at its end
+	lines chan string // lines of the daemon's output; closed when the output ends
 	last  string      // the last line; read it after done
 	done  chan struct{}
 	err   error // how it ended; read it after done
@@ -170,7 +170,7 @@ func (d *child) watch(r io.Reader) {
 			d.last = line
 			select {
 			case d.lines <- line:
-			default: // the reader has left
+			default: // startDaemon reads no further lines
 			}
 		}
 		if err != nil {
@@ -181,9 +181,9 @@ func (d *child) watch(r io.Reader) {
 	d.err = d.cmd.Wait()
 }
 
-// stopDaemon ends the daemon in three steps: the first request lets a running turn end, the
-// second ends the turn, and then it kills the daemon. If ctx is done it does not wait for
-// the turn. It may be called again.
+// stopDaemon ends the daemon in at most three steps. The first interrupt lets a running turn
+// finish, the second interrupt ends the turn, and the third step kills the daemon. If ctx is
+// done, it waits only 200 ms before the second step. It may be called more than once.
 func (s *stage) stopDaemon(ctx context.Context) error {
 	if s.daemon == nil {
 		return nil
@@ -222,7 +222,7 @@ func (s *stage) sendTask(ctx context.Context) (id, answer string, err error) {
 	line := newTimeline(s)
 	shown := make(chan struct{})
 	watched, unwatch := context.WithCancel(ctx)
-	go func() { // waited for below
+	go func() { // the code below waits for its end
 		defer close(shown)
 		line.follow(watched)
 	}()
@@ -231,7 +231,7 @@ func (s *stage) sendTask(ctx context.Context) (id, answer string, err error) {
 	out, err := cmd.Output()
 	unwatch()
 	<-shown
-	line.look() // at the events since its last look
+	line.look() // shows the events since its last look
 	if err != nil {
 		return "", "", fmt.Errorf("%w: %s%s", err, strings.TrimSpace(fmt.Sprint(cmd.Stderr)), line.failures())
 	}
@@ -239,7 +239,7 @@ func (s *stage) sendTask(ctx context.Context) (id, answer string, err error) {
 	return id, strings.TrimSpace(answer), nil
 }
 
-// showChanges shows the changes to the files, and runs the test that proves them.
+// showChanges shows the changes to the files, and runs the test that coder wrote.
 func (s *stage) showChanges(ctx context.Context) error {
 	s.command("git diff --stat")
 	if _, err := s.git(ctx, "add", "-AN", "--", ".", ":!.dead-drop"); err != nil {
@@ -319,7 +319,7 @@ func (b *lineBuffer) add(data []byte) []string {
 	}
 }
 
-// hasCost says what a demonstration with a real client cost.
+// hasCost says what a demo with a real client cost.
 func hasCost(usd float64, unknown bool) string {
 	if unknown && usd == 0 {
 		return "The client does not tell what it has cost."

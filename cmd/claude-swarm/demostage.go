@@ -22,7 +22,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/claude"
 )
 
-// The parts of the demo.
+// The files of the demo.
 var (
 	//go:embed demo/claude-swarm.yaml
 	demoConfig string
@@ -37,11 +37,11 @@ var (
 // A stage is the scratch folder of a demo with the processes that run there.
 //
 //	DIR/project  the git repository with the two agents
-//	DIR/home     HOME of everything that runs, which neither reads nor changes
-//	             the settings and sessions of the person
-//	DIR/bin      claude-swarm, under this name whatever the file of this program is called
+//	DIR/home     HOME of all processes, unless the demo is live; so they neither read nor
+//	             change the settings and sessions of the person
+//	DIR/bin      a link named claude-swarm to this program, whatever its file is called
 type stage struct {
-	dir, runtime string // runtime holds the socket: its path has to be short
+	dir, runtime string // runtime contains the socket, whose path has to be short
 	keep, live   bool
 	client       demoClient
 	began        time.Time
@@ -54,7 +54,7 @@ type stage struct {
 	apiDone func() error
 }
 
-// newStage makes the folder, empty. The caller clears the stage.
+// newStage creates the folders of a stage. The caller clears the stage.
 func newStage(ctx context.Context, dir string, keep, live bool) (*stage, error) {
 	s := &stage{keep: keep || dir != "", live: live, began: time.Now(), out: io.Discard}
 	if _, err := exec.LookPath("git"); err != nil {
@@ -86,8 +86,8 @@ func newStage(ctx context.Context, dir string, keep, live bool) (*stage, error) 
 	return s, nil
 }
 
-// makeFolder creates the folder or takes an empty one, and returns its real path, which
-// the agents see.
+// makeFolder creates the folder, or accepts an existing empty one. It sets s.dir to the real
+// path of the folder, which the agents see.
 func (s *stage) makeFolder(dir string) error {
 	var err error
 	if dir == "" {
@@ -119,8 +119,9 @@ func (s *stage) path(name string) string { return filepath.Join(s.dir, "project"
 
 func (s *stage) program() string { return filepath.Join(s.dir, "bin", "claude-swarm") }
 
-// environ returns the environment of all processes on the stage. A live client gets the
-// person's environment, and a scripted one gets nothing from it.
+// environ returns the environment of all processes on the stage. In a live demo it is the
+// person's environment with a few changes. Otherwise only PATH, LANG and TMPDIR come from the
+// person's environment.
 func (s *stage) environ(base []string) []string {
 	if s.live {
 		env := withoutMarks(base)
@@ -136,8 +137,8 @@ func (s *stage) environ(base []string) []string {
 	}
 }
 
-// run prepares a program in the repository. Ctrl-C reaches only the demo, which then ends
-// its children in order.
+// run prepares a command that runs in the repository. Ctrl-C reaches only the demo, which then
+// ends its children in order.
 func (s *stage) run(ctx context.Context, program string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Dir, cmd.Env = s.path(""), s.env
@@ -147,7 +148,7 @@ func (s *stage) run(ctx context.Context, program string, args ...string) *exec.C
 	return cmd
 }
 
-// self prepares a verb of this program.
+// self prepares a command that runs a verb of this program.
 func (s *stage) self(ctx context.Context, args ...string) *exec.Cmd {
 	return s.run(ctx, s.program(), args...)
 }
@@ -163,7 +164,7 @@ func (s *stage) git(ctx context.Context, args ...string) (string, error) {
 	return string(out), nil
 }
 
-// build fills the repository: a script with a fault, the task, the agents.
+// build fills the repository with a faulty script, the task and the configuration.
 func (s *stage) build(ctx context.Context) error {
 	api := ""
 	if !s.live {
@@ -205,7 +206,7 @@ func (s *stage) config(api string) string {
 			{"ANTHROPIC_API_KEY", "sk-ant-demo-0000"},
 			{"CLAUDE_CONFIG_DIR", filepath.Join(s.dir, "home", ".claude")},
 			{"CLAUDE_CODE_MAX_RETRIES", "1"},
-			// These four keep the client from calling home.
+			// These four keep the client from contacting its vendor.
 			{"DISABLE_AUTOUPDATER", "1"},
 			{"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"},
 			{"DISABLE_TELEMETRY", "1"},
@@ -225,11 +226,11 @@ func (s *stage) script() string {
 
 // jsonText returns v as JSON, which is also YAML.
 func jsonText(v any) string {
-	data, _ := json.Marshal(v) // text always encodes
+	data, _ := json.Marshal(v) // strings always encode
 	return string(data)
 }
 
-// startAPI starts the scripted model.
+// startAPI starts the scripted model, and returns its URL.
 func (s *stage) startAPI(ctx context.Context) (string, error) {
 	scenario, err := fakeapi.Load(strings.NewReader(s.script()))
 	if err != nil {
@@ -241,7 +242,7 @@ func (s *stage) startAPI(ctx context.Context) (string, error) {
 	return url, err
 }
 
-// clear ends all processes and removes the folder, unless the person keeps it.
+// clear ends all processes. It removes the folder, unless the person wants to keep it.
 func (s *stage) clear(ctx context.Context) error {
 	err := s.stopDaemon(ctx)
 	if s.stopAPI != nil {
@@ -257,7 +258,7 @@ func (s *stage) clear(ctx context.Context) error {
 	return err
 }
 
-// A demoClient is the program that plays the agents.
+// A demoClient is the client program of the agents.
 type demoClient struct {
 	command []string
 	about   string
@@ -265,8 +266,8 @@ type demoClient struct {
 
 const supported = " (supported: " + claude.Supported + ")"
 
-// findClient looks for the claude program: on the PATH, then where `make demo`
-// installs it, below the working folder and below our own program's.
+// findClient looks for the claude program on the PATH. Then it looks where `make demo` installs
+// it: below the working folder, the folder of this program, and the folder above that.
 func findClient(ctx context.Context) (demoClient, error) {
 	const install = "npm install -g @anthropic-ai/claude-code"
 	var paths []string

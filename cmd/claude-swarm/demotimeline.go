@@ -23,14 +23,14 @@ import (
 // demoAgents are the agents whose logs are shown.
 var demoAgents = []string{"coder", "reviewer"}
 
-// A timeline shows the events on a stage as they come: each delivered message, and each new
+// A timeline shows the events on a stage as they happen: each delivered message, and each new
 // line in an agent's log. It reads them from the files, as any program can.
 type timeline struct {
 	s     *stage
 	from  time.Time
 	seen  map[string]bool  // messages
 	read  map[string]int64 // bytes of each log
-	wrong []string         // lines about what failed
+	wrong []string         // lines about failures
 }
 
 func newTimeline(s *stage) *timeline {
@@ -51,8 +51,8 @@ func (t *timeline) follow(ctx context.Context) {
 	}
 }
 
-// look prints the news: first the messages of the lead, then the work of the agents, then
-// their messages. Within one look the exact order is unknown.
+// look prints what is new: first the messages of the lead, then the work of the agents, then
+// all other messages. The exact order of the events since the last look is unknown.
 func (t *timeline) look() {
 	t.messages(func(m *dropbox.Message) bool { return m.From == dropbox.Lead })
 	for _, name := range demoAgents {
@@ -61,7 +61,7 @@ func (t *timeline) look() {
 	t.messages(func(*dropbox.Message) bool { return true })
 }
 
-// messages shows the envelopes of new messages that which selects.
+// messages prints a line for each new message if which returns true for it.
 func (t *timeline) messages(which func(*dropbox.Message) bool) {
 	file, err := config.Load(t.s.path(config.Name))
 	if err != nil {
@@ -105,7 +105,7 @@ func (t *timeline) log(agent string) {
 	t.read[agent] += int64(whole)
 	for _, text := range logEntries(string(data.Bytes()[:whole])) {
 		if begun().MatchString(text) {
-			continue // its message was shown
+			continue // the message was shown already
 		}
 		t.entry(agent, strings.ReplaceAll(text, t.s.path("")+string(os.PathSeparator), ""))
 	}
@@ -114,8 +114,8 @@ func (t *timeline) log(agent string) {
 // begun matches the line of a log that says which message a turn works on.
 var begun = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^= [a-z]+ from `) })
 
-// logEntries takes the text out of the lines of a log; further lines of one
-// entry are indented there, and belong to it.
+// logEntries returns the texts of the entries in a log. Further lines of an entry are indented
+// in the log, and logEntries adds them to the text of the entry.
 func logEntries(log string) []string {
 	var out []string
 	for line := range strings.Lines(log) {
@@ -124,7 +124,7 @@ func logEntries(log string) []string {
 			out[len(out)-1] += "\n" + more
 			continue
 		}
-		// TIME AGENT ID, two spaces, and the text.
+		// The first line of an entry is TIME AGENT ID, two spaces, and the text.
 		if _, text, ok := strings.Cut(line, "  "); ok {
 			out = append(out, text)
 		}
@@ -132,7 +132,7 @@ func logEntries(log string) []string {
 	return out
 }
 
-// entry prints one line of the timeline, wrapped below itself.
+// entry prints one entry of the timeline. Further lines of the text are indented.
 func (t *timeline) entry(who, text string, attrs ...color.Attribute) {
 	if strings.HasPrefix(text, "✗") || strings.HasPrefix(text, "= failed") {
 		t.wrong = append(t.wrong, who+": "+text)
@@ -152,7 +152,7 @@ func (t *timeline) entry(who, text string, attrs ...color.Attribute) {
 	}
 }
 
-// failures returns the lines about failures, for an error.
+// failures returns the last three lines about failures in parentheses, for the end of an error.
 func (t *timeline) failures() string {
 	if len(t.wrong) == 0 {
 		return ""

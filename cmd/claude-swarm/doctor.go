@@ -72,7 +72,7 @@ not count.
 	}
 }
 
-// mend repairs what is safe to repair, and reports whether it did something.
+// mend repairs what is safe to repair, and reports whether it repaired anything.
 func mend(w io.Writer, findings []provision.Finding) (did bool) {
 	for _, f := range findings {
 		if !f.Fixable {
@@ -100,7 +100,8 @@ func writeFindings(w io.Writer, columns int, findings []provision.Finding) {
 	}
 }
 
-// indented wraps a text that begins at the column at, to a width of columns; 0 means no limit.
+// indented wraps a text that is printed at column at, and indents its further lines to that
+// column. No line is longer than columns; 0 means no limit.
 func indented(text string, at, columns int) string {
 	return strings.ReplaceAll(screen.Whole(text, max(columns-at, 0)), "\n", "\n"+strings.Repeat(" ", at))
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
 
-// The flags of all verbs that send something.
+// All verbs that send something have the flags below.
 
 func fileFlag() cli.Flag {
 	return &cli.StringFlag{Name: "file", Usage: "take the text from `FILE`"}
@@ -76,7 +76,7 @@ func typeWords() []string {
 	return words
 }
 
-// badWord refuses a value that is not one of a few words.
+// badWord returns the error for the value of a flag that is not one of the words.
 func badWord(flag, value string, words []string) error {
 	next := "--" + flag + " " + words[0]
 	text := fmt.Sprintf("--%s: %q is not one of %s", flag, value, strings.Join(words, ", "))
@@ -109,7 +109,7 @@ func (p *post) attach(path string) (dropbox.Attachment, error) {
 		return a, fail(exitFailed, "ls "+shellWord(filepath.Dir(path)), "no file %s to attach", path)
 	case errors.Is(err, client.ErrNotRegular):
 		next := "tar -cf all.tar " + shellWord(path) + "   (then --attach all.tar)"
-		if info, err := os.Stat(path); err == nil && !info.IsDir() { // tar would keep only its name
+		if info, err := os.Stat(path); err == nil && !info.IsDir() { // tar would store only the name of a device or pipe
 			next = "cat " + shellWord(path) + " >copy   (then --attach copy)"
 		}
 		return a, fail(exitFailed, next, "%s is not a regular file", path)

@@ -28,11 +28,11 @@ const (
 	exitFailed      = 1
 	exitUsage       = 2 // wrong command line
 	exitUnknown     = 3 // no such agent, message or project
-	exitNoDaemon    = 4 // a daemon is needed and none runs
+	exitNoDaemon    = 4 // a daemon is needed, but none runs
 	exitTimeout     = 5
-	exitRefused     = 6 // by a rule
+	exitRefused     = 6 // a rule forbids it
 	exitConfig      = 78
-	exitInterrupted = 130 // as shells have it after Ctrl-C
+	exitInterrupted = 130 // what shells report after Ctrl-C
 )
 
 // A hintError is an error with the next step for the person who sees it, and
@@ -40,29 +40,29 @@ const (
 type hintError struct {
 	err  error
 	hint string // a command line, or a short sentence; "" for none
-	code int    // 0: by the kind of err
+	code int    // 0: the kind of err decides
 }
 
 func (e *hintError) Error() string { return e.err.Error() }
 func (e *hintError) Unwrap() error { return e.err }
 
-// hint adds what to type next.
+// hint adds to an error what to type next.
 func hint(err error, format string, args ...any) error {
 	return &hintError{err: err, hint: fmt.Sprintf(format, args...)}
 }
 
-// fail is an error with its exit status and the next step.
+// fail returns an error with its exit status and the next step.
 func fail(code int, next string, format string, args ...any) error {
 	return &hintError{err: fmt.Errorf(format, args...), hint: next, code: code}
 }
 
-// usagef is a wrong command line: exit status 2.
+// usagef returns the error for a wrong command line, with exit status 2.
 func usagef(next, format string, args ...any) error {
 	return fail(exitUsage, next, format, args...)
 }
 
-// unknownAgent says that no agent has that name, and suggests similar names. next is the
-// command line with %s in place of the right name.
+// unknownAgent returns the error for a name that no agent has, and suggests similar names. next
+// is the command line, with %s where the right name belongs.
 func unknownAgent(name string, near []string, next string) error {
 	if len(near) == 0 {
 		return fail(exitUnknown, "claude-swarm status", "no agent named %q here", name)
@@ -71,8 +71,8 @@ func unknownAgent(name string, near []string, next string) error {
 		"no agent named %q here; did you mean %s?", name, strings.Join(near, " or "))
 }
 
-// unknownTag is about a tag that no agent has. next is what to type with the right address for
-// %s.
+// unknownTag returns the error for a tag that no agent has. next is the command line, with %s
+// where the right address belongs.
 func unknownTag(e *client.TagError, next string) error {
 	switch {
 	case len(e.Near) > 0:
@@ -85,7 +85,8 @@ func unknownTag(e *client.TagError, next string) error {
 	return fail(exitUnknown, next, "%w", e)
 }
 
-// exitCode finds the exit status of an error by its kind. An explicit one wins.
+// exitCode returns the explicit exit status of an error. If there is none, the kind of the
+// error decides.
 func exitCode(err error) int {
 	if err == nil {
 		return exitDone
@@ -133,7 +134,7 @@ func codeOf(err error) (int, bool) {
 	return 0, false
 }
 
-// nextStep returns the outermost hint.
+// nextStep returns the outermost hint, or the next step for the kind of error, or "".
 func nextStep(err error) string {
 	if he, ok := errors.AsType[*hintError](err); ok {
 		if he.hint != "" {
@@ -168,8 +169,8 @@ func nextStep(err error) string {
 	return ""
 }
 
-// machineStep returns the next step when the machine has run out of disk space, files or
-// another resource.
+// machineStep returns the next step if the disk is full, read-only or broken, or if too many
+// files are open.
 func machineStep(err error) string {
 	is := func(kinds ...syscall.Errno) bool {
 		return slices.ContainsFunc(kinds, func(k syscall.Errno) bool { return errors.Is(err, k) })
@@ -185,8 +186,8 @@ func machineStep(err error) string {
 	return ""
 }
 
-// report prints what is wrong and what to type next, and returns the exit
-// status. It is the one place that prints errors.
+// report prints what is wrong and what to type next, and returns the exit status. Errors that
+// end the program are printed only here.
 func report(w io.Writer, err error) int {
 	if err == nil {
 		return exitDone
@@ -203,16 +204,16 @@ func isConfigError(err error) bool {
 	return ok
 }
 
-// isFileError reports whether an agent may not send a file.
+// isFileError reports whether err says that an agent may not send a file.
 func isFileError(err error) bool {
 	_, ok := errors.AsType[*client.FileError](err)
 	return ok
 }
 
-// hintFile gives the refusal of a file its exit status and the next step.
+// hintFile adds the exit status and the next step to the error about a file that may not be sent.
 func hintFile(err error) error {
 	return &hintError{err: err, code: exitRefused, hint: askLead}
 }
 
-// askLead is the command by which an agent asks for what only the lead may decide.
+// askLead is the command with which an agent asks the lead for a decision.
 const askLead = `claude-swarm send lead "why" --type question`

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// A refusal of the machine is reported with a next step, like every other error.
+// An error of the operating system is reported with a next step, like every other error.
 func TestAMachineThatIsOutOfSomethingHasANextStep(t *testing.T) {
 	for errno, word := range map[syscall.Errno]string{
 		syscall.ENOSPC: "df -h", syscall.EDQUOT: "df -h", syscall.EROFS: "mount", syscall.EIO: "dmesg", syscall.EMFILE: "ulimit -n",

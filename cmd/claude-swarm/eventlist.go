@@ -39,7 +39,7 @@ lists every event. --json prints a line of JSON for each.` +
 	}
 }
 
-// wordList returns the words of notices, in lines of the help.
+// wordList returns the words of notices, wrapped for the help.
 func wordList() string {
 	var b strings.Builder
 	width := 0
@@ -80,7 +80,7 @@ func events(c *cli.Context) error {
 		return err
 	}
 	var channels config.IRC
-	if loaded, err := loadProject(c); err == nil { // else the notices are as they were written
+	if loaded, err := loadProject(c); err == nil { // otherwise the notices are printed as they were written
 		channels = loaded.file.IRC
 	}
 	out := eventPrinter{w: c.App.Writer, columns: textWidth(c.App.Writer), json: c.Bool("json"), irc: &channels}
@@ -98,13 +98,13 @@ func events(c *cli.Context) error {
 	if err := out.print(found); err != nil || !c.Bool("f") {
 		return err
 	}
-	return follow(c, swarm.Filter{}, func(swarm.FeedEvent) { /* more reads the file */ }, func() error {
+	return follow(c, swarm.Filter{}, func(swarm.FeedEvent) { /* the next function reads the file */ }, func() error {
 		found, err := filter.rest(reader)
 		return errors.Join(err, out.print(found))
 	})
 }
 
-// eventWords returns the words that name events: those of notices, and the kinds.
+// eventWords returns the words that select events: the words of notices, and the kinds.
 func eventWords() (words []string) {
 	for _, w := range journal.Words() {
 		words = append(words, string(w))
@@ -117,15 +117,16 @@ func eventWords() (words []string) {
 	return words
 }
 
-// An eventFilter chooses events.
+// An eventFilter selects events.
 type eventFilter struct {
-	words []string // none: all notices
+	words []string // empty: all notices
 	all   bool
 	since time.Time
-	seen  map[string]bool // by their keys
+	seen  map[string]bool // the keys of the events that rest has returned
 }
 
-// rest reads what is left, and returns what fits, each fact once.
+// rest reads the remaining events, and returns those that the filter selects. Of the events
+// with the same key it returns only the first.
 func (f *eventFilter) rest(r *journal.Reader) (found []journal.Event, err error) {
 	for {
 		events, err := r.Next()

@@ -10,12 +10,12 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// wakeOnEvents sends to wake whenever the daemon reports a change, starts or ends, until ctx
+// wakeOnEvents sends on wake whenever the daemon reports a change, starts or ends, until ctx
 // is done. It does not wait for the receiver.
 func wakeOnEvents(ctx context.Context, c *cli.Context, wake chan<- struct{}) {
 	tell := func(ev swarm.FeedEvent) {
 		if ev.Kind == swarm.FeedLine {
-			return // once a second is enough for the last word
+			return // the status is redrawn every second anyway, which is enough for log lines
 		}
 		select {
 		case wake <- struct{}{}:
@@ -32,7 +32,7 @@ func wakeOnEvents(ctx context.Context, c *cli.Context, wake chan<- struct{}) {
 }
 
 // followEvents calls f with each event until the daemon ends or ctx is done. The first event
-// is empty: it says that followEvents listens.
+// is empty: it means that followEvents is connected.
 func followEvents(ctx context.Context, c *cli.Context, filter swarm.Filter, f func(swarm.FeedEvent)) error {
 	p, err := locate(c)
 	if err != nil {

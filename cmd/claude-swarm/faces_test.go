@@ -26,13 +26,14 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// facts are what a face says about a project, by name.
+// facts are what a face says about a project, by name. A face is one of the ways to look at a
+// project, such as a verb or IRC.
 type facts map[string]string
 
 func (f facts) set(name string, value any) { f[name] = fmt.Sprint(value) }
 
-// All faces show the same facts of one project with mail in every state, as far as each
-// shows them.
+// All faces show the same facts about a project with mail in every state. A face may leave out
+// some facts.
 func TestAllFacesSayTheSame(t *testing.T) {
 	p, store := projectWithMail(t, "{coder: , reviewer: }")
 	done := mailInEveryState(t, p, store)
@@ -44,8 +45,8 @@ func TestAllFacesSayTheSame(t *testing.T) {
 	}
 	compare(t, p, store, done, want)
 
-	// A daemon counts separately. It begins no turn, because the swarm is halted, and puts
-	// back messages that were claimed without a turn.
+	// A daemon has separate code to count the mail. It begins no turn, because the swarm is
+	// halted. It puts back messages that were claimed without a turn.
 	for i := range 3 {
 		if err := os.Remove(filepath.Join(store.Dir(), "coder", fmt.Sprintf("drop%d.md", i))); err != nil {
 			t.Fatal(err)
@@ -61,7 +62,7 @@ func TestAllFacesSayTheSame(t *testing.T) {
 func compare(t *testing.T, p *project, store *dropbox.Store, done string, want facts) {
 	for name, face := range map[string]struct {
 		says  facts
-		about []string // names of facts; nil is all
+		about []string // names of the facts that the face shows; nil means all
 	}{
 		"status --json, history --json, trace --json": {jsonFacts(t, p, done), nil},
 		"status, history, trace": {textFacts(t, p, done), slices.DeleteFunc(slices.Collect(maps.Keys(want)), func(name string) bool {
@@ -89,7 +90,7 @@ func compare(t *testing.T, p *project, store *dropbox.Store, done string, want f
 	}
 }
 
-// runHalted runs the daemon of a project in which all is halted, until the test ends.
+// runHalted runs the daemon of a project in which everything is halted, until the test ends.
 func runHalted(t *testing.T, p *project) {
 	t.Helper()
 	verb := func(args ...string) {
@@ -125,8 +126,8 @@ func runHalted(t *testing.T, p *project) {
 	}
 }
 
-// mailInEveryState puts mail of each kind into the mailboxes, and turns into the ledger. It
-// returns the id of a task that is done.
+// mailInEveryState puts mail in every state into the mailboxes, and adds turns to the ledger.
+// It returns the id of a task that is done.
 func mailInEveryState(t *testing.T, p *project, store *dropbox.Store) (done string) {
 	t.Helper()
 	must := func(err error) {
@@ -262,7 +263,7 @@ func jsonFacts(t *testing.T, p *project, done string) facts {
 	return f
 }
 
-// read sets facts from the groups of a pattern that a text must have.
+// read sets the named facts from the groups of a pattern that the text must match.
 func (f facts) read(t *testing.T, text, pattern string, names ...string) {
 	t.Helper()
 	found := regexp.MustCompile(pattern).FindStringSubmatch(text)
@@ -322,7 +323,8 @@ func needFacts(t *testing.T, p *project) facts {
 	return f
 }
 
-// toolsOf serves the agents' tools of a project until the test ends. The function calls one.
+// toolsOf serves the agents' tools of a project until the test ends. The returned function
+// calls one tool.
 func toolsOf(t *testing.T, p *project) (call func(tool string, arguments map[string]any, into any)) {
 	t.Helper()
 	server := mcpserver.New(mcpserver.Options{

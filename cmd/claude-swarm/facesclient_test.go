@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// All faces name the clients of a swarm whose agents have different kinds of them, even if
-// one agent is asked for.
+// If the agents of a swarm have different kinds of clients, all faces name the clients. They
+// also do so when they are asked about only one agent.
 func TestAllFacesNameTheClients(t *testing.T) {
 	p, store := projectWithMail(t, "{coder: {backend: codex}, reviewer: }")
 	runScripted(t, p, store, map[string]string{"coder": "@say done", "reviewer": "@say done"})

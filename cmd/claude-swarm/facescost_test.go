@@ -14,8 +14,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// All faces show the cost of a client that reports none as unknown, and a sum without it as
-// incomplete. No face shows 0.
+// If a client reports no cost, all faces show its cost as unknown, and a sum that leaves it out
+// as incomplete. No face shows 0.
 func TestAllFacesSayThatACostIsUnknown(t *testing.T) {
 	p, store := projectWithMail(t, "{coder: , reviewer: }")
 	turns := runScripted(t, p, store, map[string]string{"coder": "@say done", "reviewer": "@cost 0.5\n@say done"})
@@ -67,7 +67,7 @@ func TestAllFacesSayThatACostIsUnknown(t *testing.T) {
 	}
 }
 
-// scriptedTurns has what a daemon with scripted clients did.
+// scriptedTurns records what a daemon with scripted clients did.
 type scriptedTurns struct {
 	task map[string]string // the id of the task of each agent
 	feed []swarm.FeedEvent // the ends of the turns
@@ -139,8 +139,8 @@ func decoded(t *testing.T, text string) (v any) {
 	return v
 }
 
-// has reports whether a JSON value has all that is in the part, and says that a cost is
-// unknown only if the part does.
+// has reports whether a JSON value contains everything in part. The value may say that a cost
+// is unknown only if part says the same.
 func has(all, part any) bool {
 	switch part := part.(type) {
 	case map[string]any:

@@ -7,8 +7,8 @@ import (
 )
 
 // isFlag reports whether an argument is a flag: one or two dashes and a word, with or without
-// = and a value. A text such as "- one" or "-5 degrees" is an argument, so that
-// a message may begin with a dash.
+// = and a value. A text such as "- one" or "-5 degrees" is not a flag, so that a message may
+// begin with a dash.
 func isFlag(arg string) bool {
 	word, dashed := strings.CutPrefix(arg, "-")
 	word, _, _ = strings.Cut(strings.TrimPrefix(word, "-"), "=")
@@ -36,8 +36,9 @@ func lookup(flags []cli.Flag, name string) cli.Flag {
 	return nil
 }
 
-// takesValue reports whether the next argument belongs to f. A flag such as --wait[=D],
-// whose value is optional, has a value type with IsBoolFlag.
+// takesValue reports whether the next argument is the value of f. It returns false for a
+// flag with an optional value, such as --wait[=D]. The value of such a flag has the method
+// IsBoolFlag.
 func takesValue(f cli.Flag) bool {
 	if g, ok := f.(*cli.GenericFlag); ok {
 		b, ok := g.Value.(interface{ IsBoolFlag() bool })

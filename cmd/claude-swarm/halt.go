@@ -86,8 +86,8 @@ were refused because of the halt.` +
 	}
 }
 
-// alreadyHalted says that the first reason stays: a person should ask whoever halted first
-// before the work continues.
+// alreadyHalted prints that the first halt and its reason stay in force, so that a person can
+// ask whoever halted first before the work continues.
 func alreadyHalted(c *cli.Context, what, why, next string) error {
 	if why = screen.OneLine(why); why == "" {
 		why = "by hand"
@@ -140,8 +140,8 @@ func unhaltThread(c *cli.Context, p *post, id string) error {
 	return err
 }
 
-// thread finds a conversation: one that is halted under this name, or that of a
-// message which the asker may read.
+// thread finds a conversation. id is the name of a halted conversation, or the id of one of its
+// messages that the caller may read.
 func (p *post) thread(id string) (string, error) {
 	if h, err := p.Store.Threads().Halted(id); h != nil || err != nil {
 		return id, err

@@ -11,7 +11,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
 
-// firstVerbs are the verbs for an ordinary day. The help begins with them.
+// firstVerbs are the verbs for everyday work. The help begins with them.
 var firstVerbs = []string{"init", "start", "send", "status", "inbox", "read", "stop"}
 
 // writeHelp prints the help of the program, or of the verb at the end of chain.

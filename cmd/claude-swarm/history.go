@@ -105,8 +105,9 @@ func writeHistory(w io.Writer, v *view.History, long bool, now time.Time) {
 // longestAgent is the largest number of columns for an agent's name in a short row.
 const longestAgent = 12
 
-// historyTable lays out a history; outcome is the column that says how a turn ended. long
-// keeps the whole subject of a turn; short leaves out the least important columns.
+// historyTable makes a table of a history. outcome is the index of the column that says how a
+// turn ended. long keeps the whole subject of a turn; short leaves out the least important
+// columns.
 func historyTable(w io.Writer, v *view.History, now time.Time, long, short bool) (t *table, outcome int) {
 	costs := make([]float64, len(v.Turns))
 	for i, turn := range v.Turns {
@@ -114,7 +115,7 @@ func historyTable(w io.Writer, v *view.History, now time.Time, long, short bool)
 	}
 	digits, outcome := screen.Digits(costs...), 2
 	t = &table{width: screenWidth(w), keep: 4, spill: long}
-	if v.Agent == "" { // a column for the agent
+	if v.Agent == "" { // all agents: the table also has a column for the agent
 		t.keep, outcome = 5, 3
 	}
 	if short {

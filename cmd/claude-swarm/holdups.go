@@ -17,7 +17,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// restingWords are the states in which an agent begins no turn, for a person.
+// restingWords describe to a person the states in which an agent begins no turn.
 var restingWords = map[swarm.State]string{
 	swarm.Backoff: "in backoff",
 	swarm.Limited: "limited",
@@ -27,8 +27,8 @@ var restingWords = map[swarm.State]string{
 	swarm.Stopped: "stopped",
 }
 
-// holdups tell a person who waits for an answer why the agent does not work on the message:
-// each reason once, when it comes up.
+// holdups tell a person who waits for an answer why the agent does not work on the message.
+// They print each reason once, when it arises.
 type holdups struct {
 	c       *cli.Context
 	project *project
@@ -44,14 +44,14 @@ type holdups struct {
 // noDaemon takes the place of the agent in a hold-up that concerns all agents.
 const noDaemon = ""
 
-// newHoldups begins to listen to the daemon. The caller closes it.
+// newHoldups starts to listen to the daemon. The caller closes the holdups.
 func newHoldups(c *cli.Context, p *post, show *progress) *holdups {
 	ctx, cancel := context.WithCancel(c.Context)
 	h := &holdups{
 		c: c, project: p.project, show: show, w: c.App.ErrWriter, said: map[string]string{},
 		wake: make(chan struct{}, 1), cancel: cancel, ended: make(chan struct{}),
 	}
-	go func() { // ends with ctx, waited for in close
+	go func() { // ends with ctx; close waits for it
 		defer close(h.ended)
 		wakeOnEvents(ctx, c, h.wake)
 	}()
@@ -63,8 +63,8 @@ func (h *holdups) close() {
 	<-h.ended
 }
 
-// setAgents says what holds up the agents with waiting messages. It does nothing for the same
-// agents again: the daemon reports changes.
+// setAgents sets the agents with waiting messages, and prints what holds them up. It does
+// nothing if the agents are the same as before, since the daemon reports changes.
 func (h *holdups) setAgents(ctx context.Context, agents []string) {
 	if slices.Equal(h.agents, agents) {
 		return
@@ -73,7 +73,8 @@ func (h *holdups) setAgents(ctx context.Context, agents []string) {
 	h.look(ctx)
 }
 
-// look asks the daemon about the agents, and says what has come up.
+// look asks the daemon about the agents, and prints each new reason why
+// they do not work.
 func (h *holdups) look(ctx context.Context) {
 	if len(h.agents) == 0 {
 		return
@@ -88,7 +89,7 @@ func (h *holdups) look(ctx context.Context) {
 		h.say(noDaemon, "no daemon runs", "try: claude-swarm start")
 		return
 	case err != nil:
-		return // the daemon starts or ends, which wakes us again
+		return // the daemon is starting or ending, and will wake us again
 	}
 	delete(h.said, noDaemon)
 	for _, a := range st.Agents {
@@ -121,7 +122,7 @@ func (h *holdups) ask(ctx context.Context) (swarm.Status, error) {
 	return client.Status(ctx, h.agents...)
 }
 
-// say prints what holds up an agent, unless it printed the same last.
+// say prints what holds up an agent, unless it printed the same for that agent last time.
 func (h *holdups) say(agent, what, next string) {
 	if h.said[agent] != what {
 		h.show.clear()

@@ -54,14 +54,14 @@ func sessionHooks() []*cli.Command {
 				PID: os.Getpid(), Session: h.Session, Prompt: h.Prompt, Active: h.Active, Last: h.Last, Tasks: h.subAgents(),
 				Continue: h.agent.AttachedMail != "notify", Cap: most,
 			})
-			if reply.Prompt != "" { // a whisper begins no turn
+			if reply.Prompt != "" { // a whisper alone begins no turn
 				reply.Prompt = h.withWhispers(reply.Prompt)
 			}
 			return say(c, err, reply.Prompt, reply.Notice)
 		}),
 		verb("prompt", "a session was given a prompt", func(c *cli.Context, s *mail.Attached, h hookCall) error {
 			err := s.Prompted(os.Getpid(), h.Session, h.Prompt, h.Text)
-			if err != nil || h.Event != promptSubmitted { // a slash command calls this twice
+			if err != nil || h.Event != promptSubmitted { // a slash command calls this hook for two events
 				return err
 			}
 			return addContext(c, h.withWhispers(""))
@@ -70,8 +70,7 @@ func sessionHooks() []*cli.Command {
 		verb("inbox", "fetch the next message of a session", func(c *cli.Context, s *mail.Attached, h hookCall) error {
 			text, err := s.Fetch(os.Getpid(), os.Getenv("CLAUDE_CODE_SESSION_ID"), c.Bool("file-last"))
 			if err == nil {
-				// The client reads each file that a command's output names in the form
-				// @file.
+				// If the output of a command contains @file, the client reads that file.
 				text = strings.ReplaceAll(h.withWhispers(cmp.Or(text, "There is no message.")), "@", `\@`)
 				_, err = fmt.Fprintln(c.App.Writer, text)
 			}
@@ -80,19 +79,19 @@ func sessionHooks() []*cli.Command {
 	}
 }
 
-// A hookCall holds the fields that we read of the client's input to a hook.
+// A hookCall contains the fields that we read from the client's input to a hook.
 type hookCall struct {
 	Event   string `json:"hook_event_name"`
 	Session string `json:"session_id"`
 	Prompt  string `json:"prompt_id"`
 	Active  bool   `json:"stop_hook_active"`
 	Last    string `json:"last_assistant_message"`
-	Text    string `json:"prompt"` // of UserPromptSubmit
+	Text    string `json:"prompt"` // in UserPromptSubmit
 	Tasks   []struct {
 		ID     string `json:"id"`
 		Type   string `json:"type"`   // subagent, shell …
 		Status string `json:"status"` // running …
-	} `json:"background_tasks"` // Stop, since 2.1.330
+	} `json:"background_tasks"` // in Stop, since 2.1.330
 
 	agent config.Agent
 	dir   string // of the project
@@ -101,8 +100,8 @@ type hookCall struct {
 // promptSubmitted is the event of a prompt that goes to the model.
 const promptSubmitted = "UserPromptSubmit"
 
-// withWhispers returns a prompt of the session with the whispers that wait for its agent at
-// its head; the prompt may be "".
+// withWhispers takes the whispers that wait for the session's agent, and puts them before a
+// prompt of the session, which may be "".
 func (h hookCall) withWhispers(prompt string) string {
 	var lines []string
 	takeWhispers(h.dir, h.agent.Name, func(line string) { lines = append(lines, line) })
@@ -176,10 +175,11 @@ func serveSession(c *cli.Context, action func(*cli.Context, *mail.Attached, hook
 	return action(c, s, h)
 }
 
-// A sessionGate is the gate for the hooks of one session. Each hook is a separate process,
-// so the gate reads the recent decisions from a file before it decides, and writes them
-// after it; the lock of the session keeps two hooks apart. The file is only about this
-// mailbox: the daemon counts the messages to the others.
+// A sessionGate is the gate for the hooks of one session. Each hook is a separate process, so
+// the gate reads the recent decisions from a file before it decides, and writes them to the
+// file afterwards. The lock of the session ensures that only one hook does so at a time. The
+// file contains only the decisions for this mailbox: the daemon counts the messages to other
+// mailboxes.
 type sessionGate struct {
 	policy policy.Policy
 	file   string
@@ -187,14 +187,15 @@ type sessionGate struct {
 
 func (g *sessionGate) Ask(q mail.GateQuestion) mail.GateVerdict {
 	asked := gate{policy.NewGate(g.policy, nil)}
-	// Without the file of recent decisions the rates begin again; all other rules apply.
+	// If the file cannot be read, the rates count from 0; all other rules still apply.
 	_ = asked.Load(g.file)
 	v := asked.Ask(q)
 	_ = asked.Save(g.file)
 	return v
 }
 
-// addContext gives the model a text beside the person's prompt; "" for nothing.
+// addContext gives the model a text in addition to the person's prompt. It prints nothing if
+// the text is "".
 func addContext(c *cli.Context, text string) error {
 	if text == "" {
 		return nil
@@ -209,8 +210,8 @@ func addContext(c *cli.Context, text string) error {
 	return json.NewEncoder(c.App.Writer).Encode(out)
 }
 
-// say answers the client in its own form: a prompt makes the session continue, a notice is
-// shown to its person.
+// say answers the client in the JSON that a hook prints. A prompt makes the session continue,
+// and the client shows a notice to the person.
 func say(c *cli.Context, err error, prompt, notice string) error {
 	if err != nil || prompt == "" && notice == "" {
 		return err
@@ -222,8 +223,8 @@ func say(c *cli.Context, err error, prompt, notice string) error {
 	}
 	out.Notice = notice
 	if prompt != "" {
-		// Claude Code 2.1.330 shows the reason twice, once in a frame of tags, which
-		// nothing in a body may end.
+		// Claude Code 2.1.330 shows the reason twice, once between tags. AppendQuoted
+		// ensures that no text in a body ends these tags.
 		out.Decision, out.Reason = "block", string(window.AppendQuoted(nil, []byte(prompt)))
 	}
 	return json.NewEncoder(c.App.Writer).Encode(out)

@@ -135,8 +135,8 @@ func (p *post) allButQuestions(c *cli.Context) ([]string, error) {
 	return ids, err
 }
 
-// fileAll files messages of the lead's mailbox as done. The mail of an agent is filed by the
-// end of its turn.
+// fileAll files messages in the lead's mailbox as done. An agent's mail is filed when its turn
+// ends.
 func (p *post) fileAll(c *cli.Context, ids []string) error {
 	if err := p.leadOnly("file mail by hand"); err != nil {
 		return err

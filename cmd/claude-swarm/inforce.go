@@ -13,9 +13,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// loadInForce is loadProject for callers that work while a person edits the file. Inside a
-// turn, and wherever a daemon runs, a mistake in the file leaves the daemon's configuration
-// in force; loadInForce prints a warning then.
+// loadInForce is loadProject for callers that have to work while a person edits the file. If
+// the file has a mistake, and the caller is in a turn or a daemon runs, loadInForce returns
+// the configuration that the daemon uses, and prints a warning.
 func loadInForce(c *cli.Context) (*project, error) {
 	p, err := loadProject(c)
 	if !isConfigError(err) {
@@ -37,9 +37,9 @@ func loadInForce(c *cli.Context) (*project, error) {
 	return &project{dir: file.Dir, home: home, file: file}, nil
 }
 
-// openFolder opens the mailboxes for verbs that need only their folder, and finds out who
-// calls. With a bad configuration it takes the folder of the configuration in force, or the
-// default one. The caller closes the store.
+// openFolder opens the store for verbs that need only the store's folder from the
+// configuration, and finds out who calls. If the configuration is bad, openFolder takes the
+// folder of the configuration in force, or the default folder. The caller closes the store.
 func openFolder(c *cli.Context) (*dropbox.Store, journal.Identity, error) {
 	var nobody journal.Identity
 	path, err := findConfig(c)
@@ -62,7 +62,7 @@ func openFolder(c *cli.Context) (*dropbox.Store, journal.Identity, error) {
 	}
 	store, err := dropbox.Open(folder, dropbox.Options{})
 	if err != nil {
-		return nil, nobody, bad // the unreadable file names the folder
+		return nil, nobody, bad // the configuration with the mistake may name another folder
 	}
 	return store, me, nil
 }

@@ -127,7 +127,7 @@ func runInit(c *cli.Context) error {
 	return printInit(c, report)
 }
 
-// proposal returns the text of a new claude-swarm.yaml; "" means the template.
+// proposal returns the text for a new claude-swarm.yaml; "" stands for the template.
 func proposal(c *cli.Context, dir string) (string, error) {
 	_, err := os.Lstat(filepath.Join(dir, config.Name))
 	there := err == nil
@@ -154,7 +154,7 @@ func proposal(c *cli.Context, dir string) (string, error) {
 	return askProposal(c, dir, p)
 }
 
-// checkBackend refuses a kind that does not exist, or that lacks a program.
+// checkBackend returns an error for a backend that does not exist, or that needs --command.
 func checkBackend(p provision.Proposal) error {
 	var names []string
 	for _, k := range backends.Kinds() {
@@ -174,8 +174,8 @@ func checkBackend(p provision.Proposal) error {
 	return nil
 }
 
-// topicsAtInit returns the subscriptions of --subscribe, if the new configuration has these
-// agents and allows them.
+// topicsAtInit returns the subscriptions of --subscribe. It returns an error if the
+// configuration lacks one of the agents, or does not allow one of the subscriptions.
 func topicsAtInit(c *cli.Context, dir, text string) (map[string][]string, error) {
 	topics := map[string][]string{}
 	if !c.IsSet("subscribe") {
@@ -228,7 +228,7 @@ func removeInit(c *cli.Context, dir string) error {
 	if lockHeld(journal.HomeOf(dir)) {
 		return fail(exitFailed, "claude-swarm stop && "+commandTyped(c), "the daemon of this project runs")
 	}
-	// A client outlives a daemon that was killed, with its message and its files.
+	// After a daemon was killed, an agent's client may still work on a message and use files.
 	if pids := provision.Working(dir); len(pids) > 0 {
 		return fail(exitFailed, "claude-swarm start && claude-swarm stop && "+commandTyped(c)+"   (stop waits for it; stop --now ends it)",
 			"a turn of this project still runs without a daemon: pid %s", strings.Trim(fmt.Sprint(pids), "[]"))
@@ -260,7 +260,7 @@ func removeInit(c *cli.Context, dir string) error {
 	return printItems(c, report)
 }
 
-// printItems prints a line for each item, and the next step below it.
+// printItems prints a line for each item, and below that line the next step.
 func printItems(c *cli.Context, r provision.Report) error {
 	w := c.App.Writer
 	if c.Bool("json") {

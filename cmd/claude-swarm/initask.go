@@ -19,11 +19,11 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
 
-// askProposal looks around, proposes agents, and lets the person change them. It
-// returns the text of claude-swarm.yaml.
+// askProposal looks at the project, proposes agents, and lets the person change them. It
+// returns the text for claude-swarm.yaml.
 func askProposal(c *cli.Context, dir string, p provision.Proposal) (string, error) {
-	// Waiting for the context of the verb would catch ^C, and the dialogue would not notice
-	// it: here ^C must end the program, as it ends any other.
+	// A call of Done on the verb's context would make the program catch ^C, and the dialogue
+	// would ignore it. Here ^C must end the program at once.
 	found := provision.Propose(context.WithoutCancel(c.Context), dir)
 	p.Agents, p.Installed = found.Agents, found.Installed
 	p, err := talkOver(c.App.Reader, c.App.Writer, p)
@@ -33,7 +33,7 @@ func askProposal(c *cli.Context, dir string, p provision.Proposal) (string, erro
 	return p.Config(), nil
 }
 
-// talkOver shows a proposal and reads the person's changes. An empty line agrees.
+// talkOver shows a proposal and reads the person's changes. An empty line accepts the proposal.
 func talkOver(r io.Reader, w io.Writer, p provision.Proposal) (provision.Proposal, error) {
 	if len(p.Installed) > 0 {
 		var programs []string
@@ -93,8 +93,8 @@ func talks(c *cli.Context) bool {
 	return ok && isatty.IsTerminal(in.Fd()) && isTerminal(c.App.Writer) && !c.Bool("non-interactive") && !c.Bool("json")
 }
 
-// askWhere asks before it makes a project inside another one, which may be a mistake. It
-// warns about the home folder: the agents of the project may then change files there.
+// askWhere asks the person before init makes a project inside another project, which may be a
+// mistake. It warns if the project is the home folder: its agents may change files there.
 func askWhere(c *cli.Context, dir string) error {
 	if _, err := os.Lstat(filepath.Join(dir, config.Name)); err == nil {
 		return nil
@@ -127,8 +127,8 @@ func sameFolder(a, b string) bool {
 	return err == nil && err2 == nil && os.SameFile(one, other)
 }
 
-// askPurge asks a person whether to remove mail for good. Without a person to ask, the error
-// says what would be lost and how to say yes.
+// askPurge asks a person whether to remove mail for good. If there is no person to ask, the
+// error says which mail would be lost, and which command removes it.
 func askPurge(c *cli.Context, dir, agent string) error {
 	held, err := provision.MailToPurge(dir, agent)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/provision"
 )
 
-// initError gives a bad configuration its exit status. All other errors are about the folder.
+// initError gives a bad configuration its exit status. An error without a next step gets one.
 func initError(c *cli.Context, err error) error {
 	if isConfigError(err) {
 		return badConfig(err)

@@ -7,14 +7,14 @@ import (
 	"sync"
 )
 
-// An interruptible is the context of a verb: it is done at the first Ctrl-C. It listens for
-// Ctrl-C from the first call of Done on: listening takes a thread, which is a tenth of the
-// time of a `send`. A verb that waits for nothing ends at Ctrl-C like any program.
+// An interruptible is the context of a verb: it is done at the first Ctrl-C. It starts to
+// listen for Ctrl-C at the first call of Done, because listening needs a thread, which takes a
+// tenth of the time of a `send`. Before that call, Ctrl-C ends the program like any other.
 type interruptible struct {
 	context.Context
 	cancel context.CancelFunc
 	once   sync.Once
-	ended  func() // ends the listening; nil before the first Done
+	ended  func() // stops listening; nil before the first call of Done
 }
 
 func newInterruptible() *interruptible {
@@ -33,7 +33,7 @@ func (i *interruptible) Done() <-chan struct{} {
 	return i.Context.Done()
 }
 
-// stop ends the listening.
+// stop removes the signal handler, and cancels the context.
 func (i *interruptible) stop() {
 	i.once.Do(func() {})
 	if i.ended != nil {

@@ -83,7 +83,7 @@ project's.`+examples("claude-swarm irc who", "claude-swarm irc who general --jso
 	}
 }
 
-// withChat runs a verb where IRC is configured.
+// withChat makes the action of a verb that needs IRC in the configuration.
 func withChat(action func(*cli.Context, *post) error) cli.ActionFunc {
 	return withPost(func(c *cli.Context, p *post) error {
 		if p.IRC == nil {
@@ -97,7 +97,7 @@ func noIRC() error {
 	return fail(exitFailed, "irc: {server: localhost}   in claude-swarm.yaml; docs/irc.md begins with a server", "%w", client.ErrNoIRC)
 }
 
-// ircError gives the errors of IRC the next step.
+// ircError adds the next step to an error about IRC.
 func (p *post) ircError(err error) error {
 	if _, ok := errors.AsType[*client.NotThereError](err); ok {
 		return hint(err, "claude-swarm status, or claude-swarm irc join CHANNEL")
@@ -111,7 +111,7 @@ func (p *post) ircError(err error) error {
 	return p.refused(err, "")
 }
 
-// An agent got the task with the text from IRC.
+// A given is a task that an agent got from a text on IRC.
 type given struct {
 	ID string `json:"id"`
 	To string `json:"to"`
@@ -138,7 +138,7 @@ func ircSend(c *cli.Context, p *post) error {
 			V       int     `json:"v"`
 			ID      string  `json:"id"`
 			Channel string  `json:"channel"`
-			Tasks   []given `json:"tasks"` // that the text has given
+			Tasks   []given `json:"tasks"` // the tasks that agents got from the text
 		}{1, said.ID, said.At, tasks})
 	}
 	if _, err := fmt.Fprintln(c.App.Writer, said.ID); err != nil {
@@ -154,8 +154,8 @@ func ircSend(c *cli.Context, p *post) error {
 	return nil
 }
 
-// noWhere reports whether the channel is empty, like an unset variable of a script. A text
-// never goes to a channel that was not named.
+// noWhere reports whether the channel on the command line is empty, as when a variable of a
+// script is not set. A text never goes to a channel that was not named.
 func noWhere(c *cli.Context) bool { return strings.TrimSpace(c.Args().First()) == "" }
 
 // ircText returns the text after the channel.
@@ -166,7 +166,7 @@ func ircText(c *cli.Context, p *post) (string, error) {
 	return string(body), err
 }
 
-// sayIfNotSaid warns that the text waits.
+// sayIfNotSaid prints a warning if the bridge is not connected, so that the text has to wait.
 func (p *post) sayIfNotSaid(c *cli.Context) {
 	s, err := view.IRCOf(p.file, p.home)
 	if err != nil || s == nil || s.Connected {
@@ -221,8 +221,8 @@ func ircRead(c *cli.Context, p *post) error {
 			V       int           `json:"v"`
 			Channel string        `json:"channel"`
 			Lines   []bridge.Line `json:"lines"`
-			Dropped int           `json:"dropped"` // of lines that were dropped unread
-			Left    int           `json:"left"`    // of further new lines
+			Dropped int           `json:"dropped"` // number of lines that were dropped unread
+			Left    int           `json:"left"`    // number of further new lines
 		}{1, channel, append([]bridge.Line{}, got.Lines...), got.Dropped, got.Left})
 	}
 	writeLines(c.App.Writer, channel, got, p.Called, time.Now())
@@ -347,7 +347,7 @@ func ircTopic(c *cli.Context, p *post) error {
 type channelView struct {
 	Name    string `json:"name"`
 	Joined  bool   `json:"joined"`
-	Why     string `json:"why"` // why not
+	Why     string `json:"why"` // why it is not joined
 	Topic   string `json:"topic"`
 	Members int    `json:"members"`
 	Unread  int    `json:"unread"`
@@ -405,7 +405,7 @@ func ircWho(c *cli.Context, p *post) error {
 			V       int             `json:"v"`
 			Channel string          `json:"channel"`
 			Members []bridge.Member `json:"members"`
-			More    int             `json:"more"` // of members who are not listed
+			More    int             `json:"more"` // number of members who are not listed
 		}{1, ch.Name, append([]bridge.Member{}, ch.Members...), ch.More})
 	}
 	for _, m := range ch.Members {

@@ -12,8 +12,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// advice returns, from the current configuration, the advice to look at the channels, for
-// agents that can: see [bridge.Reader.CheckIn].
+// advice returns a function that returns the advice to read the channels; see
+// [bridge.Reader.CheckIn]. The function uses the configuration at the time of the call. It
+// returns "" for an agent that cannot read channels.
 func (m *ircAnnouncer) advice(home journal.Home, log *slog.Logger) func(swarm.Spec) string {
 	return func(s swarm.Spec) string {
 		i := m.section.Load()
@@ -22,7 +23,7 @@ func (m *ircAnnouncer) advice(home journal.Home, log *slog.Logger) func(swarm.Sp
 		}
 		reader := bridge.Reader{Dir: ircbridge.Folder(home.Dir()), Name: s.Name, Size: i.BufferSize, Own: i.Own[s.Name]}
 		line, err := reader.CheckIn(time.Now(), i.ProjectOf(s.Name), s.Tools)
-		if err != nil { // it is advice, and no turn fails for it
+		if err != nil { // no turn fails for missing advice
 			log.Warn("not known whether an agent reads its channels", "agent", s.Name, "err", err)
 		}
 		return line

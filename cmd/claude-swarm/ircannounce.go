@@ -15,8 +15,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
 )
 
-// ircAnnouncer says in which channel people see what the swarm does. The configuration
-// may be read again while it is asked.
+// An ircAnnouncer decides in which channels people see what the swarm does. The configuration
+// may be reloaded while other goroutines call its methods.
 type ircAnnouncer struct{ section atomic.Pointer[config.IRC] }
 
 func newIRCAnnouncer(i config.IRC) *ircAnnouncer {
@@ -31,7 +31,7 @@ func (m *ircAnnouncer) set(i config.IRC) { m.section.Store(&i) }
 type shownLine struct {
 	channel string
 	how     bridge.Announcement
-	text    string // replaces that of the message, unless ""
+	text    string // replaces the text of the message, unless it is ""
 }
 
 // Bridge implements [mail.Announcer].
@@ -77,8 +77,8 @@ func gist(m *dropbox.Message) string {
 	return screen.Cut(screen.OneLine(text), 100)
 }
 
-// tagged returns an alert with a word in brackets at its beginning; the key of the alert
-// decides the word.
+// tagged returns the text of an alert after a word in brackets. The key of the alert determines
+// the word.
 func tagged(m *dropbox.Message) string {
 	what, _, _ := strings.Cut(m.Key, ":")
 	tag := "[ALERT]"
@@ -91,28 +91,28 @@ func tagged(m *dropbox.Message) string {
 	return tag + " " + string(m.Body)
 }
 
-// first reports whether a message began its conversation.
+// first reports whether a message is a task that began its conversation.
 func first(m *dropbox.Message) bool {
 	return m != nil && m.Type == dropbox.Task && (m.Thread == m.ID || m.Thread == "")
 }
 
-// workChannel returns the channel of the task that an announcement is about, or "" if tasks
-// have none. The bridge leaves it when nothing in the conversation is open.
+// workChannel returns the channel of the task that an announcement is about, or "" if there is
+// no such channel. The bridge leaves the channel when nothing in the conversation is open.
 func workChannel(i *config.IRC, mo mail.Announcement) string {
 	if !i.WorkChannels || i.Channels.Work == "" || mo.Message.Thread == "" || howShown(mo) == bridge.Alert || mo.Of == nil && mo.Message.From == dropbox.Swarm {
 		return ""
 	}
 	if mo.Of != nil && mo.Of.ID == mo.Message.Thread && mo.Of.Type != dropbox.Task {
-		return "" // it began with no task
+		return "" // the conversation did not begin with a task
 	}
 	return bridge.Channels{Work: i.Channel(i.Channels.Work)}.WorkOf(mo.Message.Thread)
 }
 
-// shownTo returns the second name in the line, after the speaker: the agent, if a turn
-// begins or fails.
+// shownTo returns the name that the line shows after the speaker, or "". If a turn begins or
+// fails, that is the agent.
 func shownTo(mo mail.Announcement, s shownLine) string {
 	if s.how == bridge.Said && s.text != "" {
-		return "" // it is said to all
+		return "" // the line is for everyone in the channel
 	}
 	if s.how != bridge.Said && s.how != bridge.Ended && mo.Agent != "" {
 		return mo.Agent
@@ -140,9 +140,9 @@ func howShown(mo mail.Announcement) bridge.Announcement {
 	return bridge.Said
 }
 
-// announced returns the lines for an announcement with their channels: by the first matching
-// rule of the configuration, otherwise by default. A rule for the word of a notice decides
-// only about the line of the notice.
+// announced returns the lines for an announcement, with their channels. The first matching rule
+// of the configuration decides; if no rule matches, the defaults apply. A rule for the word of
+// a notice decides only about the line of the notice.
 func announced(i *config.IRC, mo mail.Announcement) []shownLine {
 	for _, r := range i.Map {
 		if !fits(r, mo) {
@@ -173,14 +173,14 @@ type lines []shownLine
 func (l *lines) add(i *config.IRC, mo mail.Announcement, channel string, how bridge.Announcement, text string) {
 	if channel = i.Channel(channel); channel == "" || mo.Of != nil && saidIn(mo.Of, channel) && how == bridge.Ended ||
 		mo.Notice != nil && how == bridge.Alert && strings.EqualFold(mo.Notice.Place, channel) {
-		return // nowhere, or the bridge says it there, as the answer or the question
+		return // there is no channel, or the bridge posts the answer or the question there
 	}
 	if !slices.ContainsFunc(*l, func(s shownLine) bool { return strings.EqualFold(s.channel, channel) }) {
 		*l = append(*l, shownLine{channel, how, text})
 	}
 }
 
-// usual adds the lines besides that of the notice.
+// usual adds all default lines except the line of the notice.
 func (l *lines) usual(i *config.IRC, mo mail.Announcement) {
 	work := mo.Of != nil && (mo.Of.Type == dropbox.Task || mo.Of.Type == dropbox.Handoff)
 	switch mo.Kind {
@@ -195,7 +195,7 @@ func (l *lines) usual(i *config.IRC, mo mail.Announcement) {
 		if work && mo.Of.From != dropbox.Swarm {
 			l.add(i, mo, i.Channels.Standup, howShown(mo), "")
 		}
-		if mo.Task != nil && mo.Task.ID != mo.Of.ID { // it was delegated: these are the last words about it, which are not an answer
+		if mo.Task != nil && mo.Task.ID != mo.Of.ID { // the task was delegated: this is the last text about it, but not an answer to it
 			l.add(i, mo, resultsIn(i, mo.Task), bridge.Said, string(mo.Message.Body))
 		}
 	case journal.Mail:
@@ -204,7 +204,7 @@ func (l *lines) usual(i *config.IRC, mo mail.Announcement) {
 		case from != dropbox.Swarm:
 			l.add(i, mo, i.ProjectOf(from), bridge.Said, "")
 		case mo.Notice == nil && !strings.HasPrefix(mo.Message.Key, swarm.StuckQuestions):
-			// The daemon asks a person: the line names the words that answer it.
+			// The daemon asks a person. The line names the words that answer the question.
 			l.add(i, mo, i.Channels.Alerts, bridge.Said, "")
 		}
 	case journal.Permission:
@@ -212,20 +212,20 @@ func (l *lines) usual(i *config.IRC, mo mail.Announcement) {
 	}
 }
 
-// notice adds the line of the notice.
+// notice adds the default line of the notice.
 func (l *lines) notice(i *config.IRC, mo mail.Announcement) {
 	switch {
 	case mo.Kind == journal.Dead && i.Channels.Errors != "":
 		l.add(i, mo, i.Channels.Errors, howShown(mo), noticeLine(i, mo))
 	case mo.Notice != nil && mo.Notice.Word == journal.Unpaused && strings.Contains(mo.Notice.By, " on IRC"):
-		// The bridge has answered that person.
+		// The bridge has already answered the person who unpaused the agent.
 	case mo.Notice != nil, mo.Kind == journal.Alert:
 		l.add(i, mo, i.Channels.Alerts, bridge.Alert, noticeLine(i, mo))
 	}
 }
 
-// noticeLine returns the text of an announcement for people who look only at what needs
-// them; "" is that of the message.
+// noticeLine returns the text of the line for a notice or an alert. "" stands for the text of
+// the message.
 func noticeLine(i *config.IRC, mo mail.Announcement) string {
 	switch {
 	case mo.Notice != nil:
@@ -236,8 +236,8 @@ func noticeLine(i *config.IRC, mo mail.Announcement) string {
 	return ""
 }
 
-// noticeOf returns the notice of an event as people on IRC and receivers of webhooks read
-// it: without the head of a text from IRC, and with the channel of the results.
+// noticeOf returns the notice of an event for people on IRC and for webhooks. It leaves out the
+// channel, speaker and addressee of a text from IRC, and adds the channel of the results.
 func noticeOf(i *config.IRC, ev journal.Event) journal.Notice {
 	return noticeIn(i, *ev.Notice, ev.Message.Mail(), ev.Of.Mail(), ev.Task.Mail())
 }
@@ -257,11 +257,11 @@ func noticeIn(i *config.IRC, n journal.Notice, shown, of, task *dropbox.Message)
 	return n
 }
 
-// resultsIn returns the channel with the result of a person's task, or "".
+// resultsIn returns the channel in which people see the result of a task, or "".
 func resultsIn(i *config.IRC, task *dropbox.Message) string {
 	if n, ok := bridge.OriginOf(task, ircbridge.Name); ok && task.From == ircbridge.Name {
 		if !strings.HasPrefix(n.Channel, "#") {
-			return "" // it was given privately, and so is the answer
+			return "" // the task was given privately, and the answer is private too
 		}
 		return n.Channel
 	}
@@ -277,9 +277,9 @@ func saidIn(m *dropbox.Message, channel string) bool {
 	return ok && m.From == ircbridge.Name && strings.EqualFold(n.Channel, channel)
 }
 
-// fits reports whether a rule is about an announcement. Its moment is the kind of the event,
-// or the word of its notice. Its type is that of the message on
-// which the turn works, or that arrived.
+// fits reports whether a rule matches an announcement. The moment of the rule is compared with
+// the kind of the event and the word of its notice. The type of the rule is compared with the
+// type of the message that the turn works on, or that arrived.
 func fits(r config.IRCRule, mo mail.Announcement) bool {
 	about := mo.Message
 	if mo.Of != nil {

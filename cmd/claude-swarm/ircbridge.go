@@ -47,7 +47,7 @@ func ircOptions(p *project, store *dropbox.Store, log *slog.Logger) (ircbridge.O
 		Options: bridge.Options{
 			Store: store, Home: p.home.Dir(),
 			Channels: bridge.Channels{Project: i.Channel(i.Channels.Project), Standup: i.Channel(i.Channels.Standup), Alerts: i.Channel(i.Channels.Alerts), Errors: i.Channel(i.Channels.Errors),
-				Own: i.Own, Work: i.Channel(i.Channels.Work)}, // even without work_channels: the bridge leaves the channels that remain from it
+				Own: i.Own, Work: i.Channel(i.Channels.Work)}, // set even without work_channels, so that the bridge leaves old channels
 			Agents:     func() []string { return names.now().Names() },
 			Tags:       func() map[string][]string { return names.now().Tags() },
 			Called:     func(mailbox string) string { return calledBy(names.now(), mailbox) },
@@ -66,7 +66,7 @@ func ircOptions(p *project, store *dropbox.Store, log *slog.Logger) (ircbridge.O
 	if prefix := i.NickPrefix; prefix != "" {
 		o.Nick = func(agent string) string { return prefix + agent }
 	}
-	for _, t := range tokens { // an agent that prints its environment must not reveal its token
+	for _, t := range tokens { // keeps the token secret if an agent prints its environment
 		o.Secrets = append(o.Secrets, t)
 	}
 	// A rule may show events in a channel that only the rule names.
@@ -93,7 +93,8 @@ func channelNames(i config.IRC, templates []string) []string {
 	return names
 }
 
-// secret reads a password from the source in the configuration, or returns "" without one.
+// secret reads a password from the source in the configuration. It returns "" if the
+// configuration has no source.
 func secret(key, variable, path string) (string, error) {
 	switch {
 	case variable != "":
@@ -135,7 +136,7 @@ func channelKeys(i config.IRC) (map[string]string, error) {
 		if len(words) == 0 {
 			continue
 		}
-		if len(words) != 2 || len(line) > 500 || !utf8.ValidString(line) { // and the error does not quote the line: it may contain a key
+		if len(words) != 2 || len(line) > 500 || !utf8.ValidString(line) { // the error does not quote the line, which may contain a key
 			return nil, fail(exitConfig, "a line for each channel: #CHANNEL KEY", "irc.channel_keys_file: line %d of %s is not a channel and its key", number, path)
 		}
 		name := i.Channel(words[0])
@@ -147,9 +148,9 @@ func channelKeys(i config.IRC) (map[string]string, error) {
 	return keys, nil
 }
 
-// agentNames are the names of the agents and the lead for a bridge in a separate process.
-// It does not learn about reloads, so it reads them from the file. It is safe for
-// concurrent use.
+// agentNames are the names of the agents and the lead, for a bridge in a separate process. That
+// process does not learn about reloads, so agentNames reads the names from the file. It is
+// safe for concurrent use.
 type agentNames struct {
 	mu     sync.Mutex
 	looked time.Time
@@ -168,7 +169,7 @@ func (n *agentNames) now() *config.File {
 	defer n.mu.Unlock()
 	if now := time.Now(); now.Sub(n.looked) > namesFor {
 		n.looked = now
-		if file, err := config.Load(n.file.Path); err == nil { // a bad file keeps the old names, as for the daemon
+		if file, err := config.Load(n.file.Path); err == nil { // if the file is bad, the old names stay in force, as in the daemon
 			n.file = file
 		}
 	}
@@ -183,7 +184,7 @@ type ircService struct {
 	swarm   bridge.Swarm
 	log     *slog.Logger
 
-	off     bool                        // no bridge is run
+	off     bool                        // the daemon runs no bridge
 	trouble word                        // for the status
 	names   atomic.Pointer[config.File] // the configuration whose names are in force
 
@@ -191,20 +192,21 @@ type ircService struct {
 	running config.IRC // the configuration of the running bridge
 	keys    map[string]string
 	cancel  context.CancelFunc
-	ended   chan struct{} // closed when it has
+	ended   chan struct{} // closed when the bridge has ended
 }
 
 // ircAgain is the pause before a bridge that has failed is started again.
 const ircAgain = 5 * time.Second
 
-// follow puts a configuration into force. An earlier bridge has ended when it returns.
+// follow puts a configuration into force. It keeps a connected bridge whose settings have not
+// changed. Otherwise it ends the running bridge before it starts another one.
 func (s *ircService) follow(ctx context.Context, file *config.File) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.names.Store(file)
-	keys, _ := channelKeys(file.IRC) // the bridge reports their errors
+	keys, _ := channelKeys(file.IRC) // the bridge reports an error in their file
 	if s.cancel != nil && reflect.DeepEqual(s.running, file.IRC) && maps.Equal(s.keys, keys) && s.connected() {
-		return // a bridge that is not connected may have been refused: its password is read again
+		return // a bridge without a connection is started again below, and reads its password again
 	}
 	s.stopLocked()
 	if !file.IRC.On() || s.off {
@@ -232,11 +234,11 @@ func (s *ircService) connected() bool {
 	return err == nil && st.Connected
 }
 
-// lastWords is how long the daemon waits at its end until the bridge has said its messages.
-// The next bridge says the remaining ones.
+// lastWords is how long the daemon waits at its end for the bridge to post its messages. The
+// next bridge posts the remaining ones.
 const lastWords = 3 * time.Second
 
-// drain lets the bridge say what the last turns left for it.
+// drain waits until the bridge has posted the messages of the last turns, for at most lastWords.
 func (s *ircService) drain(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, lastWords)
 	defer cancel()
@@ -249,7 +251,7 @@ func (s *ircService) drain(ctx context.Context) {
 	}
 }
 
-// left counts the messages that have not been posted and filed yet.
+// left counts the messages for the bridge that have not been posted and filed yet.
 func (s *ircService) left() int {
 	box, err := s.store.Mailbox(ircbridge.Name)
 	if err != nil {
@@ -293,7 +295,8 @@ func (s *ircService) serve(ctx context.Context, p *project) {
 	}
 }
 
-// once runs one bridge to its end. A panic in it is our defect, and ends only the bridge.
+// once runs one bridge until it ends. A panic in the bridge is a fault of this program, but ends
+// only the bridge.
 func (s *ircService) once(ctx context.Context, p *project) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -312,12 +315,12 @@ func (s *ircService) once(ctx context.Context, p *project) (err error) {
 	if err != nil {
 		return err
 	}
-	quiet := time.AfterFunc(ircAgain, func() { s.trouble.set("") }) // a bridge that lasts this long works
+	quiet := time.AfterFunc(ircAgain, func() { s.trouble.set("") }) // a bridge that has run this long works
 	defer quiet.Stop()
 	return b.Run(ctx)
 }
 
-// A word is what a service last complained of. It is safe for concurrent use.
+// A word is the text of the last error of a service. It is safe for concurrent use.
 type word struct {
 	mu   sync.Mutex
 	text string // "" when all is well

@@ -17,8 +17,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// The settings for IRC in the configuration reach the bridge, with the passwords, and the
-// agents do not get the passwords.
+// The bridge gets the IRC settings of the configuration and the passwords. The agents do not
+// get the passwords.
 func TestIRCOptions(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, config.Name)
@@ -119,7 +119,7 @@ agents: {coder: {env_drop: [EDITOR], channels: ["api-{slug}"]}}
 	}
 }
 
-// With style: nicks the agents of a project have nicks that no other project's have.
+// With style: nicks and a nick_prefix, each agent's nick begins with the prefix.
 func TestNickPrefix(t *testing.T) {
 	dir := t.TempDir()
 	for prefix, want := range map[string]string{"null": "", "shop-": "shop-coder"} {

@@ -73,8 +73,8 @@ func runApart(c *cli.Context, p *project) error {
 	}
 }
 
-// bridgeUntil runs one bridge until it is told to end; again asks the caller to read the
-// configuration once more.
+// bridgeUntil runs one bridge until it ends or a signal arrives. After SIGHUP again is true: the
+// caller reads the configuration again, and calls bridgeUntil again.
 func bridgeUntil(ctx context.Context, sigs <-chan os.Signal, p *project, store *dropbox.Store, log *slog.Logger) (again bool, err error) {
 	o, err := ircOptions(p, store, log)
 	if err != nil {
@@ -87,7 +87,7 @@ func bridgeUntil(ctx context.Context, sigs <-chan os.Signal, p *project, store *
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	ended := make(chan error, 1)
-	go func() { ended <- b.Run(ctx) }() // waited for below
+	go func() { ended <- b.Run(ctx) }() // the code below waits for its end
 	log.Info("bridge begins", "server", p.file.IRC.Server, "pid", os.Getpid())
 	select {
 	case err = <-ended:

@@ -16,7 +16,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// A daemonVoice answers for the daemon when a person on IRC commands.
+// A daemonVoice answers for the daemon when a person on IRC gives a command.
 type daemonVoice struct {
 	project *project
 	store   *dropbox.Store
@@ -68,8 +68,8 @@ func (v daemonVoice) Status(ctx context.Context, agent string) (string, error) {
 }
 
 // needLine returns one line about a need that neither the line of an agent nor the head of
-// the status shows; "" for the others. The next step of most is typed on the machine, so
-// the line has it only if IRC knows the command.
+// the status shows, or "" for any other need. The line has no next step, because most next
+// steps are commands that IRC does not know.
 func needLine(n view.Need, lead string) string {
 	switch n.Kind {
 	case view.NeedTrouble:
@@ -96,8 +96,8 @@ func unknownHere(p *project, agent string) error {
 	return fmt.Errorf("no agent named %q here\nagents: %s", agent, strings.Join(p.file.Names(), ", "))
 }
 
-// agentLine returns an agent in one line, short enough for a telephone, and the next step behind
-// it. It names the client in a mixed swarm.
+// agentLine describes an agent in one line that is short enough for a telephone. next is the
+// next step, to be printed after it. The line names the client if the swarm is mixed.
 func agentLine(a swarm.AgentStatus, mixed bool, now time.Time) (line, next string) {
 	line = a.Name + " " + string(a.State)
 	if a.Since != nil {
@@ -118,8 +118,8 @@ func agentLine(a swarm.AgentStatus, mixed bool, now time.Time) (line, next strin
 	return line, next
 }
 
-// questionLine describes a question that an agent waits for people to answer: since when,
-// and how to answer.
+// questionLine describes an agent's open question to people on IRC: since when it is open, and
+// how to answer it.
 func (v daemonVoice) questionLine(q bridge.OpenQuestion, now time.Time) string {
 	what := q.ID
 	if found, err := v.store.Find(q.ID); err == nil {
@@ -130,7 +130,7 @@ func (v daemonVoice) questionLine(q bridge.OpenQuestion, now time.Time) string {
 	return fmt.Sprintf("; asks for %s in %s: \"%s\"; next: reply %s …", since(q.At, now), q.Channel, what, q.ID)
 }
 
-// nextThere returns the next step as it is typed on IRC.
+// nextThere returns the next step as a person types it on IRC.
 func nextThere(next string) string {
 	return "; next: " + strings.ReplaceAll(screen.OneLine(next), "claude-swarm ", "")
 }
@@ -155,7 +155,8 @@ func (v daemonVoice) Held(ctx context.Context, agent string) (string, error) {
 	return "", nil
 }
 
-// heldLine says in one line why an agent does not work on its mail; "" if it does.
+// heldLine says in one line why an agent does not work on its mail, or returns "" if nothing
+// holds it up.
 func heldLine(a swarm.AgentStatus) string {
 	held := view.HoldupOf(a)
 	if held == nil {
@@ -180,7 +181,7 @@ func (v daemonVoice) status(ctx context.Context) (st swarm.Status, err error) {
 	return st, err
 }
 
-// ask runs f with a connection to the daemon, for no longer than a person waits.
+// ask runs f with a connection to the daemon, for at most voicePatience.
 func (v daemonVoice) ask(ctx context.Context, f func(context.Context, *control.Client) error) error {
 	ctx, cancel := context.WithTimeout(ctx, voicePatience)
 	defer cancel()

@@ -15,7 +15,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// projectWithMail makes a project with these agents, in YAML, and its mailboxes.
+// projectWithMail makes a project and its store. agents is the YAML for its agents.
 func projectWithMail(t *testing.T, agents string) (*project, *dropbox.Store) {
 	t.Helper()
 	p := shortProject(t)
@@ -80,7 +80,7 @@ func TestTheVoiceSaysWhyAllIsHalted(t *testing.T) {
 	}
 }
 
-// A person who writes to an agent on IRC is told why it does not work.
+// A person who writes to an agent on IRC is told why the agent does not work.
 func TestTheVoiceSaysWhatHoldsUpAnAgent(t *testing.T) {
 	for want, a := range map[string]swarm.AgentStatus{
 		"": {Name: "coder", State: swarm.Idle},
@@ -98,7 +98,7 @@ func TestTheVoiceSaysWhatHoldsUpAnAgent(t *testing.T) {
 	}
 }
 
-// The status on IRC says what an agent asks, since when, and how to answer.
+// The status on IRC shows the question of an agent, since when it is open, and how to answer it.
 func TestTheVoiceTellsWhatAnAgentAsks(t *testing.T) {
 	p, store := projectWithMail(t, "{coder: , tester: }")
 	if err := store.MakeMailbox("irc"); err != nil {
@@ -129,7 +129,7 @@ func TestTheVoiceTellsWhatAnAgentAsks(t *testing.T) {
 	}
 }
 
-// The lead has the name that the configuration gives.
+// The status on IRC calls the lead by the name in the configuration.
 func TestTheVoiceCallsTheLeadByName(t *testing.T) {
 	p, store := projectWithMail(t, "{coder: }\nlead_name: opus-orange")
 	if err := store.MakeMailbox(dropbox.Lead); err != nil {
