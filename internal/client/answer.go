@@ -19,9 +19,9 @@ func (c *Client) Answer(old *dropbox.Message, kind dropbox.Type) *dropbox.Messag
 	}
 }
 
-// An OverError says that nobody waits any more for the answer to a question: a client that
-// asks for a permission waits only during its turn, and if several were asked, another may
-// have answered first.
+// An OverError says that the asker no longer waits for the answer to a question. A client
+// that asks for a permission waits only during its turn. If several were asked, another
+// may have answered first.
 type OverError struct {
 	ID, Agent string
 	Why       string
@@ -39,9 +39,10 @@ func (c *Client) MayAnswer(old *dropbox.Message) error {
 	return nil
 }
 
-// MayReply reports whether the caller may answer a message in its present place: in the
-// caller's mailbox, or a question to people in the mailbox of a bridge, which accepts a
-// person's answer, and an agent's if the asker allows that.
+// MayReply reports whether the caller may answer a message where it is now. The caller may
+// answer a message in the caller's own mailbox, and a question to people in the mailbox of
+// a bridge. The bridge accepts a person's answer, and an agent's answer if the asker
+// allows that.
 func (c *Client) MayReply(found dropbox.Found, old *dropbox.Message) bool {
 	if found.Mailbox == c.Me.Name {
 		return true
@@ -74,8 +75,8 @@ func AnswerSubject(old string) string {
 	return "Re: " + old
 }
 
-// FileAnswered files a message that is answered. The daemon files the message of a turn when the
-// turn ends.
+// FileAnswered files a message that has been answered. The daemon files the message of a
+// turn when the turn ends.
 func (c *Client) FileAnswered(found dropbox.Found) error {
 	if found.Mailbox != c.Me.Name {
 		return nil // the bridge files it

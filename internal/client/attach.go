@@ -37,12 +37,12 @@ func (c *Client) Attach(path string) (dropbox.Attachment, error) {
 }
 
 // Readable checks that the caller may send a file, and returns the path to open, without
-// symbolic links. A person may send any file. An agent may send what its tools may read,
-// and never a file in the daemon's folder: the recipient of the message reads the file. The
-// error is a [*FileError], or that of the file system.
+// symbolic links. A person may send any file. An agent may send only what its tools may
+// read, because the recipient of the message can read the file. No agent may send a file
+// in the daemon's folder. The error is a [*FileError], or that of the file system.
 //
-// An agent may send data through a pipe, such as its standard input: it could read that
-// already.
+// An agent may send data through a pipe, such as its standard input, since the agent can
+// already read that data.
 func (c *Client) Readable(name string) (string, error) {
 	if c.Me.Name == dropbox.Lead {
 		return name, nil

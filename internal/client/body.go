@@ -7,7 +7,7 @@ import (
 )
 
 // Body joins the words of a command line to a body. It ends with a newline, as a text file
-// does, if that fits into most bytes.
+// does, unless that makes the body longer than most, in bytes.
 func Body(words []string, most int) []byte {
 	body := []byte(strings.Join(words, " "))
 	if len(body) < most && !bytes.HasSuffix(body, []byte("\n")) {
@@ -23,13 +23,13 @@ type Flaw int
 const (
 	Sound   Flaw = iota // none
 	Empty               // only white space
-	HasNUL              // at a byte
-	NotUTF8             // from some byte on
+	HasNUL              // a NUL at the offset
+	NotUTF8             // not UTF-8 from the offset on
 	TooLong             // longer than allowed
 )
 
-// FlawOf finds the first flaw of a text, whose length limit is most bytes, and the flaw's
-// offset.
+// FlawOf returns the first flaw of a text and the offset of the flaw. most is the length
+// limit in bytes.
 func FlawOf(body []byte, most int) (flaw Flaw, at int) {
 	switch at := bytes.IndexByte(body, 0); {
 	case len(bytes.TrimSpace(body)) == 0:

@@ -8,7 +8,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/config"
 )
 
-// Channels are the settings of the configuration for IRC.
+// Channels has the IRC settings of the configuration.
 type Channels struct {
 	Project string              // the default channel
 	Alerts  string              // the channel in which people see who waits for them; "" for none
@@ -20,7 +20,7 @@ type Channels struct {
 // ErrNoIRC says that the configuration has no IRC.
 var ErrNoIRC = errors.New("IRC is not configured")
 
-// channelsOf returns the settings of a configuration for IRC; nil if it has none.
+// channelsOf returns the IRC settings of a configuration, or nil if it has none.
 func channelsOf(file *config.File) *Channels {
 	i := file.IRC
 	if !i.On() {
@@ -51,7 +51,7 @@ func (c *Channels) projectOf(agent string) string {
 	return c.Project
 }
 
-// isChannel reports whether a name is that of a channel and not a nick.
+// isChannel reports whether a name is the name of a channel and not a nick.
 func isChannel(name string) bool { return name != "" && strings.ContainsRune("#&+!", rune(name[0])) }
 
 func checkTarget(name string) error {
@@ -68,8 +68,8 @@ func (e *TargetError) Error() string {
 	return fmt.Sprintf("%q can be neither a channel nor a nick: those have no spaces, commas and colons, a nick none of ! @ $ * ? %% either, and 64 bytes at most", e.Name)
 }
 
-// A StaysError says that the bridge does not leave a channel of the configuration: it could
-// no longer read what people write there.
+// A StaysError says that the bridge does not leave a channel of the configuration, since
+// the bridge could then no longer read what people write there.
 type StaysError struct{ Channel string }
 
 func (e *StaysError) Error() string {

@@ -10,7 +10,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 )
 
-// A Chat is IRC, as the caller uses it: it leaves messages as mail for the bridge, and
+// A Chat gives the caller access to IRC. It leaves messages as mail for the bridge, and
 // reads the bridge's files. So it works even while the network is down or no bridge runs.
 // If the configuration has no IRC, its methods return [ErrNoIRC].
 type Chat struct {
@@ -18,7 +18,7 @@ type Chat struct {
 	channels *Channels // nil: there is no IRC
 }
 
-// Chat is IRC for this client.
+// Chat returns the client's access to IRC.
 func (c *Client) Chat() Chat { return Chat{c, c.IRC} }
 
 // Channel returns the full name of a channel. "" means the default channel, and the # may
@@ -99,8 +99,8 @@ func (c Chat) post(t dropbox.Type, o bridge.Origin, to, text string) (sent dropb
 	return c.postNoted(&dropbox.Message{Type: t}, o, to, text, func(string, string) {})
 }
 
-// postNoted is post, and calls note with the id and the place before the bridge can see the
-// message. The caller may set the type and the key.
+// postNoted does what post does. It also calls note with the id and the place before the
+// bridge can see the message. The caller may set the type and the key.
 func (c Chat) postNoted(m *dropbox.Message, o bridge.Origin, to, text string, note func(id, at string)) (sent dropbox.Delivery, at string, err error) {
 	if o.Channel, err = c.target(to); err != nil {
 		return sent, "", err

@@ -56,9 +56,9 @@ type Inquired struct {
 	waits    []*journal.Waiting
 }
 
-// Inquire asks people on IRC. In a turn, the daemon tells people elsewhere about the
-// question, and later if nobody answered; outside a turn, the channel for alerts shows
-// both.
+// Inquire asks people on IRC. Inside a turn, the daemon also tells people elsewhere about
+// the question, and tells them later if nobody answered. Outside a turn, the channel for
+// alerts shows the question, and later that nobody answered.
 func (c Chat) Inquire(q Inquiry) (*Inquired, error) {
 	q.Answerers, q.OnTimeout = cmp.Or(q.Answerers, ByHuman), cmp.Or(q.OnTimeout, AtContinue)
 	in := &Inquired{chat: c, question: q}
@@ -138,8 +138,9 @@ type PersonsAnswer struct {
 	Note string        // what else went wrong; "" for nothing
 }
 
-// Await waits for the answer, and files it. It returns nil when no answer arrives in time;
-// then people are told. The error is a [*NoAnswerError] when nobody will answer any more.
+// Await waits for the answer, and files it. It returns nil when no answer arrives in time,
+// and people are told about that. The error is a [*NoAnswerError] when no answer can come
+// any more.
 func (in *Inquired) Await(ctx context.Context) (*PersonsAnswer, error) {
 	defer in.end("")
 	wait, err := in.chat.client.Wait(in.Sent)

@@ -61,10 +61,10 @@ func FindConfig(named string, getenv func(string) string) (string, error) {
 	return path, err
 }
 
-// mayName checks that an agent may name a configuration. A configuration other than the
-// project's is a file that the program would read for the agent, and that itself decides
-// what the agent may read. So an agent that is bound by a list of tools may not name one.
-// The error is a [*FileError].
+// mayName checks that an agent may name a configuration. The program would read the named
+// file for the agent, and that file itself would decide what the agent may read. So an
+// agent with a list of tools may name only the configuration of its project. The error is
+// a [*FileError].
 func mayName(named string, info os.FileInfo, getenv func(string) string) error {
 	agent := getenv(runner.AgentVar)
 	if agent == "" {

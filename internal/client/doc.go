@@ -10,10 +10,10 @@
 //
 // # Layers
 //
-//	chat, chatask, chatread   IRC, as the caller uses it: mail for the bridge, files of the bridge
-//	wait, answer, forward     what comes after a message
+//	chat, chatask, chatread   access to IRC: mail for the bridge, files of the bridge
+//	wait, answer, forward     waiting for answers, answering, forwarding
 //	topics, task              published work; a task in a line for IRC
-//	send, tags                names to mailboxes, envelope, proof, delivery
+//	send, tags                from names to mailboxes; envelope, proof, delivery
 //	attach, find, rules       which file, which message, which rule
 //	permission                what an agent may see
 //	client, project, config   the caller, the project, its configuration

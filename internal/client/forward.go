@@ -42,7 +42,7 @@ func (c *Client) Forward(agent, to string) ([]Forward, error) {
 	if left, err := box.Receipts(); err != nil {
 		return nil, err
 	} else if slices.ContainsFunc(left, func(e dropbox.Entry) bool { return !isRemoval(box, e) }) {
-		return nil, ErrUnsettled // its answer has not been sent yet
+		return nil, ErrUnsettled // the answer of that turn has not been sent yet
 	}
 	tokens, err := c.Home.Tokens()
 	if err != nil {
@@ -128,8 +128,8 @@ func (c *Client) forward(m *dropbox.Message, agent, to, token string) (id string
 	return sent.ID, err
 }
 
-// HandBack ends the subscriptions of a removed agent, and its claims of published work, so that
-// others may claim it.
+// HandBack ends the subscriptions of a removed agent, and gives up its claims of published
+// work, so that others may claim that work.
 func (c *Client) HandBack(agent string) error {
 	if _, err := topic.Of(c.Store).Unsubscribe(agent); err != nil {
 		return err

@@ -30,11 +30,11 @@ func (p Project) lead() mail.Names {
 	return mail.Names{Lead: p.Lead, LeadName: p.LeadName, CCLead: p.CCLead}
 }
 
-// Called returns the name of the owner of a mailbox for people and agents, see
+// Called returns the name that people and agents use for the owner of a mailbox; see
 // [mail.Names.Called].
 func (p Project) Called(mailbox string) string { return p.lead().Called(mailbox) }
 
-// AllCalled is [Project.Called] for each of several mailboxes.
+// AllCalled returns the result of [Project.Called] for each mailbox.
 func (p Project) AllCalled(mailboxes []string) []string {
 	var names []string
 	for _, m := range mailboxes {

@@ -23,15 +23,16 @@ type Questioning struct {
 	waits    map[string]*journal.Waiting
 }
 
-// Asks prepares the record that the running turn waits for the answer to a question, for
-// patience at most. The caller sends the question by SendNoted with Note, and then calls
-// Sent.
+// Asks prepares the record that the running turn waits for the answer to a question.
+// patience is the longest wait. The caller sends the question by SendNoted with Note, and
+// then calls Sent.
 func (c *Client) Asks(question *dropbox.Message, patience time.Duration) *Questioning {
 	return &Questioning{client: c, question: question, patience: patience, waits: map[string]*journal.Waiting{}}
 }
 
 // Note records that the turn waits for the answer to one copy. It is called before anybody
-// can see the copy: the daemon looks into the record when the copy arrives, and not again.
+// can see the copy, since the daemon looks into the record only once, when the copy
+// arrives.
 func (q *Questioning) Note(id, to string) {
 	if q.waits[id] != nil || !slices.Contains(q.question.To, to) {
 		return
@@ -41,8 +42,8 @@ func (q *Questioning) Note(id, to string) {
 	q.waits[id] = q.client.Me.Asks(a, q.patience)
 }
 
-// Sent tells which copies were delivered. A delivery that repeats an earlier one has the id of
-// that one.
+// Sent records which copies were delivered. A delivery that repeats an earlier one has the
+// id of the earlier one.
 func (q *Questioning) Sent(copies []dropbox.Delivery) {
 	q.sent = copies
 	still := map[string]bool{}
@@ -91,7 +92,7 @@ func (q *Questioning) Answered(got *Answer) string {
 		}
 		if d.To == dropbox.Lead {
 			if box, err := c.Store.Mailbox(dropbox.Lead); err == nil {
-				_ = box.File(found.Entry) // filed in the meantime by the person
+				_ = box.File(found.Entry) // the person may have filed it in the meantime
 			}
 		}
 		note := &dropbox.Message{

@@ -38,7 +38,7 @@ func ReadingOf(a config.Agent) Reading {
 	case mode == kind.Bypass:
 		r.Allowed = nil
 	case mode == kind.Look && a.AllowedTools == nil:
-		r.Allowed = new([]string) // the only tools that the client runs in this mode read its folder
+		r.Allowed = new([]string) // in this mode the client runs only tools that read its folder
 	}
 	if a.DisallowedTools != nil {
 		r.Denied = *a.DisallowedTools
@@ -50,7 +50,7 @@ func ReadingOf(a config.Agent) Reading {
 type FileError struct {
 	Path    string   // as it was named
 	Daemons bool     // the file belongs to the daemon, and no agent may send it
-	Within  []string // the folder of the files that the agent may send
+	Within  []string // the folders of the files that the agent may send
 }
 
 func (e *FileError) Error() string {
@@ -63,7 +63,7 @@ func (e *FileError) Error() string {
 // agentFolders are an agent's name, the daemon's folder, and the folder of the mailboxes.
 type agentFolders struct{ agent, home, store string }
 
-// check is [Client.Readable] for an agent.
+// check does the work of [Client.Readable] for an agent.
 func (r Reading) check(name string, in agentFolders) (string, error) {
 	if ownPipe(name) {
 		return name, nil
@@ -136,8 +136,8 @@ func daemons(file, folder string) (bool, error) {
 	return found, err
 }
 
-// ownPipe reports whether a name refers to a pipe or a socket that this process was started
-// with, such as /dev/stdin or the name that a shell makes of <(command).
+// ownPipe reports whether a name refers to a pipe or a socket that this process was
+// started with, such as /dev/stdin or the name that a shell makes from <(command).
 func ownPipe(name string) bool {
 	info, err := os.Stat(name)
 	if err != nil || info.Mode()&(fs.ModeNamedPipe|fs.ModeSocket|fs.ModeCharDevice) == 0 {
@@ -163,8 +163,8 @@ func ownPipe(name string) bool {
 	return false
 }
 
-// inside reports whether a file is in a folder, wherever symbolic links lead to the folder.
-// The file is named without them.
+// inside reports whether a file is in a folder. The path of the folder may have symbolic
+// links, but the path of the file has none.
 func inside(folder, file string) bool {
 	folder, err := filepath.EvalSymlinks(folder)
 	if err != nil {

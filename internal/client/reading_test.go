@@ -144,8 +144,8 @@ func TestReadable(t *testing.T) {
 	}
 }
 
-// An agent may not name another configuration, since that would itself decide what the
-// agent may read.
+// An agent may not name another configuration, since that configuration would itself
+// decide what the agent may read.
 func TestAnAgentNamesNoOtherConfiguration(t *testing.T) {
 	y := newProject(t)
 	for path, text := range map[string]string{

@@ -21,10 +21,10 @@ type RefusedError struct {
 
 func (e *RefusedError) Error() string { return "refused by a rule: " + e.Verdict.String() }
 
-// MayPass asks the policy about a message before its delivery, only so that the sender
-// hears sooner: the daemon decides again. A message that goes round in a circle, or
-// contains the stop sentinel, halts its conversation here, since the daemon will not see
-// it. The error is a [*RefusedError].
+// MayPass asks the policy about a message before its delivery, so that the sender learns
+// of a refusal at once; the daemon decides again. A message that agents pass around in a
+// circle, or that contains the stop sentinel, halts its conversation here, since the
+// daemon will not see the message. The error is a [*RefusedError].
 func (c *Client) MayPass(m *dropbox.Message) error {
 	q := policy.Question{Proven: c.Me.Token != "", Now: time.Now(), BeforeDelivery: true}
 	halted, err := c.Store.Threads().Halted(m.Thread)
@@ -59,8 +59,8 @@ func (c *Client) MayPass(m *dropbox.Message) error {
 	return nil
 }
 
-// why returns the reason for halting a conversation. ByLead keeps the daemon from telling
-// the lead about the lead's own action.
+// why returns the reason for halting a conversation. The prefix ByLead keeps the daemon
+// from telling the lead about the lead's own action.
 func (c *Client) why(reason string) string {
 	if c.Me.Name == dropbox.Lead {
 		return mail.ByLead + ": " + reason

@@ -34,10 +34,10 @@ var ErrAlone = errors.New("there is no agent but the sender")
 // ErrNobody says that a list of recipients names nobody.
 var ErrNobody = errors.New("the list of recipients is empty")
 
-// Recipients checks and returns the names in a comma-separated list: agents, lead or an
-// alias for it ([swarm.Plan.Leads]), all for every agent but the sender, or @TAG for those
-// of them that have a tag. The error is a [*swarm.UnknownAgentError], a [*TagError],
-// [ErrOwnTag], [ErrAlone] or [ErrNobody].
+// Recipients checks and returns the names in a comma-separated list. A name is an agent,
+// lead or an alias for it ([swarm.Plan.Leads]), all for every agent but the sender, or
+// @TAG for every agent but the sender with that tag. The error is a
+// [*swarm.UnknownAgentError], a [*TagError], [ErrOwnTag], [ErrAlone] or [ErrNobody].
 func (c *Client) Recipients(list string) ([]string, error) {
 	var names []string
 	for name := range strings.SplitSeq(list, ",") {
@@ -76,8 +76,7 @@ func (c *Client) Recipients(list string) ([]string, error) {
 // Leads reports whether a name means the lead.
 func (c *Client) Leads(name string) bool { return c.lead().Leads(strings.TrimSpace(name)) }
 
-// addresses returns the known names, one of which a person may have meant by an unknown
-// name.
+// addresses returns the known names, to suggest some of them in place of an unknown name.
 func (c *Client) addresses() []string {
 	names := append(slices.Clone(c.Agents), dropbox.Lead)
 	if c.LeadName != "" {
@@ -97,8 +96,8 @@ func (c *Client) Send(m *dropbox.Message) ([]dropbox.Delivery, error) {
 	return c.SendNoted(m, func(string, string) {})
 }
 
-// SendNoted is Send, and calls note with the id and the mailbox of each copy before anybody can
-// see it.
+// SendNoted does what Send does. It also calls note with the id and the mailbox of each
+// copy before anybody can see the copy.
 func (c *Client) SendNoted(m *dropbox.Message, note func(id, to string)) ([]dropbox.Delivery, error) {
 	if err := c.EnsureToken(); err != nil {
 		return nil, err
@@ -135,9 +134,9 @@ func (c *Client) redact(m *dropbox.Message) {
 	m.Body, m.Subject = r.Bytes(m.Body), r.Text(m.Subject)
 }
 
-// noteInTurn records in the running turn that the message was sent in it. Only a result
-// replaces the one that the daemon sends at the end of the turn: after a question or a
-// status the daemon still sends it.
+// noteInTurn records in the running turn that the message was sent in it. A result
+// replaces the result that the daemon would send at the end of the turn. After a question
+// or a status, the daemon still sends that result.
 func (c *Client) noteInTurn(sent []dropbox.Delivery, m *dropbox.Message) error {
 	noted := *m
 	if m.Type != dropbox.Result {
@@ -195,7 +194,7 @@ func (c *Client) Work() (*dropbox.Message, error) {
 	return m, nil
 }
 
-// MessageOf returns the message that a turn works on: ID-ATTEMPT.
+// MessageOf returns the id of the message that a turn works on: a turn's id is ID-ATTEMPT.
 func MessageOf(turn string) string {
 	id, _, _ := strings.Cut(turn, "-")
 	return id

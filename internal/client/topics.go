@@ -12,10 +12,10 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// Publish signs m and publishes it on its topic. A [*RefusedError] says that a rule refuses
-// the message and that nothing was published. Inside a turn the error may be a
-// [*TurnError]. An error together with a publication that has an id or an offer means that
-// not all subscribers were told.
+// Publish signs m and publishes it on its topic. A [*RefusedError] says that a rule
+// refuses the message and that nothing was published. Inside a turn the error may be a
+// [*TurnError]. If Publish returns an error and also a publication with an id or an offer,
+// some subscribers were not told.
 func (c *Client) Publish(m *dropbox.Message) (topic.Published, error) {
 	if err := c.EnsureToken(); err != nil {
 		return topic.Published{}, err
@@ -53,7 +53,8 @@ func (c *Client) Subscribe(name string, patterns ...string) ([]string, error) {
 	return topic.Of(c.Store).Subscribe(name, patterns...)
 }
 
-// Unsubscribe removes patterns, or all of them when none is named, and returns the rest.
+// Unsubscribe removes patterns, or all of them when none is named, and returns the
+// remaining ones.
 func (c *Client) Unsubscribe(name string, patterns ...string) ([]string, error) {
 	if _, err := c.Mailbox(name); err != nil {
 		return nil, err
@@ -123,9 +124,9 @@ func (c *Client) Published(id string) (topic.Publication, error) {
 	return open, nil
 }
 
-// Claim claims published work for the caller. One of several callers gets it, the others get a
-// [*topic.TakenError]. The error is a [*RefusedError] if the caller may not subscribe to
-// the topic of the work.
+// Claim claims published work for the caller. If several callers claim the same work, one
+// gets it and the others get a [*topic.TakenError]. The error is a [*RefusedError] if the
+// caller may not subscribe to the topic of the work.
 func (c *Client) Claim(work topic.Publication) (topic.Grant, error) {
 	if v := c.Rules.Subscribe(c.Me.Name, work.Message.Topic); !v.Pass {
 		return topic.Grant{}, &RefusedError{Verdict: v, To: c.Me.Name, Thread: work.Message.Thread}
@@ -155,16 +156,16 @@ func (c *Client) ClaimFor(work topic.Publication, agent string) (topic.Grant, er
 	return g, topic.Of(c.Store).Assign(work, agent, sign)
 }
 
-// Ack closes published work that the caller has claimed, or claims now; end is
-// [topic.Completed] or [topic.Failed]. text is the result for the publisher; "" means no
-// result. Subscribers to the ends of such work get a note. Repeating Ack after an error is
-// harmless.
+// Ack closes published work. It first claims the work if the caller has not done so. end
+// is [topic.Completed] or [topic.Failed]. text is the result for the publisher; "" means
+// no result. Subscribers to the ends of such work get a note. Repeating Ack after an error
+// is harmless.
 func (c *Client) Ack(work topic.Publication, end, text string) error {
 	if _, err := c.Claim(work); err != nil {
 		return err
 	}
 	text = c.Home.Secrets().Redactor().Text(text)
-	// The answer goes first: it has a key, so repeating it is harmless.
+	// The answer is sent first: it has a key, so repeating it is harmless.
 	if err := c.answerPublished(work, text); err != nil {
 		return err
 	}

@@ -43,7 +43,7 @@ func (e *NoAnswerError) Error() string {
 	return fmt.Sprintf("%s finished %s without an answer", e.Sent.To, e.Sent.ID)
 }
 
-// An Answer is a message that answers, in the mailbox of the asker.
+// An Answer is a message in the mailbox of the asker that answers the asker's message.
 type Answer struct {
 	*dropbox.Message
 	entry dropbox.Entry
@@ -99,7 +99,7 @@ func (c *Client) Wait(sent []dropbox.Delivery) (*Wait, error) {
 // Close stops listening.
 func (w *Wait) Close() { w.stop() }
 
-// Wakes returns a channel that receives when there may be something new.
+// Wakes returns a channel that gets a value when there may be something new.
 func (w *Wait) Wakes() <-chan struct{} { return w.wakes }
 
 // Next waits for the outcome of one of the messages, and removes the message from Pending.
@@ -137,7 +137,7 @@ func watchFolder(dir string) (wakes <-chan struct{}, stop func()) {
 		_ = watcher.Add(dir) // without a watch, only the timer wakes the receiver
 		events, failures = watcher.Events, watcher.Errors
 	}
-	// The caller waits for it in stop.
+	// stop waits for this goroutine.
 	go func() {
 		defer close(done)
 		every := time.NewTicker(lookAgain)
@@ -203,8 +203,8 @@ func (w *Wait) look() (*Outcome, error) {
 	return nil, nil
 }
 
-// mayAnswer reports whether a message in the caller's mailbox is from somebody who may answer a
-// message to that mailbox.
+// mayAnswer reports whether the sender of m, a message in the caller's mailbox, may answer
+// a message to the mailbox to.
 func (w *Wait) mayAnswer(m *dropbox.Message, to string) bool {
 	c := w.client
 	tokens, err := c.Home.Tokens()

@@ -43,12 +43,12 @@ type Agent struct {
 	Linger       time.Duration `key:"linger" zero:"for a process for each turn" from:"linger" doc:"How long the client stays running after a turn, for the next message: that saves the time of a start, but costs the client's memory. 0s: a process for each turn. The default is that of the backend: 10m for clients that are slow to start, which are all but claude. It needs session: resume, since a client has only one conversation."`
 	Background   bool          `key:"background" doc:"Let the client work in parallel with the conversation, and begin work on its own: commands and sub-agents in the background, timers (CronCreate, CronDelete, CronList, ScheduleWakeup), Monitor and teams. With false, a tool call waits for the work that it began, and those tools are refused, except the ones in allowed_tools. With true, a turn ends when all these tasks have ended; if one never ends, such as a server, stall_timeout or turn_timeout ends the turn."`
 
-	// AllowedTools are the tools it may use. nil allows all; a list, even an
-	// empty one, denies what is not on it.
+	// AllowedTools are the tools that the agent may use. nil allows all; a list denies
+	// every tool that is not in it, even if the list is empty.
 	AllowedTools    *[]string `key:"allowed_tools" is:"empty" type:"text, list or null" split:"allowed" doc:"The tools that the agent may use, by the client's names, separated by commas or as a list: \"Read,Glob,Bash(git diff:*)\". null allows all; with a list, everything that is not on it is denied. Sending and reading mail is always allowed. SendMessage and ListAgents, with which sessions of one user reach each other without the mailboxes, cannot be allowed."`
 	DisallowedTools *[]string `key:"disallowed_tools" is:"empty" type:"text, list or null" split:"tools" doc:"The tools that the agent may not use, even if they are allowed above; written in the same way."`
 
-	// AllowedDirs are absolute.
+	// AllowedDirs has absolute paths.
 	CCLead      bool                 `key:"cc_lead" doc:"Send the lead a copy, as a note, of every message that the agent sends to other agents and of every answer that it gives them. Publications and dropped files are not copied."`
 	MCP         bool                 `key:"mcp" default:"true" doc:"Give the agent the tools of claude-swarm's own MCP server, dead-drop: to send and ask, to list the agents, to read and write the board."`
 	MCPServers  map[string]MCPServer `key:"mcp_servers" type:"names with keys" is:"ours,server,removable" like:"{command: %s}" doc:"Further MCP servers for the client: {NAME: {command: …, args: […], env: {…}}}, or {NAME: {type: http, url: …, headers: {…}}}; sse is another type. An agent's servers are added to those of defaults; NAME: null removes one. Without a list in allowed_tools, all their tools are allowed. The client starts no other MCP server."`

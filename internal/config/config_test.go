@@ -41,14 +41,14 @@ func load(t *testing.T, path string) *config.File {
 
 var unexported = cmpopts.IgnoreUnexported(config.File{})
 
-// strict is the policy of a file without one.
+// strict is the policy if the file does not set one.
 var strict = config.Policy{
 	AllowedTypes: []string{"task", "question", "result", "status", "handoff", "note"},
 	MaxBodyBytes: 8192, SenderPerMin: 60, ThreadPerMin: 30, MaxHops: 8, MaxReturns: 1, MaxEchoes: 2, TurnsPerHour: 120,
 	StopSentinel: "<<<HALT>>>", Unproven: "allow",
 }
 
-// minded is the oversight of a file without any.
+// minded is the oversight if the file does not set any of its keys.
 var minded = config.Oversight{Budget: config.Budget{Warn: 0.8}, Supervisor: config.Supervisor{
 	Backend: "claude", Thinking: "medium", Window: 20, Interval: 5, Threshold: 3,
 	Rules: config.SupervisorRules{SameCall: 3, SameError: 3, NoChange: 30},
@@ -264,7 +264,8 @@ func TestTheFirstDocumentsExample(t *testing.T) {
 		t.Errorf("opus-engineer = %+v", engineer)
 	}
 
-	// The file loads, so that mail can be sent. Only agents that start need the folder.
+	// The file loads without the folder, so that mail can be sent. Only agents that start
+	// need the folder.
 	err = f.CheckFolders()
 	if e, ok := errors.AsType[*config.Error](err); !ok || e.Line != 3 || !strings.Contains(e.Problem, "/Users/hung/projects/TTS.cpp does not exist") {
 		t.Errorf("CheckFolders() = %v, want the missing project_dir at line 3", err)

@@ -22,7 +22,7 @@ var (
 	standardFile, standardAgent = standardOf[File](), standardOf[Agent]()
 )
 
-// A checker is a struct that checks more than its fields one by one. ok is false when one
+// A checker is a struct with a check beyond the tags of its fields. ok is false when one
 // of its fields has a problem.
 type checker interface {
 	check(r *reader, path string, ok bool)
@@ -109,7 +109,7 @@ func (r *reader) value(n *yaml.Node, path string, f *field, v reflect.Value) {
 	}
 }
 
-// short reads a struct for which the file may have only the value of one key.
+// short reads a struct for which the file may contain just the value of one of its keys.
 func (r *reader) short(n *yaml.Node, path string, f *field, v reflect.Value) {
 	switch n.Kind {
 	case yaml.MappingNode:
@@ -270,7 +270,7 @@ func (r *reader) list(n *yaml.Node, path string, f *field, v reflect.Value) bool
 	case one && split != nil, isNull(n) && f.split == "words":
 		items = []*yaml.Node{n}
 	case n.Kind == yaml.SequenceNode && f.split == "words":
-		split = nil // these are the words themselves
+		split = nil // the entries of the list are the words
 	case n.Kind != yaml.SequenceNode && (f.has("any") || !isNull(n)):
 		e := wrong("", "want %s, got %s", strings.Replace(f.what, "list", "a list", 1), kind(n))
 		if one {

@@ -10,10 +10,10 @@
 //
 // A file with mistakes gives [Errors]: all its problems, in the order of the file, each
 // with line, column and the nearest known name. Nothing is guessed and nothing is ignored:
-// an unknown key is an error, a key of a part that is not built yet is refused as such, and
-// so is a number that YAML would read as something else. A key of an agent that its kind of
-// client cannot follow is an error, too. If defaults have such a key, the agent goes
-// without it, and [File.Notes] says so.
+// an unknown key is an error, and so is a key of a part that is not built yet. It is also
+// an error if YAML would read a value as another type, such as the number 4 where a text
+// belongs, or if an agent has a key that its kind of client cannot follow. Such a key in
+// defaults does not apply to that agent, and [File.Notes] says so.
 //
 // Load reads only the file. [File.CheckFolders], which start and doctor call, checks that
 // the folders in it exist: a mailbox can be read and written on a machine that lacks the
@@ -23,19 +23,19 @@
 // bounds and the meaning. One decoder walks the nodes of the file along the structs, and
 // remembers the place of each key for later checks.
 //
-//	load               Load and Parse: the file, then its agents, then what names them
+//	load               Load and Parse: the file, then its agents, then the keys that name agents
 //	  |
-//	whole, paths       what only the whole file can tell: names, folders, IRC
+//	whole, paths       checks that need the whole file: names, folders, IRC
 //	  |
-//	kinds, options     what the kind of its client means for an agent
+//	kinds, options     how the keys of an agent depend on its kind of client
 //	  |
 //	decode             nodes to structs, along their tags
 //	  |
-//	file, agent, permissions, policy, irc   the structs: keys, defaults and meanings, and what each checks
+//	file, agent, permissions, policy, irc   the structs: their keys, defaults, meanings and checks
 //	  |
 //	rules, words, span, fields   what a text must be; what the tags say
 //	  |
-//	nodes, errors      the nodes of the file, and where each key stands; what is wrong
+//	nodes, errors      the nodes of the file and the place of each key; the errors
 //
 // [Keys] is the reference: every key with its type, default and meaning.
 // docs/configuration.md is generated from it. [Template] is the file that init writes.

@@ -58,7 +58,7 @@ func (es Errors) Unwrap() []error {
 	return list
 }
 
-// wrong makes an Error from a problem and what to try, without a place so far.
+// wrong makes an Error from a problem and a suggestion. The caller adds the place.
 func wrong(try, format string, args ...any) *Error {
 	return &Error{Problem: fmt.Sprintf(format, args...), Try: try}
 }

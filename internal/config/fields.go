@@ -30,8 +30,8 @@ import (
 //	split    how a text becomes a list, see words.go
 //	like     what to write if the file has a text in place of keys
 //	from     takes type and default from the kinds of clients, see kinds.go
-//	default  the value of a key that the file does not set, as YAML; the one of a struct is
-//	         only for the reference, since its fields have theirs
+//	default  the value of a key that the file does not set, as YAML; a struct's default is
+//	         only for the reference, since its fields have defaults themselves
 //	doc      what the key does, with its unit and bounds: the last tag, and only for keys of
 //	         the reference
 type field struct {

@@ -40,7 +40,7 @@ func InForce(path string) *File {
 	}
 	text, ok := strings.CutPrefix(string(data), inForceMark+strconv.Quote(path)+"\n")
 	if !ok {
-		return nil // two files in one folder share one daemon
+		return nil // the copy is of another file in this folder
 	}
 	f, err := Parse(path, []byte(text))
 	if err != nil {

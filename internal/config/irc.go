@@ -34,8 +34,8 @@ type IRC struct {
 	Map          []IRCRule   `key:"map" doc:"Which channel shows what, before the defaults; the first rule that matches decides: [{type: note, channel: none}, {moment: result, from: coder, channel: project-x}]. moment is begun, result, failed, mail, alert, dead, permission or notice, or the word of a notice, such as agent_error. A key that is left out matches anything. channel: none shows it nowhere."`
 	Allow        []IRCPermit `key:"allow" doc:"Who may do what: [{account: ann, may: [talk, task, control]}]. talk: speak to agents and answer them; task: give tasks; control: pause, resume, abort, halt, and the bridge's channels. account is the login that the server vouches for; mask is nick!user@host; nick alone proves nothing, and is allowed only on a server on this machine. The bridge obeys nobody else."`
 
-	// Own has the channels of the agents that have channels of their own, by the agent's
-	// name; the first channel is the main one.
+	// Own maps the name of an agent to its own channels, the main channel first. An agent
+	// with the project's channels has no entry.
 	Own map[string][]string
 
 	BufferSize     int  `key:"buffer_size" default:"500" doc:"How many lines of each channel are kept for the agents to read."`
@@ -53,7 +53,7 @@ func (i IRC) Secrets() []string {
 	return slices.DeleteFunc([]string{i.PasswordEnv, i.ServerPasswordEnv}, func(name string) bool { return name == "" })
 }
 
-// Channel returns the name of a template's channel.
+// Channel returns the channel name for a template: it replaces {slug}.
 func (i IRC) Channel(template string) string { return strings.ReplaceAll(template, slugMark, i.Slug) }
 
 // ProjectOf returns the channel in which people talk with an agent.
@@ -80,7 +80,7 @@ type IRCRule struct {
 	From    string `key:"from"`
 	To      string `key:"to"`
 	Moment  string `key:"moment" type:"begun | result | failed | mail | alert | dead | permission | notice | agent_question | agent_spiraling | agent_timeout | agent_error | agent_complete | limit | budget | dead_letter | unpaused"`
-	Channel string `key:"channel" is:"word,shown"` // "" hides it
+	Channel string `key:"channel" is:"word,shown"` // "" shows the message nowhere
 }
 
 // An IRCPermit says what a person on IRC may do. One of Account, Mask and Nick is set.

@@ -10,7 +10,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/config"
 )
 
-// noIRC is what an empty section irc means in a project in dir.
+// noIRC returns the IRC settings of a project in dir whose section irc is empty.
 func noIRC(dir string) config.IRC {
 	return config.IRC{
 		Nick: "swarm", Style: "prefix", Slug: filepath.Base(dir), BufferSize: 500, WakesPerMinute: 10, Burst: 4, Rate: 1,
@@ -92,7 +92,7 @@ func TestTLSUnlessOnThisMachine(t *testing.T) {
 	}
 }
 
-// A bad address is found when the file is read, and not only when nothing answers.
+// A bad address is reported when the file is read, and not only when a connection fails.
 func TestServerIsAnAddress(t *testing.T) {
 	for server, want := range map[string]string{
 		"localhost": "", "irc.example.net": "", "irc.example.net:7000": "", "192.168.1.7": "", "'[::1]:6667'": "", "'::1'": "", "'[::1]'": "", "null": "",

@@ -25,7 +25,8 @@ func document(key config.Key, value string) string {
 	return section + ": " + value + "\nagents: {a: }\n"
 }
 
-// parse reads text as the same file each time and drops the places of the keys.
+// parse reads text as a file that always has the same path. It drops the places of the
+// keys.
 func parse(t *testing.T, text string) config.File {
 	t.Helper()
 	f, err := config.Parse("/project/claude-swarm.yaml", []byte(text))
@@ -54,7 +55,7 @@ var emptyIsNil = cmp.FilterValues(func(a, b any) bool {
 }, cmp.Ignore())
 
 // goodValues has a value for each key, by its path or, for a key of an agent, by its name.
-// No value is the default. Keys that depend on the kind of client are missing.
+// No value is the default of its key. Keys that depend on the kind of client are missing.
 var goodValues = map[string]string{
 	"dead_drop_dir": "other", "project_dir": "other", "debounce": "3s", "max_running": "77", "max_warm": "77", "max_waiting": "77", "lead": "a", "lead_name": "orange", "topics.claim_timeout": "77s", "topics.fallback": "a",
 	"policy.allowed_types": "[task, result]", "policy.max_body_bytes": "77", "policy.sender_per_min": "77", "policy.thread_per_min": "77",
@@ -146,7 +147,7 @@ func TestTemplate(t *testing.T) {
 		t.Errorf("a default in a comment is not the default, -commented +taken in:\n%s", diff)
 	}
 
-	// The template has every key of the reference, as a comment or set.
+	// The template has every key of the reference, either as a comment or with a value.
 	for _, key := range config.Keys() {
 		name := key.Path[strings.LastIndex(key.Path, ".")+1:]
 		if !regexp.MustCompile(`(?m)^ *#?` + name + `:`).MatchString(text) {

@@ -48,12 +48,12 @@ func kindModes(all []*runner.Kind) (modes []string) {
 }
 
 // ofKind fills the keys that the file does not set from the agent's kind of client. It
-// refuses the agent's own keys that the client cannot follow. The agent goes without such
-// keys of defaults, and a note says so.
+// refuses the agent's own keys that the client cannot follow. Such keys in defaults do not
+// apply to the agent, and a note says so.
 func (r *reader) ofKind(a, defaults *Agent) {
 	i := slices.IndexFunc(r.clients(), func(k *runner.Kind) bool { return k.Name == a.Backend })
 	if i < 0 {
-		return // said already
+		return // already reported
 	}
 	k, path := r.clients()[i], "agents."+a.Name
 	r.command(a, k, a.Backend == defaults.Backend)
@@ -74,8 +74,8 @@ func (r *reader) written(path, key string) (at entry, ok bool) {
 	return at, ok
 }
 
-// once reports a problem, unless one was reported at the same place: every agent has the
-// values of defaults.
+// once reports a problem, unless one was reported at the same place. A mistake in defaults
+// would otherwise be reported for every agent.
 func (r *reader) once(n *yaml.Node, path string, e *Error) {
 	if e != nil && !slices.ContainsFunc(r.errs, func(o *Error) bool { return o.Line == n.Line && o.Column == n.Column }) {
 		r.report(n, path, e)

@@ -56,7 +56,7 @@ func told(f *File, err error) string {
 	return b.String()
 }
 
-// Each kind of client has its own program, permission modes and time to stay.
+// Each kind of client has its own program, permission modes and linger time.
 func TestAnAgentIsOfItsKind(t *testing.T) {
 	type result struct {
 		Command []string

@@ -99,7 +99,8 @@ func (r *reader) report(n *yaml.Node, path string, e *Error) bool {
 	return false
 }
 
-// remark records a note for the person, once: every agent has the values of defaults.
+// remark records a note for the person. A note about defaults, which every agent has, is
+// recorded only once.
 func (r *reader) remark(n *yaml.Node, path string, e *Error) {
 	if e = r.placed(n, path, e); !slices.ContainsFunc(r.notes, func(o *Error) bool { return o.Error() == e.Error() }) {
 		r.notes = append(r.notes, e)
@@ -187,7 +188,8 @@ func printable(c rune) bool {
 // line.
 var lineOf = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^yaml: (?:line (\d+): )?`) })
 
-// syntax reports an error of the YAML decoder, which contains a line number at most.
+// syntax reports an error of the YAML decoder. Such an error has at most a line number,
+// and no column.
 func (r *reader) syntax(err error) {
 	m := lineOf().FindStringSubmatch(err.Error() + " ")
 	number, _ := strconv.Atoi(m[1])

@@ -69,7 +69,7 @@ var rules = map[string]rule{
 	"tag":     func(_ *reader, s string) (string, *Error) { return s, badName("tag", s) },
 }
 
-// fits makes a rule of a predicate.
+// fits makes a rule from a predicate.
 func fits(problem, try string, good func(string) bool) rule {
 	return func(_ *reader, s string) (string, *Error) {
 		if !good(s) {
@@ -79,7 +79,7 @@ func fits(problem, try string, good func(string) bool) rule {
 	}
 }
 
-// matches makes a rule of a pattern, which is compiled on its first use.
+// matches makes a rule from a pattern, which is compiled on its first use.
 func matches(pattern, problem, try string) rule {
 	compiled := sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
 	return fits(problem, try, func(s string) bool { return compiled().MatchString(s) })

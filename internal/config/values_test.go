@@ -18,8 +18,8 @@ import (
 // wrongValues are values of every kind; most of them are wrong for any given key.
 var wrongValues = []string{"~", "[7]", "{x: y}", "two words", "true", "0", "-1", "9999999999", `""`, `"a\nb"`}
 
-// deeperKeys has the keys below those of the reference: for each a document with %s for the
-// value, and good values.
+// deeperKeys has the keys below those of the reference. Each has a document, with %s for
+// the value, and good values.
 var deeperKeys = []struct {
 	path, text string
 	good       []string
@@ -76,7 +76,7 @@ func TestWhatEveryKeyTakes(t *testing.T) {
 	about := func(path string, document func(value string) string, good []string) {
 		fmt.Fprintf(&b, "%s\n", path)
 		for _, value := range slices.Concat(good, wrongValues) {
-			told, _, _ := strings.Cut(outcome(document(value)), "; this version has ") // its backends
+			told, _, _ := strings.Cut(outcome(document(value)), "; this version has ") // without the list of backends
 			fmt.Fprintf(&b, "  %-12s %s\n", value, told)
 		}
 	}

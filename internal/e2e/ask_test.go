@@ -13,9 +13,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// An agent that asks the lead with its tool and gets no answer in time acts as its call
-// said: it continues with its default, accepts a no, pauses after the turn until somebody
-// answers, or ends the turn.
+// An agent asks the lead with its tool and gets no answer in time. The agent then does
+// what it chose in the call: it continues with its default, takes the silence as a no,
+// pauses after the turn until somebody answers, or ends the turn.
 func TestAskInATurnWithoutAnAnswer(t *testing.T) {
 	var replies []string
 	for _, how := range []string{"continue", "deny", "pause", "abort"} {
@@ -43,7 +43,7 @@ func TestAskInATurnWithoutAnAnswer(t *testing.T) {
 		}
 	}
 
-	// The turn continues to its end, and the next waits until somebody answers.
+	// The turn continues to its end, and the next turn waits until somebody answers.
 	r := p.receipt("coder", p.send("coder", "Ask, or else pause"))
 	if r.Text != "I went on after pause." {
 		t.Errorf("pause: receipt = %+v", r)
@@ -58,7 +58,7 @@ func TestAskInATurnWithoutAnAnswer(t *testing.T) {
 	p.swarm("reply", r.Sent[0], "Tabs, please.")
 	p.until("the agent goes on with the answer", func() bool { return p.api.Stats().Answered["answered"] == 1 })
 
-	// The turn ends at once, and its message is given up.
+	// The turn ends at once, and its message becomes a dead letter.
 	p.until("the message is given up", func() bool { return strings.Contains(p.swarm("dead"), id) })
 	if out := p.swarm("dead", "show", id); !strings.Contains(out, "aborted by coder: lead did not answer ") {
 		t.Errorf("dead show:\n%s", out)
@@ -72,8 +72,8 @@ func TestAskInATurnWithoutAnAnswer(t *testing.T) {
 }
 
 // An agent that waits long for an answer gets it as the result of its call: the client
-// neither gives the call up nor moves it to the background. SWARM_ASK_SECONDS waits longer:
-// with 130 it passes with Claude Code 2.1.197 and 2.1.330.
+// neither gives the call up nor moves it to the background. SWARM_ASK_SECONDS sets a
+// longer wait; with 130 the test passes with Claude Code 2.1.197 and 2.1.330.
 func TestALongAskReturnsItsAnswer(t *testing.T) {
 	wait := 5 * time.Second
 	if s := os.Getenv("SWARM_ASK_SECONDS"); s != "" {

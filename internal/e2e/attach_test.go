@@ -30,8 +30,8 @@ const talk = `{"replies":[
 	{"name":"second","match":{"last_user_contains":"/clear everything"},"text":"That is text to me."},
 	{"name":"hello","match":{"last_user_contains":"Hello"},"times":-1,"text":"Hello to you."}]}`
 
-// A person's session is an agent: at the end of its turn it begins the next message, and
-// the sender gets its answer. A body is never a command.
+// A person's session is an agent: at the end of a turn it begins to work on the next
+// message, and the sender gets the answer. A body is never a command.
 func TestAnAttachedSessionDrainsItsMail(t *testing.T) {
 	for _, way := range []string{"plugin", "settings"} {
 		t.Run(way, func(t *testing.T) {

@@ -77,7 +77,7 @@ func (s *session) interrupt() {
 	s.say(fmt.Sprintf(`{"type":"control_request","request_id":"esc-%d","request":{"subtype":"interrupt"}}`, s.escs))
 }
 
-// asked waits until the model is asked for a reply once more.
+// asked waits until the model is asked for one more reply with this name.
 func (s *session) asked(reply string) {
 	s.t.Helper()
 	s.until("the model is asked for "+reply, func() bool {
@@ -116,7 +116,7 @@ func (s *session) close() {
 }
 
 // breaks has replies for tests that interrupt turns: the first two turns with the message
-// do not reach their end.
+// do not finish.
 const breaks = `{"replies":[
 	{"name":"hello","match":{"last_user_contains":"Hello"},"times":-1,"text":"Hello to you."},
 	{"name":"again","match":{"last_user_contains":"This was begun before"},"text":"It is forty-two."},
@@ -124,8 +124,8 @@ const breaks = `{"replies":[
 	{"name":"stuck","match":{"last_user_contains":"six times seven?"},"times":-1,"text":"It is, well, let me think","chunk_runes":3,"stall_after_events":4,"stall_ms":120000},
 	{"name":"rest","times":-1,"text":"Nothing to do."}]}`
 
-// An interrupted prompt never files mail, whatever the person does next: the message waits,
-// its sender hears nothing, and the next /inbox does it.
+// An interrupted prompt never files mail, whatever the person does next: the message
+// waits, its sender gets nothing, and the next /inbox fetches the message again.
 func TestABrokenOffPromptNeverFilesMail(t *testing.T) {
 	for name, c := range map[string]struct {
 		question string
@@ -179,7 +179,7 @@ func TestABrokenOffPromptNeverFilesMail(t *testing.T) {
 			if err := s.cmd.Process.Kill(); err != nil {
 				t.Fatal(err)
 			}
-			_ = s.cmd.Wait() // it says that it was killed
+			_ = s.cmd.Wait() // the error says that the client was killed
 			next := p.session("next.jsonl")
 			next.types("Hello")
 			next.ended()
@@ -238,8 +238,8 @@ func TestTwoFetchesInARow(t *testing.T) {
 	}
 }
 
-// A person who types while a turn runs does not interrupt it, neither a turn that /inbox
-// began, nor one that the end of another turn began.
+// A prompt that a person types during a turn does not interrupt the turn. This applies
+// to a turn that /inbox began, and to a turn that began at the end of another turn.
 func TestAPromptInARunningTurn(t *testing.T) {
 	for mail, begin := range map[string]string{"notify": "/swarm:inbox", "continue": "Hello"} {
 		t.Run(mail, func(t *testing.T) {

@@ -5,9 +5,10 @@ import (
 	"testing"
 )
 
-// A sub-agent takes longer than the time that a client gets to exit after its result. Its
-// end reaches the model and is the answer, whether the client waits for it in the tool call
-// or continues and begins a turn for it; and its cost is booked.
+// A sub-agent runs longer than a client may take to exit after its result. The model still
+// gets the sub-agent's result, and the answer contains it, whether the client waits in the
+// tool call or begins another turn when the sub-agent ends. The cost of the sub-agent is
+// booked.
 func TestASubAgentEndsBeforeItsTurn(t *testing.T) {
 	for _, background := range []string{"false", "true"} {
 		t.Run("background "+background, func(t *testing.T) {
@@ -35,8 +36,8 @@ func TestASubAgentEndsBeforeItsTurn(t *testing.T) {
 	}
 }
 
-// If that is allowed, the turn waits for a command in the background; the model's text at
-// its end is part of the answer.
+// If background work is allowed, the turn waits for a command in the background. The text
+// that the model writes when the command ends is part of the answer.
 func TestACommandInTheBackgroundEndsBeforeItsTurn(t *testing.T) {
 	p := newProject(t, `{"replies":[
 		{"name":"job","match":{"last_user_contains":"Build it"},"content":[{"tool_use":{"name":"Bash","input":{"command":"for i in 1 2 3 4 5 6 7 8 9 10 11 12 13; do sleep 1; done; echo yes > built","description":"Build","run_in_background":true}}}]},

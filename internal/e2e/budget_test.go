@@ -12,13 +12,14 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/budget"
 )
 
-// Four real clients work at once on a day's budget: what they spend is above its cap by at
-// most one request for each of them, and after that nothing begins, however much mail waits.
+// Four real clients work at once on a day's budget. They exceed its cap by at most one
+// request each. After that no turn begins, however much mail waits.
 func TestABudgetOfFourAgents(t *testing.T) {
 	scenario := `{"replies":[` + priced(`"name":"loop","times":-1,"delay_ms":50,`+bash("echo worked"), 50, 0, 0) + `],` + freeSide + `}`
 	const request, most = 0.15, 2.0
 	p := newProject(t, scenario, "  anna: {}\n  bert: {}\n  coder: {}\n  dora: {}\n")
-	// The supervisor would pause an agent whose share allows five calls.
+	// The rules are off, since each agent's share allows five calls, and the supervisor
+	// would pause an agent that makes the same call five times.
 	const alone = "supervisor: {rules: {same_call: 0, same_error: 0, steps_without_change: 0}}\n"
 	p.write("claude-swarm.yaml", strings.Replace(p.read("claude-swarm.yaml"), "max_running: 2\n", fmt.Sprintf("max_running: 4\nbudget: {billing: api, swarm: {day: %v}}\n", most)+alone, 1))
 	p.start()

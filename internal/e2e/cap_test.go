@@ -30,8 +30,8 @@ func (p *project) capTurn(prompt string, usd float64) runner.Turn {
 	}
 }
 
-// runCapped runs a turn, and checks that its client has spent nothing after its end and
-// that the turn is booked with what the API counts.
+// runCapped runs a turn. It checks that the client spends nothing after the end of the
+// turn, and that the turn is booked with the cost that the API counts.
 func (p *project) runCapped(turn runner.Turn, scenario string) runner.Outcome {
 	p.t.Helper()
 	before := p.spent(usageOf(p.t, scenario))
@@ -121,8 +121,8 @@ func TestACapEndsASubAgent(t *testing.T) {
 			if out.End != runner.CapReached {
 				t.Errorf("ended %s (%s) with %q, want %s", out.End, out.Reason, out.Text, runner.CapReached)
 			}
-			// Answers that take 20 ms are asked for until the client has seen its end; a sub-agent
-			// without an end asks some eighty times in 4 s.
+			// With answers in 20 ms, the sub-agent asks a few more times until the client
+			// has ended it. A sub-agent that is not ended asks some eighty times in 4 s.
 			if n := p.api.Stats().Answered["helper"]; n < 1 || n > 5 {
 				t.Errorf("the sub-agent asked the model %d times", n)
 			}
@@ -130,7 +130,8 @@ func TestACapEndsASubAgent(t *testing.T) {
 	}
 }
 
-// A cap in the agent's command is the person's: a turn that reaches it has failed.
+// A person, and not claude-swarm, set the cap in the agent's command: a turn that reaches
+// it has failed.
 func TestACapInTheCommand(t *testing.T) {
 	scenario := `{"replies":[` + thirty(`"name":"loop","times":-1,`+bash("echo worked")) + `],` + freeSide + `}`
 	p := newProject(t, scenario, "  coder: {}\n")
@@ -142,8 +143,8 @@ func TestACapInTheCommand(t *testing.T) {
 	}
 }
 
-// The client says which account pays; the status and the ledger keep it, also for the next
-// daemon.
+// The client says which account pays. The status and the ledger keep this
+// information, even after a restart of the daemon.
 func TestWhoPays(t *testing.T) {
 	for variable, want := range map[string]runner.Billing{
 		"ANTHROPIC_API_KEY=sk-ant-test-0000": runner.BillingAPI, "CLAUDE_CODE_OAUTH_TOKEN=sk-ant-oat01-test-0000": runner.BillingSubscription, "ANTHROPIC_AUTH_TOKEN=of-a-gateway": runner.BillingAPI,

@@ -5,10 +5,10 @@ import (
 	"testing"
 )
 
-// A real compaction: the newest part of the window comes back in the same turn, by the
-// hook; the older rest at the head of the next prompt; no part comes twice, and no second
-// compaction follows. The same is true of a client that stays, which ends after the
-// compaction.
+// After a real compaction, the hook gives the newest part of the window back in the same
+// turn, and the older part comes at the head of the next prompt. Nothing comes twice, and
+// no second compaction follows. The same is true of a client with linger, which ends after
+// the compaction.
 func TestARealCompactionGivesTheWindowBack(t *testing.T) {
 	for linger, clients := range map[string]int{"0s": 6, "10m": 2} {
 		t.Run("linger "+linger, func(t *testing.T) { testARealCompaction(t, linger, clients) })
@@ -69,7 +69,8 @@ func testARealCompaction(t *testing.T, linger string, clients int) {
 	}
 }
 
-// Orders make the client summarize a conversation, and drop it.
+// One order makes the client summarize a conversation, and another makes the
+// client drop the conversation.
 func TestContextIsCompactedAndCleared(t *testing.T) {
 	p := newProject(t, `{"replies":[
 		{"name":"rest","times":-1,"text":"MY-WORD.","context_tokens":16000}],

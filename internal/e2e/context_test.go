@@ -16,8 +16,8 @@ import (
 )
 
 // maxContext is the most that we may add to an agent's first request, in tokens, with IRC
-// off. An agent that cannot see what is left of its budget, or choose who answers its question,
-// spends more than the 50 tokens that this costs.
+// off. 50 of these tokens let an agent see what is left of its budget, and choose who
+// answers its question. An agent that cannot do this spends more than 50 tokens extra.
 const maxContext = 2550
 
 // Our share of an agent's first request stays small: the tools, the system prompt, and the

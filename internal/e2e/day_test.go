@@ -363,7 +363,7 @@ func (d *day) sameCosts() {
 		shown += a.CostUSD.Total
 	}
 	if err := journal.ReadLedger(filepath.Join(d.dir, ".claude-swarm/ledger.jsonl"), func(l journal.LedgerLine) bool {
-		if l.Agent != "docs" { // it is gone
+		if l.Agent != "docs" { // the agent docs was removed
 			booked += l.CostUSD
 		}
 		return true

@@ -70,7 +70,7 @@ func TestARestrictedAgentSendsNoFileThatItCannotRead(t *testing.T) {
 	if len(r.Denied) != 1 {
 		t.Errorf("the client denied %q, want only the cat: the rest must be the rule's doing", r.Denied)
 	}
-	said := map[string]string{} // with the reply that follows
+	said := map[string]string{} // by command, the text of the request that follows
 	for _, q := range p.requests() {
 		if name, ok := strings.CutPrefix(q.Reply, "try-"); ok && name != "a" {
 			said[commands[name[0]-'b']] = q.LastUser

@@ -13,8 +13,8 @@ import (
 )
 
 // If a follower exists when an agent's turn begins, the feed has the text while the client
-// writes it; a later follower gets it from its beginning. Without a follower, the stored
-// stream has no pieces.
+// writes it. A later follower gets the text from its beginning. Without a follower, the
+// stored stream has no pieces.
 func TestTextIsToldWhileItIsWritten(t *testing.T) {
 	text := strings.TrimSpace(strings.Repeat("the quick brown fox ", 40))
 	p := newProject(t, `{"replies":[{"chunk_runes":10,"chunk_delay_ms":50,"text":"`+text+`"}]}`, "  coder: {}\n")
@@ -34,7 +34,8 @@ func TestTextIsToldWhileItIsWritten(t *testing.T) {
 		}
 		return s
 	}
-	// rest reads pieces until the line of the text has been written.
+	// rest reads the feed until it has the complete line of the text. It returns the
+	// text of the pieces before that line, and their number.
 	rest := func(s *control.Stream) (said string, pieces int) {
 		t.Helper()
 		for {

@@ -27,9 +27,10 @@ func (p *project) sessionName(pid int) (name string, listens bool) {
 	return session.Name, session.MessagingSocketPath != ""
 }
 
-// Two other sessions of the same user send to an agent whose client waits: a person's
-// session, and the client of another agent, which tries it although its tools are gone.
-// Nothing reaches the agent: no turn begins, and no request goes to the model.
+// Two other sessions of the same user send to an agent whose client waits. One is a
+// person's session. The other is the client of another agent, whose model calls
+// SendMessage although the tool is not offered. Nothing reaches the agent: no turn begins,
+// and no request goes to the model.
 func TestNoSessionReachesAnAgentPastItsMailbox(t *testing.T) {
 	const first = `{"replies":[{"name":"rest","times":-1,"text":"Done."}]}`
 	p := newProject(t, first, lingering+"  reviewer:\n    role: reviewer\n    allowed_tools: [Read]\n")

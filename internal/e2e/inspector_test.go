@@ -41,7 +41,7 @@ func (p *project) inspect(args ...string) (got inspected, printed string) {
 	ctx, cancel := context.WithTimeout(p.t.Context(), 2*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "node", append([]string{"index.js", program, "mcp"}, args...)...)
-	cmd.Dir = dir // it looks for its own version in ..
+	cmd.Dir = dir // the inspector looks for its own version in the parent folder
 	cmd.Env = append(slices.Clone(p.env), "CLAUDE_SWARM_AGENT=coder", "CLAUDE_SWARM_DIR="+p.dir)
 	out, err := cmd.CombinedOutput()
 	if err == nil {
@@ -53,8 +53,8 @@ func (p *project) inspect(args ...string) (got inspected, printed string) {
 	return got, string(out)
 }
 
-// An independent client lists every tool and calls each, and calls it once with every kind
-// of mistake: the error says what is wrong.
+// An independent client lists every tool, calls each tool, and calls it once with every
+// kind of mistake. Each error says what is wrong.
 func TestTheInspectorCallsEveryTool(t *testing.T) {
 	if _, err := os.Stat(inspectorDir); err != nil {
 		t.Fatalf("the MCP inspector is missing: %v\n  try: make tools", err)
@@ -70,7 +70,7 @@ func TestTheInspectorCallsEveryTool(t *testing.T) {
 	first := strings.TrimSpace(p.swarm("publish", "review.requested", "Look at it"))
 	second := strings.TrimSpace(p.swarm("publish", "review.requested", "Look at that"))
 
-	// The files are those of a bridge in a channel; none runs.
+	// The files look like those of a bridge in a channel, but no bridge runs.
 	p.write(".claude-swarm/irc/state.json", `{"v":1,"connected":true,"channels":[{"name":"#project-x","joined":true,"topic":"Release","members":[{"nick":"ann","modes":"@"}]}]}`)
 
 	listed, _ := p.inspect("--method", "tools/list")
@@ -121,7 +121,7 @@ func TestTheInspectorCallsEveryTool(t *testing.T) {
 		good("history", "coder has done nothing yet.", "n=5"),
 		good("board_write", "Written", "page=status", "text=All is well"),
 		bad("board_write", "only reviewer may write", "page=handoff/reviewer", "text=x"),
-		good("board_read", ""), // the page may be written or not yet
+		good("board_read", ""), // the page may or may not be written yet
 		bad("board_read", `there is no page "nothing"`, "page=nothing"),
 		good("compact_context", "is compacted"),
 		good("clear_context", "Your handoff is written", "handoff=Go on"),

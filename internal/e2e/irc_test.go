@@ -95,9 +95,9 @@ func onIRC(addr string) string {
 	return "irc: {server: \"" + addr + "\", slug: x, rate: 0, allow: [{nick: ann, may: [talk, task, control]}]}\n"
 }
 
-// The lead gives a task in the channel, the engineering manager assigns it, a manager works
-// in a separate folder, asks in the channel, and continues with the lead's answer there.
-// All texts are in the mailboxes.
+// The lead gives a task in the channel, and the engineering manager assigns it. A manager
+// works in a separate folder, asks in the channel, and continues with the lead's answer
+// from the channel. All texts are in the mailboxes.
 func TestATaskFromIRCToItsEnd(t *testing.T) {
 	addr := irctest.Ngircd(t, irctest.Unlimited)
 	p := newProject(t, `{"replies":[]}`, `  em:
@@ -135,7 +135,7 @@ func TestATaskFromIRCToItsEnd(t *testing.T) {
 	ann.types("#project-x", "dinesh: dark green")
 	ann.sees("#standup-x", "[dinesh] done: login.html is there, in dark green.")
 	ann.sees("#project-x", "[em] The login page is ready for you to look at.")
-	ann.sees("#alerts", `[COMPLETE] em finished task "build the login page": Done. Results in #project-x.`) // and not before
+	ann.sees("#alerts", `[COMPLETE] em finished task "build the login page": Done. Results in #project-x.`) // the alert must not come earlier
 	ann.sees("#project-x", "[em] Done.")
 	if got := p.read("login/login.html"); !strings.Contains(got, "darkgreen") {
 		t.Errorf("login.html is %q", got)
@@ -157,7 +157,7 @@ func TestATaskFromIRCToItsEnd(t *testing.T) {
 		}
 	}
 
-	// A person can also steer from there.
+	// A person can also steer the swarm from IRC.
 	ann.types("#project-x", "swarm: pause dinesh")
 	ann.sees("#project-x", "dinesh is paused")
 	if a := p.agent("dinesh"); a.State != "paused" || !strings.Contains(a.Why, "ann on IRC") {

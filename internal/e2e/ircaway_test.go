@@ -24,8 +24,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// While IRC is away from the start, and lost later, the agents continue to work, the status
-// says that it is away, and the waiting messages are said when it is back.
+// IRC is away at the start, and is lost again later. The agents continue to work, and the
+// status says that IRC is away. The bridge posts the waiting messages when IRC is back.
 func TestWorkGoesOnWithoutIRC(t *testing.T) {
 	proxy := irctest.NewProxy(t, irctest.Ngircd(t, irctest.Unlimited))
 	proxy.Refuse()
@@ -63,12 +63,13 @@ func TestWorkGoesOnWithoutIRC(t *testing.T) {
 	}
 }
 
-// The daemon is killed 20 times, each time with a text on its way between it and the IRC
-// server, while messages go out and people talk. The bridge says every message that it
-// accepted: once on a server with history; without history it may repeat, for each kill,
-// the at most four that were not proven, and marks them. It hears the words of people once
-// on a server with history; without history it hears everything that came before the last
-// line that a connection received.
+// The daemon is killed 20 times while messages go out and people talk, each time with a
+// text on its way between the daemon and the IRC server. The bridge posts every message
+// that it accepted. On a server with history it posts each message once. Without history
+// it may repeat, for each kill, at most four messages that were not proven to have
+// arrived, and it marks the repetitions. The bridge also hears what people write. On a
+// server with history it hears each line once. Without history it hears everything that
+// came before the last line that a connection received.
 func TestKillsLoseNothingOnIRC(t *testing.T) {
 	t.Run("ngircd", func(t *testing.T) { killedOnIRC(t, irctest.Ngircd(t, irctest.Unlimited), false) })
 	t.Run("with history", func(t *testing.T) { killedOnIRC(t, irctest.NewServer(t, irctest.Features{}).Addr, true) })
@@ -81,7 +82,7 @@ func killedOnIRC(t *testing.T, addr string, history bool) {
 	ears := listen(t, addr, nil, "#project-x")
 	said, drops := 0, 0
 	ears.says("#project-x", "said 0.")
-	p.start() // which makes the mailboxes
+	p.start() // start makes the mailboxes
 	heard := func() map[int]int {
 		lines, err := bridge.Reader{Dir: ircbridge.Folder(filepath.Join(p.dir, ".claude-swarm")), Size: 1 << 20}.Recent("#project-x", time.Time{}, 0)
 		if err != nil {
@@ -136,7 +137,8 @@ func killedOnIRC(t *testing.T, addr string, history bool) {
 	if dead, _ := filepath.Glob(filepath.Join(p.dir, ".dead-drop/irc/dead/*.md")); len(dead) != 0 {
 		t.Errorf("given up: %v", dead)
 	}
-	// Each line once without a mark; those with one, at most four for each kill.
+	// Each line comes once without a mark. For each kill there are at most four marked
+	// lines.
 	again := 0
 	times := ears.counts(regexp.MustCompile(`\] ((?:\(again\) )?line \d+\.)`))
 	for line, n := range times {
@@ -188,8 +190,8 @@ func killedOnIRC(t *testing.T, addr string, history bool) {
 	t.Logf("%d kills: %d lines out, %d of them said again (marked); %d in, of which %d were not heard", kills, drops, again, last-first+1, missing)
 }
 
-// The bridge can be a separate process: it and the daemon start and end independently. A
-// reload takes the bridge into the daemon, and IRC out of the swarm.
+// The bridge can be a separate process: it and the daemon start and end independently. One
+// reload moves the bridge into the daemon, and another one turns IRC off.
 func TestTheBridgeApart(t *testing.T) {
 	addr := irctest.Ngircd(t, irctest.Unlimited)
 	agents := fmt.Sprintf("  coder: {command: [%q]}\n", standin)
@@ -226,7 +228,7 @@ func TestTheBridgeApart(t *testing.T) {
 	p.swarm("irc", "send", "project-x", "the daemon is the bridge")
 	ears.hears("[lead] the daemon is the bridge")
 
-	// The result of the last turn is said before the daemon ends.
+	// The result of the last turn is posted before the daemon ends.
 	p.send("coder", "@say the last words")
 	p.until("it works, or has", func() bool { a := p.agent("coder"); return a.State == swarm.Working || a.TurnCount > 0 })
 	p.swarm("stop")

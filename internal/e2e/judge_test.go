@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// The model that judges is offered no tool and sees no text of the project, whatever it
-// answers it can do nothing, and only a verdict in the agreed form counts. Otherwise the
+// The model that judges is offered no tool and sees no text of the project. It can only
+// answer, and only a verdict in the agreed form counts. Without such a verdict, the
 // finding of the rules reaches the agent.
 func TestTheJudgeCanOnlyAnswer(t *testing.T) {
 	const byTheRules = "You tried the same thing 3 times"

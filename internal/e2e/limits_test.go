@@ -31,14 +31,14 @@ func (p *project) waiting(agent string) []string {
 	return names
 }
 
-// told counts the messages to the lead with that part in the subject.
+// told counts the messages to the lead whose subject contains part.
 func (p *project) told(part string) int {
 	p.t.Helper()
 	return strings.Count(p.swarm("inbox"), part)
 }
 
-// A subscription's limit says when it ends: all agents of that login are parked until then,
-// even through a restart of the daemon, and send no request until then; an agent of another
+// A subscription's limit says when it ends. Until then, all agents of that login are
+// parked and send no request, even after a restart of the daemon. An agent of another
 // login continues to work.
 func TestASubscriptionsLimit(t *testing.T) {
 	end := time.Now().Add(time.Hour)
@@ -49,7 +49,7 @@ func TestASubscriptionsLimit(t *testing.T) {
 	if !strings.Contains(st.Why, "hit your session limit") && !strings.Contains(st.Why, "hit your 5-hour limit") {
 		t.Errorf("why = %q", st.Why)
 	}
-	said := false // the end of the limit, and up to a minute
+	said := false // the status may name a time up to a minute after the end of the limit
 	for d := range 62 {
 		said = said || strings.Contains(st.Next, "continues on its own at "+end.Add(time.Duration(d)*time.Second).Format("15:04:05"))
 	}
@@ -72,8 +72,8 @@ func TestASubscriptionsLimit(t *testing.T) {
 	}
 }
 
-// When the limit is lifted the agents continue by themselves, and do the mail in order,
-// without a counted failure.
+// When the limit is lifted, the agents continue by themselves. They work on their mail in
+// order, without a counted failure.
 func TestAfterASubscriptionsLimit(t *testing.T) {
 	const soon = 5 * time.Second
 	p := newLogins(t, time.Now().Add(soon))

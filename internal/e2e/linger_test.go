@@ -188,8 +188,8 @@ func TestAClientWithAJobInTheBackgroundDoesNotStay(t *testing.T) {
 	}
 }
 
-// The daemon does not give up a client that waited while the model is slow to answer: the
-// client repeats the prompt only with the first word.
+// The daemon keeps a waiting client even if the model is slow to answer in the next turn.
+// Such a client repeats the prompt only together with the first word of the answer.
 func TestAClientThatWaitedForASlowModelIsNotGivenUp(t *testing.T) {
 	p := newProject(t, `{"replies":[
 		{"name":"slow","match":{"last_user_contains":"Second task"},"times":-1,"delay_ms":16000,"text":"Thought it over."},

@@ -29,14 +29,14 @@ func passers(ring []string, kind string) string {
 }
 
 // The gate stops agents that would answer each other endlessly. The lead hears about it
-// once, the ledger has every turn with its cost, and both agents can do other work.
+// once, the ledger has every turn with its cost, and the agents can do other work.
 func TestAgentsThatNeverStopAreStopped(t *testing.T) {
 	for name, c := range map[string]struct {
 		ring   []string
 		kind   string // of their messages
 		policy string // "" for the default rules of a project
 		rule   string // that stops them
-		atSend bool   // the tool says so at once; else the daemon does at the claim
+		atSend bool   // the tool refuses at once; else the daemon refuses at the claim
 		turns  int    // at most
 	}{
 		"two, answering":       {[]string{"coder", "reviewer"}, "result", "", "hops", true, 9},

@@ -67,8 +67,8 @@ func repository() (string, error) {
 	return strings.TrimSpace(string(out)), err
 }
 
-// findCLI finds the real Claude Code of the version that CLI names: oldest, newest,
-// or a version that `make tools CLI=VERSION` installs. Without it that is claude.Default.
+// findCLI finds the real Claude Code of the version that CLI names: oldest, newest, or a
+// version that `make tools CLI=VERSION` installs. If CLI is not set, it is claude.Default.
 func findCLI(root string) (string, error) {
 	version := cmp.Or(os.Getenv("CLI"), claude.Default)
 	switch version {

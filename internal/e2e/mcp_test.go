@@ -231,8 +231,8 @@ func TestToolsWithoutADaemon(t *testing.T) {
 	}
 }
 
-// serve starts a daemon whose agents get a script for the server of their tools: when it
-// runs, the script replaces its program, as an upgrade does.
+// serve starts a daemon, and then replaces the program on disk with a script, as an
+// upgrade does. The agents' clients run the script in place of the server of our tools.
 func (p *project) serve(script string) {
 	p.t.Helper()
 	bin := p.t.TempDir()
@@ -256,7 +256,7 @@ func (p *project) serve(script string) {
 }
 
 // A client without its tools gets no prompt: the agent is stopped, with the reason and the
-// next step, and no request went to the model.
+// next step, and no request goes to the model.
 func TestAnAgentWithoutItsToolsIsStopped(t *testing.T) {
 	p := newProject(t, `{"replies":[{"name":"rest","times":-1,"text":"Done."}]}`, "  coder:\n    role: coder\n")
 	p.serve("exit 1\n")

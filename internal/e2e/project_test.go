@@ -175,14 +175,14 @@ func (p *project) agent(name string) swarm.AgentStatus {
 	return swarm.AgentStatus{}
 }
 
-// until waits for a condition. A step of one second on an idle machine has three minutes:
-// at a load of 20 the start of a client takes ten seconds.
+// until waits for a condition. A step that takes one second on an idle machine may take
+// three minutes: at a load of 20 the start of a client takes ten seconds.
 func (p *project) until(what string, ok func() bool) {
 	p.t.Helper()
 	p.within(3*time.Minute, what, ok)
 }
 
-// untilLong is until for a condition that takes many turns.
+// untilLong does what until does, for a condition that takes many turns.
 func (p *project) untilLong(what string, ok func() bool) {
 	p.t.Helper()
 	p.within(15*time.Minute, what, ok)
@@ -276,7 +276,7 @@ func flatten(raw json.RawMessage) string {
 	return strings.Join(parts, "\n")
 }
 
-// streams returns the output of the clients, a file each.
+// streams returns the output of the clients, one file for each attempt.
 func (p *project) streams() []string {
 	p.t.Helper()
 	files, err := filepath.Glob(filepath.Join(p.dir, ".claude-swarm/turns/*.jsonl"))

@@ -17,7 +17,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/claude"
 )
 
-// A refusal is an answer of the API, or its absence, with the expected outcome.
+// A refusal is an answer of the API, or a missing answer, with the expected outcome.
 type refusal struct {
 	reply    string // the rest of the scripted reply; "": the request must not reach the API
 	env      string // of the agent, in YAML
@@ -90,7 +90,8 @@ var refusals = map[string]refusal{
 	"overage":        {reply: limitOf("overage", 3*time.Hour), login: true, want: service, why: `limit`, next: "continues on its own at", requests: 1, recorded: true},
 }
 
-// limitOf returns the reply to a login that has reached its limit of that kind.
+// limitOf returns the reply to a login that has reached the kind of limit that claim
+// names.
 func limitOf(claim string, d time.Duration) string {
 	return fmt.Sprintf(`"status":429,"headers":{"anthropic-ratelimit-unified-status":"rejected","anthropic-ratelimit-unified-reset":"%d","anthropic-ratelimit-unified-representative-claim":%q}`,
 		time.Now().Add(d).Unix(), claim)
@@ -100,8 +101,8 @@ func limitOf(claim string, d time.Duration) string {
 // what to do. A failure of the account or the service counts against no message; afterwards
 // the work continues.
 //
-// With UPDATE=1 it runs all rows and records what the client printed, for the test of
-// the judge.
+// With UPDATE=1 the test runs all rows and records what the client printed, for the test
+// of the judge.
 func TestWhatTheAPIRefuses(t *testing.T) {
 	rows := map[string]refusal{}
 	for name, r := range refusals {
@@ -201,7 +202,7 @@ func newRefusing(t *testing.T, rows map[string]refusal) *refusing {
 
 func agentOf(row string) string { return "e-" + row }
 
-// mended returns the agents after a person has fixed them.
+// mended returns the configuration of the agents after a person has fixed it.
 func mended(rows map[string]refusal) string {
 	var agents strings.Builder
 	for name, r := range rows {

@@ -10,9 +10,9 @@ import (
 	"testing"
 )
 
-// An agent that prints its environment and says its token does not leak it: receipt,
-// answer, ledger, logs, window, mail by its tools, board and commits have a mark in its
-// place. Only the client's stream is unchanged.
+// An agent that prints its environment and says its token does not leak the token:
+// receipt, answer, ledger, logs, window, mail by its tools, board and commits have a mark
+// in its place. Only the client's stream is unchanged.
 func TestNoTokenIsWritten(t *testing.T) {
 	p := newProject(t, `{"replies":[{"name":"rest","times":-1,"text":"Done."}]}`, `  coder:
     role: coder
@@ -108,6 +108,6 @@ func TestNoTokenIsWritten(t *testing.T) {
 func (p *project) branch() string {
 	cmd := exec.Command("git", "log", "--format=%B", "dead-drop", "--")
 	cmd.Dir, cmd.Env = p.dir, p.env
-	out, _ := cmd.Output() // there is none yet
+	out, _ := cmd.Output() // the branch may not exist yet
 	return string(out)
 }

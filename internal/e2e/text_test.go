@@ -56,8 +56,8 @@ func (p *project) nothingHappened(session string) {
 
 var markLine = regexp.MustCompile(`(?m)^--- ([a-z2-7]{16}) ---$`)
 
-// fencedIn returns the bodies between two marks in a request. A mark that a body invented
-// has no second one.
+// fencedIn returns the bodies between two equal marks in a request. A mark that a body
+// invented occurs only once.
 func fencedIn(text string) []string {
 	var bodies []string
 	for rest := text; ; {
@@ -142,7 +142,7 @@ func TestABodyIsText(t *testing.T) {
 		}
 	}
 
-	// A prompt has as many notes as fit in one turn.
+	// The prompt gets as many notes as fit in one turn.
 	notes := bodies[:min(16, len(bodies))]
 	for _, body := range notes {
 		p.send("coder", body, "--type", "note")
@@ -168,7 +168,7 @@ func TestABodyIsText(t *testing.T) {
 	reqs = p.requests()
 	want = append(want, "the long task")
 	for _, body := range urgent {
-		// In a running turn the client uses a separate frame, which a body must not end.
+		// In a running turn the client uses a separate frame, which a body must not close.
 		want = append(want, strings.NewReplacer("</system-r", `<\/system-r`, "<system-r", `<\system-r`, "<local-c", `<\local-c`, "<bash", `<\bash`, "<task", `<\task`, "<tick", `<\tick`).Replace(body))
 	}
 	if got := fencedIn(said(t, reqs[len(reqs)-1])); !slices.Equal(got, want) {

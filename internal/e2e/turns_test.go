@@ -30,7 +30,7 @@ func TestATaskBecomesFilesAndAnAnswer(t *testing.T) {
 		t.Errorf("hello.txt = %q", got)
 	}
 	var found []string
-	p.until("a receipt", func() bool { // the answer goes out before it is filed
+	p.until("a receipt", func() bool { // the answer is sent before the receipt is filed
 		found, _ = filepath.Glob(filepath.Join(p.dir, ".dead-drop/coder/done/*/*.receipt.yaml"))
 		return len(found) == 1
 	})
@@ -216,9 +216,9 @@ const sleeper = `{"replies":[
 	{"name":"sleep","match":{"last_user_contains":"Wait for it","not_contains":"begun before"},"content":[{"tool_use":{"name":"Bash","input":{"command":"echo $$ > sleeping; exec sleep 600","timeout":600000}}}]},
 	{"name":"again","match":{"last_user_contains":"begun before"},"text":"Done now."}]}`
 
-// After the first SIGTERM the daemon waits for the turn, and the second ends the turn, even
-// in the middle of a command: no process is left, and the message waits without a counted
-// attempt.
+// After the first SIGTERM the daemon waits for the turn. The second SIGTERM ends the turn,
+// even in the middle of a command: no process is left, and the message waits without a
+// counted attempt.
 func TestSIGTERMDuringABashTool(t *testing.T) {
 	p := newProject(t, sleeper, pair)
 	p.start()
@@ -252,7 +252,7 @@ func TestSIGTERMDuringABashTool(t *testing.T) {
 	}
 }
 
-// A SIGTERM to only the CLI leaves its command running in a separate session; the command
+// A SIGTERM to the CLI alone leaves its command running in a separate session. The command
 // ends with the turn, and the message is retried.
 func TestSIGTERMOfTheCLIDuringABashTool(t *testing.T) {
 	p := newProject(t, sleeper, pair)

@@ -29,7 +29,7 @@ func (s *setup) withAgent(name string) (text []byte, lines string, file *config.
 		return nil, "", nil, err
 	}
 	ins, err := placeAgent(text, name, known)
-	if err == nil { // it must be a good configuration afterwards
+	if err == nil { // the new text must be a valid configuration
 		text = slices.Insert(text, ins.At, []byte(ins.Text)...)
 		file, err = config.Parse(s.r.Config, text)
 	}
@@ -39,8 +39,8 @@ func (s *setup) withAgent(name string) (text []byte, lines string, file *config.
 	return text, ins.Text, file, nil
 }
 
-// addAgent adds the agent to claude-swarm.yaml, attached: the file's new content is text.
-// If lines is empty, the agent is already in the file.
+// addAgent adds the attached agent to claude-swarm.yaml, whose new content is text. If
+// lines is empty, the agent is already in the file.
 func (s *setup) addAgent(name string, text []byte, lines string) error {
 	if lines == "" {
 		return nil
@@ -89,8 +89,8 @@ func (s *setup) rewrite(e entry, text []byte) error {
 	return s.m.disk.replace(path, info, text, e.oldTime(text))
 }
 
-// removeAgents takes the lines of an agent out of claude-swarm.yaml, or for "" the lines of
-// all agents. A file that init made and nobody changed is removed as a whole.
+// removeAgents removes the lines of an agent from claude-swarm.yaml, or for "" the lines
+// of all agents. A file that init made and nobody changed is removed as a whole.
 func (s *setup) removeAgents(agent string) error {
 	if e := s.m.find(s.r.Config); agent == "" && e != nil && e.Kind == kindFile {
 		if changed, err := s.m.edited(s.r.Config); err != nil || !changed {
@@ -100,8 +100,8 @@ func (s *setup) removeAgents(agent string) error {
 	return s.removeAgentLines(agent)
 }
 
-// removeAgentLines takes the lines of an attached agent out of claude-swarm.yaml, or for ""
-// the lines of all.
+// removeAgentLines removes the lines of an attached agent from claude-swarm.yaml, or for
+// "" the lines of all attached agents.
 func (s *setup) removeAgentLines(agent string) error {
 	e, path := s.m.find(s.r.Config), s.r.Config
 	was, err := os.ReadFile(path)
@@ -148,9 +148,10 @@ func (s *setup) removeAgentLines(agent string) error {
 	return nil
 }
 
-// separate returns the text of claude-swarm.yaml with a separate fence for each attached
-// agent, and their lines. An earlier version put the second agent between the fence and the
-// entry of the first, and forgot the first.
+// separate gives each attached agent a separate fence in the text of claude-swarm.yaml. It
+// returns the new text and the agents' lines. An earlier version put the second agent
+// between the fence and the entry of the first, and lost the record of the first agent's
+// lines.
 func (s *setup) separate(e *entry, text []byte) ([]byte, []agentLines) {
 	var own, all []agentLines
 	if e != nil {
@@ -196,8 +197,8 @@ func fencedEntry(agent string) *regexp.Regexp {
 func (l agentLines) named() bool { return strings.Contains(l.Text, l.Agent+": {attached: true}") }
 
 // in returns the offset of the lines in the file, or -1. A complete entry has the agent's
-// name. The line that attaches an agent of the person does not, so it counts only in that
-// agent's entry.
+// name. If the person wrote the agent's entry, our only line there attaches the agent and
+// has no name, so the line counts only in that agent's entry.
 func (l agentLines) in(text []byte) int {
 	if l.named() {
 		return bytes.Index(text, []byte(l.Text))

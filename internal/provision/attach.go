@@ -30,10 +30,10 @@ type AttachReport struct {
 }
 
 // Attach makes a person's own session of Claude Code an agent of the project in dir. It
-// writes a fenced entry into claude-swarm.yaml, unless the agent is attached there already,
-// and a plugin, or entries in the client's settings. Like [Init] it may be repeated, and
-// [Remove] undoes it. If another agent is attached in the same folder, both must use the
-// plugin; otherwise the error is an [*OccupiedError].
+// writes a plugin, or entries in the client's settings. It also writes a fenced entry into
+// claude-swarm.yaml, unless the agent is already attached in that file. Like [Init] it may
+// be repeated, and [Remove] undoes it. If another agent is attached in the same folder,
+// both must use the plugin; otherwise the error is an [*OccupiedError].
 func Attach(dir string, o AttachOptions) (AttachReport, error) {
 	r := AttachReport{Agent: o.Agent}
 	s, err := openSetup(dir, o.Step, &r.Report)
@@ -92,8 +92,8 @@ func (s *setup) way(o AttachOptions, why string) Way {
 	return ByPlugin
 }
 
-// An OccupiedError says that, by its settings, a session in a folder already is another
-// agent. Nothing was changed.
+// An OccupiedError says that the settings in a folder already make each session there
+// another agent. Nothing was changed.
 type OccupiedError struct {
 	Dir   string // the folder
 	Agent string // the other agent
@@ -139,7 +139,7 @@ func (s *setup) canAttach(a attachedSession, file *config.File) error {
 func (s *setup) sharesFolder(a attachedSession, file *config.File) error {
 	plugin := "claude-swarm attach " + a.agent + " --way plugin"
 	if was := s.m.Attached[a.agent]; a.way == ByPlugin && (was == BySettings || was == ByTools) {
-		return nil // two agents that share a folder since an earlier version may continue to
+		return nil // an earlier version let two agents share a folder, and they may continue to
 	}
 	for _, p := range append(a.parts(), attachedSession{agent: a.agent, way: BySettings, cwd: a.cwd}.parts()...) {
 		e := s.m.find(p.path)

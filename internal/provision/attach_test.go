@@ -83,7 +83,7 @@ func TestDetachOneLeavesTheOthers(t *testing.T) {
 	}
 	after := snapshot(t, dir)
 	for name, was := range before {
-		if strings.HasSuffix(name, ".json") || name == "claude-swarm.yaml" { // the record, and a time
+		if strings.HasSuffix(name, ".json") || name == "claude-swarm.yaml" { // the manifest changes, and the time of claude-swarm.yaml
 			continue
 		}
 		if after[name] != was {

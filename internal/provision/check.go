@@ -9,8 +9,8 @@ import (
 )
 
 // Check reports, for everything that [Init] and [Attach] make, whether it exists and is as
-// this version makes it. It changes nothing. It finds drift by content, with the recorded
-// hash, so neither a time nor a name can deceive it.
+// this version makes it. It changes nothing. It finds changed files by comparing their
+// content with the recorded hash, and not by their names or times.
 func Check(dir string) (Report, error) {
 	var r Report
 	s, err := openSetup(dir, nil, &r)

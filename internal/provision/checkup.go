@@ -33,7 +33,7 @@ type Finding struct {
 	Name  string `json:"name"`          // the thing that was checked, such as "client" or "socket"
 	Text  string `json:"text"`          // one line
 	Try   string `json:"try,omitempty"` // what to do; empty if all is well
-	// Fixable says that Fix repairs it without harm.
+	// Fixable says that Fix can repair the finding without harm.
 	Fixable bool `json:"fixable,omitempty"`
 
 	fix func() error
@@ -61,8 +61,8 @@ type DoctorOptions struct {
 
 	// ClientTimeout is how long a client may take to print its version; 0 means 10 s.
 	ClientTimeout time.Duration
-	// SpecOf has the settings with which the daemon runs an agent's turns. Program and SpecOf
-	// are needed to try clients; without them only their versions are read.
+	// SpecOf has the settings with which the daemon runs an agent's turns. Without Program
+	// and SpecOf, clients are not probed, and only their versions are read.
 	SpecOf func(*config.File, config.Agent) swarm.Spec
 	// ProbeTimeout is how long a client may take to open a session; 0 means a minute.
 	ProbeTimeout time.Duration

@@ -58,7 +58,7 @@ func (e *checkup) client(ctx context.Context, kind *runner.Kind, command []strin
 	case err != nil:
 		e.wrong(name, "command: in "+e.Config, "%s cannot be run: %v", command[0], err)
 		return false
-	case kind.Program() == "": // not every program accepts --version; the probe shows what it is
+	case kind.Program() == "": // not every program accepts --version; the probe identifies the client
 		e.good(name, "%s", path)
 		return true
 	}
@@ -66,8 +66,8 @@ func (e *checkup) client(ctx context.Context, kind *runner.Kind, command []strin
 	defer cancel()
 	cmd := exec.CommandContext(ctx, path, append(slices.Clone(command[1:]), "--version")...)
 	cmd.Dir = dir
-	// A separate process group, so that a client that hangs is ended together with the
-	// processes that it started.
+	// The client gets a separate process group: if the client hangs, it is killed together
+	// with the processes that it started.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = time.Second

@@ -24,9 +24,10 @@ func (d disk) asks(what string) error {
 	return d.step(what)
 }
 
-// write first writes a file under another name, so that no reader sees a part of it. With
-// replace it replaces an existing file; otherwise the error is then [fs.ErrExist]. If the
-// time is not zero, the file gets it.
+// write writes the data to a temporary file and then gives it the name path, so that no
+// reader sees a part of it. Unless replace is set, an existing file is not replaced and
+// the error is [fs.ErrExist]. If the time is not zero, it becomes the file's modification
+// time.
 func (d disk) write(path string, data []byte, mode fs.FileMode, at time.Time, replace bool) error {
 	tmp := tempPath(path)
 	files := durable.Files{Step: func(st durable.Step) error {
@@ -46,7 +47,7 @@ func (d disk) write(path string, data []byte, mode fs.FileMode, at time.Time, re
 // replace gives a foreign file new content.
 func (d disk) replace(path string, was fs.FileInfo, text []byte, at time.Time) error {
 	if st, ok := was.Sys().(*syscall.Stat_t); ok && (int(st.Uid) != os.Geteuid() || st.Nlink > 1) {
-		// A new file would have another owner, or lose its other names.
+		// A new file would have another owner, or lose its other hard links.
 		return d.overwrite(path, text, at)
 	}
 	return d.write(path, text, was.Mode().Perm(), at, true)

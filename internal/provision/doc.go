@@ -1,10 +1,10 @@
 // Package provision turns a folder into a project of claude-swarm, and finds out why a
 // project does not work.
 //
-// [Init] writes missing files and leaves existing ones unchanged. Repeating it is harmless;
-// after an agent was added to claude-swarm.yaml, it creates that agent's mailbox. [Attach]
-// makes a person's own session an agent. [Check] reports what is missing or has changed
-// since, and [Remove] removes all of it.
+// [Init] writes missing files and leaves existing ones unchanged. Repeating it is
+// harmless, and creates the mailboxes of agents that were added to claude-swarm.yaml.
+// [Attach] makes a person's own session an agent. [Check] reports what is missing or has
+// changed since it was made, and [Remove] removes everything that the others made.
 //
 // The four handle the same parts. A manifest, setup.json in the daemon's folder, lists what
 // was made, with a hash of each file. The part, the manifest and the disk determine a
@@ -21,9 +21,9 @@
 //	  |
 //	manifest, owned, lines                                what is ours, and how we change it
 //	  |
-//	disk, report, json, quote                             files; what is told
+//	disk, report, json, quote                             changes to files; the report; quoting
 //
-// [Examine] checks everything that a swarm needs, and reports for each thing whether it is
+// [Examine] checks everything that a swarm needs. It reports for each thing whether it is
 // good and, if not, what to do. It leaves no files behind.
 //
 //	doctor                                                     which checks, in which order

@@ -91,7 +91,7 @@ func (e *checkup) permissions() {
 	}
 }
 
-// rereads checks that the files exist that agents read first.
+// rereads checks that the files named by the key reread exist.
 func (e *checkup) rereads() {
 	for _, a := range e.file.Agents {
 		for _, name := range a.Reread {

@@ -33,7 +33,7 @@ func examine(t *testing.T, script string) []provision.Finding {
 	})
 }
 
-// of returns the findings about one thing.
+// of returns the findings with this name.
 func of(findings []provision.Finding, name string) (out []provision.Finding) {
 	for _, f := range findings {
 		if f.Name == name {

@@ -96,12 +96,12 @@ func files(t *testing.T, dir string) map[string]string {
 	return all
 }
 
-// An agent that an earlier version attached is brought up to date by init --upgrade and by
-// attach, and removed by init --remove, before that and after it.
+// An agent that an earlier version attached can be brought up to date by init --upgrade
+// and by attach. init --remove can remove it before and after that.
 func TestWhatAnEarlierVersionAttached(t *testing.T) {
 	for name, c := range map[string]struct {
 		way   provision.Way
-		wants map[string]string // in which file
+		wants map[string]string // from a file to a text that it must contain
 	}{
 		"one-by-plugin": {provision.ByPlugin, map[string]string{
 			".claude-swarm/attach/ada/.claude-plugin/plugin.json": `"name": "swarm"`,

@@ -83,8 +83,8 @@ func (e *checkup) noAccessIn(mailbox string) (found bool) {
 	return found
 }
 
-// noAccess reports a folder if this user may not read or write it, and returns whether that
-// is so.
+// noAccess reports a folder if this user may not read or write it. It returns true if it
+// reports the folder.
 func (e *checkup) noAccess(path string) bool {
 	if !errors.Is(unix.Access(path, unix.R_OK|unix.W_OK|unix.X_OK), fs.ErrPermission) {
 		return false

@@ -109,7 +109,7 @@ func (s *setup) checkIgnore() error {
 		state, try = Missing, "claude-swarm init"
 	default:
 		var changed bool
-		if changed, err = s.m.edited(path); changed { // even if the line is not ours
+		if changed, err = s.m.edited(path); changed { // even if our line is not in it
 			state = Present
 		}
 	}

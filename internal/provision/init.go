@@ -10,12 +10,12 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/discovery"
 )
 
-// Init turns the folder dir, which must exist, into a project. It writes claude-swarm.yaml,
-// the mailboxes of the agents in it, their subscriptions, and, if the folder is in git, the
-// line of .gitignore that excludes the daemon's own files. It records what it makes in
-// .claude-swarm, for [Check] and [Remove], and overwrites nothing of others. For a
-// claude-swarm.yaml with mistakes it returns [config.Errors] and makes nothing. After an
-// error, the report lists what was done before it.
+// Init turns the folder dir, which must exist, into a project. It writes
+// claude-swarm.yaml, the mailboxes of the agents in it, their subscriptions, and, if the
+// folder is in git, the line in .gitignore that excludes the daemon's own files. It
+// records what it makes in .claude-swarm, for [Check] and [Remove]. It never overwrites
+// what others made. For a claude-swarm.yaml with mistakes it returns [config.Errors] and
+// makes nothing. After an error, the report lists what was done before it.
 func Init(dir string, o Options) (Report, error) {
 	var r Report
 	s, err := openSetup(dir, o.Step, &r)

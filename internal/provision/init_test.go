@@ -103,7 +103,7 @@ func TestInitCompletesAProject(t *testing.T) {
 		t.Errorf("claude-swarm.yaml was changed to %q", got)
 	}
 
-	// Now a mailbox is deleted.
+	// A deleted mailbox is made again.
 	if err := os.WriteFile(path, []byte(text+"defaults: {role: x}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ func indented(v any) string {
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
 	if err := enc.Encode(v); err != nil {
-		panic(err) // maps of strings
+		panic(err) // cannot happen: every value can be encoded
 	}
 	return b.String()
 }
@@ -35,7 +35,7 @@ func compact(v any) string {
 // A jsonStep leads from a JSON object to one of its members.
 type jsonStep struct {
 	key  string
-	list bool // it is a list, else an object
+	list bool // the member is a list, and not an object
 }
 
 // placeJSON returns what to insert into JSON data to add a value to the object or list at

@@ -22,12 +22,12 @@ const homeName = ".claude-swarm"
 // manifestName is the manifest's file in the daemon's folder.
 const manifestName = "setup.json"
 
-// A manifest lists what init and attach made in a project, with a hash of each file, so
-// that it can be distinguished from what others made, and removed to the byte. An entry is
-// recorded before the thing itself is made: after a crash there may be entries for missing
-// things, but nothing of ours lacks an entry.
+// A manifest lists what init and attach made in a project, with a hash of each file. With
+// it, our files and lines can be distinguished from those of others, and removed exactly.
+// An entry is recorded before the thing itself is made: after a crash there may be entries
+// for missing things, but everything that we made has an entry.
 //
-// It belongs to one run, and so to one goroutine.
+// A manifest belongs to one run, and so to one goroutine.
 type manifest struct {
 	V       int     `json:"v"`
 	Mail    string  `json:"mail,omitempty"` // the folder of the mailboxes

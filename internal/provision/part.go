@@ -24,7 +24,7 @@ type part struct {
 	// place returns what to insert into somebody else's file; it is nil if the part needs a
 	// separate file.
 	place func(text []byte) ([]insert, error)
-	cores []string // the pieces of text by which it is found in somebody else's file
+	cores []string // the pieces of text that identify the part in somebody else's file
 }
 
 // A condition is the state of a part, compared to when it was made.

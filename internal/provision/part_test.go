@@ -81,7 +81,7 @@ func TestConditionsOfParts(t *testing.T) {
 					if _, err := provision.Remove(dir, provision.RemoveOptions{Purge: true}); err != nil {
 						t.Fatal(err)
 					}
-					if err := os.RemoveAll(filepath.Join(dir, file)); err != nil { // an edited file stayed
+					if err := os.RemoveAll(filepath.Join(dir, file)); err != nil { // Remove keeps an edited file
 						t.Fatal(err)
 					}
 					initIn(t, dir, provision.Options{Skill: true})

@@ -20,7 +20,7 @@ import (
 // A used is a client that agents in the configuration use: a kind and a command.
 type used struct {
 	kind   *runner.Kind
-	agents []config.Agent // one at least
+	agents []config.Agent // at least one
 	sound  bool           // its program exists, and is of this kind
 	probe  *runner.Probe  // nil: it cannot be probed
 }
@@ -104,7 +104,7 @@ func (e *checkup) probe(ctx context.Context, prober runner.Prober, a config.Agen
 	if p.End == runner.Stopped && bounded.Err() != nil {
 		p.Reason = fmt.Sprintf("it was not ready within %v", e.ProbeTimeout)
 	}
-	if strings.Contains(p.Hint, dir) { // the file is gone
+	if strings.Contains(p.Hint, dir) { // the hint names a file that will be removed
 		p.Hint = ""
 	}
 	return p
@@ -143,5 +143,5 @@ func (e *checkup) probed(u *used) {
 	}
 }
 
-// probeTime bounds a probe. opencode was seen to take 52 s on a busy machine.
+// probeTime bounds a probe. On a busy machine opencode once took 52 s.
 const probeTime = 60 * time.Second

@@ -118,7 +118,7 @@ func ParseProposed(text string) (Proposed, error) {
 	return Proposed{Name: name, Dir: dir}, nil
 }
 
-// Config returns the text of the claude-swarm.yaml; "" for the template as it is.
+// Config returns the text of claude-swarm.yaml; "" means the unchanged template.
 func (p Proposal) Config() string {
 	kind, first := p.Kind(), backends.Kinds()[0]
 	others := p.others(kind)
@@ -191,7 +191,7 @@ func forKind(text string, k *runner.Kind) string {
 		switch {
 		case !lacks || !strings.HasPrefix(line, "    "):
 			out.WriteString(line)
-		case !strings.HasPrefix(line, "    #"): // of the reviewer, who changes nothing
+		case !strings.HasPrefix(line, "    #"): // the reviewer's list of tools; it must not change files
 			out.WriteString("    permissions: {allow: [\"execute git diff*\", \"execute git log*\", \"execute git show*\"], deny: [edit, delete, move]}\n")
 		}
 	}

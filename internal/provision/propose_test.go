@@ -73,7 +73,7 @@ func TestProposalConfig(t *testing.T) {
 	}
 }
 
-// The file that init writes loads for each kind, and names what else is installed.
+// The file that init writes loads for each kind, and names the other installed kinds.
 func TestAProposalOfEachKind(t *testing.T) {
 	all := backends.Kinds()
 	for _, k := range all {

@@ -20,10 +20,10 @@ type RemoveOptions struct {
 	Step func(what string) error
 }
 
-// Remove removes what [Init] and [Attach] made: afterwards every other file is as it was
-// before, to the byte and with its mode and time. A file that was changed since it was made
-// stays, and so does a mailbox with anything in it, unless Purge is set; the report says
-// so. No daemon may be running. If a Remove is interrupted, the next Remove finishes it.
+// Remove removes what [Init] and [Attach] made. Afterwards every other file has the same
+// content, mode and time as before. A file that was changed after it was made stays. A
+// mailbox that is not empty stays too, unless Purge is set. The report lists what stays.
+// No daemon may be running. If a Remove is interrupted, the next Remove finishes it.
 func Remove(dir string, o RemoveOptions) (Report, error) {
 	var r Report
 	s, err := openSetup(dir, o.Step, &r)
@@ -53,8 +53,8 @@ func (s *setup) removeRest(o RemoveOptions) error {
 	return s.m.save()
 }
 
-// stillNamed reports that claude-swarm.yaml has an entry for the agent that the person
-// wrote.
+// stillNamed adds to the report that claude-swarm.yaml still has an entry for the agent.
+// The person wrote that entry.
 func (s *setup) stillNamed(agent string) {
 	file, err := config.Load(s.r.Config)
 	if err != nil {

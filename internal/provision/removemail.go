@@ -126,8 +126,8 @@ func (s *setup) removeMailFolder(dir string, o RemoveOptions) error {
 // removeStore removes a store without mail: the files of dropbox in it, and its empty
 // folders. A link and the folder behind it stay.
 func removeStore(dir string, entries []fs.DirEntry) (err error) {
-	// The file version goes last: until then the folder is a store, and the next run finds
-	// it.
+	// The file version is removed last: until then the folder counts as a store, and the
+	// next run finds it.
 	for _, name := range []string{".lock", ".gitignore"} {
 		err = errors.Join(err, ignoreMissing(os.Remove(filepath.Join(dir, name))))
 	}

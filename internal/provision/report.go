@@ -13,7 +13,7 @@ const (
 	Remade State = "remade" // it is ours and was recreated
 
 	Current State = "current" // it is ours, as this version makes it
-	Present State = "present" // it is the person's
+	Present State = "present" // it belongs to the person
 	Drifted State = "drifted" // it is ours, but of an older version or changed since
 	Missing State = "missing"
 

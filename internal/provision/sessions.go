@@ -144,7 +144,7 @@ func (e *checkup) drift() {
 	}
 }
 
-// bindings reports on the attached sessions, and warns of one that has died.
+// bindings reports on the attached sessions, and warns of a session that has died.
 func (e *checkup) bindings() {
 	const name = "attached"
 	for _, a := range e.file.Agents {

@@ -22,7 +22,7 @@ func (s *setup) skillPart() part {
 }
 
 // skillFits returns a [*ConflictError] for a foreign SKILL.md, before anything is made. A
-// file with our text came with a clone of the project.
+// file with our text is no conflict: it came with a clone of the project.
 func (s *setup) skillFits(o Options) error {
 	p := s.skillPart()
 	if !o.Skill || s.m.find(p.path) != nil {

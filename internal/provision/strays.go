@@ -38,8 +38,8 @@ func (e *checkup) strays(store *dropbox.Store, agents []string) {
 	}
 }
 
-// stray reports one of them with a command to move it; to is a mailbox, quoted for the
-// shell. mv -n overwrites nothing.
+// stray reports a file or folder, with a command that moves it to a mailbox. The
+// parameter to is that mailbox, quoted for the shell. mv -n overwrites nothing.
 func (e *checkup) stray(path, to string) {
 	const name = "mailboxes"
 	info, err := os.Lstat(path)

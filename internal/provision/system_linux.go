@@ -22,8 +22,9 @@ func (e *checkup) watches() {
 		return
 	}
 	unix.Close(fd)
-	// Two folders of each mailbox, including those of lead and of the bridge; the store and
-	// the turns; and the same number again for other programs.
+	// The daemon watches two folders of each mailbox, including those of lead and of the
+	// bridge, and also the folders of the store and of the turns. Other programs may need
+	// as many.
 	need := 2 * (2*(len(e.file.Agents)+2) + 2)
 	if have, err := strconv.Atoi(limit("max_user_watches")); err == nil && have < need {
 		e.warn(name, "sysctl fs.inotify.max_user_watches="+strconv.Itoa(max(65536, 2*need)),

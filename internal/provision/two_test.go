@@ -23,8 +23,8 @@ func attachAs(t *testing.T, dir, agent string, way provision.Way) (provision.Att
 }
 
 // Two agents are attached, each in any way, in one folder or two. The second overwrites
-// nothing of the first: both work, or the second is refused and changes nothing. Everything
-// that was made can be removed to the byte, in any order.
+// nothing that belongs to the first: both work, or the second is refused and changes nothing.
+// Everything that was made can be removed again, in any order, without a trace.
 func TestTwoAttachedAgents(t *testing.T) {
 	const (
 		newOnes = "# mine\nagents:\n  coder: {role: coder}\n"

@@ -82,7 +82,7 @@ func (s *setup) undoFolder(e entry) error {
 		e.Agent = s.m.otherUser(e).Agent
 		return s.m.put(e)
 	case errors.Is(err, syscall.ENOTEMPTY), errors.Is(err, syscall.EEXIST):
-		// Others put something there, so it is theirs now.
+		// Others put something into the folder, so it is no longer ours.
 	default:
 		return err
 	}

@@ -228,7 +228,7 @@ func inMemory(t *testing.T) string {
 	return dir
 }
 
-// A process that is killed leaves no more behind than a process that stops.
+// A killed process leaves no more behind than a process that ends with an error.
 func TestKilledWhileAttaching(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -241,7 +241,7 @@ func TestKilledWhileAttaching(t *testing.T) {
 		err = attachTrip(t, provision.BySettings).make(dir, func(string) error {
 			if left == 0 {
 				_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
-				select {} // until it is delivered
+				select {} // until the signal is delivered
 			}
 			left--
 			return nil

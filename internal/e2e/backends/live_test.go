@@ -120,7 +120,7 @@ func (l *live) runUntil(ctx context.Context, turn runner.Turn) (runner.Outcome, 
 	return out, nil
 }
 
-// good runs a script that must go well.
+// good runs a script that must succeed.
 func (l *live) good(script string, s runner.Session) (runner.Outcome, error) {
 	out, err := l.run(script, s)
 	if err == nil && out.End != runner.Done {

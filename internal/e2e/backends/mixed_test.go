@@ -24,8 +24,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/claude"
 )
 
-// The steps of one piece of work. Each agent does its own and gives the next one to another
-// kind of client.
+// The steps of one piece of work. Each agent does its own step and gives the next step to
+// an agent with another kind of client.
 var steps = []struct {
 	agent, backend string
 	script         string // what its model does; {r} is the number of the round
@@ -42,8 +42,8 @@ var steps = []struct {
 const rounds = 2
 
 // Agents of all kinds plan, write, review, test, document and close pieces of work. In the
-// first round the daemon is killed in the middle of a turn, in the second a client. No message
-// is lost, and none is there twice.
+// first round the daemon is killed in the middle of a turn, in the second round a client
+// is killed. No message is lost, and none arrives twice.
 func TestMixedSwarm(t *testing.T) {
 	m := newMixed(t)
 	m.swarm("start")
@@ -136,7 +136,7 @@ func newMixed(t *testing.T) *mixed {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(m.dir, "claude-swarm.yaml"), config, 0o600); err != nil { // YAML has all of JSON
+	if err := os.WriteFile(filepath.Join(m.dir, "claude-swarm.yaml"), config, 0o600); err != nil { // JSON is also valid YAML
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
@@ -150,8 +150,8 @@ func newMixed(t *testing.T) *mixed {
 	return m
 }
 
-// script is what the agents from step i on do. Each has the script of the next one in the call
-// that sends it the work; a key keeps a turn that is done again from sending it twice.
+// script returns the task for the agent of step i. The task contains a call that sends the
+// next agent its task. The key of the call keeps a repeated turn from sending it twice.
 func (m *mixed) script(i int) func(round int) (to, body, key string) {
 	return func(round int) (string, string, string) {
 		to, key := steps[i].agent, fmt.Sprintf("round-%d-%s", round, steps[i].agent)

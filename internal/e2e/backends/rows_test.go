@@ -15,7 +15,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// tests has the test of each of [acptest.Rows].
+// tests has the test for each row of [acptest.Rows].
 var tests = map[string]func(*live) error{
 	"start":   start,
 	"turn":    turn,
@@ -73,7 +73,8 @@ func turn(l *live) error {
 	return err
 }
 
-// remove returns a command that every client asks about.
+// remove returns a script with a command that every client asks about, and a function that
+// reports whether the folder to remove is still there.
 func (l *live) remove() (script string, there func() bool, err error) {
 	dir := filepath.Join(l.home.Work, "sub")
 	return "@sh rm -rf sub\n@say after it", func() bool { _, err := os.Stat(dir); return err == nil }, os.Mkdir(dir, 0o700)
@@ -114,7 +115,7 @@ func refused(l *live) error {
 	return l.decided(out, false)
 }
 
-// decided checks that the outcome has the decision about the command.
+// decided checks that the outcome has the expected decision about the command.
 func (l *live) decided(out runner.Outcome, want bool) error {
 	if len(l.asked) == 0 || len(out.Decisions) != len(l.asked) {
 		return fmt.Errorf("the client asked for %+v, the outcome has %+v", l.asked, out.Decisions)
