@@ -344,7 +344,7 @@ func TestAMessageBegunTenTimesWithoutAnEndIsGivenUp(t *testing.T) {
 		}
 	}
 	f.start()
-	if b := f.answer(id); !strings.Contains(string(b.Body), "begun 10 times without an end") {
+	if b := f.answer(id); !strings.Contains(string(b.Body), "begun 10 times, but never ended") {
 		t.Errorf("bounce = %s", b.Body)
 	}
 	if n := len(f.backend.Runs()); n != 0 {

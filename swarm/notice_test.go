@@ -111,7 +111,7 @@ func TestNotices(t *testing.T) {
 				f.plan.Agents[0].Client.Timeout = 300 * time.Millisecond
 			},
 			do:   func(f *field) { f.answer(f.send("coder", "go", subject("Paint the door"))) },
-			want: []string{`[COMPLETE] coder finished task "Paint the door".`, `[TIMEOUT] coder worked on "Paint the door" without an end: the turn took longer than 300ms. It is tried again at `},
+			want: []string{`[COMPLETE] coder finished task "Paint the door".`, `[TIMEOUT] coder did not finish "Paint the door": the turn took longer than 300ms. It is tried again at `},
 		},
 		"a question to the person": {
 			do: func(f *field) {

@@ -128,7 +128,7 @@ func TestAMessageThatEndsTheMachineIsGivenUp(t *testing.T) {
 		}
 	}
 	f.start()
-	if b := f.answer(id); !strings.Contains(string(b.Body), "begun 10 times without an end") {
+	if b := f.answer(id); !strings.Contains(string(b.Body), "begun 10 times, but never ended") {
 		t.Errorf("bounce = %s", b.Body)
 	}
 	f.answer(good)

@@ -19,17 +19,17 @@ func attachCommand() *cli.Command {
 		Name:     "attach",
 		Category: groupAgents,
 		Usage:    "make your own session of Claude Code an agent", ArgsUsage: "[AGENT]",
-		Description: `Enters the agent in claude-swarm.yaml, if it is not there, and prepares its
-session with a plugin: it fetches mail at the end of each turn, answers the
-sender, and brings the tools and /inbox. Then start the session with the command
-that attach prints. The daemon runs no turns for an attached agent.
+		Description: `Adds the agent to claude-swarm.yaml, if it is not there, and makes a plugin for
+its session. The plugin fetches mail at the end of each turn, answers the
+sender, and provides the tools and /inbox. Then start the session with the
+command that attach prints. The daemon runs no turns for an attached agent.
 
 --way settings adds the same to .claude/settings.json and .mcp.json of the
-agent's folder; --way tools does without hooks, if a policy forbids them.
-Both ways reach every session in the folder, so two agents of one folder need
-the plugin. Without AGENT it is the agent that this session or folder already
-belongs to. claude-swarm init --remove AGENT undoes it all. A running daemon
-learns of the agent at once.` +
+agent's folder; --way tools works without hooks, in case a policy forbids them.
+Both ways affect every session in the folder, so two agents of one folder need
+the plugin. Without AGENT, it is the agent that this session or folder already
+belongs to. claude-swarm init --remove AGENT undoes everything. A running daemon
+knows the agent at once.` +
 			examples("claude-swarm attach ada", "claude-swarm attach ada --way settings"),
 		Flags: []cli.Flag{
 			asFlag(),

@@ -22,17 +22,18 @@ func budgetCommand() *cli.Command {
 		Usage: "show what is spent and what may be spent",
 		Description: `Lists each cap of the configuration (budget:) with what is spent, what is
 reserved for running turns, and the rest: swarm.day for all agents together,
-AGENT.day for one, task.ID for everything that comes of one message, turn.ID for
-a message whose turn has used up its cap. Works without a daemon too.` +
+AGENT.day for one agent, task.ID for everything that follows from one message,
+turn.ID for a message whose turn has used up its cap. It also works without a
+daemon.` +
 			examples("claude-swarm budget", "claude-swarm budget --json", "claude-swarm budget raise swarm.day 5"),
 		Flags:  []cli.Flag{jsonFlag()},
 		Action: budgetList, // without a subcommand it lists the caps
 		Subcommands: []*cli.Command{
 			{
 				Name: "raise", Usage: "add to a cap", ArgsUsage: "SCOPE AMOUNT",
-				Description: `Adds to a cap, for today or for one task or turn. The mail that waits there
-continues at once. AMOUNT is in US dollars (5), turns (10turns) or time (2h).
-To change a cap for good, change the configuration and reload. No agent may
+				Description: `Adds to a cap, for today or for one task or turn. The mail that waits because of
+it continues at once. AMOUNT is in US dollars (5), turns (10turns) or time (2h).
+To change a cap permanently, change the configuration and reload. No agent may
 raise a cap.` +
 					examples("claude-swarm budget raise swarm.day 5", "claude-swarm budget raise coder.day 10turns", "claude-swarm budget raise task.k7f3q9m2xd 2.50"),
 				Flags:  []cli.Flag{jsonFlag()},

@@ -15,8 +15,9 @@ func cancelCommand() *cli.Command {
 		Category:  groupMail,
 		Usage:     "take back a message that still waits",
 		ArgsUsage: "ID",
-		Description: `Takes back a message that no agent has begun. It is kept among the dead letters,
-with the reason. An agent can take back only messages that it sent.` +
+		Description: `Takes back a message that no agent has begun to work on. It is kept among the
+dead letters, with the reason. An agent can take back only messages that it
+sent.` +
 			examples("claude-swarm cancel k7f3q9m2xd"),
 		Flags:  []cli.Flag{jsonFlag()},
 		Action: onMessage(cancel),

@@ -19,9 +19,9 @@ func claimCommand() *cli.Command {
 		Usage:     "take published work; one alone gets it",
 		ArgsUsage: "ID",
 		Description: `Claims the published work ID, or the work that the message ID offers. The first
-claim gets it; the others are told who has it, with exit status 1. An agent
-claims for its turn, and the end of that turn closes the work; what you claim
-yourself you close with ack. --for AGENT gives the work to that agent.` +
+claim gets it; later ones print who has it, and exit with status 1. An agent
+claims for its turn, and the end of that turn closes the work. Work that you
+claim yourself ends with ack. --for AGENT gives the work to that agent.` +
 			examples("claude-swarm claim k7f3q9m2xd", "claude-swarm claim xd --for coder"),
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "for", Usage: "give it to `AGENT`, as a task"},
@@ -123,13 +123,13 @@ func ackCommand() *cli.Command {
 		Category:  groupTopics,
 		Usage:     "close published work that you claimed",
 		ArgsUsage: "ID [TEXT…]",
-		Description: `Closes the published work ID. TEXT is its result, and goes to the publisher.
-When the topic of the work was task.created, the subscribers of task.completed
-hear of it, or those of task.failed with --failed. The end of an agent's turn
-closes its work anyway. Unclaimed work becomes yours.` +
+		Description: `Closes the published work ID. TEXT is its result, and goes to the publisher. If
+the topic of the work was task.created, the subscribers of task.completed are
+told, or with --failed those of task.failed. The end of an agent's turn closes
+its work anyway. Unclaimed work becomes yours.` +
 			examples(`claude-swarm ack k7f3q9m2xd "Done in commit 4f2a91c"`, `claude-swarm ack xd "It cannot be done" --failed`),
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "failed", Usage: "say that it came to nothing"},
+			&cli.BoolFlag{Name: "failed", Usage: "say that it failed"},
 			jsonFlag(),
 		},
 		Action: ack,

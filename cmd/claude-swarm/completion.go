@@ -35,7 +35,7 @@ func completionCommand() *cli.Command {
 		Category:  groupProject,
 		Usage:     "print the completion for a shell",
 		ArgsUsage: "bash|zsh|fish",
-		Description: `Prints a script that makes a shell complete verbs, flags, names of agents and
+		Description: `Prints a script with which a shell completes verbs, flags, names of agents and
 ids of messages.` +
 			examples(
 				`source <(claude-swarm completion bash)`,

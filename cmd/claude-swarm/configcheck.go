@@ -23,10 +23,10 @@ func configCommand() *cli.Command {
 		Subcommands: []*cli.Command{{
 			Name:  "check",
 			Usage: "say what is in force, or what is wrong",
-			Description: `Prints the whole configuration as it is in force, every key with its value, as
-YAML that could stand in the file. What is wrong is printed with file, line and
-column, and the exit status is 78. A note says what some agents cannot follow,
-and which option may be misspelt.` +
+			Description: `Prints the whole configuration in force, every key with its value, as valid YAML
+for the file. A mistake is printed with file, line and column, and the exit
+status is 78. A note says which settings some agents cannot follow, and which
+option may be misspelt.` +
 				examples("claude-swarm config check", "claude-swarm config check --json"),
 			Flags:  []cli.Flag{jsonFlag()},
 			Action: configCheck,

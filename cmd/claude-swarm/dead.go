@@ -17,9 +17,9 @@ func deadCommand() *cli.Command {
 		Name:     "dead",
 		Category: groupMail,
 		Usage:    "look after dead letters: messages that were given up",
-		Description: `A message that failed too often, was not a message, had expired or was taken
-back is in dead/ of its mailbox, with the reason. Nothing is removed by
-itself.` +
+		Description: `A message that failed too often, was not a valid message, had expired or was
+taken back is in dead/ of its mailbox, with the reason. Nothing is removed
+automatically.` +
 			examples("claude-swarm dead list", "claude-swarm dead purge --older 30d"),
 		Flags:  []cli.Flag{jsonFlag()},
 		Action: withPost(deadList), // without a subcommand it lists the letters
@@ -39,15 +39,15 @@ reasons.` +
 			},
 			{
 				Name: "retry", Usage: "give it back to its mailbox", ArgsUsage: "ID…",
-				Description: `Puts dead letters back where they came from. They start again: what they failed
-before is not counted. Only you may do this, not an agent.` +
+				Description: `Puts dead letters back where they came from. Their earlier failures no longer
+count. Only you may do this, not an agent.` +
 					examples("claude-swarm dead retry k7f3q9m2xd"),
 				Flags: []cli.Flag{jsonFlag()}, Action: deadRetry,
 			},
 			{
-				Name: "purge", Usage: "remove them for good", ArgsUsage: "[ID…]",
-				Description: `Removes dead letters from the disk: those that are named, those that are older
-than a time, or all. Only you may do this, not an agent.` +
+				Name: "purge", Usage: "delete them", ArgsUsage: "[ID…]",
+				Description: `Deletes dead letters: the named ones, those that are older than a given time, or
+all. Only you may do this, not an agent.` +
 					examples("claude-swarm dead purge k7f3q9m2xd", "claude-swarm dead purge --older 30d"),
 				Flags: []cli.Flag{
 					spanFlag("older", "those that came longer than `TIME` ago, such as 12h or 30d"),

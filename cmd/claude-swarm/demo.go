@@ -35,13 +35,13 @@ of them a task, and prints what happens: the coder asks the reviewer, changes
 files, runs a test, and the answer comes to the mailbox of the lead.
 
 The model is scripted and runs on this machine, so no account is needed. The
-claude program edits the files, and has to be installed. With --live the model
-is the real one and your account pays: some cents up to about half a US dollar.` +
+claude program edits the files, so it must be installed. With --live, the model
+is real and your account pays: from some cents to about half a US dollar.` +
 			examples("claude-swarm demo", "claude-swarm demo --dir /tmp/demo"),
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "live", Usage: "use the real model, with your account"},
-			&cli.BoolFlag{Name: "keep", Usage: "leave the folder for a look"},
-			&cli.StringFlag{Name: "dir", Usage: "use the empty or new folder `D`, and leave it"},
+			&cli.BoolFlag{Name: "keep", Usage: "keep the folder, so that you can look at it"},
+			&cli.StringFlag{Name: "dir", Usage: "use the empty or new folder `D`, and keep it"},
 		},
 		Action: demo,
 	}

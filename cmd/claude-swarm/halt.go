@@ -13,9 +13,9 @@ func haltCommand() *cli.Command {
 	return &cli.Command{
 		Name: "halt", Category: groupAgents, ArgsUsage: "[WHY…]",
 		Usage: "let no agent begin a turn, until unhalt",
-		Description: `Puts the file HALT into the mailboxes' folder: while it is there no agent claims
-a message. Running turns continue, mail waits. It works without a daemon and
-with a broken configuration, and lasts through every restart; touch
+		Description: `Puts the file HALT into the mailboxes' folder: while it is there, no agent
+claims a message. Running turns continue, mail waits. It works without a daemon
+and with a broken configuration, and lasts through every restart; touch
 .dead-drop/HALT does the same.
 
 With --thread it halts one conversation: its messages wake no agent, and further

@@ -23,15 +23,15 @@ func historyCommand() *cli.Command {
 		ArgsUsage: "[AGENT]",
 		Description: `Lists the turns of an agent, or of all, oldest first: when they ended, how, how
 long they took, what they cost, who asked, and what they were about; below that,
-why a turn failed. Where a row is too long for the screen, it lacks how long
-the turn took and who asked; --long has all of it, in several lines. AGENT may
-also be supervisor: what the model that judges did, and what it cost.` +
+why a turn failed. A row that is too long for the screen leaves out how long the
+turn took and who asked; --long shows everything, in several lines. AGENT can
+also be supervisor, which shows what the judging model did and what it cost.` +
 			examples("claude-swarm history coder --since 24h", "claude-swarm history --long",
 				"claude-swarm history coder -n 5 --json"),
 		Flags: []cli.Flag{
 			spanFlag("since", "only what ended within `TIME`, such as 24h or 7d"),
 			&cli.IntFlag{Name: "n", Usage: "only the last `N`"},
-			&cli.BoolFlag{Name: "long", Usage: "nothing left out and nothing cut"},
+			&cli.BoolFlag{Name: "long", Usage: "show everything, in several lines"},
 			jsonFlag(),
 		},
 		Action: history,

@@ -22,11 +22,11 @@ func inboxCommand() *cli.Command {
 		Usage:     "list what is in a mailbox",
 		ArgsUsage: "[AGENT]",
 		Description: `Lists the messages in your mailbox, oldest first: the new ones, and those that
-you have read and not filed. With AGENT it lists the messages that wait for
+you have read but not filed. With AGENT, it lists the messages that wait for
 AGENT.
 
-Your mailbox is that of the lead; inside a turn it is the mailbox of the agent,
-which cannot list others. ! marks urgent messages.` +
+Your mailbox is the mailbox of the lead. Inside a turn it is the mailbox of the
+agent, and an agent cannot list other mailboxes. ! marks urgent messages.` +
 			examples("claude-swarm inbox --unread", "claude-swarm inbox --json"),
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "unread", Usage: "only those that are unread"},

@@ -26,34 +26,34 @@ func initCommand() *cli.Command {
 		Name:     "init",
 		Category: groupProject,
 		Usage:    "make this folder a project, look at one, or undo it", ArgsUsage: "[AGENT]",
-		Description: `Writes claude-swarm.yaml, with comments to follow, makes the mailboxes of the
-agents in it, and keeps the daemon's files out of git. Existing files stay as
-they are: run it again after you have added an agent. On a terminal it looks for
-git work trees and agent programs first, and proposes agents; --agent names
-them, and --non-interactive asks nothing. The agents are of the kind --backend;
-without it of Claude Code, or of the first kind that is on the PATH.
---subscribe lets an agent hear of a topic, as the verb subscribe does, also
-where a claude-swarm.yaml exists already. Inside another project it asks
-first; --nested answers. --skill adds
-.claude/skills/swarm/SKILL.md, which teaches every session of Claude Code in
-this folder the verbs: ask it to give an agent work.
+		Description: `Writes claude-swarm.yaml, with comments that explain each key, makes the
+mailboxes of the agents in it, and keeps the daemon's files out of git. Existing
+files stay as they are, so you can run it again after you have added an agent.
+On a terminal it looks for git work trees and agent programs first, and proposes
+agents; --agent names them, and --non-interactive asks nothing. --backend sets
+the kind of the agents; the default is Claude Code, or the first kind that is on
+the PATH. --subscribe subscribes an agent to a topic, as the verb subscribe
+does, even if claude-swarm.yaml already exists. Inside another project it asks
+first; --nested answers yes. --skill adds .claude/skills/swarm/SKILL.md, which
+teaches every session of Claude Code in this folder the verbs, so that you can
+ask a session to give an agent work.
 
---check changes nothing and says of each file whether it is current (as this
-version makes it), present (yours), drifted or missing; exit status 1 when a
-file is drifted or missing. --upgrade recreates files of another version that
-were not changed since, --reset changed ones too; neither touches a
-claude-swarm.yaml that you have edited.
+--check changes nothing, and says for each file whether it is current (as this
+version makes it), present (yours), drifted or missing; the exit status is 1 if
+a file is drifted or missing. --upgrade recreates files that another version
+made and nobody has changed since; --reset recreates changed files too. Neither
+touches a claude-swarm.yaml that you have edited.
 
---remove removes what init and attach made; with AGENT only the part of that
-agent. Your files are then what they were before, to the byte. What was changed
-since stays, and so does every mailbox that is not empty; --purge removes mail,
-logs and the journal too. It asks before it removes mail; --yes answers where it
-cannot ask.` +
+--remove removes what init and attach made; with AGENT, only the part of that
+agent. Your files are then byte for byte what they were before. Anything that
+was changed since stays, and so does every mailbox that is not empty; --purge
+removes mail, logs and the journal too. It asks before it removes mail; --yes
+confirms that if it cannot ask.` +
 			examples("claude-swarm init --skill", "claude-swarm init --non-interactive --agent coder --agent reviewer=../review",
 				"claude-swarm init --agent coder --subscribe 'coder=task.*'", "claude-swarm init --remove reviewer"),
 		Flags: []cli.Flag{
-			&cli.StringSliceFlag{Name: "agent", Usage: "an agent `NAME[=FOLDER]` for a new claude-swarm.yaml; may stand several times"},
-			&cli.StringSliceFlag{Name: "subscribe", Usage: "let an agent hear of a topic, `AGENT=TOPIC`; may stand several times"},
+			&cli.StringSliceFlag{Name: "agent", Usage: "an agent `NAME[=FOLDER]` for a new claude-swarm.yaml; may be given again"},
+			&cli.StringSliceFlag{Name: "subscribe", Usage: "subscribe an agent to a topic, `AGENT=TOPIC`; may be given again"},
 			&cli.StringFlag{Name: "backend", Usage: "the agents' `KIND` of client for a new claude-swarm.yaml, such as codex"},
 			&cli.StringFlag{Name: "command", Usage: "the agents' program `COMMAND` for a new claude-swarm.yaml"},
 			&cli.StringFlag{Name: "permission-mode", Usage: "the agents' `MODE` for a new claude-swarm.yaml"},
@@ -63,10 +63,10 @@ cannot ask.` +
 			&cli.BoolFlag{Name: "check", Usage: "change nothing; say what is there, drifted or missing"},
 			&cli.BoolFlag{Name: "upgrade", Usage: "recreate what another version made"},
 			&cli.BoolFlag{Name: "reset", Usage: "recreate what was made, even if it was changed"},
-			&cli.BoolFlag{Name: "remove", Usage: "take away what was made"},
+			&cli.BoolFlag{Name: "remove", Usage: "remove what was made"},
 			&cli.StringFlag{Name: "role", Usage: "with --remove: only what belongs to `AGENT`"},
 			&cli.BoolFlag{Name: "purge", Usage: "with --remove: mail, logs and journal too"},
-			&cli.BoolFlag{Name: "yes", Usage: "with --purge: ask nothing"},
+			&cli.BoolFlag{Name: "yes", Usage: "with --purge: do not ask first"},
 			jsonFlag(),
 		},
 		Action: runInit,

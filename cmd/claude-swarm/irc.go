@@ -37,30 +37,30 @@ func ircCommand() *cli.Command {
 	return &cli.Command{
 		Name: "irc", Category: groupMail,
 		Usage: "speak and listen on IRC, as an agent or the lead",
-		Description: `What the agents say and read in the channels of IRC. All of it works through
-files: what is sent is kept until the bridge has said it, and what was said is
-kept for everybody to read. The names of channels may be written without their
-#.
+		Description: `Speaks and listens in the channels of IRC. This works through files: a line that
+you send waits until the bridge has posted it, and the newest lines of each
+channel are kept for reading. The # of a channel may be left out.
 
-docs/irc.md tells how people join in from a telephone.` +
+docs/irc.md explains how people take part from a phone.` +
 			examples("claude-swarm irc read", `claude-swarm irc send project-x "The build is green"`),
 		Subcommands: []*cli.Command{
 			verb("send", "say something in a channel, or to a person", "CHANNEL TEXT…",
 				`Leaves TEXT for CHANNEL, or for the nick of a person, and prints the id as soon
-as it is on the disk. The bridge says it when it can. - reads the standard
+as it is on the disk. The bridge posts it when it can. - reads the standard
 input.`+
 					examples(`claude-swarm irc send "#general" "Done with the parser"`, "git log -1 | claude-swarm irc send ann -"), ircSend),
 			verb("read", "print what you have not read yet", "[CHANNEL] [LIMIT]",
-				`Prints the lines of a channel that came since you read it last, oldest first,
-50 unless LIMIT says otherwise. Without CHANNEL it is the project's.`+
+				`Prints the lines of a channel that came since you last read it, oldest first, at
+most LIMIT (default 50). Without CHANNEL, it is the project's channel.`+
 					examples("claude-swarm irc read", "claude-swarm irc read standup-x 20"), ircRead,
 				&cli.BoolFlag{Name: "all", Usage: "the newest lines, whether you have read them or not"}),
 			verb("ask", "ask the people of a channel, and wait", "CHANNEL QUESTION…",
-				`Asks in CHANNEL, tells it in the channel for alerts, and prints the answer of
-the first who answers by name: "coder: yes". Only people answer whom the bridge
-lets speak (irc.allow), and the lead by reply; with --answerers any an agent
-may, too, by reply; with --answerers first CHANNEL is several with commas
-between, and the first answer counts. Exit status 5 when none comes in time;
+				`Asks in CHANNEL, mentions the question in the channel for alerts, and prints the
+first answer that begins with the name of the asker: "coder: yes". People whom
+the bridge allows to speak (irc.allow) can answer there, and the lead with
+reply. With --answerers any, an agent can answer too, with reply. With
+--answerers first, CHANNEL is several names with commas between them, and the
+first answer counts. The exit status is 5 if no answer comes in time;
 --on-timeout says what happens then.`+
 					examples(`claude-swarm irc ask project-x "Delete 47 files. Proceed?"`, `claude-swarm irc ask ann --timeout 1m --on-timeout deny "May I?"`), ircAsk,
 				append(questionFlags(), spanFlag("timeout", "wait no longer than `TIME`; default 5m"))...),
@@ -72,8 +72,8 @@ between, and the first answer counts. Exit status 5 when none comes in time;
 				`Lists the channels with the number of people there, and of lines that you have
 not read.`+examples("claude-swarm irc channels"), ircChannels),
 			verb("who", "list who is in a channel", "[CHANNEL]",
-				`Lists the nicks: @ is an operator, + has a voice. Without CHANNEL it is the
-project's.`+examples("claude-swarm irc who", "claude-swarm irc who general --json"), ircWho),
+				`Lists the nicks: @ is an operator, + has a voice. Without CHANNEL, it is the
+project's channel.`+examples("claude-swarm irc who", "claude-swarm irc who general --json"), ircWho),
 			verb("topic", "print or set the topic of a channel", "CHANNEL [TEXT…]",
 				`Prints the topic of CHANNEL, or makes it TEXT.`+
 					examples("claude-swarm irc topic project-x", `claude-swarm irc topic project-x "Release on Friday"`), ircTopic),

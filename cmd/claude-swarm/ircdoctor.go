@@ -19,8 +19,8 @@ func ircDoctorCommand() *cli.Command {
 		Name: "doctor", Usage: "try the connection, and say what the server can do",
 		Description: `Connects once with the settings of the configuration, says what the server
 offers, its limits and what is missing, and leaves again. It joins no channel
-and sends nothing that anybody sees. It may run beside the bridge: its nick has
-a letter more.` +
+and sends nothing that anybody sees. It can run while the bridge runs, since its
+nick is one letter longer.` +
 			examples("claude-swarm irc doctor", "claude-swarm irc doctor --json"),
 		Flags: []cli.Flag{jsonFlag()},
 		Action: func(c *cli.Context) error {

@@ -19,10 +19,10 @@ import (
 func ircRunCommand() *cli.Command {
 	return &cli.Command{
 		Name: "run", Usage: "be the bridge to IRC, apart from the daemon",
-		Description: `Runs the bridge in this terminal until Ctrl-C, for irc: {apart: true}: the
-daemon then leaves it alone, and neither harms the other. SIGHUP reads the
-configuration again. Without apart the daemon is the bridge, and this is refused
-while it runs.` +
+		Description: `Runs the bridge in this terminal until Ctrl-C, if the configuration has irc:
+{apart: true}: the daemon then runs no bridge, and each can end without the
+other. SIGHUP reads the configuration again. Without apart, the daemon is the
+bridge, and this verb is refused while it runs.` +
 			examples("claude-swarm irc run"),
 		Action: func(c *cli.Context) error {
 			if err := noArguments(c); err != nil {

@@ -28,19 +28,19 @@ func logsCommand() *cli.Command {
 	return &cli.Command{
 		Name: "logs", Category: groupAgents, ArgsUsage: "[AGENT]",
 		Usage: "what an agent says and does",
-		Description: `Prints the last lines of an agent's log, or of all logs in the order of time;
-with -f continues with new lines, even when the daemon stops and starts again.
-Works without a daemon. Inside a turn an agent sees its own log.
+		Description: `Prints the last lines of an agent's log, or of all logs in the order of time.
+With -f, it continues with new lines, even when the daemon stops and starts
+again. It works without a daemon. Inside a turn an agent sees its own log.
 
-On a terminal -f with one AGENT shows text while the agent writes it, in each
-turn that begins after you began to follow. A turn that began before shows whole
-messages: its client cannot change that, and text in pieces from every client
-would make the kept streams nine times as long.
+On a terminal, -f with one AGENT shows text while the agent writes it. A turn
+that began before you followed shows only whole messages, since its client
+cannot change that; if every client sent text in pieces, the kept streams would
+be nine times as long.
 
-Lines are TIME AGENT MESSAGE TEXT; a tool call is $ and its name, + is urgent
-mail that came into the turn, the beginning and the end of a turn are =, the end
-with its duration and cost. --raw prints the client's own event stream
-of the last turn, JSON lines.` +
+Lines are TIME AGENT MESSAGE TEXT. $ marks a tool call, + urgent mail that came
+into the turn, and = the beginning and the end of a turn, with its duration and
+cost. --raw prints the client's own event stream of the last turn, as JSON
+lines.` +
 			examples("claude-swarm logs coder", "claude-swarm logs coder -f", "claude-swarm logs -f", "claude-swarm logs coder --raw -n 5"),
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "f", Aliases: []string{"follow"}, Usage: "continue with what is added, until Ctrl-C"},

@@ -30,10 +30,10 @@ func mcpCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "mcp",
 		Usage: "serve the agents' tools to their client",
-		Description: `An MCP server on the standard input and output, until its client hangs up. The
-clients of agents start it on their own, unless their key mcp is false;
-docs/agents-tools.md lists the tools. Inside a turn it serves the agent,
-elsewhere the lead: a client of your own, for example.` +
+		Description: `Runs an MCP server on the standard input and output until its client closes the
+connection. The clients of agents start it automatically, unless the key mcp of
+the agent is false; docs/agents-tools.md lists the tools. Inside a turn it
+serves the agent, and elsewhere the lead, for example for a client of your own.` +
 			examples("claude-swarm mcp </dev/null", "claude mcp add dead-drop -- claude-swarm mcp"),
 		Action: func(c *cli.Context) error {
 			if err := noArguments(c); err != nil {

@@ -17,13 +17,13 @@ func publishCommand() *cli.Command {
 		Category:  groupTopics,
 		Usage:     "publish work or news on a topic",
 		ArgsUsage: "TOPIC TEXT…",
-		Description: `Publishes TEXT on TOPIC: words with dots between them, such as task.created,
+		Description: `Publishes TEXT on TOPIC: words separated by dots, such as task.created,
 review.requested or status.update. Work (a task, a question, a handoff) is
-offered to every agent that subscribes, and done by the one that claims it
-first; its result comes to you. A status or a note goes to all of them and gets
-no answer.
+offered to every agent that subscribes, and the agent that claims it first does
+it; the result comes to you. A status or a note goes to all of them and gets no
+answer.
 
-The id of the publication is printed; for a status or a note, those of the
+The id of the publication is printed; for a status or a note, the ids of the
 copies.` +
 			examples(
 				`claude-swarm publish task.created "Port the parser to the new format"`,
@@ -36,7 +36,7 @@ copies.` +
 			&cli.StringFlag{Name: "type", Value: string(dropbox.Task), Usage: "`TYPE`: task, question, handoff, status or note; default task"},
 			priorityFlag(),
 			&cli.StringFlag{Name: "thread", Usage: "continue the conversation `ID`"},
-			&cli.StringFlag{Name: "key", Usage: "publish it once only: a second time with the same `KEY` within 7 days does nothing"},
+			&cli.StringFlag{Name: "key", Usage: "publish it only once: a second time with the same `KEY` within 7 days does nothing"},
 			jsonFlag(),
 		},
 		Action: publish,

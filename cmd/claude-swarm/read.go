@@ -24,8 +24,9 @@ func readCommand() *cli.Command {
 		Usage:     "print a message",
 		ArgsUsage: "[ID…]",
 		Description: `Prints the envelope of a message, an empty line, and its text. It marks a
-message in the lead's mailbox as read. Without ID it takes the oldest unread
-message. The beginning or the end of an id is enough, from 4 characters on.` +
+message in the lead's mailbox as read. Without ID, it prints the oldest unread
+message. At least 4 characters from the beginning or the end of an id are
+enough.` +
 			examples("claude-swarm read k7f3q9m2xd", "claude-swarm read k7f3 --json"),
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "body", Usage: "print the text alone, every byte of it"},

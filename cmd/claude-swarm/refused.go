@@ -28,8 +28,8 @@ with the reasons.` +
 			},
 			{
 				Name: "retry", Usage: "let one through", ArgsUsage: "ID…",
-				Description: `Gives refused messages to those whom they are for, whatever the rules say. Only
-you may do that, no agent.` +
+				Description: `Delivers refused messages to their recipients, whatever the rules say. Only you
+may do this, not an agent.` +
 					examples("claude-swarm refused retry k7f3q9m2xd"),
 				Flags: []cli.Flag{jsonFlag()}, Action: refusedRetry,
 			},

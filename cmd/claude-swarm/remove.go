@@ -18,11 +18,12 @@ func removeCommand() *cli.Command {
 		Category:  groupAgents,
 		Usage:     "finish with an agent that is gone from claude-swarm.yaml",
 		ArgsUsage: "AGENT",
-		Description: `Take the entry of the agent out of claude-swarm.yaml first. Then this takes the
-agent out of the running swarm and says what happens to the mail that waits for
-it: --to gives each message to another agent, from its sender as before, in the
-same thread; --keep leaves it where it is, without further reminders.
-Its subscriptions end, and published work that it claimed is offered to others.
+		Description: `First remove the entry of the agent from claude-swarm.yaml. This verb then
+removes the agent from the running swarm. You decide what happens to the mail
+that waits for it: --to gives each message to another agent, with the same
+sender and thread; --keep leaves the mail where it is, and you get no further
+reminders. Its subscriptions end, and published work that it claimed is offered
+to others.
 
 Its old mail, history and log stay, and can be read by its name.` +
 			examples("claude-swarm remove idle --to coder", "claude-swarm remove idle --keep"),

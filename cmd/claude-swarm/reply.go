@@ -23,7 +23,7 @@ else, the answer is a new task. Between agents it is a note, which wakes no
 agent, so that two programs do not answer each other endlessly. --type chooses
 another type.
 
-A question of the daemon (from swarm) names the words that answer it. reply
+A question from the daemon (from: swarm) lists the words that answer it. reply
 prints the outcome of the answer; the daemon files the question.` +
 			examples(`claude-swarm reply k7f3q9m2xd "Yes, go on"`, `claude-swarm reply k7f3 "Now the tests" --wait`),
 		Flags: []cli.Flag{

@@ -19,24 +19,25 @@ func sendCommand() *cli.Command {
 		Category:  groupMail,
 		Usage:     "leave a message in an agent's mailbox",
 		ArgsUsage: "AGENT TEXT…",
-		Description: `Leaves a message in the mailbox of AGENT, and prints its id as soon as it is on
-the disk for good; for several agents a line each, with the name behind the id.
-No daemon is needed for that; the message waits for one.
+		Description: `Leaves a message in the mailbox of AGENT, and prints its id as soon as it is
+durably on the disk. For several agents it prints one line for each: the id and
+the name. This needs no daemon; the message waits for one.
 
 AGENT is the name of an agent, several with commas between them, all, @TAG for
-every agent with that tag, or lead, who is human, operator and supervisor as
-well.
-TEXT is one message, its words joined with spaces; - reads it from standard
-input. Inside an agent's turn the sender is that agent, else the lead.
+every agent with that tag, or lead, also called human, operator and supervisor.
+The words of TEXT are joined with spaces to one message; - reads it from
+standard input. Inside an agent's turn the sender is that agent; otherwise it is
+the lead.
 
-With --wait the answer is printed and filed. Of several agents each answer is
-printed when it comes, below the name of its agent. Meanwhile send says what
+With --wait, the answer is printed and filed. With several agents, each answer
+is printed when it comes, below the name of its agent. Meanwhile send says what
 keeps an agent from the work (paused, stopped, limited, off, no daemon …).
 
-With --answerers TEXT is a question, and only a proven answer counts: human asks
-a person, in the mailbox of lead; any is an agent or lead; first is several with
-commas between, of whom the first answers. --on-timeout says what happens when
-nobody answers within --wait=TIME.` +
+With --answerers, TEXT is a question, and only an answer with a proven sender
+counts. human: AGENT is lead, and a person answers. any: AGENT is an agent or
+lead. first: AGENT is several names with commas between them, and the first
+answer counts. --on-timeout says what happens if nobody answers within
+--wait=TIME.` +
 			examples(
 				`claude-swarm send coder "Do PERF-015" --wait`,
 				`git diff | claude-swarm send reviewer - --subject "Please look at this"`,
@@ -48,12 +49,12 @@ nobody answers within --wait=TIME.` +
 			&cli.StringFlag{Name: "subject", Usage: "one line `TEXT` that says what it is about"},
 			&cli.StringFlag{Name: "type", Value: string(dropbox.Task), Usage: "`TYPE`: task, question, result, status, handoff or note; default task"},
 			priorityFlag(),
-			&cli.BoolFlag{Name: "now", Usage: "make it urgent: it reaches the turn that runs, with its next tool result"},
-			&cli.BoolFlag{Name: "interrupt", Usage: "make it urgent, and put back what the agent works on until this is done"},
+			&cli.BoolFlag{Name: "now", Usage: "make it urgent: it reaches the running turn with its next tool result"},
+			&cli.BoolFlag{Name: "interrupt", Usage: "make it urgent, and put the agent's current message back until this one is done"},
 			&cli.StringSliceFlag{Name: "cc", Usage: "send `NAME` a copy, as a note; may be given again"},
 			&cli.StringFlag{Name: "thread", Usage: "continue the conversation `ID`"},
 			&cli.StringFlag{Name: "reply-to", Usage: "say that it answers the message `ID`"},
-			&cli.StringFlag{Name: "key", Usage: "deliver it once only: a second message with the same `KEY` within 7 days is not sent"},
+			&cli.StringFlag{Name: "key", Usage: "deliver it only once: a second message with the same `KEY` within 7 days is not sent"},
 			&cli.GenericFlag{Name: "expires", Value: new(whenValue), Usage: "do not begin it after `WHEN`: a span (2h) or a time (2026-11-21T18:00:00Z)"},
 			jsonFlag(),
 		}, questionFlags()...),

@@ -21,9 +21,9 @@ func startCommand() *cli.Command {
 		Name: "start", Category: groupDaemon, ArgsUsage: "[AGENT…]",
 		Usage: "start the daemon, or agents of a running one",
 		Description: `Starts the daemon of this project and returns when it is ready, or says why it
-is not. With names only these agents work; the others are stopped until they are
-started by name. When the daemon runs already, names start agents that were
-stopped, by hand or after failures.
+cannot start. With names, only these agents work; the others are stopped until
+you start them by name. If the daemon is already running, names start agents
+that are stopped.
 
 The daemon keeps running when the terminal is closed. Its log is
 .claude-swarm/daemon.log.` +

@@ -14,8 +14,8 @@ func statusCommand() *cli.Command {
 		Name: "status", Category: groupAgents, ArgsUsage: "[AGENT…]",
 		Usage: "what the agents do, what waits, what needs you",
 		Description: `Shows each agent with its state, since when and why, its waiting mail, its dead
-letters, what it cost today, its task and what to do next. Names the clients
-where the agents have different kinds of them. Works without a daemon too, from
+letters, what it cost today, its task and what to do next. If the agents have
+clients of different kinds, it names them. It also works without a daemon, from
 the files.
 
 4 (1!) in MAIL means 4 messages, 1 of them urgent; - means none. A line that

@@ -21,8 +21,8 @@ func pauseCommand() *cli.Command {
 	return &cli.Command{
 		Name: "pause", Category: groupAgents, ArgsUsage: "AGENT…",
 		Usage: "let agents begin no further turn",
-		Description: `A running turn continues to its end; mail waits. A pause lives through a restart
-of the daemon, and ends with resume or after --for. AGENT is one, several, or
+		Description: `A running turn continues to its end; mail waits. A pause survives a restart of
+the daemon, and ends with resume or after --for. AGENT is one name, several, or
 all.` +
 			examples("claude-swarm pause coder", "claude-swarm pause all", `claude-swarm pause coder --for 1h --why "release day"`),
 		Flags: []cli.Flag{
@@ -56,10 +56,10 @@ func resumeCommand() *cli.Command {
 	return &cli.Command{
 		Name: "resume", Category: groupAgents, ArgsUsage: "AGENT…",
 		Usage: "end a pause, or a wait after a failure",
-		Description: `The agent takes up its mail again: after a pause, and at once where it waits
-after a failed turn or for a usage limit. Outside its hours it works until these
-begin. For a stopped agent there is start.
-AGENT is one, several, or all.` +
+		Description: `The agent works on its mail again after a pause. If it waits after a failed turn
+or for a usage limit, it continues at once. Outside its hours it works until
+they begin. To start a stopped agent, use start. AGENT is one name, several, or
+all.` +
 			examples("claude-swarm resume coder", "claude-swarm resume all"),
 		Action: func(c *cli.Context) error {
 			return eachAgent(c, nil, func(client *control.Client, by, agent string) (string, error) {
@@ -156,8 +156,8 @@ func reloadCommand() *cli.Command {
 	return &cli.Command{
 		Name: "reload", Category: groupDaemon,
 		Usage: "make the daemon read its configuration again",
-		Description: `The daemon takes over new, removed and changed settings; a running turn keeps
-the old ones to its end. A file with a mistake changes nothing, and the status
+		Description: `The daemon applies new, removed and changed settings; a running turn keeps the
+old ones to its end. If the file has a mistake, nothing changes, and the status
 says so. The signal SIGHUP does the same.` +
 			examples("claude-swarm reload"),
 		Action: func(c *cli.Context) error {

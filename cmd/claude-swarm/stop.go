@@ -24,14 +24,15 @@ func stopCommand() *cli.Command {
 	return &cli.Command{
 		Name: "stop", Category: groupDaemon, ArgsUsage: "[AGENT…]",
 		Usage: "stop the daemon, or agents of it",
-		Description: `Stops the daemon: it begins no further turn, and ends when the running turns
-have ended. With names it stops only these agents, until they are started again;
-the daemon keeps running. Waits for the end, and says what it waits for. A turn
-can stop other agents, but not its own agent and not the daemon; it does not
-wait for an agent whose turn waits for it.
+		Description: `Stops the daemon: the daemon begins no further turn, and ends when the running
+turns have ended. With names, stop stops only these agents, until they are
+started again; the daemon keeps running. It waits for the end, and says what it
+waits for. A turn can stop other agents, but neither its own agent nor the
+daemon; it does not wait for an agent whose turn waits for it.
 
-With --now running turns are ended too. Their messages are put back, and nothing
-is counted against them. A turn that succeeds before it can be ended is done.` +
+With --now, running turns are ended too. Their messages are put back, and this
+does not count as a failure. A turn that succeeds before it can be ended is
+done.` +
 			examples("claude-swarm stop", "claude-swarm stop coder", "claude-swarm stop --timeout 1m", "claude-swarm stop --now"),
 		Flags:  append(stopFlags(), jsonFlag()),
 		Action: stop,
@@ -42,8 +43,9 @@ func restartCommand() *cli.Command {
 	return &cli.Command{
 		Name: "restart", Category: groupDaemon,
 		Usage: "stop the daemon and start it again",
-		Description: `Stops the daemon as stop does and starts a new one: of another version, or with
-settings that reload cannot change. Where none runs it only starts one.` +
+		Description: `Stops the daemon as stop does and starts a new one, for example to run another
+version, or for settings that reload cannot change. If no daemon runs, it only
+starts one.` +
 			examples("claude-swarm restart", "claude-swarm restart --now"),
 		Flags: append(stopFlags(), noIRCFlag()),
 		Action: func(c *cli.Context) error {

@@ -20,10 +20,11 @@ func subscribeCommand() *cli.Command {
 		Category:  groupTopics,
 		Usage:     "let an agent hear what is published on topics",
 		ArgsUsage: "PATTERN…",
-		Description: `Lets an agent hear what is published on topics that fit a PATTERN: task.created,
-or with * for one word (task.*), or with > at the end for more (review.>).
-Inside a turn it is that agent; else name it with --agent. It is kept until
-unsubscribe, and all patterns of the agent are printed.` +
+		Description: `Subscribes an agent to the topics that match a PATTERN: task.created, or with *
+for any one word (task.*), or with > at the end for one or more words
+(review.>). Inside a turn it is that agent; otherwise name the agent with
+--agent. The subscription lasts until unsubscribe. All patterns of the agent are
+printed.` +
 			examples("claude-swarm subscribe task.created --agent coder", "claude-swarm subscribe 'review.*' 'status.>' --agent reviewer"),
 		Flags:  []cli.Flag{agentFlag(), jsonFlag()},
 		Action: func(c *cli.Context) error { return changeSubscriptions(c, (*client.Client).Subscribe) },

@@ -16,12 +16,12 @@ func traceCommand() *cli.Command {
 		Usage:     "follow a message through every hop and turn",
 		ArgsUsage: "ID",
 		Description: `Prints the whole task that a message belongs to, as a tree: its messages with
-sender and receiver, the turns that worked on them, their ends and costs, and
-the messages that they sent. Inside a turn it shows only mail from and to the
-agent.` +
+sender and recipient, the turns that worked on them with their outcomes and
+costs, and the messages that those turns sent. Inside a turn it shows only mail
+from and to the agent.` +
 			examples("claude-swarm trace k7f3q9m2xd", "claude-swarm trace k7f3 --json"),
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "all", Usage: "the copies that IRC gets too, below what they show"},
+			&cli.BoolFlag{Name: "all", Usage: "the copies for IRC too, below the messages that they show"},
 			jsonFlag(),
 		},
 		Action: onMessage(trace),

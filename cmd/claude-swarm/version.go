@@ -13,8 +13,8 @@ func versionCommand() *cli.Command {
 		Name:     "version",
 		Category: groupProject,
 		Usage:    "print the version",
-		Description: `Prints the version of this program, and of what it was built from.
-claude-swarm --version does the same.` +
+		Description: `Prints the version of this program, and what it was built from. claude-swarm
+--version does the same.` +
 			examples("claude-swarm version", "claude-swarm version --json"),
 		Flags: []cli.Flag{jsonFlag()},
 		Action: func(c *cli.Context) error {

@@ -25,8 +25,8 @@ func webhooksCommand() *cli.Command {
 		Name: "webhooks", Category: groupDaemon,
 		Usage: "list the webhooks, and try them",
 		Description: `Lists the webhooks of the configuration: what they post, when their receiver
-last took an event, how many events wait, and how many were given up. Those are
-kept: claude-swarm dead list hooks.
+last accepted an event, how many events wait, and how many were given up. The
+latter are kept: claude-swarm dead list hooks.
 
 docs/webhooks.md says what is posted and how a receiver checks it.` +
 			examples("claude-swarm webhooks", "claude-swarm webhooks --json"),
@@ -41,8 +41,9 @@ docs/webhooks.md says what is posted and how a receiver checks it.` +
 			{
 				Name: "test", Usage: "post a test event now, and print the answer", ArgsUsage: "NAME",
 				Description: `Posts one event of the type test, once, and prints what the receiver answered.
-Exit status 1 if it did not take it. It needs no daemon, and reads secrets
-from the environment of this shell. Only you may do this, not an agent.` +
+The exit status is 1 if it did not accept the event. It needs no daemon, and
+reads secrets from the environment of this shell. Only you may do this, not an
+agent.` +
 					examples("claude-swarm webhooks test ops"),
 				Flags: []cli.Flag{jsonFlag()}, Action: withPost(webhooksTest),
 			},

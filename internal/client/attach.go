@@ -12,7 +12,7 @@ import (
 
 // ErrNotRegular says that a path is a folder, a device or another kind of file that cannot
 // be attached.
-var ErrNotRegular = errors.New("no regular file")
+var ErrNotRegular = errors.New("not a regular file")
 
 // Attach puts a file into the store. The error is a [*FileError] if the caller may not read
 // the file, [os.ErrNotExist], [ErrNotRegular], or an error of the store.

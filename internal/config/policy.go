@@ -13,7 +13,7 @@ type Policy struct {
 	SenderPerMin int      `key:"sender_per_min" zero:"for any number" default:"60" doc:"The most messages that one agent may send in a minute, not counting answers. 0: any number."`
 	ThreadPerMin int      `key:"thread_per_min" zero:"for any number" default:"30" doc:"The most messages that agents may send in one conversation in a minute, not counting answers; one more halts it. 0: any number."`
 	MaxHops      int      `key:"max_hops" zero:"for any number" default:"8" doc:"How many times agents may pass a message on before its conversation is halted. 0: any number."`
-	MaxReturns   int      `key:"max_returns" zero:"for any number" default:"1" doc:"How many times a request may come back, unanswered, to an agent that passed it on; one more is a ring, and halts the conversation. 0: any number."`
+	MaxReturns   int      `key:"max_returns" zero:"for any number" default:"1" doc:"How many times a request may come back, unanswered, to an agent that passed it on; one more halts the conversation. 0: any number."`
 	// The gate remembers 16 messages between two agents, one more than the largest value.
 	MaxEchoes    int    `key:"max_echoes" most:"15" zero:"for any number" default:"2" doc:"How many times two agents may repeat nearly the same text in one conversation within an hour; one more halts it. At most 15. 0: any number."`
 	TurnsPerHour int    `key:"turns_per_hour" zero:"for any number" default:"120" doc:"How many turns an agent may begin within an hour without a person; after that it is paused until a person resumes it. For all its turns together, including those that the lead asks for, the limit is ten times as high. 0: any number."`

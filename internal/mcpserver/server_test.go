@@ -295,7 +295,7 @@ func TestWrongArguments(t *testing.T) {
 		{"send", `{"to":"coder","text":"x","reply_to":"zzzzzzzzzz"}`, "no such message"},
 		{"send", `{"to":"coder","text":"x","attach":["/etc/passwd"]}`, "send: attach: /etc/passwd is outside of your folders: " + p.dir},
 		{"send", `{"to":"coder","text":"x","attach":["nothing.txt"]}`, "nothing.txt is not there"},
-		{"send", `{"to":"coder","text":"x","attach":["."]}`, "no regular file"},
+		{"send", `{"to":"coder","text":"x","attach":["."]}`, "not a regular file"},
 		{"send", `{"to":"coder","text":"x","attach":[".claude-swarm/turns"]}`, "is the daemon's own"},
 	} {
 		if got := p.fails(c.tool, c.arguments); !strings.Contains(got, c.want) {

@@ -38,7 +38,7 @@ func (in *Inbox) Refuse(j *Job) (bool, error) {
 		return false, err
 	}
 	if lost >= maxBegun {
-		return true, in.GiveUp(c, fmt.Sprintf("begun %d times without an end", lost))
+		return true, in.GiveUp(c, fmt.Sprintf("begun %d times, but never ended", lost))
 	}
 	j.CutOff = last
 	if c.Begun > 1 && j.CutOff.IsZero() {

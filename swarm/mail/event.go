@@ -76,7 +76,7 @@ func failureOf(m *dropbox.Message, rec *journal.Record, why, next string) *journ
 	case next == "":
 		return nil
 	case rec.End == runner.Stalled || rec.End == runner.TimedOut:
-		n.Word, n.Why = journal.AgentTimeout, fmt.Sprintf("worked on \"%s\" without an end: %s", Describe(m), why)
+		n.Word, n.Why = journal.AgentTimeout, fmt.Sprintf("did not finish \"%s\": %s", Describe(m), why)
 	case rec.Crash != "":
 		n.Why = "crashed: " + rec.Crash
 	}
