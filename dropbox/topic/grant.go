@@ -19,7 +19,7 @@ var ErrTaken = errors.New("claimed by another agent")
 // crash does not lose it.
 type Grant struct {
 	ID    string    `json:"id"`    // of the publication
-	Agent string    `json:"agent"` // who has it
+	Agent string    `json:"agent"` // who has claimed it
 	Turn  string    `json:"turn,omitempty"`
 	At    time.Time `json:"at"`
 }
@@ -65,7 +65,7 @@ func (t Topics) claim(g Grant) (Grant, error) {
 	if !dropbox.ValidID(g.ID) {
 		return Grant{}, fmt.Errorf("%q: %w", g.ID, dropbox.ErrNotFound)
 	}
-	if had, err := t.GrantOf(g.ID); err == nil { // spare the disk a grant that will not be needed
+	if had, err := t.GrantOf(g.ID); err == nil { // no need to write a grant
 		return had, had.mustBe(g.Agent)
 	} else if !errors.Is(err, dropbox.ErrNotFound) {
 		return Grant{}, err
@@ -83,14 +83,15 @@ func (t Topics) claim(g Grant) (Grant, error) {
 	} else if err != nil {
 		return Grant{}, err
 	}
-	// It may have been closed, and its grant removed by Clean, since the check above.
+	// Since the check above, the publication may have been closed and Clean may have removed
+	// its grant.
 	if _, err := t.openEntry(g.ID); err != nil {
 		return Grant{}, errors.Join(err, t.grants.Remove(g.ID))
 	}
 	return g, nil
 }
 
-// mustBe returns an error unless the grant is that agent's.
+// mustBe returns an error unless the grant belongs to this agent.
 func (g Grant) mustBe(agent string) error {
 	if g.Agent == agent {
 		return nil
@@ -186,8 +187,8 @@ func (t Topics) Finish() error {
 	return nil
 }
 
-// openEntry finds a publication that is not closed. The error is a [*TakenError]
-// when it is.
+// openEntry finds a publication that is not closed. If it is closed, the error is a
+// [*TakenError].
 func (t Topics) openEntry(id string) (dropbox.Entry, error) {
 	for _, list := range []func() ([]dropbox.Entry, error){t.box.Peek, t.box.Claimed} {
 		entries, err := list()

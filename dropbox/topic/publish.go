@@ -22,8 +22,9 @@ type Published struct {
 // separate message whose Offer is the id of the publication. The sender gets no offer.
 //
 // When the error is nil, the publication is durable. If an offer cannot be delivered,
-// for example to a full mailbox, Publish returns an error but the publication stands:
-// [Topics.OfferAgain] repeats the offers. With a Key it is published once.
+// for example to a full mailbox, Publish returns an error but keeps the publication:
+// [Topics.OfferAgain] repeats the offers. A second message with the same Key is not
+// published.
 //
 // sign is as in [dropbox.Store.Send]. The errors are those of [dropbox.Store.Deliver], and
 // [*dropbox.InvalidError] for the topic.
@@ -63,8 +64,8 @@ func (t Topics) publish(m *dropbox.Message, sign func(*dropbox.Message, string) 
 		return Published{}, err
 	}
 	if d.Duplicate {
-		// The first publication is offered to the subscribers without an offer, until one
-		// of them claims it.
+		// Unless the first publication is claimed or closed, offer it to the subscribers
+		// that have no offer yet.
 		open, err := t.Find(d.ID)
 		if errors.Is(err, ErrTaken) || open.Grant != nil {
 			return Published{Delivery: d}, nil
@@ -126,8 +127,8 @@ func (t Topics) offer(id string, m *dropbox.Message, priority dropbox.Priority, 
 
 // OfferAgain offers an unclaimed publication to all current subscribers, with this
 // priority. A subscriber that already had an offer with that priority gets no second one.
-// From and the other fields are the publication's; sign signs in the name of its sender, or
-// is nil.
+// The offers keep From and the other fields of the publication. sign signs in the name of
+// its sender; it may be nil.
 func (t Topics) OfferAgain(p Publication, priority dropbox.Priority, sign func(m *dropbox.Message, to string) string) ([]dropbox.Delivery, error) {
 	offered, err := t.offer(p.ID, p.Message, priority, sign)
 	if err != nil {
@@ -136,8 +137,8 @@ func (t Topics) OfferAgain(p Publication, priority dropbox.Priority, sign func(m
 	return offered, nil
 }
 
-// Assign delivers a publication, once, to an agent that has claimed it without an offer, or
-// to which it was given.
+// Assign delivers a publication to an agent that has claimed it without an offer, or that
+// was given it. Repeated calls deliver it once.
 func (t Topics) Assign(p Publication, agent string, sign func(m *dropbox.Message, to string) string) error {
 	out := *p.Message
 	out.To, out.Offer, out.Key = nil, p.ID, assignKey(p.ID)
@@ -162,7 +163,7 @@ func (t Topics) Assigned(id, agent string) (d dropbox.Delivery, ok bool, err err
 
 func assignKey(id string) string { return "assign:" + id }
 
-// The ends of published work; see [Topics.Announce].
+// The two ways in which published work ends; see [Topics.Announce].
 const (
 	Completed = "completed"
 	Failed    = "failed"
@@ -170,8 +171,8 @@ const (
 
 // Announce publishes how the work of a publication, or of an offer of it, ended, as a
 // status beside its topic: task.created is followed by task.completed or task.failed. The
-// end of a publication is announced once, no matter how many callers announce it; that an
-// offer was given up is announced once for each offer.
+// end of a publication is announced once, no matter how many callers announce it. When
+// agents give up offers, each of these offers is announced once.
 func (t Topics) Announce(m *dropbox.Message, by, end, text string, sign func(m *dropbox.Message, to string) string) error {
 	word := &dropbox.Message{
 		From: by, Type: dropbox.Status, Topic: end, Subject: m.Subject, Thread: m.Thread, Trace: m.Trace, ReplyTo: m.Offer,

@@ -10,7 +10,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// maxPatterns is the largest number of patterns of one subscriber.
+// maxPatterns is the largest number of patterns that one subscriber may have.
 const maxPatterns = 64
 
 // Subscribe adds patterns to those of an agent, durably, and returns all its patterns,
@@ -68,7 +68,7 @@ func (t Topics) resubscribe(agent string, patterns []string, change func(has []s
 }
 
 // Subscriptions lists the patterns of an agent, sorted. Invalid lines are left out, since a
-// person may write the file as well.
+// person may edit the file too.
 func (t Topics) Subscriptions(agent string) ([]string, error) {
 	if dropbox.CheckMailbox(agent) != nil {
 		return nil, fmt.Errorf("subscriptions: %w", t.store.Known(agent))

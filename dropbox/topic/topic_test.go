@@ -220,8 +220,8 @@ func TestStatusIsFireAndForget(t *testing.T) {
 	}
 }
 
-// A message that is published twice with a key is published once, and an offer that failed
-// is delivered the second time.
+// A second message with the same key is not published. OfferAgain delivers one offer per
+// priority, also to an agent that subscribed after the publication.
 func TestPublishingAgain(t *testing.T) {
 	s := newStore(t, dropbox.Options{}, "coder", "late", "tester")
 	subscribe(t, s, "coder", ">")
@@ -286,8 +286,8 @@ func TestAClaimThatIsCutOff(t *testing.T) {
 	}
 }
 
-// Twenty processes claim the same publications: each has one winner. With
-// DROPBOX_LONG=1 there are a thousand of them.
+// Twenty processes claim the same publications: each publication has one
+// winner. With DROPBOX_LONG=1 there are 1000 publications instead of 50.
 func TestTwentyProcessesClaim(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -351,7 +351,8 @@ func TestTwentyProcessesClaim(t *testing.T) {
 	}
 }
 
-// claimAll claims every publication of a file, and prints those that it got.
+// claimAll tries to claim every publication listed in a file, and prints the ids of those
+// that it got.
 func claimAll(s *dropbox.Store, name, file, begin string) error {
 	data, err := os.ReadFile(file)
 	if err != nil {

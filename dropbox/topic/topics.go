@@ -8,12 +8,12 @@ import (
 // may use the topics of one folder.
 type Topics struct {
 	store         *dropbox.Store
-	box           *dropbox.Mailbox // the publications: open ones wait, closed ones are done
+	box           *dropbox.Mailbox // the publications: closed ones are in done/
 	subscriptions dropbox.Folder   // a file for each subscriber, a pattern a line
 	grants        dropbox.Folder   // a file for each publication that is claimed
 }
 
-// Of returns the topics of a store. There is nothing to close.
+// Of returns the topics of a store. They need no closing.
 func Of(store *dropbox.Store) Topics {
 	box := store.Topics()
 	return Topics{store: store, box: box, subscriptions: box.Folder("subscriptions"), grants: box.Folder("grants")}
