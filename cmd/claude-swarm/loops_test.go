@@ -68,8 +68,10 @@ var loopWays = []loopWay{
 	{"a child that the daemon adopts", `printf '%s' "$B" > ball-$me; (clean setsid sh -c "sleep 0.3; claude-swarm send $to \"\$(cat ball-$me)\"" >/dev/null 2>&1 &); sleep 1`, "", true},
 	{"as the other agent", `CLAUDE_SWARM_AGENT=$to claude-swarm send $to "$B"`, "", true},
 	// When that turn ends, the daemon ends every process that claims to belong to it.
-	{"in another turn", `other=$(ls .claude-swarm/turns | sed -n 's/\.json$//p' | head -1)
-		CLAUDE_SWARM_TURN=$other claude-swarm send $to "$B" || CLAUDE_SWARM_TURN=$other claude-swarm send $to "$B"`, "", true},
+	{"in another turn", `for try in 1 2 3 4 5; do
+		other=$(ls .claude-swarm/turns | sed -n 's/\.json$//p' | head -1)
+		CLAUDE_SWARM_TURN=$other claude-swarm send $to "$B" && break
+	done`, "", true},
 	{"a file in a named folder", `drop $to`, ".dead-drop/a/ .dead-drop/b/", true},
 	{"a file in a folder that is not named", `drop $to`, "", false},
 	{"a file in its own folder", `drop $me`, "", true},
