@@ -1,8 +1,8 @@
-# claude-swarm. `make check` is what CI runs; CONTRIBUTING.md says the rest.
+# claude-swarm. `make check` is what CI runs; CONTRIBUTING.md explains the other targets.
 
 STATICCHECK   := v0.8.2
 TOOLS         := $(CURDIR)/.tools
-# The supported range of Claude Code stands in one place, in Go.
+# The supported range of Claude Code is defined in one place, in Go.
 RANGE         := swarm/runner/claude/versions.go
 CLI_OLDEST    := $(shell sed -n 's/^\tOldest = "\(.*\)"/\1/p' $(RANGE))
 CLI_NEWEST    := $(shell sed -n 's/^\tNewest = "\(.*\)"/\1/p' $(RANGE))
@@ -10,8 +10,8 @@ CLI_NEWEST    := $(shell sed -n 's/^\tNewest = "\(.*\)"/\1/p' $(RANGE))
 CLI           ?= $(if $(filter Newest,$(shell sed -n 's/^const Default = //p' $(RANGE))),newest,oldest)
 CLI_VERSION   := $(patsubst oldest,$(CLI_OLDEST),$(patsubst newest,$(CLI_NEWEST),$(CLI)))
 CLI_FILE       = $(TOOLS)/claude/$(1)/node_modules/.bin/claude
-# An independent MCP client: the inspector's command line without its web page,
-# which is a quarter of the whole.
+# An independent MCP client: the command line of the MCP inspector, without its web page.
+# That is a quarter of the whole package.
 INSPECTOR_VERSION := 0.22.0
 INSPECTOR_SDK := 1.32.2
 INSPECTOR     := $(TOOLS)/inspector/node_modules/.bin/mcp-inspector-cli
@@ -21,16 +21,17 @@ acp_part       = $(word $(1),$(subst :, ,$(2)))
 acp_dir        = $(TOOLS)/acp/$(call acp_part,1,$(1))/$(call acp_part,3,$(1))
 acp_file       = $(call acp_dir,$(1))/node_modules/.bin/$(call acp_part,4,$(1))
 ACP_FILES     := $(foreach c,$(ACP_CLIENTS),$(call acp_file,$(c)))
-# So many inputs each; a time works too, but go ends some targets in an error then.
+# The number of inputs for each target. A time works too, but then go ends some targets
+# with an error.
 FUZZTIME      ?= 3000x
 VERSION       := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
-# Without cgo and without the library's page generator the program starts faster.
+# The program starts faster without cgo and without the library's page generator.
 TAGS          := -tags urfave_cli_no_docs
 LDFLAGS       := -s -w -X main.version=$(VERSION)
 # Where `make install` puts the program: make install PREFIX=/usr/local.
 PREFIX        ?= $(HOME)/.local
 BINDIR        ?= $(PREFIX)/bin
-# The most bytes that the program may have; docs/performance.md gives the reason.
+# The size limit of the program, in bytes; docs/performance.md gives the reason.
 SIZE          := 18800000
 
 .PHONY: build install size test acp-tools record-acp e2e e2e-newest e2e-oldest backends backends-full compat race lint fuzz bench house mutants torture night soak check install-tools demo demo-check darwin tools strict clean
@@ -48,8 +49,8 @@ size: build
 	echo "claude-swarm: $$has bytes of at most $(SIZE)"; \
 	[ $$has -le $(SIZE) ] || { echo "claude-swarm is too large: look at what it links (go list -deps ./cmd/claude-swarm), or raise SIZE and say why"; exit 1; }
 
-# Claude Code, each version in a folder below the checkout. Tests and demo run it
-# against the scripted Messages API on loopback, without an account.
+# Claude Code, with a folder below the checkout for each version. Tests and the demo run it
+# without an account, with the scripted Messages API on loopback.
 $(TOOLS)/claude/%/node_modules/.bin/claude:
 	npm install --no-fund --no-audit --loglevel=error --prefix $(TOOLS)/claude/$* @anthropic-ai/claude-code@$*
 
@@ -79,12 +80,12 @@ demo: build
 test: tools acp-tools
 	go test ./...
 
-# The tests with the real client, of one version: make e2e CLI=oldest. TESTS is a
-# pattern for some of them.
+# The tests with one version of the real client: make e2e CLI=oldest. TESTS is a pattern
+# that selects some of them.
 e2e: tools
 	CLI=$(CLI_VERSION) go test -count=1 -timeout 30m $(if $(TESTS),-run '$(TESTS)') ./internal/e2e
 
-# The facts about the client that everything stands on, asked of the real programs:
+# Checks the facts about the client that this program relies on, with the real programs:
 # make compat VERSIONS="2.1.197 2.1.330".
 compat: tools
 	go run ./internal/compat $(VERSIONS)
@@ -104,7 +105,7 @@ darwin:
 	GOOS=darwin GOARCH=arm64 go build -o /dev/null ./cmd/claude-swarm
 	GOOS=darwin GOARCH=arm64 go vet ./...
 
-# Every fuzz target for a short while; FUZZTIME=10m for a long one.
+# Runs every fuzz target for a short time; FUZZTIME=10m runs each for longer.
 fuzz:
 	@set -e; for pkg in $$(go list ./...); do \
 		dir=$$(go list -f '{{.Dir}}' $$pkg); \
@@ -117,34 +118,35 @@ fuzz:
 bench: build tools
 	go run ./internal/testkit/bench
 
-# How the tree is built, in numbers; make house ARGS=-v names all that is above a goal.
+# The structure of the tree, in numbers; make house ARGS=-v names everything above a goal.
 house:
 	go run ./internal/house $(ARGS)
 
-# Small mistakes in the files that keep the promises, one at a time: does a test fail? For
-# one package: make mutants PKG=dropbox. It goes on where an earlier run stopped.
+# Makes small mistakes in the files that keep the promises, one at a time, and reports
+# whether a test fails. For one package: make mutants PKG=dropbox. A run continues where an
+# earlier one stopped.
 mutants:
 	go run ./internal/testkit/mutants $(if $(PKG),--pkg $(PKG)) $(if $(QUICK),--quick) $(if $(FOR),--for $(FOR))
 
-# Writes testdata/acp again, from dialogues with the real coding agents; for some of them:
+# Records testdata/acp again, from dialogues with the real coding agents. For some of them:
 # make record-acp ROWS="codex gemini/load".
 record-acp: acp-tools
 	go run ./internal/testkit/acprecord $(ROWS)
 
-# Every fault in its long form; the tests inject each in a short one.
+# Injects every fault for a long time; the tests inject each for a short one.
 torture:
 	go run ./internal/testkit/torture
 
-# A night of six agents and a hundred tasks with each fault twice, as a table.
+# Simulates a night with six agents, a hundred tasks, and each fault twice; prints a table.
 night:
 	go test ./swarm -run TestTheNight -count=1 -v
 
-# Half an hour with a fault every second or so.
+# Runs for half an hour, with a fault about every second.
 soak:
 	go run ./internal/testkit/torture --only soak --minutes 30
 
-# The end-to-end tests that depend most on the client: these run with the oldest one,
-# too. The others run with the newest one alone.
+# The end-to-end tests that depend most on the client. These also run with the oldest one;
+# the others run only with the newest one.
 CLIENT_TESTS := TestATaskBecomesFilesAndAnAnswer TestARetryAfterAFailedTurnReallyRuns \
 	TestAReviewerCannotWriteAndTheAnswerSaysSo TestTwoAgentsInOneFolderKeepTheirSessions \
 	TestADaemonThatIsKilledLosesNothing TestSIGTERMOfTheCLIDuringABashTool \
@@ -158,9 +160,9 @@ CLIENT_TESTS := TestATaskBecomesFilesAndAnAnswer TestARetryAfterAFailedTurnReall
 	TestAbortAtTheFirstRequest TestABodyIsText TestWhatWeAddToTheFirstRequest \
 	TestAnAgentInALoopIsWhisperedToAndThenPaused TestAWhisperSurvivesTheDaemon TestTheJudgeCanOnlyAnswer
 
-# All tests but those with the real client, which would not get the processor that it
-# needs beside them. What needs tmux, zsh, fish, unshare or an IRC server is left out by
-# `make test` where that is missing, and fails here.
+# All tests except those with the real client, which would not get enough processor time
+# next to them. If tmux, zsh, fish, unshare or an IRC server is missing, `make test` skips
+# the tests that need it, and these fail.
 REAL_DEMO := ^TestReadmeShowsTheDemo$$
 strict:
 	SWARM_STRICT=1 go test -race -shuffle=on -timeout 20m -skip '$(REAL_DEMO)' $$(go list ./... | grep -v /internal/e2e)
@@ -168,9 +170,9 @@ strict:
 e2e-newest:
 	SWARM_STRICT=1 $(MAKE) --no-print-directory e2e CLI=newest
 
-# Which backends keep which promise with their real client, as a table: the rows that an
-# agent needs, or all of them. ONLY=codex or ONLY=codex/turn runs some. After that a swarm of
-# all kinds does a piece of work together.
+# Prints a table of the promises that each backend keeps with its real client: only the
+# rows that an agent needs, or all of them. ONLY=codex or ONLY=codex/turn runs some. Then a
+# swarm of all kinds works on a task together.
 backends: acp-tools tools
 	go -C internal/e2e/backends test -count=1 -timeout 15m -run '$(if $(ONLY),^TestBackends$$/$(ONLY),^(TestBackends|TestMixedSwarm)$$)'
 
