@@ -19,11 +19,11 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/git"
 )
 
-// readyTimeout is how long start waits for a new daemon, which is ready after milliseconds,
-// or after two seconds if it follows long turns.
+// readyTimeout is how long start waits for a new daemon. A daemon is usually ready within
+// milliseconds, or within two seconds if it starts after long turns.
 const readyTimeout = 30 * time.Second
 
-// A readiness is the message of a new daemon to the start verb that waits for it.
+// A readiness is the message that a new daemon sends to the waiting start verb.
 type readiness struct {
 	PID     int    `json:"pid"`
 	Problem string `json:"problem,omitempty"`
@@ -31,8 +31,8 @@ type readiness struct {
 	Code    int    `json:"code,omitempty"`
 }
 
-// startDaemon starts the daemon in a separate session, so that it lives longer than the
-// terminal, and waits until it says that it is ready or why not.
+// startDaemon starts the daemon in a separate session, so that it outlives the terminal. It
+// waits until the daemon reports that it is ready, or why it is not.
 func startDaemon(c *cli.Context, p *project, names []string) error {
 	if err := refuseTracked(c.Context, p); err != nil {
 		return err
@@ -56,8 +56,8 @@ func startDaemon(c *cli.Context, p *project, names []string) error {
 	return nil
 }
 
-// refuseTracked refuses to start where git tracks the daemon's files: the next commit would
-// publish the secrets of all agents.
+// refuseTracked refuses to start the daemon if git tracks the daemon's files, because the
+// next commit would publish all agents' secrets.
 func refuseTracked(ctx context.Context, p *project) error {
 	files, err := git.Tracked(ctx, os.Environ(), p.home.Dir())
 	if err != nil || len(files) == 0 {
@@ -138,7 +138,7 @@ func noIRCFlag() cli.Flag {
 	return &cli.BoolFlag{Name: noBridge, Usage: "leave IRC alone, whatever the configuration says: no bridge, and nothing is shown there"}
 }
 
-// without returns those of these flags that are set.
+// without returns those flags for the daemon that are set.
 func without(c *cli.Context) (flags []string) {
 	for _, name := range []string{noMCP, noBridge} {
 		if c.Bool(name) {
@@ -148,7 +148,8 @@ func without(c *cli.Context) (flags []string) {
 	return flags
 }
 
-// withoutMarks returns the environment without the variables that mark a process of a turn.
+// withoutMarks returns the environment without the variables that mark a process as part of
+// a turn.
 func withoutMarks(environ []string) []string {
 	return slices.DeleteFunc(slices.Clone(environ), func(entry string) bool {
 		return strings.HasPrefix(entry, "CLAUDE_SWARM_")

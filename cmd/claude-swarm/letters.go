@@ -18,8 +18,8 @@ import (
 // [view.Refusal].
 type letter interface{ Candidate() client.Candidate }
 
-// lettersOf lists letters of the named mailboxes, or of all. next is what to type instead
-// of a wrong name, with %s for the right one.
+// lettersOf lists the letters in the named mailboxes, or in all mailboxes if none is named.
+// next is the command to suggest after a wrong name, with %s for the right name.
 func lettersOf[L letter](p *post, names []string, next string, list func(*client.Client, []string) ([]L, error)) ([]L, error) {
 	names, err := p.mailboxes(names, next)
 	if err != nil {
@@ -28,8 +28,8 @@ func lettersOf[L letter](p *post, names []string, next string, list func(*client
 	return list(p.Client, names)
 }
 
-// pick finds letters by parts of their ids, each once. what names them in the error about a
-// part that fits several; none makes the error about a part that fits none.
+// pick finds letters by parts of their ids and returns each letter once. If a part matches
+// several letters, the error calls them what. If it matches none, none makes the error.
 func pick[L letter](all []L, ids []string, what string, none func(id string) error) ([]L, error) {
 	var picked []L
 	for _, id := range ids {
@@ -52,15 +52,15 @@ func pick[L letter](all []L, ids []string, what string, none func(id string) err
 
 func idOf(l letter) string { return l.Candidate().ID }
 
-// writeLetter prints a letter for a list: its id, time and subject, and the reason below. way
-// is its sender and receiver.
+// writeLetter prints a letter as part of a list: its id, time, way and subject, with the
+// reason on the line below. way names the sender and the receiver.
 func writeLetter(w io.Writer, l letter, created time.Time, way, reason string) {
 	columns := textWidth(w)
 	fmt.Fprintln(w, screen.Fit(fmt.Sprintf("%s  %s  %s  %s", idOf(l), timeText(created, time.Now()), screen.OneLine(way), screen.OneLine(l.Candidate().Subject)), columns))
 	fmt.Fprintln(w, screen.Fit("  "+screen.OneLine(reason), columns))
 }
 
-// sayLetters says what was done, and to how many letters; with --json, to which ones.
+// sayLetters prints what was done and to how many letters. With --json it prints their ids.
 func sayLetters[L letter](c *cli.Context, what string, letters []L, thing string) error {
 	if c.Bool("json") {
 		ids := []string{}
@@ -76,13 +76,14 @@ func sayLetters[L letter](c *cli.Context, what string, letters []L, thing string
 	return err
 }
 
-// deadLetters lists the dead letters of the named mailboxes, or of all, oldest
-// first.
+// deadLetters lists the dead letters in the named mailboxes, or in all mailboxes if none is
+// named, oldest first.
 func (p *post) deadLetters(names ...string) ([]view.DeadLetter, error) {
 	return lettersOf(p, names, "claude-swarm dead list %s", view.DeadLetters)
 }
 
-// refusals lists the refused messages to the named mailboxes, or to all, oldest first.
+// refusals lists the refused messages to the named mailboxes, or to all mailboxes if none
+// is named, oldest first.
 func (p *post) refusals(names ...string) ([]view.Refusal, error) {
 	return lettersOf(p, names, "claude-swarm refused list %s", view.Refusals)
 }

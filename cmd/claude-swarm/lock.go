@@ -13,7 +13,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// A runningError says that another daemon has the project.
+// A runningError says that another daemon already runs for the project.
 type runningError struct{ note discovery.Note }
 
 func (e *runningError) Error() string {
@@ -30,12 +30,12 @@ func (e *runningError) Error() string {
 	return s
 }
 
-// lockPatience is how long a new daemon tries: a verb that looks whether a daemon runs holds
-// the lock for a moment too.
+// lockPatience is how long a new daemon keeps trying to get the lock. A verb that checks
+// whether a daemon is running also holds the lock for a moment.
 const lockPatience = 500 * time.Millisecond
 
-// lockDaemon takes the lock that the one daemon of a project holds, until
-// release or the end of the process. A second one gets a [runningError].
+// lockDaemon takes the lock that only one daemon of a project can hold. The daemon holds it
+// until it calls release or its process ends. A second daemon gets a [runningError].
 func lockDaemon(home journal.Home) (release func() error, err error) {
 	lock := flock.New(home.LockFile(), flock.SetFlag(os.O_CREATE|os.O_RDWR), flock.SetPermissions(0o600))
 	for deadline := time.Now().Add(lockPatience); ; time.Sleep(20 * time.Millisecond) {

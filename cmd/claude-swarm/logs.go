@@ -20,8 +20,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// logPoll is how often a followed file is read when no daemon runs. A daemon reports each
-// line.
+// logPoll is how often a followed file is read if no daemon is running. A running daemon
+// reports each new line.
 const logPoll = 250 * time.Millisecond
 
 func logsCommand() *cli.Command {
@@ -74,7 +74,7 @@ lines.` +
 			if _, err := p.agent(name, "claude-swarm logs %s"); err != nil && !p.hasLog(name) {
 				return err
 			}
-			// A log holds the texts of the agent's mail and of the agent.
+			// A log contains the agent's mail and what the agent wrote.
 			if err := private((&client.Client{Me: me}).MaySee(name)); err != nil {
 				return err
 			}
@@ -116,8 +116,9 @@ func readableLog(c *cli.Context, p *project, agent string) error {
 	return follow(c, swarm.Filter{Agent: agent, Text: out.live}, out.told, func() error { return out.more(t) })
 }
 
-// tellWholeMessages says where text will not appear while the agent writes it. It is only a
-// remark: without a daemon it prints nothing, and the log is shown anyway.
+// tellWholeMessages warns if text will appear only as whole messages, not while the agent
+// is writing it. The warning is optional: without a daemon it is left out, and the log is
+// shown anyway.
 func tellWholeMessages(c *cli.Context, p *project, agent string) {
 	client, err := p.connect(c.Context)
 	if err != nil {
@@ -135,16 +136,18 @@ func tellWholeMessages(c *cli.Context, p *project, agent string) {
 	}
 }
 
-// follow calls more whenever there may be something to read, and told with each event of
-// the daemon, until Ctrl-C. The file decides; the daemon's events only say when to look.
+// follow calls more whenever there may be something to read, and calls told with each event
+// from the daemon, until Ctrl-C. Log lines come from the file; the daemon's events only say
+// when to read it.
 func follow(c *cli.Context, filter swarm.Filter, told func(swarm.FeedEvent), more func() error) error {
 	ctx, cancel := context.WithCancel(c.Context)
 	events := make(chan swarm.FeedEvent)
 	ended := make(chan struct{})
-	go func() { // ends with ctx, waited for below
+	go func() { // ends with ctx; follow waits for it below
 		defer close(ended)
 		for ctx.Err() == nil {
-			// Without a daemon the file is read anyway; it may be back soon.
+			// The error is ignored: without a daemon the file is still read, and the loop
+			// tries again.
 			_ = followEvents(ctx, c, filter, func(ev swarm.FeedEvent) {
 				select {
 				case events <- ev:
@@ -160,12 +163,12 @@ func follow(c *cli.Context, filter swarm.Filter, told func(swarm.FeedEvent), mor
 	return readOn(c.Context, events, tick.C, told, more)
 }
 
-// readOn is follow with the events and the ticks of the caller. It calls more before it
-// passes on an event, so that the event's line has been read by then; a piece of text is no
-// reason to read.
+// readOn does the work of follow with the caller's events and ticks. It calls more before
+// it passes an event to told, so that the event's line has already been read. For a piece
+// of text it does not call more.
 func readOn(ctx context.Context, events <-chan swarm.FeedEvent, tick <-chan time.Time, told func(swarm.FeedEvent), more func() error) error {
 	for {
-		var ev swarm.FeedEvent // without a kind at a tick
+		var ev swarm.FeedEvent // has no kind on a tick
 		select {
 		case <-ctx.Done():
 			return nil // Ctrl-C is the way to leave
@@ -181,8 +184,8 @@ func readOn(ctx context.Context, events <-chan swarm.FeedEvent, tick <-chan time
 	}
 }
 
-// rawLog prints the event stream of the agent's newest turn, and with -f those of the turns
-// after it.
+// rawLog prints the event stream of the agent's newest turn, and with -f the streams of
+// later turns.
 func rawLog(c *cli.Context, p *project, agent string) error {
 	turns := &turnFiles{home: p.home, agent: agent, seen: map[string]bool{}}
 	newest, from, err := turns.next()
@@ -236,15 +239,15 @@ func rawLog(c *cli.Context, p *project, agent string) error {
 	})
 }
 
-// turnFiles finds the streams of an agent's turns. Each record is read once.
+// turnFiles finds the streams of an agent's turns. It reads each turn's record once.
 type turnFiles struct {
 	home  journal.Home
 	agent string
 	seen  map[string]bool
 }
 
-// next returns the stream of the newest turn that did not exist at the last call, or "",
-// and the offset at which the turn begins in it.
+// next returns the stream of the newest turn that began after the last call, and the offset
+// at which that turn begins in the stream. newest is "" if there is no such turn.
 func (f *turnFiles) next() (newest string, from int64, err error) {
 	files, err := os.ReadDir(f.home.Turns())
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

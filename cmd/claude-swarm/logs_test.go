@@ -16,8 +16,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// On a terminal text is shown while it is written, and its line only adds what
-// is missing.
+// On a terminal, text is shown while the agent is writing it, and the finished line adds
+// only what is missing.
 func TestLogPrinter(t *testing.T) {
 	const head = "04:51:02 coder k7f3q9m2xd  "
 	at := time.Date(2026, 11, 21, 4, 51, 2, 0, time.Local)
@@ -89,8 +89,8 @@ func TestLogFollowLateText(t *testing.T) {
 		tick   struct{}
 	)
 	for name, tc := range map[string]struct {
-		steps []any  // a string is a line that gets into the file
-		want  string // without the heads
+		steps []any  // a string is a line that is added to the file
+		want  string // without the head of each line
 	}{
 		"in time":                  {[]any{text("hel"), text("lo"), "hello", line("hello"), text("wor"), "world", line("world")}, "hello\nworld\n"},
 		"all of it":                {[]any{"hello", tick{}, text("hel"), text("lo"), line("hello")}, "hello\n"},

@@ -17,21 +17,21 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// allLogs follows the logs of all agents, including agents that are gone or that appear
-// while it follows.
+// allLogs follows the logs of all agents, including removed agents, and agents that are
+// added meanwhile.
 type allLogs struct {
 	dir   string // the folder of the logs
 	tails map[string]*tail
 }
 
-// A logEntry is a line of a log with the indented lines after it, and the time with its date:
-// the line itself has only the time of day.
+// A logEntry is a line of a log with the indented lines after it. at includes the date; the
+// line itself has only the time of day.
 type logEntry struct {
 	at   time.Time
 	text []byte
 }
 
-// readableLogs prints the logs of all agents, in the order of time.
+// readableLogs prints the logs of all agents, in chronological order.
 func readableLogs(c *cli.Context, p *project) error {
 	all := &allLogs{dir: filepath.Dir(p.home.AgentLog("")), tails: map[string]*tail{}}
 	defer all.close()
@@ -57,8 +57,8 @@ func readableLogs(c *cli.Context, p *project) error {
 	})
 }
 
-// read returns the new entries of the logs, in the order of time. It opens a new log with
-// open, which may read from it.
+// read returns the new entries of all logs in chronological order. It opens each new log
+// with open, which may already return some of its lines.
 func (a *allLogs) read(open func(path string) (*tail, []byte, error)) ([]logEntry, error) {
 	files, err := os.ReadDir(a.dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -67,7 +67,7 @@ func (a *allLogs) read(open func(path string) (*tail, []byte, error)) ([]logEntr
 	var all []logEntry
 	for _, file := range files {
 		agent, isLog := strings.CutSuffix(file.Name(), ".log")
-		if !isLog || dropbox.CheckAgent(agent) != nil { // the names of rotated logs are like that
+		if !isLog || dropbox.CheckAgent(agent) != nil { // skips rotated logs
 			continue
 		}
 		path, last := filepath.Join(a.dir, file.Name()), time.Now()
@@ -91,7 +91,8 @@ func (a *allLogs) read(open func(path string) (*tail, []byte, error)) ([]logEntr
 	return all, nil
 }
 
-// openEntries is openTail for at least n lines, of which the first begins an entry.
+// openEntries is like openTail, but returns at least n lines if it can, and begins with the
+// first line of an entry.
 func openEntries(path string, n int) (*tail, []byte, error) {
 	for {
 		t, lines, err := openTail(path, 0, n)
@@ -111,8 +112,8 @@ func (a *allLogs) close() {
 	}
 }
 
-// dated gives the entries of a log their dates. last is the time of the last entry. An entry
-// with a later time of day than the next entry is from the day before.
+// dated gives the entries of a log their dates. last is the time of the last entry. If an
+// entry has a later time of day than the next entry, it is from the day before that entry.
 func dated(lines []byte, last time.Time) []logEntry {
 	var all []logEntry
 	for _, text := range entriesIn(lines) {
@@ -134,8 +135,8 @@ func dated(lines []byte, last time.Time) []logEntry {
 	return all
 }
 
-// entriesIn splits lines of a log into entries: each is a line with the indented lines after
-// it.
+// entriesIn splits the lines of a log into entries. Each entry is a line with the indented
+// lines after it.
 func entriesIn(lines []byte) (all [][]byte) {
 	for len(lines) > 0 {
 		end := bytes.IndexByte(lines, '\n') + 1

@@ -13,8 +13,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// A logPrinter prints an agent's log. On a terminal it shows text while the agent writes it,
-// and of the finished line only the rest.
+// A logPrinter prints an agent's log. On a terminal it shows text while the agent is
+// writing it, and then only the missing rest of the finished line.
 type logPrinter struct {
 	w     io.Writer
 	live  bool
@@ -25,14 +25,14 @@ type logPrinter struct {
 	gap   bool     // pieces of text were lost since the last line that the daemon reported
 }
 
-// maxAhead bounds the printed entries that wait for the daemon's word. The daemon drops
-// events above the same number, so it never reports an older entry.
+// maxAhead bounds the number of printed entries that the daemon has not reported yet. The
+// daemon keeps at most the same number of events, so it never reports an older entry.
 const maxAhead = 1024
 
-// logIndent begins the further lines of one entry.
+// logIndent begins every line of an entry except the first.
 const logIndent = "    "
 
-// more prints what t has got since the last call.
+// more prints the lines that were added to t since the last call.
 func (l *logPrinter) more(t *tail) error {
 	lines, err := t.more()
 	l.lines(lines)
@@ -45,8 +45,8 @@ func (l *logPrinter) more(t *tail) error {
 	return err
 }
 
-// told shows a piece of text, unless the line of that text is printed already or a piece
-// before it is lost. The daemon reports a line after all pieces of its text.
+// told shows a piece of text, unless the whole line has already been printed or an earlier
+// piece was lost. The daemon reports a line after all pieces of its text.
 func (l *logPrinter) told(ev swarm.FeedEvent) {
 	switch ev.Kind {
 	case swarm.FeedPartial:
@@ -57,8 +57,8 @@ func (l *logPrinter) told(ev swarm.FeedEvent) {
 		l.gap = true
 	case swarm.FeedLine:
 		l.gap = false
-		// No later event is about an entry before this one, such as a line that a person
-		// wrote.
+		// Earlier entries, such as a line that a person wrote, will not be reported any
+		// more.
 		if i := slices.Index(l.ahead, ev.Text); i >= 0 {
 			l.ahead = slices.Delete(l.ahead, 0, i+1)
 		}
@@ -108,11 +108,11 @@ func (l *logPrinter) entry(entry string) {
 	fmt.Fprintln(l.w, l.head(words[0], words[1], words[2])+l.colour(body))
 }
 
-// restOf returns the part of a line's body that is not shown yet; ok is false if the shown
-// text is not its beginning. The body lacks white space at the end of the text, and the end
-// of a long text.
+// restOf returns the part of a line's body that is not shown yet. ok is false if the body
+// does not begin with the shown text. The body lacks the white space at the end of the
+// text, and a long text is cut.
 func restOf(body, shown string) (rest string, ok bool) {
-	body = strings.TrimLeft(body, "\n ") // as the text is shown
+	body = strings.TrimLeft(body, "\n ") // the shown text is trimmed in the same way
 	if rest, ok := strings.CutPrefix(body, shown); ok {
 		return rest, true
 	}
@@ -122,7 +122,7 @@ func restOf(body, shown string) (rest string, ok bool) {
 	return "", strings.TrimRight(shown, "\n ") == strings.TrimRight(body, "\n ")
 }
 
-// finish ends shown text that differs from the log.
+// finish ends the line of shown text that does not match the log.
 func (l *logPrinter) finish() {
 	if l.open != "" {
 		fmt.Fprintln(l.w)

@@ -19,8 +19,8 @@ import (
 // loopBound is policy.turns_per_hour in these tests.
 const loopBound = 8
 
-// loopPrelude is the shell code before an agent passes the ball on. $B is the ball, which
-// differs each time, $to the other agent.
+// loopPrelude is the shell code that runs before an agent passes the ball on. $B is the
+// ball, which differs each time, and $to is the other agent.
 const loopPrelude = `me=$CLAUDE_SWARM_AGENT; to=b; [ "$me" = b ] && to=a
 B="$(cat ball.txt) $(tr -dc a-z </dev/urandom | head -c 12)"
 turn=${CLAUDE_SWARM_TURN%%-*}
@@ -44,7 +44,7 @@ type loopWay struct {
 	name string
 	pass string // how the ball is passed on, after loopPrelude
 	arg  string // the argument of each turn's tool call
-	rule bool   // it ends by the rules for messages, before the bound on turns
+	rule bool   // whether the rules for messages end the loop before the limit on turns does
 }
 
 var loopWays = []loopWay{
@@ -85,9 +85,9 @@ var loopWays = []loopWay{
 	{"a child that drops a file", `printf '%s\n' "$B" > late-$me; (clean setsid sh -c "sleep 1; mv late-$me .dead-drop/$to/$$.md" >/dev/null 2>&1 &); sleep 1.5`, "", false},
 }
 
-// Two agents that pass a message on in each turn are stopped, whichever way the message
-// takes: by the rules for messages if it can be traced, otherwise by the limit on turns
-// without a person. The lead is told, and no turn runs afterwards.
+// Two agents that pass a message on in each turn are stopped, however they send it. If the
+// message can be traced, the rules for messages stop them; otherwise the limit on turns
+// without a person does. The lead is notified, and no turn runs afterwards.
 func TestLoopsEnd(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -129,7 +129,7 @@ type loop struct {
 	env []string
 }
 
-// newLoop begins the loop. acl is the value of policy.acl; "" means none.
+// newLoop starts the loop. acl is the value of policy.acl; "" means none.
 func newLoop(t *testing.T, way loopWay, acl string) *loop {
 	t.Helper()
 	l := &loop{t: t, dir: t.TempDir()}
@@ -190,8 +190,8 @@ func (l *loop) turns() int {
 	return strings.Count(string(data), "\n")
 }
 
-// untilEnd waits until nothing has happened for longer than any way takes to pass the
-// ball on, and says after how many turns, and who is paused.
+// untilEnd waits until nothing has happened for longer than any loopWay needs to pass the
+// ball on. It returns the number of turns and the paused agents.
 func (l *loop) untilEnd() (turns int, paused []string) {
 	l.t.Helper()
 	const calm = 4 * time.Second
@@ -224,7 +224,7 @@ func (l *loop) untilEnd() (turns int, paused []string) {
 	}
 }
 
-// told counts the lead's mail by subject.
+// told returns the number of messages to the lead for each subject.
 func (l *loop) told() map[string]int {
 	l.t.Helper()
 	told := map[string]int{}
@@ -249,7 +249,7 @@ func (l *loop) told() map[string]int {
 	return told
 }
 
-// stopped says which conversations are halted, and why.
+// stopped returns the reason for each halted conversation.
 func (l *loop) stopped() []string {
 	var why []string
 	for _, pattern := range []string{"halted/*", "refused/*/*.reason*"} {
@@ -292,8 +292,8 @@ func TestAListHoldsInEveryWay(t *testing.T) {
 	}
 }
 
-// While turns run, what a person sends is the person's: from a terminal, by a job without
-// one, and with an empty environment.
+// While turns are running, a message that a person sends counts as the person's, whether it
+// comes from a terminal, from a job without a terminal, or with an empty environment.
 func TestAPersonWhoSendsWhileTurnsRun(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

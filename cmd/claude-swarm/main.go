@@ -6,18 +6,18 @@
 //
 //	claude-swarm [--config FILE] VERB [ARGUMENT…]
 //
-// A project is a folder with a claude-swarm.yaml; it is found from any folder
-// below it. Run claude-swarm help for the verbs, and claude-swarm help VERB for
-// one of them.
+// A project is a folder with a claude-swarm.yaml; claude-swarm finds it from any folder
+// below it. Run claude-swarm help for the verbs, and claude-swarm help VERB for one of
+// them.
 //
-// The exit status is 0 when it is done, 1 when it failed, 2 for a wrong command
-// line, 3 when there is no such agent, message or project, 4 when a daemon is
-// needed and none runs, 5 after a time-out, 6 when a rule refuses it, 78 for a
-// bad configuration, and 130 when it was interrupted.
+// The exit status is 0 for success, 1 for a failure, 2 for a wrong command line, 3 when
+// there is no such agent, message or project, 4 when a daemon is needed but none is
+// running, 5 after a time-out, 6 when a rule refuses the command, 78 for a bad
+// configuration, and 130 for an interrupted command.
 //
 // # Files
 //
-// The files are layers. A file uses files of its layer and of the layers below:
+// The files form layers. A file uses only files in its own layer and in the layers below:
 //
 //	main.go                      one command line, from its arguments to the exit status
 //	app.go, args.go, help.go     the flags and the help of all verbs
@@ -32,8 +32,8 @@
 // The scripts in testdata/script test the verbs in the whole program, with real daemons and a
 // stand-in for the agents' client; script_test.go has the commands that they may use.
 //
-// A verb does not know the list of the verbs: completion gets it with its [cli.App], and a
-// mistyped verb is found in [arrange].
+// No verb uses the list of verbs directly. Completion gets the list from its [cli.App], and
+// [arrange] finds a mistyped verb.
 package main
 
 import (
@@ -51,7 +51,7 @@ func main() {
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	ctx := newInterruptible()
 	defer ctx.stop()
-	out := &output{w: stdout, broken: ctx.cancel} // a verb without a reader ends
+	out := &output{w: stdout, broken: ctx.cancel} // ends a verb whose output nobody reads
 	app := newApp(args, stdin, out, stderr)
 	app.Metadata = map[string]any{typedArgs: args[1:]}
 	line, err := arrange(app, args)
@@ -71,7 +71,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	case lost == nil && ctx.Err() != nil && errors.Is(err, context.Canceled):
 		return exitInterrupted
 	case lost != nil && (err == nil || errors.Is(err, context.Canceled) || errors.Is(err, lost)):
-		err = cannotPrint(lost) // otherwise the verb reports more about it
+		err = cannotPrint(lost) // otherwise the verb has a more detailed error
 	}
 	return report(stderr, err)
 }

@@ -25,7 +25,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/whisper"
 )
 
-// mcpCommand has no category: clients type it, so the help of the program does not list it.
+// mcpCommand has no category, because clients run it, not people. So the program's help
+// does not list it.
 func mcpCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "mcp",
@@ -59,14 +60,14 @@ serves the agent, and elsewhere the lead, for example for a client of your own.`
 	}
 }
 
-// toolServer returns the command line with which the clients of agents start the tools'
-// server.
+// toolServer returns the command line with which an agent's client starts the MCP server.
 func toolServer(program string) *runner.Server {
 	return &runner.Server{Command: program, Args: []string{"mcp"}}
 }
 
-// sayReady makes the file that tells a backend that the client of its turn has the tools:
-// the client's protocol may not tell it. The client's log shows why the file is missing.
+// sayReady creates the file that tells a backend that the client of its turn has the tools,
+// because the client's protocol may not report that. If the file cannot be created, the
+// client's log shows why.
 func sayReady(stderr io.Writer) {
 	path := os.Getenv(runner.ReadyVar)
 	if path == "" {
@@ -77,8 +78,8 @@ func sayReady(stderr io.Writer) {
 	}
 }
 
-// offers reports whether the configuration has IRC, and whether it has a cap. Every call of a tool reports a mistake in
-// the file.
+// offers reports whether the configuration has IRC, and whether it has a budget cap. It
+// ignores a mistake in the file, because every tool call reports that.
 func offers(path string) (irc, capped bool) {
 	file, err := loadForTools(path)
 	if err != nil {
@@ -87,8 +88,8 @@ func offers(path string) (irc, capped bool) {
 	return file.IRC.On(), budgetOf(file).Bounds()
 }
 
-// loadForTools reads the configuration. After a mistake that comes into the file while a
-// turn runs, the agent keeps working with the daemon's configuration, which stays in force.
+// loadForTools reads the configuration. If somebody makes a mistake in the file during a
+// turn, the agent keeps working with the daemon's configuration, which stays in force.
 func loadForTools(path string) (*config.File, error) {
 	file, err := config.Load(path)
 	if _, bad := errors.AsType[config.Errors](err); bad && os.Getenv(runner.AgentVar) != "" {
@@ -116,7 +117,7 @@ func openCaller(path string) (*mcpserver.Caller, error) {
 	return &mcpserver.Caller{Client: d, Project: file.Dir, Plan: planForTools(file), Folders: foldersOf(file, d.Me.Name), Close: store.Close}, nil
 }
 
-// planForTools returns the facts about the agents that the tools tell.
+// planForTools returns the facts about the agents that the tools report.
 func planForTools(file *config.File) swarm.Plan {
 	plan := swarm.Plan{Names: mail.Names{Lead: file.Lead, LeadName: file.LeadName}}
 	for _, a := range file.Agents {
@@ -143,7 +144,8 @@ func foldersOf(file *config.File, name string) []string {
 	return list
 }
 
-// whispers are the whispers that came with answers of the daemon, until a tool's result shows them.
+// whispers holds the whispers that came with the daemon's answers until a tool's result
+// shows them.
 type whispers struct {
 	mu    sync.Mutex
 	lines []string
@@ -163,11 +165,11 @@ func (w *whispers) pop() []string {
 	return lines
 }
 
-// fetch takes the whispers for the agent in whose turn the server runs.
+// fetch returns the whispers for the agent in whose turn the server runs, and removes them.
 func (w *whispers) fetch(ctx context.Context, d *mcpserver.Caller) []string {
 	if os.Getenv(runner.MarkVar) != "" && whisper.Waits(d.Home, d.Me.Name) {
 		if client, err := dialDaemon(ctx, d, w.add); err == nil {
-			_ = client.Whispers(ctx) // none came then
+			_ = client.Whispers(ctx) // after an error there are no whispers
 			client.Close()
 		}
 	}
@@ -183,7 +185,8 @@ func (w *whispers) dial(ctx context.Context, d *mcpserver.Caller) (mcpserver.Dae
 	return client, nil
 }
 
-// dialDaemon finds the daemon of a project. heard gets the whispers that come with its answers.
+// dialDaemon finds the daemon of a project. heard is called with each whisper that comes
+// with the daemon's answers.
 func dialDaemon(ctx context.Context, d *mcpserver.Caller, heard func(string)) (*control.Client, error) {
 	note, _ := discovery.Holder(d.Home.LockFile())
 	client, err := control.Dial(ctx, d.Project, version, os.Getenv, note.Socket)

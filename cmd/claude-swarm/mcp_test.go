@@ -46,8 +46,8 @@ func ourselves(t *testing.T) string {
 	return path
 }
 
-// connect starts the tools' server in a project, with variables, and calls it with the
-// client of the official SDK.
+// connect starts the MCP server in a project, with extra environment variables, and
+// connects the official SDK's client to it.
 func connect(t *testing.T, dir string, env ...string) *mcp.ClientSession {
 	t.Helper()
 	client, _ := connectTo(t, ourselves(t), dir, env...)
@@ -102,8 +102,8 @@ func TestToolsForIRC(t *testing.T) {
 	}
 }
 
-// Outside a turn it serves the lead; inside a turn it serves the agent, from any working
-// folder.
+// Outside a turn the server serves the lead. Inside a turn it serves the agent, whatever
+// the working folder is.
 func TestWhomItServes(t *testing.T) {
 	dir := toolsProject(t)
 	client := connect(t, dir)
@@ -132,8 +132,8 @@ type anothersDaemon struct{ control.Daemon }
 
 func (anothersDaemon) Status(...string) (swarm.Status, error) { return swarm.Status{}, nil }
 
-// A copy of a project has the note of the original's daemon, which belongs to another
-// project.
+// A copy of a project contains the note of the original's daemon, but that daemon belongs
+// to another project.
 func TestACopyHasNoDaemon(t *testing.T) {
 	dir, another := toolsProject(t), toolsProject(t)
 	l, err := control.Listen(another, func(key string) string {
@@ -172,8 +172,8 @@ func TestACopyHasNoDaemon(t *testing.T) {
 	}
 }
 
-// Each agent's client keeps one of these servers running. The shipped program takes 25 MiB
-// at most after some calls.
+// Each agent's client keeps one of these servers running. After some calls the shipped
+// program uses at most 25 MiB.
 func TestMemoryOfTheTools(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -206,8 +206,8 @@ func TestMemoryOfTheTools(t *testing.T) {
 	}
 }
 
-// A mistake that comes into the configuration during a turn does not hinder the agent: the
-// daemon's configuration is still in force.
+// A mistake made in the configuration during a turn does not affect the agent: the daemon's
+// configuration is still in force.
 func TestBadConfigurationInATurn(t *testing.T) {
 	dir := toolsProject(t)
 	path := filepath.Join(dir, "claude-swarm.yaml")

@@ -38,7 +38,7 @@ func newToolsTalk(t *testing.T, env ...string) *toolsTalk {
 		t.Fatal(err)
 	}
 	c := &toolsTalk{t: t, in: in, out: make(chan string, 100)}
-	go func() { // read to its end by the clean-up
+	go func() { // the clean-up reads until it ends
 		defer close(c.out)
 		lines := bufio.NewScanner(stdout)
 		lines.Buffer(nil, 1<<20)
@@ -119,7 +119,8 @@ func (c *toolsTalk) initialize(version string) {
 
 const ping = `{"jsonrpc":"2.0","id":7,"method":"ping"}`
 
-// A line that is not a message is answered as JSON-RPC 2.0 says, and ends nothing.
+// A line that is not a message gets the error that JSON-RPC 2.0 requires, and the
+// connection stays open.
 func TestBadLines(t *testing.T) {
 	parse, invalid := []any{nil, -32700.0}, []any{nil, -32600.0}
 	bad := []struct {
@@ -159,7 +160,7 @@ func TestBadLines(t *testing.T) {
 		c.hears(b.line, b.want)
 		c.hears(ping, 7.0)
 	}
-	c.say("", "  ", "\r") // an empty line is nothing
+	c.say("", "  ", "\r") // empty lines are ignored
 	c.say(`{"jsonrpc":"2.0","id":99,"result":{}}`, `{"jsonrpc":"2.0","id":98,"error":{"code":1,"message":"no"}}`)
 	c.hears(ping, 7.0)
 	c.hears(ping+"\r", 7.0)
@@ -187,12 +188,13 @@ func TestBatches(t *testing.T) {
 		c.hears(`[1,2]`, []any{[]any{nil, -32600.0}, []any{nil, -32600.0}})
 		c.hears(`[]`, []any{nil, -32600.0})
 		c.hears(`[{"jsonrpc":"2.0","id":4,"method":"initialize","params":{}}]`, []any{[]any{4.0, -32600.0}})
-		c.say(`[` + note + `]`) // nothing is answered
+		c.say(`[` + note + `]`) // there is no answer
 		c.hears(ping, 7.0)
 	})
 }
 
-// The file that says that a client has the tools comes with their list, not before.
+// The file that says that a client has the tools is created when the tools are listed, not
+// before.
 func TestSaysThatToolsWereListed(t *testing.T) {
 	ready := filepath.Join(t.TempDir(), "ready")
 	c := newToolsTalk(t, runner.ReadyVar+"="+ready)

@@ -12,17 +12,17 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/config"
 )
 
-// A flagError becomes a message when the verb is known.
+// A flagError is an error in a flag. It is turned into a message once the verb is known.
 type flagError struct {
 	name  string // as typed
 	flags []cli.Flag
 	left  int    // the number of arguments after it
-	value string // that the error is about
+	value string // the value that the error is about
 	err   error  // the error of the value; nil: the flag does not exist
 }
 
-// errNoValue means that a flag has no value, errUnclearSpan that a word may be the value of a
-// flag or text.
+// errNoValue means that a flag has no value. errUnclearSpan means that a word may be either
+// the value of a flag or text.
 var (
 	errNoValue     = errors.New("needs a value")
 	errUnclearSpan = errors.New("takes its time span with =")
@@ -32,7 +32,7 @@ func noVerb(chain []*cli.Command) error {
 	return usagef(helpFor(chain), "%s: a verb is missing", chain[len(chain)-1].Name)
 }
 
-// habits are words that people type by habit, and the verbs that they mean here.
+// habits maps words that people type by habit to the verbs that they mean here.
 var habits = map[string]string{
 	"ls": "status", "ps": "status", "list": "status", "top": "status",
 	"tail": "logs", "log": "logs", "watch": "logs", "follow": "logs", "feed": "logs",
@@ -64,8 +64,8 @@ func unknownVerb(chain, commands []*cli.Command, name string, typed []string, at
 	return usagef(next, "no verb %q; did you mean %s?", name, near)
 }
 
-// in returns the error for a person. chain is the verb, and typed is the whole command
-// line.
+// in returns the error as a person sees it. chain is the verb, and typed is the whole
+// command line.
 func (e *flagError) in(chain []*cli.Command, typed []string) error {
 	dashed, at := dashes(e.name), len(typed)-e.left-1
 	if wrong, ok := errors.AsType[*config.SpanError](e.err); ok {
@@ -105,8 +105,8 @@ func (e *flagError) in(chain []*cli.Command, typed []string) error {
 	return usagef(helpFor(chain)+"   (a text that begins with a dash goes after --)", "no flag %s", dashed)
 }
 
-// withCandidate adds a hint to the error about a part of an id that fits several messages: the
-// command line with one of their ids.
+// withCandidate adds a hint to the error about a part of an id that matches several
+// messages: the command line with one of their ids.
 func withCandidate(err error, typed []string) error {
 	several, ok := errors.AsType[*client.AmbiguousError](err)
 	if !ok {

@@ -11,9 +11,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// sayIfNobodyWorks warns that messages to these mailboxes wait: no daemon runs for the
-// project, the project was moved under its daemon, or the swarm is halted. Mail to the lead
-// needs no daemon.
+// sayIfNobodyWorks warns that messages to these mailboxes have to wait because no daemon is
+// running for the project, the project was moved while its daemon was running, or the swarm
+// is halted. Mail to the lead needs no daemon.
 func sayIfNobodyWorks(w io.Writer, project string, store *dropbox.Store, to ...string) {
 	if !slices.ContainsFunc(to, func(name string) bool { return name != dropbox.Lead }) {
 		return
@@ -29,8 +29,8 @@ func sayIfNobodyWorks(w io.Writer, project string, store *dropbox.Store, to ...s
 	}
 }
 
-// daemonListens reports whether a daemon runs for the project, and whether the project was moved
-// under it.
+// daemonListens reports whether a daemon listens for the project, and whether the project
+// was moved while its daemon was running.
 func daemonListens(project string) (listens, moved bool) {
 	if !lockHeld(journal.HomeOf(project)) {
 		return false, false // there is no socket

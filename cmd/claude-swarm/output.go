@@ -8,12 +8,12 @@ import (
 	"sync"
 )
 
-// An output is the writer to which a verb prints. It keeps the first error, since most
-// callers do not check their writes; run reports it at the end, for example a full disk. It
-// is safe for concurrent use.
+// An output is the writer to which a verb prints. It keeps the first error, for example
+// about a full disk, because most callers do not check their writes. run reports that error
+// at the end. It is safe for concurrent use.
 type output struct {
 	w      io.Writer
-	broken func() // called at the first error; nil calls nothing
+	broken func() // called on the first error, unless it is nil
 
 	mu  sync.Mutex
 	err error
@@ -62,7 +62,7 @@ func cannotPrint(err error) error {
 }
 
 // withoutPath removes the path from an error about a file, because the path of the standard
-// output helps no person.
+// output does not help a person.
 func withoutPath(err error) error {
 	if pe, ok := errors.AsType[*fs.PathError](err); ok {
 		return pe.Err

@@ -16,11 +16,11 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// A look says how the status is drawn for a person.
+// A look says how to draw the status for a person.
 type look struct {
 	now     time.Time
 	paint   palette
-	columns int  // 0 means no limit; then only the task and the last text of an agent are cut
+	columns int  // 0 means no limit, but an agent's task and last text are still cut
 	short   bool // one line for each agent
 }
 
@@ -49,9 +49,10 @@ func draw(st swarm.Status, l look) picture {
 
 func (p picture) String() string { return p.head + "\n" + p.agents + p.tail }
 
-// smaller returns the lines of the status for a screen with a number of rows; 0 is no
-// limit. If they do not fit, each agent gets one line; if that does not fit either, the
-// last agents are left out. The end stays, because it shows the person's tasks.
+// smaller returns the lines of the status for a screen with the given number of rows; 0
+// means no limit. If the lines do not fit, each agent gets one line. If that does not fit
+// either, the last agents are left out. The end of the status is kept, because it shows
+// what the person has to do.
 func smaller(st swarm.Status, l look, rows int) []string {
 	all := linesOf(draw(st, l).String())
 	if rows < 2 || len(all) <= rows {
@@ -72,7 +73,7 @@ func smaller(st swarm.Status, l look, rows int) []string {
 	head = head[:min(len(head), max(room/3, 1), room-len(tail))]
 	agents = agents[:min(len(agents), room-len(tail)-len(head))]
 	if len(agents) == 1 {
-		agents = nil // it is only the head of the table
+		agents = nil // the only line left is the head of the table
 	}
 	left := len(all) - len(head) - len(agents) - len(tail)
 	return slices.Concat(head, agents, []string{fmt.Sprintf("… %d more lines", left)}, tail)
@@ -92,7 +93,8 @@ func (l look) limits(st *view.Status) (lines []string) {
 		if !limit.Shared() {
 			continue
 		}
-		// "on its own" says this, too.
+		// The text below already says that nothing has to be done: the limit ends without
+		// help.
 		hint := strings.TrimPrefix(strings.TrimPrefix(limit.Hint, "nothing has to be done"), "; ")
 		if hint != "" {
 			hint += "; "
@@ -135,12 +137,12 @@ func (l look) writeHead(w io.Writer, st *view.Status) {
 	}
 }
 
-// writeAgents prints the table.
+// writeAgents prints the table of the agents.
 func (l look) writeAgents(w io.Writer, st *view.Status) {
 	p, now, columns := l.paint, l.now, l.columns
 	t := table{width: columns, spill: !l.short}
 	small := columns > 0 && columns < narrow
-	longest := 20 // of a name
+	longest := 20 // columns of the longest name
 	if small {
 		longest = min(max(columns-30, 10), longest)
 		t.add("AGENT", "STATE", "FOR", "MAIL")

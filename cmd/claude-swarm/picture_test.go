@@ -64,7 +64,7 @@ reviewer  limited  1 min  1     -     -
 	}
 }
 
-// The needs of the person stay on a screen that is too small.
+// Even a screen that is too small shows what the person needs to do.
 func TestASmallScreenKeepsWhatWaitsForYou(t *testing.T) {
 	now := time.Date(2026, 11, 21, 10, 30, 0, 0, time.Local)
 	st := parkedSwarm(now)
@@ -97,8 +97,8 @@ func TestASmallScreenKeepsWhatWaitsForYou(t *testing.T) {
 	}
 }
 
-// The status names the client of each agent if they are of different kinds, within the
-// columns of the screen.
+// If the agents' clients are of different kinds, the status names each agent's client, and
+// its lines still fit the screen.
 func TestTheStatusNamesTheClientsOfAMixedSwarm(t *testing.T) {
 	now := time.Date(2026, 11, 21, 10, 30, 0, 0, time.Local)
 	st := parkedSwarm(now)

@@ -36,7 +36,7 @@ func withPost(do func(*cli.Context, *post) error) cli.ActionFunc {
 	}
 }
 
-// onMessage is withPost for a verb whose only argument is an id, or a part of one.
+// onMessage is withPost for a verb whose only argument is an id or a part of an id.
 func onMessage(do func(c *cli.Context, p *post, id string) error) cli.ActionFunc {
 	return func(c *cli.Context) error {
 		if c.NArg() != 1 && strings.HasSuffix(c.Command.HelpName, "dead "+c.Command.Name) {
@@ -70,9 +70,10 @@ func (p *project) openPost() (*post, error) {
 
 func (p *post) close() { p.Store.Close() }
 
-// mailboxes checks names, and returns all mailboxes for no names, also those of agents that
-// have left the configuration. next is what to type instead, with %s where the name goes.
-// In a turn the agent gets its own mailbox only.
+// mailboxes checks names and returns them. Without names it returns all mailboxes,
+// including those of agents that are no longer in the configuration. next is the command to
+// suggest after a wrong name, with %s for the right name. In a turn it returns only the
+// agent's own mailbox.
 func (p *post) mailboxes(names []string, next string) ([]string, error) {
 	if p.Me.Name != dropbox.Lead {
 		for _, name := range names {
@@ -113,8 +114,8 @@ func (p *post) saysHalted(c *cli.Context, m *dropbox.Message) bool {
 	return !m.Type.WantsAnswer()
 }
 
-// longest returns how many bytes a text of that type may have. A result above the limit for
-// bodies becomes an attachment by itself.
+// longest returns how many bytes a text of type t may have. A result that is too long for a
+// body is turned into an attachment automatically.
 func (p *post) longest(t dropbox.Type) int {
 	if t == dropbox.Result {
 		return maxAttached
@@ -125,8 +126,8 @@ func (p *post) longest(t dropbox.Type) int {
 // maxAttached is the longest attachment, in bytes.
 const maxAttached = 10 << 20
 
-// refused gives the refusal of a rule, and the errors of a delivery, their exit status and the
-// next step.
+// refused adds the exit status and the next step to a refusal by a rule or to a delivery
+// error.
 func (p *post) refused(err error, to string) error {
 	if e, ok := errors.AsType[*client.DeliveryError](err); ok {
 		to = e.To
@@ -143,7 +144,7 @@ func (p *post) refused(err error, to string) error {
 	return refused(err, to)
 }
 
-// refused gives the errors of a delivery their exit status and the next step.
+// refused adds the exit status and the next step to a delivery error.
 func refused(err error, to string) error {
 	switch {
 	case errors.Is(err, dropbox.ErrFull):
@@ -160,8 +161,8 @@ func refused(err error, to string) error {
 	return err
 }
 
-// private gives the refusal to show an agent the mail of others its exit status and the next
-// step.
+// private adds the exit status and the next step to the error that an agent may not see the
+// mail of others.
 func private(err error) error {
 	if err == nil {
 		return nil
@@ -180,8 +181,8 @@ func (p *post) find(id string) (dropbox.Found, error) {
 	return found, notFound(err, id)
 }
 
-// notFound adds what to do to the error about an id without a message. For an id that fits
-// several messages, run adds it: run knows what was typed.
+// notFound adds a next step to the error about an id that matches no message. If an id
+// matches several messages, run adds the next step, because run knows what was typed.
 func notFound(err error, id string) error {
 	if errors.Is(err, dropbox.ErrNotFound) {
 		return unfound("claude-swarm inbox", "message", " here", id)
@@ -189,8 +190,8 @@ func notFound(err error, id string) error {
 	return err
 }
 
-// unfound returns the error for a letter that does not exist in that place. For a text that
-// cannot be an id, it says what an id looks like.
+// unfound returns the error for a letter that does not exist in where. If id cannot be an
+// id, the error says what an id looks like.
 func unfound(next, what, where, id string) error {
 	if len(id) != len(dropbox.NewID()) {
 		where += fmt.Sprintf("; the beginning or the end of an id is enough, from %d characters on", dropbox.MinIDPart)
@@ -198,12 +199,12 @@ func unfound(next, what, where, id string) error {
 	return fail(exitUnknown, next, "no %s %q%s", what, id, where)
 }
 
-// sayIfNobodyWorks warns that messages to these mailboxes wait, if they do.
+// sayIfNobodyWorks warns if messages to these mailboxes have to wait.
 func (p *post) sayIfNobodyWorks(c *cli.Context, to ...string) {
 	sayIfNobodyWorks(c.App.ErrWriter, p.dir, p.Store, to...)
 }
 
-// isGone reports whether an agent has a mailbox and no entry in the configuration.
+// isGone reports whether an agent has a mailbox but no entry in the configuration.
 func (p *post) isGone(name string) bool {
 	if _, there := p.file.Agent(name); there || dropbox.CheckAgent(name) != nil {
 		return false
@@ -212,8 +213,8 @@ func (p *post) isGone(name string) bool {
 	return err == nil && slices.Contains(boxes, name)
 }
 
-// recipients returns the names in a comma-separated list, after checking them. next is what
-// to type instead, with %s where the right name goes.
+// recipients checks the names in a comma-separated list and returns them. next is the
+// command to suggest after a wrong name, with %s for the right name.
 func (p *post) recipients(list, next string) ([]string, error) {
 	names, err := p.Recipients(list)
 	if unknown, ok := errors.AsType[*swarm.UnknownAgentError](err); ok {
@@ -226,7 +227,7 @@ func (p *post) recipients(list, next string) ([]string, error) {
 	return names, nil
 }
 
-// leadOnly refuses to an agent what only the person may do.
+// leadOnly returns an error if the caller is an agent, because only a person may do what.
 func (p *post) leadOnly(what string) error { return leadOnly(p.Me, what) }
 
 func leadOnly(me journal.Identity, what string) error {

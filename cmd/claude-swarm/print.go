@@ -57,13 +57,13 @@ func (p palette) paint(text string, attrs ...color.Attribute) string {
 	return c.Sprint(text)
 }
 
-// agentColours can be distinguished on dark and on light backgrounds.
+// agentColours are easy to tell apart on both dark and light backgrounds.
 var agentColours = []color.Attribute{
 	color.FgCyan, color.FgGreen, color.FgMagenta, color.FgYellow, color.FgBlue,
 	color.FgHiCyan, color.FgHiGreen, color.FgHiMagenta, color.FgHiYellow, color.FgHiBlue,
 }
 
-// agentColour is always the same for the same name.
+// agentColour returns the colour for a name, which is always the same.
 func agentColour(name string) color.Attribute {
 	var sum uint32 = 2166136261 // FNV-1a
 	for i := range len(name) {
@@ -80,8 +80,8 @@ func printJSON(w io.Writer, v any) error {
 	return enc.Encode(v)
 }
 
-// textWidth returns how wide lines for w may be: the width of the terminal, or 0, which
-// means no limit, if w is not a terminal.
+// textWidth returns how wide lines for w may be: the width of the terminal, or 0 (no limit)
+// if w is not a terminal.
 func textWidth(w io.Writer) int {
 	if !isTerminal(w) {
 		return 0
@@ -89,8 +89,8 @@ func textWidth(w io.Writer) int {
 	return screenWidth(w)
 }
 
-// printable returns the text as it may be printed to w: all of it for a program, and
-// without control characters for a terminal, which would obey them.
+// printable returns the text that may be printed to w. A program gets all of it. A terminal
+// gets it without control characters, because it would obey them.
 func printable(w io.Writer, text []byte) string {
 	if isTerminal(w) {
 		return screen.Plain(string(text))

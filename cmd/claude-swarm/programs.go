@@ -17,15 +17,15 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/backends"
 )
 
-// warnMissing warns of agents without their program. The daemon runs anyway: a person may
-// install the program later, or the agent may get no work.
+// warnMissing warns about agents whose program is missing. The daemon starts anyway: a
+// person may install the program later, or the agent may get no work.
 func warnMissing(w io.Writer, file *config.File, names []string) {
 	type missing struct {
 		program, why string
 		agents       []string
 	}
 	var all []*missing
-	self, _ := os.Executable() // without it no program is looked for beside this one
+	self, _ := os.Executable() // if it is unknown, no program is looked for in its folder
 	found := map[string]error{}
 	for _, a := range file.Agents {
 		if len(names) > 0 && !slices.Contains(names, a.Name) {
@@ -60,10 +60,10 @@ func warnMissing(w io.Writer, file *config.File, names []string) {
 	}
 }
 
-// warnUnread warns of missing files that agents are told to read first. The agents work
+// warnUnread warns about missing files that agents are told to read first. The agents work
 // anyway.
 func warnUnread(w io.Writer, file *config.File, names []string) {
-	told := map[string][]string{} // agents, by the file's whole path
+	told := map[string][]string{} // agents by the file's absolute path
 	var paths []string
 	for _, a := range file.Agents {
 		if a.Attached || len(names) > 0 && !slices.Contains(names, a.Name) {

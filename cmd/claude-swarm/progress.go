@@ -23,7 +23,8 @@ func newProgress(w io.Writer) *progress {
 	return &progress{w: w, on: isTerminal(w), since: time.Now()}
 }
 
-// every returns the ticks at which the line is redrawn; without a line it never ticks.
+// every returns a ticker for redrawing the line. It never ticks if the output is not a
+// terminal.
 func (s *progress) every() *time.Ticker {
 	t := time.NewTicker(time.Second)
 	if !s.on {

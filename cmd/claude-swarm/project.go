@@ -15,7 +15,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// findConfig finds the configuration, see [client.FindConfig].
+// findConfig finds the configuration; see [client.FindConfig].
 func findConfig(c *cli.Context) (string, error) {
 	path, err := client.FindConfig(c.String("config"), os.Getenv)
 	if _, ok := errors.AsType[*client.NoProjectError](err); ok {
@@ -29,13 +29,13 @@ func findConfig(c *cli.Context) (string, error) {
 
 // A project is the files of a swarm, as a verb sees them. It needs no daemon.
 type project struct {
-	dir  string // of the configuration
+	dir  string // the folder of the configuration
 	home journal.Home
 	file *config.File // nil after locate
 }
 
-// locate finds the project without its configuration: a verb that only talks to the daemon
-// works while a person edits the file.
+// locate finds the project without reading its configuration. So a verb that only talks to
+// the daemon works even while a person is editing the file.
 func locate(c *cli.Context) (*project, error) {
 	path, err := findConfig(c)
 	if err != nil {
@@ -45,7 +45,7 @@ func locate(c *cli.Context) (*project, error) {
 	return &project{dir: dir, home: journal.HomeOf(dir)}, nil
 }
 
-// loadProject finds and reads the configuration. A bad one is exit status 78.
+// loadProject finds and reads the configuration. A bad configuration gives exit status 78.
 func loadProject(c *cli.Context) (*project, error) {
 	path, err := findConfig(c)
 	if err != nil {
@@ -58,8 +58,8 @@ func loadProject(c *cli.Context) (*project, error) {
 	return &project{dir: file.Dir, home: journal.HomeOf(file.Dir), file: file}, nil
 }
 
-// badConfig gives the errors of a configuration their exit status and the next step: the
-// advice of the first error, or an editor at its line.
+// badConfig adds the exit status and the next step to the errors in a configuration. The
+// next step is the advice of the first error, or else to open an editor at its line.
 func badConfig(err error) error {
 	if _, ok := errors.AsType[*hintError](err); ok {
 		return err // it has a next step already
@@ -90,8 +90,8 @@ func (p *project) whoAmI() (journal.Identity, error) {
 	return journal.WhoAmI(p.home, os.Getenv)
 }
 
-// agent checks that the project has an agent of that name. next is what to type
-// instead, with %s where the name goes.
+// agent checks that the project has an agent of that name. next is the command to suggest
+// after a wrong name, with %s for the right name.
 func (p *project) agent(name, next string) (config.Agent, error) {
 	if a, ok := p.file.Agent(name); ok {
 		return a, nil
@@ -99,7 +99,7 @@ func (p *project) agent(name, next string) (config.Agent, error) {
 	return config.Agent{}, unknownAgent(name, dropbox.Nearest(name, p.file.Names()), next)
 }
 
-// agents checks names, and returns all agents for no names.
+// agents checks names and returns them. Without names it returns all agents.
 func (p *project) agents(names []string, next string) ([]string, error) {
 	for _, name := range names {
 		if _, err := p.agent(name, next); err != nil {
@@ -112,9 +112,10 @@ func (p *project) agents(names []string, next string) ([]string, error) {
 	return names, nil
 }
 
-// inTurn reports whether this process runs in a turn that the daemon waits for: a turn of an
-// agent of this project, whatever the environment says. The daemon does not wait for an
-// attached session of a person. A turn of another project may do here what a person may.
+// inTurn reports whether this process runs in a turn that the daemon waits for: a turn of
+// an agent of this project, whatever the environment says. The daemon does not wait for an
+// attached session of a person. A turn of another project may do here whatever a person may
+// do.
 func (p *project) inTurn() (bool, error) {
 	me, err := p.whoAmI()
 	if err != nil || me.Turn == "" {

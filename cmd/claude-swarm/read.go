@@ -43,7 +43,8 @@ type messageView struct {
 	File string `json:"file,omitempty"` // path of a dead letter
 }
 
-// readEach prints the messages that the command line names, or the oldest unread one.
+// readEach prints the messages named on the command line, or the oldest unread message if
+// none is named.
 func readEach(c *cli.Context, p *post) error {
 	ids := c.Args().Slice()
 	if len(ids) == 0 {
