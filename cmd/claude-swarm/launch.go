@@ -138,7 +138,7 @@ func noIRCFlag() cli.Flag {
 	return &cli.BoolFlag{Name: noBridge, Usage: "leave IRC alone, whatever the configuration says: no bridge, and nothing is shown there"}
 }
 
-// without returns those flags for the daemon that are set.
+// without returns those of the flags noMCP and noBridge that are set.
 func without(c *cli.Context) (flags []string) {
 	for _, name := range []string{noMCP, noBridge} {
 		if c.Bool(name) {

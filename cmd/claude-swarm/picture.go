@@ -142,7 +142,7 @@ func (l look) writeAgents(w io.Writer, st *view.Status) {
 	p, now, columns := l.paint, l.now, l.columns
 	t := table{width: columns, spill: !l.short}
 	small := columns > 0 && columns < narrow
-	longest := 20 // columns of the longest name
+	longest := 20 // columns; longer names are cut
 	if small {
 		longest = min(max(columns-30, 10), longest)
 		t.add("AGENT", "STATE", "FOR", "MAIL")

@@ -190,8 +190,8 @@ func notFound(err error, id string) error {
 	return err
 }
 
-// unfound returns the error for a letter that does not exist in where. If id cannot be an
-// id, the error says what an id looks like.
+// unfound returns the error for a letter that does not exist in where. If id does not have
+// the length of an id, the error also says how much of an id is enough.
 func unfound(next, what, where, id string) error {
 	if len(id) != len(dropbox.NewID()) {
 		where += fmt.Sprintf("; the beginning or the end of an id is enough, from %d characters on", dropbox.MinIDPart)

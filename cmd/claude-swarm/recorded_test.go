@@ -22,15 +22,15 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// TestRecordedProject opens projects that earlier versions of this program have made,
-// and finishes their work. It runs in every later version: a change of a format that
-// loses or doubles mail, forgets who was stopped, or begins a session again fails here.
-// A version that changes a format on purpose records a further project and keeps this
-// one; see testdata/project-v1/README.md.
+// TestRecordedProject opens projects that earlier versions of this program have made, and
+// finishes their work. It fails if a change to a file format loses or duplicates mail,
+// forgets which agents were stopped, or starts a session over. A version that changes a
+// format on purpose records an additional project and keeps the old one; see
+// testdata/project-v1/README.md.
 //
-// opened.txt has the output of the verbs before a daemon runs, finished.txt the outcome of
-// every message. RECORD=1 writes both for a new recording; an accepted recording keeps its
-// files.
+// opened.txt has the output of the verbs before a daemon runs, and finished.txt has the
+// outcome of every message. RECORD=1 writes both files for a new recording. Do not write
+// them again for an accepted recording.
 func TestRecordedProject(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds; CI runs it always")
@@ -72,12 +72,12 @@ type recordedProject struct {
 	source    string // the recording
 	dir, home string
 	env       []string
-	ids       map[string]string // of messages, by the names that record.sh gives them
+	ids       map[string]string // ids of messages, by the names that record.sh gives them
 	recorded  map[string]string // folder of each message, by its id
 }
 
 // openRecording copies a recording and fills in the paths of this machine and the current
-// time. The daemon that the test starts ends with the test.
+// time. The daemon that the test starts is ended when the test ends.
 func openRecording(t *testing.T, recording string) *recordedProject {
 	t.Helper()
 	scratch, err := filepath.EvalSymlinks(t.TempDir())
@@ -112,7 +112,8 @@ func openRecording(t *testing.T, recording string) *recordedProject {
 		}
 	}
 	copyRecorded(t, filepath.Join(recording, "recording", "files"), func(name string) string { return filepath.Join(p.dir, hiddenName(name)) }, fill)
-	// The stand-in keeps the sessions of a folder below a hash of its path.
+	// The stand-in keeps a folder's sessions in a subfolder named by a hash of the folder's
+	// path.
 	hash := fnv.New64a()
 	hash.Write([]byte(p.dir))
 	sessions := fmt.Sprintf("standin/%016x", hash.Sum64())
@@ -145,15 +146,15 @@ func openRecording(t *testing.T, recording string) *recordedProject {
 	return p
 }
 
-// messages returns the names of all messages, relative to the mailboxes, without unfinished
-// and dropped files.
+// messages returns the file names of all messages, relative to the folder of the mailboxes.
+// It leaves out unfinished files and drops.
 func (p *recordedProject) messages() (names []string) {
 	p.t.Helper()
 	box := filepath.Join(p.dir, ".dead-drop")
 	err := filepath.WalkDir(box, func(path string, d fs.DirEntry, err error) error {
 		name, _ := filepath.Rel(box, path)
 		switch folder := filepath.Base(filepath.Dir(path)); {
-		case err != nil && !os.IsNotExist(err): // mail moves during the scan
+		case err != nil && !os.IsNotExist(err): // mail may move during the scan
 			return err
 		case err != nil || d.IsDir() || !strings.HasSuffix(name, ".md") || folder == "tmp" || folder == "board" || strings.Count(name, "/") < 2:
 			return nil
@@ -167,7 +168,7 @@ func (p *recordedProject) messages() (names []string) {
 	return names
 }
 
-// scratch returns the file of an interrupted delivery to coder.
+// scratch returns the unfinished file of an interrupted delivery to coder.
 func (p *recordedProject) scratch() []string {
 	p.t.Helper()
 	names, err := filepath.Glob(filepath.Join(p.dir, ".dead-drop", "coder", "tmp", "*"))
@@ -177,7 +178,7 @@ func (p *recordedProject) scratch() []string {
 	return names
 }
 
-// files counts the messages in a folder of a mailbox which contain a text.
+// files counts the messages in a folder of a mailbox that contain text.
 func (p *recordedProject) files(mailbox, folder, text string) (n int) {
 	p.t.Helper()
 	for _, name := range p.messages() {
@@ -220,7 +221,7 @@ func (p *recordedProject) sessionFile(agent string) string {
 	return found[0]
 }
 
-// created returns when a message of the recording was delivered.
+// created returns the time at which a message of the recording was delivered.
 func (p *recordedProject) created(id string) time.Time {
 	p.t.Helper()
 	for _, m := range verbJSON[struct{ Messages []view.TracedMessage }](p, "trace", id).Messages {
@@ -232,7 +233,7 @@ func (p *recordedProject) created(id string) time.Time {
 	return time.Time{}
 }
 
-// working returns how many agents have work without a hold.
+// working returns how many agents have work and no hold.
 func (p *recordedProject) working() (n int) {
 	p.t.Helper()
 	for _, a := range verbJSON[swarm.Status](p, "status").Agents {
@@ -288,8 +289,8 @@ func (p *recordedProject) end() {
 	}
 }
 
-// hiddenName returns the name in a project of a file in a recording, where nothing begins
-// with a dot: git would obey a .gitignore there.
+// hiddenName returns the name that a file of a recording has in a project. In a recording
+// no name begins with a dot, because git would obey a .gitignore there.
 func hiddenName(name string) string {
 	first, rest, _ := strings.Cut(strings.TrimPrefix(name, "./"), "/")
 	switch first {
@@ -304,7 +305,7 @@ func hiddenName(name string) string {
 	return filepath.Join(first, rest)
 }
 
-// copyRecorded copies the files below a folder, readable only by their owner.
+// copyRecorded copies the files below a folder. Only their owner can read the copies.
 func copyRecorded(t *testing.T, from string, to func(name string) string, fill *strings.Replacer) {
 	t.Helper()
 	err := filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {

@@ -15,8 +15,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// opened returns what the verbs say about a recording before a daemon runs, in lines,
-// without times and texts that depend on the day.
+// opened returns what the verbs print about a recording before a daemon runs, as lines. It
+// leaves out times and texts that depend on the day.
 func (p *recordedProject) opened() string {
 	var b strings.Builder
 	st := verbJSON[swarm.Status](p, "status")
@@ -24,7 +24,7 @@ func (p *recordedProject) opened() string {
 	for _, a := range st.Agents {
 		why := ""
 		if a.State == swarm.Paused {
-			why = a.Why // a person wrote it; the other reasons are words of this version
+			why = a.Why // a person wrote this reason; the wording of other reasons depends on the version
 		}
 		fmt.Fprintf(&b, "%s: %s %q, waiting %d/%d/%d, dead %d, %.7f USD\n", a.Name, a.State, why, a.Waiting.Urgent, a.Waiting.Normal, a.Waiting.Low, a.Dead, a.CostUSD.Total)
 	}
@@ -114,9 +114,9 @@ func (p *recordedProject) writeTrace(b *strings.Builder, id string) {
 	}
 }
 
-// writeHistory lists the turns of an agent. The stand-in's estimate for a turn of this run
-// depends on the words of this version's prompt, so it is left out, except for the two
-// turns that name their cost.
+// writeHistory lists the turns of an agent. The stand-in estimates the cost of a turn of
+// this run from the wording of this version's prompt. So the cost is left out, except for
+// the two turns that state their cost.
 func (p *recordedProject) writeHistory(b *strings.Builder, agent string) {
 	h := verbJSON[view.History](p, "history", agent)
 	ledger := p.read(filepath.Join(p.source, "recording", "files", "claude-swarm", "ledger.jsonl"))
@@ -138,7 +138,8 @@ func (p *recordedProject) writeHistory(b *strings.Builder, agent string) {
 	}
 }
 
-// writeReceipts shows the attachments of a message, and the turn that it reached.
+// writeReceipts shows the attachments of each message and the turn that the message
+// reached.
 func (p *recordedProject) writeReceipts(b *strings.Builder, names ...string) {
 	for _, name := range names {
 		m := verbJSON[view.Message](p, "read", p.ids[name])
@@ -174,7 +175,7 @@ func topLine(text string) string {
 }
 
 // finish lets the daemon do the waiting work: first in the recorded state, then also for
-// the agents that were stopped, paused or at a limit.
+// the agents that were stopped, paused or limited.
 func (p *recordedProject) finish() {
 	p.run("start")
 	p.await("the claimed mail and the dropped file are done", func() bool {
@@ -190,7 +191,7 @@ func (p *recordedProject) finish() {
 		p.t.Error("a message that was never accepted lies in tmp/ still")
 	}
 
-	// The waiting window is in the next prompt, which belongs to the same session.
+	// The next prompt contains the waiting window and belongs to the same session.
 	session := p.sessionFile("keeper")
 	before := p.read(session)
 	p.run("send", "keeper", "@say I go on.", "--wait=60s")
@@ -226,8 +227,8 @@ func (p *recordedProject) finish() {
 	}
 }
 
-// demandKey sends again with a key of the recording: for seven days after its message, this
-// prints the id of that message and delivers nothing.
+// demandKey sends a message again with a key of the recording. For seven days after the
+// first message, this prints its id and delivers nothing.
 func (p *recordedProject) demandKey() {
 	id := strings.TrimSpace(string(p.run("send", "waiter", "This is normal", "--key", "recorded-key")))
 	age := time.Since(p.created(p.ids["normal"]))
@@ -236,7 +237,7 @@ func (p *recordedProject) demandKey() {
 	}
 }
 
-// finished lists the outcome of each message of the recording, in lines.
+// finished lists the outcome of each message of the recording, one per line.
 func (p *recordedProject) finished() string {
 	var b strings.Builder
 	for _, id := range slices.Sorted(maps.Keys(p.recorded)) {

@@ -7,7 +7,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/config"
 )
 
-// needsRestart says which changed keys a running daemon cannot take over.
+// needsRestart returns an error that names the changed keys that a running daemon cannot
+// apply.
 func needsRestart(old, new *config.File) error {
 	var keys []string
 	for key, differs := range map[string]bool{

@@ -24,8 +24,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// The test binary is the program and the stand-ins for the agents' clients, so
-// the scripts run real daemons with real processes below them, and no model.
+// The test binary also serves as the program and as the stand-ins for the agents' clients.
+// So the scripts run real daemons with real child processes, but no model.
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"claude-swarm": main,
@@ -56,7 +56,8 @@ func TestDiskScripts(t *testing.T) {
 	testscript.Run(t, scripts("testdata/disk"))
 }
 
-// notRun leaves a test out where something is missing, and fails it in `make check`.
+// notRun skips a test if something that it needs is missing. In `make check` it fails the
+// test instead.
 func notRun(t *testing.T, format string, args ...any) {
 	t.Helper()
 	if os.Getenv("SWARM_STRICT") == "1" {
@@ -65,7 +66,8 @@ func notRun(t *testing.T, format string, args ...any) {
 	t.Skipf("not run: "+format, args...)
 }
 
-// scriptsWith runs the scripts that need a program, from the folder of its name.
+// scriptsWith runs the scripts that need a program. They are in the folder with the name of
+// that program.
 func scriptsWith(t *testing.T, program string) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -76,8 +78,8 @@ func scriptsWith(t *testing.T, program string) {
 	testscript.Run(t, scripts("testdata/"+program))
 }
 
-// scripts says how the scripts of a folder run. Each has its own home and its own folder
-// for sockets, and leaves no daemon behind.
+// scripts returns the parameters for running the scripts of a folder. Each script has its
+// own home and its own folder for sockets, and leaves no daemon behind.
 //
 // In addition to the usual commands they have:
 //
@@ -96,7 +98,6 @@ func scripts(dir string) testscript.Params {
 		RequireUniqueNames:  true,
 		UpdateScripts:       os.Getenv("UPDATE") != "",
 		Setup:               setup,
-		// These are the commands of the scripts in addition to those of package testscript.
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"until":  until,      // until [!] PATTERN COMMAND…: run it again until its output fits
 			"gone":   gone,       // gone FILE: wait for the end of the process that the file names
@@ -111,7 +112,7 @@ func scripts(dir string) testscript.Params {
 }
 
 func setup(env *testscript.Env) error {
-	// The path of a socket has about 100 bytes.
+	// The path of a socket may have only about 100 bytes.
 	runtime, err := os.MkdirTemp("", "cs")
 	if err != nil {
 		return err
@@ -124,7 +125,7 @@ func setup(env *testscript.Env) error {
 	env.Setenv("XDG_RUNTIME_DIR", runtime)
 	env.Setenv("TMUX_TMPDIR", runtime)
 	env.Setenv("TZ", "UTC")
-	env.Setenv("GORACE", "atexit_sleep_ms=0") // otherwise each program waits a second at its end
+	env.Setenv("GORACE", "atexit_sleep_ms=0") // otherwise each program waits a second before it ends
 	env.Setenv("SHELL", "/bin/sh")
 	env.Setenv("LANG", "C.UTF-8")
 	env.Setenv("TERM", "screen")
@@ -136,11 +137,11 @@ func setup(env *testscript.Env) error {
 	return nil
 }
 
-// endDaemons ends every daemon that a script left, whether it passed or not.
+// endDaemons ends every daemon that a script left behind, whether or not the script passed.
 func endDaemons(env *testscript.Env) {
 	_ = filepath.WalkDir(env.WorkDir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.Name() != "daemon.lock" {
-			return nil // an unreadable folder contains no daemon of ours
+			return nil // a folder that we cannot read contains none of our daemons
 		}
 		home := journal.HomeOf(filepath.Dir(filepath.Dir(path)))
 		pid := discovery.ReadNote(home.LockFile()).PID
@@ -148,7 +149,7 @@ func endDaemons(env *testscript.Env) {
 			return nil
 		}
 		for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGTERM, syscall.SIGKILL} {
-			_ = syscall.Kill(pid, sig) // it may have ended in the meantime
+			_ = syscall.Kill(pid, sig) // the process may have ended in the meantime
 			for range 100 {
 				if !lockHeld(home) {
 					return nil
@@ -162,13 +163,13 @@ func endDaemons(env *testscript.Env) {
 
 func endTmux(dir string) {
 	if tmux, err := exec.LookPath("tmux"); err == nil {
-		cmd := exec.Command(tmux, "kill-server") // most scripts have none
+		cmd := exec.Command(tmux, "kill-server") // most scripts start no tmux server
 		cmd.Env = []string{"TMUX_TMPDIR=" + dir}
 		_ = cmd.Run()
 	}
 }
 
-// patience is how long a script waits for something that it expects.
+// scriptPatience is how long a script waits for something that it expects.
 const scriptPatience = 20 * time.Second
 
 // poll calls f until f returns true.
@@ -201,8 +202,8 @@ func until(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// pidIn reads a number from a file; daemon.lock and our pid files begin with
-// "pid N" or the number.
+// pidIn reads a pid from a file. daemon.lock and our pid files begin with "pid N" or with
+// the number alone.
 func pidIn(ts *testscript.TestScript, file string) int {
 	data := strings.TrimPrefix(ts.ReadFile(file), "pid ")
 	pid, err := strconv.Atoi(strings.Fields(data)[0])
@@ -220,9 +221,9 @@ func gone(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// zombie reports whether a process has ended and only waits for its parent, which for a
-// daemon is the init of the container. The first thread may be a zombie while other threads
-// still have the files open.
+// zombie reports whether a process has ended and only waits for its parent to collect it.
+// The parent of a daemon is the init of the container. The first thread may be a zombie
+// while other threads still have files open.
 func zombie(pid int) bool {
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
@@ -262,8 +263,8 @@ func countMail(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// postProven delivers a message as its sender would: a bridge, for example, whose answers must be
-// proven.
+// postProven delivers a message with the proof of its sender, for example of a bridge,
+// whose answers must be proven.
 func postProven(ts *testscript.TestScript, _ bool, args []string) {
 	if len(args) != 2 {
 		ts.Fatalf("usage: post FILE MAILBOX")

@@ -62,7 +62,7 @@ answer counts. --on-timeout says what happens if nobody answers within
 	}
 }
 
-// send is the verb.
+// send is the action of the send verb.
 func send(c *cli.Context, wait optionalSpan) error {
 	if c.NArg() == 0 {
 		return usagef(`claude-swarm send coder "what to do"`, "send: name the agent, and say what to do")
@@ -155,14 +155,14 @@ func send(c *cli.Context, wait optionalSpan) error {
 		p.sayIfUrgentWaits(c, m, sent[:len(m.To)])
 	}
 	if wait.set {
-		return p.await(c, sent[:len(m.To)], wait.span, how) // the copies get no answer
+		return p.await(c, sent[:len(m.To)], wait.span, how) // nobody answers the copies
 	}
 	p.sayIfNobodyWorks(c, append(m.To, m.CC...)...)
 	return nil
 }
 
-// interrupt ends the running turns of the receivers, who then get the urgent message. Without
-// a daemon no turn runs.
+// interrupt ends the running turns of the receivers, who then get the urgent message. If
+// there is no daemon, no turn is running.
 func (p *post) interrupt(c *cli.Context, sent []dropbox.Delivery) error {
 	err := ask(c, p.project, func(client *control.Client, by string) error {
 		for _, d := range sent {
@@ -186,7 +186,8 @@ func (p *post) interrupt(c *cli.Context, sent []dropbox.Delivery) error {
 	return err
 }
 
-// askingOf reads the flags of a question. as is the command line without the text.
+// askingOf reads the flags of a question. as is the command line without the text of the
+// message.
 func (p *post) askingOf(c *cli.Context, m *dropbox.Message, wait optionalSpan, as string) (asking, error) {
 	u, err := p.unansweredOf(c, as+` "…" --wait=10m`)
 	how := asking{unanswered: u}
@@ -208,13 +209,13 @@ func (p *post) askingOf(c *cli.Context, m *dropbox.Message, wait optionalSpan, a
 	return how, nil
 }
 
-// answerable checks who is asked, and completes the envelope of a question.
+// answerable checks who is being asked, and completes the envelope of a question.
 func (p *post) answerable(to string, m *dropbox.Message, how asking) error {
 	switch {
 	case how.answerers == client.ByHuman && !p.Leads(to):
 		return usagef(`claude-swarm send lead "…" --wait --answerers human`, "--answerers human asks a person, and %q is not one", to)
 	case how.answerers == client.ByHuman:
-		m.To = []string{dropbox.Lead} // also where an agent leads
+		m.To = []string{dropbox.Lead} // even if an agent leads
 	case how.answerers == client.ByAny && len(m.To) > 1:
 		return usagef(`claude-swarm send `+shellWord(to)+` "…" --wait --answerers first`, "--answerers any asks one at a time; %q are %d", to, len(m.To))
 	case how.answerers == client.ByFirst:

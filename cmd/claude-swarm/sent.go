@@ -14,7 +14,7 @@ import (
 // with the id and the receiver.
 func printSent(c *cli.Context, sent []dropbox.Delivery, waits bool) error {
 	if waits {
-		c.Context.Done() // listen for Ctrl-C from here on: a person who sees the id may type it
+		c.Context.Done() // listen for Ctrl-C from here on: a person may press it as soon as the id is printed
 	}
 	for _, d := range sent {
 		if d.Duplicate {
@@ -22,7 +22,7 @@ func printSent(c *cli.Context, sent []dropbox.Delivery, waits bool) error {
 		}
 	}
 	if c.Bool("json") && waits {
-		return nil // the answer is the one JSON value
+		return nil // the only JSON value printed is the answer
 	}
 	if c.Bool("json") {
 		type line struct {

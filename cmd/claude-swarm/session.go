@@ -11,8 +11,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// sessionAgent finds the agent of a session: by name, by the environment, by the processes
-// above this one, or by the folder. Its error asks the person to name the agent.
+// sessionAgent finds the agent of a session by name, by the environment, by the parent
+// processes, or by the folder. Its error asks the person to name the agent.
 func (p *project) sessionAgent(as string) (string, error) {
 	if as = cmp.Or(as, os.Getenv(runner.AgentVar)); as != "" {
 		return as, nil
@@ -62,7 +62,7 @@ func (p *project) sessionAgent(as string) (string, error) {
 		"which agent is this session? It could be %s", strings.Join(candidates, ", "))
 }
 
-// asFlag names the agent that a session is.
+// asFlag returns the flag that names the agent of a session.
 func asFlag() cli.Flag {
 	return &cli.StringFlag{Name: "as", Usage: "the session is the agent `NAME`"}
 }

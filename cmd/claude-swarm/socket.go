@@ -50,8 +50,8 @@ func (s *socket) listener() *net.UnixListener {
 
 func (s *socket) path() string { return s.listener().Addr().String() }
 
-// renew creates the socket again if its file is gone, else it returns nil. Connections of the
-// old socket stay open.
+// renew creates the socket again if its file is gone. Otherwise it returns nil. Connections
+// to the old socket stay open.
 func (s *socket) renew() (*net.UnixListener, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -70,10 +70,10 @@ func (s *socket) renew() (*net.UnixListener, error) {
 	return s.l, old.Close()
 }
 
-// close removes the socket: no further client connects.
+// close removes the socket, so that no new client can connect.
 func (s *socket) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.closed = true
-	s.l.Close() // an error only if the server has failed and closed it before
+	s.l.Close() // fails only if the server has failed and has already closed it
 }

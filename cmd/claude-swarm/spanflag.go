@@ -10,17 +10,17 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/config"
 )
 
-// A spanValue is the value of a flag that takes a time span above 0.
+// A spanValue is the value of a flag that accepts a positive time span.
 type spanValue struct {
 	span time.Duration // 0: not set
 }
 
-// spanFlag returns a flag that takes a time span.
+// spanFlag returns a flag that accepts a time span.
 func spanFlag(name, usage string) cli.Flag {
 	return &cli.GenericFlag{Name: name, Value: new(spanValue), Usage: usage}
 }
 
-// spanOf returns the span of a flag; 0 if it was not given.
+// spanOf returns the span of a flag, or 0 if the flag was not given.
 func spanOf(c *cli.Context, name string) time.Duration {
 	v, ok := c.Generic(name).(*spanValue)
 	if !ok {
@@ -37,13 +37,13 @@ func (v *spanValue) String() string {
 	return v.span.String()
 }
 
-// Set takes a span.
+// Set parses a span.
 func (v *spanValue) Set(s string) (err error) {
 	v.span, err = config.ParsePositiveSpan(s)
 	return err
 }
 
-// A whenValue is the value of a flag that takes a time, or a span from now.
+// A whenValue is the value of a flag that accepts a time or a span from now.
 type whenValue struct {
 	at time.Time // zero: not set
 }
@@ -56,13 +56,13 @@ func (v *whenValue) String() string {
 	return v.at.Format(time.RFC3339)
 }
 
-// Set takes a span from now, or a time to come.
+// Set parses a span from now or a future time.
 func (v *whenValue) Set(s string) (err error) {
 	v.at, err = parseWhen(s, time.Now())
 	return err
 }
 
-// parseWhen reads a span from now, or a time.
+// parseWhen parses a span from now or a time.
 func parseWhen(s string, now time.Time) (time.Time, error) {
 	at, err := time.Parse(time.RFC3339, s)
 	if err != nil {
@@ -84,10 +84,10 @@ func parseWhen(s string, now time.Time) (time.Time, error) {
 // An optionalSpan is the value of a flag whose value is optional: --wait, or --wait=30s.
 type optionalSpan struct {
 	set  bool
-	span time.Duration // 0: no end
+	span time.Duration // 0: no limit
 }
 
-// IsBoolFlag makes the value optional; without one it is "true".
+// IsBoolFlag makes the value optional. Set gets "true" for a flag without a value.
 func (o *optionalSpan) IsBoolFlag() bool { return true }
 
 // String returns the value that was set.
@@ -98,7 +98,7 @@ func (o *optionalSpan) String() string {
 	return o.span.String()
 }
 
-// Set takes a span, or the word that the flag parser gives for a flag without a value.
+// Set parses a span, or the word that the flag parser passes for a flag without a value.
 func (o *optionalSpan) Set(s string) (err error) {
 	o.set, o.span = s != "false", 0
 	if s != "true" && s != "false" {
@@ -107,8 +107,8 @@ func (o *optionalSpan) Set(s string) (err error) {
 	return err
 }
 
-// checkValue returns the error of a value for one of the flags of this file, before the flag
-// parser sees it.
+// checkValue returns the error in a value of one of the flags in this file, before the flag
+// parser sees the value.
 func checkValue(f cli.Flag, value string) error {
 	g, ok := f.(*cli.GenericFlag)
 	if !ok {
@@ -125,7 +125,7 @@ func checkValue(f cli.Flag, value string) error {
 	return nil
 }
 
-// takesSpan reports whether f has an optional span.
+// takesSpan reports whether f accepts an optional span.
 func takesSpan(f cli.Flag) bool {
 	g, ok := f.(*cli.GenericFlag)
 	if ok {
@@ -134,8 +134,9 @@ func takesSpan(f cli.Flag) bool {
 	return ok
 }
 
-// likeSpan reports whether a person may have meant the word after such a flag as its span:
-// the word is a span, lacks only the unit, or spells a span in another way, as 10min does.
+// likeSpan reports whether a person may have meant the word after a flag with an optional
+// span as that span. The word is a span, lacks only the unit, or spells a span in another
+// way, such as 10min.
 func likeSpan(word string) bool {
 	_, err := config.ParseSpan(word)
 	wrong, ok := errors.AsType[*config.SpanError](err)

@@ -71,7 +71,7 @@ func start(c *cli.Context) error {
 // answer: one that has just been killed, or that does not listen yet.
 const settlePatience = 2 * time.Second
 
-// dialSettled dials the daemon. It waits for a daemon that is just starting or ending.
+// dialSettled connects to the daemon. It waits for a daemon that is starting or ending.
 func dialSettled(c *cli.Context, p *project) (*control.Client, error) {
 	deadline := time.Now().Add(settlePatience)
 	for {
@@ -87,8 +87,9 @@ func dialSettled(c *cli.Context, p *project) (*control.Client, error) {
 	}
 }
 
-// startAgents starts agents of a running daemon. Without names it would be a second daemon,
-// which it refuses, unless the verb is only to show the panes.
+// startAgents starts the named agents of a running daemon. Without names the command asks
+// for a second daemon, which startAgents refuses, unless the verb only has to show the
+// panes.
 func startAgents(c *cli.Context, p *project, client *control.Client, names []string) error {
 	if len(names) == 0 && !c.Bool("tmux") {
 		if st, err := client.Status(c.Context); err != nil {
@@ -134,9 +135,9 @@ func foreground(c *cli.Context, p *project, names []string) error {
 		}
 		return runDaemon(c.Context, order)
 	}
-	syscall.CloseOnExec(fd) // no agent may have it
+	syscall.CloseOnExec(fd) // no agent may inherit it
 	parent := os.NewFile(uintptr(fd), "ready")
-	// The start verb that waits for this may have ended, which is harmless.
+	// An error is harmless: the waiting start verb may have ended.
 	tell := func(b readiness) { _ = errors.Join(json.NewEncoder(parent).Encode(b), parent.Close()) }
 	order.ready = func() { tell(readiness{PID: os.Getpid()}) }
 	err := runDaemon(c.Context, order)
@@ -146,8 +147,8 @@ func foreground(c *cli.Context, p *project, names []string) error {
 	return err
 }
 
-// leaveTurn executes the program again without the variables of a turn, if it was started in
-// one: the end of a turn ends every process with its mark.
+// leaveTurn executes the program again without the variables of a turn, if it was started
+// in one: when the turn ends, the daemon ends every process with its mark.
 func leaveTurn(p *project, c *cli.Context, names []string) error {
 	env := withoutMarks(os.Environ())
 	if len(env) == len(os.Environ()) {

@@ -13,8 +13,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/config"
 )
 
-// madeReady runs the program in a folder and returns the initializations of its packages
-// before main, one line per package with the time and the bytes.
+// madeReady runs the program in a folder and returns what Go reports about the package
+// initialization before main: one line per package with the time and the bytes.
 func madeReady(t *testing.T, dir string, args ...string) string {
 	t.Helper()
 	cmd := exec.Command(ourselves(t), args...)
@@ -29,8 +29,8 @@ func madeReady(t *testing.T, dir string, args ...string) string {
 	return stderr.String()
 }
 
-// Every verb pays for the initialization of the packages. So our packages only fill their
-// tables there; regular expressions are compiled when they are needed.
+// Every verb has to wait for the initialization of the packages. So our packages only fill
+// their tables there, and compile regular expressions when they are needed.
 func TestStartMakesLittleReady(t *testing.T) {
 	const most = 16 << 10 // bytes per package; the tables of the configuration take 5 KiB
 	made := regexp.MustCompile(`(?m)^init (github\.com/claude-swarm/claude-swarm/\S+) .*, (\d+) bytes`)
@@ -49,13 +49,13 @@ func TestStartMakesLittleReady(t *testing.T) {
 	}
 }
 
-// A plain send is an ordinary verb: it begins in main, when every package is initialized,
-// so a breakpoint in it works.
+// A plain send is an ordinary verb: it begins in main, after all packages have been
+// initialized. So a breakpoint in the verb works.
 func TestAPlainSendBeginsInMain(t *testing.T) {
 	dir := t.TempDir()
 	overwrite(t, filepath.Join(dir, config.Name), "agents: {coder: }\n")
 	madeReady(t, dir, "init")
-	for _, text := range []string{"first", "second"} { // each run finds the files of the run before
+	for _, text := range []string{"first", "second"} { // each run finds the files of the previous run
 		trace := madeReady(t, dir, "send", "coder", text)
 		if !regexp.MustCompile(`(?m)^init main `).MatchString(trace) {
 			t.Errorf("send %s was over before main began:\n%s", text, trace)

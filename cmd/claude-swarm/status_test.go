@@ -138,7 +138,7 @@ func TestSpan(t *testing.T) {
 	}
 }
 
-// demandKeys is the command keys of the scripts.
+// demandKeys is the script command "keys".
 func demandKeys(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: keys FILE FILE…")
@@ -163,7 +163,7 @@ func demandKeys(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// statusKeys returns the keys of a status with one agent, and of its parts.
+// statusKeys returns the keys of a status with one agent, and the keys of its parts.
 func statusKeys(ts *testscript.TestScript, file string) map[string][]string {
 	data := []byte(ts.ReadFile(file))
 	var st struct {

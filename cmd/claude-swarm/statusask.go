@@ -15,7 +15,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// statusNow asks the daemon, or reads the files if no daemon answers.
+// statusNow gets the status from the daemon, or from the files if no daemon answers.
 func statusNow(c *cli.Context) (st swarm.Status, err error) {
 	p, err := locate(c)
 	if err != nil {
@@ -31,7 +31,7 @@ func statusNow(c *cli.Context) (st swarm.Status, err error) {
 		})
 		return err
 	})
-	// A daemon that ended during the request counts as none.
+	// A daemon that ended during the request is treated as if it were not running.
 	if !errors.Is(err, control.ErrNoDaemon) && !errors.Is(err, control.ErrGone) {
 		if _, moved := discovery.Elsewhere(p.dir, os.Getenv); err == nil && moved {
 			st.Trouble = append(st.Trouble, swarm.Problem{

@@ -28,7 +28,7 @@ func headline(st swarm.Status, now time.Time) string {
 	return fmt.Sprintf("%s: daemon pid %d for %s, version %s", name, st.Daemon.PID, since(st.Daemon.Since, now), st.Daemon.Version)
 }
 
-// haltedWords says that everything is halted, and why.
+// haltedWords says that the whole swarm is halted, and why.
 func haltedWords(n view.Need) string {
 	text := "HALTED: no turn is begun"
 	if n.Why != "" {
@@ -51,7 +51,7 @@ func haltedLines(threads []view.Need) []string {
 	return lines
 }
 
-// forYou says how much mail waits for the person; it is "" for none.
+// forYou says how much mail waits for the person. It returns "" if there is none.
 func forYou(st *view.Status) string {
 	mail := slices.Concat(st.Needed(view.NeedQuestion), st.Needed(view.NeedUnread))
 	words := map[view.NeedKind]string{view.NeedQuestion: "question", view.NeedUnread: "unread message"}
@@ -78,7 +78,8 @@ func sinceKnown(t *time.Time, now time.Time) string {
 	return since(*t, now)
 }
 
-// mail counts the waiting messages, and marks the urgent ones: "3 (1!)".
+// waitingText returns the number of waiting messages, with the number of urgent ones: "3
+// (1!)".
 func waitingText(w mail.Waiting) string {
 	if w.Urgent > 0 {
 		return fmt.Sprintf("%d (%d!)", w.Total(), w.Urgent)
@@ -86,7 +87,7 @@ func waitingText(w mail.Waiting) string {
 	return number(w.Total())
 }
 
-// drops returns the number of dropped files that are not delivered yet, as text.
+// drops returns the number of undelivered drops as text.
 func drops(n int) string {
 	switch {
 	case n == 0:
@@ -105,7 +106,8 @@ func money(c journal.Cost) string {
 	return screen.CostCell(c.Today, c.TodayUnknown > 0, screen.Digits(c.Today))
 }
 
-// costs returns the cost of today and in all, for a line; "" if nothing was spent.
+// costs returns the cost of today and the total cost for a line, or "" if nothing was
+// spent.
 func costs(c journal.Cost) string {
 	switch {
 	case c.Total == 0 && c.TotalUnknown == 0:
@@ -128,14 +130,14 @@ func task(a swarm.AgentStatus) string {
 	return screen.OneLine(a.Why)
 }
 
-// warm describes a client that waits for work: since when, its memory, and the share of a
-// core that it uses in the meantime.
+// warm describes a client that waits for work: how long it has waited, its memory, and the
+// share of a core that it uses while it waits.
 func warm(w turn.WarmStatus, now time.Time) string {
 	waited := max(now.Sub(w.Since), time.Second)
 	return fmt.Sprintf("warm for %s (pid %d, %d MiB, %.0f %% of a core)", since(w.Since, now), w.PID, w.RSSBytes>>20, w.CPUSeconds/waited.Seconds()*100)
 }
 
-// narrowDetails returns the facts that have columns where there is room for them.
+// narrowDetails returns, for a narrow screen, the facts that have columns on a wide one.
 func narrowDetails(a swarm.AgentStatus) []tableLine {
 	var lines []tableLine
 	if text := task(a); text != "" {
@@ -155,8 +157,8 @@ func narrowDetails(a swarm.AgentStatus) []tableLine {
 }
 
 // details returns the lines below an agent: its process and session, its last text, and the
-// next step. Unknown facts are left out. mixed says that the
-// agents have clients of different kinds: then the client is named.
+// next step. Unknown facts are left out. If mixed is set, the agents have clients of
+// different kinds, and details names the client.
 func details(a view.Agent, mixed bool, now time.Time) []tableLine {
 	var facts []string
 	var lines []tableLine

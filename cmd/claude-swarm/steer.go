@@ -42,7 +42,8 @@ all.` +
 					return "", err
 				}
 				text := agent + " paused" + until + "\n"
-				// A stopped agent has nothing to pause, and start would not end the pause.
+				// If the agent is also stopped, the pause has no effect yet, and start
+				// would not end it.
 				if st, err := client.Status(c.Context, agent); err == nil && len(st.Agents) == 1 && st.Agents[0].State == swarm.Stopped {
 					text += fmt.Sprintf("  it is stopped as well; to have it work: claude-swarm start %s and claude-swarm resume %s\n", agent, agent)
 				}
@@ -73,8 +74,8 @@ all.` +
 	}
 }
 
-// overtimeText says until when an agent works outside its hours after the order to resume; ""
-// if it does not.
+// overtimeText says until when an agent works outside its hours after it was resumed. It
+// returns "" if the agent does not work outside its hours.
 func overtimeText(ctx context.Context, client *control.Client, agent string, resumed error) string {
 	if resumed != nil {
 		return ""
@@ -144,7 +145,8 @@ func abort(c *cli.Context) error {
 	}{1, ended}))
 }
 
-// inTurnOnly returns an error for an agent without a turn, which abort all leaves out.
+// inTurnOnly returns an error for an agent without a turn. abort all leaves such an agent
+// out.
 func inTurnOnly(a swarm.AgentStatus) error {
 	if a.Message == nil {
 		return fail(exitFailed, "claude-swarm status", "%s", noTurn)
@@ -180,7 +182,8 @@ says so. The signal SIGHUP does the same.` +
 	}
 }
 
-// sayGone names agents that are gone while mail waits for them.
+// sayGone names the agents that are no longer in the configuration but still have waiting
+// mail.
 func sayGone(c *cli.Context) error {
 	p, err := openPost(c)
 	if err != nil {

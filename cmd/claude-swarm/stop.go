@@ -56,7 +56,7 @@ starts one.` +
 			if err != nil {
 				return err
 			}
-			// A file that would not start keeps the old daemon running.
+			// If no daemon could start with the new file, the old daemon keeps running.
 			if err := checkOutside(p.file); err != nil {
 				return badConfig(err)
 			}
@@ -107,7 +107,7 @@ func stop(c *cli.Context) error {
 			})
 		}
 		done := make(chan struct{})
-		go func() { wg.Wait(); close(done) }() // read to its end below
+		go func() { wg.Wait(); close(done) }() // waited for below
 		told.until(c.Context, done)
 		<-done
 		if ctx.Err() != nil {
@@ -144,11 +144,11 @@ type stopView struct {
 // A stopOfAgent is the outcome of a stop for one agent.
 type stopOfAgent struct {
 	Agent      string `json:"agent"`
-	Stopped    bool   `json:"stopped"` // otherwise it stops at the end of its turn, which waits for ours
+	Stopped    bool   `json:"stopped"` // false: the agent stops at the end of its turn, which waits for the caller's turn
 	*swarm.Cut        // nil if no turn had to end
 }
 
-// write tells a person how the turn ended, if the stop was to end one.
+// write tells a person how the turn ended, if the stop had to end one.
 func (a stopOfAgent) write(w io.Writer) {
 	if a.Cut != nil {
 		fmt.Fprintf(w, "%s: %s\n", a.Agent, cutText(*a.Cut))
@@ -186,8 +186,8 @@ func stopDaemon(c *cli.Context, p *project) error {
 	})
 }
 
-// sayStopped says that the daemon has ended, and how the turns ended that ran when it was
-// told to stop. It reads that from the files.
+// sayStopped says that the daemon has ended. It also says how the turns ended that were
+// running when the daemon was told to stop, which it reads from the files.
 func sayStopped(c *cli.Context, home journal.Home, agents []swarm.AgentStatus) error {
 	view := stopView{V: 1, Daemon: true, Agents: []stopOfAgent{}}
 	for _, a := range agents {
@@ -212,9 +212,9 @@ func sayStopped(c *cli.Context, home journal.Home, agents []swarm.AgentStatus) e
 	return nil
 }
 
-// cutIn reads from the mailboxes the state of the message of an ended turn. It returns nil
-// if the message is gone, or waits for the daemon's next start. A turn without a message
-// compacted the context; it is done unless the order for it still exists.
+// cutIn reads the state of the message of an ended turn from the mailboxes. It returns nil
+// if the message is gone, or will be handled at the daemon's next start. A turn without a
+// message compacts the context. It was completed unless the order to compact still exists.
 func cutIn(c *cli.Context, home journal.Home, agent, id string) (*swarm.Cut, error) {
 	store, _, err := openFolder(c)
 	if err != nil {
@@ -242,7 +242,7 @@ func cutIn(c *cli.Context, home journal.Home, agent, id string) (*swarm.Cut, err
 	return nil, nil
 }
 
-// patience returns a context that ends with --timeout.
+// patience returns a context that ends after --timeout.
 func patience(c *cli.Context) (context.Context, context.CancelFunc) {
 	if d := spanOf(c, "timeout"); d > 0 {
 		return context.WithTimeout(c.Context, d)
@@ -250,7 +250,7 @@ func patience(c *cli.Context) (context.Context, context.CancelFunc) {
 	return context.WithCancel(c.Context)
 }
 
-// gaveUp says what still runs after a time-out or Ctrl-C.
+// gaveUp says what is still running after a time-out or Ctrl-C.
 func gaveUp(c *cli.Context, client *control.Client, names []string, meanwhile string) error {
 	now := "claude-swarm stop --now"
 	if len(names) > 0 {
@@ -269,7 +269,7 @@ func gaveUp(c *cli.Context, client *control.Client, names []string, meanwhile st
 	return fail(exitTimeout, now, "not stopped after %v%s", spanOf(c, "timeout"), running)
 }
 
-// runningTurns names the turns that run: "coder (k7f3q9m2xd, 12 s)".
+// runningTurns names the running turns: "coder (k7f3q9m2xd, 12 s)".
 func runningTurns(st swarm.Status, now time.Time) string {
 	var turns []string
 	for _, a := range st.Agents {
@@ -284,9 +284,9 @@ func runningTurns(st swarm.Status, now time.Time) string {
 	return strings.Join(turns, ", ")
 }
 
-// awaited says what a stop waits for: turns, or the work after the last of them, such as the
-// last messages on IRC. waited is the time so far: awaited is "" before longEnd, where only
-// the end itself takes its time.
+// awaited says what a stop waits for: running turns, or the work after the last turn, such
+// as the last messages on IRC. waited is how long the stop has waited. If no turn is
+// running and waited is below longEnd, awaited returns "".
 func awaited(st swarm.Status, now time.Time, waited time.Duration) string {
 	if turns := runningTurns(st, now); turns != noTurn {
 		return turns
@@ -300,8 +300,8 @@ func awaited(st swarm.Status, now time.Time, waited time.Duration) string {
 // longEnd is how long the end of a daemon may take before the stop says so.
 const longEnd = 3 * time.Second
 
-// A waiting shows the turns that a stop waits for: on a terminal it rewrites one line every
-// second, elsewhere it prints one line once.
+// A waiting shows the turns that a stop waits for. On a terminal it rewrites one line every
+// second; elsewhere it prints one line once.
 type waiting struct {
 	w      io.Writer
 	client *control.Client
@@ -312,8 +312,8 @@ func waitingFor(w io.Writer, client *control.Client, names []string) *waiting {
 	return &waiting{w: w, client: client, names: names}
 }
 
-// until prints until done is closed or ctx is done. It prints nothing about a stop that ends
-// at once.
+// until prints what the stop waits for until done is closed or ctx is done. It prints
+// nothing if the stop ends at once.
 func (t *waiting) until(ctx context.Context, done <-chan struct{}) {
 	live := isTerminal(t.w)
 	shown, began := false, time.Now()

@@ -13,9 +13,9 @@ import (
 // A table aligns its columns. The last column gets the rest of the width and is cut there;
 // if almost no width is left, it gets a separate line.
 type table struct {
-	width int  // of the screen; 0 is 80 for the rows, and no limit for lines that are kept whole
+	width int  // of the screen; 0 means 80 for the rows, and no limit for lines that are kept whole
 	spill bool // a last cell that is too long gets a separate line
-	keep  int  // how many cells stay in a row if the last column has too little room; 0 means all
+	keep  int  // how many cells stay in their row if the last column has too little room; 0 means all
 	rows  []tableRow
 }
 
@@ -33,12 +33,12 @@ type tableLine struct {
 }
 
 const (
-	// narrow is the width below which the lines under a row begin left of the second
-	// column: otherwise they would have no room.
+	// narrow is the width below which the lines under a row are indented less than the
+	// second column. Otherwise they would have too little room.
 	narrow = 72
-	// leastLast is the least room of the last column in its row.
+	// leastLast is the minimum width of the last column in its row.
 	leastLast = 8
-	// fewWords is the least room for the last column of a table that can be folded.
+	// fewWords is the minimum width of the last column before the table is folded.
 	fewWords = 20
 )
 
@@ -119,8 +119,8 @@ func (t *table) fold() {
 	}
 }
 
-// fitted returns the cells of a row, padded and cut so that together they fit the screen, and
-// the last cell if it gets a separate line.
+// fitted returns the cells of a row, padded and cut so that together they fit the screen.
+// spilled is the last cell if it gets a separate line.
 func (t *table) fitted(row tableRow, widths []int, across int) (cells []string, spilled string) {
 	room := across
 	for i, cell := range row.cells {
@@ -136,7 +136,7 @@ func (t *table) fitted(row tableRow, widths []int, across int) (cells []string, 
 		room -= widths[i] + 2
 		cells = append(cells, cell+strings.Repeat(" ", max(min(widths[i]-n+2, widths[i]-n+2+room), 0)))
 	}
-	// Spaces at the end would get colours, and would wrap if they do not fit.
+	// Spaces at the end would be coloured, and would wrap if they did not fit.
 	for i := len(cells) - 1; i >= 0; i-- {
 		cells[i] = strings.TrimRight(cells[i], " ")
 		if cells[i] != "" {

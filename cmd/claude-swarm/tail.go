@@ -13,14 +13,15 @@ import (
 type tail struct {
 	path string
 	file *os.File
-	rest []byte // a line without its end yet
+	rest []byte // the beginning of an incomplete line
 }
 
 // tailChunk is how many bytes a tail reads at a time when it looks backwards for the last
 // lines.
 const tailChunk = 64 << 10
 
-// openTail opens path and returns its last n lines, ignoring the first from bytes.
+// openTail opens path and returns its last n lines. It ignores the bytes before the offset
+// from.
 func openTail(path string, from int64, n int) (*tail, []byte, error) {
 	t := &tail{path: path}
 	if err := t.open(); err != nil || t.file == nil {
@@ -53,8 +54,8 @@ func (t *tail) close() error {
 	return err
 }
 
-// lastLines reads backwards until it has n lines or reaches from, and leaves the file at its
-// end. The text after the last newline is left for more.
+// lastLines reads backwards until it has n lines or reaches the offset from. It leaves the
+// position at the end of the file. The text after the last newline is kept for [tail.more].
 func (t *tail) lastLines(from int64, n int) ([]byte, error) {
 	end, err := t.file.Seek(0, io.SeekEnd)
 	if err != nil {
@@ -99,8 +100,8 @@ func (t *tail) more() ([]byte, error) {
 		if err != nil || !replaced {
 			return out, err
 		}
-		// A rotated file does not grow, so this reads all of it; a cut line in it stays
-		// cut.
+		// A rotated file no longer grows, so the read above got all of it. An incomplete
+		// last line is dropped.
 		t.rest = nil
 		if err := t.close(); err != nil {
 			return out, err

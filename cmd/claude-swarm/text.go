@@ -9,7 +9,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/view"
 )
 
-// shellWord quotes a word for a shell, where a hint names it.
+// shellWord quotes a word of a hint for a shell.
 func shellWord(word string) string { return view.ShellWord(word) }
 
 // byteCount returns a number of bytes as text.

@@ -17,12 +17,12 @@ import (
 // A tree prints a trace.
 type tree struct {
 	palette
-	asked string // the id that was asked for
-	dir   string // of the project; files in it are shown without it
+	asked string // the id of the message whose trace was requested
+	dir   string // folder of the project; paths of files in it are shown relative to it
 	now   time.Time
 
 	columns int
-	all     bool // the copies for IRC too
+	all     bool // also show the copies for IRC
 }
 
 // write prints a trace. It prints whole ids, which a person can type.
@@ -46,12 +46,14 @@ func (t tree) write(w io.Writer, v *view.Trace) {
 	fmt.Fprintf(w, "\n%s\n", screen.Whole(total, t.columns))
 }
 
-// shown returns the messages of a list to print: no copies, unless --all asks for them.
+// shown returns the messages of a list that are printed. Copies are printed only with
+// --all, or if the trace of the copy was requested.
 func (t tree) shown(list []*view.TracedMessage) []*view.TracedMessage {
 	return slices.DeleteFunc(slices.Clone(list), func(m *view.TracedMessage) bool { return m.Copy && !t.all && m.ID != t.asked })
 }
 
-// writeMessage prints a message: first begins its line, rest the lines below it.
+// writeMessage prints a message. Its line begins with first, and the lines below begin with
+// rest.
 func (t tree) writeMessage(w io.Writer, m *view.TracedMessage, first, rest string) {
 	id := m.ID
 	if id == t.asked {
@@ -62,7 +64,7 @@ func (t tree) writeMessage(w io.Writer, m *view.TracedMessage, first, rest strin
 	if len(below) == 0 {
 		bar = "  "
 	}
-	room := max(t.columns-screen.Columns(rest)-3, leastLast) // of the lines below the first
+	room := max(t.columns-screen.Columns(rest)-3, leastLast) // for the lines below the first
 	when, way := timeText(m.Created, t.now), fmt.Sprintf("%s → %s  %s", m.From, m.To, m.Type)
 	used := screen.Columns(first) + 12 + screen.Columns(when) + 2 + screen.Columns(way)
 	if used <= t.columns && (t.columns >= narrow || m.Subject == "") {

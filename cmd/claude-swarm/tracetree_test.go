@@ -60,7 +60,8 @@ func TestTraceTree(t *testing.T) {
 	}
 }
 
-// A copy for IRC is not part of the work: a trace counts it, and shows it on request.
+// A copy for IRC is not part of the work. A trace counts copies, and shows them only on
+// request.
 func TestTraceCopies(t *testing.T) {
 	at := time.Date(2026, 11, 21, 5, 12, 0, 0, time.Local)
 	messages := func() []*view.TracedMessage {

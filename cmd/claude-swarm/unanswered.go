@@ -25,10 +25,10 @@ func questionFlags() []cli.Flag {
 // unanswered says who may answer a question, and what happens when nobody does in time.
 type unanswered struct {
 	post      *post
-	answerers string // "" where the command line does not say
+	answerers string // "" if the command line does not say
 	onTimeout string
 
-	lack client.Lack // set before end
+	lack client.Lack // must be set before end is called
 }
 
 // unansweredOf reads the flags. as is the command line without them.
@@ -47,7 +47,7 @@ func (p *post) unansweredOf(c *cli.Context, as string) (u unanswered, err error)
 	return u, nil
 }
 
-// asked notes what nobody has answered.
+// asked records the questions that nobody has answered.
 func (u *unanswered) asked(text string, patience time.Duration, sent []dropbox.Delivery, of func(dropbox.Delivery) string) {
 	u.lack = client.Lack{Text: text, Patience: patience}
 	for _, d := range sent {

@@ -14,7 +14,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
-// A busyDaemon has two agents in a turn; the client of coder reads no mail during a turn.
+// A busyDaemon has two agents in a turn. Coder's client reads no mail during a turn.
 type busyDaemon struct{ control.Daemon }
 
 func (busyDaemon) Status(names ...string) (st swarm.Status, err error) {
@@ -24,7 +24,8 @@ func (busyDaemon) Status(names ...string) (st swarm.Status, err error) {
 	return st, nil
 }
 
-// The sender of an urgent message hears that the receiver reads it only after its turn.
+// The sender of an urgent message is told that the receiver will read it only after its
+// turn.
 func TestTheSenderHearsThatAnUrgentMessageWaits(t *testing.T) {
 	p, store := projectWithMail(t, "{coder: , reviewer: }")
 	for _, name := range p.file.Names() {

@@ -18,12 +18,12 @@ const (
 	groupProject = "the project"
 )
 
-// jsonFlag returns the same in every verb that prints facts.
+// jsonFlag returns the --json flag, which is the same in every verb that prints facts.
 func jsonFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "json", Usage: "print JSON"}
 }
 
-// examples ends a verb's description with command lines that work as they stand.
+// examples returns the end of a verb's description: command lines that work unchanged.
 func examples(lines ...string) string {
 	head := "\n\nExample:\n"
 	if len(lines) > 1 {

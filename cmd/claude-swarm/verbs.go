@@ -9,7 +9,8 @@ type verb struct {
 	make func() *cli.Command
 }
 
-// verbs lists the verbs in the order of the help, one file each.
+// verbs lists the verbs in the order in which the help shows them. Each verb has its own
+// file.
 func verbs() []verb {
 	return []verb{
 		{"start", startCommand},
@@ -59,8 +60,8 @@ func verbs() []verb {
 }
 
 // commandsFor makes the commands for a command line. If the first word is a verb, it makes
-// only that: the flags and the help of all verbs would take longer than most of what a verb
-// does. Completion gets all of them.
+// only the command of that verb, because making the flags and the help of all verbs would
+// take longer than most verbs need to run. For completion it makes all commands.
 func commandsFor(args []string) []*cli.Command {
 	all := verbs()
 	if len(args) > 1 && args[1] != completeName {

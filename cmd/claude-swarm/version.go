@@ -32,7 +32,7 @@ func versionCommand() *cli.Command {
 type versionView struct {
 	V        int    `json:"v"`
 	Version  string `json:"version"`
-	Revision string `json:"revision,omitempty"` // of git, with + if files were changed
+	Revision string `json:"revision,omitempty"` // git revision, with + if files were changed
 	Go       string `json:"go"`
 	OS       string `json:"os"`
 	Arch     string `json:"arch"`

@@ -17,13 +17,13 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/view"
 )
 
-// An awaiting prints the answers to sent messages, each when it comes, and files it, so that
-// the answer wakes no agent.
+// An awaiting prints each answer to the sent messages when it arrives. It then files the
+// answer, so that the answer wakes no agent.
 type awaiting struct {
 	*answerWait
 	c       *cli.Context
 	post    *post
-	several bool // each answer is then printed with the name of its sender
+	several bool // whether several answers are awaited; each is then printed with the name of its sender
 	first   bool // one answer is enough
 	asks    *client.Questioning
 	answers []*client.Answer // printed at the end, as JSON
@@ -36,8 +36,8 @@ type awaiting struct {
 //	the daemon's bounce    an error that says why, exit status 1
 //	nothing in time        an error, exit status 5
 //
-// For several messages it prints all answers, and an error at the end if one is missing. how
-// says where one is enough, and what happens without an answer in time.
+// For several messages it prints all answers, and at the end an error if one is missing.
+// how says whether one answer is enough, and what happens if no answer arrives in time.
 func (p *post) await(c *cli.Context, sent []dropbox.Delivery, limit time.Duration, how asking) error {
 	ctx, cancel := within(c.Context, limit)
 	defer cancel()
@@ -83,12 +83,13 @@ func within(ctx context.Context, limit time.Duration) (context.Context, context.
 // An asking is a message whose sender waits for its answer.
 type asking struct {
 	unanswered
-	text string              // of a question; "" for another message
-	asks *client.Questioning // of a question; nil for another message
+	text string              // text of a question; "" for other messages
+	asks *client.Questioning // for a question; nil for other messages
 }
 
-// sendAsking sends a message. If it is a question and the sender waits for the answer, the
-// running turn is recorded as asking; the caller ends asks. For other messages asks is nil.
+// sendAsking sends a message. If the message is a question and the sender waits for the
+// answer, the running turn is recorded as asking, and the caller must end asks. Otherwise
+// asks is nil.
 func (p *post) sendAsking(m *dropbox.Message, wait optionalSpan) (sent []dropbox.Delivery, asks *client.Questioning, err error) {
 	if !wait.set || m.Type != dropbox.Question {
 		sent, err = p.Send(m)
@@ -103,7 +104,7 @@ func (p *post) sendAsking(m *dropbox.Message, wait optionalSpan) (sent []dropbox
 	return sent, asks, nil
 }
 
-// openEnd is how long a wait without a limit is said to last.
+// openEnd is the time that is recorded for a wait without a limit.
 const openEnd = 7 * 24 * time.Hour
 
 // mayAwait refuses to wait, in a turn, for a message that can begin only after this turn.
@@ -114,8 +115,8 @@ func (p *post) mayAwait(to []string, as string) error {
 	return usagef(as+` "…"   (without --wait)`, "%s would wait for itself: its mail comes after this turn", p.Me.Name)
 }
 
-// all waits until no message is pending. For several messages it prints the outcome of each
-// as it comes, and waits for the others.
+// all waits until no message is pending. For several messages it prints each outcome when
+// it arrives, and keeps waiting for the others.
 func (w *awaiting) all(ctx context.Context) error {
 	sent, failed := len(w.Pending), 0
 	for len(w.Pending) > 0 {
@@ -143,7 +144,7 @@ func (w *awaiting) all(ctx context.Context) error {
 	return nil
 }
 
-// answeredFirst tells the others who were asked that the question is answered.
+// answeredFirst tells the other receivers of the question that it has been answered.
 func (w *awaiting) answeredFirst(got *client.Answer) error {
 	if why := w.asks.Answered(got); why != "" {
 		fmt.Fprintf(w.c.App.ErrWriter, "claude-swarm: %s\n", why)
@@ -194,8 +195,8 @@ func (w *awaiting) file(a *client.Answer) error {
 	return a.File()
 }
 
-// An answerView is the output of send --wait --json for one message, an answersView that
-// for several.
+// An answerView is the output of send --wait --json for one message. An answersView is the
+// output for several messages.
 type answerView struct {
 	V      int           `json:"v"`
 	Sent   []string      `json:"sent"`
@@ -205,7 +206,7 @@ type answerView struct {
 type answersView struct {
 	V       int             `json:"v"`
 	Sent    []string        `json:"sent"`
-	Answers []*view.Message `json:"answers"` // as they came
+	Answers []*view.Message `json:"answers"` // in the order in which they arrived
 }
 
 func (w *awaiting) printAnswers(sent []dropbox.Delivery) error {

@@ -18,16 +18,16 @@ import (
 
 // Control sequences of the terminal.
 const (
-	screenEnter = "\x1b[?1049h\x1b[?25l\x1b[?7l" // the other screen, no cursor, long lines cut
+	screenEnter = "\x1b[?1049h\x1b[?25l\x1b[?7l" // alternate screen, no cursor, long lines cut
 	screenLeave = "\x1b[?7h\x1b[?25h\x1b[?1049l"
 	screenHome  = "\x1b[H"
 	lineClear   = "\x1b[K" // from the cursor on
 	screenClear = "\x1b[J"
 )
 
-// watchStatus shows the status until Ctrl-C: on a terminal in place, elsewhere
-// one status after the other, each when something has changed; with --json one
-// line each.
+// watchStatus shows the status until Ctrl-C. On a terminal it redraws the status in place.
+// Elsewhere it prints a new status whenever something has changed. With --json each status
+// is one line.
 func watchStatus(c *cli.Context) error {
 	w := c.App.Writer
 	live := canRedraw(w) && !c.Bool("json")
@@ -38,7 +38,7 @@ func watchStatus(c *cli.Context) error {
 	wake := make(chan struct{}, 1)
 	ctx, cancel := context.WithCancel(c.Context)
 	ended := make(chan struct{})
-	go func() { // ends with ctx, waited for below
+	go func() { // ends with ctx; waited for below
 		defer close(ended)
 		wakeOnEvents(ctx, c, wake)
 	}()
@@ -75,7 +75,7 @@ func watchStatus(c *cli.Context) error {
 		select {
 		case <-c.Context.Done():
 		case <-wake:
-			// Events come in bursts, and people read slower than this.
+			// Events come in bursts, and people cannot read more often than this.
 			tick.Reset(100 * time.Millisecond)
 			select {
 			case <-tick.C:
@@ -87,10 +87,11 @@ func watchStatus(c *cli.Context) error {
 	}
 }
 
-// canRedraw reports whether w is a terminal on which a picture can replace the one before.
+// canRedraw reports whether w is a terminal on which a new picture can replace the previous
+// one.
 func canRedraw(w io.Writer) bool { return isTerminal(w) && os.Getenv("TERM") != "dumb" }
 
-// frame returns the status as text or JSON, drawn for a moment.
+// frame returns the status as text or JSON, drawn as of the time at.
 func frame(c *cli.Context, st swarm.Status, at time.Time) ([]byte, error) {
 	var out bytes.Buffer
 	if c.Bool("json") {
@@ -100,9 +101,9 @@ func frame(c *cli.Context, st swarm.Status, at time.Time) ([]byte, error) {
 	return []byte(draw(st, lookOf(c, at)).String()), nil
 }
 
-// redraw overwrites the old picture, line by line, and clears the rest of the screen:
-// clearing the whole screen would make it flicker. A line is cleared before it is written,
-// because after a full line the cursor is still on its last letter.
+// redraw overwrites the old picture line by line, and clears only the rest of the screen.
+// Clearing the whole screen would make it flicker. A line is cleared before it is written,
+// because after a line of full width the cursor is still on its last letter.
 func redraw(w io.Writer, lines []string, rows int) {
 	picture := screenHome + lineClear + strings.Join(lines, "\n"+lineClear)
 	if len(lines) < rows || rows == 0 {

@@ -19,8 +19,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
 )
 
-// checkOutside checks what a configuration names outside of its file: the folders of the
-// agents, and the secrets of the webhooks.
+// checkOutside checks what a configuration refers to outside its file: the folders of the
+// agents and the secrets of the webhooks.
 func checkOutside(f *config.File) error {
 	if err := f.CheckFolders(); err != nil {
 		return err
@@ -34,15 +34,15 @@ func checkOutside(f *config.File) error {
 type hookService struct {
 	*webhook.Service
 	log     *slog.Logger
-	tell    func(key, subject, body string) // tells the lead, once per key
+	tell    func(key, subject, body string) // sends the lead a message, once per key
 	trouble word
 
 	cancel context.CancelFunc
 	ended  sync.WaitGroup
 }
 
-// newHookService makes the service. Its field tell is set before it begins. announcer knows
-// in which channel of IRC results are.
+// newHookService makes the service. The caller sets its field tell before calling begin.
+// announcer knows which IRC channel shows a result.
 func newHookService(p *project, store *dropbox.Store, announcer *ircAnnouncer, log *slog.Logger) (*hookService, error) {
 	tokens, err := p.home.Tokens(dropbox.Swarm)
 	if err != nil {
@@ -56,21 +56,21 @@ func newHookService(p *project, store *dropbox.Store, announcer *ircAnnouncer, l
 	return s, err
 }
 
-// listener returns the listener for events. It also listens while there are no webhooks, so
-// that one that comes by a reload hears only what happens from then on.
+// listener returns the listener for events. It also listens while there are no webhooks. So
+// a webhook that a reload adds gets only events from that time on.
 func (s *hookService) listener() mail.Listener {
 	return mail.Listener{Name: "webhooks", Behind: "webhooks miss events", Hear: s.Hear}
 }
 
-// lost tells the lead that a webhook loses events. It does so once, until the receiver has
-// accepted an event.
+// lost tells the lead that a webhook has given up on an event. It tells the lead only once
+// until the receiver accepts an event again.
 func (s *hookService) lost(hook, why string) {
 	s.tell(fmt.Sprintf("webhook:%s:%d", hook, time.Now().Unix()), "webhook "+hook+" does not work",
 		fmt.Sprintf("The webhook %s has not taken an event: %s.\n\nThe events are kept: claude-swarm dead list %s\nWhen it works (claude-swarm webhooks test %s), give them back: claude-swarm dead retry ID…\n",
 			hook, why, dropbox.Hooks, hook))
 }
 
-// follow puts the webhooks of a configuration into force.
+// follow applies the webhooks of a configuration.
 func (s *hookService) follow(f *config.File) error {
 	hooks, err := f.Hooks(os.Getenv)
 	if err != nil {
@@ -105,7 +105,8 @@ func (s *hookService) begin(ctx context.Context, f *config.File) error {
 // hooksAgain is the pause before the service is started again after an error.
 const hooksAgain = 5 * time.Second
 
-// once runs the service to its end. A panic in it is our defect, and ends no agent.
+// once runs the service until it ends. A panic in the service is returned as an error, so
+// that it ends no agent.
 func (s *hookService) once(ctx context.Context) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -113,12 +114,12 @@ func (s *hookService) once(ctx context.Context) (err error) {
 			err = fmt.Errorf("a fault in claude-swarm: %v", r)
 		}
 	}()
-	works := time.AfterFunc(hooksAgain, func() { s.trouble.set("") }) // a service that lasts this long works
+	works := time.AfterFunc(hooksAgain, func() { s.trouble.set("") }) // a service that has run this long counts as working
 	defer works.Stop()
 	return s.Run(ctx)
 }
 
-// drain lets the service post what the last turns left for it.
+// drain lets the service post the events of the last turns.
 func (s *hookService) drain(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, lastWords)
 	defer cancel()

@@ -31,7 +31,7 @@ latter are kept: claude-swarm dead list hooks.
 docs/webhooks.md says what is posted and how a receiver checks it.` +
 			examples("claude-swarm webhooks", "claude-swarm webhooks --json"),
 		Flags:  []cli.Flag{jsonFlag()},
-		Action: withPost(webhooksList), // without a further verb it lists
+		Action: withPost(webhooksList), // without a subcommand it lists
 		Subcommands: []*cli.Command{
 			{
 				Name: "list", Usage: "list them",
@@ -51,7 +51,7 @@ agent.` +
 	}
 }
 
-// noWebhooks says what to write if there are none.
+// noWebhooks says what to write in the configuration if it has no webhooks.
 const noWebhooks = `webhooks: [{name: ops, url: "https://example.com/hooks"}]   in claude-swarm.yaml; see docs/webhooks.md`
 
 func webhooksList(c *cli.Context, p *post) error {
@@ -90,7 +90,8 @@ func webhooksList(c *cli.Context, p *post) error {
 	return nil
 }
 
-// triesAgain says when the events that failed are tried again; "" if none has failed.
+// triesAgain says when the failed events will be tried again, or returns "" if none has
+// failed.
 func triesAgain(w view.Webhook, now time.Time) string {
 	switch {
 	case w.NextTry == nil:
@@ -101,7 +102,7 @@ func triesAgain(w view.Webhook, now time.Time) string {
 	return "tries again now, if a daemon runs"
 }
 
-// lastTry describes the last try of a webhook in a few words.
+// lastTry briefly describes the last try of a webhook.
 func lastTry(w view.Webhook, now time.Time) string {
 	switch {
 	case w.Last == nil:
@@ -144,9 +145,9 @@ func webhooksTest(c *cli.Context, p *post) error {
 			V      int    `json:"v"`
 			Name   string `json:"name"`
 			Taken  bool   `json:"taken"`
-			Status int    `json:"status"` // of HTTP; 0: there was no answer
+			Status int    `json:"status"` // HTTP status; 0: there was no answer
 			MS     int64  `json:"ms"`
-			Why    string `json:"why"` // why it was not taken
+			Why    string `json:"why"` // why the receiver did not accept it
 		}{1, name, a.Taken(), a.Status, a.Took.Milliseconds(), a.Why})
 		if err != nil {
 			return err
@@ -163,7 +164,7 @@ func webhooksTest(c *cli.Context, p *post) error {
 	return nil
 }
 
-// sayWaiting says what becomes of the events that failed before a test that succeeded.
+// sayWaiting says what happens to the events that failed before a successful test.
 func sayWaiting(c *cli.Context, p *post, name string) error {
 	list, err := view.Webhooks(p.file, p.home.Dir(), p.Store)
 	i := slices.IndexFunc(list, func(w view.Webhook) bool { return w.Name == name })
@@ -215,7 +216,7 @@ func unknownWebhook(name string, names []string) error {
 	return fail(exitUnknown, "claude-swarm webhooks test "+near[0], "no webhook named %q in claude-swarm.yaml; did you mean %s?", name, strings.Join(near, " or "))
 }
 
-// webhooks offers the names of the webhooks.
+// webhooks offers the names of the webhooks for completion.
 func (f *finder) webhooks() {
 	p, err := loadProject(f.c)
 	if err != nil {

@@ -23,8 +23,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
-// listeners returns the listeners for events, besides the lead and IRC: git, which records
-// finished turns if the configuration says so.
+// listeners returns the listeners for events in addition to the lead and IRC. The only one
+// is git, which records finished turns if the configuration says so.
 func listeners(ctx context.Context, f *config.File, log *slog.Logger) ([]mail.Listener, error) {
 	if !f.Audit.Git {
 		return nil, nil
@@ -36,8 +36,8 @@ func listeners(ctx context.Context, f *config.File, log *slog.Logger) ([]mail.Li
 	return []mail.Listener{recorder(audit)}, nil
 }
 
-// recorder makes a listener from an audit. The audit records finished work, whose files may
-// come a moment after the event; in that case the listener checks again.
+// recorder makes a listener from an audit. The audit records finished work. The files may
+// be written a moment after the event; in that case the listener checks again.
 func recorder(audit *git.Audit) mail.Listener {
 	again := true
 	return mail.Listener{Name: "audit", Behind: "the audit trail is behind", Hear: func(ctx context.Context, events []journal.Event) error {
@@ -50,7 +50,7 @@ func recorder(audit *git.Audit) mail.Listener {
 	}}
 }
 
-// A gate answers the daemon's questions by the policy and the recent decisions.
+// A gate answers the daemon's questions from the policy and the recent decisions.
 type gate struct{ *policy.Gate }
 
 func (g gate) Ask(q mail.GateQuestion) mail.GateVerdict {
@@ -58,7 +58,7 @@ func (g gate) Ask(q mail.GateQuestion) mail.GateVerdict {
 	return mail.GateVerdict{Pass: v.Pass, Rule: string(v.Rule), Reason: v.Reason, Next: v.Next, Halt: v.Halt}
 }
 
-// ircOf returns the IRC part of a configuration, as this daemon follows it.
+// ircOf returns the IRC part of a configuration, with the options of this daemon applied.
 func (o daemonOrder) ircOf(f *config.File) config.IRC {
 	if o.noIRC {
 		return config.IRC{}
@@ -66,7 +66,8 @@ func (o daemonOrder) ircOf(f *config.File) config.IRC {
 	return f.IRC
 }
 
-// planOf returns the swarm's plan by a configuration, as this daemon follows it.
+// planOf returns the swarm's plan for a configuration, with the options of this daemon
+// applied.
 func (o daemonOrder) planOf(f *config.File) swarm.Plan {
 	plan := planOf(f)
 	if o.noIRC {
@@ -81,8 +82,9 @@ func (o daemonOrder) planOf(f *config.File) swarm.Plan {
 	return plan
 }
 
-// judgeDir returns the folder of the supervisor's model, beside the daemon's socket. All
-// projects share it: a client keeps something about each folder in which it ran.
+// judgeDir returns the working folder of the supervisor's model, beside the daemon's
+// socket. All projects share it, because a client keeps data about each folder in which it
+// has run.
 func judgeDir(project string) string {
 	sockets, err := discovery.Paths(project, os.Getenv)
 	if err != nil {
@@ -168,11 +170,11 @@ func specOf(f *config.File, a config.Agent) swarm.Spec {
 		Tools:        a.MCP,
 		Permissions:  a.Permissions.Rules(),
 	}
-	if secrets := append(f.IRC.Secrets(), f.HookSecrets()...); len(secrets) > 0 { // no agent needs them
+	if secrets := append(f.IRC.Secrets(), f.HookSecrets()...); len(secrets) > 0 { // no agent needs these secrets
 		spec.EnvDrop = append(slices.Clone(a.EnvDrop), secrets...)
 	}
 	if filepath.Base(f.Path) != config.Name {
-		// Otherwise the agent's claude-swarm would look for the usual name.
+		// Otherwise the agent's claude-swarm would look for a file with the usual name.
 		spec.Env = maps.Clone(a.Env)
 		if spec.Env == nil {
 			spec.Env = make(map[string]string)
@@ -196,7 +198,7 @@ func budgetOf(f *config.File) budget.Rules {
 	return rules
 }
 
-// channelsOf returns the channels of an agent on IRC.
+// channelsOf returns the IRC channels of an agent.
 func channelsOf(f *config.File, agent string) []string {
 	switch own := f.IRC.Own[agent]; {
 	case !f.IRC.On():
@@ -227,6 +229,6 @@ type daemonOrder struct {
 	by      string
 	noTools bool      // no agent gets the tools of claude-swarm's MCP server
 	noIRC   bool      // ignore the configuration's IRC
-	stderr  io.Writer // gets the log as text; nil when no person looks
+	stderr  io.Writer // gets the log as text; nil if nobody is watching
 	ready   func()    // called once, when the daemon is ready
 }

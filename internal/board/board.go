@@ -6,8 +6,9 @@
 //	    decisions.md       what was decided; each entry is appended
 //	    handoff/NAME.md    notes of an agent for its next session, and for others
 //
-// A page is always complete, since a rename replaces it. Several processes may write at the
-// same time: each waits for the previous one. The package follows no symbolic link.
+// A page is always complete, because a rename replaces it. Several processes may write a
+// page at the same time: each waits for the previous writer. The package follows no
+// symbolic link.
 package board
 
 import (
@@ -40,8 +41,8 @@ const handoffs = "handoff"
 // Handoff returns the name of the page that an agent leaves for its next session.
 func Handoff(agent string) string { return handoffs + "/" + agent }
 
-// MaxPage is the largest length of a page, in bytes. It is small, because an agent reads
-// a whole page into its context.
+// MaxPage is the maximum length of a page, in bytes. It is small because an agent reads a
+// whole page into its context.
 const MaxPage = 32 << 10
 
 // ErrNoPage says that a page has not been written yet.
@@ -79,7 +80,8 @@ type Board struct {
 	files durable.Files
 }
 
-// Of returns the board of the store in the folder store. It creates nothing.
+// Of returns the board of the mailboxes in the folder store. It creates no files or
+// folders.
 func Of(store string) Board { return Board{dir: path.Join(store, "board")} }
 
 // With returns the same board, except that it writes its pages through files.
@@ -88,14 +90,15 @@ func (b Board) With(files durable.Files) Board {
 	return b
 }
 
-// A Page is a page at the moment when it was read.
+// A Page is the content of a page at the time when it was read.
 type Page struct {
 	Name    string
 	Text    string
 	Changed time.Time
 }
 
-// Read reads a page. The error is [ErrNoPage], a [*NameError], or an error of the system.
+// Read reads a page. The error is [ErrNoPage], a [*NameError], or an error from the
+// operating system.
 func (b Board) Read(page string) (Page, error) {
 	if err := Check(page); err != nil {
 		return Page{}, err

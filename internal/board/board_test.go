@@ -95,7 +95,7 @@ func isTooLong(err error) bool {
 	return ok
 }
 
-// Foreign files in the folder are harmless.
+// Files in the folder that are not pages are ignored.
 func TestForeignFiles(t *testing.T) {
 	store := t.TempDir()
 	b := board.Of(store)
@@ -136,7 +136,7 @@ func TestForeignFiles(t *testing.T) {
 	}
 }
 
-// The page has all entries of concurrent writers.
+// The page contains the entries of all concurrent writers.
 func TestManyWriters(t *testing.T) {
 	const writers, entries = 8, 20
 	b := board.Of(t.TempDir())

@@ -17,17 +17,17 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/whisper"
 )
 
-// helloTimeout is how long a client waits for the daemon's first line. A daemon that needs longer
-// is stuck.
+// helloTimeout is how long a client waits for the daemon's first line. A daemon that takes
+// longer is stuck.
 const helloTimeout = 5 * time.Second
 
-// errHungUp is the error for a daemon that dies while a client connects: the kernel has
-// accepted the connection, and no answer follows.
+// errHungUp is the error if a daemon dies while a client connects: the kernel has accepted
+// the connection, but no answer arrives.
 var errHungUp = errors.New("hung up before the first line")
 
 // A Client talks to the daemon of one project. It is safe for concurrent use. A stream that
-// nobody reads holds up the other answers: a caller that does more than watch a stream
-// opens a second client.
+// is not read holds up all other answers. So a caller that also sends other requests should
+// use a second client for them.
 type Client struct {
 	conn    net.Conn
 	path    string
@@ -49,8 +49,8 @@ type Client struct {
 }
 
 // Dial finds the daemon of a project. version is the version of the calling program. also
-// has paths to try after the project's; Dial skips empty ones. The error is [ErrNoDaemon]
-// when no daemon answers. The caller closes the client.
+// lists further paths to try after those of the project; Dial skips empty ones. The error
+// is [ErrNoDaemon] if no daemon answers. The caller closes the client.
 func Dial(ctx context.Context, project, version string, getenv func(string) string, also ...string) (*Client, error) {
 	paths, err := discovery.Paths(project, getenv)
 	if err != nil {
@@ -101,8 +101,8 @@ func (c *Client) greet(ctx context.Context, version string) (*lineReader, error)
 	stop := context.AfterFunc(ctx, func() { c.conn.Close() })
 	defer stop()
 	lines := newLineReader(c.conn)
-	// A daemon that refuses this client says why and hangs up, maybe before the hello is
-	// written; so the answer counts, not the error of the write.
+	// A daemon that refuses this client says why and hangs up, perhaps before our hello is
+	// written. So the answer is read even if the write failed.
 	writeErr := writeFrame(c.conn, hello{Type: typeHello, V: protocolVersion, Version: version})
 	line, err := lines.next()
 	if err != nil {
@@ -118,7 +118,7 @@ func (c *Client) greet(ctx context.Context, version string) (*lineReader, error)
 	}
 	var first struct {
 		hello
-		Error *Error `json:"error"` // refused before the hello
+		Error *Error `json:"error"` // set if the daemon refuses the client before its hello
 	}
 	if err := json.Unmarshal(line, &first); err != nil {
 		return nil, fmt.Errorf("control socket: the program that listens on %s is not a claude-swarm daemon: %w", c.path, err)
@@ -140,7 +140,7 @@ func (c *Client) greet(ctx context.Context, version string) (*lineReader, error)
 	return lines, c.conn.SetDeadline(time.Time{})
 }
 
-// Close ends the connection, its calls and its streams.
+// Close closes the connection and ends its calls and its streams.
 func (c *Client) Close() error {
 	c.once.Do(func() { close(c.closing) })
 	err := c.conn.Close()
@@ -153,8 +153,8 @@ func (c *Client) Close() error {
 func (c *Client) Gone() <-chan struct{} { return c.done }
 
 // OnWhisper sets the function that is called with each whisper, as one line, for the agent
-// in whose turn the program runs. The goroutine that reads calls it before the responses to
-// the program's requests arrive. It must be set before the first request.
+// in whose turn the program runs. The goroutine that reads calls show before it delivers
+// the response that follows the whisper. It must be set before the first request.
 func (c *Client) OnWhisper(show func(line string)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -164,8 +164,8 @@ func (c *Client) OnWhisper(show func(line string)) {
 // Version returns the version of the daemon.
 func (c *Client) Version() string { return c.version }
 
-// Warning says that the daemon and the program have different versions; it is "" if they
-// are equal.
+// Warning says that the daemon and the program have different versions; it is "" if the
+// versions are equal.
 func (c *Client) Warning() string { return c.warning }
 
 // Path returns the path of the socket.
@@ -199,7 +199,7 @@ func (c *Client) call(ctx context.Context, req request, data any) error {
 		return ctx.Err()
 	case <-c.done:
 	}
-	select { // the answer may have been the last line
+	select { // the answer may have arrived as the last line
 	case r := <-answered:
 		return decode(r, data)
 	default:

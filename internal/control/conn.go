@@ -31,13 +31,13 @@ func newConn(s *Server, c *net.UnixConn, from peer) *conn {
 	return &conn{s: s, c: c, from: from, out: make(chan any, outQueue), streams: make(map[string]context.CancelFunc)}
 }
 
-// serve runs the connection to its end: the client hangs up, or ctx is done. A request that
-// still waits for a turn continues, although nobody will read its answer; serve returns
-// once that request has ended as well.
+// serve runs the connection until the client hangs up or ctx is done. A request that still
+// waits for a turn continues even though nobody will read its answer. serve returns only
+// after that request has ended too.
 func (c *conn) serve(ctx context.Context) {
 	here, leave := context.WithCancel(ctx)
 	defer leave()
-	// Closing the connection ends the calls of both goroutines.
+	// Closing the connection unblocks both goroutines.
 	stop := context.AfterFunc(ctx, func() { c.c.Close() })
 	defer stop()
 
@@ -45,7 +45,7 @@ func (c *conn) serve(ctx context.Context) {
 	go func() { // serve waits for it below
 		defer close(written)
 		c.write(here)
-		leave() // even a reader that waits for the writer
+		leave() // also ends a reader that waits for the writer
 		c.c.Close()
 	}()
 	var wg sync.WaitGroup
@@ -53,7 +53,7 @@ func (c *conn) serve(ctx context.Context) {
 	leave()
 	<-written
 	wg.Wait()
-	for { // nothing writes or sends any more
+	for { // nothing sends frames any more
 		select {
 		case r := <-c.out:
 			if w, ok := r.(lentWhispers); ok {
@@ -84,8 +84,8 @@ func (l lentWhispers) write(to io.Writer) (err error) {
 	return nil
 }
 
-// write sends the queued frames until here is done, and then the remaining ones: a client
-// that sends requests and then shuts down its side still gets its answers.
+// write sends queued frames until here is done, and then the frames that are still queued.
+// So a client that sends requests and then shuts down its side still gets its answers.
 func (c *conn) write(here context.Context) {
 	err := writeFrame(c.c, hello{Type: typeHello, V: protocolVersion, Version: c.s.opts.Version})
 	for err == nil {
@@ -119,14 +119,14 @@ func (c *conn) respond(here context.Context, r reply) {
 	c.send(here, r)
 }
 
-// send queues a frame. It waits for a slow reader, but not for one that is gone: then it
-// may drop the frame and return false.
+// send queues a frame. It waits for a slow reader. If the reader is gone, it may drop the
+// frame and return false.
 func (c *conn) send(here context.Context, r any) bool {
 	select {
 	case c.out <- r:
 		return true
 	case <-here.Done():
-		select { // the writer empties the queue before it ends
+		select { // the writer still sends the queued frames before it ends
 		case c.out <- r:
 			return true
 		default:
@@ -173,7 +173,7 @@ func (c *conn) handle(ctx, here context.Context, wg *sync.WaitGroup, req request
 		c.mu.Lock()
 		cancel := c.streams[req.ID]
 		c.mu.Unlock()
-		if cancel != nil { // it may just have ended
+		if cancel != nil { // the stream may have just ended
 			cancel()
 		}
 		return true
@@ -217,8 +217,8 @@ func (c *conn) end() {
 	c.pending--
 }
 
-// call asks the daemon. A panic in the daemon becomes the answer to this request, and does
-// no other harm.
+// call asks the daemon. A panic in the daemon becomes the answer to this request and has no
+// other effect.
 func (c *conn) call(ctx context.Context, req request) (r reply) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -287,9 +287,10 @@ func (c *conn) ask(ctx context.Context, req request) (any, error) {
 	return nil, &Error{Code: CodeUnknownType, Message: fmt.Sprintf("no request type %q", req.Type)}
 }
 
-// orderedBy returns the name of the one who gives an order: the agent in whose turn the
-// caller runs, whatever the request says, else the name in the request. It refuses an order
-// that only a person may give if it cannot identify the caller.
+// orderedBy returns the name of whoever gives an order. If the caller runs in a turn of an
+// agent, that is the agent, whatever the request says. Otherwise it is the name in the
+// request. It refuses an order that only a person may give if it cannot identify the
+// caller.
 func (c *conn) orderedBy(req request) (by string, inTurn bool, err error) {
 	if req.Type == reqStatus || c.s.opts.CallerOf == nil || c.from.pid == 0 {
 		return req.By, false, nil
@@ -347,8 +348,8 @@ func (c *conn) subscribe(here context.Context, wg *sync.WaitGroup, req request) 
 	})
 }
 
-// events sends the events of the feed. While it waits for a slow reader, the feed keeps new
-// events and drops the oldest.
+// events sends the events of the feed. While events waits for a slow reader, the feed
+// queues new events and drops the oldest when its queue is full.
 func (c *conn) events(stream, here context.Context, id string, feed Feed) {
 	for _, ev := range feed.Take() {
 		if stream.Err() != nil {

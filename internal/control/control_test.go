@@ -134,7 +134,8 @@ func TestHangingUpDoesNotCutAStop(t *testing.T) {
 		t.Errorf("Stop = %v, want context.Canceled", err)
 	}
 	c.Close()
-	// The server answers another client, so it has noticed that the first is gone.
+	// The server now answers another client, so it has had time to notice that the first
+	// client is gone.
 	if _, err := p.dial(t).Status(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -165,14 +166,14 @@ func TestStream(t *testing.T) {
 			t.Errorf("Next: %v (-want +got):\n%s", err, diff)
 		}
 	}
-	// A text that is too long for a line is cut, and says so.
+	// A text that is too long for a line is cut, and the cut is marked.
 	feed.put(swarm.FeedEvent{Kind: swarm.FeedRaw, Text: strings.Repeat("\x01", 3<<20)})
 	ev, err := s.Next(t.Context())
 	if err != nil || !strings.Contains(ev.Text, "bytes cut") {
 		t.Errorf("Next after a 3 MiB text: %v, %d bytes", err, len(ev.Text))
 	}
 	s.Close()
-	<-feed.closed // the daemon's side ends too
+	<-feed.closed // the daemon's side has ended too
 	if _, err := s.Next(t.Context()); !errors.Is(err, io.EOF) {
 		t.Errorf("Next after Close = %v, want EOF", err)
 	}
@@ -342,8 +343,8 @@ func TestAnOrderIsItsCallers(t *testing.T) {
 	}
 }
 
-// Whispers come before the response to a program of the agent's turn, once, and no person gets
-// them.
+// A program in an agent's turn gets the whispers once, before the response to a request. A
+// person gets none.
 func TestWhispersComeBeforeTheResponse(t *testing.T) {
 	p, d := newProject(t), newFakeDaemon()
 	agent := ""
@@ -366,7 +367,7 @@ func TestWhispersComeBeforeTheResponse(t *testing.T) {
 		if err := c.Whispers(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		c.Close() // the reader has ended, so shown is complete
+		c.Close() // now the reader has ended, so shown is complete
 		return shown
 	}
 	if got := ask(); got != nil {
@@ -384,8 +385,8 @@ func TestWhispersComeBeforeTheResponse(t *testing.T) {
 	}
 }
 
-// Whispers that were not written, because the connection closed, do not count as shown: the
-// server reports that once, and the next connection gets them.
+// Whispers that were not written, because the connection closed, do not count as shown. The
+// server reports once how many were written, and the next connection gets the others.
 func TestAWhisperIsNotLostWithItsConnection(t *testing.T) {
 	p, d := newProject(t), newFakeDaemon()
 	waits := []whisper.Whisper{{Type: "CORRECTION", Text: "Ask for help."}}

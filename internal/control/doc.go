@@ -19,18 +19,20 @@
 //	                                          <--  {"type":"event","id":"3","end":true}
 //
 // A long request does not hold up the next one; answers come in the order in which they are
-// ready. The answer to a line that is not JSON, is too long or has an unknown type is an
-// error, and the connection stays open. A reader that is too slow for a stream loses the
-// oldest events, and an event of kind "lost" says how many; nothing waits for the reader.
+// ready. A line that is not JSON, is too long or has an unknown type gets an error as its
+// answer, and the connection stays open. A reader that is too slow for a stream loses the
+// oldest events, and an event of kind "lost" says how many; the daemon does not wait for
+// the reader.
 //
 // The socket is in a folder that only its owner can enter. On Linux and macOS, where the
 // operating system reports the user at the other end, the server refuses other users. Every
-// caller that may connect may do everything: the socket serves one user; it does not
+// caller that may connect may do everything. The socket serves one user and does not
 // separate users from each other.
 //
 // # Goroutines
 //
-// [Server.Serve] accepts. Each connection has a goroutine that reads and one that writes; each
-// stream, and each request that waits for a turn, has one more. Serve waits for all of them. A
-// [Client] has one goroutine, which reads; [Client.Close] ends it and waits for it.
+// [Server.Serve] accepts connections. Each connection has a goroutine that reads and one
+// that writes; each stream and each request that waits for a turn has one more. Serve waits
+// for all of them. A [Client] has one goroutine, which reads; [Client.Close] ends it and
+// waits for it.
 package control

@@ -26,10 +26,10 @@ const (
 	CodeTooLong      = "too_long"      // a line over 1 MiB
 	CodeBusy         = "busy"          // too many requests or connections at once
 	CodeVersion      = "version"       // another version of the protocol
-	CodeCancelled    = "cancelled"     // the daemon stops
+	CodeCancelled    = "cancelled"     // the daemon is stopping
 	CodeCannot       = "cannot"        // compact: the agent's client cannot do that
 	CodeStopped      = "stopped"       // resume: the agent is stopped; Name is set
-	CodeLater        = "later"         // stop: the order is accepted, but the agent's turn waits for the caller's; Name is set
+	CodeLater        = "later"         // stop: the order is accepted, but the agent's turn waits for the caller's turn; Name is set
 	CodeAttached     = "attached"      // compact, clear: a person runs the session; Name is set
 	CodePerson       = "person"        // start, resume: only a person may do that; Name is set
 	CodeBudget       = "budget"        // raise: no such scope; Name and Near are set
@@ -38,7 +38,7 @@ const (
 	CodeFailed       = "failed"        // everything else
 )
 
-// An Error is an error of the daemon, as the client sees it. It unwraps to the error of
+// An Error is an error from the daemon, as the client sees it. It unwraps to the error of
 // package swarm that it was made from, if any: [swarm.UnknownAgentError],
 // [swarm.ErrNoTurn], [swarm.ErrNotPaused], [swarm.ErrStopping], [swarm.ErrCannotCompact],
 // [swarm.StoppedError], [swarm.LaterError], [swarm.AttachedError], [swarm.PersonError]; or
@@ -79,7 +79,7 @@ func (e *Error) Unwrap() error {
 	return nil
 }
 
-// wireError converts an error of the daemon to an [Error].
+// wireError converts the daemon's error to an [Error].
 func wireError(err error) *Error {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e

@@ -193,7 +193,7 @@ func (f *fakeFeed) put(ev swarm.FeedEvent) {
 	}
 }
 
-// A project is a project with a short path for its socket.
+// A project is a test project with a short path for its socket.
 type project struct {
 	project  string
 	runtime  string
@@ -236,7 +236,7 @@ func (p project) dial(t testing.TB) *control.Client {
 	return c
 }
 
-// serve runs a server on d until stop is called, which waits for its end.
+// serve runs a server on d until stop is called. stop waits until the server has ended.
 func serve(t testing.TB, p project, d control.Daemon) (stop func()) {
 	t.Helper()
 	l, err := control.Listen(p.project, p.getenv)

@@ -9,8 +9,8 @@ import (
 // maxLine is the longest line of the protocol, in bytes, with its newline.
 const maxLine = 1 << 20
 
-// errTooLong is the error for a line over [maxLine]. The line was read to its end, so the next one
-// can follow.
+// errTooLong is the error for a line over [maxLine]. The whole line has been read, so next
+// can read the following line.
 var errTooLong = errors.New("line longer than 1 MiB")
 
 // A lineReader reads lines of bounded length. Bytes after the last newline are a truncated
@@ -42,7 +42,7 @@ func (l *lineReader) next() ([]byte, error) {
 		case err != nil:
 			return nil, err
 		case tooLong:
-			l.buf = nil // do not hold on to a megabyte for a client that misbehaves
+			l.buf = nil // do not keep a megabyte of memory for a client that misbehaves
 			return nil, errTooLong
 		}
 		return l.buf[:len(l.buf)-1], nil

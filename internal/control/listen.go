@@ -13,7 +13,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/discovery"
 )
 
-// ErrInUse is returned by [Listen] when a daemon answers on the socket.
+// ErrInUse is returned by [Listen] if a daemon already answers on the socket.
 var ErrInUse = errors.New("control socket: a daemon answers there")
 
 // Listen creates the socket of a project. It removes a socket that a crash left behind,

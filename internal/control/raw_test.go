@@ -109,7 +109,7 @@ func TestBadLinesAreAnsweredAndTheConnectionLives(t *testing.T) {
 	if f := r.ask(`{"type":"status","id":"14"}`); f.OK == nil || !*f.OK || f.ID != "14" {
 		t.Errorf("status after all that = %+v, want it answered", f)
 	}
-	// Unknown fields of a newer client do not matter.
+	// Unknown fields from a newer client are ignored.
 	if f := r.ask(`{"type":"status","id":"15","colour":"blue"}`); f.OK == nil || !*f.OK {
 		t.Errorf("status with an unknown field = %+v, want it answered", f)
 	}
@@ -170,7 +170,7 @@ func TestTheClientRefusesAStranger(t *testing.T) {
 			defer l.Close()
 			wg.Go(func() {
 				if c, err := l.Accept(); err == nil {
-					_, _ = io.WriteString(c, first) // the client may have hung up already
+					_, _ = io.WriteString(c, first) // an error is expected if the client has already hung up
 					c.Close()
 				}
 			})
@@ -179,7 +179,7 @@ func TestTheClientRefusesAStranger(t *testing.T) {
 				c.Close()
 				t.Fatal("Dial: no error")
 			}
-			// A dying daemon accepts calls for another moment.
+			// A daemon that is about to end may still accept connections for a moment.
 			if got, want := errors.Is(err, control.ErrNoDaemon), name == "hangs up"; got != want {
 				t.Errorf("Dial = %v, which is ErrNoDaemon: %v, want %v", err, got, want)
 			}
@@ -280,10 +280,10 @@ func FuzzServer(f *testing.F) {
 			}
 			if json.Unmarshal(line, &req) == nil {
 				if req.Type == "hello" && req.V != 1 {
-					break // they are answered, and then the connection ends
+					break // the earlier lines are answered, and then the connection ends
 				}
 				if req.Type == "hello" || req.Type == "cancel" || req.Type == "stop" || req.Type == "abort" {
-					continue // no answer, or none if the client hangs up first
+					continue // gets no answer, or may get none if the client hangs up first
 				}
 			}
 			want++

@@ -15,13 +15,13 @@ const (
 	reqClear     = "clear"     // agent by; done before its next message
 	reqRaise     = "raise"     // scope usd turns for by; adds to a cap of the budget
 	reqReload    = "reload"    //
-	reqShutdown  = "shutdown"  // now; answered at once, the connection ends with the daemon
+	reqShutdown  = "shutdown"  // now; answered at once; the connection stays open until the daemon ends
 	reqWhispers  = "whispers"  // the whispers for the agent of the turn come before the response
 	reqSubscribe = "subscribe" // agent text raw; a stream
 )
 
-// A request is one line of a client, with the fields of all requests; each type
-// reads its own.
+// A request is one line from a client. It has the fields of all request types; each type
+// uses only some of them.
 type request struct {
 	Type    string `json:"type"`
 	ID      string `json:"id"`

@@ -15,7 +15,7 @@ import (
 )
 
 // A Daemon answers the requests. *swarm.Swarm has most of the methods; the program adds the
-// rest. All methods are safe for concurrent use.
+// others. All methods are safe for concurrent use.
 type Daemon interface {
 	Status(names ...string) (swarm.Status, error)
 	StartAgent(agent, by string) error
@@ -42,26 +42,26 @@ type Feed interface {
 	Close()
 }
 
-// The bounds of a server. It refuses what exceeds them, and says so.
+// The limits of a server. The server refuses a connection or a request above the first two.
 const (
 	maxConnections = 256
 	maxPending     = 64 // requests and streams at once on one connection
-	outQueue       = 64 // frames that wait for a slow reader; beyond that its requests wait too
+	outQueue       = 64 // frames that wait for a slow reader; when the queue is full, the client's requests wait too
 )
 
 // Options tune a Server. The zero value works.
 type Options struct {
 	Version string       // of the program
 	Log     *slog.Logger // nil discards
-	// CallerOf, if set, finds the agent in whose turn a process runs; "" for a person.
-	// inTurn is false in a session that a person attached as an agent. An order from such a
-	// process counts as the agent's, whatever the request says. CallerOf must be safe for
-	// concurrent use.
+	// CallerOf, if set, finds the agent in whose turn a process runs. agent is "" for a
+	// person. inTurn is false in a session that a person attached as an agent. An order
+	// from such a process counts as the agent's, whatever the request says. CallerOf must
+	// be safe for concurrent use.
 	CallerOf func(pid int) (agent string, inTurn bool, err error)
 	// Whispers, if set, lends the supervisor's whispers for the agent in whose turn or
-	// attached session a process runs. It calls caller to find the agent. The whispers are
-	// sent before the next response; then written is called once with the number that was
-	// sent.
+	// attached session a process runs. It calls caller to find the agent. The server sends
+	// the whispers before the next response, and then calls written once with the number of
+	// whispers that it sent.
 	Whispers func(caller func() (agent string, err error)) (lent []whisper.Whisper, written func(n int))
 }
 
@@ -88,8 +88,8 @@ func NewServer(d Daemon, o Options) *Server {
 }
 
 // Serve answers on l until ctx is done, then closes l and every connection, and returns
-// when all their goroutines have ended. Closing l earlier only keeps new clients out: the
-// others learn from the end of their connection that the daemon is gone.
+// when all their goroutines have ended. Closing l earlier only keeps new clients out.
+// Connected clients learn that the daemon is gone when their connections end.
 func (s *Server) Serve(ctx context.Context, l *net.UnixListener) error {
 	stop := context.AfterFunc(ctx, func() { l.Close() })
 	defer stop()
@@ -149,7 +149,8 @@ func (s *Server) leave() {
 	s.conns--
 }
 
-// refuse tells a client why, and closes. It does not wait for the client.
+// refuse tells a client why it is refused, and closes the connection. It does not wait for
+// the client.
 func refuse(c *net.UnixConn, why error) {
 	if c.SetWriteDeadline(time.Now().Add(100*time.Millisecond)) == nil {
 		_ = writeFrame(c, answer("", nil, why)) // the client may be gone already

@@ -13,8 +13,8 @@ func env(vars map[string]string) func(string) string {
 	return func(name string) string { return vars[name] }
 }
 
-// The caller may have a runtime folder although the daemon had none. In the opposite case,
-// the caller finds the daemon only if it knows the path.
+// A caller with a runtime folder finds a daemon that had none. In the opposite case, the
+// caller finds the daemon only if it knows the path of the socket.
 func TestCallerAndDaemonOfDifferentSessions(t *testing.T) {
 	p := newProject(t)
 	home := filepath.Dir(p.project)

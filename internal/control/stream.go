@@ -16,8 +16,8 @@ type Stream struct {
 	c      *Client
 	id     string
 	events chan swarm.FeedEvent
-	closed chan struct{} // by Close
-	ended  chan struct{} // by finish
+	closed chan struct{} // closed by Close
+	ended  chan struct{} // closed by finish
 	err    error         // valid when ended is closed
 
 	closing, ending sync.Once
@@ -62,8 +62,8 @@ func (c *Client) Subscribe(ctx context.Context, f swarm.Filter) (*Stream, error)
 	return s, nil
 }
 
-// Next waits for the next event. The error is [io.EOF] when the daemon has ended the stream or the
-// caller has closed it, [ErrGone] when the connection has ended, or that of ctx.
+// Next waits for the next event. The error is [io.EOF] if the daemon has ended the stream
+// or the caller has closed it, [ErrGone] if the connection has ended, or the error of ctx.
 func (s *Stream) Next(ctx context.Context) (swarm.FeedEvent, error) {
 	select {
 	case ev := <-s.events:
@@ -84,13 +84,14 @@ func (s *Stream) Close() {
 		s.c.mu.Lock()
 		delete(s.c.streams, s.id)
 		s.c.mu.Unlock()
-		// An error means that the connection is gone, and with it the stream.
+		// An error means that the connection, and therefore the stream, is gone.
 		_ = s.c.write(request{Type: typeCancel, ID: s.id})
 	})
 }
 
-// put hands an event from the client's reader to Next. It waits until Next has it;
-// meanwhile the daemon keeps new events, and drops the oldest.
+// put hands an event from the client's reader to Next. It waits until Next has received the
+// event. Meanwhile the daemon queues new events, and drops the oldest when its queue is
+// full.
 func (s *Stream) put(r reply) {
 	if r.End {
 		s.finish(io.EOF)

@@ -7,22 +7,22 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/budget"
 )
 
-// Status asks for the status of the named agents, or of all.
+// Status asks for the status of the named agents, or of all agents if none is named.
 func (c *Client) Status(ctx context.Context, agents ...string) (swarm.Status, error) {
 	var st swarm.Status
 	err := c.call(ctx, request{Type: reqStatus, Agents: agents}, &st)
 	return st, err
 }
 
-// Start lets an agent that a person or the breaker stopped work again.
+// Start lets an agent work again after a person or the breaker stopped it.
 func (c *Client) Start(ctx context.Context, agent, by string) error {
 	return c.call(ctx, request{Type: reqStart, Agent: agent, By: by}, nil)
 }
 
-// Stop keeps an agent from new work and waits for its running turn. now ends the turn; Stop
-// then returns the outcome for its message, nil if it ended no turn. The order remains in
-// force when ctx is done. A [swarm.LaterError] says that the order is accepted, and that
-// the caller's turn cannot wait for the end.
+// Stop keeps an agent from new work and waits for its running turn. If now is set, Stop
+// ends the turn. It then returns the outcome for the turn's message, or nil if it ended no
+// turn. The order stays in force even if ctx is done first. A [swarm.LaterError] says that
+// the order is accepted, but that the caller's turn cannot wait for the agent's turn.
 func (c *Client) Stop(ctx context.Context, agent, by string, now bool) (*swarm.Cut, error) {
 	var cut *swarm.Cut
 	err := c.call(ctx, request{Type: reqStop, Agent: agent, By: by, Now: now}, &cut)
@@ -34,23 +34,24 @@ func (c *Client) Pause(ctx context.Context, agent string, o swarm.PauseOrder) er
 	return c.call(ctx, request{Type: reqPause, Agent: agent, By: o.By, Why: o.Why, For: span(o.For), Questions: o.Questions}, nil)
 }
 
-// Resume ends a pause. It returns [swarm.ErrNotPaused] when there is no pause or other hold to
-// end.
+// Resume ends a pause. It returns [swarm.ErrNotPaused] if there is no pause or other hold
+// to end.
 func (c *Client) Resume(ctx context.Context, agent, by string) error {
 	return c.call(ctx, request{Type: reqResume, Agent: agent, By: by}, nil)
 }
 
-// Abort ends an agent's running turn, waits for its end, and returns the outcome for its
-// message. The error is [swarm.ErrNoTurn] when no turn runs. why may be "".
+// Abort ends an agent's running turn, waits until the turn has ended, and returns the
+// outcome for its message. The error is [swarm.ErrNoTurn] if no turn is running. why may be
+// "".
 func (c *Client) Abort(ctx context.Context, agent, by, why string) (swarm.Cut, error) {
 	var cut swarm.Cut
 	err := c.call(ctx, request{Type: reqAbort, Agent: agent, By: by, Why: why}, &cut)
 	return cut, err
 }
 
-// Interrupt ends an agent's running turn, puts its message back, waits for the end, and
-// returns the outcome for the message. A turn that already works on the message urgent
-// keeps running. The error is [swarm.ErrNoTurn] when there is no turn to end.
+// Interrupt ends an agent's running turn and puts its message back. It waits until the turn
+// has ended, and returns the outcome for the message. A turn that already works on the
+// message urgent keeps running. The error is [swarm.ErrNoTurn] if there is no turn to end.
 func (c *Client) Interrupt(ctx context.Context, agent, by, urgent string) (swarm.Cut, error) {
 	var cut swarm.Cut
 	err := c.call(ctx, request{Type: reqInterrupt, Agent: agent, By: by, Message: urgent}, &cut)

@@ -8,7 +8,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// protocolVersion is the v of both hellos.
+// protocolVersion is the value of v in both hellos.
 const protocolVersion = 1
 
 // The types of frames that are not requests; for requests see request.go.
@@ -34,11 +34,11 @@ type reply struct {
 	OK    *bool           `json:"ok,omitempty"` // of a response
 	Data  json.RawMessage `json:"data,omitempty"`
 	Error *Error          `json:"error,omitempty"`
-	End   bool            `json:"end,omitempty"` // of a stream: no further event
+	End   bool            `json:"end,omitempty"` // the stream has ended: no further events
 }
 
-// A whispered is a whisper of the supervisor to the agent in whose turn the client runs. It
-// comes before a response, without a request for it.
+// A whispered is a whisper from the supervisor to the agent in whose turn the client runs.
+// The server sends it before a response, even if the client did not ask for whispers.
 type whispered struct {
 	Type        string `json:"type"`
 	WhisperType string `json:"whisper_type"`
@@ -74,7 +74,7 @@ func event(id string, ev swarm.FeedEvent) reply {
 	}
 	data, err := json.Marshal(ev)
 	if err != nil {
-		// Only a time beyond the year 9999 gets here.
+		// Only a time after the year 9999 causes this error.
 		data = []byte(`{}`)
 	}
 	return reply{Type: typeEvent, ID: id, Data: data}

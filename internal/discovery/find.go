@@ -10,7 +10,7 @@ import (
 // ConfigName is the name of the configuration file of a project.
 const ConfigName = "claude-swarm.yaml"
 
-// HomeName is the name of the daemon's own folder, beside the configuration.
+// HomeName is the name of the daemon's folder, which is beside the configuration.
 const HomeName = ".claude-swarm"
 
 // ErrNoProject is returned by [Find] if neither the folder nor any folder above it has a
@@ -31,7 +31,7 @@ func Find(from string) (string, error) {
 		case err == nil && !info.IsDir():
 			return path, nil
 		case err != nil && !errors.Is(err, fs.ErrNotExist):
-			return "", err // the file may exist: searching further up might find another project
+			return "", err // the file may exist, and searching further up might find the wrong project
 		}
 		above := filepath.Dir(dir)
 		if above == dir {

@@ -16,9 +16,9 @@ const IgnoreFile = ".gitignore"
 // IgnoreText is its content.
 const IgnoreText = "*\n"
 
-// MakeHome creates the daemon's folder, readable only by its owner, and as its first file
-// the one that makes git ignore the folder. The file survives a power cut. A file that a
-// person changed stays unchanged. Repeating MakeHome is harmless.
+// MakeHome creates the daemon's folder, readable only by its owner. The first file that it
+// creates there is [IgnoreFile], which survives a power cut. If a person has changed that
+// file, MakeHome leaves it alone. Calling MakeHome again is harmless.
 func MakeHome(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("make the daemon's folder: %w", err)
@@ -35,8 +35,8 @@ func MakeHome(dir string) error {
 	return nil
 }
 
-// writeIgnore writes the file in place: since it has two bytes, a crash leaves an empty
-// file at worst, which the next call rewrites.
+// writeIgnore writes the file in place. The file has only two bytes, so at worst a crash
+// leaves an empty file, which the next call rewrites.
 func writeIgnore(dir, path string) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o600)
 	if err != nil {

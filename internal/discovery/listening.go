@@ -9,8 +9,8 @@ import (
 )
 
 // Listening reports whether a daemon listens on a socket of the project. It connects
-// without sending anything, which costs a `send` a few microseconds; a greeting would wait
-// for the daemon.
+// without sending anything, which takes a few microseconds of each `send`. Exchanging
+// hellos would have to wait for the daemon.
 func Listening(project string, getenv func(string) string) bool {
 	paths, err := Paths(project, getenv)
 	if err != nil {
@@ -24,10 +24,11 @@ func Listening(project string, getenv func(string) string) bool {
 	return false
 }
 
-// Elsewhere searches further if [Listening] finds no daemon. listens means that a daemon
-// holds the project's lock and, since its environment differs, listens on the socket in its
-// note. moved means that the project was moved while the daemon ran, so that the daemon can
-// no longer work. A copy of a project has the note too, but no daemon holds its lock.
+// Elsewhere is for a caller for which [Listening] has found no daemon. listens means that a
+// daemon holds the project's lock and listens on the socket in its note, because its
+// environment differs from the caller's. moved means that the project was moved while the
+// daemon was running, so that the daemon can no longer work. A copy of a project has the
+// note too, but no daemon holds its lock.
 func Elsewhere(project string, getenv func(string) string) (listens, moved bool) {
 	note, held := Holder(filepath.Join(project, HomeName, "daemon.lock"))
 	if !held || note.Socket == "" || !answers(note.Socket) {
@@ -54,8 +55,8 @@ func Holder(lock string) (note Note, held bool) {
 	return ReadNote(lock), true
 }
 
-// answers reports whether a program listens on a socket. Package net would start its poller
-// first, which takes longer than this whole function.
+// answers reports whether a program listens on a socket. It does not use package net, which
+// would first start its poller. That takes longer than this whole function.
 func answers(path string) bool {
 	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM, 0)
 	if err != nil {
@@ -67,7 +68,7 @@ func answers(path string) bool {
 		return false
 	}
 	err = unix.Connect(fd, &unix.SockaddrUnix{Name: path})
-	// If the program's queue of connections is full, connect fails at once, but the
-	// program listens.
+	// If the program's queue of connections is full, connect fails at once, although the
+	// program is listening.
 	return err == nil || err == unix.EAGAIN || err == unix.EINPROGRESS
 }

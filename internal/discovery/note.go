@@ -8,8 +8,9 @@ import (
 	"time"
 )
 
-// A Note is the content of a daemon's lock file, for people, and for a caller that would
-// look for the socket elsewhere. The kernel holds the lock; the note may be old or missing.
+// A Note is the content of a daemon's lock file. It is for people, and for callers that
+// would look for the socket in the wrong place. The note does not show that a daemon is
+// running, only the kernel's lock does: the note may be old or missing.
 type Note struct {
 	PID     int
 	Since   time.Time
@@ -17,7 +18,7 @@ type Note struct {
 	Socket  string
 }
 
-// ReadNote reads the note in a lock file, even that of a daemon that has ended.
+// ReadNote reads the note in a lock file. The daemon that wrote it may have ended.
 func ReadNote(path string) Note {
 	var n Note
 	data, err := os.ReadFile(path)

@@ -20,7 +20,7 @@ import (
 // limit a path works on both.
 const maxPath = 99
 
-// A PathError says why there is no possible path for the socket.
+// A PathError says why no path is possible for the socket.
 type PathError struct {
 	Path    string
 	Problem string

@@ -17,7 +17,8 @@ func env(vars map[string]string) func(string) string {
 	return func(name string) string { return vars[name] }
 }
 
-// Every caller finds the same socket, from any folder and by any path to the project.
+// Every caller finds the same socket, whatever its working folder and its path to the
+// project are.
 func TestEveryCallerAgrees(t *testing.T) {
 	project, runtime := newPlace(t)
 	getenv := env(map[string]string{"XDG_RUNTIME_DIR": runtime})

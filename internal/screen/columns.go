@@ -8,7 +8,8 @@ import (
 )
 
 // Columns returns how many columns of a terminal a text takes up: two for a Chinese,
-// Japanese or Korean character and for most emoji, none for a mark above another letter.
+// Japanese or Korean character and for most emoji, and none for a mark above another
+// letter.
 func Columns(text string) int {
 	if isPlainASCII(text) {
 		return len(text)
@@ -58,7 +59,7 @@ func Cut(text string, n int) string {
 	return begin + "…"
 }
 
-// Fit cuts text to at most columns columns; 0 means no limit.
+// Fit cuts text to the given number of columns; 0 means no limit.
 func Fit(text string, columns int) string {
 	if columns == 0 {
 		return text
@@ -66,8 +67,8 @@ func Fit(text string, columns int) string {
 	return Cut(text, columns)
 }
 
-// Wrap breaks the lines of a text at spaces. A line is longer than n columns only if a
-// word is.
+// Wrap breaks the lines of a text at spaces. A line is longer than n columns only if it is
+// a single longer word.
 func Wrap(text string, n int) string {
 	var out []string
 	for line := range strings.SplitSeq(text, "\n") {
@@ -90,9 +91,9 @@ func Wrap(text string, n int) string {
 	return strings.Join(out, "\n")
 }
 
-// Whole breaks a line that is longer than columns columns, without loss of text; 0 means no
-// limit. A next step at the end of the line starts a new line, so that a command is broken
-// only if it is too long for a line. A word that is too long is broken too.
+// Whole breaks a line that is longer than columns, without losing text; 0 means no limit. A
+// next step at the end of the line starts a new line, so that a command is broken only if
+// it is too long for one line. A word that is too long for one line is broken too.
 func Whole(line string, columns int) string {
 	if columns == 0 || Columns(line) <= columns {
 		return line
@@ -110,8 +111,8 @@ func Whole(line string, columns int) string {
 	return strings.Join(lines, "\n")
 }
 
-// chunks splits a line into pieces of at most n columns each; a wider letter is a separate
-// piece.
+// chunks splits a line into pieces of at most n columns each; a letter wider than n is a
+// separate piece.
 func chunks(line string, n int) []string {
 	if line == "" {
 		return []string{""}

@@ -13,8 +13,8 @@ func OneLine(text string) string {
 	}), " ")
 }
 
-// Steers reports whether a rune controls the terminal, or reverses the text beside it, so
-// that a line looks different from its content.
+// Steers reports whether a rune controls the terminal, or changes the direction of the text
+// beside it, so that a line looks different from its content.
 func Steers(r rune) bool {
 	return unicode.IsControl(r) || r >= '\u202a' && r <= '\u202e' || r >= '\u2066' && r <= '\u2069'
 }
@@ -29,8 +29,8 @@ func Plain(text string) string {
 	}, text)
 }
 
-// Short is OneLine, cut to n columns with … for the rest. It reads only the beginning of a
-// huge text.
+// Short is like OneLine, but cuts the line to n columns and marks the cut with …. It reads
+// only the beginning of a very long text.
 func Short(text string, n int) string {
 	if most := 8 * n; len(text) > most {
 		text = text[:max(most, 0)]

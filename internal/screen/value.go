@@ -22,7 +22,7 @@ func Span(d time.Duration) string {
 	return fmt.Sprintf("%d d", int(d.Hours())/24)
 }
 
-// USD prints an amount of money: cents, and more digits only below one cent.
+// USD prints an amount of money with two decimals, and with more only below one cent.
 func USD(amount float64) string {
 	return fmt.Sprintf("%.*f USD", Digits(amount), amount)
 }

@@ -13,6 +13,6 @@
 // [Server.Show] recreates closed panes.
 //
 // The environment of tmux lacks the variables that mark a process as part of a turn
-// (CLAUDE_SWARM_*). With them, a tmux server that an agent started would end with that
+// (CLAUDE_SWARM_*). Otherwise, a tmux server that an agent started would be ended with that
 // agent's turn.
 package tmux

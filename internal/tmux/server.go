@@ -17,23 +17,23 @@ import (
 // ErrMissing is returned by [Find] if tmux is not installed.
 var ErrMissing = errors.New("tmux is missing")
 
-// Options choose a tmux server. The zero value means the person's own server.
+// Options choose a tmux server. The zero value means the person's default server.
 type Options struct {
 	Program string   // "" means tmux, looked up in PATH
 	Socket  string   // name of a separate server, as for tmux -L
-	Environ []string // for the tmux program; nil means this process's
+	Environ []string // environment of the tmux program; nil means that of this process
 }
 
-// A Server is a running tmux server, or one that the first session will start. It keeps
-// nothing open and is safe for concurrent use.
+// A Server is a running tmux server, or one that the first session will start. It keeps no
+// connection open and is safe for concurrent use.
 type Server struct {
 	program string
 	socket  string
 	env     []string
 }
 
-// Find looks for the tmux program and starts nothing. The error is [ErrMissing]
-// if it is not installed.
+// Find looks for the tmux program. It does not start a server. The error is [ErrMissing] if
+// it is not installed.
 func Find(o Options) (*Server, error) {
 	if o.Program == "" {
 		o.Program = "tmux"
@@ -81,8 +81,8 @@ func (s *Server) Close(ctx context.Context, session string) error {
 }
 
 // Attach returns the command that shows the session in this terminal; the caller connects
-// it to the terminal and runs it. Inside tmux it switches the running client. It returns
-// when the person detaches.
+// it to the terminal and runs it. Inside tmux, the command switches the running client.
+// Outside, it runs until the person detaches.
 func (s *Server) Attach(ctx context.Context, session string) *exec.Cmd {
 	inside := slices.ContainsFunc(s.env, func(v string) bool {
 		return strings.HasPrefix(v, "TMUX=") && v != "TMUX="
@@ -117,8 +117,8 @@ type commandError struct {
 func (e *commandError) Error() string { return "tmux " + e.command + ": " + e.said }
 func (e *commandError) Unwrap() error { return e.err }
 
-// run runs one tmux command and returns its output, without the last newline. The error has
-// tmux's message.
+// run runs one tmux command and returns its output, without the last newline. The error
+// contains tmux's message.
 func (s *Server) run(ctx context.Context, args ...string) (string, error) {
 	cmd := s.command(ctx, args...)
 	var out, says bytes.Buffer

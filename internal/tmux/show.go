@@ -19,11 +19,11 @@ type Pane struct {
 type Shown struct {
 	Created bool     // Show created the session
 	Added   []string // titles of the new panes
-	Revived []string // titles of the panes whose command had ended and runs again
+	Revived []string // titles of the panes whose command had ended and was restarted
 }
 
-// A window of a new session has this size until a terminal shows it: tmux's default of 80
-// by 24 cannot be split for more than a few agents.
+// A window of a new session has this size until a terminal shows it. tmux's default of 80
+// by 24 has room for the panes of only a few agents.
 const (
 	columns = "220"
 	rows    = "55"
@@ -32,7 +32,7 @@ const (
 // mostPanes is the largest number of panes in a window; more would be unreadable.
 const mostPanes = 9
 
-// mark is the pane option with our copy of the title, since the program in the pane can
+// mark is the pane option that contains our copy of the title. The program in the pane can
 // change the title itself.
 const mark = "@claude-swarm"
 
@@ -57,7 +57,7 @@ func (s *Server) Show(ctx context.Context, session string, panes []Pane) (Shown,
 		if err := s.create(ctx, session, panes[0]); err == nil {
 			done.Created = true
 			done.Added = append(done.Added, panes[0].Title)
-		} else if there, _ := s.Has(ctx, session); !there { // another process created it first: use it
+		} else if there, _ := s.Has(ctx, session); !there { // if the session exists, another process created it first, and it is used
 			return done, err
 		}
 	}
@@ -108,7 +108,7 @@ func (s *Server) create(ctx context.Context, session string, p Pane) error {
 	return s.setOptions(ctx, id, p)
 }
 
-// add creates one more pane, in our last window with room.
+// add creates another pane, in the last of our windows that has room for it.
 func (s *Server) add(ctx context.Context, session string, p Pane) error {
 	have, err := s.list(ctx, session)
 	if err != nil {
@@ -120,7 +120,7 @@ func (s *Server) add(ctx context.Context, session string, p Pane) error {
 		count[old.window]++
 		last[old.window] = old.id
 	}
-	// The colon selects the session, not a window with that name.
+	// With the colon, the name is that of a session, not of a window.
 	args := []string{"new-window", "-d", "-t", exactly(session) + ":", "-n", "swarm"}
 	for _, old := range have {
 		if count[old.window] < mostPanes {
@@ -135,9 +135,9 @@ func (s *Server) add(ctx context.Context, session string, p Pane) error {
 	return s.setOptions(ctx, id, p)
 }
 
-// setOptions gives a new pane its title, and gives its window borders that show titles, and
-// room for another pane. A pane stays when its command ends, so that a person can read its
-// last output.
+// setOptions sets the title of a new pane. It gives the window borders that show titles,
+// and makes room for another pane. A pane stays when its command ends, so that a person can
+// read its last output.
 func (s *Server) setOptions(ctx context.Context, id string, p Pane) error {
 	_, err := s.run(ctx,
 		"set-option", "-p", "-t", id, mark, argument(p.Title), ";",

@@ -44,7 +44,7 @@ func newBench(t *testing.T) bench {
 		t.Fatal(err)
 	}
 	b := bench{s, env}
-	t.Cleanup(func() { b.tmux("kill-server") }) // the server has ended if the last session was closed
+	t.Cleanup(func() { b.tmux("kill-server") }) // fails if the server ended with its last session
 	return b
 }
 
@@ -56,7 +56,7 @@ func (b bench) tmux(args ...string) (string, error) {
 	return strings.TrimSpace(string(out)), err
 }
 
-// eventually waits until the function is returns true.
+// eventually waits until is() returns true.
 func eventually(t *testing.T, what string, is func() bool) {
 	t.Helper()
 	tick := time.NewTicker(10 * time.Millisecond)
@@ -135,7 +135,8 @@ func TestShowJoinsWhatIsThere(t *testing.T) {
 		t.Errorf("Show of what is there = %+v, want nothing done", got)
 	}
 
-	// A closed pane and a new agent get panes; the others stay unchanged.
+	// Show recreates a closed pane and adds a pane for a new agent. The other panes stay
+	// unchanged.
 	if out, err := b.tmux("kill-pane", "-t", paneID(t, b, "status")); err != nil {
 		t.Fatal(err, out)
 	}
@@ -188,8 +189,8 @@ func TestManyAgentsGetMoreWindows(t *testing.T) {
 	}
 }
 
-// The variables that mark a process of a turn do not reach tmux; otherwise the end of that
-// turn would end the panes.
+// The variables that mark a process of a turn do not reach tmux; otherwise the panes would
+// be ended together with that turn.
 func TestTheMarksOfATurnAreLeftOut(t *testing.T) {
 	b := newBench(t)
 	dir := t.TempDir()

@@ -12,7 +12,7 @@ import (
 // NoReason is shown for a dead letter or a refusal without a reason.
 const NoReason = "no reason is recorded"
 
-// A DeadLetter is a message that was given up, or a file that is not a message.
+// A DeadLetter is a message that was given up on, or a file that is not a message.
 type DeadLetter struct {
 	ID      string       `json:"id"`
 	Mailbox string       `json:"mailbox"`

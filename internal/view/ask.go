@@ -15,12 +15,13 @@ type Daemon interface {
 }
 
 // askedAtOnce is the number of agents in one request when there are too many for one line
-// of the protocol. The status of an agent has a few hundred bytes, at most a few thousand.
+// of the protocol. The status of one agent takes a few hundred bytes, or at most a few
+// thousand.
 const askedAtOnce = 100
 
 // Ask asks a daemon for the status of agents, or of all agents if none is named. If one
-// answer cannot hold them all, Ask asks about some agents at a time; all returns the names
-// of all agents.
+// answer cannot hold all of them, Ask asks about a few agents at a time. It calls all for
+// the names of all agents.
 func Ask(ctx context.Context, d Daemon, agents []string, all func() ([]string, error)) (swarm.Status, error) {
 	st, err := d.Status(ctx, agents...)
 	if e, ok := errors.AsType[*control.Error](err); !ok || e.Code != control.CodeTooLong || len(agents) > 0 {

@@ -13,12 +13,13 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// A crowd is a daemon with many agents: an answer about more agents than most is too long.
+// A crowd is a daemon with many agents. An answer about more agents than most is too long
+// for one line.
 type crowd struct {
 	names []string
 	most  int
 	err   error // returned in place of every answer about named agents
-	asked []int // how many agents were named
+	asked []int // how many agents each request named
 }
 
 func (c *crowd) Status(_ context.Context, agents ...string) (swarm.Status, error) {

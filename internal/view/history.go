@@ -19,7 +19,7 @@ type PastTurn struct {
 	From    string    `json:"from"`
 	Subject string    `json:"subject,omitempty"` // or the beginning of the text
 	Outcome string    `json:"outcome"`
-	Client  string    `json:"client,omitempty"` // its kind and version
+	Client  string    `json:"client,omitempty"` // kind and version of the client
 	Model   string    `json:"model,omitempty"`
 	Reason  string    `json:"reason,omitempty"`
 	Seconds float64   `json:"seconds"`
@@ -33,15 +33,16 @@ type PastTurn struct {
 // A History is the last turns of an agent.
 type History struct {
 	V       int        `json:"v"`
-	Agent   string     `json:"agent"` // "": of all
+	Agent   string     `json:"agent"` // "": of all agents
 	Turns   []PastTurn `json:"turns"`
-	CostUSD float64    `json:"cost_usd"` // of these turns, as far as it is known
-	// CostUnknown is the number of turns whose cost is not, or not fully, known.
+	CostUSD float64    `json:"cost_usd"` // the known cost of these turns
+	// CostUnknown is the number of turns whose cost is not known, or not in full.
 	CostUnknown int `json:"cost_unknown_turns,omitempty"`
 	Failed      int `json:"failed"`
 }
 
-// KnownUSD returns the cost of the turn, in US dollars; nil if no part of it is known.
+// KnownUSD returns the known part of the cost of the turn in US dollars, or nil if no part
+// is known.
 func (t PastTurn) KnownUSD() *float64 { return journal.KnownUSD(t.CostUSD, t.CostUnknown) }
 
 // MarshalJSON writes null for an unknown cost.
@@ -62,12 +63,12 @@ func (h History) MarshalJSON() ([]byte, error) {
 	}{plain(h), journal.KnownUSD(h.CostUSD, h.CostUnknown > 0)})
 }
 
-// OutcomeDone is the outcome of a turn that ended well.
+// OutcomeDone is the outcome for a turn that ended well.
 const OutcomeDone = "done"
 
-// HistoryOf reads the ledger, and the receipts of the turns that are shown. It shows the
-// last n turns that ended after since; an n of 0 means all turns, and an agent of "" means
-// all agents.
+// HistoryOf reads the ledger, and the receipts of the turns that it returns. It returns the
+// last n turns that ended after since. If n is 0 it returns all of them; if agent is "" it
+// includes all agents.
 func HistoryOf(c *client.Client, agent string, since time.Time, n int) (*History, error) {
 	h := &History{V: 1, Agent: agent, Turns: []PastTurn{}}
 	err := journal.ReadLedger(c.Home.Ledger(), func(l journal.LedgerLine) bool {
@@ -100,8 +101,8 @@ func HistoryOf(c *client.Client, agent string, since time.Time, n int) (*History
 	return h, nil
 }
 
-// fillIn adds facts from the message and its receipt if they still exist: the ledger is
-// kept longer.
+// fillIn adds facts from the message and its receipt if they still exist. The ledger is
+// kept longer than the messages.
 func (t *PastTurn) fillIn(c *client.Client) {
 	found, err := c.Store.Find(t.Message)
 	if err != nil {

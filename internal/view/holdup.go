@@ -12,8 +12,8 @@ type Holdup struct {
 	Next  string      `json:"next"` // the next event, or the command to type
 }
 
-// HoldupOf returns the hold-up of an agent; nil for none. An agent that works is held up
-// too, if it needs something for its next turn.
+// HoldupOf returns the hold-up of an agent, or nil if there is none. A working agent also
+// has a hold-up if something prevents its next turn.
 func HoldupOf(a swarm.AgentStatus) *Holdup {
 	h := &Holdup{Agent: a.Name, State: a.State, Why: a.Why, Next: a.Next}
 	switch a.State {
@@ -28,8 +28,8 @@ func HoldupOf(a swarm.AgentStatus) *Holdup {
 }
 
 // ReadsLater says that an urgent message waits for the end of the agent's running turn,
-// since the client reads no mail during a turn; "" if it does not wait. The running turn
-// may already be that message's.
+// because the client reads no mail during a turn. It returns "" if the message does not
+// wait, for example because the running turn is already the turn of that message.
 func ReadsLater(a swarm.AgentStatus, message string) string {
 	if !a.UrgentWaits || a.Message == nil || a.Message.ID == message {
 		return ""
@@ -37,8 +37,8 @@ func ReadsLater(a swarm.AgentStatus, message string) string {
 	return "the client of " + a.Name + " cannot read mail during a turn: it reads this after its turn"
 }
 
-// Resting reports whether the agent cannot begin a turn now. If it can, Why names a later
-// obstacle, or a missing agent.
+// Resting reports whether the agent cannot begin a turn now. If the agent can begin a turn,
+// Why names a later obstacle or a missing agent.
 func (h *Holdup) Resting() bool { return h.State == swarm.Backoff || h.Lasting() }
 
 // Lasting reports whether the agent will begin no turn before a person acts, a limit ends

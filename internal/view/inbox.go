@@ -10,9 +10,10 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/client"
 )
 
-// Inbox reads the unfinished messages of a mailbox, the lead's in the order in which they
-// arrived. unread leaves out the message of the turn, and what the lead has read. A message
-// that cannot be parsed is listed with the reason.
+// Inbox reads the unfinished messages in a mailbox. It lists the lead's messages in the
+// order in which they arrived. unread leaves out the message of the running turn and the
+// messages that the lead has read. A message that cannot be parsed is listed with the
+// reason.
 func Inbox(c *client.Client, mailbox string, unread bool) ([]*Message, error) {
 	box, err := c.Mailbox(mailbox)
 	if err != nil {
@@ -43,7 +44,7 @@ func Inbox(c *client.Client, mailbox string, unread bool) ([]*Message, error) {
 		return nil, err
 	}
 	add(dropbox.Waiting, fresh)
-	if mailbox == dropbox.Lead { // agents work by priority, people read by time
+	if mailbox == dropbox.Lead { // agents work in the order of priority, people read in the order of time
 		slices.SortStableFunc(list, func(a, b *Message) int {
 			return cmp.Or(a.Created.Compare(b.Created), strings.Compare(a.ID, b.ID))
 		})

@@ -10,11 +10,11 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// RestartDaemon is the next step if the daemon runs without its bridge.
+// RestartDaemon is the next step if the daemon is running without its bridge.
 const RestartDaemon = "claude-swarm restart"
 
-// IRCOf returns the status of IRC from the files of the bridge; nil if the configuration
-// has no IRC. It is the field IRC of a status.
+// IRCOf reads the status of IRC from the files of the bridge. It returns nil if the
+// configuration has no IRC. The result is the field IRC of a status.
 func IRCOf(f *config.File, home journal.Home) (*swarm.IRCStatus, error) {
 	if !f.IRC.On() {
 		return nil, nil
@@ -46,7 +46,7 @@ func IRCOf(f *config.File, home journal.Home) (*swarm.IRCStatus, error) {
 		s.Since = &st.Since
 	}
 	if !st.Running {
-		// The bridge counted before it ended; more mail has arrived since.
+		// The bridge recorded its count before it ended. More mail may have arrived since.
 		if s.Waiting, err = waitingForIRC(f); err != nil {
 			return nil, err
 		}
@@ -81,8 +81,9 @@ func hasDaemon(home journal.Home) bool {
 	return held
 }
 
-// OpenQuestions returns the unanswered questions to people on IRC: the newest of each
-// agent, by the agent's name. It is empty if the files of the bridge cannot be read.
+// OpenQuestions returns the unanswered questions to people on IRC: the newest question of
+// each agent, by the agent's name. The map is empty if the files of the bridge cannot be
+// read.
 func OpenQuestions(home journal.Home) map[string]bridge.OpenQuestion {
 	open := map[string]bridge.OpenQuestion{}
 	st, err := bridge.ReadState(ircbridge.Folder(home.Dir()))

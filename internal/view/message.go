@@ -20,7 +20,7 @@ type Message struct {
 	Type        dropbox.Type `json:"type"`
 	Priority    string       `json:"priority"`
 	Subject     string       `json:"subject,omitempty"`
-	Topic       string       `json:"topic,omitempty"` // on which it was published
+	Topic       string       `json:"topic,omitempty"` // the topic on which it was published
 	Offer       string       `json:"offer,omitempty"` // the published work that it offers
 	Thread      string       `json:"thread,omitempty"`
 	ReplyTo     string       `json:"reply_to,omitempty"`
@@ -44,7 +44,7 @@ type Attachment struct {
 	SHA256 string `json:"sha256"`
 }
 
-// MessageIn returns a message in a mailbox. It checks the proof.
+// MessageIn returns the view of a message in a mailbox. It checks the proof of the sender.
 func MessageIn(c *client.Client, mailbox string, state dropbox.State, m *dropbox.Message) *Message {
 	v := &Message{
 		ID: m.ID, Mailbox: mailbox, State: StateOf(mailbox, state),
@@ -72,8 +72,8 @@ func proven(c *client.Client, mailbox string, m *dropbox.Message) bool {
 	return err == nil && token != "" && dropbox.Proven(token, m, mailbox)
 }
 
-// Gist returns the subject of a message, else the beginning of its text, on one line. It
-// may contain control characters.
+// Gist returns the subject of a message, or the beginning of its text if it has no subject,
+// on one line. The gist may contain control characters.
 func (v *Message) Gist() string {
 	return (&dropbox.Message{From: v.From, Subject: v.Subject, Body: []byte(v.Body)}).Gist()
 }
@@ -89,8 +89,8 @@ const (
 	StateRefused = "refused"
 )
 
-// StateOf names the state of a message. The lead's mailbox has no turns: there a waiting message
-// is unread, and a claimed one is read.
+// StateOf names the state of a message. Messages to the lead have no turns: a waiting
+// message is unread, and a claimed message is read.
 func StateOf(mailbox string, state dropbox.State) string {
 	lead := mailbox == dropbox.Lead
 	switch {

@@ -18,8 +18,8 @@ const (
 	NeedDaemon   NeedKind = "daemon"   // no daemon runs
 	NeedHalted   NeedKind = "halted"   // no agent begins a turn
 	NeedTrouble  NeedKind = "trouble"  // the daemon itself has a problem
-	NeedLimit    NeedKind = "limit"    // an account is at its limit, which ends without help
-	NeedBudget   NeedKind = "budget"   // an agent waits, since a budget is used up
+	NeedLimit    NeedKind = "limit"    // an account is at its limit; the limit ends without help
+	NeedBudget   NeedKind = "budget"   // an agent waits because a budget is used up
 	NeedStopped  NeedKind = "stopped"  // an agent is stopped
 	NeedAnswer   NeedKind = "answer"   // an agent waits in its turn for an answer from a person
 	NeedSession  NeedKind = "session"  // no session is attached to an agent
@@ -31,8 +31,8 @@ const (
 	NeedUnread   NeedKind = "unread"   // the person has unread mail
 )
 
-// A Need is one thing that waits for a person. A field that is unknown, or has no meaning
-// for the kind, is empty or zero.
+// A Need is one thing that waits for a person. A field is empty or zero if its value is
+// unknown, or if it has no meaning for the kind.
 type Need struct {
 	Kind   NeedKind   `json:"kind"`
 	Agents []string   `json:"agents"` // what it is about
@@ -72,7 +72,7 @@ func needs(st swarm.Status) []Need {
 			about.Kind = NeedStopped
 		case a.State == swarm.Parked:
 			about.Kind = NeedBudget
-		case a.State == swarm.Asking && strings.HasPrefix(a.Next, "claude-swarm "): // otherwise the agent continues unaided
+		case a.State == swarm.Asking && strings.HasPrefix(a.Next, "claude-swarm "): // otherwise the agent continues without help
 			about.Kind = NeedAnswer
 		case a.State == swarm.Away && a.Next != "":
 			about.Kind = NeedSession

@@ -11,14 +11,15 @@ import (
 // StartDaemon is the next step if the only thing missing is a daemon.
 const StartDaemon = "claude-swarm start"
 
-// A Status is the status of a swarm and its consequences. Its JSON is the JSON of
-// [swarm.Status] plus the needs of a person.
+// A Status is the status of a swarm, with what a person has to do about it. Its JSON form
+// is the JSON of [swarm.Status] plus the needs of a person.
 type Status struct {
 	swarm.Status
 	Needs []Need `json:"needs_you"`
 }
 
-// StatusOf completes the daemon's answer, or the status from the files if no daemon runs.
+// StatusOf adds the needs of a person to the daemon's answer, or to the status from the
+// files if no daemon runs.
 func StatusOf(st swarm.Status) *Status { return &Status{Status: st, Needs: needs(st)} }
 
 // Cost returns what all agents and the supervisor have cost together, in US dollars.
@@ -33,10 +34,10 @@ func (s *Status) Cost() journal.Cost {
 // A Limit parks the agents of one account: the account is at its usage limit, or the
 // service is failing.
 type Limit struct {
-	Agents []string  // that are parked
+	Agents []string  // the parked agents
 	Why    string    // "" if it is unknown
-	Until  time.Time // when the first of them is tried again
-	Hint   string    // what a person can do; "" for nothing
+	Until  time.Time // when the first of these agents is tried again
+	Hint   string    // what a person can do; "" if nothing
 }
 
 // Shared reports whether the limit parks several agents. A face then shows it only once.
@@ -45,7 +46,7 @@ func (l Limit) Shared() bool { return len(l.Agents) > 1 }
 // Next returns the command that retries before the limit ends.
 func (l Limit) Next() string { return "claude-swarm resume " + l.Agents[0] }
 
-// Limits returns the limits that park agents, in the order of the agents.
+// Limits returns the limits that park agents, in the order of their first agents.
 func (s *Status) Limits() []Limit { return limits(s.Agents) }
 
 func limits(agents []swarm.AgentStatus) []Limit {
@@ -74,12 +75,13 @@ func limits(agents []swarm.AgentStatus) []Limit {
 // shows them once for several agents: see [Status.Limits] and [NeedDaemon].
 type Agent struct {
 	swarm.AgentStatus
-	// ContextPercent is how full the session is; -1 if it is unknown.
+	// ContextPercent is how full the context of the session is in percent, or -1 if that is
+	// unknown.
 	ContextPercent int
 }
 
-// List returns the list of all agents. For an agent with dead letters and no other next
-// step, the step is to look at the dead letters.
+// List returns the list of all agents. If an agent has dead letters and no other next step,
+// its next step is to look at the dead letters.
 func (s *Status) List() []Agent {
 	var shared []string
 	for _, l := range s.Limits() {

@@ -134,8 +134,8 @@ func TestWhatIsSaidOnce(t *testing.T) {
 	}
 }
 
-// A program that reads the daemon's answer can read status --json too: the added field is
-// at the end.
+// A program that reads the daemon's answer can also read status --json, because the added
+// field is at the end.
 func TestStatusAsJSON(t *testing.T) {
 	plain, err := json.Marshal(running())
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/whisper"
 )
 
-// A TracedMessage is one message of a trace, with its turns and its end.
+// A TracedMessage is one message of a trace, with its turns and its state.
 type TracedMessage struct {
 	ID      string       `json:"id"`
 	From    string       `json:"from"`
@@ -40,7 +40,7 @@ type TracedMessage struct {
 	Whispers []TracedWhisper `json:"whispers,omitempty"`
 
 	Offer string           `json:"-"` // the publication that it offers
-	About string           `json:"-"` // of a copy: the message that it shows
+	About string           `json:"-"` // for a copy: the message that it shows
 	Below []*TracedMessage `json:"-"` // the messages that it caused, by time
 }
 
@@ -51,10 +51,10 @@ type TracedWhisper struct {
 	Text string    `json:"text"` // as the agent reads it
 }
 
-// A TracedTurn is one turn of a message that has begun.
+// A TracedTurn is one turn of a message. The turn has begun.
 type TracedTurn struct {
-	journal.Attempt // its reason is "" if it is done
-	// The receipt counts these for the last turn only.
+	journal.Attempt // its reason is "" if the turn ended well
+	// The receipt has these counts for the last turn only.
 	ToolCalls, Compactions int
 }
 
@@ -80,14 +80,14 @@ type Trace struct {
 	Trace    string           `json:"trace"`
 	Messages []*TracedMessage `json:"messages"` // by time
 	Turns    int              `json:"turns"`
-	CostUSD  float64          `json:"cost_usd"` // as far as known
-	// CostUnknown is the number of turns whose cost is unknown, or not known in full.
+	CostUSD  float64          `json:"cost_usd"` // the known cost
+	// CostUnknown is the number of turns whose cost is not known, or not in full.
 	CostUnknown int       `json:"cost_unknown_turns,omitempty"`
 	Began       time.Time `json:"began"`
 	Ended       time.Time `json:"ended"` // the last known event
 
 	Roots  []*TracedMessage `json:"-"` // messages without a parent, by time
-	Copies int              `json:"-"` // of the messages
+	Copies int              `json:"-"` // the number of copies among the messages
 }
 
 // MarshalJSON writes null for an unknown cost.
@@ -99,8 +99,8 @@ func (t Trace) MarshalJSON() ([]byte, error) {
 	}{plain(t), journal.KnownUSD(t.CostUSD, t.CostUnknown > 0)})
 }
 
-// TraceOf collects the messages with the trace or the thread of one message, from all mailboxes,
-// as far as the caller may read them.
+// TraceOf collects all messages that belong to the trace or the thread of one message and
+// that the caller may read. It searches all mailboxes.
 func TraceOf(c *client.Client, found dropbox.Found) (*Trace, error) {
 	m, err := c.Store.Load(found)
 	if errors.Is(err, dropbox.ErrInvalid) || errors.Is(err, dropbox.ErrTooLarge) {
@@ -147,7 +147,7 @@ func TraceOf(c *client.Client, found dropbox.Found) (*Trace, error) {
 type whispers struct {
 	home journal.Home
 	read map[string][]whisper.Whisper
-	err  error // of files that could not be read
+	err  error // the error for files that could not be read
 }
 
 // about returns the whispers to an agent about the turns of a message.
@@ -184,8 +184,8 @@ func attempts(c *client.Client) (map[string][]journal.Attempt, error) {
 	return all, err
 }
 
-// traced returns a message with its turns and its end. They come from its receipt, or from
-// the ledger if it has none.
+// traced returns a message with its turns and its state. The turns come from its receipt,
+// or from the ledger if it has no receipt.
 func traced(c *client.Client, f dropbox.Found, m *dropbox.Message, attempts []journal.Attempt) *TracedMessage {
 	t := &TracedMessage{
 		ID: m.ID, From: m.From, To: f.Mailbox, Type: m.Type, Subject: m.Gist(), Thread: m.Thread, ReplyTo: m.ReplyTo,
@@ -210,9 +210,9 @@ func traced(c *client.Client, f dropbox.Found, m *dropbox.Message, attempts []jo
 }
 
 // NewTrace finds the parent of each message, and adds up the totals. The messages may be in
-// any order. The parent of a message is the publication that it offers, else the message
-// whose turn sent it, else the message that it answers. A message without a parent is a
-// root.
+// any order. The parent of a message is the first of these that is known: the publication
+// that it offers, the message whose turn sent it, or the message that it answers. A message
+// without a parent is a root.
 func NewTrace(id string, messages []*TracedMessage) *Trace {
 	slices.SortStableFunc(messages, func(a, b *TracedMessage) int {
 		return cmp.Or(a.Created.Compare(b.Created), strings.Compare(a.ID, b.ID))

@@ -107,8 +107,8 @@ func TestTraceParents(t *testing.T) {
 	}
 }
 
-// The offers of a publication are its branches in the tree, whether a person or an agent in
-// a turn published it.
+// In the tree, the offers of a publication are below it, whether a person or an agent in a
+// turn published it.
 func TestOffersAreBranchesOfTheirPublication(t *testing.T) {
 	at := time.Date(2026, 11, 21, 5, 12, 0, 0, time.Local)
 	for _, turn := range []string{"", "tasktaskta-1"} {

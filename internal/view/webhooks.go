@@ -13,17 +13,17 @@ import (
 type Webhook struct {
 	Name    string   `json:"name"`
 	Kind    string   `json:"kind"`
-	Host    string   `json:"host"` // of the address; "" if the address is in a variable
+	Host    string   `json:"host"` // host of the address; "" if the address is in a variable
 	Private bool     `json:"private"`
 	Events  []string `json:"events"`
 
 	Last         *WebhookTry `json:"last"`          // null before the first try
-	Taken        *time.Time  `json:"taken"`         // when its receiver last accepted an event; null: never
+	Taken        *time.Time  `json:"taken"`         // when its receiver last accepted an event; null if never
 	FailingSince *time.Time  `json:"failing_since"` // null while it works
-	NextTry      *time.Time  `json:"next_try"`      // when failed events are tried again; null: none has failed
+	NextTry      *time.Time  `json:"next_try"`      // when failed events will be tried again; null if none has failed
 	Waiting      int         `json:"waiting"`       // events that wait to be posted
 	Dead         int         `json:"dead"`          // events that were given up on
-	Next         string      `json:"next"`          // what to type; "" for nothing
+	Next         string      `json:"next"`          // the command to type; "" if none is needed
 }
 
 // A WebhookTry is one try to post an event.
@@ -31,11 +31,11 @@ type WebhookTry struct {
 	At     time.Time `json:"at"`
 	Event  string    `json:"event"`
 	Status int       `json:"status"` // HTTP status; 0: there was no answer
-	Why    string    `json:"why"`    // why the receiver has not accepted it; "": it has
+	Why    string    `json:"why"`    // why the receiver did not accept it; "" if it did
 }
 
 // Webhooks returns the webhooks of a project, in the order of its configuration. home is
-// the folder of the daemon, which need not run.
+// the folder of the daemon; the daemon need not be running.
 func Webhooks(f *config.File, home string, store *dropbox.Store) ([]Webhook, error) {
 	state, err := webhook.ReadState(home)
 	if err != nil {
