@@ -28,8 +28,9 @@ func lettersOf[L letter](p *post, names []string, next string, list func(*client
 	return list(p.Client, names)
 }
 
-// pick finds letters by parts of their ids and returns each letter once. If a part matches
-// several letters, the error calls them what. If it matches none, none makes the error.
+// pick finds letters by parts of their ids and returns each letter once. The argument what
+// is the word for the letters in the error about a part that matches several of them. The
+// function none makes the error about a part that matches no letter.
 func pick[L letter](all []L, ids []string, what string, none func(id string) error) ([]L, error) {
 	var picked []L
 	for _, id := range ids {
@@ -52,8 +53,9 @@ func pick[L letter](all []L, ids []string, what string, none func(id string) err
 
 func idOf(l letter) string { return l.Candidate().ID }
 
-// writeLetter prints a letter as part of a list: its id, time, way and subject, with the
-// reason on the line below. way names the sender and the receiver.
+// writeLetter prints a letter as part of a list: its id, time, sender, receiver and
+// subject, with the reason on the line below. The argument way names the sender and the
+// receiver.
 func writeLetter(w io.Writer, l letter, created time.Time, way, reason string) {
 	columns := textWidth(w)
 	fmt.Fprintln(w, screen.Fit(fmt.Sprintf("%s  %s  %s  %s", idOf(l), timeText(created, time.Now()), screen.OneLine(way), screen.OneLine(l.Candidate().Subject)), columns))

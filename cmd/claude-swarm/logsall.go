@@ -17,8 +17,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// allLogs follows the logs of all agents, including removed agents, and agents that are
-// added meanwhile.
+// allLogs follows the logs of all agents, including removed agents and agents that are
+// added while it runs.
 type allLogs struct {
 	dir   string // the folder of the logs
 	tails map[string]*tail

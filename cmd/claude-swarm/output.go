@@ -10,7 +10,7 @@ import (
 
 // An output is the writer to which a verb prints. It keeps the first error, for example
 // about a full disk, because most callers do not check their writes. run reports that error
-// at the end. It is safe for concurrent use.
+// at the end. An output is safe for concurrent use.
 type output struct {
 	w      io.Writer
 	broken func() // called on the first error, unless it is nil

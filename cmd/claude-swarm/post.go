@@ -190,8 +190,9 @@ func notFound(err error, id string) error {
 	return err
 }
 
-// unfound returns the error for a letter that does not exist in where. If id does not have
-// the length of an id, the error also says how much of an id is enough.
+// unfound returns the error for a letter that was not found. The argument where names the
+// place that was searched. If id does not have the length of an id, the error also says how
+// much of an id is enough.
 func unfound(next, what, where, id string) error {
 	if len(id) != len(dropbox.NewID()) {
 		where += fmt.Sprintf("; the beginning or the end of an id is enough, from %d characters on", dropbox.MinIDPart)
@@ -227,7 +228,8 @@ func (p *post) recipients(list, next string) ([]string, error) {
 	return names, nil
 }
 
-// leadOnly returns an error if the caller is an agent, because only a person may do what.
+// leadOnly returns an error if the caller is an agent, because only a person may do this.
+// The argument what names the action.
 func (p *post) leadOnly(what string) error { return leadOnly(p.Me, what) }
 
 func leadOnly(me journal.Identity, what string) error {

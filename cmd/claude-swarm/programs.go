@@ -25,7 +25,7 @@ func warnMissing(w io.Writer, file *config.File, names []string) {
 		agents       []string
 	}
 	var all []*missing
-	self, _ := os.Executable() // if it is unknown, no program is looked for in its folder
+	self, _ := os.Executable() // if the path is unknown, its folder is not searched
 	found := map[string]error{}
 	for _, a := range file.Agents {
 		if len(names) > 0 && !slices.Contains(names, a.Name) {

@@ -178,7 +178,7 @@ func (p *recordedProject) scratch() []string {
 	return names
 }
 
-// files counts the messages in a folder of a mailbox that contain text.
+// files counts the messages in a folder of a mailbox that contain a given text.
 func (p *recordedProject) files(mailbox, folder, text string) (n int) {
 	p.t.Helper()
 	for _, name := range p.messages() {

@@ -228,7 +228,8 @@ func (p *recordedProject) finish() {
 }
 
 // demandKey sends a message again with a key of the recording. For seven days after the
-// first message, this prints its id and delivers nothing.
+// first message with that key, sending prints the id of the first message and delivers
+// nothing.
 func (p *recordedProject) demandKey() {
 	id := strings.TrimSpace(string(p.run("send", "waiter", "This is normal", "--key", "recorded-key")))
 	age := time.Since(p.created(p.ids["normal"]))

@@ -14,7 +14,7 @@ import (
 // with the id and the receiver.
 func printSent(c *cli.Context, sent []dropbox.Delivery, waits bool) error {
 	if waits {
-		c.Context.Done() // listen for Ctrl-C from here on: a person may press it as soon as the id is printed
+		c.Context.Done() // from here on, Ctrl-C is handled: a person who sees the id may press it
 	}
 	for _, d := range sent {
 		if d.Duplicate {

@@ -51,7 +51,7 @@ func haltedLines(threads []view.Need) []string {
 	return lines
 }
 
-// forYou says how much mail waits for the person. It returns "" if there is none.
+// forYou says how much mail waits for the person, or returns "" if no mail waits.
 func forYou(st *view.Status) string {
 	mail := slices.Concat(st.Needed(view.NeedQuestion), st.Needed(view.NeedUnread))
 	words := map[view.NeedKind]string{view.NeedQuestion: "question", view.NeedUnread: "unread message"}
@@ -78,8 +78,7 @@ func sinceKnown(t *time.Time, now time.Time) string {
 	return since(*t, now)
 }
 
-// waitingText returns the number of waiting messages, with the number of urgent ones: "3
-// (1!)".
+// waitingText returns the number of waiting messages, and marks the urgent ones: "3 (1!)".
 func waitingText(w mail.Waiting) string {
 	if w.Urgent > 0 {
 		return fmt.Sprintf("%d (%d!)", w.Total(), w.Urgent)

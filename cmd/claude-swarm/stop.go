@@ -144,7 +144,7 @@ type stopView struct {
 // A stopOfAgent is the outcome of a stop for one agent.
 type stopOfAgent struct {
 	Agent      string `json:"agent"`
-	Stopped    bool   `json:"stopped"` // false: the agent stops at the end of its turn, which waits for the caller's turn
+	Stopped    bool   `json:"stopped"` // false: it stops after its turn, which waits for the caller's turn
 	*swarm.Cut        // nil if no turn had to end
 }
 
@@ -213,8 +213,8 @@ func sayStopped(c *cli.Context, home journal.Home, agents []swarm.AgentStatus) e
 }
 
 // cutIn reads the state of the message of an ended turn from the mailboxes. It returns nil
-// if the message is gone, or will be handled at the daemon's next start. A turn without a
-// message compacts the context. It was completed unless the order to compact still exists.
+// if the message is gone, or if the next daemon will handle it. A turn without a message
+// compacts the context. It was completed unless the order to compact still exists.
 func cutIn(c *cli.Context, home journal.Home, agent, id string) (*swarm.Cut, error) {
 	store, _, err := openFolder(c)
 	if err != nil {

@@ -106,7 +106,7 @@ func (s *hookService) begin(ctx context.Context, f *config.File) error {
 const hooksAgain = 5 * time.Second
 
 // once runs the service until it ends. A panic in the service is returned as an error, so
-// that it ends no agent.
+// it does not affect the agents.
 func (s *hookService) once(ctx context.Context) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -114,7 +114,7 @@ func (s *hookService) once(ctx context.Context) (err error) {
 			err = fmt.Errorf("a fault in claude-swarm: %v", r)
 		}
 	}()
-	works := time.AfterFunc(hooksAgain, func() { s.trouble.set("") }) // a service that has run this long counts as working
+	works := time.AfterFunc(hooksAgain, func() { s.trouble.set("") }) // after this time it counts as working
 	defer works.Stop()
 	return s.Run(ctx)
 }

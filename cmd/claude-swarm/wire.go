@@ -170,7 +170,7 @@ func specOf(f *config.File, a config.Agent) swarm.Spec {
 		Tools:        a.MCP,
 		Permissions:  a.Permissions.Rules(),
 	}
-	if secrets := append(f.IRC.Secrets(), f.HookSecrets()...); len(secrets) > 0 { // no agent needs these secrets
+	if secrets := append(f.IRC.Secrets(), f.HookSecrets()...); len(secrets) > 0 { // agents do not need them
 		spec.EnvDrop = append(slices.Clone(a.EnvDrop), secrets...)
 	}
 	if filepath.Base(f.Path) != config.Name {

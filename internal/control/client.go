@@ -154,7 +154,7 @@ func (c *Client) Gone() <-chan struct{} { return c.done }
 
 // OnWhisper sets the function that is called with each whisper, as one line, for the agent
 // in whose turn the program runs. The goroutine that reads calls show before it delivers
-// the response that follows the whisper. It must be set before the first request.
+// the response that follows the whisper. OnWhisper must be called before the first request.
 func (c *Client) OnWhisper(show func(line string)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -170,7 +170,7 @@ func TestTheClientRefusesAStranger(t *testing.T) {
 			defer l.Close()
 			wg.Go(func() {
 				if c, err := l.Accept(); err == nil {
-					_, _ = io.WriteString(c, first) // an error is expected if the client has already hung up
+					_, _ = io.WriteString(c, first) // fails if the client has already hung up
 					c.Close()
 				}
 			})

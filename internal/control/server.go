@@ -42,7 +42,8 @@ type Feed interface {
 	Close()
 }
 
-// The limits of a server. The server refuses a connection or a request above the first two.
+// The limits of a server. It refuses connections above maxConnections and requests above
+// maxPending.
 const (
 	maxConnections = 256
 	maxPending     = 64 // requests and streams at once on one connection

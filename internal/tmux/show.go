@@ -57,7 +57,7 @@ func (s *Server) Show(ctx context.Context, session string, panes []Pane) (Shown,
 		if err := s.create(ctx, session, panes[0]); err == nil {
 			done.Created = true
 			done.Added = append(done.Added, panes[0].Title)
-		} else if there, _ := s.Has(ctx, session); !there { // if the session exists, another process created it first, and it is used
+		} else if there, _ := s.Has(ctx, session); !there { // else another process created it first
 			return done, err
 		}
 	}

@@ -44,7 +44,7 @@ func newBench(t *testing.T) bench {
 		t.Fatal(err)
 	}
 	b := bench{s, env}
-	t.Cleanup(func() { b.tmux("kill-server") }) // fails if the server ended with its last session
+	t.Cleanup(func() { b.tmux("kill-server") }) // fails if the server has already ended
 	return b
 }
 

@@ -63,7 +63,7 @@ func (h History) MarshalJSON() ([]byte, error) {
 	}{plain(h), journal.KnownUSD(h.CostUSD, h.CostUnknown > 0)})
 }
 
-// OutcomeDone is the outcome for a turn that ended well.
+// OutcomeDone is the outcome of a turn that ended well.
 const OutcomeDone = "done"
 
 // HistoryOf reads the ledger, and the receipts of the turns that it returns. It returns the

@@ -12,8 +12,8 @@ type Holdup struct {
 	Next  string      `json:"next"` // the next event, or the command to type
 }
 
-// HoldupOf returns the hold-up of an agent, or nil if there is none. A working agent also
-// has a hold-up if something prevents its next turn.
+// HoldupOf returns the hold-up of an agent, or nil if nothing holds up its mail. A working
+// agent also has a hold-up if something prevents its next turn.
 func HoldupOf(a swarm.AgentStatus) *Holdup {
 	h := &Holdup{Agent: a.Name, State: a.State, Why: a.Why, Next: a.Next}
 	switch a.State {

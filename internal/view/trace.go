@@ -51,7 +51,7 @@ type TracedWhisper struct {
 	Text string    `json:"text"` // as the agent reads it
 }
 
-// A TracedTurn is one turn of a message. The turn has begun.
+// A TracedTurn is one turn of a message, either running or ended.
 type TracedTurn struct {
 	journal.Attempt // its reason is "" if the turn ended well
 	// The receipt has these counts for the last turn only.
