@@ -15,7 +15,8 @@ import (
 type Options struct {
 	Client *Client // a row of the table
 	Timing runner.Timing
-	// MaxOutput ends a turn whose client has printed more, in bytes; 0 means 1 GiB.
+	// MaxOutput is the most that a client may print in a turn, in bytes; 0 means 1 GiB.
+	// A turn that prints more is ended.
 	MaxOutput int64
 }
 
@@ -30,12 +31,12 @@ type backend struct {
 	maxOutput int64
 
 	mu     sync.Mutex
-	silent map[string]int       // latest turns in a row, by agent, that ended because the model did not answer
-	made   map[string]time.Time // by session of the last hour: the latest time at which it can have been made
+	silent map[string]int       // by agent: how many of its latest turns in a row ended because the model did not answer
+	made   map[string]time.Time // by session, of the last hour: the latest time at which the session can have been made
 	began  time.Time            // when the backend was made
 }
 
-// Kind returns the kind of the row.
+// Kind returns the kind in the client's row.
 func (b *backend) Kind() *runner.Kind { return &b.client.Kind }
 
 // Run starts the client and follows it to its end.
@@ -60,7 +61,7 @@ func (b *backend) Serve(ctx context.Context, t runner.Turn, c runner.Warm) (runn
 	return b.finish(e)
 }
 
-// first runs a turn in a client that it starts.
+// first runs a turn in a new client.
 func (b *backend) first(ctx context.Context, t runner.Turn, keep bool) (runner.Outcome, runner.Warm) {
 	e, leave := b.exchange(ctx, t, &session{})
 	defer leave()
@@ -85,8 +86,8 @@ func start(e *exchange) (runner.Outcome, bool) {
 	return runner.Outcome{}, true
 }
 
-// Follow reads what a client of an earlier daemon has printed. Its input ended with that
-// daemon, so we cannot answer the client: it soon ends, or Follow ends it.
+// Follow reads what a client of an earlier daemon has printed. The client's input ended
+// with that daemon, so we cannot answer the client. It soon ends, or Follow ends it.
 func (b *backend) Follow(ctx context.Context, t runner.Turn, p runner.Process) runner.Outcome {
 	e, leave := b.exchange(ctx, t, &session{})
 	defer leave()
@@ -104,7 +105,7 @@ func (b *backend) Follow(ctx context.Context, t runner.Turn, p runner.Process) r
 	return out
 }
 
-// exchange makes the exchange of a turn. s is what the client has told about its session so
+// exchange makes the exchange of a turn. s has what the client has said about its session so
 // far. The caller ends the exchange with leave.
 func (b *backend) exchange(ctx context.Context, t runner.Turn, s *session) (e *exchange, leave func()) {
 	c, rest := b.client.changedBy(t.Spec.Options)
@@ -151,13 +152,13 @@ func (b *backend) finish(e *exchange) (runner.Outcome, runner.Warm) {
 		return out, &warm{Warm: e.run.Stay(lines.offset), session: e.session}
 	}
 	e.run.Finish()
-	v = e.judge() // its standard error is complete now
+	v = e.judge() // the client's standard error is complete now
 	b.noteEnd(e, v)
 	return e.outcome(v, broken), nil
 }
 
-// born returns the latest time at which a session can have been made: a session of an
-// earlier daemon was made before this one began.
+// born returns the latest time at which a session can have been made. A session of an
+// earlier daemon was made before this backend.
 func (b *backend) born(session string) time.Time {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -167,7 +168,7 @@ func (b *backend) born(session string) time.Time {
 	return b.began
 }
 
-// noteSession records that a turn has made a session.
+// noteSession records when a turn has made a session.
 func (b *backend) noteSession(e *exchange) {
 	if e.session.id == "" || e.turn.Session.How == runner.Resume || !e.client.FreshLoads {
 		return
@@ -201,8 +202,9 @@ func (b *backend) noteEnd(e *exchange, v follow.Verdict) {
 	}
 }
 
-// silenceOf returns how long a client may be silent. The time doubles with each of the
-// agent's turns that ended because of silence, so that a slow model can answer in the end.
+// silenceOf returns how long a client may be silent; 0 means that there is no limit. The
+// time doubles with each of the agent's latest turns that ended because of silence, so that
+// a slow model has time to answer.
 func silenceOf(c *Client, before int, stall time.Duration) time.Duration {
 	d := c.Silence
 	if d == 0 {

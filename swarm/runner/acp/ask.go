@@ -17,12 +17,12 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/follow"
 )
 
-// maxAsked is how many requests of a turn may wait for an answer; further ones are denied.
-// A client asks for one or two at a time.
+// maxAsked is how many requests of a turn may wait for an answer; further requests are
+// denied. Clients have one or two open requests at a time.
 const maxAsked = 32
 
-// maxRequests is how many permissions a client may ask for in one turn. Each is kept to the
-// end of the turn.
+// maxRequests is how many permissions a client may ask for in one turn. Each request stays
+// in memory to the end of the turn.
 const maxRequests = 10000
 
 // asks are the permission requests of one turn. Answers come from other goroutines, which
@@ -31,7 +31,7 @@ type asks struct {
 	send   func(line []byte)
 	wake   func()
 	permit func(runner.PermissionRequest) runner.Decision // as Turn.Permit; nil: every request is denied
-	stream *stream                                        // of the turn
+	stream *stream                                        // the stream of the turn
 
 	open      map[string]*asked // by the id of the request
 	count     int               // requests of the turn
@@ -121,9 +121,9 @@ func requestOf(c *toolCall) runner.PermissionRequest {
 		r.Kind = other
 	}
 	if _, runs := commandIn(c.Input); runs && !c.mcp {
-		r.Kind = execute // codex calls a command that only reads "read"
+		r.Kind = execute // codex gives the kind "read" to a command that only reads
 	}
-	isChange := slices.Contains([]string{execute, edit, remove, move}, r.Kind) // whose title may be the model's
+	isChange := slices.Contains([]string{execute, edit, remove, move}, r.Kind) // the model may have written the title of such a call
 	if found := serverTool().FindStringSubmatch(c.Title); found != nil && !isChange {
 		r.Kind, r.Tool = other, found[2]+found[3]+"__"+found[1]+found[4]
 	} else if r.Kind == other && (c.mcp || c.Name != "") {
@@ -141,11 +141,12 @@ func requestOf(c *toolCall) runner.PermissionRequest {
 	return r
 }
 
-// besideKeys are the parts of the input of a command with which codex asks for more than the command.
+// besideKeys names the parts of a command's input with which codex asks for more than the
+// command.
 var besideKeys = []string{"additionalPermissions", "additional_permissions", "url", "urls"}
 
-// besides returns the parts of an input that ask for more than the command; nil if it has
-// none.
+// besides returns the parts of an input that ask for more than the command; nil if there
+// are none.
 func besides(input json.RawMessage) json.RawMessage {
 	var in map[string]json.RawMessage
 	if json.Unmarshal(input, &in) != nil {
@@ -194,9 +195,9 @@ func (s *asks) settle(a *asked, d runner.Decision) {
 	s.choose(a, d.Allowed)
 }
 
-// choose answers with one of the options that the client offers. It looks for the kind of
-// the option: ids differ from client to client, and gemini and codex offer several options
-// that allow always.
+// choose answers with one of the options that the client offers. It finds the option by its
+// kind, since ids differ from client to client. Options for a single call come first:
+// gemini and codex offer several options that allow always.
 func (s *asks) choose(a *asked, allow bool) {
 	kinds := []string{"reject_once", "reject_always"}
 	if allow {
@@ -219,8 +220,8 @@ func cancelledOutcome() protocol.RequestPermissionResponse {
 	return protocol.RequestPermissionResponse{Outcome: protocol.NewRequestPermissionOutcomeCancelled()}
 }
 
-// takeBack answers all open requests with "cancelled", and records that nobody answered. Without
-// these answers gemini and cline hang after session/cancel.
+// takeBack answers all open requests with "cancelled", and records that nobody decided them.
+// Without these answers gemini and cline hang after session/cancel.
 func (s *asks) takeBack() {
 	for _, key := range slices.Sorted(maps.Keys(s.open)) {
 		a := s.open[key]

@@ -10,8 +10,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/follow"
 )
 
-// classify returns the verdict on an error. The cause is the account, the service or the
-// set-up, or is unknown if the client names none of them.
+// classify returns the verdict on an error. The cause is the account, the service, the
+// set-up or the message. It is unknown if the client names none of them.
 func (p *program) classify(f *fault, inTurn bool) follow.Verdict {
 	if f.Code == codeAuthRequired {
 		return p.notSignedIn(f)
@@ -67,8 +67,8 @@ func (p *program) classifyText(text string, status int, info string) follow.Verd
 	return limited
 }
 
-// matches applies a regular expression of the table or of the configuration, which has
-// checked it. It returns nil when the text does not match.
+// matches applies a regular expression to a text, and returns nil if the text does not
+// match. The expression is valid: it is in the table, or the configuration has checked it.
 func matches(pattern, text string) []string {
 	p, err := regexp.Compile(pattern)
 	if err != nil {

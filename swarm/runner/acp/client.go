@@ -7,24 +7,24 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// A Client is one kind of program that speaks the protocol: what the daemon knows about it,
-// and what the protocol leaves open. The zero value of a field below Kind means that the
-// program follows the protocol.
+// A Client describes one kind of program that speaks the protocol: what the daemon knows
+// about it, and what the protocol leaves open. The zero value of a field below Kind means
+// that the program follows the protocol.
 type Client struct {
 	Kind   runner.Kind
 	Args   []string          // added to every command; {servers} is the path of the servers' file
-	Env    map[string]string // added to its environment if that lacks them, or if they contain {servers}
+	Env    map[string]string // variables added to its environment unless it has them; those with {servers} always replace them
 	Tested string            // the version that our tests run
 
-	ModeVar    string     // the variable that names the mode at the start; "" is session/set_mode
+	ModeVar    string     // the variable that names the mode at the start; if it is empty, a request names the mode
 	ModelArgs  []string   // the arguments that name the model, with {model}
-	ModelVar   string     // the variable that names the model; if both are empty, a request names it
-	Servers    serversWay // where it takes MCP servers from
-	LateTools  bool       // it starts MCP servers only with the first prompt, so the tools are proved by the end of the turn
+	ModelVar   string     // the variable that names the model; if both are empty, a request names the model
+	Servers    serversWay // where the client takes MCP servers from
+	LateTools  bool       // the client starts MCP servers only with the first prompt, so its tools are checked at the end of the turn
 	LateReplay bool       // after session/load the replay may continue after the answer
 	FreshLoads bool       // session/load destroys a session that was made in the current minute
-	Stays      bool       // it does not end when its input is closed
-	Tokens     tokensIn   // where a result has its tokens
+	Stays      bool       // the client does not end when its input is closed
+	Tokens     tokensIn   // where a result has its token counts
 
 	// Notes are the beginnings of pieces of an answer that the program, not the model,
 	// wrote.
@@ -36,7 +36,8 @@ type Client struct {
 	// addition to those for every client.
 	Limits []string
 	// Silence is how long the program may print nothing before its model counts as absent.
-	// It must be longer than the program silently retries a request. 0 means no limit.
+	// It must be longer than the time for which the program silently retries a request.
+	// 0 means no limit.
 	Silence time.Duration
 	// Protocol is the version that we ask for; 0 means the first.
 	Protocol int
@@ -59,7 +60,7 @@ func (w serversWay) String() string {
 	return "the session"
 }
 
-// tokensIn says where a result has its tokens.
+// tokensIn says where a result has its token counts.
 type tokensIn int
 
 const (

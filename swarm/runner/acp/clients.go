@@ -12,12 +12,12 @@ import (
 // The clients below were observed in the versions that their rows name, with scripted models
 // and without accounts.
 
-// longestRetry is longer than opencode, cline and gemini silently retry a model that does
-// not answer: 70 s, 62 s, and more than 45 s.
+// longestRetry is longer than the time for which a client silently retries a model that does
+// not answer: 70 s in opencode, 62 s in cline, and more than 45 s in gemini.
 const longestRetry = 90 * time.Second
 
-// codex is OpenAI's codex through its adapter codex-acp, which includes a codex. Its
-// sandbox decides what a command may do: it asks only if the model wants to leave the
+// codex is OpenAI's codex through its adapter codex-acp, which includes a codex. The sandbox
+// of codex decides what a command may do: codex asks only if the model wants to leave the
 // sandbox.
 func codex() *Client {
 	return row(runner.Kind{
@@ -48,14 +48,14 @@ func openCode() *Client {
 		},
 	}, Client{
 		Tested: "1.18.33", Silence: longestRetry,
-		// Without this it asks only for what a person's opencode.json lists, and runs
-		// commands without asking.
+		// Without this variable opencode asks only for what a person's opencode.json lists,
+		// and runs commands without asking.
 		Env: map[string]string{"OPENCODE_PERMISSION": `{"bash":"ask","edit":"ask","webfetch":"ask"}`},
 	})
 }
 
-// copilot is GitHub's copilot. It refuses MCP servers that are programs in session/new, and
-// takes them from a file.
+// copilot is GitHub's copilot. In session/new it refuses MCP servers that are programs, so
+// it gets them from a file.
 func copilot() *Client {
 	return row(runner.Kind{
 		Name: "copilot", Title: "GitHub Copilot", Command: []string{"copilot", "--acp"}, Install: "npm install -g @github/copilot",

@@ -13,8 +13,8 @@
 //	allow or deny ──────────────────────▶
 //	            ◀────────────────── the answer to session/prompt: the turn is over
 //
-// An exchange keeps the steps of one turn. It gives each line of the client to one of its
-// parts, and sends the answers of the parts. A part does not know the exchange:
+// An exchange takes one turn through its steps. It gives each line of the client to one of
+// its parts, and sends the answers of the parts. The parts do not depend on the exchange:
 //
 //	handshake           the requests before the prompt, and what the client answers
 //	stream, toolCall    the events of the turn
@@ -23,22 +23,22 @@
 //	facts, program      the verdict
 //
 // Clients send an event of a turn in pieces, each client in a different order; a stream
-// puts the pieces together. Each client has a row for what the protocol leaves open
-// ([Clients]). The verdict on a turn comes from fields, and from error messages only if no field
-// decides ([Client].Errors).
+// puts the pieces together. Each client has a row that says what the protocol leaves open
+// ([Clients]). The verdict on a turn comes from fields of the client's messages. Texts
+// decide only if no field does ([Client].Errors).
 //
 // A turn begins when our tools' server has listed its tools for the client. Some clients
 // start servers only with the first prompt; then the turn counts only if the file exists at
 // its end.
 //
-// The requests and their names come from the library acp-go-sdk. The messages of a client are
-// read here, line by line from the file of its output, for three reasons: the file is read
-// from an offset, even for a client of an earlier daemon; updates and the answer to a prompt
-// must stay in order; and messages of future clients must be read as far as they are known.
-// We ignore a field of an unexpected type, pass on an unknown update unread, and refuse an
-// unknown request.
+// The requests and their names come from the library acp-go-sdk. This package itself reads
+// the client's messages, line by line from the file with its output, for three reasons. It
+// must begin at an offset in that file, even for a client of an earlier daemon. Updates and
+// the answer to a prompt must stay in order. And a message of a future client must be
+// readable even if we know only some of its fields. We ignore a field of an unexpected type,
+// pass on an unknown update unread, and refuse an unknown request.
 //
 // A client cannot keep working after its daemon ends: its input ends, and its questions get
-// no answer. So Follow only reads what it has printed. If that includes the answer to the
-// prompt, the turn counts; otherwise it is repeated in the same session.
+// no answer. So Follow only reads what the client has printed. If that includes the answer
+// to the prompt, the turn counts; otherwise the turn is repeated in the same session.
 package acp

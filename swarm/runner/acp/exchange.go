@@ -24,7 +24,7 @@ const (
 	opening               // the answer to session/new, session/resume or session/load
 	setting               // the answers to mode and model
 	replaying             // the end of a replay
-	proving               // our tools' server
+	proving               // the start of our tools' server
 	working               // the answer to the prompt
 	ended                 // the client's exit
 )
@@ -41,7 +41,7 @@ type exchange struct {
 	step     step
 	since    time.Time     // when the step began
 	silence  time.Duration // how long the client may be silent in this turn; 0: no limit
-	followed bool          // Follow reads the client; we cannot write to it
+	followed bool          // the client is of an earlier daemon; we cannot write to it
 	keep     bool          // the client stays for the next turn, if it can
 	probing  bool          // the client gets no prompt: see Probe
 
@@ -65,7 +65,7 @@ func (e *exchange) begin() {
 	e.run.Send(e.handshake.start())
 }
 
-// opens asks for the session of the turn.
+// opens asks the client for the session of the turn.
 func (e *exchange) opens() {
 	e.enter(opening)
 	switch line, v := e.handshake.open(time.Now()); {
@@ -108,7 +108,7 @@ func (e *exchange) set() {
 	e.proves()
 }
 
-// proves waits for our tools' server, and sends the prompt when it has started.
+// proves waits for our tools' server, and sends the prompt when that server has started.
 func (e *exchange) proves() {
 	e.enter(proving)
 	e.proved()
@@ -118,7 +118,7 @@ func (e *exchange) proved() {
 	switch {
 	case e.turn.Tools != nil && !e.client.LateTools && !e.followed && !e.hasTools():
 	case e.probing:
-		e.fail(follow.Verdict{End: runner.Done}) // it has shown that it can begin a turn
+		e.fail(follow.Verdict{End: runner.Done}) // the client has shown that it can begin a turn
 	default:
 		e.prompt()
 	}
@@ -131,8 +131,8 @@ func (e *exchange) hasTools() bool {
 }
 
 // promptBlocks returns the parts of the prompt. The protocol has no field for the system
-// prompt, so it precedes the first prompt of a session, and any prompt that restores what
-// the session has lost.
+// prompt. So the system prompt precedes the first prompt of a session, and any prompt that
+// restores what the session has lost.
 func (e *exchange) promptBlocks() []protocol.ContentBlock {
 	isFirst := e.turn.Session.How != runner.Resume && !e.session.prompted
 	var blocks []protocol.ContentBlock
@@ -162,7 +162,7 @@ func (e *exchange) hear(raw []byte) {
 	e.stream.event(streamjson.Event{Kind: streamjson.KindInit, Init: &streamjson.Init{
 		Cwd: e.turn.Spec.Dir, Model: e.session.model, PermissionMode: e.session.mode, Version: e.session.hello.version(),
 	}, Model: e.session.model}, raw)
-	if e.turn.Prompt != "" { // a later daemon does not have the line
+	if e.turn.Prompt != "" { // a later daemon does not have the prompt
 		e.stream.event(streamjson.Event{Kind: streamjson.KindReplay, UUID: e.turn.UUID, Blocks: []streamjson.Block{{Kind: streamjson.BlockText, Text: e.turn.Prompt}}}, raw)
 	}
 }
@@ -173,14 +173,14 @@ func (e *exchange) fail(v follow.Verdict) {
 		e.reply.verdict = v
 	}
 	if e.step == starting {
-		e.run.Kill(v, time.Now()) // it has nothing to finish
+		e.run.Kill(v, time.Now()) // the client has nothing to finish
 	} else {
 		e.run.CloseInput(time.Now())
 	}
 	e.enter(ended)
 }
 
-// judge returns the verdict on the turn as far as it has come.
+// judge returns the verdict on the turn so far.
 func (e *exchange) judge() follow.Verdict {
 	return judge(&facts{
 		program: e.program, cause: e.run.Cause(), reply: e.reply, words: e.stream.words(), piece: e.stream.piece, trouble: e.stream.trouble,

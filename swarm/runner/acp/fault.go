@@ -21,7 +21,7 @@ func (f *fault) data() (d faultData) {
 	return d
 }
 
-// text returns the error for a person.
+// text returns the error as a text for a person.
 func (f *fault) text() string {
 	d := f.data()
 	var parts []string
@@ -40,8 +40,8 @@ func (f *fault) text() string {
 	return strings.Join(parts, ": ")
 }
 
-// status returns the HTTP status in an error; 0 if it has none. gemini gives it as the
-// code.
+// status returns the HTTP status in an error; 0 if it has none. gemini gives the status as
+// the code of the error.
 func (f *fault) status() int {
 	d := f.data()
 	for _, n := range []int{f.Code, d.Status, d.HTTP, statusIn(d.Info)} {

@@ -53,12 +53,13 @@ func (e *exchange) requested(m *message, raw []byte) {
 			e.hear(raw)
 		}
 		if e.asks.count >= maxRequests {
-			e.run.Kill(tooManyRequests(), time.Now()) // it would ask again and again
+			e.run.Kill(tooManyRequests(), time.Now()) // the client would ask again and again
 			return
 		}
 		e.asks.requested(m, e.step != working || e.run.Ending(), raw)
 	default:
-		// We have declared neither files nor terminals; opencode asks anyway.
+		// We have not declared that we serve files or terminals; opencode asks for them
+		// anyway.
 		e.run.Send(refuseMethod(m.ID, m.Method))
 	}
 }
@@ -75,7 +76,7 @@ func (e *exchange) updated(m *message, raw []byte) {
 	case p.Session != "" && e.session.id != "" && p.Session != e.session.id:
 		return // an update of a sub-agent or an unknown session
 	case e.step == working && p.Update.Kind == "state_update":
-		if m, ok := p.Update.answer2(); ok && e.reply.accepted { // it is also idle before it accepts the prompt
+		if m, ok := p.Update.answer2(); ok && e.reply.accepted { // the client is also idle before it accepts the prompt
 			e.finished(&m, raw)
 		} else {
 			e.stream.skip("state_update", raw)
@@ -120,7 +121,7 @@ func (e *exchange) answered(m *message, raw []byte) {
 	}
 }
 
-// initialized takes the answer to initialize.
+// initialized handles the answer to initialize.
 func (e *exchange) initialized(m *message) {
 	switch v := e.handshake.initialized(m); {
 	case v.End != "":
@@ -132,7 +133,7 @@ func (e *exchange) initialized(m *message) {
 	}
 }
 
-// notOpened takes the refusal of a session.
+// notOpened handles the refusal of a session.
 func (e *exchange) notOpened(f *fault) {
 	if !e.followed && e.handshake.triesLoad(f) {
 		e.opens()
@@ -141,7 +142,7 @@ func (e *exchange) notOpened(f *fault) {
 	e.fail(e.handshake.notOpened(f))
 }
 
-// finished takes the answer to the prompt, which ends the turn.
+// finished handles the answer to the prompt, which ends the turn.
 func (e *exchange) finished(m *message, raw []byte) {
 	if e.reply.came {
 		return // a second answer

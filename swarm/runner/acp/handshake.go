@@ -20,8 +20,8 @@ const (
 	idModel   = "model"
 )
 
-// A session has what a client has told before its first prompt. It is valid for later turns
-// of the client too.
+// A session has what a client has said before its first prompt. It is also valid for later
+// turns of the client.
 type session struct {
 	hello    initialized
 	id       string
@@ -29,7 +29,7 @@ type session struct {
 	mode     string
 	modes    []string  // which the client offers, by their names in the configuration
 	made     time.Time // when it was opened
-	prompted bool      // a turn of the process had its prompt
+	prompted bool      // the client has had a prompt
 }
 
 // A handshake is the dialogue before the first prompt: our requests and the client's
@@ -38,13 +38,13 @@ type handshake struct {
 	client  *Client
 	program program
 	turn    *runner.Turn
-	rest    map[string]any                 // the options of the agent that are the client's
+	rest    map[string]any                 // the options of the agent that go to the client
 	born    func(session string) time.Time // the latest time at which a session can have been made
-	session *session                       // what the client has told so far
+	session *session                       // what the client has said so far
 
 	resumed bool // the session is one of an earlier process
-	loading bool // by session/load, because the client cannot resume
-	retried bool // session/resume was refused as unknown, and session/load is tried
+	loading bool // session/load opens it, because the client cannot resume
+	retried bool // the client did not know session/resume, and session/load is tried
 	waiting int  // unanswered requests for mode and model
 }
 
@@ -57,7 +57,7 @@ func (h *handshake) start() []byte {
 	return request(idStart, protocol.AgentMethodInitialize, protocol.InitializeRequest{ProtocolVersion: first, ClientInfo: &us})
 }
 
-// initialized takes the answer to initialize. A verdict with an End means, here and below,
+// initialized handles the answer to initialize. Here and below, a verdict with an End means
 // that the turn cannot begin.
 func (h *handshake) initialized(m *message) follow.Verdict {
 	if m.Error != nil {
@@ -73,8 +73,8 @@ func (h *handshake) initialized(m *message) follow.Verdict {
 	return follow.Verdict{}
 }
 
-// open returns the request for the session of the turn. It returns none while the session is
-// so new that loading would destroy it.
+// open returns the request for the session of the turn. It returns no request while the
+// session is so new that loading would destroy it.
 func (h *handshake) open(now time.Time) ([]byte, follow.Verdict) {
 	servers := []protocol.McpServer{}
 	if h.client.Servers == inSession {
@@ -89,7 +89,7 @@ func (h *handshake) open(now time.Time) ([]byte, follow.Verdict) {
 		return openSecond(h.client, h.turn, h.rest), follow.Verdict{}
 	case fresh:
 		return request(idOpen, protocol.AgentMethodSessionNew, protocol.NewSessionRequest{Cwd: dir, McpServers: servers, Meta: h.rest}), follow.Verdict{}
-	case hello.resumes() && !h.retried: // with the parameters of load: the library leaves an empty list out
+	case hello.resumes() && !h.retried: // with the parameters of load, because the library's own leave out an empty list
 		h.resumed = true
 		return request(idOpen, protocol.AgentMethodSessionResume, load), follow.Verdict{}
 	case hello.Can.Load && h.client.FreshLoads && h.born(id).Truncate(time.Minute).Equal(now.Truncate(time.Minute)):
@@ -101,7 +101,7 @@ func (h *handshake) open(now time.Time) ([]byte, follow.Verdict) {
 	return nil, follow.Verdict{End: runner.NoSession, Reason: h.client.Kind.Title + " cannot resume a session"}
 }
 
-// triesLoad reports whether a session that could not be resumed is to be loaded, by open.
+// triesLoad reports whether open should load a session that could not be resumed.
 func (h *handshake) triesLoad(f *fault) bool {
 	if h.turn.Session.How != runner.Resume || f.Code != codeNoMethod || h.loading || !h.session.hello.Can.Load || h.session.hello.Version == second {
 		return false
@@ -121,8 +121,8 @@ func (h *handshake) notOpened(f *fault) follow.Verdict {
 	return h.program.classify(f, false)
 }
 
-// opened takes the session that the client has opened, and returns the requests for its mode
-// and model.
+// opened handles the session that the client has opened, and returns the requests for its
+// mode and model.
 func (h *handshake) opened(result json.RawMessage, now time.Time) (requests [][]byte, v follow.Verdict) {
 	var o opened
 	lenient(result, &o)
@@ -143,8 +143,8 @@ func (h *handshake) opened(result json.RawMessage, now time.Time) (requests [][]
 	return requests, follow.Verdict{}
 }
 
-// setMode returns the request for the permission mode of the agent; nil if the session has
-// it.
+// setMode returns the request for the permission mode of the agent; nil if the session
+// already has this mode.
 func (h *handshake) setMode(o *opened) (line []byte) {
 	want := h.turn.Spec.PermissionMode
 	setting, now := o.setting("mode")
@@ -167,8 +167,8 @@ func (h *handshake) setMode(o *opened) (line []byte) {
 	return line
 }
 
-// setModel returns the request for the model of the agent; nil if the session has it or the
-// client was started with it.
+// setModel returns the request for the model of the agent; nil if the session already has
+// this model, or the client was started with it.
 func (h *handshake) setModel(o *opened) (line []byte) {
 	want := h.turn.Spec.Model
 	if want == "" || want == h.session.model || len(h.client.ModelArgs) > 0 || h.client.ModelVar != "" {
@@ -185,7 +185,7 @@ func (h *handshake) setModel(o *opened) (line []byte) {
 	return line
 }
 
-// setOption returns the request for the value of a setting that the client has named.
+// setOption returns the request that gives a value to a setting of the client.
 func (h *handshake) setOption(id, setting, value string) []byte {
 	params := setOption{Session: h.session.id, Setting: setting, Value: value}
 	if h.session.hello.Version == second {
@@ -194,7 +194,7 @@ func (h *handshake) setOption(id, setting, value string) []byte {
 	return request(id, protocol.AgentMethodSessionSetConfigOption, params)
 }
 
-// settingAnswered takes the answer to the request for the mode or the model.
+// settingAnswered handles the answer to the request for the mode or the model.
 func (h *handshake) settingAnswered(id string, f *fault) follow.Verdict {
 	h.waiting--
 	switch {

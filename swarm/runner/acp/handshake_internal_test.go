@@ -11,7 +11,7 @@ import (
 )
 
 // handshakeOf returns the handshake of a turn with a client that has answered initialize
-// with that.
+// with hello.
 func handshakeOf(t *testing.T, name, hello string, how runner.How, id string) *handshake {
 	t.Helper()
 	p := programNamed(name)
@@ -24,7 +24,7 @@ func handshakeOf(t *testing.T, name, hello string, how runner.How, id string) *h
 	return h
 }
 
-// methodOf returns the method of a request; "" for none.
+// methodOf returns the method of a request; "" if there is no request.
 func methodOf(t *testing.T, line []byte) string {
 	t.Helper()
 	if line == nil {

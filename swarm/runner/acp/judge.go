@@ -41,12 +41,12 @@ type facts struct {
 	cause    follow.Verdict // why we ended the client, if we did
 	reply    reply
 	words    string // the client's last words
-	piece    string // the last piece of them
+	piece    string // the last piece of the client's last words
 	trouble  trouble
 	called   bool // the client has called a tool
 	denied   bool // a call was not permitted
-	noTools  bool // the turn needs our tools, and their server has listed none by its end
-	followed bool // Follow reads the client
+	noTools  bool // the turn needs our tools, and their server has not listed them by the end of the turn
+	followed bool // the client is of an earlier daemon
 	warm     bool // the client had earlier turns
 	starting bool // the client has not answered initialize
 	bad      badLines
@@ -100,7 +100,7 @@ func (f *facts) judgeReply() follow.Verdict {
 		return f.judgeEnd()
 	case "cancelled":
 		if f.denied && f.cause.End == "" {
-			return follow.Verdict{End: runner.Done} // codex ends a turn in which a command was refused
+			return follow.Verdict{End: runner.Done} // codex cancels a turn in which a command was refused
 		}
 		return follow.Verdict{End: runner.Failed, Reason: p.name + " cancelled the turn", Hint: p.hintLogs()}
 	case "refusal":
@@ -115,8 +115,8 @@ func (f *facts) judgeReply() follow.Verdict {
 }
 
 // judgeWords returns the verdict on a turn whose last words are an error of the program.
-// They are a whole message, or its last piece: copilot appends the error to the unfinished
-// answer.
+// The error is the whole last message or its last piece: copilot appends the error to an
+// unfinished answer.
 func (f *facts) judgeWords() (v follow.Verdict, ok bool) {
 	if f.tokens() != nil {
 		return v, false
@@ -139,10 +139,10 @@ func (f *facts) judgeWords() (v follow.Verdict, ok bool) {
 func (f *facts) judgeEnd() follow.Verdict {
 	none := f.tokens() == nil || *f.tokens() == streamjson.Usage{}
 	if f.cause.End != "" && none {
-		return f.cause // opencode also reports a turn that we have cancelled like this
+		return f.cause // opencode also reports a normal end for a turn that we have cancelled
 	}
 	if f.words == "" && !f.called && !f.denied {
-		// cline ends a turn like this in a session that it has corrupted.
+		// cline ends a turn without a word in a session that it has corrupted.
 		return follow.Verdict{End: runner.Failed, Reason: f.program.name + " ended the turn without a word", Hint: f.program.hintStderr()}
 	}
 	return follow.Verdict{End: runner.Done}

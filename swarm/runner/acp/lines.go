@@ -47,7 +47,7 @@ func (l *lineReader) next() (line []byte, whole bool, err error) {
 // badLines counts lines that are not messages.
 type badLines struct {
 	count int
-	first string // the beginning of the first
+	first string // the beginning of the first such line
 }
 
 // maxBad is how many lines that are not messages a program may print before it has answered

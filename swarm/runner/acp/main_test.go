@@ -76,7 +76,7 @@ func serveTools() {
 	s.Run(context.Background(), &mcp.StdioTransport{}) // its error is the end of the input
 }
 
-// short are times that a test can wait for and a busy machine can keep.
+// short has times that a test can wait for and that even a busy machine does not exceed.
 var short = runner.Timing{
 	Interrupt: time.Second,
 	Terminate: 300 * time.Millisecond,
@@ -135,8 +135,8 @@ func newTurn(t testing.TB, name, script string, env ...string) runner.Turn {
 	}
 }
 
-// patience returns options that shorten the allowed silence of a client. It stays longer
-// than the stand-in is silent.
+// patience returns options that shorten the allowed silence of a client. The stand-in is
+// never silent for that long while it works.
 func patience(c *acp.Client) map[string]any {
 	if c.Silence == 0 {
 		return nil
@@ -163,7 +163,7 @@ var fixtures = map[string]runnertest.Fixture{
 	"cline":    {Lacks: runnertest.Lacks{Cost: true, Context: true, Tokens: true}, Ends: unnamed},
 }
 
-// unnamed are the ends of turns whose client does not say what its model's service answered.
+// unnamed has the ends of turns whose client does not say what the model's service answered.
 var unnamed = map[string]runner.End{"@status 401": runner.Limited, "@status 404": runner.Limited, "@status 400": runner.Limited}
 
 func TestSuite(t *testing.T) {

@@ -45,8 +45,8 @@ func TestTwoQuestionsForOneCall(t *testing.T) {
 	}
 }
 
-// Updates after the answer to the prompt belong to no turn. After them a client that stays
-// stirs, so that its caller starts another client for the next turn.
+// Updates after the answer to the prompt belong to no turn. If they come from a waiting
+// client, it stirs, so that the caller starts another client for the next turn.
 func TestLateUpdates(t *testing.T) {
 	for _, name := range []string{"acp", "gemini"} {
 		t.Run(name, func(t *testing.T) {
@@ -99,7 +99,7 @@ func TestThoughts(t *testing.T) {
 }
 
 // A message that comes in the middle of a turn reaches a client that takes such messages,
-// once. For any other client it waits for the next turn.
+// once. For any other client, the message waits for the next turn.
 func TestSteer(t *testing.T) {
 	for name, steers := range map[string]bool{"acp": true, "codex": true, "opencode": false} {
 		t.Run(name, func(t *testing.T) {
@@ -153,8 +153,8 @@ func TestNoise(t *testing.T) {
 	}
 }
 
-// Cline starts a daemon in another process group, unless a variable that we set forbids it. A
-// person may set that variable to another value; then the daemon ends with the turn.
+// Cline starts a daemon in another process group, unless a variable that we set forbids it.
+// If a person sets that variable to another value, cline's daemon ends with the turn.
 func TestDaemonOfAClient(t *testing.T) {
 	for name, want := range map[string]struct {
 		env  []string

@@ -10,7 +10,7 @@ import (
 // hintAway is the hint for a turn that ended because of a limit or an absent model.
 const hintAway = "nothing has to be done: the message waits and is tried again"
 
-// A program is the client of a turn as verdicts name it.
+// A program has what verdicts say about the client of a turn.
 type program struct {
 	client *Client
 	name   string // for a person
@@ -32,7 +32,7 @@ func (p *program) hintLogs() string {
 
 func (p *program) hintStderr() string { return "look at " + p.stderr }
 
-// Verdicts on a set-up that cannot work, so a retry does not help.
+// These are the verdicts on a set-up that cannot work. A retry does not help.
 
 func (p *program) refused(why string) follow.Verdict {
 	return follow.Verdict{End: runner.Refused, Reason: p.name + ": " + why, Hint: "check command: and backend: of agent " + p.agent}

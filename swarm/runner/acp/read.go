@@ -103,8 +103,8 @@ func (o *opened) modes() (names []string) {
 	return names
 }
 
-// setting returns the setting of that name, or else the first one of that category, or "".
-// In cline the settings provider and model are of the category model.
+// setting returns the setting of that name, or otherwise the first setting of that category,
+// or "". In cline, both the setting provider and the setting model have the category model.
 func (o *opened) setting(name string) (id, value string) {
 	i := slices.IndexFunc(o.Settings, func(s clientSetting) bool { return s.id() == name && cmp.Or(s.Category, name) == name })
 	if i < 0 {
@@ -113,7 +113,7 @@ func (o *opened) setting(name string) (id, value string) {
 	if i < 0 {
 		return "", ""
 	}
-	_ = json.Unmarshal(o.Settings[i].Value, &value) // not all are text
+	_ = json.Unmarshal(o.Settings[i].Value, &value) // not all values are text
 	return o.Settings[i].id(), value
 }
 
@@ -215,7 +215,7 @@ type permissionAsked struct {
 	Options []option `json:"options"`
 	Meta    meta     `json:"_meta"`
 
-	Title   string `json:"title"` // the rest is of version 2
+	Title   string `json:"title"` // Title and Subject are of version 2
 	Subject struct {
 		Type     string          `json:"type"` // tool_call or command
 		ToolCall json.RawMessage `json:"toolCall"`

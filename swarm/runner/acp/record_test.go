@@ -29,7 +29,7 @@ type played struct {
 	Silent  bool   // the client was silent until its turn was ended
 }
 
-// A difference is what a client cannot do as the others do.
+// A difference is what one client does not do as the other clients do.
 type difference struct {
 	why  string
 	want played
@@ -210,7 +210,7 @@ func (p *playing) resumes() {
 	p.turn.Session = runner.Session{ID: id, How: runner.Resume}
 }
 
-// stopsAtWords stops the turn when the client has said "begun".
+// stopsAtWords stops the turn when the client has printed "begun".
 func (p *playing) stopsAtWords() {
 	p.turn.Partial = true
 	p.turn.Event = func(ev *streamjson.Event) {

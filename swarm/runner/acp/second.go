@@ -11,19 +11,19 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// The second version of the protocol is a draft of July 2026: the answer to a prompt only
-// accepts it, and an update reports the end; modes and client files are gone; an update
-// replaces the whole message or tool call with its id. This file has the parameters and the
-// answers that differ.
+// The second version of the protocol is a draft of July 2026. The answer to a prompt only
+// says that the client accepts it, and an update reports the end of the turn. There are no
+// modes and no client files. An update replaces the whole message or tool call with its id.
+// This file has the parameters and the answers that differ from the first version.
 
-// initialize2 are the parameters of initialize.
+// initialize2 has the parameters of initialize.
 type initialize2 struct {
 	Version int                     `json:"protocolVersion"`
 	Info    protocol.Implementation `json:"info"`
 	Can     struct{}                `json:"capabilities"`
 }
 
-// open2 are the parameters of session/new and session/resume.
+// open2 has the parameters of session/new and session/resume.
 type open2 struct {
 	Session string         `json:"sessionId,omitempty"`
 	Dir     string         `json:"cwd"`
@@ -42,7 +42,7 @@ type server2 struct {
 	Headers []protocol.HttpHeader  `json:"headers,omitempty"`
 }
 
-// setOption are the parameters of session/set_config_option; the first version has no type.
+// setOption has the parameters of session/set_config_option; the first version has no type.
 type setOption struct {
 	Session string `json:"sessionId"`
 	Setting string `json:"configId"`
@@ -50,8 +50,8 @@ type setOption struct {
 	Value   string `json:"value"`
 }
 
-// openSecond returns the request for the session of the turn. Every client of the version
-// can resume.
+// openSecond returns the request for the session of the turn. Every client of the second
+// version can resume a session.
 func openSecond(c *Client, t *runner.Turn, rest map[string]any) []byte {
 	params := open2{Dir: t.Spec.Dir, Servers: []server2{}, Meta: rest}
 	if c.Servers == inSession {

@@ -12,8 +12,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// toolsVars are the variables that our tools' server needs. codex starts servers without
-// the client's environment.
+// toolsVars lists the variables that our tools' server needs. They are passed explicitly,
+// because codex starts servers without the client's environment.
 var toolsVars = []string{runner.AgentVar, runner.DirVar, runner.TokenVar, runner.MarkVar, "PATH", "HOME", "TMPDIR", "XDG_RUNTIME_DIR"}
 
 // serversOf returns the MCP servers of a turn, by name, including our own.

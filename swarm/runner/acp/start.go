@@ -69,7 +69,7 @@ func (s *startup) filled(text string) string {
 	return strings.NewReplacer("{servers}", s.turn.Files.Servers, "{model}", s.turn.Spec.Model).Replace(text)
 }
 
-// environment returns the environment of the turn with what the client needs.
+// environment returns the environment of the turn, with the variables that the client needs.
 func (s *startup) environment() []string {
 	add := map[string]string{}
 	for name, value := range s.client.Env {
@@ -95,7 +95,7 @@ func (s *startup) environment() []string {
 	return env
 }
 
-// removeReady removes the file with which an earlier client has proved its tools.
+// removeReady removes the file that proved the tools of an earlier client.
 func removeReady(path string) error {
 	if err := os.Remove(path); path != "" && err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

@@ -17,7 +17,7 @@ const idSteer = "steer-"
 // that takes such messages says so in _meta.steering of its answer to initialize. Its
 // answer to each message says whether the model reads it.
 type steered struct {
-	sent  map[string]string // lines without an answer
+	sent  map[string]string // messages that the client has not taken
 	taken []string
 }
 
@@ -37,7 +37,7 @@ func (s *steered) request(session string, m runner.Steer) []byte {
 }
 
 // answered handles the client's answer to a message. It returns the event of a message that
-// the model reads; taken is false for another one.
+// the model reads; taken is false for any other message.
 func (s *steered) answered(id string, m *message) (ev streamjson.Event, taken bool) {
 	uuid := strings.TrimPrefix(id, idSteer)
 	var result struct {
@@ -57,5 +57,5 @@ func (s *steered) answered(id string, m *message) (ev streamjson.Event, taken bo
 	return ev, true
 }
 
-// missing reports whether a message has no answer.
+// missing reports whether the client has not taken a message.
 func (s *steered) missing() bool { return len(s.sent) > 0 }

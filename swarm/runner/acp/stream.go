@@ -17,7 +17,7 @@ type stream struct {
 	message string          // the id of the message that is being written, if the client has ids
 	text    strings.Builder // of the message that is being written
 	thought strings.Builder
-	piece   string // of a message: the last one
+	piece   string // the last piece of the message
 	last    string // the last finished message
 	calls   map[string]*toolCall
 	order   []*toolCall // in the order of their first update
@@ -117,7 +117,8 @@ func (s *stream) endText(raw []byte) {
 	s.event(streamjson.Event{Kind: streamjson.KindAssistant, Blocks: []streamjson.Block{{Kind: streamjson.BlockText, Text: text}}}, raw)
 }
 
-// message2 handles a whole message or thought, which replaces the pieces that came before.
+// message2 handles a whole message or thought of the second version of the protocol. It
+// replaces the pieces that came before.
 func (s *stream) message2(u *update, raw []byte) {
 	var blocks []block
 	if !lenientList(u.Content, &blocks) {
@@ -143,7 +144,7 @@ func (s *stream) message2(u *update, raw []byte) {
 	s.text.WriteString(text.String())
 }
 
-// call returns the call with that id, and makes it at its first update.
+// call returns the call with that id, and makes it if it is new.
 func (s *stream) call(id string) *toolCall {
 	c := s.calls[id]
 	if c == nil {
@@ -157,7 +158,7 @@ func (s *stream) call(id string) *toolCall {
 	return c
 }
 
-// tell emits the events of a call that are due.
+// tell emits those events of a call that are due.
 func (s *stream) tell(c *toolCall, raw []byte) {
 	failed, done := c.done()
 	if !c.announced && (done || c.described()) {

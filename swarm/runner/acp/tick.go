@@ -50,7 +50,7 @@ func (e *exchange) late(why string, now time.Time) {
 	if e.step == starting && e.client.Start > 0 {
 		v = e.program.refused(why + ", and may not be an ACP agent")
 	}
-	e.run.Kill(v, now) // it has nothing to finish
+	e.run.Kill(v, now) // the client has nothing to finish
 }
 
 func (e *exchange) startBound() time.Duration {
@@ -60,8 +60,8 @@ func (e *exchange) startBound() time.Duration {
 	return e.timing.Connect
 }
 
-// The replay of a session counts as complete after this pause, or at the latest after this
-// wait. gemini continues a replay after its answer to session/load.
+// The replay of a session counts as complete after a silence of replayPause, and at the
+// latest after longestReplay. gemini continues a replay after its answer to session/load.
 const (
 	replayPause   = 500 * time.Millisecond
 	longestReplay = 10 * time.Second

@@ -17,13 +17,13 @@ import (
 // for permission without any update.
 type toolCall struct {
 	toolFields
-	paths     []string // of locations and diffs
-	text      string   // of its newest content
+	paths     []string // paths in its locations and diffs
+	text      string   // text of its newest content
 	terminal  strings.Builder
-	failed    bool // one of its commands ended with a status other than 0
+	failed    bool // its last command ended with a status other than 0
 	announced bool // the event of the call was emitted
 	ended     bool // the event of its result was emitted
-	mcp       bool // the client says that it is a tool of an MCP server
+	mcp       bool // the client says that the tool belongs to an MCP server
 }
 
 // merge adds the fields of an update.
@@ -57,7 +57,7 @@ func (c *toolCall) merge(f toolFields, content json.RawMessage, m *meta) {
 		}
 		c.text = strings.Join(texts, "\n")
 	}
-	var piece block // of version 2: it continues the earlier pieces
+	var piece block // a piece in version 2 continues the earlier pieces
 	if lenient(content, &piece) && piece.Content != nil {
 		c.text += piece.Content.Text
 	}
@@ -106,13 +106,14 @@ const (
 	other   = "other"
 )
 
-// command returns the command line of a call that runs one. gemini gives it as the title.
+// command returns the command line of a call that runs a command. gemini gives the command
+// line as the title.
 func (c *toolCall) command() string {
 	switch line, told := commandIn(c.Input); {
 	case c.mcp:
 		return ""
 	case told:
-		return line // whatever kind the client calls it
+		return line // whatever kind the client gives the call
 	case c.ToolKind != execute || says(c.Input) || c.Status == "pending" && c.Title == c.Name:
 		return ""
 	}
@@ -182,8 +183,8 @@ func (c *toolCall) files() []string {
 
 // ownTool recognizes the names that clients make of a tool of our server: mcp__dead-drop__send,
 // mcp_dead-drop_send, dead-drop-send, dead-drop__send, dead-drop/send, mcp.dead-drop.send, gemini's
-// "send (dead-drop MCP Server)", and cline's "dead-drop__send: {…}". The whole name has to fit:
-// the rest of a title may be words of the model.
+// "send (dead-drop MCP Server)", and cline's "dead-drop__send: {…}". The whole text has to match,
+// since the model may have written other parts of a title.
 var ownTool = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?s)^(?:(?:Tool: )?(?:mcp[_.]+)?dead[-_]drop[-_./]+([a-z][a-z_]*)(?:: ?\{.*\})?|([a-z][a-z_]*) \(dead-drop MCP Server\))$`)
 })
@@ -195,7 +196,7 @@ type codexInput struct {
 	Arguments json.RawMessage `json:"arguments"`
 }
 
-// own returns the name of the called tool if it is one of our server; "" for every other
+// own returns the name of the called tool if it belongs to our server; "" for every other
 // tool.
 func (c *toolCall) own() string {
 	if !c.mcp && c.ToolKind != "" && c.ToolKind != other {
@@ -210,7 +211,7 @@ func (c *toolCall) own() string {
 }
 
 // name returns the name of the tool in the events: its kind, or the name of a server's
-// tool. For our own server that is the name with [runner.ToolServer].
+// tool. The name of a tool of our own server includes [runner.ToolServer].
 func (c *toolCall) name() string {
 	if tool := c.own(); tool != "" {
 		return "mcp__" + runner.ToolServer + "__" + tool

@@ -68,7 +68,7 @@ func TestCommandsAndPaths(t *testing.T) {
 	}
 }
 
-// Messages are read as far as they are known.
+// A message is read even if some of its fields are unknown or have an unexpected type.
 func TestLenient(t *testing.T) {
 	m, ok := parse([]byte(`{"jsonrpc":"2.0","method":"session/update","params":{"update":{"sessionUpdate":"usage_update","used":"many","size":100,"new":[1]}},"id":null}`))
 	var p struct {

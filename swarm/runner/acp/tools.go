@@ -30,7 +30,7 @@ func (tools) Changes(tool string, input []byte) string {
 	return in.Path
 }
 
-// Runs returns the command line of kind execute.
+// Runs returns the command line of a call of the kind execute.
 func (tools) Runs(tool string, input []byte) string {
 	if tool != execute {
 		return ""
@@ -43,7 +43,7 @@ func (tools) Runs(tool string, input []byte) string {
 // Waits reports false: the protocol has no kind of tool that waits.
 func (tools) Waits(string, []byte) bool { return false }
 
-// Allow returns an entry for permissions: the kind and what it concerns.
+// Allow returns an entry for permissions: the kind of the call, and what the call is about.
 func (t tools) Allow(tool string, input []byte) string {
 	if about, _, _ := strings.Cut(t.About(tool, input), "\n"); about != "" && json.Valid(input) {
 		return tool + " " + about

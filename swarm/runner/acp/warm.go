@@ -14,8 +14,8 @@ type warm struct {
 	session *session
 }
 
-// Stirs looks at what the client has said since its answer. It ignores settings and names,
-// and reports work that was not asked for.
+// Stirs reports whether the client has begun work that was not asked for. It looks at the
+// output since the answer to the prompt, and ignores settings and names.
 func (w *warm) Stirs() bool {
 	out, err := w.Unasked()
 	if err != nil {

@@ -32,7 +32,8 @@ const (
 	codeAuthRequired = -32000
 )
 
-// maxID is the longest id of a message, in bytes: an answer repeats it.
+// maxID is the longest id of a message, in bytes. It is bounded because an answer repeats
+// the id.
 const maxID = 4 << 10
 
 // parse reads a line; ok is false for a line that is not a message.
@@ -49,9 +50,9 @@ func (m *message) isAnswer() bool {
 	return m.Method == "" && len(m.ID) > 0 && (m.Error != nil || m.Result != nil)
 }
 
-// lenient decodes JSON as far as it can: it ignores a field of another type than ours,
-// since future clients may send more than those of today. It returns false for data that is
-// not a JSON object.
+// lenient decodes JSON as far as it can. It ignores a field whose type differs from ours,
+// since future clients may send other fields. It returns false for data that is not a JSON
+// object.
 func lenient(data []byte, into any) bool {
 	err := json.Unmarshal(data, into)
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {

@@ -1,6 +1,6 @@
 // Package backends lists the kinds of client programs that this version runs. Only this
-// package names them all: the daemon runs turns with the list, and the configuration and
-// doctor read from it what each kind can do.
+// package names all kinds. The daemon runs turns with the backends in the list, and the
+// configuration and doctor read from the list what each kind can do.
 package backends
 
 import (

@@ -14,13 +14,13 @@ import (
 
 // Error results fall into three classes:
 //
-//	account and service   Limited: the message waits, nothing is counted
+//	account and service   Limited: the message waits, and the attempt is not counted
 //	set-up                Refused: the agent stops until a person has changed something
-//	the message           Failed: counted
+//	the message           Failed: the attempt is counted
 //
-// Fields decide: the HTTP status, the client's word on the assistant line (error),
-// and since 2.1.330 the API's type (api_error_type) and the client's code
-// (api_error). Texts decide only if the older client has no field.
+// These fields decide the class: the HTTP status, the client's word on the assistant line
+// (error), and since 2.1.330 the API's type (api_error_type) and the client's code
+// (api_error). The text decides only if the older client has no field for the error.
 
 // Codes of api_error, as 2.1.330 prints them.
 const (
@@ -41,13 +41,13 @@ const (
 	hintTrustTLS = "set NODE_EXTRA_CA_CERTS in env: to the certificates of your proxy or gateway, or look at ANTHROPIC_BASE_URL"
 )
 
-// An apiFailure is what an error result says, by its fields and its text.
+// An apiFailure has the fields and the text of an error result.
 type apiFailure struct {
 	status  int    // HTTP status; 0: none
 	problem string // error of the assistant line
 	kind    string // api_error_type
 	code    string // api_error
-	text    string // of the result: the client's words, not the model's
+	text    string // text of the result: the client's words, not the model's
 }
 
 func (e evidence) failure() apiFailure {
@@ -57,7 +57,7 @@ func (e evidence) failure() apiFailure {
 	}
 }
 
-// errorResult returns the verdict on a result that says that it is an error.
+// errorResult returns the verdict on an error result.
 func (e evidence) errorResult() follow.Verdict {
 	f := e.failure()
 	text := firstOf(f.text, e.words, "the client says that it failed ("+e.own.Subtype+")")
@@ -201,7 +201,7 @@ func (e evidence) unauthorized(text string) follow.Verdict {
 	return limited(text, "log in with claude /login, or set a new CLAUDE_CODE_OAUTH_TOKEN")
 }
 
-// forbidden judges a 403: the account may not use the API now, by its
+// forbidden judges a 403: the account may not use the API now, because of its
 // organization, its country or a proxy.
 func (e evidence) forbidden(text string) follow.Verdict {
 	return limited(text, "look at the account, log in with claude /login, or use an API key")
@@ -213,7 +213,7 @@ func (e evidence) refusedKey(text string) follow.Verdict {
 }
 
 // keyed reports whether the client works with a key or a fixed token, not a login. The init
-// line says "none" for ANTHROPIC_AUTH_TOKEN, for logins and without either.
+// line says "none" for ANTHROPIC_AUTH_TOKEN, for a login, and if there is neither.
 func (e evidence) keyed() bool {
 	if e.source != "" && e.source != "none" {
 		return true

@@ -15,9 +15,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/follow"
 )
 
-// errorRows are all the ways in which the API, the network, a proxy or the login refuses,
-// with the wanted end and part of the hint. The output of the real clients for them is in
-// testdata/errors, recorded by TestWhatTheAPIRefuses of internal/e2e.
+// errorRows has every recorded failure of the API, the network, a proxy or the login, each
+// with the wanted end and a part of the wanted hint. The recordings are the output of the
+// real clients in testdata/errors, made by TestWhatTheAPIRefuses of internal/e2e.
 var errorRows = map[string]struct {
 	end   runner.End
 	hint  string
@@ -57,7 +57,7 @@ var errorRows = map[string]struct {
 	"timeout":        {runner.Limited, hintAway, false},
 	// The set-up is the cause.
 	"401-key":       {runner.Refused, "set ANTHROPIC_API_KEY", false},
-	"401-key-again": {runner.Refused, "set ANTHROPIC_API_KEY", false}, // ended by us while it retries
+	"401-key-again": {runner.Refused, "set ANTHROPIC_API_KEY", false}, // we end the client while it retries
 	"401-token":     {runner.Refused, "set ANTHROPIC_API_KEY", false},
 	"404":           {runner.Refused, "set model:", false},
 	"no-login":      {runner.Refused, "log in with claude /login", false},
@@ -128,7 +128,7 @@ func judgeRecorded(t *testing.T, name string, data []byte) (v follow.Verdict, re
 	e := r.evidence()
 	e.exit.ExitCode = 1
 	e.followed, e.now = false, time.Date(2026, 11, 22, 6, 0, 0, 0, time.UTC)
-	if r.seen.refusals >= 2 { // we end the client then, so that is the cause
+	if r.seen.refusals >= 2 { // after the second refusal we end the client
 		return e.refusedByAPI(refused), time.Time{}
 	}
 	return judge(e), r.seen.resetAt

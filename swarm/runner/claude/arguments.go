@@ -12,8 +12,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// builtIn are the tools of this and earlier versions of the client that may need a
-// permission; a name that the client does not know does no harm.
+// builtIn lists the tools, of this and earlier versions of the client, that may need a
+// permission. A name that the client does not know does no harm.
 var builtIn = []string{
 	"Agent", "Bash", "BashOutput", "Edit", "EnterWorktree", "ExitWorktree",
 	"Glob", "Grep", "KillShell", "LS", "MultiEdit", "NotebookEdit", "Read", "ReportFindings",
@@ -21,17 +21,18 @@ var builtIn = []string{
 	"TaskUpdate", "TodoWrite", "WebFetch", "WebSearch", "Workflow", "Write",
 }
 
-// never are the tools that no agent gets, even if they are allowed. AskUserQuestion would
-// never get an answer. The others find and reach every session of the same user and so
-// bypass the mailboxes and their rules; version 2.1.330 asks for no permission.
+// never lists the tools that no agent gets, even if its configuration allows them.
+// AskUserQuestion would never get an answer. The other two find and reach every session of
+// the same user, and so bypass the mailboxes and their rules; version 2.1.330 runs them
+// without asking for permission.
 var never = []string{"AskUserQuestion", "ListAgents", "SendMessage"}
 
-// behind are the tools with which a client begins work that no message asked for: at a
-// time, at an event, or in other sessions. They are for agents with
-// [runner.Spec.Background], and for agents whose list names them.
+// behind lists the tools with which a client begins work that no message asked for: at a
+// time, at an event, or in other sessions. Only agents with [runner.Spec.Background], and
+// agents whose list of allowed tools names them, get these tools.
 var behind = []string{"CronCreate", "CronDelete", "CronList", "Monitor", "ScheduleWakeup", "TeamCreate", "TeamDelete"}
 
-// mail are the commands that every agent may run.
+// mail lists the commands that every agent may run.
 var mail = []string{
 	"Bash(claude-swarm send:*)", "Bash(claude-swarm reply:*)", "Bash(claude-swarm inbox:*)", "Bash(claude-swarm read:*)",
 	"Bash(claude-swarm irc send:*)", "Bash(claude-swarm irc read:*)", "Bash(claude-swarm irc ask:*)", "Bash(claude-swarm irc channels:*)", "Bash(claude-swarm irc who:*)",
@@ -151,8 +152,9 @@ func thinking(setting string) (effort, tokens string) {
 	return setting, ""
 }
 
-// maxRetries bounds how many times the client retries a request to the API. It is the default of
-// version 2.1.197: three minutes, enough for a short overload.
+// maxRetries bounds how many times the client retries a request to the API. The number is
+// the default of version 2.1.197. These retries take three minutes, enough for a short
+// overload.
 const maxRetries = "CLAUDE_CODE_MAX_RETRIES=10"
 
 // noBackground makes a tool call wait for its command or sub-agent. Version 2.1.330 would
@@ -180,7 +182,7 @@ func environment(t runner.Turn) []string {
 }
 
 // hookTimeout is how long, in seconds, the client waits for our hook, which reads one file.
-// The turn continues without it.
+// After that time the turn continues without the hook's answer.
 const hookTimeout = 20
 
 // settings returns the options that have no flag.
@@ -203,13 +205,13 @@ func settings(t runner.Turn) []byte {
 		Hooks               map[string][]matcher `json:"hooks,omitempty"`
 		Permissions         *permissions         `json:"permissions,omitempty"`
 	}
-	// Without a rule the client (2.1.197 and 2.1.330) lets an agent read everything below
-	// its working folder, even with cat and without Bash in its list.
+	// Without this rule the client (2.1.197 and 2.1.330) lets an agent read everything below
+	// its working folder, even with cat if its list of allowed tools has no Bash.
 	if t.Private != "" {
 		s.Permissions = &permissions{Deny: []string{"Read(/" + t.Private + "/**)"}}
 	}
 	s.AutoCompactWindow = t.Spec.CompactWindow
-	s.CrossSessionInbound = "refuse" // messages from other sessions of this user are dropped; only the mailbox is open
+	s.CrossSessionInbound = "refuse" // the client drops messages from other sessions of this user; messages come only from the mailbox
 	if t.Hook != "" {
 		s.Hooks = map[string][]matcher{"SessionStart": {{Matcher: "compact", Hooks: []hook{{"command", t.Hook, hookTimeout}}}}}
 	}
@@ -241,7 +243,7 @@ func writeFiles(t runner.Turn) error {
 }
 
 // writeChanged writes a file unless it has this content already. Reading a small file takes
-// a tenth of the time of writing it, and the client waits for it.
+// a tenth of the time of writing it, and the client starts only after this.
 func writeChanged(path string, data []byte) error {
 	if old, err := os.ReadFile(path); err == nil && bytes.Equal(old, data) {
 		return nil
@@ -252,8 +254,9 @@ func writeChanged(path string, data []byte) error {
 // connectWaits returns the variables that let the client wait for its MCP servers as long
 // as a proof does; it does not change variables that env already has. MCP_TIMEOUT (default
 // 30 s) is how long the client tries to connect to one server. Claude Code 2.1.330 also
-// holds back its first prompt for that time, for any server; the second variable keeps that
-// wait at 30 s, so that a hanging server of the user's costs no more than before.
+// holds back its first prompt for that time, for any server. The second variable keeps that
+// wait at 30 s, so a server of the user that hangs delays the prompt no longer than by
+// default.
 func connectWaits(env []string) []string {
 	var add []string
 	for _, e := range []string{

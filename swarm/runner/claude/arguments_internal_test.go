@@ -23,7 +23,7 @@ func after(args []string, flag string) []string {
 	return rest
 }
 
-// A client without tools gets none by any other flag.
+// No other flag gives tools to a client that must have none.
 func TestNoTools(t *testing.T) {
 	all := []string{"Bash"}
 	for _, tools := range []*[]string{nil, &all} {
@@ -43,7 +43,7 @@ func TestPermissions(t *testing.T) {
 		spec   runner.Spec
 		mode   string
 		allows []string
-		denies []string // not in the list
+		denies []string // tools that the list must not have
 	}{
 		"nothing written":    {runner.Spec{PermissionMode: "acceptEdits"}, "acceptEdits", []string{"Bash", "Write", "WebFetch"}, nil},
 		"a list":             {runner.Spec{PermissionMode: "acceptEdits", AllowedTools: list("Read", "mcp__dead-drop__*")}, "dontAsk", []string{"Read", "mcp__dead-drop__*"}, []string{"Bash", "Write"}},

@@ -7,15 +7,15 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// The init line's apiKeySource says which credential the client uses: "none" for a login of
-// claude.ai, its token, ANTHROPIC_AUTH_TOKEN, and a cloud's account; otherwise the source
-// of the key, such as ANTHROPIC_API_KEY or apiKeyHelper.
+// The init line's apiKeySource says which credential the client uses. It is "none" for a
+// login of claude.ai, its token, ANTHROPIC_AUTH_TOKEN, and a cloud's account. Otherwise it
+// is the source of the key, such as ANTHROPIC_API_KEY or apiKeyHelper.
 
-// paid are the variables with which a client that has no API key is billed by its tokens:
-// a gateway's token, and the clouds' switches.
+// paid lists the variables that make a client without an API key pay for each token: a
+// gateway's token, and the switches for the clouds.
 var paid = []string{"ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX", "CLAUDE_CODE_USE_FOUNDRY"}
 
-// billing returns how a client pays that reports this apiKeySource and has this environment.
+// billing returns how a client with this apiKeySource and this environment pays.
 func billing(source string, env []string) runner.Billing {
 	switch {
 	case source == "":
@@ -28,7 +28,7 @@ func billing(source string, env []string) runner.Billing {
 	return runner.BillingSubscription
 }
 
-// isPaid reports whether an entry of an environment sets one of paid.
+// isPaid reports whether an entry of an environment switches on a variable of paid.
 func isPaid(entry string) bool {
 	name, value, _ := strings.Cut(entry, "=")
 	return slices.Contains(paid, name) && !slices.Contains([]string{"", "0", "false", "no", "off"}, strings.ToLower(value))

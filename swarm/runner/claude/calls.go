@@ -11,7 +11,7 @@ import (
 // tools reads the calls of the client's tools.
 type tools struct{}
 
-// aboutKeys has, for the most common tools, the argument that says what a call is about.
+// aboutKeys names, for the most common tools, the argument that says what a call is about.
 var aboutKeys = map[string]string{
 	"Bash":         "command",
 	"Read":         "file_path",
@@ -76,7 +76,7 @@ func (tools) Runs(tool string, input []byte) string {
 
 func (tools) Waits(tool string, _ []byte) bool {
 	switch tool {
-	case "TaskOutput", "BashOutput", "AgentOutputTool", "ScheduleWakeup": // the two in the middle: before 2.1
+	case "TaskOutput", "BashOutput", "AgentOutputTool", "ScheduleWakeup": // BashOutput and AgentOutputTool are from before 2.1
 		return true
 	}
 	return false
@@ -103,16 +103,16 @@ func (tools) Allow(tool string, input []byte) string {
 	return tool
 }
 
-// The first argument of these programs says what they do; an entry for the whole program
-// would allow far more than the denied call.
+// verbed has the programs whose first argument says what they do. An entry for such a whole
+// program would allow far more than the denied call.
 var verbed = map[string]bool{
 	"git": true, "go": true, "npm": true, "yarn": true, "pnpm": true, "cargo": true,
 	"make": true, "docker": true, "kubectl": true, "pip": true, "claude-swarm": true,
 }
 
-// commandPrefix returns the program of a simple command, with its verb if that says what
-// the command does. It returns "" for a command of several parts, since each part would
-// need a separate entry.
+// commandPrefix returns the program of a simple command, and also its first argument if
+// that says what the command does. It returns "" for a command of several parts, since each
+// part would need a separate entry.
 func commandPrefix(command string) string {
 	if strings.ContainsAny(command, ";&|<>()`$\n") {
 		return ""

@@ -8,8 +8,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// The client compares what its process has spent with its cap after each answer of the
-// model, and ends the turn with an error if that is the cap or more:
+// After each answer of the model, the client compares what its process has spent with the
+// cap. At or above the cap it ends the turn:
 //
 //	answer (tool call) ─ over the cap ─ result: error, stop_reason tool_use     CapReached
 //	answer (words)     ─ over the cap ─ result: error, stop_reason end_turn,
@@ -17,17 +17,17 @@ import (
 //	sub-agent in the background ─ over the cap ─ stopped; result: success       CapReached
 //
 // After its result the client lives as long as its standard input is open, and a sub-agent
-// of the turn keeps spending. So the input is closed at once, and the client ended.
+// of the turn keeps spending. So we close the input at once, and end the client.
 
-// capFlag is the client's flag for the cap, in US dollars. The client does not start with 0
-// or less.
+// capFlag is the client's flag for the cap, in US dollars. The client does not start with a
+// cap of 0 or less.
 const capFlag = "--max-budget-usd"
 
 // leastCap is the smallest cap that is passed, in US dollars.
 const leastCap = 0.01
 
-// capArguments returns the flag with the cap of the turn, if it has one. The client obeys
-// the last such flag, so a smaller cap in the agent's command stays.
+// capArguments returns the flag with the cap of the turn, if the turn has one. The client
+// obeys the last such flag, so there is no flag if the agent's command has a smaller cap.
 func capArguments(t runner.Turn) []string {
 	usd := capOf(t)
 	if usd == 0 {
@@ -36,7 +36,7 @@ func capArguments(t runner.Turn) []string {
 	return []string{capFlag, strconv.FormatFloat(usd, 'f', -1, 64)}
 }
 
-// capOf returns the cap that is passed for the turn, in US dollars; 0 for none.
+// capOf returns the cap that is passed for the turn, in US dollars; 0 means none.
 func capOf(t runner.Turn) float64 {
 	usd := max(t.CapUSD, leastCap)
 	if own, ok := capInCommand(t.Spec.Command); t.CapUSD <= 0 || ok && own <= usd {
@@ -69,5 +69,5 @@ func spentUp(r *streamjson.Result) bool {
 	return r.Subtype == capSubtype || r.TerminalReason == capTerminal
 }
 
-// answered reports whether such a result ends a turn whose answer is complete.
+// answered reports whether the client reached its cap with a complete answer.
 func answered(r *streamjson.Result) bool { return spentUp(r) && r.StopReason == "end_turn" }

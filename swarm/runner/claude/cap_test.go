@@ -10,8 +10,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/claude"
 )
 
-// A client that has reached its cap is ended at once, even if another client would have ten
-// seconds to exit: the work that it began would keep spending.
+// A client that has reached its cap is ended at once, although any other client has ten
+// seconds to exit: the work that it has begun would keep spending.
 func TestAClientThatReachedItsCapIsEnded(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -31,7 +31,7 @@ func TestAClientThatReachedItsCapIsEnded(t *testing.T) {
 	}
 }
 
-// A message that comes for a turn at its cap is not answered, and goes back.
+// A message that arrives when a turn reaches its cap does not count as answered.
 func TestAMessageAtTheCap(t *testing.T) {
 	turn := newTurn(t, "@cost 0.75\n@sh while ! test -e go; do sleep 0.01; done\n@say ready")
 	turn.CapUSD = 0.5

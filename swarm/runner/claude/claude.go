@@ -11,8 +11,8 @@ import (
 // Options tune the backend. The zero value is ready to use.
 type Options struct {
 	Timing runner.Timing
-	// MaxOutput ends a turn whose client has printed more, in bytes; 0 means
-	// 1 GiB. A client that loops would fill the disk.
+	// MaxOutput is the most that a client may print in a turn, in bytes; 0 means 1 GiB.
+	// A turn that prints more is ended, since a client that loops would fill the disk.
 	MaxOutput int64
 }
 
@@ -27,10 +27,10 @@ type backend struct {
 	features features
 }
 
-// Kind returns the kind of [Kind].
+// Kind returns the same as the function [Kind].
 func (b *backend) Kind() *runner.Kind { return &kind }
 
-// CompactPrompt returns the client's command for it.
+// CompactPrompt returns the client's command for a compaction.
 func (b *backend) CompactPrompt() string { return "/compact" }
 
 // Run starts the client and follows it to its end.
@@ -39,7 +39,7 @@ func (b *backend) Run(ctx context.Context, t runner.Turn) runner.Outcome {
 	return out
 }
 
-// begin runs a turn in a new client, which stays afterwards if keep says so and it can.
+// begin runs a turn in a new client. If keep is true, the client stays afterwards if it can.
 func (b *backend) begin(ctx context.Context, t runner.Turn, keep bool) (runner.Outcome, runner.Warm) {
 	r := b.newFollower(ctx, t)
 	defer r.run.Close()
@@ -74,8 +74,8 @@ func (b *backend) Follow(ctx context.Context, t runner.Turn, p runner.Process) r
 	return out
 }
 
-// follow reads the client's output to its end, and makes sure that it ends. If the client
-// stays, it reads to the result of the turn.
+// follow reads the client's output to its end, and makes sure that the client ends. If the
+// client stays, follow reads only to the result of the turn.
 func (r *follower) follow() (runner.Outcome, runner.Warm) {
 	dec := streamjson.NewDecoder(r.run.Output(), 0)
 	var broken error
@@ -86,12 +86,12 @@ func (r *follower) follow() (runner.Outcome, runner.Warm) {
 		}
 	}
 	if !r.rests {
-		// Usually the client has ended. A client whose file cannot be read is ended here.
+		// Usually the client has ended. A client whose output cannot be read is ended here.
 		r.run.Finish()
 	}
 	o := r.run.Outcome(r.proven(r.judge()), broken)
 	o.Stream, o.Steered = dec.Stats(), r.steeredDone()
-	if o.End != runner.Refused { // else it may have no account at all
+	if o.End != runner.Refused { // a refused client may have no account at all
 		o.Billing = billing(r.seen.source, r.turn.Env)
 	}
 	if o.Text == "" {

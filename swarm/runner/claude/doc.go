@@ -1,81 +1,82 @@
-// Package claude is the backend for Claude Code (observed with 2.1.197 and 2.1.330;
-// if they differ, the version is named).
+// Package claude is the backend for Claude Code. Its facts were observed with versions
+// 2.1.197 and 2.1.330. If the two versions differ, the comments name the version.
 //
 // A turn is one process:
 //
 //	claude -p --input-format stream-json --output-format stream-json --verbose
 //	       --replay-user-messages --session-id|--resume UUID …
 //
-// Its standard input is our pipe and carries the prompt as one line of JSON. It stays open
-// until the result and is closed then, so the client ends. Since the pipe closes with the
-// daemon, a client that outlives its daemon ends by itself after this turn. The client
-// writes its standard output and error directly to files, so it never blocks and no output
-// is lost: no turn begins without room on the disk for its output, and space for more is
-// reserved while it runs (runner.Room; on Linux).
+// The client's standard input is a pipe from the daemon, which carries the prompt as one
+// line of JSON. The daemon closes the pipe after the result, and then the client ends. The
+// pipe also closes if the daemon dies, so a client that outlives its daemon ends by itself
+// after this turn. The client writes its standard output and error directly to files, so
+// it never blocks and no output is lost. No turn begins without room on the disk for its
+// output, and more space is reserved while the turn runs (runner.Room; on Linux).
 //
-// Served as a [runner.Resident] it stays open longer: the next prompt is one more line. A
-// later turn in such a client counts only once the line that repeats its prompt has come.
-// That line comes with the first output of the model; 2.1.330 says at once that it has the
-// prompt (command_lifecycle), so it is not given up as silent before. A client does not
-// stay if work that it watches in the background may end later: it would begin another turn
-// at that time. If it begins one anyway, for example because of a timer, it stirs
-// (runner.Warm.Stirs).
+// For a [runner.Resident] the pipe stays open longer: the next prompt is one more line. A
+// later turn in such a client has begun only when the client has repeated the prompt, which
+// it does with the first output of the model. Version 2.1.330 says at once that it has the
+// prompt (command_lifecycle), so the daemon does not give the client up as silent before
+// that output. A client does not stay if it watches work in the background: it would begin
+// another turn when that work ends. If a waiting client begins a turn anyway, for example
+// because of a timer, it stirs (runner.Warm.Stirs).
 //
 // # What is passed
 //
-// The system prompt and the settings are passed in files, the prompt on standard input: one
-// argument has at most 128 KiB, and a prompt may begin with a dash. A session of 2.1.197
-// keeps neither permissions nor system prompt, so all of it is passed every time. 2.1.330
-// keeps the system prompt of the first turn, unless --system-prompt-snapshot off is passed;
-// the client's --help shows whether it knows that flag. Our tools have alwaysLoad; without
-// it the model of 2.1.330 would see only their names.
+// The system prompt and the settings are passed in files, and the prompt on standard input:
+// one argument can have at most 128 KiB, and a prompt may begin with a dash. A session of
+// 2.1.197 keeps neither its permissions nor its system prompt, so every turn passes both.
+// 2.1.330 keeps the system prompt of the first turn, unless --system-prompt-snapshot off is
+// passed; the client's --help shows whether it knows that flag. Our tools have alwaysLoad;
+// without it the model of 2.1.330 would see only their names.
 //
 // Sessions of one user can reach each other in 2.1.330: the settings refuse incoming
 // messages, and the tools SendMessage and ListAgents are always off. Tools that begin work
 // that no message asked for (timers, Monitor, teams) and work in the background are off
 // unless Spec.Background allows them.
 //
-// Permissions: claude-swarm send, reply, inbox and read are always allowed, and
-// AskUserQuestion, which no person could answer, never. With a list of allowed tools the
-// permission mode is dontAsk, which denies the rest; the default mode acceptEdits would let
-// a reviewer write. (Even in dontAsk the client permits shell commands that it knows to be
-// read-only, such as ls.) Without a list all built-in tools are allowed. The modes plan and
-// bypassPermissions of the configuration are passed unchanged, and plan allows nothing
-// more.
+// Permissions: the mail commands of claude-swarm, such as send and inbox, are always
+// allowed. AskUserQuestion is never allowed, since no person could answer. With a list of
+// allowed tools the permission mode is dontAsk, which denies all other tools; the default
+// mode acceptEdits would let a reviewer write. (Even in dontAsk the client permits shell
+// commands that it knows to be read-only, such as ls.) Without a list all built-in tools
+// are allowed, except in plan. The modes plan and bypassPermissions of the configuration
+// are passed unchanged.
 //
-// Thinking: "off" sets MAX_THINKING_TOKENS=0, a number sets it to that number, any other
-// word is passed as --effort (low, medium, high, xhigh, max).
+// Thinking: "off" sets MAX_THINKING_TOKENS to 0, and a number sets it to that number. Any
+// other word is passed as --effort (low, medium, high, xhigh, max).
 //
 // # How a turn is judged
 //
-// The is_error of the result that belongs to our prompt decides, not the exit status; a bad
-// key is "success" in other fields, and a client ended by a signal may exit with 0. That
-// result comes after the line that repeats our prompt. While a command or a sub-agent runs
-// in the background the turn continues: the client begins turns by itself when one ends,
-// and their results add to the cost. Their words are added to the text; after a sub-agent
-// the last words replace the earlier ones, and the last result decides. Without a result,
-// the client's standard error decides.
+// The verdict comes from the field is_error of the result that belongs to our prompt. The
+// other fields say "success" even for a bad key, and a client that a signal has ended may
+// exit with status 0. The result of our prompt comes after the line that repeats the prompt.
 //
-// The cost is what each result reports as spent since the previous one. 2.1.197 does not
-// report that, so its cost is a difference: total_cost_usd is a running total of the
-// process. (In 2.1.330 it includes earlier processes of the session.) The cost of a killed
-// client since its last result is unknown.
+// While a command or a sub-agent runs in the background, the turn continues. When this work
+// ends, the client begins another turn by itself, whose cost and words count for our turn.
+// After a sub-agent, the last words replace the earlier ones, and the last result decides.
+// Without a result, the client's standard error decides.
 //
-// A turn with a cap (runner.Turn.CapUSD) has --max-budget-usd and a separate process: the
-// client counts all that its process spends. At the cap the client leaves the text of a
-// complete answer out of its result, but the answer counts. See cap.go.
+// Each result of 2.1.330 reports what was spent since the previous result. 2.1.197 reports
+// only total_cost_usd, a running total of the process, so the cost is a difference. (In
+// 2.1.330 that total includes earlier processes of the session.) If a client is killed, the
+// cost since its last result is unknown.
 //
-// An error result belongs to the account or the service (Limited), to the set-up (Refused)
-// or to the message (Failed). Fields decide: the HTTP status, the word on the assistant
-// line, since 2.1.330 also api_error and api_error_type; the text decides only if the
-// client has no field. A 401 is a wrong key if the init line's apiKeySource names one, and
-// otherwise a login that may be renewed. The end of a limit comes from api_error_params,
-// from a rate_limit_event, or from the text.
+// A turn with a cap (runner.Turn.CapUSD) has --max-budget-usd and a separate process,
+// because the client counts all that its process spends. At the cap the client leaves the
+// text of a complete answer out of its result, but the answer counts. See cap.go.
 //
-// If a turn is ended by a time limit while the client retries a request without an answer,
-// the service is at fault.
+// The cause of an error result is the account or the service (Limited), the set-up
+// (Refused) or the message (Failed). These fields decide which: the HTTP status, the word
+// on the assistant line, and since 2.1.330 api_error and api_error_type. The text decides
+// only if the client prints no such field. A 401 means a wrong key if the init line's
+// apiKeySource names a key, and otherwise a login that may be renewed. The end of a limit
+// comes from api_error_params, from a rate_limit_event, or from the text.
+//
+// If a time limit ends a turn while the client retries a request that got no answer, the
+// service is at fault.
 //
 // The client retries a refused key for three minutes; we end the turn at the second
-// attempt. We leave other retries to the client: an overloaded API recovers, and the work
-// so far would be lost.
+// attempt. We leave other retries to the client: an overloaded API recovers, and to end the
+// turn would lose its work so far.
 package claude

@@ -19,22 +19,22 @@ import (
 
 // The daemon finds the client's features with --help, since an unknown flag ends the
 // client. It keeps the answer for each program until the program's file changes. The
-// program may be a script around the real client, or no client at all: a program that does
-// not answer has no features, and its turns run without them.
+// program may be a script around the real client, or no client at all. A program that does
+// not answer counts as one without features.
 
 // A feature is a flag that not every supported version has.
 type feature string
 
-// snapshotFlag says whether the system prompt of a session's first turn is kept for the
-// later ones. Version 2.1.330 keeps it by default, so a changed system prompt would never
-// reach the agent.
+// snapshotFlag says whether the client keeps the system prompt of a session's first turn
+// for the later turns. Version 2.1.330 does so by default, so a changed system prompt would
+// never reach the agent.
 const snapshotFlag feature = "--system-prompt-snapshot"
 
 // takesUp reports whether a turn continues a session whose first turn may have had another
 // system prompt.
 func takesUp(t runner.Turn) bool { return t.Session.How != runner.New }
 
-// These bound the question for the features.
+// These are the bounds of a run with --help.
 const (
 	helpTime  = 30 * time.Second // a real client needs less than 1 s on an idle machine
 	helpBytes = 256 << 10        // a real one prints 20 KiB
@@ -44,7 +44,7 @@ const (
 // features keeps what the programs can do. The zero value is ready to use; it is safe for
 // concurrent use.
 type features struct {
-	time time.Duration // for an answer; 0: helpTime
+	time time.Duration // how long to wait for an answer; 0: helpTime
 	mu   sync.Mutex
 	of   map[program]*answer
 }
@@ -57,12 +57,12 @@ type program struct {
 	modified time.Time
 }
 
-// An answer is what a program has printed. Its fields are read when done is closed.
+// An answer is what a program has printed. The other fields may be read once done is closed.
 type answer struct {
 	done  chan struct{}
 	help  string
-	known bool      // it answered
-	at    time.Time // when it answered, or failed to
+	known bool      // the program answered
+	at    time.Time // when the program answered, or failed to
 }
 
 // has reports whether the client of a turn knows a flag. It asks the client once, and waits
@@ -107,7 +107,7 @@ func (f *features) forget(p program, a *answer) {
 	}
 }
 
-// stale reports whether a program that did not answer must be asked again.
+// stale reports whether the program did not answer, and it is time to ask it again.
 func (a *answer) stale() bool {
 	select {
 	case <-a.done:
@@ -117,7 +117,7 @@ func (a *answer) stale() bool {
 	}
 }
 
-// programOf finds the program of a turn's client. path is the one to run.
+// programOf finds the program of a turn's client. path is the file to run.
 func programOf(t runner.Turn) (p program, path string, ok bool) {
 	words := command(t)
 	path, err := runner.LookPath(words[0], t.Spec.Dir, t.Env)
@@ -137,7 +137,7 @@ func programOf(t runner.Turn) (p program, path string, ok bool) {
 
 // ask runs the program with --help: without input, in a separate process group that is
 // killed when it takes too long or prints too much. A process that has left the group
-// carries the mark of the turn, and ends with it.
+// carries the mark of the turn, and ends with the turn.
 func (f *features) ask(ctx context.Context, t runner.Turn, path string) (help string, ok bool) {
 	ctx, cancel := context.WithTimeout(ctx, cmp.Or(f.time, helpTime))
 	defer cancel()
@@ -152,8 +152,8 @@ func (f *features) ask(ctx context.Context, t runner.Turn, path string) (help st
 	return out.text.String(), err == nil && out.text.Len() < out.most
 }
 
-// bounded keeps the beginning of what is written, and reports when it is full. It belongs
-// to the goroutine that writes.
+// bounded keeps the beginning of what is written to it, and calls full when it has most
+// bytes. It belongs to the goroutine that writes.
 type bounded struct {
 	text bytes.Buffer
 	most int

@@ -16,22 +16,22 @@ type follower struct {
 	turn   runner.Turn
 	timing runner.Timing
 
-	followed bool // Follow reads the client; we cannot write to its standard input
+	followed bool // an earlier daemon started the client; we cannot write to its standard input
 	warm     bool // the client had earlier turns
 	keep     bool // the client is to stay, if it can
-	rests    bool // it stays
+	rests    bool // the client stays
 
-	proof    proof // the proof that it has its tools
+	proof    proof // the proof that the client has our tools
 	steering steering
 	seen     seen
 }
 
-// seen has the facts from the stream that the account does not keep.
+// seen has the facts from the client's events that [runner.Account] does not keep.
 type seen struct {
 	init     bool
 	replay   time.Time // when our prompt was repeated; zero: not yet
 	after    bool      // an event came after the repeated prompt
-	before   int       // results before it
+	before   int       // results before the repeated prompt
 	problem  string    // error word of the last assistant line
 	words    string    // text of the last assistant line
 	api      streamjson.APIError
@@ -40,9 +40,9 @@ type seen struct {
 	refusals int       // retries after a refused key or login
 	asking   bool      // the client retries a request and has had no answer since
 
-	cut bool // it reached its cap while a sub-agent worked
+	cut bool // the client reached its cap while a sub-agent worked
 
-	tasks tasks // what it runs in parallel with the conversation
+	tasks tasks // what the client runs in parallel with the conversation
 	taken bool  // the client says that it has our prompt, which it repeats later
 }
 
@@ -65,8 +65,8 @@ func (r *follower) evidence() evidence {
 	}
 }
 
-// Late returns v, unless the client waits for an API that does not answer: then the service
-// is at fault.
+// Late returns v, the verdict of a time limit. But if the client waits for an API that does
+// not answer, Late blames the service.
 func (r *follower) Late(v follow.Verdict) follow.Verdict {
 	if !r.seen.asking {
 		return v

@@ -65,7 +65,7 @@ func TestHardClients(t *testing.T) {
 			}
 			turn.Spec.Stall, turn.Spec.Timeout = c.stall, c.timeout
 			if turn.Spec.Timeout == 0 {
-				turn.Spec.Timeout = 30 * time.Second // so that a failure of this test ends
+				turn.Spec.Timeout = 30 * time.Second // so that a failing test also ends
 			}
 			out := runClean(t, turn)
 			if out.End != c.end || !strings.Contains(out.Reason, c.reason) {
@@ -81,8 +81,8 @@ func TestHardClients(t *testing.T) {
 	}
 }
 
-// A client that waits too long for an API is ended, but the message is not to blame; after
-// an answer of the API it is.
+// A client that waits too long for an API is ended. The message is to blame only if the API
+// has answered since.
 func TestAnAPIThatDoesNotAnswer(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -155,7 +155,7 @@ func TestStdoutIsBounded(t *testing.T) {
 	if out.End != runner.Failed || !strings.Contains(out.Reason, "more than 64 MiB") {
 		t.Errorf("ended %s (%s), want %s for its output", out.End, out.Reason, runner.Failed)
 	}
-	if took := time.Since(began); took > 14*time.Second { // only the ladder takes 15 s
+	if took := time.Since(began); took > 14*time.Second { // the ladder of signals alone takes 15 s
 		t.Errorf("the flood went on for %v", took)
 	}
 	if info, err := os.Stat(turn.Stdout); err != nil || info.Size() > 16<<20 {
@@ -387,7 +387,7 @@ func orphanClient(t *testing.T, turn runner.Turn) runner.Process {
 	return p
 }
 
-// The files contain what the client needs, including the hook.
+// The client finds everything that it needs in the files of its turn, including the hook.
 func TestCompactionRunsTheHook(t *testing.T) {
 	turn := newTurn(t, "@say before\n@compact\n@say ready")
 	turn.Hook = "echo you did this and that"

@@ -34,9 +34,9 @@ type textBlock struct {
 	Text string `json:"text"`
 }
 
-// tagsOfItsOwn are the tags that keep the client from repeating a prompt if one of its
-// blocks has them: it mistakes the prompt for its own text. A prompt that is not repeated
-// counts as unread, and would be sent a second time.
+// tagsOfItsOwn matches tags that the client writes itself. If a block of a prompt has such
+// a tag, the client mistakes the prompt for its own text and does not repeat it. A prompt
+// that is not repeated counts as unread, and would be sent a second time.
 const tagsOfItsOwn = `(?:bash|local-command)-std(?:out|err)\b|task-notification\b|tick\b`
 
 var (
@@ -46,17 +46,17 @@ var (
 	})
 )
 
-// steerLine returns the line with a message for a running turn. The client puts it into a
-// frame, <system-reminder>, and joins blocks by newlines; so text that would end the frame,
-// or keep the client from repeating the line, gets a backslash after the <. Nothing else
-// changes.
+// steerLine returns the line with a message for a running turn. The client puts the message
+// into a frame, <system-reminder>, and joins its blocks with newlines. A tag that would end
+// the frame, or keep the client from repeating the line, gets a backslash after the <.
+// Nothing else changes.
 func steerLine(s runner.Steer) []byte {
 	return userLine(s.UUID, steerTags().ReplaceAllString(s.Prompt, `<\$1`))
 }
 
-// content returns a prompt in the form in which the client treats other people's text only
-// as text. Claude Code 2.1.197 searches the last block of a prompt, or a prompt that is a
-// plain string: for a command at its beginning, and anywhere in it for files to read
+// content splits a prompt into blocks so that the client does not obey other people's text.
+// Claude Code 2.1.197 searches only the last block of a prompt, or all of a prompt that is
+// a plain string. It looks for a command at the beginning, and anywhere for files to read
 // (@name), agents to ask (@agent-name) and words that change how it works (ultrathink). So
 // the last paragraph, which is ours, is a separate block. A prompt of one paragraph may be
 // a command.

@@ -17,13 +17,13 @@ type evidence struct {
 	own      *streamjson.Result
 	began    bool   // there was at least one event
 	problem  string // error word of the last assistant line
-	words    string // its text
+	words    string // text of the last assistant line
 	api      streamjson.APIError
 	source   string // the source of the client's API key, as its init line says
-	stderr   string // the end of it
+	stderr   string // the end of the client's standard error
 	exit     runner.Exit
 	followed bool
-	cut      bool      // its cap was reached while a sub-agent worked
+	cut      bool      // the client reached its cap while a sub-agent worked
 	untaken  bool      // a waiting client has not repeated the prompt
 	resetAt  time.Time // from a rate limit event
 	now      time.Time
@@ -33,11 +33,11 @@ type evidence struct {
 func judge(e evidence) follow.Verdict {
 	switch {
 	case e.own != nil && !e.cut && (!e.own.IsError || answered(e.own) && capOf(e.turn) > 0):
-		return follow.Verdict{End: runner.Done} // even if it was being ended: the work is done and must not be repeated
+		return follow.Verdict{End: runner.Done} // even if we were ending the client: the work is done and must not be repeated
 	case e.cause.End != "":
 		return e.cause
 	case e.cut:
-		return e.capVerdict() // its last words are not its answer
+		return e.capVerdict() // the client's last words are not its answer
 	case e.own != nil:
 		return e.errorResult()
 	}

@@ -4,9 +4,9 @@ import "github.com/claude-swarm/claude-swarm/swarm/runner"
 
 // These are the permission modes that we treat specially.
 const (
-	modePlan    = "plan"              // changes nothing
-	modeAllowed = "dontAsk"           // denies what is not allowed
-	modeBypass  = "bypassPermissions" // asks for nothing
+	modePlan    = "plan"              // the client changes nothing
+	modeAllowed = "dontAsk"           // the client denies what is not allowed
+	modeBypass  = "bypassPermissions" // the client never asks for permission
 )
 
 const install = "npm install -g @anthropic-ai/claude-code"
@@ -35,7 +35,8 @@ var kind = runner.Kind{
 // Kind returns what is known about Claude Code without running it.
 func Kind() *runner.Kind { return &kind }
 
-// echo returns a shell script that plays the client: it answers the first prompt with text.
+// echo returns a shell script that stands in for the client: it answers the first prompt
+// with text.
 func echo(text string) string {
 	return `read -r prompt && printf '%s\n'` +
 		` '{"type":"system","subtype":"init","session_id":"trial"}'` +

@@ -46,7 +46,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// short are times that a test can wait for and a busy machine can keep.
+// short has times that a test can wait for and that even a busy machine does not exceed.
 var short = runner.Timing{
 	Interrupt:    time.Second,
 	Terminate:    300 * time.Millisecond,

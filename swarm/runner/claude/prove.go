@@ -20,30 +20,31 @@ import (
 //	 ^    ├─ pending ── a moment ── ask again
 //	 └────┘
 //	      ├─ failed, missing … ─────────────────────── no tools: the turn ends
-//	      └─ it does not know that ─────────────────── prompt; what its init line says counts
-//	at last (Timing.Connect) ──┬─ it was pending ───── no tools: the turn ends
-//	                           └─ it never answered ── prompt; what its init line says counts
+//	      └─ does not know the question ────────────── prompt; then the init line decides
+//	after Timing.Connect ──┬─ was pending ──────────── no tools: the turn ends
+//	                       └─ never answered ───────── prompt; then the init line decides
 //
-// The zero proof holds back nothing. It belongs to the goroutine of the turn.
+// The zero proof holds back nothing. A proof belongs to the goroutine of the turn.
 type proof struct {
-	prompt  []byte // the prompt that is held back; nil: it was sent
+	prompt  []byte // the prompt that is held back; nil: none is held back
 	began   time.Time
 	asked   time.Time // when the last question was sent; waits says whether its answer is missing
 	waits   bool
 	number  int
-	pending string // the last answer; "": none yet
+	pending string // the status that the last answer named; "": no answer yet
 
-	missing follow.Verdict // the verdict if the turn began without its tools; no End: it had them
+	missing follow.Verdict // the verdict if the turn began without its tools; otherwise it has no End
 }
 
 // askAgain is the pause between two questions while the client connects. Claude Code
 // 2.1.197 starts in half a second and connects in about a tenth of a second.
 const askAgain = 25 * time.Millisecond
 
-// toolsQuestion is the beginning of the questions' ids, which identify the answers.
+// toolsQuestion is the prefix of the ids of our questions. An answer has the id of its
+// question.
 const toolsQuestion = "claude-swarm-tools-"
 
-// hold asks for the tools, and sends the prompt once the client has them.
+// hold holds back the prompt, and asks the client whether it has the tools.
 func (r *follower) hold(prompt []byte) {
 	now := time.Now()
 	r.proof = proof{prompt: prompt, began: now}
@@ -68,8 +69,8 @@ func (r *follower) release() {
 	r.run.Send(prompt)
 }
 
-// isToolsAnswer recognizes the answers. They are not events of the turn, which has not
-// begun yet.
+// isToolsAnswer recognizes the answers to our questions. They are not events of the turn,
+// which has not begun yet.
 func isToolsAnswer(ev *streamjson.Event) bool {
 	return ev.Kind == streamjson.KindControl && ev.Control != nil && strings.HasPrefix(ev.Control.RequestID, toolsQuestion)
 }
@@ -142,8 +143,8 @@ func (r *follower) proofDue() time.Time {
 	return due
 }
 
-// initSays ends a turn whose first line says that the tools of our server are missing. The
-// turn is not done then, even if a good result comes before its end: the agent could
+// initSays ends a turn whose init line says that the tools of our server are missing. Such
+// a turn does not count as done, even if a good result comes before its end: the agent could
 // neither send nor ask.
 func (r *follower) initSays(ev *streamjson.Event, now time.Time) {
 	if r.turn.Tools == nil {
@@ -161,7 +162,7 @@ func (r *follower) initSays(ev *streamjson.Event, now time.Time) {
 	}
 }
 
-// proven returns the verdict on a turn, given the verdict on its result.
+// proven returns v, the verdict on the result of a turn, unless the tools were missing.
 func (r *follower) proven(v follow.Verdict) follow.Verdict {
 	if r.proof.missing.End != "" {
 		return r.proof.missing
@@ -178,7 +179,7 @@ type mcpServer struct {
 	Error  string `json:"error"`
 }
 
-// ours returns our server.
+// ours returns our server from the list.
 func ours(all []mcpServer) mcpServer {
 	for _, s := range all {
 		if s.Name == runner.ToolServer {

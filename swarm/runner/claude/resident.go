@@ -15,7 +15,7 @@ func (b *backend) Serve(ctx context.Context, t runner.Turn, c runner.Warm) (runn
 	if w, ok := c.(*warm); ok {
 		return b.goOn(ctx, t, w)
 	}
-	return b.begin(ctx, t, capOf(t) == 0) // the client counts all that its process spends
+	return b.begin(ctx, t, capOf(t) == 0) // a client with a cap cannot stay: it counts all that its process spends
 }
 
 // goOn runs a turn in a waiting client.
@@ -49,8 +49,8 @@ type warm struct{ *follow.Warm }
 // mostUnasked bounds the output of a client between two turns, in bytes.
 const mostUnasked = 1 << 20
 
-// Stirs looks at the output since the result: it ignores notes, and reports a turn that was
-// not asked for.
+// Stirs reports whether the client has begun a turn that was not asked for. It looks at the
+// output since the result, and ignores notes.
 func (w *warm) Stirs() bool {
 	f, err := w.Unasked()
 	if err != nil {

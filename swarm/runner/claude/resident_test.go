@@ -60,8 +60,7 @@ func eventually(t *testing.T, what string, ok func() bool) {
 	}
 }
 
-// A waiting client that does not react is given up before it has the prompt, and leaves no
-// process.
+// A waiting client that does not react to its prompt is given up, and leaves no process.
 func TestAWaitingClientThatCannotTakeThePrompt(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -96,8 +95,8 @@ func TestAWaitingClientThatCannotTakeThePrompt(t *testing.T) {
 	}
 }
 
-// Processes that a turn leaves behind run during the next turns of the client, and end with
-// the client.
+// Processes that a turn leaves behind keep running during the client's next turns, and end
+// with the client.
 func TestLeftoversEndWithTheirClient(t *testing.T) {
 	turn := newTurn(t, "@sh setsid sleep 600 >/dev/null 2>&1 &\n@say one")
 	_, w := serve(t, turn, nil)
@@ -114,7 +113,7 @@ func TestLeftoversEndWithTheirClient(t *testing.T) {
 	}
 }
 
-// A client that does not end is killed, and at once if its context is done.
+// A waiting client that does not end is killed, and at once if the context is done.
 func TestAWaitingClientThatDoesNotGo(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -148,9 +147,10 @@ while read -r line; do
 done`, turn.Session.ID, lines))
 }
 
-// A client with work in the background does not stay: it would begin a turn by itself when
-// that ends. A client whose work has ended stays. The turn is over when all work has ended,
-// and the words after a sub-agent's end replace the earlier ones.
+// A client with work in the background does not stay: it would begin a turn by itself to
+// report the end of that work. A client whose tool calls waited for their work stays. The
+// turn is over when all work has ended, and the words after a sub-agent's end replace the
+// earlier ones.
 func TestWorkInTheBackground(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

@@ -23,8 +23,8 @@ func (r *follower) observe(ev *streamjson.Event) {
 		return
 	}
 	if ev.Kind == streamjson.KindCommand {
-		// This is not an event of the turn: the status of an earlier prompt comes after its
-		// result, and a queued prompt has not been read.
+		// The status of a prompt is not an event of the turn: the prompt may be an earlier
+		// one whose result has come, or a queued one that the client has not read.
 		r.command(ev.Command, now)
 		return
 	}
@@ -52,7 +52,7 @@ func (r *follower) observe(ev *streamjson.Event) {
 		if ev.Init != nil {
 			r.seen.source = strings.Clone(ev.Init.KeySource)
 		}
-		r.run.KeepOn() // a turn that the client began by itself
+		r.run.KeepOn() // this may be a turn that the client began by itself
 		r.seen.tasks.speaking, r.seen.tasks.stopped = true, false
 	case streamjson.KindAssistant:
 		r.seen.problem = strings.Clone(ev.Error)
@@ -110,7 +110,7 @@ func (r *follower) own() *streamjson.Result {
 func (r *follower) settle(now time.Time) {
 	switch {
 	case r.own() == nil, r.seen.tasks.speaking, r.run.Closing(), r.rests:
-	case r.steering.open(len(r.run.Account.Results()), now, r.timing.Steer): // it continues with a message
+	case r.steering.open(len(r.run.Account.Results()), now, r.timing.Steer): // the client continues with a message
 	case r.seen.tasks.behind() > 0: // the client begins a turn when a task ends
 	case r.mayRest():
 		r.rests = true
@@ -119,7 +119,7 @@ func (r *follower) settle(now time.Time) {
 	}
 }
 
-// retry records that the client will retry a request: until then it is silent.
+// retry records that the client will retry a request, and is silent until then.
 func (r *follower) retry(retry *streamjson.Retry, now time.Time) {
 	if retry == nil {
 		return
@@ -135,7 +135,7 @@ func (r *follower) retry(retry *streamjson.Retry, now time.Time) {
 	}
 }
 
-// rateLimit reads when a limit ends from an event that subscriptions get.
+// rateLimit reads the end of a limit from an event that clients with a subscription print.
 func (r *follower) rateLimit(raw []byte) {
 	if !bytes.Contains(raw, []byte(`"rate_limit_event"`)) {
 		return
@@ -151,8 +151,9 @@ func (r *follower) rateLimit(raw []byte) {
 	}
 }
 
-// hurry shortens the ladder for a client that begins a tool call after the interrupt: it
-// has missed the interrupt, as Claude Code 2.1.197 sometimes does around its first request.
+// hurry sends the next signal at once to a client that begins a tool call after the
+// interrupt. Such a client has missed the interrupt, as Claude Code 2.1.197 sometimes does
+// around its first request.
 func (r *follower) hurry(ev *streamjson.Event, now time.Time) {
 	if !r.run.Ending() {
 		return
@@ -172,11 +173,11 @@ func (r *follower) Tick(now time.Time) {
 	switch u := r.steering.until; {
 	case r.run.Ending():
 	case !u.IsZero() && r.seen.tasks.behind() == 0 && !r.steering.open(len(r.run.Account.Results()), now, r.timing.Steer):
-		r.run.CloseInput(now) // messages that came too late are no longer read
+		r.run.CloseInput(now) // the client no longer reads messages that came too late
 	case !r.followed && !r.seen.replay.IsZero() && !r.seen.after && !r.seen.init && silent >= r.timing.PromptNotRun:
 		r.run.End(promptNotRun(), now)
 	case r.warm && !r.followed && r.seen.replay.IsZero() && !r.seen.taken && !r.seen.init && silent >= r.timing.PromptNotRun && r.run.Idle(now):
-		r.run.Kill(follow.Gone("is silent"), now) // it has nothing to finish
+		r.run.Kill(follow.Gone("is silent"), now) // the client has nothing to finish
 	}
 }
 
@@ -195,7 +196,8 @@ func (r *follower) Due() time.Time {
 // Working returns false while the prompt is held back: the turn has not begun.
 func (r *follower) Working() bool { return !r.proof.holds() }
 
-// Cancel returns false: the protocol has no message for it, and the client obeys SIGINT.
+// Cancel returns false: the protocol has no message to cancel a turn, and the client obeys
+// SIGINT.
 func (r *follower) Cancel() bool { return false }
 
 // lastWords returns the model's last words, for a turn without a result.

@@ -8,8 +8,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/streamjson"
 )
 
-// secretVars are the variables with which a client of version 2.1.330 informs its children
-// how to reach it, and the marks that replace their values.
+// secretVars has the variables that tell the child processes of a 2.1.330 client how to
+// reach the client, each with the mark that replaces its value.
 var secretVars = map[string]string{
 	secretPrefix + "TOKEN":  "[messaging token]",
 	secretPrefix + "SOCKET": socketMark,
@@ -20,8 +20,8 @@ const (
 	socketMark   = "[messaging socket]"
 )
 
-// secrets finds how other sessions could reach the client: the first event names its
-// socket, and a tool that prints the environment shows socket and token.
+// secrets finds the values with which other sessions could reach the client. The init line
+// names its socket, and a tool that prints the environment shows its socket and token.
 func secrets(ev *streamjson.Event, found func(secret, mark string)) {
 	if ev.Kind == streamjson.KindInit && bytes.Contains(ev.Raw, []byte("messaging_socket_path")) {
 		var init struct {

@@ -18,9 +18,9 @@ func servers(t runner.Turn) []byte {
 		Env     map[string]string `json:"env,omitempty"`
 		URL     string            `json:"url,omitempty"`
 		Headers map[string]string `json:"headers,omitempty"`
-		// AlwaysLoad makes the model know the tools from its first request on. Without it
-		// version 2.1.330 tells the model only their names, and the model must search for
-		// each.
+		// With AlwaysLoad the model knows the tools from its first request on. Without it,
+		// version 2.1.330 gives the model only their names, and the model must search for
+		// each tool.
 		AlwaysLoad bool `json:"alwaysLoad,omitempty"`
 	}
 	all := map[string]server{}

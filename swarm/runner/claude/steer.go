@@ -14,7 +14,7 @@ import (
 type steering struct {
 	lines []steered
 	until time.Time // a line that has not been read by then never will be; zero: the turn has no result yet
-	// result is when a tool had its result, and no other tool was called since; else zero.
+	// result is the time of the last tool result; zero if another tool was called since.
 	result time.Time
 }
 
@@ -53,7 +53,7 @@ func (s *steering) repeated(uuid string, results int) {
 }
 
 // open reports whether a written line still waits for its answer after that number of
-// results. A line that the client has not repeated by until was not read.
+// results. The first call sets s.until; a line that is not repeated by then was not read.
 func (s *steering) open(results int, now time.Time, patience time.Duration) bool {
 	if !slices.ContainsFunc(s.lines, func(l steered) bool { return l.taken || !l.aside }) {
 		return false
@@ -78,13 +78,13 @@ func (r *follower) steeredDone() []string {
 	return done
 }
 
-// A client reads what was written to it within 20 ms after the result of its last running tool
-// (2.1.197 and 2.1.330); what it has not read by then it reads after the next tool, or as the
-// prompt of another turn. So a line that is worth no turn is dropped after dropAfter without
-// another tool call.
+// dropAfter is how long after the last tool result a line that is worth no turn is dropped,
+// if no other tool is called. A client (2.1.197 and 2.1.330) reads new lines within 20 ms
+// after the result of its last running tool. It reads later lines after the next tool call,
+// or as the prompt of another turn.
 const dropAfter = 200 * time.Millisecond
 
-// called notes when the last tool call of the main conversation had its result.
+// called records the time of the last tool result in the main conversation.
 func (s *steering) called(ev *streamjson.Event, now time.Time) {
 	for _, b := range ev.Blocks {
 		switch {
@@ -97,8 +97,8 @@ func (s *steering) called(ev *streamjson.Event, now time.Time) {
 	}
 }
 
-// dropAt returns the time when the lines that need no turn are dropped; zero for no
-// such line.
+// dropAt returns the time when the lines that need no turn are dropped; zero means that
+// there is nothing to drop.
 func (s *steering) dropAt() time.Time {
 	if s.result.IsZero() || !slices.ContainsFunc(s.lines, steered.droppable) {
 		return time.Time{}
@@ -111,7 +111,7 @@ func (l steered) droppable() bool { return l.aside && !l.taken && !l.dropped }
 // dropQuestion is the prefix of the ids of our requests to drop a line.
 const dropQuestion = "drop-"
 
-// drop tells the client to drop the lines that need no turn, when it is time.
+// drop tells the client to drop the lines that need no turn, once dropAt has come.
 func (r *follower) drop(now time.Time) {
 	at := r.steering.dropAt()
 	if at.IsZero() || now.Before(at) || !r.canTakeIn() {
@@ -125,8 +125,8 @@ func (r *follower) drop(now time.Time) {
 	}
 }
 
-// dropAnswer handles the client's answer to drop, and reports whether ev is one. A client that
-// has begun to read the line says that it has not dropped it.
+// dropAnswer handles the client's answer to drop, and reports whether ev is such an answer.
+// A client that has begun to read the line answers that it did not drop the line.
 func (r *follower) dropAnswer(ev *streamjson.Event) bool {
 	if ev.Kind != streamjson.KindControl || ev.Control == nil {
 		return false
@@ -145,7 +145,7 @@ func (r *follower) dropAnswer(ev *streamjson.Event) bool {
 	return true
 }
 
-// missing reports whether the client did not repeat some line.
+// missing reports whether there is a line that the client did not repeat.
 func (s *steering) missing() bool {
 	return slices.ContainsFunc(s.lines, func(l steered) bool { return !l.taken })
 }

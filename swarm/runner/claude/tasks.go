@@ -17,24 +17,24 @@ import (
 //	                                   └─ tool result ─ result 1 ─ task ends ─ init ─ result 2
 //	                                                                            in the background
 //
-// A turn with tasks in the background is not over at its first result: the client begins a
-// turn by itself when one ends. Version 2.1.330 lists the tasks that are in the background,
-// and says for each whether its call waits for it. With 2.1.197 a task is in the background
-// if its tool result comes before the task ends.
+// A turn with tasks in the background is not over at its first result: the client begins
+// another turn by itself when such a task ends. Version 2.1.330 lists the tasks in the
+// background, and says when a task starts whether its tool call waits for it. With 2.1.197
+// a task is in the background if its tool result comes before the task ends.
 type tasks struct {
 	known     map[string]*task // tasks that have not ended, by ID
 	went      bool             // a task has outlived its tool call: the client may report its end by itself
-	delegated bool             // that task was a sub-agent
+	delegated bool             // such a task was a sub-agent
 	stopped   bool             // the client has stopped a sub-agent while it was not in a turn
 	speaking  bool             // the client is in a turn, for our prompt or begun by itself
 }
 
 // A task is a command or a sub-agent.
 type task struct {
-	call       string // the tool call that began it
-	agent      bool   // it is a sub-agent
-	foreground bool   // the client says that the call waits for it
-	behind     bool   // it runs in the background
+	call       string // the tool call that began the task
+	agent      bool   // the task is a sub-agent
+	foreground bool   // the client says that the call waits for the task
+	behind     bool   // the task runs in the background
 }
 
 const agentTask = "local_agent"
@@ -66,7 +66,7 @@ func (ts *tasks) observe(t *streamjson.Task) {
 	}
 }
 
-// task returns the task with this ID.
+// task returns the task with this ID, and makes it if it is new.
 func (ts *tasks) task(id string) *task {
 	if ts.known == nil {
 		ts.known = make(map[string]*task)
@@ -84,8 +84,8 @@ func (ts *tasks) goesOn(one *task) {
 	ts.delegated = ts.delegated || one.agent
 }
 
-// answered records tool calls that were answered while their tasks continue. A failed call
-// has no task any more, and neither has a call that waited for its task.
+// answered records tool calls that were answered while their tasks continue. The task of a
+// failed call has ended, and so has a task that its call waited for.
 func (ts *tasks) answered(blocks []streamjson.Block) {
 	for _, b := range blocks {
 		if b.Kind != streamjson.BlockToolResult {
@@ -121,15 +121,15 @@ func (ts *tasks) count(which func(*task) bool) (n int) {
 // none reports whether the client has no task whose end it may report by itself.
 func (ts *tasks) none() bool { return len(ts.known) == 0 && !ts.went }
 
-// unfinished reports whether the client was still waiting for a sub-agent. A background
-// command does not count: it may be a server, and the client's earlier words are an answer.
+// unfinished reports whether the client was still waiting for a sub-agent, or in the turn
+// that follows one. A background command does not count: it may be a server, and the
+// client's earlier words are an answer.
 func (ts *tasks) unfinished() bool {
 	return ts.delegated && (ts.speaking || ts.count(func(t *task) bool { return t.behind && t.agent }) > 0)
 }
 
-// judged returns the result that decides about the turn: its own result, or the last one if
-// sub-agents continued after that. It returns nil if the client has ended without such a
-// result.
+// judged returns the result that decides the verdict: the result of our prompt, or the last
+// result if sub-agents continued after that. It returns nil if there is no such result.
 func (r *follower) judged() *streamjson.Result {
 	own := r.own()
 	switch {
@@ -161,7 +161,7 @@ func promptNotRun() follow.Verdict {
 		Hint: "nothing has to be done: the next attempt has another name"}
 }
 
-// capReached looks at a result, and ends a client that has reached its cap. The cost of what
+// capReached ends the client if a result says that it has reached its cap. The cost of what
 // a sub-agent does after that is not in any result.
 func (r *follower) capReached(result *streamjson.Result, now time.Time) {
 	usd := capOf(r.turn)
@@ -175,8 +175,8 @@ func (r *follower) capReached(result *streamjson.Result, now time.Time) {
 	r.run.CloseAtOnce(now)
 }
 
-// cut reports whether the cap of the turn has ended a sub-agent. If it works in the
-// background and reaches the cap after a result, the client stops it and says no more.
+// cut reports whether the cap of the turn has ended a sub-agent. If a sub-agent in the
+// background reaches the cap after a result, the client stops it and prints no other result.
 func (r *follower) cut() bool {
 	return capOf(r.turn) > 0 && (r.seen.cut || r.seen.tasks.stopped)
 }

@@ -8,9 +8,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// Every promise is tested with this range of Claude Code versions: the oldest supported
-// one, and the newest one at the time of this release of claude-swarm. The Makefile reads
-// both from here, installs them, and the tests run the real programs.
+// Every promise of claude-swarm is tested with these two versions of Claude Code: the oldest
+// supported version, and the newest one at the time of this release of claude-swarm. The
+// Makefile reads both from here and installs them, and the tests run the real programs.
 const (
 	Oldest = "2.1.197"
 	Newest = "2.1.330"
@@ -22,7 +22,7 @@ const Default = Newest
 // Supported is the range as text, for pages and messages.
 const Supported = Oldest + " to " + Newest
 
-// readVersion reads "2.1.197 (Claude Code)".
+// readVersion reads a line such as "2.1.197 (Claude Code)".
 func readVersion(line string) (version string, fit runner.Fit) {
 	version, _, _ = strings.Cut(line, " ")
 	if version == "" || version[0] < '0' || version[0] > '9' {
