@@ -20,7 +20,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/fakeapi"
 )
 
-// patience bounds each wait of an experiment. Each takes a second or two on an idle
+// patience bounds each wait of an experiment. A wait takes a second or two on an idle
 // machine.
 const patience = 60 * time.Second
 
@@ -33,7 +33,7 @@ type lab struct {
 	dir     string // the client's working folder
 	home    string
 	env     []string // further variables; later ones win
-	noKey   bool     // no API key is set, as with a login
+	noKey   bool     // no API key is set, as if the person had logged in
 	api     *fakeapi.Server
 	url     string
 	running []*client
@@ -41,7 +41,7 @@ type lab struct {
 }
 
 // newLab creates the folders and starts the API with a scenario that answers "Done." to
-// everything. close removes them.
+// everything. The caller must call close.
 func newLab(version, program string) (*lab, error) {
 	base, err := os.MkdirTemp("", "compat")
 	if err != nil {
@@ -68,7 +68,7 @@ func newLab(version, program string) (*lab, error) {
 	return l, l.script(`{"name":"rest","times":-1,"text":"Done."}`)
 }
 
-// close ends the running programs and removes the folders.
+// close ends the running programs and the API, and removes the folders.
 func (l *lab) close() {
 	for _, c := range l.running {
 		c.cmd.Process.Kill()
@@ -134,7 +134,7 @@ type client struct {
 	cmd   *exec.Cmd
 	in    io.WriteCloser
 	ended chan struct{}
-	err   error // of its end
+	err   error // how the client ended
 
 	mu     sync.Mutex
 	lines  []line
@@ -163,7 +163,7 @@ func (l *lab) start(flags ...string) (*client, error) {
 		return nil, err
 	}
 	l.running = append(l.running, c)
-	go func() { // it ends with the output, and close waits for it
+	go func() { // this goroutine ends with the output, and close waits for it
 		defer close(c.ended)
 		r := bufio.NewReader(out)
 		for {

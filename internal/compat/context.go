@@ -40,7 +40,7 @@ func systemTextUnasked(l *lab) (string, error) {
 	return "no", nil
 }
 
-// systemTextAsked passes the flag as a turn does: where --help names it.
+// systemTextAsked passes the flag as a turn does: only if --help names it.
 func systemTextAsked(l *lab) (string, error) {
 	const flag = "--system-prompt-snapshot"
 	cmd := exec.Command(l.client, "--help")
@@ -87,8 +87,8 @@ func subAgentIsWaitedFor(l *lab) (string, error) {
 	return yes(r.text("result") == "It has come." && results == 1, "%d results, %v", results, r["result"])
 }
 
-// compaction runs four turns in one process, of which the third fills the context, and
-// returns how many times the client compacted.
+// compaction runs four turns in one process. The third turn fills the context to the given
+// number of tokens. compaction returns how many times the client compacted.
 func compaction(l *lab, tokens int, settings string) (times int, err error) {
 	err = l.script(`{"name":"one","match":{"last_user_contains":"First"},"text":"Done.","context_tokens":15000}`,
 		`{"name":"two","match":{"last_user_contains":"Second"},"text":"Done.","context_tokens":20000}`,

@@ -4,13 +4,13 @@
 // version, and writes the answers into docs/compatibility.md.
 //
 //	make compat                                 the oldest and the newest supported version
-//	make compat VERSIONS="2.1.197 2.1.330"      these; they are installed below .tools
+//	make compat VERSIONS="2.1.197 2.1.330"      these versions, installed below .tools
 //
 // The page is written for the supported range; the answers of other versions are only
-// printed. Each fact is a separate experiment: the real program in its own home and folder,
-// against the scripted Messages API of internal/fakeapi, in a network namespace with
-// loopback only. An answer is an observation. The table marks an answer with which
-// claude-swarm does not work, and the exit status is then 1.
+// printed. Each fact is tested by a separate experiment. It runs the real program in a
+// separate home and folder, against the scripted Messages API of internal/fakeapi, in a
+// network namespace with loopback only. An answer is an observation. If claude-swarm does
+// not work with an answer, the table marks that answer, and the exit status is 1.
 //
 // Nothing in this package is linked into the product.
 package main

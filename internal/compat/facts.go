@@ -6,11 +6,11 @@ package main
 type fact struct {
 	claim string
 	need  string   // the part of claude-swarm that needs it
-	wants []string // the answers with which claude-swarm works; empty means every "yes"
+	wants []string // the answers with which claude-swarm works; empty: those that begin with "yes"
 	ask   func(*lab) (string, error)
 }
 
-// Two sessions and their prompts, in the form that the client demands.
+// These are the ids of a session and of its prompts, in the form that the client demands.
 const (
 	session = "5f0c3a52-95e5-4d09-9c5b-0f6b5d1c0a01"
 	first   = "5f0c3a52-95e5-4d09-9c5b-0f6b5d1c0b01"

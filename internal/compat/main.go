@@ -95,14 +95,14 @@ func moveInside() (int, error) {
 	return cmd.ProcessState.ExitCode(), nil
 }
 
-// An answer is the answer of one version about one fact.
+// An answer is what one version shows about one fact.
 type answer struct {
 	text string
 	good bool // claude-swarm works with it
 }
 
-// atOnce is the number of parallel experiments. They spend most of their time starting a
-// client, which needs a processor.
+// atOnce is the number of parallel experiments. An experiment spends most of its time
+// starting a client, which needs a processor.
 const atOnce = 2
 
 // askAll runs every experiment with one version.

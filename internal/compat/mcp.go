@@ -8,7 +8,7 @@ import (
 	"io"
 )
 
-// serveMCP is an MCP server with one tool, echo. It ends with its input.
+// serveMCP runs an MCP server with one tool, echo. It returns at the end of its input.
 func serveMCP(in io.Reader, out io.Writer) {
 	enc := json.NewEncoder(out)
 	lines := bufio.NewScanner(in)

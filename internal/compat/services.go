@@ -57,7 +57,7 @@ func limitNamesReset(l *lab) (string, error) {
 }
 
 // costOfATurn reads the cost of two equal turns of one session, each in a separate process,
-// by the rule of swarm/runner/claude: the new field if it exists, else the total.
+// by the rule of swarm/runner/claude: the new field if it exists, otherwise the total.
 func costOfATurn(l *lab) (string, error) {
 	if err := l.script(`{"name":"rest","times":-1,"text":"Done.","usage":{"input_tokens":1000,"output_tokens":100}}`); err != nil {
 		return "", err
@@ -192,8 +192,8 @@ func toolsAreOffered(l *lab) (string, error) {
 	return yes(slices.Contains(names, "mcp__compat__echo"), "%v", names)
 }
 
-// quietFor is the time without a message after which it counts as refused. An accepted
-// message arrives within a tenth of a second.
+// quietFor is how long a message may take before it counts as refused. An accepted message
+// arrives within a tenth of a second.
 const quietFor = 2 * time.Second
 
 // tellBob makes one session send another a message, and reports whether it arrived.

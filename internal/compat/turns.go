@@ -13,8 +13,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
 
-// yes returns the answer for a fact that is true or false, with the observation if it is
-// false.
+// yes returns the answer for a fact that is true or false. The answer "no" includes the
+// observation.
 func yes(holds bool, seen string, args ...any) (string, error) {
 	if holds {
 		return "yes", nil
@@ -22,8 +22,8 @@ func yes(holds bool, seen string, args ...any) (string, error) {
 	return screen.Short("no: "+fmt.Sprintf(seen, args...), 300), nil
 }
 
-// bash returns a reply in which the model runs a command, when the prompt tells it to
-// begin.
+// bash returns a reply in which the model runs a command. The reply answers a prompt that
+// contains "Begin".
 func bash(command string) string {
 	return fmt.Sprintf(`{"name":"call","match":{"last_user_contains":"Begin"},"content":[{"tool_use":{"name":"Bash","input":{"command":%q}}}]}`, command)
 }

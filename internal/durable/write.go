@@ -26,10 +26,10 @@ type Op string
 // The changes, in the order in which a write makes them.
 const (
 	Create  Op = "create"   // the temporary file is created; for an append, the file
-	Fill    Op = "fill"     // it gets the content; for an append, the file gets the line
+	Fill    Op = "fill"     // the temporary file gets the content; for an append, the file gets the line
 	Sync    Op = "sync"     // the temporary file is synced; for an append, the file
 	Rename  Op = "rename"   // the temporary file gets the name of the file
-	Link    Op = "link"     // the same, if an existing file must not be replaced
+	Link    Op = "link"     // instead of Rename, if an existing file must not be replaced
 	Remove  Op = "remove"   // the temporary file is removed, after a link or a failure
 	SyncDir Op = "sync dir" // the folder is synced
 )
@@ -37,7 +37,7 @@ const (
 // A Step is one change that a write is about to make.
 type Step struct {
 	Op   Op
-	Path string // of the file that is written, even for changes of its temporary file or folder
+	Path string // path of the file that is written, even for a change of its temporary file or folder
 }
 
 // Options say how a file is written. The zero value replaces the file, durably, and only
@@ -79,13 +79,13 @@ func (f Files) WriteJSON(path string, v any) error {
 	return f.Write(path, Options{}, append(data, '\n'))
 }
 
-// write writes a file in the folder dir. The last part of path is its name.
+// write writes a file in the folder dir. The last part of path is the file's name.
 func (f Files) write(dir *os.Root, path string, o Options, parts [][]byte) error {
 	w := writer{Files: f, dir: dir, path: path, name: filepath.Base(path), temp: o.Temp}
 	if w.temp == "" {
 		w.temp = "." + w.name + "." + rand.Text()
 	} else {
-		_ = dir.Remove(w.temp) // left by a crash; if this fails, the create fails, too
+		_ = dir.Remove(w.temp) // a crash may have left it; if this fails, the create fails, too
 	}
 	if err := w.fill(o, parts); err != nil {
 		return errors.Join(err, w.drop())

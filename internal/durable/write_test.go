@@ -285,7 +285,8 @@ func TestWriteIn(t *testing.T) {
 	}
 }
 
-// Of several concurrent writers, one wins, and no reader sees a partial file.
+// After several concurrent writes, the file has the content of one of them, and no reader
+// sees a partial file.
 func TestManyWriters(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
 	var wg sync.WaitGroup

@@ -1,5 +1,6 @@
-// Package hours computes when the hours of a week are open (the work hours of agents, the
-// quiet hours of people), in a time zone. It also computes the days of that zone.
+// Package hours computes when the hours of a week are open, in a time zone. Such hours are
+// the work hours of agents or the quiet hours of people. The package also computes when a
+// day begins and ends in a zone.
 //
 // A week is written as days with spans of hours, separated by commas:
 //
@@ -9,15 +10,15 @@
 //	always
 //
 // Spans without days belong to the days before them, or to every day if there are none.
-// Days without a span belong to the next span. A span whose end is not after its beginning
-// ends on the next day. 24:00 is the end of a day.
+// Days without a span share the next span. A span whose end is not after its beginning ends
+// on the next day. 24:00 is the end of a day.
 //
 // The hours are local time. On days when the local clock jumps:
 //
 //	forward    a time that the clock leaves out is the moment of the jump, so 02:30-08:00
-//	           begins at 03:00, and a span that lies in the jump is left out
+//	           begins at 03:00, and a span that is completely in the jump is left out
 //	back       a span begins the first time that the clock shows its begin, and ends the last
-//	           time that the clock shows its end, without an interruption between
+//	           time that the clock shows its end, without an interruption between them
 //
 // Open and Change are computed from the time that the caller gives them and keep no state,
 // so they need no correction after the clock was set or the machine slept.

@@ -30,8 +30,8 @@ func (h Hours) at(t time.Time) (open bool, change time.Time) {
 	if h.Week.always() {
 		return true, time.Time{}
 	}
-	// Each week has a change, but this week's may be in an hour or on a day that the zone
-	// leaves out.
+	// Each week has a change, but the change of this week may be in an hour or on a day that
+	// the zone leaves out.
 	for days := 9; days <= 30; days += 7 {
 		if open, change = h.within(t, days); !change.IsZero() {
 			return open, change
@@ -40,7 +40,7 @@ func (h Hours) at(t time.Time) (open bool, change time.Time) {
 	return open, time.Time{}
 }
 
-// within is like at, for changes within the next days.
+// within is like at, but looks for a change only in the given number of days.
 func (h Hours) within(t time.Time, days int) (open bool, change time.Time) {
 	all, last := h.intervals(t, days)
 	for _, in := range all {
@@ -51,17 +51,17 @@ func (h Hours) within(t time.Time, days int) (open bool, change time.Time) {
 		case in.to.Before(last):
 			return true, in.to
 		default:
-			return true, time.Time{} // it may continue after the last day
+			return true, time.Time{} // the interval may continue after the last day
 		}
 	}
 	return false, time.Time{}
 }
 
-// An interval is a continuous span of time: from until before to, in UTC.
+// An interval is a continuous span of time. It includes from but not to; both are in UTC.
 type interval struct{ from, to time.Time }
 
-// intervals returns the spans around t and in the days after it, sorted, and joined where
-// they touch, and the end of the last of these days.
+// intervals returns the spans around t and in the days after t. They are sorted, and joined
+// where they touch. last is the end of the last of these days.
 func (h Hours) intervals(t time.Time, days int) (all []interval, last time.Time) {
 	zone := zoneOf(h.Zone)
 	y, m, d := t.In(zone).Date()
@@ -120,8 +120,8 @@ func zoneOf(zone *time.Location) *time.Location {
 const around = 26 * time.Hour
 
 // moments returns the first and the last moment, in UTC, at which the clock of a zone shows
-// a time; both are the moment of the jump if the clock skips the time. shown has the zone
-// UTC.
+// a time. If the clock skips the time, both are the moment of the jump. shown is the time,
+// as if its zone were UTC.
 func moments(shown time.Time, zone *time.Location) (first, last time.Time) {
 	var jump time.Time
 	end := shown.Add(around)

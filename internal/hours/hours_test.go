@@ -44,9 +44,10 @@ func at(t testing.TB, text string) time.Time {
 }
 
 // TestChanges goes from change to change. The clocks jump on these days of 2026: in Berlin
-// 29 March (02:00 is 03:00) and 25 October (03:00 is 02:00), in Lord Howe 5 April (02:00 is
-// 01:30) and 4 October (02:00 is 02:30), in the Azores 25 October (01:00 is 00:00), in
-// Cairo 24 April (00:00 is 01:00) and 29 October (24:00 is 23:00).
+// 29 March (02:00 becomes 03:00) and 25 October (03:00 becomes 02:00); in Lord Howe 5 April
+// (02:00 becomes 01:30) and 4 October (02:00 becomes 02:30); in the Azores 25 October (01:00
+// becomes 00:00); in Cairo 24 April (00:00 becomes 01:00) and 29 October (24:00 becomes
+// 23:00).
 func TestChanges(t *testing.T) {
 	const berlin, howe = "Europe/Berlin", "Australia/Lord_Howe"
 	for name, test := range map[string]struct {
@@ -128,7 +129,7 @@ func TestDay(t *testing.T) {
 		"midnight exists twice":   {"Atlantic/Azores", "2026-10-25 00:30 -0100", "2026-10-25 00:00 +0000", "2026-10-26 00:00 -0100"},
 		"after a left out day":    {"Pacific/Apia", "2011-12-31 12:00 +1400", "2011-12-31 00:00 +1400", "2012-01-01 00:00 +1400"},
 		"before a left out day":   {"Pacific/Apia", "2011-12-29 12:00 -1000", "2011-12-29 00:00 -1000", "2011-12-31 00:00 +1400"},
-		// 00:01 on Sunday is 23:01 on Saturday.
+		// At 00:01 on Sunday the clock goes back to 23:01 on Saturday.
 		"between two midnights": {"America/St_Johns", "2009-10-31 23:30 -0330", "2009-11-01 00:00 -0230", "2009-11-02 00:00 -0330"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -173,7 +174,7 @@ func TestHoursFollowTheClock(t *testing.T) {
 	for range 300 {
 		name, week := jumpy[r.IntN(len(jumpy))], someWeek(r)
 		h := of(t, name, week)
-		plain := hours.Hours{Week: h.Week, Zone: time.UTC} // has no jumps
+		plain := hours.Hours{Week: h.Week, Zone: time.UTC} // the zone UTC has no jumps
 		now := time.Date(2009+r.IntN(20), 1, 1, 0, 15*r.IntN(366*96), 0, 0, time.UTC)
 		for range 400 {
 			now = now.Add(15 * time.Minute)
@@ -316,8 +317,8 @@ func TestTheKnownZones(t *testing.T) {
 	}
 }
 
-// FuzzParse checks that accepted hours change as their text says, and that the correction
-// that an error proposes is accepted, or leads to one that is.
+// FuzzParse checks that accepted hours change as their text says. It also checks that the
+// correction that an error proposes is accepted, or leads to a correction that is accepted.
 func FuzzParse(f *testing.F) {
 	for _, text := range []string{"mon-fri 08:00-20:00", "22:00-07:00", "always", "mon, wed 9:00-12:00, 13:00-24:00", "fri-mon 00:00-00:30", "8-20", "25:00-26:00", "mon"} {
 		f.Add(text, int64(1774742400))

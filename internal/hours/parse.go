@@ -13,7 +13,7 @@ type Week struct{ spans []span }
 // A span begins on a day, and may end on the next one.
 type span struct {
 	day      time.Weekday
-	from, to time.Duration // after midnight; to is larger than from, by at most a day
+	from, to time.Duration // after midnight; to is after from, by at most a day
 }
 
 // always reports whether the week is open all the time.
@@ -23,7 +23,7 @@ func (w Week) always() bool { return len(w.spans) == 0 }
 type Error struct {
 	Problem string // one line
 	Try     string // what to write instead, without the key; "" if the text does not show what was meant
-	Word    string // an unknown word, and Known are the known ones
+	Word    string // an unknown word; Known has the known words
 	Known   []string
 
 	part string // the part of the text that Try replaces
@@ -67,7 +67,8 @@ func (e *Error) complete(text string) *Error {
 	return e
 }
 
-// The proposals for a week, and for a span of hours, if the text does not show what was meant.
+// These are the proposals for a span of hours and for a week if the text does not show what
+// was meant.
 const (
 	exampleSpan = "08:00-20:00"
 	example     = "mon-fri " + exampleSpan
@@ -159,7 +160,7 @@ func (w Week) coversAll() bool {
 	return true
 }
 
-// parseDays reads mon or mon-fri; fri-mon goes over the end of the week.
+// parseDays reads mon or mon-fri. It also reads fri-mon, which includes the weekend.
 func parseDays(word string) (all []time.Weekday, _ *Error) {
 	first, last, several := strings.Cut(word, "-")
 	from, e := parseDay(first)
@@ -238,8 +239,8 @@ func parseClock(text string) (time.Duration, *Error) {
 	return time.Duration(h)*time.Hour + time.Duration(m)*time.Minute, nil
 }
 
-// meant returns the time of day that a string stands for, or the argument otherwise if it
-// shows none.
+// meant returns the time of day that the writer of text probably meant. If text shows no
+// time of day, it returns the argument otherwise.
 func meant(text, otherwise string) string {
 	hour, minute, _ := strings.Cut(text, ":")
 	h, good := number(hour)

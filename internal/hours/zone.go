@@ -38,20 +38,20 @@ func Zone(name string) (*time.Location, error) {
 	return nil, e
 }
 
-// A NoDatabaseError says that this machine has no time zone database, so that a zone cannot
-// be looked up. The name of the zone may be right.
+// A NoDatabaseError says that a zone cannot be looked up, because this machine has no time
+// zone database. The name of the zone may be right.
 type NoDatabaseError struct{ Zone string }
 
 func (e *NoDatabaseError) Error() string {
 	return "the zone " + e.Zone + " cannot be looked up: this machine has no time zone database"
 }
 
-// Hint says what to do about it.
+// Hint says how to install a database.
 func (e *NoDatabaseError) Hint() string {
 	return "install the package tzdata (apt-get install tzdata, apk add tzdata, dnf install tzdata), or set ZONEINFO to a copy of it"
 }
 
-// folders are where machines keep their time zone database.
+// folders lists where machines keep their time zone database.
 var folders = []string{"/usr/share/zoneinfo", "/usr/share/lib/zoneinfo", "/usr/lib/locale/TZ", "/etc/zoneinfo"}
 
 // names lists the zones of this machine. It reads a folder of several hundred files.

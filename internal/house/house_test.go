@@ -113,7 +113,7 @@ func TestSourceThatDoesNotCompile(t *testing.T) {
 	}
 }
 
-// The goals are a test, so that a change cannot leave one unnoticed.
+// A change that misses a goal fails this test.
 func TestThisTreeReachesItsGoals(t *testing.T) {
 	h, err := load("../..")
 	if err != nil {
@@ -126,7 +126,7 @@ func TestThisTreeReachesItsGoals(t *testing.T) {
 	}
 }
 
-// A circle above the goal is printed with its files and its uses.
+// A circle above the goal is printed with its files and the uses that form it.
 func TestWhatClosesACircle(t *testing.T) {
 	dir := t.TempDir()
 	files := map[string]string{"go.mod": small["go.mod"]}

@@ -21,7 +21,7 @@ func main() {
 	}
 }
 
-// run measures the module that holds dir.
+// run measures the module that contains dir.
 func run(w io.Writer, dir string, all bool) error {
 	h, err := load(dir)
 	if err != nil {
@@ -100,7 +100,7 @@ type row struct {
 type finding struct {
 	n      int
 	what   string
-	detail []string // what it consists of, a line each; printed only above the goal
+	detail []string // the parts of the finding, one line each; printed only above the goal
 }
 
 // worst makes a row from the largest of some findings.

@@ -16,8 +16,8 @@ import (
 	"golang.org/x/tools/go/packages"
 )
 
-// types counts the methods of each type, and the fields of those with methods. A struct
-// that is only data, with every field exported, is not counted.
+// types counts the methods of each type, and the fields of each type with methods. It does
+// not count the fields of a struct that is only data, with every field exported.
 func (h *tree) types() (methods, fields []finding) {
 	for _, p := range h.product() {
 		for _, name := range p.Types.Scope().Names() {
@@ -69,7 +69,7 @@ func (h *tree) circles() []finding {
 	return out
 }
 
-// uses are the names by which the files of a package use each other: file → file → names.
+// uses has the names by which the files of a package use each other: file → file → names.
 type uses map[string]map[string]map[string]bool
 
 func usesOf(p *packages.Package) uses {
@@ -105,7 +105,7 @@ func (g uses) files() map[string]map[string]bool {
 	return out
 }
 
-// describe lists the files of a circle, and each use from one to another with its names.
+// describe lists the files of a circle, and each use of one file by another with its names.
 // The uses with the fewest names come first: they are the easiest to remove.
 func (g uses) describe(circle []string) []string {
 	type use struct {
@@ -140,7 +140,7 @@ func isLocal(obj types.Object, p *types.Package) bool {
 }
 
 // largestCircle returns the largest strongly connected part of a graph, in order (Tarjan's
-// algorithm). Of two that are equally large, it returns the first by name.
+// algorithm). Of two parts that are equally large, it returns the first by name.
 func largestCircle(uses map[string]map[string]bool) []string {
 	index, low, on := make(map[string]int), make(map[string]int), make(map[string]bool)
 	var stack, largest []string
@@ -178,7 +178,8 @@ func largestCircle(uses map[string]map[string]bool) []string {
 	return largest
 }
 
-// files counts the files of each package. The command may have one for each verb.
+// files counts the files of each package. It does not count cmd/claude-swarm, which may have
+// a file for each verb.
 func (h *tree) files() []finding {
 	var out []finding
 	for _, p := range h.product() {
@@ -197,8 +198,8 @@ func (h *tree) initializers() []string {
 	})
 }
 
-// writers finds source files whose functions create and rename files, as a complete write
-// does.
+// writers finds source files whose functions both create and rename files, as code that
+// replaces a file does.
 func (h *tree) writers() []string {
 	var out []string
 	for _, p := range h.product() {

@@ -10,7 +10,7 @@ import (
 // adopted it. The error is [fs.ErrNotExist] when pid does not exist.
 func Parent(pid int) (int, error) {
 	k, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
-	// The kernel returns an empty record if no process has the number.
+	// The kernel returns an empty record if there is no process pid.
 	if err != nil || int(k.Proc.P_pid) != pid {
 		return 0, fs.ErrNotExist
 	}
@@ -18,8 +18,8 @@ func Parent(pid int) (int, error) {
 }
 
 // Variable returns a variable of the environment with which a process was started, or ""
-// if the variable is missing or the process belongs to another user. The kernel puts the
-// arguments into the same block.
+// if the variable is missing or the process belongs to another user. The block from the
+// kernel contains the arguments of the process too.
 func Variable(pid int, name string) string {
 	block, err := unix.SysctlRaw("kern.procargs2", pid)
 	if err != nil {

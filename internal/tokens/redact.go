@@ -15,7 +15,7 @@ const shortest = 8
 // nothing. A Redactor never changes, so it is safe for concurrent use.
 type Redactor struct {
 	first    [256]bool           // the first bytes of the secrets
-	heads    map[string][]string // the secrets by their first bytes, shortest of them
+	heads    map[string][]string // the secrets by their prefixes with the length shortest
 	replacer *strings.Replacer
 }
 
@@ -33,8 +33,8 @@ func NewRedactor(tokens map[string]string) *Redactor {
 func NewMarks(marks map[string]string) *Redactor {
 	r := &Redactor{heads: map[string][]string{}}
 	var pairs []string
-	// The replacer takes the first value that fits. A value that begins with another one comes
-	// before it, so that no part of it is left.
+	// The replacer uses the first value that matches. If one value is the beginning of
+	// another, the longer value comes first, so that no part of it stays in the text.
 	for _, value := range slices.Backward(slices.Sorted(maps.Keys(marks))) {
 		if len(value) >= shortest {
 			r.first[value[0]] = true
@@ -46,8 +46,8 @@ func NewMarks(marks map[string]string) *Redactor {
 	return r
 }
 
-// In reports whether a text contains a secret. The time does not depend on the number of
-// secrets: a daemon has one for each agent.
+// In reports whether a text contains a secret. It does not take longer for more secrets; a
+// daemon has one for each agent.
 func (r *Redactor) In(text []byte) bool {
 	if r == nil {
 		return false

@@ -30,10 +30,14 @@ type backend struct {
 	timing    runner.Timing
 	maxOutput int64
 
-	mu     sync.Mutex
-	silent map[string]int       // by agent: how many of its latest turns in a row ended because the model did not answer
-	made   map[string]time.Time // by session, of the last hour: the latest time at which the session can have been made
-	began  time.Time            // when the backend was made
+	mu sync.Mutex
+	// silent counts, by agent, the latest turns in a row that ended because the model did
+	// not answer.
+	silent map[string]int
+	// made has, for each session of the last hour, the latest time at which it can have
+	// been made.
+	made  map[string]time.Time
+	began time.Time // when the backend was made
 }
 
 // Kind returns the kind in the client's row.

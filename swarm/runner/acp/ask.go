@@ -123,7 +123,8 @@ func requestOf(c *toolCall) runner.PermissionRequest {
 	if _, runs := commandIn(c.Input); runs && !c.mcp {
 		r.Kind = execute // codex gives the kind "read" to a command that only reads
 	}
-	isChange := slices.Contains([]string{execute, edit, remove, move}, r.Kind) // the model may have written the title of such a call
+	// The model may have written the title of such a call.
+	isChange := slices.Contains([]string{execute, edit, remove, move}, r.Kind)
 	if found := serverTool().FindStringSubmatch(c.Title); found != nil && !isChange {
 		r.Kind, r.Tool = other, found[2]+found[3]+"__"+found[1]+found[4]
 	} else if r.Kind == other && (c.mcp || c.Name != "") {

@@ -11,16 +11,18 @@ import (
 // about it, and what the protocol leaves open. The zero value of a field below Kind means
 // that the program follows the protocol.
 type Client struct {
-	Kind   runner.Kind
-	Args   []string          // added to every command; {servers} is the path of the servers' file
-	Env    map[string]string // variables added to its environment unless it has them; those with {servers} always replace them
-	Tested string            // the version that our tests run
+	Kind runner.Kind
+	Args []string // added to every command; {servers} is the path of the servers' file
+	// Env has variables that are added to the client's environment. A variable that the
+	// environment already has stays, unless the value here contains {servers}.
+	Env    map[string]string
+	Tested string // the version that our tests run
 
-	ModeVar    string     // the variable that names the mode at the start; if it is empty, a request names the mode
+	ModeVar    string     // the variable that names the mode at the start; "": a request names it
 	ModelArgs  []string   // the arguments that name the model, with {model}
 	ModelVar   string     // the variable that names the model; if both are empty, a request names the model
 	Servers    serversWay // where the client takes MCP servers from
-	LateTools  bool       // the client starts MCP servers only with the first prompt, so its tools are checked at the end of the turn
+	LateTools  bool       // the client starts MCP servers only with the first prompt: its tools are checked at the end
 	LateReplay bool       // after session/load the replay may continue after the answer
 	FreshLoads bool       // session/load destroys a session that was made in the current minute
 	Stays      bool       // the client does not end when its input is closed

@@ -76,7 +76,8 @@ func (e *exchange) updated(m *message, raw []byte) {
 	case p.Session != "" && e.session.id != "" && p.Session != e.session.id:
 		return // an update of a sub-agent or an unknown session
 	case e.step == working && p.Update.Kind == "state_update":
-		if m, ok := p.Update.answer2(); ok && e.reply.accepted { // the client is also idle before it accepts the prompt
+		// The client is also idle before it accepts the prompt.
+		if m, ok := p.Update.answer2(); ok && e.reply.accepted {
 			e.finished(&m, raw)
 		} else {
 			e.stream.skip("state_update", raw)

@@ -89,8 +89,9 @@ func (h *handshake) open(now time.Time) ([]byte, follow.Verdict) {
 		return openSecond(h.client, h.turn, h.rest), follow.Verdict{}
 	case fresh:
 		return request(idOpen, protocol.AgentMethodSessionNew, protocol.NewSessionRequest{Cwd: dir, McpServers: servers, Meta: h.rest}), follow.Verdict{}
-	case hello.resumes() && !h.retried: // with the parameters of load, because the library's own leave out an empty list
+	case hello.resumes() && !h.retried:
 		h.resumed = true
+		// The library's parameters for resume leave out an empty list, so we send those of load.
 		return request(idOpen, protocol.AgentMethodSessionResume, load), follow.Verdict{}
 	case hello.Can.Load && h.client.FreshLoads && h.born(id).Truncate(time.Minute).Equal(now.Truncate(time.Minute)):
 		return nil, follow.Verdict{}

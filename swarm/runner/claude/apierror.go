@@ -213,7 +213,7 @@ func (e evidence) refusedKey(text string) follow.Verdict {
 }
 
 // keyed reports whether the client works with a key or a fixed token, not a login. The init
-// line says "none" for ANTHROPIC_AUTH_TOKEN, for a login, and if there is neither.
+// line says "none" for ANTHROPIC_AUTH_TOKEN, for a login, and without any credential.
 func (e evidence) keyed() bool {
 	if e.source != "" && e.source != "none" {
 		return true

@@ -211,7 +211,8 @@ func settings(t runner.Turn) []byte {
 		s.Permissions = &permissions{Deny: []string{"Read(/" + t.Private + "/**)"}}
 	}
 	s.AutoCompactWindow = t.Spec.CompactWindow
-	s.CrossSessionInbound = "refuse" // the client drops messages from other sessions of this user; messages come only from the mailbox
+	// The client drops messages from other sessions of this user: only the mailbox is open.
+	s.CrossSessionInbound = "refuse"
 	if t.Hook != "" {
 		s.Hooks = map[string][]matcher{"SessionStart": {{Matcher: "compact", Hooks: []hook{{"command", t.Hook, hookTimeout}}}}}
 	}
@@ -255,8 +256,8 @@ func writeChanged(path string, data []byte) error {
 // as a proof does; it does not change variables that env already has. MCP_TIMEOUT (default
 // 30 s) is how long the client tries to connect to one server. Claude Code 2.1.330 also
 // holds back its first prompt for that time, for any server. The second variable keeps that
-// wait at 30 s, so a server of the user that hangs delays the prompt no longer than by
-// default.
+// wait at 30 s, so a hanging server from the user's configuration delays the prompt no
+// longer than by default.
 func connectWaits(env []string) []string {
 	var add []string
 	for _, e := range []string{

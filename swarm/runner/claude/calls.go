@@ -76,7 +76,7 @@ func (tools) Runs(tool string, input []byte) string {
 
 func (tools) Waits(tool string, _ []byte) bool {
 	switch tool {
-	case "TaskOutput", "BashOutput", "AgentOutputTool", "ScheduleWakeup": // BashOutput and AgentOutputTool are from before 2.1
+	case "TaskOutput", "BashOutput", "AgentOutputTool", "ScheduleWakeup": // BashOutput and AgentOutputTool: before 2.1
 		return true
 	}
 	return false

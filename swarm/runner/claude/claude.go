@@ -27,7 +27,7 @@ type backend struct {
 	features features
 }
 
-// Kind returns the same as the function [Kind].
+// Kind returns the result of the function [Kind].
 func (b *backend) Kind() *runner.Kind { return &kind }
 
 // CompactPrompt returns the client's command for a compaction.

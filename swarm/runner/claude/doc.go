@@ -1,5 +1,6 @@
-// Package claude is the backend for Claude Code. Its facts were observed with versions
-// 2.1.197 and 2.1.330. If the two versions differ, the comments name the version.
+// Package claude is the backend for Claude Code. The facts in its comments were observed
+// with versions 2.1.197 and 2.1.330. If the two versions differ, the comments name the
+// version.
 //
 // A turn is one process:
 //
@@ -40,8 +41,8 @@
 // allowed tools the permission mode is dontAsk, which denies all other tools; the default
 // mode acceptEdits would let a reviewer write. (Even in dontAsk the client permits shell
 // commands that it knows to be read-only, such as ls.) Without a list all built-in tools
-// are allowed, except in plan. The modes plan and bypassPermissions of the configuration
-// are passed unchanged.
+// are allowed, except in the mode plan. The modes plan and bypassPermissions of the
+// configuration are passed unchanged.
 //
 // Thinking: "off" sets MAX_THINKING_TOKENS to 0, and a number sets it to that number. Any
 // other word is passed as --effort (low, medium, high, xhigh, max).
@@ -77,6 +78,6 @@
 // service is at fault.
 //
 // The client retries a refused key for three minutes; we end the turn at the second
-// attempt. We leave other retries to the client: an overloaded API recovers, and to end the
+// attempt. We leave other retries to the client: an overloaded API recovers, and ending the
 // turn would lose its work so far.
 package claude

@@ -33,7 +33,8 @@ type evidence struct {
 func judge(e evidence) follow.Verdict {
 	switch {
 	case e.own != nil && !e.cut && (!e.own.IsError || answered(e.own) && capOf(e.turn) > 0):
-		return follow.Verdict{End: runner.Done} // even if we were ending the client: the work is done and must not be repeated
+		// Even if we were ending the client, the work is done and must not be repeated.
+		return follow.Verdict{End: runner.Done}
 	case e.cause.End != "":
 		return e.cause
 	case e.cut:

@@ -78,10 +78,10 @@ func (r *follower) steeredDone() []string {
 	return done
 }
 
-// dropAfter is how long after the last tool result a line that is worth no turn is dropped,
-// if no other tool is called. A client (2.1.197 and 2.1.330) reads new lines within 20 ms
-// after the result of its last running tool. It reads later lines after the next tool call,
-// or as the prompt of another turn.
+// dropAfter is how long a line that is worth no turn waits after the last tool result. Then
+// it is dropped, unless another tool was called. A client (2.1.197 and 2.1.330) reads new
+// lines within 20 ms after the result of its last running tool. It reads later lines after
+// the next tool call, or as the prompt of another turn.
 const dropAfter = 200 * time.Millisecond
 
 // called records the time of the last tool result in the main conversation.

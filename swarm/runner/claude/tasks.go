@@ -122,8 +122,8 @@ func (ts *tasks) count(which func(*task) bool) (n int) {
 func (ts *tasks) none() bool { return len(ts.known) == 0 && !ts.went }
 
 // unfinished reports whether the client was still waiting for a sub-agent, or in the turn
-// that follows one. A background command does not count: it may be a server, and the
-// client's earlier words are an answer.
+// that follows a sub-agent. A background command does not count: it may be a server, and
+// the client's earlier words are an answer.
 func (ts *tasks) unfinished() bool {
 	return ts.delegated && (ts.speaking || ts.count(func(t *task) bool { return t.behind && t.agent }) > 0)
 }
