@@ -62,6 +62,7 @@ type answer struct {
 	done  chan struct{}
 	help  string
 	known bool      // the program answered
+	cut   bool      // the asking turn ended before the program had its full time
 	at    time.Time // when the program answered, or failed to
 }
 
@@ -86,13 +87,17 @@ func (f *features) has(ctx context.Context, t runner.Turn, flag feature) bool {
 	if ask {
 		a.help, a.known = f.ask(ctx, t, path)
 		a.at = time.Now()
-		close(a.done)
 		if ctx.Err() != nil {
-			f.forget(p, a) // the client did not get its full time
+			a.cut = true
+			f.forget(p, a)
 		}
+		close(a.done)
 	}
 	select {
 	case <-a.done:
+		if a.cut && !a.known && ctx.Err() == nil { // the turn that asked is over, but not this one
+			return f.has(ctx, t, flag)
+		}
 		return a.known && slices.Contains(strings.Fields(a.help), string(flag))
 	case <-ctx.Done():
 		return false

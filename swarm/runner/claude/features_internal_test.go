@@ -114,3 +114,24 @@ func TestAQuestionThatIsStopped(t *testing.T) {
 		t.Errorf("the next turn does not ask again: asked %d times", starts())
 	}
 }
+
+// A turn that waits for the answer to another turn's question asks itself when that turn is
+// stopped.
+func TestAQuestionWhoseTurnIsStopped(t *testing.T) {
+	t.Parallel()
+	turn, write, starts := asked(t, "exec sleep 600")
+	var f features
+	first, stop := context.WithCancel(t.Context())
+	answers := make(chan bool, 2)
+	go func() { answers <- f.has(first, turn, snapshotFlag) }()
+	for starts() == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	go func() { answers <- f.has(t.Context(), turn, snapshotFlag) }()
+	time.Sleep(50 * time.Millisecond) // the second turn waits for the first one's answer
+	write(knows)
+	stop()
+	if one, two := <-answers, <-answers; one == two {
+		t.Errorf("the stopped turn and the other one both got %t", one)
+	}
+}
