@@ -15,7 +15,7 @@ const shortest = 8
 // nothing. A Redactor never changes, so it is safe for concurrent use.
 type Redactor struct {
 	first    [256]bool           // the first bytes of the secrets
-	heads    map[string][]string // the secrets by their prefixes with the length shortest
+	heads    map[string][]string // the secrets by their first 8 bytes
 	replacer *strings.Replacer
 }
 
