@@ -2,13 +2,13 @@ package bridge
 
 import "github.com/claude-swarm/claude-swarm/dropbox"
 
-// maxArrivals is the greatest number of lines that wait for the delivery of messages.
-// When it is reached, the link waits, and so does the server.
+// maxArrivals is the maximum number of lines that can wait for their messages to be
+// delivered. At this limit, the link waits, and so does the server.
 const maxArrivals = 256
 
-// An arrival is a line with the messages that it asks for. The line goes into the buffer
-// after those messages are delivered. So every line that is in the buffer after a crash
-// has been carried out.
+// An arrival is a line together with the messages that it asks for. The line goes into
+// the buffer only after those messages are delivered, so every line in the buffer after a
+// crash has been carried out.
 type arrival struct {
 	line   Line
 	drafts []dropbox.Draft
@@ -20,14 +20,14 @@ func (a *arrival) add(d dropbox.Draft, then func(dropbox.Outcome)) {
 	a.drafts, a.then = append(a.drafts, d), append(a.then, then)
 }
 
-// arrivals delivers the lines of people to the mailboxes of agents, and puts them into the
+// arrivals delivers people's lines to the agents' mailboxes, and puts the lines into the
 // buffer. The loop owns it.
 type arrivals struct {
 	loop       *loop
 	rec        *record
 	store      *dropbox.Store
-	waiting    []arrival   // arrivals that wait for the end of an earlier delivery
-	delivered  chan func() // the end of the delivery that is under way
+	waiting    []arrival   // arrivals that wait for an earlier delivery to end
+	delivered  chan func() // what the loop runs when the current delivery ends
 	delivering bool
 }
 

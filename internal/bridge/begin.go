@@ -58,8 +58,8 @@ func (o *outbox) begin(f *flight) {
 	})
 }
 
-// landed decides what happens to a message after the attempt to send it. It reports whether
-// the message waits again.
+// landed decides what happens to a message after the attempt to send it. It reports
+// whether the message is waiting again.
 func (o *outbox) landed(s *Saying, l Landing) (waits bool) {
 	f := o.flights[s.ID]
 	if f == nil {
@@ -112,7 +112,7 @@ func (o *outbox) asked(f *flight) {
 	o.questions.bound()
 }
 
-// putBack puts back a message that may have been sent in part. hungUp says that the other
+// putBack puts back a message that may have been partly sent. hungUp says that the other
 // side may have hung up on it.
 func (o *outbox) putBack(f *flight, hungUp bool) {
 	delete(o.flights, f.ID)

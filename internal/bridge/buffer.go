@@ -16,9 +16,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/durable"
 )
 
-// A Line is one message of a channel, as the buffer keeps it.
+// A Line is one message in a channel, as the buffer stores it.
 type Line struct {
-	N       int64     `json:"n"` // counts up in each channel, from 1, across restarts
+	N       int64     `json:"n"` // the line's number in its channel, from 1; a restart does not reset it
 	At      time.Time `json:"at"`
 	Channel string    `json:"channel"` // or the nick of a person who wrote privately
 	Nick    string    `json:"nick"`    // the person's nick, or the agent's name
@@ -27,9 +27,9 @@ type Line struct {
 	MsgID   string    `json:"msgid,omitempty"`
 	Replay  bool      `json:"replay,omitempty"` // from the server's history
 	Notice  bool      `json:"notice,omitempty"`
-	Own     bool      `json:"own,omitempty"`  // the bridge's own words, such as that a turn began
+	Own     bool      `json:"own,omitempty"`  // written by the bridge itself, for example to say that a turn began
 	Drop    string    `json:"drop,omitempty"` // for a line of ours: the id of the message that was sent
-	Upto    int       `json:"upto,omitempty"` // for a line of ours: how many bytes of that message are sent, including this line
+	Upto    int       `json:"upto,omitempty"` // for a line of ours: how many bytes of that message have been sent, including this line
 }
 
 // Speaker returns the name of a line's speaker as people see it. called returns the name
@@ -44,11 +44,11 @@ func (l Line) Speaker(called func(mailbox string) string) string {
 // DefaultBufferSize is the number of lines of each channel that readers can see by default.
 const DefaultBufferSize = 500
 
-// remembered is the least number of lines that a channel's file keeps. The bridge learns
-// from them which msgids it has seen.
+// remembered is the minimum number of lines that a channel's file keeps. The bridge
+// learns from them which msgids it has seen.
 const remembered = 1000
 
-// bufferFile returns the file of a channel, in the folder of a bridge. The file's name is
+// bufferFile returns the path of a channel's file in a bridge's folder. The file name is
 // in lower case, and characters that do not belong in a file name are escaped.
 func bufferFile(dir, channel string) string {
 	return filepath.Join(dir, "buffer", fileName(channel)+".jsonl")
@@ -64,7 +64,7 @@ func fileName(name string) string {
 			fmt.Fprintf(&b, "%%%02x", c)
 		}
 	}
-	if b.Len() > 200 { // a file's name has at most 255 bytes
+	if b.Len() > 200 { // a file name can have at most 255 bytes
 		sum := sha256.Sum256([]byte(strings.ToLower(name)))
 		return "%" + hex.EncodeToString(sum[:])
 	}
@@ -75,7 +75,8 @@ func fileName(name string) string {
 // readers may open it at any time. One goroutine owns the buffer.
 //
 // A line without a number is for the bridge only. It says that an earlier line with the
-// same msgid is ours, and which part of which message it shows (Drop, Upto).
+// same msgid is ours. Its Drop and Upto say which part of which message that earlier line
+// shows.
 //
 // A line is written at once but not synced, so a killed process loses no line. A power
 // cut may lose some; they come back from the server's history if there is one.
@@ -141,8 +142,9 @@ func parseLines(data []byte) []Line {
 	return lines
 }
 
-// add numbers a line and writes it. added is false when the file already has a line with
-// that msgid.
+// add numbers a line and writes it. If the file already has a line with that msgid, add
+// writes at most a line without a number, which says that the earlier line is ours. added
+// says whether add wrote anything.
 func (b *buffer) add(l Line) (added bool, err error) {
 	ours, known := b.seen[l.MsgID]
 	switch {
@@ -218,8 +220,8 @@ func (b *buffer) rewrite() error {
 
 func (b *buffer) close() error { return b.f.Close() }
 
-// Buffered returns the lines of a channel in the folder of a bridge, the oldest first,
-// including lines without a number, which readers do not see.
+// Buffered returns the buffered lines of a channel, oldest first. dir is the bridge's
+// folder. The result includes lines without a number, which readers do not see.
 func Buffered(dir, channel string) ([]Line, error) { return readLines(bufferFile(dir, channel)) }
 
 // readLines reads a buffer's file. A file that does not exist has no lines.

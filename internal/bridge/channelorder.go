@@ -30,7 +30,7 @@ func (r *orders) orderChannel(t Text, word, name, text string) {
 		r.orderTopic(t, ch, text)
 	case ch.Fixed || t.Private || !sameChannel(r.link, t.Target, name):
 		r.rep.tell(t, r.partFor(name))
-	default: // the answer comes first: afterwards it could not be sent there
+	default: // answer before leaving: afterwards nothing can be sent there
 		r.rep.tellThen(t, "I leave "+ch.Name+".", func() { r.partFor(name) })
 	}
 }

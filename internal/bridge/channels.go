@@ -14,9 +14,9 @@ type Channels struct {
 	Alerts  string
 	Errors  string
 
-	// Own are the channels of agents that have channels. A message from such an agent
-	// goes to its first channel if it has no other destination. People can speak to the
-	// agent only in its channels, or privately.
+	// Own maps each agent that has its own channels to those channels. If a message from
+	// such an agent has no other destination, it goes to the agent's first channel.
+	// People can speak to the agent only in its channels, or privately.
 	Own map[string][]string
 }
 
@@ -28,7 +28,7 @@ func (c Channels) homeOf(agent string) string {
 	return c.Project
 }
 
-// WorkOf returns the channel of a task; "" if tasks have no channels.
+// WorkOf returns the channel of a task, or "" if tasks have no channels.
 func (c Channels) WorkOf(taskID string) string {
 	return strings.ReplaceAll(c.Work, "{task-id}", taskID)
 }
@@ -37,7 +37,7 @@ func (c Channels) WorkOf(taskID string) string {
 const taskID = 10
 
 // taskOf returns the id of the conversation that a channel belongs to, judging by the
-// channel's name; "" for other channels.
+// channel's name, or "" for other channels.
 func (c Channels) taskOf(channel string) string {
 	before, after, ok := strings.Cut(strings.ToLower(c.Work), "{task-id}")
 	name := strings.ToLower(channel)

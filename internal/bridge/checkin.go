@@ -21,16 +21,16 @@ const Silence = 10 * time.Minute
 
 // A check says when a reader last read the channels.
 type check struct {
-	Since time.Time `json:"since"`         // when it last read; before it has read, when CheckIn was first called
-	Told  time.Time `json:"told,omitzero"` // when it last got advice
+	Since time.Time `json:"since"`         // when the reader last read or, if it never has, when CheckIn was first called
+	Told  time.Time `json:"told,omitzero"` // when the reader last got advice
 }
 
 // CheckIn returns one line of advice for a reader who has not read for [Silence] while a
-// channel that the bridge is in has unread lines; "" means no advice. It gives the advice
-// once in each such silence. The reader's own lines do not count as unread, and neither
-// do the bridge's own lines, such as that a turn began. project is the channel that is
-// read when none is named; tool says whether the reader has the tool irc_read besides the
-// command line.
+// channel that the bridge is in has unread lines. Otherwise it returns "". It gives the
+// advice once in each such silence. Neither the reader's own lines nor the bridge's own
+// lines, for example that a turn began, count as unread. project is the channel that is
+// read when none is named. tool says whether the reader has the irc_read tool in addition
+// to the command line.
 func (r Reader) CheckIn(now time.Time, project string, tool bool) (string, error) {
 	c, err := r.check()
 	switch {
@@ -92,13 +92,13 @@ func lasting(d time.Duration) string {
 	return fmt.Sprintf("%d days", int(d.Hours()/24))
 }
 
-// ownMark is in the JSON of each line with the bridge's own words, and in no other line:
-// the quotes in a text are escaped.
+// ownMark occurs in the JSON of each line with the bridge's own words, and in no other
+// line, because quotes in a text are escaped.
 var ownMark = []byte(`"own":true`)
 
-// waits reports whether a channel has unread lines after a mark; bridge is the nick of
-// the bridge. It is called at the beginning of every turn. To be fast, it parses the
-// lines from the end, and stops as soon as the answer is known.
+// waits reports whether a channel has unread lines after a mark; bridge is the bridge's
+// nick. Because waits is called at the beginning of every turn, it must be fast: it
+// parses the lines from the end, and stops as soon as the answer is known.
 func (r Reader) waits(channel string, mark int64, bridge string) (bool, error) {
 	data, err := os.ReadFile(bufferFile(r.Dir, channel))
 	if errors.Is(err, fs.ErrNotExist) {

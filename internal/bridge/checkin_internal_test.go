@@ -56,7 +56,7 @@ func TestCheckIn(t *testing.T) {
 		if err != nil || !then.Since.After(c.Since) && c.Since.Before(time.Now()) || !then.Told.IsZero() {
 			t.Errorf("after reading: %+v, %v, before it %+v", then, err, c)
 		}
-		if err := r.noteCheck(check{Since: now}); err != nil { // the clock of this test
+		if err := r.noteCheck(check{Since: now}); err != nil { // now is this test's clock
 			t.Fatal(err)
 		}
 	}
@@ -106,7 +106,7 @@ func TestCheckIn(t *testing.T) {
 	}
 }
 
-// When a channel's file was deleted, the count starts again.
+// After a channel's file is deleted, the count starts again.
 func TestCheckInAfterABufferWasDeleted(t *testing.T) {
 	home, now := t.TempDir(), time.Now()
 	r := Reader{Dir: home, Name: "coder"}

@@ -22,9 +22,9 @@ type destination struct {
 // private reports whether a destination is a person and not a channel.
 func (p destination) private() bool { return p.target == p.person }
 
-// destinationOf decides where a message goes. n is its own origin. origin is that of the
-// message that it answers, or zero if that message did not come from the network. bridge
-// is the bridge's name.
+// destinationOf decides where a message goes. n is the message's own origin. origin is
+// the origin of the message that m answers, or zero if that message did not come from the
+// network. bridge is the bridge's name.
 func destinationOf(m *dropbox.Message, n, origin Origin, c Channels, bridge string) destination {
 	p := destination{request: n.Do, target: n.Channel, announces: n.Announces, passing: passing(m, n, bridge), copied: n.About != "" && n.Do == ""}
 	switch {
@@ -43,8 +43,9 @@ func destinationOf(m *dropbox.Message, n, origin Origin, c Channels, bridge stri
 	return p
 }
 
-// passing reports whether a message is a copy that no person waits for, such as one that
-// says that a turn began. People wait for the result of a task that they gave.
+// passing reports whether a message is a copy that nobody is waiting for, such as one
+// that says that a turn began. A copy of the result of a person's task is not passing:
+// that person is waiting for the result.
 func passing(m *dropbox.Message, n Origin, bridge string) bool {
 	if n.About == "" || n.Do != "" || m.Priority != dropbox.Low || m.Type == dropbox.Question {
 		return false

@@ -1,10 +1,11 @@
 // Package bridge carries messages between the mailboxes and a chat, on any network.
 //
-// A bridge has a name, such as irc, and posts the messages in the mailbox of that name. A
-// text for the network is a message in that mailbox first. So it is durable before the
-// bridge connects, and it is not lost while the network is down. Only the bridge's
-// answers to people's orders are not messages. A line in which a permitted person speaks
-// to an agent becomes a message in that agent's mailbox.
+// A bridge has a name, such as irc, and posts the messages in the mailbox of that name.
+// Every text for the network is first a message in that mailbox. So the text is durable
+// before the bridge connects, and is not lost while the network is down. The only
+// exceptions are the bridge's answers to people's orders, which are not messages. A line
+// in which a permitted person speaks to an agent becomes a message in that agent's
+// mailbox.
 //
 //	any program          bridge                       link          network
 //	    |  Deliver to irc/  |                           |              |
@@ -20,21 +21,21 @@
 //	    buffer/    <--- every line of every channel --- |
 //
 // The bridge knows mailboxes and people: who may give which orders, which questions wait
-// for an answer, what is shown where. A [Link] knows connections, channels and names of
-// one network. The bridge calls the link, and the link reports to its [Host], all in one
-// goroutine. Slow work runs in parallel, through [Host.Do].
+// for an answer, and what is shown where. A [Link] knows the connections, channels and
+// names of one network. The bridge calls the link, and the link reports to its [Host],
+// all in one goroutine. Slow work runs in parallel, through [Host.Do].
 //
 // # Promises
 //
 // A message that the bridge's mailbox accepted is posted, or it ends in dead/ with the
 // reason and its sender is told. When a connection or this process ends in the middle of
 // a message, the link later resends every part that is not proven to have arrived. After
-// a long outage, one line says how many turns began and ended. It replaces the separate
-// copies that report those turns, which are filed as not shown.
+// a long outage, one line says how many turns began and ended. The separate copies that
+// report those turns are filed as not shown.
 //
 // Only a permitted person can give orders: see [Permit]. A denied order is kept in the
-// buffer and in the log, and goes nowhere else. History, notices, bots, relayed lines and
-// our own never give orders.
+// buffer and in the log, and goes nowhere else. Lines from the history, notices, lines
+// from bots, relayed lines and our own lines are never obeyed.
 //
 // # Files
 //
@@ -43,13 +44,13 @@
 // files are in the [Folder] of the bridge, below the daemon's:
 //
 //	lock                 held by the one bridge that runs
-//	state.json           how things stand: see [ReadState]
+//	state.json           the bridge's state: see [ReadState]
 //	buffer/CHANNEL.jsonl the last lines of a channel: see [Reader]
 //	marks/READER.json    how far somebody has read
-//	checks/READER.json   when somebody last read, and was last advised to: see [Reader.CheckIn]
+//	checks/READER.json   when somebody last read, and last got advice: see [Reader.CheckIn]
 //	joined.json          channels that were asked for, besides those of the options
 //	questions.json       questions that were shown and wait for an answer
 //
-// An order for the bridge is a message, too: an [Origin] in its front matter says where to
-// post it, or asks to join or leave a channel or to set its topic.
+// An order for the bridge is a message, too: an [Origin] in its front matter says where
+// to post it, or asks the bridge to join or leave a channel, or to set a channel's topic.
 package bridge

@@ -25,9 +25,9 @@ func TestALinkOfLines(t *testing.T) {
 	bridgetest.Run(t, func(t *testing.T) bridgetest.Network { return &lineFiles{dir: t.TempDir()} })
 }
 
-// A said is one line of a file.
+// A said is one line in a file.
 type said struct {
-	ID   string // of the message, in a line of the bridge
+	ID   string // of the message; only in the bridge's lines
 	From string
 	To   string // a channel or a person
 	Text string
@@ -54,7 +54,8 @@ func (f *lineFiles) add(name string, s said) error {
 	return errors.Join(err, file.Close())
 }
 
-// read returns the lines of a file from an offset in bytes, and the offset of their end.
+// read returns the lines of a file from a byte offset on, and the byte offset where they
+// end.
 func (f *lineFiles) read(name string, from int64) (all []said, end int64) {
 	data, err := os.ReadFile(f.path(name))
 	if err != nil || int64(len(data)) < from {
@@ -114,15 +115,15 @@ func (f *lineFiles) Cut(t *testing.T) (mended func()) {
 	return func() { os.Remove(f.path("down")) }
 }
 
-// A fileLink is the link to such a network. A written line counts as proven, and the file
-// is the history.
+// A fileLink is the link to a lineFiles network. A written line counts as proven, and the
+// file "in" serves as the history.
 type fileLink struct {
 	net   *lineFiles
 	host  bridge.Host
 	in    map[string]bool // the channels
-	at    int64           // offset of the next line in people's file
+	at    int64           // offset of the next line in the file "in"
 	up    bool
-	since time.Time // time of the last change of up
+	since time.Time // when up last changed
 	count int       // how many times the link came up
 }
 

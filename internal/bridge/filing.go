@@ -6,9 +6,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// settleTries is how many times a failed step on disk is tried again. The pause before
-// the first retry is settlePause, and doubles for each further retry. After the last
-// retry the message stays claimed, and the next sweep continues.
+// settleTries is how many times a failed disk step is retried. The pause before the first
+// retry is settlePause, and it doubles for each further retry. If the last retry fails,
+// the message stays claimed, and the next sweep continues with it.
 const (
 	settleTries = 6
 	settlePause = 100 * time.Millisecond
@@ -70,7 +70,7 @@ func (o *outbox) fileNext() {
 }
 
 // onDisk does the last step for a message in parallel with the loop, and retries it if it
-// fails. The loop runs then after a success.
+// fails. Once the step has succeeded, the loop runs the function then.
 func (o *outbox) onDisk(f *flight, what string, step func() error, then func()) {
 	f.filing = true
 	o.loop.do(func() func() {

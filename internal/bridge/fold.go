@@ -19,8 +19,8 @@ const (
 // foldUp looks, once per connection, for copies that were waiting before the connection
 // began. For each channel it delivers one message that replaces them. Each copy is
 // settled at the time when it would have been posted: see [outbox.folded]. After a crash
-// the next fold finds the same copies again. It delivers no second message, unless some
-// of them were settled already.
+// the next fold finds the same copies again. It delivers a second message only if some of
+// the copies were settled before the crash.
 func (o *outbox) foldUp() {
 	connection, since := o.link.Connection()
 	if o.foldedFor == connection {
@@ -95,7 +95,8 @@ func turns(n int) string {
 	return fmt.Sprintf("%d turns", n)
 }
 
-// folded says why a message is not posted separately; "" if it is.
+// folded returns the reason why a message is not posted separately, or "" if it is to be
+// posted.
 func (o *outbox) folded(id string) string {
 	into, ok := o.folds[id]
 	if !ok {

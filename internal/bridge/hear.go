@@ -58,7 +58,7 @@ func (r *listener) hear(t Text) {
 	}
 	own := t.Own || r.link.Ours(t.Nick)
 	if own && t.History && t.MsgID == "" {
-		return // a bouncer plays back our line, which was kept when it was sent
+		return // our own line, played back by a bouncer: it was kept when it was sent
 	}
 	r.rec.state.Received++
 	a := arrival{line: lineOf(t, r.link)}
@@ -78,7 +78,7 @@ func lineOf(t Text, c Names) Line {
 }
 
 // obey carries out a line, if the person may ask for it. It adds the messages that the
-// line asks for to a.
+// line asks for to the arrival a.
 func (r *listener) obey(t Text, now time.Time, a *arrival) {
 	agents := r.agents()
 	var selves []string
@@ -134,7 +134,8 @@ func (r *listener) obey(t Text, now time.Time, a *arrival) {
 // notPermitted is the reason for not obeying a line that could be an order.
 const notPermitted = "nothing permits it"
 
-// notListened returns the reason for not obeying a line; "" for a line to obey.
+// notListened returns the reason for not obeying a line, or "" if the line is to be
+// obeyed.
 func (r *listener) notListened(t Text, need Right, now time.Time) string {
 	switch {
 	case t.History:
@@ -158,7 +159,7 @@ func (r *listener) notListened(t Text, need Right, now time.Time) string {
 }
 
 // mailed reports whether a line from the history has already reached its agents. That can
-// happen if an earlier bridge was killed after it delivered the line, and before it kept
+// happen if an earlier bridge was killed after it delivered the line but before it kept
 // the line.
 func (r *listener) mailed(t Text, agents []string) bool {
 	if t.MsgID == "" || len(agents) == 0 {
@@ -218,8 +219,8 @@ func (r *listener) pass(t Text, agent string, need Right, now time.Time, a *arri
 	r.notices.tellHeld(t, agent)
 }
 
-// keyOf returns the key under which a line is delivered. With it, a line that arrives
-// several times is delivered once.
+// keyOf returns the key under which a line is delivered. Because of this key, a line that
+// arrives several times is delivered only once.
 func (r *listener) keyOf(t Text) string {
 	if t.MsgID != "" && len(t.MsgID) <= 200 && r.link.Plain(t.MsgID) == t.MsgID {
 		return r.mail.name + "-" + r.link.Network() + "-" + t.MsgID

@@ -205,8 +205,8 @@ func TestTheSameLineIsDeliveredOnce(t *testing.T) {
 	}
 }
 
-// A line enters the buffer after its message was delivered, and later lines come after it.
-// So every line in the buffer was carried out, even after a crash.
+// A line enters the buffer only after its message is delivered, and later lines come
+// after it. So every line in the buffer was carried out, even after a crash.
 func TestALineIsKeptBehindItsMessage(t *testing.T) {
 	r, _ := newListener(t, "irc.example", Options{Allow: []Permit{{Account: "ann", May: Rights()}}})
 	kept := func() (texts []string) {
@@ -225,7 +225,7 @@ func TestALineIsKeptBehindItsMessage(t *testing.T) {
 	for _, said.Body = range all {
 		r.listener.hear(onNetwork(said))
 	}
-	if got := kept(); len(got) > 0 { // this test has not handled the end of a delivery yet
+	if got := kept(); len(got) > 0 { // the loop has not handled the end of the delivery yet
 		t.Errorf("kept before anything is known to be delivered: %q", got)
 	}
 	if n := len(r.waitingFor("coder")); n != 1 {
@@ -255,7 +255,7 @@ func TestMeant(t *testing.T) {
 		text    string
 		private bool
 		agent   string // the agent whose connection received it
-		need    Right  // "" means nobody
+		need    Right  // "" if the line addresses neither the bridge nor an agent
 		to      string
 		order   string
 	}{
@@ -297,7 +297,7 @@ func TestMeant(t *testing.T) {
 		{"coder: hello", true, "tester", Talk, "tester", ""},
 		{"x-tester: by your nick", false, "", Talk, "tester", ""},
 		{"tester or x-tester", false, "", Talk, "tester", ""},
-		{"swarm: halt", false, "", Control, "", "halt"}, // an agent has that name, too
+		{"swarm: halt", false, "", Control, "", "halt"}, // an agent is also named halt
 		{"halt", true, "", Control, "", "halt"},
 		{"halt: go on", false, "", Talk, "halt", ""},
 		{"swarm: halt: go on", false, "", Talk, "halt", ""},
@@ -316,14 +316,14 @@ func TestMeant(t *testing.T) {
 		{"TASK: halt the leak", false, "", Tasks, "halt", ""},
 		{"@go: hello", false, "", Talk, "coder tester", ""},
 		{"hello @docs", false, "", Talk, "tester", ""},
-		{"go: hello docs", false, "", "", "", ""}, // without the @ it is talk
+		{"go: hello docs", false, "", "", "", ""}, // without the @, "go" is an ordinary word
 		{"ann@go.example", false, "", "", "", ""},
 		{"swarm: @go: hello", false, "", Talk, "coder tester", ""},
 		{"@go, @halt: hello", true, "", Talk, "coder tester halt", ""},
 		{"TASK: @go fix what @halt found", false, "", Tasks, "coder tester", ""},
 		{"TASK: coder, @docs: both", false, "", Tasks, "coder tester", ""},
 		{"TASK: tester, @go both", false, "", Tasks, "tester coder", ""},
-		{"@go pause", false, "", Talk, "coder tester", ""}, // an order is for one agent
+		{"@go pause", false, "", Talk, "coder tester", ""}, // an order goes to one agent only
 		{"", false, "", "", "", ""},
 		{"@", true, "", Talk, "", "@"},
 	} {
@@ -334,7 +334,7 @@ func TestMeant(t *testing.T) {
 	}
 }
 
-// Only people with the right control can answer a question of the daemon. The daemon
+// Only people with the right control can answer a question from the daemon. The daemon
 // checks the words and files the question, so the answer does not end the question here.
 func TestAnAnswerToTheDaemon(t *testing.T) {
 	r, log := newListener(t, "irc.example", Options{Allow: []Permit{{Account: "ann", May: Rights()}, {Account: "joe", May: []Right{Talk, Tasks}}}})

@@ -14,13 +14,13 @@ type holdup struct {
 	asks  bool      // the daemon is being asked now
 }
 
-// heldLook is the shortest time between two questions to the daemon about an agent for one
-// person.
+// heldLook is the shortest time between two questions to the daemon about the same agent
+// on behalf of the same person.
 const heldLook = 3 * time.Second
 
 // tellHeld tells a person why an agent does not begin to work on their message, for
-// example because it is paused. Otherwise they would wait for an answer. It does not
-// repeat a reason until the reason changes.
+// example because the agent is paused. Otherwise the person would not know why no answer
+// comes. tellHeld does not repeat a reason until the reason changes.
 func (r *notices) tellHeld(t Text, agent string) {
 	key := agent + " " + r.link.Fold(t.Nick)
 	now := time.Now()
@@ -47,8 +47,8 @@ func (r *notices) tellHeld(t Text, agent string) {
 	})
 }
 
-// tellTaken tells the person who gave a task that the agent has it, and how many messages
-// come before it.
+// tellTaken tells the person who gave a task that the agent has the task, and how many
+// messages come before it.
 func (r *notices) tellTaken(t Text, agent, id string) {
 	r.loop.do(func() func() {
 		n, err := r.mail.before(agent, id)

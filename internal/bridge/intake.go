@@ -11,14 +11,15 @@ import (
 // debounce is how long a dropped file must stay unchanged.
 const debounce = time.Second
 
-// A resting is a dropped file that was seen, and whose writer may not have finished.
+// A resting is a dropped file that the bridge has seen, but whose writer may not have
+// finished.
 type resting struct {
 	dropbox.Stray
 	since time.Time
 }
 
-// takeIn turns the dropped files that stayed unchanged into messages. wait says that
-// other files may still be changing.
+// takeIn turns the dropped files that have stayed unchanged for debounce into messages.
+// wait says that other dropped files may still be changing.
 func (r *run) takeIn(now time.Time) (wait bool) {
 	strays, err := r.mail.box.Drops().List()
 	if err != nil {

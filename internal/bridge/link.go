@@ -5,14 +5,15 @@ import (
 	"time"
 )
 
-// Names is how a network interprets names and text.
+// Names interprets names and text the way a network does.
 type Names interface {
 	// Fold returns the form of a name to use as a map key. It has the same length.
 	Fold(name string) string
 	// Same reports whether two names mean the same person or channel.
 	Same(a, b string) bool
-	// FindMention returns where a text first addresses a name, as positions in bytes;
-	// start is -1 if it does not. The range includes the punctuation around the name.
+	// FindMention returns the byte offsets of the place where a text first addresses a
+	// name; start is -1 if the text does not address it. The range includes the
+	// punctuation around the name.
 	FindMention(text, name string) (start, end int)
 	// Plain makes any text safe to send: it replaces everything that the network would read
 	// as a command or a format.
@@ -27,9 +28,9 @@ type Names interface {
 type Link interface {
 	Names
 
-	// Open begins to connect. After stop is done, the link begins nothing new; when kill
-	// is done, the connections end. joined are channels to join besides those of the
-	// link's configuration. Open fails only if the configuration is wrong.
+	// Open begins to connect. Once the context stop is done, the link begins nothing new.
+	// Once kill is done, the connections end. joined are channels to join in addition to
+	// those in the link's configuration. Open fails only if the configuration is wrong.
 	Open(stop, kill context.Context, h Host, joined []string) error
 	// Sweep does the periodic work.
 	Sweep(now time.Time)
@@ -61,33 +62,36 @@ type Link interface {
 	Called(agent string) []string
 	// NowCalled is the current name of a person who used to have the given one.
 	NowCalled(name string) string
-	// Network is the name of the network, in keys of messages.
+	// Network is the network's name, as used in the keys of messages.
 	Network() string
-	// Server is the address of the server, in receipts.
+	// Server is the server's address, as written in receipts.
 	Server() string
-	// Vouched is the server's address for [Permit.Check]; "" when the address does not
+	// Vouched is the server's address for [Permit.Check], or "" if the address does not
 	// show who can reach the server.
 	Vouched() string
 
-	// Say sends a message, or the rest of it, and reports its fate with [Host.Landed].
+	// Say sends a message, or the part of it that is not sent yet, and reports its fate
+	// with [Host.Landed].
 	Say(s *Saying)
-	// Tell sends a few lines to people immediately, and never retries. answers is the id of
-	// the text that they answer, "" for none.
+	// Tell sends a few lines to people immediately, and never retries. answers is the id
+	// of the text that the lines answer, or "" if there is none.
 	Tell(target, text, answers string) Told
-	// Fit cuts a text into lines that fit in an answer to a person, at target or privately.
+	// Fit cuts a text into lines that fit in an answer to a person, whether the answer
+	// goes to target or to the person privately.
 	Fit(text, target, person string) []string
 
 	// Remedy says what would resolve a refusal with the given reason. It must also work
 	// after a crash, when only the reason remains.
 	Remedy(reason string) Remedy
 
-	// Rooms are the link's methods for channels.
+	// Rooms returns the link's methods for channels.
 	Rooms() Rooms
 }
 
 // Rooms are the methods of a [Link] for channels.
 type Rooms interface {
-	// CannotBe says why no channel can have a name; "" when one can.
+	// CannotBe returns the reason why no channel can have the given name, or "" if a
+	// channel can.
 	CannotBe(name string) string
 	// Channel returns the state of a channel; ok is false if the link does not know the
 	// channel.
@@ -98,16 +102,17 @@ type Rooms interface {
 	// join the channel if necessary. begun says that part of the message may have been sent
 	// before.
 	MaySay(channel string, begun bool) bool
-	// Shut says why the link cannot speak in a channel for now; "" when it can, or when
-	// that is not known yet.
+	// Shut returns the reason why the link cannot speak in a channel for now, or "" if it
+	// can or if that is not known yet.
 	Shut(channel string) string
-	// Join joins a channel, and calls then as soon as it knows the outcome. If now is
-	// set, a channel that shut us out is retried at once.
+	// Join joins a channel, and calls the function then as soon as the outcome is known.
+	// If now is true, a channel that shut us out is retried at once.
 	Join(name string, now bool, then func(Entry))
 	// Leave leaves a channel for good.
 	Leave(name string)
-	// SetTopic sets the topic of a channel to one line of text. then gets nil, a
-	// [*RefusedError], an [*ImpossibleError], or another error when the connection has ended.
+	// SetTopic sets the topic of a channel to one line of text. It calls the function
+	// then with nil, a [*RefusedError], an [*ImpossibleError], or another error if the
+	// connection has ended.
 	SetTopic(channel, text string, then func(error))
 }
 
@@ -115,24 +120,25 @@ type Rooms interface {
 // methods, except Event and Do.
 type Host interface {
 	// Event passes f to the goroutine of the bridge, in order. It blocks until the bridge
-	// accepts it; ok is false when the bridge ends and accepts no more.
+	// accepts f; ok is false if the bridge is ending and accepts no more events.
 	Event(f func()) (ok bool)
-	// Do runs f in parallel with the bridge, which waits for it before it ends; the
-	// goroutine of the bridge runs the function that f returns.
+	// Do runs f in parallel with the bridge. The bridge's goroutine then runs the
+	// function that f returned. The bridge does not end before f has returned.
 	Do(f func() func())
-	// Later is Event for work that began with Do. It returns after f has run.
+	// Later is like Event, but for work that began with Do. It returns after f has run.
 	Later(f func())
 
 	// Heard handles a message that arrived from the network.
 	Heard(t Text)
-	// Landed reports the fate of a message. waits says that the message waits again;
+	// Landed reports the fate of a message. waits says that the message is waiting again;
 	// otherwise it is finished.
 	Landed(s *Saying, l Landing) (waits bool)
 	// Changed marks the state as changed, so that it is written.
 	Changed()
 	// LookAgain tells the bridge that a waiting message may be sent now.
 	LookAgain()
-	// Noted stores the channels that people asked for, for the next bridge.
+	// Noted stores the channels that people asked for, so that the next bridge joins them
+	// too.
 	Noted(channels []string)
 	// Trouble records an error that a person should see.
 	Trouble(what string, err error)
@@ -141,8 +147,8 @@ type Host interface {
 
 	// Keep puts a line into the buffer of its channel.
 	Keep(l Line)
-	// Kept returns what the buffer of a channel says about one of our messages; ok is false
-	// without a buffer.
+	// Kept returns what the buffer of a channel says about one of our messages; ok is
+	// false if there is no buffer.
 	Kept(channel, id string) (k Kept, ok bool)
 	// HasSaid reports whether the buffer of a channel contains one of our lines under that
 	// id.
@@ -167,7 +173,7 @@ type Text struct {
 	Body    string // without formatting
 
 	Who Person // the speaker, as the network vouches for it
-	Via string // the agent whose connection heard it; "" is the bridge's own
+	Via string // the agent whose connection heard it; "" means the bridge's own
 
 	Private bool
 	Notice  bool // never to be answered
@@ -205,15 +211,15 @@ type Saying struct {
 	Target   string // a channel or a person
 	Text     string // the whole text, without secrets
 	ReadID   string // the id with which people read the rest
-	Answers  string // the server's id of the text that it answers; "" for none
+	Answers  string // the server's id of the text that it answers; "" if there is none
 	Priority Priority
 	Copy     bool      // it shows a copy of a message that is stored elsewhere
-	Begun    int       // how many attempts to send it were begun, including this one
+	Begun    int       // how many attempts to send it have begun, including this one
 	Created  time.Time // when it was put into the mailbox
 }
 
 // Line returns the buffer's line for a piece of the saying. upto is how many bytes of the
-// saying's text are sent, including this piece.
+// saying's text have been sent, including this piece.
 func (s *Saying) Line(at time.Time, text, msgid string, upto int) Line {
 	return Line{At: at, Channel: s.Target, Nick: s.Speaker, Text: text, MsgID: msgid, Own: s.Copy, Drop: s.ID, Upto: upto}
 }
@@ -224,23 +230,23 @@ type Fate int
 // The fates.
 const (
 	Arrived    Fate = iota // all of it was sent, and that is proven
-	NeverAgain             // it cannot be sent: Landing.Why
-	Put                    // nothing of it was sent: it waits again
-	PutInPart              // a part may have been sent: it waits again
+	NeverAgain             // it cannot be sent; Landing.Why is the reason
+	Put                    // none of it was sent: it is waiting again
+	PutInPart              // part of it may have been sent: it is waiting again
 	HungUpOn               // likewise, and the other side may have hung up on it
 )
 
 // A Landing says how a [Saying] ended.
 type Landing struct {
 	Fate   Fate
-	Why    string // of NeverAgain
-	HungUp Hangup // of HungUpOn
+	Why    string // for NeverAgain: the reason
+	HungUp Hangup // for HungUpOn
 	Shown  Shown
 }
 
 // A Hangup says how the other side ended the connection.
 type Hangup struct {
-	Spoken bool // it announced that it would hang up, for another reason than a shutdown
+	Spoken bool // it announced that it would hang up, for a reason other than a shutdown
 	Err    error
 }
 
@@ -248,22 +254,23 @@ type Hangup struct {
 type Shown struct {
 	Lines  int
 	MsgIDs []string
-	Again  bool // a part of it was sent again, with a mark
+	Again  bool // part of it was sent again, with a mark
 }
 
 // Kept is what the buffer of a channel says about one of our messages.
 type Kept struct {
 	Upto   int       // how many bytes were sent
 	MsgIDs []string  // of its lines
-	Spoke  time.Time // time of our last line there
+	Spoke  time.Time // when we last sent a line there
 }
 
 // Told tracks lines that the bridge sent to people.
 type Told interface {
-	// Done is closed when the lines have been sent, or never will be.
+	// Done returns a channel that is closed once the lines have been sent, or can no
+	// longer be sent.
 	Done() <-chan struct{}
-	// MsgID is the server's id of the last line, after Done; "" if the server sends
-	// none.
+	// MsgID returns the server's id of the last line, once Done is closed, or "" if the
+	// server sends no ids.
 	MsgID() string
 }
 

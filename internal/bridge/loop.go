@@ -5,13 +5,13 @@ import (
 	"sync"
 )
 
-// A loop is the goroutine that owns everything of the bridge. Slow work in parallel with it
-// passes its results to the loop, which waits for that work before it ends.
+// A loop is the goroutine that owns all of the bridge's data. Slow work runs in parallel
+// and passes its results to the loop. The loop waits for all such work before it ends.
 type loop struct {
-	ctx    context.Context // the loop ends when it is done
+	ctx    context.Context // when it is done, the loop ends
 	later  chan func()     // results of the parallel work
-	events chan func()     // reports of the link
-	ended  chan struct{}   // closed when the loop takes no more events
+	events chan func()     // reports from the link
+	ended  chan struct{}   // closed when the loop accepts no more events
 	work   sync.WaitGroup
 }
 
@@ -29,7 +29,7 @@ func (l *loop) do(f func() func()) {
 	})
 }
 
-// hand makes the loop run f, and returns afterwards. So the goroutine that calls hand
+// hand makes the loop run f, and returns once f has run. So the goroutine that calls hand
 // does not end before f does, and f may start more work.
 func hand(loop chan<- func(), f func()) {
 	over := make(chan struct{})
@@ -40,8 +40,8 @@ func hand(loop chan<- func(), f func()) {
 	<-over
 }
 
-// event passes an event of the link to the loop. It returns when the loop has accepted it,
-// and false when the loop accepts no more.
+// event passes an event from the link to the loop. It returns true once the loop has
+// accepted the event, and false if the loop accepts no more events.
 func (l *loop) event(f func()) bool {
 	select {
 	case l.events <- f:

@@ -34,8 +34,8 @@ func (l *mail) find(id string) (f dropbox.Found, m *dropbox.Message, err error) 
 // origin returns the origin of a message.
 func (l *mail) origin(m *dropbox.Message) (Origin, bool) { return OriginOf(m, l.name) }
 
-// originOf returns the origin of the message with that id, zero if it did not come from the
-// network.
+// originOf returns the origin of the message with the given id, or a zero Origin if the
+// message did not come from the network.
 func (l *mail) originOf(id string) Origin {
 	_, m, err := l.find(id)
 	if err != nil || m.From != l.name {
@@ -74,11 +74,11 @@ func (l *mail) isHere(id string) bool {
 	return err == nil
 }
 
-// maxAhead is the greatest number of messages before a task that the bridge counts.
+// maxAhead is the number at which the bridge stops counting the messages before a task.
 const maxAhead = 100
 
 // before counts the messages that an agent handles before the given one: the messages
-// that it is working on, and the earlier waiting messages that begin a turn.
+// that the agent is working on, and the earlier waiting messages that begin a turn.
 func (l *mail) before(agent, id string) (n int, err error) {
 	box, err := l.store.Mailbox(agent)
 	if err != nil {

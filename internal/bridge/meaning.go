@@ -17,7 +17,7 @@ const tagMark = "@"
 type meaning struct {
 	need   Right
 	agents []string // the receivers; none means the bridge itself
-	order  string   // for the bridge: the words behind its name
+	order  string   // for the bridge: the words after its name
 }
 
 // A name is a name by which people address an agent: the name of its mailbox, its nick on
@@ -25,7 +25,7 @@ type meaning struct {
 type name struct{ called, agent string }
 
 // meant reads the meaning of a line; ok is false when the line addresses neither the
-// bridge nor an agent. agent is the agent whose connection heard the line, "" for the
+// bridge nor an agent. agent is the agent whose connection heard the line, or "" for the
 // bridge's connection. nicks are the bridge's nicks.
 func meant(text string, private bool, agent string, names []name, nicks []string, c Names) (m meaning, ok bool) {
 	line := strings.TrimSpace(text)

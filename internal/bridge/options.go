@@ -22,15 +22,15 @@ type Options struct {
 	// Agents returns the current names of the agents. nil means all mailboxes except those
 	// of the lead and the bridge.
 	Agents func() []string
-	// Tags returns the current tags of the agents, each with the agents that have it: @TAG
-	// speaks to all of them. nil means no tags.
+	// Tags returns the current tags of the agents, each with the agents that have it:
+	// @TAG addresses all of them. nil means no tags.
 	Tags func() map[string][]string
 
 	// Called returns the name of the owner of a mailbox, as people see it. nil means the
 	// mailbox's name.
 	Called func(mailbox string) string
 
-	// Swarm answers questions to the daemon; nil means that no daemon runs.
+	// Swarm answers questions to the daemon; nil means that no daemon is running.
 	Swarm Swarm
 
 	// Sign returns the proof, made with the bridge's token, for a message that is about
@@ -38,8 +38,8 @@ type Options struct {
 	// [dropbox.Store.Send].
 	Sign func(m *dropbox.Message, to string) string
 
-	// Over says why a question needs no answer any more; "" while it still needs one. nil
-	// means that every question still needs an answer.
+	// Over returns the reason why a question no longer needs an answer, or "" while it
+	// still needs one. nil means that every question still needs an answer.
 	Over func(question *dropbox.Message) (why string)
 
 	// Mask removes secrets from everything that is sent or logged; nil removes none.

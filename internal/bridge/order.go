@@ -47,7 +47,7 @@ var orderWords = func() (words []string) {
 	return words
 }()
 
-// orderOf cleans what people type after the bridge's name: telephones and clients add
+// orderOf cleans what people type after the bridge's name: phones and clients add
 // invisible characters and spaces.
 func orderOf(text string) string {
 	text = strings.Map(func(r rune) rune {
@@ -91,7 +91,7 @@ func behind(text string, n int) string {
 }
 
 // steered reads a reply such as "@coder resume", which alerts suggest, and returns the
-// order to the bridge; "" for other lines. Without the @ the line is for the agent.
+// order to the bridge, or "" for other lines. Without the @ the line is for the agent.
 func steered(line string, called []name, c Names) string {
 	if rest := behind(line, 1); strings.EqualFold(orderWord(line), "reply") && strings.HasPrefix(rest, "@") {
 		line = rest
@@ -114,8 +114,8 @@ func steered(line string, called []name, c Names) string {
 	return ""
 }
 
-// helpOn returns the help on an order, on all orders, or on how to begin, short enough for
-// a telephone. bridge is the bridge's nick.
+// helpOn returns the help on an order, on all orders, or on how to begin, short enough
+// for a phone. bridge is the bridge's nick.
 func helpOn(word, bridge string, agents []string, c Names) []string {
 	agent := "coder"
 	if len(agents) > 0 {
@@ -145,7 +145,7 @@ func helpOn(word, bridge string, agents []string, c Names) []string {
 	return lines
 }
 
-// typed rewrites the next steps in an answer of the daemon so that people can type them
+// typed rewrites the next steps in an answer from the daemon so that people can type them
 // in a channel: it puts the bridge's name, self, before each order.
 func typed(answer, self string) string {
 	const next = "next: "

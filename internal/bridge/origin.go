@@ -15,9 +15,9 @@ import (
 //
 //	irc: {channel: "#project-x", about: k7f3q9m2xd, moment: begun}
 //
-// In a message to the bridge it says where and how to show the text; without one the bridge
-// posts the text in the project's channel. In a message from the bridge it says where the
-// text was written, and by whom.
+// In a message to the bridge it says where and how to show the text; without an origin,
+// the bridge posts the text in the project's channel. In a message from the bridge it
+// says where the text was written, and by whom.
 type Origin struct {
 	Do        Do           `yaml:"do,omitempty"`      // a request to the bridge; "" means post the text
 	Channel   string       `yaml:"channel,omitempty"` // or the nick of a person, who gets the text privately
@@ -40,8 +40,8 @@ const (
 	DoTopic Do = "topic"
 )
 
-// An Announcement says what happened to a message, and so how the bridge shows a copy of
-// it.
+// An Announcement says what happened to a message, and thereby decides how the bridge
+// shows a copy of it.
 type Announcement string
 
 // The announcements. In the lines below, FIRST is the first line of the text.
@@ -54,8 +54,8 @@ const (
 	GivenUp Announcement = "dead"   // it was given up: [to] gave up ID: FIRST
 )
 
-// OriginOf reads the origin of a message for the bridge with that name. ok is false when
-// there is no readable origin.
+// OriginOf reads the origin that a message has for the bridge of the given name. ok is
+// false if there is no readable origin.
 func OriginOf(m *dropbox.Message, bridge string) (o Origin, ok bool) {
 	if m == nil || !strings.Contains(m.Extra, bridge+":") {
 		return Origin{}, false
@@ -88,8 +88,8 @@ func (o Origin) Extra(bridge string) string {
 	return string(line)
 }
 
-// quoteMerge puts quotes around the one string that the encoder leaves bare although YAML
-// gives it a meaning.
+// quoteMerge puts quotes around the one string that the encoder leaves bare although it
+// has a special meaning in YAML.
 func quoteMerge(n *yaml.Node) {
 	if n.Kind == yaml.ScalarNode && n.Value == "<<" {
 		n.Tag, n.Style = "!!str", yaml.DoubleQuotedStyle

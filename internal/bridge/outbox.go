@@ -7,15 +7,15 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// maxUnproven is the greatest number of messages on their way at once. One more may go
-// privately to a person, so that the person need not wait for the others. When the
+// maxUnproven is the maximum number of messages on their way at once. One more may go
+// privately to a person, so that the person does not have to wait for the others. If the
 // connection is cut and the server has no history, this many messages may be sent twice.
 const maxUnproven = 4
 
-// maxUnsettled is the greatest number of messages that are on their way or being filed.
+// maxUnsettled is the maximum number of messages that are on their way or being filed.
 const maxUnsettled = 32
 
-// maxJoining is the greatest number of requests to join among those messages. A request
+// maxJoining is the maximum number of requests to join among those messages. A request
 // may wait for a long time, so some places are kept for other messages.
 const maxJoining = maxUnsettled / 2
 
@@ -70,7 +70,7 @@ func (o *outbox) destinationOf(m *dropbox.Message) destination {
 
 // takeOff sends the messages that may go now, as soon as their claims are durable.
 // Messages that become ready in the meantime form the next batch: making many claims
-// durable costs as much as one.
+// durable takes as long as making one durable.
 func (o *outbox) takeOff() {
 	if o.claiming {
 		return
@@ -153,8 +153,8 @@ func (o *outbox) takeWaiting() (taken []*flight) {
 	return taken
 }
 
-// unproven counts the messages that are on their way. It leaves out requests that wait
-// until a server lets us in: they post nothing and may wait for a long time.
+// unproven counts the messages that are on their way. It leaves out requests to join a
+// channel: they post nothing, and may wait for a long time until the server lets us in.
 func (o *outbox) unproven() int {
 	n := 0
 	for _, f := range o.flights {

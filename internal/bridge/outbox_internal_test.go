@@ -85,8 +85,8 @@ func TestNothingGoesBesideASuspect(t *testing.T) {
 	}
 }
 
-// A message that was posted, and that a git checkout brought back, is filed and not posted
-// again.
+// If a git checkout brings back a message that was already posted, the bridge files the
+// message and does not post it again.
 func TestWhatHasAReceiptIsNotSaidAgain(t *testing.T) {
 	r, w := newFlyer(t)
 	c, err := r.mail.box.Claim(w.Entry)

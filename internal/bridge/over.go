@@ -9,7 +9,7 @@ import (
 
 // leaveDone leaves the channels of conversations that are over. A conversation is over
 // when two sweeps in a row find no open message of it. The time between the sweeps lets
-// people read the end.
+// people read the last messages.
 func (r *run) leaveDone(now time.Time) {
 	var done []ChannelState
 	for _, ch := range r.link.Rooms().Joined() {
@@ -45,7 +45,7 @@ func (r *run) leaveDone(now time.Time) {
 }
 
 // openThreads returns the conversations with an open message: one that waits or is
-// claimed in a mailbox. A message to the lead counts only if it wants an answer.
+// claimed in a mailbox. A message to the lead counts only if it asks for an answer.
 func (r *run) openThreads() (map[string]bool, error) {
 	open, known := map[string]bool{}, map[string]string{}
 	err := r.mail.store.Unfinished(nil, func(box *dropbox.Mailbox, e dropbox.Entry) bool {
@@ -54,7 +54,7 @@ func (r *run) openThreads() (map[string]bool, error) {
 		if !ok {
 			m, err := box.Read(e)
 			if err != nil {
-				return true // it has moved on, or is not a message
+				return true // it has been moved, or it is not a message
 			}
 			if thread = cmp.Or(m.Thread, m.ID); box.Name() == dropbox.Lead && !m.Type.WantsAnswer() {
 				thread = ""

@@ -24,8 +24,8 @@ func TestTaskOf(t *testing.T) {
 	}
 }
 
-// The bridge leaves the channel of a task when no message of its conversation is open any
-// more, delegated work included, and not before.
+// The bridge leaves a task's channel only when no message of the task's conversation,
+// including delegated work, is open any more.
 func TestChannelsOfTasksAreLeft(t *testing.T) {
 	r, _ := newListener(t, "", Options{Channels: Channels{Work: "#work-{task-id}"}})
 	store, link := r.mail.store, r.link.(*stubLink)

@@ -11,7 +11,7 @@ import (
 // A Right allows a person on the network one kind of action.
 type Right string
 
-// The rights. None includes another.
+// The rights. No right includes another.
 const (
 	Talk    Right = "talk"    // speak to agents, answer their questions, ask for the status
 	Tasks   Right = "task"    // give tasks
@@ -25,12 +25,12 @@ func Rights() []Right { return []Right{Talk, Tasks, Control} }
 // who matches several permits has the rights of all of them; one who matches none has none.
 type Permit struct {
 	Account string // the account that the server vouches for: the safe way
-	Mask    string // nick!user@host, with * and ?: as reliable as the host that the server reports
+	Mask    string // nick!user@host, with * and ? as wildcards; as reliable as the host that the server reports
 	Nick    string // only on a server on this machine: a nick proves nothing
 	May     []Right
 }
 
-// Check returns an error if the permit cannot be used with a server at that address.
+// Check returns an error if the permit cannot be used with a server at the given address.
 func (p Permit) Check(addr string) error {
 	set := 0
 	for _, who := range []string{p.Account, p.Mask, p.Nick} {
@@ -90,9 +90,9 @@ type caseMapping interface {
 	Same(a, b string) bool
 }
 
-// IdlePermits says which permits have no effect behind a bouncer on this machine. Those
-// for nicks have none, since the server is elsewhere and other people can take the nick
-// there.
+// IdlePermits returns one line about each permit that has no effect behind a bouncer on
+// this machine. Permits for nicks have no effect, because the server itself is elsewhere
+// and other people can take the nick there.
 func IdlePermits(permits []Permit) (why []string) {
 	for _, p := range permits {
 		if p.Check("") != nil {
@@ -102,7 +102,8 @@ func IdlePermits(permits []Permit) (why []string) {
 	return why
 }
 
-// rightsOf returns the rights of a person by these permits, on a server at that address.
+// rightsOf returns the rights that these permits give a person on a server at the given
+// address.
 func rightsOf(permits []Permit, p Person, c caseMapping, addr string) []Right {
 	var may []Right
 	for _, permit := range permits {
@@ -152,7 +153,8 @@ func matchMask(pattern, s string) bool {
 	return strings.Trim(pattern[i:], "*") == ""
 }
 
-// Loopback reports whether an address, host or host:port, is this machine and no other.
+// Loopback reports whether an address, in the form host or host:port, means only this
+// machine.
 func Loopback(addr string) bool {
 	host, _, err := net.SplitHostPort(addr)
 	if err != nil {

@@ -9,9 +9,10 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// next chooses among the first ahead waiting messages. Every deepEvery turns, and when
-// none of those can be sent, it looks at all waiting messages. So one target with
-// thousands of messages does not hide the others.
+// The method next usually looks only at the first waiting messages; the constant ahead is
+// their number. Every deepEvery turns, and when none of the first messages can be sent,
+// next looks at all waiting messages. So one target with thousands of messages does not
+// hide the others.
 const (
 	ahead     = 256
 	deepEvery = 64
@@ -21,7 +22,7 @@ const (
 type waiter struct {
 	dropbox.Entry
 	destination
-	err error // why the file is not a message; it is claimed anyway, and given up
+	err error // why the file is not a valid message; it is claimed anyway, and then given up
 }
 
 // lookMore is how many further waiting messages are read before each choice, to find
@@ -60,9 +61,9 @@ func newPlan(box *dropbox.Mailbox, where func(*dropbox.Message) destination) *pl
 // lookAgain notes that the mailbox may have new messages.
 func (p *plan) lookAgain() { p.stale = true }
 
-// list lists the mailbox if it may have changed. A long list is not made too often: a
-// listing of 10,000 names takes milliseconds, and in a burst every new message wakes the
-// bridge.
+// list lists the mailbox if it may have changed. A large mailbox is not listed too often:
+// a listing of 10,000 names takes milliseconds, and in a burst every new message wakes
+// the bridge.
 func (p *plan) list() error {
 	if !p.stale || len(p.entries) > ahead && time.Since(p.listed) < 20*p.took {
 		return nil
@@ -106,8 +107,8 @@ func (p *plan) lookFor() {
 	}
 }
 
-// next chooses the next message that may be sent now according to ready; ok is false if
-// no message may go. If private is set, it chooses only among messages for people.
+// next returns the next message that the function ready accepts; ok is false if there is
+// none. If private is set, next chooses only among messages for people.
 func (p *plan) next(ready func(waiter) bool, private bool) (w waiter, ok bool, err error) {
 	if err := p.list(); err != nil {
 		return waiter{}, false, err
@@ -163,7 +164,8 @@ func (p *plan) nextOther(ready func(waiter) bool) (w waiter, ok bool) {
 			continue
 		}
 		if c.request != "" {
-			// The message keeps its place in the order of its target.
+			// A request goes after the earlier messages for its target, and before the
+			// later ones.
 			blocked[key] = true
 			if earlier[key] {
 				continue
@@ -177,7 +179,7 @@ func (p *plan) nextOther(ready func(waiter) bool) (w waiter, ok bool) {
 	return w, best >= 0
 }
 
-// before reports whether a goes before b, although b comes first in the list.
+// before reports whether the message a goes before b, although b comes first in the list.
 func (p *plan) before(a, b waiter) bool {
 	if a.priority != b.priority {
 		return a.priority > b.priority
@@ -202,7 +204,7 @@ func (p *plan) look(e dropbox.Entry) (w waiter, gone bool) {
 	return w, false
 }
 
-// claimed takes a claimed message off the plan.
+// claimed removes a claimed message from the plan.
 func (p *plan) claimed(w waiter) {
 	p.turn++
 	if p.inARow++; !w.alone {

@@ -16,13 +16,14 @@ import (
 )
 
 // Limits of the questions that wait for an answer. The agent that asked stops waiting
-// long before openFor. An answer after openFor reaches no agent.
+// long before openFor has passed. An answer that comes later than openFor reaches no
+// agent.
 const (
 	maxOpen = 200
 	openFor = 7 * 24 * time.Hour
 )
 
-// A question was shown in a channel and waits for the answer of a person.
+// A question was shown in a channel and waits for a person's answer.
 type question struct {
 	OpenQuestion
 
@@ -37,7 +38,7 @@ type questions struct {
 	rec  *record
 	link Link
 	over func(*dropbox.Message) string // why a question needs no answer any more; see [Options]
-	open []question                    // the oldest first
+	open []question                    // oldest first
 }
 
 func (q *questions) file() string { return filepath.Join(q.rec.dir, "questions.json") }
@@ -82,14 +83,14 @@ func (q *questions) bound() {
 	}
 }
 
-// like returns the open questions with that id. A part of an id is enough.
+// like returns the open questions with the given id. A part of an id is enough.
 func (q *questions) like(id string) []question {
 	id = bareID(id)
 	return slices.DeleteFunc(slices.Clone(q.open), func(o question) bool { return !dropbox.MatchID(o.ID, id) })
 }
 
-// of finds the newest open question of an agent that was shown in a channel; "" means in
-// any channel.
+// of returns the newest open question from an agent that was shown in the given channel,
+// or in any channel if channel is "".
 func (q *questions) of(agent, channel string) (question, bool) {
 	for _, o := range slices.Backward(q.open) {
 		if o.From == agent && (channel == "" || sameChannel(q.link, o.Channel, channel)) {
@@ -122,7 +123,7 @@ func (q *questions) shut(id, outcome string) {
 	}
 }
 
-// isForDaemon reports whether an order answers a question of the daemon. Such an answer
+// isForDaemon reports whether an order answers a question from the daemon. Such an answer
 // steers the swarm.
 func (q *questions) isForDaemon(order string) bool {
 	words := strings.Fields(order)
@@ -181,7 +182,7 @@ func reSubject(old string) string {
 	return "Re: " + old
 }
 
-// sweep ends the questions that are too old, or were answered in another way.
+// sweep ends the questions that are too old, or that were answered elsewhere.
 func (q *questions) sweep(now time.Time) {
 	for _, o := range slices.Clone(q.open) {
 		if now.Sub(o.At) > openFor {
@@ -192,9 +193,9 @@ func (q *questions) sweep(now time.Time) {
 		switch {
 		case errors.Is(err, dropbox.ErrNotFound):
 			q.shut(o.ID, outcomeNoAnswer)
-		case err != nil: // next time
+		case err != nil: // the next sweep tries again
 		case !o.Own && found.State != dropbox.Waiting && found.State != dropbox.Claimed:
-			q.shut(o.ID, outcomeAnswered) // in another way
+			q.shut(o.ID, outcomeAnswered) // it was answered elsewhere
 		case q.over(m) != "":
 			q.shut(o.ID, outcomeAnswered)
 		case o.Own && m.Expired(now):

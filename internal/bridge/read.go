@@ -75,7 +75,7 @@ func (r *orders) wholeText(m *dropbox.Message) (text string, left int) {
 		}
 		f, err := r.mail.store.OpenAttachment(a)
 		if err != nil {
-			break // the body says where the attachment should be
+			break // send the body, which names the missing attachment
 		}
 		data, err := io.ReadAll(io.LimitReader(f, maxRead))
 		if err = errors.Join(err, f.Close()); err == nil && utf8.Valid(data) {

@@ -11,9 +11,9 @@ import (
 	"time"
 )
 
-// A Reader reads the buffers of the channels. It needs no running bridge: it opens files.
-// Several readers may read at once, even in several processes. Two readers with the same
-// Name may get the same lines.
+// A Reader reads the buffers of the channels. It needs no running bridge, because it
+// works on files. Several readers may read at once, even in several processes. Two
+// readers with the same Name may get the same lines.
 type Reader struct {
 	Dir  string // the folder of the bridge: see [Folder]
 	Name string // the owner of the marks: an agent's name, or lead
@@ -24,13 +24,13 @@ type Reader struct {
 
 // A Reading holds the new lines of a channel.
 type Reading struct {
-	Lines   []Line // the oldest first
-	Dropped int    // how many unread lines were dropped, since more came than are kept
+	Lines   []Line // oldest first
+	Dropped int    // how many unread lines were dropped because more arrived than are kept
 	Left    int    // how many more new lines there are
 }
 
 // New returns up to limit lines that this reader has not received yet, and moves the
-// reader's mark after them; limit 0 means all. A channel without a buffer has no lines.
+// reader's mark past them; limit 0 means all. A channel without a buffer has no lines.
 func (r Reader) New(channel string, limit int) (Reading, error) {
 	lines, err := r.lines(channel)
 	if err != nil {
@@ -65,8 +65,8 @@ func (r Reader) New(channel string, limit int) (Reading, error) {
 	return got, r.mark(marks)
 }
 
-// Recent returns the lines of a channel that came after since, the newest first. It
-// returns at most limit lines; 0 means all. It moves no mark.
+// Recent returns the lines of a channel that came after the time since, newest first. It
+// returns at most limit lines; limit 0 means all. It moves no mark.
 func (r Reader) Recent(channel string, since time.Time, limit int) ([]Line, error) {
 	lines, err := r.lines(channel)
 	if err == nil {
@@ -169,7 +169,7 @@ func (r Reader) marksFile() string {
 	return filepath.Join(r.Dir, "marks", fileName(r.Name)+".json")
 }
 
-// marks reads how far this reader is in each channel, by the channel's file name.
+// marks returns how far this reader has read in each channel, by the channel's file name.
 func (r Reader) marks() (map[string]int64, error) {
 	marks := map[string]int64{}
 	if err := readSmall(r.marksFile(), &marks); err != nil {

@@ -32,13 +32,13 @@ type receipt struct {
 	There   map[string]there `yaml:",inline"`
 }
 
-// there is the part of a receipt about the network.
+// The type there is the part of a receipt that is about the network.
 type there struct {
 	Server string   `yaml:"server"`
 	Target string   `yaml:"target,omitempty"`
 	Lines  int      `yaml:"lines,omitempty"`
 	MsgIDs []string `yaml:"msgids,omitempty"`
-	Again  bool     `yaml:"again,omitempty"` // a part of it was sent again, with a mark
+	Again  bool     `yaml:"again,omitempty"` // part of it was sent again, with a mark
 	Why    string   `yaml:"why,omitempty"`
 }
 
@@ -53,8 +53,8 @@ func settlement(e dropbox.Entry, bridge, outcome string, t there) dropbox.Settle
 	return dropbox.Settlement{Entry: e, Receipt: data}
 }
 
-// Reasons of the bridge begin with these words. They show whether a retry helps, even after
-// a crash, when only the reason remains.
+// Reasons that the bridge itself gives begin with these words. The words show whether a
+// retry helps, even after a crash, when only the reason remains.
 const (
 	tooLate   = "it expired before it could be said"
 	hungUpOn  = "the server hung up" // because of the text

@@ -50,7 +50,7 @@ func (r *record) write() {
 	}
 }
 
-// buffer returns the buffer of a channel or a person; nil if the disk refuses it.
+// buffer returns the buffer of a channel or a person, or nil if the disk refuses it.
 func (r *record) buffer(channel string) *buffer {
 	name := fileName(channel)
 	if b := r.buffers[name]; b != nil {

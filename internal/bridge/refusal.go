@@ -13,7 +13,8 @@ import (
 const tellAgain = time.Minute
 
 // notices tells people what happened to their lines: for example that a line is not
-// obeyed, that an agent is held up, or that it has a task. The loop owns it.
+// obeyed, that an agent is held up, or that an agent has received their task. The loop
+// owns it.
 type notices struct {
 	link     Link
 	loop     *loop
@@ -24,7 +25,7 @@ type notices struct {
 	channels Channels
 	swarm    Swarm
 	called   func(mailbox string) string
-	most     int // the greatest number of messages to agents from one channel in a minute; no limit below 1
+	most     int // the maximum number of messages to agents from one channel in a minute; a value below 1 means no limit
 
 	wakes   map[string][]time.Time // by channel: times of its messages to agents
 	crowds  map[string]*crowd      // by channel: lines above the limit
@@ -42,7 +43,7 @@ const (
 	missedRounds = 5
 )
 
-// An absence holds the lines that a person wrote while the bridge was away.
+// An absence counts the lines that a person wrote while the bridge was away.
 type absence struct {
 	gen   int // the number of the connection that fetched the lines
 	first Text
@@ -150,9 +151,9 @@ type overflow struct {
 	lines int
 }
 
-// tooMany counts a line that wakes no agent because there were too many. It reports the
-// first such line of a minute at once. It reports the other lines together when the
-// minute is over.
+// tooMany counts a line that wakes no agent because its channel sent too many lines. It
+// reports the first such line of a minute at once. It reports the other lines together
+// when the minute is over.
 func (r *notices) tooMany(t Text, agent string, now time.Time) {
 	at := t.Peer()
 	r.rec.log.Warn("denied", keyWhy, "too many in a minute", keyNick, t.Nick, keyChannel, at, "agent", agent)

@@ -74,8 +74,8 @@ func TestAMissingRightIsTold(t *testing.T) {
 	}
 }
 
-// The bridge reports lines above the limit: the first at once, the others once a minute
-// with their number.
+// The bridge reports lines above the limit: the first at once, and the number of the
+// others once a minute.
 func TestWhatIsTooMuchIsCounted(t *testing.T) {
 	r, log := newListener(t, "irc.example", Options{WakesPerMinute: 2, Allow: []Permit{
 		{Account: "ann", May: Rights()}, {Account: "joe", May: []Right{Talk}},

@@ -7,7 +7,7 @@ import (
 )
 
 // maxInChannel is the longest answer in a channel, in lines; a longer one goes to the
-// person.
+// person privately.
 const maxInChannel = 3
 
 // replies answers people's lines. An answer is not a message in a mailbox: when the
@@ -58,7 +58,8 @@ func (r *replies) tellOne(t Text, target, text string) Told {
 	return told
 }
 
-// tellThen sends a person a line, and calls then after it was sent.
+// tellThen sends a person a line, and calls the function then once the line has been
+// sent.
 func (r *replies) tellThen(t Text, line string, then func()) {
 	d := r.tellLines(t, r.fitting(t, []string{line}))
 	r.loop.do(func() func() {

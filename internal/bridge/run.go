@@ -11,9 +11,9 @@ import (
 
 // Times of the loop.
 const (
-	sweepEvery = 30 * time.Second       // to look at the mailbox even if the watcher reports no change
-	stateEvery = 250 * time.Millisecond // between two writes of the state
-	lastWords  = 3 * time.Second        // to wait for proof of the messages on their way when the bridge ends
+	sweepEvery = 30 * time.Second       // how often to look at the mailbox even if the watcher reports no change
+	stateEvery = 250 * time.Millisecond // the shortest time between two writes of the state
+	lastWords  = 3 * time.Second        // how long to wait, when the bridge ends, for proof that the last messages arrived
 )
 
 // A Bridge carries messages between the mailboxes of one project and one network.
@@ -32,9 +32,9 @@ func New(o Options, link Link) (*Bridge, error) {
 }
 
 // Run runs the bridge until ctx is done, and then returns nil. The link connects, and
-// reconnects whenever the connection breaks; the state reports whether it is up. The error is
-// [ErrRunning] when another process is the bridge of this project, and otherwise an error
-// of the disk that prevents all work.
+// reconnects whenever the connection breaks; the state reports whether it is up. The
+// error is [ErrRunning] when another process is the bridge of this project, and otherwise
+// a disk error that prevents all work.
 func (b *Bridge) Run(ctx context.Context) (err error) {
 	release, err := lock(b.o.Home, Folder(b.o.Home, b.o.Name))
 	if err != nil {
@@ -69,7 +69,7 @@ type run struct {
 	outbox    *outbox
 	listener  *listener
 	threads   map[string]string    // of open messages, see [run.openThreads]: by mailbox and id
-	idle      map[string]time.Time // by channel of a conversation: since when none of its messages is open
+	idle      map[string]time.Time // by a conversation's channel: when the conversation was first found to have no open message
 	resting   map[string]resting   // dropped files, by name
 }
 
@@ -170,7 +170,7 @@ func (r *run) serve(joined []string) error {
 		}
 		select {
 		case <-mailCame:
-			out.halted = false // look again
+			out.halted = false // find out again whether the lead has halted the mailbox
 			out.plan.lookAgain()
 			r.rec.changed()
 		case <-handCame:
@@ -227,7 +227,7 @@ func (r *run) save() {
 // describe fills in the state.
 func (r *run) describe() {
 	s := &r.rec.state
-	if err := r.outbox.plan.list(); err != nil { // nothing else lists while there is no connection
+	if err := r.outbox.plan.list(); err != nil { // nothing else lists the mailbox while there is no connection
 		r.rec.trouble("mailbox was not listed", err)
 	}
 	s.Waiting, s.Unproven = len(r.outbox.plan.entries), r.outbox.unproven()
@@ -251,7 +251,7 @@ func (r *run) sweep(now time.Time) {
 	r.questions.sweep(now)
 }
 
-// settleRest waits for the end of the link, and puts back the messages that were on their
+// settleRest waits for the link to end, and puts back the messages that were on their
 // way.
 func (r *run) settleRest() {
 	close(r.loop.ended)

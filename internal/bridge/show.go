@@ -8,18 +8,18 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// maxFirst is the greatest length, in bytes, of a first line that is shown without the
+// maxFirst is the maximum length, in bytes, of a first line that is shown without the
 // rest of its text.
 const maxFirst = 240
 
-// A shown is a message as people are to read it.
+// A shown is a message in the form that people read.
 type shown struct {
 	name string // the mailbox of the speaker
 	text string // any number of lines; secrets are not masked yet
 	id   string // the id with which people can read the rest
 }
 
-// A viewer is what show needs to know about the readers.
+// A viewer contains what the function show needs to know about the readers.
 type viewer struct {
 	Names
 	mailbox string                      // of the bridge
@@ -69,7 +69,7 @@ func show(m *dropbox.Message, n Origin, p destination, v viewer) shown {
 	default:
 		s.text = body
 		switch {
-		case m.Type == dropbox.Question && m.From == dropbox.Swarm: // no line that begins with a name answers it
+		case m.Type == dropbox.Question && m.From == dropbox.Swarm: // a line addressed to a name does not answer it
 			s.text = body + "\n" + fmt.Sprintf("(answer with: %s: reply %s WORD)", v.self, s.id)
 			if m.Subject != "" {
 				s.text = m.Subject + "\n" + s.text
@@ -95,7 +95,8 @@ func show(m *dropbox.Message, n Origin, p destination, v viewer) shown {
 	return s
 }
 
-// inLine makes a name safe for a line: a file that a person wrote may contain any text.
+// inLine makes a name safe for a line: in a file that a person wrote, a name may contain
+// any text.
 func inLine(name string, c Names) string { return strings.Join(strings.Fields(c.Plain(name)), " ") }
 
 // heard splits a line that [listener.pass] composed into the person's name and the
@@ -108,7 +109,7 @@ func heard(from, line, mailbox string) (who, what string) {
 	return who, what
 }
 
-// aside returns the parts in parentheses, to end a line with.
+// aside returns the parts in parentheses, for the end of a line.
 func aside(parts ...string) string {
 	var said []string
 	for _, p := range parts {

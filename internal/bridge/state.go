@@ -25,7 +25,7 @@ type State struct {
 	Running bool `json:"-"`
 
 	Connected bool      `json:"connected"`
-	Since     time.Time `json:"since"`              // connected, or not connected, since then
+	Since     time.Time `json:"since"`              // when Connected last changed
 	Why       string    `json:"why,omitempty"`      // why it is not connected; never "" while the bridge runs without a connection
 	NextTry   time.Time `json:"next_try,omitzero"`  // when the bridge tries to connect again; zero: never, or not known
 	Server    string    `json:"server"`             // host:port
@@ -34,8 +34,8 @@ type State struct {
 	Wanted    string    `json:"wanted,omitempty"`   // the nick that the bridge wants, if it has another one
 	Mask      string    `json:"mask,omitempty"`     // nick!user@host as others see it
 	Account   string    `json:"account,omitempty"`  // the account that it is logged in as
-	Style     string    `json:"style"`              // in use
-	Instead   string    `json:"instead,omitempty"`  // why it is not the requested style
+	Style     string    `json:"style"`              // the style in use
+	Instead   string    `json:"instead,omitempty"`  // why Style is not the requested style
 	Caps      []string  `json:"caps,omitempty"`     // capabilities in use
 	Heard     time.Time `json:"heard,omitzero"`     // all private messages up to this time are known
 	Limits    Limits    `json:"limits"`             // of the server
@@ -71,12 +71,12 @@ type Limits struct {
 type Channel struct {
 	Name       string    `json:"name"`
 	Joined     bool      `json:"joined"`
-	Why        string    `json:"why,omitempty"`         // why not
+	Why        string    `json:"why,omitempty"`         // why it is not joined
 	NextTry    time.Time `json:"next_try,omitzero"`     // when the bridge tries to join again, after the channel shut us out several times
 	NotRelayed string    `json:"not_relayed,omitempty"` // with the style relaymsg: why the names of the agents are in brackets here
 	Topic      string    `json:"topic,omitempty"`
 	Members    []Member  `json:"members,omitempty"` // sorted by nick; at most 200
-	More       int       `json:"more,omitempty"`    // members beyond those
+	More       int       `json:"more,omitempty"`    // how many members are not listed
 }
 
 // A Member is a person or program in a channel.
@@ -136,7 +136,7 @@ var ErrRunning = errors.New("another process is the bridge of this project")
 
 func lockFile(dir string) string { return filepath.Join(dir, "lock") }
 
-// lock makes this process the one bridge of the project, until release is called or the
+// lock makes this process the only bridge of the project, until release is called or the
 // process ends. The error is [ErrRunning] when another process is the bridge.
 func lock(home, dir string) (release func() error, err error) {
 	if err := discovery.MakeHome(home); err != nil {
@@ -149,7 +149,7 @@ func lock(home, dir string) (release func() error, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("lock the bridge: %w", err)
 	}
-	// A reader of the state briefly holds the lock, shared.
+	// A process that reads the state briefly holds a shared lock, so retry for a second.
 	for patience := time.Now().Add(time.Second); ; time.Sleep(10 * time.Millisecond) {
 		err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 		if !errors.Is(err, unix.EWOULDBLOCK) && !errors.Is(err, unix.EINTR) {

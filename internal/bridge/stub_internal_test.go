@@ -108,7 +108,7 @@ func (l stubRooms) Leave(name string) { delete(l.rooms, l.Fold(name)) }
 
 func (l stubRooms) Join(name string, _ bool, then func(Entry)) { l.joins[l.Fold(name)] = then }
 
-// onNetwork makes a line of IRC as its link passes it to the bridge.
+// onNetwork converts an IRC line to the form in which the link passes it to the bridge.
 func onNetwork(t irc.Text) Text {
 	who := Person{Nick: t.Nick, Account: t.Account}
 	if _, userhost, ok := strings.Cut(t.Source, "!"); ok {

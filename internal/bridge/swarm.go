@@ -6,14 +6,14 @@ import (
 )
 
 // A Swarm is the part of the daemon that the bridge needs for people's orders. It is
-// called from several goroutines. The bridge shows its errors to people, so each error is
-// written for people, with the next step on a second line.
+// called from several goroutines. The bridge shows the errors of a Swarm to people, so
+// each error is written for people, with the next step on a second line.
 type Swarm interface {
 	// Status returns the status of an agent, or of all when it is "", as lines for people.
 	Status(ctx context.Context, agent string) (string, error)
 
 	// Held says in one line why a message for an agent waits for something other than the
-	// agent's turn, and what to do; "" if nothing holds it up.
+	// agent's turn, and what to do. It returns "" if nothing holds the message up.
 	Held(ctx context.Context, agent string) (string, error)
 
 	// Steer carries out a person's order, and returns the outcome in one line. by names the

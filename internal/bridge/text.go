@@ -16,7 +16,7 @@ func clip(s string, most int) string {
 	return strings.ToValidUTF8(s[:most], "") + " …"
 }
 
-// tabStop is the greatest width of a tab, in columns: a telephone has few.
+// tabStop is the greatest width of a tab, in columns: a phone's screen has few.
 const tabStop = 4
 
 // withoutTabs replaces tabs with spaces: clients show a tab as a symbol, or as nothing.
@@ -57,7 +57,7 @@ func withoutBlank(text string) string {
 }
 
 // leastRead is the length of the shortest part of an id that is enough when the bridge's
-// name is left out. A shorter one may be a word, as in "read this".
+// name is left out. A shorter part may be an ordinary word, as in "read this".
 const leastRead = 6
 
 // bareID removes the punctuation around an id that people typed.
