@@ -10,8 +10,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// loginScene returns a bridge with an account, and people with accounts, on a server and
-// with services from other projects.
+// loginScene returns a bridge with an account, on a network whose server and services are
+// real programs of other projects.
 func loginScene(t *testing.T) (*scene, *irctest.Network) {
 	t.Helper()
 	n := irctest.NewNetwork(t)
@@ -47,7 +47,7 @@ func TestAccountsOfRealServices(t *testing.T) {
 	ann.say("#project-x", "coder: three, by annabel who is ann")
 	s.mail("coder", 3)
 
-	// The nick, which is free now, proves nothing.
+	// The nick ann is free now, and proves nothing.
 	eve := newPerson(t, n.Addr, "ann", "#project-x")
 	eve.say("#project-x", "coder: by a nick")
 	eve.say("swarm", "TASK: coder: by a nick, privately")
@@ -91,7 +91,7 @@ func TestLoginRefusedIsSaid(t *testing.T) {
 	}
 	s.stop()
 
-	// The bridge waits for services that are down for a while.
+	// The bridge waits while the services are down.
 	n.StopServices()
 	s.o.Server.SASLPassword = "the-right-one"
 	s.start()

@@ -22,7 +22,7 @@ import (
 )
 
 // A floor is the smallest possible relay: files that are written as durably as ours, a
-// watch of their folder, and a connection. The floor and the bridge both run at 50
+// watcher on their folder, and a connection. The floor and the bridge both run at 50
 // messages a second through the same server, with the same small client as the listener.
 
 // pace is the time between two messages.
@@ -34,7 +34,7 @@ type raw struct {
 	lines *bufio.Scanner
 }
 
-// connect registers and joins a channel.
+// connect connects, registers and joins a channel.
 func connect(b *testing.B, addr, nick, channel string) *raw {
 	b.Helper()
 	conn, err := net.Dial("tcp", addr)
@@ -50,7 +50,7 @@ func connect(b *testing.B, addr, nick, channel string) *raw {
 	return r
 }
 
-// until reads lines up to one that contains part.
+// until reads lines until one contains part.
 func (r *raw) until(part string) (line string, ok bool) {
 	for r.lines.Scan() {
 		line = r.lines.Text()
@@ -64,8 +64,8 @@ func (r *raw) until(part string) (line string, ok bool) {
 	return "", false
 }
 
-// folder makes a folder that `go test -artifacts` deletes later: after many deletions ext4
-// takes long to find an inode number for a new file.
+// folder makes a folder that `go test -artifacts` deletes later: after many deletions
+// ext4 takes long to find an inode number for each new file.
 func folder(b *testing.B) string {
 	b.Helper()
 	dir := filepath.Join(b.ArtifactDir(), dropbox.NewID())
@@ -136,7 +136,7 @@ func arrivals(b *testing.B, dir string) <-chan string {
 		b.Fatal(err)
 	}
 	names := make(chan string, 100_000)
-	go func() { // ends with the watch
+	go func() { // ends when the watcher is closed
 		for e := range w.Events {
 			if name := filepath.Base(e.Name); e.Has(fsnotify.Create) && name[0] != '.' {
 				names <- name
@@ -162,7 +162,7 @@ func durable(dir, name, text string) error {
 	return errors.Join(err, d.Sync(), d.Close())
 }
 
-// paced sends b.N messages, one at a time, and reports how long each took.
+// paced sends b.N messages, one at a time, and reports how long they took.
 func paced(b *testing.B, send func(n int) error, arrived func(n int) bool) {
 	b.Helper()
 	var took []time.Duration
@@ -185,7 +185,8 @@ func paced(b *testing.B, send func(n int) error, arrived func(n int) bool) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// BenchmarkOut measures the time from the file to the line that a client sees.
+// BenchmarkOut measures the time from writing a message's file until a client sees the
+// line.
 func BenchmarkOut(b *testing.B) {
 	text := func(n int) string { return fmt.Sprintf("message %d of many, as long as people write.", n) }
 	b.Run("floor", func(b *testing.B) {
@@ -216,8 +217,7 @@ func BenchmarkOut(b *testing.B) {
 	})
 }
 
-// BenchmarkIn measures the time from the line that a person writes to the file in the
-// mailbox.
+// BenchmarkIn measures the time from a person's line until its file is in the mailbox.
 func BenchmarkIn(b *testing.B) {
 	line := func(n int) string {
 		return fmt.Sprintf("PRIVMSG #bench :coder: message %d of many, as long as people write.\r\n", n)
@@ -247,10 +247,10 @@ func BenchmarkIn(b *testing.B) {
 	})
 }
 
-// many is the number of messages on their way at once while the rate is measured.
+// many is the number of messages that wait at once while the rate is measured.
 const many = 1000
 
-// rate reports the messages per second from the first to the last.
+// rate reports the messages per second between the first message and the last.
 func rate(b *testing.B, next func() bool) {
 	b.Helper()
 	var first time.Time
@@ -266,9 +266,9 @@ func rate(b *testing.B, next func() bool) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// BenchmarkOutRate measures the messages per second when many wait. The floor is a relay
-// that moves each file away after it has written the line; the bridge proves each message
-// and files it with a receipt.
+// BenchmarkOutRate measures the messages per second when many are waiting. The floor is a
+// relay that moves each file away after it has written the line. The bridge also proves
+// each message and files it with a receipt.
 func BenchmarkOutRate(b *testing.B) {
 	b.Run("floor", func(b *testing.B) {
 		for range b.N {
@@ -305,7 +305,7 @@ func BenchmarkOutRate(b *testing.B) {
 	})
 }
 
-// relay sends the files of a folder as lines, and moves each away, durably.
+// relay sends the files of a folder as lines, and durably moves each file away.
 func relay(dir, done string, mouth *raw) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

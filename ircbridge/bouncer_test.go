@@ -14,8 +14,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// A bouncer plays back the whole history at each attach. The bridge obeys none of the
-// lines, keeps none of them twice, and reports no line as missed that it has heard.
+// A bouncer plays back the whole history each time a client attaches. The bridge obeys
+// none of these lines, keeps none of them twice, and reports as missed only lines that it
+// has not heard before.
 func TestBouncer(t *testing.T) {
 	server := irctest.Ngircd(t, irctest.Unlimited)
 	ann := newPerson(t, server, "ann", "#project-x")
@@ -58,7 +59,7 @@ func TestBouncer(t *testing.T) {
 			lines, err := bridge.Reader{Dir: ircbridge.Folder(s.home)}.Recent(channel, (bridge.Line{}).At, 0)
 			for _, l := range lines {
 				if l.Nick == "swarm" {
-					continue // the bridge's own lines repeat the lines that it reports as missed
+					continue // the bridge quotes the missed lines when it reports them
 				}
 				got = append([]string{fmt.Sprintf("%s %v %s", l.Nick, l.Replay, l.Text)}, got...)
 			}

@@ -21,7 +21,7 @@ func New(o Options) (*Bridge, error) {
 	return &Bridge{o: o}, nil
 }
 
-// Run is [bridge.Bridge.Run] over a link to IRC.
+// Run does what [bridge.Bridge.Run] does, over a link to IRC.
 func (b *Bridge) Run(ctx context.Context) error {
 	o := b.o
 	br, err := bridge.New(o.Options, newLink(&o))

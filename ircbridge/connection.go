@@ -13,10 +13,10 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// A connection is one connection, which the library keeps up: the bridge's, or with
-// [StyleNicks] an agent's. The loop owns its fields.
+// A connection is a connection that the irc package keeps up: the bridge's or, with
+// [StyleNicks], an agent's. The loop owns its fields.
 type connection struct {
-	agent  string // "" is the bridge's own
+	agent  string // "" means the bridge's own connection
 	client *irc.Client
 	stop   context.CancelFunc
 
@@ -25,20 +25,20 @@ type connection struct {
 	caught   bool // all private talk until now is known
 	gen      int  // counts connections
 	nick     string
-	nicks    []string // all its nicks so far, folded: a line from one of them is ours
+	nicks    []string // all its nicks so far, folded: a line from any of them is ours
 	fold     irc.CaseMapping
-	state    irc.State // as of the beginning of the connection
-	since    time.Time // of this connection
-	proven   int       // how many of our texts it has proven
+	state    irc.State // as it was when the connection began
+	since    time.Time // when this connection began
+	proven   int       // how many of our texts it has carried and proven
 	retired  bool
 }
 
 // usable reports whether the connection can post now.
 func (c *connection) usable() bool { return c.up && !c.doubtful }
 
-// doubt records that the connection has failed, before the event about that arrives. The
-// connection posts nothing until that event, or until it is up again. A failure of an
-// earlier connection does not count.
+// doubt records that the connection has failed, before the event about the failure
+// arrives. The connection posts nothing until that event arrives, or until it is up
+// again. A failure of an earlier connection does not count.
 func (c *connection) doubt() {
 	if conn, ok := c.client.Conn(); ok {
 		select {
@@ -113,7 +113,7 @@ func (l *link) connect(ctx context.Context, agent, nick string) (*connection, er
 }
 
 // hungUp reports whether the other side ended a connection. spoken means that the server
-// announced it, for another reason than a shutdown. bare means that the connection ended
+// announced it, for a reason other than a shutdown. bare means that the connection ended
 // without a word. Both are false if the connection fell silent, or if we ended it.
 func hungUp(err error) (spoken, bare bool) {
 	if refused, ok := errors.AsType[*irc.Refused](err); ok {

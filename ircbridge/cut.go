@@ -7,15 +7,15 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// maxShown is the greatest number of lines of a message that are sent on a server without
+// maxShown is the maximum number of lines of a message that are sent on a server without
 // multiline messages; people can ask for the rest.
 const maxShown = 6
 
 // again marks text that may have been sent before.
 const again = "(again) "
 
-// threaded returns the tags for an answer to a line, so that clients show both together.
-// A line without an id gets no tags.
+// threaded returns the tags for an answer to a line. With them, clients show the line and
+// its answer together. A line without an id gets no tags.
 func threaded(msgid string) map[string]string {
 	if msgid == "" {
 		return nil
@@ -27,19 +27,19 @@ func threaded(msgid string) map[string]string {
 type piece struct {
 	text string // as it is posted
 	bare string // without prefix and mark
-	upto int    // how many bytes of the whole text are sent, including this piece
+	upto int    // how many bytes of the whole text have been sent, including this piece
 }
 
 // A cutter cuts a masked text into pieces.
 type cutter struct {
-	prefix string // before each piece, such as "[coder] "
+	prefix string // put before each piece, such as "[coder] "
 	limit  int    // bytes of a line, including the prefix
 	whole  bool   // the server accepts multiline messages
 	read   string // the order that shows the rest
 }
 
 // short returns the text that people see. If there are too many lines, it returns the
-// first ones, and a line that says how many more there are.
+// first ones, followed by a line that says how many more there are.
 func (c cutter) short(text string) string {
 	if c.whole {
 		return text
@@ -58,8 +58,9 @@ func (c cutter) short(text string) string {
 
 func (c cutter) room() int { return max(c.limit-len(c.prefix), 16) }
 
-// pieces cuts the rest of a text that short has returned, beginning at the byte from. It
-// marks the pieces that begin before the byte unsure: they may have been sent before.
+// pieces cuts a text that the method short has returned, starting at the byte offset
+// from. It marks the pieces that begin before the byte offset unsure, because they may
+// have been sent before.
 func (c cutter) pieces(text string, from, unsure int) []piece {
 	if from >= len(text) {
 		return nil
@@ -90,9 +91,9 @@ func (c cutter) pieces(text string, from, unsure int) []piece {
 	return all
 }
 
-// said returns how many bytes at the beginning of rest were sent in one of our lines,
-// marked or not; 0 for an unrelated line. That line may have been cut at another place: a
-// longer nick leaves less room in a line.
+// said returns how many bytes at the beginning of rest were sent in the line heard,
+// marked or not, or 0 if the line is unrelated. The line may have been cut at another
+// place, because a longer nick leaves less room in a line.
 func (c cutter) said(rest, heard string) int {
 	line, ok := strings.CutPrefix(heard, c.prefix)
 	if !ok {
@@ -111,7 +112,7 @@ func (c cutter) said(rest, heard string) int {
 	return 0
 }
 
-// alike reports whether one of our lines begins as rest does.
+// alike reports whether the line heard begins in the same way as rest.
 func (c cutter) alike(rest, heard string) bool {
 	line, ok := strings.CutPrefix(heard, c.prefix)
 	line = strings.TrimPrefix(line, again)

@@ -15,14 +15,14 @@ import (
 // A status is the part of the state about the connection, besides the channels.
 type status struct {
 	connected  bool
-	since      time.Time // connected, or not connected, since then
+	since      time.Time // when connected last changed
 	why        string    // why it is not connected
 	nextTry    time.Time
 	us         irc.State // the present state of the bridge's connection
 	offers     irc.State // what the connection could do when it began
 	text       int       // the longest text in the project's channel, in bytes
-	style      Style     // in use
-	instead    string    // why it is not the requested style
+	style      Style     // the style in use
+	instead    string    // why style is not the requested style
 	noRelay    string    // why nothing is relayed on this server
 	reconnects int
 }

@@ -14,9 +14,9 @@
 //	  | Say           |                                 |
 //	  +-------------> recall: buffer, then the history, of what was said
 //
-// A line that was sent and not proven when the connection or this process ended is looked
-// up in the server's history; if the server has none, the link sends it once more, marked
-// (again).
+// If a line was sent but not proven when the connection or this process ended, the link
+// looks for it in the server's history. If the server has no history, the link sends the
+// line once more, marked (again).
 //
 // The link joins and leaves channels, and retries those that do not let it in. An
 // [irc.Client] keeps each connection up: the bridge's, and with [StyleNicks] one for each

@@ -11,7 +11,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// A Report holds the facts that Doctor finds out about a server.
+// A Report contains the facts that [Doctor] finds out about a server.
 type Report struct {
 	Server   string        `json:"server"`
 	TLS      bool          `json:"tls"`
@@ -26,7 +26,7 @@ type Report struct {
 	Problems []string      `json:"problems,omitempty"` // problems with this configuration
 }
 
-// whatFor says what does not work without a capability.
+// whatFor lists what does not work without each capability.
 var whatFor = []struct{ name, without string }{
 	{"account-tag", "permits by account never match"},
 	{"echo-message", "what was sent is proven by a PING after it, without the server's id"},

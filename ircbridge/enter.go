@@ -10,11 +10,11 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// inviteEvery is the shortest time between two invitations into a channel that the link
-// follows: following an invitation costs a line.
+// inviteEvery is the shortest time between two invitations to the same channel that the
+// link follows, because following one costs a line.
 const inviteEvery = 10 * time.Second
 
-// enter asks the server to let us into a channel, now.
+// enter asks the server at once to let us into a channel.
 func (r *rooms) enter(rm *room) {
 	rm.wanted, rm.asked = true, time.Now()
 	rm.forgive()

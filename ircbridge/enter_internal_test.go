@@ -15,7 +15,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// A quietHost records the calls of Noted, and allows few others.
+// A quietHost records the calls to Noted, and allows only a few other calls.
 type quietHost struct {
 	bridge.Host // nil: a call that the test does not expect panics
 	noted       []string
@@ -36,8 +36,8 @@ func newOffline() (*link, *quietHost) {
 	return l, h
 }
 
-// Joining and leaving channels has an outcome, and the link records the channels for the
-// next start.
+// The link reports the outcome of joining or leaving a channel, and records the channels
+// for the next start.
 func TestJoinAndLeave(t *testing.T) {
 	l, h := newOffline()
 	l.rooms.room("#project-x").wanted = true
@@ -52,7 +52,7 @@ func TestJoinAndLeave(t *testing.T) {
 	l.rooms.Join("#OPEN", false, tell)
 	l.rooms.Join("#shut", true, tell)
 	l.rooms.handle(irc.Failed{Channel: "#shut", Err: errors.New("banned"), Retry: time.Minute})
-	joined("#shut") // no request waits for it any more
+	joined("#shut") // no request is waiting for it any more
 	l.rooms.Join("#later", false, tell)
 	l.Stop()
 	want := []string{

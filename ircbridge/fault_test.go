@@ -13,9 +13,9 @@ import (
 )
 
 // A breakage is a way in which a connection breaks. It begins while a text is being sent,
-// and ends after it had an effect.
+// and ends once it has had an effect.
 type breakage struct {
-	at     []irctest.Way // the directions of that text, in turn
+	at     []irctest.Way // the directions in which that text goes, in turn
 	strike func(*irctest.Proxy)
 	done   func(before, now irctest.Counts) bool
 }
@@ -90,19 +90,22 @@ const (
 	faultsPerKind  = 10
 )
 
-// calmEvery is the number of faults after which the test waits until all messages are sent.
-// The bridge gives up a message after the fourth connection that ends with it, because the
-// message may be the reason. So no message may meet more than three faults.
+// calmEvery is the number of faults after which the test waits until all messages are
+// sent. The bridge gives up a message after the fourth connection that ends while the
+// message is on its way, because the message may be the reason. So no message may meet
+// more than three faults.
 const calmEvery = 3
 
-// TestFaults sends 500 messages each way while the connection breaks, ten times in every
-// way, each time with a message on its way.
+// TestFaults sends 500 messages in each direction while the connection breaks ten times
+// in each of the ways, always with a message on its way.
 //
-// No outgoing message is lost. With a server's history none is sent twice; without one, the
-// messages on their way when the connection ended, at most four, are sent again and marked.
+// No outgoing message is lost. If the server has a history, none is sent twice. If it has
+// none, the messages that were on their way when the connection ended, at most four, are
+// sent again and marked.
 //
-// With a history no incoming line is lost or duplicated. See [traffic.checkIn] for a server
-// without one: there the bridge says which lines it does not know.
+// If the server has a history, no incoming line is lost or duplicated. See
+// [traffic.checkIn] for a server without a history: there the bridge says which lines it
+// does not know.
 func TestFaults(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -113,7 +116,7 @@ func TestFaults(t *testing.T) {
 		// second. Two bridges share the faults, so each waits half as long.
 		breakConnections(t, newFaultyTraffic(withoutHistory(t, irctest.Inspircd(t, irctest.Unlimited))), newFaultyTraffic(withoutHistory(t, irctest.Inspircd(t, irctest.Unlimited))))
 	})
-	t.Run("meanwhile", func(t *testing.T) { // both together take as long as the subtest above
+	t.Run("meanwhile", func(t *testing.T) { // these two take as long together as the subtest above
 		t.Parallel()
 		t.Run("ngircd", func(t *testing.T) {
 			breakConnections(t, newFaultyTraffic(withoutHistory(t, irctest.Ngircd(t, irctest.Unlimited))))
@@ -132,8 +135,8 @@ func newFaultyTraffic(tr *traffic) *faultyTraffic {
 	return &faultyTraffic{traffic: tr, times: map[string]int{}, took: map[string]time.Duration{}}
 }
 
-// breakConnections breaks connections in every way, and checks the messages. If there are
-// several traffics, they share the messages and the faults.
+// breakConnections breaks connections in every way, and checks the messages. If there is
+// more than one faultyTraffic, they share the messages and the faults.
 func breakConnections(t *testing.T, all ...*faultyTraffic) {
 	t.Helper()
 	for _, s := range all {
@@ -154,7 +157,7 @@ func breakConnections(t *testing.T, all ...*faultyTraffic) {
 		}
 		for _, s := range all {
 			if i%calmEvery == calmEvery-1 {
-				s.allSaid() // after this the bridge is connected
+				s.allSaid() // once all messages are sent, the bridge is connected
 				for range s.most * calmEvery / len(s.order) {
 					s.line()
 				}

@@ -27,8 +27,8 @@ func (s *scene) leaveAt(at time.Time, m *dropbox.Message) string {
 	return d.ID
 }
 
-// After an hour without IRC, one line in a channel counts the turns that only began and
-// ended, and the newest of them is posted. Messages that people wait for are all posted.
+// After an hour without IRC, one line in a channel says how many turns began and ended,
+// and the newest copies are still posted. Messages that people wait for are all posted.
 func TestWhatWaitedIsFolded(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		s := newScene(t, addr)
@@ -51,12 +51,12 @@ func TestWhatWaitedIsFolded(t *testing.T) {
 		}
 		kept := folded[len(folded)-3:]
 		folded = folded[:len(folded)-3]
-		for i := range 4 { // too few
+		for i := range 4 { // too few copies to fold
 			copied(since, "#project-x", dropbox.Task, "lead", dropbox.Low, bridge.Origin{To: "coder"}, fmt.Sprintf("wish %d", i))
 		}
 		copied(since, "#alerts", dropbox.Status, "swarm", dropbox.Normal, bridge.Origin{Announces: bridge.Alert}, "[ERROR] coder is stopped")
 		own := s.leaveAt(since, &dropbox.Message{From: "coder", Type: dropbox.Note, Priority: dropbox.Low, Body: []byte("I say so myself"), Extra: bridge.Origin{Channel: "#standup-x"}.Extra(ircbridge.Name)})
-		for i := range 6 { // an outage of a minute
+		for i := range 6 { // the outage lasted only a minute
 			copied(time.Now().Add(-time.Minute), "#standup-x", dropbox.Task, "tester", dropbox.Low, begins, fmt.Sprintf("late job %d", i))
 		}
 		s.start()

@@ -229,7 +229,7 @@ func TestCommands(t *testing.T) {
 		}
 		joe.say("#project-x", "swarm: pause coder")
 		joe.say("swarm", "TASK: coder: go on")
-		joe.say("#project-x", "swarm: status coder") // joe has this right
+		joe.say("#project-x", "swarm: status coder") // joe has the right talk
 		joe.sees("#project-x swarm: joe: coder works on k7f3q9m2xd")
 		s.mail("coder", 1) // no order became a message
 		daemon.mu.Lock()
@@ -241,7 +241,7 @@ func TestCommands(t *testing.T) {
 	})
 }
 
-// A person who writes to an agent that does not work learns why, once for each reason.
+// A person who writes to an agent that is not working learns why, once for each reason.
 func TestWhatHoldsUpAnAgentIsTold(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		s := newScene(t, addr)
@@ -289,7 +289,7 @@ func TestTornTextIsTold(t *testing.T) {
 		eve.say("#project-x", "coder: first")
 		eve.say("#project-x", "second")
 		ann.say("#project-x", "nobody is meant")
-		ann.conn.Send("#project-x", "coder: "+strings.Repeat("word ", 80)) // is sent with the next line
+		ann.conn.Send("#project-x", "coder: "+strings.Repeat("word ", 80)) // ann sends the next line right after this one
 		ann.say("#project-x", "and its end")
 		eve.say("#project-x", "what a text")
 		ann.sees("#project-x swarm: ann: coder got your first line only: the next one names nobody. Put the name before each line, or say it in one of at most 350 characters.")

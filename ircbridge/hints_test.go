@@ -56,7 +56,7 @@ func TestHintsWorkAsTheyArePrinted(t *testing.T) {
 		ann.say("#project-x", hint+" localhost")
 		answered(id, "localhost", 2)
 
-		// A person on a telephone leaves out the name and most of the id.
+		// A person on a phone leaves out the bridge's name and most of the id.
 		id, _ = ask("Which user?")
 		ann.say("#project-x", "Reply "+id[5:]+": root")
 		answered(id, "root", 3)

@@ -13,7 +13,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 )
 
-// heard returns the texts of a channel that the bridge keeps, without its own.
+// heard returns the texts that the bridge keeps for a channel, without the bridge's own.
 func (s *scene) heard(channel string) (all []string) {
 	s.Helper()
 	lines, err := bridge.Reader{Dir: ircbridge.Folder(s.home)}.Recent(channel, time.Time{}, 0)
@@ -76,8 +76,8 @@ func TestAServerThatForgets(t *testing.T) {
 	}
 }
 
-// Joins and parts are not talk: a server that keeps them in its history plays them back as
-// messages from a service to clients that do not ask for events.
+// Joins and parts are not talk: a server that keeps them in its history plays them back
+// as messages from a service if the client does not ask for events.
 func TestComingsAndGoingsAreNotTalk(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -95,13 +95,13 @@ func TestComingsAndGoingsAreNotTalk(t *testing.T) {
 			eventually(t, "heard", func() bool { return len(s.heard("#project-x")) == 1 })
 			s.stop()
 			bob := newPerson(t, srv.Addr, "coder-bob", "#project-x")
-			newPerson(t, srv.Addr, "coder", "#project-x") // "coder joined the channel" would be for that agent
+			newPerson(t, srv.Addr, "coder", "#project-x") // read as talk, "coder joined the channel" would address that agent
 			bob.say("#project-x", "swarm: joined the channel")
 			s.start()
 			s.ready()
 			want := []string{"eve: before", "coder-bob: swarm: joined the channel"}
 			eventually(t, "what was said", func() bool { return len(s.heard("#project-x")) >= 2 })
-			srv.Say("eve", "", "#project-x", "after") // the whole history came before it
+			srv.Say("eve", "", "#project-x", "after") // by the time this line arrives, the whole history has arrived
 			want = append(want, "eve: after")
 			eventually(t, "what was said then", func() bool { return slices.Contains(s.heard("#project-x"), "eve: after") })
 			if got := s.heard("#project-x"); !slices.Equal(got, want) {
@@ -117,8 +117,9 @@ func TestComingsAndGoingsAreNotTalk(t *testing.T) {
 	}
 }
 
-// A bridge that was killed may have delivered a line that it had not kept yet. The next one
-// does not ask the person to repeat it, because the order is being carried out.
+// A bridge that was killed may have delivered a line that it had not kept yet. The next
+// bridge does not ask the person to repeat the line, because the agent already has the
+// message.
 func TestWhatWasMailedIsNotMissed(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -135,7 +136,7 @@ func TestWhatWasMailedIsNotMissed(t *testing.T) {
 	srv.Say("joe", "", "#project-x", "coder: stop")
 	said := srv.Said("#project-x")[1:]
 	for i, agents := range [][]string{{"coder"}, {"coder"}} {
-		for _, agent := range agents { // like the bridge that was killed
+		for _, agent := range agents { // as the killed bridge did
 			m := &dropbox.Message{From: "irc", To: []string{agent}, Type: dropbox.Question, Key: "irc-" + srv.Addr + "-" + said[i].ID, Body: []byte(said[i].Text)}
 			if _, err := s.store.Deliver(agent, m); err != nil {
 				t.Fatal(err)

@@ -29,8 +29,8 @@ var hostile = []string{
 	"\ufffd", "\x1b[31m", "\x07", "word",
 }
 
-// TestHostileTexts sends 200 texts, names and topics made of hostile parts, through several
-// servers; one of them runs the text after a CR as a command.
+// TestHostileTexts sends 200 texts, names and topics made of hostile parts through
+// several servers. One of these servers runs the text after a CR as a command.
 func TestHostileTexts(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -204,8 +204,8 @@ func (s *scene) secretsReachNobody(planted []string) {
 	}
 }
 
-// TestAMessageThatTheServerDoesNotBear makes a server hang up on one text, with a reason
-// and without, and checks that the others are posted.
+// TestAMessageThatTheServerDoesNotBear makes a server hang up on one text, with and
+// without a reason, and checks that the other texts are posted.
 func TestAMessageThatTheServerDoesNotBear(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

@@ -13,12 +13,12 @@ import (
 func TestJoinsHoldUpNothing(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		s := newScene(t, addr)
-		s.o.Server.RetryMin, s.o.Server.RetryMax = 20*time.Second, 20*time.Second // between two tries to join
+		s.o.Server.RetryMin, s.o.Server.RetryMax = 20*time.Second, 20*time.Second // the pause between two tries to join
 		s.start()
 		s.ready()
-		const closed = 36 // more requests than may be pending
+		const closed = 36 // more than the number of requests that may be pending
 		channel := func(i int) string { return fmt.Sprintf("#closed-%d", i) }
-		for i := 0; i < closed; i += 9 { // the server lets one person join ten channels
+		for i := 0; i < closed; i += 9 { // the server lets each person join at most ten channels
 			ann := newPerson(t, s.o.Server.Addr, fmt.Sprintf("ann%d", i))
 			for j := i; j < i+9; j++ {
 				ann.raw("JOIN", channel(j))
@@ -37,7 +37,7 @@ func TestJoinsHoldUpNothing(t *testing.T) {
 		}
 		s.where(s.say("coder", bridge.Origin{}, "meanwhile"), dropbox.Done)
 		for _, id := range joins[:4] {
-			s.where(id, dropbox.Claimed) // still
+			s.where(id, dropbox.Claimed) // it is still waiting for the channel
 		}
 	})
 }

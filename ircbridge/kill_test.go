@@ -15,8 +15,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 )
 
-// TestMain also runs as a bridge that the test kills: IRCBRIDGE_BE contains the folders
-// of its store and its home, and the address of the server.
+// TestMain also runs as a bridge that a test kills. IRCBRIDGE_BE then contains the
+// folders of the bridge's store and home, and the address of the server.
 func TestMain(m *testing.M) {
 	if be := os.Getenv("IRCBRIDGE_BE"); be != "" {
 		if err := beBridge(strings.Split(be, "\n")); err != nil {
@@ -43,14 +43,14 @@ func beBridge(args []string) error {
 	return b.Run(context.Background())
 }
 
-// atOnce is the greatest number of messages that wait for IRC while bridges are killed.
+// atOnce is the maximum number of messages that wait for IRC while bridges are killed.
 const atOnce = 12
 
-// TestKilled kills the bridge's process at 20 random moments, while messages go out and
-// lines come in: each time with some text on its way between it and the server.
+// TestKilled kills the bridge's process at 20 random moments while messages go out and
+// lines come in. Each time, some text is on its way between the bridge and the server.
 //
-// No outgoing message is lost. With a server's history none is sent twice; without one, at
-// most four unproven messages are sent again for each kill, and marked. See
+// No outgoing message is lost. If the server has a history, none is sent twice. If it has
+// none, at most four unproven messages are sent again for each kill, and marked. See
 // [traffic.checkIn] for incoming lines.
 func TestKilled(t *testing.T) {
 	if testing.Short() {
@@ -69,7 +69,7 @@ func killed(t *testing.T, s *traffic) {
 	s.start()
 	s.ready()
 	s.line()
-	eventually(t, "the first line is heard", func() bool { // the bridge need not hear earlier lines
+	eventually(t, "the first line is heard", func() bool { // the bridge does not have to hear earlier lines
 		heard, _ := s.heard()
 		return heard[0] > 0
 	})
@@ -84,7 +84,7 @@ func killed(t *testing.T, s *traffic) {
 		}
 		moment := rand.N(3 * time.Millisecond)
 		struck := s.proxy.OnText(bothWays[i%2], rand.N(60), func() {
-			if i%4 > 1 { // otherwise at once, before it has passed
+			if i%4 > 1 { // otherwise kill the bridge at once, before the text has passed
 				time.AfterFunc(moment, func() { _ = cmd.Process.Kill() })
 				return
 			}

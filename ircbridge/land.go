@@ -76,10 +76,10 @@ func (s *speech) arrived(f *saying, via *connection) {
 		s.l.rooms.room(f.Target).bare = refused.Error()
 		s.say(f)
 	case isRefused && !s.l.inside(f.conn, f.Target):
-		// We are no longer in the channel. The text waits until we are in again, or know
-		// that the channel does not let us in.
+		// We are no longer in the channel. The text waits until we are back in the
+		// channel, or until we know that the channel does not let us in.
 		rm := s.l.rooms.room(f.Target)
-		rm.joined, rm.caught = false, false // the event about that has not arrived yet
+		rm.joined, rm.caught = false, false // the event about leaving has not arrived yet
 		s.release(f)
 	case isRefused:
 		s.landed(f, bridge.Landing{Fate: bridge.NeverAgain, Why: "IRC did not accept it: " + refused.Error()})
@@ -95,7 +95,7 @@ func (s *speech) arrived(f *saying, via *connection) {
 	}
 }
 
-// landed reports the fate of a text.
+// landed reports the fate of a text to the bridge.
 func (s *speech) landed(f *saying, end bridge.Landing) {
 	delete(s.sayings, f.ID)
 	end.Shown = bridge.Shown{Lines: f.lines, MsgIDs: f.msgids, Again: f.marked}
@@ -105,8 +105,8 @@ func (s *speech) landed(f *saying, end bridge.Landing) {
 }
 
 // landCut puts back the texts that were on their way when a connection ended, as soon as
-// the fate of each is known. If the other side hung up, the first of them may be the
-// reason.
+// the fate of each is known. If the other side hung up, the first of these texts may be
+// the reason.
 func (s *speech) landCut(conn *irc.Conn) {
 	list := s.cut[conn]
 	if len(list) == 0 {
@@ -140,7 +140,7 @@ func (l *link) inside(conn *irc.Conn, target string) bool {
 	return in
 }
 
-// release puts back a text when this attempt sent no part of it.
+// release puts back a text if this attempt sent no part of it.
 func (s *speech) release(f *saying) {
 	end := bridge.Landing{Fate: bridge.Put}
 	if f.said > 0 || f.unsure > 0 {

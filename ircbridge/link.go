@@ -114,8 +114,8 @@ func (l *link) connectAgents() {
 	}
 }
 
-// over notes that the library no longer keeps a connection up, because the bridge ends or
-// because retries would not help.
+// over notes that the library no longer keeps a connection up, because the bridge is
+// ending or because retries would not help.
 func (l *link) over(c *connection, err error) {
 	if c.agent != "" {
 		delete(l.others, c.agent)
@@ -131,7 +131,7 @@ func (l *link) over(c *connection, err error) {
 	}
 }
 
-// handle handles an event of a connection.
+// handle handles an event from a connection.
 func (l *link) handle(c *connection, e irc.Event) {
 	l.host.Changed()
 	switch e := e.(type) {
@@ -165,7 +165,7 @@ func (l *link) handle(c *connection, e irc.Event) {
 	}
 }
 
-// textOf converts a text of a connection for the bridge.
+// textOf converts a text from a connection for the bridge.
 func (l *link) textOf(c *connection, t irc.Text) bridge.Text {
 	who := personOf(t.Nick, t.Source)
 	if c.state.Cap("account-tag") {
@@ -177,7 +177,7 @@ func (l *link) textOf(c *connection, t irc.Text) bridge.Text {
 	}
 }
 
-// personOf returns the writer of a line, from the nick and nick!user@host.
+// personOf makes the writer of a line from the nick and the source, nick!user@host.
 func personOf(nick, source string) bridge.Person {
 	p := bridge.Person{Nick: nick}
 	if _, userhost, ok := strings.Cut(source, "!"); ok {
@@ -224,8 +224,8 @@ func (l *link) disconnected(c *connection, e irc.Down) {
 	}
 }
 
-// levelOf returns the log level for the end of a connection. Failed retries after it have
-// a lower level.
+// levelOf returns the log level for the end of a connection. Failed retries after that
+// end have a lower level.
 func levelOf(e irc.Down) slog.Level {
 	if e.Was {
 		return slog.LevelWarn
@@ -354,7 +354,7 @@ func (l *link) Vouched() string {
 	return l.o.Server.Addr
 }
 
-// names interprets names as the present server does.
+// names returns names that interprets them as the current server does.
 func (l *link) names() names { return names{l.main.fold} }
 
 // Fold implements [bridge.Names].

@@ -13,8 +13,8 @@ func withoutMarkup(text string) string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
-// isMarkup reports whether a line of Markdown is the fence of a block of code, the line between
-// the head of a table and its rows, or a rule.
+// isMarkup reports whether a line of Markdown is the fence of a code block, the line
+// between a table's header and its rows, or a horizontal rule.
 func isMarkup(line string) bool {
 	line = strings.TrimSpace(line)
 	for _, fence := range []string{"```", "~~~"} {

@@ -8,14 +8,14 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// Limits of the time at which another process may have sent a message.
+// Limits on when another process may have sent a message.
 const (
-	provenWithin = 2 * time.Minute // longest wait for a proof; the library ends a connection before that
+	provenWithin = 2 * time.Minute // longest wait for a proof; the library ends the connection sooner than that
 	clockSkew    = time.Minute     // between the server and us
 )
 
-// A memory tells the library which texts were handled: those in the buffers. It only reads
-// files, so any goroutine may call it.
+// A memory tells the library which texts were handled, namely those in the buffers. It
+// only reads files, so any goroutine may call it.
 type memory struct{ dir string }
 
 // Marks implements [irc.Memory].
@@ -50,13 +50,13 @@ func (m memory) Marks(target string) ([]irc.Mark, error) {
 	return marks, nil
 }
 
-// ownBehind is how long before one of our lines the channel is completely known. One of
+// A channel is completely known up to the time ownBehind before each of our lines. One of
 // our lines enters the buffer when it is proven. An earlier line from a person may be
 // handled after that, or never if this process is killed.
 const ownBehind = provenWithin + clockSkew
 
-// private returns the time until which all private talk is known; if no bridge has noted
-// that, the time of the newest private line.
+// private returns the time until which all private talk is known. If no bridge has noted
+// that time, private returns the time of the newest private line.
 func (m memory) private() ([]irc.Mark, error) {
 	st, err := bridge.ReadState(m.dir)
 	if err != nil {
@@ -92,5 +92,5 @@ func (m privateMemory) Marks(target string) ([]irc.Mark, error) {
 	return m.memory.Marks(target)
 }
 
-// Add implements [irc.Memory]: the buffer has the mark already.
+// Add implements [irc.Memory]. It does nothing, because the buffer already has the mark.
 func (memory) Add(string, irc.Mark) error { return nil }

@@ -7,8 +7,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// Name is the name of the bridge to IRC: of its mailbox, of its folder below the daemon's,
-// and of the key of a message's front matter. Title is what people call the network.
+// Name is the name of the bridge to IRC, of its mailbox, of its folder below the daemon's
+// folder, and of its key in a message's front matter. Title is what people call the
+// network.
 const (
 	Name  = "irc"
 	Title = "IRC"
@@ -49,7 +50,7 @@ func TaskFor(text string, agents []string, tags map[string][]string) (to []strin
 	return bridge.TaskFor(text, agents, tags, anyNames)
 }
 
-// WithoutHead cuts TASK: and the agents, or nicks with @, off the head of a line. Other
+// WithoutHead cuts TASK: and the agents, or nicks with @, off the start of a line. Other
 // lines stay unchanged.
 func WithoutHead(line string, agents []string) string {
 	return bridge.WithoutHead(line, agents, anyNames)

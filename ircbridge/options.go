@@ -21,7 +21,7 @@ type Options struct {
 
 	Server Server
 	Style  Style    // "" means StylePrefix
-	Join   []string // more channels to join and never leave
+	Join   []string // further channels to join and never leave
 
 	// Keys are the keys of channels that ask for one (mode +k), by the channel's name in
 	// any case. They are secrets.
@@ -31,12 +31,12 @@ type Options struct {
 	// several times; the last one repeats. nil means 1, 2, 5 and 10 minutes.
 	RejoinAfter []time.Duration
 
-	// Nick is the nick of an agent with [StyleNicks], and with [StyleRelay] the part before
-	// the slash of the relayed nick; nil means its name.
+	// Nick is the nick of an agent with [StyleNicks], and with [StyleRelay] the part
+	// before the slash of the relayed nick. If Nick is nil, the agent's name is used.
 	Nick func(agent string) string
 
-	// Secrets are masked in everything that is sent or logged, besides the passwords of the
-	// server and text that looks like a secret.
+	// Secrets are masked in everything that is sent or logged. The server's passwords and
+	// text that looks like a secret are always masked.
 	Secrets []string
 }
 
@@ -46,27 +46,27 @@ type Server struct {
 	Nick     string // of the bridge
 	User     string // the user name; "" means the part of the nick that servers accept as a user name
 	RealName string // "" means the nick
-	Password string // of the server (PASS); "" means none
+	Password string // the server's password (PASS); "" means none
 
 	TLS        bool   // the certificate is always verified
 	ServerName string // the name in the certificate; "" means the host
-	CAFile     string // PEM of the authorities; "" means those of the system
-	CertFile   string // PEM of our own certificate; with SASL "external" our login
+	CAFile     string // PEM file of the trusted authorities; "" means those of the system
+	CertFile   string // PEM file of our own certificate; with SASL "external" it is our login
 	KeyFile    string
 
-	SASL         string // "plain", "external", or "" for none; when it is refused the bridge stops trying
+	SASL         string // "plain", "external", or "" for none; if the login is refused, the bridge stops trying
 	Account      string // "" means the nick
 	SASLPassword string
 
-	Burst     int           // lines at once; 0 means 4
-	Rate      float64       // lines a second after that; 0 means 1
+	Burst     int           // how many lines may be sent at once; 0 means 4
+	Rate      float64       // how many lines a second after that; 0 means 1
 	Unlimited bool          // no limit; for your own server only
 	RetryMin  time.Duration // the first pause between two tries, which doubles each time; 0 means 1 s
 	RetryMax  time.Duration // the longest pause between two tries; 0 means 60 s
-	LineLen   int           // bytes of a line, for a server that accepts more than it announces; 0 means what it announces, else 512
+	LineLen   int           // bytes in a line, for a server that accepts more than it announces; 0 means the announced length, or 512 if there is none
 
 	RegisterTimeout time.Duration // from dialling to the server's greeting; 0 means 60 s
-	PingAfter       time.Duration // how long after the last line the server gets a PING; 0 means 60 s
+	PingAfter       time.Duration // how long after the last line the bridge sends a PING; 0 means 60 s
 	PingTimeout     time.Duration // the connection counts as dead after this long without an answer; 0 means 30 s
 	ProofTimeout    time.Duration // the connection also counts as dead when a line is not proven for this long; 0 means 90 s
 }
@@ -105,7 +105,7 @@ func (o *Options) masker() *irc.Masker {
 	return irc.NewMasker(append([]string{o.Server.Password, o.Server.SASLPassword}, o.secrets()...)...)
 }
 
-// secrets returns the secrets besides the passwords of the server.
+// secrets returns all secrets except the server's passwords.
 func (o *Options) secrets() []string {
 	return slices.AppendSeq(slices.Clone(o.Secrets), maps.Values(o.Keys))
 }
@@ -143,7 +143,7 @@ const (
 	StyleRelay  Style = "relaymsg" // one connection, and agent/x as the nick: ergo's RELAYMSG
 )
 
-// fixed returns the channels to be in from the start, each once.
+// fixed returns the channels to join at the start, without duplicates.
 func (o *Options) fixed() []string {
 	var list []string
 	have := map[string]bool{}

@@ -10,8 +10,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// A person reads a result of 200 KB, of which the body has only the beginning, page by page
-// to its last byte. The pages come privately, although the person asked in the channel.
+// A person reads a result of 200 KB, whose body has only the beginning, page by page to
+// its last byte. The pages come privately, although the person asked in the channel.
 func TestReadingALongResult(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		s := newScene(t, addr)

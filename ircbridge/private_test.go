@@ -54,7 +54,7 @@ func TestPrivateTalkWhileAway(t *testing.T) {
 			t.Errorf("ann was told %d times, want %d", got, n)
 		}
 	}
-	newPersonBy(t, irc.Config{Addr: srv.Addr, Nick: "ann"}) // otherwise the server cannot tell her
+	newPersonBy(t, irc.Config{Addr: srv.Addr, Nick: "ann"}) // ann must be online, or the server has nobody to deliver the notice to
 	s.start()
 	s.ready()
 	s.stop()
@@ -94,8 +94,8 @@ func TestPrivateTalkWhileAway(t *testing.T) {
 	s.mail("coder", 1)
 }
 
-// A server that does not name the people who wrote privately still has the history of
-// channels. The bridge says that it cannot know the private lines.
+// A server may keep the history of channels but not name the people who wrote privately.
+// The bridge says that it cannot know the private lines.
 func TestPrivateTalkThatNobodyTells(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

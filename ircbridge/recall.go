@@ -10,12 +10,12 @@ import (
 )
 
 // recall finds out how much of a message was sent in earlier tries. It looks in the
-// buffer, and then in the server's history. The rest is sent again, marked if it may have
-// been sent before.
+// buffer, and then in the server's history. It then sends the part that is not found,
+// marked if that part may have been sent before.
 func (s *speech) recall(f *saying) {
 	known, ok := s.resume[f.ID]
 	delete(s.resume, f.ID)
-	if !ok { // another process began it
+	if !ok { // another process began to send it
 		known.unsure = math.MaxInt
 	}
 	kept, ok := s.l.host.Kept(f.Target, f.ID)
@@ -49,9 +49,9 @@ func (s *speech) recall(f *saying) {
 // connection: 18 s were seen with 40 lines.
 const lingerPatience = 20 * time.Second
 
-// lingers reports whether to wait with a message that may have been sent: the nick of an
-// earlier connection is still present, so the history is not complete yet. Once a channel
-// is caught up, its members are known.
+// lingers reports whether a message that may have been sent must wait, because the nick
+// of an earlier connection is still present and so the history is not complete yet. The
+// members of a channel are known once the channel is caught up.
 func (l *link) lingers(channel string) bool {
 	conn, ok := l.main.client.Conn()
 	if !ok || !conn.State().Since.Equal(l.main.state.Since) {
@@ -73,8 +73,8 @@ type lookup struct {
 	flights []*saying
 }
 
-// lookUp asks for the history of a message's target since a time; one request serves all
-// messages for that target.
+// lookUp asks for the history of a message's target since the given time. One request
+// serves all messages for that target.
 func (s *speech) lookUp(f *saying, via *connection, conn *irc.Conn, since time.Time) {
 	target, client := f.Target, via.client
 	if q := s.lookups[target]; q != nil && !since.Before(q.since) {
@@ -101,7 +101,7 @@ func (s *speech) lookUp(f *saying, via *connection, conn *irc.Conn, since time.T
 				default:
 				}
 			}
-			kept := err == nil && len(texts) > 0 // so the server has a history
+			kept := err == nil && len(texts) > 0 // then the server has a history
 			for _, f := range q.flights {
 				if !known || !s.l.main.usable() || s.l.host.Stopping() {
 					s.release(f)
@@ -130,8 +130,8 @@ func (s *speech) sayInTurn(f *saying) {
 }
 
 // recognise records the parts of a text that are in the history as sent, and returns the
-// other lines of the history. absent says that none of these looks like the rest of the
-// text.
+// other lines of the history. absent says that none of these lines looks like the part
+// that was not found.
 func (s *speech) recognise(f *saying, texts []irc.Text) (rest []irc.Text, absent bool) {
 	via, prefix, as := s.voice(f)
 	conn, ok := via.client.Conn()

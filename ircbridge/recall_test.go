@@ -27,7 +27,7 @@ func TestOrderBehindALookUp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := box.Claim(entries[0]) // like a bridge that was killed
+	c, err := box.Claim(entries[0]) // as a bridge that was then killed did
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// Parts of the link's reasons. They show what would help, even after a crash, when only the
-// reason remains.
+// Parts of the link's reasons. They show what would help. This works even after a crash,
+// when only the reason remains.
 const (
 	notAName   = "cannot be the name of a channel"
 	longName   = "the name of the channel has"
@@ -45,8 +45,8 @@ func remedyOf(reason string) bridge.Remedy {
 	return bridge.AnyRemedy
 }
 
-// codeOf returns the code of the server's answer at the end of a reason, as [irc.Rejected]
-// writes it; "" for none.
+// codeOf returns the code of the server's answer at the end of a reason, as
+// [irc.Rejected] writes it, or "" if there is none.
 func codeOf(reason string) string {
 	at := strings.LastIndexByte(reason, '(')
 	if at < 0 || !strings.HasSuffix(reason, ")") {

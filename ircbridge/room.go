@@ -19,7 +19,7 @@ const joinPatience = time.Minute
 // askAgain is the pause before the next try at a channel that did not let us in.
 const askAgain = 10 * time.Minute
 
-// maxMembers is the greatest number of members of a channel in the state.
+// maxMembers is the maximum number of a channel's members that the state lists.
 const maxMembers = 200
 
 // A room is a channel that the bridge is in, or wants to be in.
@@ -31,14 +31,14 @@ type room struct {
 	fixed   bool // named in the options
 	wanted  bool
 	joined  bool
-	entered bool // we were in it once, so it is not given up when it shuts us out
+	entered bool // we were in it once, so we do not give it up when it shuts us out
 	caught  bool
 	failed  string    // why it does not let us in; messages for it are given up
 	why     string    // for people: why we are not in it
 	nextTry time.Time // when we try again after it has failed; zero means not known
 	asked   time.Time
 	invited time.Time            // when we followed an invitation
-	joiners []func(bridge.Entry) // who waits until we are in
+	joiners []func(bridge.Entry) // called when we know whether we are in
 	modes   map[string]string
 	bare    string // with [StyleRelay]: why nothing is relayed here
 	stale   bool   // somebody came or went since modes were asked for
@@ -82,7 +82,8 @@ func (r *rooms) regroup() {
 	}
 }
 
-// noChannel says why no channel on this server can have a name; "" when one can.
+// noChannel returns the reason why no channel on this server can have the given name, or
+// "" if one can.
 func (r *rooms) noChannel(name string) string {
 	switch most := r.l.main.state.ISupport.Number("CHANNELLEN", 200); {
 	case strings.ContainsAny(name, " ,\x07") || strings.ContainsFunc(name, func(c rune) bool { return c < ' ' }):
@@ -116,7 +117,7 @@ func (r *rooms) leave(rm *room, reason string) {
 	r.noteJoined()
 }
 
-// known returns the room of a channel, nil for one that we do not want to be in.
+// known returns the room of a channel, or nil if the link does not know the channel.
 func (r *rooms) known(name string) *room { return r.all[r.l.Fold(name)] }
 
 // handle handles events of channels.
@@ -180,25 +181,25 @@ func (r *rooms) handle(e irc.Event) {
 func (r *rooms) caughtUp(e irc.CaughtUp) {
 	rm := r.known(e.Target)
 	if rm == nil {
-		return // a person, or a channel that we have left
+		return // it is about a person, or a channel that we have left
 	}
 	rm.caught = rm.joined
 	r.askModes(rm)
 }
 
-// giveUp notes that a channel does not let us in; the library tries again after retry, 0
-// means never. Texts for the channel are given up.
+// giveUp notes that a channel does not let us in. The library tries again after the time
+// retry, or never if retry is 0. Texts for the channel are given up.
 func (r *rooms) giveUp(rm *room, err error, retry time.Duration) {
 	now := time.Now()
 	if rm.failed == "" {
 		r.l.o.Log.Warn("not let into a channel", keyChannel, rm.name, keyErr, err, "retry", retry)
 	}
-	why := strings.Replace(err.Error(), rm.name+": ", "", 1) // the server's words begin with it
+	why := strings.Replace(err.Error(), rm.name+": ", "", 1) // the error already begins with the channel's name
 	rm.failed, rm.why, rm.asked, rm.nextTry = why, why, now, time.Time{}
 	if retry > 0 {
 		rm.nextTry = now.Add(retry).UTC()
 	}
-	if !rm.fixed && !rm.entered { // the next message for it joins it again
+	if !rm.fixed && !rm.entered { // the next message for the channel makes us join it again
 		rm.wanted, rm.nextTry = false, time.Time{}
 		r.l.main.client.Part(rm.name, "")
 		r.noteJoined()
@@ -251,7 +252,7 @@ func (r *rooms) askModes(rm *room) {
 		defer cancel()
 		answer, err := client.Do(ctx, irc.Msg("NAMES", name))
 		if err != nil {
-			return nil // the next change asks again
+			return nil // ask again at the next change
 		}
 		modes := map[string]string{}
 		for _, m := range answer {
@@ -279,7 +280,7 @@ func rankSigns(s irc.ISupport) string {
 	return "~&@%+"
 }
 
-// told returns the room as the state shows it.
+// told returns the room in the form that the state shows.
 func (rm *room) told(main *connection) bridge.Channel {
 	c := bridge.Channel{Name: rm.name, Joined: rm.joined, Why: rm.why, NextTry: rm.nextTry, NotRelayed: rm.bare}
 	conn, ok := main.client.Conn()

@@ -12,14 +12,14 @@ import (
 type saying struct {
 	*bridge.Saying
 
-	conn   *irc.Conn // the connection that last sent it; nil when it was not sent
+	conn   *irc.Conn // the connection that last sent it; nil if it was not sent
 	seq    uint64
 	as     string // relayed under this nick
 	pieces []piece
 	landed int // pieces whose fate is known
 	failed error
 
-	said   int // bytes that are proven, from the beginning
+	said   int // bytes from the beginning that are proven
 	unsure int // bytes that may have been sent before
 	sent   int // bytes that this attempt has written, at least in part
 	marked bool
@@ -28,7 +28,7 @@ type saying struct {
 	lines  int
 }
 
-// resume is the progress of a text that waits again.
+// A resume is the progress of a text that is waiting for a retry.
 type resume struct {
 	said, unsure int
 	at           time.Time // when it was sent first; zero means not known
@@ -40,12 +40,12 @@ type speech struct {
 	l       *link
 	sayings map[string]*saying      // texts on their way, by the id of the message
 	cut     map[*irc.Conn][]*saying // texts under way when a connection ended
-	resume  map[string]resume       // of messages that wait again, by id
+	resume  map[string]resume       // progress of the messages that wait for a retry, by id
 	lookups map[string]*lookup      // histories that are being asked for, by target
 	posted  uint64                  // counts sayings
 }
 
-// begin sends a text, or the rest of it.
+// begin sends a text, or the part of it that was not sent in an earlier attempt.
 func (s *speech) begin(text *bridge.Saying) {
 	f := &saying{Saying: text}
 	s.sayings[f.ID] = f
@@ -90,7 +90,7 @@ func (s *speech) cutterOf(f *saying, conn *irc.Conn, prefix, as string) cutter {
 	}
 }
 
-// say sends the rest of a text.
+// say sends the part of a text that is not proven yet.
 func (s *speech) say(f *saying) {
 	via, prefix, as := s.voice(f)
 	conn, ok := via.client.Conn()
@@ -101,7 +101,7 @@ func (s *speech) say(f *saying) {
 	}
 	if !s.l.inside(conn, f.Target) {
 		rm := s.l.rooms.room(f.Target)
-		rm.joined, rm.caught = false, false // the news is on its way
+		rm.joined, rm.caught = false, false // the event about leaving has not arrived yet
 		s.release(f)
 		return
 	}
@@ -127,7 +127,7 @@ func (s *speech) say(f *saying) {
 		}
 		d := conn.Post(out)
 		s.l.host.Do(func() func() {
-			<-d.Done() // at the latest when the connection ends
+			<-d.Done() // this returns at the latest when the connection ends
 			return func() { s.land(f, via, i, d) }
 		})
 	}

@@ -52,7 +52,7 @@ func TestRequests(t *testing.T) {
 			s.say("coder", bridge.Origin{Channel: "#work-k7f3q9m2xd"}, fmt.Sprintf("step %d", i))
 		}
 		part := s.say("swarm", bridge.Origin{Do: bridge.DoPart, Channel: "#work-k7f3q9m2xd"}, "")
-		// The bridge joins a channel without an order when it has a message for it.
+		// Without an order, the bridge joins a channel for which it has a message.
 		auto := s.say("coder", bridge.Origin{Channel: "#other"}, "hello others")
 		ann.sees("#work-k7f3q9m2xd swarm: [coder] step 4")
 		ann.sees("#other swarm: [coder] hello others")
@@ -135,7 +135,7 @@ func TestWhatIRCDoesNotTakeIsGivenUp(t *testing.T) {
 				t.Errorf("%s: told %s: %s\nwant %q in it, and %q", name, told.Type, told.Body, tc.want, tc.next)
 			}
 		}
-		// A copy is simply not shown.
+		// A copy that cannot be posted is filed as not shown.
 		id := s.say("coder", bridge.Origin{Channel: "#closed", About: "k7f3q9m2xd", To: "lead"}, "x")
 		s.where(id, dropbox.Done)
 		if rec := receiptOf(t, s.store, id); !strings.Contains(rec, "outcome: not shown") {
@@ -169,8 +169,8 @@ func TestAlertsComeFirstAndTargetsInTurn(t *testing.T) {
 			at[l] = i
 		}
 		alert, word := at["#alerts swarm: [swarm] coder is stopped"], at["#standup-x swarm: [tester] a word"]
-		// The server decides which channel is joined first; until then texts for the others
-		// continue.
+		// The server decides which channel is joined first. Texts for that channel are
+		// posted while the bridge still waits for the others.
 		if alert > 12 || word > 16 {
 			t.Errorf("the alert came after %d lines, the other target after %d:\n%s", alert, word, strings.Join(ann.lines()[:20], "\n"))
 		}
@@ -260,8 +260,8 @@ func TestFilesByHand(t *testing.T) {
 	})
 }
 
-// A conversation without a task, or whose task is over, has no channel, and copies of it
-// open none.
+// A conversation without a task, or whose task is over, has no channel, and copies of its
+// messages open none.
 func TestNoChannelForMereQuestions(t *testing.T) {
 	srv := irctest.NewServer(t, irctest.Features{})
 	s := newScene(t, srv.Addr)

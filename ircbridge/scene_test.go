@@ -57,7 +57,7 @@ func newScene(t *testing.T, addr string) *scene {
 	return s
 }
 
-// start runs a bridge until stop, or the end of the test.
+// start runs a bridge until stop is called or the test ends.
 func (s *scene) start() {
 	s.Helper()
 	b, err := ircbridge.New(s.o)
@@ -66,7 +66,7 @@ func (s *scene) start() {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- b.Run(ctx) }() // stop waits for it
+	go func() { done <- b.Run(ctx) }() // stop waits for this goroutine
 	s.quit = sync.OnceValue(func() error {
 		cancel()
 		return <-done
@@ -195,7 +195,7 @@ func newPerson(t testing.TB, addr, nick string, channels ...string) *person {
 	return newPersonBy(t, irc.Config{Addr: addr, Nick: nick}, channels...)
 }
 
-// newPersonBy is newPerson with more configuration, such as a login.
+// newPersonBy is like newPerson, but takes more configuration, such as a login.
 func newPersonBy(t testing.TB, cfg irc.Config, channels ...string) *person {
 	t.Helper()
 	cfg.Clear, cfg.Flood = true, irc.Flood{Off: true}
@@ -226,7 +226,7 @@ func newPersonBy(t testing.TB, cfg irc.Config, channels ...string) *person {
 	return p
 }
 
-// say sends a line and waits until the server has it.
+// say sends a line and waits until the server has received it.
 func (p *person) say(target, text string) {
 	p.t.Helper()
 	if err := p.conn.Send(target, text).Wait(p.t.Context()); err != nil {
@@ -290,7 +290,8 @@ func (p *person) like(part string) string {
 	return found
 }
 
-// eventually waits for a condition. On a time-out the failure shows the results of like.
+// eventually waits for a condition. On a timeout, the failure shows the results of the
+// functions in like.
 func eventually(t testing.TB, what string, ok func() bool, like ...func() string) {
 	t.Helper()
 	for limit := time.Now().Add(patience); !ok(); time.Sleep(5 * time.Millisecond) {

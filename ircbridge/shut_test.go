@@ -14,7 +14,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/bridge"
 )
 
-// isIn reports whether the bridge is in a channel, by its state.
+// isIn reports whether the bridge is in a channel, according to its state.
 func isIn(channel string) func(bridge.State) bool {
 	return func(st bridge.State) bool {
 		return slices.ContainsFunc(st.Channels, func(c bridge.Channel) bool { return c.Name == channel && c.Joined })
@@ -49,7 +49,7 @@ func TestAChannelThatOpensLater(t *testing.T) {
 		if c := st.Channels[slices.IndexFunc(st.Channels, func(c bridge.Channel) bool { return c.Name == "#side" })]; c.NextTry.IsZero() {
 			t.Errorf("the state does not say when: %+v", c)
 		}
-		time.Sleep(time.Second) // longer than all tries so far
+		time.Sleep(time.Second) // longer than all tries so far took
 		ann.raw("MODE", "#side", "-i")
 		st = s.state("in", isIn("#side"))
 		if slices.ContainsFunc(st.Warnings, func(w string) bool { return strings.Contains(w, "#side") }) {
@@ -80,8 +80,8 @@ func TestKickedManyTimes(t *testing.T) {
 	})
 }
 
-// Anyone may invite the bridge back into its channels; into another channel it follows only
-// people with the right to control.
+// Anyone may invite the bridge back into its channels; into other channels it follows
+// only people with the right control.
 func TestInvitations(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		ann, joe := newPerson(t, addr, "ann", "#other"), newPerson(t, addr, "joe", "#joes")
@@ -145,7 +145,7 @@ func TestAChannelWithAKey(t *testing.T) {
 	})
 }
 
-// No agent can make the bridge deaf in a channel of the configuration.
+// No agent can make the bridge leave a channel of the configuration.
 func TestConfiguredChannelsAreNotLeft(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		s := newScene(t, addr)
@@ -166,7 +166,7 @@ func TestConfiguredChannelsAreNotLeft(t *testing.T) {
 	})
 }
 
-// A person with the right to control can also end the tries to join a channel.
+// A person with the right control can also end the tries to join a channel.
 func TestAShutChannelIsGivenUpByOrder(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		ann := newPerson(t, addr, "ann", "#asked")

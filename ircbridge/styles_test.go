@@ -146,8 +146,8 @@ func TestEachAgentItsNick(t *testing.T) {
 	})
 }
 
-// A person with the nick of an agent gets the private lines for it, so the status warns
-// about that.
+// A person who has the nick of an agent gets the private lines meant for that agent, so
+// the status warns about it.
 func TestTheNickOfAnAgentIsTaken(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		s := newScene(t, addr)

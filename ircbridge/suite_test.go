@@ -25,7 +25,7 @@ func TestIRCIsANetwork(t *testing.T) {
 	})
 }
 
-// ircNetwork is a small server behind a proxy.
+// An ircNetwork is a small server behind a proxy.
 type ircNetwork struct {
 	server *irctest.Server
 	proxy  *irctest.Proxy

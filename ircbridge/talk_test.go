@@ -85,11 +85,11 @@ func TestTheLeadByItsName(t *testing.T) {
 				t.Errorf("answer %d: %+v\n%s", i, m, m.Body)
 			}
 		}
-		ann.say("#project-x", "opus-orange: is anything else?") // no question is open, so it is talk
+		ann.say("#project-x", "opus-orange: is anything else?") // no question is open, so this is talk between people
 		ann.say("#project-x", "TASK: @opus-orange do it yourself")
 		ann.like("Whose task is that? Name one of: coder, tester")
 		s.mail(dropbox.Lead, 3)
-		// The files still have "lead".
+		// The files still contain "lead".
 		lines, err := bridge.Reader{Dir: ircbridge.Folder(s.home)}.Recent("#project-x", time.Time{}, 0)
 		for _, l := range ann.lines() {
 			if strings.Contains(l, " swarm: ") && strings.Contains(l, "lead") {

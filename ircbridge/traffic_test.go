@@ -25,7 +25,7 @@ type traffic struct {
 	sayIn   func(text string) // ann speaks
 	out     func() []string   // the bridge's lines in the channel
 
-	drops int // said so far
+	drops int // how many messages were put into irc/ so far
 	lines int
 }
 
@@ -42,7 +42,7 @@ func newTraffic(t *testing.T, addr string) *traffic {
 	return s
 }
 
-// withHistory is traffic at a server that keeps a history.
+// withHistory returns traffic through a server that keeps a history.
 func withHistory(t *testing.T) *traffic {
 	t.Helper()
 	srv := irctest.NewServer(t, irctest.Features{})
@@ -61,7 +61,7 @@ func withHistory(t *testing.T) *traffic {
 	return s
 }
 
-// withoutHistory is traffic at a real server that keeps no history.
+// withoutHistory returns traffic through a real server that keeps no history.
 func withoutHistory(t *testing.T, addr string) *traffic {
 	t.Helper()
 	ann := newPerson(t, addr, "ann", "#project-x")
@@ -116,7 +116,8 @@ func (s *traffic) mailbox() string {
 	return fmt.Sprintf("%d of %d done, %d waiting, %d claimed, dead: %v", s.finished(), s.drops, len(waiting), len(claimed), dead)
 }
 
-// finished counts the filed messages of today and yesterday.
+// finished returns the number of messages filed today. Just after midnight it returns the
+// number filed yesterday, if that is greater.
 func (s *traffic) finished() int {
 	n := 0
 	for _, day := range []time.Time{time.Now(), time.Now().Add(-time.Hour)} {
@@ -171,12 +172,14 @@ func (s *traffic) checkOut() {
 	}
 }
 
-// checkIn checks the incoming lines, of which there must be at least a given number.
+// checkIn sends lines until the network has delivered a given number of them (most) to
+// the bridge. It then checks which lines the bridge heard.
 //
-// With a history the bridge hears each line once. Without one, lines that come while
-// there is no connection reach nobody. On each connection the bridge hears every line
-// before the last that it heard, so only lines at the very end of a connection may be
-// missing. A live line for coder comes to coder once; a line from the history does not.
+// If the server has a history, the bridge hears each line once. If it has none, the
+// bridge misses the lines that are said while it has no connection. On each connection,
+// the bridge hears every line before the last one that it heard, so only lines at the
+// very end of a connection may be missing. A live line for coder reaches coder once. A
+// line from the history does not reach coder.
 func (s *traffic) checkIn(most int) {
 	s.Helper()
 	until := s.lines
@@ -236,7 +239,7 @@ func (s *traffic) checkIn(most int) {
 		until, len(distinct), len(mail), missing, ends)
 }
 
-// brought returns the lines that the network has brought completely to the bridge, by
+// brought returns the lines that the network has delivered completely to the bridge, by
 // connection.
 func (s *traffic) brought() [][]int {
 	var all [][]int

@@ -18,8 +18,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// failSteps makes the bridge's disk, and no other program's, refuse some steps while failing is
-// true.
+// failSteps makes the disk refuse some steps of the bridge, but of no other program,
+// while failing is true.
 func (s *scene) failSteps(refuses func(dropbox.Step) bool) (failing *atomic.Bool) {
 	s.Helper()
 	failing = new(atomic.Bool)
@@ -38,8 +38,8 @@ func (s *scene) failSteps(refuses func(dropbox.Step) bool) (failing *atomic.Bool
 	return failing
 }
 
-// The bridge does not send a message whose claim a power cut may undo: the next start would
-// send it again without a mark.
+// The bridge does not send a message whose claim a power cut may undo, because the next
+// start would send the message again without a mark.
 func TestNothingIsSaidThatIsNotClaimedForSure(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		s := newScene(t, addr)
@@ -76,8 +76,8 @@ func TestNothingIsSaidThatIsNotClaimedForSure(t *testing.T) {
 	})
 }
 
-// A message that was sent and cannot be filed is filed when the disk works again, and not
-// sent again.
+// A message that was sent but cannot be filed is filed once the disk works again. It is
+// not sent again.
 func TestFilingIsTriedAgain(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		s := newScene(t, addr)
@@ -112,7 +112,7 @@ func TestFilingIsTriedAgain(t *testing.T) {
 }
 
 // A person who writes to an agent whose mailbox accepts no message is told so. Lines for
-// other agents arrive.
+// other agents still arrive.
 func TestUndeliveredIsSaid(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		s := newScene(t, addr)
@@ -182,7 +182,7 @@ func TestBurstOfLines(t *testing.T) {
 			lines, err = bridge.Reader{Dir: ircbridge.Folder(s.home), Size: 2000}.Recent("#project-x", time.Time{}, 0)
 			return err == nil && len(lines) == n
 		})
-		for i, l := range lines { // the newest first
+		for i, l := range lines { // newest first
 			if want := fmt.Sprintf("line %d", n-1-i); !strings.HasSuffix(l.Text, want) {
 				t.Fatalf("line %d of the buffer is %q, want …%q", i, l.Text, want)
 			}
@@ -232,7 +232,7 @@ func TestStopWhileSomethingIsDelivered(t *testing.T) {
 	})
 }
 
-// The status describes in words a server that hangs up, and a nick that is taken.
+// The status says in words that a server hangs up, or that a nick is taken.
 func TestTroubleInWords(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		proxy := irctest.NewProxy(t, addr)

@@ -11,8 +11,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/testkit/irctest"
 )
 
-// Private messages to a person do not wait for a channel, however many messages wait for
-// it, and stay in order. The channels continue at the same time.
+// Private messages to a person stay in order and do not wait for the channels, however
+// many messages wait there. Messages to the channels continue at the same time.
 func TestPrivateInAFlood(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -38,8 +38,8 @@ func TestPrivateInAFlood(t *testing.T) {
 	id := s.say("coder", bridge.Origin{Channel: "ann"}, "psst")
 	s.where(id, dropbox.Done)
 	at := srv.Said("ann")[0].Time
-	// A few lines were written before, and a few are written while the claim becomes
-	// durable.
+	// A few lines were written before the private message, and a few are written while
+	// its claim becomes durable.
 	if n := inChannels(at) - before; n > 12 {
 		t.Errorf("%d lines in the channels went before it", n)
 	}
