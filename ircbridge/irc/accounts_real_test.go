@@ -75,7 +75,7 @@ func TestCertificatesOfServers(t *testing.T) {
 	})
 }
 
-// A client that has to log in does not stay at a server without logins.
+// A client that has to log in does not stay on a server that accepts no logins.
 func TestLoginWithoutAccounts(t *testing.T) {
 	onEveryServer(t, func(t *testing.T, addr string) {
 		cfg := irc.Config{Addr: addr, Clear: true, Nick: "ann", SASL: &irc.SASL{Mechanism: "PLAIN", User: "ann", Password: "the-right-one"}}
@@ -85,7 +85,7 @@ func TestLoginWithoutAccounts(t *testing.T) {
 	})
 }
 
-// TLS, passwords and client certificates with a real server and real services.
+// TLS, passwords and client certificates work with a real server and real services.
 func TestLoginAtRealServices(t *testing.T) {
 	n := irctest.NewNetwork(t)
 	annsCert, evesCert := n.Authority.Issue("ann"), n.Authority.Issue("eve")

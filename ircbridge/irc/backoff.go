@@ -10,7 +10,7 @@ import (
 // A Backoff says how long to wait before the next connection. The pause begins with Min
 // and doubles each time up to Max. It is multiplied by a random factor from 0.5 to 1.5,
 // so that a hundred clients do not reconnect at the same instant. After a connection that
-// was registered for Stand or longer, it begins with Min again.
+// was registered for Stand or longer, the pause begins with Min again.
 //
 // The zero value is ready to use and means a Min of 1 s, a Max of 60 s and a Stand of 60
 // s. A Backoff belongs to one goroutine.
@@ -22,9 +22,9 @@ type Backoff struct {
 	tries int
 }
 
-// Next returns how long to wait after a connection that ended with err and was registered
-// for stood, 0 if it never was. stop is true if a retry would never help and may do harm;
-// see [Final].
+// Next returns how long to wait after a connection that ended with err. stood is how long
+// the connection was registered, or 0 if it never was. stop is true if a retry would
+// never help and may do harm; see [Final].
 func (b *Backoff) Next(err error, stood time.Duration) (wait time.Duration, stop bool) {
 	least, most, stand := orDefault(b.Min, time.Second), orDefault(b.Max, time.Minute), orDefault(b.Stand, time.Minute)
 	if stood >= stand {

@@ -11,8 +11,8 @@ const (
 	maxBatchBytes = 8 << 20
 )
 
-// A batch collects the messages of a batch until its end, so that the caller never sees
-// an incomplete batch.
+// A batch collects messages until the batch ends, so that the caller never sees an
+// incomplete batch.
 type batch struct {
 	kind    string
 	parent  string
@@ -25,8 +25,9 @@ type batch struct {
 // batches are the open batches, by reference. The reader owns them.
 type batches map[string]*batch
 
-// add adds a message to its batch. done is the batch if it ends with this message; alone
-// is false for a message that belongs to a batch; dropped says that a batch was dropped.
+// add adds a message to its batch. done is the batch that ends with this message, or nil;
+// alone is false for a message that belongs to a batch; dropped says that a batch was
+// dropped.
 func (b *batches) add(m Message) (done *batch, alone, dropped bool) {
 	if m.Command == "BATCH" && len(m.Params) > 0 {
 		ref := m.Param(0)
@@ -74,8 +75,8 @@ func (b *batches) add(m Message) (done *batch, alone, dropped bool) {
 	return nil, false, false
 }
 
-// flat returns the messages of the batch: one message for a multiline batch, else its members,
-// each with the type of the batch as its tag "batch".
+// flat returns the messages of the batch: one message for a multiline batch, otherwise
+// its members, each with the batch's type as its "batch" tag.
 func (b *batch) flat() []Message {
 	if b.kind == "draft/multiline" || b.kind == "multiline" {
 		return b.merged()
@@ -89,7 +90,7 @@ func (b *batch) flat() []Message {
 }
 
 // merged joins the lines into one message. It puts a line feed between two lines, unless
-// the second has the tag concat. The tags of the whole text (msgid, time, account, label)
+// the second has the concat tag. The tags of the whole text (msgid, time, account, label)
 // come from the BATCH line.
 func (b *batch) merged() []Message {
 	if len(b.members) == 0 {
@@ -118,5 +119,5 @@ func (b *batch) merged() []Message {
 	return []Message{m}
 }
 
-// label returns the label of the command that the batch answers; "" for none.
+// label returns the label of the command that the batch answers, or "" if there is none.
 func (b *batch) label() string { return b.start.Tags["label"] }

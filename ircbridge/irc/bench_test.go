@@ -9,7 +9,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// A hundred lines at a time, each from Post to its proof.
+// BenchmarkProvenLines measures the time from Post to the proof, for a hundred lines at a
+// time.
 func BenchmarkProvenLines(b *testing.B) {
 	for name, start := range map[string]func(testing.TB, irctest.Limit) string{"ngircd": irctest.Ngircd, "inspircd": irctest.Inspircd} {
 		b.Run(name, func(b *testing.B) {

@@ -12,9 +12,9 @@ import (
 //
 // PONG and the lines of the registration do not wait, but they count towards the limit.
 type Flood struct {
-	Burst  int     // lines at once; 0 means 4
-	Rate   float64 // lines a second after that; 0 means 1
-	Window int     // bytes written and not known to be read; 0 means 2,000
+	Burst  int     // how many lines may be written at once; 0 means 4
+	Rate   float64 // how many lines a second after that; 0 means 1
+	Window int     // how many written bytes the server may not have read yet; 0 means 2,000
 	Off    bool    // no limit, except on unanswered lines; for your own server only
 }
 

@@ -1,7 +1,6 @@
 package irc
 
-// maxAnswer is the greatest number of messages that are kept as the answer to one
-// command.
+// maxAnswer is the maximum number of messages that are kept as the answer to one command.
 const maxAnswer = 10_000
 
 // A call waits for the answer to a command.

@@ -5,8 +5,8 @@ package irc
 // ircd-hybrid they are not.
 type CaseMapping string
 
-// The mappings that servers announce. If a server announces no mapping, it is RFC1459. An
-// announced mapping that is not in this list is treated as ASCII.
+// The mappings that servers announce. If a server announces no mapping, RFC1459 applies.
+// An announced mapping that is not in this list is treated as ASCII.
 const (
 	ASCII         CaseMapping = "ascii"
 	RFC1459       CaseMapping = "rfc1459"

@@ -9,7 +9,7 @@ import (
 // fetched is the history of a target, or the error that prevented it.
 type fetched struct {
 	target   string // folded channel; "" for private talk
-	name     string // as the server writes it; "" means the end of all private talk, and err says why some is missing
+	name     string // as the server writes it; "" means that all private talk is fetched, and err then says why some of it is missing
 	messages []Message
 	byTime   bool // see [Conn.history]
 	after    Mark // where the history of a channel begins
@@ -42,8 +42,8 @@ func (v *connTranslator) entered(ctx, fetching context.Context, channel string, 
 	v.fetch(fetching, fetched{target: key, name: channel, after: from, from: since, to: at})
 }
 
-// fetch gets a history in a separate goroutine, so that the messages of other targets
-// need not wait.
+// fetch gets a history in a separate goroutine, so that the messages of other targets do
+// not have to wait.
 func (v *connTranslator) fetch(ctx context.Context, f fetched) {
 	v.wg.Go(func() {
 		f.messages, f.byTime, f.err = v.conn.history(ctx, f.name, f.after)
@@ -85,7 +85,7 @@ func (v *connTranslator) fetchPrivate(ctx, fetching context.Context) {
 	})
 }
 
-// caughtUp emits a history, and then the texts that were held back for it.
+// caughtUp emits a history, and then the texts that were held back until it arrived.
 func (v *connTranslator) caughtUp(ctx context.Context, f fetched) {
 	if f.target != "" && f.byTime {
 		known := v.knows(f)

@@ -18,7 +18,7 @@ type Client struct {
 	wanted *wanted
 
 	mu     sync.Mutex // guards the fields below
-	conn   *Conn      // nil without a connection
+	conn   *Conn      // nil if there is no connection
 	status Status     // without Failed
 }
 
@@ -33,13 +33,13 @@ func NewClient(cfg Config, o Options) *Client {
 	}
 }
 
-// Events returns the stream of events, closed when Run returns. The caller must read it,
-// and not in a goroutine that waits in [Client.Do] or [Client.History].
+// Events returns the stream of events, closed when Run returns. The caller must read it
+// in a goroutine that does not call [Client.Do] or [Client.History].
 func (c *Client) Events() <-chan Event { return c.events }
 
-// Run keeps the connection up until ctx is done, says QUIT, and returns nil. It returns
-// an error if a retry would not help; see [Final]. It must be called only once. When it
-// returns, all its goroutines have ended.
+// Run keeps the connection up until ctx is done, then sends QUIT and returns nil. It
+// returns an error if a retry would not help; see [Final]. It must be called only once.
+// When it returns, all its goroutines have ended.
 func (c *Client) Run(ctx context.Context) error {
 	defer close(c.events)
 	tr := &translator{
@@ -105,15 +105,16 @@ func (c *Client) Status() Status {
 	return s
 }
 
-// Conn returns the connection; ok is false without one. The connection may end at any
-// time.
+// Conn returns the connection; ok is false if there is none. The connection may end at
+// any time.
 func (c *Client) Conn() (conn *Conn, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.conn, c.conn != nil
 }
 
-// Post is [Conn.Post]; without a connection it fails at once with [ErrNotSent].
+// Post works like [Conn.Post]. If there is no connection, the delivery fails at once with
+// [ErrNotSent].
 func (c *Client) Post(o Outgoing) *Delivery {
 	if conn, ok := c.Conn(); ok {
 		return conn.Post(o)
@@ -121,7 +122,7 @@ func (c *Client) Post(o Outgoing) *Delivery {
 	return refusedDelivery(ErrNotSent)
 }
 
-// Do is [Conn.Do]; without a connection the error is [ErrNotSent].
+// Do works like [Conn.Do]. If there is no connection, the error is [ErrNotSent].
 func (c *Client) Do(ctx context.Context, m Message) ([]Message, error) {
 	if conn, ok := c.Conn(); ok {
 		return conn.Do(ctx, m)
@@ -129,8 +130,8 @@ func (c *Client) Do(ctx context.Context, m Message) ([]Message, error) {
 	return nil, fmt.Errorf("%s: %w", m.Command, ErrNotSent)
 }
 
-// History returns the texts of target after a mark, as [Conn.History]. The texts of this
-// client are among them, so the history shows the fate of a delivery that ended with
+// History returns the texts of target after a mark, as [Conn.History] does. They include
+// the texts of this client, so the history shows the fate of a delivery that ended with
 // [ErrUnproven].
 func (c *Client) History(ctx context.Context, target string, after Mark) ([]Text, error) {
 	conn, ok := c.Conn()
@@ -175,8 +176,7 @@ func (c *Client) fold() CaseMapping {
 }
 
 // Handled notes in the [Memory] that a text is handled, so that it is not emitted again
-// after a restart of the program. The caller must handle the texts of a target in their
-// order.
+// after a restart of the program. The caller must handle the texts of a target in order.
 func (c *Client) Handled(t Text) error {
 	c.mu.Lock()
 	fold := c.fold()

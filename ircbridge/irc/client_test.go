@@ -14,7 +14,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// quick is a back-off for tests.
+// quick is a backoff for tests.
 var quick = irc.Backoff{Min: 10 * time.Millisecond, Max: 100 * time.Millisecond}
 
 // run keeps a client up until the end of the test.
@@ -40,7 +40,7 @@ func run(t *testing.T, cfg irc.Config, o irc.Options) *irc.Client {
 	return c
 }
 
-// wait reads events until one of type E fits, and returns those before it.
+// wait reads events until one of type E fits, and returns it and the events before it.
 func wait[E irc.Event](t *testing.T, c *irc.Client, fits func(E) bool) (found E, before []irc.Event) {
 	t.Helper()
 	late := time.After(patience)
@@ -107,7 +107,7 @@ func TestWhatWasMissedIsTold(t *testing.T) {
 	}
 }
 
-// After a restart of the program the texts begin after the last handled one.
+// After the program restarts, the client emits only the texts after the last handled one.
 func TestMemoryLivesThroughARestart(t *testing.T) {
 	s := irctest.NewServer(t, irctest.Features{})
 	memory := &irc.RAM{}
@@ -216,7 +216,7 @@ func TestLongTextIsOneMessage(t *testing.T) {
 	if got, _ := wait[irc.Text](t, reader, nil); got.Body != text || got.MsgID != said[0].ID {
 		t.Errorf("the reader sees %+v", got)
 	}
-	// A text that is too long for one batch is sent in several.
+	// A text that is too long for one batch is sent in several batches.
 	if err := delivered(t, c.Post(irc.Outgoing{Target: "#room", Text: strings.Repeat("line\n", 100)})); err != nil {
 		t.Fatal(err)
 	}

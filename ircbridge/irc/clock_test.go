@@ -26,8 +26,8 @@ type tape struct {
 	times []time.Duration
 }
 
-// record answers like a server without capabilities, under the nick of the client. It must be
-// called in a bubble.
+// record connects a client to a server without capabilities, which gives the client the
+// nick. It must be called in a synctest bubble.
 func record(t *testing.T, cfg irc.Config, nick string, deaf bool) (*irc.Conn, *tape) {
 	near, far := net.Pipe()
 	tp := &tape{nc: far, deaf: deaf}
@@ -169,8 +169,8 @@ func TestAlertsFirstAndTargetsInTurn(t *testing.T) {
 	})
 }
 
-// A private message does not wait for texts to channels; and many private messages do not starve
-// the channels.
+// A private message does not wait for texts to channels. Many private messages do not
+// keep the channels waiting forever.
 func TestPrivateBeforeChannels(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, tp := record(t, irc.Config{Nick: "ann"}, "ann", false)

@@ -18,19 +18,19 @@ import (
 type Config struct {
 	Addr  string      // host:port
 	Clear bool        // without TLS; the default is TLS with a verified certificate, and no fallback
-	TLS   *tls.Config // another authority, a client certificate; see [TLSFiles]; nil means the system's authorities
+	TLS   *tls.Config // sets another authority or a client certificate, see [TLSFiles]; nil means the system's authorities
 
 	Nick     string // the wanted nick; [State] has the one that the server gave
-	User     string // "" means the part of the nick that servers accept as the name of a user
+	User     string // "" means the part of the nick that servers accept as a user name
 	RealName string // "" means the nick
 	Pass     string // the server's password; "" means none
 	SASL     *SASL  // nil means no login
 	Bot      bool   // set the user mode that the server has for bots (BOT= in 005)
 
-	Caps []string // capabilities to ask for besides those that this package uses
+	Caps []string // capabilities to ask for in addition to those that this package uses
 
 	Flood   Flood
-	LineLen int // bytes of a line, for a server that accepts more than it announces; 0 means LINELEN in 005, else 512
+	LineLen int // bytes in a line, for a server that accepts more than it announces; 0 means LINELEN in 005, or 512 without it
 
 	RegisterTimeout time.Duration // from dialling to 001; 0 means 60 s
 	PingAfter       time.Duration // a PING is sent after this long without a line; 0 means 60 s
@@ -38,7 +38,7 @@ type Config struct {
 	ProofTimeout    time.Duration // the connection ends when a line has no proof for this long; 0 means 90 s
 	NickAfter       time.Duration // pause before the wanted nick is asked for again, doubling up to 10 min; 0 means 15 s
 
-	Secrets []string     // masked in what is sent and logged, besides Pass and the SASL password
+	Secrets []string     // masked in what is sent and logged, like Pass and the SASL password
 	Log     *slog.Logger // nil logs nothing; raw lines are logged at level debug, masked
 
 	// Dial makes the connection below TLS; nil means [net.Dialer].
@@ -143,7 +143,7 @@ func (c Config) masker() *Masker {
 	return NewMasker(own...)
 }
 
-// userOf makes a user name of a nick: ngircd accepts only letters, digits and a few
+// userOf makes a user name from a nick: ngircd accepts only letters, digits and a few
 // signs.
 func userOf(nick string) string {
 	plain := strings.Map(func(r rune) rune {

@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// maxIncoming is the greatest number of received messages that wait in [Conn.Messages].
+// maxIncoming is the maximum number of received messages that wait in [Conn.Messages].
 // When that many wait, the connection is not read, so the server must wait. In the
 // meantime the server does not count as silent.
 const maxIncoming = 1024
@@ -46,10 +46,10 @@ type Conn struct {
 	err error // why the connection ended
 }
 
-// Dial connects and registers, and returns when the server has named its features. ctx
-// has no effect after that. The error is [ErrConfig] or [ErrSASL] if a retry would not
-// help, a [*Refused] if the server refused the connection, [ErrTimeout], or an error of
-// net or tls. The caller reads [Conn.Messages] and calls [Conn.Close].
+// Dial connects and registers, and returns when the server has announced its features.
+// ctx has no effect after that. The error is [ErrConfig] or [ErrSASL] if a retry would
+// not help, a [*Refused] if the server refused the connection, [ErrTimeout], or an error
+// of net or tls. The caller must read [Conn.Messages] and call [Conn.Close].
 func Dial(ctx context.Context, cfg Config) (*Conn, error) {
 	cfg, err := cfg.withDefaults()
 	if err != nil {
@@ -89,7 +89,7 @@ func Dial(ctx context.Context, cfg Config) (*Conn, error) {
 	return nil, fmt.Errorf("register at %s: %w", cfg.Addr, c.Err())
 }
 
-// connect dials and does the handshake of TLS. It refuses an unencrypted login to another
+// connect dials and does the TLS handshake. It refuses an unencrypted login to another
 // machine, and never connects without TLS if TLS is configured.
 func (c *Conn) connect(ctx context.Context) (net.Conn, error) {
 	nc, err := c.cfg.Dial(ctx, "tcp", c.cfg.Addr)
@@ -116,21 +116,22 @@ func isLoopback(a net.Addr) bool {
 	return !ok || tcp.IP.IsLoopback() // a pipe or a Unix socket does not leave the machine
 }
 
-// Messages returns the received messages, in order; the channel is closed at the end.
-// PING, CAP and the like are not among them, nor is the echo of [Conn.Post]. A multiline
-// batch is one message with line feeds in its last parameter. A message of a batch has
-// the type of the batch as its tag "batch", as in chathistory. A batch that is incomplete
-// when the connection ends is left out.
+// Messages returns the received messages, in order. The channel is closed when the
+// connection ends. PING, CAP and similar messages are left out, and so is the echo of
+// [Conn.Post]. A multiline batch is one message with line feeds in its last parameter. A
+// message of another batch has the batch's type, such as chathistory, as its "batch" tag.
+// A batch that is incomplete when the connection ends is left out.
 //
-// The caller must read the channel, and not in a goroutine that waits in [Conn.Do].
+// The caller must read the channel in a goroutine that does not call [Conn.Do].
 func (c *Conn) Messages() <-chan Message { return c.in }
 
-// Done is closed when the connection has ended; [Conn.Err] then says why.
+// Done returns a channel that is closed when the connection has ended; [Conn.Err] then
+// says why.
 func (c *Conn) Done() <-chan struct{} { return c.done }
 
 // Err is nil until the connection ends. Then it is [ErrClosed] after [Conn.Close], a
-// [*Refused] if the server ended it with a reason, [ErrTimeout], io.EOF or another error
-// of the network.
+// [*Refused] if the server ended it with a reason, [ErrTimeout], io.EOF or another
+// network error.
 func (c *Conn) Err() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -167,7 +168,8 @@ func (c *Conn) Members(channel string) (nicks []string, topic string, ok bool) {
 }
 
 // Close sends QUIT, waits until the server hangs up or ctx is done, and then waits for
-// the goroutines. Texts that still wait are not sent, so wait for their deliveries first.
+// the goroutines. Texts that are still waiting are not sent, so wait for their deliveries
+// first.
 func (c *Conn) Close(ctx context.Context, reason string) error {
 	c.mu.Lock()
 	if c.p.st.refused == nil {
@@ -187,7 +189,7 @@ func (c *Conn) Close(ctx context.Context, reason string) error {
 	return nil
 }
 
-// end ends the connection. No other function does. The first reason is kept.
+// end ends the connection. No other function does so. Only the first reason is kept.
 func (c *Conn) end(err error) {
 	c.ending.Do(func() {
 		if errors.Is(err, ErrTimeout) {
@@ -216,7 +218,7 @@ func (c *Conn) discard() {
 	if tcp, ok := c.below.(interface{ SetLinger(sec int) error }); ok {
 		_ = tcp.SetLinger(0)
 	}
-	c.below.Close() // before the closing message of TLS, which would block
+	c.below.Close() // before TLS sends its closing message, which would block
 }
 
 func (c *Conn) write() {
@@ -322,7 +324,8 @@ func (c *Conn) read() {
 	}
 }
 
-// blocked records that the reader waits for its consumer, not for the server.
+// blocked records whether the reader is now waiting for its consumer instead of the
+// server.
 func (c *Conn) blocked(now bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

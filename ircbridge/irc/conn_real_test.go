@@ -14,10 +14,10 @@ import (
 
 const patience = 60 * time.Second
 
-// fast has no flood limit, for a server that allows that.
+// fast means no flood limit, for servers that allow it.
 var fast = irc.Flood{Off: true}
 
-// dial connects in the clear and closes at the end of the test.
+// dial connects without TLS, and closes the connection when the test ends.
 func dial(t *testing.T, cfg irc.Config) *irc.Conn {
 	t.Helper()
 	cfg.Clear = true
@@ -123,7 +123,7 @@ func TestTalk(t *testing.T) {
 	})
 }
 
-// A nick may have characters that a user name may not have.
+// A nick may contain characters that a user name may not contain.
 func TestNicksOfAllSigns(t *testing.T) {
 	onEveryServer(t, func(t *testing.T, addr string) {
 		for _, nick := range []string{"[swarm]", "a|b^c`d", "{x}_\\", "_"} {
@@ -134,7 +134,7 @@ func TestNicksOfAllSigns(t *testing.T) {
 	})
 }
 
-// A line of exactly the limit arrives whole; one byte more would not.
+// A line of exactly the limit arrives whole; a line with one byte more would not.
 func TestLongLinesArriveWhole(t *testing.T) {
 	onEveryServer(t, func(t *testing.T, addr string) {
 		ann := dial(t, irc.Config{Addr: addr, Nick: "ann", Flood: fast})
@@ -150,7 +150,7 @@ func TestLongLinesArriveWhole(t *testing.T) {
 		for i := range lines {
 			m := until(t, bob, "a line", is("PRIVMSG", "#room"))
 			got += m.Last()
-			if i == len(lines)-2 { // of x only, so it is full
+			if i == len(lines)-2 { // this line has only the letter x, so it is full
 				if n := len(fmt.Sprintf(":%s PRIVMSG #room :%s\r\n", m.Source, m.Last())); n != 512 {
 					t.Errorf("a full line has %d bytes, want 512", n)
 				}

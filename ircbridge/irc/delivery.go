@@ -10,7 +10,7 @@ import (
 // queue is empty.
 type Priority int
 
-// Output of agents waits for answers to people, and these wait for alerts.
+// Agents' output is sent after answers to people, and answers are sent after alerts.
 const (
 	Output Priority = iota
 	Answer
@@ -45,7 +45,7 @@ type PieceState int
 const (
 	Waiting PieceState = iota // no byte was written
 	Written                   // written; the server may have it
-	Proven                    // the server has passed it on
+	Proven                    // the server has handled it
 	Bounced                   // the server refused it
 )
 
@@ -76,15 +76,15 @@ func newDelivery(pieces []string) *Delivery {
 	return d
 }
 
-// refusedDelivery returns a delivery that has failed already.
+// refusedDelivery returns a delivery that has already failed.
 func refusedDelivery(err error) *Delivery {
 	d := &Delivery{done: make(chan struct{}), err: err}
 	close(d.done)
 	return d
 }
 
-// Done is closed when the fate of every piece is known, at the latest when the connection
-// ends.
+// Done returns a channel that is closed when the fate of every piece is known, at the
+// latest when the connection ends.
 func (d *Delivery) Done() <-chan struct{} { return d.done }
 
 // Err is nil until Done is closed. After that it is nil if everything was delivered.
@@ -100,7 +100,7 @@ func (d *Delivery) Err() error {
 	}
 }
 
-// Wait waits until Done is closed, and returns Err. If ctx ends first, it returns the
+// Wait waits until Done is closed, and returns Err. If ctx ends first, Wait returns the
 // error of ctx, and the text may still arrive.
 func (d *Delivery) Wait(ctx context.Context) error {
 	select {
@@ -163,8 +163,8 @@ func (d *Delivery) cut(i int) {
 	d.settle(err)
 }
 
-// hopeless reports whether the server refused a piece, so that the others need not be
-// sent.
+// hopeless reports whether the server refused a piece, so that the other pieces need not
+// be sent.
 func (d *Delivery) hopeless() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()

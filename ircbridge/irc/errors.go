@@ -25,7 +25,7 @@ var (
 	ErrTarget    = errors.New("neither a channel nor a nick")        // as [ErrNotSent]; the server is not asked
 )
 
-// silentEnd is io.EOF in words: the server hung up and gave no reason.
+// silentEnd says in words what io.EOF means: the server hung up and gave no reason.
 type silentEnd struct{}
 
 func (silentEnd) Error() string { return "the server hung up without a word" }
@@ -56,7 +56,7 @@ func (e *Rejected) Error() string {
 	return fmt.Sprintf("%s: %s (%s)", e.Target, e.Text, e.Code)
 }
 
-// rejected returns the failure in a message; nil for any other message.
+// rejected returns the failure in a message, or nil for any other message.
 func rejected(m Message) *Rejected {
 	switch {
 	case m.Command == "FAIL": // FAIL command code context… :text
@@ -75,8 +75,8 @@ func rejected(m Message) *Rejected {
 	return nil
 }
 
-// A connectError is an error of net or tls in words for people, without the address and the system
-// call that net adds.
+// A connectError is an error of net or tls, put into words for people. It leaves out the
+// address and the system call that net adds.
 type connectError struct {
 	addr string
 	err  error

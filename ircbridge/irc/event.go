@@ -33,7 +33,7 @@ type Joined struct {
 // again if it can.
 type Left struct {
 	Channel, Nick, Reason string
-	By                    string // the nick that kicked; "" without a KICK
+	By                    string // the nick that kicked; "" if nobody did
 	Own                   bool
 }
 
@@ -49,7 +49,7 @@ type TopicChanged struct{ Channel, Nick, Topic string }
 // ModesChanged says that a nick has changed the modes of a channel, or the rank of a member.
 type ModesChanged struct{ Channel, Nick string }
 
-// A Text is a text of a channel or of private talk.
+// A Text is a text in a channel or in private talk.
 type Text struct {
 	Time    time.Time // the server's time, or this machine's if the server sends none
 	Target  string    // the channel; this client's nick in a private message
@@ -99,15 +99,16 @@ type Gap struct {
 }
 
 // Failed says that a channel has refused this client several times, and is emitted again
-// for each later refusal. The next try is after Retry, at once after [Client.Join], or with
-// the next connection.
+// for each later refusal. The next try comes after the time Retry, at once after
+// [Client.Join], or with the next connection.
 type Failed struct {
 	Channel string
 	Err     error
 	Retry   time.Duration
 }
 
-// Invited says that a nick invites this client into a channel. The client does nothing.
+// Invited says that a nick has invited this client into a channel. The client does not
+// follow the invitation.
 type Invited struct {
 	Channel, Nick string
 	Source        string // nick!user@host
@@ -127,14 +128,14 @@ func (Gap) event()          {}
 func (Failed) event()       {}
 func (Invited) event()      {}
 
-// maxEvents is the greatest number of events that wait for a receiver. When that many
+// maxEvents is the maximum number of events that wait for a receiver. When that many
 // wait, the connection is not read, and the server must wait.
 const maxEvents = 1024
 
 // events is the stream of events of a client.
 type events chan Event
 
-// emit waits until there is room.
+// emit sends an event, and waits until there is room for it.
 func (q events) emit(ctx context.Context, e Event) {
 	select {
 	case q <- e:

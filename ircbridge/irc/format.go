@@ -38,7 +38,8 @@ func StripFormat(s string) string {
 }
 
 // colourLen returns the length of a foreground colour and an optional background colour
-// at the beginning of s. Each has from least to most digits.
+// at the beginning of s. The arguments least and most limit the number of digits of each
+// colour.
 func colourLen(s string, digit func(byte) bool, least, most int) int {
 	count := func(s string) int {
 		n := 0
@@ -71,7 +72,7 @@ func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
 func isHex(c byte) bool { return isDigit(c) || c|0x20 >= 'a' && c|0x20 <= 'f' }
 
-// CTCP parses a text between two \x01 bytes, of which the last may be missing:
+// CTCP parses a text between two \x01 bytes, the second of which may be missing:
 // "\x01ACTION waves\x01" gives ACTION and "waves". ok is false for plain text.
 func CTCP(text string) (command, args string, ok bool) {
 	inner, ok := strings.CutPrefix(text, string(ctcpMark))

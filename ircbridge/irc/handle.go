@@ -203,8 +203,8 @@ func (p *protocol) unlabelled(m Message) bool {
 // textRefusals are the numerics that refuse a text, and no other command of this package.
 var textRefusals = []string{"401", "402", "404", "406", "407", "411", "412", "413", "414", "415", "417", "481", "486", "492", "531", "716"}
 
-// refused finds the unproven text that a failure without a label belongs to; nil if that is
-// unknown.
+// refused returns the unproven text that a failure without a label belongs to, or nil if
+// that is unknown.
 func (p *protocol) refused(m Message, failure *Rejected) *entry {
 	text := func(e *entry) bool { return e.delivery != nil && e.label == "" }
 	if m.Command == "FAIL" {
@@ -223,9 +223,9 @@ func (p *protocol) refused(m Message, failure *Rejected) *entry {
 	if !slices.Contains(textRefusals, failure.Code) {
 		return nil
 	}
-	// The failure names the target in another way, such as cut to the length of a nick, or
-	// not at all. If texts for several targets are on their way, it is then unknown which
-	// of them it means.
+	// The failure names the target in another form, for example cut to the length of a
+	// nick, or not at all. If texts for several targets are on their way, it is then
+	// unknown which target the failure is about.
 	if e := p.out.find(func(e *entry) bool { return text(e) && target != "" && strings.HasPrefix(e.target, target) }); e != nil {
 		return e
 	}

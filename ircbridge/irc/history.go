@@ -9,18 +9,18 @@ import (
 	"time"
 )
 
-// maxPages is the greatest number of pages of history that one call fetches.
+// maxPages is the maximum number of pages of history that one call fetches.
 const maxPages = 100
 
 // ErrNoHistory says that the server offers no history.
 var ErrNoHistory = errors.New("the server has no history")
 
-// overlap is how far before the mark a history by time begins, because clocks differ. A
-// text that comes twice is emitted once.
+// overlap is how far before the mark a request for a history by time begins, because
+// clocks differ. A text that arrives twice is emitted once.
 const overlap = time.Minute
 
-// HistoryLimit is how many messages of history the server returns at once; 0 if it offers
-// none.
+// HistoryLimit returns how many messages of history the server returns at once, or 0 if
+// the server offers no history.
 func (c *Conn) HistoryLimit() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -34,11 +34,12 @@ func (c *Conn) HistoryLimit() int {
 	return min(n, 100)
 }
 
-// History returns the messages of target after the mark, oldest first. It asks page by
-// page, each page after the last message of the page before, until a page is not full; a
-// message that came twice is returned once. If the mark has no id, or the server has
-// forgotten the id, the time of the mark counts. The error is [ErrNoHistory] or one of
-// [Conn.Do]; it comes with the messages that were fetched before.
+// History returns the messages of target after the mark, oldest first. It asks for page
+// after page, each one beginning after the last message of the previous page, until a
+// page is not full. A message that arrives twice is returned once. If the mark has no id,
+// or the server has forgotten the id, the mark's time counts. The error is [ErrNoHistory]
+// or an error of [Conn.Do]. Even with an error, History returns the messages that it has
+// fetched.
 func (c *Conn) History(ctx context.Context, target string, after Mark) ([]Message, error) {
 	all, byTime, err := c.history(ctx, target, after)
 	if byTime {
@@ -47,17 +48,17 @@ func (c *Conn) History(ctx context.Context, target string, after Mark) ([]Messag
 	return all, err
 }
 
-// since leaves out the messages before the mark, from a history that was asked for by time.
+// since removes the messages before the mark from a history that was requested by time.
 func since(all []Message, after Mark) []Message {
 	return slices.DeleteFunc(all, func(m Message) bool {
 		return messageTime(m, after.Time).Before(after.Time) || after.ID != "" && m.Tags["msgid"] == after.ID
 	})
 }
 
-// history is like History. But if byTime is true, its messages may begin before the mark:
-// the server may not know the id of the mark, and the earlier messages show whether it
-// does. For an unknown id ergo 2.20 returns no message, as for the id of the newest
-// message; other servers refuse an unknown id.
+// history is like [Conn.History], but if byTime is true, the messages may begin before
+// the mark: the server may not know the id of the mark, and the earlier messages show
+// whether it does. For an unknown id ergo 2.20 returns no message, as for the id of the
+// newest message; other servers refuse an unknown id.
 func (c *Conn) history(ctx context.Context, target string, after Mark) (all []Message, byTime bool, err error) {
 	limit := c.HistoryLimit()
 	if limit == 0 {
@@ -107,10 +108,10 @@ func (c *Conn) history(ctx context.Context, target string, after Mark) (all []Me
 	return all, byTime, fmt.Errorf("history of %s: more than %d pages", target, maxPages)
 }
 
-// PrivateSince returns the nicks of private talk since a time, in the order of the
-// server, which may be the oldest or the newest first. It asks page by page: channels
-// with new messages are among the targets too. The error is as from [Conn.History]; it
-// comes with the nicks that were fetched before.
+// PrivateSince returns the nicks of private talk since a time, in the server's order,
+// which may be oldest first or newest first. It asks for page after page, because the
+// server's answer also contains the channels with new messages. The errors are those of
+// [Conn.History]. Even with an error, PrivateSince returns the nicks that it has fetched.
 func (c *Conn) PrivateSince(ctx context.Context, from time.Time) ([]string, error) {
 	limit := c.HistoryLimit()
 	if limit == 0 {

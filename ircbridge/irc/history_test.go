@@ -75,8 +75,8 @@ func TestHistoryWithoutTheLastText(t *testing.T) {
 	}
 }
 
-// A mark with only a time is later than the last text of the client with an id: that text
-// shows whether the server has forgotten something.
+// If a mark has only a time, the client's last text with an id is earlier than the mark.
+// That text shows whether the server has forgotten something.
 func TestHistoryAfterOurOwnWords(t *testing.T) {
 	for name, forget := range map[string]bool{"known": false, "server restarted": true} {
 		t.Run(name, func(t *testing.T) {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// ISupport holds the features that a server announces in its 005 lines: token and value,
-// which is "" for a token without one.
+// ISupport contains the features that a server announces in its 005 lines. It maps each
+// token to its value, or to "" if the token has no value.
 type ISupport map[string]string
 
 // add adds one 005 line: its first parameter is our nick, its last a sentence. -TOKEN
@@ -26,7 +26,7 @@ func (s ISupport) add(params []string) {
 	}
 }
 
-// unescapeISupport reads \x20, \x5C and \x3D.
+// unescapeISupport decodes \x20, \x5C and \x3D.
 func unescapeISupport(s string) string {
 	var b strings.Builder
 	for {
@@ -47,8 +47,8 @@ func unescapeISupport(s string) string {
 	}
 }
 
-// Number returns the value of a token if that is a number above 0. If not, it returns
-// otherwise.
+// Number returns the value of a token, or the default (the argument otherwise) if the
+// value is not a number above 0.
 func (s ISupport) Number(token string, otherwise int) int {
 	if n, err := strconv.Atoi(s[token]); err == nil && n > 0 {
 		return n
@@ -77,8 +77,8 @@ func (s ISupport) IsChannel(target string) bool {
 	return target != "" && strings.IndexByte(types, target[0]) >= 0
 }
 
-// ranks returns the signs of PREFIX, the highest rank first. In NAMES they are in front
-// of a nick.
+// ranks returns the signs of PREFIX, highest rank first. In NAMES, these signs are in
+// front of a nick.
 func (s ISupport) ranks() string {
 	if _, signs, ok := strings.Cut(s["PREFIX"], ")"); ok {
 		return signs
@@ -86,8 +86,9 @@ func (s ISupport) ranks() string {
 	return "~&@%+"
 }
 
-// MaxTargets returns the largest number of targets of one command, by TARGMAX; 1 when
-// TARGMAX does not name the command, and 0 when it sets no limit.
+// MaxTargets returns the maximum number of targets of one command, according to TARGMAX.
+// It returns 1 if TARGMAX does not name the command, and 0 if TARGMAX sets no limit for
+// it.
 func (s ISupport) MaxTargets(command string) int {
 	for entry := range strings.SplitSeq(s["TARGMAX"], ",") {
 		if name, value, ok := strings.Cut(entry, ":"); ok && strings.EqualFold(name, command) {

@@ -15,7 +15,7 @@ const Remembered = 1000
 type Mark struct {
 	ID   string // the server's msgid; "" if only the time is known
 	Time time.Time
-	Sum  uint64 // of a text without an id, see [Sum]; 0 means unknown
+	Sum  uint64 // checksum of a text without an id, see [Sum]; 0 means unknown
 }
 
 // Sum returns a checksum of speaker and text, so that a text without an id that a bouncer
@@ -26,7 +26,8 @@ func Sum(nick, text string) uint64 {
 	return h.Sum64()
 }
 
-// key identifies a mark; "" if it has neither an id nor a sum.
+// key returns a string that identifies a mark, or "" if the mark has neither an id nor a
+// sum.
 func (m Mark) key() string {
 	switch {
 	case m.ID != "":
@@ -78,7 +79,7 @@ func (r *RAM) Add(target string, m Mark) error {
 // timeFormat is the format of times in server-time and in references.
 const timeFormat = "2006-01-02T15:04:05.000Z"
 
-// reference returns the mark as CHATHISTORY writes it.
+// reference returns the mark in the form that CHATHISTORY uses.
 func (m Mark) reference() string {
 	if m.ID != "" {
 		return "msgid=" + m.ID

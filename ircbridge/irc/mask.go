@@ -49,7 +49,7 @@ func (m *Masker) Line(line string) string {
 }
 
 // pattern compiles a regular expression at its first use. Compiling all of them at the
-// start would slow down every verb, and few runs mask anything.
+// start would slow down every command, although few runs mask anything.
 func pattern(expr string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }

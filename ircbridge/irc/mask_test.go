@@ -71,7 +71,7 @@ func TestPlantedSecretsAreMasked(t *testing.T) {
 	}
 }
 
-// Ordinary talk of programmers is not changed.
+// Ordinary talk between programmers is not changed.
 func TestOrdinaryTextIsNotMasked(t *testing.T) {
 	m := irc.NewMasker()
 	for line := range strings.Lines(ordinary) {

@@ -18,9 +18,9 @@ func Mentions(text, nick string, c CaseMapping) bool {
 	return start >= 0
 }
 
-// FindMention returns where the first mention of nick begins and ends, as positions in
-// bytes; both are -1 without a mention. The mention includes its @ and the colon or comma
-// after it.
+// FindMention returns the byte offsets at which the first mention of nick begins and
+// ends; both are -1 if there is no mention. The mention includes its @ and the colon or
+// comma after it.
 func FindMention(text, nick string, c CaseMapping) (start, end int) {
 	if nick == "" {
 		return -1, -1

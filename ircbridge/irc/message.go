@@ -28,10 +28,10 @@ var ErrMessage = errors.New("not a message")
 
 // A Message is one line of the protocol.
 type Message struct {
-	Tags    map[string]string // unescaped; nil without any; a tag without a value has ""
+	Tags    map[string]string // unescaped; nil if there are none; a tag without a value has ""
 	Source  string            // nick!user@host or the name of a server; "" from a client
 	Command string            // upper case, or three digits
-	Params  []string          // nil without any; the last may have spaces and may be empty
+	Params  []string          // nil if there are none; the last may contain spaces and may be empty
 }
 
 // Msg makes a message without tags and source.
@@ -51,8 +51,8 @@ func (m Message) Param(i int) string {
 // Last returns the last parameter, or "" for a message without any.
 func (m Message) Last() string { return m.Param(len(m.Params) - 1) }
 
-// Nick returns the source up to the first ! or @, which is the whole source of
-// a server.
+// Nick returns the source up to the first ! or @. If the source is a server, that is the
+// whole source.
 func (m Message) Nick() string {
 	if i := strings.IndexAny(m.Source, "!@"); i >= 0 {
 		return m.Source[:i]
@@ -108,8 +108,8 @@ func parseTags(s string) map[string]string {
 }
 
 // Clean returns what [Message.Append] writes and [Parse] reads back: the command in upper
-// case and every parameter safe. It refuses with [ErrMessage] a message that cannot be made
-// safe without changing its meaning.
+// case and every parameter safe. It returns [ErrMessage] for a message that cannot be
+// made safe without changing its meaning.
 func (m Message) Clean() (Message, error) {
 	refuse := func(format string, args ...any) (Message, error) {
 		return Message{}, fmt.Errorf("%w: "+format, append([]any{ErrMessage}, args...)...)
@@ -147,9 +147,9 @@ func (m Message) Clean() (Message, error) {
 	return c, nil
 }
 
-// Append writes the message and CR LF to dst. It is the one function of the package that
-// writes a line, so nothing reaches a server that did not pass [Message.Clean]. It does
-// not check the length.
+// Append writes the message and CR LF to dst. It is the only function of the package that
+// writes a line, so nothing reaches a server without passing through [Message.Clean]. It
+// does not check the length.
 func (m Message) Append(dst []byte) ([]byte, error) {
 	m, err := m.Clean()
 	if err != nil {
@@ -206,7 +206,7 @@ func cleanLast(command, p string) string {
 	return cleanText(p)
 }
 
-// cleanText replaces everything that a server or a terminal would not read as text: C0
+// cleanText replaces everything that a server or a terminal would not treat as text: C0
 // except tab and the formatting codes, DEL, C1 and invalid UTF-8.
 func cleanText(s string) string {
 	if !strings.ContainsFunc(s, unsafeRune) {

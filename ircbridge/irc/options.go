@@ -22,6 +22,6 @@ type Status struct {
 	Err    error             // why it is not up; nil while it is up or has not tried
 	Retry  time.Time         // when the next try is; zero while it is up
 	Tries  int               // how many connections were tried
-	Conn   State             // of the connection; its Phase is Closed without one
+	Conn   State             // the connection's state; its Phase is Closed if there is no connection
 	Failed map[string]string // channels that do not let this client in, and why
 }

@@ -11,12 +11,12 @@ import (
 // waiting text is dropped to make room.
 const (
 	maxWaiting       = 4096 // pieces in all
-	maxWaitingTarget = 1024 // pieces for one target below Alert
+	maxWaitingTarget = 1024 // pieces for one target, not counting alerts
 )
 
 // barrierEvery is how many lines are written before a PING asks whether they arrived. It
 // is small, because after a cut the fate of all these lines is unknown. barrierRest is
-// the pause before the PING when no line waits.
+// the pause before the PING when no line is waiting.
 const (
 	barrierEvery = 4
 	barrierRest  = 20 * time.Millisecond
@@ -38,7 +38,7 @@ type entry struct {
 	command  string
 	target   string // folded
 	private  bool   // the target is a person
-	text     string // as the echo will have it
+	text     string // the text as the echo will contain it
 	priority Priority
 	label    string
 	delivery *Delivery // nil for a bare command
@@ -50,8 +50,8 @@ type entry struct {
 	over   bool
 }
 
-// An outbox holds the entries that wait to be written, and the written ones without a proof. It
-// belongs to a connection, which guards it with its mutex.
+// An outbox contains the entries that wait to be written, and those that are written but
+// not proven yet. It belongs to a connection, which guards it with its mutex.
 type outbox struct {
 	flood  Flood
 	bucket bucket
@@ -62,11 +62,11 @@ type outbox struct {
 	inARow  int               // private texts since the last line of another kind, while one waited
 
 	flying   []*entry          // written and not yet proven, in order
-	bytes    int               // of flying
+	bytes    int               // total size of flying
 	labels   map[string]*entry // by label, until answered
 	last     uint64            // number of the last line
 	label    uint64            // last label given
-	barrier  uint64            // number that the last PING proves
+	barrier  uint64            // the last PING proves the lines up to this number
 	since    int               // lines since the newest PING; the next PING proves them
 	pingedAt time.Time
 	wroteAt  time.Time
@@ -151,8 +151,8 @@ func (o *outbox) newLabel() string {
 	return fmt.Sprintf("s%d", o.label)
 }
 
-// next returns what may be written now, or else how long to wait for a token; 0 means until
-// something happens.
+// next returns what may be written now, or else how long to wait for a token. A wait of 0
+// means until something happens.
 func (o *outbox) next(now time.Time) (data []byte, wait time.Duration) {
 	for _, line := range o.urgent {
 		data = append(data, line...)
@@ -217,8 +217,9 @@ func (o *outbox) next(now time.Time) (data []byte, wait time.Duration) {
 // kind.
 const privateInARow = 3
 
-// peek returns the next entry. Private texts go before those for channels, since their
-// recipient waits for them, but not so many in a row that the channels starve.
+// peek returns the next entry. Private texts go before those for channels, since a person
+// is waiting for them. But if channels are waiting too, only privateInARow of them go in
+// a row.
 func (o *outbox) peek() *entry {
 	private, other := highest(&o.private), highest(&o.waiting)
 	if private == nil || other != nil && o.inARow >= privateInARow {
@@ -262,8 +263,8 @@ func (o *outbox) ping(now time.Time) []byte {
 	return fmt.Appendf(nil, "PING :%s%d\r\n", pingPrefix, o.barrier)
 }
 
-// pong handles the answer to a ping; ok is false for any other PONG. lag is known for the newest
-// ping only.
+// pong handles the answer to a ping; ok is false for any other PONG. lag is known only
+// for the newest ping.
 func (o *outbox) pong(token string, now time.Time) (lag time.Duration, ok bool) {
 	digits, ok := strings.CutPrefix(token, pingPrefix)
 	if !ok {
@@ -325,8 +326,8 @@ func (o *outbox) find(fits func(*entry) bool) *entry {
 	return nil
 }
 
-// oldest returns the time when the oldest line without a proof was written; zero if all are
-// proven.
+// oldest returns the time when the oldest unproven line was written, or zero if all lines
+// are proven.
 func (o *outbox) oldest() time.Time {
 	if len(o.flying) == 0 {
 		return time.Time{}
@@ -355,7 +356,7 @@ func (o *outbox) end(err error) {
 		o.pop(e)
 		over(e)
 	}
-	for _, e := range o.labels { // commands that the server has handled, and that wait for their answer
+	for _, e := range o.labels { // commands that the server has handled, but whose answers are still missing
 		over(e)
 	}
 	o.flying, o.labels = nil, nil

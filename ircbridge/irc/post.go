@@ -91,7 +91,7 @@ func (pc *parcel) line(dst []byte, text string, tags map[string]string) ([]byte,
 	return dst, pc.proto.fits(dst[before:])
 }
 
-// fits refuses a line that the server would cut or hang up on.
+// fits returns an error for a line that the server would cut or hang up on.
 func (p *protocol) fits(line []byte) error {
 	rest := line
 	if line[0] == '@' {
@@ -164,7 +164,7 @@ func (pc *parcel) batches(maxBytes, maxLines int) error {
 		lines[0].Concat = false
 		pc.tags = nil
 		pc.entries = append(pc.entries, &entry{
-			data: data, lines: 1 + len(data)/LineLen, // as ergo counts it
+			data: data, lines: 1 + len(data)/LineLen, // as ergo counts lines
 			command: pc.command, text: Join(lines), label: label,
 		})
 	}

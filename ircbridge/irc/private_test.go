@@ -26,7 +26,7 @@ const archive = `
 // heardUntil is when the client of these tests heard its last private text.
 var heardUntil = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
-// told returns the events until all private talk is known, in brief.
+// told returns the events until all private talk is known, in a short form.
 func told(t *testing.T, c *irc.Client) []string {
 	t.Helper()
 	_, before := wait(t, c, func(e irc.CaughtUp) bool { return e.Target == "" })
@@ -183,8 +183,9 @@ func TestPrivateTalkIsFetchedWithoutLabels(t *testing.T) {
 	}
 }
 
-// When the connection ends before the answer, the next connection asks from the same time. Later
-// ones ask from the time of the last line, however late the end of the connection was noticed.
+// If the connection ends before the answer, the next connection asks from the same time.
+// Later connections ask from the time of the last line, however late the client noticed
+// the end of the connection.
 func TestPrivateTalkIsAskedForAgain(t *testing.T) {
 	memory := &irc.RAM{}
 	_ = memory.Add("", irc.Mark{Time: heardUntil})

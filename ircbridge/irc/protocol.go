@@ -24,8 +24,8 @@ type protocol struct {
 // timers hold the times at which a connection has to act. The writer checks them.
 type timers struct {
 	heard    time.Time // when the last line came, or when a wait for the consumer ended
-	pinged   time.Time // when a PING was sent since then; zero for none
-	asked    time.Time // when the last PING was sent; for the lag
+	pinged   time.Time // when a PING was sent since then; zero if none was
+	asked    time.Time // when the last PING was sent, to measure the lag
 	blocked  bool      // the reader waits for its consumer: silence proves nothing
 	nickAt   time.Time // when to ask for the wanted nick
 	nickWait time.Duration
@@ -45,8 +45,8 @@ func (p *protocol) wake() {
 	}
 }
 
-// urgent puts a line before all others; it does not wait for the bucket. A message that
-// cannot be a line is logged and dropped: it is a mistake in this package.
+// urgent puts a line before all others. The line does not wait for the bucket. A message
+// that cannot be a line is logged and dropped: it is a mistake in this package.
 func (p *protocol) urgent(m Message) {
 	line, err := m.Append(nil)
 	if err != nil {

@@ -20,8 +20,8 @@ func newRecent(marks []Mark) *recent {
 }
 
 // add adds a mark, and reports whether it is new. A live text without an id always counts
-// as new: a person may say the same twice in one instant. played says that the text comes
-// from a history.
+// as new: a person may say the same thing twice in one instant. played says that the text
+// comes from a history.
 func (r *recent) add(m Mark, played bool) bool {
 	key := m.key()
 	known := key != "" && r.known[key]

@@ -112,8 +112,8 @@ func (r *registration) handle(p *protocol, m Message) (done bool, err error) {
 	return false, nil
 }
 
-// nextNick tries nick_, nick__, nick___, then random ones. These are short, since ircd-hybrid cuts
-// a long nick without saying so.
+// nextNick tries nick_, nick__, nick___, then random ones. The random nicks are short,
+// since ircd-hybrid cuts a long nick without saying so.
 func (r *registration) nextNick(p *protocol, m Message) error {
 	if !p.st.since.IsZero() {
 		return nil
@@ -137,7 +137,7 @@ func (r *registration) caps(p *protocol, m Message) error {
 	case "LS":
 		addCaps(p.st.offered, list)
 		if len(m.Params) > 3 && m.Param(2) == "*" {
-			return nil // more lines come
+			return nil // more lines will follow
 		}
 		r.listed = true
 		r.request(p, r.want)

@@ -135,8 +135,8 @@ func (r *rejoiner) joined(key, name string) {
 }
 
 // parted notes that this connection is out of a channel; err is nil if it left on
-// request. was says that it was in the channel. failed is not nil if the next try is a
-// long time away.
+// request. was says that the connection was in the channel. failed is not nil if the next
+// try is a long time away.
 func (r *rejoiner) parted(key string, err error) (was bool, failed *Failed) {
 	w := r.wishes[key]
 	if w == nil || w.state != wishIn {

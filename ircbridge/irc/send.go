@@ -13,12 +13,12 @@ func (c *Conn) Send(target string, text ...string) *Delivery {
 }
 
 // Post queues a text and returns at once. It masks the text ([Masker]), makes it plain
-// ([PlainText]) and splits it: into a multiline batch if the server supports these and the
-// text needs more than one line, else into single lines; a blank line is sent as a space.
-// Line ends at the end of the text are left out.
+// ([PlainText]) and splits it. If the text needs more than one line and the server
+// supports multiline batches, the text becomes such a batch; otherwise it becomes single
+// lines. A blank line is sent as a space. Line ends at the end of the text are left out.
 //
-// Every target has a separate queue. The queues are served in turn, below the flood limit;
-// texts for people go before those for channels. When the queues are full, the delivery
+// Every target has a separate queue. The queues take turns, within the flood limit, and
+// texts for people go before those for channels. If the queues are full, the delivery
 // fails with [ErrQueueFull]. It fails with [ErrTarget] if the target is neither a channel
 // nor a nick.
 func (c *Conn) Post(o Outgoing) *Delivery {
@@ -27,7 +27,7 @@ func (c *Conn) Post(o Outgoing) *Delivery {
 	return c.p.post(o)
 }
 
-// Limit is how many bytes of text fit in one line of o after the server has put the
+// Limit returns how many bytes of text fit in one line of o after the server has put the
 // source before it.
 func (c *Conn) Limit(o Outgoing) int {
 	c.mu.Lock()
@@ -35,14 +35,14 @@ func (c *Conn) Limit(o Outgoing) int {
 	return c.p.limit(o)
 }
 
-// Do writes a command and waits until the server has handled it. With labeled-response the
-// answer is exactly the server's answer to it; without, it is every numeric and FAIL until
-// the PONG to a PING after the command, possibly including some with another cause. The
-// error is a [*Rejected] if the answer contains a failure, [ErrClosed] or another of
-// [Conn.Err] when the connection ends, or that of ctx.
+// Do writes a command and waits until the server has handled it. With labeled-response,
+// Do returns exactly the server's answer to the command. Without it, Do writes a PING
+// after the command, and returns every numeric and FAIL that comes before the PONG; some
+// of them may have another cause. The error is a [*Rejected] if the answer contains a
+// failure, an error of [Conn.Err] if the connection ends, or the error of ctx.
 //
-// [Conn.Messages] has the answer too, except for histories. So the goroutine that reads
-// Messages must not call Do: each would wait for the other.
+// [Conn.Messages] delivers the answer too, unless it is a history. So the goroutine that
+// reads Messages must not call Do: each would wait for the other.
 func (c *Conn) Do(ctx context.Context, m Message) ([]Message, error) {
 	k := &call{done: make(chan struct{})}
 	c.mu.Lock()
@@ -82,7 +82,7 @@ func (c *Conn) Do(ctx context.Context, m Message) ([]Message, error) {
 	return answer, nil
 }
 
-// command makes the entry of a bare command. The caller holds mu.
+// command makes the entry for a bare command. The caller holds mu.
 func (c *Conn) command(m Message) (*entry, error) {
 	switch {
 	case c.err != nil:

@@ -79,7 +79,7 @@ func (s *session) sourceLen() int {
 	return len(s.source)
 }
 
-// learn notes the source of this connection if a line of the server shows it.
+// learn notes the source of this connection if a line from the server shows it.
 func (s *session) learn(source string) {
 	if nick, rest, ok := strings.Cut(source, "!"); ok && s.me(nick) && strings.Contains(rest, "@") {
 		s.source = source

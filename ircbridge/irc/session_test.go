@@ -77,7 +77,7 @@ func TestBadLinesAreDropped(t *testing.T) {
 	}
 }
 
-// An incomplete batch is never seen.
+// A caller never sees an incomplete batch.
 func TestHalfBatchesAreDropped(t *testing.T) {
 	c := dial(t, irc.Config{Nick: "ann", Flood: fast, Addr: irctest.Script(t, greet+hello+`
 < @msgid=1;account=bob :bob!b@c BATCH +a draft/multiline #room
@@ -120,7 +120,7 @@ func TestServersLastWords(t *testing.T) {
 	}
 }
 
-// A hostile text becomes no second command and does not end the connection.
+// A hostile text does not become a second command, and does not end the connection.
 func TestHostileTextIsTextOnly(t *testing.T) {
 	onEveryServer(t, func(t *testing.T, addr string) {
 		ann := dial(t, irc.Config{Addr: addr, Nick: "ann", Flood: fast})
@@ -153,7 +153,7 @@ func TestHostileTextIsTextOnly(t *testing.T) {
 	})
 }
 
-// The default flood limits of the servers allow the default of this package.
+// The servers' default flood limits allow the default [irc.Flood].
 func TestDefaultLimitsAreBorne(t *testing.T) {
 	for name, start := range map[string]func(testing.TB, irctest.Limit) string{"ngircd": irctest.Ngircd, "inspircd": irctest.Inspircd} {
 		t.Run(name, func(t *testing.T) {

@@ -14,11 +14,11 @@ type Line struct {
 }
 
 // Split cuts a text into lines of at most limit bytes each; limit is at least 4. A line
-// of the text that is too long is cut before a space, so that a word stays whole; a word
-// longer than limit is cut between what a reader sees as single characters, and a
-// character longer than limit between its runes. Nothing is left out: [Join] restores the
-// same text. The space begins the next piece because some servers strip trailing spaces
-// (ngircd 26.1).
+// of the text that is too long is cut before a space, so that words stay whole. The space
+// begins the next piece because some servers strip trailing spaces (ngircd 26.1). A word
+// longer than limit is cut between the characters that a reader sees, and a character
+// longer than limit is cut between its runes. Nothing is left out: [Join] restores the
+// same text.
 func Split(text string, limit int) []Line {
 	limit = max(limit, utf8.UTFMax)
 	var lines []Line

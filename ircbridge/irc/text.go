@@ -7,8 +7,8 @@ import (
 
 // eventSource is the source under which ergo 2.20 writes events, such as a JOIN, into the
 // history of clients without draft/event-playback. That nick is reserved there. On
-// another server a person could have the nick. Then that person's texts would be hidden
-// if they come from the history and were sent without a login.
+// another server, a person could have that nick. Such a person's texts from the history
+// would be hidden if they were sent without a login.
 const eventSource = "HistServ!HistServ@localhost"
 
 // newText makes a Text from a PRIVMSG or NOTICE. ok is false for any other message, for a

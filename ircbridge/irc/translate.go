@@ -13,8 +13,7 @@ import (
 // goodbye is how long a server may take to hang up after QUIT.
 const goodbye = 2 * time.Second
 
-// maxHeld is the greatest number of live messages of one target that wait for its
-// history.
+// maxHeld is the maximum number of live messages of one target that wait for its history.
 const maxHeld = 5000
 
 // ctcpEvery is the shortest time between two answers to CTCP requests.
@@ -31,17 +30,17 @@ type translator struct {
 	private time.Time          // all private talk until then is known, by the server's clock
 }
 
-// A connTranslator is the work of a translator on one connection.
+// A connTranslator is a translator with what it knows about one connection.
 type connTranslator struct {
 	*translator
 	conn    *Conn
 	st      State // with nick and isupport as of the last message
 	rejoin  rejoiner
 	fetched chan fetched
-	held    map[string][]Message // live messages, by target whose history is being fetched
+	held    map[string][]Message // live messages that wait for the history of their target, by target
 	caught  bool                 // the private talk is fetched
 	ctcp    time.Time            // when a CTCP was answered
-	wg      sync.WaitGroup       // of the fetches
+	wg      sync.WaitGroup       // waits for the fetches
 }
 
 // serve runs until the connection ends, and returns why.
@@ -196,7 +195,7 @@ func (v *connTranslator) heard(ctx context.Context, m Message) {
 	v.tell(ctx, key, t)
 }
 
-// tell emits a text, unless it is known.
+// tell emits a text, unless it is known already.
 func (v *connTranslator) tell(ctx context.Context, key string, t Text) {
 	if v.recent(key).add(t.Mark(), t.History) {
 		v.events.emit(ctx, t)
@@ -214,7 +213,8 @@ func (v *connTranslator) release(ctx context.Context, key string) {
 	}
 }
 
-// answerCTCP answers VERSION and PING, at most once in ctcpEvery, and nothing else.
+// answerCTCP answers VERSION and PING, at most once in ctcpEvery. It answers no other
+// request.
 func (v *connTranslator) answerCTCP(m Message) {
 	command, args, ok := CTCP(m.Last())
 	if !ok || m.Command != "PRIVMSG" || v.st.CaseMapping().Same(m.Nick(), v.st.Nick) || time.Since(v.ctcp) < ctcpEvery {

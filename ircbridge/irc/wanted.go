@@ -30,7 +30,7 @@ func (w *wanted) add(ch Channel, fold CaseMapping) {
 	w.wake()
 }
 
-// remove takes a channel away.
+// remove removes a channel.
 func (w *wanted) remove(channel string, fold CaseMapping) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
