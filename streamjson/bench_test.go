@@ -39,7 +39,7 @@ func mix(tb testing.TB, skip ...string) []byte {
 	return all
 }
 
-// floorEvent is for the simple way to decode a line: encoding/json with a struct.
+// floorEvent is the struct for the simple way to decode a line, with encoding/json.
 type floorEvent struct {
 	Type      string `json:"type"`
 	Subtype   string `json:"subtype"`
@@ -190,8 +190,8 @@ func oursDecode(b *testing.B, stream []byte, win *window.Buffer) {
 	}
 }
 
-// BenchmarkStream decodes a turn's stream and keeps the window. The goal is four
-// times the floor, and at most two allocations a line.
+// BenchmarkStream decodes a turn's stream and keeps the window. The goal is four times
+// the floor, and at most two allocations per line.
 func BenchmarkStream(b *testing.B) {
 	for name, stream := range map[string][]byte{
 		"all":   mix(b),

@@ -65,8 +65,8 @@ func (p *parser) decode(line []byte) {
 	ev.finish()
 }
 
-// small empties a buffer, so that it keeps no line in memory. It drops a buffer that a long
-// line made larger than most.
+// small empties a buffer, so that the buffer keeps no line in memory. If a long line has
+// made the buffer larger than the limit most, small drops it.
 func small[T any](buf []T, most int) []T {
 	if cap(buf) > most {
 		return nil
@@ -197,7 +197,7 @@ func result(o object) *Result {
 	}
 	if since := o.obj("model_usage_since_last_result"); since.ok {
 		r.SinceLastUSD = new(float64)
-		for _, model := range since.unique() { // in a fixed order, since a sum of fractions depends on it
+		for _, model := range since.unique() { // in a fixed order, since the order can change a floating-point sum
 			*r.SinceLastUSD += o.p.object(model.value).float("costUSD")
 		}
 	}

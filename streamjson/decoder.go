@@ -78,8 +78,8 @@ func (d *Decoder) event(line line) *Event {
 	return ev
 }
 
-// Offset returns the end of the last event, in bytes from where the decoder began to read.
-// A decoder that begins there continues with the next event.
+// Offset returns where the last event ends, as a byte offset from where the decoder began
+// to read. A decoder that begins there continues with the next event.
 func (d *Decoder) Offset() int64 { return d.lines.offset() }
 
 // Stats returns the counts so far.

@@ -1,6 +1,6 @@
-// Package streamjson decodes the event stream of an agent program: one JSON
-// object a line, as Claude Code prints it with --output-format stream-json
-// --verbose (every fact here was seen with versions 2.1.197 and 2.1.330).
+// Package streamjson decodes the event stream of an agent program: one JSON object per
+// line, as Claude Code prints it with --output-format stream-json --verbose (every fact
+// here was seen with versions 2.1.197 and 2.1.330).
 //
 // The names of the events do not depend on the program, so that the callers of this package
 // need not know which program it was. Backends for other programs produce the same [Event].
@@ -30,8 +30,8 @@
 //
 // # Bounds
 //
-// One line has at most maxLine bytes; the decoder keeps the beginning of a longer one. The
-// text of a tool's result and the output of a hook have at most [MaxResult] bytes each:
-// beginning and end, with a note between them that names the size of the cut. Texts of the
-// model are never cut.
+// The decoder keeps at most maxLine bytes of each line, from its beginning. It also cuts
+// the text of a tool's result and the output of a hook to at most [MaxResult] bytes each:
+// it keeps the beginning and the end, with a note between them that gives the size of the
+// cut. Texts of the model are never cut.
 package streamjson

@@ -56,8 +56,8 @@ type Event struct {
 	What    string `json:"what,omitempty"` // of kind other: the line's type, or type/subtype
 	Session string `json:"session,omitempty"`
 	UUID    string `json:"uuid,omitempty"`
-	// Parent is the id of the tool call whose sub-agent speaks; "" is the main
-	// conversation.
+	// Parent is the id of the tool call whose sub-agent the event comes from; "" means
+	// the main conversation.
 	Parent string `json:"parent,omitempty"`
 	// Synthetic marks text that the client itself added: summaries after a compaction,
 	// output of hooks, and all texts of ModelSynthetic.
@@ -69,7 +69,7 @@ type Event struct {
 	APIError *APIError `json:"api_error,omitempty"`
 	Blocks   []Block   `json:"blocks,omitempty"`
 
-	// For kind assistant, Usage is that of one request, and its Output is not final; see
+	// For kind assistant, Usage counts one request, and its Output is not final; see
 	// [Event.ContextTokens]. For kind result, it is the sum over the turn's requests in
 	// the main conversation.
 	Usage   *Usage   `json:"usage,omitempty"`
@@ -89,7 +89,7 @@ type Event struct {
 	Lost int64 `json:"lost,omitempty"`
 }
 
-// An APIError is an error of the API, as the client reports it.
+// An APIError is an error from the API, as the client reports it.
 type APIError struct {
 	Status int    `json:"status,omitempty"` // HTTP status; 0 for no answer
 	Type   string `json:"type,omitempty"`   // the API's word: rate_limit_error, overloaded_error, …
@@ -127,7 +127,7 @@ type Init struct {
 	PermissionMode string `json:"permission_mode,omitempty"`
 	Version        string `json:"version,omitempty"` // of the client
 	// KeySource is the source of the client's API key, such as ANTHROPIC_API_KEY. It is
-	// "none" with a login, and without any credentials.
+	// "none" both with a login and without any credentials.
 	KeySource string   `json:"key_source,omitempty"`
 	Tools     []string `json:"tools,omitempty"`
 	Servers   []Server `json:"servers,omitempty"`
@@ -152,15 +152,16 @@ type Result struct {
 	Turns     int           `json:"turns,omitempty"`
 	Duration  time.Duration `json:"duration_ns,omitempty"`
 	// CostUSD is in US dollars, including sub-agents and compactions. With Claude Code it
-	// is a running total; other clients may count in another way (runner.CostWay). Claude
+	// is a running total; other clients may count differently (runner.CostWay). Claude
 	// Code 2.1.197 counts from the start of its process; 2.1.330 continues the total of
-	// the earlier processes of a resumed session. Both begin at 0 again after /clear.
+	// the earlier processes of a resumed session. Both versions begin at 0 again after
+	// /clear.
 	CostUSD float64 `json:"cost_usd,omitempty"`
 	// CostUnknown says that the client reported no cost with this result. CostUSD is then
 	// 0.
 	CostUnknown bool `json:"cost_unknown,omitempty"`
 	// SinceLastUSD is the cost since the last result of this process, or since its start,
-	// in US dollars; nil when the client does not report it (2.1.197).
+	// in US dollars, or nil if the client does not report it (2.1.197).
 	SinceLastUSD   *float64 `json:"since_last_usd,omitempty"`
 	StopReason     string   `json:"stop_reason,omitempty"`
 	TerminalReason string   `json:"terminal_reason,omitempty"`
@@ -194,7 +195,7 @@ type Compact struct {
 	Post    int    `json:"post,omitempty"`    // tokens of the summary; not the size of the next request
 }
 
-// Retry says that the client asks the API again after Delay.
+// Retry says that the client will ask the API again after Delay.
 type Retry struct {
 	Attempt int           `json:"attempt,omitempty"`
 	Max     int           `json:"max,omitempty"`
@@ -224,8 +225,8 @@ type Status struct {
 
 // Task describes a sub-agent or a background command.
 type Task struct {
-	// Phase is started, progress, updated or notification; or background, which lists all
-	// background tasks instead of describing one.
+	// Phase is started, progress, updated, notification or background. A Task of phase
+	// background does not describe one task but lists all background tasks.
 	Phase   string `json:"phase,omitempty"`
 	ID      string `json:"id,omitempty"`
 	Type    string `json:"type,omitempty"`     // such as local_bash, or local_agent for a sub-agent
@@ -235,8 +236,8 @@ type Task struct {
 	// Foreground says that the tool call waits for the started task. False means that it
 	// does not wait, or that this is unknown (2.1.197).
 	Foreground bool `json:"foreground,omitempty"`
-	// Background lists the tasks of phase background, by ID and type; nil when none is
-	// left.
+	// Background lists the tasks of phase background, by ID and type, or is nil if none
+	// is left.
 	Background []Task `json:"background,omitempty"`
 }
 

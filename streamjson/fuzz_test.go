@@ -46,8 +46,8 @@ func roundTrip(t *testing.T, ev *streamjson.Event) {
 }
 
 // FuzzDecoder reads any bytes as a stream, at once and in small pieces. Every call makes
-// progress, the events cover exactly the input, the result does not depend on how the bytes
-// arrive, and an event survives JSON and a copy.
+// progress, the events cover exactly the input, the result does not depend on how the
+// bytes arrive, and an event survives both a JSON round trip and a copy.
 func FuzzDecoder(f *testing.F) {
 	f.Add([]byte(`{"type":"system","subtype":"init"}`+"\n"), uint16(4096))
 	f.Add([]byte(`{"type":"result"`), uint16(4096)) // cut off

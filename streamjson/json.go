@@ -49,7 +49,7 @@ func walk(b []byte, i, depth int, list *[]member) int {
 	if depth > maxDepth {
 		return -1
 	}
-	closing := b[i] + 2 // of [ and of {
+	closing := b[i] + 2 // ']' is '[' + 2, and '}' is '{' + 2
 	i = space(b, i+1)
 	if at(b, i) == closing {
 		return i + 1

@@ -95,8 +95,8 @@ func FuzzJSON(f *testing.F) {
 	})
 }
 
-// FuzzBound compares cutting an escaped text with decoding the whole text and cutting it
-// then. It repeats the text, so that short inputs are cut too.
+// FuzzBound compares cutting an escaped text with decoding the whole text and then
+// cutting it. It repeats the text, so that short inputs are cut too.
 func FuzzBound(f *testing.F) {
 	f.Add([]byte(`plain text`), uint16(2000))
 	f.Add([]byte(`\n\u001b[31m é \ud83d\ude00 \ud83d \\`), uint16(900))

@@ -2,8 +2,8 @@ package streamjson
 
 import "strings"
 
-// kindOf returns the kind of a line of this type and subtype. The subtype of a hook
-// begins with hook_, and that of a task with task_; the phase follows.
+// kindOf returns the kind of a line with the given type and subtype. The subtype of a
+// hook begins with hook_, and that of a task with task_; the phase follows.
 func kindOf(typ, subtype string) Kind {
 	switch typ {
 	case "assistant":
@@ -66,7 +66,7 @@ var quiet = map[string]bool{
 	"system/session_title_changed": true,
 }
 
-// finish sets the fields that follow from the rest of the event.
+// finish sets the fields that are derived from the other fields of the event.
 func (e *Event) finish() {
 	if e.Model == ModelSynthetic {
 		e.Synthetic = true
@@ -77,7 +77,7 @@ func (e *Event) finish() {
 }
 
 // setLimit sets the context limit of the main conversation's model. This is the model
-// named main, or else the model that read the most tokens.
+// whose name is main, or else the model that read the most tokens.
 func (r *Result) setLimit(main string) {
 	most := -1
 	for _, m := range r.Models {

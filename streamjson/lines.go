@@ -20,15 +20,15 @@ type line struct {
 
 // A lineReader cuts a stream into lines of any length. Lines that fit into its buffer are
 // not copied. A longer line is collected in pieces and joined when its length is known.
-// For a moment this needs twice the length of the line; a buffer that doubles would need
-// four times the length. The next line frees all of it.
+// For a moment this needs memory of twice the line's length; a buffer that doubles would
+// need four times the length. Reading the next line frees all of that memory.
 type lineReader struct {
 	r   io.Reader
 	max int
 	err error // of the reader; returned when buf is used up
 
 	buf        []byte
-	start, end int   // the bytes that are read and not yet returned
+	start, end int   // buf[start:end] is read and not yet returned
 	read       int64 // bytes of the stream so far
 }
 
@@ -88,7 +88,7 @@ func (l *lineReader) capped(text []byte, cutOff bool) line {
 	return line{text: kept, lost: int64(len(text) - len(kept)), cutOff: cutOff}
 }
 
-// long reads the rest of a line that fills buf.
+// long reads the remaining part of a line whose beginning fills buf.
 func (l *lineReader) long() line {
 	pieces := [][]byte{bytes.Clone(l.buf[:min(len(l.buf), l.max)])}
 	kept := len(pieces[0])
@@ -122,8 +122,8 @@ func (l *lineReader) long() line {
 	return line{text: bytes.Join(pieces, nil), lost: lost, cutOff: true}
 }
 
-// piece reads at most room bytes of the line, and returns whether its newline followed.
-// It puts bytes after the newline back into buf.
+// piece reads at most room bytes of the line, and reports whether the line's newline
+// followed. It puts bytes after the newline back into buf.
 func (l *lineReader) piece(room int) (piece []byte, found bool) {
 	p := make([]byte, room)
 	for n := 0; n < room; {

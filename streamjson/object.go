@@ -130,7 +130,7 @@ func (o object) flag(key string) bool     { return string(o.get(key)) == "true" 
 func (o object) float(key string) float64 { return toFloat(o.get(key)) }
 func (o object) int(key string) int       { return toInt(o.get(key)) }
 
-// raw returns the value as written on the line; nil when it is missing or null.
+// raw returns the value as written on the line, or nil if it is missing or null.
 func (o object) raw(key string) []byte {
 	if raw := o.get(key); string(raw) != "null" {
 		return raw
@@ -141,7 +141,8 @@ func (o object) raw(key string) []byte {
 func isString(raw []byte) bool { return at(raw, 0) == '"' }
 func isNumber(raw []byte) bool { return at(raw, 0) == '-' || at(raw, 0)-'0' <= 9 }
 
-// toFloat reads a JSON number; anything else, or a number that does not fit, is 0.
+// toFloat reads a JSON number. It returns 0 for anything else, and for a number that does
+// not fit.
 func toFloat(num []byte) float64 {
 	if !isNumber(num) {
 		return 0
@@ -153,7 +154,8 @@ func toFloat(num []byte) float64 {
 	return f
 }
 
-// toInt reads a JSON number and drops its fraction; a number that does not fit is 0.
+// toInt reads a JSON number and drops its fraction. It returns 0 for a number that does
+// not fit.
 func toInt(num []byte) int {
 	if !isNumber(num) {
 		return 0

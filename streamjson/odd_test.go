@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// oddLines are lines on which two readers of JSON are likely to differ.
+// oddLines are lines on which two JSON parsers are likely to differ.
 var oddLines = []string{
 	``, `{}`, `{"type":"assistant"}`, `{"type":"assistant"`, `{"type":"assistant",}`, `{"type":"assistant"}}`, ` {"type":"assistant"}`,
 	`{"type" :"assistant"}`, `{"type":"assistant"} `, `{"type":"user","type":"result"}`, `{"session_id":"a","type":"result"}`,

@@ -8,7 +8,7 @@ import (
 
 // unescape decodes a text escaped as JSON, and appends the part of the decoded bytes
 // between from and to. It returns the decoded length of the whole text, or of the part
-// before to.
+// before the offset to.
 func unescape(dst, escaped []byte, from, to int) (_ []byte, size int) {
 	add := func(piece []byte) {
 		if begin, end := max(from-size, 0), min(to-size, len(piece)); begin < end {

@@ -310,9 +310,9 @@ func TestWhatMatters(t *testing.T) {
 	})
 	t.Run("costs", func(t *testing.T) {
 		for name, want := range map[string]struct{ total, sinceLast []float64 }{
-			"hello":                  {[]float64{0.00617}, []float64{-1}}, // 2.1.197 does not report it
+			"hello":                  {[]float64{0.00617}, []float64{-1}}, // 2.1.197 does not report SinceLastUSD
 			"330/hello":              {[]float64{0.003642}, []float64{0.003642}},
-			"330/manual_compact":     {[]float64{0.085365}, []float64{0.071694}}, // a session that was resumed
+			"330/manual_compact":     {[]float64{0.085365}, []float64{0.071694}}, // this session was resumed
 			"330/error_529":          {[]float64{0}, []float64{0}},
 			"330/resident_two_turns": {[]float64{0.065625, 0.131454, 0.154348}, []float64{0.065625, 0.065829, 0.022894}},
 		} {

@@ -1,8 +1,8 @@
 package window
 
 const (
-	leastRun     = 256 // least length of base64 that is cut, in bytes; a shorter run may be a key or a hash
-	leastSegment = 64  // least length of a line of wrapped base64, in bytes: PEM has 64, MIME 76
+	leastRun     = 256 // minimum length of base64 that is cut, in bytes; a shorter run may be a key or a hash
+	leastSegment = 64  // minimum length of a line of wrapped base64, in bytes: PEM has 64, MIME 76
 	keptOfRun    = 24  // bytes that stay: enough to tell a PNG from a key
 )
 
@@ -33,8 +33,9 @@ var kind = func() (t [256]byte) {
 	return t
 }()
 
-// cutBase64 cuts runs of base64 out of text: at least leastRun bytes without a break, or
-// wrapped into lines of equal length. It returns text without such runs unchanged.
+// cutBase64 cuts runs of base64 out of text. A run is at least leastRun bytes long,
+// without a break or wrapped into lines of equal length. It returns text without such
+// runs unchanged.
 func cutBase64(text string) string {
 	var kept []byte
 	done := 0
@@ -64,9 +65,9 @@ func cutBase64(text string) string {
 }
 
 // stretch finds the next stretch of at least least bytes of a kind. It searches from at,
-// which must not be inside a stretch. It checks a possible stretch from its last byte
-// backwards, because the next stretch can only begin after the first byte that it finds
-// not to fit. So it reads only a few bytes of ordinary text.
+// which must not be inside a stretch. It checks a possible stretch backwards from the
+// last byte. As soon as it finds a byte that does not fit, it knows that the next stretch
+// can only begin after that byte. So it reads only a few bytes of ordinary text.
 func stretch(text string, at, least int, of byte) (begin, end int) {
 	known := at // text[at:known] was checked, and fits
 	for last := at + least - 1; last < len(text); last = at + least - 1 {

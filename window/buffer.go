@@ -12,13 +12,13 @@ import (
 
 // Options bound a window. The zero value is ready to use.
 type Options struct {
-	MaxBytes int // of the whole window; 0 means 400,000, which is 100,000 tokens
+	MaxBytes int // maximum size of the whole window; 0 means 400,000, which is 100,000 tokens
 	// BytesPerToken is the number of bytes that count as a token; 0 means 4. That is
 	// about right for prose and code, where a tokenizer counts between 16 % fewer and 4 %
 	// more tokens. It is too high for diffs (by 19 %) and for file listings (by 47 %).
 	BytesPerToken float64
 	// MaxResult is the maximum number of bytes of a tool's result that are kept; 0 means
-	// 16 KiB, and less than 256 means 256. Positions depend on MaxResult.
+	// 16 KiB, and a value below 256 means 256. Positions depend on MaxResult.
 	MaxResult int
 	// Files writes the window's file; the zero value is ready to use.
 	Files durable.Files
@@ -53,7 +53,7 @@ func (o Options) withDefaults() Options {
 // second keeps the returned window below 40 percent of the point where the session
 // compacts, even for text with two bytes per token, so that the window cannot cause the
 // next compaction. Claude Code 2.1.197 compacts at compactWindow − 20,000 − 13,000, and
-// reads a compactWindow below 100,000 as 100,000.
+// treats a compactWindow below 100,000 as 100,000.
 func Limit(windowTokens, compactWindow int) int {
 	bytes := windowTokens * defaultBytesPerToken
 	if compactWindow <= 0 {
@@ -73,7 +73,7 @@ type Buffer struct {
 	end   int64   // position after the newest byte
 	index []int64 // positions of the beginnings of the kept entries, oldest first
 	mark  string
-	room  []byte // scratch for the head of an entry
+	room  []byte // scratch space for the head of an entry
 }
 
 // New returns an empty window that begins at position 0.
@@ -97,23 +97,23 @@ func (b *Buffer) AddText(text string) {
 	}
 }
 
-// AddCall adds a call of a tool with its subject about: the command, the path or the
-// pattern. If about is "", it adds the input as compact JSON. It cuts the subject or the
-// input at 2 KiB.
+// AddCall adds a tool call. The argument about is the call's subject: the command, the
+// path or the pattern. If about is "", AddCall adds the input as compact JSON. It cuts
+// the subject or the input to 2 KiB.
 func (b *Buffer) AddCall(name, about string, input []byte) {
 	arg := argument(about, input)
 	b.add(appendCallHead(b.room[:0], name, arg != ""), arg, maxCall)
 }
 
-// AddResult adds the result of a tool as "→ Bash: …". If the tool failed, the entry
-// begins with ✗ instead. name is "" if the tool is unknown.
+// AddResult adds a tool's result as "→ Bash: …". If the tool failed, the entry begins
+// with ✗ instead. name is "" if the tool is unknown.
 func (b *Buffer) AddResult(name, text string, failed bool) {
 	text = trimNewlines(text)
 	b.add(appendResultHead(b.room[:0], name, text != "", failed), text, b.o.MaxResult)
 }
 
-// add adds an entry that consists of head, which uses the memory of room, and text. It
-// cuts text to most bytes.
+// add adds an entry that consists of head and text. head is built in the memory of
+// b.room. add cuts text to the number of bytes in most.
 func (b *Buffer) add(head []byte, text string, most int) {
 	// Newest counts characters byte by byte, which is correct only for UTF-8.
 	if !utf8.ValidString(text) {
@@ -149,7 +149,7 @@ func (b *Buffer) put(head []byte, text string) {
 	write(&b.ring, b.end-1, "\n")
 }
 
-// evict drops whole entries until none begins before low.
+// evict drops whole entries until none begins before the position low.
 func (b *Buffer) evict(low int64) {
 	n := 0
 	for n < len(b.index) && b.index[n] < low {
@@ -181,7 +181,7 @@ func (b *Buffer) Mark() string { return b.mark }
 // SetMark names the last turn in the window; Save keeps the name.
 func (b *Buffer) SetMark(turn string) { b.mark = turn }
 
-// AppendRange appends to dst the kept bytes from position from up to position to.
+// AppendRange appends to dst the kept bytes whose positions are in the range [from, to).
 func (b *Buffer) AppendRange(dst []byte, from, to int64) []byte {
 	from, to = max(from, b.start), min(to, b.end)
 	if from >= to {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-const maxCall = 2 << 10 // bytes of a call's argument
+const maxCall = 2 << 10 // maximum bytes of a call's argument
 
 // argument returns the part of a call that is shown: its subject, or its input if it has
 // none.

@@ -19,8 +19,8 @@
 // eviction changes no position. So a position refers to the same bytes in two processes
 // that begin with the same file and add the same entries.
 //
-// A window is bounded in bytes. It evicts whole entries, the oldest first; if one entry
-// alone is longer than the window, its end is kept.
+// A window is bounded in bytes. It evicts whole entries, oldest first. If one entry alone
+// is longer than the window, only the entry's end is kept.
 //
 // # What is cut
 //

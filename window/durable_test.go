@@ -13,8 +13,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/window"
 )
 
-// After a power cut at any step, the file has the old window or the new one. If Save
-// returned nil, it has the new one.
+// After a power cut at any step, the file contains the old window or the new one. If Save
+// returned nil, the file contains the new one.
 func TestThePowerCutsInSave(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "coder.window")
 	durabletest.Check(t, path, func(f durable.Files, n int) error {
@@ -28,7 +28,7 @@ func TestThePowerCutsInSave(t *testing.T) {
 	})
 }
 
-// Load returns an error of the disk, and does not treat the file as broken.
+// If the disk fails, Load returns the disk's error and does not treat the file as broken.
 func TestLoadSaysWhatTheDiskSays(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {

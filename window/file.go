@@ -29,9 +29,9 @@ type header struct {
 
 const version = 1
 
-// Save writes the window to path, mode 0600, and replaces an existing file. When it
-// returns nil, the file survives a crash of this machine. When it fails, or is
-// interrupted, the file is the old one or the new one, never a part of one.
+// Save writes the window to path, mode 0600, and replaces an existing file. When Save
+// returns nil, the file survives a crash of this machine. When Save fails or is
+// interrupted, the file is the complete old one or the complete new one.
 func (b *Buffer) Save(path string) error {
 	body := b.AppendRange(nil, b.start, b.end)
 	h := header{V: version, Start: b.start, Mark: b.mark, Sum: crc32.ChecksumIEEE(body), Entries: make([]int, 0, len(b.index))}
@@ -52,9 +52,10 @@ func (b *Buffer) Save(path string) error {
 	return nil
 }
 
-// Load reads a window that Save wrote, with its positions. A missing file is an empty
-// window. A broken file, or one of an unknown version, is renamed to path + ".broken"; then
-// the window is empty and the error is [ErrBroken]. With any other error the window is nil.
+// Load reads a window that Save wrote, with its positions. For a missing file, Load
+// returns an empty window. A broken file, or one of an unknown version, is renamed to
+// path + ".broken"; the window is then empty and the error is [ErrBroken]. With any other
+// error the window is nil.
 func Load(path string, o Options) (*Buffer, error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {

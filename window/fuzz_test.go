@@ -29,7 +29,7 @@ func (m *model) add(entry []byte) {
 	m.starts = append(m.starts, begin)
 }
 
-// start returns the first entry that still fits.
+// start returns the offset of the first entry that still fits.
 func (m *model) start() int {
 	for _, s := range m.starts {
 		if len(m.text)-s <= m.most {
@@ -50,7 +50,7 @@ func (m *model) part(from, to int64) []byte {
 
 func chars(text []byte) int { return len(utf16.Encode([]rune(string(text)))) }
 
-// newest tries every possible answer, the longest first.
+// newest tries every possible answer, longest first.
 func (m *model) newest(most int) int {
 	start := m.start()
 	for _, s := range m.starts {
@@ -94,7 +94,7 @@ func FuzzWindow(f *testing.F) {
 			if small.Start() < start {
 				t.Fatalf("Start went back from %d to %d", start, small.Start())
 			}
-			if i%7 == 3 { // from now on small is a copy of a window that Load returned
+			if i%7 == 3 { // from now on, the window small is a copy of one that Load returned
 				small.SetMark("turn")
 				if err := small.Save(path); err != nil {
 					t.Fatal(err)

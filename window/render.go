@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-const noteRoom = 48 // bytes; the longest note about a cut fits
+const noteRoom = 48 // in bytes, enough for the longest note about a cut
 
 // appendResultHead appends the text before the content of a result.
 func appendResultHead(dst []byte, name string, text, failed bool) []byte {
@@ -37,8 +37,8 @@ func trimNewlines(text string) string {
 	return text
 }
 
-// cut removes the base64 from text. If the text is still longer than most bytes, it also
-// removes the middle. A note replaces each part.
+// cut removes the base64 from text. If the text is still longer than the limit most, cut
+// also removes the middle. A note replaces each removed part.
 func cut(text string, most int) string {
 	text = cutBase64(text)
 	if len(text) <= most {

@@ -8,8 +8,9 @@ type ring struct {
 
 const leastRing = 4 << 10
 
-// reserve makes room for need bytes starting at position pos; the ring already has the
-// first kept of them. It grows by doubling, up to most bytes.
+// reserve makes room for a number of bytes, need, starting at position pos. The ring
+// already contains the first of them; kept is their number. The ring grows by doubling,
+// up to the size most.
 func (r *ring) reserve(pos int64, kept, need, most int) {
 	if need <= len(r.bytes) {
 		return
@@ -27,7 +28,7 @@ func (r *ring) reserve(pos int64, kept, need, most int) {
 	*r = next
 }
 
-// write puts data at position pos, where the ring must have room for it.
+// write puts data at position pos. The ring must have room for it there.
 func write[T string | []byte](r *ring, pos int64, data T) {
 	if len(data) == 0 {
 		return
@@ -36,8 +37,8 @@ func write[T string | []byte](r *ring, pos int64, data T) {
 	copy(r.bytes, data[n:])
 }
 
-// parts returns the n bytes starting at position pos; the second part is empty unless they
-// wrap around the ring's end.
+// parts returns the n bytes starting at position pos; the second part is empty unless the
+// bytes wrap around the ring's end.
 func (r *ring) parts(pos int64, n int) (first, second []byte) {
 	at := r.index(pos)
 	first = r.bytes[at:min(at+n, len(r.bytes))]

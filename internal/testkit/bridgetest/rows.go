@@ -163,11 +163,11 @@ func testChannels(s *scene) {
 	s.say(bridge.Origin{Channel: "#other"}, "hello over there")
 	s.sees("#other", "[coder] hello over there")
 	stop()
-	s.start() // the new bridge joins it again
+	s.start() // the new bridge joins the channel again
 	s.in("#other", true)
 	s.where(s.say(bridge.Origin{Do: bridge.DoPart, Channel: "#other"}, "part\n"), dropbox.Done)
 	s.in("#other", false)
-	s.where(s.say(bridge.Origin{Do: bridge.DoPart, Channel: "#project"}, "part\n"), dropbox.Dead) // the configuration names the channel
+	s.where(s.say(bridge.Origin{Do: bridge.DoPart, Channel: "#project"}, "part\n"), dropbox.Dead) // the bridge never leaves a channel of the configuration
 }
 
 func testRefused(s *scene) {

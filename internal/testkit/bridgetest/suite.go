@@ -16,8 +16,8 @@ import (
 // A Network is a network for tests of a bridge. It has the channels #project and #other,
 // and the people ann, who may do everything, and eve, who may do nothing.
 type Network interface {
-	// Bridge returns the Run function of a bridge over a new link to the network, with some
-	// of the options set: the network sets the rest, such as the name.
+	// Bridge returns the Run function of a bridge over a new link to the network, with
+	// some of the options set. The network sets the others, such as the name.
 	Bridge(t *testing.T, o bridge.Options) func(context.Context) error
 	// Name is the name of the bridge.
 	Name() string
@@ -81,7 +81,7 @@ func newScene(t *testing.T, n Network) *scene {
 	return &scene{T: t, network: n, store: store, home: t.TempDir(), swarm: &swarm{}}
 }
 
-// start runs a bridge until stop, or the end of the test.
+// start runs a bridge until stop is called or the test ends.
 func (s *scene) start() (stop func()) {
 	s.Helper()
 	run := s.network.Bridge(s.T, bridge.Options{

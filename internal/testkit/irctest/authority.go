@@ -53,7 +53,7 @@ func (a *Authority) Issue(name string) Certificate {
 	}, a.key)
 }
 
-// Expired makes a certificate for this machine that was good until an hour ago.
+// Expired makes a certificate for this machine that was valid until an hour ago.
 func (a *Authority) Expired(name string) Certificate {
 	a.t.Helper()
 	return a.issue(name, &x509.Certificate{

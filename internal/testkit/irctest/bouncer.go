@@ -10,9 +10,10 @@ import (
 	"testing"
 )
 
-// Znc starts ZNC as the client nick of a server on loopback, in the channels. ZNC plays
-// back all lines, heard or not, to every client that attaches with the password. Znc
-// returns the address; the nick is on the server soon afterwards.
+// Znc starts ZNC, which connects to a server on loopback under the given nick and joins
+// the channels. ZNC plays back all lines, even those that the client has heard, to every
+// client that attaches with the password. Znc returns ZNC's address; the nick is on the
+// server soon afterwards.
 func Znc(t testing.TB, server, nick, password string, channels ...string) (addr string) {
 	t.Helper()
 	dir, port := workDir(t), freePorts(t, 1)[0]

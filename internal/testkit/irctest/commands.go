@@ -114,7 +114,7 @@ func (u *user) takeBatch(m irc.Message) {
 	}
 }
 
-// say checks what a user says and passes it on.
+// say checks a message from a user and passes it on.
 func (u *user) say(command string, m Said) {
 	m.Account = u.account
 	if m.RelayedBy != "" {
@@ -139,7 +139,7 @@ func (u *user) say(command string, m Said) {
 	}
 }
 
-// say keeps a message and gives it to all its receivers except from.
+// say keeps a message and sends it to all its receivers except the user from.
 func (s *Server) say(from *user, m Said, command string) Said {
 	s.serial++
 	m.ID, m.Time = fmt.Sprintf("id%d", s.serial), time.Now().UTC()
@@ -153,7 +153,7 @@ func (s *Server) say(from *user, m Said, command string) Said {
 	return m
 }
 
-// clientTags returns the tags of a client that a server passes on.
+// clientTags returns those tags of a client's message that a server passes on.
 func clientTags(m irc.Message) map[string]string {
 	tags := maps.Clone(m.Tags)
 	maps.DeleteFunc(tags, func(key, _ string) bool { return !strings.HasPrefix(key, "+") })
@@ -200,15 +200,15 @@ func (u *user) deliver(m Said, command string, answer bool) {
 	}
 }
 
-// targets lists the users who wrote privately, and those channels of the user with new
-// messages, by the time of the newest.
+// targets lists the users who wrote privately and the user's channels with new messages,
+// in the order of their newest messages.
 func (u *user) targets(ref string, after, before time.Time, limit int) {
 	if u.s.f.NoTargets {
 		u.send("s", "FAIL", "CHATHISTORY", "INVALID_PARAMS", "TARGETS", "Unknown subcommand")
 		return
 	}
 	u.send("s", "BATCH", "+"+ref, "draft/chathistory-targets")
-	var newest []Said // of each target, the oldest first
+	var newest []Said // the newest message of each target, oldest first
 	for _, said := range slices.Backward(u.s.said) {
 		if _, in := u.rooms[strings.ToLower(said.Target)]; said.event != nil || !in && !strings.EqualFold(said.Target, u.nick) {
 			continue
@@ -255,7 +255,7 @@ func (u *user) history(m irc.Message) {
 	if u.s.f.Ring > 0 {
 		kept = kept[max(0, len(kept)-u.s.f.Ring):]
 	}
-	first := len(kept) // an unknown id leaves nothing
+	first := len(kept) // for an unknown id, no message is left
 	if id, ok := strings.CutPrefix(after, "msgid="); ok {
 		if i := slices.IndexFunc(kept, func(said Said) bool { return said.ID == id }); i >= 0 {
 			first = i + 1
@@ -301,8 +301,8 @@ func (s *Server) keepEvent(room string, m irc.Message) {
 	}
 }
 
-// played returns an event of the history: the event itself if the user asked for events,
-// else a text of a service, as ergo 2.20 writes it.
+// played returns an event from the history. That is the event itself if the user asked
+// for events, and otherwise a text from a service, as ergo 2.20 writes it.
 func (u *user) played(said Said, tags map[string]string) irc.Message {
 	if u.caps["draft/event-playback"] {
 		m := *said.event

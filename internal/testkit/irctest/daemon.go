@@ -30,7 +30,7 @@ func Ngircd(t testing.TB, limit Limit) string {
 	})
 }
 
-// NgircdTLS starts ngircd with a certificate, only for TLS.
+// NgircdTLS starts ngircd with a certificate, for TLS connections only.
 func NgircdTLS(t testing.TB, cert Certificate) string {
 	return start(t, "ngircd", func(dir, port string) (string, []string) {
 		tls := "[SSL]\nCertFile = " + cert.File + "\nKeyFile = " + cert.KeyFile + "\nPorts = " + port + "\n"
@@ -38,7 +38,7 @@ func NgircdTLS(t testing.TB, cert Certificate) string {
 	})
 }
 
-// InspircdTLS starts inspircd with a certificate, only for TLS.
+// InspircdTLS starts inspircd with a certificate, for TLS connections only.
 func InspircdTLS(t testing.TB, cert Certificate) string {
 	return start(t, "inspircd", func(dir, port string) (string, []string) {
 		config := inspircdConfig(dir, freePorts(t, 1)[0], noBounds) + `
@@ -112,7 +112,8 @@ func start(t testing.TB, name string, setup func(dir, port string) (config strin
 	return p.listens(t, port)
 }
 
-// workDir returns a folder with a short path, since the servers limit its length.
+// workDir returns a folder with a short path, since the servers limit the length of
+// paths.
 func workDir(t testing.TB) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "irc")
@@ -162,7 +163,7 @@ func launch(t testing.TB, dir, name string, args ...string) *program {
 	return p
 }
 
-// prepare finds an installed program, to be started in a folder.
+// prepare finds an installed program and makes it ready to start in a folder.
 func prepare(t testing.TB, dir, name string, args ...string) *program {
 	t.Helper()
 	if testing.Short() {
@@ -201,7 +202,7 @@ func (p *program) end(signal os.Signal) {
 	<-p.ended
 }
 
-// until waits for a condition that a started program meets.
+// until waits until a started program meets a condition.
 func (p *program) until(t testing.TB, what string, done func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(30 * time.Second); !done(); time.Sleep(5 * time.Millisecond) {

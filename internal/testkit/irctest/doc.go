@@ -1,6 +1,6 @@
 // Package irctest contains the servers for tests of IRC clients: real servers on
 // loopback, also with TLS and real accounts, a real bouncer, a server with the features
-// that the servers of a distribution lack (multiline, history, relayed messages), a
+// that the servers in Linux distributions lack (multiline, history, relayed messages), a
 // script that plays an exchange byte by byte, and a proxy that breaks connections in
 // every way.
 //

@@ -81,7 +81,8 @@ type link struct {
 	once   sync.Once
 }
 
-// NewProxy listens until the test ends and passes on to server.
+// NewProxy starts a proxy that listens until the test ends and forwards connections to
+// server.
 func NewProxy(t testing.TB, server string) *Proxy {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -133,7 +134,7 @@ func (p *Proxy) Swallow(w Way) {
 	})
 }
 
-// Lose ends the current connections, only on the client's side. Bytes of the client that
+// Lose ends the current connections on the client's side only. The client's bytes that
 // are on their way are delivered at [Proxy.Heal], as with a server that keeps reading a
 // dead connection.
 func (p *Proxy) Lose() {
@@ -145,7 +146,7 @@ func (p *Proxy) Lose() {
 	})
 }
 
-// Trickle passes single bytes until [Proxy.Heal].
+// Trickle passes the bytes one by one until [Proxy.Heal].
 func (p *Proxy) Trickle(w Way) { p.change(func() { p.faults[w].trickle = true }) }
 
 // Delay holds everything in one direction for a while, until [Proxy.Heal].
@@ -209,7 +210,8 @@ func (p *Proxy) Brought() []string {
 	return all
 }
 
-// change is the only way to change the faults: all stalled connections check them again.
+// change changes the faults. All changes must use it, so that stalled connections check
+// the faults again.
 func (p *Proxy) change(f func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -218,14 +220,14 @@ func (p *Proxy) change(f func()) {
 	p.changed = make(chan struct{})
 }
 
-// end ends every connection; with the mutex held.
+// end ends every connection. The caller holds the mutex.
 func (p *Proxy) end(reset bool) {
 	for l := range p.links {
 		p.hangUp(l, reset)
 	}
 }
 
-// hangUp ends a connection; with the mutex held.
+// hangUp ends a connection. The caller holds the mutex.
 func (p *Proxy) hangUp(l *link, reset bool) {
 	l.once.Do(func() {
 		delete(p.links, l)
@@ -338,7 +340,7 @@ func (p *Proxy) bring(l *link, data []byte, w Way, takenBack <-chan struct{}) bo
 	if strike := p.trigger(l, data, w); strike != nil {
 		strike()
 	}
-	counted := false // as held
+	counted := false // whether the bytes are counted as held
 	for len(data) > 0 {
 		p.mu.Lock()
 		f, changed, dead := &p.faults[w], p.changed, l.dead[w]
@@ -429,7 +431,7 @@ func (f *fault) cut(data []byte) (n int, end bool) {
 	n = f.cutIn
 	if data[n-1] == '\n' {
 		if n == 1 {
-			return 1, false // the next byte will do
+			return 1, false // cut after the next byte instead
 		}
 		n--
 	}

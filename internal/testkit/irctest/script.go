@@ -9,12 +9,12 @@ import (
 	"time"
 )
 
-// Script listens and plays one exchange with each connection, one exchange after another,
-// byte by byte: a line that begins with "> " is what the client must write. After it may
-// come several lines with "< ", which the server writes. In a line of the client, a name
-// in brackets, such as (label), matches any text. In all later lines it means the text
-// that it matched. "! cut" closes the connection. After the end of the script the server
-// reads until QUIT and answers nothing. It returns the address.
+// Script listens, and plays one exchange on each connection, byte by byte and in the
+// given order. A line that begins with "> " is what the client must write. The lines
+// after it that begin with "< " are what the server then writes. In a client's line, a
+// name in parentheses, such as (label), matches any text. In all later lines, the name
+// means the text that it matched. "! cut" closes the connection. After the end of the
+// script, the server reads until QUIT and answers nothing. Script returns the address.
 func Script(t testing.TB, exchanges ...string) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

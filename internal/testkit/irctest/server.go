@@ -16,11 +16,11 @@ import (
 // Features choose what a [Server] can do. The zero value can do everything.
 type Features struct {
 	Without  []string // capabilities that it does not offer
-	MaxBytes int      // of a multiline batch; 0 is 4096
-	MaxLines int      // likewise; 0 is 100
-	Page     int      // of a history; 0 is 100
-	Ring     int      // lines of a target that the history keeps; 0 is all
-	Password string   // of SASL PLAIN for every account; "" takes any
+	MaxBytes int      // maximum of a multiline batch; 0 means 4096
+	MaxLines int      // maximum of a multiline batch; 0 means 100
+	Page     int      // messages in one page of a history; 0 means 100
+	Ring     int      // lines of a target that the history keeps; 0 means all
+	Password string   // for SASL PLAIN with every account; "" accepts any
 
 	NoRelay   []string // channels in which RELAYMSG is refused, until [Server.Op]
 	NoTargets bool     // the history does not say who wrote privately
@@ -28,10 +28,10 @@ type Features struct {
 	StrictIDs bool     // a msgid that is not in the history is refused with FAIL; ergo 2.20 answers with an empty batch
 }
 
-// A Server is a small IRC server in the test, with the capabilities that the servers of a
-// distribution lack: SASL, draft/multiline, draft/chathistory and draft/relaymsg, as ergo
-// 2.20 answers. It has no flood limit and keeps all lines, so a test can ask which arrived.
-// Its methods are safe for concurrent use.
+// A Server is a small IRC server in the test. It has the capabilities that the servers in
+// Linux distributions lack: SASL, draft/multiline, draft/chathistory and draft/relaymsg,
+// and answers as ergo 2.20 does. It has no flood limit and keeps all lines, so a test can
+// ask which lines arrived. Its methods are safe for concurrent use.
 type Server struct {
 	Addr string
 
@@ -42,11 +42,11 @@ type Server struct {
 	mu     sync.Mutex
 	users  map[string]*user // by nick in lower case
 	said   []Said
-	forgot int // the number of the oldest lines in said that are no longer in the history
+	forgot int // how many of the oldest lines in said are no longer in the history
 	serial int
 }
 
-// Said is a message that the server got.
+// Said is a message that the server received.
 type Said struct {
 	ID, Target, Source, Text string
 	Time                     time.Time
@@ -209,7 +209,7 @@ func (s *Server) serve(nc net.Conn) {
 
 func (u *user) source() string { return u.nick + "!~" + u.name + "@here" }
 
-// send answers the current command; the first line of an answer has its label.
+// send answers the current command; the first line of the answer has the command's label.
 func (u *user) send(source, command string, params ...string) {
 	u.write(irc.Message{Source: source, Command: command, Params: params})
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// A Network is inspircd with TLS, and atheme, a program for services. It has real
-// accounts, SASL PLAIN and EXTERNAL, and account-tag.
+// A Network consists of inspircd with TLS, and of atheme, which provides the services. It
+// has real accounts, SASL PLAIN and EXTERNAL, and account-tag.
 type Network struct {
 	Addr      string // in the clear
 	TLS       string
@@ -93,7 +93,7 @@ func (n *Network) StartServices() {
 	n.services.until(n.t, "offer SASL", func() bool { return strings.Contains(n.offered(), " sasl=") })
 }
 
-// StopServices ends the services, as a restart of them does. The network continues
+// StopServices ends the services, as if they were being restarted. The network continues
 // without them.
 func (n *Network) StopServices() {
 	n.t.Helper()
@@ -120,8 +120,8 @@ func (n *Network) visit(nick string) *irc.Conn {
 	return c
 }
 
-// offered returns the server's list of capabilities for a new connection; "" if it does not
-// answer.
+// offered returns the server's list of capabilities for a new connection, or "" if the
+// server does not answer.
 func (n *Network) offered() string {
 	nc, err := net.Dial("tcp", n.Addr)
 	if err != nil {
