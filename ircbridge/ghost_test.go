@@ -9,9 +9,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/testkit/irctest"
 )
 
-// A server may continue to read a dead connection and post its lines later. The history
-// is complete only when the server has closed that connection. Until then, the
-// connection's nick is present.
+// A server may continue to read from a dead connection and post the connection's lines
+// later. The history is complete only when the server has closed that connection. Until
+// then, the connection's nick is present.
 func TestTheOldConnectionHasItsSay(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

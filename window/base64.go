@@ -34,8 +34,8 @@ var kind = func() (t [256]byte) {
 }()
 
 // cutBase64 cuts runs of base64 out of text. A run is at least leastRun bytes long,
-// without a break or wrapped into lines of equal length. It returns text without such
-// runs unchanged.
+// without a break or wrapped into lines of equal length. If text has no such runs,
+// cutBase64 returns it unchanged.
 func cutBase64(text string) string {
 	var kept []byte
 	done := 0

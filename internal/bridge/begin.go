@@ -9,9 +9,10 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// The bridge gives up a message after the other side has hung up on it this many times.
-// The first number applies when the server announced that it would hang up. The second
-// applies when the connection ended without a word from the server, as on a bad network.
+// The bridge gives up a message after the other side has hung up because of it this many
+// times. The first number applies when the server announced that it would hang up. The
+// second applies when the connection ended without a word from the server, as on a bad
+// network.
 const (
 	maxHangUps    = 2
 	maxBareHangUp = 4

@@ -28,9 +28,9 @@ type check struct {
 // CheckIn returns one line of advice for a reader who has not read for [Silence] while a
 // channel that the bridge is in has unread lines. Otherwise it returns "". It gives the
 // advice once in each such silence. Neither the reader's own lines nor the bridge's own
-// lines, for example that a turn began, count as unread. project is the channel that is
-// read when none is named. tool says whether the reader has the irc_read tool in addition
-// to the command line.
+// lines, such as the news that a turn began, count as unread. project is the channel that
+// is read when none is named. tool says whether the reader has the irc_read tool in
+// addition to the command line.
 func (r Reader) CheckIn(now time.Time, project string, tool bool) (string, error) {
 	c, err := r.check()
 	switch {

@@ -205,8 +205,9 @@ func TestTheSameLineIsDeliveredOnce(t *testing.T) {
 	}
 }
 
-// A line enters the buffer only after its message is delivered, and later lines come
-// after it. So every line in the buffer was carried out, even after a crash.
+// A line enters the buffer only after its message is delivered. Later lines enter the
+// buffer after that line. So every line in the buffer was carried out, even after a
+// crash.
 func TestALineIsKeptBehindItsMessage(t *testing.T) {
 	r, _ := newListener(t, "irc.example", Options{Allow: []Permit{{Account: "ann", May: Rights()}}})
 	kept := func() (texts []string) {

@@ -152,8 +152,8 @@ type overflow struct {
 }
 
 // tooMany counts a line that wakes no agent because its channel sent too many lines. It
-// reports the first such line of a minute at once. It reports the other lines together
-// when the minute is over.
+// reports the first such line of a minute at once, and the other lines together when the
+// minute is over.
 func (r *notices) tooMany(t Text, agent string, now time.Time) {
 	at := t.Peer()
 	r.rec.log.Warn("denied", keyWhy, "too many in a minute", keyNick, t.Nick, keyChannel, at, "agent", agent)
