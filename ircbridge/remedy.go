@@ -46,7 +46,7 @@ func remedyOf(reason string) bridge.Remedy {
 }
 
 // codeOf returns the code of the server's answer at the end of a reason, as
-// [irc.Rejected] writes it, or "" if there is none.
+// [irc.Rejected] writes it, or "" if the reason has no code.
 func codeOf(reason string) string {
 	at := strings.LastIndexByte(reason, '(')
 	if at < 0 || !strings.HasSuffix(reason, ")") {

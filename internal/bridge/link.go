@@ -74,7 +74,7 @@ type Link interface {
 	// with [Host.Landed].
 	Say(s *Saying)
 	// Tell sends a few lines to people immediately, and never retries. answers is the id
-	// of the text that the lines answer, or "" if there is none.
+	// of the text that the lines answer, or "" if they answer no text.
 	Tell(target, text, answers string) Told
 	// Fit cuts a text into lines that fit in an answer to a person, whether the answer
 	// goes to target or to the person privately.
@@ -211,7 +211,7 @@ type Saying struct {
 	Target   string // a channel or a person
 	Text     string // the whole text, without secrets
 	ReadID   string // the id with which people read the rest
-	Answers  string // the server's id of the text that it answers; "" if there is none
+	Answers  string // the server's id of the text that it answers; "" if it answers no text
 	Priority Priority
 	Copy     bool      // it shows a copy of a message that is stored elsewhere
 	Begun    int       // how many attempts to send it have begun, including this one

@@ -119,5 +119,6 @@ func (b *batch) merged() []Message {
 	return []Message{m}
 }
 
-// label returns the label of the command that the batch answers, or "" if there is none.
+// label returns the label of the command that the batch answers, or "" if the batch has
+// no label.
 func (b *batch) label() string { return b.start.Tags["label"] }

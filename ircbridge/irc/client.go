@@ -105,8 +105,8 @@ func (c *Client) Status() Status {
 	return s
 }
 
-// Conn returns the connection; ok is false if there is none. The connection may end at
-// any time.
+// Conn returns the connection; ok is false if there is no connection. The connection may
+// end at any time.
 func (c *Client) Conn() (conn *Conn, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
