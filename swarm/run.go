@@ -20,6 +20,10 @@ import (
 // started has ended. Run is called at most once.
 func (s *Swarm) Run(stop, kill context.Context) error {
 	defer s.feed.closeAll()
+	ground, err := newGround(s.store)
+	if err != nil {
+		return fmt.Errorf("read the mailboxes: %w", err)
+	}
 	s.started = time.Now().UTC()
 	for _, e := range s.damaged {
 		s.log.Warn("a damaged file was set aside", "file", e.Path, keyErr, e.Err)
@@ -39,7 +43,7 @@ func (s *Swarm) Run(stop, kill context.Context) error {
 	defer done()
 	s.turnDeps.Streams.Start(s.home.Turns(), &rest, serving)
 	rest.Go(func() { s.intake.run(stop) })
-	rest.Go(func() { s.sweep(serving, watcher) })
+	rest.Go(func() { s.sweep(serving, watcher, ground) })
 	rest.Go(func() { s.hearAnswers(serving, watcher) })
 	if s.mail.Announcer != nil {
 		rest.Go(func() { s.leadNews.run(serving) })

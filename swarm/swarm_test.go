@@ -119,8 +119,8 @@ func (b foreseen) Serve(ctx context.Context, t runner.Turn, c runner.Warm) (runn
 	return b.Backend.(runner.Resident).Serve(ctx, t, c)
 }
 
-// start starts a daemon and waits until it is ready.
-func (f *field) start() {
+// newSwarm makes a daemon that does not run yet.
+func (f *field) newSwarm() *swarm.Swarm {
 	f.t.Helper()
 	s, err := swarm.New(swarm.Options{
 		Project: f.dir, Store: f.store, Plan: f.plan,
@@ -131,6 +131,13 @@ func (f *field) start() {
 	if err != nil {
 		f.t.Fatal(err)
 	}
+	return s
+}
+
+// start starts a daemon and waits until it is ready.
+func (f *field) start() {
+	f.t.Helper()
+	s := f.newSwarm()
 	stop, cancelStop := context.WithCancel(f.t.Context())
 	kill, cancelKill := context.WithCancel(context.WithoutCancel(f.t.Context()))
 	ended := make(chan error, 1)

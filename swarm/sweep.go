@@ -24,12 +24,7 @@ func (s *Swarm) sweepEvery() time.Duration {
 const groundAgain = time.Second
 
 // sweep checks all folders at intervals, because events can be lost, and tidies up.
-func (s *Swarm) sweep(ctx context.Context, w *dropbox.Watcher) {
-	ground, err := newGround(s.store)
-	if err != nil {
-		s.log.Error("mailboxes could not be read", keyErr, err)
-		return
-	}
+func (s *Swarm) sweep(ctx context.Context, w *dropbox.Watcher, ground *ground) {
 	defer func() { s.mail.Note(ground.close()) }()
 	// Each agent recovers its own mailbox, but no agent works in the lead's.
 	if box, err := s.store.Mailbox(dropbox.Lead); err == nil {

@@ -1,7 +1,9 @@
 package swarm_test
 
 import (
+	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -103,6 +105,20 @@ func TestMailboxesThatAreBackAreSeenSoon(t *testing.T) {
 	}
 	f.until("the complaint is gone", func() bool { return !f.troubled("is gone") })
 	f.answer(f.send("coder", "work"))
+}
+
+// A daemon whose mailboxes are gone before it begins does not run without ever checking them.
+func TestADaemonWithoutMailboxesDoesNotRun(t *testing.T) {
+	f := newField(t, "coder")
+	s := f.newSwarm()
+	if err := os.RemoveAll(f.store.Dir()); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	if err := s.Run(ctx, ctx); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("Run = %v", err)
+	}
 }
 
 // An agent that stopped while the disk refused all writes is still stopped after a restart.
