@@ -38,8 +38,8 @@ type agent struct {
 	purse     purse
 }
 
-// These are the reasons for ending a turn early. Each is the cause with which the context
-// of the turn is cancelled.
+// These are the reasons for ending a turn early. The turn's context is cancelled with one
+// of them as its cause.
 var (
 	errAborted     = errors.New("aborted")
 	errInterrupted = errors.New("interrupted")

@@ -63,9 +63,9 @@ func (p *purse) ask(b *budget.Block) {
 	p.inbox.Note(err)
 }
 
-// warn warns once about each scope that is nearly used up. About a daily scope it sends the
-// lead a message and a notice. About a task it sends only the notice, since there may be
-// many tasks in a night.
+// warn warns once about each scope that is nearly used up. For a daily scope it sends the
+// lead a message and a notice. For a task it sends only the notice, since there may be many
+// tasks in a night.
 func (p *purse) warn(t budget.Turn) {
 	for _, w := range p.budget.Warnings(t) {
 		used := "has spent " + w.Spent.In(w.Unit) + " of " + w.Cap.In(w.Unit)

@@ -16,7 +16,7 @@ import (
 type control struct {
 	mu      sync.Mutex
 	spec    Spec
-	end     context.CancelCauseFunc // ends the running turn; nil when none runs
+	end     context.CancelCauseFunc // ends the running turn; nil if no turn is running
 	message string                  // the message of the running turn, or of the last one
 	ended   chan struct{}           // closed when the running turn has ended
 	cut     *Cut                    // the outcome of its message, complete once ended is closed
@@ -75,16 +75,16 @@ func (c *control) endedBy() string {
 	return cmp.Or(c.ender, dropbox.Lead)
 }
 
-// runningTurn returns a channel that is closed when the running turn has ended; nil when no
-// turn runs.
+// runningTurn returns a channel that is closed when the running turn has ended, or nil if
+// no turn is running.
 func (c *control) runningTurn() <-chan struct{} {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.ended
 }
 
-// endTurn ends the running turn, and returns its Cut, which is complete when the turn has
-// ended. The result is nil when no turn runs.
+// endTurn ends the running turn, and returns its Cut, which is complete once the turn has
+// ended. The result is nil if no turn is running.
 func (c *control) endTurn(why error) *Cut {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -95,8 +95,9 @@ func (c *control) endTurn(why error) *Cut {
 	return c.cut
 }
 
-// cutShort ends the running turn on the order of by, unless the turn is about the message
-// except. cut is complete once ended is closed. ok is false when there is no turn to end.
+// cutShort ends the running turn by order of the agent or person named by, unless except is
+// the id of the turn's message. cut is complete once ended is closed. ok is false when
+// there is no turn to end.
 func (c *control) cutShort(by, except string, why error) (ended <-chan struct{}, cut *Cut, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -154,7 +155,7 @@ func (c *control) set(to Spec) bool {
 type Cut struct {
 	Message string `json:"message"` // its id, or ""
 	// State is [dropbox.Done] if the turn finished before it could be stopped,
-	// [dropbox.Dead] if its message is given up, [dropbox.Waiting] if it waits again.
+	// [dropbox.Dead] if its message is given up, and [dropbox.Waiting] if it waits again.
 	State dropbox.State `json:"state"`
 }
 
@@ -165,15 +166,15 @@ type waits struct {
 	all []*turnWait
 }
 
-// A turnWait is a turn of one agent that waits for the end of a turn of another.
+// A turnWait is a turn of one agent that waits for a turn of another agent to end.
 type turnWait struct {
 	who, whom string
-	turn      <-chan struct{} // closed when the turn of who has ended, and none of its processes waits
+	turn      <-chan struct{} // closed when the turn of who has ended and none of its processes is waiting
 }
 
-// begin records that a turn of who waits for the turn of whom, until end is called. It
-// refuses, with ok false, if whom waits for who, directly or through others. With a nil
-// turn it records nothing.
+// begin records that a turn of the agent who waits for the turn of the agent whom, until
+// end is called. It refuses, with ok false, if whom already waits for who, directly or
+// through others. With a nil turn it records nothing.
 func (w *waits) begin(who string, turn <-chan struct{}, whom string) (end func(), ok bool) {
 	if turn == nil {
 		return func() {}, true
@@ -193,7 +194,8 @@ func (w *waits) begin(who string, turn <-chan struct{}, whom string) (end func()
 	}, true
 }
 
-// leads reports whether from waits for to, directly or through others. The caller holds mu.
+// leads reports whether the agent from waits for the agent to, directly or through others.
+// The caller holds mu.
 func (w *waits) leads(from, to string, seen map[string]bool) bool {
 	if from == to {
 		return true

@@ -14,7 +14,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/whisper"
 )
 
-// deps has what all agents of a daemon share. Everything in it is safe for concurrent use.
+// deps contains what all agents of a daemon share. Everything in it is safe for concurrent
+// use.
 type deps struct {
 	home       journal.Home
 	environ    []string
@@ -28,14 +29,14 @@ type deps struct {
 	supervisor *supervisor.Supervisor
 	feed       *feed
 	slots      *slots
-	turnDeps   *turn.Deps // of the turns
+	turnDeps   *turn.Deps // the dependencies of the turns
 	restart    RestartPolicy
 	log        *slog.Logger
 	mail       *mail.Service
 	wakeAll    func(account string)
 	budget     *budget.Book
 	plan       func() Plan
-	advise     func(Spec) string // nil: no advice
+	advise     func(Spec) string // nil means no advice
 }
 
 // canWork reports whether the agent that leads can begin turns: it is not stopped, paused or
@@ -63,14 +64,15 @@ const (
 	keyCost    = "cost_usd"
 )
 
-// endLeft ends the processes with this mark, which a turn left.
+// endLeft ends the processes with this mark, which a turn left behind.
 func (d *deps) endLeft(mark string) {
 	if n := turn.EndLeft(mark); n > 0 {
 		d.log.Info("ended the processes that a turn left", keyTurn, mark, "processes", n)
 	}
 }
 
-// offUntil returns when the hours of an agent begin again; false if it may work now.
+// offUntil returns when the hours of an agent begin again, or false if the agent may work
+// now.
 func offUntil(h hours.Hours, st journal.Hold, now time.Time) (time.Time, bool) {
 	if h.Open(now) || st.Overtime.Holds(now) {
 		return time.Time{}, false

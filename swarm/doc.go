@@ -11,7 +11,7 @@
 //	 |                +---------------------- backoff
 //	 |                |      usage limit         |
 //	 |                +---------------------- limited
-//	 |                |   its hours begin, urgent mail of a person
+//	 |                |   its hours begin, urgent mail from a person
 //	 |                +---------------------- off
 //	 |   resume                                  |
 //	 +---------- paused  <--- by hand            |
@@ -26,12 +26,13 @@
 //
 // # Promises
 //
-// An accepted message is either done, or ends in dead/ with the reason; then its sender or
-// the lead is told. A message is claimed at the start of a turn and acknowledged at the
-// turn's good end. After a crash at any point, the next daemon finds out from the files how
-// far the message got, and continues there (see takeup.go). A turn is committed once its
-// receipt is durable beside the message in cur/. After a crash before that, the message is
-// put back; after a crash later, it is only filed.
+// An accepted message is either done, or ends in dead/ with the reason. In the second case
+// the daemon tells its sender or the lead. A message is claimed at the start of a turn and
+// acknowledged when the turn ends well. After a crash at any point, the next daemon finds
+// out from the files how far the message got, and continues from there (see takeup.go). A
+// turn is committed once its receipt is durable beside the message in cur/. If the daemon
+// crashes before that, the next daemon puts the message back. If it crashes later, the next
+// daemon only files the message.
 //
 // # Files
 //

@@ -40,13 +40,13 @@ type wait struct {
 	failed bool // a part of the step failed, so the step is repeated
 }
 
-// unclaimed has the waits of the publications that nobody has claimed, by their ids. Only
-// the goroutine that calls followUp uses it. When the daemon starts, each publication begins
-// at its first step, since no agent could claim it while no daemon ran. The keys of the
-// messages keep a step from reaching an agent twice.
+// unclaimed contains the waits of the publications that nobody has claimed, by publication
+// id. Only the goroutine that calls followUp uses it. When the daemon starts, each
+// publication begins at its first step, since no agent could claim it while no daemon ran.
+// The keys of the messages keep a step from reaching an agent twice.
 type unclaimed map[string]*wait
 
-// open records that a publication has no claim now, and returns its wait.
+// open records that nobody has claimed a publication at present, and returns its wait.
 func (u unclaimed) open(id string, now time.Time) *wait {
 	if u[id] == nil {
 		u[id] = &wait{since: now}
@@ -54,7 +54,7 @@ func (u unclaimed) open(id string, now time.Time) *wait {
 	return u[id]
 }
 
-// hold restarts the wait of a publication that nobody can claim now.
+// hold restarts the wait of a publication that nobody can claim at present.
 func (u unclaimed) hold(id string, now time.Time) {
 	if w := u[id]; w != nil {
 		w.since = now
@@ -70,7 +70,8 @@ func (u unclaimed) keep(open []topic.Publication) {
 	}
 }
 
-// due returns the step that is due now, for the first time or again; false if none is due.
+// due returns the step that is due now, for the first time or again, or false if none is
+// due.
 func (w *wait) due(subscribers, fallback bool, patience time.Duration, now time.Time) (step, bool) {
 	switch {
 	case w.step != told && now.Sub(w.since) >= patience:
@@ -128,8 +129,7 @@ func (f *follower) abandoned(p topic.Publication) {
 	f.mail.Note(topic.Of(f.store).Release(p.ID, p.Grant.Agent))
 }
 
-// escalate takes the step that is due for a publication that nobody has claimed, if one is
-// due.
+// escalate takes the next step for a publication that nobody has claimed, if a step is due.
 func (f *follower) escalate(p topic.Publication, w *wait, now time.Time) {
 	plan := f.plan()
 	subscribers, err := topic.Of(f.store).Subscribers(p.Message.Topic)

@@ -39,7 +39,7 @@ type FeedEvent struct {
 // A Filter chooses the events of a subscription. The zero value selects all except
 // FeedPartial and FeedRaw.
 type Filter struct {
-	Agent string // only this agent's
+	Agent string // only this agent's events
 	// Text selects FeedPartial too, for turns that began while a listener wanted it. The text
 	// written so far comes first.
 	Text bool
@@ -102,20 +102,21 @@ func (s *Subscription) put(ev FeedEvent) {
 }
 
 // maxOpenText bounds, in bytes, the unfinished text that is kept for a listener that joins
-// before its end. If the text is longer, such a listener gets only the finished line.
+// while it is being written. If the text is longer, such a listener gets only the finished
+// line.
 const maxOpenText = 256 << 10
 
 // feed passes events to the listeners. It never waits for a listener.
 type feed struct {
 	mu   sync.Mutex
 	subs map[*Subscription]struct{}
-	open map[string]*openText // by agent: the text whose line is not written yet
+	open map[string]*openText // by agent: the text whose log line is not written yet
 }
 
 // An openText is the text that an agent is writing.
 type openText struct {
 	first FeedEvent // its first piece
-	text  []byte    // the whole text so far; nil when it is too long
+	text  []byte    // the whole text so far, or nil if it is too long
 }
 
 func (f *feed) subscribe(filter Filter) *Subscription {

@@ -9,7 +9,7 @@ import (
 // GateStatus says what the gate has stopped.
 type GateStatus struct {
 	Refused RefusedCount   `json:"refused"`
-	Threads []ThreadHalted `json:"halted_threads"` // the newest first
+	Threads []ThreadHalted `json:"halted_threads"` // newest first
 }
 
 // RefusedCount counts the messages that were refused.
@@ -25,8 +25,8 @@ type ThreadHalted struct {
 	Since  time.Time `json:"since"`
 }
 
-// gateStatus counts the messages of the agents that the gate has refused, and lists the
-// halted threads.
+// gateStatus counts the agents' messages that the gate has refused, and lists the halted
+// threads.
 func gateStatus(store *dropbox.Store, agents []Spec, now time.Time) (GateStatus, error) {
 	st := GateStatus{Threads: []ThreadHalted{}}
 	midnight := now.UTC().Truncate(24 * time.Hour)

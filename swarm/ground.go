@@ -13,7 +13,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
 )
 
-// A ground is the folder of the mailboxes that the daemon found at its start. While the
+// A ground is the folder of the mailboxes that the daemon found when it started. While the
 // daemon runs, another program may delete, move or replace the folder. Only the goroutine
 // that sweeps uses a ground.
 type ground struct {
@@ -74,8 +74,9 @@ func missing(path string) bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// A file system with less free space than this is tested with a write. One with more counts
-// as having room; if a quota is used up nevertheless, the next write fails and shows it.
+// A file system with less free space than this is tested with a write. A file system with
+// more counts as having room. If a quota is used up all the same, the next write fails and
+// reveals it.
 const (
 	scarceBytes = 1 << 20
 	scarceFiles = 100

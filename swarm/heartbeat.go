@@ -12,7 +12,7 @@ import (
 const longestBeat = time.Hour
 
 // beats counts the heartbeats of one agent. The count is not saved: after a restart the
-// agent begins with the first wait again. Only the agent's goroutine uses it.
+// agent starts again from the first wait. Only the agent's goroutine uses it.
 type beats struct {
 	idle time.Time // when the agent became idle, by the monotonic clock; zero if it is not idle
 	n    int       // heartbeats since the last mail
@@ -33,10 +33,11 @@ func (b *beats) due(h Heartbeat, now time.Time) time.Duration {
 	return journal.Backoff(h.After, b.n, max(h.After, longestBeat)) - now.Sub(b.idle)
 }
 
-// heartbeat sends an idle agent its heartbeat, if one is due, and returns how long to wait;
-// 0 means that it was sent. It sends no heartbeat if its turn could not begin now (all
-// places are taken, the agent began too many turns, or a budget is spent). So no heartbeat
-// waits in the mailbox or makes the daemon ask a person to raise a budget.
+// heartbeat sends an idle agent its heartbeat, if one is due, and returns how long to wait.
+// A result of 0 means that the heartbeat was sent. It sends no heartbeat whose turn could
+// not begin now because all places are taken, the agent has begun too many turns, or a
+// budget is spent. So no heartbeat waits in the mailbox or causes the daemon to ask a
+// person to raise a budget.
 func (a *agent) heartbeat(now time.Time) time.Duration {
 	h := a.control.heartbeat()
 	if h.After == 0 {

@@ -25,8 +25,8 @@ func (a *agent) heldFor(m *dropbox.Message, now time.Time) bool {
 	return held
 }
 
-// heldBut does the work of held. Outside the agent's hours it calls passes, which reports
-// whether the next turn may begin anyway.
+// heldBut does the work of held, except that outside the agent's hours it calls passes,
+// which reports whether the next turn may begin anyway.
 func (a *agent) heldBut(now time.Time, passes func() bool) (time.Duration, bool) {
 	if a.control.attached() {
 		a.unsettled = true // the daemon checks cur/ when it runs the agent again
@@ -108,7 +108,7 @@ func (a *agent) heldBut(now time.Time, passes func() bool) (time.Duration, bool)
 	return 0, false
 }
 
-// answered reports whether a pause waits for an answer that is now in the mailbox.
+// answered reports whether the answer that a pause waits for is now in the mailbox.
 func (a *agent) answered(p *journal.Pause) bool {
 	if len(p.Questions) == 0 {
 		return false
@@ -148,8 +148,8 @@ func until(t, now time.Time) time.Duration {
 }
 
 // attachedStatus says which session handles the mail of an attached agent, and what to do
-// if no session does. The plugin that attach creates is beside the daemon's files; its path
-// is shown relative to the project.
+// if no session does. The plugin that attach creates is stored beside the daemon's files.
+// Its path is shown relative to the project.
 func attachedStatus(home journal.Home, name string) (why, next string) {
 	if b, err := home.BindingOf(name); err == nil && b != nil {
 		return fmt.Sprintf("your own session handles its mail: pid %d", b.Process.PID), ""

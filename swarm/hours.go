@@ -21,8 +21,8 @@ func (a *agent) off(now time.Time) (time.Time, bool) {
 	return offUntil(a.control.hours(), a.holds.Of(a.name), now)
 }
 
-// untilHours returns the time until the agent's hours begin or end; forever if they never
-// do.
+// untilHours returns the time until the agent's hours begin or end, or forever if they
+// never do.
 func (a *agent) untilHours(now time.Time) time.Duration {
 	return until(a.control.hours().Change(now), now)
 }
@@ -34,7 +34,7 @@ func (a *agent) passesHours(m *dropbox.Message) bool {
 	return m.Priority == dropbox.Urgent && m.Type.Wakes() && (m.From == dropbox.Lead || dropbox.IsBridge(m.From)) && a.inbox.Proves(m)
 }
 
-// mostUrgent is how many urgent messages are read at most to find one from a person.
+// mostUrgent bounds how many urgent messages are read to find one from a person.
 const mostUrgent = 100
 
 // next returns the message for the next turn. Within the agent's hours it is the first one;
@@ -51,7 +51,7 @@ func (a *agent) next(now time.Time) (dropbox.Entry, bool) {
 	return dropbox.Entry{}, false
 }
 
-// called reports whether a message waits that may have its turn now, even if the agent is
+// called reports whether a waiting message may have its turn now, even if the agent is
 // outside its hours.
 func (a *agent) called(now time.Time) bool {
 	if a.inbox.Queue.Refresh(a.list) != nil {
@@ -87,8 +87,8 @@ func offWords(agent string, again time.Time, zone *time.Location) (why, next str
 	return why, "begins again at " + at + "; " + next
 }
 
-// overtime lets an agent work until its hours begin, on a person's order, and reports
-// whether it was off. The caller changes the agent's hold.
+// overtime lets an agent work until its hours begin, because a person ordered it. It
+// reports whether the agent was off. The caller changes the agent's hold.
 func overtime(h hours.Hours, by string, st *journal.Hold, now time.Time) bool {
 	again, off := offUntil(h, *st, now)
 	if off {

@@ -20,7 +20,7 @@ import (
 type intake struct {
 	swarm  *Swarm
 	wakeup wakeup
-	seen   map[strayKey]strayState // the files at the last look
+	seen   map[strayKey]strayState // the files found by the last look
 	full   map[string]bool         // mailboxes that the status reports as full
 	tight  bool                    // whether the status names files that wait for room on the disk
 }
@@ -279,7 +279,7 @@ func cutShort(st dropbox.Stray) string {
 // maxNamed is how many files an alert names.
 const maxNamed = 10
 
-// named lists the first few of many names.
+// named lists names, but only the first few if there are many.
 func named(names []string) string {
 	more := len(names) - maxNamed
 	if more <= 0 {

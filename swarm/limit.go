@@ -20,8 +20,8 @@ func afterLimit(l journal.Limit, agent string, until time.Time) string {
 	return l.Hint + "; " + s
 }
 
-// liftOpenLimit ends an open limit after a good turn: the API accepts work from this account
-// again.
+// liftOpenLimit ends an open limit after a turn that ended well, since that shows that the
+// API accepts work from this account again.
 func (a *agent) liftOpenLimit() {
 	account := a.account()
 	if a.holds.HasOpenLimit(account) {
@@ -31,7 +31,7 @@ func (a *agent) liftOpenLimit() {
 	a.tellLimitOver(account, "a turn ended well again", "")
 }
 
-// tellLimitOver tells people once that a limit which they were told about is over.
+// tellLimitOver tells people, once, that a limit is over if they were told about it.
 func (a *agent) tellLimitOver(account, why, by string) {
 	l, tell := a.holds.EndToTell(account)
 	if !tell {
@@ -45,8 +45,8 @@ func (a *agent) tellLimitOver(account, why, by string) {
 	a.inbox.Note(a.holds.EndTold(account, l.Since))
 }
 
-// tellLimit tells the lead about a limit, once for each hint about an outage. An agent that
-// finds an unreported limit, for example after a crash, reports it.
+// tellLimit tells the lead about a limit, once for each hint about an outage. If the limit
+// is still unreported, for example after a crash, the next agent that finds it reports it.
 func (a *agent) tellLimit(account string, l journal.Limit) {
 	if l.Told {
 		return

@@ -35,7 +35,7 @@ func (s *Swarm) openListeners(more []mail.Listener) error {
 }
 
 // listen passes events to a listener until ctx is done, and then passes on the events that
-// were added before. ctx does not interrupt Hear.
+// were added until then. ctx does not interrupt Hear.
 func (s *Swarm) listen(ctx context.Context, l *listening) {
 	calm := context.WithoutCancel(ctx)
 	for retry, start := firstRetry, true; ; start = false {
@@ -59,7 +59,7 @@ func (s *Swarm) listen(ctx context.Context, l *listening) {
 }
 
 // hearAnswers sends the daemon's questions to the person, and handles the answers, until
-// ctx is done. If that fails, it shows the failure in the status and tries again.
+// ctx is done. If one of these fails, it shows the failure in the status and tries again.
 func (s *Swarm) hearAnswers(ctx context.Context, w *dropbox.Watcher) {
 	const trouble = "questions to the person"
 	retry, watched := firstRetry, w == nil

@@ -13,7 +13,7 @@ import (
 )
 
 // run serves the agent until stop is done, and then lets the running turn end; when kill is
-// done it ends that turn. First of all it takes up the messages that an earlier daemon left,
+// done it ends that turn. Before that it takes up the messages that an earlier daemon left,
 // and calls ready. A panic is a bug of the daemon: it stops only this agent, until a person
 // starts the agent again.
 func (a *agent) run(stop, kill context.Context, ready func()) {
@@ -25,8 +25,8 @@ func (a *agent) run(stop, kill context.Context, ready func()) {
 	}
 }
 
-// untilStarted waits until a person starts an agent that stopped. It is apart from run because
-// its variables would double the stack of every agent that waits.
+// untilStarted waits until a person starts an agent that stopped. It is a separate function
+// because its variables would double the stack of every agent that waits.
 func (a *agent) untilStarted(stop context.Context) {
 	for stop.Err() == nil && a.stopped() {
 		a.wakeup.wait(stop, forever)
@@ -63,8 +63,8 @@ func (a *agent) serve(stop, kill context.Context, ready func()) (panicked bool) 
 	return false
 }
 
-// step does the next piece of work, and returns how long the agent then has nothing to do; 0
-// means that there may be more work now.
+// step does the next piece of work, and returns how long the agent then has nothing to do.
+// A result of 0 means that there may be more work now.
 func (a *agent) step(stop, kill context.Context) time.Duration {
 	if a.turns.HasClient() {
 		a.tend(kill)
@@ -154,7 +154,7 @@ func (a *agent) settleLeft(kill context.Context) error {
 func (a *agent) tend(kill context.Context) { a.turns.Tend(kill, a.settings(), a.unsettled) }
 
 // rest waits until there may be work, for at most d. rest and the functions that it calls
-// for an idle agent have small frames: a stack of 4 KiB is enough for them.
+// for an idle agent have small frames, so that a stack of 4 KiB is enough for them.
 func (a *agent) rest(ctx context.Context, d time.Duration) {
 	a.turns.ClientWaits()
 	if !a.turns.HasClient() {

@@ -41,7 +41,7 @@ type Swarm struct {
 // A member is an agent with the handles that the swarm needs to end it.
 type member struct {
 	*agent
-	leave context.CancelFunc // no more turns; the goroutine ends after the running one
+	leave context.CancelFunc // begins no more turns; the goroutine ends after the running turn
 	gone  chan struct{}      // closed when the goroutine has ended
 	after <-chan struct{}    // closed when an earlier agent of this name has ended; nil if there was none
 }
@@ -121,7 +121,7 @@ func (s *Swarm) stopping() bool {
 	return s.over || s.run != nil && s.run.stop.Err() != nil
 }
 
-// listening is a listener of a daemon.
+// listening is a listener of the daemon, with the wakeup of its goroutine.
 type listening struct {
 	mail.Listener
 	wakeup wakeup
