@@ -32,8 +32,8 @@ func (a *agent) obey(stop, kill context.Context, o *journal.Order) time.Duration
 		shown := queuedFor(blocked.Block)
 		a.turns.ClientWaits()
 		a.show(shown.state, shown.why, shown.next)
-		return forever // until the reservation of another turn ends
-	case isBlocked: // a cap is reached, so the order is dropped
+		return forever // no work until the reservation of another turn ends
+	case isBlocked: // a cap has been reached, so the order is dropped
 		a.inbox.AgentLog.Line("", "= not compacted: "+blocked.Error())
 		a.inbox.AgentLog.Close()
 	case err != nil:
@@ -72,7 +72,7 @@ func (a *agent) compact(stop, kill context.Context, o *journal.Order) error {
 	}
 	// End a waiting client: after a compaction it could not stay anyway.
 	a.turns.Close(kill, "the context is compacted")
-	if err := a.slots.acquire(stop, "", nil); err != nil { // "" sorts before all messages
+	if err := a.slots.acquire(stop, "", nil); err != nil { // "" sorts before the names of all messages
 		return errStopping
 	}
 	defer a.slots.release()

@@ -88,10 +88,11 @@ func Offline(home journal.Home, store *dropbox.Store, p Plan, project string, no
 	return st, err
 }
 
-// maxWhy bounds the reason for a halt that the status shows, in characters.
+// maxWhy bounds, in characters, the reason for a halt that the status shows.
 const maxWhy = 200
 
-// WhyNoDaemon is the shown reason why an agent does nothing, if there is no other reason.
+// WhyNoDaemon is the reason shown for an agent that does nothing, if there is no other
+// reason.
 const WhyNoDaemon = "no daemon runs"
 
 // begunOffline adds the message whose turn had begun when the daemon ended. The agent's
@@ -181,8 +182,8 @@ func countWaiting(entries []dropbox.Entry) mail.Waiting {
 	return w
 }
 
-// maxLookedAt is how many of the newest messages for the person are searched for questions:
-// each is a file to read.
+// maxLookedAt is how many of the newest messages for the person are searched for questions,
+// since each message is a file that has to be read.
 const maxLookedAt = 500
 
 // forLead counts the messages that the person has not read, and the unanswered questions,

@@ -15,7 +15,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/whisper"
 )
 
-// New makes a swarm from the files in its project's home. It starts nothing.
+// New creates a swarm from the files in its project's home. It starts no agents.
 func New(o Options) (*Swarm, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)

@@ -47,9 +47,9 @@ func (t *treasury) wake() {
 // ErrRaise says that an agent tried to raise a cap.
 var ErrRaise = errors.New("only a person may raise a budget")
 
-// RaiseBudget adds to the cap of a scope, on the order of by, and returns the new cap. Its
-// errors are a [*budget.UnknownScopeError], a [*budget.NoCapError], and [ErrRaise] if by is
-// an agent.
+// RaiseBudget adds to the cap of a scope, by order of the agent or person named by, and
+// returns the new cap. Its errors are a [*budget.UnknownScopeError], a
+// [*budget.NoCapError], and [ErrRaise] if by is an agent.
 func (s *Swarm) RaiseBudget(name string, amount budget.Amount, by string) (budget.Row, error) {
 	if !s.fromPerson(by) {
 		return budget.Row{}, ErrRaise
@@ -147,8 +147,8 @@ func (t *treasury) settleOver() {
 	}
 }
 
-// nextOf returns what a person types to answer a question; "" if the question is not open, or
-// has no id yet.
+// nextOf returns what a person types to answer a question, or "" if the question is not
+// open or has no id yet.
 func (t *treasury) nextOf(key string) string {
 	if n, ok := t.mail.Questions.Of(key); ok && n.ID != "" && n.Settled.IsZero() {
 		return "claude-swarm reply " + n.ID + " more   (or stop, or end)"
@@ -156,7 +156,8 @@ func (t *treasury) nextOf(key string) string {
 	return ""
 }
 
-// offlineBudget reads the state of the budget from the files; nil if there is no cap.
+// offlineBudget reads the state of the budget from the files, or returns nil if there is no
+// cap.
 func offlineBudget(home journal.Home, p Plan) (*budget.Report, error) {
 	book, damaged := budget.Open(home, p.budget(), nil)
 	if book == nil || !book.Bounds() {

@@ -32,7 +32,7 @@ type purse struct {
 	name    string
 	inbox   *mail.Inbox
 	wake    func() // wakes the agents, since a blocked turn may start now
-	version uint64 // of the book when messages were parked, see [budget.Book.Version]
+	version uint64 // of the book when messages were parked; see [budget.Book.Version]
 	first   parked // what is shown when only parked messages are left
 }
 
@@ -40,7 +40,7 @@ type purse struct {
 type parked struct {
 	state     State
 	why, next string
-	question  string // its key; "" without a question
+	question  string // its key, or "" if no question was asked
 }
 
 // turnOn returns what the budget needs to know about a turn for a message.
@@ -48,7 +48,7 @@ func turnOn(agent string, m *dropbox.Message) budget.Turn {
 	return budget.Turn{Agent: agent, Message: m.ID, Trace: cmp.Or(m.Trace, m.ID)}
 }
 
-// unpark returns the parked messages to the queue when the budget has changed.
+// unpark returns the parked messages to the queue if the budget has changed.
 func (p *purse) unpark() {
 	if v := p.budget.Version(); v != p.version {
 		p.version, p.first = v, parked{}
@@ -66,8 +66,8 @@ func (p *purse) reserve(m *dropbox.Message) (*budget.Reservation, *budget.Block)
 	return p.budget.Reserve(turnOn(p.name, m), p.mayStart())
 }
 
-// mayStart returns how many turns may start now, including the one that has a place
-// already.
+// mayStart returns how many turns may start now, including the turn that already has a
+// place.
 func (p *purse) mayStart() int {
 	agents := 0
 	for _, spec := range p.plan().Agents {

@@ -22,7 +22,7 @@ import (
 // Bounds of the permissions that the client of one turn asks for.
 const (
 	maxQuestions     = 100              // to the lead
-	maxQuestionsOpen = 8                // at once; the others wait for a place
+	maxQuestionsOpen = 8                // open at once; further questions wait for a place
 	maxDecisionsTold = 30               // events about denials by rules
 	maxDecisionsKept = 200              // lines in the log, and events about all decisions
 	maxAskedText     = 8 << 10          // of the tool call, in bytes: nobody should allow what is not shown
@@ -61,8 +61,8 @@ type turnPermits struct {
 	places chan struct{} // one for each question that waits for its answer
 
 	mu        sync.Mutex
-	questions int // how many were asked
-	told      int // how many decisions tell has counted
+	questions int // how many questions were asked
+	told      int // how many decisions [turnPermits.tell] has counted
 }
 
 func (t *turnPermits) decide(ctx, stop context.Context, r runner.PermissionRequest) runner.Decision {
@@ -80,7 +80,8 @@ func (t *turnPermits) decide(ctx, stop context.Context, r runner.PermissionReque
 	return d
 }
 
-// tell writes a decision to the logs, and shows it to people unless a rule allowed the call.
+// tell writes a decision to the logs. It shows the decision to people unless a rule allowed
+// the call.
 func (t *turnPermits) tell(d runner.Decision) {
 	what := mail.WhatOf(d.Request)
 	log := t.log.With(keyTurn, t.rec.Turn, "call", what, "rule", d.Rule)
@@ -190,7 +191,8 @@ func (t *turnPermits) over() error {
 	return nil
 }
 
-// overBecause returns the reason why a question had no answer, in words for people.
+// overBecause returns the reason why a question got no answer, in words that people
+// understand.
 func overBecause(err error) string {
 	if errors.Is(err, context.Canceled) {
 		err = errTurnEnded
@@ -199,7 +201,7 @@ func overBecause(err error) string {
 }
 
 // answerWord returns the first word of an answer, in lower case and without punctuation. It
-// skips the agent's name, with which a line for the agent begins on IRC.
+// skips the agent's name, since a line addressed to an agent on IRC begins with that name.
 func answerWord(m *dropbox.Message, agent string) string {
 	a := mail.ReadAnswer(m.From, m.Body)
 	if a.Word == agent && dropbox.IsBridge(m.From) {
@@ -220,9 +222,9 @@ func (t *turnPermits) question(q mail.Question, shown string, again bool) string
 }
 
 // describeCall returns a text that shows a tool call: its kind, and in a block of code its
-// command, paths, tool, input and the client's further requests. Without these the block
-// has the call's title. The text hides nothing: characters that would control a terminal
-// are written as their codes.
+// command, paths, tool, input and the client's further requests. If the call has none of
+// these, the block shows the call's title. The text hides nothing: characters that would
+// control a terminal are written as their codes.
 func describeCall(r runner.PermissionRequest) string {
 	var code []string
 	if r.Command != "" {

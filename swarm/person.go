@@ -24,14 +24,14 @@ func (s *Swarm) forPerson(st journal.Hold) bool {
 }
 
 // fromPerson reports whether an order comes from a person. An order from an agent has the
-// agent's name, because the control socket identifies the caller.
+// agent's name, because the control socket identifies its caller.
 func (s *Swarm) fromPerson(by string) bool {
 	_, err := s.member(by)
 	return err != nil
 }
 
-// word resets the count of an agent's turns after an order from a person. The caller saves
-// the hold, so the reset survives a restart.
+// word resets the count of an agent's turns if an order comes from a person. The caller
+// saves the hold, so the reset survives a restart.
 func (s *Swarm) word(agent, by string, st *journal.Hold) {
 	if !s.fromPerson(by) {
 		return

@@ -23,14 +23,14 @@ import (
 
 // Options are the parts of a swarm. Project, Store, Plan and Backends are required.
 type Options struct {
-	// Project is the folder of claude-swarm.yaml; the daemon's own files lie in
-	// its .claude-swarm.
+	// Project is the folder of claude-swarm.yaml; the daemon's own files are in the
+	// .claude-swarm folder there.
 	Project string
 	// Store holds the mailboxes. The caller opens, locks and closes it.
 	Store *dropbox.Store
 	// Plan says which agents there are. Reload replaces it.
 	Plan Plan
-	// Backends has the backends by the name that an agent's Spec asks for.
+	// Backends maps the names that the agents' Specs use to backends.
 	Backends map[string]runner.Backend
 	// Program is the path of our own program: its folder comes first in the
 	// agents' PATH, and it is the command of the compaction hook. Empty: agents
@@ -40,11 +40,12 @@ type Options struct {
 	Tools *runner.Server
 	// Version is shown in the status.
 	Version string
-	// Gate decides which messages may pass; nil stops only loops.
+	// Gate decides which messages may pass. If it is nil, only loops are stopped.
 	Gate mail.Gate
 	// Listeners receive the events, as the lead and IRC do.
 	Listeners []mail.Listener
-	// Announcer chooses the events that people see on IRC; nil shows nothing there.
+	// Announcer chooses the events that people see on IRC; if it is nil, nothing is shown
+	// there.
 	Announcer mail.Announcer
 	// Advise, if set, is called when the turn of an agent begins, and returns a line for
 	// the prompt, or "". Tools in this Spec says whether the client really has the tools.
@@ -55,7 +56,7 @@ type Options struct {
 	// Environ is the environment that agents inherit, before the daemon's rules remove and
 	// add variables; nil means an empty one.
 	Environ []string
-	// Restart and Sweep replace the documented times; with zero values those apply.
+	// Restart replaces the documented times. Its zero fields mean those times.
 	Restart RestartPolicy
 	// Sweep is the time between two checks of the folders without an event; 0 means 30 s.
 	Sweep time.Duration
@@ -79,8 +80,8 @@ type Plan struct {
 	// TurnsPerHour is how many turns an agent may begin within an hour without a person; 0
 	// means no bound.
 	TurnsPerHour int
-	Zone         *time.Location // in which a day begins and ends; nil means the zone of the machine
-	Quiet        *hours.Hours   // in which the person is told nothing; nil means no such hours
+	Zone         *time.Location // decides when a day begins and ends; nil means the zone of the machine
+	Quiet        *hours.Hours   // during which the person is told nothing; nil means no such hours
 	Budget       budget.Rules
 }
 
@@ -88,8 +89,8 @@ type Plan struct {
 type Supervision struct {
 	supervisor.Settings
 	// Backend and Client run the model that judges; without a model only the rules judge.
-	// The folder of the client is empty and not in the project: a client reads instructions
-	// in its folder and in the parent folders, and an agent may write such instructions in
+	// The client's folder is empty and outside the project. A client reads instructions in
+	// its folder and in the parent folders, and an agent could write such instructions in
 	// the project.
 	Backend string
 	Client  runner.Spec
@@ -120,7 +121,7 @@ type Spec struct {
 	Name    string
 	Role    string
 	Zone    string
-	Tags    []string // what it is good at, in words; others use them as addresses
+	Tags    []string // words for what the agent is good at; others use them as addresses
 	Backend string   // key of Options.Backends; "" means the only one
 	// Client has the settings for the backend: command, folder, system prompt, model,
 	// permissions, time limits.
@@ -130,14 +131,14 @@ type Spec struct {
 	RetryDelay   time.Duration // first wait after a failed turn; 0 means 30 s
 	MaxFailures  int           // failures of one message before it is given up; 0 means 3
 	Session      turn.SessionMode
-	Linger       time.Duration     // how long a client stays for the next message, if Session is resume; 0: not at all
-	Channels     []string          // of IRC, in which it and people talk, the main one first; empty: Plan.IRC
+	Linger       time.Duration     // how long a client stays for the next message if Session is resume; 0 means not at all
+	Channels     []string          // IRC channels in which the agent and people talk, main channel first; empty means Plan.IRC
 	Reread       []string          // files that the prompt tells the agent to read first
 	Env          map[string]string // added to the client's environment
-	EnvDrop      []string          // variables that are removed from it: names, or prefixes with *
-	Tools        bool              // its client gets the tools of Options.Tools
-	Permissions  permission.Rules  // what its client may do, if the client asks (runner.Kind.Asks)
-	Hours        hours.Hours       // in which it begins turns; the zero value means always
+	EnvDrop      []string          // variables removed from the client's environment: names, or prefixes with *
+	Tools        bool              // the client gets the tools of Options.Tools
+	Permissions  permission.Rules  // what the client may do, if it asks (runner.Kind.Asks)
+	Hours        hours.Hours       // during which the agent begins turns; the zero value means always
 	Heartbeat    Heartbeat
 	Attached     bool // a person's own session handles its mail (Attached); the daemon runs no turns for it
 }
@@ -163,7 +164,8 @@ func (s Spec) windowTokens() int {
 	return s.WindowTokens
 }
 
-// budget returns the caps, with the zone of the days and the name of the model that judges.
+// budget returns the caps, the zone in which days begin, and the name of the model that
+// judges.
 func (p Plan) budget() budget.Rules {
 	r := p.Budget
 	r.Zone = cmp.Or(r.Zone, p.Zone)
@@ -211,11 +213,11 @@ func (p Plan) spec(name string) (Spec, bool) {
 
 // A TopicPolicy has the rules for unclaimed published work.
 type TopicPolicy struct {
-	// ClaimTimeout is the time between each step and the next one; 0 means 120 s, the
-	// source document's value. The steps are: the work is offered once more, as urgent; it
-	// goes to Fallback, if set; the lead is told.
+	// ClaimTimeout is the time between each step and the next one; 0 means 120 s, the source
+	// document's value. First the work is offered again, as urgent. Then it goes to
+	// Fallback, if set. Finally the lead is told.
 	ClaimTimeout time.Duration
-	Fallback     string // agent; "" and the lead mean no fallback
+	Fallback     string // the fallback agent; "" and the lead mean no fallback
 }
 
 func (p TopicPolicy) claimTimeout() time.Duration {
@@ -227,7 +229,7 @@ func (p TopicPolicy) claimTimeout() time.Duration {
 
 // accountOf names the account of a client by its environment: the inherited one, without
 // the variables that the agent's settings drop and with those that they add. The name is a
-// hash, since the keys in the environment must not get into files or logs.
+// hash, since the keys in the environment must not appear in files or logs.
 func accountOf(login runner.Login, environ []string, spec Spec) string {
 	decisive := slices.DeleteFunc(slices.Clone(environ), func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")
@@ -262,8 +264,8 @@ func mayWrite(s runner.Spec) bool {
 // levels are the levels of thinking, lowest first.
 var levels = []string{"off", "low", "medium", "high", "xhigh", "max"}
 
-// deeper returns the next level of thinking above the given one. A client that chooses the
-// level itself ("") counts as medium.
+// deeper returns the next level of thinking above the given one. If the level is "", the
+// client chooses it, and the level counts as medium.
 func deeper(level string) string {
 	i := slices.Index(levels, level)
 	switch {

@@ -27,8 +27,8 @@ func (s *Swarm) openQuiet() (err error) {
 	return nil
 }
 
-// quietUntil returns when the person's quiet hours end, if the time at is within them, and
-// otherwise zero.
+// quietUntil returns when the person's quiet hours end, or the zero time if at is outside
+// those hours.
 func (d *deps) quietUntil(at time.Time) time.Time {
 	quiet := d.plan().Quiet
 	if quiet == nil || !quiet.Open(at) {
@@ -38,7 +38,7 @@ func (d *deps) quietUntil(at time.Time) time.Time {
 }
 
 // allHeld reports whether every agent is stopped, paused or parked. Agents outside their
-// hours work again without a person, and attached agents do not belong to the daemon.
+// hours work again without a person, and the daemon does not run attached agents.
 func (s *Swarm) allHeld() bool {
 	some := false
 	for _, m := range s.members() {
@@ -56,8 +56,8 @@ func (s *Swarm) allHeld() bool {
 	return some
 }
 
-// isVoid reports whether a fact that was kept during the quiet hours no longer needs a
-// person's attention.
+// isVoid reports whether a fact kept during the quiet hours no longer needs a person's
+// attention.
 func (s *Swarm) isVoid(k journal.Kept) bool {
 	what, rest, _ := strings.Cut(strings.TrimPrefix(k.Key, mail.NoticedKey), ":")
 	if k.Asks {

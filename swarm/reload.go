@@ -14,7 +14,7 @@ type Changes struct {
 	Added   []string `json:"added"`
 	Removed []string `json:"removed"`
 	Changed []string `json:"changed"`
-	Keys    []string `json:"keys"` // other keys of the configuration that changed
+	Keys    []string `json:"keys"` // the other keys of the configuration that changed
 }
 
 // Reload puts a new plan into force. Running turns keep their settings; an agent that is no
@@ -89,7 +89,7 @@ func (s *Swarm) Reload(p Plan) (Changes, error) {
 	}
 	s.slots.resize(p.maxRunning())
 	s.turnDeps.Waiting.Resize(p.maxWarm())
-	s.intake.wakeup.wake() // the folder of a new agent may have files, and the debounce may differ
+	s.intake.wakeup.wake() // the folder of a new agent may contain files, and the debounce may have changed
 	slices.Sort(c.Added)
 	slices.Sort(c.Removed)
 	slices.Sort(c.Changed)

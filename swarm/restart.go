@@ -8,14 +8,15 @@ import (
 )
 
 // A RestartPolicy says when an agent continues after failures. Zero fields mean the
-// documented values, which come from the source documents: 5 s and 3 in 300 s for a client
-// that dies at once, and 30 s, doubled each time, for a failed turn.
+// documented values, which come from the source documents: for a client that dies at once,
+// a wait of 5 s and a bound of 3 such clients in 300 s; for a failed turn, a wait of 30 s
+// that doubles each time.
 type RestartPolicy struct {
 	NotBegun       time.Duration // wait after a client that died before its first event; 5 s
 	NotBegunMax    int           // number of such clients within NotBegunWindow that opens the breaker; 3
 	NotBegunWindow time.Duration // 300 s
-	MaxDelay       time.Duration // bound of the doubling wait after failed turns; 10 min
-	MaxMessages    int           // how many different messages fail in a row before the breaker opens; 3
+	MaxDelay       time.Duration // upper bound of the doubling wait after failed turns; 10 min
+	MaxMessages    int           // number of different messages that fail in a row before the breaker opens; 3
 	Disk           time.Duration // wait before the next try after a file error; 5 s
 }
 
@@ -49,8 +50,8 @@ func (p RestartPolicy) orDefaults() RestartPolicy {
 }
 
 // Decide examines the failures since the last good turn, oldest first, and says what comes
-// next. first is the agent's wait after the first failed turn. It reads no clock and starts
-// nothing.
+// next. The parameter first is the agent's wait after its first failed turn. Decide reads
+// no clock and starts nothing.
 func (p RestartPolicy) Decide(failures []journal.Failure, first time.Duration, now time.Time) Decision {
 	p = p.orDefaults()
 	if len(failures) == 0 {
@@ -78,7 +79,7 @@ func (p RestartPolicy) Decide(failures []journal.Failure, first time.Duration, n
 	case gaveUp:
 		return Decision{Open: true, Reason: "a message was given up, and the next one failed too"}
 	case last.GivenUp:
-		// The failed message does not come again; the next message gets one try after the
+		// The failed message is not tried again; the next message gets one try after the
 		// first wait.
 		return Decision{After: min(first, p.MaxDelay), Reason: "the message was given up; the next one gets one try"}
 	}

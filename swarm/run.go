@@ -15,9 +15,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
 )
 
-// Run serves until stop is done and the running turns have ended; when kill is
-// done it ends them. It returns when every goroutine and process that it
-// started has ended. Run is called at most once.
+// Run serves until stop is done and the running turns have ended; when kill is done, Run
+// ends those turns. It returns once every goroutine and process that it started has ended.
+// Run is called at most once.
 func (s *Swarm) Run(stop, kill context.Context) error {
 	defer s.feed.closeAll()
 	ground, err := newGround(s.store)
@@ -94,7 +94,7 @@ func (s *Swarm) launch(m *member, ready func()) {
 		}()
 		defer leave()
 		if m.after != nil {
-			<-m.after // one turn at a time, even across a reload
+			<-m.after // an agent of this name runs one turn at a time, even across a reload
 		}
 		m.agent.run(stop, kill, ready)
 	})
@@ -115,9 +115,9 @@ func (s *Swarm) announce(ctx context.Context, taken *sync.WaitGroup) {
 	case <-ctx.Done():
 	}
 	close(s.ready)
-	// The stacks and buffers of the start take many times the memory that a waiting swarm
-	// needs, and a process without work collects no garbage for minutes. The wait lets
-	// agents without work become idle first.
+	// The stacks and buffers of the start use many times the memory that a waiting swarm
+	// needs, and an idle process collects no garbage for minutes. The wait gives agents
+	// without work time to become idle first.
 	t.Reset(time.Second)
 	select {
 	case <-t.C:
@@ -140,7 +140,7 @@ func (s *Swarm) changed(r dropbox.Change) {
 		}
 	case r.Stray:
 		s.intake.wakeup.wake()
-	case r.Mailbox == dropbox.Lead, dropbox.IsBridge(r.Mailbox): // may be a question of an agent
+	case r.Mailbox == dropbox.Lead, dropbox.IsBridge(r.Mailbox): // may be a question from an agent
 		s.leadNews.wakeup.wake()
 	case r.Mailbox == dropbox.Swarm:
 		s.answers.wake()
@@ -175,8 +175,8 @@ func (s *Swarm) wakeAccount(account string) {
 }
 
 // Ready returns a channel that is closed when the watches are set and every agent has taken
-// up the messages that an earlier daemon left, or follows a client that outlived it. It is
-// closed after two seconds even if an agent needs longer for that.
+// up the messages that an earlier daemon left, or follows a client that outlived that
+// daemon. The channel is closed after two seconds even if an agent needs longer.
 func (s *Swarm) Ready() <-chan struct{} { return s.ready }
 
 // endOrphans ends the processes of turns that no agent will take up, for example after a
@@ -191,7 +191,7 @@ func (s *Swarm) endOrphans() {
 	for _, turn := range turns {
 		rec, err := journal.ReadRecord(s.home, turn)
 		// The order of the checks matters: the agents are already working, and a turn counts
-		// as running before its record has the process.
+		// as running before its record names the process.
 		if err != nil || rec.End != "" || !rec.Process.Alive() || s.hasClaimed(rec) || s.has(rec.Mark()) {
 			continue
 		}
@@ -216,7 +216,7 @@ func (s *Swarm) hasClaimed(rec *journal.Record) bool {
 	})
 }
 
-// has reports whether an agent has a client with that mark.
+// has reports whether any agent has a client with that mark.
 func (s *Swarm) has(mark string) bool {
 	return slices.ContainsFunc(s.members(), func(m *member) bool { return m.turns.Runs.HasMark(mark) })
 }

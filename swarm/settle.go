@@ -15,7 +15,7 @@ import (
 )
 
 // settle files the outcome of a turn. An error means that a file could not be written. The
-// claim then stays, and is taken up later.
+// claim then stays, and the agent takes it up later.
 func (a *agent) settle(j *mail.Job, out runner.Outcome) error {
 	a.report(j, out)
 	if err := a.inbox.TellHalted(j.Claim.Message, ""); err != nil {
@@ -38,7 +38,8 @@ func (a *agent) settle(j *mail.Job, out runner.Outcome) error {
 	return a.failed(j, out)
 }
 
-// startHint returns the command that a person types for a stopped agent.
+// startHint returns what a person has to do before starting a stopped agent, and the
+// command that starts it.
 func startHint(hint, agent string) string { return hint + ", then claude-swarm start " + agent }
 
 // report writes the end of a turn into the logs and the feed.
@@ -97,8 +98,8 @@ func (a *agent) done(j *mail.Job, out runner.Outcome) error {
 
 // failed counts a failure of the message and of the agent, and decides the next step.
 func (a *agent) failed(j *mail.Job, out runner.Outcome) error {
-	// A client that printed nothing was not sent the prompt, or never read it: the message
-	// is not to blame.
+	// A client that printed nothing was not sent the prompt or never read it, so the message
+	// did not cause the failure.
 	notBegun := out.End == runner.NoFirstEvent || out.End == runner.NoSession || out.End == runner.PromptNotRun ||
 		out.End == runner.Failed && !out.FirstEvent
 	reason := cmp.Or(out.Reason, string(out.End))
@@ -167,8 +168,8 @@ func (a *agent) limited(j *mail.Job, out runner.Outcome) error {
 // count as failures.
 const longestDoubt = 24 * time.Hour
 
-// doubts records that a message is parked for an unknown cause, and returns how long that
-// has been the case.
+// doubts records that a message is parked for an unknown cause, and returns how long it has
+// been parked for that reason.
 func (a *agent) doubts(message string, now time.Time) time.Duration {
 	if d := a.holds.Of(a.name).Doubt; d != nil && d.Message == message {
 		return now.Round(0).Sub(d.Since)

@@ -17,11 +17,11 @@ type slots struct {
 	waiting waiters
 }
 
-// A waiter waits for a slot. got is closed when it has one.
+// A waiter waits for a slot. Its channel got is closed when it has a slot.
 type waiter struct {
 	order string
 	got   chan struct{}
-	index int // in the heap, -1 when out of it
+	index int // in the heap, or -1 if the waiter is not in it
 }
 
 func newSlots(n int) *slots { return &slots{free: n, total: n} }
@@ -29,9 +29,10 @@ func newSlots(n int) *slots { return &slots{free: n, total: n} }
 // errWoken says that a wakeup ended the wait for a slot.
 var errWoken = errors.New("woken while waiting for a place")
 
-// acquire waits for a slot. order is the name of the message for which the caller needs it,
-// and decides the caller's place in line. If the error is nil, the caller must release the
-// slot. A value from wake ends the wait with errWoken; wake may be nil.
+// acquire waits for a slot. order is the name of the message for which the caller needs the
+// slot, and decides the caller's place in line. If the error is nil, the caller must
+// release the slot. A value received from the channel wake ends the wait with errWoken;
+// wake may be nil.
 func (s *slots) acquire(ctx context.Context, order string, wake <-chan struct{}) error {
 	s.mu.Lock()
 	if s.free > 0 && len(s.waiting) == 0 {
@@ -80,8 +81,8 @@ func (s *slots) release() {
 	s.giveBack()
 }
 
-// resize changes how many slots there are. Running turns continue: with fewer slots, the
-// next ones wait longer.
+// resize changes how many slots there are. Running turns continue. If there are fewer
+// slots, later turns wait longer.
 func (s *slots) resize(n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -127,7 +128,7 @@ func (w *waiters) Pop() any {
 	return it
 }
 
-// forever means a wait without an end. It is longer than any useful wait; the check of the
+// forever means an endless wait. It is longer than any useful wait; the check of the
 // folders every 30 s wakes the agents anyway.
 const forever = 365 * 24 * time.Hour
 

@@ -25,7 +25,7 @@ func pendingHold(st journal.Hold, agent string) (why, next string) {
 	return "", ""
 }
 
-// both joins two reasons; the first may be "".
+// both joins two reasons, of which the first may be "".
 func both(a, b string) string {
 	if a == "" {
 		return b
@@ -33,9 +33,9 @@ func both(a, b string) string {
 	return a + "; " + b
 }
 
-// Status returns a picture of the named agents, or of all. If something cannot be counted at
-// the moment, for example because the daemon has too many open files, Status reports that as
-// trouble. The states of the agents are known even then.
+// Status returns a picture of the named agents, or of all. If something cannot be counted
+// at the moment, for example because the daemon has too many open files, Status reports
+// that as trouble. It still reports the states of the agents.
 func (s *Swarm) Status(names ...string) (Status, error) {
 	st := Status{
 		V: 1, Project: s.turnDeps.Project, Mixed: s.Plan().mixed(), Halted: s.store.Halted(), Reason: screen.Short(s.store.HaltReason(), maxWhy), Trouble: append(s.troubles(), s.fullDisks()...),

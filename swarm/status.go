@@ -17,7 +17,7 @@ type State string
 const (
 	Starting State = "starting" // finishing the work of an earlier daemon
 	Idle     State = "idle"     // nothing to do
-	Queued   State = "queued"   // has mail, waits for a free place among the running turns
+	Queued   State = "queued"   // has mail, and waits for a free place among the running turns
 	Working  State = "working"  // a turn runs
 	Asking   State = "asking"   // a turn runs, and waits for the answer to its question
 	Backoff  State = "backoff"  // waits after a failure
@@ -34,7 +34,7 @@ const (
 type Status struct {
 	V       int            `json:"v"`
 	Project string         `json:"project"`
-	Daemon  *DaemonStatus  `json:"daemon"` // nil when no daemon runs
+	Daemon  *DaemonStatus  `json:"daemon"` // nil if no daemon is running
 	Halted  bool           `json:"halted"`
 	Reason  string         `json:"halted_why"`        // the text of HALT
 	Trouble []Problem      `json:"trouble,omitempty"` // what is wrong with the daemon itself
@@ -42,9 +42,10 @@ type Status struct {
 	Mixed   bool           `json:"mixed"` // the agents of the swarm have clients of different kinds
 	Lead    LeadStatus     `json:"lead"`
 	Gate    GateStatus     `json:"gate"`
-	IRC     *IRCStatus     `json:"irc"`    // nil without IRC
-	Budget  *budget.Report `json:"budget"` // nil without a cap
-	// Judge is what the supervisor's model cost; it is missing if the caller names agents.
+	IRC     *IRCStatus     `json:"irc"`    // nil if IRC is not configured
+	Budget  *budget.Report `json:"budget"` // nil if there is no cap
+	// Judge is what the supervisor's model has cost. It is missing if the caller asks for
+	// particular agents.
 	Judge journal.Cost `json:"supervisor_usd"`
 }
 
@@ -54,7 +55,7 @@ type Problem struct {
 	Next string `json:"next"` // what to type; "" if nothing helps, or Why says it
 }
 
-// UnmarshalJSON also reads a plain string, the form of earlier versions.
+// UnmarshalJSON also accepts a plain string, the form that earlier versions wrote.
 func (p *Problem) UnmarshalJSON(data []byte) error {
 	*p = Problem{}
 	if json.Unmarshal(data, &p.Why) == nil {
@@ -70,12 +71,12 @@ type IRCStatus struct {
 	Apart     bool       `json:"apart"`   // the bridge is a separate process
 	Running   bool       `json:"running"` // a bridge runs
 	Connected bool       `json:"connected"`
-	Since     *time.Time `json:"since"`     // of the connection, or its loss; nil when it never ran
+	Since     *time.Time `json:"since"`     // of the connection, or of its loss; nil if the bridge never ran
 	Why       string     `json:"why"`       // why it is not connected
 	NextTry   *time.Time `json:"next_try"`  // when it tries to connect again; nil if it does not
-	Next      string     `json:"next"`      // what to type; "" for nothing
+	Next      string     `json:"next"`      // what to type; "" if nothing
 	Nick      string     `json:"nick"`      // of the bridge
-	Channels  []string   `json:"channels"`  // that the bridge is in
+	Channels  []string   `json:"channels"`  // that the bridge has joined
 	Waiting   int        `json:"waiting"`   // messages that wait to be posted
 	Unproven  int        `json:"unproven"`  // messages that were posted, but are not proven to have arrived
 	Questions int        `json:"questions"` // questions that wait for an answer there
@@ -99,8 +100,8 @@ type DaemonStatus struct {
 type LeadStatus struct {
 	Unread    int    `json:"unread"`
 	Questions int    `json:"questions"` // unanswered, read or not
-	Agent     string `json:"agent"`     // gets the mail that others send to lead; "" if the person gets it
-	Name      string `json:"name"`      // what the person is called besides lead, or ""
+	Agent     string `json:"agent"`     // the agent that gets mail sent to lead; "" if the person gets it
+	Name      string `json:"name"`      // another name of the person besides lead, or ""
 }
 
 // A QuestionStatus is a question that the running turn waits for.
@@ -109,7 +110,7 @@ type QuestionStatus struct {
 	Of    string    `json:"of"` // the lead, an agent, or a channel or nick of IRC
 	Text  string    `json:"text"`
 	Since time.Time `json:"since"`
-	Until time.Time `json:"until"` // then the turn continues without an answer
+	Until time.Time `json:"until"` // when the turn continues without an answer
 }
 
 // AgentStatus is a picture of one agent. Every picture has every key, so that a program can
@@ -119,7 +120,8 @@ type AgentStatus struct {
 	Role    string   `json:"role"`
 	Tags    []string `json:"tags"`
 	Backend string   `json:"backend"`
-	// Channels are the channels of IRC in which it and people talk, the main one first.
+	// Channels are the channels of IRC in which the agent and people talk, main channel
+	// first.
 	Channels []string   `json:"channels"`
 	State    State      `json:"state"`
 	Since    *time.Time `json:"since"` // of the state, or of the running turn; nil without a daemon
@@ -145,7 +147,8 @@ type AgentStatus struct {
 	// Warm is the client that stays for the next message; null if there is none, or if it
 	// is working.
 	Warm *turn.WarmStatus `json:"warm"`
-	// Limit is the limit of the agent's account, which parks the agent; null without one.
+	// Limit is the limit of the agent's account, which parks the agent; null if there is
+	// none.
 	Limit *LimitStatus `json:"limit"`
 	// Off says when an agent that is off works again; null for any other agent.
 	Off *OffStatus `json:"off"`
@@ -158,7 +161,7 @@ type AgentStatus struct {
 	Streams        bool     `json:"streams"`      // the running turn shows its text while the agent writes it
 	Paused         bool     `json:"paused"`       // by a person or an agent
 	CircuitOpen    bool     `json:"circuit_open"` // stopped by the breaker
-	TurnCount      int      `json:"turn_count"`   // turns begun: all in the ledger, and the one that runs
+	TurnCount      int      `json:"turn_count"`   // turns begun: all turns in the ledger, and the running one
 	LastActivation *float64 `json:"last_activation"`
 	Activity       string   `json:"activity"`    // working, paused or idle
 	Description    string   `json:"description"` // of the running task, one line
@@ -168,7 +171,7 @@ type AgentStatus struct {
 type LimitStatus struct {
 	Account string    `json:"account"` // the same for all its agents, and not secret
 	Until   time.Time `json:"until"`   // time of this agent's next try
-	Hint    string    `json:"hint"`    // what a person can do about it; "" for nothing
+	Hint    string    `json:"hint"`    // what a person can do about it; "" if nothing
 }
 
 // OffStatus says when the hours of an agent begin again.

@@ -14,8 +14,8 @@ import (
 // ErrNoTurn says that an agent has no running turn to end.
 var ErrNoTurn = errors.New("no turn is running")
 
-// ErrStopping says that the daemon ends when its running turns have ended, and no longer
-// accepts orders that begin work.
+// ErrStopping says that the daemon will end once its running turns have ended, and no
+// longer accepts orders that begin work.
 var ErrStopping = errors.New("the daemon is stopping")
 
 // A StoppedError says that an agent is stopped, so there is no pause to end.
@@ -42,10 +42,10 @@ type PauseOrder struct {
 // A PauseQuestion is a question whose answer a paused agent waits for.
 type PauseQuestion = journal.PauseQuestion
 
-// Pause keeps an agent from beginning another turn. A running turn continues to its end.
+// Pause keeps an agent from beginning another turn. A running turn continues until it ends.
 // The pause survives a restart.
 func (s *Swarm) Pause(agent string, o PauseOrder) error {
-	now := time.Now().UTC().Round(0) // by the wall clock: time in which the machine sleeps counts
+	now := time.Now().UTC().Round(0) // by the wall clock, so that time while the machine sleeps counts
 	p := &journal.Pause{By: o.By, Why: o.Why, Since: now, Questions: o.Questions}
 	if o.For > 0 {
 		p.Until = now.Add(o.For)
@@ -86,9 +86,9 @@ func (s *Swarm) steer(agent string, f func(*journal.Hold)) error {
 	if err != nil {
 		return err
 	}
-	// The queue may not know yet about a message that was sent just before. It is told
-	// before the change: an agent that is awake would otherwise continue with an older
-	// message.
+	// The queue may not know yet about a message that was sent just before. The queue is
+	// told before the hold changes, because an agent that is awake would otherwise continue
+	// with an older message.
 	m.inbox.Queue.Changed("")
 	if err := s.holds.Change(agent, f); err != nil {
 		return err
@@ -99,9 +99,10 @@ func (s *Swarm) steer(agent string, f func(*journal.Hold)) error {
 }
 
 // Abort ends the running turn of an agent and gives its message up: the message goes to
-// dead/, its sender is told, and the agent continues with its next message. A turn whose
-// good result arrives anyway is done, since its work must not be done again. Abort returns
-// when the turn has ended. If no turn runs, the error is [ErrNoTurn]. why may be "".
+// dead/, its sender is told, and the agent continues with its next message. If a turn
+// delivers a good result anyway, its message is done, since the work must not be done
+// again. Abort returns when the turn has ended. If no turn runs, the error is [ErrNoTurn].
+// why may be "".
 //
 // For an agent that the supervisor has paused because it is stuck, Abort also gives the
 // message up if its turn has ended already, and ends the pause. Only a person may do that.
@@ -131,15 +132,15 @@ func (s *Swarm) Abort(ctx context.Context, agent, by, why string) (Cut, error) {
 }
 
 // Interrupt ends the running turn of an agent and puts its message back, without counting a
-// failure: the agent continues with the first of its mail, which is the urgent message. A
-// turn that already works on the message urgent keeps running; a turn whose good result
-// arrives anyway is done, as with [Swarm.Abort]. Interrupt returns when the turn has ended.
-// If there is no turn to end, the error is [ErrNoTurn].
+// failure: the agent continues with its first waiting message, which is the urgent one. A
+// turn that is already working on the message whose id is urgent keeps running; if a turn
+// delivers a good result anyway, its message is done, as with [Swarm.Abort]. Interrupt
+// returns when the turn has ended. If there is no turn to end, the error is [ErrNoTurn].
 func (s *Swarm) Interrupt(ctx context.Context, agent, by, urgent string) (Cut, error) {
 	return s.cutShort(ctx, agent, by, urgent, errInterrupted)
 }
 
-// cutShort ends the turn of an agent, unless it is about the message except.
+// cutShort ends the turn of an agent, unless except is the id of the turn's message.
 func (s *Swarm) cutShort(ctx context.Context, agent, by, except string, why error) (Cut, error) {
 	m, err := s.member(agent)
 	if err != nil {
@@ -151,7 +152,7 @@ func (s *Swarm) cutShort(ctx context.Context, agent, by, except string, why erro
 	}
 	select {
 	case <-ended:
-		return *cut, nil // no goroutine writes it any more
+		return *cut, nil // no goroutine writes to it any more
 	case <-ctx.Done():
 		return Cut{}, ctx.Err()
 	}
@@ -218,8 +219,7 @@ func (s *Swarm) Resume(agent, by string) error {
 //	compact   a separate turn, in which the client summarizes its conversation; the
 //	          window comes back as after any compaction
 
-// ErrCannotCompact says that the client of an agent does not compact when it is
-// told to.
+// ErrCannotCompact says that the client of an agent cannot be told to compact.
 var ErrCannotCompact = errors.New("its client does not compact when it is told to")
 
 // Clear makes an agent's next message begin a fresh session. The error is an

@@ -7,8 +7,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// A LaterError says that an agent stops later: its turn waits for the end of the turn that
-// gave the order, so the order does not wait for the stop.
+// A LaterError says that an agent stops later: its turn waits for the turn that gave the
+// order to end, so the order does not wait for the stop.
 type LaterError struct{ Name string }
 
 func (e *LaterError) Error() string {
@@ -16,11 +16,12 @@ func (e *LaterError) Error() string {
 }
 
 // StopAgent stops an agent until it is started again, perhaps by a later daemon. It returns
-// when the running turn has ended and its client is gone. With now, or when ctx is done,
-// StopAgent ends that turn, and puts its message back without counting a failure; a turn
-// whose good result arrives anyway is done. The Cut is the outcome of the turn's message, or
-// nil if StopAgent ended no turn. If the turn of the agent waits for a turn of the agent by,
-// StopAgent returns at once with a [*LaterError], and the agent stops when its turn ends.
+// when the running turn has ended and its client is gone. If now is set, or once ctx is
+// done, StopAgent ends that turn and puts its message back without counting a failure. If
+// the turn delivers a good result anyway, its message is done. The Cut is the outcome of
+// the turn's message, or nil if StopAgent ended no turn. If the turn of the agent waits for
+// a turn of the agent that gave the order (by), StopAgent returns at once with a
+// [*LaterError], and the agent stops when its turn ends.
 func (s *Swarm) StopAgent(ctx context.Context, agent, by string, now bool) (cut *Cut, err error) {
 	m, err := s.member(agent)
 	if err != nil {
@@ -44,7 +45,7 @@ func (s *Swarm) StopAgent(ctx context.Context, agent, by string, now bool) (cut 
 		}
 		if now {
 			cut = m.control.endTurn(errStopping)
-			<-ended // no goroutine writes the cut any more
+			<-ended // no goroutine writes to the cut any more
 		}
 	}
 	if gone := m.turns.Runs.ClientGone(); gone != nil {
@@ -56,8 +57,8 @@ func (s *Swarm) StopAgent(ctx context.Context, agent, by string, now bool) (cut 
 	return cut, nil
 }
 
-// turnOf returns a channel that is closed when the running turn of an agent has ended; nil
-// for a person, and for an agent without a turn.
+// turnOf returns a channel that is closed when the running turn of an agent has ended, or
+// nil for a person or for an agent without a turn.
 func (s *Swarm) turnOf(name string) <-chan struct{} {
 	m, err := s.member(name)
 	if err != nil {

@@ -36,8 +36,8 @@ func (s *Swarm) listBusy() {
 	}
 }
 
-// strayMemory is the age up to which a dropped file is reported to the lead. It is shorter
-// than the time for which keys are kept, so that no file is reported twice.
+// strayMemory is the age beyond which a dropped file is no longer reported to the lead. It
+// is shorter than the time for which keys are kept, so that no file is reported twice.
 const strayMemory = 6 * 24 * time.Hour
 
 // tellStrays tells the lead about files that were dropped where no agent reads them: in a

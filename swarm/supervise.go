@@ -49,11 +49,11 @@ func (s *Swarm) whisper(w supervisor.Whisper) {
 	m.wakeup.wake()
 }
 
-// Whispers lends the whispers that wait for an agent to the connection of a program that
-// shows them to the agent. caller returns the name of the agent, or "" for a person, and is
-// called only if a whisper waits. The connection calls written once, with the number of
-// whispers that it wrote: these count as shown, and the others wait again. If lent is empty,
-// written is nil.
+// Whispers lends an agent's waiting whispers to the connection of a program that shows them
+// to the agent. caller returns the name of the agent, or "" for a person, and is called
+// only if a whisper waits. The connection calls written once, with the number of whispers
+// that it wrote: these count as shown, and the others wait again. If lent is empty, written
+// is nil.
 func (s *Swarm) Whispers(caller func() (agent string, err error)) (lent []whisper.Whisper, written func(n int)) {
 	if !s.whispers.Wait() {
 		return nil, nil
@@ -85,7 +85,7 @@ func (s *Swarm) Whispers(caller func() (agent string, err error)) (lent []whispe
 }
 
 // stuck keeps an agent from beginning another turn until a person decides, and asks the
-// person. The running turn continues to its end. All steps can be repeated.
+// person. The running turn continues until it ends. All steps can be repeated.
 func (s *Swarm) stuck(e supervisor.Escalation) {
 	m, err := s.member(e.Agent)
 	if err != nil {
@@ -187,7 +187,7 @@ func (s *Swarm) abortStuck(m *member, stuck *journal.Stuck, by string) (<-chan C
 	if running {
 		done := make(chan Cut, 1)
 		given = done
-		go func() { // ends with the turn
+		go func() { // the goroutine ends with the turn
 			<-ended
 			done <- *cut
 		}()
@@ -210,12 +210,12 @@ func (s *Swarm) noteJudge(agent, message, line string) {
 // judgePrefix is the prefix of the ids of judgements. The ids of messages have no dash.
 const judgePrefix = "judge-"
 
-// judgeParts is the number of parts into which the rest of a cap is divided. A judgement
-// reserves only one part, since the agents need most of the budget.
+// judgeParts is the number of parts into which the unspent part of a cap is divided. A
+// judgement reserves one part only, since the agents need most of the budget.
 const judgeParts = 16
 
-// judge returns the supervisor's model of a plan, or nil without one. Each judgement
-// reserves part of the budget, and settled is called when its cost is known.
+// judge returns the supervisor's model of a plan, or nil if the plan has none. Each
+// judgement reserves part of the budget, and settled is called when its cost is known.
 func (d *deps) judge(p Plan, settled func()) *supervisor.Judge {
 	if p.Supervisor == nil || p.Supervisor.Client.Model == "" {
 		return nil
@@ -247,7 +247,7 @@ func (d *deps) judge(p Plan, settled func()) *supervisor.Judge {
 			}
 			rec := journal.Record{Turn: t.ID, Agent: JudgeName, Backend: backend.Kind().Name, Message: t.ID, Begun: time.Now().UTC()}
 			r.Note(&rec)
-			if err := rec.Write(d.home); err != nil { // the next daemon counts it, if this one is killed
+			if err := rec.Write(d.home); err != nil { // the next daemon counts the judgement if this daemon is killed
 				d.budget.Release(JudgeName)
 				return t, errors.Join(err, rec.Remove(d.home))
 			}
@@ -306,7 +306,7 @@ func (d *deps) lostJudgements() error {
 			d.endLeft(id)
 			line := lostLine(rec)
 			line.From, line.Reason = dropbox.Swarm, "the daemon was killed before its model had answered"
-			err = d.ledger.Add(line) // adds nothing if the ledger has the line and only files were left
+			err = d.ledger.Add(line) // adds nothing if the ledger already has the line and only files were left behind
 		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err

@@ -8,7 +8,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// ircText explains how to speak and listen on IRC: the agent fetches messages, and no
+// ircText explains how to post and read on IRC. The agent fetches messages itself; no
 // message interrupts it.
 func ircText(s Spec, channel string) string {
 	how := "claude-swarm irc send, read and ask"

@@ -18,8 +18,8 @@ import (
 //	receipt beside the message   the turn was done: file it
 //	reason beside the message    it was given up: GiveUp; or refused: refuse it
 //	record with an end           it failed: put it back, counted as it was
-//	record, client alive         follow the client to its end
-//	record, result in its file   the turn was done: receipt from the file
+//	record, client alive         follow the client until it ends
+//	record, result in its file   the turn was done: write the receipt from the file
 //	record, no result            put it back; the prompt will say so
 //	no record                    put it back
 //
@@ -58,7 +58,7 @@ func (a *agent) takeUpOne(kill context.Context, e dropbox.Entry) error {
 		return a.inbox.FinishFailure(j, a.spec().maxFailures())
 	}
 	if rec.Process.PID != 0 {
-		a.inbox.Begun(j.Claim.Message) // in case the earlier daemon had not called it
+		a.inbox.Begun(j.Claim.Message) // in case the earlier daemon had not called Begun
 	}
 	if !rec.Process.Alive() {
 		a.endLeft(rec.Mark())
@@ -68,12 +68,12 @@ func (a *agent) takeUpOne(kill context.Context, e dropbox.Entry) error {
 		a.log.Info("turn had not begun", keyTurn, rec.Turn)
 		return a.inbox.PutBackAll(j, runner.Outcome{End: runner.Stopped, Reason: "the daemon ended before the client was sent the prompt", Began: rec.Begun, Ended: time.Now()}, false)
 	}
-	a.counts.Count(a.name, rec.Begun, rec.ByLead) // it has no line in the ledger yet
+	a.counts.Count(a.name, rec.Begun, rec.ByLead) // the turn has no line in the ledger yet
 	return a.follow(kill, j)
 }
 
-// follow follows a client that an earlier daemon started. It waits for the end of a client
-// that is alive; for a dead one it reads the events in the turn's file.
+// follow follows a client that an earlier daemon started. If the client is alive, follow
+// waits for it to end. If it is dead, follow reads the events in the turn's file.
 func (a *agent) follow(kill context.Context, j *mail.Job) error {
 	rec, m := j.Rec, j.Claim.Message
 	a.turns.View.Begin(&turn.MessageStatus{ID: m.ID, From: m.From, Subject: m.Subject, Since: rec.Begun}, mail.Describe(m))
@@ -102,7 +102,7 @@ func (a *agent) follow(kill context.Context, j *mail.Job) error {
 	}
 	a.inbox.Note(a.holds.EndDeeper(a.name, deeper))
 	if out.End == runner.NoResult {
-		// Cut off, not failed: it does not count against the message.
+		// The turn was cut off and did not fail, so it does not count against the message.
 		a.report(j, out)
 		if err := a.ledger.Add(a.inbox.AttemptLine(j, out)); err != nil {
 			return err

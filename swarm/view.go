@@ -12,8 +12,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
-// view has the facts that the status shows about one agent besides its turns. The agent
-// writes them. It is safe for concurrent use.
+// view contains the facts that the status shows about one agent besides its turns. The
+// agent writes them. It is safe for concurrent use.
 type view struct {
 	mu sync.Mutex
 	s  AgentStatus
@@ -21,8 +21,8 @@ type view struct {
 	question string
 }
 
-// set changes the state, and reports whether anything changed. The time of the change is
-// kept when only the reason changed.
+// set changes the state, and reports whether anything changed. If only the reason changed,
+// the time of the last change is kept.
 func (v *view) set(to State, since time.Time, why, next string) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -70,7 +70,7 @@ func (v *view) asks(key string) {
 	v.question = key
 }
 
-// asked returns the question for which the agent is parked; "" if it is not.
+// asked returns the question for which the agent is parked, or "" if it is not parked.
 func (v *view) asked() string {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -94,8 +94,8 @@ func (v *view) state() State {
 	return v.s.State
 }
 
-// status returns a copy with the picture of the agent's turns, and the values that follow
-// from both.
+// status returns a copy of the facts together with the picture of the agent's turns, and
+// with the values derived from both.
 func (v *view) status(p turn.Picture) AgentStatus {
 	v.mu.Lock()
 	s := v.s
@@ -109,7 +109,7 @@ func (v *view) status(p turn.Picture) AgentStatus {
 	}
 	s.Running = s.State == Working
 	if s.Running && s.Message != nil {
-		s.Since = new(s.Message.Since.UTC()) // one turn may follow another at once
+		s.Since = new(s.Message.Since.UTC()) // one turn may follow another immediately
 	}
 	if s.Running && p.Retries != "" {
 		s.Why = p.Retries

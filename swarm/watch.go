@@ -19,7 +19,7 @@ func messageOf(turn string) string {
 	return id
 }
 
-// watched begins to watch a turn, and returns the function that gets its events.
+// watched starts watching a turn, and returns the function that gets its events.
 func (a *agent) watched(rec *journal.Record, m *dropbox.Message, heard *whisper.Turn) turn.Observer {
 	if a.plan().Supervisor == nil {
 		return heard.Event
@@ -29,7 +29,7 @@ func (a *agent) watched(rec *journal.Record, m *dropbox.Message, heard *whisper.
 	return observers(heard.Event, w.Event)
 }
 
-// unwatched ends the watch of the turn.
+// unwatched stops watching the turn.
 func (a *agent) unwatched() {
 	if a.plan().Supervisor != nil {
 		a.supervisor.Watch(a.name).End()

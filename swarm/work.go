@@ -21,7 +21,7 @@ import (
 // running turns, and has reserved part of the budget.
 func (a *agent) work(stop, kill context.Context, reserved *budget.Reservation) time.Duration {
 	defer func() {
-		if !a.unsettled { // otherwise the turn is still to be settled
+		if !a.unsettled { // otherwise the turn still has to be settled
 			a.purse.release()
 		}
 	}()
@@ -31,7 +31,7 @@ func (a *agent) work(stop, kill context.Context, reserved *budget.Reservation) t
 	}
 	j, err := a.inbox.Claim(e)
 	if err != nil {
-		a.unsettled = true // in case the disk refused even to put it back
+		a.unsettled = true // in case the disk refused even to put the message back
 		return a.diskTrouble(stop, "claim a message", err)
 	} else if j == nil {
 		return 0
@@ -54,8 +54,8 @@ func (a *agent) work(stop, kill context.Context, reserved *budget.Reservation) t
 	return 0
 }
 
-// runJob runs the turn of a claimed message, if necessary with several clients until one is
-// usable, and settles it. If a hold began after the claim, runJob gives the message back.
+// runJob runs the turn of a claimed message, and settles it. If a client cannot be used,
+// runJob tries another one. If a hold began after the claim, runJob gives the message back.
 func (a *agent) runJob(stop, kill context.Context, j *mail.Job, reserved *budget.Reservation) error {
 	ctx, end := context.WithCancelCause(kill)
 	defer end(nil)
@@ -143,7 +143,7 @@ func (a *agent) settleEnd(ctx context.Context, j *mail.Job, out runner.Outcome) 
 	return a.settle(j, out)
 }
 
-// promptFor makes the prompt of a turn.
+// promptFor builds the prompt of a turn.
 func (a *agent) promptFor(j *mail.Job, s turn.Settings, r turn.Recall, advice string, whispers []string) string {
 	p := a.inbox.Prompt(j)
 	p.Whispers = whispers
@@ -154,7 +154,8 @@ func (a *agent) promptFor(j *mail.Job, s turn.Settings, r turn.Recall, advice st
 	return p.Text()
 }
 
-// handoff returns the file that an earlier session left for its successor; "" without one.
+// handoff returns the file that an earlier session left for its successor, or "" if there
+// is none.
 func handoff(s *dropbox.Store, agent string) string {
 	path := filepath.Join(s.Dir(), "board", "handoff", agent+".md")
 	if _, err := os.Stat(path); err != nil {
@@ -163,8 +164,8 @@ func handoff(s *dropbox.Store, agent string) string {
 	return path
 }
 
-// steering returns the source of urgent mail and whispers for the turn of j; nil for a client
-// that reads none during a turn. Only the agent's goroutine uses it.
+// steering returns the source of urgent mail and whispers for the turn of j, or nil if the
+// client reads none during a turn. Only the agent's goroutine uses it.
 func (a *agent) steering(j *mail.Job, heard *whisper.Turn) *runner.Steering {
 	if !a.kind().Steers {
 		return nil
