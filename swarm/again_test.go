@@ -10,9 +10,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// While the client retries the API, the status says so, and also names a hold that begins
-// after the turn. The text about the retries disappears at the next event of the client
-// or at the end of its turn.
+// While the client retries the API, the status says so. It also names a hold that begins
+// after the turn. The text about the retries disappears when the client reports its next
+// event or its turn ends.
 func TestTheStatusShowsThatTheAPIIsAskedAgain(t *testing.T) {
 	f := newField(t, "coder")
 	told := make(chan *streamjson.Retry)

@@ -23,7 +23,8 @@ func (everywhere) Copies(mo mail.Announcement) []mail.Copy {
 	return []mail.Copy{{Where: "#all", Extra: fmt.Sprintf("irc: {channel: \"#all\", about: %q, to: %s, moment: %s}\n", mo.About, mo.To, mo.Kind)}}
 }
 
-// copies lists the messages in the mailbox irc by the first part of their keys.
+// copies lists the messages in the mailbox irc whose keys begin with "irc-" followed by
+// key.
 func (f *field) copies(key string) []*dropbox.Message {
 	f.t.Helper()
 	if !slices.Contains(must(f.store.Mailboxes()), "irc") {
@@ -39,7 +40,7 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// shown waits for a copy.
+// shown waits for a copy of an event.
 func (f *field) shown(key string) *dropbox.Message {
 	f.t.Helper()
 	f.until("a copy "+key, func() bool { return len(f.copies(key)) > 0 })
@@ -188,7 +189,7 @@ func TestAnnouncingKeepsNobodyFromWork(t *testing.T) {
 		t.Error("a full mailbox got a copy")
 	}
 	id := f.send(dropbox.Lead, "Which green?", typed(dropbox.Question), from("coder"))
-	f.shown("mail-" + id) // alerts for people always pass
+	f.shown("mail-" + id) // alerts for people are always shown
 }
 
 // A file that a person puts into the mailbox irc waits there like a message.

@@ -29,8 +29,8 @@ func (finished) Copies(mo mail.Announcement) []mail.Copy {
 	return []mail.Copy{{Where: "#done", Text: fmt.Sprintf("%s is complete with %s: %s", mo.Task.ID, mo.Agent, strings.TrimSpace(string(mo.Message.Body)))}}
 }
 
-// A person's task is complete when all messages that it caused are done: the delegated
-// ones, and those that the answers caused.
+// A person's task is complete when all messages that it caused are done. These include
+// delegated messages and those that answers to them caused.
 func TestATaskIsCompleteWithWhatItWasDelegatedTo(t *testing.T) {
 	f := newField(t, "planner", "coder", "tester")
 	f.announcer = finished{}
@@ -78,7 +78,7 @@ func TestATaskIsCompleteWithWhatItWasDelegatedTo(t *testing.T) {
 
 	task := f.send("planner", "delegate it")
 	f.answer(task)
-	f.until("coder's result was worked on", func() bool { return len(f.files("planner", "done")) >= 4 }) // with the receipts
+	f.until("coder's result was worked on", func() bool { return len(f.files("planner", "done")) >= 4 }) // including the receipts
 	if got := shown(); len(got) != 1 {
 		t.Errorf("while tester works: %q", got)
 	}

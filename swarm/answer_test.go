@@ -29,8 +29,8 @@ func (f *field) told(words string) *dropbox.Message {
 	return got
 }
 
-// The answer to a message, or its bounce, does not block the next message, whatever its
-// content.
+// The answer to a message, or its bounce, does not block the next message, whatever the
+// answer or bounce contains.
 func TestNoAnswerHoldsUpTheNext(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

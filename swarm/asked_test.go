@@ -19,7 +19,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// asks returns a step that asks as the tools do, waits for next, and calls end.
+// asks returns a step that asks a question as the tools do, waits for the channel next, and
+// calls the function end.
 func (f *field) asks(a journal.Asked, patience time.Duration, next <-chan struct{}, end func(*journal.Waiting)) runnertest.Step {
 	return runnertest.Do(func(ctx context.Context, turn runner.Turn) error {
 		who, err := journal.WhoAmI(journal.HomeOf(f.dir), func(name string) string {
@@ -50,7 +51,7 @@ func (f *field) asks(a journal.Asked, patience time.Duration, next <-chan struct
 	})
 }
 
-// A question of an agent to people is an event. If nobody answers in time, that is
+// A question from an agent to people is an event. If nobody answers in time, that is
 // another event. Each of the two occurs once, even across a restart.
 func TestQuestionsOfAgentsAreEvents(t *testing.T) {
 	late := func(does string) func(*journal.Waiting) { return func(w *journal.Waiting) { w.Late(does) } }
@@ -63,7 +64,7 @@ func TestQuestionsOfAgentsAreEvents(t *testing.T) {
 		ask  journal.Asked
 		end  func(*journal.Waiting)
 		want []string // ID stands for the question's id
-		mail string   // to the lead about the question; "" means none
+		mail string   // the message to the lead about the question; "" means none
 	}{
 		"answered on IRC":  {irc, answered, []string{inIRC}, ""},
 		"goes on":          {irc, late("continue"), []string{inIRC, "[TIMEOUT] coder got no answer to ID in #project-x within 1s. It goes on without one."}, ""},
@@ -97,7 +98,7 @@ func TestQuestionsOfAgentsAreEvents(t *testing.T) {
 			f.untilState("coder", swarm.Idle)
 			f.until("all is told", func() bool { return len(f.notices()) >= len(row.want) })
 			f.halt()
-			f.start() // this daemon checks what the earlier one left
+			f.start() // this daemon checks what the earlier one left behind
 			f.untilState("coder", swarm.Idle)
 			f.answer(f.send("coder", "@say fine", typed(dropbox.Question)))
 			f.halt()
@@ -122,7 +123,7 @@ func TestQuestionsOfAgentsAreEvents(t *testing.T) {
 	}
 }
 
-// linesOf counts the lines of the event list that have this key.
+// linesOf counts the lines of the event list with the given key.
 func (f *field) linesOf(key string) (n int) {
 	f.t.Helper()
 	list := journal.Open(journal.HomeOf(f.dir).Dir(), durable.Files{}, nil).From(0)
@@ -141,9 +142,9 @@ func (f *field) linesOf(key string) (n int) {
 }
 
 // If the daemon crashes before it adds the event about a question, or about the end of a
-// question's time, the next daemon adds the event. If it crashes after that, but before it
-// notes that the list has the event, the next daemon repeats the event with the same key,
-// and nobody is told twice.
+// question's time, the next daemon adds the event. If the crash comes after that, but
+// before the daemon notes that the list has the event, the next daemon repeats the event
+// with the same key. So nobody is told twice.
 func TestNoNoticeOfAQuestionIsLost(t *testing.T) {
 	f := newField(t, "coder")
 	f.announcer = everywhere{}
@@ -165,7 +166,7 @@ func TestNoNoticeOfAQuestionIsLost(t *testing.T) {
 	f.until("both are told", func() bool { return slices.Equal(f.noticeTexts(), want) })
 	f.halt()
 
-	// This is the state after a crash that came before the notes were written.
+	// This is the state after a crash before the notes were written.
 	data, err := os.ReadFile(who)
 	f.must(err)
 	kept := slices.DeleteFunc(strings.SplitAfter(string(data), "\n"), func(line string) bool { return strings.Contains(line, `"told"`) })
@@ -185,8 +186,8 @@ func TestNoNoticeOfAQuestionIsLost(t *testing.T) {
 	}
 }
 
-// A turn that waits for an answer is neither silent nor too long: turn_timeout counts only
-// the time that it spends working.
+// A turn that waits for an answer counts as neither silent nor too long, since turn_timeout
+// counts only the time that the turn spends working.
 func TestAWaitForAnAnswerIsNoTimeOut(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

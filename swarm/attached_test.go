@@ -21,7 +21,7 @@ import (
 )
 
 // An attachedPost is the mailbox of an agent whose session is this test process. Its
-// methods call the hooks as a child of the session does.
+// methods call the hooks as a child process of the session would.
 type attachedPost struct {
 	*testing.T
 	home  journal.Home
@@ -165,8 +165,8 @@ func (p *attachedPost) answerTo(id string) *dropbox.Message {
 	return nil
 }
 
-// The client ignores a ninth block in a row, and the message in it would be lost. So the
-// hook claims no message for a ninth block.
+// The client ignores the Stop hook's ninth block in a row, and a message in that block
+// would be lost. So the hook claims no message for a ninth block.
 func TestTheCapOfTurnsInARow(t *testing.T) {
 	p := newAttached(t)
 	for i := range 10 {
@@ -216,8 +216,8 @@ func TestABrokenOffTurnPutsItsMessageBack(t *testing.T) {
 	}
 }
 
-// When an attached session has done a message, the receipt counts the cost of the earlier
-// attempts, which clients of the daemon made.
+// When an attached session finishes a message, the receipt includes the cost of earlier
+// attempts by the daemon's clients.
 func TestAnAttachedSessionKeepsTheCostOfEarlierAttempts(t *testing.T) {
 	p := newAttached(t)
 	id := p.deliver(&dropbox.Message{Type: dropbox.Task, Body: []byte("a task\n")})
@@ -256,7 +256,7 @@ func TestAnAttachedSessionKeepsTheCostOfEarlierAttempts(t *testing.T) {
 	}
 }
 
-// When an attached session began a message and a client of the daemon has done it, the
+// When an attached session began a message and a client of the daemon finished it, the
 // receipt says that the cost is unknown.
 func TestAReceiptKnowsThatASessionHadBegunTheMessage(t *testing.T) {
 	f := newField(t, "coder")
@@ -290,7 +290,7 @@ func TestAReceiptKnowsThatASessionHadBegunTheMessage(t *testing.T) {
 	}
 }
 
-// Without a Stop hook, the next /inbox files the messages that the last one fetched.
+// Without a Stop hook, the next /inbox files the messages that the previous /inbox fetched.
 func TestFetchingWithoutAStopHook(t *testing.T) {
 	p := newAttached(t)
 	first := p.deliver(&dropbox.Message{Type: dropbox.Task, Body: []byte("first\n")})
@@ -432,9 +432,9 @@ func (strict) Ask(q mail.GateQuestion) mail.GateVerdict {
 	return mail.GateVerdict{Pass: true}
 }
 
-// A message that the gate refuses reaches no session, neither as work nor as a note, and its
-// sender gets the refusal. The same is true of an offer that another agent has claimed, of
-// an expired message, and of one that is done already.
+// A message that the gate refuses reaches no session, neither as work nor as a note, and
+// its sender gets the refusal. The same is true of an offer that another agent has claimed,
+// an expired message, and a message that is already done.
 func TestAnAttachedSessionGetsNoRefusedMail(t *testing.T) {
 	p := newAttached(t)
 	var err error
@@ -477,8 +477,8 @@ func TestAnAttachedSessionGetsNoRefusedMail(t *testing.T) {
 	}
 }
 
-// A session gets no mail while its agent is paused, stopped or halted, and the reply says
-// why.
+// A session gets no mail while its agent is paused, stopped or halted, and the hook's reply
+// says why.
 func TestAnAttachedSessionIsHeld(t *testing.T) {
 	p := newAttached(t)
 	p.deliver(&dropbox.Message{Type: dropbox.Task, Body: []byte("a task\n")})
@@ -581,8 +581,8 @@ func TestABrokenOffFetchIsNotFiled(t *testing.T) {
 	}
 }
 
-// The announcer shows that a session began, finished or gave up a message, as for every
-// other agent: each of these once, even after an interrupted turn.
+// The announcer shows when a session begins, finishes or gives up a message, as for every
+// other agent. It shows each of these events once, even after an interrupted turn.
 func TestAnAttachedSessionIsShown(t *testing.T) {
 	p := newAttached(t)
 	var err error
@@ -615,7 +615,7 @@ func TestAnAttachedSessionIsShown(t *testing.T) {
 	}
 }
 
-// Events from before the announcer was set are not shown later.
+// Events that came before the announcer was set are never shown.
 func TestAnAttachedSessionIsShownFromNowOn(t *testing.T) {
 	p := newAttached(t)
 	p.deliver(&dropbox.Message{Type: dropbox.Task, Body: []byte("before\n")})
@@ -637,8 +637,8 @@ func TestAnAttachedSessionIsShownFromNowOn(t *testing.T) {
 	}
 }
 
-// shown lists the messages that wait in the mailbox of IRC, sorted: each with its kind
-// and its sender, and a result also with its text.
+// shown lists the messages that wait in the mailbox of IRC, sorted: each with its kind and
+// its sender, and for a result also its text.
 func (p *attachedPost) shown() (list []string) {
 	p.Helper()
 	box, err := p.store.Mailbox("irc")

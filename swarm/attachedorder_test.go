@@ -9,21 +9,21 @@ import (
 )
 
 // The test calls the hooks of a session in the orders in which Claude Code 2.1.197 and
-// 2.1.330 call them. A step is a hook with the id of its prompt: expand and submit get a
+// 2.1.330 call them. A step is a hook with the id of its prompt. expand and submit get a
 // prompt, fetch is a ! line of /inbox without an id, stop ends a turn, and again ends a
 // turn that the Stop hook itself began. After the id a step may name the sub-agents that
-// still work at the end of a turn. "<a" marks the prompt with which the client reports
+// are still working when the turn ends. "<a" marks the prompt with which the client reports
 // the end of the sub-agent a. "clear" ends the session's conversation and begins another
-// one in the same process. "begin s2" begins another session without a hook about the end
-// of the first.
+// one in the same process. "begin s2" begins another session without a hook that reports
+// the end of the first.
 func TestTheOrderOfHooks(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
 	}
 	for name, c := range map[string]struct {
 		steps    string
-		answered bool   // by the turn that worked on the message
-		words    string // the answer is the words of this prompt's turn; "" is not checked
+		answered bool   // whether the turn that worked on the message answered it
+		words    string // the answer has the words of this prompt's turn; "" means not checked
 	}{
 		"2.1.197: done":                              {"expand p1, fetch, submit p1, stop p1", true, ""},
 		"2.1.330: done":                              {"submit p1, expand p1, fetch, stop p1", true, ""},
@@ -75,7 +75,7 @@ func TestTheOrderOfHooks(t *testing.T) {
 			session := "s1"
 			for step := range strings.SplitSeq(c.steps, ", ") {
 				verb, arg, _ := strings.Cut(step, " ")
-				arg, more, _ := strings.Cut(arg, " ") // the sub-agents at work, or the one whose end the prompt reports
+				arg, more, _ := strings.Cut(arg, " ") // the working sub-agents, or the one whose end the prompt reports
 				text := ""
 				if id, ok := strings.CutPrefix(more, "<"); ok {
 					text = "<task-notification>\n<task-id>" + id + "</task-id>\n"

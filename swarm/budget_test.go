@@ -29,8 +29,8 @@ func (f *field) spends(usd float64) {
 	}
 }
 
-// Without a daemon the status names a damaged budget.json and still shows everything
-// else, with a cap and without.
+// Without a daemon the status names a damaged budget.json and still shows everything else,
+// whether or not there is a cap.
 func TestADamagedBudgetIsNamed(t *testing.T) {
 	for name, rules := range map[string]budget.Rules{"no cap": {}, "a cap": {Swarm: dollars(0.5)}} {
 		t.Run(name, func(t *testing.T) {
@@ -85,7 +85,7 @@ func TestABudgetParks(t *testing.T) {
 }
 
 // TestATaskAtItsCap checks that other work continues when a task has reached its cap, and
-// that the cap of a client is what is left of the task's cap.
+// that a client's cap is the unspent part of the task's cap.
 func TestATaskAtItsCap(t *testing.T) {
 	f := newField(t, "coder")
 	f.plan.Budget = budget.Rules{Task: dollars(0.5)}
@@ -188,7 +188,7 @@ func TestTheAnswersAtACap(t *testing.T) {
 				})
 				third := f.send("coder", "three", ofTask)
 				switch {
-				case word == "more": // 1.2 of 1.0 US dollars are spent
+				case word == "more": // 1.2 of 1.0 US dollars have been spent
 					f.until("another question", func() bool { return len(f.questions()) == 1 })
 					f.untilState("coder", swarm.Parked)
 				case word == "stop" && task:
@@ -243,7 +243,7 @@ func TestAQuestionThatIsOver(t *testing.T) {
 			q := f.askedOnce()
 			raise(f)
 			f.answer(second)
-			f.send("coder", "three") // 1.2 of 1.0 US dollars are spent
+			f.send("coder", "three") // 1.2 of 1.0 US dollars have been spent
 			f.untilState("coder", swarm.Parked)
 			if again := f.askedOnce(); again.ID == q.ID {
 				t.Error("the old question is still in the inbox")
@@ -252,8 +252,8 @@ func TestAQuestionThatIsOver(t *testing.T) {
 	}
 }
 
-// TestAWarningComesOnce checks the warning before a cap: a message and a notice for a day,
-// only a notice for a task.
+// TestAWarningComesOnce checks the warning before a cap: a message and a notice for a daily
+// cap, but only a notice for a task's cap.
 func TestAWarningComesOnce(t *testing.T) {
 	f := newField(t, "coder")
 	f.announcer = everywhere{}
@@ -294,8 +294,8 @@ func TestAWarningComesOnce(t *testing.T) {
 	}
 }
 
-// TestAThousandTurnsOfASwarm lets six agents work at random costs, with restarts and with
-// turns whose end is lost. No scope exceeds its cap by more than one request of each
+// TestAThousandTurnsOfASwarm lets six agents run turns of random cost, with restarts and
+// with turns whose end is lost. No scope exceeds its cap by more than one request per
 // running turn, the budget agrees with the ledger, and no turn begins at the cap.
 func TestAThousandTurnsOfASwarm(t *testing.T) {
 	if testing.Short() {
@@ -356,7 +356,7 @@ func TestAThousandTurnsOfASwarm(t *testing.T) {
 	if spent > limit+atOnce*request || spent < limit-0.02 {
 		t.Errorf("spent %v of %v", spent, limit)
 	}
-	asked := map[string]int{} // on a fast disk one agent may reach its own cap, too
+	asked := map[string]int{} // on a fast disk an agent may also reach its own cap
 	for _, m := range f.questions() {
 		scope, _, _ := strings.Cut(strings.TrimPrefix(m.Subject, "budget: "), " ")
 		asked[scope]++

@@ -25,8 +25,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// budgetVictim is the place of a victim that counts its changes on disk, and kills itself
-// before the change whose number is in victimStep. With the number 0 it survives.
+// budgetVictim is the place name of a victim that counts its changes on disk, and kills
+// itself before the change whose number is in victimStep. With the number 0 it survives.
 const (
 	budgetVictim = "budget"
 	victimStep   = "SWARM_TEST_STEP"
@@ -89,8 +89,8 @@ func budgetVictimMain() int {
 	return 0
 }
 
-// A cutField is a field whose first daemon is a victim. Its person raises every cap that
-// is reached.
+// A cutField is a field whose first daemon is a victim. The simulated person raises every
+// cap that is reached.
 type cutField struct {
 	*field
 	ids     []string        // of two messages to coder
@@ -116,8 +116,8 @@ func (f *cutField) person() {
 	}
 }
 
-// settled reports whether both messages are answered, and the person was told the outcome of
-// each reply.
+// settled reports whether both messages have been answered and the person has been told the
+// outcome of each reply.
 func (f *cutField) settled() bool {
 	f.person()
 	told := map[string]bool{}
@@ -128,7 +128,7 @@ func (f *cutField) settled() bool {
 	return told[f.ids[0]] && told[f.ids[1]] && len(f.replies) > 0 && replies == len(f.replies) && len(f.questions()) == 0
 }
 
-// answers lists the bodies of the messages that tell the person what became of a reply.
+// answers lists the bodies of the messages that tell the person the outcome of a reply.
 func (f *cutField) answers() (list []string) {
 	for _, m := range f.mail(dropbox.Lead) {
 		if m.From == dropbox.Swarm && strings.Contains(m.Key, "answered:") {
@@ -138,8 +138,8 @@ func (f *cutField) answers() (list []string) {
 	return list
 }
 
-// victim runs a daemon that dies before its change number n, or one that survives if n is 0,
-// and returns how many changes the survivor made.
+// victim runs a daemon that dies before its change number n. If n is 0, the daemon
+// survives, and victim returns how many changes it made.
 func (f *cutField) victim(n int) (steps int) {
 	f.t.Helper()
 	self, err := os.Executable()
@@ -236,7 +236,7 @@ func (f *cutField) check() {
 }
 
 // TestABudgetIsCutAtEachStep kills a daemon with a cap before each of its changes on disk:
-// when it reserves, settles, parks, asks, and does what the person answers. The next
+// when it reserves, settles, parks, asks, and carries out the person's answers. The next
 // daemon counts each turn once, asks each question once, and carries out each answer once.
 func TestABudgetIsCutAtEachStep(t *testing.T) {
 	if testing.Short() {
@@ -253,7 +253,7 @@ func TestABudgetIsCutAtEachStep(t *testing.T) {
 			f.victim(n)
 			f.start()
 			f.until("all is settled", f.settled)
-			f.until("each turn has its line in the ledger", func() bool { // the answer comes before it
+			f.until("each turn has its line in the ledger", func() bool { // the answer comes before the line
 				lines, _ := f.ledger()
 				return !slices.ContainsFunc(f.recorded(), func(turn string) bool { return !slices.Contains(lines, turn) })
 			})

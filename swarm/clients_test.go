@@ -86,8 +86,8 @@ func (f *field) noProcesses() {
 }
 
 // A client may do anything. After each misbehaviour the test checks the state of the agent,
-// its reason and the next step; the count of failures; that no process is left; and that
-// the next message is worked on.
+// its reason and the next step; the count of failures; that no process is left behind; and
+// that the next message is worked on.
 func TestClientsThatMisbehave(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -106,9 +106,9 @@ func TestClientsThatMisbehave(t *testing.T) {
 		timeout time.Duration
 
 		state     swarm.State // of the agent afterwards
-		why, next string      // parts of the status
+		why, next string      // parts of the status text
 		outcome   string      // in the ledger; "" means done
-		counted   int         // failures of the message
+		counted   int         // number of counted failures of the message
 		text      string      // of the answer; "ready" if it is done
 	}{
 		"it dies before its first event":           {body: "@unborn", state: swarm.Backoff, why: "status 1 before it said anything: standin: unborn", next: tries, outcome: "unborn"},
@@ -234,8 +234,8 @@ func (f *field) ledgerSays(id string, outcomes ...string) {
 	}
 }
 
-// Three clients that die before their first event stop the agent. None of the three counts
-// as a failure of the message.
+// Three clients that die before their first event stop the agent. None of these deaths
+// counts as a failure of the message.
 func TestAClientThatAlwaysDiesAtOnceStopsTheAgent(t *testing.T) {
 	f := newClientField(t, "coder")
 	f.restart.NotBegun = 20 * time.Millisecond

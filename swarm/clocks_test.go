@@ -11,9 +11,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// An earlier daemon, whose clock was different, left times that are an hour ahead (the
-// clock was set back since then) or a day behind (it was set forward). Neither stops an
-// agent from working.
+// An earlier daemon left times that are an hour ahead because the clock has since been set
+// back, or a day behind because it has been set forward. Neither stops an agent from
+// working.
 func TestAClockThatWasSet(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

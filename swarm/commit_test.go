@@ -117,9 +117,9 @@ syncdir coder/done/DAY
 	}
 }
 
-// Each change to the mailboxes that a message causes fails once; the disk works at the
-// next try. The daemon continues, and the message ends once: no turn is done twice, and
-// no file is missing.
+// Each change to the mailboxes that a message causes fails once, and the disk works at the
+// next try. The daemon continues, and the message reaches its final folder once. No turn
+// runs twice, and no file is missing.
 func TestEachChangeIsRefusedOnce(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -199,8 +199,8 @@ func TestEachChangeIsRefusedOnce(t *testing.T) {
 	}
 }
 
-// A turn is filed only when the ledger has its line, because nothing checks a filed turn
-// later.
+// A turn is filed only after the ledger has its line, because nothing checks a turn once it
+// is filed.
 func TestALedgerThatTakesNothingIsWaitedFor(t *testing.T) {
 	for name, last := range map[string][]runnertest.Step{"done": nil, "failed": {runnertest.Fail("no luck")}} {
 		t.Run(name, func(t *testing.T) {
@@ -238,8 +238,8 @@ func TestALedgerThatTakesNothingIsWaitedFor(t *testing.T) {
 	}
 }
 
-// A failure that is in the record counts, even if a crash came before the message was put
-// back.
+// A failure that is in the record counts, even if the daemon crashed before it put the
+// message back.
 func TestAFailureCountsAfterACrash(t *testing.T) {
 	f := newField(t, "coder")
 	f.backend.Script = func(runner.Turn) []runnertest.Step { return []runnertest.Step{runnertest.Fail("no luck")} }
@@ -261,7 +261,8 @@ func TestAFailureCountsAfterACrash(t *testing.T) {
 	}
 }
 
-// Before a message begins again, the daemon ends the processes that its dead client left.
+// Before a message begins again, the daemon ends the processes that its dead client left
+// behind.
 func TestWhatADeadClientLeftIsEndedFirst(t *testing.T) {
 	f := newField(t, "coder")
 	id := f.send("coder", "work")
@@ -280,7 +281,7 @@ func TestWhatADeadClientLeftIsEndedFirst(t *testing.T) {
 	f.answer(id)
 }
 
-// An agent that is paused while it waits for a slot claims nothing when it gets one.
+// An agent that is paused while it waits for a slot claims nothing when it gets the slot.
 func TestAPauseWhileAnAgentWaitsForAPlace(t *testing.T) {
 	f := newField(t, "a", "b")
 	f.plan.MaxRunning = 1

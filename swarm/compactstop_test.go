@@ -27,8 +27,8 @@ func (s *slowly) Run(ctx context.Context, t runner.Turn) runner.Outcome {
 	return s.seen.Run(ctx, t)
 }
 
-// An order that interrupts a compaction ends it soon and leaves no process behind. No
-// order to compact is lost, except one that a person takes back.
+// An order that interrupts a compaction ends it promptly and leaves no process behind. No
+// order to compact is lost unless a person withdraws it.
 func TestStopDuringACompaction(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -36,7 +36,7 @@ func TestStopDuringACompaction(t *testing.T) {
 	for name, c := range map[string]struct {
 		stop  func(f *field) *swarm.Cut
 		state dropbox.State
-		again bool // the compaction is done after the agent resumes
+		again bool // the compaction runs after the agent resumes
 	}{
 		"stop --now of the agent": {func(f *field) *swarm.Cut {
 			cut, err := f.daemon.StopAgent(f.t.Context(), "coder", "lead", true)

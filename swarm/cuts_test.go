@@ -20,12 +20,12 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// errCut is the error of each disk operation after a cut: no later change of the dead
+// errCut is the error of each disk operation after a cut: no later change by the dead
 // daemon reaches the disk.
 var errCut = errors.New("the daemon is dead")
 
-// cutStore opens a store that refuses every change as soon as at has returned true. The
-// disk is then in the state that a killed daemon leaves.
+// cutStore opens a store that refuses every change once the function at has returned true.
+// The disk is then in the state that a killed daemon leaves.
 func (f *field) cutStore(at func(dropbox.Step) bool) {
 	f.t.Helper()
 	dead := make(chan struct{})
@@ -62,9 +62,9 @@ func (f *field) cutStore(at func(dropbox.Step) bool) {
 }
 
 // cutEverywhere runs a task once for each change that it makes to the mailboxes, and lets
-// the disk refuse that change and all later ones. The client says something and ends with
-// last. Then a daemon starts again and cutEverywhere calls check. over reports whether
-// the task has ended.
+// the disk refuse that change and all later ones. The client says something and then takes
+// the steps in last. Then a daemon starts again and cutEverywhere calls check. The function
+// over reports whether the task has ended.
 func cutEverywhere(t *testing.T, last []runnertest.Step, over func(f *field) bool, check func(f *field, id string)) {
 	t.Helper()
 	task := func(ended *bool) (*field, string) {
@@ -125,7 +125,7 @@ func cutEverywhere(t *testing.T, last []runnertest.Step, over func(f *field) boo
 }
 
 // TestCutsAroundTheEndOfATurn checks that the task is done once and answered once, and that
-// nothing is left.
+// nothing is left behind.
 func TestCutsAroundTheEndOfATurn(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -231,8 +231,8 @@ func TestAFollowedTurnKeepsItsTools(t *testing.T) {
 	}
 }
 
-// Without a daemon the status shows the turns that were begun, with and without a client
-// that still runs.
+// Without a daemon the status shows the turns that were begun, whether or not their clients
+// are still running.
 func TestOfflineStatusOfWhatWasBegun(t *testing.T) {
 	f := newField(t, "coder", "reviewer")
 	self, err := runner.Identify(os.Getpid())
@@ -255,8 +255,8 @@ func TestOfflineStatusOfWhatWasBegun(t *testing.T) {
 	}
 }
 
-// A client whose message has disappeared is ended at the start of the daemon, even while
-// an agent follows another client for a long time.
+// A client whose message has disappeared is ended when the daemon starts, even while an
+// agent follows another client for a long time.
 func TestAClientThatNobodyTakesUpIsEnded(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -352,8 +352,8 @@ func TestAMessageBegunTenTimesWithoutAnEndIsGivenUp(t *testing.T) {
 	}
 }
 
-// claim claims a message as a daemon does that dies right after the claim, and returns
-// the id of the turn.
+// claim claims a message like a daemon that dies right after the claim, and returns the id
+// of the turn.
 func claim(f *field, name, id string) string {
 	f.t.Helper()
 	box, err := f.store.Mailbox(name)
@@ -395,7 +395,7 @@ func writeRecord(f *field, turn, id string, p runner.Process) {
 }
 
 // A disk that is full for a while stops the work but not the daemon. When there is room
-// again, the work that was done is filed and not done a second time.
+// again, the finished work is filed and not repeated.
 func TestAFullDiskIsWaitedFor(t *testing.T) {
 	f := newField(t, "coder")
 	var full atomic.Bool

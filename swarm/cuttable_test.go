@@ -31,7 +31,7 @@ func TestTheTableOfCuts(t *testing.T) {
 			f.dies("tmp written", "SWARM_TEST_BODY="+task)
 			f.neverAccepted()
 			f.agesBy(2*time.Hour, "coder/tmp")
-			f.start() // it is deleted after an hour
+			f.start() // the leftover file is deleted after an hour
 			f.until("it is tidied away", func() bool { return len(f.files("coder", "tmp")) == 0 })
 			f.doneOnce(f.send("coder", task))
 		},
@@ -205,7 +205,7 @@ func (f *field) neverAccepted() {
 	}
 }
 
-// agesBy sets the times of all files in a folder of the mailboxes back by d.
+// agesBy moves the times of all files in a folder of the mailboxes back by d.
 func (f *field) agesBy(d time.Duration, folder string) {
 	f.t.Helper()
 	for _, name := range f.files(folder) {
@@ -228,8 +228,9 @@ func (f *field) sendAgain(body string) (id string, first bool) {
 	return d.ID, !d.Duplicate
 }
 
-// doneOnce waits until a task is done, and checks that it was begun once and answered
-// once. before has the outcomes in the ledger of earlier attempts, which no client began.
+// doneOnce waits until a task is done, and checks that the task was begun once and answered
+// once. The outcomes in before are those that the ledger has for earlier attempts, which no
+// client began.
 func (f *field) doneOnce(id string, before ...string) {
 	f.t.Helper()
 	if got := string(f.answer(id).Body); !strings.Contains(got, "did it") {

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// The steps happen in order, even if the checks are rare. A step that fails is repeated
-// until the next step is due.
+// The steps happen in order, even if the checks are rare. A failed step is repeated until
+// the next step is due.
 func TestStepsOfUnclaimedWork(t *testing.T) {
 	const patience = 2 * time.Minute
 	cut := errors.New("disk full")
@@ -57,7 +57,8 @@ func TestStepsOfUnclaimedWork(t *testing.T) {
 	}
 }
 
-// Time does not count while an agent has the work, or while everything is halted.
+// Time does not count towards a step while an agent has the work, or while everything is
+// halted.
 func TestWhatIsHeldWaitsAgain(t *testing.T) {
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	u := unclaimed{}

@@ -18,7 +18,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
-// seen runs real clients and keeps their prompts.
+// seen is a backend that runs real clients and keeps their prompts.
 type seen struct {
 	runner.Resident
 	mu      sync.Mutex
@@ -48,8 +48,8 @@ func (s *seen) last() string {
 	return s.prompts[len(s.prompts)-1]
 }
 
-// A cleared agent begins a fresh session with its next message. The prompt does not have
-// the window, but has the note that the agent left for its successor.
+// A cleared agent begins a fresh session with its next message. The prompt contains no
+// window, but it contains the note that the agent left for its successor.
 func TestClear(t *testing.T) {
 	f, seen := newSeenField(t, "coder")
 	f.start()
@@ -170,7 +170,7 @@ type compacts struct{ *runnertest.Scripted }
 func (compacts) CompactPrompt() string { return "/compact" }
 
 // compactsFor returns a field whose agent compacts. The compaction costs usd US dollars,
-// and its client first does the step meanwhile.
+// and its client first takes the step meanwhile.
 func compactsFor(t *testing.T, rules budget.Rules, usd float64, meanwhile runnertest.Step) *field {
 	t.Helper()
 	f := newField(t, "coder")
@@ -242,7 +242,7 @@ func TestACompactionIsBoundedByTheBudget(t *testing.T) {
 		return st.Budget.Scopes[0].Spent.USD, st.Budget.Scopes[0].Reserved.USD
 	}
 	f.until("it is settled", func() bool { usd, reserved := spent(); return usd == 0.25 && reserved == 0 })
-	for range 2 { // the second daemon counts nothing twice
+	for range 2 { // the second daemon must not count anything twice
 		f.halt()
 		f.start()
 		if l := f.compacted(2); l.Turn != "compact-killed" || !l.CostUnknown {

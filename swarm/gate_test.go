@@ -35,8 +35,8 @@ func newGated(t *testing.T, rules policy.Policy, agents ...string) *field {
 	return f
 }
 
-// says returns a step in which an agent sends a message from inside its turn. asked says
-// whether the gate is asked before the delivery, as the command line does.
+// says returns a step in which an agent sends a message from inside its turn. If asked is
+// true, the step asks the gate before the delivery, as the command line does.
 func (f *field) says(turn runner.Turn, asked bool, to, body string, set ...func(*dropbox.Message)) runnertest.Step {
 	return runnertest.Do(func(context.Context, runner.Turn) error {
 		who, err := journal.WhoAmI(journal.HomeOf(f.dir), func(name string) string {
@@ -64,7 +64,7 @@ func (f *field) says(turn runner.Turn, asked bool, to, body string, set ...func(
 	})
 }
 
-// refused lists the refused messages to an agent.
+// refused lists the messages to an agent that the gate refused.
 func (f *field) refused(name string) []dropbox.Refusal {
 	f.t.Helper()
 	box, err := f.store.Mailbox(name)
@@ -78,7 +78,7 @@ func (f *field) refused(name string) []dropbox.Refusal {
 	return list
 }
 
-// subjects lists the subjects of the lead's mail with a prefix.
+// subjects lists the subjects in the lead's mail that begin with begin.
 func (f *field) subjects(begin string) []string {
 	f.t.Helper()
 	var out []string
@@ -115,8 +115,8 @@ func (f *field) quiet() {
 	})
 }
 
-// Agents that pass a task on endlessly are stopped, with any text and any type of message,
-// and the lead gets one alert.
+// Agents that pass a task on endlessly are stopped, whatever the text and type of the
+// messages, and the lead gets one alert.
 func TestAgentsInALoopAreStopped(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -134,7 +134,7 @@ func TestAgentsInALoopAreStopped(t *testing.T) {
 		ring  []string
 		says  func(n int) string
 		kind  dropbox.Type
-		asked bool // they ask the gate before the delivery, too
+		asked bool // whether the agents also ask the gate before the delivery
 		rule  policy.Rule
 		turns int // the largest number of turns
 	}{
@@ -172,8 +172,8 @@ func TestAgentsInALoopAreStopped(t *testing.T) {
 			})
 			f.quiet()
 			h, err := f.store.Threads().Halted(id)
-			// With all rules together, an answer may reach the limit of hops before a
-			// message comes round.
+			// With all rules together, an answer may reach the limit of hops before a message
+			// returns to its sender.
 			rule := h != nil && (strings.HasPrefix(h.Why, string(c.rule)+": ") ||
 				c.rules.MaxReturns > 0 && strings.HasPrefix(h.Why, string(policy.RuleHops)+": "))
 			if err != nil || !rule {
@@ -261,7 +261,8 @@ func TestASenderIsToldOnce(t *testing.T) {
 	}
 }
 
-// A person gets a message about each refusal. It is an answer if the person waited for one.
+// A person gets a message about each refusal. That message is an answer if the person was
+// waiting for one.
 func TestThePersonIsToldEachTime(t *testing.T) {
 	f := newGated(t, policy.Default(), "coder")
 	f.start()
@@ -343,7 +344,7 @@ func TestARefusedNoteDoesNotRideAlong(t *testing.T) {
 	}
 }
 
-// The last words of an agent that halts the conversation are delivered, but wake no agent.
+// If an agent's last words halt the conversation, they are delivered but wake no agent.
 func TestLastWordsHalt(t *testing.T) {
 	f := newGated(t, policy.Default(), "coder", "reviewer")
 	f.backend.Script = func(turn runner.Turn) []runnertest.Step {
@@ -406,8 +407,8 @@ func TestLetThrough(t *testing.T) {
 	}
 }
 
-// A refusal that a crash cut off is completed at the next start without another question to
-// the gate.
+// A refusal that a crash cut off is completed at the next start without asking the gate
+// again.
 func TestRefusingGoesOnAfterACrash(t *testing.T) {
 	f := newGated(t, policy.Default(), "coder")
 	f.send("coder", "work")
@@ -438,7 +439,7 @@ func TestRefusingGoesOnAfterACrash(t *testing.T) {
 	}
 }
 
-// A message that is retried after a failure counts once in the rules of the gate.
+// A message that is retried after a failure counts once towards the gate's limits.
 func TestARetryPassesTheGate(t *testing.T) {
 	rules := policy.Default()
 	rules.PerSender, rules.PerThread, rules.MaxEchoes = 1, 1, 0

@@ -10,7 +10,8 @@ import (
 )
 
 // The lead gets one alert about mail whose agent is gone, even if part of the mail is
-// settled in the meantime. A second alert comes if the agent returns and is removed again.
+// settled in the meantime. The lead gets a second alert if the agent returns and is removed
+// again.
 func TestTheLeadIsToldOnceThatAnAgentIsGone(t *testing.T) {
 	f := newField(t, "coder", "idle")
 	f.start()

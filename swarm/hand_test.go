@@ -205,8 +205,8 @@ func TestWhatIsNoMessageForTheLeadIsTold(t *testing.T) {
 }
 
 // After rm -rf of the mailboxes under a running daemon, the daemon recreates them, with the
-// files that mark a store, and works on the next message. When they were moved away, the
-// status says so until they are back.
+// files that mark a store, and works on the next message. If the mailboxes were moved away,
+// the status says so until they are back.
 func TestTheMailboxesAreDeletedAndMoved(t *testing.T) {
 	f := newField(t, "coder")
 	f.start()
@@ -251,8 +251,8 @@ func TestTheMailboxesAreDeletedAndMoved(t *testing.T) {
 	f.answer(f.send("coder", "once more"))
 }
 
-// A turn that ends by writing a file into a mailbox with the shell must not wake agents
-// endlessly, whether the file is finished within the turn or after it.
+// If a turn ends by writing a file into a mailbox with the shell, agents must not wake each
+// other endlessly, whether the file is finished within the turn or after it.
 func TestFilesWrittenByTheShellEndAtTheLastHop(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -365,9 +365,9 @@ func TestPatienceWithWhatCannotBeTakenIn(t *testing.T) {
 }
 
 // A full disk may cut off a file while a person drops it. While the disk is full, nothing
-// is taken in or set aside. After that, a file that was written to its end, or written
-// again, is done. A file that stayed short is set aside with its reason, and the lead gets
-// one alert about it.
+// is taken in or set aside. Once there is room, a file that was written to its end, or
+// written again, is worked on. A file that stayed short is set aside with the reason, and
+// the lead gets one alert about it.
 func TestADropThatAFullDiskCutOff(t *testing.T) {
 	f := newField(t, "coder")
 	var full atomic.Bool

@@ -12,7 +12,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// beatTimes returns the times of the heartbeats that coder had.
+// beatTimes returns the times of the heartbeats that coder got.
 func (f *field) beatTimes() (all []time.Time) {
 	for _, line := range f.ledgerOf("coder") {
 		if line.Subject == "heartbeat" {
@@ -22,8 +22,8 @@ func (f *field) beatTimes() (all []time.Time) {
 	return all
 }
 
-// An idle agent is prompted, after longer and longer waits, until mail comes. No
-// person gets a message about that, and each prompt has a line in the ledger.
+// An idle agent is prompted, after longer and longer waits, until mail comes. No person
+// gets a message about the prompts, and each prompt has a line in the ledger.
 func TestAnIdleAgentIsPrompted(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

@@ -14,7 +14,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// clockAt returns a zone in which it is now a given time of day, to within some
+// clockAt returns a zone in which it is now a given time of day, to within a few
 // milliseconds.
 func clockAt(t *testing.T, shown string) *time.Location {
 	t.Helper()
@@ -42,7 +42,7 @@ func (f *field) worksIn(n int, shown string) {
 	f.plan.Agents[n].Hours = hours.Hours{Week: week, Zone: clockAt(f.t, shown)}
 }
 
-// ran lists those of the words that the prompts contain, in the order of the turns.
+// ran lists the given words that the prompts contain, in the order of the turns.
 func (f *field) ran(words ...string) (all []string) {
 	for _, prompt := range f.bodies() {
 		for _, word := range words {
@@ -54,8 +54,8 @@ func (f *field) ran(words ...string) (all []string) {
 	return all
 }
 
-// Outside its hours an agent is off as soon as the daemon starts. The status says when
-// the agent begins again, and it begins at that moment. The periodic check, which would
+// Outside its hours an agent is off as soon as the daemon starts. The status says when the
+// agent begins again, and the agent begins at that moment. The periodic check, which would
 // also wake it, comes much later.
 func TestAnAgentWaitsForItsHours(t *testing.T) {
 	if testing.Short() {
@@ -85,8 +85,8 @@ func TestAnAgentWaitsForItsHours(t *testing.T) {
 	}
 }
 
-// At the end of the hours an idle agent changes to off, and a running turn continues to its
-// end.
+// At the end of the hours an idle agent changes to off, and a running turn continues until
+// it ends.
 func TestTheHoursEndNoTurn(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -161,8 +161,8 @@ func isPersonError(err error) bool {
 	return ok
 }
 
-// A person who resumes an agent outside its hours lets it work until its hours begin,
-// even after a restart. A clock that is set back ends that.
+// An agent that a person resumes outside its hours works until its hours begin, even after
+// a restart. Setting the clock back ends that overtime.
 func TestAResumedAgentWorksUntilItsHours(t *testing.T) {
 	f := newField(t, "coder")
 	f.worksIn(0, "03:00:00")
@@ -194,7 +194,7 @@ func TestAResumedAgentWorksUntilItsHours(t *testing.T) {
 	}
 }
 
-// The alerts of a worker go to the person while the agent that leads is off.
+// Alerts about a worker go to the person while the agent that leads is off.
 func TestALeadThatIsOffIsNotTold(t *testing.T) {
 	f := newField(t, "planner", "coder")
 	f.plan.Lead = "planner"

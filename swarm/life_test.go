@@ -273,7 +273,7 @@ func TestMailIsCountedDuringALongTurn(t *testing.T) {
 	f.send("coder", "one")
 	f.untilState("coder", swarm.Working)
 	last := f.send("coder", "two")
-	for range 2 { // a check of the folders replaces the counts from the events
+	for range 2 { // a check of the folders replaces the counts that came from events
 		f.looked()
 		if w := f.status("coder").Waiting.Total(); w != 1 {
 			t.Errorf("%d messages wait, want 1", w)
@@ -455,8 +455,8 @@ func TestReload(t *testing.T) {
 	if _, err := f.daemon.Status("reviewer"); err == nil {
 		t.Error("reviewer is still there")
 	}
-	// The agent comes back with its old mail, including files that were put there without a
-	// delivery.
+	// The agent comes back with its old mail, including files that were written into its
+	// mailbox without a delivery.
 	id := f.send("reviewer", "work")
 	drop(f, "reviewer", "more.md", "more work\n")
 	drop(f, "coder", "other.md", "other work\n")
@@ -515,7 +515,7 @@ func TestTheLeadsMailboxIsTidiedToo(t *testing.T) {
 	f.until("it is tidied", func() bool { _, err := os.Stat(old); return err != nil })
 }
 
-// A message's claim about its sender cannot look like the daemon's statement about the
+// What a message claims about its sender cannot look like the daemon's statement about the
 // sender.
 func TestASenderCannotSayThatItIsProven(t *testing.T) {
 	f := newField(t, "coder")

@@ -135,7 +135,7 @@ func TestAccountsByWhatIsLeftOfTheEnvironment(t *testing.T) {
 	f.answer(f.send("login", "work"))
 }
 
-// Agents of one account are all parked, and come back one after the other.
+// Agents of one account are all parked, and resume one after the other.
 func TestAgentsComeBackOneAfterTheOther(t *testing.T) {
 	var names []string
 	for n := range 12 {
@@ -234,7 +234,7 @@ func (f *field) state(change func(map[string]any)) {
 	}
 }
 
-// limitedOnce returns a script whose first turn reaches a limit that lasts for d.
+// limitedOnce returns a script whose first turn reaches a usage limit that lasts for d.
 func limitedOnce(d time.Duration) func(runner.Turn) []runnertest.Step {
 	turns := 0
 	return func(runner.Turn) []runnertest.Step {
@@ -245,7 +245,7 @@ func limitedOnce(d time.Duration) func(runner.Turn) []runnertest.Step {
 	}
 }
 
-// A clock that is set back by years does not park an agent for years.
+// Setting the clock back by years does not park an agent for years.
 func TestAClockThatWasSetBackParksNobodyForEver(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -258,8 +258,8 @@ func TestAClockThatWasSetBackParksNobodyForEver(t *testing.T) {
 	f.until("the message is done", func() bool { return len(f.files("coder", "done")) == 2 })
 }
 
-// The lead gets one alert about a limit, even if the daemon is killed before it could send
-// one.
+// The lead gets one alert about a limit, even if the daemon is killed before it can send
+// the alert.
 func TestALimitIsToldAfterACrash(t *testing.T) {
 	f := newField(t, "coder")
 	f.backend.Script = limitedOnce(time.Hour)

@@ -109,8 +109,8 @@ func TestAListenerThatFails(t *testing.T) {
 	}
 }
 
-// The next daemon passes on the events that were on the list at the crash. An alert that
-// had arrived already is not delivered twice.
+// The next daemon passes on the events that were on the list when the daemon crashed. An
+// alert that had arrived already is not delivered twice.
 func TestListenersGoOnAfterACrash(t *testing.T) {
 	f := newField(t, "coder")
 	h := &hearer{}

@@ -13,7 +13,7 @@ import (
 )
 
 // Several senders send a thousand messages to ten agents at once. Each message is done
-// once, in order per agent and priority, and none is left.
+// once, in order per agent and priority, and none is left over.
 func TestAThousandMessages(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

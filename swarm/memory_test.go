@@ -63,8 +63,8 @@ func TestACompactionInTheTurnThatCarriedTheWindowIsNotAnswered(t *testing.T) {
 	}
 }
 
-// A drop in the size of the context shows the compaction of a client that does not report
-// it: within a turn, from one turn to the next, and across a restart of the daemon.
+// If a client does not report a compaction, a drop in the size of its context reveals it.
+// This works within a turn, from one turn to the next, and across a restart of the daemon.
 func TestAFallOfTheContextBringsTheWindowBackOnce(t *testing.T) {
 	for name, turns := range map[string][]string{
 		"within a turn":               {"@context 150000\n@say before the fall\n@context 40000\n@say after the fall"},

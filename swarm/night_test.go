@@ -28,7 +28,7 @@ import (
 // nightFaults are the faults of the night that affect single messages. The numbers say
 // which messages; each fault affects two.
 var nightFaults = map[string][2]int{
-	"500s": {0, 1}, "no network": {2, 3}, // they begin together: one outage
+	"500s": {0, 1}, "no network": {2, 3}, // they begin together, so they are one outage
 	"stuck": {12, 25}, "loop": {14, 27}, "limit": {18, 45}, "crash": {20, 33}, "dead letter": {22, 35}, "question": {23, 38},
 }
 
@@ -40,12 +40,12 @@ type night struct {
 	faults   map[string]string
 	full     atomic.Bool
 	answered map[string]bool             // questions, by id
-	inbox    map[string]*dropbox.Message // of the person, by the name of the file
+	inbox    map[string]*dropbox.Message // the person's messages, by file name
 }
 
 // TestTheNight checks that after a night all work is done or given up with a reason, that
-// the person has one message for each decision and none twice, and that spending stayed
-// within the caps. The variable NIGHT_TASKS sets the number of tasks; the default is 100.
+// the person has exactly one message for each decision, and that spending stayed within the
+// caps. The variable NIGHT_TASKS sets the number of tasks; the default is 100.
 func TestTheNight(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes 30 seconds")

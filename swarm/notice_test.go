@@ -16,7 +16,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// notices returns the events with a notice, each fact once.
+// notices returns the events with a notice, one for each fact.
 func (f *field) notices() (all []journal.Event) {
 	f.t.Helper()
 	seen := map[string]bool{}
@@ -72,7 +72,7 @@ func TestNotices(t *testing.T) {
 			do:   func(f *field) { f.answer(f.send("coder", "go", subject("Paint the door"))) },
 			want: []string{`[COMPLETE] coder finished task "Paint the door".`, `[ERROR] coder crashed: process exited with code 1`},
 		},
-		"a message that fails three times": { // the second and third failures are not news
+		"a message that fails three times": { // the second and third failures have no notice
 			plan: func(f *field) {
 				f.plan.Agents[0].MaxFailures = 3
 				f.plan.Agents[0].RetryDelay = time.Millisecond

@@ -34,8 +34,8 @@ func TestAProjectWithAnOddPath(t *testing.T) {
 			f.untilState("coder", swarm.Idle)
 			f.halt()
 
-			// The missing ledger line of a failed turn is written again, and a client that
-			// no agent takes over is ended.
+			// The next start writes the missing ledger line of a failed turn again, and ends a
+			// client that no agent takes over.
 			if err := os.Truncate(home.Ledger(), 0); err != nil {
 				t.Fatal(err)
 			}

@@ -157,7 +157,7 @@ func TestUnclaimedWorkFallsBack(t *testing.T) {
 	}
 }
 
-// Without a fallback, or when the fallback fails too, the lead gets one alert about
+// If there is no fallback, or the fallback fails too, the lead gets one alert about
 // unclaimed work.
 func TestTheLeadIsToldOfUnclaimedWork(t *testing.T) {
 	f := newField(t, "coder")
@@ -172,7 +172,7 @@ func TestTheLeadIsToldOfUnclaimedWork(t *testing.T) {
 	before := len(f.mail(dropbox.Lead))
 	f.halt()
 	f.start()
-	later := f.publish("coder", "task.created", "more work") // its steps follow the steps of the first publication
+	later := f.publish("coder", "task.created", "more work") // its steps come after those of the first publication
 	f.told("claude-swarm claim " + later.ID)
 	if after := len(f.mail(dropbox.Lead)); after != before+1 {
 		t.Errorf("told %d times", after-before)

@@ -15,7 +15,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// deliver puts a message into a mailbox as a program without a proof does.
+// deliver puts a message into a mailbox as a program without a proof of its sender does.
 func (f *field) deliver(to, body string) string {
 	f.t.Helper()
 	d, err := f.store.Deliver(to, &dropbox.Message{From: dropbox.Lead, To: []string{to}, Type: dropbox.Handoff, Body: []byte(body)})
@@ -73,8 +73,8 @@ func TestHonestDropsOnABusySwarm(t *testing.T) {
 }
 
 // A message that a turn delivers without a proof, directly into a folder that its tools
-// named, inherits the hops of that turn. The age of the file, and what it says about hops,
-// do not matter.
+// named, inherits the hops of that turn. The age of the message's file, and the hops that
+// the file states, do not matter.
 func TestADeliveryIntoANamedFolderInheritsTheTurn(t *testing.T) {
 	f := newGated(t, policy.Default(), "a", "b")
 	f.backend.Script = func(turn runner.Turn) []runnertest.Step {

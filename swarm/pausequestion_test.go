@@ -59,7 +59,7 @@ func TestAPauseForAnAnswer(t *testing.T) {
 			}
 			f.halt()
 			f.start()
-			time.Sleep(100 * time.Millisecond) // time for an unwanted end of the pause
+			time.Sleep(100 * time.Millisecond) // time for the pause to end, which it must not
 			if st := f.untilState("coder", swarm.Paused); st.Waiting.Total() != 2 {
 				t.Errorf("%d messages wait, want 2", st.Waiting.Total())
 			}
@@ -72,7 +72,7 @@ func TestAPauseForAnAnswer(t *testing.T) {
 	}
 }
 
-// When an agent aborts its turn because it got no answer, the reason for giving up its
+// When an agent aborts its turn because it got no answer, the reason recorded with the dead
 // message says so.
 func TestAnAbortSaysWhy(t *testing.T) {
 	f := newField(t, "coder")

@@ -89,8 +89,8 @@ func (f *field) question(to string, seen ...string) *dropbox.Message {
 	return got
 }
 
-// asked waits for the first question of a turn, and returns its id. The question may have
-// ended.
+// asked waits for the first question of a turn, and returns its id. That question may be
+// over already.
 func (f *field) asked(turn string) string {
 	f.t.Helper()
 	var first journal.Asked
@@ -242,7 +242,7 @@ func TestSomebodyOnIRCAnswers(t *testing.T) {
 	}
 }
 
-// After any answer but allow and deny, the question is asked once more.
+// If the answer is neither allow nor deny, the question is asked once more.
 func TestAnUnclearAnswerIsAskedAgainOnce(t *testing.T) {
 	for second, allowed := range map[string]bool{"allow": true, "what?": false} {
 		f := newPermitField(t, permission.Rules{Ask: entry("execute", "")}, npmTest)
@@ -332,8 +332,8 @@ func TestThePersonIsAskedWhereTheLeadFails(t *testing.T) {
 	}
 }
 
-// A question ends when its time is over, or when its turn has to stop: then it is no longer
-// in the mailbox of the lead, and the turn does not wait for it.
+// A question ends when its time is over or when its turn has to stop. After that it is no
+// longer in the lead's mailbox, and the turn does not wait for it.
 func TestQuestionsEnd(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -376,8 +376,8 @@ func TestQuestionsEnd(t *testing.T) {
 	}
 }
 
-// When a daemon dies, the next one takes back its question. A reply to that question
-// begins no turn, and the sender of the reply is told why.
+// When a daemon dies, the next one withdraws its question. A reply to that question begins
+// no turn, and the sender of the reply is told why.
 func TestTheReplyToADeadQuestionIsTurnedAway(t *testing.T) {
 	f := newPermitField(t, permission.Rules{Ask: entry("execute", ""), Timeout: time.Hour}, npmTest)
 	f.start()
@@ -385,7 +385,7 @@ func TestTheReplyToADeadQuestionIsTurnedAway(t *testing.T) {
 	q := f.question(dropbox.Lead)
 	f.asked(id + "-1")
 
-	// The copy has the files that the daemon would leave if it died now.
+	// The copy contains the files that the daemon would leave behind if it died now.
 	dir := t.TempDir()
 	if err := os.CopyFS(dir, os.DirFS(f.dir)); err != nil {
 		t.Fatal(err)
@@ -442,8 +442,8 @@ func (f *field) toldOf(id string) *dropbox.Message {
 	return got
 }
 
-// The sender of the second reply is told who replied first. After the turn a reply
-// reaches nobody.
+// The sender of the second reply is told who replied first. A reply that arrives after the
+// turn reaches nobody.
 func TestALateReplyIsTurnedAway(t *testing.T) {
 	f := newPermitField(t, permission.Rules{Ask: entry("execute", "")}, npmTest)
 	f.start()

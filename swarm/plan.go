@@ -56,7 +56,7 @@ type Options struct {
 	// Environ is the environment that agents inherit, before the daemon's rules remove and
 	// add variables; nil means an empty one.
 	Environ []string
-	// Restart replaces the documented times. Its zero fields mean those times.
+	// Restart replaces the documented times. Its zero fields keep those times.
 	Restart RestartPolicy
 	// Sweep is the time between two checks of the folders without an event; 0 means 30 s.
 	Sweep time.Duration
@@ -80,7 +80,7 @@ type Plan struct {
 	// TurnsPerHour is how many turns an agent may begin within an hour without a person; 0
 	// means no bound.
 	TurnsPerHour int
-	Zone         *time.Location // decides when a day begins and ends; nil means the zone of the machine
+	Zone         *time.Location // decides when a day begins; nil means the zone of the machine
 	Quiet        *hours.Hours   // during which the person is told nothing; nil means no such hours
 	Budget       budget.Rules
 }
@@ -131,11 +131,11 @@ type Spec struct {
 	RetryDelay   time.Duration // first wait after a failed turn; 0 means 30 s
 	MaxFailures  int           // failures of one message before it is given up; 0 means 3
 	Session      turn.SessionMode
-	Linger       time.Duration     // how long a client stays for the next message if Session is resume; 0 means not at all
-	Channels     []string          // IRC channels in which the agent and people talk, main channel first; empty means Plan.IRC
+	Linger       time.Duration     // how long a client waits for mail if Session is resume; 0: not at all
+	Channels     []string          // the agent's IRC channels, main channel first; empty means Plan.IRC
 	Reread       []string          // files that the prompt tells the agent to read first
 	Env          map[string]string // added to the client's environment
-	EnvDrop      []string          // variables removed from the client's environment: names, or prefixes with *
+	EnvDrop      []string          // variables removed from it: names, or prefixes with *
 	Tools        bool              // the client gets the tools of Options.Tools
 	Permissions  permission.Rules  // what the client may do, if it asks (runner.Kind.Asks)
 	Hours        hours.Hours       // during which the agent begins turns; the zero value means always

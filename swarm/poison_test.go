@@ -54,7 +54,7 @@ func TestASecondDeathIsToldAgain(t *testing.T) {
 	f.retry("coder", id)
 	f.until("it is dead again", func() bool {
 		st := f.status("coder")
-		if st.State == swarm.Stopped { // a second failure in a row opens the breaker, sooner or later
+		if st.State == swarm.Stopped { // a second failure in a row may have opened the breaker
 			if err := f.daemon.StartAgent("coder", "lead"); err != nil {
 				t.Fatal(err)
 			}
@@ -64,7 +64,7 @@ func TestASecondDeathIsToldAgain(t *testing.T) {
 	if n := len(f.bounces(id)); n != 2 {
 		t.Errorf("the sender was told %d times of two deaths", n)
 	}
-	// The same is true of a message that is given up without a turn.
+	// A message that is given up without a turn is reported again, too.
 	old := f.send("coder", "too late", expires(time.Now().Add(-time.Hour)))
 	f.answer(old)
 	f.until("it has expired", func() bool { return f.status("coder").Dead == 2 })
@@ -74,7 +74,7 @@ func TestASecondDeathIsToldAgain(t *testing.T) {
 
 // Two poison messages in a row: the first is given up, the second gets one try and opens
 // the breaker. When a person starts the agent, the second gets its remaining tries, and
-// then comes the next message.
+// then the next message runs.
 func TestTwoPoisonMessagesInARow(t *testing.T) {
 	f := newField(t, "coder")
 	f.start()
@@ -106,8 +106,8 @@ func TestTwoPoisonMessagesInARow(t *testing.T) {
 	}
 }
 
-// A message that crashes the machine each time is recognized by its turns, which have no
-// end. The next message is worked on.
+// A message that crashes the machine each time is recognized because its recorded turns
+// have no end. The next message is worked on.
 func TestAMessageThatEndsTheMachineIsGivenUp(t *testing.T) {
 	f := newField(t, "coder")
 	id := f.send("coder", "kills the machine")

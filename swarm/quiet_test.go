@@ -51,7 +51,7 @@ func TestAGoodTurnChangesNoHold(t *testing.T) {
 		return nil
 	}
 	f.start()
-	f.answer(f.send("coder", "work")) // at the second try
+	f.answer(f.send("coder", "work")) // the second try succeeds
 	f.untilState("coder", swarm.Idle)
 	if n := f.daemon.Failures("coder"); n != 0 {
 		t.Errorf("after a good turn %d failures are remembered", n)

@@ -73,7 +73,7 @@ func TestTheNightIsToldInTheMorning(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, e := range entries { // the message is taken away, so the agent works again
+	for _, e := range entries { // remove the message, so that the agent can work again
 		if err := os.Remove(filepath.Join(f.store.Dir(), "coder", "new", e.Name())); err != nil {
 			t.Fatal(err)
 		}
@@ -100,9 +100,9 @@ func TestTheNightIsToldInTheMorning(t *testing.T) {
 	}
 	f.halt()
 	f.start()
-	f.answer(f.send("planner", "@say hello")) // a few more checks of the folders
+	f.answer(f.send("planner", "@say hello")) // leaves time for a few more checks of the folders
 	f.halt()
-	if n := len(f.mail(dropbox.Lead)); n != 1+1 { // the second one is the answer of planner
+	if n := len(f.mail(dropbox.Lead)); n != 1+1 { // the second message is planner's answer
 		t.Errorf("%d messages for the person, want one and an answer", n)
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// A record that a crash cut off in the middle belongs to a client that has not got its
+// A record that a crash cut off in the middle belongs to a client that never got its
 // prompt: the message begins as if there were no record.
 func TestARecordThatWasCutOff(t *testing.T) {
 	for name, left := range map[string]string{"empty": "", "half": `{"v":1,"turn":"k7f3q9`} {

@@ -89,7 +89,7 @@ func (s *Swarm) Reload(p Plan) (Changes, error) {
 	}
 	s.slots.resize(p.maxRunning())
 	s.turnDeps.Waiting.Resize(p.maxWarm())
-	s.intake.wakeup.wake() // the folder of a new agent may contain files, and the debounce may have changed
+	s.intake.wakeup.wake() // there may be new files or a new debounce
 	slices.Sort(c.Added)
 	slices.Sort(c.Removed)
 	slices.Sort(c.Changed)

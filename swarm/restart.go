@@ -16,7 +16,7 @@ type RestartPolicy struct {
 	NotBegunMax    int           // number of such clients within NotBegunWindow that opens the breaker; 3
 	NotBegunWindow time.Duration // 300 s
 	MaxDelay       time.Duration // upper bound of the doubling wait after failed turns; 10 min
-	MaxMessages    int           // number of different messages that fail in a row before the breaker opens; 3
+	MaxMessages    int           // number of messages failing in a row that opens the breaker; 3
 	Disk           time.Duration // wait before the next try after a file error; 5 s
 }
 

@@ -33,8 +33,8 @@ func (f *field) offline(name string) swarm.AgentStatus {
 	return swarm.AgentStatus{}
 }
 
-// The counts of turns and of failed turns continue over restarts, with and without a
-// daemon.
+// The counts of turns and of failed turns continue across restarts. The status shows them
+// with and without a daemon.
 func TestTurnsAreCountedOverRestarts(t *testing.T) {
 	f := newField(t, "coder", "other")
 	f.start()
@@ -52,7 +52,7 @@ func TestTurnsAreCountedOverRestarts(t *testing.T) {
 	f.until("it counts on", func() bool { return f.status("coder").TurnCount == 2 })
 }
 
-// The status says since when the current turn runs, even if the agent began that turn right
+// The status says when the current turn began, even if the agent began that turn right
 // after another one.
 func TestAWorkingAgentHasTheTimeOfItsTurn(t *testing.T) {
 	f := newField(t, "coder")
@@ -109,8 +109,8 @@ func TestDropsAreCountedUntilTheyAreTakenIn(t *testing.T) {
 	f.until("they are taken in", func() bool { return f.status("coder").Drops == 0 && len(f.files("coder", "done")) == 4 })
 }
 
-// An agent that waits for an answer is "asking". The status shows since when, whom it
-// asked, and what to do.
+// An agent that waits for an answer is "asking". The status shows when the wait began, whom
+// the agent asked, and what to do.
 func TestAnAgentThatWaitsForAnAnswerIsAsking(t *testing.T) {
 	f := newField(t, "coder")
 	next := make(chan struct{})

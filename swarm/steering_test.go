@@ -49,8 +49,8 @@ func TestAnUrgentMessageReachesTheRunningTurn(t *testing.T) {
 	f.until("all is filed", func() bool { return len(f.files("coder", "new"))+len(f.files("coder", "cur")) == 0 })
 }
 
-// A client that reads no mail during a turn does not get an urgent message then: the status
-// says that it waits, and it gets the next turn.
+// A client that reads no mail during a turn gets no urgent message then. The status says
+// that the message waits, and the message gets the next turn.
 func TestAnUrgentMessageWaitsForAClientThatReadsNone(t *testing.T) {
 	f := newField(t, "coder")
 	f.backend.Quiet = true
@@ -91,7 +91,8 @@ func TestAnUrgentMessageWaitsForAClientThatReadsNone(t *testing.T) {
 	}
 }
 
-// A message that reaches a turn too late, or a turn that fails, gets a separate turn.
+// A message that reaches a turn too late, or reaches a turn that fails, gets a separate
+// turn.
 func TestWhatTheTurnDidNotTakeInWaits(t *testing.T) {
 	for name, end := range map[string][]runnertest.Step{
 		"the turn failed":    {runnertest.TakeIn(), runnertest.Fail("no luck")},

@@ -2,8 +2,8 @@ package swarm
 
 import "testing"
 
-// Only a wait that closes a cycle is refused. Waits of ended turns, and waits that were
-// given up, do not count.
+// Only a wait that closes a cycle is refused. The waits of turns that have ended do not
+// count, nor do waits that were given up.
 func TestWaits(t *testing.T) {
 	var w waits
 	coder, reviewer := make(chan struct{}), make(chan struct{})
@@ -22,7 +22,7 @@ func TestWaits(t *testing.T) {
 	begin("tester", make(chan struct{}), "coder", false)
 	begin("tester", make(chan struct{}), "writer", true)
 	begin("coder", coder, "tester", true)
-	begin("lead", nil, "coder", true) // a person can wait
+	begin("lead", nil, "coder", true) // a person may always wait
 	begin("reviewer", reviewer, "lead", true)
 	first()
 	begin("reviewer", reviewer, "coder", false)

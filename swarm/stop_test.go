@@ -7,8 +7,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// Two turns that stop each other would both wait for the other's end. So one of them does
-// not wait, and in the end both are stopped.
+// Two turns that stop each other's agents would each wait for the other to end. So one of
+// them does not wait, and in the end both agents are stopped.
 func TestAgentsThatStopOneAnotherDoNotWaitForEver(t *testing.T) {
 	for name, ring := range map[string][]string{
 		"two":   {"coder", "reviewer"},
@@ -28,7 +28,7 @@ func TestAgentsThatStopOneAnotherDoNotWaitForEver(t *testing.T) {
 			results := make(chan result, len(ring))
 			for i, by := range ring {
 				next := ring[(i+1)%len(ring)]
-				go func() { // the goroutine ends at the latest with the field
+				go func() { // the goroutine ends with the field at the latest
 					_, err := f.daemon.StopAgent(t.Context(), next, by, false)
 					results <- result{by, err}
 				}()

@@ -71,8 +71,8 @@ func (f *field) looked() bool {
 	return true
 }
 
-// A file in new/ whose name is not a message's is set aside, and the lead gets one alert.
-// When a person restores the file, it counts as dropped.
+// A file in new/ whose name is not a message name is set aside, and the lead gets one
+// alert. When a person restores the file, it counts as dropped.
 func TestAFileWithoutAMessagesNameIsTold(t *testing.T) {
 	f := newField(t, "coder")
 	f.start()
@@ -90,7 +90,7 @@ func TestAFileWithoutAMessagesNameIsTold(t *testing.T) {
 	f.retry("coder", id)
 	f.until("it is taken in", func() bool { return slices.Contains(f.bodies(), "do it") })
 
-	// For the lead's own mailbox this alert is the only report.
+	// For the lead's mailbox this alert is the only report.
 	if err := os.WriteFile(filepath.Join(f.store.Dir(), "lead/new/note.md"), []byte("look\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -247,7 +247,7 @@ func (d *deps) judge(p Plan, settled func()) *supervisor.Judge {
 			}
 			rec := journal.Record{Turn: t.ID, Agent: JudgeName, Backend: backend.Kind().Name, Message: t.ID, Begun: time.Now().UTC()}
 			r.Note(&rec)
-			if err := rec.Write(d.home); err != nil { // the next daemon counts the judgement if this daemon is killed
+			if err := rec.Write(d.home); err != nil { // so that the next daemon can count it
 				d.budget.Release(JudgeName)
 				return t, errors.Join(err, rec.Remove(d.home))
 			}
@@ -306,7 +306,7 @@ func (d *deps) lostJudgements() error {
 			d.endLeft(id)
 			line := lostLine(rec)
 			line.From, line.Reason = dropbox.Swarm, "the daemon was killed before its model had answered"
-			err = d.ledger.Add(line) // adds nothing if the ledger already has the line and only files were left behind
+			err = d.ledger.Add(line) // adds nothing if the ledger already has the line
 		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err

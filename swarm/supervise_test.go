@@ -37,8 +37,8 @@ func answered(id string) runnertest.Step {
 	return runnertest.Emit(streamjson.Event{Kind: streamjson.KindUser, Blocks: []streamjson.Block{{Kind: streamjson.BlockToolResult, ID: id, Text: "no"}}})
 }
 
-// shown lists the whispers that the client of an agent has read, each with the way in which
-// it came.
+// shown lists the whispers that an agent's client has read, each with the way it was
+// delivered.
 func shown(f *field, agent string) (list []string) {
 	f.t.Helper()
 	all, err := whisper.Of(journal.HomeOf(f.dir), agent)
@@ -103,7 +103,7 @@ func TestAWhisperReachesTheRunningTurn(t *testing.T) {
 }
 
 // A whisper that the turn did not read is at the head of the next prompt, once, and does
-// not begin that turn. The same is true of a client that reads nothing during a turn.
+// not cause that turn. The same happens if the client reads nothing during a turn.
 func TestAWhisperWaitsForTheNextPrompt(t *testing.T) {
 	for name, steers := range map[string]bool{"a client that steers": true, "a client that does not": false} {
 		t.Run(name, func(t *testing.T) {
@@ -200,7 +200,7 @@ func TestThinkDeeper(t *testing.T) {
 }
 
 // THINK_DEEPER is over after its turn, even if a later daemon follows that turn to its end.
-// One that arrived during the turn applies to the next.
+// A THINK_DEEPER that arrived during the turn applies to the next turn.
 func TestThinkDeeperIsOverAfterATurnThatWasFollowed(t *testing.T) {
 	for name, c := range map[string]struct {
 		after time.Duration // from the beginning of the turn to the whisper
@@ -361,7 +361,7 @@ func TestAnAgentThatIsStuckWaitsForAPerson(t *testing.T) {
 				t.Errorf("want one notice that it continues:\n%s", goesOn)
 			}
 			f.until("the question is settled", func() bool { return len(f.files(dropbox.Lead, "new")) == 0 || !has(f, question.ID) })
-			f.daemon.Stuck(stuck(task)) // as when the events of the turn are read again
+			f.daemon.Stuck(stuck(task)) // as if the events of the turn were read again
 			if st := f.status("coder"); st.State != swarm.Idle {
 				t.Errorf("the same escalation pauses it again: %+v", st)
 			}
@@ -369,7 +369,7 @@ func TestAnAgentThatIsStuckWaitsForAPerson(t *testing.T) {
 	}
 }
 
-// has reports whether a message still waits for the lead.
+// has reports whether a message is still waiting for the lead.
 func has(f *field, id string) bool {
 	for _, m := range f.mail(dropbox.Lead) {
 		if m.ID == id {
@@ -379,8 +379,8 @@ func has(f *field, id string) bool {
 	return false
 }
 
-// A judgement has a part of the budget as its cap, and its cost counts. If nothing is left,
-// the model is not asked, and an agent that works continues.
+// A judgement has part of the budget as its cap, and its cost counts. If nothing is left,
+// the model is not asked, and a working agent continues.
 func TestAJudgementIsBoundedByTheBudget(t *testing.T) {
 	for name, c := range map[string]struct {
 		rules budget.Rules
@@ -428,8 +428,9 @@ func TestAJudgementIsBoundedByTheBudget(t *testing.T) {
 	}
 }
 
-// A judgement that was running when its daemon was killed has one line in the ledger: its cost
-// is unknown, and what was reserved for it counts. A daemon that is stopped writes the line itself.
+// A judgement that was running when its daemon was killed has one line in the ledger: its
+// cost is unknown, and the amount that was reserved for it counts as spent. A daemon that
+// is stopped writes the line itself.
 func TestAJudgementIsCountedWhenItsDaemonEnds(t *testing.T) {
 	for name, killed := range map[string]bool{"killed": true, "stopped": false} {
 		t.Run(name, func(t *testing.T) {

@@ -37,13 +37,13 @@ type field struct {
 	restart   swarm.RestartPolicy
 	tokens    map[string]string
 	environ   []string
-	tools     *runner.Server // the swarm's, for agents whose Spec asks for tools; may be nil
+	tools     *runner.Server // the swarm's tools, for agents whose Spec asks for tools; may be nil
 	sweep     time.Duration
 	gate      mail.Gate      // may be nil
 	announcer mail.Announcer // may be nil
 	advise    func(swarm.Spec) string
 	before    func(runner.Turn) // runs before each turn of the backend; may be nil
-	short     func() string     // says what the machine lacks for a client; nil or "": nothing
+	short     func() string     // says what the machine lacks for a client; nil or "" means nothing
 
 	daemon *swarm.Swarm
 	stop   context.CancelFunc
@@ -60,7 +60,7 @@ func newField(t *testing.T, agents ...string) *field {
 	return newFieldIn(t, t.TempDir(), agents...)
 }
 
-// newFieldIn is newField in an existing folder.
+// newFieldIn is like newField, but uses an existing folder.
 func newFieldIn(t *testing.T, dir string, agents ...string) *field {
 	t.Helper()
 	box := filepath.Join(dir, ".dead-drop")
@@ -351,7 +351,7 @@ func (f *field) receipt(name, id string) *journal.Receipt {
 	return r
 }
 
-// bodies returns the bodies of the prompts that the backend got.
+// bodies returns the message bodies in the prompts that the backend got.
 func (f *field) bodies() []string {
 	var out []string
 	for _, r := range f.backend.Runs() {

@@ -57,7 +57,7 @@ func claimed(t *testing.T, a *member, as dropbox.Type) *dropbox.Claim {
 	return c
 }
 
-// A client belongs to an agent as long as one of the client's turns does. Here the
+// A client belongs to an agent as long as one of the client's turns belongs to it. Here the
 // message of its earlier turn is done, and the message of the running turn is in cur/.
 func TestAClientOfALaterTurnIsNoOrphan(t *testing.T) {
 	s := newIdle(t)

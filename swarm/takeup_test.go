@@ -48,7 +48,7 @@ func TestAMessageThatGoesWhileItIsTakenUp(t *testing.T) {
 }
 
 // The notes of a failed turn wait again before its message is settled, even if the disk
-// refuses that several times, because nothing looks into cur/ later.
+// refuses several times to put them back, because nothing checks cur/ later.
 func TestTheNotesOfAFailedTurnWaitAgain(t *testing.T) {
 	f := newField(t, "coder")
 	f.plan.Agents[0].MaxFailures = 1
@@ -182,8 +182,8 @@ func TestAdviceKnowsTheTools(t *testing.T) {
 	}
 }
 
-// A message that was brought to a turn that failed waits again, even if the disk refuses
-// that once.
+// A message that was given to a turn that then failed waits again, even if the disk once
+// refuses to put it back.
 func TestWhatWasBroughtToAFailedTurnIsNotForgotten(t *testing.T) {
 	f := newField(t, "coder")
 	var refused atomic.Bool
@@ -215,8 +215,8 @@ func TestWhatWasBroughtToAFailedTurnIsNotForgotten(t *testing.T) {
 	}
 }
 
-// Published work is closed before its message is filed, even if the disk refuses that
-// once. Otherwise nothing would close the work later, and it would be offered again.
+// Published work is closed before its message is filed, even if the disk once refuses to
+// close it. Otherwise nothing would close the work later, and it would be offered again.
 func TestAPublicationIsClosedBeforeItsMessageIsFiled(t *testing.T) {
 	f := newField(t, "coder")
 	f.subscribe("coder", "work")

@@ -88,8 +88,8 @@ func pidIn(t *testing.T, script string) int {
 	return pid
 }
 
-// A caller is identified by its parent processes. Its own environment does not matter: it
-// may be empty, or name another agent or another turn.
+// A caller is identified by its parent processes. The caller's environment does not matter:
+// it may be empty, or name another agent or another turn.
 func TestACallerIsTracedByItsProcesses(t *testing.T) {
 	home := traced(t)
 	waits := `'echo $$; read x; true'`
@@ -120,8 +120,9 @@ func TestACallerIsTracedByItsProcesses(t *testing.T) {
 // quoted escapes a quoted script for use inside double quotes.
 func quoted(s string) string { return strings.ReplaceAll(s, "$$", `\$\$`) }
 
-// A process that the daemon adopted belongs to a turn even if nothing says to which one:
-// while clients live, to the turn with the most hops, otherwise to the last turn.
+// A process that the daemon adopted belongs to a turn even if nothing says which one. While
+// clients are alive, it belongs to the turn with the most hops, and otherwise to the last
+// turn.
 func TestACallerThatTheDaemonAdopted(t *testing.T) {
 	home := traced(t)
 	note := discovery.Note{PID: os.Getpid(), Since: time.Now(), Version: "test"}
@@ -165,8 +166,8 @@ func TestACallerThatTheDaemonAdopted(t *testing.T) {
 	}
 }
 
-// An environment that names a turn that is not running is refused, and cannot point to a
-// file elsewhere.
+// An environment that names a turn that is not running is refused, and cannot make the
+// daemon read a file elsewhere.
 func TestAnEnvironmentOfNoTurn(t *testing.T) {
 	home := traced(t)
 	if _, err := home.Tokens(dropbox.Lead, "a", "b"); err != nil {

@@ -28,8 +28,8 @@ func (f *field) troubled(part string) bool {
 	return slices.ContainsFunc(st.Trouble, func(p swarm.Problem) bool { return strings.Contains(p.Why, part) })
 }
 
-// The status reports a problem with the daemon's files until they can be written again.
-// Deleted files are recreated.
+// The status reports a problem with the daemon's files until the files can be written
+// again. Deleted files are recreated.
 func TestAComplaintAboutFilesGoes(t *testing.T) {
 	f := newField(t, "coder")
 	f.sweep = time.Hour

@@ -88,7 +88,7 @@ func TestTurnsWithoutAPersonAreBounded(t *testing.T) {
 		t.Errorf("%d turns, %d before the restart", n, first)
 	}
 
-	// A person's order resets the count for the next daemon, too.
+	// The count that a person's order resets stays reset for the next daemon.
 	if err := f.daemon.Resume(paused.Name, dropbox.Lead); err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +117,7 @@ func TestTheCountOfTurnsSurvivesARestart(t *testing.T) {
 		f.untilState("a", swarm.Idle)
 	}
 	drops(2)
-	if err := f.daemon.Resume("a", dropbox.Lead); !errors.Is(err, swarm.ErrNotPaused) { // the order sets the count to zero anyway
+	if err := f.daemon.Resume("a", dropbox.Lead); !errors.Is(err, swarm.ErrNotPaused) { // the order resets the count all the same
 		t.Fatal(err)
 	}
 	drops(2)
@@ -139,8 +139,8 @@ func TestTheCountOfTurnsSurvivesARestart(t *testing.T) {
 	}
 }
 
-// Only a person may resume an agent that a person holds. An agent may end a hold by an
-// agent or by the daemon.
+// Only a person may resume an agent that a person holds. An agent may end a hold that an
+// agent or the daemon ordered.
 func TestAnAgentUndoesNoOrderOfAPerson(t *testing.T) {
 	f := newField(t, "coder", "reviewer")
 	f.start()

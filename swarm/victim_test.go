@@ -20,9 +20,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/claude"
 )
 
-// asVictim makes the test binary a program that kills itself with SIGKILL at one exact
-// place, as the daemon of a client field or as a sender. The value of the variable is the
-// name of the place.
+// asVictim makes the test binary a program that kills itself with SIGKILL at an exact
+// place. It runs as the daemon of a client field, or as a sender. The value of the variable
+// is the name of the place.
 const (
 	asVictim   = "SWARM_TEST_VICTIM"
 	victimDir  = "SWARM_TEST_DIR"
@@ -36,7 +36,7 @@ const (
 type place struct {
 	after   func(dropbox.Step) bool // the process dies right after this change
 	turn    moment
-	sends   bool // the victim is a sender, with the key "k" if keyed
+	sends   bool // the victim is a sender, which uses the key "k" if keyed
 	keyed   bool
 	clients bool // the client dies too
 }
@@ -51,16 +51,16 @@ const (
 	afterEnd    moment = "the client has ended, and its result is in the file"
 )
 
-// changes returns a function that matches a change of that operation whose paths begin
-// with the prefixes.
+// changes returns a function that matches a change with operation op whose paths begin with
+// the prefixes name and to.
 func changes(op dropbox.Op, name, to string) func(dropbox.Step) bool {
 	return func(st dropbox.Step) bool {
 		return st.Op == op && strings.HasPrefix(st.Name, name) && strings.HasPrefix(st.To, to)
 	}
 }
 
-// ends returns a function that matches a change of that operation whose second path is in
-// a folder and has a suffix.
+// ends returns a function that matches a change with operation op whose second path is in
+// folder and ends with ending.
 func ends(op dropbox.Op, folder, ending string) func(dropbox.Step) bool {
 	return func(st dropbox.Step) bool {
 		return st.Op == op && strings.HasPrefix(st.To, folder) && strings.HasSuffix(st.To, ending)

@@ -21,12 +21,12 @@ import (
 )
 
 // BenchmarkWake measures the time from a rename(2) in another process until the goroutine
-// that waits for it wakes up. The floor reads raw inotify events; the other
-// measurement runs what an agent runs. The benchmark is inside the package, since an
-// agent that wakes up shows nothing before it has checked its mail.
+// waiting for it wakes up. The floor sub-benchmark reads raw inotify events; the other one
+// runs what an agent runs. The benchmark is inside the package, since an agent that wakes
+// up shows nothing before it has checked its mail.
 //
 // The time starts right before the rename, by the machine's clock, which both processes
-// share. p50-ns and p99-ns cover the renames of one run, with pauses between them in
+// share. p50-ns and p99-ns cover the renames of one run, with pauses between them during
 // which both processes go to sleep.
 func BenchmarkWake(b *testing.B) {
 	if os.Getenv(renamerVar) != "" {
@@ -101,8 +101,8 @@ func BenchmarkWake(b *testing.B) {
 	})
 }
 
-// renamerVar makes the test binary the process that renames: its value is the
-// folder in which files go from tmp/ to new/.
+// renamerVar makes the test binary the process that renames: its value is the folder in
+// which the process moves files from tmp/ to new/.
 const renamerVar = "SWARM_BENCH_RENAMER"
 
 // wakes makes another process rename files and collects the times.
@@ -155,8 +155,8 @@ func wakes(b *testing.B, dir string, woken <-chan int64) {
 	b.ReportMetric(0, "ns/op") // ns/op would include the pauses
 }
 
-// renamer renames the files whose names arrive on descriptor 3. When no more names come, it
-// writes all times to descriptor 4.
+// renamer renames the files whose names arrive on descriptor 3. When no more names arrive,
+// it writes all times to descriptor 4.
 func renamer() {
 	dir := os.Getenv(renamerVar)
 	orders, answers := os.NewFile(3, "orders"), os.NewFile(4, "answers")
@@ -176,7 +176,7 @@ func renamer() {
 	os.Exit(0)
 }
 
-// monotonic returns the time since the machine's start, in ns.
+// monotonic returns the time since the machine started, in ns.
 func monotonic() int64 {
 	var t unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &t); err != nil {

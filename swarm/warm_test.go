@@ -108,8 +108,8 @@ func TestAClientWaitsNoLongerThanLinger(t *testing.T) {
 	}
 }
 
-// Each row is a change after which the agent needs another client, or none: the waiting
-// client is closed before another one starts.
+// Each row is a change after which the agent needs a different client, or no client. The
+// waiting client is closed before another one starts.
 func TestWhatEndsAClientThatWaits(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -311,7 +311,7 @@ func TestWhatIsSentBelongsToTheTurnThatRuns(t *testing.T) {
 	}
 }
 
-// An agent that waits for a slot can be told to stop: its client ends at once.
+// An agent that is told to stop while it waits for a slot ends its client at once.
 func TestAClientThatWaitsInLine(t *testing.T) {
 	f := newWarmField(t, "coder", "tester")
 	f.plan.MaxRunning = 1
@@ -363,7 +363,7 @@ func TestAPanicLeavesNoClientWaiting(t *testing.T) {
 	}
 }
 
-// A disk that is full at the end of a turn ends the client, but the work is kept.
+// If the disk is full when a turn ends, the client is closed, but the work is kept.
 func TestAFullDiskAndAClientThatWaits(t *testing.T) {
 	f := newWarmField(t, "coder")
 	var full atomic.Bool

@@ -14,8 +14,8 @@ import (
 )
 
 // TestTheTableOfCutsInAClientThatStays kills the daemon in the second turn of a client. The
-// first turn stays done. The second is done once, and its transcript is the second part of
-// the file.
+// first turn stays done. The second turn is done once, and its transcript is the second
+// part of the file.
 func TestTheTableOfCutsInAClientThatStays(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -46,7 +46,7 @@ func TestTheTableOfCutsInAClientThatStays(t *testing.T) {
 			id := f.send("coder", row.task)
 			f.dies(row.at, victimLinger+"=1")
 			data, err := os.ReadFile(journal.HomeOf(f.dir).PIDFile("coder"))
-			if there := strings.HasSuffix(string(data), " "+first+"-1\n"); there != (row.at != "put back") { // a client that failed is gone
+			if there := strings.HasSuffix(string(data), " "+first+"-1\n"); there != (row.at != "put back") { // a client whose turn failed has ended
 				t.Errorf("the pid file holds %q (%v), want the mark %s-1", data, err, first)
 			}
 			f.start()
