@@ -189,7 +189,7 @@ func TestAnnouncingKeepsNobodyFromWork(t *testing.T) {
 		t.Error("a full mailbox got a copy")
 	}
 	id := f.send(dropbox.Lead, "Which green?", typed(dropbox.Question), from("coder"))
-	f.shown("mail-" + id) // alerts for people are always shown
+	f.shown("mail-" + id) // a full mailbox still accepts alerts for people
 }
 
 // A file that a person puts into the mailbox irc waits there like a message.

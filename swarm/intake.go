@@ -35,7 +35,7 @@ type strayState struct {
 	wait    time.Duration // how long to wait after a failed delivery; doubles
 	full    bool          // the mailbox was full
 	tight   bool          // its disk was full
-	cut     string        // the reason to set it aside, if a full disk may have cut it off; else ""
+	cut     string        // the reason to set the file aside if a full disk may have cut it off, or ""
 }
 
 // roomAgain is the time between two attempts to write to a full disk while files wait for

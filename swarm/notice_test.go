@@ -72,7 +72,7 @@ func TestNotices(t *testing.T) {
 			do:   func(f *field) { f.answer(f.send("coder", "go", subject("Paint the door"))) },
 			want: []string{`[COMPLETE] coder finished task "Paint the door".`, `[ERROR] coder crashed: process exited with code 1`},
 		},
-		"a message that fails three times": { // the second and third failures have no notice
+		"a message that fails three times": { // only the first failure has an [ERROR] notice
 			plan: func(f *field) {
 				f.plan.Agents[0].MaxFailures = 3
 				f.plan.Agents[0].RetryDelay = time.Millisecond

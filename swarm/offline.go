@@ -13,9 +13,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
-// Offline reads the status of a project without a daemon from its files: the waiting, begun
-// and dead messages, the holds, and the cost. An agent whose client outlived the daemon
-// counts as working. Daemon is nil in the result.
+// Offline reads the status of a project without a daemon from its files: the waiting
+// messages, those whose turn has begun, the dead letters, the holds, and the cost. An agent
+// whose client outlived the daemon counts as working. Daemon is nil in the result.
 func Offline(home journal.Home, store *dropbox.Store, p Plan, project string, now time.Time) (Status, error) {
 	st := Status{V: 1, Project: project, Mixed: p.mixed(), Halted: store.Halted(), Reason: screen.Short(store.HaltReason(), maxWhy), Agents: []AgentStatus{}}
 	paused, err := journal.OpenHolds(home)

@@ -14,7 +14,7 @@ import (
 )
 
 // openQuiet reads the notices that an earlier daemon kept for the end of the person's quiet
-// hours. It sets a damaged file aside, since the event list has the same facts.
+// hours. It sets a damaged file aside, since the event list contains the same facts.
 func (s *Swarm) openQuiet() (err error) {
 	s.mail.Quiet, err = mail.OpenQuiet(s.mail, mail.QuietFuncs{Until: s.quietUntil, Grave: s.allHeld, Void: s.isVoid})
 	if e, ok := errors.AsType[*journal.DamagedError](err); ok {

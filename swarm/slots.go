@@ -105,7 +105,7 @@ func (s *slots) serve() {
 	}
 }
 
-// waiters is a heap; the first waiter has the message that comes first.
+// waiters is a heap whose first waiter gets the next free slot.
 type waiters []*waiter
 
 func (w waiters) Len() int           { return len(w) }

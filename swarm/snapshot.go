@@ -33,9 +33,9 @@ func both(a, b string) string {
 	return a + "; " + b
 }
 
-// Status returns a picture of the named agents, or of all. If something cannot be counted
-// at the moment, for example because the daemon has too many open files, Status reports
-// that as trouble. It still reports the states of the agents.
+// Status returns a picture of the named agents, or of all agents if no names are given. If
+// something cannot be counted at the moment, for example because the daemon has too many
+// open files, Status reports that as trouble. It still reports the states of the agents.
 func (s *Swarm) Status(names ...string) (Status, error) {
 	st := Status{
 		V: 1, Project: s.turnDeps.Project, Mixed: s.Plan().mixed(), Halted: s.store.Halted(), Reason: screen.Short(s.store.HaltReason(), maxWhy), Trouble: append(s.troubles(), s.fullDisks()...),

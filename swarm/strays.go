@@ -60,8 +60,8 @@ func (s *Swarm) tellStrays(now time.Time) {
 		if err != nil {
 			continue
 		}
-		// The modification time of a folder says when a file came, even if a copied file kept
-		// an old time. A folder that is just being filled is checked later.
+		// The modification time of a folder says when a file arrived, even if a copied file
+		// kept an old time. A folder that is just being filled is checked later.
 		changed := info.ModTime()
 		if age := now.Sub(changed); age < s.Plan().debounce() || age > strayMemory {
 			continue

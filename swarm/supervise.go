@@ -198,8 +198,8 @@ func (s *Swarm) abortStuck(m *member, stuck *journal.Stuck, by string) (<-chan C
 // judgeTrouble is the key of the trouble that the last turn of the supervisor's model failed.
 const judgeTrouble = "judge"
 
-// noteJudge writes a line about the model that judges into the log of an agent, beside the
-// message that the judgement was about.
+// noteJudge writes a line about the model that judges into the log of an agent, under the
+// message that was judged.
 func (s *Swarm) noteJudge(agent, message, line string) {
 	s.log.Info("supervisor", keyAgent, agent, "note", line)
 	if m, err := s.member(agent); err == nil {

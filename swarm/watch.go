@@ -19,7 +19,7 @@ func messageOf(turn string) string {
 	return id
 }
 
-// watched starts watching a turn, and returns the function that gets its events.
+// watched starts watching a turn, and returns the function that receives the turn's events.
 func (a *agent) watched(rec *journal.Record, m *dropbox.Message, heard *whisper.Turn) turn.Observer {
 	if a.plan().Supervisor == nil {
 		return heard.Event
