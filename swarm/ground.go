@@ -75,8 +75,8 @@ func missing(path string) bool {
 }
 
 // A file system with less free space than this is tested with a write. A file system with
-// more counts as having room. If a quota is used up all the same, the next write fails and
-// reveals it.
+// more counts as having room. A quota may still be used up; then the next write fails and
+// reveals that.
 const (
 	scarceBytes = 1 << 20
 	scarceFiles = 100

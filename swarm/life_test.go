@@ -515,8 +515,8 @@ func TestTheLeadsMailboxIsTidiedToo(t *testing.T) {
 	f.until("it is tidied", func() bool { _, err := os.Stat(old); return err != nil })
 }
 
-// What a message claims about its sender cannot look like the daemon's statement about the
-// sender.
+// A message's own statement about its sender cannot look like the daemon's statement about
+// that sender.
 func TestASenderCannotSayThatItIsProven(t *testing.T) {
 	f := newField(t, "coder")
 	f.start()

@@ -147,8 +147,8 @@ type AgentStatus struct {
 	// Warm is the client that stays for the next message; null if there is none, or if it
 	// is working.
 	Warm *turn.WarmStatus `json:"warm"`
-	// Limit is the limit of the agent's account, which parks the agent; null if there is
-	// none.
+	// Limit is the limit of the agent's account, which parks the agent; null if no limit
+	// applies.
 	Limit *LimitStatus `json:"limit"`
 	// Off says when an agent that is off works again; null for any other agent.
 	Off *OffStatus `json:"off"`

@@ -117,7 +117,7 @@ func TestTheCountOfTurnsSurvivesARestart(t *testing.T) {
 		f.untilState("a", swarm.Idle)
 	}
 	drops(2)
-	if err := f.daemon.Resume("a", dropbox.Lead); !errors.Is(err, swarm.ErrNotPaused) { // the order resets the count all the same
+	if err := f.daemon.Resume("a", dropbox.Lead); !errors.Is(err, swarm.ErrNotPaused) { // the order still resets the count
 		t.Fatal(err)
 	}
 	drops(2)

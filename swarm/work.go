@@ -154,8 +154,8 @@ func (a *agent) promptFor(j *mail.Job, s turn.Settings, r turn.Recall, advice st
 	return p.Text()
 }
 
-// handoff returns the file that an earlier session left for its successor, or "" if there
-// is none.
+// handoff returns the file that an earlier session left for its successor, or "" if no such
+// file exists.
 func handoff(s *dropbox.Store, agent string) string {
 	path := filepath.Join(s.Dir(), "board", "handoff", agent+".md")
 	if _, err := os.Stat(path); err != nil {
