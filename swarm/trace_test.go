@@ -88,8 +88,9 @@ func pidIn(t *testing.T, script string) int {
 	return pid
 }
 
-// A caller is identified by its parent processes. The caller's environment does not matter:
-// it may be empty, or name another agent or another turn.
+// A caller is identified by the outermost process of a turn above it. If there is one, the
+// caller's own environment does not matter: it may be empty, or name another agent or
+// another turn.
 func TestACallerIsTracedByItsProcesses(t *testing.T) {
 	home := traced(t)
 	waits := `'echo $$; read x; true'`
