@@ -11,8 +11,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// Arrived says that a message is in the mailbox of the lead. agent is the agent that it is
-// about, or "".
+// Arrived says that a message is in the mailbox of the lead. agent is the agent that the
+// message is about, or "".
 func (s *Service) Arrived(m *dropbox.Message, to, agent string) error {
 	ev := journal.Event{
 		Kind: journal.Mail, Key: eventKey(journal.Mail, m.ID), Agent: agent, To: to, About: m.ID, Message: journal.Keep(m),
@@ -23,8 +23,8 @@ func (s *Service) Arrived(m *dropbox.Message, to, agent string) error {
 	return s.happened(ev)
 }
 
-// questionNotice returns the notice of a question to the person; nil for a person's
-// question.
+// questionNotice returns the notice of a question to the person, or nil if the person
+// asks the question.
 func (s *Service) questionNotice(m *dropbox.Message) *journal.Notice {
 	switch {
 	case m.From == dropbox.Swarm && s.noticeOf != nil:
@@ -44,8 +44,8 @@ func (s *Service) TellLead(agent, key, subject, body string) {
 	s.tellLead(journal.Event{Key: key, Agent: agent}, subject, body)
 }
 
-// NoticedKey is the prefix of the keys of the daemon's messages to the lead about which
-// there is a notice on the list of events. IRC shows only the notice, not the message.
+// NoticedKey is the prefix of the keys of those messages from the daemon to the lead that
+// also have a notice on the list of events. IRC shows only the notice, not the message.
 const NoticedKey = "notice:"
 
 // TellNotice is TellLead with a notice, which IRC and webhooks show. agent is as in
@@ -80,9 +80,9 @@ func (s *Service) Raise(key string, n journal.Notice, about, details string) err
 	return s.happened(ev)
 }
 
-// Unpaused raises the notice that an agent begins turns again; it was held since the given
-// time. The caller ends the hold afterwards: a crash between the two repeats both, and the
-// notice keeps its key.
+// Unpaused raises the notice that an agent begins turns again. The agent was held since
+// the given time. The caller ends the hold afterwards: after a crash between the notice
+// and the end of the hold, the daemon repeats both, and the notice keeps its key.
 func (s *Service) Unpaused(agent string, since time.Time, why, by string) {
 	n := journal.Notice{Word: journal.Unpaused, Agent: agent, Why: why, By: by}
 	if err := s.Raise(fmt.Sprintf("unpaused:%s:%s", agent, since.UTC().Format(time.RFC3339Nano)), n, "", ""); err != nil {

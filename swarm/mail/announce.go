@@ -28,7 +28,7 @@ func (s *Service) announceEvents(_ context.Context, events []journal.Event) erro
 			m := mo.copyFor(c, s.Announcer.Bridge())
 			err := s.deliverCopy(mo.Kind, m)
 			switch {
-			case errors.Is(err, errNoBridge): // copies that wait for the bridge delay no other event
+			case errors.Is(err, errNoBridge): // copies waiting for the bridge delay no other event
 				s.Trouble.Until("mirror", "IRC misses what happens: "+err.Error(), func() error { return s.deliverCopy(mo.Kind, m) })
 			case undeliverable(err):
 				s.Log.Warn("copy could not be delivered", keyMessage, mo.About, "moment", string(mo.Kind), keyErr, err)
@@ -57,7 +57,7 @@ func announcementOf(ev journal.Event) (Announcement, bool) {
 		return mo, false // an alert without a notice is shown when it has arrived
 	case ev.Kind == journal.Mail && mo.Message.From == dropbox.Swarm && mo.Message.Type != dropbox.Question:
 		mo.Kind, mo.key = journal.Alert, eventKey(journal.Alert, mo.Message.ID)
-		// A dead letter or a notice was shown already, as such.
+		// The event of a dead letter or a notice has already shown it.
 		return mo, !strings.HasPrefix(mo.Message.Key, deadKey) && !strings.HasPrefix(mo.Message.Key, NoticedKey)
 	}
 	return mo, true
@@ -80,7 +80,7 @@ func (s *Service) deliverCopy(kind journal.Kind, m *dropbox.Message) error {
 }
 
 const (
-	// oldMail is the age from which mail is not shown any more when the daemon or the
-	// bridge was away.
+	// oldMail is the age above which mail is no longer shown, for example after the
+	// daemon or the bridge was down.
 	oldMail = 24 * time.Hour
 )

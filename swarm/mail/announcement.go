@@ -23,7 +23,7 @@ type Announcer interface {
 // An Announcement is something that people may want to see.
 type Announcement struct {
 	// Kind is also [journal.Alert] when an alert arrived in the mailbox of the lead. A
-	// question of the daemon is [journal.Mail] from swarm.
+	// question from the daemon is [journal.Mail] from swarm.
 	Kind    journal.Kind
 	Message *dropbox.Message // what is shown; never changed
 	To      string           // the recipient's mailbox
@@ -33,8 +33,9 @@ type Announcement struct {
 	// was no turn.
 	Of *dropbox.Message
 
-	// Task is the task of a person that is complete with this event: the task that the turn
-	// worked on, or one that it was delegated from. Else it is nil.
+	// Task is the person's task that this event completes: the task that the turn worked
+	// on, or one that this work was delegated from. It is nil if the event completes no
+	// task.
 	Task *dropbox.Message
 	// Notice is what a person may have to act on, or nil.
 	Notice *journal.Notice
@@ -44,14 +45,14 @@ type Announcement struct {
 
 // A Copy is one place where an announcement is shown.
 type Copy struct {
-	Where string // the channel: one copy for each
+	Where string // the channel; each channel gets one copy
 	Extra string // lines of YAML for the bridge, see [dropbox.Message]
 	Text  string // the note to show there; "" means the subject and the body
 }
 
-// mostCopies bounds the copies that wait while no bridge runs: a person who looks an hour
-// later wants the current state, not each step. Copies that people must see (mail, alerts,
-// dead letters) do not count.
+// mostCopies bounds the waiting copies while no bridge is running: a person who looks an
+// hour later wants the current state, not each step. Copies that people must see (mail,
+// alerts, dead letters) do not count.
 const mostCopies = 1000
 
 // Announcing is the daemon's side of an [Announcer]. It is safe for concurrent use.
@@ -59,11 +60,11 @@ type Announcing struct {
 	Announcer
 
 	mu      sync.Mutex
-	waiting int // the copies in the mailbox of the bridge, as last counted, and those added since then
+	waiting int // the number of copies in the bridge's mailbox: those last counted plus those added since
 }
 
-// copyFor returns the copy of an announcement for one place. It answers no message: an
-// answer to the copy goes to the sender of the original.
+// copyFor returns the copy of an announcement for one place. The copy is not a reply to
+// any message: an answer to the copy goes to the sender of the original.
 func (mo Announcement) copyFor(c Copy, bridge string) *dropbox.Message {
 	m := &dropbox.Message{
 		From: cmp.Or(mo.Message.From, dropbox.Lead), To: []string{bridge}, Type: mo.Message.Type, Subject: mo.Message.Subject,
@@ -85,7 +86,7 @@ func passing(kind journal.Kind) bool {
 	return kind == journal.Begun || kind == journal.Result || kind == journal.Failed || kind == journal.Permission
 }
 
-// Count counts the copies that wait. The daemon calls it at each look at the folders.
+// Count counts the waiting copies. The daemon calls it at each look at the folders.
 func (m *Announcing) Count(store *dropbox.Store) {
 	if m == nil {
 		return

@@ -11,10 +11,10 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// owed says what answer the daemon owes the sender of a message whose turn ended well: the
-// agent's last words, for a task or a question, unless the agent sent an answer itself. No
-// message ever answers a result, so two agents cannot keep each other awake with answers to
-// answers.
+// owed returns the answer that the daemon owes the sender of a message whose turn ended
+// well. For a task or a question it is the agent's last words, unless the agent sent an
+// answer itself. No message ever answers a result, so two agents cannot keep each other
+// awake with answers to answers.
 func (in *Inbox) owed(m *dropbox.Message, r *journal.Receipt, sent []journal.SentNote, out runner.Outcome) *journal.Answer {
 	if !m.Type.WantsAnswer() || m.From == dropbox.Swarm || m.From == in.Name {
 		return nil // an agent does not answer itself either
@@ -43,8 +43,9 @@ func (in *Inbox) owed(m *dropbox.Message, r *journal.Receipt, sent []journal.Sen
 	return ans
 }
 
-// answer delivers the answer that a receipt owes, and returns its id; "" when it delivered
-// none. The store recognizes the answer by its key, however many times it is delivered.
+// answer delivers the answer that a receipt owes, and returns its id, or "" if it
+// delivered none. The store recognizes the answer by its key, however many times it is
+// delivered.
 func (in *Inbox) answer(m *dropbox.Message, r *journal.Receipt) (id string, err error) {
 	ans := r.Answer
 	if ans == nil {
@@ -71,14 +72,15 @@ func (in *Inbox) answer(m *dropbox.Message, r *journal.Receipt) (id string, err 
 	}
 	if undeliverable(err) {
 		// The sender has no mailbox, for example because a person wrote the message. The
-		// lead is told.
+		// lead gets the answer.
 		in.TellLead(in.Name, "result:"+m.ID, ans.Subject, fmt.Sprintf("%s answered %s, which cannot be delivered (%v):\n\n%s", in.Name, ans.To, err, ans.Body))
 		return "", nil
 	}
 	return d.ID, err
 }
 
-// copyTo delivers a copy of an answer, as a note. It has a key like the answer itself.
+// copyTo delivers a copy of an answer, as a note. The copy has the same key as the
+// answer.
 func (in *Inbox) copyTo(lead string, result *dropbox.Message) error {
 	note := *result
 	note.Type = dropbox.Note

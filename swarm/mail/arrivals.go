@@ -10,20 +10,20 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// The ways in which a message may arrive, as the daemon saw them; it does not trust what
-// the message says.
+// The ways in which a message may arrive. The daemon records the way that it saw, and
+// does not trust what the message says.
 const (
 	ViaMailbox = "mailbox" // a program delivered it into new/, such as claude-swarm send
 	viaHand    = "hand"    // a file dropped into the folder, which the daemon delivered
 )
 
-// Arrivals remember which of an agent's messages the daemon made from dropped files. The
+// Arrivals remembers which of an agent's messages the daemon made from dropped files. The
 // zero value is ready to use; it is safe for concurrent use.
 type Arrivals struct {
 	mu   sync.Mutex
 	hand map[string]bool // message ids
-	// origins is about messages without a proof of their sender; came says when the others
-	// arrived. The keys of both are message ids.
+	// origins has the messages whose origin is known; came has the arrival times of the
+	// other messages. The keys of both maps are message ids.
 	origins map[string]*Origin
 	came    map[string]time.Time
 }
@@ -35,13 +35,14 @@ func (d *Arrivals) noteTime(id string, at time.Time) {
 	if _, known := d.came[id]; known || d.origins[id] != nil {
 		return
 	}
-	if d.came == nil || len(d.came) >= maxArrivals { // messages that disappeared before the claim also have a time
+	if d.came == nil || len(d.came) >= maxArrivals { // messages that disappeared before their claim also left a time
 		d.came = map[string]time.Time{}
 	}
 	d.came[id] = at
 }
 
-// maxArrivals bounds the number of arrival times that wait for the claim of their message.
+// maxArrivals bounds the number of arrival times kept for messages that are not yet
+// claimed.
 const maxArrivals = 1024
 
 // found notes who left a message.
@@ -59,8 +60,9 @@ func (d *Arrivals) keepOrigin(id string, o Origin) {
 	delete(d.came, id)
 }
 
-// origin says who left a message, nil if that is not known yet, and when it arrived, zero
-// if that is not known. It returns the time of arrival only once.
+// origin returns who left a message, or nil if that is not yet known, and when the
+// message arrived, or the zero time if that is not known. It returns the time of arrival
+// only once.
 func (d *Arrivals) origin(id string) (o *Origin, arrived time.Time) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -109,24 +111,25 @@ func (d *Arrivals) Forget(id string) {
 // turns that ran when it appeared.
 //
 // There is evidence if a tool call named the folder of the mailbox, or if a turn was
-// working in that folder itself. Then the file belongs to that turn: it has the turn's
-// thread, trace and path, and one more hop, so that agents that write files to themselves
-// and to each other are stopped like agents that send messages.
+// working in that folder itself. Then the file belongs to that turn: it gets the turn's
+// thread, trace and path, and one more hop. So agents that write files to themselves and
+// to each other are stopped like agents that send messages.
 //
-// A turn that ran at the time is not evidence, even if it was the only one: people and cron
-// jobs drop files while agents work. A swarm that is always busy would pass their files on,
-// hop by hop, and halt the ninth as a loop. So without evidence the number of hops does not
-// change. But such a file does not count as a person's message either: it may go only to
-// recipients to whom the agents that were at work may send. A loop of such files ends at
+// A turn that ran at the time is not evidence, even if it was the only one: people and
+// cron jobs drop files while agents work. If it were evidence, each such file would count
+// as one more hop in a swarm that is always busy, and the ninth would be halted as a
+// loop. So without evidence the number of hops does not change. But such a file does not
+// count as a person's message either: it may go only to recipients to whom the agents
+// that were working at the time may send. A loop of such files ends at
 // policy.turns_per_hour.
 type Origin struct {
 	rec      *journal.Record // of the turn that wrote it; nil if there is no evidence
-	suspects []string        // the agents that were at work, sorted
+	suspects []string        // the agents that were working at the time, sorted
 }
 
 // Inherited returns the envelope that a file dropped into an agent's folder inherits from
-// the turn that wrote it. Its writer is not known for sure, so it still comes from the
-// lead, and the answer goes there.
+// the turn that wrote it. The writer of the file is not known for sure, so the message
+// still comes from the lead, and the lead gets the answer.
 func (o Origin) Inherited() dropbox.Defaults {
 	d := dropbox.Defaults{From: dropbox.Lead}
 	if o.rec != nil {
@@ -137,8 +140,7 @@ func (o Origin) Inherited() dropbox.Defaults {
 }
 
 // apply gives a message the envelope that it inherits, for the gate and for the turn's
-// record. Its file does not change. apply ignores what the file says about thread, trace,
-// hops and path.
+// record. The message's file does not change.
 func (o Origin) apply(m *dropbox.Message) {
 	if o.rec == nil {
 		return

@@ -16,16 +16,16 @@ import (
 //	asked:           a question through a bridge. One to the lead is mail, which the list has.
 //	nobody answered: a question to a person, through a bridge or in the mailbox of the lead
 //
-// Then it writes into the .asks file what the list has. A crash between the two repeats the
-// event with the same key.
+// Then it notes in the .asks file which of them are on the list. A crash between the two
+// repeats the event with the same key.
 
-// askedAgain is how long after a question's deadline the daemon checks it: first, the
-// process that asked records that nobody answered.
+// askedAgain is how long after a question's deadline the daemon checks it. The delay
+// gives the asking process time to record that nobody answered.
 const askedAgain = 100 * time.Millisecond
 
 // TellAsked puts on the list of events what a turn asked people, and that nobody answered
 // in time. While the turn waits for an answer, TellAsked returns the time of the next
-// check; else the time is zero. After an error everything can be repeated.
+// check; otherwise the time is zero. After an error the call can be repeated.
 func (s *Service) TellAsked(turn string) (again time.Time, err error) {
 	asks := s.Home.Asks(turn)
 	for _, q := range asks.All() {
@@ -56,11 +56,12 @@ func (s *Service) TellAsked(turn string) (again time.Time, err error) {
 	return again, nil
 }
 
-// tellOf puts one fact about a question on the list, and notes that the list has it.
+// tellOf puts one fact about a question on the list, and notes in the .asks file that it
+// is there.
 func (s *Service) tellOf(turn string, q journal.Asked, what string, tell func(*journal.Record, journal.Asked) error) error {
 	rec, err := journal.ReadRecord(s.Home, turn)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil // it is not known whose question it was
+		return nil // nobody knows which agent asked the question
 	} else if err != nil {
 		return err
 	}
@@ -70,7 +71,7 @@ func (s *Service) tellOf(turn string, q journal.Asked, what string, tell func(*j
 	return s.Home.Asks(turn).Told(q.ID, what)
 }
 
-// asked says that an agent asks people through a bridge.
+// asked puts on the list that an agent asks people through a bridge.
 func (s *Service) asked(rec *journal.Record, q journal.Asked) error {
 	return s.happened(journal.Event{
 		Kind: journal.Noticed, Key: NoticedKey + "asked:" + q.ID, Agent: rec.Agent, To: q.Mailbox, About: q.ID,
@@ -81,8 +82,9 @@ func (s *Service) asked(rec *journal.Record, q journal.Asked) error {
 	})
 }
 
-// unanswered says that nobody answered a question in time, and what the agent does then.
-// The lead also learns of a pause by mail, unless the question is in the person's mailbox.
+// unanswered puts on the list that nobody answered a question in time, and what the agent
+// does then. If the agent pauses, the lead also gets mail about it, unless the question
+// is in the person's mailbox.
 func (s *Service) unanswered(rec *journal.Record, q journal.Asked) error {
 	where := "from " + s.Names().Called(q.Of)
 	if q.Mailbox != "" {
@@ -100,7 +102,7 @@ func (s *Service) unanswered(rec *journal.Record, q journal.Asked) error {
 	return nil
 }
 
-// afterNoAnswer says in a sentence what an agent does without an answer.
+// afterNoAnswer returns a sentence that says what an agent does without an answer.
 func afterNoAnswer(q journal.Asked) string {
 	switch q.Late {
 	case "pause":

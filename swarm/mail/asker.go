@@ -13,15 +13,16 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// Questions of the daemon. The client of an agent asks before it uses a tool, and the rules
-// of the agent say to ask the lead. The daemon sends the question in the agent's name,
-// waits for the reply during the turn, and takes the reply out of the agent's mailbox.
+// Questions from the daemon. An agent's client asks for permission before it uses a tool,
+// and the agent's rules say to ask the lead. The daemon sends the question in the agent's
+// name, waits for the reply during the turn, and takes the reply out of the agent's
+// mailbox.
 //
 //	lead/new --reply--> agent/new --the daemon files it--> agent/done
 //	   \--turn over, no answer in time--> lead/done
 //
-// The turn's .asks file says which questions wait. A reply to any other question of that
-// kind is refused.
+// The turn's .asks file says which questions are waiting. A reply to any other permission
+// question is refused.
 
 // An Asker asks the lead in the name of one agent, and waits for answers. It is safe for
 // concurrent use.
@@ -31,8 +32,8 @@ type Asker struct {
 	Box   *dropbox.Mailbox // of the agent
 
 	mu   sync.Mutex
-	open map[string]*awaited // questions that wait, by id
-	seen map[string]bool     // files that do not answer any of them
+	open map[string]*awaited // waiting questions, by id
+	seen map[string]bool     // files that answer none of the questions in open
 }
 
 // awaited is a question that waits for its answer.
@@ -45,12 +46,12 @@ type awaited struct {
 // A Question asks whether a client may use a tool.
 type Question struct {
 	Turn     *journal.Record
-	To       string // whom it asks: the lead, or the agent that leads
+	To       string // the recipient: the lead, or the agent that leads
 	Number   int    // in the turn
 	What     string // the tool call, in one line
 	Text     string
 	Patience time.Duration
-	// Over returns why the answer is no longer awaited; nil while it is.
+	// Over returns why the answer is no longer awaited, or nil while it is.
 	Over func() error
 }
 
@@ -68,7 +69,7 @@ const (
 const (
 	ByHuman = "human" // a person
 	ByAny   = "any"   // a person or an agent
-	ByFirst = "first" // of several who are asked; the first answer counts
+	ByFirst = "first" // any of several recipients; only the first answer counts
 )
 
 // QuestionKey returns a key for a question. The key says who may answer, and that the
@@ -84,8 +85,9 @@ func hasQuestionKey(m *dropbox.Message, answerers ...string) bool {
 // TakesAgents reports whether an agent may answer a question in the mailbox of a bridge.
 func TakesAgents(m *dropbox.Message) bool { return hasQuestionKey(m, ByAny) }
 
-// WhyOver says why a question needs no answer any more: its turn no longer waits for the
-// permission, or somebody who may answer it has. It returns "" for every other message.
+// WhyOver says why a question no longer needs an answer: its turn no longer waits for the
+// permission, or somebody who may answer has already done so. It returns "" for every
+// other message.
 func WhyOver(home journal.Home, m *dropbox.Message) string {
 	switch {
 	case AsksPermission(m):
@@ -101,13 +103,13 @@ func AsksPermission(m *dropbox.Message) bool {
 	return m.Type == dropbox.Question && strings.HasPrefix(m.Key, permissionKey)
 }
 
-// lookAgain is how often Ask checks for the reply without a wake: a file system may drop
-// events.
+// lookAgain is how often Ask checks for the reply even if nothing wakes it: a file system
+// may drop events.
 const lookAgain = 2 * time.Second
 
-// Ask asks, waits for the reply, and files it. The error is [ErrNoAnswer], the error of
-// q.Over, the cause of ctx, or the reason why the question could not be sent. When Ask
-// returns, nothing waits for a reply any more.
+// Ask sends the question, waits for the reply, and files the reply. The error is
+// [ErrNoAnswer], the error of q.Over, the cause of ctx, or the reason why the question
+// could not be sent. When Ask returns, the question is no longer open.
 func (a *Asker) Ask(ctx context.Context, q Question) (*dropbox.Message, error) {
 	id, err := a.send(&q)
 	if err != nil {
@@ -116,7 +118,7 @@ func (a *Asker) Ask(ctx context.Context, q Question) (*dropbox.Message, error) {
 	w := a.await(id, q.To)
 	reply, err := a.wait(ctx, w, q)
 	a.forget(id)
-	if errors.Is(err, ErrNoAnswer) && len(w.answer) > 0 { // the reply arrived at that moment, and is filed
+	if errors.Is(err, ErrNoAnswer) && len(w.answer) > 0 { // the reply arrived at the last moment, and is already filed
 		reply, err = <-w.answer, nil
 	}
 	why := ""
@@ -149,7 +151,7 @@ func (a *Asker) send(q *Question) (id string, err error) {
 	}
 	now := time.Now().UTC()
 	var unnoted error
-	d, err := a.deliverNoted(a.Agent, q.To, m, func(noted string) { // or the agent's goroutine would take the reply for an overdue one
+	d, err := a.deliverNoted(a.Agent, q.To, m, func(noted string) { // noted first, or the agent's goroutine would treat the reply as overdue
 		id = noted
 		unnoted = a.Home.Asks(t.Turn).Begin(journal.Asked{ID: id, Of: q.To, Since: now, Until: now.Add(q.Patience), Call: q.What})
 	})
@@ -186,7 +188,8 @@ func (a *Asker) wait(ctx context.Context, w *awaited, q Question) (*dropbox.Mess
 	}
 }
 
-// Wake says that there may be an answer, or that a question may be over.
+// Wake makes the waiting Ask calls check for an answer, and whether their question is
+// over.
 func (a *Asker) Wake() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -219,7 +222,7 @@ func (a *Asker) forget(id string) {
 	}
 }
 
-// Answers reports whether a message may answer a question that waits.
+// Answers reports whether a message replies to an open question.
 func (a *Asker) Answers(m *dropbox.Message) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -262,15 +265,15 @@ func (a *Asker) look() {
 	}
 }
 
-// mayAnswer is [MayAnswer] for the agent's mailbox.
+// mayAnswer calls [MayAnswer] for the agent's mailbox.
 func (a *Asker) mayAnswer(m *dropbox.Message, asked string) bool {
 	return MayAnswer(m, asked, a.Agent, a.Tokens.Of)
 }
 
 // MayAnswer reports whether a message in a mailbox is proven to be from somebody who may
-// answer a question to asked: asked itself, the person (on IRC the bridge knows who may
-// answer), or the daemon, which says that no answer will come. token returns the secret of
-// a sender.
+// answer a question sent to the mailbox asked. These are the owner of asked, the person
+// (on IRC the bridge knows who may answer), and the daemon, which answers that no answer
+// will come. token returns the secret of a sender.
 func MayAnswer(m *dropbox.Message, asked, mailbox string, token func(name string) string) bool {
 	if m.From != asked && m.From != dropbox.Lead && m.From != dropbox.Swarm && !dropbox.IsBridge(m.From) {
 		return false
@@ -278,8 +281,8 @@ func MayAnswer(m *dropbox.Message, asked, mailbox string, token func(name string
 	return dropbox.Proven(token(m.From), m, mailbox)
 }
 
-// takeBack files a question in the mailbox of the person. A question to an agent is filed when
-// that agent claims it.
+// takeBack withdraws a question: it files the question in the person's mailbox. A
+// question to an agent is filed when that agent claims it.
 func (a *Asker) takeBack(to, id string) {
 	if to != dropbox.Lead {
 		return
@@ -289,7 +292,8 @@ func (a *Asker) takeBack(to, id string) {
 	}
 }
 
-// TakeBackLeft takes back the questions that the daemon of a turn left behind.
+// TakeBackLeft withdraws the permission questions of a turn that an earlier daemon left
+// open.
 func (a *Asker) TakeBackLeft(turn string) {
 	for _, q := range a.Home.Asks(turn).Open() {
 		if q.Call != "" {
@@ -299,17 +303,17 @@ func (a *Asker) TakeBackLeft(turn string) {
 	}
 }
 
-// overdue says why a message has nothing to do with any turn: it is a question that needs
-// no answer any more, or the answer to a question about a permission, and no turn waits for
-// that answer. It returns "" for every other message.
+// overdue says why no turn needs a message: it is a question that no longer needs an
+// answer, or it answers a permission question for which no turn is waiting. It returns ""
+// for every other message.
 func (s *Service) overdue(m *dropbox.Message) (why string, err error) {
 	if why := WhyOver(s.Home, m); why != "" {
 		return why, nil
 	}
 	asked := m
 	if !AsksPermission(m) {
-		// The subject shows, without a search of all mailboxes, that it is not such an
-		// answer.
+		// The subject shows, without a search of all mailboxes, that the message does not
+		// answer a permission question.
 		if m.ReplyTo == "" || !strings.HasPrefix(m.Subject, "Re: "+permissionSubject) {
 			return "", nil
 		}

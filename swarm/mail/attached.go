@@ -16,11 +16,11 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// An Attached does the mail of an agent whose session a person runs. The hooks of that
-// session's client call it for the steps that the daemon does for other agents. A turn that
-// ends well goes through the same steps as with the daemon: the receipt beside the message
-// in cur/ is the commit point. An Attached belongs to one goroutine; a lock makes hooks
-// that run at the same time wait for each other.
+// An Attached handles the mail of an agent whose session a person runs. The hooks of that
+// session's client call it for the steps that the daemon takes for other agents. A turn
+// that ends well goes through the same steps as under the daemon: the receipt beside the
+// message in cur/ is the commit point. An Attached belongs to one goroutine; a lock makes
+// hooks that run at the same time wait for each other.
 type Attached struct {
 	mail   *Inbox
 	advise func() string
@@ -28,15 +28,16 @@ type Attached struct {
 
 // AttachedOptions are the optional parts of an Attached.
 type AttachedOptions struct {
-	Gate      Gate          // asked about every claimed message, as in the daemon; nil stops only loops
-	Announcer Announcer     // nil announces nothing
-	Advise    func() string // a line for each prompt; nil for no line
+	Gate      Gate          // asked about every claimed message, as in the daemon; if it is nil, only loops are stopped
+	Announcer Announcer     // if it is nil, nothing is announced
+	Advise    func() string // returns a line for each prompt; nil means no line
 	Log       *slog.Logger  // nil discards it
 	Names     Names         // who the lead is
 	Backend   string        // what kind of client the session is, for the receipts
 }
 
-// OpenAttached returns an Attached for an agent. The caller closes it, and the store.
+// OpenAttached returns an Attached for an agent. The caller must close the Attached and
+// the store.
 func OpenAttached(home journal.Home, store *dropbox.Store, name string, o AttachedOptions) (*Attached, error) {
 	log := o.Log
 	if log == nil {
@@ -64,7 +65,7 @@ func OpenAttached(home journal.Home, store *dropbox.Store, name string, o Attach
 		Alerted: func(time.Time, string, string) { /* nobody listens to this process */ },
 	}
 	if o.Announcer != nil {
-		s.Announcer = &Announcing{Announcer: o.Announcer, waiting: mostCopies} // counted before the first copy
+		s.Announcer = &Announcing{Announcer: o.Announcer, waiting: mostCopies} // makes it count the copies before the first one
 	}
 	listeners := []Listener{s.LeadListener()}
 	if s.Announcer != nil {
@@ -75,9 +76,9 @@ func OpenAttached(home journal.Home, store *dropbox.Store, name string, o Attach
 			return nil, err
 		}
 	}
-	s.WakeListeners = func() { // there may be no daemon that could tell them
+	s.WakeListeners = func() { // there may be no daemon to call them
 		for _, l := range listeners {
-			_, _ = s.Hear(context.Background(), l) // logged; they get it the next time
+			_, _ = s.Hear(context.Background(), l) // the error is logged, and they get the event the next time
 		}
 	}
 	in := &Inbox{Service: s, Name: name, Box: box, Log: log, Hidden: hider{s.Secrets}, Backend: func() string { return o.Backend }}
@@ -98,34 +99,34 @@ func (h hider) Text(text string) string { return h.secrets.Redactor().Text(text)
 // Close closes the agent's log.
 func (s *Attached) Close() { s.mail.AgentLog.Close() }
 
-// A StopEvent is what the client tells its Stop hook.
+// A StopEvent is what the client passes to its Stop hook.
 type StopEvent struct {
 	PID     int    // of the hook
-	Session string // the client's
+	Session string // id of the client's session
 	Prompt  string // id of the prompt whose turn has ended; "" if the client does not say
-	Active  bool   // a Stop hook began the turn that ends
+	Active  bool   // a Stop hook began the turn that has just ended
 	Last    string // the assistant's last words
-	// Tasks are the ids of the sub-agents that still work in the background. The client
-	// begins a turn on its own when one of them has ended.
+	// Tasks are the ids of the sub-agents that are still working in the background. The
+	// client begins a turn by itself when one of them has ended.
 	Tasks []string
 
 	// Continue gives the next message to the session at once; without it the reply only
 	// says that there is mail.
 	Continue bool
-	// Cap is how many turns in a row the hook may begin in this way. The client has a cap
-	// too: above that it ignores the hook, and nobody would see the message.
+	// Cap is how many turns in a row the hook may begin in this way. The client has its
+	// own cap: above it the client ignores the hook, and nobody would see the message.
 	Cap int
 }
 
 // A StopReply is what the hook answers.
 type StopReply struct {
-	Prompt string // the session continues with this; "" for nothing
-	Notice string // a line for the person; "" for nothing
+	Prompt string // the session continues with this prompt; "" means that it stops
+	Notice string // a line for the person; "" means none
 }
 
-// Begin binds a session to the agent: from now on the session gets the agent's mail. Begin
-// puts back messages that an earlier session left unfinished. If another session still
-// runs, it keeps the mail, and the notice says so.
+// Begin binds a session to the agent: from then on the session gets the agent's mail.
+// Begin puts back messages that an earlier session left unfinished. If the agent's
+// earlier session is still running, that session keeps the mail, and the notice says so.
 func (s *Attached) Begin(pid int, session string) (notice string, err error) {
 	unlock, err := s.mail.Home.LockBinding(s.mail.Name)
 	if err != nil {
@@ -170,8 +171,8 @@ func (s *Attached) bind(pid int, session string) (b, other *journal.Binding, err
 	case have != nil && have.Process == client:
 		b = have
 		if b.Message != "" && b.Session != "" && session != "" && b.Session != session {
-			// The client began another conversation, as by /clear, and its hook did not
-			// run.
+			// The client began another conversation, for example with /clear, and its
+			// hook did not run.
 			if err := s.settle(b, "", false); err != nil {
 				return nil, nil, err
 			}
@@ -189,9 +190,9 @@ func (s *Attached) bind(pid int, session string) (b, other *journal.Binding, err
 }
 
 // Stop handles the end of a turn of the session. The message that the turn worked on gets
-// its receipt and its answer, and is filed. Then work on the next one begins, within the
-// cap. If sub-agents of the message continue in the background, the message is done at the
-// end of the turn in which the session learns that the last of them has ended.
+// its receipt and its answer, and is filed. Then work on the next message begins, within
+// the cap. If sub-agents of the message continue in the background, the message is done
+// at the end of the turn in which the session learns that the last of them has ended.
 func (s *Attached) Stop(ev StopEvent) (reply StopReply, err error) {
 	unlock, err := s.mail.Home.LockBinding(s.mail.Name)
 	if err != nil {
@@ -204,9 +205,10 @@ func (s *Attached) Stop(ev StopEvent) (reply StopReply, err error) {
 	}
 	b.Tasks = ev.Tasks
 	if b.Message != "" {
-		// All turns of a prompt end with its id, including those that a Stop hook began. The
-		// end of another prompt's turn, or of a turn without an id, shows that the turn of
-		// the message was broken off, or shows nothing: either way the message waits again.
+		// Every turn of a prompt reports that prompt's id when it ends, even a turn that
+		// a Stop hook began. If the id is that of another prompt, the turn of the message
+		// was broken off. If there is no id, nobody knows. In both cases the message
+		// waits again.
 		done := b.Prompt == ev.Prompt && (ev.Active || b.Asked && ev.Prompt != "")
 		if b.Awaits = b.AwaitsTasks(done); b.Awaits {
 			b.Latest = ev.Prompt
@@ -245,9 +247,9 @@ func (s *Attached) Stop(ev StopEvent) (reply StopReply, err error) {
 	return reply, errors.Join(err, b.Write(s.mail.Home))
 }
 
-// Fetch gives the person's session its next message, as a prompt; "" when nothing waits.
-// The end of the turn files it. If no Stop hook reports that end, fileLast files the
-// message that was fetched before.
+// Fetch gives the person's session its next message as a prompt, or "" if no message is
+// waiting. The message is filed when the turn ends. If the client has no Stop hook to
+// report that end, fileLast makes Fetch file the message that it returned before.
 func (s *Attached) Fetch(pid int, session string, fileLast bool) (prompt string, err error) {
 	unlock, err := s.mail.Home.LockBinding(s.mail.Name)
 	if err != nil {
@@ -280,17 +282,19 @@ func (s *Attached) Fetch(pid int, session string, fileLast bool) (prompt string,
 	return prompt, b.Write(s.mail.Home)
 }
 
-// Prompted notes the prompt that the session gets, by the client's id for it. The hooks
-// UserPromptSubmit and UserPromptExpansion call it; at a slash command the client calls
-// both, with one id and before the ! lines at least one of them: 2.1.197 expands, runs the
-// lines and submits, 2.1.330 submits, expands and runs them. If the prompt's id differs
-// from that of the turn that works on a message, this turn was broken off, for example by
-// Esc, for which the client calls no hook; the message waits again. Text that the person
-// types into a running turn has the id of that turn (2.1.330), or calls no hook (2.1.197).
+// Prompted notes the client's id for the prompt that the session gets. The hooks
+// UserPromptSubmit and UserPromptExpansion call it. For a slash command the client calls
+// both hooks with the same id, and at least one of them before it runs the ! lines:
+// 2.1.197 expands, runs the lines and submits; 2.1.330 submits, expands and runs them. If
+// the prompt's id differs from that of the turn that works on a message, that turn was
+// broken off, for example by Esc, for which the client calls no hook. Then the message
+// waits again. Text that the person types into a running turn has the id of that turn
+// (2.1.330), or the client calls no hook for it (2.1.197).
 //
 // text is what the prompt says. The client also uses a prompt to tell its session that a
-// sub-agent in the background has ended (2.1.330); the work on a message that waits for
-// that continues. Text that the person types before that breaks nothing off.
+// sub-agent in the background has ended (2.1.330); then the work on a message that waits
+// for that sub-agent continues. Text that the person types earlier does not break off
+// that work.
 func (s *Attached) Prompted(pid int, session, prompt, text string) (err error) {
 	unlock, err := s.mail.Home.LockBinding(s.mail.Name)
 	if err != nil {
@@ -319,8 +323,8 @@ func (s *Attached) Prompted(pid int, session, prompt, text string) (err error) {
 	return b.Write(s.mail.Home)
 }
 
-// endedTask returns the id of the sub-agent, or of other work in the background, whose end
-// a prompt reports; "" for every other prompt.
+// endedTask returns the id of the sub-agent, or of other background work, whose end a
+// prompt reports. For any other prompt it returns "".
 func endedTask(text string) string {
 	rest, ok := strings.CutPrefix(text, "<task-notification>\n<task-id>")
 	id, _, whole := strings.Cut(rest, "</task-id>")
@@ -347,8 +351,9 @@ func (s *Attached) End(pid int) (err error) {
 	return errors.Join(s.putBackLeft(), os.Remove(s.mail.Home.BindingFile(s.mail.Name)))
 }
 
-// held says why the session gets no mail now, and what to do; "" when it gets mail. A
-// pause, stop or halt by a person applies to the person's own session too.
+// held says why the session gets no mail now, and what the person can do about it. It
+// returns "" if the session gets mail. A pause, stop or halt by a person applies to the
+// person's own session too.
 func (s *Attached) held(now time.Time) (string, error) {
 	name := s.mail.Name
 	all, err := journal.OpenHolds(s.mail.Home)

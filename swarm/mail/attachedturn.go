@@ -102,7 +102,8 @@ func (s *Attached) begin(b *journal.Binding, j *Job, notes []*dropbox.Claim) (st
 	return p.Text(), nil
 }
 
-// settle ends the work on a message: well, or broken off, and then it waits again.
+// settle ends the work on a message. If done, the message is filed with its receipt;
+// otherwise its turn was broken off, and the message waits again.
 func (s *Attached) settle(b *journal.Binding, last string, done bool) error {
 	if !done {
 		if err := s.brokenOff(b); err != nil {
@@ -125,7 +126,7 @@ func (s *Attached) settle(b *journal.Binding, last string, done bool) error {
 	return s.putBackLeft()
 }
 
-// brokenOff notes the end of a turn that was broken off.
+// brokenOff records the end of a turn that was broken off.
 func (s *Attached) brokenOff(b *journal.Binding) error {
 	rec, err := journal.ReadRecord(s.mail.Home, b.Turn)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && rec.End != "" {
@@ -190,9 +191,10 @@ func (s *Attached) commit(e dropbox.Entry, b *journal.Binding, last string) erro
 	return in.settled(e, c.Message, r)
 }
 
-// putBackCut puts back messages that a hook claimed but did not note in the binding before
-// it was killed: the client ends the ! lines of a prompt that is broken off. The session
-// works on no message. Messages that a client of the daemon still works on stay.
+// putBackCut puts back messages that a hook claimed but did not note in the binding
+// before it was killed: when a prompt is broken off, the client kills its ! lines. The
+// caller makes sure that the session works on no message. If a client of the daemon is
+// still running for this agent, putBackCut does nothing.
 func (s *Attached) putBackCut() error {
 	live, err := s.mail.Home.LiveClients()
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// Claim takes a message out of new/. It returns nil if the message is gone or everything is
-// halted. The claim is durable after [Inbox.TakeNotes].
+// Claim takes a message out of new/. It returns nil if the message is gone or everything
+// is halted. [Inbox.TakeNotes] makes the claim durable.
 func (in *Inbox) Claim(e dropbox.Entry) (*Job, error) {
 	in.NoteArrival(e)
 	claim, err := in.Box.Take(e)
@@ -26,8 +26,8 @@ func (in *Inbox) Claim(e dropbox.Entry) (*Job, error) {
 	return &Job{Claim: claim, Via: in.Arrivals.Via(claim.ID), Began: time.Now().UTC()}, nil
 }
 
-// Refuse sets aside a message that no turn may work on. For any other message it finds out
-// whether its sender is proven, and when an attempt at it was cut off.
+// Refuse sets aside a message that no turn may work on. For any other message it finds
+// out whether the sender is proven, and when the last earlier attempt was cut off.
 func (in *Inbox) Refuse(j *Job) (bool, error) {
 	c := j.Claim
 	if skipped, err := in.skip(c); skipped || err != nil {
@@ -42,7 +42,7 @@ func (in *Inbox) Refuse(j *Job) (bool, error) {
 	}
 	j.CutOff = last
 	if c.Begun > 1 && j.CutOff.IsZero() {
-		j.CutOff = c.Created // its records were rotated away; no earlier attempt began
+		j.CutOff = c.Created // its records were rotated away; no attempt began before this time
 	}
 	j.Proven = in.Proves(c.Message)
 	return false, nil
@@ -58,7 +58,8 @@ func (in *Inbox) skip(c *dropbox.Claim) (bool, error) {
 	case err != nil:
 		return false, err
 	case done:
-		// It came back, for example through a git checkout. Its sender has the answer.
+		// The message came back, for example through a git checkout. Its sender already
+		// has the answer.
 		in.Log.Info("message was done already", keyMessage, c.ID)
 		in.Arrivals.Forget(c.ID)
 		return true, in.Box.GiveUp(c.Entry, "duplicate: this message has a receipt in done/")
@@ -90,8 +91,8 @@ func (in *Inbox) skip(c *dropbox.Claim) (bool, error) {
 	return in.gated(c)
 }
 
-// Started writes into the agent's log which message a turn works on, once. It runs after
-// the start of the client, so as not to delay it.
+// Started writes into the agent's log, once per turn, which message the turn works on. It
+// runs after the client has started, so as not to delay that start.
 func (in *Inbox) Started(j *Job) {
 	if j.told {
 		return
@@ -104,8 +105,8 @@ func (in *Inbox) Started(j *Job) {
 }
 
 // TakeNotes claims the notes for the prompt, and makes all claims of the turn durable.
-// Otherwise a power cut could put a message back although the client has its prompt. A note
-// that cannot be claimed waits for the next turn.
+// Otherwise a power cut could put a message back although the client already has the
+// prompt. A note that cannot be claimed waits for the next turn.
 func (in *Inbox) TakeNotes(j *Job) error {
 	in.takeNotes(j)
 	return in.Box.SyncClaims()

@@ -9,8 +9,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// completed returns the task of a person that the turn on m, with the receipt r, completes:
-// no other message of the task waits. It returns nil if no task is complete.
+// completed returns the person's task that the turn on m, with the receipt r, completes.
+// A task is complete when no other message of it is waiting or in a turn. If m completes
+// no task, completed returns nil.
 func (in *Inbox) completed(m *dropbox.Message, r *journal.Receipt) *dropbox.Message {
 	task, err := m, error(nil)
 	if root := cmp.Or(m.Trace, m.ID); root != m.ID {
@@ -56,7 +57,7 @@ func (s *Service) message(id string) (m *dropbox.Message, err error) {
 // in a turn. Questions to people do not count: the agent that asked may have continued
 // without an answer.
 func (s *Service) isOpen(task *dropbox.Message, except string) (bool, error) {
-	since := task.Created.Add(-time.Minute) // the other clock may differ
+	since := task.Created.Add(-time.Minute) // the clock of another machine may differ
 	open := false
 	err := s.Store.Unfinished(IsAgent, func(box *dropbox.Mailbox, e dropbox.Entry) bool {
 		if e.ID == except || e.Created.Before(since) {

@@ -12,12 +12,12 @@
 //	                  |
 //	                  +-- GiveUp: reason in cur/ --> the sender is told --> dead/
 //
-// The receipt beside the message in cur/ is the commit point: before it the message is put
-// back, after it the message is only filed. Every step after the receipt can be repeated,
-// and so can the steps after a reason: [Inbox.FinishLeft] repeats them for messages that an
-// earlier daemon left there.
+// The receipt beside the message in cur/ is the commit point: a message without a receipt
+// is put back, and one with a receipt is only filed. Every step after the receipt can be
+// repeated, and so can the steps after a reason: [Inbox.FinishLeft] repeats them for
+// messages that an earlier daemon left in cur/.
 //
 // All agents of a project share a [Service]; an [Inbox] is the mail of one agent. Package
-// swarm decides what a failed turn means for the agent; an attached session ([Attached]) is
-// an Inbox with a person at the other end.
+// swarm decides what a failed turn means for the agent. An attached session ([Attached])
+// uses an Inbox for the session of a person.
 package mail

@@ -17,7 +17,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/window"
 )
 
-// A readPrompt is a prompt as read by a program that knows only the form of prompts.
+// A readPrompt is a prompt parsed by a program that knows only the form of prompts.
 type readPrompt struct {
 	window    string
 	envelopes []string // those of the notes, then that of the message
@@ -31,7 +31,7 @@ const (
 
 var openMark = regexp.MustCompile(`^--- [a-z2-7]{16} ---\n`)
 
-// read takes the first end mark that fits.
+// read ends each body at the first end mark that matches.
 func read(text string) (p readPrompt, err error) {
 	rest, ok := strings.CutPrefix(text, "claude-swarm: turn for coder\n\n")
 	if !ok {
@@ -72,8 +72,8 @@ func read(text string) (p readPrompt, err error) {
 	}
 }
 
-// The prompt has our frame once, and in it the whole text of the message, of the notes and
-// of the window, whatever they contain.
+// The prompt contains our frame exactly once. Inside the frame is the whole text of the
+// message, the notes and the window, whatever they contain.
 func FuzzFence(f *testing.F) {
 	mark := strings.Repeat("a", 16)
 	f.Add([]byte("Do it.\n"), []byte("The build is green.\n"), []byte("I ran the tests.\n"), "", "")
@@ -93,7 +93,7 @@ func FuzzFence(f *testing.F) {
 			m.From = cmp.Or(m.From, cmp.Or(from, dropbox.Lead))
 			m.Subject = cmp.Or(m.Subject, subject)
 			if strings.ContainsFunc(m.From+m.Subject, unicode.IsControl) {
-				return // neither a delivery nor a claim accepts that
+				return // neither a delivery nor a claim accepts such a message
 			}
 			if m.Type = dropbox.Note; i > 0 {
 				m.Type = dropbox.Task
@@ -104,7 +104,7 @@ func FuzzFence(f *testing.F) {
 			letters = append(letters, promptMail{m, false, viaHand})
 		}
 		p := Prompt{Agent: "coder", Prior: prior, Notes: letters[:1], Message: letters[1]}
-		// A body may have guessed the first mark.
+		// A body may contain the first mark.
 		marks := 0
 		text := p.text(func() string {
 			if marks++; marks == 1 {

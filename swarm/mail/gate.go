@@ -6,8 +6,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// A Gate decides whether a message may pass. The daemon asks it about every message that it
-// claims, whatever its sender, and about its own answers. Several goroutines call it.
+// A Gate decides whether a message may pass. The daemon asks the gate about every message
+// that it claims, whatever the sender, and about its own answers. Several goroutines may
+// call the gate at once.
 type Gate interface {
 	Ask(GateQuestion) GateVerdict
 }
@@ -17,21 +18,21 @@ type GateQuestion struct {
 	Message *dropbox.Message
 	To      string // the recipient's mailbox
 	Proven  bool   // the proof shows that the message really is from its sender
-	// Suspects are the agents that were at work when a message without a proof appeared:
+	// Suspects are the agents that were working when a message without a proof appeared:
 	// one of them may have left it.
 	Suspects       []string
-	Halted         string // why the conversation is halted; "" when it is not
-	BeforeDelivery bool   // it is not delivered yet; the gate is asked again at the claim
+	Halted         string // why the conversation is halted, or "" if it is not
+	BeforeDelivery bool   // the copy is not yet delivered; the gate is asked again at the claim
 	At             time.Time
 }
 
 // A GateVerdict reports whether a message may pass.
 type GateVerdict struct {
 	Pass   bool
-	Rule   string // in one word, the rule that stops the message or halts its conversation
+	Rule   string // one word for the rule that stops the message or halts its conversation
 	Reason string // one line for people
 	Next   string // one line: what the sender can do
-	Halt   bool   // halt the conversation, whether or not the message passes
+	Halt   bool   // the conversation is to be halted, whether or not the message passes
 }
 
 func (v GateVerdict) String() string { return v.Rule + ": " + v.Reason }

@@ -7,7 +7,8 @@ import (
 )
 
 // GiveUp moves a message to dead/ with the reason, and tells the sender once. If a crash
-// interrupts it after the reason is written, the next start completes it.
+// interrupts GiveUp after it has written the reason, the daemon completes the work at its
+// next start.
 func (in *Inbox) GiveUp(c *dropbox.Claim, reason string) error {
 	at, err := in.Box.BeginGiveUp(c.Entry, reason)
 	if err != nil {
@@ -43,14 +44,14 @@ func (in *Inbox) finishGivingUp(e dropbox.Entry) error {
 	}
 	if done, err := in.Box.HasReceipt(e); err != nil {
 		return err
-	} else if done { // a duplicate: the sender need not know
+	} else if done { // a duplicate: the sender does not need to know
 		return in.Box.GiveUp(e, reason)
 	}
 	return in.GiveUp(c, reason)
 }
 
-// tellSender tells the sender that a message will not be done, once per key. This wakes an
-// agent that waits for an answer; other agents read it in their next turn.
+// tellSender tells the sender, once per key, that nobody will work on a message. This
+// wakes an agent that waits for an answer; other agents read it in their next turn.
 func (in *Inbox) tellSender(c *dropbox.Claim, reason, key string) error {
 	m := c.Message
 	again := "To try again: claude-swarm dead retry " + c.ID

@@ -12,8 +12,8 @@ import (
 // maxQuoted bounds the part of a message that an alert quotes, in bytes.
 const maxQuoted = 1 << 10
 
-// haltThread halts the conversation of a message, and tells the lead once, quoting the last
-// words.
+// haltThread halts the conversation of a message. It tells the lead once, and quotes the
+// message.
 func (in *Inbox) haltThread(m *dropbox.Message, v GateVerdict) error {
 	if err := in.Store.Threads().Halt(m.Thread, v.String()); err != nil {
 		return err
@@ -23,9 +23,9 @@ func (in *Inbox) haltThread(m *dropbox.Message, v GateVerdict) error {
 	return in.TellHalted(m, fmt.Sprintf("\nLast, %s said to %s:\n\n> %s\n", m.From, in.Name, last))
 }
 
-// TellHalted tells the lead once that the conversation of a message is halted, if it is. A
-// sender may have halted it before the delivery without an alert. TellHalted does not
-// report a halt by the lead.
+// TellHalted tells the lead once if the conversation of a message is halted. A sender may
+// have halted it before the delivery, without an alert. TellHalted does not report a halt
+// by the lead.
 func (in *Inbox) TellHalted(m *dropbox.Message, more string) error {
 	h, err := in.Store.Threads().Halted(m.Thread)
 	if err != nil || h == nil || strings.HasPrefix(h.Why, ByLead) {
@@ -41,14 +41,14 @@ func (in *Inbox) TellHalted(m *dropbox.Message, more string) error {
 const ByLead = "by " + dropbox.Lead
 
 // lastWord asks the gate about an answer that the daemon gives in this agent's name. An
-// answer that halts its conversation still arrives, as a note, which wakes no agent.
+// answer that halts its conversation still arrives, but as a note, which wakes no agent.
 func (in *Inbox) lastWord(m *dropbox.Message, to string) error {
 	if in.Gate == nil {
 		return nil
 	}
 	v := in.Gate.Ask(GateQuestion{Message: m, To: to, Proven: true, BeforeDelivery: true, At: time.Now()})
 	if !v.Halt {
-		return nil // the gate judges the rest at the claim
+		return nil // the gate judges everything else at the claim
 	}
 	if !v.Pass {
 		m.Type = dropbox.Note

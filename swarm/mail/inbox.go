@@ -15,10 +15,10 @@ type Inbox struct {
 	Box      *dropbox.Mailbox
 	Queue    Queue
 	Arrivals Arrivals
-	Log      *slog.Logger // names the agent
+	Log      *slog.Logger // its lines name the agent
 	AgentLog *journal.AgentLog
 	Hidden   Hider
-	Backend  func() string // names the program that runs the turns, for receipts
+	Backend  func() string // returns the name of the program that runs the turns, for receipts
 }
 
 // A Hider removes secrets from text.

@@ -12,7 +12,7 @@ import (
 const (
 	maxNotes    = 16    // notes in one prompt
 	maxNoteSize = 32768 // bytes of their bodies, in total
-	maxBegun    = 10    // attempts at a message that did not end; more of them show that it crashes the machine
+	maxBegun    = 10    // attempts in a row that did not end; so many show that the message crashes the machine
 )
 
 // A Job is one claimed message on its way through a turn.
@@ -23,16 +23,16 @@ type Job struct {
 	Steered []Steered
 	Via     string
 	Proven  bool
-	CutOff  time.Time       // when an earlier attempt was cut off
+	CutOff  time.Time       // when the last earlier attempt was cut off, or zero
 	Rec     *journal.Record // the attempt that runs or last ran
 	Began   time.Time
-	told    bool // the agent's log has it
-	// Stranded says that a note was claimed, and could neither enter the prompt nor be put
+	told    bool // the agent's log already names the message
+	// Stranded reports that a claimed note could neither enter the prompt nor be put
 	// back: the agent must look through cur/ again.
 	Stranded bool
 }
 
-// ByLead reports whether a message of a person begins the turn.
+// ByLead reports whether a person's message begins the turn.
 func (j *Job) ByLead() bool { return j.Proven && j.Claim.Message.From == dropbox.Lead }
 
 // NoteIDs returns the ids of the notes in the prompt.
@@ -59,7 +59,7 @@ type Steered struct {
 	UUID  string
 }
 
-// steeredDone returns the ids of the steered messages that the turn has done.
+// steeredDone returns the ids of the steered messages that the turn has finished.
 func (j *Job) steeredDone(out runner.Outcome) []string {
 	var done []string
 	for _, s := range j.Steered {

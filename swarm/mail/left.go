@@ -34,16 +34,16 @@ func (in *Inbox) finishCommitted(e dropbox.Entry) error {
 	return in.finish(e, c.Message, r)
 }
 
-// FinishFailure puts back a message whose attempt failed. A crash cut off the steps after
-// the record of its end.
+// FinishFailure puts back a message whose attempt failed. It is for an attempt whose end
+// is recorded but whose next steps a crash cut off.
 func (in *Inbox) FinishFailure(j *Job, maxFailures int) error {
-	line := j.Rec.Line() // the ledger may lack it, and accepts it only once
+	line := j.Rec.Line() // the ledger may lack this line, and accepts it only once
 	line.From, line.Subject = j.Claim.Message.From, j.Claim.Message.Subject
 	if err := in.Ledger.Add(line); err != nil {
 		return err
 	}
 	switch j.Rec.End {
-	case runner.Stopped, runner.Limited, runner.Refused, runner.CapReached: // it does not count as a failure of the message
+	case runner.Stopped, runner.Limited, runner.Refused, runner.CapReached: // such an end does not count as a failure of the message
 	default:
 		next := ""
 		if j.Claim.Failed == 0 && !(j.Rec.Counted && maxFailures <= 1) {
@@ -85,7 +85,8 @@ func (in *Inbox) claimedNotes(rec *journal.Record) ([]*dropbox.Claim, error) {
 	return notes, nil
 }
 
-// LastRecord returns the newest record of the claim that e shows; nil if it has no record.
+// LastRecord returns the newest record of the claim that e shows, or nil if the claim has
+// no record.
 func LastRecord(home journal.Home, e dropbox.Entry) (*journal.Record, error) {
 	tries, err := journal.TriesOf(home, e.ID, e.Begun)
 	if err != nil || len(tries) == 0 {
@@ -94,15 +95,15 @@ func LastRecord(home journal.Home, e dropbox.Entry) (*journal.Record, error) {
 	return tries[len(tries)-1], nil
 }
 
-// FinishLeft completes the filing that an earlier daemon left half done in cur/: a receipt
-// beside the message means that the turn was done, and a reason means that the message was
-// given up or refused.
+// FinishLeft completes the filing of messages that an earlier daemon left in cur/. A
+// receipt beside a message means that its turn ended well, and a reason means that the
+// message was given up or refused.
 func (in *Inbox) FinishLeft() error {
 	if err := in.Box.Recover(); err != nil {
 		return err
 	}
-	// Messages with a receipt come first, even if only the receipt is still in cur/, and
-	// with them the notes that went with such a turn.
+	// Messages with a receipt come first, even if only the receipt is still in cur/. The
+	// notes of their turns are filed with them.
 	for _, step := range []struct {
 		list func() ([]dropbox.Entry, error)
 		do   func(dropbox.Entry) error
@@ -125,7 +126,7 @@ func (in *Inbox) FinishLeft() error {
 }
 
 // Left returns the messages in cur/ that a turn worked on, without notes and steered
-// messages, and the marks of the clients of these turns.
+// messages. It also returns the marks of the clients of these turns.
 func (in *Inbox) Left() (left []dropbox.Entry, marks map[string]bool, err error) {
 	claimed, err := in.Box.Claimed()
 	if err != nil {
@@ -152,12 +153,12 @@ func (in *Inbox) Left() (left []dropbox.Entry, marks map[string]bool, err error)
 			settledWith[s.ID] = true
 		}
 	}
-	// A note is settled with the message that it went with.
+	// Notes and steered messages are settled with the message of their turn.
 	return slices.DeleteFunc(claimed, func(e dropbox.Entry) bool { return settledWith[e.ID] }), marks, nil
 }
 
-// Reopen opens a message that was left in cur/, with the record of its last turn. It
-// returns nil if it settled the message: the message is given up, or waits again.
+// Reopen opens a message that was left in cur/, with the record of its last turn. Reopen
+// returns nil if it settled the message, which is then given up or waits again.
 func (in *Inbox) Reopen(e dropbox.Entry) (*Job, error) {
 	rec, err := LastRecord(in.Home, e)
 	if err != nil {

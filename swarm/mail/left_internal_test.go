@@ -57,7 +57,7 @@ func claimed(t *testing.T, a *Inbox, as dropbox.Type) *dropbox.Claim {
 	return c
 }
 
-// takeUp settles a message whose turn has failed.
+// takeUp settles a message whose turn failed.
 func takeUp(a *Inbox, e dropbox.Entry) error {
 	j, err := a.Reopen(e)
 	if err != nil {
@@ -66,7 +66,7 @@ func takeUp(a *Inbox, e dropbox.Entry) error {
 	return a.FinishFailure(j, 3)
 }
 
-// count counts the messages in the folders of a mailbox.
+// count checks the numbers of messages in the folders of a mailbox.
 func count(t *testing.T, a *Inbox, want ...int) {
 	t.Helper()
 	for i, folder := range []string{"coder/new/*.md", "coder/cur/*.md", "coder/done/*/*.md", "lead/new/*.md"} {
@@ -78,7 +78,7 @@ func count(t *testing.T, a *Inbox, want ...int) {
 }
 
 // A turn is not settled before its end is on the list of events: no later step would add
-// it, and no listener would get it.
+// that event, and no listener would get it.
 func TestReopenWaitsForTheListOfEvents(t *testing.T) {
 	refused := func(a *Inbox, f func() error) {
 		t.Helper()
@@ -130,8 +130,8 @@ func TestReopenWaitsForTheListOfEvents(t *testing.T) {
 	})
 }
 
-// Messages in cur/ that cannot be listed, or whose record cannot be read, are no reason to
-// begin their turns again.
+// If the messages in cur/ cannot be listed, or their records cannot be read, their turns
+// do not begin again.
 func TestWhatIsLeftCannotBeRead(t *testing.T) {
 	a := newInbox(t)
 	c := claimed(t, a, dropbox.Task)
@@ -158,8 +158,8 @@ func TestWhatIsLeftCannotBeRead(t *testing.T) {
 	}
 }
 
-// A message that arrived in the middle of a turn and a note stay with the turn until they
-// wait again.
+// A message that arrived in the middle of a turn, or a note, stays with the turn until it
+// can be put back.
 func TestMailOfATurnThatCannotWaitAgain(t *testing.T) {
 	a := newInbox(t)
 	urgent := claimed(t, a, dropbox.Task)

@@ -7,20 +7,20 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// A Listener hears the events of the swarm from the list of events: in order, each at least
-// once, and including those of the time when no daemon ran.
+// A Listener gets the events of the swarm from the list of events. It gets them in order,
+// each at least once, including those added while no daemon was running.
 type Listener struct {
-	Name   string // of its cursor; a word in lower case
+	Name   string // name of its cursor; one lower-case word
 	Behind string // shown in the status while Hear returns an error, followed by a colon and the error
 	// Hear handles events. After an error it gets the same events again, with the next
-	// event or after a while. The daemon also calls it without events: when it starts, and
-	// when it has filed or given up a message whose event Hear may have seen earlier. One
-	// goroutine at a time calls it.
+	// event or after a while. The daemon also calls it without events: when it starts,
+	// and when it has filed or given up a message whose event Hear may have seen earlier.
+	// Only one goroutine at a time calls Hear.
 	Hear func(ctx context.Context, events []journal.Event) error
 }
 
-// happened puts an event on the list, and wakes the listeners. The error says that the
-// event is not on the list.
+// happened puts an event on the list, and wakes the listeners. After an error the event
+// is not on the list.
 func (s *Service) happened(ev journal.Event) error {
 	s.Quiet.mark(&ev)
 	if err := s.Events.Add(ev); err != nil {
@@ -30,8 +30,8 @@ func (s *Service) happened(ev journal.Event) error {
 	return nil
 }
 
-// Hear gives a listener the events that it has not heard, and reports whether there were
-// any. The status shows a failure.
+// Hear gives a listener the events that it has not yet heard, and reports whether there
+// were any. If that fails, the status shows the error.
 func (s *Service) Hear(ctx context.Context, l Listener) (any bool, err error) {
 	err = s.Events.Tell(l.Name, func(events []journal.Event, missed int64) error {
 		if missed > 0 {
@@ -44,7 +44,8 @@ func (s *Service) Hear(ctx context.Context, l Listener) (any bool, err error) {
 	return any, err
 }
 
-// Complain shows in the status why a listener did not accept an event; nil ends that.
+// Complain shows in the status why a listener did not accept an event. A nil error
+// removes that line.
 func (s *Service) Complain(l Listener, err error) {
 	key := "listener " + l.Name
 	if err == nil {

@@ -14,10 +14,10 @@ type Names struct {
 	CCLead   []string // agents whose messages to others are copied to the lead
 }
 
-// LeadFor says which mailbox gets the messages that from sends to the lead: the mailbox of
-// the agent that the configuration names, or the person's. That agent's own lead is the
-// person. An answer to a message from the lead goes to the person without a call to
-// LeadFor.
+// LeadFor says which mailbox gets the messages that from sends to the lead: the mailbox
+// of the agent that the configuration names, or the person's. For that agent itself the
+// lead is the person. An answer to a message from the lead goes to the person without a
+// call to LeadFor.
 func (n Names) LeadFor(from string) string {
 	if n.Lead == "" || from == n.Lead {
 		return dropbox.Lead

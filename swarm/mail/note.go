@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Note logs an error that the caller cannot act on, and keeps it in the status until the
-// folder of the error can be written again.
+// Note logs an error that the caller cannot act on. The status shows the error until the
+// folder in which it happened is writable again.
 func (s *Service) Note(err error) {
 	if err == nil {
 		return
@@ -38,7 +38,8 @@ func (s *Service) folderOf(err error) string {
 	case filepath.IsAbs(path):
 		return filepath.Dir(path)
 	}
-	// A store names its files relative to itself, a window to its folder.
+	// A store names its files relative to its own folder, and a window names them
+	// relative to the window's folder.
 	mailbox, _, inside := strings.Cut(path, "/")
 	if !inside {
 		return filepath.Dir(s.Home.WindowFile("any"))
@@ -46,7 +47,7 @@ func (s *Service) folderOf(err error) string {
 	return filepath.Join(s.Store.Dir(), mailbox, "tmp")
 }
 
-// TryWriting writes a file of a block's size in a folder, durably, and removes it.
+// TryWriting durably writes a file of one block to a folder, and removes it.
 func TryWriting(folder string) error {
 	f, err := os.CreateTemp(folder, ".try-*")
 	if err != nil {

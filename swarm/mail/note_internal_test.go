@@ -13,8 +13,8 @@ import (
 )
 
 // The daemon retries in the folder where the error happened, however the error names the
-// file: the path of a window is relative to its folder, that of a stored message to the
-// store.
+// file. The path of a window's file is relative to the window's folder, and that of a
+// stored message is relative to the store.
 func TestTheFolderOfAnError(t *testing.T) {
 	dir := t.TempDir()
 	box := filepath.Join(dir, ".dead-drop")

@@ -8,8 +8,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// OriginOf looks for the turn that left a file in the agent's mailbox at that time. byHand
-// says that the file was in the folder itself, where agents keep their own work.
+// OriginOf looks for the turn that left a file in the agent's mailbox at the time
+// written. byHand says that the file was in the folder itself, where agents keep their
+// own work.
 func (in *Inbox) OriginOf(written time.Time, byHand bool) Origin {
 	var o Origin
 	for _, rec := range in.TurnsAt(written) {
@@ -30,7 +31,7 @@ func (in *Inbox) OriginOf(written time.Time, byHand bool) Origin {
 // the time of the file.
 func (in *Inbox) NoteArrival(e dropbox.Entry) {
 	if e.Begun > 0 {
-		return // it was put back before
+		return // the message was put back earlier, so this is not its arrival
 	}
 	if at, err := in.Box.Arrived(e); err == nil {
 		in.Arrivals.noteTime(e.ID, at)
@@ -38,7 +39,7 @@ func (in *Inbox) NoteArrival(e dropbox.Entry) {
 }
 
 // traceMessage finds out who left a claimed message, unless its proof shows that, and
-// applies it. suspects are the agents that may have left it.
+// applies that origin to the message. suspects are the agents that may have left it.
 func (in *Inbox) traceMessage(c *dropbox.Claim) (suspects []string, err error) {
 	m := c.Message
 	o, at := in.Arrivals.origin(c.ID)
@@ -51,7 +52,7 @@ func (in *Inbox) traceMessage(c *dropbox.Claim) (suspects []string, err error) {
 		in.Arrivals.found(c.ID, found)
 		o = &found
 	case o == nil:
-		// An earlier daemon began it. Its record says what that daemon found out.
+		// An earlier attempt began. Its record says what was found out then.
 		tried, err := journal.Records(in.Home, c.ID, c.Begun-1)
 		if err != nil || len(tried) == 0 {
 			return nil, err

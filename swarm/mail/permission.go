@@ -49,8 +49,8 @@ func Verdict(d runner.Decision) string {
 	return "denied: no entry allows it"
 }
 
-// notPermitted returns one line about a tool call that was denied, with the entry that
-// would allow it; "" for one that was allowed.
+// notPermitted returns one line about a denied tool call, with the entry that would allow
+// it. For an allowed call it returns "".
 func notPermitted(d runner.Decision) string {
 	if d.Allowed {
 		return ""
@@ -74,8 +74,8 @@ func isAbout(by runner.Decision, d runner.Denial) bool {
 	return !by.Allowed && (r.Tool != "" && r.Tool == d.Tool || err == nil && len(about) > 2 && bytes.Contains(d.Input, about))
 }
 
-// Decided notes what happened to a tool call that was denied, or that somebody was asked
-// about. n is the call's number in the turn.
+// Decided records what happened to a tool call that was denied or about which somebody
+// was asked. n is the call's number in the turn.
 func (s *Service) Decided(rec *journal.Record, n int, d runner.Decision) error {
 	hide := s.Secrets.Redactor().Text
 	text := hide(fmt.Sprintf("%s: %s", Verdict(d), WhatOf(d.Request)))
@@ -91,6 +91,6 @@ func (s *Service) Decided(rec *journal.Record, n int, d runner.Decision) error {
 	return s.happened(ev)
 }
 
-// NobodyAnswered is the prefix of the reason why a question had no answer; the waiting time
-// follows.
+// NobodyAnswered is the prefix of the reason why a question got no answer. The waiting
+// time follows it.
 const NobodyAnswered = "nobody answered within "

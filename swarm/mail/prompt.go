@@ -17,14 +17,14 @@ import (
 // cannot contain.
 type Prompt struct {
 	Agent    string
-	Names    Names  // names the lead
+	Names    Names  // names the lead and the person
 	Prior    []byte // the window after a compaction, or empty
 	Reread   []string
-	Whispers []string     // of the supervisor, one line each
-	Advice   string       // a line of the daemon; "" means none
+	Whispers []string     // from the supervisor, one line each
+	Advice   string       // a line from the daemon; "" means none
 	Notes    []promptMail // the notes in this prompt
 	Message  promptMail
-	Tools    bool      // its client has the tools of dead-drop
+	Tools    bool      // the client has the tools of dead-drop
 	CutOff   time.Time // when an earlier attempt at the message was cut off, or zero
 }
 
@@ -77,8 +77,8 @@ func (p Prompt) text(mark func() string) string {
 	return strings.Join(parts, "\n\n") + "\n"
 }
 
-// envelope returns the line above a body. Text that strangers can choose is quoted, unless
-// it is a plain word, so that it cannot pass for words of the daemon.
+// envelope returns the line above a body. Text that strangers can choose is quoted,
+// unless it is a plain word, so that nobody can mistake it for the daemon's words.
 func (l promptMail) envelope(names Names) string {
 	proof := "unverified"
 	if l.Proven {
@@ -114,7 +114,7 @@ func word(s string) string {
 	return s
 }
 
-// fenced puts a body between two marks that are not in it, unchanged.
+// fenced puts an unchanged body between two marks that do not occur in it.
 func fenced(body []byte, mark func() string) string {
 	m := mark()
 	for strings.Contains(string(body), m) {

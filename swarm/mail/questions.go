@@ -15,8 +15,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// Questions are the questions of the daemon to the person. Each is asked once per key, as a
-// message of type question from swarm; its answer comes to the mailbox of swarm.
+// Questions are the daemon's questions to the person. Each is asked once per key, as a
+// message of type question from swarm. Its answer goes to the mailbox of swarm.
 //
 //	AskPerson: written down -> lead/new --the person answers--> swarm/new
 //	Look:      the answer is written down -> the handler -> the outcome is written down
@@ -30,20 +30,20 @@ import (
 type Questions struct {
 	mail *Service
 	book *journal.Questions
-	wake func() // calls Look soon
+	wake func() // makes the daemon call Look soon
 
 	mu       sync.Mutex
 	handlers map[string]AnswerHandler // by kind
 }
 
 // An AnswerHandler carries out the answer to a question, and says in one line what
-// happened. After an error, which is sent to the person, the question stays open. A handler
-// may be called again with the same answer (the ID is the same) if the daemon was cut off.
-// It may ask and settle questions.
+// happened. After an error, which is sent to the person, the question stays open. If the
+// daemon was cut off, a handler may be called again with the same answer, which has the
+// same ID. It may ask and settle questions.
 type AnswerHandler func(q journal.Question, a journal.QuestionAnswer) (happened string, err error)
 
-// OpenQuestions reads the questions of an earlier daemon. wake must have [Questions.Look]
-// called soon.
+// OpenQuestions reads the questions of an earlier daemon. wake must make the daemon call
+// [Questions.Look] soon.
 func OpenQuestions(s *Service, wake func()) (*Questions, error) {
 	book, err := journal.OpenQuestions(s.Home)
 	if err != nil {
@@ -68,9 +68,10 @@ func (q *Questions) handler(kind string) AnswerHandler {
 	return q.handlers[kind]
 }
 
-// AskPerson asks the person, unless a question with that key was asked before, settled or not.
-// The caller sets Key, Kind, Subject and Words, and may set Agent, About and Body. When it
-// returns nil the person is asked, now or as soon as the mailbox can be written.
+// AskPerson asks the person, unless a question with that key was asked before, settled or
+// not. The caller sets Key, Kind, Subject and Words, and may set Agent, About and Body.
+// If it returns nil, the person is asked now, or as soon as the person's mailbox is
+// writable.
 func (q *Questions) AskPerson(n journal.Question) error {
 	if q.handler(n.Kind) == nil || n.Key == "" || len(n.Words) == 0 {
 		return fmt.Errorf("question %q of the kind %q: no handler, no key or no words", n.Key, n.Kind)
@@ -109,7 +110,7 @@ func (q *Questions) Settle(key, why string) error {
 }
 
 // Look sends the questions that are not yet sent, handles the answers, and takes settled
-// questions out of the mailbox of the person. The error says which step must be tried
+// questions out of the person's mailbox. The error names the step that must be tried
 // again.
 func (q *Questions) Look() error {
 	var failed []error
@@ -144,8 +145,8 @@ func (q *Questions) send(n journal.Question) error {
 	return err
 }
 
-// noticeOf returns the notice of the question that a message of swarm asks; nil if it has
-// none.
+// noticeOf returns the notice of the question that a message from swarm asks, or nil if
+// the question has none.
 func (q *Questions) noticeOf(m *dropbox.Message) *journal.Notice {
 	for _, n := range q.book.Open() {
 		if n.Delivery() != m.Key {
@@ -238,8 +239,8 @@ func (q *Questions) answered(box *dropbox.Mailbox, e dropbox.Entry, m *dropbox.M
 	return box.File(e)
 }
 
-// mayAnswer reports whether a message is proven to be from the person, or from somebody on
-// IRC whom the bridge lets answer.
+// mayAnswer reports whether a message is proven to be from the person, or from somebody
+// on IRC whom the bridge allows to answer.
 func (q *Questions) mayAnswer(m *dropbox.Message) bool {
 	token := q.mail.Tokens.Of(m.From)
 	return (m.From == dropbox.Lead || dropbox.IsBridge(m.From)) && token != "" && dropbox.Proven(token, m, dropbox.Swarm)
@@ -319,7 +320,8 @@ func (q *Questions) fileSettled() error {
 	return fileFromLead(q.mail.Store, func(id string) bool { return settled[id] })
 }
 
-// fileFromLead files the messages with these ids in the mailbox of the person, read or not.
+// fileFromLead files the messages in the person's mailbox for whose id ids returns true,
+// whether read or not.
 func fileFromLead(store *dropbox.Store, ids func(id string) bool) error {
 	box, err := store.Mailbox(dropbox.Lead)
 	if errors.Is(err, dropbox.ErrNoMailbox) {
@@ -341,15 +343,16 @@ func fileFromLead(store *dropbox.Store, ids func(id string) bool) error {
 	return errors.Join(failed...)
 }
 
-// answerOf reads the answer in a message: its first word, and the rest.
+// answerOf reads the answer in a message: its first word, and the text after it.
 func answerOf(m *dropbox.Message) journal.QuestionAnswer {
 	a := ReadAnswer(m.From, m.Body)
 	a.ID = m.ID
 	return a
 }
 
-// ReadAnswer reads an answer: who gives it, its first word in lower case and without
-// punctuation, and the rest. A bridge puts the name of the person before the text.
+// ReadAnswer returns who gave an answer, its first word in lower case and without
+// punctuation, and the text after that word. A bridge puts the name of the person before
+// the text.
 func ReadAnswer(from string, body []byte) journal.QuestionAnswer {
 	text, by := strings.TrimSpace(string(body[:min(len(body), 4<<10)])), from
 	if dropbox.IsBridge(from) {
@@ -365,7 +368,7 @@ func ReadAnswer(from string, body []byte) journal.QuestionAnswer {
 	return journal.QuestionAnswer{Word: strings.ToLower(strings.TrimFunc(fields[0], mark)), Rest: screen.Short(strings.Join(fields[1:], " "), 1000), By: by}
 }
 
-// A WordError says that a word does not answer a question.
+// A WordError reports that a word is not one of the answers to a question.
 type WordError struct {
 	Word  string
 	Words []journal.AnswerWord
@@ -386,7 +389,8 @@ func (e *WordError) Error() string {
 	return said + " The words: " + strings.Join(list, ", ")
 }
 
-// Nearest returns the word that the person may have meant; else the first.
+// Nearest returns the word that the person probably meant, or the first word if none is
+// near.
 func (e *WordError) Nearest() string { return append(e.near(), e.Words[0].Word)[0] }
 
 func (e *WordError) near() []string {

@@ -24,7 +24,7 @@ type asking struct {
 	questions *mail.Questions
 	handled   []journal.QuestionAnswer
 	fail      error        // of the handler
-	step      func() error // before each change on disk; nil: all changes succeed
+	step      func() error // called before each change on disk; if nil, all changes succeed
 }
 
 var dayIsSpent = journal.Question{
@@ -130,7 +130,7 @@ func (f *asking) question() *dropbox.Message {
 	return all[0]
 }
 
-// answer answers as somebody, with that sender's proof unless forged.
+// answer sends an answer from somebody, with that sender's proof unless forged.
 func (f *asking) answer(id, from, text string, forged bool) {
 	f.t.Helper()
 	m := &dropbox.Message{From: from, Type: dropbox.Result, ReplyTo: id, Body: []byte(text + "\n")}
@@ -170,11 +170,11 @@ func TestAnAnswerToTheDaemon(t *testing.T) {
 		from   string
 		forged bool
 		fail   error
-		word   string // the word that the handler gets; "" if it gets none
+		word   string // the word that the handler gets, or "" if it gets none
 		rest   string
 		by     string
 		told   string
-		open   bool // the state of the question afterwards
+		open   bool // the question is still open afterwards
 	}{
 		"more":                            {from: dropbox.Lead, word: "more", by: "lead", told: "the cap of the day is $30 now"},
 		"**More**, 10 dollars":            {from: dropbox.Lead, word: "more", rest: "10 dollars", by: "lead", told: "the cap of the day is $30 now"},
@@ -277,8 +277,8 @@ func TestNobodyGuessesTheKeyOfAQuestion(t *testing.T) {
 	}
 }
 
-// A daemon may die at any change of the disk: the next one leaves one question and one
-// outcome. The handler may be called again with the same answer.
+// A daemon may die at any change on disk. The next daemon still leaves exactly one
+// question and one outcome. The handler may be called again with the same answer.
 func TestADaemonThatDiesWhileItAsks(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

@@ -8,22 +8,22 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// maxChanged bounds the names that events may bring between two looks. When more come, the
-// queue lists the folder instead: the names are only a shortcut.
+// maxChanged bounds the names that events may bring between two looks. If there are more,
+// the queue lists the folder instead: the names are only a shortcut.
 const maxChanged = 1024
 
-// A Queue is the known waiting mail of an agent: the lists of the last look, and the names
-// from later events. A backlog is listed once, not again for every message, and no step for
-// one message goes through the whole backlog. It is safe for concurrent use; only the
-// agent's own goroutine takes from it.
+// A Queue holds the waiting mail of an agent, as far as it is known: the lists from the
+// last look, and the names from later events. A backlog is listed once, not again for
+// every message, and no step for one message goes through the whole backlog. It is safe
+// for concurrent use; only the agent's own goroutine takes from it.
 type Queue struct {
 	mu      sync.Mutex
 	changed []string        // names that events brought
 	look    bool            // the folder must be listed
-	list    []dropbox.Entry // begin turns, in this order
-	notes   []dropbox.Entry // go into the prompt of the next turn, in this order
-	parked  []dropbox.Entry // wait for money, in this order
-	count   Waiting         // counts all three
+	list    []dropbox.Entry // messages that begin turns, in this order
+	notes   []dropbox.Entry // notes for the prompt of the next turn, in this order
+	parked  []dropbox.Entry // messages that wait for budget, in this order
+	count   Waiting         // counts the entries of all three lists
 }
 
 // Changed notes an event: a name in new/, or "" if the folder must be listed.
@@ -39,8 +39,8 @@ func (q *Queue) Changed(name string) {
 	}
 }
 
-// Refresh brings the queue up to date: with the names that events brought, or with list
-// when the folder must be listed.
+// Refresh updates the queue from the names that events brought, or from list if the
+// folder must be listed.
 func (q *Queue) Refresh(list func() ([]dropbox.Entry, error)) error {
 	q.mu.Lock()
 	look, names := q.look, q.changed

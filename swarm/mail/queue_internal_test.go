@@ -80,8 +80,8 @@ func TestQueuePassesOverNotes(t *testing.T) {
 	}
 }
 
-// A queue still knows its notes after the next listing, as long as they are in the folder,
-// and its count equals the number of messages in the folder.
+// After the next listing a queue still knows which of the messages in the folder are
+// notes, and its count equals the number of messages in the folder.
 func TestQueueKnowsNotesAfterAListing(t *testing.T) {
 	var q Queue
 	note, task, gone := entry(t, 1, 1), entry(t, 2, 2), entry(t, 0, 3)

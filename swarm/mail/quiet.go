@@ -26,7 +26,8 @@ import (
 // It is safe for concurrent use.
 type Quiet struct {
 	mail *Service
-	// until returns the end of the quiet hours in which a time lies; zero outside of them.
+	// until returns the end of the quiet hours that contain a time, or the zero time if
+	// the time is outside quiet hours.
 	until func(time.Time) time.Time
 	// grave reports whether all agents are stopped, paused or parked.
 	grave func() bool
@@ -70,8 +71,8 @@ func (q *Quiet) mark(ev *journal.Event) {
 	ev.Quiet = end.UTC().Round(0)
 }
 
-// tellsPerson reports whether the daemon tells the person of an event: by an alert, a notice,
-// or a question.
+// tellsPerson reports whether the daemon tells the person about an event by an alert, a
+// notice, or a question.
 func tellsPerson(ev journal.Event) bool {
 	switch {
 	case ev.Message == nil:
@@ -79,11 +80,11 @@ func tellsPerson(ev journal.Event) bool {
 	case ev.Kind == journal.Alert:
 		return ev.To == dropbox.Lead // an agent that leads has no quiet hours
 	case ev.Kind == journal.Mail:
-		// An alert was delivered, so the person may hear of it.
+		// A delivered alert is not kept back: the person may see it.
 		return ev.To == dropbox.Lead && ev.Message.From == dropbox.Swarm && ev.Message.Type == dropbox.Question
 	}
 	if ev.Word() == journal.AgentQuestion {
-		return false // an agent waits, as for a question in the mailbox of the lead
+		return false // an agent waits for the answer, as with a question in the lead's mailbox
 	}
 	return ev.Notice != nil || ev.Kind == journal.Dead
 }
@@ -93,8 +94,8 @@ func isError(ev journal.Event) bool {
 	return ev.Notice == nil || ev.Notice.Word.Severity() != journal.Info
 }
 
-// shownByMorning reports whether the morning alert names an event. It leaves out events
-// that need no person, and those that another event repeats.
+// shownByMorning reports whether the morning alert names an event. It is false for events
+// that need no person, and for those that another event repeats.
 func shownByMorning(ev journal.Event) bool {
 	switch ev.Kind {
 	case journal.Alert, journal.Mail, journal.Dead:
@@ -105,7 +106,7 @@ func shownByMorning(ev journal.Event) bool {
 	return false
 }
 
-// keep puts an event aside until the end of the quiet hours.
+// keep stores an event until the quiet hours end.
 func (q *Quiet) keep(ev journal.Event) error {
 	if !shownByMorning(ev) {
 		return nil
@@ -155,7 +156,7 @@ func keysOf(all []journal.Kept) (keys []string) {
 	return keys
 }
 
-// save writes the file. After an error the file in memory is the one on the disk.
+// save writes the file. If that fails, the copy in memory stays as it was.
 func (q *Quiet) save(f journal.KeptFile) error {
 	f.V = 1
 	if err := q.mail.Home.Files().WriteJSON(quietFile(q.mail.Home), f); err != nil {
@@ -166,8 +167,8 @@ func (q *Quiet) save(f journal.KeptFile) error {
 }
 
 // Tell tells the person the kept facts once the quiet hours are over. The daemon calls it
-// at each look at the folders. A clock that is set back lengthens the wait; when the
-// configuration has no more quiet hours now, the wait ends.
+// at each look at the folders. If the clock is set back, the wait is longer. If the
+// configuration no longer has quiet hours for the current time, the wait ends.
 func (q *Quiet) Tell(now time.Time) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -201,7 +202,7 @@ func (q *Quiet) tell() error {
 	return q.save(told)
 }
 
-// wordsOf returns the words of the notices of facts, each once, sorted.
+// wordsOf returns the words of the facts' notices, sorted and without duplicates.
 func wordsOf(all []journal.Kept) (words []journal.Word) {
 	for _, k := range all {
 		if k.Word != "" {
@@ -212,7 +213,7 @@ func wordsOf(all []journal.Kept) (words []journal.Word) {
 	return slices.Compact(words)
 }
 
-// current returns the facts that are not void, the newest first. Of several facts about one
+// current returns the facts that are not void, newest first. Of several facts about one
 // thing, such as an agent that stopped twice, it returns the newest.
 func (q *Quiet) current() (all []journal.Kept) {
 	seen := map[string]bool{}
@@ -244,7 +245,7 @@ func thing(k journal.Kept) string {
 // maxDetail bounds the part of one fact that the morning alert quotes, in bytes.
 const maxDetail = 600
 
-// morning returns the morning alert; "" if no fact is left.
+// morning returns the morning alert, or "" if no fact is left.
 func morning(all []journal.Kept, first time.Time) (subject, body string) {
 	if len(all) == 0 {
 		return "", ""

@@ -8,12 +8,12 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// Reach remembers which agents' turns named the folder of a mailbox in a tool call. It is
-// safe for concurrent use.
+// Reach remembers, for each mailbox, which agents have named its folder in a tool call.
+// It is safe for concurrent use.
 type Reach struct {
 	folder *regexp.Regexp // finds a mailbox's name after the store's folder
 	mu     sync.Mutex
-	by     map[string]map[string]bool // mailbox, agent
+	by     map[string]map[string]bool // by mailbox, then by agent
 }
 
 func NewReach(store string) *Reach {
@@ -43,7 +43,7 @@ func (r *Reach) Called(by string, input []byte) {
 	}
 }
 
-// named reports whether a turn of that agent named the folder of a mailbox.
+// named reports whether a turn of that agent has named the folder of a mailbox.
 func (r *Reach) named(mailbox, agent string) bool {
 	if r == nil {
 		return false // an attached session does not see the tool calls of others

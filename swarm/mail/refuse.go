@@ -36,7 +36,7 @@ func (in *Inbox) gated(c *dropbox.Claim) (refused bool, err error) {
 	v := in.Gate.Ask(q)
 	if !v.Pass {
 		if passes, err := in.Box.Refusals().Passes(c.Entry); passes || err != nil {
-			return false, err // a person let it through
+			return false, err // a person has let the message through
 		}
 	}
 	if v.Halt {
@@ -51,7 +51,7 @@ func (in *Inbox) gated(c *dropbox.Claim) (refused bool, err error) {
 }
 
 // turnAway refuses a claimed message: it tells the sender, and keeps the message with the
-// reason. It can be repeated.
+// reason. Repeating turnAway is harmless.
 func (in *Inbox) turnAway(c *dropbox.Claim, v GateVerdict) error {
 	if err := in.tellRefused(c.Message, v); err != nil {
 		return err
@@ -65,14 +65,14 @@ func (in *Inbox) turnAway(c *dropbox.Claim, v GateVerdict) error {
 	return in.Box.Refuse(c.Entry, v.String())
 }
 
-// tellRefused tells the sender that a message was refused. It tells an agent once in a
-// conversation, by a note that does not wake it: a message that wakes it could make it try
-// again. It tells a person each time.
+// tellRefused tells the sender that a message was refused. An agent is told once in a
+// conversation, by a note: a message that wakes the agent could make it try again. A
+// person is told each time.
 func (in *Inbox) tellRefused(m *dropbox.Message, v GateVerdict) error {
 	body := fmt.Sprintf("Refused on its way to %s. %s.\n\nTo do: %s\n\nThe message is kept: claude-swarm read %s\n", in.Name, v, v.Next, m.ID)
 	subject := "refused: " + Describe(m)
 	if m.From == dropbox.Swarm {
-		in.TellLead(in.Name, "refused:"+m.ID, subject, body) // another mailbox has taken the name
+		in.TellLead(in.Name, "refused:"+m.ID, subject, body) // no agent or person reads the mailbox of swarm
 		return nil
 	}
 	note := &dropbox.Message{
@@ -82,7 +82,7 @@ func (in *Inbox) tellRefused(m *dropbox.Message, v GateVerdict) error {
 	if m.From == dropbox.Lead {
 		note.Type, note.Key = dropbox.Status, "refused:"+m.ID
 		if m.Type.WantsAnswer() {
-			note.Type = dropbox.Result // a sender that waits for the answer must get this
+			note.Type = dropbox.Result // a sender that waits for the answer must get a result
 		}
 	} else {
 		body += "What else is refused in this conversation is not told one by one.\n"

@@ -31,23 +31,23 @@ type Service struct {
 	Secrets   *tokens.Source // the tokens, which no written file may contain
 	Events    *journal.Events
 	Log       *slog.Logger
-	Gate      Gate        // nil stops only loops
-	Announcer *Announcing // nil announces nothing
+	Gate      Gate        // if it is nil, only loops are stopped
+	Announcer *Announcing // if it is nil, nothing is announced
 	Trouble   *Trouble
 	Reach     *Reach
 	Names     func() Names
 	Questions *Questions // to the person; nil in programs other than the daemon
 	Quiet     *Quiet     // facts that wait for the end of the person's quiet hours; nil in programs other than the daemon
-	// CanWork reports whether the agent that leads begins turns.
+	// CanWork reports whether the agent that leads can begin turns.
 	CanWork func(agent string) bool
 	// TurnsAt lists the turns that ran at a time.
 	TurnsAt func(time.Time) []*journal.Record
-	// Alerted says that an alert about an agent was delivered.
+	// Alerted is called after an alert about an agent was delivered.
 	Alerted func(at time.Time, agent, subject string)
-	// WakeListeners says that there are new events.
+	// WakeListeners is called when there are new events.
 	WakeListeners func()
 
-	noticeOf func(*dropbox.Message) *journal.Notice // of a question of the daemon; set by [OpenQuestions]
+	noticeOf func(*dropbox.Message) *journal.Notice // returns the notice of a question from the daemon; set by [OpenQuestions]
 }
 
 // A Ledger stores the lines of turns that ended.

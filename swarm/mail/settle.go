@@ -12,8 +12,8 @@ import (
 )
 
 // Commit writes the receipt of a turn that ended well. The receipt is the commit point:
-// from then on the turn counts as done whatever happens, and [Inbox.Finish] can be repeated
-// after a crash at any step.
+// from then on the turn counts as done, whatever happens. After a crash at any step,
+// [Inbox.Finish] can be repeated.
 func (in *Inbox) Commit(j *Job, out runner.Outcome) (*journal.Receipt, error) {
 	r, err := in.receipt(j, out)
 	if err != nil {
@@ -34,8 +34,8 @@ func (in *Inbox) Finish(j *Job, r *journal.Receipt) error {
 	return in.releaseSteered(j, r.Steered)
 }
 
-// finish carries out the steps after the commit point: ledger, notes, answer, and the files
-// to done/. Repeating it is harmless.
+// finish carries out the steps after the commit point: it writes the ledger, files the
+// notes, sends the answer, and moves the files to done/. Repeating it is harmless.
 func (in *Inbox) finish(e dropbox.Entry, m *dropbox.Message, r *journal.Receipt) error {
 	if err := in.Ledger.Add(journal.LineOf(m, r)); err != nil {
 		return err
@@ -69,7 +69,7 @@ func (in *Inbox) settled(e dropbox.Entry, m *dropbox.Message, r *journal.Receipt
 	return nil
 }
 
-// finishNotes files the notes that went with the turn.
+// finishNotes files the notes that were in the turn's prompt.
 func (in *Inbox) finishNotes(r *journal.Receipt) error {
 	claimed, err := in.Box.Claimed()
 	if err != nil {
@@ -106,8 +106,8 @@ func (in *Inbox) PutBackAll(j *Job, out runner.Outcome, failed bool) error {
 	return in.PutBack(j.Claim, failed)
 }
 
-// GiveBack puts back a message whose turn must not start, or could not because of a failure
-// of the daemon, and returns that reason. No turn began, so no attempt counts.
+// GiveBack puts back a message whose turn must not start, or could not start because the
+// daemon failed. It returns that reason. No turn began, so no attempt counts.
 func (in *Inbox) GiveBack(j *Job, why error) error {
 	if err := in.PutBackNotes(j); err != nil {
 		return err
@@ -145,7 +145,7 @@ func (in *Inbox) PutBack(c *dropbox.Claim, failed bool) error {
 	return nil
 }
 
-// RecordEnd writes the end of an attempt durably, with its line in the ledger.
+// RecordEnd durably writes the end of an attempt and its line in the ledger.
 func (in *Inbox) RecordEnd(j *Job, out runner.Outcome, counted bool) error {
 	r := j.Rec
 	r.End, r.Reason, r.Ended, r.CostUSD, r.CostUnknown, r.Counted = out.End, out.Reason, out.Ended.UTC(), out.CostUSD, out.CostUnknown, counted
@@ -158,7 +158,7 @@ func (in *Inbox) RecordEnd(j *Job, out runner.Outcome, counted bool) error {
 	return in.Ledger.Add(in.AttemptLine(j, out))
 }
 
-// AttemptLine returns the ledger's line of an attempt that ended badly.
+// AttemptLine returns the ledger line of an attempt that ended badly.
 func (in *Inbox) AttemptLine(j *Job, out runner.Outcome) journal.LedgerLine {
 	m := j.Claim.Message
 	return journal.LedgerLine{
@@ -216,7 +216,8 @@ func (in *Inbox) receipt(j *Job, out runner.Outcome) (*journal.Receipt, error) {
 	return r, nil
 }
 
-// maxDenied bounds the denied calls of a receipt that the client has asked permission for.
+// maxDenied bounds the denied calls in a receipt for which the client had asked
+// permission.
 const maxDenied = 50
 
 // denial returns one line about a tool call that the client did not permit.

@@ -19,9 +19,9 @@ import (
 //	  +------ never taken in, or no good result ---+      receipt of the turn, then
 //	                                                      its own, its answer, done/
 //
-// The receipt of the turn names the steered messages that were done, so its appearance is
-// the commit point for all of them. A daemon that takes over after a crash finds the
-// steered messages in TURN.steered, and in the client's output whether they were done.
+// The receipt of the turn names the steered messages that were done, so writing it is the
+// commit point for all of them. After a crash the next daemon reads from TURN.steered
+// which messages were steered, and from the client's output whether they were done.
 
 // maxSteered bounds the messages that are delivered to one running turn.
 const maxSteered = 16
@@ -57,7 +57,7 @@ func (in *Inbox) NextUrgent(j *Job, may func(*dropbox.Message) bool) (runner.Ste
 	return runner.Steer{}, false
 }
 
-// takeUrgent takes the first message that waits, if it is urgent and begins turns.
+// takeUrgent claims the first waiting message if it is urgent and can begin a turn.
 func (in *Inbox) takeUrgent(may func(*dropbox.Message) bool) (*dropbox.Claim, bool) {
 	if !may(nil) {
 		return nil, false
@@ -98,7 +98,8 @@ func (m promptMail) steerText(agent string, names Names) string {
 		"Read it now. Unless it says otherwise, then carry on with what you were doing, and cover both in your summary.")
 }
 
-// finishSteered files the steered messages that a turn has done. Repeating it is harmless.
+// finishSteered files the steered messages that a turn has finished. Repeating it is
+// harmless.
 func (in *Inbox) finishSteered(r *journal.Receipt) error {
 	if len(r.Steered) == 0 {
 		return nil
@@ -125,8 +126,8 @@ func (in *Inbox) finishSteered(r *journal.Receipt) error {
 	return nil
 }
 
-// finishOne files one steered message, with a receipt and a separate answer. Its cost is
-// part of the turn's.
+// finishOne files one steered message, with a receipt and a separate answer. The cost of
+// its work is part of the turn's cost.
 func (in *Inbox) finishOne(c *dropbox.Claim, turn *journal.Receipt) error {
 	sent, err := journal.SentIn(in.Home, turn.Turn)
 	if err != nil {
@@ -177,7 +178,7 @@ func (in *Inbox) putBackSteered(j *Job) error {
 	return nil
 }
 
-// release puts back a message that no turn began with.
+// release puts back a message with which no turn began.
 func (in *Inbox) release(c *dropbox.Claim) error {
 	e, err := in.Box.Release(c.Entry)
 	if errors.Is(err, dropbox.ErrGone) {

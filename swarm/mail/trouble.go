@@ -14,8 +14,8 @@ type Trouble struct {
 }
 
 // A complaint describes a problem. If the caller cannot know when the problem ends, mend
-// checks or repairs it: the daemon calls mend at each look at the folders, and an error
-// keeps the complaint.
+// checks whether it has ended, or repairs it. The daemon calls mend at each look at the
+// folders. While mend returns an error, the complaint stays.
 type complaint struct {
 	sentence string
 	mend     func() error

@@ -65,8 +65,8 @@ func TestADayThatCannotBeListed(t *testing.T) {
 	})
 }
 
-// Reopen fails while the folder with the notes of the turn cannot be listed: otherwise the
-// message would be settled, and no later step would look for the notes.
+// Reopen fails while the folder that contains the turn's notes cannot be listed.
+// Otherwise the message would be settled, and no later step would look for the notes.
 func TestNotesThatCannotBeLookedForAtAStart(t *testing.T) {
 	a := newInbox(t)
 	note, task := claimed(t, a, dropbox.Note), claimed(t, a, dropbox.Task)
@@ -89,8 +89,8 @@ func TestNotesThatCannotBeLookedForAtAStart(t *testing.T) {
 	count(t, a, 2, 0, 0, 0)
 }
 
-// A message whose turn is done is neither answered nor filed while the folder with its
-// notes cannot be listed: no later step would file the notes.
+// While the folder that contains a turn's notes cannot be listed, the turn's message is
+// neither answered nor filed: no later step would file the notes.
 func TestNotesThatCannotBeLookedForAtTheEnd(t *testing.T) {
 	a := newInbox(t)
 	note, task := claimed(t, a, dropbox.Note), claimed(t, a, dropbox.Task)
