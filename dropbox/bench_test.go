@@ -14,8 +14,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// The floors do the same steps on disk by hand, with nothing around them. Compare
-// `floor/…` and `ours/…` of one run, not the numbers of two.
+// The floor sub-benchmarks take the same steps on disk without the package. Compare
+// `floor/…` with `ours/…` from the same run, not from different runs.
 
 const kilobyte = 1024
 
@@ -68,8 +68,8 @@ func syncFolder(dir string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// benchStore makes a store that `go test -artifacts` keeps for later deletion: a deletion
-// would slow down the next variant.
+// benchStore makes a store that `go test -artifacts` keeps: deleting it at once would
+// slow down the next variant.
 func benchStore(b *testing.B, o dropbox.Options, mailboxes ...string) *dropbox.Store {
 	b.Helper()
 	dir := filepath.Join(b.ArtifactDir(), dropbox.NewID(), ".dead-drop")
@@ -182,7 +182,7 @@ func BenchmarkTake(b *testing.B) {
 		settle(b)
 		i := 0
 		for b.Loop() {
-			if i == round { // all are claimed: put them back, without the timer
+			if i == round { // all are claimed: put them back with the timer stopped
 				b.StopTimer()
 				for _, name := range names {
 					must(b, os.Rename(filepath.Join(dir, "cur", name), filepath.Join(dir, "new", name)))

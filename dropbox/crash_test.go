@@ -71,7 +71,8 @@ func helperMain(verb, dir string, args []string) error {
 	return lives[verb](s)
 }
 
-// lives are what the helper process does to a mailbox "coder" with at most one message.
+// lives are the sequences of calls that the helper process makes on a mailbox "coder"
+// with at most one message.
 var lives = map[string]func(*dropbox.Store) error{
 	"send": func(s *dropbox.Store) error {
 		_, err := s.Deliver("coder", keyed("k"))
@@ -121,8 +122,8 @@ var lives = map[string]func(*dropbox.Store) error{
 	},
 }
 
-// work does a daemon's steps: it completes what a crash left unfinished, puts begun
-// messages back, then claims, commits and finishes the waiting ones.
+// work takes a daemon's steps: it completes what a crash left unfinished, and puts
+// claimed messages back. Then it claims, commits and finishes the waiting messages.
 func work(b *dropbox.Mailbox) error {
 	committed, err := b.Receipts()
 	if err != nil {
@@ -311,7 +312,7 @@ func TestManyWriters(t *testing.T) {
 	}
 }
 
-// Every change on disk can fail, and each failure is reported.
+// Any change on disk can fail, and each failure is reported.
 func TestFullDisk(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

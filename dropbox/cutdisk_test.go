@@ -14,8 +14,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// A cutDisk is a file system after some steps, as a power cut may leave it. Everything that
-// was synced is durable. The rest is open:
+// A cutDisk is a file system after some steps, as a power cut may leave it. Everything
+// that was synced is durable. Two things are not known:
 //
 //   - The bytes of a file that was not synced: all, none, a part, or NULs.
 //   - A name in a folder that was not synced: its state now, or at any time since the
@@ -23,8 +23,9 @@ import (
 //     rename loses no file. So the old name may remain beside the new one, but it does not
 //     disappear before the new one exists.
 //
-// This is strict: it allows what POSIX allows, except what a journal, a log or soft updates
-// rule out. The kind disk keeps changes of names in their order (ext4, xfs).
+// This model is strict: it allows everything that POSIX allows, except what a journal, a
+// log or soft updates rule out. The kind model also keeps changes of names in order (as
+// ext4 and xfs do).
 type cutDisk struct {
 	root *inode
 	last int // index of the newest event
@@ -33,13 +34,14 @@ type cutDisk struct {
 
 // An inode is a file or a folder.
 type inode struct {
-	names   map[string]*slot // of a folder; nil for a file
+	names   map[string]*slot // the names in a folder; nil for a file
 	data    []byte
 	written bool // a write of the bytes has begun
 	synced  bool
 }
 
-// A slot is a name in a folder, with what it has referred to since the folder was synced.
+// A slot is a name in a folder, with everything that the name has referred to since the
+// folder was synced.
 type slot struct {
 	past []change // the first is durable
 	from int      // number of older changes that were dropped
@@ -50,7 +52,7 @@ type change struct {
 	to   *inode
 	at   int   // index of the event
 	dest *slot // of a rename that removed the name: the new name
-	must int   // the change of dest that must have happened by then
+	must int   // how many changes of dest must have happened by then
 }
 
 func newFolder() *inode { return &inode{names: make(map[string]*slot)} }
@@ -108,7 +110,7 @@ type event struct {
 	data []byte
 }
 
-// apply does what the kernel does at that step, which may be nothing.
+// apply does to the model what the kernel does in that step, which may be nothing.
 func (d *cutDisk) apply(e event) error {
 	d.last++
 	s := d.slotAt(e.Name)
@@ -165,13 +167,15 @@ func (d *cutDisk) apply(e event) error {
 	return nil
 }
 
-// An image answers the open questions of a cutDisk.
+// An image is one possible state of a cutDisk after a cut: it chooses one answer to each
+// open question.
 type image struct {
 	chosen map[*slot]int // index into past; the newest change when the slot is missing here
 	data   map[*inode][]byte
 }
 
-// open lists the questions in a fixed order.
+// open lists the open questions in a fixed order: the names and the files whose state is
+// not known.
 func (d *cutDisk) open() (slots []*slot, files []*inode) {
 	seen := make(map[*inode]bool)
 	var visit func(*inode)
@@ -197,7 +201,7 @@ func (d *cutDisk) open() (slots []*slot, files []*inode) {
 	return slots, files
 }
 
-// lawful reports whether every file of a rename still has a name in the image.
+// lawful reports whether every renamed file still has a name in the image.
 func (im image) lawful() bool {
 	for s, i := range im.chosen {
 		for _, c := range s.past[:i+1] {
@@ -252,7 +256,7 @@ func (d *cutDisk) kindImages() []image {
 	return all
 }
 
-// strictImages returns all images, or, when there are too many, a random selection.
+// strictImages returns all images, or a random selection if there are too many.
 func (d *cutDisk) strictImages(most int, rng *rand.Rand) []image {
 	slots, files := d.open()
 	total := 1

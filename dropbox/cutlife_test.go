@@ -18,8 +18,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// A recording contains the steps of several programs on one store, and the result that each
-// program got after which step.
+// A recording contains the steps of several programs on one store. It also contains the
+// results that the programs got, each with the step after which it came.
 type recording struct {
 	dir    string
 	disk   *cutDisk // the state at the beginning
@@ -31,14 +31,14 @@ type recording struct {
 type fact struct {
 	at   int    // index of the next event
 	name string // of the message; see bodyOf
-	// During a call the message may also be at the call's target. After the call it is
-	// there, or at the target of a call that began later.
+	// During a call the message may also be in the call's target state. After the call it
+	// is in that state, or in the target state of a call that began later.
 	to   dropbox.State
 	call bool
 	of   int // after a call: index of the call's fact
 
-	accepted      bool // only this: a sender was told that the message exists
-	counted       bool // only this: the least number of counted attempts
+	accepted      bool // the fact says only that a sender was told that the message exists
+	counted       bool // the fact says only the minimum numbers of counted attempts
 	begun, failed int
 }
 
@@ -86,7 +86,7 @@ func (a *actor) step(st dropbox.Step) error {
 	a.pause()
 	if st.Op == dropbox.OpSync { // all bytes are written by now
 		data, err := os.ReadFile(filepath.Join(a.rec.dir, st.Name))
-		if ignoreMissing(err) != nil { // removed while it was written; nothing will read it
+		if ignoreMissing(err) != nil { // the file was removed while it was written, so nothing will read it
 			return err
 		}
 		for i := range slices.Backward(a.rec.events) {
@@ -192,8 +192,8 @@ func killed(p program) program {
 	}
 }
 
-// twice returns one life of a message, killed before the n-th step, then the next start and
-// a second life.
+// twice returns a program that runs one life of a message, killed before the n-th step,
+// and then the next start and a second life.
 func twice(n int) program {
 	return func(a *actor) error {
 		a.life = n
@@ -240,8 +240,8 @@ func oneLife(a *actor, name string) error {
 	return nil
 }
 
-// sends delivers messages: without keys, with keys that other programs use too, with
-// attachments.
+// sends delivers messages: some without keys, some with keys that other programs use too,
+// and some with attachments.
 func sends(who string, n int) program {
 	return func(a *actor) error {
 		for i := range n {
@@ -273,7 +273,7 @@ func sends(who string, n int) program {
 	}
 }
 
-// sendsTogether delivers in batches to two mailboxes, some messages with keys that other
+// sendsTogether delivers in batches to two mailboxes. Some messages have keys that other
 // programs use too.
 func sendsTogether(who string, n int) program {
 	return func(a *actor) error {
@@ -509,7 +509,7 @@ func readmit(a *actor, b *dropbox.Mailbox, r dropbox.Refusal, pass bool) error {
 	return err
 }
 
-// reads plays the person who reads and files the lead's mail.
+// reads acts like a person who reads and files the lead's mail.
 func reads(a *actor) error {
 	b, err := a.store.Mailbox(dropbox.Lead)
 	if err != nil {

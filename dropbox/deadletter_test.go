@@ -106,8 +106,8 @@ func TestSetAsideNames(t *testing.T) {
 	}
 }
 
-// BeginGiveUp, repeated after a crash, writes the same time into the reason; after a retry it
-// writes a new one.
+// If BeginGiveUp is repeated after a crash, it writes the same time into the reason.
+// After a retry of the message it writes a new time.
 func TestBeginGiveUp(t *testing.T) {
 	s := newStore(t, dropbox.Options{}, "coder")
 	b := mailbox(t, s, "coder")

@@ -14,13 +14,13 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// An action is one or more calls for the only message in the mailbox "coder". A repetition
-// after an error completes it.
+// An action is one or more calls for the only message in the mailbox "coder". Repeating
+// the action after an error completes it.
 type action struct {
 	prepare func(*dropbox.Store, *dropbox.Mailbox) error
 	do      func(*dropbox.Store, *dropbox.Mailbox) error
 	want    dropbox.State
-	counted [2]int // attempts begun and failed at the end
+	counted [2]int // the numbers of attempts begun and failed, after the action
 }
 
 // only returns the one entry of a list.
@@ -38,7 +38,7 @@ func send(s *dropbox.Store, _ *dropbox.Mailbox) error {
 	return second(s.Deliver("coder", &dropbox.Message{From: "tester", Body: bodyOf("m")}))
 }
 
-// take claims the message in whatever state an error left it.
+// take claims the message, whatever state an error left it in.
 func take(_ *dropbox.Store, b *dropbox.Mailbox) error {
 	if err := putAllBack(b); err != nil {
 		return err
@@ -89,7 +89,8 @@ func entry(s *dropbox.Store, begun int) (dropbox.Entry, error) {
 	return dropbox.Entry{}, errors.New("there is no message")
 }
 
-// with calls do with the entry of the message in its earlier state.
+// with returns a function that calls do with the entry that the message had after begun
+// attempts.
 func with(begun int, do func(b *dropbox.Mailbox, e dropbox.Entry) error) func(*dropbox.Store, *dropbox.Mailbox) error {
 	return func(s *dropbox.Store, b *dropbox.Mailbox) error {
 		e, err := entry(s, begun)
@@ -100,7 +101,7 @@ func with(begun int, do func(b *dropbox.Mailbox, e dropbox.Entry) error) func(*d
 	}
 }
 
-// toLetter calls do with the dead letter, if it still exists.
+// toLetter returns a function that calls do with the dead letter, if it still exists.
 func toLetter(do func(dropbox.DeadLetters, dropbox.DeadLetter) error) func(*dropbox.Store, *dropbox.Mailbox) error {
 	return func(_ *dropbox.Store, b *dropbox.Mailbox) error {
 		dead, err := b.DeadLetters().List()
@@ -194,9 +195,9 @@ var diskFaults = map[string]func(st dropbox.Step, n, at int) bool{
 	"dead": func(st dropbox.Step, n, at int) bool { return n >= at },
 }
 
-// Every change on disk fails once, in every way. The caller learns in which way; no scratch
-// file remains that could have been removed; no message is incomplete, lost or duplicated;
-// and a repetition of the call on a healthy disk succeeds.
+// Every change on disk fails once in every way, and the caller gets the error. No scratch
+// file remains that could have been removed. No message is incomplete, lost or
+// duplicated. Repeating the call on a healthy disk succeeds.
 func TestDiskTrouble(t *testing.T) {
 	ways := []error{syscall.ENOSPC, syscall.EIO}
 	if long {
@@ -307,7 +308,7 @@ func (d action) runWithFault(dir string, errno error, left bool, open faultyDisk
 	return true, d.achieved(s, b)
 }
 
-// whole reports whether there is at most one message, and whether it is complete.
+// whole returns an error if the message is incomplete, lost or duplicated.
 func (d action) whole(s *dropbox.Store, b *dropbox.Mailbox) error {
 	n := 0
 	for f, err := range s.All() {

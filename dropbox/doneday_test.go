@@ -12,8 +12,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// The receipt of a message is found although the clock changed after the delivery, and only
-// in the folder of one day.
+// The receipt of a message is found even if the clock changed after the delivery. It is
+// in the folder of only one day.
 func TestTheReceiptOfAMessageFromTheFuture(t *testing.T) {
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	s := newStore(t, dropbox.Options{Now: func() time.Time { return now }}, "coder")
@@ -39,8 +39,9 @@ func TestTheReceiptOfAMessageFromTheFuture(t *testing.T) {
 	}
 }
 
-// An old message has its receipt in a day that only a listing of done/ finds. Without that
-// listing HasReceipt must not report that there is none: the message would run again.
+// The receipt of an old message is in the folder of a day that only a listing of done/
+// finds. If done/ cannot be listed, HasReceipt must not report that there is no receipt:
+// the message would run again.
 func TestHasReceiptNeedsTheDays(t *testing.T) {
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	s := newStore(t, dropbox.Options{Now: func() time.Time { return now }}, "coder")

@@ -109,7 +109,8 @@ func ExampleUnknownError() {
 	// [alice]
 }
 
-// The proof covers the message as it is written, so the store asks for it.
+// The proof covers the message in the form in which it is written, so the store calls the
+// sender's function to make the proof.
 func ExampleStore_Send() {
 	store, done := openExample("alice", "bob", "carol")
 	defer done()

@@ -20,9 +20,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// Options.Step reports what a store makes durable; this test checks it against the kernel.
-// A separate process passes each of its fsync calls to this test before the kernel makes
-// it.
+// Options.Step reports what a store makes durable; this test checks it against the
+// kernel. A separate process reports each of its fsync calls to this test before the
+// kernel carries out the call.
 func TestEverySyncReachesTheKernel(t *testing.T) {
 	const inside = "DROPBOX_COUNTS_SYNCS"
 	if os.Getenv(inside) == "" {

@@ -130,8 +130,8 @@ func TestHostileThings(t *testing.T) {
 	tally(t, "hostile files", injected)
 }
 
-// guarded runs a day in a store with a deadline, and compares the files outside before and
-// after it.
+// guarded runs day on a store, with a deadline, and compares the files outside before and
+// after day.
 func guarded(t *testing.T, what string, day func(s *dropbox.Store, secret, outside string) error) {
 	t.Helper()
 	scratch := fastFolder(t)
@@ -285,8 +285,8 @@ func tidyHostile(s *dropbox.Store, b *dropbox.Mailbox, strange string) error {
 	return nil
 }
 
-// When a folder of the mailbox has become a symlink to the outside, a fifo, or a file,
-// no call writes there, and the next start makes it a folder again.
+// If a folder of the mailbox was replaced with a symlink to the outside, a fifo, or a
+// file, no call writes there. The next start makes it a folder again.
 func TestHostileFolders(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -295,7 +295,7 @@ func TestHostileFolders(t *testing.T) {
 	for _, folder := range []string{"tmp", "new", "cur", "done", "dead", "keys", "work"} {
 		for kind, build := range hostile {
 			if strings.HasSuffix(kind, "folder") && !strings.HasPrefix(kind, "symlink") {
-				continue // another folder in its place does no harm
+				continue // replacing the folder with another folder is harmless
 			}
 			injected++
 			guarded(t, folder+" is a "+kind, func(s *dropbox.Store, secret, outside string) error {
@@ -345,7 +345,7 @@ func TestHostileFolders(t *testing.T) {
 	tally(t, "hostile folders", injected)
 }
 
-// A file that changes while it is read gives a message or an error, and never a panic.
+// Reading a file that changes meanwhile returns a message or an error, and never panics.
 func TestHostileWriter(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -391,7 +391,7 @@ func TestHostileWriter(t *testing.T) {
 func TestHostileAttachments(t *testing.T) {
 	for kind, build := range hostile {
 		if strings.HasSuffix(kind, "folder") && !strings.HasPrefix(kind, "symlink") {
-			continue // a file does not replace the contents of a folder
+			continue // a file cannot replace a folder that has contents
 		}
 		guarded(t, "an attachment is a "+kind, func(s *dropbox.Store, secret, outside string) error {
 			a, err := s.Attach("a.txt", strings.NewReader("secret")) // as long as the secret
@@ -418,7 +418,7 @@ func TestHostileAttachments(t *testing.T) {
 			return f.Close()
 		})
 	}
-	// The same length with another content.
+	// A file with the same length but different content.
 	s := newStore(t, dropbox.Options{})
 	a, err := s.Attach("a.txt", strings.NewReader("good"))
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// drop writes a file into the mailbox like a person.
+// drop writes a file into the mailbox, as a person would.
 func drop(t testing.TB, s *dropbox.Store, agent, name, content string) {
 	t.Helper()
 	if err := os.WriteFile(filepath.Join(s.Dir(), agent, name), []byte(content), 0o644); err != nil {
@@ -337,8 +337,8 @@ func FuzzTakeIn(f *testing.F) {
 	})
 }
 
-// While the disk has no room for the reason, a bad drop stays in its place. It is set aside
-// with its reason once there is room.
+// While the disk has no room for the reason, an invalid drop stays where it is. Once
+// there is room, it is set aside with its reason.
 func TestNothingIsSetAsideWithoutItsReason(t *testing.T) {
 	full := false
 	s := newStore(t, dropbox.Options{Step: func(st dropbox.Step) error {

@@ -157,7 +157,7 @@ func cutAt(t *testing.T, dir string, n int) (s *dropbox.Store, reached func() bo
 }
 
 // A delivery with a key may be cut off at any step. The next caller completes or repeats
-// it, and there is one message.
+// the delivery, and there is exactly one message.
 func TestKeyedDeliveryCutOff(t *testing.T) {
 	for n := 1; ; n++ {
 		whole := newStore(t, dropbox.Options{}, "coder")
@@ -221,7 +221,8 @@ func ignoreMissing(err error) error {
 	return err
 }
 
-// A full mailbox still tells the sender of a known key that it has the message.
+// A sender that repeats a known key still learns from a full mailbox that the message has
+// arrived.
 func TestKeyInAFullMailbox(t *testing.T) {
 	s := newStore(t, dropbox.Options{MaxWaiting: 1}, "coder")
 	first := deliver(t, s, "coder", keyed("k"))

@@ -27,8 +27,8 @@ func init() {
 	programs["kinds"] = kindsOfDisk
 }
 
-// A process that cannot open more files gets an error from its call, and loses no message.
-// Above all, it mistakes no message for an unreadable one.
+// A process that cannot open more files gets an error from its call, and loses no
+// message. Above all, it treats no message as unreadable.
 func TestFewFiles(t *testing.T) {
 	runHelper(t, helper("fewfiles", fastFolder(t)))
 }
@@ -76,7 +76,7 @@ func fewForABatch(dir string, _ []string) error {
 		}
 	}
 	unix.Close(next)
-	const few = 5 // one more than a single delivery holds open
+	const few = 5 // one more file than a single delivery holds open
 	if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: uint64(next) + few, Max: uint64(next) + few}); err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func fewForABatch(dir string, _ []string) error {
 	return nil
 }
 
-// A process that cannot open a folder does not take its messages for missing.
+// A process that cannot open a folder does not treat the folder's messages as missing.
 func TestListsWithoutFiles(t *testing.T) {
 	s := newStore(t, dropbox.Options{}, "coder")
 	b := mailbox(t, s, "coder")
@@ -125,8 +125,8 @@ func runHelper(t *testing.T, cmd *exec.Cmd) {
 	tally(t, t.Name(), injected)
 }
 
-// fewFiles does every action while 0 more files can be opened, then 1, and so on until the
-// action succeeds.
+// fewFiles runs every action while 0 more files can be opened, then 1, and so on until
+// the action succeeds.
 func fewFiles(dir string, _ []string) error {
 	var whole unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &whole); err != nil {
@@ -299,7 +299,8 @@ func smallDisk(dir string, _ []string) error {
 	return errors.Join(errs...)
 }
 
-// opened makes a faultyDisk from a step on the open store.
+// opened makes a faultyDisk from a function that damages the disk after the store is
+// opened.
 func opened(hurt func() (repair func() error, err error)) faultyDisk {
 	return func(dir string) (*dropbox.Store, func() error, error) {
 		s, err := dropbox.Open(dir, dropbox.Options{})

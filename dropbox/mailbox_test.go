@@ -41,8 +41,9 @@ func TestFull(t *testing.T) {
 	deliver(t, s, "coder", text("4"))
 }
 
-// There is room as soon as a message leaves the mailbox in any way, without a listing. When
-// answers came in above the limit, there is room as soon as the count is below it.
+// A full mailbox has room as soon as a message leaves it in any way, without a listing.
+// If answers arrived above the limit, there is room as soon as the count is below the
+// limit.
 func TestRoomAgain(t *testing.T) {
 	for way, take := range map[string]func(b *dropbox.Mailbox, e dropbox.Entry) error{
 		"claim":  func(b *dropbox.Mailbox, e dropbox.Entry) error { return second(b.Claim(e)) },
@@ -138,7 +139,7 @@ func TestDeletedFolders(t *testing.T) {
 	if err := b.GiveUp(claim(t, b, back).Entry, "enough"); err != nil {
 		t.Error(err)
 	}
-	remove("") // all of it: the mailbox is gone
+	remove("") // removes the whole mailbox
 	if _, err := s.Deliver("coder", text("2")); !errors.Is(err, dropbox.ErrNoMailbox) {
 		t.Errorf("Deliver after the mailbox was deleted = %v, want ErrNoMailbox", err)
 	}
@@ -148,8 +149,8 @@ func TestDeletedFolders(t *testing.T) {
 	deliver(t, s, "coder", text("2"))
 }
 
-// A file in new/ whose name is not a message's is set aside. A folder with a message's name
-// is found at the claim. No symlink is followed.
+// A file in new/ whose name is not that of a message is set aside. A folder with a
+// message's name is noticed at the claim. No symlink is followed.
 func TestStrangeThingsInNew(t *testing.T) {
 	s := newStore(t, dropbox.Options{}, "coder")
 	b := mailbox(t, s, "coder")
@@ -287,7 +288,8 @@ func TestNotesAndTheLead(t *testing.T) {
 	}
 }
 
-// git checkout brings finished work back into new/: it has a receipt.
+// A git checkout may bring a finished message back into new/. The message still has its
+// receipt.
 func TestWorkThatCameBack(t *testing.T) {
 	now := time.Now()
 	s := newStore(t, dropbox.Options{Now: func() time.Time { return now }}, "coder")
@@ -326,7 +328,7 @@ func TestWorkThatCameBack(t *testing.T) {
 	}
 }
 
-// Finish keeps the day on which it began, even after midnight.
+// Finish files everything under the day on which it began, even after midnight.
 func TestFinishOverMidnight(t *testing.T) {
 	now := time.Date(2026, 11, 21, 23, 59, 59, 0, time.UTC)
 	clock := func() time.Time { return now }
@@ -414,8 +416,8 @@ func TestListOnAFullDisk(t *testing.T) {
 	}
 }
 
-// Finished lists the messages with a receipt by the day of their end. Messages that were
-// filed without a turn are only in Filed.
+// Finished lists the messages with a receipt by the day on which they ended. Only Filed
+// lists messages that were filed without a turn.
 func TestFinished(t *testing.T) {
 	now := time.Date(2026, 11, 21, 23, 59, 0, 0, time.UTC)
 	s := newStore(t, dropbox.Options{Now: func() time.Time { return now }}, "coder")

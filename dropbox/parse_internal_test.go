@@ -31,7 +31,8 @@ func FuzzParseUndoesEncode(f *testing.F) {
 	})
 }
 
-// The stepwise open is for macOS and old kernels; it must refuse the same paths.
+// macOS and old kernels need the stepwise open. It must refuse the same paths as the
+// other open.
 func TestOpenStepwise(t *testing.T) {
 	dir := t.TempDir()
 	d, err := openDisk(dir, nil)

@@ -156,7 +156,7 @@ type hope struct {
 	begun, failed int
 }
 
-// hopes returns what was promised by the n-th event.
+// hopes returns everything that was promised by the n-th event.
 func (rec *recording) hopes(n int) map[string]*hope {
 	hopes := make(map[string]*hope)
 	purged := make(map[string]bool)
@@ -191,7 +191,7 @@ func (rec *recording) hopes(n int) map[string]*hope {
 	return hopes
 }
 
-// judge opens the store that a cut left, does the steps of a daemon's start, and returns
+// judge opens the store that a cut left, takes the steps of a daemon's start, and returns
 // what is wrong afterwards.
 func (rec *recording) judge(t *testing.T, dir string, n int) error {
 	s, err := dropbox.Open(dir, dropbox.Options{})
@@ -243,7 +243,7 @@ func (rec *recording) judge(t *testing.T, dir string, n int) error {
 	return nil
 }
 
-// startAgain does the first steps of a daemon.
+// startAgain takes the first steps of a daemon.
 func startAgain(s *dropbox.Store) error {
 	b, err := s.Mailbox(dropbox.Lead)
 	if err != nil {

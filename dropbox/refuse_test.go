@@ -108,8 +108,8 @@ func TestRefuseWhatIsGone(t *testing.T) {
 	}
 }
 
-// A refusal may be cut off at any step. The next start completes it: the message is refused
-// once, with the first reason, or waits again.
+// A refusal may be cut off at any step. After the next start the message is refused once,
+// with the first reason, or waits again.
 func TestRefuseCutAnywhere(t *testing.T) {
 	for n := 1; ; n++ {
 		dir := filepath.Join(t.TempDir(), ".dead-drop")
@@ -230,7 +230,8 @@ func TestHaltThread(t *testing.T) {
 	}
 }
 
-// A store that allows more hops, or any number, delivers messages with as many.
+// A store whose limit of hops is higher, or that has no limit, delivers messages with
+// more hops.
 func TestMaxHops(t *testing.T) {
 	for most, last := range map[int]int{0: dropbox.MaxHops, 3: 3, -1: 1000} {
 		s := newStore(t, dropbox.Options{MaxHops: most}, "coder")

@@ -46,7 +46,7 @@ func TestRetain(t *testing.T) {
 	now := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 	s := newStore(t, dropbox.Options{Now: func() time.Time { return now }}, "coder")
 	b := mailbox(t, s, "coder")
-	for range 20 { // a message a day of 0.2 MB, finished the same day
+	for range 20 { // one message of 0.2 MB each day, finished the same day
 		deliver(t, s, "coder", text("x"))
 		c := claim(t, b, list(t, b)[0])
 		if err := errors.Join(b.Commit(c.Entry, make([]byte, 200_000)), b.Finish(c.Entry)); err != nil {

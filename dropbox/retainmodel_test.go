@@ -13,7 +13,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// An oldFile is a finished message of some day in the model of retention.
+// An oldFile is a message that finished on some day, in the model of retention.
 type oldFile struct {
 	day  string
 	size int64

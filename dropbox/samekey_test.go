@@ -90,7 +90,7 @@ func (c *crowd) send(key string, toKill int, rng *rand.Rand) (told []string) {
 		}
 	}
 	for i := range toKill {
-		for range rng.IntN(20_000) { // from less than one delivery takes to more than all of them take
+		for range rng.IntN(20_000) { // from less time than one delivery takes to more than all deliveries take
 			rng.Uint64()
 		}
 		if err := c.members[i].cmd.Process.Kill(); err != nil {
@@ -124,9 +124,9 @@ func (c *crowd) send(key string, toKill int, rng *rand.Rand) (told []string) {
 	return told
 }
 
-// Twenty processes send with the same key at the same moment, a hundred times, and some or
-// all of them are killed while they do. Afterwards there is one message, all senders learn
-// its id, and it exists even if no sender survived.
+// Twenty processes send with the same key at the same moment, a hundred times, and some
+// or all of them are killed while they do. Afterwards there is exactly one message. All
+// surviving senders learn its id. The message exists even if no sender survived.
 func TestOneKeyTwentyProcesses(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -192,8 +192,8 @@ func TestOneKeyTwentyProcesses(t *testing.T) {
 	}
 }
 
-// keyStore returns a store in memory, if there is such a folder. The test is about the
-// order of the processes, and a disk would only slow them down.
+// keyStore returns a store in memory, if the system has a folder in memory. The test is
+// about the order of the processes, and a disk would only slow them down.
 func keyStore(t *testing.T) *dropbox.Store {
 	t.Helper()
 	dir := fastFolder(t) + "/.dead-drop"

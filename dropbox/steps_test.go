@@ -10,9 +10,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// The steps of a store on disk: content is durable before it gets its name, each change of
-// state is one rename, and the rename is durable before the call returns. An added or
-// missing step changes the guarantees.
+// A store takes exactly these steps on disk. Content is durable before it gets its name,
+// each change of state is one rename, and the rename is durable before the call returns.
+// An added or missing step would change the guarantees.
 func TestStepsOnDisk(t *testing.T) {
 	var steps []string
 	s := newStore(t, dropbox.Options{Step: func(st dropbox.Step) error {

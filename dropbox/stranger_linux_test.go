@@ -21,7 +21,7 @@ func init() {
 
 const nobody = 65534
 
-// Files of another user that we may not read are set aside with that reason. Only an
+// Another user's files that we may not read are set aside with that reason. Only an
 // unreadable key is an error for the sender that uses it.
 func TestFilesOfAnotherUser(t *testing.T) {
 	scratch := fastFolder(t)

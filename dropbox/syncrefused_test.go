@@ -14,8 +14,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// No call reports success when a sync failed, unless it made the same bytes durable in
-// another way later.
+// No call reports success after a failed sync, unless it later made the same bytes
+// durable in another way.
 func TestNoRefusedSyncIsPassedOver(t *testing.T) {
 	for name, d := range actions {
 		t.Run(name, func(t *testing.T) {
@@ -62,8 +62,8 @@ func TestNoRefusedSyncIsPassedOver(t *testing.T) {
 	}
 }
 
-// A power cut left two names of a message, one of them in done/ of an earlier day. The
-// message is filed there, and not a second time in another day.
+// A power cut left two names of a message, one of them in done/ under an earlier day. The
+// message is filed under that day, and not a second time under another day.
 func TestABatchFilesWhereTheMessageIs(t *testing.T) {
 	now := time.Date(2026, 11, 21, 23, 59, 0, 0, time.UTC)
 	s := newStore(t, dropbox.Options{Now: func() time.Time { return now }}, "coder")
@@ -99,8 +99,8 @@ func TestABatchFilesWhereTheMessageIs(t *testing.T) {
 	}
 }
 
-// When the disk does not make the messages of a batch durable in done/, their receipts stay
-// in cur/ until it does: after a power cut they show that the turns were done.
+// The receipts of a batch stay in cur/ until the disk has made its messages durable in
+// done/. After a power cut the receipts show that the turns were done.
 func TestReceiptsOfABatchStayUntilItsMessagesAreFiled(t *testing.T) {
 	refused, filed := false, false
 	s := newStore(t, dropbox.Options{Step: func(st dropbox.Step) error {
@@ -141,8 +141,8 @@ func TestReceiptsOfABatchStayUntilItsMessagesAreFiled(t *testing.T) {
 	}
 }
 
-// A power cut may leave both names of a message in new/ when it was put back: the name with
-// the higher count is kept.
+// If a message was being put back, a power cut may leave both of its names in new/. The
+// name with the higher count is kept.
 func TestRecoverTwoNamesInNew(t *testing.T) {
 	s := newStore(t, dropbox.Options{}, "coder")
 	b := mailbox(t, s, "coder")
@@ -176,8 +176,8 @@ func TestRecoverNeedsTheFolders(t *testing.T) {
 	}
 }
 
-// Two names of a message may be one message that is being moved: when the other name is
-// gone at the second look, the first one is put back.
+// Two names of a message may belong to one file that is being moved. If the name to be
+// kept is gone at the second look, the message is put back under the remaining name.
 func TestADuplicateThatIsTheMessageItself(t *testing.T) {
 	var keep string
 	s := newStore(t, dropbox.Options{Step: func(st dropbox.Step) error {
@@ -206,8 +206,8 @@ func TestADuplicateThatIsTheMessageItself(t *testing.T) {
 	}
 }
 
-// An error while Recover removes one of two names of a message is returned. A repetition
-// completes the removal.
+// Recover returns the error if it cannot remove one of two names of a message. A second
+// call completes the removal.
 func TestADuplicateThatTheDiskDoesNotRemove(t *testing.T) {
 	for _, refused := range []dropbox.Op{dropbox.OpMove, dropbox.OpRemove} {
 		var failing bool

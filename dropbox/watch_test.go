@@ -28,7 +28,7 @@ func (r *rings) bell(ring dropbox.Change) {
 	}
 }
 
-// await waits for a change that equals want, and drops those before it.
+// await waits for a change that equals want, and drops the changes before it.
 func (r *rings) await(t *testing.T, want dropbox.Change) {
 	t.Helper()
 	deadline := time.After(time.Minute)
@@ -119,7 +119,7 @@ func TestWatch(t *testing.T) {
 	}
 }
 
-// A watcher of one mailbox reports no change of the others, even after Rewatch.
+// A watcher of one mailbox reports no changes of other mailboxes, even after Rewatch.
 func TestWatchOneMailbox(t *testing.T) {
 	s := newStore(t, dropbox.Options{}, "coder", "reviewer")
 	r := &rings{more: make(chan struct{}, 1)}

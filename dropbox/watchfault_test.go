@@ -64,7 +64,7 @@ func (l *listener) see() error {
 	return err
 }
 
-// hears waits until a message is known from changes, and from the looks that changes ask
+// hears waits until a message is known from changes, or from the looks that changes ask
 // for.
 func (l *listener) hears(name string) error {
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
@@ -148,8 +148,8 @@ func (l *listener) survives(damage, repair func() error) error {
 
 func nothing() error { return nil }
 
-// moveBack moves a folder back to its place as a careful person does: files that arrived in
-// its replacement are moved along.
+// moveBack moves a folder back to its place, as a careful person would: it first moves
+// the files that arrived in the folder's replacement.
 func moveBack(aside, path string) error {
 	names, err := os.ReadDir(path)
 	for _, e := range names {

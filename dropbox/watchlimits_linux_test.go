@@ -18,8 +18,8 @@ func init() {
 	programs["watchmount"] = watchMount
 }
 
-// When the system gives no watcher, or no more watches, the error names the limit. A look
-// at the folders loses no message, and when the limit is lifted, changes are reported
+// If the system allows no more watchers or watches, the error names the limit. Looks at
+// the folders still find every message. Once the limit is raised, changes are reported
 // again.
 func TestWatchLimits(t *testing.T) {
 	cmd := inNamespace(t, helper("fewwatches", t.TempDir()))
@@ -88,8 +88,8 @@ func fewWatches(dir string, _ []string) error {
 	return nil
 }
 
-// When another disk is mounted on a watched folder and unmounted again, no message is lost:
-// no event reports it, but the next look does.
+// If another disk is mounted on a watched folder and unmounted again, no message is lost.
+// No event reports the mount, but the next look notices it.
 func TestWatchMount(t *testing.T) {
 	cmd := inNamespace(t, helper("watchmount", t.TempDir()))
 	if out, err := cmd.CombinedOutput(); err != nil {
@@ -122,8 +122,8 @@ func watchMount(dir string, _ []string) error {
 	coder := filepath.Join(store, "coder")
 	onTop := func() error { return unix.Mount("tmpfs", coder, "tmpfs", 0, "") }
 	away := func() error { return unix.Unmount(coder, 0) }
-	// The first time the disk is unmounted before the next look; the second time a look
-	// comes while it is mounted.
+	// The first time, the disk is unmounted before the next look. The second time, there
+	// is a look while it is mounted.
 	if err := l.survives(onTop, away); err != nil {
 		return fmt.Errorf("mounted and taken away: %w", err)
 	}

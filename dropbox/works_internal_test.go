@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// An unreadable message is given up only on a disk that works otherwise.
+// An unreadable message is given up only if the disk otherwise works.
 func TestADiskThatWorks(t *testing.T) {
 	dir := t.TempDir()
 	if err := Create(dir); err != nil {
