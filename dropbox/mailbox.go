@@ -70,7 +70,7 @@ func (b *Mailbox) list(folder string) (entries []Entry, odd []string, err error)
 	return entries, odd, nil
 }
 
-// put makes a small file of the mailbox durable; see disk.put. It recreates deleted
+// put durably writes a small file in the mailbox; see disk.put. It recreates deleted
 // folders.
 func (b *Mailbox) put(what, name string, data []byte) error {
 	scratch := b.at(tmpFolder, what+"-"+NewID())

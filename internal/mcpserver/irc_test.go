@@ -259,9 +259,9 @@ func TestIRCAsk(t *testing.T) {
 	}
 }
 
-// In a turn, the tool records the question, and that nobody answered, in the files of the
-// turn. The daemon then tells people about both, so the tool leaves no line for the alerts
-// channel.
+// In a turn, the tool records in the turn's files both the question and the fact that
+// nobody answered. The daemon then tells people about both, so the tool leaves no line for
+// the alerts channel.
 func TestIRCAskInATurn(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

@@ -191,8 +191,8 @@ func TriesOf(home Home, message string, begun int) ([]*Record, error) {
 	}
 }
 
-// clockSlack is by how much a file may look too old: file systems use a clock that ticks
-// every few milliseconds.
+// clockSlack is the amount by which a file may look too old: file systems use a clock
+// that ticks every few milliseconds.
 const clockSlack = 20 * time.Millisecond
 
 // BegunBy reports whether the turn had begun when a file was written, according to the

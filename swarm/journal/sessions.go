@@ -14,8 +14,8 @@ type Session struct {
 	ID   string `json:"id"`
 	Dir  string `json:"dir"`
 	Used bool   `json:"used"` // a client said that it has this session
-	// Cleared says that the conversation before this one was cleared on purpose. Without an
-	// ID the next turn begins a new one.
+	// Cleared says that the conversation before this one was cleared on purpose. If ID is
+	// empty, the next turn begins a new conversation.
 	Cleared bool `json:"cleared,omitempty"`
 }
 

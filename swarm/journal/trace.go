@@ -257,8 +257,8 @@ func (h Home) CallerOf(pid int) (agent string, inTurn bool, err error) {
 	return "", false, err
 }
 
-// TurnsSince reads from the files which turns run now and began before a time, for programs
-// other than the daemon.
+// TurnsSince returns the running turns that began before at. It reads them from the files,
+// for programs other than the daemon.
 func (h Home) TurnsSince(at time.Time) []*Record {
 	all := h.AttachedTurns(at)
 	clients, err := h.MarkedClients()
@@ -274,8 +274,8 @@ func (h Home) TurnsSince(at time.Time) []*Record {
 	return all
 }
 
-// AttachedTurns lists the turns of sessions that people run which began before a time and
-// still run.
+// AttachedTurns lists the turns of people's own sessions that began before at and are
+// still running.
 func (h Home) AttachedTurns(at time.Time) []*Record {
 	files, err := os.ReadDir(h.bindings())
 	if err != nil {

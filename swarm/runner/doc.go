@@ -25,9 +25,9 @@
 // happens when the client ends, for all of its turns: they share a mark, since the
 // environment of a process cannot change.
 //
-// On Linux [BecomeReaper] helps to keep the promise that nothing is left: it makes orphans
-// of a turn children of the daemon. On macOS only the mark and the session find a leftover,
-// and only among the processes of the same user.
+// On Linux, [BecomeReaper] helps to keep the promise that nothing is left behind: a turn's
+// orphans become children of the daemon. On macOS only the mark and the session find a
+// leftover, and only among the processes of the same user.
 //
 // A backend is a separate package below this one, and passes the suite of package
 // runnertest.

@@ -32,7 +32,7 @@ type Watch struct {
 	acted  bool     // it has made a step without a finding since then
 	last   *Finding // the finding that led to the last whisper
 
-	out []any // whispers and escalations that give passes on when mu is free
+	out []any // whispers and escalations, for [Watch.give] to pass on once mu is free
 }
 
 // Begin says that a turn begins, or that a later daemon follows it. After an escalation a
@@ -331,7 +331,8 @@ func (w *Watch) judged(q *question, v Verdict, usable bool) {
 	}
 }
 
-// give passes the whispers and escalations in out to the functions in the options.
+// give empties w.out: it passes each whisper and escalation to its function in the
+// options.
 func (w *Watch) give() {
 	w.mu.Lock()
 	out := w.out

@@ -118,10 +118,10 @@ func (s *Store) Waiting(agent string) (n int) {
 	return n
 }
 
-// Give gives the waiting whispers to a turn. most limits their number; 0 means all. From
-// then on no other way delivers them. uuid returns the UUID of the line that brings a
-// whisper to the running turn; it may be nil.
-// The file is written before Give returns, so the next daemon knows that they were given.
+// Give gives the waiting whispers to a turn. most limits their number; 0 means all. Once
+// given, a whisper is not delivered in any other way. uuid returns the UUID of the line
+// that brings a whisper to the running turn; it may be nil. The file is written before
+// Give returns, so the next daemon knows that they were given.
 func (s *Store) Give(agent, turn string, way Way, most int, uuid func(Whisper) string) (given []Whisper, err error) {
 	err = s.change(agent, func(list []Whisper) []Whisper {
 		for i := range list {

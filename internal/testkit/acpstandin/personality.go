@@ -68,7 +68,7 @@ type Personality struct {
 	StaysOpen bool   `json:"stays_open"` // with an MCP server it outlives the end of its input
 	ExitAfter int    `json:"exit_after"` // from the end of its input to its exit, in milliseconds
 	Launcher  string `json:"launcher"`   // a process around the agent: "", forwards, dies or deaf (for signals)
-	Signals   bool   `json:"signals"`    // it exits with status 0 at a signal
+	Signals   bool   `json:"signals"`    // it exits with status 0 on a signal
 	Daemon    bool   `json:"daemon"`     // it leaves a daemon, unless CLINE_SESSION_BACKEND_MODE is local
 
 	Modes    []string `json:"modes"` // the first one is the default

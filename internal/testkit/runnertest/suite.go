@@ -340,7 +340,8 @@ func (f Fixture) stopped(t *testing.T) {
 	}
 }
 
-// onWork calls do at the first sign that the model works. A text may still be unfinished.
+// onWork calls do at the first sign that the model is working. A text may still be
+// unfinished.
 func onWork(do func()) func(*streamjson.Event) {
 	return func(ev *streamjson.Event) {
 		if ev.Kind == streamjson.KindAssistant || ev.Kind == streamjson.KindPartial {

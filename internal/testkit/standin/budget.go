@@ -5,7 +5,8 @@ import (
 	"strconv"
 )
 
-// A spendingCap is what --max-budget-usd allows to one process, in US dollars.
+// A spendingCap is the amount, in US dollars, that --max-budget-usd lets one process
+// spend.
 type spendingCap struct {
 	usd     float64 // 0: none
 	before  float64 // the running total when the process began to count

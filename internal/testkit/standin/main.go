@@ -201,7 +201,8 @@ func (c *client) refused(err error) int {
 	return 1
 }
 
-// readText reads the one prompt of the input format text: the arguments, then all of stdin.
+// readText reads the single prompt of --input-format text: the arguments, then all of
+// stdin.
 func (c *client) readText(stdin io.Reader) error {
 	piped, err := io.ReadAll(stdin)
 	if err != nil {

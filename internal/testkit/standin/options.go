@@ -42,9 +42,9 @@ const (
 	many  // all words up to the next flag
 )
 
-// flags are the flags of the real program's --help, and its hidden ones that a daemon
-// uses. A flag for which options has no field is accepted, as in the real program, and
-// changes nothing here.
+// flags are those that the real program's --help lists, plus the hidden ones that a
+// daemon uses. A flag for which options has no field is accepted, as in the real program,
+// and changes nothing here.
 var flags = map[string]arity{
 	"--add-dir": many, "--agent": one, "--agents": one, "--allow-dangerously-skip-permissions": none,
 	"--allowedTools": many, "--allowed-tools": many, "--append-system-prompt": one, "--append-system-prompt-file": one,

@@ -159,7 +159,8 @@ func (r release) modelName(name string) string {
 	return name
 }
 
-// baseModel returns the name for the API, without the mark of the long window.
+// baseModel returns the model's name for the API, without the suffix for the long
+// context.
 func baseModel(name string) string { return strings.TrimSuffix(name, "[1m]") }
 
 // modelWindow returns the size of the model's window in tokens.
