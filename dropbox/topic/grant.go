@@ -49,7 +49,8 @@ type Publication struct {
 
 // Claim gives a publication to an agent, durably. Repeating it is harmless. The error is
 // [dropbox.ErrNotFound] when there is no such publication, and a [*TakenError] when another
-// agent has it or it is closed.
+// agent has claimed or closed it. An agent that has closed it gets its old grant, for as long
+// as the grant is kept.
 func (t Topics) Claim(id, agent, turn string) (Grant, error) {
 	g, err := t.claim(Grant{ID: id, Agent: agent, Turn: turn, At: t.store.Now().UTC()})
 	if err != nil {

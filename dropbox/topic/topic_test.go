@@ -49,7 +49,7 @@ func TestTopicNames(t *testing.T) {
 	long := strings.Repeat("a", 129)
 	for _, bad := range []string{"", ".", "a.", ".a", "a..b", "A", "a b", "a/b", "ä", "a\n", long, "..", "a.\x00"} {
 		if err := topic.Check(bad); !errors.Is(err, dropbox.ErrInvalid) {
-			t.Errorf("CheckTopic(%q) = %v, want ErrInvalid", bad, err)
+			t.Errorf("Check(%q) = %v, want ErrInvalid", bad, err)
 		}
 		if err := topic.CheckPattern(bad); !errors.Is(err, dropbox.ErrInvalid) {
 			t.Errorf("CheckPattern(%q) = %v, want ErrInvalid", bad, err)
@@ -192,7 +192,7 @@ func TestWorkIsOfferedAndClaimedOnce(t *testing.T) {
 	}
 	for _, id := range []string{"aaaaaaaaaa", "", "../../etc/x", "*"} {
 		if _, err := topic.Of(s).Claim(id, "coder", ""); !errors.Is(err, dropbox.ErrNotFound) {
-			t.Errorf("ClaimOffer(%q) = %v, want ErrNotFound", id, err)
+			t.Errorf("Claim(%q) = %v, want ErrNotFound", id, err)
 		}
 	}
 	if names, err := s.Mailboxes(); err != nil || slices.Contains(names, "topics") {
