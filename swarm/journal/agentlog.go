@@ -16,13 +16,14 @@ import (
 // stream has the whole text.
 const maxLogLine = 8 << 10
 
-// AgentLog is an agent's readable log: an entry for each thing that the agent says or does,
-// with the time, the agent and the message; further lines of one entry are indented. It
-// also passes each entry to listeners. It is safe for concurrent use.
+// AgentLog is an agent's readable log. It has an entry for each thing that the agent says
+// or does, with the time, the agent and the message. All lines of an entry except the
+// first are indented. AgentLog also passes each entry to told. It is safe for concurrent
+// use.
 type AgentLog struct {
 	agent string
 	out   io.WriteCloser
-	told  func(at time.Time, id, entry string) // hears each entry
+	told  func(at time.Time, id, entry string) // called with each entry
 	now   func() time.Time
 	fail  func(error)
 	// secrets are kept out of every line; nil means no secrets.
@@ -58,7 +59,8 @@ func (d *AgentLog) Line(id, text string) {
 	d.told(now.UTC(), id, entry)
 }
 
-// Close closes the file; the next line opens it again. An idle agent holds no file open.
+// Close closes the file; the next call of Line opens it again. So an idle agent keeps no
+// file open.
 func (d *AgentLog) Close() {
 	if err := d.out.Close(); err != nil {
 		d.fail(err)

@@ -10,7 +10,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// Amend fails for a mailbox that cannot be read. It must not count as empty.
+// A mailbox that cannot be read causes an error. It must not count as empty.
 func TestAMailboxThatCannotBeLookedAt(t *testing.T) {
 	dir := t.TempDir()
 	if err := dropbox.Create(dir); err != nil {
@@ -38,7 +38,7 @@ func TestAMailboxThatCannotBeLookedAt(t *testing.T) {
 	}
 }
 
-// Amend makes a line, once, for each turn that ended without one.
+// Amend adds a line for each turn that ended without one, and adds each line only once.
 func TestAmend(t *testing.T) {
 	dir := t.TempDir()
 	if err := dropbox.Create(dir); err != nil {

@@ -16,33 +16,34 @@ import (
 )
 
 // An Asked is a line of a turn's .asks file. It says that a process of the turn, or the
-// daemon for its client, waits for an answer, or no longer waits. The file only grows.
-// Several questions can wait at once, and after a crash a line may name a process that is
-// gone.
+// daemon for its client, waits for an answer, or no longer waits. Lines are only added to
+// the file. Several questions can wait at once, and after a crash a line may name a
+// process that is gone.
 type Asked struct {
-	ID string `json:"id"`           // of the question
-	Of string `json:"of,omitempty"` // an agent, the lead, or a channel or nick of IRC
-	// Mailbox is the mailbox with the question if Of does not have one: the bridge's.
+	ID string `json:"id"`           // id of the question
+	Of string `json:"of,omitempty"` // who is asked: an agent, the lead, or a channel or nick on IRC
+	// Mailbox is set if Of has no mailbox. It is then the mailbox that the question was
+	// sent to: the bridge's.
 	Mailbox string         `json:"mailbox,omitempty"`
-	Text    string         `json:"text,omitempty"` // the beginning, in one line
+	Text    string         `json:"text,omitempty"` // the beginning of the question, in one line
 	Since   time.Time      `json:"since,omitzero"`
 	Until   time.Time      `json:"until,omitzero"`
-	Process runner.Process `json:"process,omitzero"` // that waits
+	Process runner.Process `json:"process,omitzero"` // the process that waits
 	// Call is the tool call that the client of the turn asks permission for; "" means any
 	// other question.
 	Call string `json:"call,omitempty"`
-	// Copy is the id of the first of several questions that need only one answer; "" in that
-	// one.
+	// Copy is set if several questions need only one answer: it is the id of the first of
+	// them. In the first one it is "".
 	Copy string `json:"copy,omitempty"`
 	Over bool   `json:"over,omitempty"`
-	// At is the time when the question was over.
+	// At is the time from which the question counts as over.
 	At  time.Time `json:"at,omitzero"`
 	Why string    `json:"why,omitempty"` // why it is over; "" if nobody needs to know
-	// Late says that nobody answered in time, and what the asker does then: continue, pause,
-	// deny or abort.
+	// Late says that nobody answered in time, and what the asker then does: continue,
+	// pause, deny or abort.
 	Late string `json:"late,omitempty"`
-	// Told says that the list of events has the question ([ToldAsked]), or the fact that
-	// nobody answered in time ([ToldLate]).
+	// Told says that an event about the question is on the list of events: that it was
+	// asked ([ToldAsked]), or that nobody answered in time ([ToldLate]).
 	Told string `json:"told,omitempty"`
 }
 
@@ -65,10 +66,10 @@ type Waiting struct {
 	noted bool
 }
 
-// Asks notes in the running turn that it waits for the answer to a question, for patience
-// at most. The caller sets ID and Of, and may set Mailbox, Text and Copy. The status shows
-// the question, and the daemon tells people about it. The caller ends the wait. Outside a
-// turn, Asks does nothing.
+// Asks records that the running turn waits for the answer to a question, for at most
+// patience. The caller sets ID and Of, and may set Mailbox, Text and Copy. The status
+// shows the question, and the daemon tells people about it. The caller must end the wait.
+// Outside a turn, Asks does nothing.
 func (id Identity) Asks(a Asked, patience time.Duration) *Waiting {
 	if id.Turn == "" {
 		return &Waiting{}
@@ -83,16 +84,17 @@ func (id Identity) Asks(a Asked, patience time.Duration) *Waiting {
 // maxAskedShown bounds the part of a question that the status shows, in columns.
 const maxAskedShown = 200
 
-// Noted reports whether the turn has the note. If so, the daemon tells people about the
-// question, and later if nobody answered in time.
+// Noted reports whether the wait was recorded. If so, the daemon tells people about the
+// question, and tells them again if nobody answers in time.
 func (w *Waiting) Noted() bool { return w.noted }
 
-// End says that the turn no longer waits. why says why nobody needs to answer any more; ""
-// leaves the question open for a later answer. Only the first End or Late counts.
+// End records that the turn no longer waits. why is the reason why nobody needs to answer
+// any more. If it is "", the question stays open for a later answer. Only the first End
+// or Late counts.
 func (w *Waiting) End(why string) { w.end(Asked{Over: true, At: time.Now().UTC(), Why: why}) }
 
-// Late says that nobody answered in time, and what the asker does then. The question stays open
-// for a later answer.
+// Late records that nobody answered in time, and does, which says what the asker then
+// does. The question stays open for a later answer.
 func (w *Waiting) Late(does string) { w.end(Asked{Over: true, At: time.Now().UTC(), Late: does}) }
 
 func (w *Waiting) end(a Asked) {
@@ -105,7 +107,8 @@ func (w *Waiting) end(a Asked) {
 	}
 }
 
-// Begin notes that this process waits, in the turn, for the answer to a question.
+// Begin records that this process, as part of the turn, waits for the answer to a
+// question.
 func (s Asks) Begin(a Asked) (err error) {
 	if a.Process, err = runner.Identify(os.Getpid()); err != nil {
 		return err
@@ -113,7 +116,7 @@ func (s Asks) Begin(a Asked) (err error) {
 	return s.writeLine(a)
 }
 
-// End notes that the turn no longer waits for the answer to a question, and why.
+// End records that the turn no longer waits for the answer to a question, and why.
 func (s Asks) End(question, why string) error {
 	return s.writeLine(Asked{ID: question, Over: true, At: time.Now().UTC(), Why: why})
 }
@@ -131,8 +134,8 @@ func (s Asks) writeLine(a Asked) error {
 	return errors.Join(err, f.Close())
 }
 
-// Longest returns the question that the turn has waited for longest; nil when it waits for
-// no answer.
+// Longest returns the question whose answer the turn has waited for longest, or nil if it
+// waits for none.
 func (s Asks) Longest() *Asked {
 	for _, a := range s.Open() {
 		if a.Process.Alive() {
@@ -142,11 +145,11 @@ func (s Asks) Longest() *Asked {
 	return nil
 }
 
-// turnEnded is the reason for a question that was never noted as over.
+// turnEnded is the reason why a question is over if no other reason was recorded.
 const turnEnded = "that turn has ended"
 
-// WhyOver says why the turn no longer waits for the answer to a question; "" while it
-// waits.
+// WhyOver says why the turn no longer waits for the answer to a question. It returns ""
+// if the turn still waits.
 func (s Asks) WhyOver(question string) (why string) {
 	why = turnEnded
 	for a := range s.lines() {
@@ -161,8 +164,8 @@ func (s Asks) WhyOver(question string) (why string) {
 	return why
 }
 
-// Settled says why nobody needs to answer a question any more; "" while an answer is welcome,
-// even after the turn.
+// Settled says why nobody needs to answer a question any more. It returns "" while an
+// answer is still wanted, even after the turn has ended.
 func (s Asks) Settled(question string) (why string) {
 	for a := range s.lines() {
 		if a.ID == question && a.Over {
@@ -172,8 +175,8 @@ func (s Asks) Settled(question string) (why string) {
 	return why
 }
 
-// Open returns the questions that are not noted as over, the oldest first. The process that
-// asked may be gone.
+// Open returns the questions that are not recorded as over, oldest first. The process
+// that asked may be gone.
 func (s Asks) Open() []Asked {
 	var open []Asked
 	for a := range s.lines() {
@@ -188,16 +191,16 @@ func (s Asks) Open() []Asked {
 	return open
 }
 
-// Told notes what the list of events has: see [Asked.Told].
+// Told records which event about a question is on the list of events: see [Asked.Told].
 func (s Asks) Told(question, what string) error { return s.writeLine(Asked{ID: question, Told: what}) }
 
 // An AskedState is a question with its outcome.
 type AskedState struct {
 	Asked                    // with Over, Why and Late from its last line
-	ToldAsked, ToldLate bool // what the list of events has
+	ToldAsked, ToldLate bool // which events about it are on the list of events
 }
 
-// All returns all questions of the turn, the oldest first.
+// All returns all questions of the turn, oldest first.
 func (s Asks) All() (all []AskedState) {
 	for a := range s.lines() {
 		i := slices.IndexFunc(all, func(q AskedState) bool { return q.ID == a.ID })
@@ -215,8 +218,8 @@ func (s Asks) All() (all []AskedState) {
 }
 
 // Waited returns how long the turn has waited for answers up to now. Time during which
-// several questions waited counts once. A question whose process is gone counts as if it
-// had never waited.
+// several questions waited counts once. If the process of an open question is gone, the
+// question does not count.
 func (s Asks) Waited(now time.Time) (sum time.Duration) {
 	var until time.Time // the waits up to this time are counted
 	for _, q := range s.All() {
@@ -239,7 +242,7 @@ func (s Asks) Waited(now time.Time) (sum time.Duration) {
 	return sum
 }
 
-// AskedSince lists the turns whose questions have changed since then.
+// AskedSince lists the turns whose questions have changed since the time then.
 func AskedSince(home Home, then time.Time) (turns []string, err error) {
 	names, err := filesWith(home.Turns(), ".asks")
 	for _, turn := range names {
@@ -259,7 +262,7 @@ func (s Asks) lines() iter.Seq[Asked] {
 		}
 		for line := range bytes.Lines(data) {
 			var a Asked
-			if json.Unmarshal(line, &a) == nil && !yield(a) { // a crash cuts the last line off
+			if json.Unmarshal(line, &a) == nil && !yield(a) { // skips a last line that a crash cut off
 				return
 			}
 		}

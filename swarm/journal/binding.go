@@ -17,25 +17,25 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// A Binding says which process is the session that a person attached as an agent. A program
-// belongs to the session if the process is among its ancestors.
+// A Binding says which process is the session that a person attached as an agent. A
+// program belongs to the session if that process is one of its ancestors.
 type Binding struct {
 	V       int            `json:"v"`
 	Agent   string         `json:"agent"`
 	Process runner.Process `json:"process"`
-	Session string         `json:"session"` // for a person; never an address
+	Session string         `json:"session"` // for people to read; never used as an address
 	Since   time.Time      `json:"since"`
 
 	// The mail that the session works on, if any.
 	Message string   `json:"message,omitempty"` // id
 	Turn    string   `json:"turn,omitempty"`
 	Notes   []string `json:"notes,omitempty"`  // ids of the notes in the same turn
-	Asked   bool     `json:"asked,omitempty"`  // the person or the model fetched it
-	Prompt  string   `json:"prompt,omitempty"` // id of the prompt whose turn works on it
+	Asked   bool     `json:"asked,omitempty"`  // the person or the model fetched the mail
+	Prompt  string   `json:"prompt,omitempty"` // id of the prompt whose turn works on the mail
 	Latest  string   `json:"latest,omitempty"` // id of the last prompt that the session was given
 	Blocks  int      `json:"blocks,omitempty"` // turns in a row that the Stop hook began
 
-	// The sub-agents that work in the background, by the ids that the client gave them.
+	// The ids, given by the client, of the sub-agents that work in the background.
 	Tasks  []string `json:"tasks,omitempty"`  // those that were working when the last turn ended
 	Before []string `json:"before,omitempty"` // those that were working before the session got the message
 	Awaits bool     `json:"awaits,omitempty"` // the turn of the message has ended, and the message waits for its sub-agents
@@ -47,8 +47,9 @@ func (b *Binding) Helpers() []string {
 }
 
 // AwaitsTasks reports whether the message waits for its sub-agents at the end of a turn.
-// done says that the turn of the message has ended. Otherwise another turn has ended, and
-// the session may not know yet that sub-agents have ended.
+// done says whether the turn that ended is the message's. If it is another turn,
+// AwaitsTasks returns b.Awaits, since the session may not know yet that sub-agents have
+// ended.
 func (b *Binding) AwaitsTasks(done bool) bool {
 	if done {
 		return len(b.Helpers()) > 0
@@ -56,21 +57,21 @@ func (b *Binding) AwaitsTasks(done bool) bool {
 	return b.Awaits
 }
 
-// Forget says that the session works on no message.
+// Forget clears the fields about the message: the session works on none.
 func (b *Binding) Forget() {
 	b.Message, b.Turn, b.Notes, b.Before, b.Awaits = "", "", nil, nil, false
 }
 
-// bindings returns the folder of the bindings, a file for each attached agent.
+// bindings returns the folder of the bindings. It has a file for each attached agent.
 func (h Home) bindings() string { return filepath.Join(h.dir, "attached") }
 
 func (h Home) BindingFile(agent string) string { return filepath.Join(h.bindings(), agent+".json") }
 
-// SessionGateFile is [Home.GateFile] for the mail of an attached session.
+// SessionGateFile is like [Home.GateFile], but for the mail of an attached session.
 func (h Home) SessionGateFile(agent string) string { return filepath.Join(h.bindings(), agent+".gate") }
 
-// BindingOf reads the binding of an agent; nil when no session is bound, or its session has
-// ended.
+// BindingOf reads the binding of an agent. It returns nil if no session is bound, or if
+// the session has ended.
 func (h Home) BindingOf(agent string) (*Binding, error) {
 	b, err := h.LastBinding(agent)
 	if b == nil || err != nil || !b.Process.Alive() {
@@ -97,8 +98,8 @@ func (h Home) LastBinding(agent string) (*Binding, error) {
 // allAncestors is more than the number of ancestors that a process can have.
 const allAncestors = 4096
 
-// AttachedTo finds the attached session that a process runs in, by its ancestors;
-// nil for none.
+// AttachedTo returns the attached session that is among the ancestors of a process, or
+// nil if there is none.
 func (h Home) AttachedTo(pid int) (*Binding, error) {
 	files, err := os.ReadDir(h.bindings())
 	if errors.Is(err, fs.ErrNotExist) {
@@ -114,7 +115,7 @@ func (h Home) AttachedTo(pid int) (*Binding, error) {
 		}
 		b, err := h.LastBinding(name)
 		if err != nil || b == nil {
-			continue // being written, or gone: no session
+			continue // the file is gone or cannot be read: no session
 		}
 		if above == nil {
 			above = runner.Ancestors(pid, allAncestors)

@@ -2,8 +2,8 @@ package journal
 
 import "encoding/json"
 
-// Cost is the cost of an agent, in US dollars, as its CLI estimates it. A day is a UTC day.
-// In JSON an amount is null if the cost of turns is unknown and nothing else was spent.
+// Cost is the cost of an agent, in US dollars, as its CLI estimates it. A day is a UTC
+// day. In JSON, an amount is null if it is 0 and the cost of some turns is unknown.
 type Cost struct {
 	Today float64 `json:"today"`
 	Total float64 `json:"total"`
@@ -17,7 +17,7 @@ func (c Cost) Plus(d Cost) Cost {
 	return Cost{c.Today + d.Today, c.Total + d.Total, c.TodayUnknown + d.TodayUnknown, c.TotalUnknown + d.TotalUnknown}
 }
 
-// add adds the cost of a turn of today.
+// add adds the cost of a turn that ended today.
 func (c *Cost) add(l LedgerLine) {
 	c.Today += l.CostUSD
 	c.Total += l.CostUSD
@@ -27,7 +27,7 @@ func (c *Cost) add(l LedgerLine) {
 	}
 }
 
-// MarshalJSON writes null for an unknown amount.
+// MarshalJSON encodes an unknown amount as null.
 func (c Cost) MarshalJSON() ([]byte, error) {
 	type plain Cost
 	return json.Marshal(struct {
@@ -37,7 +37,7 @@ func (c Cost) MarshalJSON() ([]byte, error) {
 	}{KnownUSD(c.Today, c.TodayUnknown > 0), KnownUSD(c.Total, c.TotalUnknown > 0), plain(c)})
 }
 
-// KnownUSD returns an amount for JSON: nil if no part of it is known.
+// KnownUSD returns an amount for JSON, or nil if no part of it is known.
 func KnownUSD(usd float64, unknown bool) *float64 {
 	if unknown && usd == 0 {
 		return nil

@@ -21,7 +21,7 @@ const maxBatch = 100
 // A cursor says which events a listener has heard.
 type cursor struct {
 	V   int   `json:"v"`
-	Seq int64 `json:"seq"` // of the last event that it has heard
+	Seq int64 `json:"seq"` // number of the last event that the listener has heard
 	// First and Offset say where the next event is: after Offset bytes of the file whose
 	// first event has the number First. They are a hint, and may be wrong.
 	First  int64 `json:"first,omitempty"`
@@ -65,13 +65,13 @@ func (e *Events) Begin(name string) error {
 	return nil
 }
 
-// Tell gives a listener the events that it has not heard, at most 100 at once, until there
-// are no more, or hear returns an error: then the listener gets these again the next time,
-// and Tell returns that error. missed is how many events before these the listener has
-// lost: the list forgot them, or a line of it cannot be read. A listener without a call to
-// Begin hears the whole list.
+// Tell calls hear with the events that a listener has not heard, at most 100 at a time,
+// until there are no more or hear returns an error. Tell then returns that error, and the
+// next call of Tell repeats the refused events. missed is the number of events just
+// before these that the listener has lost, because the list no longer has them or their
+// lines cannot be read. A listener for which Begin was never called hears the whole list.
 //
-// While hear runs, no other process calls a listener of that name. hear may add events.
+// While hear runs, no other process calls a listener with that name. hear may add events.
 func (e *Events) Tell(name string, hear func(events []Event, missed int64) error) error {
 	var heard error
 	err := e.held(name, func() error {
@@ -88,7 +88,7 @@ func (e *Events) Tell(name string, hear func(events []Event, missed int64) error
 				return nil
 			}
 			c = next
-			// A power cut may undo this: the listener hears some of them again.
+			// If a power cut undoes this, the listener hears some of the events again.
 			if err := e.save(name, c); err != nil {
 				return err
 			}
@@ -100,18 +100,18 @@ func (e *Events) Tell(name string, hear func(events []Event, missed int64) error
 	return heard
 }
 
-// A Reader reads the list and leaves no cursor behind. One goroutine uses it.
+// A Reader reads the list without a cursor file. Only one goroutine may use it.
 type Reader struct {
 	list *Events
 	at   cursor
 }
 
-// From returns a reader of the events after the one with that number.
+// From returns a reader of the events after the event with the number seq.
 func (e *Events) From(seq int64) *Reader { return &Reader{e, cursor{Seq: seq}} }
 
-// Next returns the next events, oldest first, at most 100; none if there are no further
-// ones yet. If the list was deleted in the meantime, Next continues with the first event of
-// the new one.
+// Next returns at most 100 of the next events, oldest first, or none if no event was
+// added since. If the list was deleted in the meantime, Next continues with the first
+// event of the new one.
 func (r *Reader) Next() ([]Event, error) {
 	events, next, err := r.list.after(&r.at)
 	if errors.Is(err, fs.ErrNotExist) { // not even the folder exists
@@ -132,8 +132,8 @@ func (e *Events) save(name string, c cursor) error {
 	return e.files.Write(e.cursorFile(name), durable.Options{Volatile: true}, append(data, '\n'))
 }
 
-// cursor reads the cursor of a listener. A cursor that is missing or damaged is before the
-// first event: it is better to hear an event twice than not at all.
+// cursor reads the cursor of a listener. A missing or damaged cursor counts as one before
+// the first event: it is better to hear an event twice than not at all.
 func (e *Events) cursor(name string) (c cursor, err error) {
 	data, err := os.ReadFile(e.cursorFile(name))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -147,8 +147,9 @@ func (e *Events) cursor(name string) (c cursor, err error) {
 	return c, nil
 }
 
-// after returns the next events after a cursor, and the cursor after them. A cursor beyond
-// the end belongs to a deleted list: it moves before the first event.
+// after returns the next events after a cursor, and the cursor after those events. A
+// cursor beyond the end belongs to a deleted list, so after moves it before the first
+// event.
 func (e *Events) after(c *cursor) (events []Event, next cursor, err error) {
 	err = e.locked(func() error {
 		last, _, err := e.end()
@@ -173,9 +174,9 @@ func (e *Events) after(c *cursor) (events []Event, next cursor, err error) {
 	return events, next, err
 }
 
-// read adds the events of one file that come after a cursor, up to maxBatch in all, and
-// moves the cursor after them. If want is not 0, it reads only the file whose first event
-// has that number, and reports whether this was that file.
+// read adds the events of one file that come after a cursor, up to maxBatch events in
+// all, and moves the cursor after them. If want is not 0, it reads only the file whose
+// first event has that number, and reports whether this was that file.
 func (e *Events) read(name string, want int64, c *cursor, events *[]Event) (bool, error) {
 	file, err := os.Open(filepath.Join(e.dir, name))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -213,7 +214,7 @@ func (e *Events) read(name string, want int64, c *cursor, events *[]Event) (bool
 	return true, nil
 }
 
-// firstIn returns the number of the first event in r; 0 if r has none.
+// firstIn returns the number of the first event in r, or 0 if there is none.
 func firstIn(r *bufio.Reader) (int64, error) {
 	for {
 		line, err := r.ReadBytes('\n')

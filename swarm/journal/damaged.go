@@ -5,8 +5,8 @@ import (
 	"os"
 )
 
-// A DamagedError says that a file of the daemon no longer contains what the daemon wrote:
-// no power cut causes that (see package durable), but a bad disk or a person can.
+// A DamagedError says that a file of the daemon no longer contains what the daemon wrote.
+// A power cut cannot cause that (see package durable), but a bad disk or a person can.
 type DamagedError struct {
 	Path string
 	Err  error  // the fault in the file

@@ -8,17 +8,17 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// A Decision is a receipt's line about a tool call that the client asked permission for.
+// A Decision is a receipt's entry about a tool call that the client asked permission for.
 type Decision struct {
 	Kind    string    `yaml:"kind" json:"kind"`
 	Command string    `yaml:"command,omitempty" json:"command,omitempty"` // the beginning
 	Paths   []string  `yaml:"paths,omitempty" json:"paths,omitempty"`
-	Tool    string    `yaml:"tool,omitempty" json:"tool,omitempty"`   // of an MCP server
-	Title   string    `yaml:"title,omitempty" json:"title,omitempty"` // if there is neither command, path nor tool
+	Tool    string    `yaml:"tool,omitempty" json:"tool,omitempty"`   // the tool of an MCP server
+	Title   string    `yaml:"title,omitempty" json:"title,omitempty"` // set if there is no command, path or tool
 	Allowed bool      `yaml:"allowed" json:"allowed"`
-	Rule    string    `yaml:"rule,omitempty" json:"rule,omitempty"` // the entry that decided, or that says to ask
-	By      string    `yaml:"by,omitempty" json:"by,omitempty"`     // who answered, or nobody
-	Why     string    `yaml:"why,omitempty" json:"why,omitempty"`   // nobody answered
+	Rule    string    `yaml:"rule,omitempty" json:"rule,omitempty"` // the configuration entry that decided, or that said to ask
+	By      string    `yaml:"by,omitempty" json:"by,omitempty"`     // the person who answered, or "nobody"
+	Why     string    `yaml:"why,omitempty" json:"why,omitempty"`   // why nobody answered, or why nobody was asked
 	At      time.Time `yaml:"at" json:"at"`
 }
 
@@ -27,15 +27,16 @@ func (d Decision) About() string {
 	return d.Kind + " " + cmp.Or(d.Command, strings.Join(d.Paths, ", "), d.Tool, d.Title)
 }
 
-// Bounds of the decisions in a receipt: of their number, and of a string from the client,
-// in bytes.
+// Bounds of the decisions in a receipt. maxDecisions bounds the number of decisions of
+// each kind that [Receipt.Decide] keeps, maxDecisionText a string from the client, in
+// bytes, and maxPaths the paths of one decision.
 const (
 	maxDecisions    = 100
 	maxDecisionText = 1 << 10
 	maxPaths        = 10
 )
 
-// decisionOf returns the line of a receipt for a decision.
+// decisionOf returns the receipt's entry for a decision.
 func decisionOf(d runner.Decision) Decision {
 	short := func(s string) string {
 		if len(s) > maxDecisionText {
@@ -54,9 +55,9 @@ func decisionOf(d runner.Decision) Decision {
 	return out
 }
 
-// Decide keeps the decisions of a turn: the first ones that were denied or asked, and the
-// first ones that a rule allowed, in their order. Decided counts all of them if there are
-// more.
+// Decide adds decisions of a turn to the receipt, in their order: the first ones that
+// were denied or that somebody was asked about, and the first ones that a rule allowed.
+// If that leaves some out, it sets Decided to the number of all decisions.
 func (r *Receipt) Decide(all []runner.Decision) {
 	told, quiet := 0, 0
 	for _, d := range all {

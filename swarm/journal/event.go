@@ -10,21 +10,21 @@ import (
 // A Kind says what happened.
 type Kind string
 
-// The kinds of events. irc.map uses these words, so a new kind needs its word there
-// (IRCRule in package config), and a place on IRC (announced and howShown in the program):
-// without a place, a rule of irc.map that names no moment shows it. A test in docs names
-// the pages that do not mention it.
+// The kinds of events. irc.map uses these words, so a new kind must be added to its words
+// (IRCRule in package config). It also needs a place on IRC (announced and howShown in
+// cmd/claude-swarm). Without a place, a rule of irc.map that names no moment shows it. A
+// test in package docs names the pages that do not mention the new kind.
 const (
-	Begun  Kind = "begun"  // a turn begins: Message is its message, To the agent
-	Result Kind = "result" // a turn ended well: Message is its result, To the sender of its message
+	Begun  Kind = "begun"  // a turn begins: Message is its message, To is the agent
+	Result Kind = "result" // a turn ended well: Message is its result, To is the sender of its message
 	Failed Kind = "failed" // a turn ended badly: Message says why
 	Mail   Kind = "mail"   // Message arrived in the mailbox of the lead
-	Alert  Kind = "alert"  // Message is one of the daemon's own, for the lead
+	Alert  Kind = "alert"  // Message is from the daemon, for the lead
 	Dead   Kind = "dead"   // a message was given up: Message says why
 	// A tool call that a client asked permission for was denied, or somebody was asked
 	// about it: Message has the outcome.
 	Permission Kind = "permission"
-	Noticed    Kind = "notice" // something that only has a Notice
+	Noticed    Kind = "notice" // an event that has only a Notice
 )
 
 // An Event is a fact that people may want to see.
@@ -35,28 +35,29 @@ type Event struct {
 	Kind Kind      `json:"kind"`
 	// Key identifies the event when it is added again.
 	Key   string `json:"key"`
-	Agent string `json:"agent,omitempty"` // whose turn it is about; "" if it is about no agent
-	To    string `json:"to,omitempty"`    // the recipient's mailbox of Message
+	Agent string `json:"agent,omitempty"` // the agent that the event is about, or ""
+	To    string `json:"to,omitempty"`    // the mailbox of Message's recipient
 	About string `json:"about,omitempty"` // id of the message with the details
 
 	Message *Message `json:"message,omitempty"` // the message to show
 	// Of is the message of the turn; nil if there was no turn.
 	Of *Message `json:"of,omitempty"`
-	// Task is the task of a person that is complete with this event; else nil.
+	// Task is a person's task that this event completes, or nil.
 	Task *Message `json:"task,omitempty"`
-	Turn *Turn    `json:"turn,omitempty"` // of Result and Failed
-	// Quiet is the end of the person's quiet hours in which the event happened; zero
-	// outside of them. The person hears of the event only after that time, in one alert of
-	// the daemon.
+	Turn *Turn    `json:"turn,omitempty"` // set for Result and Failed
+	// Quiet is set if the event happened in the person's quiet hours: it is the time when
+	// they end. The daemon tells the person about the event only then, in an alert about
+	// all such events.
 	Quiet time.Time `json:"quiet_until,omitzero"`
-	// Gathers has the words of the notices in the Alert at the end of the quiet hours.
+	// Gathers is set for the Alert at the end of the quiet hours: it has the words of the
+	// notices that the Alert reports.
 	Gathers []Word `json:"gathers,omitempty"`
 	// Notice is what a person may have to act on, or nil. An event of any kind may have
 	// one.
 	Notice *Notice `json:"notice,omitempty"`
 }
 
-// Word returns the word of the event's notice; "" if it has none.
+// Word returns the word of the event's notice, or "" if it has none.
 func (ev Event) Word() Word {
 	if ev.Notice == nil {
 		return ""
@@ -87,16 +88,16 @@ type Message struct {
 	Key      string       `json:"key,omitempty"`
 	Priority string       `json:"priority,omitempty"`
 	Extra    string       `json:"extra,omitempty"` // as in [dropbox.Message]
-	Body     string       `json:"body,omitempty"`  // the beginning
+	Body     string       `json:"body,omitempty"`  // the beginning of the body
 }
 
 // Bounds of the part of a message that the list keeps, in bytes.
 const (
-	maxText  = 7 << 10 // of the body: a whole alert fits
+	maxText  = 7 << 10 // of the body, so that a whole alert fits
 	maxExtra = 4 << 10 // a longer Extra is left out: a part of it would not be valid YAML
 )
 
-// Keep returns the part of a message that the list keeps; nil for nil.
+// Keep returns the part of a message that the list keeps. It returns nil for nil.
 func Keep(m *dropbox.Message) *Message {
 	if m == nil {
 		return nil
@@ -111,14 +112,14 @@ func Keep(m *dropbox.Message) *Message {
 	return out
 }
 
-// Mail returns the message with the parts that were kept; nil for nil.
+// Mail returns the message with the parts that were kept. It returns nil for nil.
 func (m *Message) Mail() *dropbox.Message {
 	if m == nil {
 		return nil
 	}
 	priority, err := dropbox.ParsePriority(m.Priority)
 	if err != nil {
-		priority = dropbox.Normal // a later version has other words
+		priority = dropbox.Normal // the word of a later version
 	}
 	return &dropbox.Message{
 		V: dropbox.Version, ID: m.ID, From: m.From, To: m.To, Type: m.Type, Subject: m.Subject, Thread: m.Thread, ReplyTo: m.ReplyTo,

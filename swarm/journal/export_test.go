@@ -1,4 +1,4 @@
 package journal
 
-// SetMaxSize makes a list begin a new file earlier.
+// SetMaxSize sets the size in bytes at which the list begins a new file.
 func SetMaxSize(e *Events, size int64) { e.maxSize = size }

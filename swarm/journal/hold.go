@@ -14,16 +14,16 @@ import (
 )
 
 // A Hold is the state of an agent that must outlive the daemon: who paused or stopped it,
-// and how its last turns failed.
+// and how its latest turns failed.
 type Hold struct {
 	Paused   *Pause    `json:"paused,omitempty"`
 	Stopped  *Stop     `json:"stopped,omitempty"`
 	Failures []Failure `json:"failures,omitempty"` // since the last good turn, at most MaxFailureMemory
 	Until    time.Time `json:"backoff_until,omitzero"`
 	Why      string    `json:"backoff_why,omitempty"`
-	Order    *Order    `json:"order,omitempty"` // to carry out before the next message
-	Word     time.Time `json:"word,omitzero"`   // when a person restarted the count of its turns
-	Doubt    *Doubt    `json:"doubt,omitempty"` // a message that is parked for an unknown cause
+	Order    *Order    `json:"order,omitempty"` // an order to carry out before the next message
+	Word     time.Time `json:"word,omitzero"`   // when a person last reset the count of the agent's turns
+	Doubt    *Doubt    `json:"doubt,omitempty"` // a message that is parked for an unknown reason
 	Overtime *Overtime `json:"overtime,omitempty"`
 	Deeper   time.Time `json:"deeper,omitzero"`   // when the supervisor asked for deeper thinking in the next turn
 	GiveUp   *GiveUp   `json:"give_up,omitempty"` // a message to give up before the next turn
@@ -33,24 +33,24 @@ type Hold struct {
 type Overtime struct {
 	By    string    `json:"by"`
 	Since time.Time `json:"since"`
-	Until time.Time `json:"until"` // when its hours begin
+	Until time.Time `json:"until"` // when the agent's working hours begin
 }
 
 // Holds reports whether the agent may still work outside its hours. The overtime ends if
-// the clock was set back, since it must not last longer than the person meant.
+// the clock was set back, since it must not last longer than the person intended.
 func (o *Overtime) Holds(now time.Time) bool {
 	return o != nil && now.Before(o.Until) && o.Since.Sub(now) <= ClockStep
 }
 
-// A Doubt is a message whose turns end as Limited for a cause that the client does not
-// name: the message itself may be the cause.
+// A Doubt is a message whose turns end as Limited for a reason that the client does not
+// report. The message itself may be the cause.
 type Doubt struct {
 	Message string    `json:"message"`
 	Since   time.Time `json:"since"`
 }
 
-// MaxFailureMemory bounds the remembered failures of an agent; more than enough
-// for every rule of [RestartPolicy.Decide].
+// MaxFailureMemory is the maximum number of failures that are remembered for an agent. It
+// is more than any rule of [RestartPolicy.Decide] needs.
 const MaxFailureMemory = 20
 
 type Pause struct {
@@ -58,8 +58,8 @@ type Pause struct {
 	Why   string    `json:"why,omitempty"`
 	Since time.Time `json:"since"`
 	Until time.Time `json:"until,omitzero"`  // zero: until the agent is resumed
-	Turns bool      `json:"turns,omitempty"` // it began too many turns, so only a person can resume it
-	Stuck *Stuck    `json:"stuck,omitempty"` // the supervisor asks for a person, and only a person can resume it
+	Turns bool      `json:"turns,omitempty"` // the agent began too many turns, so only a person can resume it
+	Stuck *Stuck    `json:"stuck,omitempty"` // set if the supervisor asked for a person; only a person can resume the agent
 	// Questions are the agent's questions that nobody answered in time. An answer ends the
 	// pause.
 	Questions []PauseQuestion `json:"questions,omitempty"`
@@ -69,11 +69,12 @@ type Pause struct {
 type PauseQuestion struct {
 	ID string `json:"id"`
 	Of string `json:"of"` // the mailbox that it was sent to
-	// Agents says that an agent that was not asked may answer as well.
+	// Agents says that any agent may answer, even one that was not asked.
 	Agents bool `json:"agents,omitempty"`
 }
 
-// NotAnswered says in one line that nobody answered a question, perhaps in several copies.
+// NotAnswered returns a line that says that nobody answered a question, which may have
+// been sent in several copies.
 func NotAnswered(asked []PauseQuestion, text string, patience time.Duration) string {
 	var of, ids []string
 	for _, q := range asked {
@@ -84,17 +85,18 @@ func NotAnswered(asked []PauseQuestion, text string, patience time.Duration) str
 
 // Stuck is the work in which an agent makes no progress.
 type Stuck struct {
-	Escalation string `json:"escalation"` // its id
+	Escalation string `json:"escalation"` // id of the escalation
 	Message    string `json:"message"`    // id
 }
 
-// A GiveUp is a message that a person gives up while no turn works on it.
+// A GiveUp is a person's order to give up a message on which no turn is working.
 type GiveUp struct {
 	Message string `json:"message"` // id
 	By      string `json:"by"`
 }
 
-// StuckIn returns the work in which the agent is stuck and paused; nil if it is not.
+// StuckIn returns the work in which the agent is stuck, or nil if the agent is not paused
+// for that reason.
 func (st Hold) StuckIn() *Stuck {
 	if st.Paused == nil {
 		return nil
@@ -156,15 +158,16 @@ func OpenHolds(home Home) (*Holds, error) {
 	return s, nil
 }
 
-// Of returns the hold of an agent. The caller must not change the values that it points to.
+// Of returns the hold of an agent. The caller must not change the values that its fields
+// point to.
 func (s *Holds) Of(agent string) Hold {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.file.Agents[agent]
 }
 
-// Change lets f change an agent's hold, and writes the file. f must set new values, not
-// change those that the old ones point to.
+// Change lets f change an agent's hold, and writes the file. f must replace the values
+// that the fields of the hold point to, and not modify them.
 func (s *Holds) Change(agent string, f func(*Hold)) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -172,7 +175,7 @@ func (s *Holds) Change(agent string, f func(*Hold)) error {
 	was := st
 	f(&st)
 	if was.empty() && st.empty() && !s.stale {
-		return nil // nothing to write, as after every good turn
+		return nil // there is nothing to write, the usual case after a good turn
 	}
 	s.file.Agents[agent] = st
 	if st.empty() {
@@ -185,8 +188,8 @@ func (st Hold) empty() bool {
 	return st.Paused == nil && st.Stopped == nil && len(st.Failures) == 0 && st.Until.IsZero() && st.Order == nil && st.Word.IsZero() && st.Doubt == nil && st.Overtime == nil && st.Deeper.IsZero() && st.GiveUp == nil
 }
 
-// EndDeeper ends the supervisor's order to think harder in one turn, unless a newer order
-// exists. at is when the supervisor gave the order, or zero.
+// EndDeeper ends the supervisor's order to think harder in one turn, unless there is a
+// newer order. at is the time of the order. If at is zero, EndDeeper does nothing.
 func (s *Holds) EndDeeper(agent string, at time.Time) error {
 	if at.IsZero() {
 		return nil
@@ -230,7 +233,7 @@ const (
 	OrderCompact = "compact"
 )
 
-// A Failure is a turn that failed, after the last good one.
+// A Failure is a turn that failed after the agent's last good turn.
 type Failure struct {
 	At       time.Time `json:"at"`
 	Message  string    `json:"message"`

@@ -21,16 +21,16 @@ type Home struct {
 	files durable.Files // writes every file in it
 }
 
-// HomeOf returns the home of a project; it creates nothing.
+// HomeOf returns the home of a project. It creates no files.
 func HomeOf(project string) Home { return Home{dir: filepath.Join(project, ".claude-swarm")} }
 
-// With returns the same home with a different writer of its files.
+// With returns the same home, in which files writes every file.
 func (h Home) With(files durable.Files) Home {
 	h.files = files
 	return h
 }
 
-// Files writes every file in the home.
+// Files returns the writer of every file in the home.
 func (h Home) Files() durable.Files { return h.files }
 
 // Make creates the folders, readable only by their owner, and makes git ignore them.
@@ -50,26 +50,28 @@ func (h Home) Make() error {
 // Dir returns the folder itself.
 func (h Home) Dir() string { return h.dir }
 
-// LockFile is locked by the project's only daemon.
+// LockFile returns the file that the project's daemon keeps locked, so that no second
+// daemon starts.
 func (h Home) LockFile() string { return filepath.Join(h.dir, "daemon.lock") }
 
-// DaemonLog returns the daemon's own log, JSON lines.
+// DaemonLog returns the daemon's own log, which consists of JSON lines.
 func (h Home) DaemonLog() string { return filepath.Join(h.dir, "daemon.log") }
 
 // AgentLog returns the readable log of one agent.
 func (h Home) AgentLog(agent string) string { return filepath.Join(h.dir, "logs", agent+".log") }
 
-// PIDFile holds the process that works for an agent, or waits for its next message.
+// PIDFile returns the file that names the process that works for an agent, or waits for
+// its next message.
 func (h Home) PIDFile(agent string) string { return filepath.Join(h.dir, "pids", agent+".pid") }
 
-// Ledger has one line for every attempt that ended.
+// Ledger returns the file with one line for every attempt that ended.
 func (h Home) Ledger() string { return filepath.Join(h.dir, "ledger.jsonl") }
 
 // Turns returns the folder of the turns' own files.
 func (h Home) Turns() string { return filepath.Join(h.dir, "turns") }
 
 // Stream returns the file with the standard output of the client that a turn started. A
-// later turn of the same client has no separate stream.
+// later turn of the same client has no separate file.
 func (h Home) Stream(turn string) string { return h.TurnFile(turn, ".jsonl") }
 
 func (h Home) TurnFile(turn, ending string) string {
@@ -82,8 +84,8 @@ func (h Home) Recorded() ([]string, error) { return filesWith(h.Turns(), ".json"
 // withPIDFile lists the agents that have a pid file.
 func (h Home) withPIDFile() ([]string, error) { return filesWith(filepath.Join(h.dir, "pids"), ".pid") }
 
-// filesWith lists the files in a folder whose names have that ending; it returns the names
-// without the ending. It uses no pattern, since the path of a project may contain any
+// filesWith lists the files in a folder whose names have an ending, and returns the names
+// without it. It does not use a glob pattern, since the path of a project may contain any
 // characters.
 func filesWith(dir, ending string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
@@ -99,37 +101,38 @@ func filesWith(dir, ending string) ([]string, error) {
 	return names, nil
 }
 
-// ClientFile returns a file that an agent's client reads. It is the same in every turn,
-// until the configuration changes.
+// ClientFile returns a file that an agent's client reads. The file is the same in every
+// turn until the configuration changes.
 func (h Home) ClientFile(agent, ending string) string {
 	return filepath.Join(h.dir, "clients", agent+ending)
 }
 
 func (h Home) WindowFile(agent string) string { return filepath.Join(h.dir, "window", agent) }
 
-// PendingFile contains the window that a compaction removed and that the next prompt
-// returns to the client.
+// PendingFile returns the file with the text that a compaction removed and that the next
+// prompt gives back to the client.
 func (h Home) PendingFile(agent string) string {
 	return filepath.Join(h.dir, "window", agent+".pending")
 }
 
 func (h Home) sessionsFile() string { return filepath.Join(h.dir, "sessions.json") }
 
-// GateFile holds the recent messages that the gate needs.
+// GateFile returns the file with the recent messages that the gate needs.
 func (h Home) GateFile() string { return filepath.Join(h.dir, "gate.json") }
 
 // Events returns the list of events.
 func (h Home) Events() *Events { return Open(h.dir, h.files, h.Secrets().Hidden) }
 
-// Secrets removes the tokens of the project from text.
+// Secrets returns a source that removes the tokens of the project from text.
 func (h Home) Secrets() *tokens.Source { return tokens.NewSource(h.dir) }
 
-// MirrorFile says up to which message the lead's mail was shown.
+// MirrorFile returns the file with the time up to which the lead's mail was shown.
 func (h Home) MirrorFile() string { return filepath.Join(h.dir, "mirror.json") }
 
 func (h Home) stateFile() string { return filepath.Join(h.dir, "state.json") }
 
-// BudgetFile records the raises of caps, and the questions about them with their answers.
+// BudgetFile returns the file that records how caps were raised, and the questions about
+// caps with their answers.
 func (h Home) BudgetFile() string { return filepath.Join(h.dir, "budget.json") }
 
 // ReadJSON fills v from path. A missing file leaves v unchanged.

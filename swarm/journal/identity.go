@@ -14,7 +14,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// An Identity is the user of the command line: the lead, or an agent inside one of its
+// An Identity says who uses the command line: the lead, or an agent inside one of its
 // turns.
 type Identity struct {
 	Name  string
@@ -23,14 +23,18 @@ type Identity struct {
 	home  Home
 }
 
-// WhoAmI finds out who uses the command line. The processes above this one decide: below
-// the client of a turn, the user is that turn's agent, whatever the environment says, and
-// if only the daemon is above, it is the agent of the turn that left the process behind. If
-// the processes prove nothing, the environment may name a running turn; next, a session
-// among the processes above that a person attached as an agent counts; otherwise the user
-// is the lead. The error is a [*TraceError] if the environment names a turn that does not
-// run. A process that lives for several turns of its client, such as a server of tools,
-// calls WhoAmI again for each action.
+// WhoAmI finds out who is using the command line. It looks first at the ancestors of this
+// process. If the client of a turn is among them, the user is that turn's agent, whatever
+// the environment says. If only the daemon is among them, the user is the agent of the
+// turn that left this process behind.
+//
+// If the ancestors prove nothing, the environment may name a running turn or an agent. If
+// it names neither, the user is the agent whose attached session is among the ancestors,
+// or else the lead.
+//
+// The error is a [*TraceError] if the environment names a turn that is not running. A
+// process that lives for several turns of its client, such as a tool server, must call
+// WhoAmI again for each action.
 func WhoAmI(home Home, getenv func(string) string) (Identity, error) {
 	name, mark := getenv(runner.AgentVar), getenv(runner.MarkVar)
 	rec, err := home.trace(os.Getpid(), mark)
@@ -67,7 +71,7 @@ func WhoAmI(home Home, getenv func(string) string) (Identity, error) {
 	return home.identity(dropbox.Lead, "")
 }
 
-// identity returns a sender with its token.
+// identity returns an Identity with its token.
 func (h Home) identity(name, turn string) (Identity, error) {
 	tokens, err := h.Tokens()
 	if err != nil {
@@ -76,8 +80,8 @@ func (h Home) identity(name, turn string) (Identity, error) {
 	return Identity{Name: name, Token: tokens[name], Turn: turn, home: h}, nil
 }
 
-// Sign returns the proof of a message to one recipient, for [dropbox.Store.Send]; ""
-// without a token.
+// Sign returns the proof of a message to one recipient, for [dropbox.Store.Send]. It
+// returns "" if id has no token.
 func (id Identity) Sign(m *dropbox.Message, to string) string {
 	if id.Token == "" {
 		return ""
@@ -85,10 +89,10 @@ func (id Identity) Sign(m *dropbox.Message, to string) string {
 	return dropbox.Proof(id.Token, m, to)
 }
 
-// Envelope sets the fields that a message sent from inside a turn inherits from the message
-// that the turn works on: its thread and trace, one more hop, and the path. Outside a turn,
-// it only names the sender. The caller has already set type and recipients: an answer goes
-// back along the path.
+// Envelope sets the fields that a message sent from inside a turn inherits from the
+// message that the turn works on: its thread and trace, one more hop, and the path.
+// Outside a turn, it only names the sender. The caller must have set the type and the
+// recipients, because an answer goes back along the path.
 func (id Identity) Envelope(m *dropbox.Message) error {
 	m.From = id.Name
 	if id.Turn == "" {
@@ -111,8 +115,8 @@ func (id Identity) Envelope(m *dropbox.Message) error {
 	return nil
 }
 
-// Sent notes a message that was sent in the running turn, so that the receipt can list it
-// and the daemon does not answer a second time. Outside a turn it does nothing.
+// Sent records a message that was sent in the running turn, so that the receipt can list
+// it and the daemon does not send a second answer. Outside a turn it does nothing.
 func (id Identity) Sent(sent []dropbox.Delivery, m *dropbox.Message) error {
 	if id.Turn == "" {
 		return nil
@@ -147,7 +151,7 @@ func SentIn(home Home, turn string) ([]SentNote, error) {
 	var notes []SentNote
 	for sc := bufio.NewScanner(bytes.NewReader(data)); sc.Scan(); {
 		f := strings.Fields(sc.Text())
-		if len(f) != 4 { // a crash cut the line off: its message is in the mailbox anyway
+		if len(f) != 4 { // a crash cut the line off; its message is in the mailbox anyway
 			continue
 		}
 		n := SentNote{ID: f[0], To: f[1], Type: dropbox.Type(f[2]), ReplyTo: f[3]}
@@ -166,9 +170,9 @@ func orDash(s string) string {
 	return s
 }
 
-// AnsweredPath returns the path of an answer. A path names the agents that passed a request
-// on and have not had an answer yet, so an answer to one of them shortens the path to the
-// part before that agent.
+// AnsweredPath returns the path of an answer. A path names the agents that passed a
+// request on and have not got an answer yet. So an answer to one of them shortens the
+// path to the part before that agent.
 func AnsweredPath(path []string, from string, to ...string) []string {
 	if len(to) == 1 {
 		for i := len(path) - 1; i >= 0; i-- {

@@ -22,7 +22,7 @@ import (
 type listener struct {
 	keys   []string
 	missed int64
-	refuse error // of the next batch
+	refuse error // the error that hear returns, or nil
 }
 
 func (l *listener) hear(events []journal.Event, missed int64) error {
@@ -78,7 +78,7 @@ func TestAListenerHearsAllInOrder(t *testing.T) {
 	if diff := cmp.Diff(keys(1, 250), tell(t, dir, l)); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
 	}
-	if err := e.Begin("l"); err != nil { // of the next daemon
+	if err := e.Begin("l"); err != nil { // as the next daemon does
 		t.Fatal(err)
 	}
 	add(t, e, "more")
@@ -105,7 +105,7 @@ func TestRefusedEventsAreToldAgain(t *testing.T) {
 	}
 }
 
-// A listener may add events while it hears one, and hears them too.
+// A listener may add events while hear runs, and then hears them too.
 func TestAListenerAddsEvents(t *testing.T) {
 	e := journal.Open(t.TempDir(), durable.Files{}, nil)
 	add(t, e, "a")
@@ -123,8 +123,8 @@ func TestAListenerAddsEvents(t *testing.T) {
 	}
 }
 
-// The files are bounded. A listener that was away for too long learns how many events it
-// missed, and any other listener hears all events.
+// The files are bounded. A listener that was away for too long is told how many events it
+// missed. Any other listener hears all events.
 func TestTheListIsBounded(t *testing.T) {
 	dir := t.TempDir()
 	e := journal.Open(dir, durable.Files{}, nil)
@@ -164,8 +164,8 @@ func TestTheListIsBounded(t *testing.T) {
 	}
 }
 
-// A crash leaves a part of a line, and a disk may return anything: a listener hears all
-// complete lines.
+// A crash may leave part of a line, and a bad disk may return any bytes. A listener still
+// hears all complete lines.
 func TestADamagedList(t *testing.T) {
 	dir := t.TempDir()
 	e := journal.Open(dir, durable.Files{}, nil)
@@ -210,7 +210,8 @@ func TestADamagedList(t *testing.T) {
 	}
 }
 
-// Several processes add events at once: each event gets a unique number, and is heard once.
+// If several writers add events at once, each event gets a unique number and is heard
+// once.
 func TestManyAdd(t *testing.T) {
 	dir := t.TempDir()
 	var wg sync.WaitGroup
@@ -226,7 +227,7 @@ func TestManyAdd(t *testing.T) {
 		})
 	}
 	l := &listener{}
-	heard := tell(t, dir, l) // beside them
+	heard := tell(t, dir, l) // while they add events
 	wg.Wait()
 	heard = append(heard, tell(t, dir, l)...)
 	slices.Sort(heard)
@@ -258,7 +259,8 @@ func TestARefusedChange(t *testing.T) {
 	}
 }
 
-// A cursor that cannot be written is an error, and the listener hears the events again.
+// If a cursor cannot be written, Tell and Begin return an error, and the listener hears
+// the events again.
 func TestACursorThatIsNotWritten(t *testing.T) {
 	dir := t.TempDir()
 	add(t, journal.Open(dir, durable.Files{}, nil), "a")
@@ -293,7 +295,7 @@ func TestTheListKeepsAPartOfAMessage(t *testing.T) {
 	}
 }
 
-// The longest event fits in a line, and the line has no token.
+// The longest event fits in a line, and the line contains no token.
 func TestTheLongestEvent(t *testing.T) {
 	dir := t.TempDir()
 	hide := func(line []byte) []byte { return []byte(strings.ReplaceAll(string(line), "secret", "******")) }
@@ -311,7 +313,8 @@ func TestTheLongestEvent(t *testing.T) {
 	}
 }
 
-// Two waits at the same time count once, and a wait of a dead process does not count.
+// Two waits at the same time count once, and the open wait of a dead process does not
+// count.
 func TestHowLongATurnHasWaited(t *testing.T) {
 	home := journal.HomeOf(t.TempDir())
 	if err := home.Make(); err != nil {

@@ -19,7 +19,8 @@ func (h Home) KeepsMail(agent string) bool {
 }
 
 // KeepMail records that the mail of an agent that is gone stays where it is, so that the
-// daemon reminds no person of it. The record is durable, and stays until the agent is back.
+// daemon does not remind anybody of it. The record is durable, and is kept until the
+// agent is back.
 func (h Home) KeepMail(agent string) error {
 	if err := h.Make(); err != nil {
 		return err
@@ -30,7 +31,8 @@ func (h Home) KeepMail(agent string) error {
 	return errors.Join(h.files.Write(h.keptFile(agent), durable.Options{}), h.files.SyncDir(h.dir))
 }
 
-// IsBack forgets [Home.KeepMail] and [Home.GoneSince]: the agent exists again.
+// IsBack removes what [Home.KeepMail] and [Home.GoneSince] recorded about an agent that
+// exists again.
 func (h Home) IsBack(agent string) error {
 	for _, file := range []string{h.keptFile(agent), h.goneFile(agent)} {
 		if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {

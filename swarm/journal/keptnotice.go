@@ -7,26 +7,26 @@ import (
 // KeptName is the name of the [KeptFile].
 const KeptName = "quiet.json"
 
-// A KeptFile contains the facts that the person is told after the quiet hours.
+// A KeptFile contains the facts about which the person is told after the quiet hours.
 type KeptFile struct {
 	V      int       `json:"v"`
 	First  int64     `json:"first,omitempty"` // number of the first event
 	Until  time.Time `json:"until,omitzero"`  // end of the quiet hours
 	Closed bool      `json:"closed,omitempty"`
-	Told   bool      `json:"told,omitempty"`   // after Closed
+	Told   bool      `json:"told,omitempty"`   // the person was told; set only after Closed
 	Kept   []Kept    `json:"kept,omitempty"`   // oldest first
-	Before []string  `json:"before,omitempty"` // keys of the facts that earlier alerts told
+	Before []string  `json:"before,omitempty"` // keys of the facts that earlier alerts reported
 }
 
-// A Kept is a fact that the person is told after their quiet hours.
+// A Kept is a fact about which the person is told after the quiet hours.
 type Kept struct {
 	Seq     int64     `json:"seq"`
 	At      time.Time `json:"at"`
 	Key     string    `json:"key"` // of the event
 	Agent   string    `json:"agent,omitempty"`
-	Word    Word      `json:"word,omitempty"` // of its notice
+	Word    Word      `json:"word,omitempty"` // of the event's notice
 	Subject string    `json:"subject"`
 	Body    string    `json:"body,omitempty"`
 	About   string    `json:"about,omitempty"` // id of the question, or of the message that was given up
-	Asks    bool      `json:"asks,omitempty"`  // About is a question of the daemon
+	Asks    bool      `json:"asks,omitempty"`  // About is a question from the daemon
 }
