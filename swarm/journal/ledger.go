@@ -20,10 +20,10 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// A LedgerLine is one attempt that ended, well or badly.
+// A LedgerLine describes one attempt that ended, well or badly.
 type LedgerLine struct {
 	V       int       `json:"v"`
-	At      time.Time `json:"at"` // the end
+	At      time.Time `json:"at"` // when the attempt ended
 	Turn    string    `json:"turn"`
 	Agent   string    `json:"agent"`
 	Message string    `json:"message"`
@@ -36,17 +36,17 @@ type LedgerLine struct {
 	Seconds float64   `json:"seconds"`
 	Tokens  Tally     `json:"tokens"`
 	CostUSD float64   `json:"cost_usd"`
-	// CostUnknown says that the client did not report the cost, or not all of it; CostUSD
-	// is the part that is known.
+	// CostUnknown says that the client reported only part of the cost, or nothing.
+	// CostUSD is the part that is known.
 	CostUnknown bool           `json:"cost_unknown,omitempty"`
 	Billing     runner.Billing `json:"billing,omitempty"`      // how the client pays, if it says so
 	ReservedUSD float64        `json:"reserved_usd,omitempty"` // what the budget reserved for the turn
 	Client      string         `json:"client,omitempty"`       // as [ClientName]
 	Model       string         `json:"model,omitempty"`
 	Session     string         `json:"session,omitempty"`
-	Context     Context        `json:"context,omitzero"`  // of the session at the end
-	Text        string         `json:"text,omitempty"`    // the last words, one line
-	ByLead      bool           `json:"by_lead,omitempty"` // its message was proven to be the lead's
+	Context     Context        `json:"context,omitzero"`  // of the session at the end of the turn
+	Text        string         `json:"text,omitempty"`    // the last words of the turn, in one line
+	ByLead      bool           `json:"by_lead,omitempty"` // its message was proven to be from the lead
 }
 
 // ClientName names the kind of a client and its version, such as "codex 2.6.0". The version
@@ -57,7 +57,7 @@ func ClientName(backend, version string) string { return strings.TrimSpace(backe
 // it, or a person's own session did the turn.
 func (l LedgerLine) IsCostUnknown() bool { return l.CostUnknown || l.Via == ViaAttach }
 
-// MaxLastText bounds the last words in the ledger and the status, in runes.
+// MaxLastText bounds the last words of a turn in the ledger and the status, in runes.
 const MaxLastText = 200
 
 // ReadLedger calls yield for every line of a ledger, oldest first, until yield returns
@@ -77,7 +77,7 @@ func ReadLedger(path string, yield func(LedgerLine) bool) error {
 		if err != bufio.ErrBufferFull && json.Unmarshal(data, &l) == nil && l.Turn != "" && !yield(l) {
 			return nil
 		}
-		for err == bufio.ErrBufferFull { // too long for a line: the disk lost data
+		for err == bufio.ErrBufferFull { // no ledger line is that long: the disk lost data
 			_, err = r.ReadSlice('\n')
 		}
 		if err == io.EOF {
@@ -100,23 +100,24 @@ type Ledger struct {
 	sums    map[string]*agentSum
 	// heard gets each line that counts; it may be nil.
 	heard func(line LedgerLine, old bool)
-	// known and older contain the newest turns in the ledger. A turn whose filing was cut
-	// off by a crash or a full disk is filed again, and must not count twice.
+	// known and older contain the newest turns in the ledger. If a crash or a full disk
+	// interrupted the filing of a turn, the turn is filed again, and it must not count
+	// twice.
 	known, older map[string]bool
-	// recent contains the messages done in the last few days, and the turns that failed,
-	// for Amend.
+	// recent contains the messages that were done in the last few days, and the turns
+	// that failed in that time, for [Ledger.Amend].
 	recent map[string]bool
 }
 
-// amendDays is the number of days for which Amend compares the ledger with done/: today and
-// yesterday. A power cut loses at most the last half minute.
+// amendDays is the number of days for which [Ledger.Amend] compares the ledger with
+// done/: today and yesterday. A power cut loses at most the last half minute.
 const amendDays = 2
 
-// countedFor is how long a turn counts, for policy.turns_per_hour.
+// countedFor is how long a turn counts towards policy.turns_per_hour.
 const countedFor = time.Hour
 
-// maxKnown bounds the remembered turns; a turn that is filed again is the last one of its
-// agent.
+// maxKnown bounds the remembered turns. Only the last turn of an agent can be filed
+// again, so older turns may be forgotten.
 const maxKnown = 10_000
 
 // agentSum adds up one agent's turns and their cost, in US dollars.
@@ -127,9 +128,9 @@ type agentSum struct {
 	last  LedgerLine
 }
 
-// OpenLedger reads the ledger, and makes sure that lines can be added. heard, if set, gets
-// each line: first those in the file, which are old, and later each added line, once for
-// each turn. It must not use the ledger.
+// OpenLedger reads the ledger, and makes sure that lines can be added. heard may be nil.
+// It gets each line: first the lines in the file, with old set, and later each added
+// line, once for each turn. heard must not use the ledger.
 func OpenLedger(home Home, heard func(line LedgerLine, old bool)) (*Ledger, error) {
 	path := home.Ledger()
 	l := &Ledger{home: home, secrets: home.Secrets(), sums: map[string]*agentSum{}, known: map[string]bool{}, recent: map[string]bool{}}
@@ -152,7 +153,8 @@ func OpenLedger(home Home, heard func(line LedgerLine, old bool)) (*Ledger, erro
 	if err != nil {
 		return nil, fmt.Errorf("ledger: %w", err)
 	}
-	// If the ledger cannot be written, the start must fail, not the first turn.
+	// If the ledger cannot be written, the start of the daemon must fail, and not its
+	// first turn.
 	file, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_RDWR, 0o600)
 	if err == nil {
 		err = file.Close()
@@ -176,14 +178,15 @@ func ReadSums(home Home) (*Ledger, error) {
 // ViaAttach marks the turns of a person's own session.
 const ViaAttach = "attach"
 
-// AppendLedger adds a line from outside the daemon, possibly between two lines of the
-// daemon.
+// AppendLedger adds a line from a process other than the daemon. The daemon may add lines
+// at the same time.
 func AppendLedger(home Home, line LedgerLine) error {
 	return (&Ledger{home: home, secrets: home.Secrets()}).write(line)
 }
 
-// write puts a line at the end of the file. It first ends a line that a crash or a full
-// disk cut off. The line is not durable: see [Ledger.Amend].
+// write adds a line at the end of the file. If a crash or a full disk cut off the last
+// line there, write first ends that line. The line is not durable at once: see
+// [Ledger.Amend].
 func (l *Ledger) write(line LedgerLine) error {
 	line.V = 1
 	data, err := json.Marshal(line)
@@ -196,7 +199,7 @@ func (l *Ledger) write(line LedgerLine) error {
 	return nil
 }
 
-// Add appends a line, unless the turn has one.
+// Add appends a line, unless its turn has one already.
 func (l *Ledger) Add(line LedgerLine) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -214,7 +217,7 @@ func (l *Ledger) Add(line LedgerLine) error {
 	return nil
 }
 
-// Has reports whether a turn has a line, among the newest turns.
+// Has reports whether a turn has a line. It knows only the newest turns.
 func (l *Ledger) Has(turn string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -280,7 +283,7 @@ func (l *Ledger) Cost(agent string, now time.Time) Cost {
 
 func utcDay(t time.Time) string { return t.UTC().Format(time.DateOnly) }
 
-// LineOf returns the ledger's line of a turn that ended well.
+// LineOf returns the ledger's line for a turn that ended well.
 func LineOf(m *dropbox.Message, r *Receipt) LedgerLine {
 	l := LedgerLine{
 		At: r.Ended, Turn: r.Turn, Agent: r.Agent, Message: m.ID, Trace: cmp.Or(m.Trace, m.ID), ReservedUSD: r.ReservedUSD, From: m.From, Subject: m.Subject,
@@ -299,7 +302,8 @@ func LineOf(m *dropbox.Message, r *Receipt) LedgerLine {
 	return l
 }
 
-// Context is how full an agent's session is, in tokens; 0 when not known.
+// Context says how full an agent's session is, in tokens. A number is 0 if it is not
+// known.
 type Context struct {
 	Tokens int `json:"tokens" yaml:"tokens"`
 	Limit  int `json:"limit" yaml:"limit"`

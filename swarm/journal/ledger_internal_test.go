@@ -13,7 +13,8 @@ import (
 	"time"
 )
 
-// A line that cannot be written is an error, and leaves no part of it in the file.
+// If a line cannot be written, Add and AppendLedger return an error, and the file
+// contains no part of the line.
 func TestALineThatCannotBeWritten(t *testing.T) {
 	home := HomeOf(t.TempDir())
 	if err := home.Make(); err != nil {
@@ -83,7 +84,7 @@ func TestALedgerThatWasSpoiltIsRead(t *testing.T) {
 	}
 }
 
-// The listener of a ledger and its sums get each line once.
+// The listener of a ledger gets each line once, and the sums count each line once.
 func TestTheLinesOfALedger(t *testing.T) {
 	home := HomeOf(t.TempDir())
 	if err := home.Make(); err != nil {
@@ -149,7 +150,7 @@ func TestTheLinesOfALedger(t *testing.T) {
 	}
 }
 
-// A turn stays known until the ledger has as many newer turns as it remembers.
+// The ledger knows at least its newest maxKnown turns, and forgets older turns.
 func TestTheLedgerForgetsTheOldestTurns(t *testing.T) {
 	l := &Ledger{known: map[string]bool{}}
 	for i := range 2 * maxKnown {
@@ -194,13 +195,13 @@ func TestALineAfterOneThatWasCutOff(t *testing.T) {
 	}
 }
 
-// refuse replaces a file with a folder until heal is called, so that nothing can be added
-// to the file.
+// refuse replaces a file with a symlink to a folder until heal is called, so that nothing
+// can be added to the file.
 func refuse(t *testing.T, path string) (heal func()) {
 	t.Helper()
 	kept := path + ".kept"
-	// Each step is one rename: a line that is added in the meantime is in one of the two
-	// files.
+	// A single rename replaces the file, so a line that is added in the meantime is in
+	// one of the two files.
 	if err := errors.Join(os.Link(path, kept), os.Symlink(filepath.Dir(path), path+".folder"), os.Rename(path+".folder", path)); err != nil {
 		t.Fatal(err)
 	}

@@ -10,46 +10,48 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// A Limit parks all agents of one account: its usage limit is reached, or the account or
-// the service has another problem. No agent or message caused it, so no failure counts, and
-// the limit ends without a person:
+// A Limit parks all agents of one account, because the account's usage limit is reached,
+// or because the account or the service has another problem. No agent or message caused
+// the problem, so no failure counts, and the limit ends without a person. A limit is in
+// one of three states:
 //
-//	closed: the client said until when      Until is that time
-//	open:   nobody knows until when         Until is the next try; the waits double
-//	over:   a good turn, or a person's word  nobody is parked; kept for what the lead
-//	        was told, since an outage that flickers is one outage
+//	closed: the client said when it ends, and Until is that time
+//	open:   its end is not known; Until is the time of the next try, and the waits double
+//	over:   a turn ended well, or a person ended the limit, so no agent is parked; it is
+//	        kept because the lead is told only once about an outage with interruptions
 type Limit struct {
-	Since time.Time `json:"since,omitzero"`  // when an agent first met it
+	Since time.Time `json:"since,omitzero"`  // when an agent first met the limit
 	Until time.Time `json:"until"`           // time of the next try, without the spread
-	Open  bool      `json:"open,omitempty"`  // the client did not say until when it holds
-	Tries int       `json:"tries,omitempty"` // parkings in a row, of an open limit
+	Open  bool      `json:"open,omitempty"`  // the client did not say when the limit ends
+	Tries int       `json:"tries,omitempty"` // of an open limit: how often agents were parked in a row
 	Over  bool      `json:"over,omitempty"`
 	Why   string    `json:"why"`
 	Hint  string    `json:"hint,omitempty"` // the next step for a person
 	Agent string    `json:"agent,omitempty"`
-	Told  bool      `json:"told,omitempty"`    // the lead knows
-	Hints []string  `json:"told_of,omitempty"` // the hints that the lead got in this outage
-	Back  bool      `json:"back,omitempty"`    // the lead was told about the end, too
+	Told  bool      `json:"told,omitempty"`    // the lead was told about the limit
+	Hints []string  `json:"told_of,omitempty"` // the hints that the lead was given in this outage
+	Back  bool      `json:"back,omitempty"`    // the lead was also told about the end
 
-	began time.Time     // since when its turn had got no answer from the API
-	first time.Duration // the wait after the first parking, of an open limit
+	began time.Time     // the start of its turn if the API gave the turn no answer, else the time of the failure
+	first time.Duration // of an open limit: the wait after the first parking
 }
 
 const (
-	// FirstWait and LongestWait bound the pauses between two tries if the client did not
-	// say until when a limit holds. The pauses double.
+	// FirstWait is the wait before the first try if the client did not say when a limit
+	// ends. Each further wait is twice as long, up to LongestWait.
 	FirstWait   = 30 * time.Second
 	LongestWait = 10 * time.Minute
-	// sameOutage is how long after a try the next one may fail and still belong to
-	// the same outage.
+	// sameOutage bounds the gaps in an outage: a failed turn belongs to the same outage
+	// if it began less than this time after the last try was due.
 	sameOutage = time.Hour
-	// longestLimit bounds the time until a reset that a client names. The longest limits of
-	// subscriptions last a week.
+	// longestLimit bounds the time until the reset that a client reports. The longest
+	// limits of subscriptions last a week.
 	longestLimit = 8 * 24 * time.Hour
 )
 
-// spread is how much later than the reset an agent resumes work. It differs between agents,
-// so that they do not all ask at once, and is the same after a restart.
+// spread returns how long after the reset an agent resumes work. The time differs between
+// agents, so that they do not all use the API at once, and is the same after a restart of
+// the daemon.
 func (l Limit) spread(agent string) time.Duration {
 	span := l.Until.Sub(l.Since)
 	if l.Open {
@@ -62,7 +64,7 @@ func (l Limit) spread(agent string) time.Duration {
 }
 
 // LimitFrom returns the limit for a turn that ended as Limited. Its times are wall clock
-// times, since the machine may sleep in between.
+// times, since the machine may sleep before the limit ends.
 func LimitFrom(agent string, out runner.Outcome, atLeast time.Duration, now time.Time) Limit {
 	now = now.UTC().Round(0)
 	l := Limit{Since: now, Why: cmp.Or(out.Reason, "the usage limit is reached"), Hint: out.Hint, Agent: agent, began: now}
@@ -73,8 +75,8 @@ func LimitFrom(agent string, out runner.Outcome, atLeast time.Duration, now time
 	case out.ResetAt.IsZero():
 		l.Open, l.first = true, FirstWait
 	case !out.ResetAt.After(now):
-		// The end has already passed, for example because two clocks differ. The tries must
-		// not follow each other without a pause.
+		// The reset has already passed, for example because two clocks differ. There must
+		// be a pause between two tries even then.
 		l.Open, l.first = true, min(atLeast, LongestWait)
 	case out.ResetAt.After(longest):
 		l.Until = longest
@@ -87,20 +89,22 @@ func LimitFrom(agent string, out runner.Outcome, atLeast time.Duration, now time
 	return l
 }
 
-// sameLimit is the largest difference between the times that two agents name for one limit.
+// sameLimit is the largest difference between the end times that two agents report for
+// one limit.
 const sameLimit = 10 * time.Minute
 
-// Park notes that an account is at its limit, and returns the limit in force from now on:
-// an account that is already parked keeps its limit, until the later of the two times; a
-// limit that ends much later is a different one. If a turn meets an open limit again, the
-// limit continues with a longer wait.
+// Park records that an account is at its limit, and returns the limit that is now in
+// force. An account that is already parked keeps its limit, until the later of the two
+// end times. But a limit that ends much later replaces the old one, and so does a limit
+// with a known end if the end of the old one is not known. If a turn meets an open limit
+// again after the wait, the limit continues with a longer wait.
 func (s *Holds) Park(account string, l Limit, now time.Time) (Limit, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	old, known := s.file.Limits[account]
 	switch longer := l.Until.Sub(old.Until); {
 	case !known:
-	case !old.Over && old.Until.After(now): // it holds
+	case !old.Over && old.Until.After(now): // the old limit is in force
 		switch {
 		case l.Open:
 			return old, nil
@@ -129,8 +133,8 @@ func (s *Holds) Park(account string, l Limit, now time.Time) (Limit, error) {
 	return l, s.write()
 }
 
-// LimitOf returns the limit that still parks an agent of an account, and until
-// when.
+// LimitOf returns the limit of an account, the time at which an agent may resume work,
+// and whether the limit still parks the agent.
 func (s *Holds) LimitOf(account, agent string, now time.Time) (Limit, time.Time, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -139,20 +143,20 @@ func (s *Holds) LimitOf(account, agent string, now time.Time) (Limit, time.Time,
 		return l, time.Time{}, false
 	}
 	if ahead := l.Since.Sub(now); ahead > ClockStep {
-		// The clock was set back. How long the account has been parked is not known; it
-		// stays parked for at most the whole time again.
+		// The clock was set back. It is not known how long the account has been parked,
+		// so its full time begins again now.
 		l.Since, l.Until = l.Since.Add(-ahead), l.Until.Add(-ahead)
 		s.file.Limits[account] = l
-		_ = s.write() // CatchUp tries again
+		_ = s.write() // if that fails, CatchUp tries again
 	}
 	until := l.Until.Add(l.spread(agent))
 	return l, until, until.After(now)
 }
 
-// ClockStep is how much a clock may be set back by its daily corrections.
+// ClockStep is the largest step by which a routine correction may set a clock back.
 const ClockStep = time.Minute
 
-// LimitTold notes that the lead was told about a limit.
+// LimitTold records that the lead was told about the limit that began at since.
 func (s *Holds) LimitTold(account string, since time.Time) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -184,8 +188,8 @@ func (s *Holds) LiftLimit(account string, now time.Time) error {
 	return s.write()
 }
 
-// EndToTell returns the limit of an account that has ended, because a turn ended well, if
-// people were told about the limit but not about its end.
+// EndToTell returns the limit of an account, and whether people were told about the limit
+// but not about its end. It is called when the limit has ended.
 func (s *Holds) EndToTell(account string) (Limit, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -193,7 +197,7 @@ func (s *Holds) EndToTell(account string) (Limit, bool) {
 	return l, l.Told && !l.Back
 }
 
-// EndTold notes that people were told about the end of a limit.
+// EndTold records that people were told about the end of the limit that began at since.
 func (s *Holds) EndTold(account string, since time.Time) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -214,7 +218,7 @@ func (s *Holds) HasOpenLimit(account string) bool {
 	return l.Open && !l.Over
 }
 
-// Backoff returns the wait d, doubled as many times as times says, at most limit.
+// Backoff returns d doubled the given number of times, but at most limit.
 func Backoff(d time.Duration, times int, limit time.Duration) time.Duration {
 	for range times {
 		if d >= limit/2 {

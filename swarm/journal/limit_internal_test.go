@@ -8,8 +8,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// meet parks an account as a turn does that began at that time and met an outage, and tells
-// the lead.
+// meet parks an account as a turn does if it began at began and meets an outage at now.
+// It reports whether the lead is told, and records that.
 func (s *Holds) meet(t *testing.T, why, hint string, began, now time.Time) (l Limit, told bool) {
 	t.Helper()
 	out := runner.Outcome{End: runner.Limited, Reason: why, Hint: hint, Began: began}
@@ -42,12 +42,12 @@ func opened(t *testing.T, home Home) *Holds {
 	return again
 }
 
-// An API that fails for three hours is one outage: the lead gets one alert, the outage
-// counts from its first moment, and the waits grow, across restarts of the daemon.
+// An API that fails for three hours is one outage, even across restarts of the daemon:
+// the lead gets one alert, the outage keeps its start time, and the waits grow.
 func TestOneOutage(t *testing.T) {
 	home := newHome(t)
 	s := opened(t, home)
-	began := time.Date(2026, 11, 22, 22, 30, 0, 0, time.UTC) // over midnight
+	began := time.Date(2026, 11, 22, 22, 30, 0, 0, time.UTC) // the outage lasts past midnight
 	var waits []time.Duration
 	tells := 0
 	for now := began; now.Before(began.Add(3 * time.Hour)); {
@@ -77,8 +77,8 @@ func TestOneOutage(t *testing.T) {
 	}
 }
 
-// After a good turn, or a person's order, the waits start again. The lead gets another
-// alert only about another outage, or when the next step differs.
+// After a good turn or a person's order, the waits are short again. The lead gets another
+// alert only if a new outage begins, or if the next step for a person differs.
 func TestAnOutageThatFlickers(t *testing.T) {
 	s := opened(t, newHome(t))
 	now := time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC)
@@ -107,11 +107,12 @@ func TestAnOutageThatFlickers(t *testing.T) {
 	step(65*time.Second, "no credit", "pay", 2*time.Minute, false)
 	lift()
 	step(2*time.Hour, "529", "wait", 30*time.Second, true)
-	step(5*time.Hour, "529", "wait", 30*time.Second, true) // no turn ran in between, and none was tried for a long time
+	step(5*time.Hour, "529", "wait", 30*time.Second, true) // the limit was not lifted, but no turn was tried for a long time
 }
 
-// A long turn that met the outage at its start belongs to the outage; a turn that had
-// answers before it does not.
+// If a long turn began in an outage and the API never answered it, its failure belongs to
+// that outage. If the API answered it in the meantime, its failure belongs to a new
+// outage.
 func TestALongTurnInAnOutage(t *testing.T) {
 	now := time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC)
 	for answered, want := range map[int]bool{0: false, 12_000: true} {

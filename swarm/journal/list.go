@@ -21,16 +21,16 @@ const (
 	newFile = "events.jsonl"
 	oldFile = "events.old.jsonl"
 
-	// maxSize is the size at which a new file is begun, in bytes. Both files together have
-	// room for about ten thousand turns.
+	// maxSize is the size, in bytes, at which a new file is begun. Both files together
+	// have room for about ten thousand turns.
 	maxSize = 4 << 20
 	// someLines is the size, in bytes, of the part at the end of a file that nearly always
 	// contains the last event.
 	someLines = 8 << 10
 )
 
-// Events is the list of one project. Its methods are safe for concurrent use and processes.
-// It needs no Close.
+// Events is the list of events of one project. It is safe for concurrent use, even by
+// several processes. It need not be closed.
 type Events struct {
 	dir     string
 	files   durable.Files
@@ -39,7 +39,7 @@ type Events struct {
 }
 
 // Open returns the list in a folder, which must exist when the list is used. hide removes
-// secrets from a line; nil removes nothing.
+// secrets from a line; it may be nil.
 func Open(dir string, files durable.Files, hide func([]byte) []byte) *Events {
 	return &Events{dir: dir, files: files, hide: hide, maxSize: maxSize}
 }
@@ -88,7 +88,7 @@ func (e *Events) add(ev Event) error {
 	return e.files.Append(filepath.Join(e.dir, newFile), durable.Options{}, line)
 }
 
-// Last returns the number of the newest event; 0 in an empty list.
+// Last returns the number of the newest event, or 0 if the list is empty.
 func (e *Events) Last() (last int64, err error) {
 	err = e.locked(func() (err error) {
 		last, _, err = e.end()
@@ -100,8 +100,8 @@ func (e *Events) Last() (last int64, err error) {
 	return last, nil
 }
 
-// end returns the number of the newest event, and the size of the file in which the next
-// one is put, in bytes.
+// end returns the number of the newest event, and the size in bytes of the file to which
+// the next event is added.
 func (e *Events) end() (last, size int64, err error) {
 	for _, name := range []string{newFile, oldFile} {
 		file, err := os.Open(filepath.Join(e.dir, name))
@@ -121,8 +121,9 @@ func (e *Events) end() (last, size int64, err error) {
 	return 0, size, nil
 }
 
-// lastIn returns the size of a file, in bytes, and the number of its last event; 0 if it
-// has none. It reads the end first, and more only if the end is damaged.
+// lastIn returns the size of a file in bytes, and the number of its last event, or 0 if
+// it has none. It reads the end of the file first, and reads more only if it finds no
+// event there.
 func lastIn(file *os.File) (size, last int64, err error) {
 	if size, err = file.Seek(0, io.SeekEnd); err != nil {
 		return 0, 0, err
@@ -144,7 +145,7 @@ func lastIn(file *os.File) (size, last int64, err error) {
 	}
 }
 
-// linesBackward returns the lines of data, the last one first.
+// linesBackward returns the lines of data, last line first.
 func linesBackward(data []byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		for len(data) > 0 {
@@ -158,7 +159,7 @@ func linesBackward(data []byte) iter.Seq[[]byte] {
 	}
 }
 
-// seqOf returns the number of the event in a line; 0 for a line without an event.
+// seqOf returns the number of the event in a line, or 0 if the line has no event.
 func seqOf(line []byte) int64 {
 	var ev struct {
 		Seq int64 `json:"seq"`

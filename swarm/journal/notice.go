@@ -15,15 +15,15 @@ type Word string
 
 // The words of notices.
 const (
-	AgentQuestion  Word = "agent_question"  // an agent asks a person, and waits
+	AgentQuestion  Word = "agent_question"  // an agent asks a person, and waits for the answer
 	AgentSpiraling Word = "agent_spiraling" // an agent repeats itself, and whispers have not helped
-	AgentTimeout   Word = "agent_timeout"   // a turn took too long, or a question had no answer in time
-	AgentError     Word = "agent_error"     // a client crashed, or an agent is stopped by the daemon
+	AgentTimeout   Word = "agent_timeout"   // a turn took too long, or a question was not answered in time
+	AgentError     Word = "agent_error"     // a client crashed, or the daemon stopped an agent
 	AgentComplete  Word = "agent_complete"  // a task of a person is complete
-	LimitReached   Word = "limit"           // the agents of an account wait for its usage limit
+	LimitReached   Word = "limit"           // the agents of an account wait until its usage limit is over
 	BudgetReached  Word = "budget"          // a budget is nearly or completely spent
 	DeadLetter     Word = "dead_letter"     // a message was given up
-	Unpaused       Word = "unpaused"        // an agent that was held begins turns again
+	Unpaused       Word = "unpaused"        // an agent that was held may begin turns again
 )
 
 // Words lists the words of notices.
@@ -34,7 +34,7 @@ func Words() []Word {
 // Known reports whether w is one of [Words].
 func (w Word) Known() bool { return slices.Contains(Words(), w) }
 
-// A Severity says how bad the fact of a notice is.
+// A Severity says how serious a notice is.
 type Severity string
 
 // The severities.
@@ -55,29 +55,31 @@ func (w Word) Severity() Severity {
 	return Info
 }
 
-// A Notice is the part of an [Event] that a person may have to act on. It has parts instead
-// of a text, so that the same fact reads the same everywhere: see [Notice.Text].
+// A Notice is the part of an [Event] that a person may have to act on. It has separate
+// fields instead of a text, so that the same fact is worded the same everywhere: see
+// [Notice.Text].
 type Notice struct {
 	Word  Word   `json:"word"`
-	Agent string `json:"agent,omitempty"` // the agents that it is about, separated by ", "; "" means the swarm
+	Agent string `json:"agent,omitempty"` // the agents that the notice is about, separated by ", "; "" means the swarm
 	Task  string `json:"task,omitempty"`  // the task, in one line
-	// Why is one line without a full stop. For AgentQuestion it is the question, for
-	// AgentSpiraling a sentence (Retried cmake 4 times), for AgentComplete the last words
-	// about a task that the agent delegated, or nothing, for DeadLetter and Unpaused the
-	// reason. For the other words it continues a sentence after the agent's name: crashed:
-	// process exited with code 1.
+	// Why is one line without a full stop. For AgentQuestion it is the question. For
+	// AgentSpiraling it is a sentence, such as: Retried cmake 4 times. For AgentComplete
+	// it is empty, or the last words about a task that the agent delegated. For
+	// DeadLetter and Unpaused it is the reason. For the other words it continues a
+	// sentence that begins with the agent's name, such as: crashed: process exited with
+	// code 1.
 	Why  string `json:"why,omitempty"`
-	Next string `json:"next,omitempty"` // what a person may type, or a sentence about what comes next
+	Next string `json:"next,omitempty"` // what a person may type, or a sentence about what happens next
 	// Held means that the agent begins no turn until a person decides.
 	Held    bool   `json:"held,omitempty"`
-	Results string `json:"results,omitempty"` // of AgentComplete: the channel with the results
-	Place   string `json:"place,omitempty"`   // of AgentQuestion: the channel or nick that is asked; "" is the lead
-	By      string `json:"by,omitempty"`      // of Unpaused: who let the agent continue; "" means nobody
+	Results string `json:"results,omitempty"` // for AgentComplete: the channel with the results
+	Place   string `json:"place,omitempty"`   // for AgentQuestion: the channel or nick that is asked; "" means the lead
+	By      string `json:"by,omitempty"`      // for Unpaused: who let the agent continue; "" if nobody did
 }
 
-// Text returns a notice in one line. IRC, webhooks and mail show this line.
+// Text returns the notice as one line of text. IRC, webhooks and mail show this line.
 func (n Notice) Text() string {
-	agent, task, why := cmp.Or(n.Agent, "the swarm"), `"`+screen.Cut(screen.OneLine(n.Task), maxTaskShown)+`"`, screen.OneLine(n.Why) // not %q, which would escape parts of an emoji
+	agent, task, why := cmp.Or(n.Agent, "the swarm"), `"`+screen.Cut(screen.OneLine(n.Task), maxTaskShown)+`"`, screen.OneLine(n.Why) // not with %q, which would escape parts of an emoji
 	switch n.Word {
 	case AgentQuestion:
 		text := fmt.Sprintf(`[QUESTION] %s needs input: "%s"`, agent, why)
@@ -133,7 +135,7 @@ func (n Notice) Text() string {
 		}
 		return sentences("[UNPAUSED] "+agent+on+": "+why, n.Next)
 	}
-	return sentences("["+strings.ToUpper(string(n.Word))+"] "+agent+" "+why, n.Next) // of a later version
+	return sentences("["+strings.ToUpper(string(n.Word))+"] "+agent+" "+why, n.Next) // the word is from a later version
 }
 
 // Bounds of the parts of a notice's text, in columns.
@@ -142,8 +144,8 @@ const (
 	maxLastWords = 200
 )
 
-// sentences joins sentences, each of which ends with a punctuation mark, and leaves out
-// empty ones.
+// sentences joins texts with spaces. It adds a full stop to a text without a final
+// punctuation mark, and leaves out empty texts.
 func sentences(texts ...string) string {
 	var b strings.Builder
 	for _, s := range texts {

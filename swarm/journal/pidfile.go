@@ -17,8 +17,8 @@ func WritePIDFile(path string, p runner.Process, mark string) error {
 	return os.WriteFile(path, fmt.Appendf(nil, "%d %d %s\n", p.PID, p.Start, mark), 0o600)
 }
 
-// MarkInPIDFile returns the mark of the client that a daemon left running for an agent; ""
-// without such a client.
+// MarkInPIDFile returns the mark in a pid file, which is the mark of the client that a
+// daemon left running for an agent. It returns "" if there is no such file or mark.
 func MarkInPIDFile(path string) string {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -36,8 +36,8 @@ type Client struct {
 	Process runner.Process
 }
 
-// LiveClients lists the running clients that the agents' pid files name: without a daemon,
-// the clients that outlived it.
+// LiveClients lists the running clients that the agents' pid files name. If no daemon
+// runs, these are the clients that outlived it.
 func (h Home) LiveClients() ([]Client, error) {
 	agents, err := h.withPIDFile()
 	if err != nil {
@@ -47,7 +47,7 @@ func (h Home) LiveClients() ([]Client, error) {
 	for _, agent := range agents {
 		data, err := os.ReadFile(h.PIDFile(agent))
 		if errors.Is(err, fs.ErrNotExist) {
-			continue // ended in the meantime
+			continue // the client ended in the meantime
 		} else if err != nil {
 			return nil, err
 		}
@@ -59,6 +59,6 @@ func (h Home) LiveClients() ([]Client, error) {
 	return live, nil
 }
 
-// RemovePIDFile removes the file when no process works any more. It ignores errors: if the
-// file remains, its start time shows that the process has ended.
+// RemovePIDFile removes the pid file of a process that has ended. It ignores errors: if
+// the file remains, the start time in it shows that the process has ended.
 func RemovePIDFile(path string) { _ = os.Remove(path) }

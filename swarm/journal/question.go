@@ -13,14 +13,14 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/durable"
 )
 
-// A Question is a question of the daemon to a person. A settled question stays in the file
-// for a while, so that nobody is asked twice.
+// A Question is a question from the daemon to a person. A settled question stays in the
+// file for a while, so that nobody is asked twice.
 type Question struct {
 	Key   string       `json:"key"`             // a question is asked once per key
-	Kind  string       `json:"kind"`            // names the handler of the answer: budget, escalation
+	Kind  string       `json:"kind"`            // names the handler of the answer: budget or escalation
 	Agent string       `json:"agent,omitempty"` // the agent that it is about, or ""
 	About string       `json:"about,omitempty"` // the message, trace or scope that it is about
-	Words []AnswerWord `json:"words"`           // that answer it
+	Words []AnswerWord `json:"words"`           // the possible answers
 	Asked time.Time    `json:"asked"`
 
 	Subject string `json:"subject"`
@@ -29,13 +29,13 @@ type Question struct {
 	// they show how to answer. It is nil if another event has the notice.
 	Notice *Notice `json:"notice,omitempty"`
 
-	// Secret is part of the key of the message: an agent that knew the key could suppress
-	// the question.
+	// Secret is part of the key of the message that asks the question. An agent that knew
+	// that key could suppress the question.
 	Secret string `json:"secret"`
-	ID     string `json:"id,omitempty"` // of the message; "" until it is delivered
+	ID     string `json:"id,omitempty"` // of the message that asks; "" until it is delivered
 
-	Answer  *QuestionAnswer `json:"answer,omitempty"`  // the one that is being handled, or that settled the question
-	Settled time.Time       `json:"settled,omitzero"`  // nobody may answer any more
+	Answer  *QuestionAnswer `json:"answer,omitempty"`  // the answer that is being handled, or that settled the question
+	Settled time.Time       `json:"settled,omitzero"`  // when it was settled: from then on nobody may answer
 	Outcome string          `json:"outcome,omitempty"` // the outcome of the answer, or why there is none
 }
 
@@ -45,30 +45,30 @@ type AnswerWord struct {
 	Does string `json:"does"` // such as "raise the cap of the day to $30"
 }
 
-// A QuestionAnswer is the answer of a person.
+// A QuestionAnswer is a person's answer.
 type QuestionAnswer struct {
-	ID   string `json:"id"`             // of the message; does not change when the answer is handled again
+	ID   string `json:"id"`             // of the answering message; it stays the same if the answer is handled again
 	Word string `json:"word"`           // one of the question's words
-	Rest string `json:"rest,omitempty"` // the words after it, in one line
+	Rest string `json:"rest,omitempty"` // the text after Word, in one line
 	By   string `json:"by"`             // "lead", or "ann on IRC"
 }
 
 // Delivery returns the key of the message that asks the question.
 func (q *Question) Delivery() string { return "question:" + q.Kind + ":" + q.Secret }
 
-// Bounds of the settled questions in the file.
+// Bounds of the number and the age of the settled questions in the file.
 const (
 	keptQuestions    = 500
 	keptQuestionsFor = 90 * 24 * time.Hour
 )
 
-// Questions stores the questions of the daemon to people, durably in questions.json. It is
+// Questions stores the daemon's questions to people, durably in questions.json. It is
 // safe for concurrent use.
 type Questions struct {
 	path  string
 	files durable.Files
 	mu    sync.Mutex
-	by    map[string]Question // key
+	by    map[string]Question // by key
 }
 
 type questionsFile struct {
@@ -76,8 +76,8 @@ type questionsFile struct {
 	Questions map[string]Question `json:"questions"` // by their keys
 }
 
-// OpenQuestions reads the questions. It sets aside a damaged file: the same questions may then be
-// asked again.
+// OpenQuestions reads the questions. It sets a damaged file aside, so the same questions
+// may be asked again.
 func OpenQuestions(home Home) (*Questions, error) {
 	s := &Questions{path: questionsIn(home), files: home.files}
 	by, err := readQuestions(home)
@@ -103,7 +103,8 @@ func readQuestions(home Home) (map[string]Question, error) {
 	return file.Questions, nil
 }
 
-// QuestionOf reads the question that a message asks; nil if that question is not known.
+// QuestionOf reads the question that a message asks. It returns nil if the message asks
+// no known question.
 func QuestionOf(home Home, id string) (*Question, error) {
 	by, err := readQuestions(home)
 	if err != nil {
@@ -137,7 +138,7 @@ func (s *Questions) Asking(id string) (Question, bool) {
 	return Question{}, false
 }
 
-// Open returns the questions that are not settled, the oldest first.
+// Open returns the questions that are not settled, oldest first.
 func (s *Questions) Open() []Question {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -159,7 +160,8 @@ func (s *Questions) Settled() map[string]bool {
 	return ids
 }
 
-// Add adds a question, durably. It returns false if one with its key is known.
+// Add adds a question, durably. It returns false if there is a question with the same key
+// already.
 func (s *Questions) Add(q Question) (bool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -176,8 +178,8 @@ func (s *Questions) Add(q Question) (bool, error) {
 	return true, nil
 }
 
-// Change lets f change the question with a key, durably. f must set new values, not change those
-// that the old ones point to.
+// Change lets f change the question with a key, durably. f must replace the values that
+// the fields of the question point to, and not modify them.
 func (s *Questions) Change(key string, f func(*Question)) (Question, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -192,7 +194,7 @@ func (s *Questions) Change(key string, f func(*Question)) (Question, error) {
 	return q, nil
 }
 
-// forgetOld removes old settled questions.
+// forgetOld removes the settled questions that exceed the bounds.
 func (s *Questions) forgetOld(now time.Time) {
 	var settled []Question
 	for _, q := range s.by {

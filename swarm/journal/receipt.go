@@ -11,9 +11,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// A Receipt says how the work on one message ended. It is kept beside the message in done/.
-// The turn counts as done from the moment when the receipt appears beside the message in
-// cur/.
+// A Receipt says how the work on one message ended. It is kept beside the message in
+// done/. The turn counts as done once the receipt appears beside the message in cur/.
 type Receipt struct {
 	V        int       `yaml:"v" json:"v"`
 	ID       string    `yaml:"id" json:"id"` // of the message
@@ -23,7 +22,7 @@ type Receipt struct {
 	Client   string    `yaml:"client,omitempty" json:"client,omitempty"` // as [ClientName]
 	Model    string    `yaml:"model,omitempty" json:"model,omitempty"`
 	Session  string    `yaml:"session,omitempty" json:"session,omitempty"`
-	Via      string    `yaml:"via" json:"via"`                               // how it arrived, if the daemon knows
+	Via      string    `yaml:"via" json:"via"`                               // how the message arrived, if the daemon knows
 	Attached bool      `yaml:"attached,omitempty" json:"attached,omitempty"` // the turn belonged to a person's own session
 	Proven   bool      `yaml:"proven" json:"proven"`
 	Outcome  string    `yaml:"outcome" json:"outcome"` // done, rode along, or duplicate
@@ -31,9 +30,9 @@ type Receipt struct {
 	Attempts []Attempt `yaml:"attempts,omitempty" json:"attempts,omitempty"`
 	Tokens   Tally     `yaml:"tokens" json:"tokens"`
 	CostUSD  float64   `yaml:"cost_usd" json:"cost_usd"` // of all attempts
-	Context  Context   `yaml:"context" json:"context"`   // of the session at the end
-	// CostUnknown says that the client of an attempt did not report its cost, or not all of
-	// it; CostUSD is the known part.
+	Context  Context   `yaml:"context" json:"context"`   // of the session at the end of the turn
+	// CostUnknown says that the client of an attempt reported only part of the cost, or
+	// nothing. CostUSD is the part that is known.
 	CostUnknown bool `yaml:"cost_unknown,omitempty" json:"cost_unknown,omitempty"`
 	// ReservedUSD is what the budget reserved for the last attempt.
 	ReservedUSD float64 `yaml:"reserved_usd,omitempty" json:"reserved_usd,omitempty"`
@@ -41,8 +40,8 @@ type Receipt struct {
 	// Billing says how the client pays, if it says so.
 	Billing runner.Billing `yaml:"billing,omitempty" json:"billing,omitempty"`
 
-	// Decisions are about the tool calls for which the client asked permission. Decided
-	// counts them if the list is not complete.
+	// Decisions are about the tool calls for which the client asked permission. If the
+	// list is not complete, Decided is the number of all decisions.
 	Decisions []Decision `yaml:"decisions,omitempty" json:"decisions,omitempty"`
 	Decided   int        `yaml:"decided,omitempty" json:"decided,omitempty"`
 
@@ -51,14 +50,14 @@ type Receipt struct {
 	Compactions int      `yaml:"compactions,omitempty" json:"compactions,omitempty"`
 	Sent        []string `yaml:"sent,omitempty" json:"sent,omitempty"`       // ids of messages sent in the turn
 	Notes       []string `yaml:"notes,omitempty" json:"notes,omitempty"`     // ids of the notes that rode along
-	Steered     []string `yaml:"steered,omitempty" json:"steered,omitempty"` // ids of urgent messages that were done in the turn
-	Into        string   `yaml:"into,omitempty" json:"into,omitempty"`       // id of the message in whose turn this one was done
-	Files       []string `yaml:"files,omitempty" json:"files,omitempty"`     // written by the CLI's own tools
+	Steered     []string `yaml:"steered,omitempty" json:"steered,omitempty"` // ids of urgent messages that were handled in the turn
+	Into        string   `yaml:"into,omitempty" json:"into,omitempty"`       // id of the message in whose turn this message was handled
+	Files       []string `yaml:"files,omitempty" json:"files,omitempty"`     // files written by the CLI's own tools
 	Answer      *Answer  `yaml:"answer,omitempty" json:"answer,omitempty"`
 	Text        string   `yaml:"text,omitempty" json:"text,omitempty"` // the last words of the turn
 }
 
-// An Attempt is one turn that began for a message.
+// An Attempt is one turn that was begun for a message.
 type Attempt struct {
 	Start   time.Time `yaml:"start" json:"start"`
 	End     time.Time `yaml:"end,omitempty" json:"end,omitzero"`
@@ -69,7 +68,7 @@ type Attempt struct {
 	CostUnknown bool `yaml:"cost_unknown,omitempty" json:"cost_unknown,omitempty"`
 }
 
-// MarshalJSON writes null for an unknown cost.
+// MarshalJSON encodes an unknown cost as null.
 func (a Attempt) MarshalJSON() ([]byte, error) {
 	type plain Attempt
 	return json.Marshal(struct {
@@ -96,14 +95,14 @@ type Answer struct {
 	Hops    int      `yaml:"hops" json:"hops"`
 	Path    []string `yaml:"path,omitempty" json:"path,omitempty"`
 	Body    string   `yaml:"body" json:"body"`
-	Refused string   `yaml:"refused,omitempty" json:"refused,omitempty"` // why it is not sent
+	Refused string   `yaml:"refused,omitempty" json:"refused,omitempty"` // why the answer is not sent
 }
 
 func TallyOf(o runner.Outcome) Tally {
 	return Tally{In: o.Tokens.Input, Out: o.Tokens.Output, CacheRead: o.Tokens.CacheRead, CacheWrite: o.Tokens.CacheWrite}
 }
 
-// Encode writes the receipt as YAML.
+// Encode returns the receipt as YAML.
 func (r *Receipt) Encode() ([]byte, error) {
 	r.V = 1
 	return yaml.Marshal(r)

@@ -12,14 +12,14 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// A Record describes one attempt at a message. It is written before the client starts, and
-// durable before the prompt is sent. A later daemon uses it to find a client that outlived
-// this one, and the receipt lists earlier attempts from their records.
+// A Record describes one attempt at a message. It is written before the client starts,
+// and durable before the prompt is sent. A later daemon uses it to find a client that
+// outlived this daemon. The receipt lists earlier attempts from their records.
 type Record struct {
 	V       int      `json:"v"`
 	Turn    string   `json:"turn"`
 	Agent   string   `json:"agent"`
-	Backend string   `json:"backend,omitempty"` // kind of client that does the turn
+	Backend string   `json:"backend,omitempty"` // kind of client that runs the turn
 	Message string   `json:"message"`           // id
 	Thread  string   `json:"thread"`
 	Trace   string   `json:"trace"`
@@ -29,45 +29,48 @@ type Record struct {
 	Session string   `json:"session"`
 	How     string   `json:"how"` // new, resume or continue
 	Notes   []string `json:"notes,omitempty"`
-	Via     string   `json:"via,omitempty"`     // ViaAttach, if a person's session does the turn
-	ByLead  bool     `json:"by_lead,omitempty"` // the message is proven to be the lead's
-	// Reinjected says that the prompt carried the window: after a compaction in such a turn
-	// the daemon does not inject another window.
+	Via     string   `json:"via,omitempty"`     // ViaAttach if a person's session runs the turn
+	ByLead  bool     `json:"by_lead,omitempty"` // the message is proven to be from the lead
+	// Reinjected says that the prompt contained the window. After a compaction in such a
+	// turn, the daemon does not give the window back again.
 	Reinjected  bool           `json:"reinjected,omitempty"`
-	Tools       bool           `json:"tools,omitempty"` // its client has the tools of the swarm
+	Tools       bool           `json:"tools,omitempty"` // the client has the tools of the swarm
 	WindowBytes int            `json:"window_bytes"`    // bound of the agent's window
 	Begun       time.Time      `json:"begun"`
 	Process     runner.Process `json:"process"` // zero until the client runs
-	// ReservedUSD is what the budget reserved for the turn, in US dollars, and so the cap of
-	// its client; 0 without a cap.
+	// ReservedUSD is the amount that the budget reserved for the turn, in US dollars. It
+	// is also the cap of the client; 0 means no cap.
 	ReservedUSD float64 `json:"reserved_usd,omitempty"`
-	// ReservedTurns is 1 for a turn for which the budget reserved something, and
-	// ReservedSeconds how long it may take; 0 without a bound.
+	// ReservedTurns is 1 if the budget reserved something for the turn. ReservedSeconds
+	// is how long the turn may take; 0 means no bound.
 	ReservedTurns   int     `json:"reserved_turns,omitempty"`
 	ReservedSeconds float64 `json:"reserved_seconds,omitempty"`
-	// Client is the turn that started the client, if the client has been running since.
+	// Client is the turn that started the client if that was an earlier turn, else "".
 	// From is where this turn begins in that turn's stream.
 	Client string       `json:"client,omitempty"`
 	From   runner.Place `json:"from,omitzero"`
 
-	// The end of a turn that did not end well. Other turns have theirs in a receipt.
+	// These fields are about the end of a turn that did not end well. The end of other
+	// turns is in a receipt.
 	End     runner.End `json:"end,omitempty"`
 	Reason  string     `json:"reason,omitempty"`
 	Ended   time.Time  `json:"ended,omitzero"`
 	CostUSD float64    `json:"cost_usd,omitempty"`
 	// CostUnknown has the same meaning as in [LedgerLine].
 	CostUnknown bool `json:"cost_unknown,omitempty"`
-	Counted     bool `json:"counted,omitempty"` // it counts as a failure of the message
-	// Crash says how the client ended on its own before its turn had ended.
+	Counted     bool `json:"counted,omitempty"` // the turn counts as a failure of the message
+	// Crash says how the client ended if it ended by itself before the turn had ended.
 	Crash string `json:"crash,omitempty"`
 }
 
-// MaxTries is how many clients the daemon starts within one claim if they refuse the
-// session.
+// MaxTries is the number of clients that may refuse the session or the prompt within one
+// claim. After that the daemon starts no other client.
 const MaxTries = 4
 
-// TurnID returns the id of a turn on a message, in the begun-th claim of it: k7f3q9m2xd-1;
-// further clients inside the same claim have k7f3q9m2xd-1-2, …
+// TurnID returns the id of a turn on a message: k7f3q9m2xd-1 for the first client in the
+// first claim of message k7f3q9m2xd, and k7f3q9m2xd-1-2 for the second client in the same
+// claim. begun is the number of the claim, starting from 1, and try is the number of the
+// client, starting from 0.
 func TurnID(message string, begun, try int) string {
 	if try == 0 {
 		return fmt.Sprintf("%s-%d", message, begun)
@@ -75,9 +78,9 @@ func TurnID(message string, begun, try int) string {
 	return fmt.Sprintf("%s-%d-%d", message, begun, try+1)
 }
 
-// WriteVolatile writes the record before its client starts. The file outlives this process,
-// so a later daemon finds the client; it need not survive a power cut, since no client
-// does. Before the prompt is sent, Write makes it durable.
+// WriteVolatile writes the record before its client starts. The file outlives this
+// process, so a later daemon finds the client. It need not survive a power cut, since no
+// client does. Before the prompt is sent, Write makes it durable.
 func (r *Record) WriteVolatile(home Home) error {
 	r.V = 1
 	data, err := json.Marshal(r)
@@ -93,12 +96,13 @@ func (r *Record) Write(home Home) error {
 	return home.files.WriteJSON(home.TurnFile(r.Turn, ".json"), r)
 }
 
-// Attempt returns the entry of a receipt for a turn that did not end well.
+// Attempt returns the receipt's entry for a turn that did not end well.
 func (r *Record) Attempt() Attempt {
 	return Attempt{Start: r.Begun, End: r.Ended, Outcome: cmp.Or(string(r.End), "cut off"), Reason: r.Reason, CostUSD: r.CostUSD, CostUnknown: r.CostUnknown || r.Via == ViaAttach}
 }
 
-// Line returns the ledger's line for such a turn, with the fields that the record has.
+// Line returns the ledger's line for a turn that did not end well, with the fields that
+// the record has.
 func (r *Record) Line() LedgerLine {
 	return LedgerLine{
 		At: r.Ended, Turn: r.Turn, Agent: r.Agent, Message: r.Message, Via: r.Via, Outcome: string(r.End), Reason: r.Reason,
@@ -107,8 +111,8 @@ func (r *Record) Line() LedgerLine {
 	}
 }
 
-// ReservedFor returns how long the turn may still run, at least a second; 0 without a
-// bound.
+// ReservedFor returns how long the turn may still run, at least a second. It returns 0 if
+// there is no bound.
 func (r *Record) ReservedFor(now time.Time) time.Duration {
 	if r.ReservedSeconds <= 0 {
 		return 0
@@ -118,7 +122,7 @@ func (r *Record) ReservedFor(now time.Time) time.Duration {
 }
 
 // OpenRecords lists the records of turns without an end for which the budget reserved
-// something. settled reports whether the ledger has a line of a turn.
+// something. settled reports whether the ledger has a line for a turn.
 func (h Home) OpenRecords(settled func(turn string) bool) ([]*Record, error) {
 	turns, err := h.Recorded()
 	if err != nil {
@@ -149,8 +153,9 @@ func (r *Record) Remove(home Home) error {
 	return err
 }
 
-// ReadRecord returns [fs.ErrNotExist] for a turn without a record, or with a record whose
-// writing was cut off: no prompt was sent for such a turn.
+// ReadRecord reads the record of a turn. The error is [fs.ErrNotExist] if the turn has no
+// record, or if the writing of the record was cut off: no prompt was sent for such a
+// turn.
 func ReadRecord(home Home, turn string) (*Record, error) {
 	data, err := os.ReadFile(home.TurnFile(turn, ".json"))
 	if err != nil {
@@ -164,7 +169,8 @@ func ReadRecord(home Home, turn string) (*Record, error) {
 }
 
 // Records lists the records of the attempts at a message, oldest first. begun is how many
-// times the message was begun. Records that were rotated away are missing.
+// times the message was claimed. Records that were removed because of their age are
+// missing.
 func Records(home Home, message string, begun int) ([]*Record, error) {
 	var all []*Record
 	for n := 1; n <= begun; n++ {

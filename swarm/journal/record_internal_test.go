@@ -32,7 +32,7 @@ func TestARecordThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// The daemon reads again how much the budget reserved for turns without an end.
+// OpenRecords lists the turns without an end for which the budget reserved something.
 func TestOpenRecords(t *testing.T) {
 	home := HomeOf(t.TempDir())
 	if open, err := home.OpenRecords(nil); err != nil || open != nil {
@@ -48,7 +48,7 @@ func TestOpenRecords(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := os.WriteFile(home.TurnFile("e-1", ".json"), []byte("{"), 0o600); err != nil { // cut off
+	if err := os.WriteFile(home.TurnFile("e-1", ".json"), []byte("{"), 0o600); err != nil { // the writing of the record was cut off
 		t.Fatal(err)
 	}
 	settled := func(turn string) bool { return turn == "d-1" }
@@ -117,7 +117,7 @@ func TestARecordIsRemoved(t *testing.T) {
 	}
 }
 
-// A receipt that cannot be read is an error.
+// ReadReceipt returns an error for a receipt that cannot be read.
 func TestAReceiptThatCannotBeRead(t *testing.T) {
 	dir := t.TempDir()
 	if r, err := ReadReceipt(dir + "/none"); !errors.Is(err, fs.ErrNotExist) {
@@ -128,7 +128,7 @@ func TestAReceiptThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// A file that is not a receipt is an error.
+// ParseReceipt returns an error for a file that is not a receipt.
 func TestAFileThatIsNotAReceipt(t *testing.T) {
 	for _, text := range []string{"{", "- a\n- b\n", "v: [1\n", "id: {}\n"} {
 		if r, err := ParseReceipt([]byte(text)); err == nil {

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// keptTurns is how many turns are kept at most, whatever their age; it bounds the folder
-// together with the policy's days.
+// keptTurns is the maximum number of turns that are kept, whatever their age. Together
+// with the policy's days it bounds the size of the folder.
 const keptTurns = 1000
 
 // RotateTurns removes the files of old turns: those older than days (0 means 30), and all

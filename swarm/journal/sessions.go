@@ -13,7 +13,7 @@ import (
 type Session struct {
 	ID   string `json:"id"`
 	Dir  string `json:"dir"`
-	Used bool   `json:"used"` // a client said that it has this session
+	Used bool   `json:"used"` // a client reported that it has this session
 	// Cleared says that the conversation before this one was cleared on purpose. If ID is
 	// empty, the next turn begins a new conversation.
 	Cleared bool `json:"cleared,omitempty"`
@@ -28,7 +28,8 @@ type Sessions struct {
 	of    map[string]Session
 }
 
-// OpenSessions reads the file. With a [*DamagedError] it returns usable but empty sessions.
+// OpenSessions reads the file. If the error is a [*DamagedError], the returned sessions
+// are empty but usable.
 func OpenSessions(home Home) (*Sessions, error) {
 	s := &Sessions{path: home.sessionsFile(), files: home.files}
 	err := ReadJSON(s.path, &s.of)
@@ -63,7 +64,7 @@ func (s *Sessions) Set(agent string, to Session) error {
 	err := s.files.WriteJSON(s.path, s.of)
 	switch {
 	case err == nil:
-	case had: // a session that is not durable must not begin
+	case had: // a session that is not durable must not be used
 		s.of[agent] = was
 	default:
 		delete(s.of, agent)
@@ -71,8 +72,8 @@ func (s *Sessions) Set(agent string, to Session) error {
 	return err
 }
 
-// Learned notes the session that a client reported, with the folder that was planned for
-// it, since the settings may have changed.
+// Learned records the session that a client reported. The session keeps the folder that
+// was planned for it, since the settings may have changed in the meantime.
 func (s *Sessions) Learned(agent, id string) error {
 	planned, _ := s.Get(agent)
 	return s.Set(agent, Session{ID: id, Dir: planned.Dir, Used: true})
@@ -81,7 +82,7 @@ func (s *Sessions) Learned(agent, id string) error {
 // Clear drops the conversation: the next turn begins a new one.
 func (s *Sessions) Clear(agent string) error { return s.Set(agent, Session{Cleared: true}) }
 
-// IsCleared reports whether no turn has begun since Clear.
+// IsCleared reports whether Clear was called and no client has reported a session since.
 func (s *Sessions) IsCleared(agent string) bool {
 	got, _ := s.Get(agent)
 	return got.Cleared

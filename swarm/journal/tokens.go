@@ -13,16 +13,16 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/tokens"
 )
 
-// Tokens prove who sent a message: each name has a separate secret, in a file that only its
-// owner can read. Agents that run as the same user could read each other's; the proof
-// guards against mistakes and against text that claims another sender, not against a
-// hostile program of the same user.
+// Tokens prove who sent a message: each name has a separate secret, in a file that only
+// its owner can read. Agents that run as the same user could read each other's secrets.
+// So the proof guards against mistakes and against text that claims another sender, but
+// not against a hostile program of the same user.
 //
-// A Tokens holds the tokens of a daemon's agents. It is safe for concurrent use.
+// A Tokens contains the tokens of a daemon's agents. It is safe for concurrent use.
 type Tokens struct {
 	home Home
 	mu   sync.Mutex
-	by   map[string]string // name
+	by   map[string]string // by name
 }
 
 // OpenTokens reads the tokens, and creates the missing ones for names.
@@ -43,14 +43,14 @@ func (t *Tokens) Add(names ...string) error {
 	return nil
 }
 
-// Of returns the secret of a sender; "" when it has none.
+// Of returns the secret of a sender, or "" if it has none.
 func (t *Tokens) Of(name string) string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.by[name]
 }
 
-// Sign returns the proof of a message in the name of its sender; "" for a sender without a
+// Sign returns the proof that a message is from its sender, or "" if the sender has no
 // secret.
 func (t *Tokens) Sign(m *dropbox.Message, to string) string {
 	token := t.Of(m.From)
@@ -60,7 +60,8 @@ func (t *Tokens) Sign(m *dropbox.Message, to string) string {
 	return dropbox.Proof(token, m, to)
 }
 
-// SignAgain signs copies of a publication if its sender signed it.
+// SignAgain returns the function that signs copies of a publication. It returns nil if
+// the sender did not sign the publication.
 func (t *Tokens) SignAgain(m *dropbox.Message) func(*dropbox.Message, string) string {
 	token := t.Of(m.From)
 	if token == "" || len(m.To) != 1 || !dropbox.Proven(token, m, m.To[0]) {

@@ -16,24 +16,26 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// Tracing. The processes above a caller, which it cannot choose, show who it is; only if
-// they do not, its own environment counts, which any program can change:
+// Tracing. The processes above a caller show who it is, since it cannot choose them. Its
+// own environment, which any program can change, counts only if those processes do not
+// show it:
 //
 //	daemon -> client (carries the mark) -> sh -> make -> env -i -> caller
 //	   ^                                                             |
 //	   +-- outermost mark below the daemon: that client's turn <-----+
 //	   +-- the daemon, but no mark: it adopted what a turn left behind
 //
-// The outermost mark counts: a process inside a turn can set another mark for what it
-// starts, but not for the client above it. The daemon adopts the orphans of its turns, so a
-// caller below it belongs to a turn even when all processes in between have ended.
+// The outermost mark counts, since a process inside a turn can set another mark for the
+// processes that it starts, but not for the client above it. The daemon adopts the
+// orphans of its turns, so a caller below it belongs to a turn even when all processes in
+// between have ended.
 //
-// Each client has a pid file from before its prompt until its end, even if its daemon was
-// killed. If there is no pid file and no daemon above, the caller cannot be in a turn, and
+// Each client has a pid file from before its prompt until it ends, even if its daemon was
+// killed. If there is no pid file and no daemon runs, the caller cannot be in a turn, and
 // tracing does not look at the processes above. That keeps send fast.
 
-// A TraceError says that a caller belongs to a turn, or claims to, and that the turn cannot
-// be found. The caller then may not act for any agent.
+// A TraceError says that a caller belongs to a turn, or claims to, but that the turn
+// cannot be found. The caller then may not act for any agent.
 type TraceError struct{ Why string }
 
 func (e *TraceError) Error() string { return e.Why }
@@ -61,8 +63,9 @@ func isTurnID(s string) bool {
 	return true
 }
 
-// trace finds the turn to which a process belongs; nil for none. carried is the mark in the
-// caller's own environment, which tells orphans of several turns apart.
+// trace returns the turn to which a process belongs, or nil if there is none. carried is
+// the mark in the caller's own environment. It distinguishes the orphans of several
+// turns.
 func (h Home) trace(pid int, carried string) (*Record, error) {
 	clients, err := h.MarkedClients()
 	if err != nil {
@@ -97,9 +100,10 @@ func (h Home) trace(pid int, carried string) (*Record, error) {
 	return h.adoptedTurn(clients, carried)
 }
 
-// adoptedTurn returns the turn for a process that the daemon has adopted: the turn whose
-// mark the process carries, if its client lives; else, of the turns whose clients live, the
-// one with the most hops, since its chain ends soonest; else the last turn.
+// adoptedTurn returns the turn for a process that the daemon has adopted. That is the
+// turn whose mark the process carries, if the client of that turn is alive. Otherwise it
+// is the turn with the most hops among those with a live client, since its chain ends
+// soonest. If no client is alive, it is the last turn.
 func (h Home) adoptedTurn(clients map[int]MarkedClient, carried string) (*Record, error) {
 	var found *Record
 	for _, c := range clients {
@@ -127,7 +131,8 @@ func (h Home) adoptedTurn(clients map[int]MarkedClient, carried string) (*Record
 	return rec, err
 }
 
-// lastTurn returns the turn with the most recently written record; nil without any record.
+// lastTurn returns the turn with the most recently written record, or nil if there is no
+// record.
 func (h Home) lastTurn() (*Record, error) {
 	entries, err := os.ReadDir(h.Turns())
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -153,8 +158,8 @@ func (h Home) lastTurn() (*Record, error) {
 	return rec, err
 }
 
-// recordOf returns the turn of the processes with a mark; nil when this project has no such
-// turn.
+// recordOf returns the turn to which the processes with a mark belong, or nil if this
+// project has no such turn.
 func (h Home) recordOf(mark string) (*Record, error) {
 	if !isTurnID(mark) {
 		return nil, nil
@@ -173,9 +178,9 @@ func (h Home) recordOf(mark string) (*Record, error) {
 	return rec, err
 }
 
-// claimedTurn returns the turn that the caller's own environment names. It must be the turn
-// of that agent, and its client must run: an older turn has fewer hops. The error is a
-// [*TraceError].
+// claimedTurn returns the turn that the caller's own environment names. It must be a turn
+// of that agent, and its client must be running. Otherwise a caller could claim an older
+// turn, which has fewer hops. If there is no such turn, the error is a [*TraceError].
 func (h Home) claimedTurn(agent, mark string) (*Record, error) {
 	if !isTurnID(mark) {
 		return nil, &TraceError{fmt.Sprintf("%s=%q is not the id of a turn", runner.MarkVar, screen.Short(mark, maxTurnID))}
@@ -194,8 +199,9 @@ func (h Home) claimedTurn(agent, mark string) (*Record, error) {
 	return rec, nil
 }
 
-// hasClient reports whether the client of a turn runs. It does not know of a client that is
-// just starting, or of an attached session: no record names them.
+// hasClient reports whether the client of a turn is running. If the record names no
+// process, the client is just starting, or the turn is in an attached session; hasClient
+// then returns true.
 func (h Home) hasClient(rec *Record) bool {
 	return rec.Process.PID == 0 || MarkInPIDFile(h.PIDFile(rec.Agent)) == rec.Mark() || rec.Process.Alive()
 }
@@ -206,8 +212,8 @@ type MarkedClient struct {
 	Mark string
 }
 
-// MarkedClients returns the clients that the pid files name, by their pids, whether or not
-// they run.
+// MarkedClients returns the clients that the pid files name, by pid, whether or not they
+// are still running.
 func (h Home) MarkedClients() (map[int]MarkedClient, error) {
 	agents, err := h.withPIDFile()
 	if err != nil {
@@ -217,7 +223,7 @@ func (h Home) MarkedClients() (map[int]MarkedClient, error) {
 	for _, agent := range agents {
 		data, err := os.ReadFile(h.PIDFile(agent))
 		if errors.Is(err, fs.ErrNotExist) {
-			continue // ended in the meantime
+			continue // the client ended in the meantime
 		} else if err != nil {
 			return nil, err
 		}
@@ -229,10 +235,10 @@ func (h Home) MarkedClients() (map[int]MarkedClient, error) {
 	return all, nil
 }
 
-// CallerOf returns the agent in whose turn or attached session a process runs, such as the
-// process at the other end of a socket; "" for a person. inTurn is true for a turn of the
-// daemon's, false for an attached session. A process that has ended can no longer be
-// traced; the error is then a [*TraceError].
+// CallerOf returns the agent in whose turn or attached session a process runs, such as
+// the process at the other end of a socket. agent is "" for a person. inTurn is true for
+// a turn that the daemon runs, and false for an attached session. If the process has
+// ended, it can no longer be traced, and the error is a [*TraceError].
 func (h Home) CallerOf(pid int) (agent string, inTurn bool, err error) {
 	if _, err := runner.Identify(pid); err != nil {
 		return "", false, &TraceError{"whoever asked has ended, and nothing tells who that was"}
@@ -257,13 +263,13 @@ func (h Home) CallerOf(pid int) (agent string, inTurn bool, err error) {
 	return "", false, err
 }
 
-// TurnsSince returns the running turns that began before at. It reads them from the files,
-// for programs other than the daemon.
+// TurnsSince returns the running turns that began before at. It reads them from the
+// files, so that programs other than the daemon can call it.
 func (h Home) TurnsSince(at time.Time) []*Record {
 	all := h.AttachedTurns(at)
 	clients, err := h.MarkedClients()
 	if err != nil {
-		return all // no turn is known
+		return all // the turns of clients are not known
 	}
 	for _, c := range clients {
 		rec, err := h.recordOf(c.Mark)

@@ -9,30 +9,34 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
 
-// The last bound on loops. Every other rule looks at the envelope of a message, or at its
-// proven sender; this one counts turns, whatever the messages claim. An agent that begins
-// too many turns within an hour without a word from a person is paused, and a person has to
-// resume it.
+// This is the last bound on loops. Every other rule looks at the envelope of a message,
+// or at its proven sender. This rule counts turns, whatever the messages claim. An agent
+// that begins too many turns within an hour without a word from a person is paused, and a
+// person has to resume it.
 //
 // A word from a person is a message that is proven to be from the lead, or an order to
-// resume or start the agent that comes from outside every turn. A file dropped by hand does
-// not count: nothing shows who wrote it. A program of the same user can read the lead's
-// secret, and a process that outlived its daemon looks like a person, so not even a word
-// from a person lifts the second bound, which is ten times as high.
+// resume or start the agent that comes from outside every turn. A file dropped by hand
+// does not count, since nothing shows who wrote it.
+//
+// A program of the same user can read the lead's secret, and a process that outlived its
+// daemon looks like a person. So there is a second bound, ten times as high, that even a
+// word from a person does not lift.
 
-// absolutely is the factor between turns_per_hour and the bound for all turns.
+// absolutely is the factor between turns_per_hour and the second bound, which is for all
+// turns.
 const absolutely = 10
 
 // TurnCounts counts the turns that each agent has begun. It is safe for concurrent use.
 type TurnCounts struct {
 	mu sync.Mutex
-	by map[string][]turnBegun // oldest first, at most those of the last hour
+	by map[string][]turnBegun // by agent, oldest first; lately drops turns older than an hour
 }
 
-// A turnBegun is a turn that an agent began, or a message that reached a running one.
+// A turnBegun is a turn that an agent began, or a message that was delivered to a running
+// turn.
 type turnBegun struct {
 	at     time.Time
-	person bool // a message or order of a person began it
+	person bool // a message or an order from a person began it
 }
 
 // Count counts a turn that an agent begins.
@@ -45,9 +49,9 @@ func (c *TurnCounts) Count(agent string, at time.Time, person bool) {
 	c.by[agent] = append(c.lately(agent, at), turnBegun{at, person})
 }
 
-// Word resets the count of turns without a person. The count of all turns continues: a
-// program that could give such an order once a minute would otherwise have no bound. Word
-// reports whether any turns were counted.
+// Word resets the count of turns without a person. The count of all turns continues,
+// since otherwise a program that gives such an order every minute would have no bound.
+// Word reports whether any turns were counted.
 func (c *TurnCounts) Word(agent string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -59,8 +63,9 @@ func (c *TurnCounts) Word(agent string) bool {
 	return true
 }
 
-// Over says why the agent may not begin another turn; "" if it may. person says that a
-// message of a person begins it. perHour is policy.turns_per_hour; 0 means no bound.
+// Over says why the agent may not begin another turn. It returns "" if the agent may.
+// person says whether a message from a person begins the turn. perHour is
+// policy.turns_per_hour; 0 means no bound.
 func (c *TurnCounts) Over(agent string, perHour int, person bool, now time.Time) string {
 	if perHour <= 0 {
 		return ""
@@ -84,8 +89,8 @@ func (c *TurnCounts) Over(agent string, perHour int, person bool, now time.Time)
 	return ""
 }
 
-// lately returns the turns begun within the last hour. If the clock was set back, turns in
-// the future count as begun now. The caller holds the mutex.
+// lately returns the turns that the agent began within the last hour. If the clock was
+// set back, turns in the future count as begun now. The caller holds the mutex.
 func (c *TurnCounts) lately(agent string, now time.Time) []turnBegun {
 	all := c.by[agent]
 	old := 0

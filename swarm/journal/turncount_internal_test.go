@@ -39,8 +39,8 @@ func TestHonestTurnsAreNotHeld(t *testing.T) {
 	}
 }
 
-// The second bound also applies to messages with a proof by the lead: an agent can read the
-// lead's secret.
+// The second bound also applies to messages that are proven to be from the lead, since an
+// agent can read the lead's secret.
 func TestTheSecondBoundHoldsForAll(t *testing.T) {
 	var counts TurnCounts
 	now := time.Date(2026, 11, 22, 6, 0, 0, 0, time.UTC)
@@ -55,7 +55,8 @@ func TestTheSecondBoundHoldsForAll(t *testing.T) {
 	if why := counts.Over("a", 120, true, now); !strings.HasPrefix(why, want) {
 		t.Errorf("over = %q, want %q…", why, want)
 	}
-	// An order does not reset it either: a program could give one each minute.
+	// An order does not reset the second count either, since a program could give one
+	// every minute.
 	if !counts.Word("a") || !strings.HasPrefix(counts.Over("a", 120, true, now), want) {
 		t.Error("an order lifts the second bound")
 	}
