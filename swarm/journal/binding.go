@@ -98,8 +98,8 @@ func (h Home) LastBinding(agent string) (*Binding, error) {
 // allAncestors is more than the number of ancestors that a process can have.
 const allAncestors = 4096
 
-// AttachedTo returns the attached session that is among the ancestors of a process, or
-// nil if there is none.
+// AttachedTo returns the attached session in which a process runs, which is one of the
+// ancestors of the process. It returns nil if the process runs in no attached session.
 func (h Home) AttachedTo(pid int) (*Binding, error) {
 	files, err := os.ReadDir(h.bindings())
 	if errors.Is(err, fs.ErrNotExist) {

@@ -214,7 +214,7 @@ func (e *Events) read(name string, want int64, c *cursor, events *[]Event) (bool
 	return true, nil
 }
 
-// firstIn returns the number of the first event in r, or 0 if there is none.
+// firstIn returns the number of the first event in r, or 0 if r contains no event.
 func firstIn(r *bufio.Reader) (int64, error) {
 	for {
 		line, err := r.ReadBytes('\n')

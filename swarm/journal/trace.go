@@ -63,9 +63,9 @@ func isTurnID(s string) bool {
 	return true
 }
 
-// trace returns the turn to which a process belongs, or nil if there is none. carried is
-// the mark in the caller's own environment. It distinguishes the orphans of several
-// turns.
+// trace returns the turn to which a process belongs, or nil if it belongs to no turn.
+// carried is the mark in the caller's own environment. It distinguishes the orphans of
+// several turns.
 func (h Home) trace(pid int, carried string) (*Record, error) {
 	clients, err := h.MarkedClients()
 	if err != nil {

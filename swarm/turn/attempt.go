@@ -23,26 +23,27 @@ type Task struct {
 	Prompt func(*journal.Record, Recall) string
 	// Started is called once the client runs.
 	Started func()
-	// Steer brings urgent messages to the turn with this record while it runs.
+	// Steer returns the [runner.Steering] that brings urgent messages to the turn with
+	// this record while it is running.
 	Steer func(*journal.Record) *runner.Steering
-	// Permit returns what decides the permission requests of the turn with this record. If
-	// it returns nil, nothing is allowed.
+	// Permit returns the [runner.Permit] that decides about the permission requests of
+	// the turn with this record. If Permit returns nil, nothing is allowed.
 	Permit func(*journal.Record) runner.Permit
-	// Observe returns the observer of the events of the turn with this record, or nil for
-	// none. The goroutine of the turn calls the observer, which must not block. Secrets
-	// are removed from the events. Observe may be nil.
+	// Observe returns the observer of the events of the turn with this record, or nil if
+	// nobody observes them. The goroutine of the turn calls the observer, which must not
+	// block. Secrets are removed from the events. Observe may be nil.
 	Observe func(*journal.Record) Observer
 	// Unusable is called after a client turned out to be unusable, before Run tries
 	// another one. If it returns an error, Run tries no other client.
 	Unusable func(*journal.Record, runner.Outcome) error
 }
 
-// An Observer gets each event of a turn. It may not keep the event.
+// An Observer gets each event of a turn. It must not keep the event.
 type Observer func(*streamjson.Event)
 
 // A Recall is the text that a client needs again because its session does not contain it.
 type Recall struct {
-	Prior []byte // what a compaction removed, or in a new session the whole window; may be empty
+	Prior []byte // the text that a compaction removed, or the whole window in a new session; may be empty
 	// Successor says that the session replaces one that is gone. The agent then has to
 	// read the handoff that was written for it.
 	Successor bool
@@ -53,8 +54,8 @@ type Recall struct {
 // and the record of the last one that was sent the prompt, or nil if none was. An error
 // means that Run could not start another client because of a failure of the daemon.
 func (t *Turns) Run(ctx context.Context, s Settings, task Task) (runner.Outcome, *journal.Record, error) {
-	// A dead letter that is tried again has records of its earlier attempts: its new turns
-	// must not reuse their names.
+	// A dead letter that is tried again has records of its earlier attempts. The new
+	// turns must not reuse their names.
 	earlier, err := journal.TriesOf(t.Home, task.Record.Message, task.Begun)
 	if err != nil {
 		return runner.Outcome{}, nil, err
@@ -74,7 +75,7 @@ func (t *Turns) Run(ctx context.Context, s Settings, task Task) (runner.Outcome,
 		last = &rec
 		if out.End == runner.NoSession || out.End == runner.PromptNotRun {
 			refused++
-		} else if out.End != runner.ClientGone { // the next client is a new one, which cannot be gone
+		} else if out.End != runner.ClientGone { // a client is gone only if it was waiting, and the next client is a new one
 			return out, last, nil
 		}
 		t.log.Info("client not usable, trying another way", keyTurn, rec.Turn, "end", string(out.End), keyWhy, out.Reason)
@@ -87,9 +88,9 @@ func (t *Turns) Run(ctx context.Context, s Settings, task Task) (runner.Outcome,
 	}
 }
 
-// session chooses the session of an attempt: first the agent's session; if the client
-// refuses it, the same session in the other form (new instead of resumed, or resumed
-// instead of new); then a fresh one.
+// session chooses the session of an attempt: first the agent's session. If the client
+// refuses it, session returns the same session in the other form (new instead of resumed,
+// or resumed instead of new), and after that a fresh session.
 func (t *Turns) session(s Settings, try int, last *journal.Record) (runner.Session, error) {
 	if try == 0 {
 		return planSession(t.Sessions, t.kind(s), t.name, s)
@@ -103,8 +104,8 @@ func (t *Turns) session(s Settings, try int, last *journal.Record) (runner.Sessi
 	return freshSession(t.Sessions, t.name, s)
 }
 
-// attempt runs one client, with the record rec. An error means that the client did not
-// start because of a failure of the daemon; attempt then leaves nothing behind.
+// attempt runs one client, with the record rec. An error means that the turn could not
+// begin because of a failure of the daemon. attempt then leaves no record behind.
 func (t *Turns) attempt(ctx context.Context, s Settings, task Task, rec *journal.Record, session runner.Session) (runner.Outcome, error) {
 	mem, err := openMemory(t.Home, t.kind(s).Tools, t.name, s.windowLimit(), t.log)
 	if err != nil {
@@ -115,7 +116,7 @@ func (t *Turns) attempt(ctx context.Context, s Settings, task Task, rec *journal
 		return runner.Outcome{}, err
 	}
 	if session.How == runner.New && s.Session != SessionFresh {
-		// If the agent had a conversation, it is gone: the prompt gives back the whole
+		// If the agent had a conversation, it is gone, so the prompt gives back the whole
 		// window.
 		recall.Prior = mem.content()
 		recall.Successor = len(recall.Prior) > 0 || t.Sessions.IsCleared(t.name)
@@ -124,15 +125,16 @@ func (t *Turns) attempt(ctx context.Context, s Settings, task Task, rec *journal
 
 	rec.Backend, rec.UUID, rec.Session, rec.How = s.Backend, journal.PromptUUID(rec.Turn), session.ID, string(session.How)
 	rec.Reinjected, rec.WindowBytes, rec.Begun, rec.Tools = len(recall.Prior) > 0, s.windowLimit(), time.Now().UTC(), t.tools(s) != nil
-	// A client cannot switch unfinished text on or off while it runs. Unfinished text
-	// makes the stream file, which is kept, nine times as long, and reading it costs eight
-	// times as much. So a client prints it only if somebody follows the turn.
+	// A client prints unfinished text only if somebody is following the turn, since
+	// unfinished text makes the stream file, which is kept, nine times as long, and
+	// reading the file costs eight times as much. A running client cannot switch
+	// unfinished text on or off.
 	partial, _ := t.Feed.Wants(t.name)
 	w := t.warmFor(ctx, s, session, partial, rec.ReservedUSD)
 	t.View.streams(partial || w != nil && w.partial)
 	if w != nil {
 		rec.Client, rec.From = w.mark, w.client.Place()
-		err = t.Home.SetNow(w.mark, rec.Turn) // the client runs already, so the durable record that started writes is enough
+		err = t.Home.SetNow(w.mark, rec.Turn) // the client is already running, so the durable record that [tracker.started] writes is enough
 	} else {
 		err = rec.WriteVolatile(t.Home)
 	}

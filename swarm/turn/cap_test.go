@@ -14,7 +14,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
-// silence is a feed that nobody listens to.
+// silence is a feed to which nobody listens.
 type silence struct{}
 
 func (silence) Wants(string) (partial, raw bool)    { return false, false }
@@ -26,7 +26,7 @@ type compacting struct{ *runnertest.Scripted }
 
 func (compacting) CompactPrompt() string { return "@say shorter" }
 
-// An agentTurns runs turns of an agent whose client lingers.
+// agentTurns runs the turns of an agent whose client lingers.
 type agentTurns struct {
 	*turn.Turns
 	t        *testing.T
@@ -80,8 +80,8 @@ func (a *agentTurns) run(message string, s turn.Settings, reserved float64, scri
 	return out, rec, runs[len(runs)-1].Turn
 }
 
-// A turn with a cap gets a separate client, even if another client waits. The cap is in the
-// durable record, so the daemon that follows the turn knows it.
+// A turn with a cap gets a separate client, even if another client is waiting. The cap is
+// in the durable record, so the daemon that follows the turn knows it.
 func TestATurnWithACap(t *testing.T) {
 	a := newAgentTurns(t, new(runnertest.Scripted))
 	a.run("one", a.settings, 0, "@say ready")
@@ -118,8 +118,8 @@ func TestACapForAClientThatKnowsNone(t *testing.T) {
 	}
 }
 
-// A turn that must think more gets a client that was started for that, and the turn after
-// it gets another one.
+// If a turn must think harder, it gets a client that was started with that setting, and
+// the turn after it gets another client.
 func TestATurnThatThinksMore(t *testing.T) {
 	a := newAgentTurns(t, new(runnertest.Scripted))
 	deeper := a.settings
@@ -139,8 +139,8 @@ func TestATurnThatThinksMore(t *testing.T) {
 	}
 }
 
-// Forget reports an error when the disk refuses to drop the session, and succeeds at the
-// next call.
+// Forget returns an error if the change of sessions.json cannot be written, and succeeds
+// when it is called again after the fault is gone.
 func TestForgetThatTheDiskRefuses(t *testing.T) {
 	a := newAgentTurns(t, new(runnertest.Scripted))
 	a.run("one", a.settings, 0, "@say ready")
@@ -159,8 +159,8 @@ func TestForgetThatTheDiskRefuses(t *testing.T) {
 	}
 }
 
-// The pid file of a client exists as long as the client does. After a compaction, as
-// after any other turn, the client may stay or end.
+// The pid file of a client exists as long as the client does, even after a compaction,
+// whether the client then stays or ends.
 func TestThePIDFileAfterACompaction(t *testing.T) {
 	for _, linger := range []time.Duration{time.Hour, 0} {
 		a := newAgentTurns(t, new(runnertest.Scripted))

@@ -16,12 +16,12 @@ import (
 	"github.com/claude-swarm/claude-swarm/window"
 )
 
-// handbackLead is the beginning of the text that our hook gives back. It lets the daemon
-// distinguish our hook's answer from the answer of a user's hook.
+// handbackLead is the beginning of the text that our hook gives back. The daemon uses it
+// to distinguish our hook's answer from the answer of a user's hook.
 const handbackLead = "What you did last, word for word, from before this compaction. Do NOT re-execute completed work."
 
-// A handback is the part of the window that the compaction hook gave back, as positions
-// in the window. The hook writes it, and the daemon reads it.
+// A handback is the part of the window that the compaction hook gave back. From and To
+// are positions in the window. The hook writes it, and the daemon reads it.
 type handback struct {
 	From int64 `json:"from"`
 	To   int64 `json:"to"`
@@ -29,7 +29,8 @@ type handback struct {
 
 // HookCompact is what the client runs, in a separate process, when it compacts in the
 // middle of a turn. It prints the newest part of the agent's window in the form that the
-// client reads, so that the agent still knows, in the same turn, what it just did. It needs no daemon: the window before the turn and the turn's stream are both
+// client reads, so that the agent still knows, in the same turn, what it has just done.
+// HookCompact needs no daemon: the window before the turn and the turn's stream are both
 // files. mark is the mark of the turn's processes.
 //
 // It prints nothing if the turn's prompt already contained the window, or if it has
@@ -62,7 +63,7 @@ func HookCompact(home journal.Home, backends map[string]runner.Backend, mark str
 	}
 	kind := b.Kind()
 	if kind.Hooks == nil {
-		return nil // the client would not read it
+		return nil // the client would not read the text
 	}
 	from, to, text := newestQuoted(win, kind.Hooks.Room())
 	if from == to {
@@ -76,7 +77,7 @@ func HookCompact(home journal.Home, backends map[string]runner.Backend, mark str
 }
 
 // newestQuoted returns the newest part of a window, quoted so that the text cannot end
-// the frame in which the client puts it. The text has at most room UTF-16 code units.
+// the frame that the client puts around it. The text has at most room UTF-16 code units.
 // from and to are its position in the window.
 func newestQuoted(win *window.Buffer, room int) (from, to int64, text []byte) {
 	to = win.End()
@@ -87,13 +88,13 @@ func newestQuoted(win *window.Buffer, room int) (from, to int64, text []byte) {
 		if from == to || more <= 0 {
 			return from, to, text
 		}
-		most -= more // the length that quoting added
+		most -= more // shorten the part by the excess that quoting caused
 	}
 }
 
-// replay adds the events of a stream to a window, from an offset to the present end of
-// the stream, and removes secrets from them as the daemon does. It also reads the part
-// before the offset, because that part may say which secrets the client has.
+// replay adds the events of a stream to a window, from an offset to the current end of
+// the stream. It removes secrets from the events, as the daemon does. It also reads the
+// part before the offset, because that part may say which secrets the client has.
 func replay(win *window.Buffer, kind *runner.Kind, hidden *Secrets, stream string, from int64) error {
 	f, err := os.Open(stream)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -130,9 +131,9 @@ func eachEvent(r io.Reader, do func(*streamjson.Event)) error {
 type compactions struct {
 	home       journal.Home
 	turn       string
-	hooks      runner.Hooks // nil: the client runs no hooks
-	reinjected bool         // the turn's prompt carried the window
-	hookDone   bool         // our hook has succeeded since the last boundary
+	hooks      runner.Hooks // nil if the client runs no hooks
+	reinjected bool         // the turn's prompt contained the window
+	hookDone   bool         // our hook has succeeded since the last call of boundary
 	seen       int
 }
 
@@ -147,8 +148,8 @@ func (c *compactions) hook(ev *streamjson.Event) {
 }
 
 // boundary is called after a compaction. It returns the part of the current window that
-// the next prompt has to give back. That part is empty if this turn has given it back
-// already.
+// the next prompt has to give back. The part is empty if this turn has already given the
+// window back.
 func (c *compactions) boundary(win *window.Buffer) ([]byte, error) {
 	c.seen++
 	hookDone := c.hookDone

@@ -7,8 +7,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/window"
 )
 
-// The text of a hook fits, and does not end the frame that the client puts around it, even
-// if most of it must be quoted.
+// The text of the hook fits into the room, and does not end the frame that the client
+// puts around it, even if most of the text must be quoted.
 func TestAHookCannotEndItsFrame(t *testing.T) {
 	win := window.New(window.Options{})
 	for range 100 {

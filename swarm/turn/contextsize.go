@@ -8,20 +8,21 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// leastFall is the smallest drop in the size of the context that counts as a compaction, in
-// tokens: the size of a small conversation varies anyway.
+// leastFall is the smallest drop in the size of the context that counts as a compaction,
+// in tokens. Smaller drops happen in a small conversation without a compaction.
 const leastFall = 20_000
 
 // A contextSize watches the size of a conversation over its turns, for a client that does
-// not report its compactions ([runner.Kind].Compacts): a drop by more than half counts as
+// not report its compactions ([runner.Kind].Compacts). A drop by more than half counts as
 // a compaction.
 type contextSize struct {
 	session string
 	peak    int // the largest size since the session began, or since the last compaction, in tokens
 }
 
-// begin sets the session that the next turn uses. resumed says that the session has had
-// turns already; last is the size of its context at the end of the last turn, in tokens.
+// begin sets the session that the next turn uses. resumed says whether the session has
+// already had turns. last is the size of the context at the end of the last turn, in
+// tokens.
 func (c *contextSize) begin(session string, resumed bool, last int) {
 	switch {
 	case !resumed:
@@ -35,7 +36,7 @@ func (c *contextSize) begin(session string, resumed bool, last int) {
 // the size before the compaction, and true.
 func (c *contextSize) see(tokens int) (before int, fell bool) {
 	if tokens <= 0 {
-		return 0, false // codex reports 0 with an error
+		return 0, false // codex reports 0 when it reports an error
 	}
 	before = c.peak
 	if fell = tokens < before/2 && before-tokens >= leastFall; fell || tokens > before {
@@ -45,7 +46,7 @@ func (c *contextSize) see(tokens int) (before int, fell bool) {
 }
 
 // contextSeen looks for a compaction that the client does not report. If it finds one,
-// the text of the window is pending, as after a reported compaction.
+// the next prompt gives back the text of the window, as after a reported compaction.
 func (t *tracker) contextSeen(ev *streamjson.Event) {
 	now, ok := ev.ContextTokens()
 	if !ok || t.kind.Compacts {
@@ -63,7 +64,7 @@ func (t *tracker) contextSeen(ev *streamjson.Event) {
 	t.turns.log.Info("context compacted, as its size shows", keyTurn, t.rec.Turn, "before_tokens", before, "tokens", now)
 }
 
-// watchSize begins to watch the context of the turn.
+// watchSize begins to watch the size of the turn's context.
 func (t *tracker) watchSize() {
 	t.turns.size.begin(t.rec.Session, t.rec.How != string(runner.New), t.turns.View.Picture().Context.Tokens)
 }

@@ -2,11 +2,12 @@ package turn
 
 import "testing"
 
-// Only a drop of at least 20,000 tokens to below half of the largest size counts.
+// Only a drop of at least 20,000 tokens to below half of the largest size counts as a
+// compaction.
 func TestAFallOfTheContextIsACompaction(t *testing.T) {
 	for name, c := range map[string]struct {
 		sizes  []int
-		before []int // 0: no compaction
+		before []int // 0 means no compaction
 	}{
 		"it grows":                         {[]int{12_000, 80_000, 150_000}, []int{0, 0, 0}},
 		"it falls below half":              {[]int{150_000, 74_999, 80_000}, []int{0, 150_000, 0}},
@@ -28,8 +29,8 @@ func TestAFallOfTheContextIsACompaction(t *testing.T) {
 	}
 }
 
-// The size belongs to a session: a new session begins small, and a session of an earlier
-// daemon continues with the last size that the earlier daemon saw.
+// The size belongs to a session. A new session begins with size 0, and a session of an
+// earlier daemon continues with the last size that the earlier daemon saw.
 func TestTheSizeOfTheContextIsOfASession(t *testing.T) {
 	for name, c := range map[string]struct {
 		session string

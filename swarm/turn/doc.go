@@ -8,6 +8,6 @@
 //	                      |   refused: another  |                     +--> window, View, Feed
 //	                      +---------------------+
 //
-// The record of a turn is durable before its client is sent the prompt. So a later daemon
-// finds a client that outlived this daemon, and follows it ([Turns.Follow]).
+// The record of a turn is durable before the prompt is sent to the client. So a later
+// daemon can find a client that outlived this daemon, and follow it ([Turns.Follow]).
 package turn

@@ -14,9 +14,10 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// Follow follows a turn whose client an earlier daemon started: to the client's end if it
-// still lives, otherwise only from its output file. steered are the UUIDs of the messages
-// that the earlier daemon brought to the turn; observe may be nil.
+// Follow follows a turn that an earlier daemon began. If the client is still alive,
+// Follow returns when it has ended; otherwise it only reads the client's output file.
+// steered are the UUIDs of the messages that the earlier daemon delivered to the turn
+// while it ran. observe may be nil.
 func (t *Turns) Follow(ctx context.Context, s Settings, rec *journal.Record, steered []string, observe Observer) (runner.Outcome, error) {
 	mem, err := openMemory(t.Home, t.kind(s).Tools, t.name, rec.WindowBytes, t.log)
 	if err != nil {
@@ -34,7 +35,7 @@ func (t *Turns) Follow(ctx context.Context, s Settings, rec *journal.Record, ste
 	follow.observe = observe
 	event := follow.event
 	if mem.win.Mark() == rec.Turn {
-		event = nil // the window contains this turn already, and so do the log and the status
+		event = nil // the window, the log and the status contain this turn already
 	}
 	out := t.Backend(s).Follow(ctx, runner.Turn{
 		ID: rec.Turn, Client: rec.Client, From: rec.From, Agent: t.name, UUID: rec.UUID, Session: runner.Session{ID: rec.Session, How: runner.How(rec.How)},
@@ -46,13 +47,14 @@ func (t *Turns) Follow(ctx context.Context, s Settings, rec *journal.Record, ste
 	return out, nil
 }
 
-// leftoverGrace is the time from SIGTERM to SIGKILL for processes that a dead client left.
+// leftoverGrace is the time from SIGTERM to SIGKILL for processes that a dead client left
+// behind.
 const leftoverGrace = time.Second
 
 // EndLeft ends the processes that carry a mark, and returns their number.
 func EndLeft(mark string) int { return runner.EndLeftovers(mark, leftoverGrace) }
 
-// compactTurns is the prefix of the names of turns without a message.
+// compactTurns is the first part of the names of turns without a message.
 const compactTurns = "compact"
 
 // CanCompact reports whether the agent has a conversation to compact, and a client that
@@ -63,7 +65,7 @@ func (t *Turns) CanCompact(s Settings) bool {
 	return ok && can
 }
 
-// oldSession returns the conversation that can be compacted.
+// oldSession returns the conversation that can be compacted, if there is one.
 func (t *Turns) oldSession(s Settings) (runner.Session, bool) {
 	switch {
 	case s.Session == SessionFresh || !t.kind(s).Resumes:
@@ -82,7 +84,8 @@ func (t *Turns) oldSession(s Settings) (runner.Session, bool) {
 func NewCompaction() string { return compactTurns + "-" + strings.ToLower(rand.Text()[:10]) }
 
 // Compact runs a turn without a message, in which the client summarizes its conversation.
-// rec contains the turn's name and what the budget reserved. CanCompact must be true.
+// rec contains the turn's name and the amount that the budget reserved. CanCompact must
+// be true.
 func (t *Turns) Compact(ctx context.Context, s Settings, rec *journal.Record) (out runner.Outcome, err error) {
 	session, _ := t.oldSession(s)
 	c, ok := t.Backend(s).(runner.Compacter)
@@ -106,7 +109,7 @@ func (t *Turns) Compact(ctx context.Context, s Settings, rec *journal.Record) (o
 		Files: t.files(rec.Turn), Tools: t.tools(s), Hook: t.hook(s), Started: follow.started, Event: follow.event,
 	})
 	follow.end(&out, t.warm != nil)
-	if follow.unrecorded != nil { // nothing was sent
+	if follow.unrecorded != nil { // no prompt was sent
 		return out, errors.Join(fmt.Errorf("record the turn: %w", follow.unrecorded), rec.Remove(t.Home))
 	}
 	return out, nil

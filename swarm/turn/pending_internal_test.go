@@ -10,7 +10,7 @@ import (
 )
 
 // After a power cut at any step, the text that the next prompt gives back is either the
-// old one or the new one.
+// old text or the new text.
 func TestThePowerCutsInWhatTheNextPromptGivesBack(t *testing.T) {
 	home := journal.HomeOf(t.TempDir())
 	if err := home.Make(); err != nil {

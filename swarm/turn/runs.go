@@ -8,28 +8,28 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// maxPastTurns is how many past turns of an agent are remembered. A file that waits in a
-// mailbox may have been written during one of them.
+// maxPastTurns is how many past turns of an agent are remembered. A file that is waiting
+// in a mailbox may have been written during one of them.
 const maxPastTurns = 64
 
 // ownFileMemory is how long the daemon remembers that an agent wrote a file. The file
-// stops changing within seconds after the write.
+// stops changing within seconds of the tool call.
 const ownFileMemory = 10 * time.Minute
 
-// Runs has the running and past turns of one agent, and its client, for other goroutines.
-// It is safe for concurrent use.
+// Runs tells other goroutines about the running and past turns of one agent, and about
+// its client. It is safe for concurrent use.
 type Runs struct {
 	mu      sync.Mutex
-	current *journal.Record      // of the running turn; its fields do not change any more
-	past    []pastTurn           // earlier turns, the newest last, at most maxPastTurns
-	client  *liveClient          // the client that works or waits; nil if there is none
+	current *journal.Record      // record of the running turn, whose fields no longer change; nil if no turn is running
+	past    []pastTurn           // earlier turns, oldest first, at most maxPastTurns
+	client  *liveClient          // the client that is working or waiting; nil if there is none
 	wrote   map[string]time.Time // files that the agent's turns wrote into the mailbox folder, by name
 }
 
 // A pastTurn is a turn of an agent that has ended.
 type pastTurn struct {
 	rec   *journal.Record
-	ended time.Time // the end of its client
+	ended time.Time // when its client ended or began to wait
 }
 
 // A liveClient is the client of an agent, from its start until all its processes have
@@ -39,8 +39,8 @@ type liveClient struct {
 	gone chan struct{} // closed when all its processes have ended
 }
 
-// begin notes which attempt runs. Files that the agent drops by hand inherit from its
-// record.
+// begin notes which attempt is running. Messages that the agent sends by writing a file
+// inherit from its record.
 func (r *Runs) begin(rec *journal.Record) {
 	copied := *rec
 	r.mu.Lock()
@@ -48,7 +48,7 @@ func (r *Runs) begin(rec *journal.Record) {
 	r.current = &copied
 }
 
-// end notes that the client of the attempt has ended, or waits for the next turn.
+// end notes that the client of the attempt has ended, or is waiting for the next turn.
 func (r *Runs) end() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -61,7 +61,7 @@ func (r *Runs) end() {
 	r.current = nil
 }
 
-// Turn returns the id of the running attempt, or "" when no turn runs.
+// Turn returns the id of the running attempt, or "" if no turn is running.
 func (r *Runs) Turn() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -71,8 +71,8 @@ func (r *Runs) Turn() string {
 	return r.current.Turn
 }
 
-// At returns the turn of the agent, running or past, during which a file with that time
-// was written. It returns nil if no turn ran then.
+// At returns the turn of the agent, running or past, during which a file was written at
+// the time written. It returns nil if no turn was running then.
 func (r *Runs) At(written time.Time) *journal.Record {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -115,7 +115,7 @@ func (r *Runs) ClientGone() <-chan struct{} {
 	return r.client.gone
 }
 
-// HasMark reports whether that mark belongs to the agent's client or to its running turn.
+// HasMark reports whether the mark belongs to the agent's client or to its running turn.
 func (r *Runs) HasMark(mark string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -123,7 +123,7 @@ func (r *Runs) HasMark(mark string) bool {
 }
 
 // noteFile notes that a tool is about to write a file into the mailbox's folder. The
-// finished file is the agent's work, not its mail.
+// finished file is the agent's work, and not mail for the agent.
 func (r *Runs) noteFile(name string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -133,8 +133,8 @@ func (r *Runs) noteFile(name string) {
 	r.wrote[name] = time.Now()
 }
 
-// WroteFile reports whether a turn of the agent wrote the file into the mailbox's folder with
-// its tools.
+// WroteFile reports whether the agent wrote the file into the mailbox's folder with its
+// tools.
 func (r *Runs) WroteFile(name string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -148,8 +148,8 @@ func (r *Runs) WroteFile(name string) bool {
 	return ok
 }
 
-// ForgetFile is called after that file was moved. A later file with the same name is
-// mail, unless the agent writes it again.
+// ForgetFile is called after the file was moved. A later file with the same name is mail,
+// unless the agent writes that file too.
 func (r *Runs) ForgetFile(name string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

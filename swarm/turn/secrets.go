@@ -8,21 +8,21 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// Secrets removes two kinds of tokens from a client's words: the tokens of the project,
-// and those with which the client talks to other clients of its kind. The daemon does
-// this before it writes the words to the log, a receipt, an answer, the ledger, the
-// window, the status or IRC. The stream that the client itself writes does not change. A
-// Secrets belongs to the goroutine that runs the turn.
+// Secrets removes two kinds of secrets from a client's text: the tokens of the project,
+// and the secrets by which other clients of the same kind can reach this client. The
+// daemon removes them before it writes the text to the log, a receipt, an answer, the
+// ledger, the window, the status or IRC. The stream that the client itself writes is not
+// changed. A Secrets belongs to the goroutine that runs the turn.
 type Secrets struct {
 	tokens *tokens.Source // the project's tokens
 	// clients has the secrets by which other clients can reach the client, each with the
-	// mark that replaces it. They are learned from the client's output.
+	// text that replaces it. Secrets learns them from the client's output.
 	clients map[string]string
 	own     *tokens.Redactor
 }
 
-// maxClientSecrets limits how many secrets of clients are remembered. At that number all
-// of them are forgotten; the oldest clients have ended by then.
+// maxClientSecrets limits how many secrets of clients are remembered. When there are that
+// many, all of them are forgotten, since the older of these clients have ended by then.
 const maxClientSecrets = 64
 
 // NewSecrets returns a Secrets that removes the tokens of source, and the secrets that it
@@ -39,8 +39,8 @@ func (s *Secrets) learn(kind *runner.Kind, ev *streamjson.Event) {
 	}
 }
 
-// event returns ev without secrets: ev itself if it has none, otherwise a copy. kind is
-// the kind of the client that printed ev.
+// event returns ev without secrets: ev itself if it contains none, otherwise a copy. kind
+// is the kind of the client that printed ev.
 func (s *Secrets) event(kind *runner.Kind, ev *streamjson.Event) *streamjson.Event {
 	s.learn(kind, ev)
 	r := s.tokens.Redactor() // once for each event, since Redactor checks the tokens file

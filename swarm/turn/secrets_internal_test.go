@@ -13,8 +13,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/claude"
 )
 
-// Tokens of the swarm, and those by which other clients reach this one, are removed from
-// events, even if the client prints them.
+// The swarm's tokens, and the secrets by which other clients can reach this client, are
+// removed from events and outcomes, even if the client prints them.
 func TestSecretsOfEvents(t *testing.T) {
 	const token = "NDGFHCVWAUMSOU4NHL3JBTNHQD"
 	home := t.TempDir()

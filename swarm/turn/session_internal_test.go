@@ -11,8 +11,8 @@ import (
 
 var kind = new(runnertest.Scripted).Kind()
 
-// A session that could not be saved is not used later: a daemon that starts then would
-// not know it.
+// A session that could not be saved is not used later, since the next daemon would not
+// know it.
 func TestASessionIsDurableOrNotThere(t *testing.T) {
 	s, err := journal.OpenSessions(journal.HomeOf(filepath.Join(t.TempDir(), "gone")))
 	if err != nil {
@@ -26,8 +26,8 @@ func TestASessionIsDurableOrNotThere(t *testing.T) {
 	}
 }
 
-// A session belongs to the folder in which it began, even if the settings change while the
-// turn runs.
+// A session belongs to the folder in which it began, even if the settings change while
+// the turn is running.
 func TestASessionKeepsItsFolder(t *testing.T) {
 	home := journal.HomeOf(t.TempDir())
 	if err := home.Make(); err != nil {
@@ -54,8 +54,9 @@ func TestASessionKeepsItsFolder(t *testing.T) {
 	}
 }
 
-// A client that refuses a new session is asked to resume it, if it can; otherwise it gets
-// another new one. Only a conversation that can be resumed can be compacted.
+// A client that refuses a new session is asked to resume it, if it can resume sessions.
+// Otherwise it gets another new session. Only a conversation that can be resumed can be
+// compacted.
 func TestARefusedSessionIsResumedWhereTheClientCan(t *testing.T) {
 	home := journal.HomeOf(t.TempDir())
 	if err := home.Make(); err != nil {

@@ -40,7 +40,7 @@ func (s *StreamWatch) Start(dir string, wg *sync.WaitGroup, ctx context.Context)
 					return
 				}
 				s.wake(filepath.Base(ev.Name))
-			case _, ok := <-w.Errors: // events were lost: the backends also poll
+			case _, ok := <-w.Errors: // lost events do no harm, since the backends also poll
 				if !ok {
 					return
 				}

@@ -12,7 +12,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// A tracker passes the events of one turn on to the window, the status, the log and the
+// A tracker passes on the events of one turn to the window, the status, the log and the
 // feed. It belongs to the goroutine that runs the turn.
 type tracker struct {
 	turns       *Turns
@@ -23,9 +23,9 @@ type tracker struct {
 	compactions compactions
 	begun       func()   // called after the client has started; may be nil
 	observe     Observer // may be nil
-	fallen      int      // compactions that only the size of the context has shown
-	heard       bool     // the client printed an event: it has the prompt
-	unrecorded  error    // why the record is not durable; then nothing was sent
+	fallen      int      // number of compactions that only the size of the context has shown
+	heard       bool     // the client printed an event, so it has the prompt
+	unrecorded  error    // why the record could not be made durable; if set, no prompt was sent
 }
 
 // track returns the tracker for the turn with this record.
@@ -39,8 +39,8 @@ func (t *Turns) track(s Settings, mem *memory, rec *journal.Record, begun func()
 	return follow
 }
 
-// started makes the record durable before the prompt is sent. The client starts
-// in the meantime, and without a prompt it does nothing.
+// started makes the record durable before the prompt is sent. The client is already
+// starting, but does nothing without a prompt.
 func (t *tracker) started(p runner.Process) error {
 	t.rec.Process = p
 	if t.unrecorded = t.rec.Write(t.turns.Home); t.unrecorded != nil {
@@ -62,7 +62,8 @@ func (t *tracker) event(ev *streamjson.Event) {
 	if !t.heard && ev.Kind != streamjson.KindBad {
 		t.heard = true
 		if t.rec.Reinjected {
-			// The prompt carried the window: however the turn ends, the session has it now.
+			// The prompt contained the window, so the session now has it, however the
+			// turn ends.
 			t.turns.Note(t.memory.given())
 		}
 	}
@@ -82,7 +83,7 @@ func (t *tracker) event(ev *streamjson.Event) {
 		t.turns.View.streams(true)
 		for _, b := range ev.Blocks {
 			if b.Kind != streamjson.BlockText || ev.Parent != "" {
-				continue // the log has no thoughts, and a sub-agent's text is a separate entry
+				continue // the log does not contain thinking, and a sub-agent's text is a separate entry
 			}
 			t.turns.Feed.Partial(t.turns.name, t.rec.Message, b.Text)
 		}
@@ -104,8 +105,8 @@ func (t *tracker) event(ev *streamjson.Event) {
 	t.memory.event(ev)
 }
 
-// retryWhy says why the client waits before it asks the API again; "" for every other
-// event.
+// retryWhy says why the client waits before it calls the API again. It returns "" if the
+// event is not about a retry.
 func retryWhy(ev *streamjson.Event) string {
 	r := ev.Retry
 	if ev.Kind != streamjson.KindRetry || r == nil {
@@ -128,7 +129,7 @@ func (t *tracker) assistant(ev *streamjson.Event) {
 		case b.Kind == streamjson.BlockText && ev.Parent == "":
 			t.turns.View.said(time.Now(), b.Text)
 		case b.Kind == streamjson.BlockToolUse:
-			// A sub-agent's writes count as the agent's.
+			// A file that a sub-agent writes counts as written by the agent.
 			t.noteFile(b.Name, b.Input)
 			t.turns.Called(t.turns.name, b.Input)
 		}
@@ -136,7 +137,7 @@ func (t *tracker) assistant(ev *streamjson.Event) {
 }
 
 // end removes the secrets from the outcome of the turn, saves the window, and updates the
-// status. stays says that the client stays for the next turn.
+// status. stays says whether the client stays for the next turn.
 func (t *tracker) end(out *runner.Outcome, stays bool) {
 	t.turns.secrets.outcome(out)
 	out.Compactions += t.fallen

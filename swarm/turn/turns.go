@@ -11,39 +11,40 @@ import (
 	"github.com/claude-swarm/claude-swarm/window"
 )
 
-// These are keys of log lines.
+// Keys in log lines.
 const (
 	keyErr  = "err"
 	keyTurn = "turn"
 	keyWhy  = "why"
 )
 
-// Deps has what the turns of all agents share. Everything in it is safe for concurrent
-// use.
+// Deps contains everything that the turns of all agents share. Every field is safe for
+// concurrent use.
 type Deps struct {
 	Home      journal.Home
-	Project   string                    // the path of the project's folder that clients get
-	Program   string                    // our own program, for the PATH of agents and for the hook of a compaction; "" for neither
+	Project   string                    // the path of the project's folder, as passed to clients
+	Program   string                    // our own program, for the PATH of agents and for the compaction hook; "" if neither needs it
 	Environ   []string                  // the environment that clients inherit
-	Tools     *runner.Server            // gives agents their tools; nil: no tools
+	Tools     *runner.Server            // gives agents their tools; nil if there are none
 	Backends  map[string]runner.Backend // by the names in Settings.Backend
 	Sessions  *journal.Sessions
 	Waiting   *WaitingClients
 	Streams   *StreamWatch
 	Mailboxes string // the folder of the mailboxes
 	Feed      Feed
-	// Token is the secret that proves an agent as a sender.
+	// Token returns the secret with which an agent proves that it is the sender.
 	Token func(agent string) string
 	// Called receives the input of each tool call.
 	Called func(agent string, input []byte)
-	// Note receives the errors about files on which this package cannot act.
+	// Note is called with errors about files that this package can only report. The error
+	// may be nil.
 	Note func(error)
 }
 
-// A Feed gets the text that an agent is writing, if anybody listens.
+// A Feed gets the text that an agent is writing, if anybody is listening.
 type Feed interface {
-	// Wants reports whether anybody listens to the pieces of text, or to the raw lines of
-	// the client's stream.
+	// Wants reports whether anybody is listening to the pieces of text, and to the raw
+	// lines of the client's stream.
 	Wants(agent string) (partial, raw bool)
 	Partial(agent, message, text string)
 	Raw(agent, message, line string)
@@ -63,15 +64,15 @@ type Settings struct {
 	Backend      string // key of Deps.Backends; "" means the only one
 	Client       runner.Spec
 	Env          map[string]string // added to the client's environment
-	EnvDrop      []string          // names, or prefixes with *, that are removed from it
+	EnvDrop      []string          // names of variables, or prefixes that end with *, that are removed from it
 	Session      SessionMode
-	Linger       time.Duration // how long a client stays for the next message, if Session is resume; 0: each turn gets a new client
+	Linger       time.Duration // how long a client stays for the next message, if Session is resume; 0 means that each turn gets a new client
 	WindowTokens int           // size of the window, in tokens of 4 bytes
-	Tools        bool          // its client gets Deps.Tools
+	Tools        bool          // the client gets Deps.Tools
 }
 
-// lingers reports whether clients stay. A client knows one session, so it does not stay if
-// every turn uses another session, or the newest one of the folder.
+// lingers reports whether clients stay. A client knows only one session, so it does not
+// stay if every turn uses a new session or the newest session of the folder.
 func (s Settings) lingers() bool {
 	return s.Linger > 0 && (s.Session == "" || s.Session == SessionResume)
 }
@@ -80,7 +81,7 @@ func (s Settings) lingers() bool {
 func (s Settings) windowLimit() int { return window.Limit(s.WindowTokens, s.Client.CompactWindow) }
 
 // Turns runs the turns of one agent, one after the other, and keeps its client between
-// two of them. It belongs to the goroutine of the agent, except for View and Runs.
+// two turns. It belongs to the goroutine of the agent, except for View and Runs.
 type Turns struct {
 	*Deps
 	View View
@@ -91,7 +92,7 @@ type Turns struct {
 	agentLog *journal.AgentLog
 	secrets  *Secrets
 	wake     func() // wakes the agent's goroutine
-	warm     *warm  // the client of the last turn, while it waits for the next, or nil
+	warm     *warm  // the client of the last turn while it waits for the next turn, else nil
 	size     contextSize
 }
 
@@ -124,8 +125,8 @@ func (t *Turns) environment(s Settings, turn string) []string {
 	return runner.Environ(t.Environ, o)
 }
 
-// tools returns the server through which the agent's client reaches the swarm; nil for a
-// client without tools.
+// tools returns the server through which the agent's client reaches the swarm, or nil if
+// the client gets no tools.
 func (t *Turns) tools(s Settings) *runner.Server {
 	if !s.Tools {
 		return nil
@@ -133,8 +134,8 @@ func (t *Turns) tools(s Settings) *runner.Server {
 	return t.Tools
 }
 
-// toolsOf returns the tools with which a turn of an earlier daemon began. The settings of
-// this daemon may differ.
+// toolsOf returns the server for the tools with which a turn of an earlier daemon began.
+// The settings of this daemon may differ.
 func (t *Turns) toolsOf(rec *journal.Record) *runner.Server {
 	switch {
 	case !rec.Tools:
@@ -145,7 +146,8 @@ func (t *Turns) toolsOf(rec *journal.Record) *runner.Server {
 	return t.Tools
 }
 
-// hook returns the command that the client runs after a compaction; "" for no command.
+// hook returns the command that the client runs after a compaction, or "" if it runs
+// none.
 func (t *Turns) hook(s Settings) string {
 	if t.Program == "" || t.kind(s).Hooks == nil {
 		return ""
@@ -156,11 +158,12 @@ func (t *Turns) hook(s Settings) string {
 // kind returns the kind of the agent's client.
 func (d *Deps) kind(s Settings) *runner.Kind { return d.Backend(s).Kind() }
 
-// Backend returns the backend of an agent with these settings; nil for an unknown backend.
+// Backend returns the backend of an agent with these settings, or nil if the backend is
+// unknown.
 func (d *Deps) Backend(s Settings) runner.Backend { return BackendOf(d.Backends, s.Backend) }
 
-// BackendOf returns the backend with that name, or nil for an unknown name. An empty name
-// means the only backend, if there is exactly one.
+// BackendOf returns the backend with that name, or nil if the name is unknown. An empty
+// name means the only backend, if there is exactly one.
 func BackendOf(all map[string]runner.Backend, name string) runner.Backend {
 	if name == "" && len(all) == 1 {
 		for _, b := range all {

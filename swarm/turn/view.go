@@ -11,32 +11,32 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// A View has the facts that the status shows about an agent's turns and its client. The
-// agent's goroutine writes it; it is safe for concurrent use.
+// A View contains the facts that the status shows about an agent's turns and its client.
+// Only the agent's goroutine changes it, but it is safe for concurrent use.
 type View struct {
 	mu      sync.Mutex
 	p       Picture
-	limitOf string // the model whose context limit is known, without its part in brackets
+	limitOf string // the model whose context limit is known, without the part in brackets
 }
 
 // A Picture is a View at one moment.
 type Picture struct {
-	Message     *MessageStatus // the message of the running turn; nil when no turn runs
-	Description string         // of the running task, one line
+	Message     *MessageStatus // the message of the running turn; nil if no turn is running
+	Description string         // of the running task, in one line
 	PID         *int           // of the running turn's client
-	Streams     bool           // the running turn shows its text while the agent writes it
-	Retries     string         // why the client of the running turn asks the API again; "" when it does not
-	Warm        *WarmStatus    // the client that stays for the next message; nil without one, or when it works
+	Streams     bool           // the running turn shows its text while the agent is writing it
+	Retries     string         // why the client of the running turn retries a call of the API; "" if it does not
+	Warm        *WarmStatus    // the client that is waiting for the next message; nil if there is none
 
 	Session string
-	Client  string // its kind and version; "" when unknown
+	Client  string // kind and version of the client; "" if unknown
 	Model   string
 	Billing runner.Billing // how the client pays
 	Context journal.Context
 	Last    *LastText
 
 	Turns int      // turns begun: those in the ledger, and the running one
-	Begun *float64 // start of the last one, in seconds since 1970
+	Begun *float64 // start of the last turn, in seconds since 1970
 }
 
 // MessageStatus names the message of a running turn.
@@ -47,12 +47,12 @@ type MessageStatus struct {
 	Since   time.Time `json:"since"`
 }
 
-// WarmStatus is a client that waits for the next message of its agent.
+// WarmStatus describes a client that is waiting for the next message of its agent.
 type WarmStatus struct {
 	PID   int       `json:"pid"`
 	Since time.Time `json:"since"` // start of the wait
 	// RSSBytes and CPUSeconds are for the client's processes, including those that its
-	// turns left running. A client that waits should use almost no processor time.
+	// turns left running. A waiting client should use almost no processor time.
 	RSSBytes   int64   `json:"rss_bytes"`   // memory, rounded down to whole MiB
 	CPUSeconds float64 `json:"cpu_seconds"` // processor time since Since, rounded down to 0.1 s
 
@@ -74,7 +74,7 @@ type LastText struct {
 }
 
 // Recalled returns the picture that an earlier daemon had of an agent. l is the newest
-// line about the agent in the ledger, and turns is the number of such lines.
+// line about the agent in the ledger, and turns is the number of lines about the agent.
 func Recalled(l journal.LedgerLine, turns int) Picture {
 	began := float64(l.At.UnixMilli())/1000 - l.Seconds
 	p := Picture{Turns: turns, Client: l.Client, Model: l.Model, Billing: l.Billing, Context: l.Context, Begun: &began}
@@ -101,7 +101,7 @@ func (v *View) Begin(m *MessageStatus, description string) {
 	v.p.Begun = &began
 }
 
-// End notes that no turn runs any more.
+// End notes that the turn has ended.
 func (v *View) End() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -120,8 +120,8 @@ func (v *View) Picture() Picture {
 	return p
 }
 
-// process notes the pid of the running turn's client. It is 0 after the client's end,
-// while the daemon still files the turn.
+// process notes the pid of the running turn's client. pid is 0 once the client has ended,
+// while the daemon is still filing the turn.
 func (v *View) process(pid int) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -131,22 +131,22 @@ func (v *View) process(pid int) {
 	}
 }
 
-// streams notes whether the running turn shows its text while the agent writes it.
+// streams notes whether the running turn shows its text while the agent is writing it.
 func (v *View) streams(does bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.p.Streams = does
 }
 
-// retries notes why the client of the running turn asks the API again; "" when it
-// does not.
+// retries notes why the client of the running turn retries a call of the API. why is ""
+// if it does not.
 func (v *View) retries(why string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.p.Retries = why
 }
 
-// setWarm notes the client that waits; nil for none.
+// setWarm notes the client that is waiting. w is nil if no client is waiting.
 func (v *View) setWarm(w *WarmStatus) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -193,10 +193,10 @@ func (v *View) billing(b runner.Billing) {
 }
 
 // limitFor returns the context limit to use when the client reports limit tokens. named
-// says that the configuration names the model. If it does not, Claude Code 2.1.197 uses
-// claude-opus-4-8[1m]. In a session that it resumes, it calls that model claude-opus-4-8
-// and reports a smaller limit. So limitFor then keeps the largest limit reported for the
-// model.
+// says whether the configuration names the model. If it does not, Claude Code 2.1.197
+// uses claude-opus-4-8[1m], but in a resumed session it calls that model claude-opus-4-8
+// and reports a smaller limit. So if named is false, limitFor keeps the largest limit
+// reported for the model.
 func (v *View) limitFor(limit int, named bool) int {
 	v.mu.Lock()
 	defer v.mu.Unlock()

@@ -6,7 +6,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// A client that has ended has no pid, even while the daemon still files its turn.
+// After a client has ended, the view has no pid, even while the daemon is still filing
+// the turn.
 func TestNoProcessHasNoPID(t *testing.T) {
 	v := new(View)
 	v.process(7)
@@ -18,8 +19,8 @@ func TestNoProcessHasNoPID(t *testing.T) {
 	}
 }
 
-// The limit of a model does not change with the name that the client uses in a session
-// that it resumes. Each model has a separate limit.
+// The limit of a model stays the same if the client uses another name for the model in a
+// resumed session. Each model has a separate limit.
 func TestLimitFor(t *testing.T) {
 	said := func(v *View, model string, limit int, named bool) int {
 		v.learn("", model, 0, 0)

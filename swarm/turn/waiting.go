@@ -5,16 +5,16 @@ import (
 	"sync"
 )
 
-// WaitingClients limits how many clients, over all agents, wait for a next message. When
-// too many wait, the client that has waited longest is closed first. It is safe for
-// concurrent use.
+// WaitingClients limits how many clients, of all agents together, wait for a next
+// message. If too many are waiting, the client that has waited longest is closed first.
+// It is safe for concurrent use.
 type WaitingClients struct {
 	mu   sync.Mutex
 	most int
-	all  []*waiting // the longest wait first
+	all  []*waiting // in the order in which they began to wait
 }
 
-// waiting is one client that waits.
+// waiting is one waiting client.
 type waiting struct {
 	wake    func() // wakes the agent, which closes the client when tooMany is set
 	tooMany bool
@@ -23,8 +23,8 @@ type waiting struct {
 // NewWaitingClients returns a WaitingClients with the limit most.
 func NewWaitingClients(most int) *WaitingClients { return &WaitingClients{most: most} }
 
-// tooMany reports whether a client must be closed because too many clients wait. It is
-// false for nil.
+// tooMany reports whether a client must be closed because too many clients are waiting.
+// It returns false for nil.
 func (w *WaitingClients) tooMany(c *waiting) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -42,7 +42,7 @@ func (w *WaitingClients) add(wake func()) *waiting {
 }
 
 // remove notes that a client no longer waits. It does nothing for nil, or for a client
-// that was removed because too many waited.
+// that was removed because too many were waiting.
 func (w *WaitingClients) remove(c *waiting) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// When too many clients wait, those that have waited longest must close, and their agents
-// are woken. A removed client does not count.
+// If too many clients are waiting, those that have waited longest must be closed, and
+// their agents are woken. A removed client does not count.
 func TestWaitingClients(t *testing.T) {
 	w := NewWaitingClients(2)
 	var all []*waiting

@@ -10,62 +10,62 @@ import (
 )
 
 // This file is about clients that stay. An agent with [Settings].Linger keeps the client
-// of a turn that ended well; the next message goes to the same process, which saves a
-// start.
+// of a turn that ended well; the next message goes to the same process, so no new client
+// has to be started.
 //
 //	                      mail
 //	       +----------- next turn <-----------+
 //	       v                                  |
 //	turn ends well ------------------------> warm --- it died: noticed at once
 //	                                          |
-//	    closed, before another is started: its time is over, it is a day old, too
+//	    closed before another client is started: its time is over, it is a day old, too
 //	    many wait, the agent is held or has other settings, the next turn is for
 //	    another session, it does something unasked, the daemon stops
 //
 // The backend reports whether a client may stay ([runner.Resident]). The agent's
-// goroutine, which owns the client, decides here when to close it. That goroutine sleeps
-// while the client waits. It is woken by mail, by a timer, by the end of the client, by a
-// line that the client prints, or because too many clients wait.
+// goroutine owns the client, and decides here when to close it. The goroutine sleeps
+// while the client waits. It is woken when mail arrives, when a timer fires, when the
+// client ends or prints a line, or when too many clients are waiting.
 //
 // The turns of one client share its output and its mark; see mark.go in package journal.
 // When a daemon is killed, its clients lose their standard input, so each of them ends by
 // itself. If a turn is running, the client ends after that turn, which the next daemon
-// follows like any other. If the client is waiting, the next daemon finds the processes
-// that it left by the mark in the agent's pid file, and ends them.
+// follows like any other. If the client is waiting, the next daemon ends the processes
+// that the client left behind. It finds them by the mark in the agent's pid file.
 
-// maxAge is how long a client may live. Its end frees the memory that it accumulates over
-// the days.
+// maxAge is how long a client may live. When it ends, the memory that it has accumulated
+// is freed.
 const maxAge = 24 * time.Hour
 
 // A warm is the client of an agent between two turns. It belongs to the goroutine
 // of the agent.
 type warm struct {
 	client  runner.Warm
-	mark    string // the turn that started it
+	mark    string // the id of the turn that started the client
 	session string
 	made    made
-	partial bool            // it prints text in pieces
+	partial bool            // the client prints unfinished text
 	born    time.Time       // start of the client
 	rested  time.Time       // the end of its last turn
-	grown   <-chan struct{} // gets a value when the client prints
-	waiting *waiting        // its place among the clients that wait; nil until it is idle
-	spoke   bool            // it may have printed without a prompt
+	grown   <-chan struct{} // gets a value when the client prints something
+	waiting *waiting        // its entry in WaitingClients; nil until the client is idle
+	spoke   bool            // the client may have printed something without a prompt
 }
 
-// made holds the settings with which a client was started. When they change, the agent
+// made contains the settings with which a client was started. If they change, the agent
 // needs another client.
 type made struct {
-	settings Settings // with the system prompt, which names the other agents too
+	settings Settings // including the system prompt, which also names the other agents
 	env      []string
 }
 
-// madeOf returns the settings for a client with this mark.
+// madeOf returns the settings with which a client with this mark would be started now.
 func (t *Turns) madeOf(s Settings, mark string) made {
 	return made{settings: s, env: t.environment(s, mark)}
 }
 
-// warmFor returns the waiting client if it can run a turn in that session. nil means that
-// the turn needs a new client, and that all processes of the old one have ended.
+// warmFor returns the waiting client if it can run a turn in that session. If it returns
+// nil, the turn needs a new client, and all processes of the old client have ended.
 func (t *Turns) warmFor(ctx context.Context, s Settings, session runner.Session, partial bool, capUSD float64) *warm {
 	w := t.warm
 	if w == nil {
@@ -87,8 +87,8 @@ func (t *Turns) warmFor(ctx context.Context, s Settings, session runner.Session,
 	return nil
 }
 
-// runIn runs a turn in the client w, or in a new one when w is nil. If the client stays, it
-// becomes the agent's waiting client.
+// runIn runs a turn in the client w, or in a new client if w is nil. If the client stays,
+// it becomes the agent's waiting client.
 func (t *Turns) runIn(ctx context.Context, s Settings, w *warm, turn runner.Turn) runner.Outcome {
 	if w == nil {
 		w = &warm{mark: turn.ID, session: turn.Session.ID, made: t.madeOf(s, turn.ID), partial: turn.Partial, born: time.Now(), grown: t.Streams.watch(turn.Stdout)}
@@ -99,7 +99,7 @@ func (t *Turns) runIn(ctx context.Context, s Settings, w *warm, turn runner.Turn
 	t.View.setWarm(nil)
 	t.Runs.setClient(w.mark)
 	defer func() {
-		if t.warm == nil { // even after a panic of the backend
+		if t.warm == nil { // even if the backend panics
 			t.Streams.unwatch(turn.Stdout)
 			t.Runs.setClient("")
 		}
@@ -122,7 +122,7 @@ func (t *Turns) runIn(ctx context.Context, s Settings, w *warm, turn runner.Turn
 	return out
 }
 
-// due returns the time at which the client has waited long enough.
+// due returns the time until which the client may wait.
 func (w *warm) due() time.Time { return dueAt(w.born, w.rested, w.made.settings.Linger) }
 
 func dueAt(born, rested time.Time, linger time.Duration) time.Time {
@@ -133,7 +133,7 @@ func dueAt(born, rested time.Time, linger time.Duration) time.Time {
 	return due
 }
 
-// outworn returns why a client cannot run another turn, or "" if it can.
+// outworn says why a client cannot run another turn. It returns "" if the client can.
 func (t *Turns) outworn(s Settings, w *warm, now time.Time) string {
 	select {
 	case <-w.client.Exited():
@@ -155,19 +155,19 @@ func (t *Turns) outworn(s Settings, w *warm, now time.Time) string {
 	return ""
 }
 
-// HasClient reports whether a client waits for the next turn.
+// HasClient reports whether a client is waiting for the next turn.
 func (t *Turns) HasClient() bool { return t.warm != nil }
 
-// Tend closes the agent's client when it must not wait any longer. settings are those of
-// the next turn; unsettled says that the last turn could not be filed. HasClient must be
-// true.
+// Tend closes the agent's client if it must not wait any longer. settings are those of
+// the next turn. unsettled says whether the last turn could not be filed. HasClient must
+// be true.
 func (t *Turns) Tend(ctx context.Context, settings Settings, unsettled bool) {
 	w := t.warm
 	why := t.outworn(settings, w, time.Now())
 	switch {
 	case why != "":
 	case unsettled:
-		why = "the outcome of its turn could not be filed" // the turn is followed again, which ends only with the client
+		why = "the outcome of its turn could not be filed" // the turn will be followed again, and that does not end before the client does
 	case t.Waiting.tooMany(w.waiting):
 		why = "too many clients wait"
 	case !time.Now().Before(w.due()):
@@ -178,8 +178,8 @@ func (t *Turns) Tend(ctx context.Context, settings Settings, unsettled bool) {
 	t.Close(ctx, why)
 }
 
-// Close closes the agent's client, if one waits, and returns when all its processes have
-// ended. When ctx is done, Close kills the client.
+// Close closes the agent's client, if one is waiting, and returns when all its processes
+// have ended. If ctx is done, Close kills the client.
 func (t *Turns) Close(ctx context.Context, why string) {
 	w := t.warm
 	if w == nil {
@@ -195,8 +195,8 @@ func (t *Turns) Close(ctx context.Context, why string) {
 	t.log.Info("client closed", keyWhy, why, keyTurn, w.mark, "leftovers", exit.Leftovers)
 }
 
-// ClientWaits notes that the agent's client is idle. From then on the status shows it,
-// and it counts towards the limit on waiting clients.
+// ClientWaits notes that the agent's client is idle. From then on, the status shows the
+// client, and it counts towards the limit on waiting clients.
 func (t *Turns) ClientWaits() {
 	w := t.warm
 	if w == nil || w.waiting != nil {

@@ -19,7 +19,7 @@ func TestDueAt(t *testing.T) {
 		{time.Hour, time.Minute, time.Hour + time.Minute},
 		{24*time.Hour - time.Minute, time.Hour, 24 * time.Hour},
 		{time.Hour, 100 * time.Hour, 24 * time.Hour},
-		{30 * time.Hour, time.Hour, 24 * time.Hour}, // a turn of more than a day
+		{30 * time.Hour, time.Hour, 24 * time.Hour}, // after a turn that took more than a day
 	} {
 		if got := dueAt(born, born.Add(c.rested), c.linger).Sub(born); got != c.want {
 			t.Errorf("born 0, resting since %v for %v: due at %v, want %v", c.rested, c.linger, got, c.want)
@@ -27,7 +27,7 @@ func TestDueAt(t *testing.T) {
 	}
 }
 
-// The hook of a compaction reads only the running turn from the stream: the text of the
+// The compaction hook reads only the running turn from the stream, since the text of the
 // earlier turns is in the saved window.
 func TestTheHookInALaterTurnOfAClient(t *testing.T) {
 	home := journal.HomeOf(t.TempDir())
@@ -61,7 +61,7 @@ func TestTheHookInALaterTurnOfAClient(t *testing.T) {
 	if err := mem.save("second-1"); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"kept\nnow\n", ""} { // the text is given back once
+	for _, want := range []string{"kept\nnow\n", ""} { // the text is given back only once
 		var out strings.Builder
 		if err := HookCompact(home, map[string]runner.Backend{"scripted": new(runnertest.Scripted)}, "first-1", &out); err != nil {
 			t.Fatal(err)

@@ -14,9 +14,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/window"
 )
 
-// memory is an agent's window while a turn runs, and the text that a compaction removed and
-// the next prompt gives back. It is loaded for a turn and dropped after it, so that an idle
-// agent holds no buffers. It belongs to one goroutine.
+// memory is an agent's window while a turn is running, and the text that a compaction
+// removed and the next prompt gives back. It is loaded for a turn and dropped after the
+// turn, so that an idle agent keeps no buffers. It belongs to one goroutine.
 type memory struct {
 	home  journal.Home
 	agent string
@@ -25,14 +25,14 @@ type memory struct {
 	calls callNames
 }
 
-// callNames remembers the tool of each open call.
+// callNames maps the id of each open tool call to the name of the tool.
 type callNames map[string]string
 
-// windowOptions bounds a window by bytes; see [window.Limit].
+// windowOptions returns the options of a window with that many bytes; see [window.Limit].
 func windowOptions(bytes int) window.Options { return window.Options{MaxBytes: bytes} }
 
-// openMemory loads an agent's window. It replaces a broken window with an empty one, and logs
-// that: the agent loses memory, but no mail.
+// openMemory loads an agent's window. It replaces a broken window with an empty one, and
+// logs a warning. The agent then loses memory, but no mail.
 func openMemory(home journal.Home, tools runner.Tools, agent string, bytes int, log *slog.Logger) (*memory, error) {
 	win, err := window.Load(home.WindowFile(agent), windowOptions(bytes))
 	if errors.Is(err, window.ErrBroken) {
@@ -47,9 +47,9 @@ func openMemory(home journal.Home, tools runner.Tools, agent string, bytes int, 
 func (m *memory) event(ev *streamjson.Event) { feedWindow(m.win, m.tools, m.calls, ev) }
 
 // feedWindow adds the text, calls and results of the main conversation in ev to win. It
-// leaves out thinking, the words of sub-agents, and the client's messages. The hook of a
-// compaction feeds the same events to the same window in another process, so the result may
-// depend only on the arguments.
+// leaves out thinking, the text of sub-agents, and the client's messages. The compaction
+// hook feeds the same events to a copy of the window in another process, so the result
+// must depend only on the arguments.
 func feedWindow(win *window.Buffer, tools runner.Tools, calls callNames, ev *streamjson.Event) {
 	if ev.Parent != "" || ev.Synthetic {
 		return
@@ -89,8 +89,8 @@ func (m *memory) content() []byte {
 	return m.win.AppendRange(nil, m.win.Start(), m.win.End())
 }
 
-// pending returns the text that the last compaction removed and no prompt has given back
-// yet.
+// pending returns the text that the last compaction removed and that no prompt has given
+// back yet.
 func (m *memory) pending() ([]byte, error) {
 	data, err := os.ReadFile(m.home.PendingFile(m.agent))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -107,7 +107,7 @@ func (m *memory) setPending(text []byte) error {
 	return m.home.Files().Write(m.home.PendingFile(m.agent), durable.Options{}, text)
 }
 
-// given forgets the text that a prompt has given back.
+// given drops the pending text after a prompt has given it back.
 func (m *memory) given() error {
 	err := os.Remove(m.home.PendingFile(m.agent))
 	if errors.Is(err, fs.ErrNotExist) {
