@@ -20,7 +20,7 @@ const (
 	USD   Unit = iota // in billionths of a US dollar
 	Turns             // in turns
 	Time              // in nanoseconds
-	flat              // the part of USD that a subscription has paid; never a cap
+	flat              // the part of USD that a subscription covers; never has a cap
 	units
 )
 
@@ -30,7 +30,7 @@ func Units() []Unit { return []Unit{USD, Turns, Time} }
 // String returns the name of the unit in the configuration.
 func (u Unit) String() string { return [units]string{"usd", "turns", "time", "subscription"}[u] }
 
-// An Amount has an amount in each unit. As a cap, 0 means no cap.
+// An Amount is a quantity in each unit. In a cap, 0 means that the unit has no cap.
 type Amount [units]int64
 
 const (
@@ -39,7 +39,7 @@ const (
 	most   = 1 << 62 // 146 years, 4.6 billion US dollars
 )
 
-// least is the smallest amount with which a turn starts.
+// least is the smallest amount that must be left for a turn to start.
 var least = Amount{USD: cent, Turns: 1, Time: int64(10 * time.Second)}
 
 // Of returns an amount of US dollars, turns and time.
@@ -76,7 +76,7 @@ func (a Amount) less(b Amount) Amount {
 	return a
 }
 
-// In prints one unit of the amount for a person: "1.20 USD", "3 turns", "2 h 10 min".
+// In formats one unit of the amount for a person: "1.20 USD", "3 turns", "2 h 10 min".
 func (a Amount) In(u Unit) string {
 	switch u {
 	case Turns:
@@ -87,7 +87,7 @@ func (a Amount) In(u Unit) string {
 	return screen.USD(a.Dollars())
 }
 
-// Text prints the units of the amount that are not 0: "5.00 USD, 30 turns".
+// Text formats the units of the amount that are not 0: "5.00 USD, 30 turns".
 func (a Amount) Text() string {
 	var parts []string
 	for _, u := range Units() {
@@ -103,15 +103,16 @@ type AmountError struct{ Text, Why string }
 
 func (e *AmountError) Error() string { return fmt.Sprintf("%q %s", e.Text, e.Why) }
 
-// AmountExamples are amounts as [ParseAmount] reads them.
+// AmountExamples are examples of amounts that [ParseAmount] accepts.
 const AmountExamples = "5 (US dollars), 10turns or 2h"
 
-// mostDollars is far above every budget, and far below what an Amount can hold.
+// mostDollars is the largest number of US dollars that ParseAmount accepts. It is far
+// above every real budget, and far below what an Amount can represent.
 const mostDollars = 1e6
 
-// ParseAmount reads an amount of one unit: 5, 0.50 or 5usd are US dollars, 10turns are
-// turns, and span parses any other string as a time span. The error is an [*AmountError],
-// or comes from span.
+// ParseAmount parses an amount in one unit: 5, 0.50 and 5usd are US dollars, and 10turns
+// is a number of turns. span parses any other string that begins with a digit as a time
+// span. The error is an [*AmountError], or comes from span.
 func ParseAmount(s string, span func(string) (time.Duration, error)) (Amount, error) {
 	text := strings.ToLower(strings.ReplaceAll(strings.TrimSpace(s), " ", ""))
 	wrong := func(why string) (Amount, error) { return Amount{}, &AmountError{Text: s, Why: why} }

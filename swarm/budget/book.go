@@ -22,13 +22,13 @@ type Book struct {
 	spent   spent
 	open    map[*Reservation]bool
 	said    map[round]said
-	billing map[string]runner.Billing // what the agents' clients last reported
+	billing map[string]runner.Billing // by agent, as its client last reported it
 	version uint64                    // see Version
 }
 
 // Open makes a book with nothing spent. now returns the time; nil means the machine's
-// clock. With a [*journal.DamagedError] the book is usable, but without people's raises and
-// answers.
+// clock. If the error is a [*journal.DamagedError], the book is usable, but lacks
+// people's raises and answers.
 func Open(home journal.Home, rules Rules, now func() time.Time) (*Book, error) {
 	if now == nil {
 		now = time.Now
@@ -65,8 +65,8 @@ func (b *Book) Version() uint64 {
 	return b.version
 }
 
-// Settle counts a line of the ledger as spent, and reduces the reservation of its turn. The
-// caller passes each line once.
+// Settle counts what a line of the ledger reports as spent, and subtracts it from the
+// reservation of the turn. The caller passes each line once.
 func (b *Book) Settle(l journal.LedgerLine) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -82,23 +82,24 @@ func (b *Book) Settle(l journal.LedgerLine) {
 	}
 	for _, of := range b.said {
 		if at, ok := of.Passes[l.Message]; ok && l.At.After(at) && used[Turns] > 0 {
-			// The file keeps the entry; the next daemon deletes it when it reads the ledger.
+			// The file still contains the entry. The next daemon deletes the entry when
+			// it reads the ledger.
 			delete(of.Passes, l.Message)
 		}
 	}
 	b.version++
 }
 
-// noWork are the outcomes of turns in which the client did no work. The daemon begins such
-// turns again.
+// noWork lists the outcomes of turns in which the client did no work. The daemon repeats
+// such turns.
 var noWork = []string{
 	string(runner.NoFirstEvent), string(runner.NoSession), string(runner.PromptNotRun), string(runner.ClientGone),
 	string(runner.NoResources), string(runner.Refused), string(runner.Limited),
 }
 
-// usedBy returns what a turn has used. If the cost is unknown, the whole reservation counts.
-// A person's own session has no cap, and does not count. A judgement does not count as a
-// turn.
+// usedBy returns what a turn has used. If the cost is unknown, the whole reservation
+// counts. A person's own session has no cap, and does not count. A judgement, and a turn
+// in which the client did no work, do not count as turns.
 func (r Rules) usedBy(l journal.LedgerLine) Amount {
 	if l.Via == journal.ViaAttach {
 		return Amount{}
@@ -118,8 +119,8 @@ func (r Rules) usedBy(l journal.LedgerLine) Amount {
 	return used
 }
 
-// flatly reports whether an agent works on a subscription, so that its dollars do not
-// count. The caller holds the mutex.
+// flatly reports whether a subscription pays for an agent's work, so that the agent's
+// dollars do not count. The caller holds the mutex.
 func (b *Book) flatly(agent string) bool {
 	billing := b.rules.Billing
 	if billing == runner.BillingUnknown {
@@ -157,8 +158,8 @@ func (b *Book) spentIn(s Scope) Amount {
 	return b.rules.counts(b.spent.of(s, b.rules.midnight(now), now))
 }
 
-// limit returns the cap of a scope with everything that people added to it; 0 means no cap
-// in that unit. agent is the agent of the turn.
+// limit returns the cap of a scope, including everything that people added to it. 0 means
+// no cap in that unit. agent is the agent of the turn.
 func (b *Book) limit(s Scope, agent string) Amount {
 	limit, more := b.rules.cap(s, agent), b.saidOf(s).Raised.amount()
 	if b.rules.judges(agent) {

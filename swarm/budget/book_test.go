@@ -96,9 +96,9 @@ func (d *desk) line(name string) budget.Line {
 
 func usd(x float64) budget.Amount { return budget.Of(x, 0, 0) }
 
-// TestAThousandTurns lets turns of random cost begin and end in random order, with unknown
-// ends, overruns and restarts: what is spent and reserved never exceeds a cap by more than
-// the overruns, and nothing begins in a scope at its cap.
+// TestAThousandTurns lets turns of random cost begin and end in random order, with
+// unknown costs, overruns and restarts. The sum of what is spent and reserved never
+// exceeds a cap by more than the overruns, and no turn begins in a scope at its cap.
 func TestAThousandTurns(t *testing.T) {
 	for seed := range uint64(8) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -120,7 +120,7 @@ func TestAThousandTurns(t *testing.T) {
 					cost := float64(random.IntN(250)) / 100
 					change := func(*journal.LedgerLine) {}
 					switch {
-					case rec.ReservedUSD > 0 && cost > rec.ReservedUSD: // its cap ends it after a request
+					case rec.ReservedUSD > 0 && cost > rec.ReservedUSD: // the cap ends the turn after a request
 						cost = rec.ReservedUSD + request*random.Float64()
 					case random.IntN(10) == 0:
 						change = func(l *journal.LedgerLine) { l.CostUnknown, l.Outcome = true, string(runner.NoResult) }
@@ -217,8 +217,8 @@ func TestTheRestIsShared(t *testing.T) {
 }
 
 // TestTheJudgeHasAPartOfTheDay checks that other turns cannot use up the whole day of the
-// swarm when there is a judge, who may use all of it. A task sets nothing aside for the
-// judge.
+// swarm when there is a judge. The judge may use the whole day. No part of a task's cap
+// is reserved for the judge.
 func TestTheJudgeHasAPartOfTheDay(t *testing.T) {
 	for _, c := range []struct {
 		rules budget.Rules
@@ -257,8 +257,8 @@ func TestAJudgementIsNoTurn(t *testing.T) {
 	}
 }
 
-// TestARestThatIsReserved checks that a turn waits for another one, and does not count as
-// parked.
+// TestARestThatIsReserved checks that a turn waits when another turn has reserved the
+// rest, and does not count as parked.
 func TestARestThatIsReserved(t *testing.T) {
 	d := newDesk(t, budget.Rules{Swarm: usd(1)}, "a", "b")
 	rec := d.begin(budget.Turn{Agent: "a", Message: "m"}, 1)
@@ -300,9 +300,9 @@ func TestADayEnds(t *testing.T) {
 	spend(d.now, false)
 	spend(time.Date(2026, 11, 22, 22, 59, 59, 0, time.UTC), false)
 	spend(time.Date(2026, 11, 22, 23, 0, 0, 0, time.UTC), true)
-	// The clock is set back an hour: it is the same day again, and what was spent on it counts.
+	// The clock is set back over midnight: what was spent on the day before counts again.
 	spend(time.Date(2026, 11, 22, 22, 30, 0, 0, time.UTC), false)
-	// The clock jumps a year ahead, money is spent there, and the clock jumps back.
+	// The clock jumps a year ahead, money is spent, and the clock jumps back.
 	d.now = time.Date(2027, 11, 25, 12, 0, 0, 0, time.UTC)
 	d.end(d.begin(turn, 1), 1)
 	spend(d.now, false)
@@ -310,7 +310,7 @@ func TestADayEnds(t *testing.T) {
 	spend(time.Date(2026, 11, 22, 22, 30, 0, 0, time.UTC), false)
 }
 
-// Release says whether other agents may have become free to start.
+// Release reports whether it ended a reservation, which may let other agents start.
 func TestReleaseReportsAReservation(t *testing.T) {
 	d := newDesk(t, budget.Rules{Task: usd(1)}, "a")
 	if _, block := d.book.Reserve(budget.Turn{Agent: "a", Message: "m", Trace: "t"}, 1); block != nil {
@@ -326,7 +326,7 @@ func TestReleaseReportsAReservation(t *testing.T) {
 	}
 }
 
-// TestAnswers checks the three answers, also when they are repeated and after a restart.
+// TestAnswers checks the three answers, when they are repeated, and after a restart.
 func TestAnswers(t *testing.T) {
 	scope := budget.Scope{Kind: budget.KindTask, Name: "t"}
 	turn := func(id string) budget.Turn { return budget.Turn{Agent: "a", Message: id, Trace: "t"} }

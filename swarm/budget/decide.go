@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Asked records that the person was asked about a scope at its cap.
+// Asked records that the person was asked about a scope that is at its cap.
 func (b *Book) Asked(s Scope) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -16,7 +16,7 @@ func (b *Book) Asked(s Scope) error {
 	return b.change(s, func(of *said) { of.Asked = true })
 }
 
-// IsAsked reports whether a question about a scope waits for the person.
+// IsAsked reports whether [Book.Asked] was called for the current question about a scope.
 func (b *Book) IsAsked(s Scope) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -29,11 +29,11 @@ type Warning struct {
 	Unit       Unit
 	Spent, Cap Amount
 	Number     int    // see [Book.Number]
-	Day        string // of a scope that ends with the day
+	Day        string // the day of a daily scope; "" for any other scope
 }
 
-// Warnings returns the warnings that are due for the scopes of a turn and were not given
-// yet.
+// Warnings returns the warnings that are due for the scopes of a turn and have not been
+// given yet.
 func (b *Book) Warnings(t Turn) (list []Warning) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -66,11 +66,12 @@ func (b *Book) Warned(w Warning) error {
 	return b.change(w.Scope, func(of *said) { of.Warned = true })
 }
 
-// A NoCapError says that a scope cannot be raised by an amount: it has no cap in that unit.
+// A NoCapError says that the cap of a scope cannot be raised by an amount, because the
+// scope has no cap in that unit.
 type NoCapError struct {
 	Scope Scope
 	Unit  Unit
-	Cap   Amount // of the scope; zero: it has no cap at all
+	Cap   Amount // of the scope; zero means no cap at all
 }
 
 func (e *NoCapError) Error() string {
@@ -80,9 +81,9 @@ func (e *NoCapError) Error() string {
 	return fmt.Sprintf("%s has no cap in %s: its cap is %s", e.Scope, e.Unit, e.Cap.Text())
 }
 
-// Raise adds to the cap of a scope, for today if it is a daily one, and returns the new
-// cap. agent is the agent of the turn, if the scope is a turn. The error may be a
-// [*NoCapError].
+// Raise adds an amount to the cap of a scope, and returns the new cap. The raise of a
+// daily scope is valid only today. agent is the agent of the turn, if the scope is a
+// turn. The error may be a [*NoCapError].
 func (b *Book) Raise(s Scope, agent string, by Amount) (Amount, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -105,22 +106,23 @@ func (b *Book) raise(s Scope, by Amount) error {
 	})
 }
 
-// An OverError says that an answer came when its question was over.
+// An OverError says that an answer came too late: its question was already over.
 type OverError struct{ Scope Scope }
 
 func (e *OverError) Error() string { return "the question about " + e.Scope.String() + " is over" }
 
 // A Reply is an answer to a question about a scope.
 type Reply struct {
-	ID     string // of the message that contains it
+	ID     string // of the message that contains the reply
 	Answer Answer
 	Number int    // of the question
 	Day    string // of the question, if the scope is daily
 }
 
-// Answer carries out an answer to a question about a scope. waiting has the ids of the
-// messages that wait in the scope now. Answer returns how many of them get one more turn.
-// Repeating a reply changes nothing, and returns the same. The error may be an [*OverError].
+// Answer carries out an answer to a question about a scope. The parameter "waiting" has
+// the ids of the messages that are waiting in the scope. Answer returns how many of them
+// get one more turn. Repeating a reply changes nothing, and returns the same number. The
+// error may be an [*OverError].
 func (b *Book) Answer(s Scope, agent string, reply Reply, waiting []string) (passed int, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -169,7 +171,7 @@ func (b *Book) Number(s Scope) int {
 	return b.saidOf(s).Number
 }
 
-// Worker returns the agent whose turn used up the cap of a scope of [KindTurn]; "" for
+// Worker returns the agent whose turn used up the cap of a scope of [KindTurn], or "" for
 // other scopes.
 func (b *Book) Worker(s Scope) string {
 	b.mu.Lock()
@@ -185,7 +187,7 @@ func (b *Book) worker(s Scope) string {
 }
 
 // Over returns why an open question about a scope no longer needs an answer, or "" if it
-// does. date is the day of a daily scope.
+// still does. date is the day of the question, if the scope is daily.
 func (b *Book) Over(s Scope, agent string, number int, date string) string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -205,7 +207,8 @@ func (b *Book) Over(s Scope, agent string, number int, date string) string {
 	return ""
 }
 
-// Next allows another question about a scope, after one that nobody needed to answer.
+// Next ends a question about a scope that nobody needs to answer any more, so that
+// another one can be asked.
 func (b *Book) Next(s Scope, number int) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -225,11 +228,11 @@ func (b *Book) Date(s Scope) string {
 	return b.rules.date(b.now())
 }
 
-// A Line is a scope with its cap.
+// A Line describes a scope that has a cap.
 type Line struct {
 	Scope
-	Spent    Amount  // that counts against the cap
-	Flat     float64 // US dollars that a subscription has paid, which do not count
+	Spent    Amount  // only what counts against the cap
+	Flat     float64 // US dollars that a subscription covers, which do not count
 	Reserved Amount
 	Cap      Amount
 	Full     []Unit // the units that are used up
@@ -247,10 +250,11 @@ func (l Line) Rest() (rest Amount) {
 	return rest
 }
 
-// shownTasks is how many tasks Lines returns besides those at their cap.
+// shownTasks is how many of the latest tasks Lines returns. It also returns all older
+// tasks that are at their cap.
 const shownTasks = 20
 
-// Line returns the line of one scope; false if it has no cap.
+// Line returns the line of one scope, or false if the scope has no cap.
 func (b *Book) Line(s Scope) (Line, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -285,7 +289,7 @@ func (b *Book) Lines(agents []string) (list []Line) {
 	return list
 }
 
-// tasks returns the tasks to show, the latest first. The caller holds the mutex.
+// tasks returns the tasks to show, latest first. The caller holds the mutex.
 func (b *Book) tasks() []Scope {
 	if b.rules.Task.IsZero() {
 		return nil
@@ -316,7 +320,8 @@ func (b *Book) tasks() []Scope {
 	})
 }
 
-// line returns the line of a scope; false if it has no cap. The caller holds the mutex.
+// line returns the line of a scope, or false if the scope has no cap. The caller holds
+// the mutex.
 func (b *Book) line(s Scope, agent string) (Line, bool) {
 	limit := b.limit(s, agent)
 	if limit.IsZero() {

@@ -28,7 +28,7 @@ type jury struct {
 	raised  map[string]float64 // US dollars, by scope and day
 	passed  map[string]bool    // messages that may have a turn in a scope at its cap, by scope and message
 	answers int
-	back    bool // the clock was set back before
+	back    bool // the clock has been set back
 }
 
 func (j *jury) key(s budget.Scope) string { return s.String() + " " + j.book.Date(s) }
@@ -140,10 +140,10 @@ func (j *jury) check() {
 	}
 }
 
-// TestAThousandDecisions raises caps and answers questions at random, while turns begin and
-// end, the daemon restarts, and the clock jumps over midnight, the end of summer time, and
-// back. Nothing begins without room for its reservation, a raise counts on its day only, and
-// no question that is over is asked again.
+// TestAThousandDecisions raises caps and answers questions at random, while turns begin
+// and end, the daemon restarts, and the clock jumps over midnight, the end of summer
+// time, and back. No turn begins without room for its reservation, a raise counts on its
+// day only, and no question that is over is asked again.
 func TestAThousandDecisions(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

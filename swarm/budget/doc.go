@@ -1,9 +1,9 @@
-// Package budget bounds what the turns of a swarm spend: US dollars, turns and time.
+// Package budget limits what the turns of a swarm spend: US dollars, turns and time.
 //
 // A [Scope] is what a cap limits. Each turn belongs to four scopes: the turn itself, the
-// task (everything that results from one message, by its trace), the day of its agent, and
-// the day of the swarm. The [Book] knows how much is spent and reserved in each scope, and
-// never reserves so much that spent + reserved exceeds a cap:
+// task (everything that results from one message, identified by its trace), the day of
+// its agent, and the day of the swarm. The [Book] knows how much is spent and reserved in
+// each scope, and never reserves so much that spent + reserved exceeds a cap:
 //
 //	       Reserve               Settle                 Release
 //	free ----------> reserved ------------> spent + rest -------> spent
@@ -11,13 +11,14 @@
 //	  +-----------------+---------------------------------+
 //	    no turn began       what was reserved and not spent
 //
-// The reservation of a turn is the cap of its client. A client compares its cost with the
-// cap after each request, so a turn may exceed its reservation by one request. No turn
-// starts in a scope that has less than a cent left.
+// The reservation of a turn is also the cap that its client gets. A client compares its
+// cost with the cap after each request, so a turn may exceed its reservation by the cost
+// of one request. No turn starts in a scope that has less than a cent left.
 //
-// After a crash the book is rebuilt from the ledger, which has the costs, and from the
-// records of the turns, which have the reservations. A third file, budget.json, stores the
-// raises, and the questions with their answers. The book itself writes only budget.json.
+// After a crash the book is rebuilt from the ledger, which contains the costs, and from
+// the records of the turns, which contain the reservations. A third file, budget.json,
+// stores the raises, the questions and the answers. The book itself writes only
+// budget.json.
 //
 // A day begins at midnight in the zone of [Rules]. Lines of the ledger with a date in the
 // future (a clock was set back) count as spent today.

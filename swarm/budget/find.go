@@ -7,8 +7,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// Find returns the scope that a person names, with or without the suffix .day and the
-// prefix task. agents lists the names of all agents. The error is an [*UnknownScopeError].
+// Find returns the scope that a person names, with or without the suffix ".day" or the
+// prefix "task.". agents lists the names of all agents. The error is an
+// [*UnknownScopeError].
 func (b *Book) Find(name string, agents []string) (Scope, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -33,14 +34,14 @@ func (b *Book) Find(name string, agents []string) (Scope, error) {
 		near = append(near, s.String())
 	}
 	meant := dropbox.Nearest(name, near)
-	if len(meant) == 0 { // the misspelt name corder is nearer to coder.day when it is written corder.day
+	if len(meant) == 0 { // corder.day is nearer to coder.day than the misspelt name corder is
 		meant = dropbox.Nearest(whole+day, near)
 	}
 	return Scope{}, &UnknownScopeError{Name: name, Near: meant}
 }
 
-// knows reports whether a task or a turn runs or has used part of a budget. The caller
-// holds the mutex.
+// knows reports whether the scope is a task that is running or has spent something, or a
+// message whose last turn did not end well. The caller holds the mutex.
 func (b *Book) knows(s Scope) bool {
 	switch s.Kind {
 	case KindTask:

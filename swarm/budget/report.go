@@ -11,17 +11,18 @@ type Report struct {
 	Scopes  []Row   `json:"scopes"`
 }
 
-// A Row is a scope with its cap. Cap and rest are null in a unit without a cap.
+// A Row describes a scope that has a cap. In a unit without a cap, the row's cap and rest
+// are null.
 type Row struct {
 	Scope    string     `json:"scope"` // as a person types it
 	Kind     Kind       `json:"kind"`
-	Spent    Sum        `json:"spent"`    // that counts against the cap
+	Spent    Sum        `json:"spent"`    // only what counts against the cap
 	Reserved Sum        `json:"reserved"` // for running turns
 	Cap      Bound      `json:"cap"`
 	Rest     Bound      `json:"rest"`
-	Flat     float64    `json:"subscription_usd"` // US dollars that a subscription has paid, which do not count
+	Flat     float64    `json:"subscription_usd"` // US dollars that a subscription covers, which do not count
 	Full     []string   `json:"full"`             // the units that are used up
-	Answer   Answer     `json:"answer"`           // the person's answer at the cap; "" without one
+	Answer   Answer     `json:"answer"`           // the person's answer at the cap; "" if there is none
 	Until    *time.Time `json:"until"`            // the end of the day; null if the scope is not daily
 }
 
@@ -39,8 +40,8 @@ type Bound struct {
 	Seconds *float64 `json:"seconds"`
 }
 
-// Report returns the state of the budget; nil if there is no cap. agents are the names of
-// the agents.
+// Report returns the state of the budget, or nil if there is no cap. agents lists the
+// names of the agents.
 func (b *Book) Report(agents []string) *Report {
 	if !b.Bounds() {
 		return nil
@@ -72,7 +73,7 @@ func (l Line) Row() Row {
 
 func sumOf(a Amount) Sum { return Sum{a.Dollars(), int(a[Turns]), a.Span().Seconds()} }
 
-// bound returns an amount in the units in which the line has a cap.
+// bound converts an amount, but leaves out the units in which the line has no cap.
 func (l Line) bound(a Amount) (b Bound) {
 	sum := sumOf(a)
 	if l.Cap[USD] > 0 {
@@ -105,13 +106,13 @@ func (b Bound) amount() (a Amount) {
 	return a
 }
 
-// A Cell is the text of one unit of a row.
+// A Cell has the texts for one unit of a row.
 type Cell struct {
 	Spent, Reserved, Cap, Rest string
 	Full                       bool
 }
 
-// Cells returns the units of a row that have a cap.
+// Cells returns a cell for each unit of the row that has a cap.
 func (r Row) Cells() (list []Cell) {
 	limit, rest := r.Cap.amount(), r.Rest.amount()
 	spent, reserved := r.Spent.amount(), r.Reserved.amount()

@@ -12,8 +12,8 @@ import (
 type Reservation struct {
 	Turn
 	amount Amount // at the beginning
-	rest   Amount // not settled yet
-	turn   string // the turn whose record contains it; "" if no record does, or it is settled
+	rest   Amount // the part that is not settled yet
+	turn   string // the restored turn, if no line of the ledger has settled it yet; otherwise ""
 }
 
 // USD returns the cap of the turn's client, in US dollars; 0 means no cap.
@@ -43,21 +43,21 @@ type Block struct {
 	Spent  Amount    // in the scope
 	Cap    Amount    // of the scope
 	Own    Amount    // the cap without what people added
-	Waits  bool      // the rest is reserved: the turn may start when another one has ended
-	Answer Answer    // the person's answer; "" without one
+	Waits  bool      // the rest is reserved: the turn may start once another turn has ended
+	Answer Answer    // the person's answer; "" if there is none
 	Number int       // of the question
 	Until  time.Time // the end of the day; zero if the scope is not daily
 }
 
-// share returns the part of the rest that one turn gets; of is how many turns may start. If
-// the rest allows it, the part is at least a sixteenth of the cap, since each turn that uses
-// up its part has to begin again.
+// share returns how much of the rest one turn gets. The parameter "of" is the number of
+// turns that may start. If the rest allows it, the share is at least a sixteenth of the
+// cap, since each turn that uses up its share has to begin again.
 func share(rest, limit int64, of int) int64 {
 	return max(rest/int64(max(1, of)), min(rest, limit/16))
 }
 
-// turnsAtOnce returns how many turns can run at once in the scope; of is how many may
-// start. An agent runs one at a time.
+// turnsAtOnce returns how many turns can run at once in the scope. The parameter "of" is
+// the number of turns that may start. An agent runs only one turn at a time.
 func (s Scope) turnsAtOnce(of int) int {
 	if s.Kind == KindAgent || s.Kind == KindTurn {
 		return 1
@@ -65,9 +65,9 @@ func (s Scope) turnsAtOnce(of int) int {
 	return of
 }
 
-// Reserve reserves an amount for a turn that is about to start; of is how many turns may
-// start now. Without a cap nothing is reserved, and both results are nil. If the turn may
-// not start, the [Block] says why.
+// Reserve reserves an amount for a turn that is about to start. The parameter "of" is the
+// number of turns that may start now. Without a cap nothing is reserved, and both results
+// are nil. If the turn may not start, the [Block] says why.
 func (b *Book) Reserve(t Turn, of int) (*Reservation, *Block) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -110,7 +110,7 @@ func (b *Book) Reserve(t Turn, of int) (*Reservation, *Block) {
 	return r, nil
 }
 
-// Restore reserves again the amount that the record of an unfinished turn names.
+// Restore reserves the amount in the record of an unfinished turn again.
 func (b *Book) Restore(rec *journal.Record) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -131,7 +131,7 @@ func (b *Book) Unsettled(agent string) (turns []string) {
 }
 
 // Release ends the reservations of an agent, once its turns are filed. It reports whether
-// there was one.
+// there were any.
 func (b *Book) Release(agent string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -146,7 +146,7 @@ func (b *Book) Release(agent string) bool {
 }
 
 // used returns how much of its cap a scope has used. It is 0 for a scope of [KindTurn],
-// since each turn has the whole cap. The caller holds the mutex.
+// since each turn gets the whole cap. The caller holds the mutex.
 func (b *Book) used(s Scope) Amount {
 	if s.Kind == KindTurn {
 		return Amount{}
@@ -161,7 +161,8 @@ func (b *Book) passes(s Scope, message string) bool {
 	return ok
 }
 
-// block says why no turn may start in a scope; nil if one may. The caller holds the mutex.
+// block returns why no turn may start in a scope, or nil if one may start. The caller
+// holds the mutex.
 func (b *Book) block(s Scope, t Turn, limit Amount) *Block {
 	used := b.spentIn(s)
 	full, taken := over(limit, used), over(limit, b.used(s).plus(b.reserved(s)))
@@ -185,7 +186,7 @@ func (b *Book) block(s Scope, t Turn, limit Amount) *Block {
 	return block
 }
 
-// Check says why a turn may not start; nil if it may.
+// Check returns why a turn may not start, or nil if it may.
 func (b *Book) Check(t Turn) *Block {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -11,13 +11,13 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// An Answer decides about the mail that waits in a scope at its cap.
+// An Answer is a person's decision about the mail that waits in a scope at its cap.
 type Answer string
 
 // The answers.
 const (
 	More Answer = "more" // the configured cap is added once more
-	Stop Answer = "stop" // the mail that waits is given up, or waits for the next day
+	Stop Answer = "stop" // the waiting mail is given up, or waits for the next day
 	End  Answer = "end"  // each message that waits now gets one more turn
 )
 
@@ -52,7 +52,7 @@ func roundNamed(name string) (round, bool) {
 
 // A said has the raises, warnings, questions and answers about a scope.
 type said struct {
-	At     time.Time `json:"at"`              // of the last change
+	At     time.Time `json:"at"`              // when it last changed
 	Agent  string    `json:"agent,omitempty"` // the agent of a turn
 	Raised raised    `json:"raised,omitzero"`
 	// Number counts the raises, and the questions that ended unanswered. Each of them clears
@@ -61,12 +61,13 @@ type said struct {
 	Warned bool   `json:"warned,omitempty"`
 	Asked  bool   `json:"asked,omitempty"`
 	Answer Answer `json:"answer,omitempty"`
-	// Done is the id of the last answer that was carried out, and Passed is how many
-	// messages it let pass: the daemon repeats an answer if it was killed before it
-	// recorded the outcome.
+	// Done is the id of the last reply that was carried out, and Passed is how many
+	// messages that reply let pass. If a daemon is killed before it records the outcome
+	// of a reply, the next daemon repeats the reply.
 	Done   string `json:"done,omitempty"`
 	Passed int    `json:"passed,omitempty"`
-	// Passes are the messages that may have one more turn, with the time of the answer.
+	// Passes maps the id of each message that may have one more turn to the time of the
+	// answer.
 	Passes map[string]time.Time `json:"passes,omitempty"`
 }
 
@@ -94,7 +95,8 @@ type saidFile struct {
 	Scopes map[string]said `json:"scopes"` // by the names of their rounds
 }
 
-// readSaid reads budget.json. With a [*journal.DamagedError] the result is empty and usable.
+// readSaid reads budget.json. If the error is a [*journal.DamagedError], the result is
+// empty and usable.
 func readSaid(home journal.Home) (map[round]said, error) {
 	var file saidFile
 	err := journal.ReadJSON(home.BudgetFile(), &file)
@@ -113,7 +115,8 @@ func readSaid(home journal.Home) (map[round]said, error) {
 	return all, nil
 }
 
-// maxSaid bounds the entries of budget.json: the most recently changed are kept.
+// maxSaid is the largest number of entries in budget.json. The most recently changed ones
+// are kept.
 const maxSaid = 1000
 
 // writeSaid writes budget.json. The caller holds the mutex.
@@ -132,8 +135,8 @@ func (b *Book) writeSaid() error {
 	return nil
 }
 
-// change lets f change what was said about a scope today, and writes the file. If that
-// fails, nothing has changed. The caller holds the mutex.
+// change lets f change today's decisions about a scope, and writes the file. If the file
+// cannot be written, the decisions do not change. The caller holds the mutex.
 func (b *Book) change(s Scope, f func(*said)) error {
 	key := s.round(b.today())
 	before, known := b.said[key]
@@ -152,7 +155,7 @@ func (b *Book) change(s Scope, f func(*said)) error {
 	return err
 }
 
-// saidOf returns what was said about a scope today. The caller holds the mutex.
+// saidOf returns today's decisions about a scope. The caller holds the mutex.
 func (b *Book) saidOf(s Scope) said { return b.said[s.round(b.today())] }
 
 func (b *Book) today() string { return b.rules.date(b.now()) }

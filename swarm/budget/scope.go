@@ -76,13 +76,13 @@ func (e *UnknownScopeError) Error() string {
 
 // Rules are the caps that are in force. The zero value has none.
 type Rules struct {
-	Billing runner.Billing // of all agents; unknown: each client reports it
+	Billing runner.Billing // of all agents; if unknown, each client reports it
 	Warn    float64        // the part of a cap at which people are warned; 0 means 0.8
-	Zone    *time.Location // the zone in which a day begins; nil is the machine's
-	Swarm   Amount         // of a day
-	// Judge is the name of the supervisor's model. Other turns leave it a sixteenth of the
-	// rest of the swarm's day. Its judgements count in dollars and time, but not as turns.
-	// "" means no model.
+	Zone    *time.Location // the zone in which a day begins; nil means the machine's zone
+	Swarm   Amount         // for one day
+	// Judge is the name of the supervisor's model. Other turns leave a sixteenth of what
+	// is left of the swarm's day for its judgements, which count in dollars and time, but
+	// not as turns. "" means no model.
 	Judge  string
 	Task   Amount
 	Agents map[string]AgentRules
@@ -135,7 +135,7 @@ func (r Rules) NextDay(t time.Time) time.Time {
 	return to
 }
 
-// date names the day of t.
+// date returns the day of t, such as 2026-11-23.
 func (r Rules) date(t time.Time) string { return t.In(r.zone()).Format(time.DateOnly) }
 
 // A Turn describes a turn by what determines its scopes.
@@ -148,7 +148,7 @@ type Turn struct {
 // In reports whether the turn belongs to a scope.
 func (t Turn) In(s Scope) bool { return slices.Contains(t.scopes(), s) }
 
-// scopes returns the scopes of a turn, the widest first.
+// scopes returns the scopes of a turn, widest first.
 func (t Turn) scopes() []Scope {
 	all := []Scope{{Kind: KindSwarm}, {KindAgent, t.Agent}}
 	if t.Trace != "" {

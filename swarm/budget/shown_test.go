@@ -77,8 +77,9 @@ func TestCells(t *testing.T) {
 	}
 }
 
-// TestTheTasksThatAreShown checks that tasks at their cap and those that run are listed
-// among many others, and messages only when their turn used up its cap.
+// TestTheTasksThatAreShown checks that running tasks and tasks at their cap are listed
+// even if there are many others, and that a message is listed only if its turn used up
+// its cap.
 func TestTheTasksThatAreShown(t *testing.T) {
 	d := newDesk(t, budget.Rules{Task: usd(1), Agents: map[string]budget.AgentRules{"coder": {Turn: usd(1)}}}, "coder")
 	task := func(n int) string { return "t" + string(rune('A'+n)) }
@@ -106,7 +107,7 @@ func TestTheTasksThatAreShown(t *testing.T) {
 func TestBilling(t *testing.T) {
 	d := newDesk(t, budget.Rules{Swarm: usd(1)}, "a", "b")
 	d.end(d.begin(budget.Turn{Agent: "a", Message: "m"}, 1), 5, func(l *journal.LedgerLine) { l.Billing = runner.BillingSubscription })
-	d.end(d.begin(budget.Turn{Agent: "a", Message: "n"}, 1), 0, func(*journal.LedgerLine) {}) // reports no billing
+	d.end(d.begin(budget.Turn{Agent: "a", Message: "n"}, 1), 0, func(*journal.LedgerLine) {}) // no billing is reported
 	if l := d.line("swarm.day"); l.Spent.Dollars() != 0 || l.Flat != 5 {
 		t.Errorf("spent %v, flat %v, want 0 and 5", l.Spent.Dollars(), l.Flat)
 	}
@@ -236,8 +237,8 @@ func TestWhatWasSaidCannotBeRead(t *testing.T) {
 	}
 }
 
-// TestAMessageThatIsDoneIsForgotten checks that only the messages without a good end are
-// listed.
+// TestAMessageThatIsDoneIsForgotten checks that a message is no longer listed once one of
+// its turns is done.
 func TestAMessageThatIsDoneIsForgotten(t *testing.T) {
 	d := newDesk(t, budget.Rules{Agents: map[string]budget.AgentRules{"a": {Turn: usd(1)}}}, "a")
 	failed := func(l *journal.LedgerLine) { l.Outcome = "failed" }

@@ -9,14 +9,14 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// spent adds up the lines of the ledger. It keeps the last days and the last mostTasks
-// tasks: a task that it has dropped begins at 0 again.
+// spent adds up the lines of the ledger. It keeps the latest days, and at least the
+// latest mostTasks tasks. A dropped task starts again from 0.
 type spent struct {
 	days   map[Scope]quarters
 	tasks  map[string]*taskSum
-	turns  map[string]Amount // by message: its last turn, if that did not end well
+	turns  map[string]Amount // by message: what its last turn used, if that turn did not end well
 	agents map[string]string // the agents of the messages in turns
-	order  []string          // messages in turns, the oldest first
+	order  []string          // messages in turns, oldest first
 }
 
 // A taskSum is what a task has used.
@@ -106,8 +106,9 @@ type quarters map[int64]Amount
 
 const quarter = 15 * 60 // seconds
 
-// mostQuarters is more quarters than two days have. The number is bounded, not the age:
-// what was spent today must not be lost when the clock jumps ahead and back.
+// mostQuarters is more quarters than two days have. The limit is on the number of
+// quarters, not on their age: what was spent today must not be lost when the clock jumps
+// ahead and back.
 const mostQuarters = 300
 
 func (q quarters) add(at time.Time, used Amount) {
