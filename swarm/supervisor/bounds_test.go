@@ -21,7 +21,7 @@ func TestWhatASupervisorCannotDo(t *testing.T) {
 		"bytes", "cmp", "context", "crypto/rand", "embed", "encoding/json", "errors", "fmt", "hash/maphash", "regexp", "slices", "strings", "sync", "time",
 		ours + "streamjson", ours + "internal/screen", ours + "swarm/runner",
 	}
-	// The names that it may use from packages that contain more than data.
+	// The names that a supervisor may use from packages that contain more than data.
 	names := map[string][]string{
 		"runner": {"Backend", "Tools", "Turn", "Outcome", "Session", "New", "ToolServer", "TimedOut"},
 		"fmt":    {"Sprintf", "Errorf", "Fprintf"}, // Fprintf into a strings.Builder

@@ -46,13 +46,13 @@ type turnEvents struct {
 //	TOOL `INPUT` = RESULT           a call and its result; \n is a new line in it
 //	TOOL `INPUT` x FAILURE          a call that fails
 //	TOOL `INPUT` ...                a call without a result so far
-//	3x TOOL …                       three times; # is the number
-//	@NAME TOOL …                    a sub-agent does it
-//	--- turn, --- message           another turn for the same message, for another one
+//	3x TOOL …                       three calls; # in them becomes the number of the call
+//	@NAME TOOL …                    a call by a sub-agent
+//	--- turn, --- message           another turn, for the same message or for another
 //	--- compact                     the client compacts its context
 //
-// INPUT is the JSON of the input, or only the command, path or address, which "|" and another
-// argument may follow.
+// INPUT is the JSON of the input, or only the command, path or address, optionally
+// followed by "|" and another argument.
 func scripts(t *testing.T, path string) (all []recording) {
 	t.Helper()
 	f, err := os.Open(path)
@@ -200,8 +200,8 @@ func inputOf(tool, short string) string {
 	return string(data)
 }
 
-// recorded reads the streams below testdata, which were recorded when the real client played
-// turns of our scripts. None of the agents is stuck.
+// recorded reads the streams below testdata, which were recorded while the real client
+// ran turns of our scripts. None of the agents is stuck.
 func recorded(t *testing.T) (all []recording) {
 	t.Helper()
 	for _, pattern := range []string{"transcripts/*.jsonl", "transcripts-330/*.jsonl", "errors/*/*.jsonl", "project-v1/recording/files/claude-swarm/turns/*.jsonl"} {
@@ -304,7 +304,7 @@ func mend(r *rand.Rand, w *writer) {
 	}
 }
 
-// refactor changes many files and builds now and then.
+// refactor changes many files, and runs the build from time to time.
 func refactor(r *rand.Rand, w *writer) {
 	for range 2 + r.IntN(6) {
 		name := some(r, "go")
@@ -362,7 +362,7 @@ func build(r *rand.Rand, w *writer) {
 	}
 }
 
-// delegate lets sub-agents look at the same things at once.
+// delegate lets sub-agents look at the same things at the same time.
 func delegate(r *rand.Rand, w *writer) {
 	if w.rec.kind.Name != "claude" {
 		return

@@ -15,8 +15,8 @@ type question struct {
 	prompt  string
 }
 
-// A docket holds the questions that wait for the judge: at most one for each agent, the
-// newest.
+// A docket contains the questions that wait for the judge: at most one for each agent,
+// the newest one.
 type docket struct {
 	mu      sync.Mutex
 	waiting map[*Watch]*question
@@ -28,9 +28,9 @@ func newDocket() *docket {
 	return &docket{waiting: map[*Watch]*question{}, wake: make(chan struct{}, 1)}
 }
 
-// add adds a question. The new question replaces an older one about the same agent. If the
-// new one has no finding, and both are about the same message, it takes over the older one's
-// finding.
+// add adds a question. The new question replaces an older one about the same agent. If
+// the new question has no finding, it takes over the older question's finding, provided
+// that both are about the same message and the watch was not reset in between.
 func (d *docket) add(q *question) {
 	d.mu.Lock()
 	if old := d.waiting[q.watch]; old == nil {

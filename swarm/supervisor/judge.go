@@ -34,8 +34,8 @@ type Judge struct {
 //go:embed prompt.txt
 var rulesOfTheJudge string
 
-// mostAnswer is the longest answer of a judge that is accepted, in bytes, and mostMessage
-// the longest message to an agent, in columns.
+// mostAnswer is the largest accepted size of a judge's answer, in bytes. mostMessage is
+// the largest width of a message to an agent, in columns.
 const (
 	mostAnswer  = 4 << 10
 	mostMessage = 500
@@ -73,8 +73,8 @@ func newUUID() string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
-// ReadVerdict reads the answer of a judge: the word of an [Action], with a message after
-// every word except OK. Any other answer is an error.
+// ReadVerdict reads the answer of a judge: the word of an [Action], followed by a message
+// unless the word is OK. Any other answer is an error.
 func ReadVerdict(answer string) (Verdict, error) {
 	if len(answer) > mostAnswer {
 		return Verdict{}, fmt.Errorf("it answered %d bytes", len(answer))

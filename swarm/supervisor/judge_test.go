@@ -62,7 +62,8 @@ func (c *court) judge() *supervisor.Judge {
 	}
 }
 
-// plays plays a script step by step, so that the judge has judged each step before the next one.
+// plays plays a script step by step, so that the judge has judged each step before the
+// next one is played.
 func (c *court) plays(lines ...string) string {
 	c.t.Helper()
 	w := c.sup.Watch("coder")
@@ -79,7 +80,7 @@ func (c *court) plays(lines ...string) string {
 	return c.verdicts()
 }
 
-// verdicts returns the same as rungs, and may be called while the judge works.
+// verdicts returns the same as rungs, and may be called while the judge is working.
 func (c *court) verdicts() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -273,7 +274,7 @@ func TestTheNewestWindowWins(t *testing.T) {
 	})
 }
 
-// A finding is not lost when a newer window takes its place.
+// A finding is not lost when a newer window replaces the window that it is about.
 func TestAFindingWaitsWithTheNewestWindow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCourt(t, usual, func(runner.Turn) []runnertest.Step {
@@ -310,7 +311,7 @@ func TestALateVerdict(t *testing.T) {
 	}
 }
 
-// Without a turn for the judge (its budget is spent) only the rules judge.
+// If the judge gets no turn because its budget is spent, only the rules judge.
 func TestAJudgeThatMaySpendNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCourt(t, usual, says("OK"))

@@ -24,7 +24,7 @@ const (
 	escalate
 )
 
-// down counts a bad verdict.
+// down counts a bad verdict, and returns what it leads to.
 func (l *ladder) down(threshold int) rung {
 	if l.over {
 		return nothing

@@ -28,14 +28,14 @@ type Step struct {
 // A Call is one tool call of a step.
 type Call struct {
 	Tool    string
-	About   string // the command, the path or the address; else the beginning of the input
+	About   string // the command, the path or the address; otherwise the beginning of the input
 	Command string // the command line, if the call runs one
 	File    string // the file that it changes if it succeeds, or ""
 	Result  string // the beginning of the result
 	Done    bool   // it has its result
 	Failed  bool
 	Waits   bool // it only waits for somebody, or for work elsewhere
-	Ours    bool // it is a tool of the swarm
+	Ours    bool // it uses a tool of the swarm
 
 	id      string
 	input   uint64 // hash of the tool and its input
@@ -44,7 +44,7 @@ type Call struct {
 	fresh   bool   // no earlier call of the part had the same input and result
 }
 
-// Bounds of the strings in a step, in bytes.
+// Limits of the strings in a step, in columns; see [screen.Short].
 const (
 	mostText  = 600
 	mostAbout = 200
@@ -103,10 +103,10 @@ func (c *Call) answer(b *streamjson.Block) {
 	c.result = maphash.String(seed, mark+text)
 }
 
-// lasted finds durations such as 0.034s or 12.5 ms, which differ from run to run.
+// lasted matches durations such as 0.034s or 12.5 ms, which differ from run to run.
 var lasted = compiled(`\b\d+\.\d+ ?(?:ns|µs|us|ms|s|sec|secs|second|seconds)\b`)
 
-// plainResult returns a result without the durations.
+// plainResult returns a result in which every duration is replaced by 0s.
 func plainResult(text string) string {
 	return lasted().ReplaceAllLiteralString(strings.TrimSpace(text), "0s")
 }
@@ -146,7 +146,7 @@ func program(command string) string {
 	return words[0]
 }
 
-// pause finds commands that wait for something outside.
+// pause matches commands that wait, such as sleep and claude-swarm ask.
 var pause = compiled(`(?:^|[\s;&|(])(?:sleep\s+[\d$.]|claude-swarm\s(?:.*\s)?(?:ask|wait|watch|--wait\S*)(?:\s|$))`)
 
 func pauses(command string) bool { return pause().MatchString(command) }
@@ -184,8 +184,8 @@ func (c *Call) looks() bool {
 	return !c.Failed && c.File == "" && (c.Command == "" || onlyReads(c.Command))
 }
 
-// counts reports whether the step is work: a finished call of it neither waited nor used a
-// tool of the swarm.
+// counts reports whether the step counts as work: at least one of its finished calls
+// neither waited nor used a tool of the swarm.
 func (s *Step) counts() bool {
 	return slices.ContainsFunc(s.Calls, func(c Call) bool { return c.Done && !c.Waits && !c.Ours })
 }
@@ -200,8 +200,8 @@ func (s *Step) changes() bool {
 	return slices.ContainsFunc(s.Calls, func(c Call) bool { return c.changes() })
 }
 
-// compiled returns a function that compiles a pattern on its first call: most programs that
-// link this package, such as send, need no pattern.
+// compiled returns a function that compiles a pattern on its first call: most commands of
+// claude-swarm, such as send, need no pattern.
 func compiled(pattern string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
 }

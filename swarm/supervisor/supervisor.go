@@ -7,7 +7,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// Settings say when an agent is stuck. 0 switches a rule off.
+// Settings say when an agent counts as stuck. 0 switches a rule off.
 type Settings struct {
 	Window int // how many steps of the agent, and of each sub-agent, are remembered
 	// Interval is the number of steps after which the judge is asked. Without a judge, that
@@ -15,7 +15,7 @@ type Settings struct {
 	Interval  int
 	Threshold int // how many bad verdicts in a row escalate
 
-	SameCall           int // steps with the same call and result, with no file changed between
+	SameCall           int // steps with the same call and result, with no file changed in between
 	SameError          int // steps with the same failure
 	StepsWithoutChange int // steps in which an agent that may write changes no file
 }
@@ -47,7 +47,8 @@ type Supervisor struct {
 	watches  map[string]*Watch
 }
 
-// New returns a Supervisor. The rules work at once, and the judge while Run runs.
+// New returns a Supervisor. The rules work at once. The judge works only while Run is
+// running.
 func New(o Options) *Supervisor {
 	if o.Note == nil {
 		o.Note = func(string, string, string) {}
@@ -55,7 +56,7 @@ func New(o Options) *Supervisor {
 	return &Supervisor{opts: o, cases: newDocket(), settings: o.Settings, judge: o.Judge, watches: map[string]*Watch{}}
 }
 
-// Run gives the judge one window after the other until ctx is done. It blocks, and leaves
+// Run gives the judge one window after another until ctx is done. It blocks, and leaves
 // no judgement running when it returns.
 func (s *Supervisor) Run(ctx context.Context) {
 	for {

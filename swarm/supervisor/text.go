@@ -42,8 +42,8 @@ func (f Finding) advice(strong bool) string {
 	return b.String()
 }
 
-// retries returns how many times the agent repeated the same call or failure; 0 for other
-// findings.
+// retries returns how many times the agent repeated the same call or failure, or 0 for
+// other findings.
 func (f Finding) retries() int {
 	if f.Rule == SameCall || f.Rule == SameError {
 		return f.Count

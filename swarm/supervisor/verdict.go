@@ -26,7 +26,7 @@ type Verdict struct {
 type Whisper struct {
 	ID      string // unique in the project
 	Agent   string
-	Turn    string // the turn whose steps led to it, which may have ended
+	Turn    string // the turn whose steps led to the whisper; it may have ended
 	Action  Action // Correction or ThinkDeeper
 	Message string // in plain words, without a prefix
 	Rung    int    // 1 for the first whisper after a clean verdict, 2 for a stronger one

@@ -35,8 +35,8 @@ type Watch struct {
 	out []any // whispers and escalations, for [Watch.give] to pass on once mu is free
 }
 
-// Begin says that a turn begins, or that a later daemon follows it. After an escalation a
-// turn begins only when a person lets the agent continue: see Resume.
+// Begin says that a turn begins, or that a later daemon begins to follow it. After an
+// escalation a turn begins only when a person lets the agent continue; see Resume.
 func (w *Watch) Begin(t Turn) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -94,9 +94,10 @@ func (w *Watch) Event(ev *streamjson.Event) {
 	}
 }
 
-// End says that the turn has ended. If the agent made no good step after the second
-// whisper, the end counts as the third bad verdict: the next turn would continue like this
-// one.
+// End says that the turn has ended. If the agent has had at least two whispers, has made
+// no good step since the last one, and the next bad verdict escalates, the end of the
+// turn counts as that verdict: the next turn would continue like this one. The last
+// whisper must have been about repeated calls or failures of the agent itself.
 func (w *Watch) End() {
 	w.mu.Lock()
 	defer w.give()
@@ -190,8 +191,8 @@ func (w *Watch) answers(ev *streamjson.Event) {
 	}
 }
 
-// fresh reports whether no other call in the same part, by the same agent or sub-agent, has
-// the input and the result of c. of is the step of c.
+// fresh reports whether no other call in the same part, by the same agent or sub-agent,
+// has the input and the result of c. The parameter "of" is the step of c.
 func (w *Watch) fresh(of *Step, c *Call) bool {
 	for _, s := range w.window {
 		if s.part != of.part || s.Parent != of.Parent {
@@ -275,7 +276,8 @@ func (w *Watch) stuckWithoutChange(s Settings) bool {
 	return s.StepsWithoutChange > 0 && w.turn.Writes && w.idle >= s.StepsWithoutChange
 }
 
-// bad handles a bad verdict of the rules, or one of the judge with its message.
+// bad handles a bad verdict of the rules or of the judge. v contains the judge's message,
+// if there is one.
 func (w *Watch) bad(settings Settings, f Finding, v Verdict) {
 	if v.Action == Escalate && w.ladder.bad == 0 && settings.Threshold > 2 {
 		w.ladder.bad = 1 // the agent gets one whisper, as the last warning, before a person is told

@@ -43,8 +43,8 @@ func play(w *supervisor.Watch, rec recording) {
 	}
 }
 
-// repeating are the recordings in which our script lets the client repeat one call until a
-// bound ends the turn.
+// repeating are the recordings in which our script lets the client repeat one call until
+// a limit ends the turn.
 var repeating = []string{"transcripts/max_turns.jsonl", "transcripts/max_budget.jsonl"}
 
 // A calmGroup is a group of recordings of agents that make progress.
@@ -74,9 +74,9 @@ func calm(t *testing.T) []calmGroup {
 	return groups
 }
 
-// The rules whisper to no agent that makes progress. The table of docs/supervisor.md has
-// the numbers that this test prints. The unseen half was written before the rules, and
-// first run when they were finished.
+// The rules whisper to no agent that makes progress. The table in docs/supervisor.md has
+// the numbers that this test prints. The unseen half of the recordings was written before
+// the rules, and first played after the rules were finished.
 func TestFalseWhispers(t *testing.T) {
 	for _, group := range calm(t) {
 		turns, told := 0, 0

@@ -18,8 +18,8 @@ import (
 //	   ^                     |
 //	   +------TakeBack-------+   the turn ended, and its client had not read it
 type Whisper struct {
-	// Key identifies the verdict: a daemon that reads the events of a turn again must not
-	// repeat its whispers.
+	// Key identifies the verdict: a daemon that reads a turn's events a second time must
+	// not repeat the turn's whispers.
 	Key   string    `json:"key"`
 	At    time.Time `json:"at"`
 	About string    `json:"about,omitempty"` // the turn that the verdict is about
@@ -31,7 +31,7 @@ type Whisper struct {
 	Way   Way       `json:"way,omitempty"`  // how it was given
 	Shown time.Time `json:"shown,omitzero"` // when the agent's client read it; zero: not yet
 
-	lent bool // to a connection that writes it; see Lend
+	lent bool // a connection is writing it; see Lend
 }
 
 // A Way is how a whisper reaches its agent.
@@ -56,8 +56,8 @@ func (w Whisper) open() bool { return w.Way != "" && w.Shown.IsZero() }
 // first.
 const maxWhispers = 32
 
-// A Store keeps the whispers of every agent, durably, in a file for each agent. Only the
-// daemon writes them. It is safe for concurrent use.
+// A Store keeps the whispers of every agent, durably, in one file for each agent. Only
+// the daemon writes these files. It is safe for concurrent use.
 type Store struct {
 	home journal.Home
 	mu   sync.Mutex
@@ -69,12 +69,12 @@ type file struct {
 	Whispers []Whisper `json:"whispers"`
 }
 
-// Open opens the whispers of a home. It does not read the file of an agent before the file is
+// Open opens the whispers of a home. It reads an agent's file only when the file is
 // needed.
 func Open(home journal.Home) *Store { return &Store{home: home, all: map[string][]Whisper{}} }
 
-// Of lists the whispers of an agent, oldest first: those that wait and the latest that were
-// shown. It reads the file, for programs other than the daemon.
+// Of lists the whispers of an agent, oldest first: those that were not shown yet, and the
+// latest of those that were. It reads the file, for programs other than the daemon.
 func Of(home journal.Home, agent string) ([]Whisper, error) {
 	var f file
 	err := journal.ReadJSON(path(home, agent), &f)
@@ -85,7 +85,8 @@ func path(home journal.Home, agent string) string {
 	return filepath.Join(home.Dir(), "whispers", agent+".json")
 }
 
-// Add adds a whisper for an agent. It returns false if the agent has one with that key.
+// Add adds a whisper for an agent. It returns false if the agent already has a whisper
+// with that key.
 func (s *Store) Add(agent string, w Whisper) (added bool, err error) {
 	err = s.change(agent, func(list []Whisper) []Whisper {
 		if slices.ContainsFunc(list, func(old Whisper) bool { return old.Key == w.Key }) {
@@ -118,10 +119,10 @@ func (s *Store) Waiting(agent string) (n int) {
 	return n
 }
 
-// Give gives the waiting whispers to a turn. most limits their number; 0 means all. Once
-// given, a whisper is not delivered in any other way. uuid returns the UUID of the line
-// that brings a whisper to the running turn; it may be nil. The file is written before
-// Give returns, so the next daemon knows that they were given.
+// Give gives the waiting whispers to a turn. The parameter "most" limits their number; 0
+// means all. Once given, a whisper is not delivered in any other way. uuid returns the
+// UUID of the line that brings a whisper to the running turn; it may be nil. The file is
+// written before Give returns, so the next daemon knows that they were given.
 func (s *Store) Give(agent, turn string, way Way, most int, uuid func(Whisper) string) (given []Whisper, err error) {
 	err = s.change(agent, func(list []Whisper) []Whisper {
 		for i := range list {
@@ -163,8 +164,9 @@ func (s *Store) Lend(agent string) (lent []Whisper, err error) {
 	return lent, nil
 }
 
-// Written records that the first n of the lent whispers were shown in that way. The others
-// wait again. Even if the file cannot be written, this daemon treats them like that.
+// Written records that the first n of the lent whispers were shown in that way. The
+// others wait again. This applies in the current daemon even if the file cannot be
+// written.
 func (s *Store) Written(agent string, lent []Whisper, n int, way Way) (shown []Whisper, err error) {
 	now := time.Now().UTC()
 	note := func(list []Whisper) []Whisper {
@@ -190,8 +192,8 @@ func (s *Store) Written(agent string, lent []Whisper, n int, way Way) (shown []W
 	return shown, err
 }
 
-// Wait reports whether a whisper waits for any agent. It considers only agents for which
-// Waiting was called.
+// Wait reports whether a whisper waits for any agent. It considers only agents whose file
+// was read, for example by Waiting.
 func (s *Store) Wait() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -210,8 +212,8 @@ func Waits(home journal.Home, agent string) bool {
 	return err == nil && slices.ContainsFunc(list, Whisper.waits)
 }
 
-// Shown records that the client of a turn has read the whispers of the turn that pick
-// selects; a nil pick selects all.
+// Shown records that the client of a turn has read those of the turn's whispers for which
+// pick returns true. If pick is nil, the client has read all of them.
 func (s *Store) Shown(agent, turn string, pick func(Whisper) bool) (shown []Whisper, err error) {
 	now := time.Now().UTC()
 	err = s.change(agent, func(list []Whisper) []Whisper {
@@ -267,7 +269,7 @@ func (s *Store) takeBack(agent string, which func(Whisper) bool) error {
 	})
 }
 
-// Forget drops the whispers of an agent that wait, since they are about work that is over.
+// Forget drops the waiting whispers of an agent, since they are about work that is over.
 func (s *Store) Forget(agent string) error {
 	over := func(w Whisper) bool { return w.waits() || w.lent }
 	return s.change(agent, func(list []Whisper) []Whisper {
@@ -277,15 +279,15 @@ func (s *Store) Forget(agent string) error {
 		now := time.Now().UTC()
 		for i := range list {
 			if over(list[i]) {
-				list[i].Shown = now // never shown; its key stays known
+				list[i].Shown = now // it was not shown, but its key must stay known
 			}
 		}
 		return list
 	})
 }
 
-// change lets f change a copy of the whispers of an agent, and writes them. f returns nil
-// if it changes nothing.
+// change lets f change a copy of the whispers of an agent, and writes the result. f
+// returns nil if it changes nothing.
 func (s *Store) change(agent string, f func([]Whisper) []Whisper) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -95,8 +95,8 @@ func TestWhispers(t *testing.T) {
 }
 
 // A whisper that is lent to a connection is delivered in no other way. It counts as shown
-// when it was written, and waits again when it was not written, or when the daemon ends in
-// between.
+// once it is written. It waits again if it cannot be written, or if the daemon ends
+// before that.
 func TestALentWhisper(t *testing.T) {
 	home := journal.HomeOf(t.TempDir())
 	s := Open(home)

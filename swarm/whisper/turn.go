@@ -15,7 +15,7 @@ type Turn struct {
 	agent string
 	turn  string
 	uuid  string // of the prompt
-	heard bool   // the client has the prompt
+	heard bool   // the client has read the prompt
 	open  map[string]bool
 	told  Told
 }
@@ -27,12 +27,12 @@ type Told struct {
 	Wake  func()        // Next should be called soon
 }
 
-// Turn returns the turn with this record.
+// Turn returns the [Turn] that brings whispers to the turn with this record.
 func (s *Store) Turn(rec *journal.Record, t Told) *Turn {
 	return &Turn{store: s, agent: rec.Agent, turn: rec.Turn, uuid: journal.PromptUUID(rec.Turn), open: map[string]bool{}, told: t}
 }
 
-// Head gives the whispers that wait to the prompt of the turn, and returns them as lines.
+// Head gives the waiting whispers to the turn's prompt, and returns them as lines.
 func (t *Turn) Head() []string {
 	given, err := t.store.Give(t.agent, t.turn, ByPrompt, 0, nil)
 	t.logErr(err)
@@ -61,8 +61,8 @@ func (t *Turn) Dropped(uuid string) {
 	t.logErr(t.store.takeBack(t.agent, func(w Whisper) bool { return w.UUID == uuid }))
 }
 
-// steerText returns the text that the client reads. The daemon explains the whisper before
-// and after it.
+// steerText returns the text that the client reads: the whisper, with an explanation
+// before and after it.
 func steerText(w Whisper) string {
 	return "claude-swarm: your supervisor whispers, while you work\n\n" + w.Line() + "\n\n" +
 		"Take note of it and continue. Nobody else sees this, and nobody waits for an answer to it.\n"

@@ -23,7 +23,7 @@ func add(t *testing.T, s *Store, keys ...string) {
 	}
 }
 
-// The oldest whispers that were shown are dropped before those that wait.
+// The oldest shown whispers are dropped before waiting ones.
 func TestTheShownWhispersAreDroppedFirst(t *testing.T) {
 	s := Open(journal.HomeOf(t.TempDir()))
 	add(t, s, "w")
@@ -151,9 +151,9 @@ func result(id, parent string) *streamjson.Event {
 	return &streamjson.Event{Kind: streamjson.KindUser, Parent: parent, Blocks: []streamjson.Block{{Kind: streamjson.BlockToolResult, ID: id}}}
 }
 
-// The whispers at the head of a prompt count as shown when the client has the prompt. Others
-// are given while a tool call of the main agent runs, and count as shown when the client
-// repeats their line.
+// The whispers at the head of a prompt count as shown when the client has read the
+// prompt. Others are given while a tool call of the main agent runs, and count as shown
+// when the client repeats their line.
 func TestAWhisperInATurn(t *testing.T) {
 	s := Open(journal.HomeOf(t.TempDir()))
 	var shown []string
@@ -232,8 +232,8 @@ func TestAWhisperInATurn(t *testing.T) {
 	}
 }
 
-// Some clients repeat no line. When such a client answers, it has read the prompt, and
-// nothing shows that it has read more.
+// Some clients do not repeat the lines that they read. An answer from such a client shows
+// only that it has read the prompt.
 func TestAWhisperAtTheHeadOfAPromptIsReadWithIt(t *testing.T) {
 	s := Open(journal.HomeOf(t.TempDir()))
 	add(t, s, "a", "b")
