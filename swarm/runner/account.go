@@ -38,7 +38,7 @@ type call struct {
 type costTotal struct {
 	usd      float64 // at its last result, in US dollars
 	unbased  bool    // the total at the start of the turn is unknown
-	notTold  bool    // the last result has no figure: the next one may make up for it
+	notTold  bool    // the last result has no cost; the next result may include it
 	notKnown bool    // a part of the turn's cost will never be known
 }
 
@@ -62,8 +62,8 @@ func NewAccount(kind *Kind, from Place) Account {
 }
 
 // Resumed says that a new process continues the session of an earlier one, and that this
-// turn is the first of the new process. A running total of the session then begins at an
-// unknown number: the cost of the turn is unknown unless BaseCost is called, and the
+// turn is the first of the new process. A running total of the session then starts from
+// an unknown value: the cost of the turn is unknown unless BaseCost is called, and the
 // tokens up to the turn's first result do not count. Resumed changes nothing for other
 // kinds of clients.
 func (a *Account) Resumed() {
@@ -86,8 +86,8 @@ func (a *Account) Restart() {
 }
 
 // Place returns where the client's next turn begins, with the running totals of its last
-// result. The totals are 0 for a client that reports none. offset is a position in the
-// client's standard output, in bytes.
+// result. The totals are 0 for a client that reports none. offset is a byte offset in the
+// client's standard output.
 func (a *Account) Place(offset int64) Place {
 	return Place{Offset: offset, CostUSD: a.cost.usd, Tokens: a.tokens.usage}
 }
@@ -97,7 +97,7 @@ func (a *Account) Observe(ev *streamjson.Event) {
 	a.untold = a.untold || !a.began || ev.Kind == streamjson.KindAssistant
 	a.began = true
 	if ev.Session != "" && ev.Session != a.session {
-		a.session = strings.Clone(ev.Session) // /clear gives a new one
+		a.session = strings.Clone(ev.Session) // /clear begins a new session
 	}
 	switch ev.Kind {
 	case streamjson.KindInit:
@@ -242,7 +242,7 @@ func sinceTotal(r *streamjson.Result, before float64) float64 {
 func rounded(usd float64) float64 { return math.Round(usd*1e9) / 1e9 }
 
 // Interim says that the last result was not the final one: the client waits for delegated
-// work, and the text of its next result replaces this one's.
+// work, and the text of its next result replaces the text of this one.
 func (a *Account) Interim() { a.interim = len(a.texts) > 0 }
 
 // Began reports whether any event was seen.
@@ -283,7 +283,7 @@ func (a *Account) Fill(o *Outcome) {
 	o.FirstEvent = a.began
 	o.Denied = slices.Clone(a.denied)
 	o.Files = slices.Sorted(maps.Keys(a.files))
-	// When a background command ends, the client continues by itself. Its words then are
-	// part of the answer, and so are its words to a message that came late.
+	// When a background command ends, the client continues by itself. The text that it
+	// prints then is part of the answer, and so is its reply to a message that came late.
 	o.Text = strings.Join(a.texts, "\n\n")
 }

@@ -175,8 +175,8 @@ func TestTheCostOfATurnIsReadAsItsKindSays(t *testing.T) {
 }
 
 // A result may come without a cost. If the client reports a running total of the session,
-// the next result makes up for it. The total at the start of a resumed session is unknown,
-// unless the client reports it before the prompt.
+// the next result includes the missing cost. The total at the start of a resumed session
+// is unknown, unless the client reports it before the prompt.
 func TestACostThatTheClientDoesNotTell(t *testing.T) {
 	const none = -1
 	for name, c := range map[string]struct {
@@ -219,7 +219,8 @@ func TestACostThatTheClientDoesNotTell(t *testing.T) {
 	}
 }
 
-// The tokens of a turn are those of its results, or the difference of a running total.
+// The tokens of a turn are those of its results, or the differences between its running
+// totals.
 func TestTheTokensOfATurnAreReadAsItsKindSays(t *testing.T) {
 	u := func(in, out int) streamjson.Usage {
 		return streamjson.Usage{Input: in, Output: out, CacheRead: 10 * in}

@@ -65,8 +65,8 @@ func (a *Adopted) signalGroup(sig syscall.Signal) {
 	}
 }
 
-// Finish kills the group, waits for the leader's end, and ends all other processes of the
-// client's turns, as [Child.Finish] does. The exit code is unknown (-1).
+// Finish kills the group, waits for the leader to end, and ends all other processes of
+// the client's turns, as [Child.Finish] does. The exit code is unknown (-1).
 func (a *Adopted) Finish(grace time.Duration) Exit {
 	a.Kill()
 	a.wg.Wait()

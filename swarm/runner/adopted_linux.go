@@ -24,7 +24,7 @@ func hold(p Process) (handle, bool) {
 	if err == nil {
 		h.fd = fd
 	}
-	if !p.Alive() { // checked after the pidfd was opened, so that it belongs to p
+	if !p.Alive() { // checked after the pidfd was opened, to be sure that the pidfd belongs to p
 		h.close()
 		return h, false
 	}

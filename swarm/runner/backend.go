@@ -15,16 +15,16 @@ type Backend interface {
 	// Kind.
 	Kind() *Kind
 
-	// Run runs one turn and blocks until its end. When ctx is done, Run ends the client by
-	// the ladder, and the outcome is [Stopped]. But if the client finished its work
+	// Run runs one turn and blocks until it ends. When ctx is done, Run ends the client
+	// by the ladder, and the outcome is [Stopped]. But if the client finished its work
 	// anyway, the outcome is [Done], and the work must not be repeated. In every case the
 	// goroutines and processes that Run has started are gone when it returns.
 	Run(ctx context.Context, t Turn) Outcome
 
-	// Follow continues a turn whose daemon died: while p lives, Follow follows it to its
-	// end, as Run does; then, or if p is dead, it reads the file to the end. Without a
-	// result in the file the outcome is [NoResult]. Follow passes the events after t.From
-	// to t.Event and ignores earlier ones. It does not call Started, and sends only signals
+	// Follow continues a turn whose daemon died. If p is alive, Follow follows it until
+	// it ends, as Run does. In either case Follow reads the file to its end. If the file
+	// has no result, the outcome is [NoResult]. Follow passes the events after t.From to
+	// t.Event and ignores earlier ones. It does not call Started, and sends only signals
 	// to the client. Spec.Timeout counts from the call.
 	Follow(ctx context.Context, t Turn, p Process) Outcome
 }
@@ -47,12 +47,12 @@ type Turn struct {
 	Client string
 	From   Place
 
-	// UUID names this prompt to the client, which runs each UUID only once, even in a later
-	// process of the same session.
+	// UUID identifies this prompt to the client. If [Kind].RunsOnce is set, the client
+	// runs each UUID only once, even in a later process of the same session.
 	UUID string
-	// Prompt ends with a paragraph that the caller wrote. Only in that paragraph, after the
-	// last empty line, may the client look for more than text, such as a file to read. A
-	// prompt of one paragraph may be a command.
+	// Prompt ends with a paragraph that the caller wrote. The client may look for more
+	// than text, such as a file to read, only in that paragraph, which follows the last
+	// empty line. A prompt of one paragraph may be a command.
 	Prompt  string
 	Session Session
 	Spec    Spec
@@ -68,11 +68,11 @@ type Turn struct {
 	// Hook is the command line (for a shell) that prints the text that the agent needs
 	// again right after a compaction; "" for no hook.
 	Hook string
-	// CapUSD is the most that the turn may spend, in US dollars: what the budget reserved for
-	// it. 0 means no cap. The client looks after each request to its model, so the turn
-	// spends more by at most one request, or by one for each of its sub-agents. A backend
-	// whose kind does not cap ([Kind].Caps) ignores it. A turn with a cap needs a client that
-	// was started for it, and that client does not stay.
+	// CapUSD is the most that the turn may spend, in US dollars: what the budget reserved
+	// for it. 0 means no cap. The client checks its cost after each request to its model,
+	// so the turn may exceed the cap by one request, or by one for each of its
+	// sub-agents. A backend whose kind does not cap ([Kind].Caps) ignores CapUSD. A turn
+	// with a cap needs a client that was started for it, and that client does not stay.
 	CapUSD float64
 	// Permit decides about the client's permission requests; nil denies all of them. A
 	// backend whose client does not ask ([Kind].Asks) never uses it.
@@ -80,18 +80,18 @@ type Turn struct {
 	// Recalls says that the prompt brings back what the session may have lost. A client
 	// that gets Spec.System only in a prompt then gets it again.
 	Recalls bool
-	// Waited returns how long the turn has waited for answers to its questions: Spec.Timeout
-	// does not count that time. nil means that it never waits.
+	// Waited returns how long the turn has waited for answers to its questions:
+	// Spec.Timeout does not count that time. nil means that the turn never waits.
 	Waited func() time.Duration
 	// Partial asks for unfinished text, as events of kind "partial".
 	Partial bool
 
-	// Grown gets a value when Stdout has grown. With nil, or between two values, the
-	// backend polls (Timing.Poll).
+	// Grown gets a value when Stdout has grown. If Grown is nil, and between two values,
+	// the backend polls (Timing.Poll).
 	Grown <-chan struct{}
-	// Started is called once, when the client runs and before it gets the prompt, so that
-	// its records are durable before any work can begin. An error ends the turn as Failed
-	// with nothing sent. It may be nil.
+	// Started is called once, when the client is running and before it gets the prompt,
+	// so that its records are durable before any work can begin. An error ends the turn
+	// as Failed with nothing sent. It may be nil.
 	Started func(Process) error
 	// Steering brings messages to the turn while it runs; it may be nil. A backend that
 	// cannot steer never uses it.
@@ -120,8 +120,8 @@ type Files struct {
 	Private  string // a folder that the agent's tools must not read; "" means none
 }
 
-// ToolServer is the name of [Turn.Tools] in the client: its tool send is
-// mcp__dead-drop__send there.
+// ToolServer is the name of [Turn.Tools] in the client, which calls the tool send
+// mcp__dead-drop__send.
 const ToolServer = "dead-drop"
 
 // A Server is an MCP server, whose tools the client offers to its model: a program that the
@@ -175,7 +175,8 @@ type Spec struct {
 	// tool call waits for the work that it began. A turn ends when all its tasks have
 	// ended.
 	Background bool
-	// Servers are more MCP servers, by name. The client has no others.
+	// Servers are additional MCP servers, by name. Apart from these and Turn.Tools, the
+	// client has none.
 	Servers map[string]Server
 	// CompactWindow is the size of the context, in tokens, by which the client
 	// decides when to compact.

@@ -59,7 +59,8 @@ func Start(c Command) (*Child, error) {
 	}
 	child := &Child{cmd: cmd, stdin: stdin, exited: make(chan struct{})}
 	children.add(cmd.Process.Pid)
-	// The child keeps its number until it is reaped, so stat cannot find another one.
+	// The child keeps its number until it is reaped, so stat cannot find another process
+	// with that number.
 	own, err := stat(cmd.Process.Pid)
 	child.process, child.search = Process{PID: cmd.Process.Pid, Start: own.start}, newSearch(markIn(c.Env), own)
 	// This goroutine ends when the client does; Finish kills the client and waits for it.
@@ -106,8 +107,8 @@ func (c *Child) Kill() {
 // Finish kills the rest of the group, reaps the leader, and ends all other processes of
 // the client's turns, with grace between SIGTERM and SIGKILL: those that carry its mark,
 // and those in the sessions that such processes have begun. A process without the mark in
-// another session, for example after setsid env -i, still runs; see [EndAdopted]. For a
-// client without a mark, Finish ends only the group.
+// another session, for example after setsid env -i, keeps running; see [EndAdopted]. For
+// a client without a mark, Finish ends only the group.
 func (c *Child) Finish(grace time.Duration) Exit {
 	select {
 	case <-c.exited:

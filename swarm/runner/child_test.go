@@ -146,7 +146,7 @@ func TestLadderSteps(t *testing.T) {
 	}
 }
 
-// A client that has done its work gets SIGTERM without an interrupt before it.
+// A client that has done its work gets SIGTERM without a SIGINT before it.
 func TestLadderFromTheTermination(t *testing.T) {
 	now := time.Date(2026, 11, 21, 4, 51, 2, 0, time.UTC)
 	var c recorder

@@ -20,15 +20,15 @@
 //
 // However a turn ends, the rest of its group is killed before the leader is reaped. Then
 // all processes that still carry the turn's mark ([MarkVar]) in their environment are
-// ended, such as the child of a tool in a separate session. All other processes of such a
+// ended, such as the child of a tool in a separate session. The other processes of that
 // session are ended too, even those without the mark. For a client that stays, this
 // happens when the client ends, for all of its turns: they share a mark, since the
 // environment of a process cannot change.
 //
-// On Linux, [BecomeReaper] helps to keep the promise that nothing is left behind: a turn's
-// orphans become children of the daemon. On macOS only the mark and the session find a
-// leftover, and only among the processes of the same user.
+// On Linux, [BecomeReaper] helps to keep the promise that nothing is left behind: a
+// turn's orphans become children of the daemon. On macOS a leftover can be found only by
+// its mark or its session, and only if it belongs to the same user.
 //
-// A backend is a separate package below this one, and passes the suite of package
+// Each backend is a separate package below this one, and passes the test suite of package
 // runnertest.
 package runner

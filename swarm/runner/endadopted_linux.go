@@ -8,9 +8,9 @@ import (
 
 // EndAdopted ends the processes that the turns of a daemon have left behind without their
 // mark, and that the daemon has adopted because of [BecomeReaper]. It sends SIGTERM, and
-// SIGKILL after grace, also to processes that they start in the meantime. It returns how
-// many processes there were, and gives up 5 s after grace. It spares the process group of
-// the daemon, and the children of [Start].
+// after grace SIGKILL, both to them and to processes that they start in the meantime. It
+// returns how many processes there were, and gives up 5 s after grace. It spares the
+// process group of the daemon, and the children of [Start].
 //
 // A daemon calls it last, when none of its clients is running: an orphan that outlived
 // the daemon would look like a process that a person has started.

@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// A client and all its children carry these variables. With them set, claude-swarm acts as
-// that agent in that turn.
+// A client and all its children carry these variables. If they are set, claude-swarm acts
+// as that agent in that turn.
 const (
 	AgentVar = "CLAUDE_SWARM_AGENT" // the agent's name
 	DirVar   = "CLAUDE_SWARM_DIR"   // the project's folder
-	TokenVar = "CLAUDE_SWARM_TOKEN" // the secret that proves the agent's mail
+	TokenVar = "CLAUDE_SWARM_TOKEN" // the secret that proves that mail comes from the agent
 	MarkVar  = "CLAUDE_SWARM_TURN"  // the turn's id, which identifies its leftovers
 	ReadyVar = "CLAUDE_SWARM_READY" // the file that our tools' server makes once its tools have been listed; may be unset
 )
@@ -24,7 +24,7 @@ type EnvOptions struct {
 	Dir    string // the project's folder
 	Token  string
 	TurnID string
-	BinDir string // folder of our own program, put before the PATH; "" leaves PATH unchanged
+	BinDir string // folder of our own program, put in front of PATH; "" leaves PATH unchanged
 }
 
 // A client must not believe that another client started it, so Environ removes the
@@ -80,7 +80,7 @@ func prefixPath(dir, path string) string {
 	return dir + ":" + path
 }
 
-// markIn returns the mark in an environment; "" when it has none.
+// markIn returns the mark in an environment, or "" if it has none.
 func markIn(env []string) string {
 	for _, entry := range slices.Backward(env) { // the last one counts
 		if mark, ok := strings.CutPrefix(entry, MarkVar+"="); ok {

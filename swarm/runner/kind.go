@@ -35,20 +35,21 @@ type Kind struct {
 	RunsOnce bool
 	// Asks says that the client asks [Turn.Permit] before it uses a tool.
 	Asks bool
-	// Asking says what the client asks for, in words that end the sentence "it asks …".
+	// Asking says what the client asks for, in words that complete the sentence "it asks
+	// …".
 	Asking string
 	// Steers says that [Turn.Steering] can bring messages to its running turn.
 	Steers bool
-	// Compacts says that an event of the client reports each compaction. Without it a
-	// compaction shows as a drop in the size of the context.
+	// Compacts says that an event of the client reports each compaction. Otherwise only a
+	// drop in the size of the context shows a compaction.
 	Compacts bool
 
 	// Linger is the default time for which the client stays after a turn, for the next
 	// message.
 	Linger time.Duration
-	// Lacks has the keys of an agent's configuration that the client cannot honour. The
-	// value says what to write instead, or is "". A key that includes a value, such as
-	// "session: continue", concerns only that value.
+	// Lacks has the keys of an agent's configuration that the client cannot honour. Each
+	// maps to what a person should write instead, or to "". A key that includes a value,
+	// such as "session: continue", concerns only that value.
 	Lacks map[string]string
 	// Options are the keys below backend_options that the backend reads itself. It passes
 	// the others to the client. nil means that the kind takes no options.
@@ -119,7 +120,7 @@ type CostWay int
 const (
 	CostUnknown   CostWay = iota // they report no cost
 	CostOfResult                 // the cost since the last result
-	CostOfProcess                // a running total of the process, which may restart at 0; SinceLastUSD wins if it is set
+	CostOfProcess                // a running total of the process, which may restart at 0; SinceLastUSD takes precedence if it is set
 	// CostOfSession is a running total of the session, over all its processes. It may restart
 	// at 0 too. See [Account.Resumed].
 	CostOfSession
@@ -159,7 +160,7 @@ const (
 // A Login describes how a client logs in, and which variables it uses.
 type Login struct {
 	Keys []string // variables; any one of them is enough to log in
-	File string   // the file of a login, in its folder; "" if there is none
+	File string   // the file of the login, in the login's folder; "" if there is none
 	Home string   // the folder of the login below HOME
 	Try  string   // what a person does to log in
 

@@ -36,7 +36,7 @@ func (l *Ladder) Begin(c Client, now time.Time) {
 	}
 }
 
-// BeginAtKill kills the group at once. It is for a client that has done its work and does
+// BeginAtKill kills the group at once. It is for a client that has done its work but does
 // not end.
 func (l *Ladder) BeginAtKill(c Client, now time.Time) {
 	if l.rung < 3 {

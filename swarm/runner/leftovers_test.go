@@ -22,15 +22,16 @@ type scene struct {
 
 func newScene(t *testing.T) scene { return scene{t, t.TempDir()} }
 
-// sleeper returns a shell command that writes its number to the file name and then
-// sleeps. how is the beginning of the command, such as setsid.
+// sleeper returns a shell command that writes its process number to a file with that
+// name, and then sleeps. The parameter "how" is the beginning of the command, such as
+// setsid.
 func (s scene) sleeper(how, name string) string {
 	return how + ` /bin/sh -c 'echo $$ >` + filepath.Join(s.dir, name) + `; exec sleep 600'`
 }
 
 // tool writes the script of a client's shell tool, and returns the command that runs it
-// in another session. The script's children leave their parent, its session or its mark
-// behind.
+// in another session. The script's children detach from their parent, leave its session
+// or drop its mark.
 func (s scene) tool() string {
 	s.t.Helper()
 	path := filepath.Join(s.dir, "tool.sh")
@@ -79,7 +80,7 @@ func (s scene) processes(names ...string) map[string]runner.Process {
 	return all
 }
 
-// gone checks that none of the processes runs.
+// gone checks that none of the processes is running.
 func (s scene) gone(all map[string]runner.Process) {
 	s.t.Helper()
 	for name, p := range all {
@@ -171,7 +172,8 @@ func TestASessionWithoutTheMarkAtTheEnd(t *testing.T) {
 	}
 }
 
-// The shell of a tool may have ended before its client, with children in the background.
+// The shell of a tool may have ended before its client, and left children in the
+// background.
 func TestASessionWhoseShellHasEnded(t *testing.T) {
 	s := newScene(t)
 	path := filepath.Join(s.dir, "tool.sh")
@@ -187,8 +189,8 @@ func TestASessionWhoseShellHasEnded(t *testing.T) {
 	s.gone(all)
 }
 
-// The session that a client shares with its daemon, or with the terminal of a person, is
-// not the turn's: other processes in it keep running.
+// The session that a client shares with its daemon, or with the terminal of a person,
+// does not belong to the turn: other processes in it keep running.
 func TestTheSessionOfTheClientIsSpared(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

@@ -24,9 +24,9 @@ func Leftovers(mark string) []Process {
 const lastLooks = 2
 
 // EndLeftovers ends the [Leftovers] of a turn whose client has ended. It sends SIGTERM,
-// and SIGKILL after grace, also to processes that they start in the meantime. It returns
-// how many processes there were. It gives up 5 s after grace, because a process that
-// waits for a disk cannot be killed.
+// and after grace SIGKILL, both to them and to processes that they start in the meantime.
+// It returns how many processes there were. It gives up 5 s after grace, because a
+// process that waits for a disk cannot be killed.
 func EndLeftovers(mark string, grace time.Duration) int {
 	return newSearch(mark, processStat{}).end(grace)
 }

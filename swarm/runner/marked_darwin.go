@@ -25,9 +25,9 @@ func newestPID() string { return "" }
 // An environReader reads environments.
 type environReader struct{}
 
-// carries reports whether a process was started with this entry in its
-// environment, or as an argument: the kernel gives both in one block, and only
-// for processes of the same user.
+// carries reports whether a process was started with this entry in its environment, or as
+// an argument: the kernel returns both in one block, and only for processes of the same
+// user.
 func (environReader) carries(pid int, entry []byte) bool {
 	block, err := unix.SysctlRaw("kern.procargs2", pid)
 	return err == nil && bytes.Contains(block, entry) && hasEntry(block, entry)

@@ -38,10 +38,10 @@ func newestPID() string {
 // An environReader reads environments into one buffer.
 type environReader struct{ buf []byte }
 
-// A process has no readable environment during exec, usually for some microseconds, but
-// longer on a busy machine; in the last few microseconds the environment looks empty. After
-// execPatience, or if the environment has looked empty for emptyPatience, the process
-// counts as one without a mark.
+// A process has no readable environment during exec. This usually takes a few
+// microseconds, but longer on a busy machine. In the last few microseconds the
+// environment looks empty. After execPatience, or if the environment has looked empty for
+// emptyPatience, the process counts as one without a mark.
 const (
 	execPatience  = 50 * time.Millisecond
 	emptyPatience = 5 * time.Millisecond
@@ -61,7 +61,7 @@ func (r *environReader) carries(pid int, entry []byte) bool {
 			return bytes.Contains(block, entry) && hasEntry(block, entry)
 		}
 		// A process that has ended, a kernel thread and a process in exec all have no
-		// environment; only the last has a program.
+		// environment. Only a process in exec has a program.
 		var to [1]byte
 		if _, err := unix.Readlink(dir+"/exe", to[:]); err != nil {
 			return false

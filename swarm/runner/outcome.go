@@ -23,7 +23,7 @@ const (
 	TimedOut     End = "timed-out"  // we ended it: it took longer than Spec.Timeout
 	CapReached   End = "capped"     // it spent [Turn].CapUSD before its work was done: not a failure of the message
 	Stopped      End = "stopped"    // we ended it: the context was done, or a full disk lost its output
-	NoResources  End = "short"      // the machine has no disk space, file or process left at present: nothing was sent
+	NoResources  End = "short"      // the machine is out of disk space, open files or processes for now: nothing was sent
 	NoResult     End = "lost"       // Follow: the client is dead and its file has no result
 	ClientGone   End = "gone"       // Serve: the waiting client ended before it took the prompt: no work was done
 	PromptNotRun End = "unheard"    // the client acknowledged the prompt without running it: it has seen the UUID before
@@ -43,7 +43,7 @@ type Outcome struct {
 
 	Session string  // as the client names it; "" if it does not
 	Model   string  // of the main conversation
-	Version string  // of the client, as it reports it; "" when it did not
+	Version string  // of the client, as it reports it; "" if it did not
 	Billing Billing // who pays, as the client reports it
 
 	Spent
@@ -80,7 +80,7 @@ const (
 	BillingSubscription Billing = "subscription" // the price is fixed, so the cost of a turn only measures its use
 )
 
-// Spent is the use of tokens and money by a turn.
+// Spent says how many tokens and how much money a turn used.
 type Spent struct {
 	Tokens      streamjson.Usage // of all requests of the main conversation
 	CostUSD     float64          // including sub-agents and compactions; only the known part if CostUnknown

@@ -46,8 +46,8 @@ type processStat struct {
 	rss                int64         // memory, in bytes
 }
 
-// Ancestors lists the parent of a process, the parent's parent, and so on, up to most of
-// them. The list ends early if the system hides the next parent.
+// Ancestors lists the parent of a process, the parent's parent, and so on. The parameter
+// "most" limits their number. The list ends early if the system hides the next parent.
 func Ancestors(pid, most int) []Process {
 	var all []Process
 	s, err := stat(pid)

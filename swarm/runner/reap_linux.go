@@ -19,7 +19,7 @@ func BecomeReaper() error {
 	return nil
 }
 
-// suspects are the zombies that the last ReapAdopted has seen.
+// suspects are the zombies that the last call of ReapAdopted saw.
 var suspects struct {
 	mu   sync.Mutex
 	seen map[Process]bool

@@ -23,11 +23,11 @@ type Resident interface {
 	// called before the prompt is sent, as always. If warm ends or stays silent before it
 	// has taken the prompt, the outcome is [ClientGone].
 	//
-	// The returned Warm is nil when all processes of the turn have ended, as after Run. The
-	// client stays only after a turn that is [Done], has not compacted its context, has
-	// left no background work that the client watches, and has kept its session; then the
-	// outcome has the facts known at the turn's result, and Exit is zero. Processes that
-	// the turn left behind run until the client ends.
+	// The returned Warm is nil when all processes of the turn have ended, as after Run.
+	// The client stays only after a turn that is [Done], has not compacted its context,
+	// has left no background work that the client watches, and has kept its session. In
+	// that case the outcome has the facts known at the turn's result, and Exit is zero.
+	// Processes that the turn left behind run until the client ends.
 	Serve(ctx context.Context, t Turn, warm Warm) (Outcome, Warm)
 }
 
@@ -50,8 +50,8 @@ type Warm interface {
 	Close(ctx context.Context) Exit
 }
 
-// A Place is a point between two turns of one client. The zero Place is its
-// beginning.
+// A Place is a point between two turns of one client. The zero Place is the beginning of
+// the first turn.
 type Place struct {
 	Offset  int64   `json:"offset"`   // in its standard output, in bytes
 	CostUSD float64 `json:"cost_usd"` // the client's running total at that point, in US dollars

@@ -12,13 +12,13 @@ const (
 	roomLow   = roomAhead / 2
 )
 
-// A Room is reserved disk space for a client's output. A client does not notice that its
-// output cannot be written: its words and its result are lost, and it waits forever. So no
-// turn begins without room, and the room of a running turn is larger than the output of a
-// client between two checks.
+// A Room is reserved disk space for a client's output. A client does not notice when its
+// output cannot be written: the text and the result are lost, and the client waits
+// forever. So no turn begins without room, and the room of a running turn is larger than
+// the output of a client between two checks.
 //
-// The zero value has no room yet. On a file system that cannot reserve space it does
-// nothing. It belongs to one goroutine.
+// The zero value has no room yet. On a file system that cannot reserve space, a Room does
+// nothing. A Room belongs to one goroutine.
 type Room struct{ end int64 }
 
 // Keep makes sure that there is room after the first size bytes of the file at path.

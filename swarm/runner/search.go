@@ -15,13 +15,13 @@ import (
 //
 // The second sign is the session. The shell tool of most clients begins a session for
 // each command, and every process of a session descends from its leader, which began it.
-// So a session is the turn's when its leader carries the mark. It is also the turn's when
-// another process in it carries the mark and the leader began after the client: then the
-// leader descends from the client. The session of the client itself is that of its
-// daemon, or of the terminal of a person, and is never the turn's.
+// So a session belongs to the turn when its leader carries the mark. It also belongs to
+// the turn when another process in it carries the mark and the leader began after the
+// client: then the leader descends from the client. The session of the client itself is
+// that of its daemon, or of the terminal of a person, and never belongs to the turn.
 //
-// A process that lost the mark and began another session, for example by setsid env -i, has
-// neither sign. On Linux [EndAdopted] ends it at the end of the daemon.
+// A process that lost the mark and began another session, for example by setsid env -i,
+// has neither sign. On Linux [EndAdopted] ends it when the daemon ends.
 //
 // The search remembers a session after its last process with the mark has ended, and
 // forgets it when all its processes have ended, since its number may be used again then. A
@@ -90,7 +90,8 @@ func (r *search) each(f func(processStat)) {
 	}
 }
 
-// begins reports whether a process with the mark shows that its session is the turn's.
+// begins reports whether a process with the mark shows that its session belongs to the
+// turn.
 func (r *search) begins(s processStat) bool {
 	own, err := unix.Getsid(0)
 	if err != nil || s.session <= 1 || s.session == own || s.session == r.client.session {

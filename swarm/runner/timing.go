@@ -7,9 +7,9 @@ import "time"
 type Timing struct {
 	Interrupt    time.Duration // from SIGINT to SIGTERM; 10 s
 	Terminate    time.Duration // from SIGTERM to SIGKILL; 5 s
-	Close        time.Duration // from the closing of standard input after the result to the killing of the group; 10 s
+	Close        time.Duration // from closing standard input after the result to killing the group; 10 s
 	PromptNotRun time.Duration // from an acknowledgement without further events to giving up the prompt; 10 s
-	Steer        time.Duration // from the result to the acknowledgement of a message that came too late for it; 2 s
+	Steer        time.Duration // from the result to the acknowledgement of a message that came too late for that result; 2 s
 	Connect      time.Duration // longest time from the start of a client to the connection of its tools; 2 min
 	Leftovers    time.Duration // from SIGTERM to SIGKILL for processes that outlived their client; 1 s
 	Poll         time.Duration // longest time between two checks of a file without a wake; 100 ms
@@ -35,7 +35,7 @@ func (t Timing) Or(other Timing) Timing {
 	return t
 }
 
-// DefaultTiming returns the numbers that the zero Timing means.
+// DefaultTiming returns the times that the zero Timing means.
 func DefaultTiming() Timing {
 	return Timing{
 		Interrupt:    10 * time.Second,

@@ -20,8 +20,8 @@ func (u *Usage) add(s processStat) {
 // finds them, have used so far.
 func CPUTime(mark string) time.Duration { return UsageOf(mark).CPU }
 
-// Runnable reports whether a thread of the running processes of a turn runs at this
-// moment, or waits for a processor. On an overloaded machine such a process gets hardly
+// Runnable reports whether a thread of the running processes of a turn is running at this
+// moment or waiting for a processor. On an overloaded machine such a process gets hardly
 // any processor time, but it is working.
 func Runnable(mark string) bool {
 	found := false

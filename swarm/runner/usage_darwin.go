@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// UsageOf adds up the use of the running processes of a turn, as [Leftovers] finds them.
+// UsageOf adds up what the running processes of a turn use, as [Leftovers] finds them.
 func UsageOf(mark string) Usage {
 	var numbers []string
 	newSearch(mark, processStat{}).each(func(s processStat) { numbers = append(numbers, strconv.Itoa(s.pid)) })
 	return tellUsage(numbers)
 }
 
-// Usage returns the usage of exactly this process; zero if it is not running.
+// Usage returns the usage of exactly this process, or zero if it is not running.
 func (p Process) Usage() Usage {
 	if !p.Alive() {
 		return Usage{}

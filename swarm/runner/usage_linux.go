@@ -7,14 +7,14 @@ import (
 	"strconv"
 )
 
-// UsageOf adds up the use of the running processes of a turn, as [Leftovers] finds them.
+// UsageOf adds up what the running processes of a turn use, as [Leftovers] finds them.
 func UsageOf(mark string) Usage {
 	var u Usage
 	newSearch(mark, processStat{}).each(u.add)
 	return u
 }
 
-// Usage returns the usage of exactly this process; zero if it is not running.
+// Usage returns the usage of exactly this process, or zero if it is not running.
 func (p Process) Usage() Usage {
 	var u Usage
 	if s, err := stat(p.PID); err == nil && s.start == p.Start && !s.dead {

@@ -1,4 +1,4 @@
-// Package follow runs the client of one turn and follows it to its end. It does
+// Package follow runs the client of one turn and follows it until it ends. It does
 // everything that a backend does with a client's process and files, whatever protocol the
 // client speaks.
 //

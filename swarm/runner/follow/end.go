@@ -6,7 +6,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// End begins to end the client by the ladder. Only the first cause counts.
+// End starts to end the client by the ladder. Only the first cause counts.
 func (r *Run) End(cause Verdict, now time.Time) {
 	if r.process == nil || r.ladder.Begun() {
 		return
@@ -19,7 +19,8 @@ func (r *Run) End(cause Verdict, now time.Time) {
 	}
 }
 
-// A canceled is a client that is asked to cancel by its protocol before it gets a signal.
+// A canceled is a client that gets SIGINT only if its protocol cannot ask it to cancel
+// the turn.
 type canceled struct {
 	runner.Client
 	cancel func() bool
@@ -51,8 +52,8 @@ func (r *Run) Hurry(now time.Time) {
 // Ending reports whether the client is being ended by signals.
 func (r *Run) Ending() bool { return r.ladder.Begun() }
 
-// Cause returns why the client is being ended. It is the zero Verdict if the client is not
-// being ended, or is ended only because it outlived its input.
+// Cause returns why the client is being ended. It is the zero Verdict if the client is
+// not being ended, or is ended only because it kept running after its input was closed.
 func (r *Run) Cause() Verdict { return r.cause }
 
 // CloseInput tells the client that its work is done. The client then has Timing.Close to

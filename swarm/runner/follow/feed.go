@@ -15,7 +15,7 @@ type feed struct {
 	lines  [][]byte // waiting to be written
 	unread int      // their size, in bytes
 	busy   bool     // a goroutine writes them
-	full   bool     // too many wait: the client does not read
+	full   bool     // too many are waiting: the client does not read
 }
 
 // maxUnread is how much may wait for a client that does not read, in bytes, in addition to

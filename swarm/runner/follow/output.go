@@ -11,7 +11,7 @@ import (
 
 // output is what a client has printed.
 type output struct {
-	file    *os.File // as the turn reads it
+	file    *os.File // opened by the turn for reading
 	room    runner.Room
 	read    int64     // bytes of this turn
 	flooded bool      // it has printed more than MaxOutput, whether that was read or not
@@ -80,8 +80,8 @@ func (r *Run) lookAtFiles(now time.Time) {
 func (r *Run) Stderr() string { return tailOf(r.turn.Stderr, 8<<10) }
 
 // maxStderr is how large the file of the standard error may become, in bytes. A larger
-// file is cut to its first keptStderr bytes, and the client appends to those. Of a
-// standard output that is too long, the first maxStderr bytes are kept.
+// file is cut to its first keptStderr bytes, and the client appends to those. If the
+// standard output is too long, its first maxStderr bytes are kept.
 const (
 	maxStderr  = 4 << 20
 	keptStderr = 1 << 20

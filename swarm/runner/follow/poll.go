@@ -2,7 +2,7 @@ package follow
 
 import "time"
 
-// A poller sets the times of the checks of a file that has no notifications: often after
+// A poller decides when to check a file for which there are no notifications: often after
 // the file has grown, rarely while it does not change.
 type poller struct {
 	timer *time.Timer

@@ -10,12 +10,12 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// noTools knows nothing of a client's tools.
+// noTools knows nothing about a client's tools.
 type noTools struct{ runner.Tools }
 
 func (noTools) Changes(string, []byte) string { return "" }
 
-// A silent turn is ended sooner after its disk was full: its client may have finished
+// A silent turn is ended sooner after the disk was full: its client may have finished
 // already, even if a tool call seems open.
 func TestAFullDiskMayHaveTakenTheLastWord(t *testing.T) {
 	for name, c := range map[string]struct {

@@ -46,8 +46,9 @@ type Protocol interface {
 	// silent for too long. v blames the turn; the protocol may know another cause.
 	Late(v Verdict) Verdict
 	// Cancel asks the client by the protocol to cancel the turn, and reports whether it
-	// could ask. The client's input stays open then; otherwise the client gets SIGINT. A
-	// client that does not end within Timing.Interrupt gets SIGTERM in both cases.
+	// could ask. If it could, the client's input stays open; otherwise the client gets
+	// SIGINT. A client that does not end within Timing.Interrupt gets SIGTERM in both
+	// cases.
 	Cancel() bool
 }
 
@@ -132,8 +133,8 @@ func (r *Run) GoOn(w *Warm) (runner.Outcome, bool) {
 
 func (r *Run) own(child *runner.Child, f *feed) { r.child, r.process, r.feed = child, child, f }
 
-// record makes room for what the client prints, and tells the caller of the turn that the
-// client runs. The client starts up at the same time.
+// record reserves disk space for what the client prints, and calls [runner.Turn].Started.
+// The client starts up in the meantime.
 func (r *Run) record() (runner.Outcome, bool) {
 	if err := r.output.makeRoom(r.turn.Stdout); err != nil {
 		r.Finish()
@@ -172,7 +173,7 @@ func (r *Run) Close() {
 		r.output.file.Close()
 	}
 	if !r.over.stays {
-		r.Finish() // it does nothing unless the caller has panicked
+		r.Finish() // this does nothing, unless a panic kept the caller from calling Finish
 	}
 }
 
@@ -217,7 +218,7 @@ func (r *Run) Outcome(v Verdict, broken error) runner.Outcome {
 		v = Verdict{End: runner.Failed, Reason: "the client's output could not be read: " + broken.Error(), Hint: "look at the disk"}
 	}
 	if r.flooded() && !v.End.OK() {
-		os.Truncate(r.turn.Stdout, r.turn.From.Offset+maxStderr) // its beginning says enough, and the next attempt may print too much as well
+		os.Truncate(r.turn.Stdout, r.turn.From.Offset+maxStderr) // the beginning is enough, and the next attempt may print too much as well
 	}
 	boundFile(r.turn.Stderr) // it may have grown since the last check
 	o := runner.Outcome{End: v.End}

@@ -40,7 +40,7 @@ func (p *lines) Cancel() bool {
 	return p.cancel != ""
 }
 
-// follow reads all lines, to the client's end or to the end of the turn.
+// follow reads all lines until the client or the turn ends.
 func (p *lines) follow() runner.Outcome {
 	r := bufio.NewReader(p.run.Output())
 	var broken error

@@ -47,7 +47,7 @@ func openAt(path string, offset int64) (*os.File, error) {
 	return f, nil
 }
 
-// A startFailure is an error of starting the client, not of opening our files.
+// A startFailure is an error from starting the client, not from opening our files.
 type startFailure struct{ err error }
 
 func (e *startFailure) Error() string { return e.err.Error() }

@@ -65,14 +65,15 @@ func (r *Run) endSilent(now time.Time) {
 }
 
 // After a full disk, a client may be silent for crampedPatience times Timing.PromptNotRun
-// before its turn is ended. It may have finished already.
+// before its turn is ended. The time is short because the client may have finished
+// already.
 const crampedPatience = 6
 
 // quiet measures how long the client has printed nothing.
 type quiet struct {
-	last     time.Time     // when the last event came, or until when silence does not count
-	sampleAt time.Time     // when the second look at the processor time is due; zero: no first one yet
-	sample   time.Duration // the processor time at the first look
+	last     time.Time     // when the last event came, or the later time from which silence counts
+	sampleAt time.Time     // when to read the processor time a second time; zero: it was not read yet
+	sample   time.Duration // the processor time at the first reading
 }
 
 // Heard notes a sign of life.

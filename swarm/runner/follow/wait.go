@@ -44,8 +44,8 @@ func (r *Run) Messages() iter.Seq[runner.Steer] {
 	}
 }
 
-// wait blocks until it is worth looking at the file again, and reports whether
-// the client may still write to it.
+// wait blocks until the file should be read again, and reports whether the client may
+// still write to it.
 func (r *Run) wait() bool {
 	if r.process == nil {
 		return false
@@ -81,7 +81,7 @@ func (r *Run) wait() bool {
 func (r *Run) due() time.Time {
 	closing := r.over.closing
 	if r.ladder.Begun() {
-		closing = time.Time{} // the ladder has separate times
+		closing = time.Time{} // the times of the ladder apply instead
 	}
 	var due time.Time
 	for _, at := range []time.Time{r.ladder.Due(), closing, r.protocol.Due()} {

@@ -15,8 +15,8 @@ func (r *Run) MayStay() bool {
 		!r.output.flooded && r.turn.From.Offset+r.output.read < r.options.MaxOutput/4 // the file grows with every turn
 }
 
-// Stay ends the Run but not the client. The client's next turn begins after the first read
-// bytes of Output.
+// Stay ends the Run but not the client. The parameter "read" is the number of bytes of
+// Output that belong to the turn. The client's next turn begins after them.
 func (r *Run) Stay(read int64) *Warm {
 	r.over.stays = true
 	place := r.Account.Place(r.turn.From.Offset + read)
@@ -46,8 +46,8 @@ func (w *Warm) Place() runner.Place { return w.place }
 // caller closes it.
 func (w *Warm) Unasked() (*os.File, error) { return openAt(w.turn.Stdout, w.place.Offset) }
 
-// Close closes the client's input, as after any turn, and gives the client Timing.Close to
-// exit. Then it ends all processes that still run.
+// Close closes the client's input, as after any turn, and gives the client Timing.Close
+// to exit. Then it ends all processes that are still running.
 func (w *Warm) Close(ctx context.Context) runner.Exit {
 	w.feed.close()
 	timing := w.options.Timing
@@ -60,8 +60,7 @@ func (w *Warm) Close(ctx context.Context) runner.Exit {
 	return exit
 }
 
-// exits waits up to patience for the client's end, and reports whether the client has
-// ended.
+// exits waits up to patience for the client to end, and reports whether it has ended.
 func (w *Warm) exits(ctx context.Context, patience time.Duration) bool {
 	timer := time.NewTimer(patience)
 	defer timer.Stop()
