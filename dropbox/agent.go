@@ -6,8 +6,8 @@ import (
 )
 
 // reserved lists names that no agent may have, because a store or its users need them.
-// lead, swarm and [Hooks] are mailboxes. [Bridges] are reserved, too. Every agent may
-// write to lead and the bridges.
+// lead, swarm and [Hooks] are mailboxes. The names that [Bridges] returns are reserved,
+// too. Every agent may write to lead and the bridges.
 var reserved = []string{
 	"lead", "human", "operator", "supervisor", "swarm", "all", "board", "attach", "refused", "halted",
 	"tmp", "new", "cur", "done", "dead", "keys", "work", "seen", "topics",
@@ -15,25 +15,25 @@ var reserved = []string{
 	Hooks,
 }
 
-// Hooks is the mailbox of the webhooks: its messages are posted to programs that want to
-// know what happens. Only the daemon delivers to it, and it sends no messages.
+// Hooks is the mailbox of the webhooks: its messages are posted to programs that follow
+// what happens. Only the daemon delivers to it, and it sends no messages.
 const Hooks = "hooks"
 
-// Lead is the mailbox of the person, or agent, that steers. Swarm is the sender of the
-// daemon's own messages; its mailbox receives people's answers to the daemon's questions.
-// All means every agent except the sender.
+// Lead is the mailbox of the person or agent that leads the others. Swarm is the sender
+// of the daemon's own messages; its mailbox receives people's answers to the daemon's
+// questions. All means every agent except the sender.
 const (
 	Lead  = "lead"
 	Swarm = "swarm"
 	All   = "all"
 )
 
-// bridges are the names of the bridges' mailboxes. A bridge carries mail to people on another
-// network and back.
+// bridges are the names of the bridges' mailboxes. A bridge carries mail between the
+// mailboxes and people on another network.
 var bridges = []string{"irc"}
 
-// Bridges returns the names of the bridges. Each is the name of a mailbox, and the
-// sender's name on messages from people on that network.
+// Bridges returns the names of the bridges. Each is the name of a mailbox, and also the
+// sender's name in messages from people on that network.
 func Bridges() []string { return slices.Clone(bridges) }
 
 // IsBridge reports whether a name is the name of a bridge.
@@ -110,13 +110,14 @@ func Nearest(name string, known []string) []string {
 	}
 	for _, k := range known {
 		far := distance(string(typed), k)
-		// Up to a third of the letters may be wrong, and at least one always may. If
-		// three letters or more were typed, every name that begins with them is near.
+		// Up to a third of the letters may be wrong, and one wrong letter is always
+		// allowed. If three letters or more were typed, every name that begins with them
+		// is near.
 		begins := len(typed) >= 3 && len(k) > len(typed) && k[:len(typed)] == string(typed)
 		if far <= max(1, min(len(k), len(typed))/3) || begins {
 			how := 1
 			if begins {
-				how = 0 // no letter is wrong
+				how = 0 // no typed letter is wrong
 			}
 			guesses = append(guesses, guess{k, far, how})
 		}
@@ -131,7 +132,8 @@ func Nearest(name string, known []string) []string {
 	return near
 }
 
-// distance counts the changes (add, drop, replace or swap a letter) that turn a into b.
+// distance returns the number of changes needed to turn a into b. A change adds, drops or
+// replaces a letter, or swaps two adjacent letters.
 func distance(a, b string) int {
 	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range last {

@@ -14,9 +14,9 @@ import (
 )
 
 // Attach puts a file into the store, durably, as attach/<sha256>/NAME, and returns its
-// description for a message. The same content under the same name is kept once. NAME is
-// name without its folders, and with "_" in place of characters that are special in a
-// terminal or a shell. If the file is larger than MaxAttachment, the error is a
+// description for a message. The same content under the same name is stored only once.
+// NAME is name without its folders, and with "_" in place of characters that are special
+// in a terminal or a shell. If the file is larger than MaxAttachment, the error is a
 // [*TooLargeError], and the store keeps no file.
 func (s *Store) Attach(name string, r io.Reader) (Attachment, error) {
 	a, err := s.attach(name, r)
@@ -64,8 +64,8 @@ func (s *Store) attach(name string, r io.Reader) (Attachment, error) {
 	scratch := attachDir + "/" + scratchPrefix + NewID()
 	err = s.disk.write(scratch, data)
 	if err == nil {
-		// It is safe to replace a.Path: it has the same content, or a damaged version of
-		// it.
+		// It is safe to replace the file at a.Path: that file has the same content, or a
+		// damaged version of it.
 		if err = s.disk.replace(scratch, a.Path); err != nil {
 			err = errors.Join(err, ignoreMissing(s.disk.remove(scratch)))
 		}
@@ -95,8 +95,8 @@ func (s *Store) OpenAttachment(a Attachment) (*os.File, error) {
 	return os.NewFile(uintptr(f.fd), filepath.Join(s.dir, a.Path)), nil
 }
 
-// spill turns a body that is too long into an attachment, and keeps its beginning as the
-// body.
+// spill turns a body that is too long into an attachment, and keeps only the beginning of
+// the text as the body.
 func (s *Store) spill(m *Message, name string) error {
 	a, err := s.attach(name, bytes.NewReader(m.Body))
 	if err != nil {

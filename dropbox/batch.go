@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// maxBatch is the largest number of messages in one batch. A batch has one open file for
-// each.
+// maxBatch is the largest number of messages in one batch. A batch keeps one file open
+// for each message.
 const maxBatch = 64
 
 // An outgoing is a message that is being delivered.
@@ -30,8 +30,8 @@ func (o *outgoing) path() string    { return o.To + "/" + newFolder + "/" + o.Na
 
 func (o *outgoing) end(err error) { o.over, o.err = true, err }
 
-// failed returns an outgoing for a message that cannot be delivered to the mailbox to,
-// because of err.
+// failed returns the outgoing for a message that cannot be delivered. to is its mailbox,
+// and err is the reason.
 func failed(to string, err error) *outgoing {
 	return &outgoing{Delivery: Delivery{To: to}, over: true, err: err}
 }
@@ -73,15 +73,15 @@ func (b *batch) pick(all []*outgoing) {
 	}
 }
 
-// deliver delivers one message: it completes an earlier delivery with the same key, and
-// repairs the mailbox if that is needed.
+// deliver delivers one message or, if its key is already known, completes the earlier
+// delivery with that key. It repairs the mailbox if necessary.
 func (s *Store) deliver(o *outgoing) {
 	if o.over {
 		return
 	}
 	repaired := false
-	// A round is lost whenever another caller removes an old or broken key file. Ten
-	// rounds are more than enough.
+	// A round fails whenever another caller removes an old or broken key file. Ten rounds
+	// are more than enough.
 	for range 10 {
 		b := &batch{store: s, disk: s.disk, mail: []*outgoing{o}}
 		if o.err = b.finishKnown(o); errors.Is(o.err, errForgotten) {
@@ -148,10 +148,10 @@ func (b *batch) deliver() {
 	}
 }
 
-// stop takes a message that has no file in tmp/ out of the batch.
+// stop removes from the batch a message that has no file in tmp/.
 func (b *batch) stop(o *outgoing, err error) { o.over, o.err = !mayGoAlone(err), err }
 
-// drop removes the file of a message from tmp/, and takes the message out of the batch.
+// drop removes a message's file from tmp/, and removes the message from the batch.
 func (b *batch) drop(o *outgoing, err error) {
 	if left := ignoreMissing(b.disk.removeAt(o.folders.tmp.sibling(o.Name), o.scratch())); left != nil {
 		o.end(errors.Join(err, left))
@@ -223,8 +223,8 @@ func (b *batch) linkKeys() {
 			err = b.disk.linkAt(o.folders.tmp.sibling(o.Name), nameIn(o.folders.keys, link), o.scratch(), link, o.data)
 		}
 		if errors.Is(err, fs.ErrExist) {
-			// Another caller made the key file first; deliver completes the delivery of
-			// that caller.
+			// Another caller made the key file first; deliver then completes that
+			// caller's delivery.
 			err = errForgotten
 		}
 		if err != nil {
@@ -285,8 +285,8 @@ func (b *batch) move() {
 	}
 }
 
-// takeBack removes a message from new/ because its move did not become durable, for the
-// given reason. It returns the error of the delivery.
+// takeBack removes a message from new/ because its move could not be made durable. reason
+// is the error of the sync. takeBack returns the error for the sender.
 func (b *batch) takeBack(o *outgoing, reason error) error {
 	tmp, fresh := o.folders.tmp.sibling(o.Name), nameIn(o.folders.fresh, o.Name)
 	if back := b.disk.moveAt(fresh, tmp, o.path(), o.scratch()); back != nil {

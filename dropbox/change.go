@@ -34,9 +34,9 @@ func (d *disk) mkdir(name string) error {
 	return pathError("mkdir", name, err)
 }
 
-// clearWay renames a file that is where a folder should be, such as a symlink. The new
-// name consists of to and an id. In a mailbox the renamed file counts as a drop, so it is
-// reported.
+// clearWay renames a file, such as a symlink, that is in the place of a folder. The new
+// name is to, a hyphen and an id. In a mailbox the renamed file counts as a drop, so it
+// is reported.
 func (d *disk) clearWay(folder, to string) error {
 	st, err := d.stat(folder)
 	if err != nil || kindOf(st.Mode) == KindFolder {
@@ -45,7 +45,7 @@ func (d *disk) clearWay(folder, to string) error {
 	return ignoreMissing(d.move(folder, to+"-"+NewID()))
 }
 
-// write makes a new file with these bytes. The bytes are durable, but the name is not.
+// write makes a new file that contains data. The bytes are durable, but the name is not.
 // After an error the file does not exist.
 func (d *disk) write(name string, data []byte) error {
 	sp, err := d.nameAt(name)
@@ -71,8 +71,8 @@ func (d *disk) writeAt(sp nameAt, name string, data []byte) error {
 	return err
 }
 
-// fillAt makes a new file with these bytes, which are not durable yet. The caller closes
-// it. After an error the file does not exist.
+// fillAt makes a new file that contains data. The bytes are not durable yet. The caller
+// closes it. After an error the file does not exist.
 func (d *disk) fillAt(sp nameAt, name string, data []byte) (*os.File, error) {
 	if err := d.ask(OpCreate, name, ""); err != nil {
 		return nil, err
@@ -138,7 +138,8 @@ func (d *disk) move(name, to string) error {
 	return d.inBothDirs(name, to, func(from, into nameAt) error { return d.moveAt(from, into, name, to) })
 }
 
-// inBothDirs calls f with the open folders of two names.
+// inBothDirs opens the folders that contain two names, and calls f with the names in
+// them.
 func (d *disk) inBothDirs(name, to string, f func(from, into nameAt) error) error {
 	from, err := d.nameAt(name)
 	if err != nil {
@@ -164,10 +165,10 @@ func (d *disk) moveAt(from, into nameAt, name, to string) error {
 	if !unsupported(err) {
 		return err
 	}
-	// This is an old kernel or a network file system. A link and then a remove would not
-	// replace a file either, but two callers could both make the link, with a claim in
-	// between, and the message would exist twice. Names contain 50 random bits, so a
-	// check before the rename is the smaller risk.
+	// The kernel is old, or this is a network file system. Making a link and then
+	// removing the old name would not replace a file either. But two callers could both
+	// make the link, with a claim in between, and the message would exist twice. A check
+	// before the rename is the smaller risk, because names contain 50 random bits.
 	var st unix.Stat_t
 	if unix.Fstatat(into.dirfd, into.base, &st, unix.AT_SYMLINK_NOFOLLOW) == nil {
 		// If from is missing, return that error: another caller may have moved it to the
@@ -181,7 +182,7 @@ func (d *disk) moveAt(from, into nameAt, name, to string) error {
 	return d.replaceAt(from, into, name, to)
 }
 
-// replace renames a file. If a file with the new name exists, replace replaces it.
+// replace renames a file. An existing file with the new name is replaced.
 func (d *disk) replace(name, to string) error {
 	return d.inBothDirs(name, to, func(from, into nameAt) error { return d.replaceAt(from, into, name, to) })
 }
@@ -314,7 +315,7 @@ func (d *disk) removeFolder(name string) error {
 	return pathError("remove", name, retryEINTR(func() error { return unix.Unlinkat(sp.dirfd, sp.base, unix.AT_REMOVEDIR) }))
 }
 
-// removeTree removes a folder with all its content.
+// removeTree removes a folder and everything in it.
 func (d *disk) removeTree(name string) error {
 	if err := d.isFolder(path.Dir(name)); err != nil {
 		return err
@@ -343,9 +344,9 @@ func (d *disk) syncDir(name string) error {
 	return d.syncFolder(f)
 }
 
-// syncLeft makes it durable that names were removed from these folders. A disk may record
-// a removal separately from the new name, which must be durable first. A deleted folder
-// needs no sync.
+// syncLeft makes the removal of names from these folders durable. A disk may record a
+// removal separately from the new name, so callers first make the new name durable. A
+// deleted folder needs no sync.
 func (d *disk) syncLeft(names ...string) error {
 	for _, name := range names {
 		if err := ignoreMissing(d.syncDir(name)); err != nil {
@@ -355,9 +356,9 @@ func (d *disk) syncLeft(names ...string) error {
 	return nil
 }
 
-// put makes a small file with that name, durably. It first writes the file as scratch,
-// which is in the same file system, and then renames it. If the name exists already, put
-// keeps that file and returns no error.
+// put durably writes a small file with that name. It first writes the file as scratch, in
+// the same file system, and then renames it. If a file with that name already exists, put
+// keeps it, which is not an error.
 func (d *disk) put(scratch, name string, data []byte) error {
 	if there, err := d.exists(name); there || err != nil {
 		return errors.Join(err, d.syncDir(path.Dir(name)))

@@ -8,10 +8,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A Claim is a message that was claimed for a turn. It is in cur/ until it is settled: by
-// Commit and Finish, by PutBack, or by GiveUp.
+// A Claim is a message that was claimed for a turn. It stays in cur/ until it is settled:
+// by Commit and Finish, by PutBack, or by GiveUp.
 type Claim struct {
-	Entry            // its state in cur/
+	Entry            // its name and counts in cur/
 	Message *Message // nil when Bad is set
 
 	// Bad says why the file is not a message, for example because it is broken, too
@@ -21,13 +21,13 @@ type Claim struct {
 }
 
 // Claim claims a waiting message: it adds one to Begun, and renames the file from new/ to
-// cur/. The rename is durable when Claim returns, so a message that crashes the machine
-// each time is counted. The error is [ErrGone] when another caller claimed the message,
-// and [ErrHalted] while HALT exists. After any other error the message waits as before;
-// if the disk refused to move it back, it is in cur/, as after a crash.
+// cur/. The rename is durable when Claim returns, so every attempt counts, even if the
+// message crashes the machine each time. The error is [ErrGone] when another caller
+// claimed the message, and [ErrHalted] while HALT exists. After any other error the
+// message waits as before, unless the disk refused to move it back: then it is in cur/,
+// as after a crash.
 //
-// Claim opens the file before the rename and reads it through that descriptor, so it reads
-// the file that it claimed.
+// Claim opens and reads the file before it renames it.
 func (b *Mailbox) Claim(e Entry) (*Claim, error) {
 	c, err := b.claim(e)
 	if err == nil {
@@ -43,9 +43,9 @@ func (b *Mailbox) Claim(e Entry) (*Claim, error) {
 	return c, nil
 }
 
-// Take returns a Claim that a power cut may undo until [Mailbox.SyncClaims] returns. The
-// caller may prepare other things in the meantime, but the claim must be durable before
-// its turn begins.
+// Take is Claim without the sync: a power cut may undo the claim until
+// [Mailbox.SyncClaims] returns. The caller may prepare other things in the meantime, but
+// the claim must be durable before its turn begins.
 func (b *Mailbox) Take(e Entry) (*Claim, error) {
 	c, err := b.claim(e)
 	if err != nil {
@@ -54,8 +54,8 @@ func (b *Mailbox) Take(e Entry) (*Claim, error) {
 	return c, nil
 }
 
-// SyncClaims makes the claims of earlier calls of [Mailbox.Take] for this mailbox
-// durable.
+// SyncClaims makes durable the claims that earlier calls of [Mailbox.Take] made in this
+// mailbox.
 func (b *Mailbox) SyncClaims() error {
 	return b.wrap("make the claim durable", b.disk.syncDir(b.dir(curFolder)))
 }
@@ -141,9 +141,9 @@ func (b *Mailbox) Open(e Entry) (*Claim, error) {
 }
 
 // PutBack makes a claimed message wait again, durably, after a crash, a stop or a failed
-// turn. If failed is set, it counts a failed turn. The message keeps its place in the
-// order. PutBack returns the entry with its new name. The error is [ErrGone] when the
-// message is neither in cur/ nor already put back.
+// turn. If failed is set, PutBack counts the turn as failed. The message keeps its place
+// in the order. PutBack returns the entry with its new name. The error is [ErrGone] when
+// the message is neither in cur/ nor already put back.
 func (b *Mailbox) PutBack(e Entry, failed bool) (Entry, error) {
 	back := e
 	if failed {

@@ -9,13 +9,13 @@ import (
 	"time"
 )
 
-// maxScratch is the age from which a file in tmp/ counts as left behind by a crash.
+// maxScratch is the age at which a file in tmp/ counts as left behind by a crash.
 const maxScratch = time.Hour
 
-// Clean removes files that crashes left behind: files in tmp/ that are an hour old, and
-// keys older than 7 days. A message that did not reach new/ was never accepted, so Clean
-// removes it with its key. Repeating Clean is harmless. It returns the number of files
-// that it removed.
+// Clean removes files that crashes left behind: files in tmp/ that are at least an hour
+// old, and keys older than 7 days. A message that did not reach new/ was never accepted,
+// so Clean removes it with its key. Repeating Clean is harmless. It returns the number of
+// files that it removed.
 func (b *Mailbox) Clean(now time.Time) (removed int, err error) {
 	n, err := cleaner{b}.tmp(now)
 	if err == nil {
@@ -26,7 +26,7 @@ func (b *Mailbox) Clean(now time.Time) (removed int, err error) {
 	return n, b.wrap("clean", err)
 }
 
-// A cleaner removes what crashes left in a mailbox.
+// A cleaner removes what crashes left behind in a mailbox.
 type cleaner struct{ box *Mailbox }
 
 func (c cleaner) tmp(now time.Time) (removed int, err error) {
@@ -118,9 +118,9 @@ func (c cleaner) keys(now time.Time) (removed int, err error) {
 	return removed, nil
 }
 
-// Clean removes files that crashes left behind outside the mailboxes: files that are an
-// hour old and were never finished. Repeating Clean is harmless. It returns the number of
-// files that it removed.
+// Clean removes files that crashes left behind outside the mailboxes: files that are at
+// least an hour old and were never finished. Repeating Clean is harmless. It returns the
+// number of files that it removed.
 func (s *Store) Clean(now time.Time) (removed int, err error) {
 	if removed, err = s.clean(now); err != nil {
 		return removed, fmt.Errorf("clean: %w", err)

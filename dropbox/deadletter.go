@@ -18,8 +18,8 @@ type DeadLetters struct{ box *Mailbox }
 func (b *Mailbox) DeadLetters() DeadLetters { return DeadLetters{b} }
 
 // GiveUp moves a message from cur/ or new/ to dead/. Before it moves the message, it
-// makes the reason durable there. It may be repeated, and a repetition after a crash
-// completes it. The first reason is kept.
+// writes the reason there, durably. GiveUp may be repeated, and a repetition after a
+// crash completes the move. The first reason is kept.
 func (b *Mailbox) GiveUp(e Entry, reason string) error {
 	return b.wrap("give up "+e.ID, b.giveUp(e, reason))
 }
@@ -54,11 +54,12 @@ func (b *Mailbox) giveUp(e Entry, reason string) error {
 }
 
 // BeginGiveUp does the first half of GiveUp: it makes the reason durable in dead/ but
-// does not move the message yet. It returns the time of the reason. A repetition after a
-// crash returns the same time; when the message was retried and is given up again, the
-// time differs. A caller can use this time in the key of a notice to the sender, which it
-// delivers between the two halves: then the sender gets one notice each time the message
-// is given up. [Mailbox.Reasons] finds the messages whose second half is missing.
+// does not move the message yet. It returns the time when the reason was written. A
+// repetition after a crash returns the same time; if the message is retried and given up
+// again, the time differs. A caller that delivers a notice to the sender between the two
+// halves can use this time in the notice's key: then the sender gets one notice each time
+// the message is given up. [Mailbox.Reasons] finds the messages for which the second half
+// is missing.
 func (b *Mailbox) BeginGiveUp(e Entry, reason string) (time.Time, error) {
 	err := b.writeReason(e.reasonName(), reason)
 	var st unix.Stat_t
@@ -109,8 +110,9 @@ func (b *Mailbox) readReason(name string) (string, error) {
 // cancelReason is the reason of a message that was taken back.
 const cancelReason = "cancelled while it waited"
 
-// Cancel takes back a message that still waits: it moves the message to dead/ and writes
-// the reason cancelReason. The error is [ErrGone] when the message no longer waits.
+// Cancel takes back a message that is still waiting: it moves the message to dead/ and
+// writes the reason cancelReason. The error is [ErrGone] when the message is no longer
+// waiting.
 func (b *Mailbox) Cancel(e Entry) error {
 	// Unlike GiveUp, Cancel writes the reason second: a message that a turn claimed at
 	// the last moment must not get a reason.
@@ -143,7 +145,7 @@ func (b *Mailbox) cancelled(e Entry, name string) error {
 	return err
 }
 
-// List lists the dead letters with their reasons, the oldest first.
+// List lists the dead letters with their reasons, oldest first.
 func (dead DeadLetters) List() ([]DeadLetter, error) {
 	names, err := dead.box.disk.names(dead.box.dir(deadFolder))
 	if err != nil {
@@ -175,9 +177,9 @@ func (dead DeadLetters) List() ([]DeadLetter, error) {
 	return list, nil
 }
 
-// Count returns the number of dead letters, except messages that were taken back. Because
-// status commands call it often, it opens no letter, and opens a reason only if it is as
-// long as cancelReason.
+// Count returns the number of dead letters, not counting messages that were taken back.
+// Status commands call it often, so it opens no letters. It opens only those reasons that
+// have the same length as cancelReason.
 func (dead DeadLetters) Count() (int, error) {
 	names, err := dead.box.disk.names(dead.box.dir(deadFolder))
 	if err != nil {
@@ -218,9 +220,9 @@ func isLetter(name string) bool {
 	return !strings.HasSuffix(name, reasonEnd) && !strings.HasPrefix(name, ".")
 }
 
-// Retry moves a dead letter back, with its counts at 0. A message waits again, at its old
-// place in the order; a drop goes back to where it was dropped. The error is [ErrGone]
-// when the dead letter is no longer in dead/.
+// Retry moves a dead letter back, and resets its counts to 0. A message waits again, at
+// its old place in the order; a drop goes back to where it was dropped. The error is
+// [ErrGone] when the dead letter is no longer in dead/.
 func (dead DeadLetters) Retry(d DeadLetter) error {
 	return dead.box.wrap("retry "+d.Name, dead.retry(d))
 }

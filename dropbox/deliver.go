@@ -8,7 +8,7 @@ import (
 // Deliver puts a message into a mailbox. If the error is nil, the message survives a
 // crash of this machine.
 //
-// m itself does not change. In the copy that is written, V, ID, Created and Proof are
+// Deliver does not change m. In the copy that it writes, V, ID, Created and Proof are
 // always new, and empty fields are filled in: From is lead, To is the mailbox, Type is
 // task, Thread and Trace are the new id. If the body of a result is larger than MaxBody,
 // the body becomes an attachment, and the message contains only its beginning.
@@ -17,8 +17,8 @@ import (
 // the mailbox within the last 7 days, Deliver writes no message, completes the first
 // delivery if it was interrupted, and returns it.
 //
-// The errors are [*UnknownError] or [*NameError] for the mailbox, [ErrFull],
-// [*TooLargeError], [*InvalidError], [ErrHops], and errors of the disk, such as ENOSPC. A
+// The error is an [*UnknownError] or a [*NameError] for a wrong mailbox name, [ErrFull],
+// a [*TooLargeError], an [*InvalidError], [ErrHops], or a disk error such as ENOSPC. A
 // result or a message from swarm never gets ErrFull, because answers and alerts are
 // always accepted.
 //
@@ -29,8 +29,8 @@ func (s *Store) Deliver(to string, m *Message) (Delivery, error) {
 	return s.DeliverSigned(to, m, nil)
 }
 
-// DeliverSigned is Deliver with a proof. sign gets the complete message except the proof,
-// and returns the proof; see [Proof].
+// DeliverSigned is Deliver with a proof. sign receives the message, which is complete
+// except for the proof, and returns the proof; see [Proof].
 func (s *Store) DeliverSigned(to string, m *Message, sign func(*Message) string) (Delivery, error) {
 	o := s.composeNamed(to, m, sign)
 	s.deliver(o)
@@ -38,10 +38,10 @@ func (s *Store) DeliverSigned(to string, m *Message, sign func(*Message) string)
 	return out.Delivery, out.Err
 }
 
-// DeliverBatch delivers several messages, in their order. For many messages it is faster
-// than single deliveries: a single delivery waits for the disk three times, and in a
-// batch all messages wait together. Each message has the guarantees of [Store.Deliver],
-// and the failure of one does not affect the others.
+// DeliverBatch delivers several messages, in order. For many messages it is faster than
+// single deliveries: each single delivery waits for the disk twice, or three times with a
+// key, while the messages of a batch wait together. Each message has the guarantees of
+// [Store.Deliver], and the failure of one does not affect the others.
 func (s *Store) DeliverBatch(drafts []Draft) []Outcome {
 	outcomes := make([]Outcome, 0, len(drafts))
 	for drafts := range slices.Chunk(drafts, maxBatch) {
@@ -73,7 +73,7 @@ func (b *Mailbox) Deliver(m *Message, sign func(*Message) string) (Delivery, err
 	return o.Delivery, nil
 }
 
-// composeNamed is compose for a mailbox that a sender has named: it checks the name
+// composeNamed is compose for a mailbox name that came from a sender: it checks the name
 // first.
 func (s *Store) composeNamed(to string, m *Message, sign func(*Message) string) *outgoing {
 	if err := CheckMailbox(to); err != nil {
@@ -132,7 +132,7 @@ func (s *Store) checkRoom(to string, m *Message) error {
 	}
 	if m.Key != "" {
 		// A message that was delivered before needs no room: its sender gets a Delivery
-		// that is marked as a Duplicate.
+		// with Duplicate set.
 		known, err := s.disk.exists(keyFile(to, m.Key))
 		if err != nil || known {
 			return err

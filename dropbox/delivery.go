@@ -4,7 +4,7 @@ package dropbox
 type Delivery struct {
 	ID        string // of the message; of the first one if this is a Duplicate
 	To        string // the mailbox
-	Name      string // the file's name as it was delivered
+	Name      string // the file's name at delivery
 	Thread    string
 	Duplicate bool // the key was delivered before; this call wrote no message
 }

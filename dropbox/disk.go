@@ -42,14 +42,14 @@ func (st Step) String() string {
 	return string(st.Op) + " " + st.Name + " " + st.To
 }
 
-// A disk makes all the changes of a store, and opens the files that a store reads. Names
+// A disk makes all of a store's changes, and opens the files that the store reads. Names
 // are relative to top. It never follows a symlink: a path that leads through one is an
 // error (ELOOP or ENOTDIR).
 //
-// It makes single system calls: one opens the folder that contains the name, and the next
-// is relative to that folder. [os.Root] would open every folder on the path again, which
-// takes a quarter of the time of a delivery. The field root is used where speed does not
-// matter.
+// It makes the system calls itself: one opens the folder that contains the name, and the
+// next works relative to that folder. [os.Root] would open every folder on the path
+// again, which takes a quarter of a delivery's time. The field root is used where speed
+// does not matter.
 type disk struct {
 	root *os.Root
 	top  *os.File
@@ -140,7 +140,7 @@ func (d *disk) nameAt(name string) (nameAt, error) {
 	return nameAt{fd, name[i+1:], true}, nil
 }
 
-// nameIn is nameAt for a folder that the caller has open.
+// nameIn is nameAt for a folder that the caller has already opened.
 func nameIn(folder *os.File, name string) nameAt {
 	return nameAt{dirfd: int(folder.Fd()), base: path.Base(name)}
 }
@@ -161,7 +161,8 @@ func (sp nameAt) isFolder() bool {
 	return err == nil && kindOf(st.Mode) == KindFolder
 }
 
-// stat looks at a name without following a symlink.
+// stat returns what the kernel knows about the file of that name. It does not follow a
+// symlink.
 func (d *disk) stat(name string) (unix.Stat_t, error) {
 	var st unix.Stat_t
 	sp, err := d.nameAt(name)
@@ -193,7 +194,8 @@ func (d *disk) exists(name string) (bool, error) {
 	return err == nil, err
 }
 
-// eachName calls yield for the names in a folder, in any order, until yield returns false.
+// eachName calls yield with each name in a folder, in any order, until yield returns
+// false.
 func (d *disk) eachName(folder string, yield func(string) bool) error {
 	f, err := d.folder(folder)
 	if err != nil {
@@ -228,8 +230,8 @@ func (d *disk) names(folder string) ([]string, error) {
 	return namesIn(f)
 }
 
-// openStepwise opens name below a folder, one folder after the other, each without
-// following a symlink. Names have no empty part and no "..": they consist of constants,
+// openStepwise opens name below a folder. It opens one folder after the other, and
+// follows no symlink. Names have no empty part and no "..": they consist of constants,
 // checked agents' names and names from a listing.
 func openStepwise(dirfd int, name string, flags int, perm uint32) (int, error) {
 	at := dirfd

@@ -11,10 +11,10 @@ func openBeneath(dirfd int, name string, flags int, perm uint32) (int, error) {
 	return openStepwise(dirfd, name, flags, perm)
 }
 
-// pathOnly is the flag that opens a folder only as the base of other calls.
+// pathOnly is the flag that opens a folder only as the base for other calls.
 const pathOnly = unix.O_RDONLY
 
-// renameNew renames a file and never replaces another one.
+// renameNew renames a file and never replaces another file.
 func renameNew(dirfd int, name string, todirfd int, to string) error {
 	return unix.RenameatxNp(dirfd, name, todirfd, to, unix.RENAME_EXCL)
 }

@@ -36,10 +36,10 @@ func openBeneath(dirfd int, name string, flags int, perm uint32) (int, error) {
 	}
 }
 
-// pathOnly is the flag that opens a folder only as the base of other calls.
+// pathOnly is the flag that opens a folder only as the base for other calls.
 const pathOnly = unix.O_PATH
 
-// renameNew renames a file and never replaces another one.
+// renameNew renames a file and never replaces another file.
 func renameNew(dirfd int, name string, todirfd int, to string) error {
 	return unix.Renameat2(dirfd, name, todirfd, to, unix.RENAME_NOREPLACE)
 }

@@ -1,5 +1,5 @@
 // Package dropbox keeps mailboxes as files: one folder per agent and one file per
-// message. Every change of a message's state is one rename.
+// message. Every change in a message's state is a single rename.
 //
 //	a person, an editor            Deliver, Send
 //	       |                            |
@@ -21,18 +21,19 @@
 //
 // # What is promised
 //
-// A message is accepted when [Store.Deliver] returns nil: then it is durable, and it stays
-// until a caller settles it. Messages are claimed in the order of their file names: by
-// priority, then by the time of their delivery. A claim is a rename, so only one caller
-// gets it. Every call that a crash interrupted can be repeated; no repetition duplicates a
-// message.
+// A message is accepted when [Store.Deliver] returns no error. From then on the message is
+// durable, and it stays until a caller settles it. Messages are claimed in the order of
+// their file names: by priority, then by delivery time. A claim is a rename, so only one
+// caller can claim a message. A call that a crash interrupted can be repeated. The
+// repetition duplicates no message, unless it delivers a message without a key.
 //
 // A message with a key is delivered once per recipient within 7 days, even if its sender
 // crashed and does not know whether it was delivered.
 //
 // All this survives a power cut, if the disk keeps synced data and never loses a file
-// during a rename. A cut may leave the old name, the new one, or both; [Mailbox.Recover]
-// removes the second name. A disk may write everything else in any order.
+// during a rename. A power cut during a rename may leave the old name, the new name, or
+// both. If both are left, [Mailbox.Recover] removes one of them. The disk may write
+// everything else in any order.
 //
 // # Layout
 //
@@ -41,15 +42,15 @@
 //	    tmp/ new/ cur/                   being written; waiting; claimed
 //	    done/2026-11-21/                 finished, each with its receipt
 //	    dead/                            given up, each with its reason
-//	    keys/                            one file per key, against duplicates
+//	    keys/                            one file per key, to prevent duplicates
 //	    work/                            the agent's own files
 //	    FULL                             while it exists, senders are refused
 //	    anything.md                      dropped by hand: see [Drops.List]
 //	attach/<sha256>/NAME                 attachments
-//	refused/coder/                       what was refused, each with its reason: see [Mailbox.Refuse]
+//	refused/coder/                       refused messages, each with its reason: see [Mailbox.Refuse]
 //	halted/THREAD                        conversations that are halted: see [Threads.Halt]
 //	topics/                              what was published and who subscribes: see the package topic
-//	board/                               files of the store's users
+//	board/                               files that the store's users keep there
 //
 // Folders have mode 0700 and files 0600. No symlink is ever followed.
 //
@@ -60,13 +61,13 @@
 //	d, err := store.Deliver("coder", &dropbox.Message{Body: []byte("Fix the build.\n")})
 //
 // Deliveries need no lock and no daemon. A caller with many messages passes them to
-// [Store.DeliverBatch] together: then all of them wait for the disk only as long as one
-// would.
+// [Store.DeliverBatch] together: then the whole batch waits for the disk only as long as
+// a single message would.
 //
 // # Working through a mailbox
 //
-// The process that claims holds [Store.Lock]. It lists once, handles the messages of the
-// list, and lists again afterwards or when [Store.Watch] reports a change:
+// The process that claims holds [Store.Lock]. It lists once, handles the listed messages,
+// and lists again afterwards or when [Store.Watch] reports a change:
 //
 //	box, err := store.Mailbox("coder")
 //	entries, err := box.List()
@@ -79,14 +80,14 @@
 //
 // After a crash, call [Mailbox.Recover] before the first claim. Then finish the messages
 // in cur/ that have a receipt ([Mailbox.Receipts], then Finish), give up those that have
-// a reason ([Mailbox.Reasons], then GiveUp), and put back the other messages of
-// [Mailbox.Claimed]. If [Mailbox.HasReceipt] is true for a claimed message, a turn has
-// already handled it: move it to done/ with File.
+// a reason ([Mailbox.Reasons], then GiveUp), and put back the other messages that
+// [Mailbox.Claimed] returns. If [Mailbox.HasReceipt] is true for a claimed message, a
+// turn has already handled it: move it to done/ with File.
 //
 // # The file
 //
-// A message is Markdown with YAML front matter; only the name of the file and its
-// place ever change.
+// A message is Markdown with YAML front matter. Its content never changes; only the name
+// and the folder of its file do.
 //
 //	---
 //	v: 1
@@ -107,14 +108,14 @@
 //
 // # What else is in a store
 //
-// [Drops] are the files that a person or a program put into a mailbox without a delivery.
-// [DeadLetters] are the messages that were given up, [Refusals] the messages that were
-// refused, and [Threads] the halted conversations. A [Folder] keeps small files of the
-// store's users. The package topic keeps published work.
+// [Drops] are the files that a person or a program put into a mailbox without delivering
+// them. [DeadLetters] are the messages that were given up, [Refusals] the messages that
+// were refused, and [Threads] the halted conversations. A [Folder] keeps small files for
+// the store's users. The package topic keeps published work.
 //
 // # The files of the package
 //
-// A file uses only the files of its layer and of the layers below.
+// Each file uses only files in the same layer and in the layers below it.
 //
 //	readers         watch  recover  clean  retain  filesystem
 //	taking          deadletter  refuse  settle  settlebatch  find  intake
@@ -126,6 +127,6 @@
 //	a message       proof  parse  encode  message  delivery
 //	names           name  agent  errors
 //
-// The type disk makes every change on disk. A test makes each change fail once; see
+// The type disk makes all changes on disk. A test makes each change fail once; see
 // [Options].
 package dropbox

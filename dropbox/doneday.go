@@ -12,9 +12,9 @@ import (
 
 const dayLayout = "2006-01-02"
 
-// makeDay makes the folder of a day in done/, durably. An existing folder may not be
-// durable, because the process that made it may have been killed before the sync. So each
-// Store syncs it once a day.
+// makeDay makes a day's folder in done/, durably. An existing folder may not be durable,
+// because the process that made it may have been killed before the sync. So each Store
+// syncs done/ once for each day.
 func (b *Mailbox) makeDay(folder string) error {
 	there, err := b.disk.exists(folder)
 	if err != nil {
@@ -46,7 +46,7 @@ func (b *Mailbox) makeDay(folder string) error {
 
 // doneDay returns the day whose folder in done/ contains the given file, or "". For a
 // recent message it tries each day by name, from the day before the message's creation
-// until today, because the clocks of two machines may differ by a day. For an older
+// until today, because the clocks of two machines may differ by a day. For any other
 // message it lists done/.
 func (s *Store) doneDay(mailbox string, e Entry, file string) (string, error) {
 	done := mailbox + "/" + doneFolder

@@ -71,7 +71,7 @@ func (m *Message) Encode() ([]byte, error) {
 	return append(b, m.Body...), nil
 }
 
-// appendField writes the key of a field with its value, and nothing for an empty value.
+// appendField writes a field's key and value, or nothing if the value is empty.
 func appendField(b []byte, key string, field any) []byte {
 	switch v := field.(type) {
 	case *string:
@@ -153,8 +153,7 @@ func appendScalar(b []byte, s string) []byte {
 }
 
 // mustEscape reports whether r is a character below U+10000 that YAML does not allow, or
-// reads as the end of a line. (See section 5.1 of YAML 1.2, and YAML 1.1 for the ends of
-// lines.)
+// treats as a line break. (See section 5.1 of YAML 1.2 and, for line breaks, YAML 1.1.)
 func mustEscape(r rune) bool {
 	return r < ' ' || 0x7f <= r && r < 0xa0 || r == 0x2028 || r == 0x2029 || r == 0xfeff || r == 0xfffe || r == 0xffff
 }
@@ -162,9 +161,9 @@ func mustEscape(r rune) bool {
 // notText lists words that some YAML readers do not read as text.
 var notText = []string{"true", "false", "yes", "no", "on", "off", "y", "n", "null"}
 
-// plain reports whether every YAML reader reads s as text without quotes: it begins with
-// a lower-case letter, continues with letters, digits and a few other characters, and is
-// not a word with a meaning in YAML.
+// plain reports whether s needs no quotes, because every YAML reader reads it as text: it
+// begins with a lower-case letter, continues with letters, digits and a few other
+// characters, and is not a word with a meaning in YAML.
 func plain(s string) bool {
 	for i := range len(s) {
 		c := s[i]

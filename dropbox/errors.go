@@ -21,11 +21,12 @@ var (
 	ErrName = errors.New("not a name for an agent")
 	// ErrNoMailbox says that no mailbox has that name. See [UnknownError].
 	ErrNoMailbox = errors.New("no such mailbox")
-	// ErrFull says that too many messages wait in the mailbox already.
+	// ErrFull says that too many messages are already waiting in the mailbox.
 	ErrFull = errors.New("mailbox is full")
 	// ErrTooLarge says that a body or an attachment is over its limit. See [TooLargeError].
 	ErrTooLarge = errors.New("too large")
-	// ErrInvalid says that bytes or fields are not a message. See [InvalidError].
+	// ErrInvalid says that bytes or fields do not form a valid message. See
+	// [InvalidError].
 	ErrInvalid = errors.New("not a valid message")
 	// ErrHops says that programs passed a message on too many times, probably in a loop.
 	ErrHops = errors.New("passed on too often")
@@ -45,7 +46,7 @@ var (
 	// the message could not be removed either: a power cut may still lose it.
 	ErrNotDurable = errors.New("delivered, but the disk did not confirm it")
 	// ErrFileSystem says that the disk has neither hard links nor a rename that never
-	// replaces; a store needs one of them.
+	// replaces a file. A store needs one of them.
 	ErrFileSystem = errors.New("file system has neither hard links nor a rename that refuses to replace")
 )
 
@@ -89,7 +90,7 @@ func (e *TooLargeError) Error() string {
 // Unwrap makes a TooLargeError an [ErrTooLarge].
 func (e *TooLargeError) Unwrap() error { return ErrTooLarge }
 
-// An InvalidError says why bytes or fields are not a message.
+// An InvalidError says why bytes or fields do not form a valid message.
 type InvalidError struct {
 	Reason string
 	From   string // the sender, if it could be read

@@ -16,13 +16,14 @@ type FileSystem struct {
 	Volatile bool   // it is lost with the machine or the container: tmpfs, overlay
 
 	HardLinks bool // a file may have two names
-	NoReplace bool // it has a rename that refuses to replace
+	NoReplace bool // it has a rename that refuses to replace a file
 	FoldsCase bool // it treats "a" and "A" as one name
 	Locks     bool // a program's lock excludes other programs
 }
 
-// Usable reports whether deliveries with a key work there: they need hard links or a rename
-// that refuses to replace. Deliveries without a key work on every file system.
+// Usable reports whether deliveries with a key work on the file system: they need hard
+// links or a rename that refuses to replace a file. Deliveries without a key work on every
+// file system.
 func (f FileSystem) Usable() bool { return f.HardLinks || f.NoReplace }
 
 // ProbeFileSystem tests the disk of a folder. It makes a temporary folder inside dir and
@@ -83,9 +84,9 @@ func locksHold(path string) (bool, error) {
 	return lock(fds[0]) == nil && errors.Is(lock(fds[1]), unix.EWOULDBLOCK), nil
 }
 
-// Misplaced lists the folders of mailboxes that files cannot be moved into or out of.
-// These are names that are not folders, such as a symlink, and folders that are on
-// another disk than the mailbox. Names are relative to the store, with slashes.
+// Misplaced lists the mailbox folders that files cannot be moved into or out of. Either
+// the name is not a folder (it may be a symlink), or the folder is on a different disk
+// from the mailbox. Names are relative to the store, with slashes.
 func (s *Store) Misplaced() ([]string, error) {
 	names, err := s.Mailboxes()
 	if err != nil {
@@ -110,12 +111,12 @@ func (s *Store) Misplaced() ([]string, error) {
 	return list, nil
 }
 
-// roomTried is the number of bytes that [Store.Room] writes: one block of the usual file
+// roomTried is the number of bytes that [Store.Room] writes: one block on most file
 // systems, which is enough for a message of ordinary size.
 const roomTried = 4 << 10
 
 // Room checks that the disk has room for a message: it writes a file of 4 KiB into the
-// store's folder, durably, and removes it. The error is an error of the disk; [IsNoRoom]
+// store's folder, durably, and removes it. The error is a disk error; [IsNoRoom]
 // distinguishes a full disk from other errors. Room is safe for concurrent use.
 func (s *Store) Room() error {
 	name := scratchPrefix + "room-" + NewID()
@@ -129,7 +130,7 @@ func (s *Store) Room() error {
 	return nil
 }
 
-// IsNoRoom reports whether an error means that a disk is full, or a quota exceeded.
+// IsNoRoom reports whether an error means that a disk is full or a quota is exceeded.
 func IsNoRoom(err error) bool {
 	return errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT)
 }

@@ -54,7 +54,8 @@ func (b *Mailbox) All() iter.Seq2[Found, error] {
 	return func(yield func(Found, error) bool) { b.store.allIn(b.name, yield) }
 }
 
-// allIn yields the messages of one mailbox, and returns false when the caller stops.
+// allIn yields the messages of one mailbox. It returns false after an error, or when the
+// caller stops.
 func (s *Store) allIn(mailbox string, yield func(Found, error) bool) bool {
 	days, err := s.disk.names(mailbox + "/" + doneFolder)
 	if err != nil {
@@ -156,7 +157,7 @@ func (s *Store) Load(f Found) (*Message, error) {
 
 // Walk calls visit with every message, in the order of All, until visit returns false. It
 // leaves out files that are not messages, and messages that moved in the meantime. It
-// reads every file, so use it for people's commands and not in a daemon's loop.
+// reads every file, so use it for commands that people run, and not in a daemon's loop.
 func (s *Store) Walk(visit func(Found, *Message) bool) error {
 	for f, err := range s.All() {
 		if err != nil {
@@ -175,9 +176,10 @@ func (s *Store) Walk(visit func(Found, *Message) bool) error {
 	return nil
 }
 
-// Unfinished calls visit with every message that waits or is claimed, mailbox by mailbox,
-// until visit returns false. It opens no message. in chooses the mailboxes; nil chooses
-// all. A message that is claimed in the meantime may be visited twice.
+// Unfinished calls visit with every message that is waiting or claimed, mailbox by
+// mailbox, until visit returns false. It opens no message. It visits only the mailboxes
+// for which in returns true, or all mailboxes if in is nil. A message that is claimed in
+// the meantime may be visited twice.
 func (s *Store) Unfinished(in func(mailbox string) bool, visit func(*Mailbox, Entry) bool) error {
 	names, err := s.Mailboxes()
 	if err != nil {

@@ -7,18 +7,18 @@ import (
 	"time"
 )
 
-// A Folder keeps small durable files in a mailbox, beside the folders of the messages.
+// A Folder keeps small durable files in a mailbox, next to the message folders.
 type Folder struct {
 	box  *Mailbox
 	name string
 }
 
-// Folder returns the folder of that name in the mailbox. [Folder.Make] makes it.
+// Folder returns the folder with that name in the mailbox. [Folder.Make] makes it.
 func (b *Mailbox) Folder(name string) Folder { return Folder{b, name} }
 
 func (f Folder) path() string { return f.box.dir(f.name) }
 
-// file makes the path of a file in the folder.
+// file returns the path of a file in the folder.
 func (f Folder) file(name string) (string, error) {
 	if name == "" || strings.HasPrefix(name, ".") || strings.Contains(name, "/") {
 		return "", &fs.PathError{Op: "open", Path: f.path() + "/" + name, Err: fs.ErrInvalid}
@@ -58,11 +58,11 @@ func (f Folder) ModTime(name string) (time.Time, error) {
 	return modTime(&st), err
 }
 
-// Add makes a new file, durable and complete, or makes no file. Of several callers that add
-// one name, only one succeeds; the others get [fs.ErrExist].
+// Add makes a new file, durable and complete, or makes no file. If several callers add the
+// same name, one succeeds and the others get [fs.ErrExist].
 func (f Folder) Add(name string, data []byte) error { return f.write(name, data, f.box.disk.move) }
 
-// Replace makes a file or replaces it, durable and complete, or changes nothing.
+// Replace is Add, but replaces an existing file with that name.
 func (f Folder) Replace(name string, data []byte) error {
 	return f.write(name, data, f.box.disk.replace)
 }

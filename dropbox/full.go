@@ -2,7 +2,8 @@ package dropbox
 
 import "sync/atomic"
 
-// Full reports whether the mailbox is full: then senders are refused, and drops wait.
+// Full reports whether the mailbox is full. While it is, senders are refused and drops
+// wait.
 func (b *Mailbox) Full() (bool, error) {
 	full, err := b.disk.exists(b.name + "/" + fullFile)
 	return full, b.wrap("look for "+fullFile, err)
@@ -36,7 +37,7 @@ func (f fullMark) excess() *atomic.Int64 {
 
 // messageLeft is called when a message has left new/. In a full mailbox it checks whether
 // there is room again. It does not list the mailbox for each message of a long backlog,
-// because the time of a listing grows with the backlog. If it fails, the next listing
+// because the time for a listing grows with the backlog. If it fails, the next listing
 // corrects FULL.
 func (f fullMark) messageLeft() {
 	if full, err := f.box.Full(); err != nil || !full || f.excess().Add(-1) > 0 {

@@ -36,14 +36,13 @@ type Defaults struct {
 //
 // The error is [ErrChanged] when the file differs from st, or changes while it is read.
 // Then it stays in place, and the caller can try again later. The error is [ErrGone] when
-// the file is missing. After [ErrFull] and errors of the disk the file stays in place,
-// too.
+// the file is missing. After [ErrFull] or a disk error the file also stays in place.
 //
 // A file that can never be a message is set aside in dead/; the reason is written there
-// first. This happens to broken front matter, text that is not UTF-8, a NUL byte, an
-// empty file, more than MaxAttachment bytes, a symlink and a folder. The error is then an
-// [*InvalidError] with that reason. Its From is the sender, if the file names one, so
-// that the caller can notify the sender.
+// first. The causes are broken front matter, text that is not UTF-8, a NUL byte, an empty
+// file, more than MaxAttachment bytes, and a name that is a symlink or a folder. The
+// error is then an [*InvalidError] with that reason. Its From is the sender, if the file
+// names one, so that the caller can notify the sender.
 func (drops Drops) TakeIn(st Stray, d Defaults) (Delivery, error) {
 	delivery, err := drops.takeIn(st, d)
 	if bad, ok := errors.AsType[*InvalidError](err); ok {
@@ -149,15 +148,15 @@ func (drops Drops) readStray(st Stray) ([]byte, error) {
 	return data, nil
 }
 
-// dropKey makes a key from one state of one file. The file's inode number is not enough,
-// because a file system reuses the number of a removed file.
+// dropKey makes a key that identifies one file in one state. The file's inode number is
+// not enough, because a file system may reuse the number of a removed file.
 func dropKey(st Stray, data []byte) string {
 	return fmt.Sprintf("drop:%x-%x-%x-%x-%x", st.Dev, st.Ino, st.ModTime.UnixNano(), st.Size, sha256.Sum256(data))
 }
 
 // fromDrop parses a file that a person or any program wrote. It fills in no field.
 func fromDrop(data []byte) (*Message, error) {
-	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")) // some editors begin with a byte order mark
+	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")) // some editors write this mark first
 	switch {
 	case len(bytes.TrimSpace(data)) == 0:
 		return nil, invalid("the file is empty")
@@ -183,7 +182,7 @@ func fromDrop(data []byte) (*Message, error) {
 	return m, nil
 }
 
-// guessFrom finds the sender in a front matter that has an error elsewhere, so that the
+// guessFrom finds the sender in front matter that has an error elsewhere, so that the
 // caller can notify the sender.
 func guessFrom(data []byte) string {
 	for line := range bytes.Lines(data[:min(len(data), maxFront)]) {

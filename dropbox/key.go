@@ -16,12 +16,12 @@ import (
 // keyLife is how long a key is remembered.
 const keyLife = 7 * 24 * time.Hour
 
-// keyFile returns the path of the file that makes a key deliver only one message to a
-// mailbox. A sender writes the message in tmp/ and links it to keys/<sha256 of the key>;
-// only one caller can make this link. Then the sender moves the message from tmp/ to
-// new/; again only one caller succeeds, because a rename removes the old name. So a
-// caller that finds the key file can complete the delivery without a duplicate, even
-// while the first caller is still working on it.
+// keyFile returns the path of a key's file. The file ensures that at most one message
+// with that key is delivered to the mailbox. A sender writes the message in tmp/ and
+// links it to keys/<sha256 of the key>; only one caller can make this link. Then the
+// sender moves the message from tmp/ to new/; again only one caller succeeds, because a
+// rename removes the old name. So a caller that finds the key file can complete the
+// delivery without a duplicate, even while the first caller is still working on it.
 func keyFile(mailbox, key string) string {
 	sum := sha256.Sum256([]byte(key))
 	return mailbox + "/" + keysFolder + "/" + hex.EncodeToString(sum[:])
@@ -64,8 +64,8 @@ func (k keys) finish(to, key string) (Delivery, error) {
 		if there {
 			return d, k.sync(to)
 		}
-		// The first caller may not have synced the key: a power cut must not remove the key
-		// of a message in new/.
+		// The first caller may not have synced keys/. Sync it now, because a power cut must
+		// not remove the key of a message in new/.
 		if err := k.store.disk.syncDir(to + "/" + keysFolder); err != nil {
 			return Delivery{}, err
 		}
@@ -106,8 +106,8 @@ func (k keys) finish(to, key string) (Delivery, error) {
 	return d, k.sync(to)
 }
 
-// Delivered finds the message that was delivered to a mailbox with a key, in any state, and
-// finishes an interrupted delivery. ok is false for an unknown key.
+// Delivered finds the message that was delivered to a mailbox with that key, whatever its
+// state, and finishes an interrupted delivery. ok is false for an unknown key.
 func (s *Store) Delivered(to, key string) (d Delivery, ok bool, err error) {
 	if reason := badShape(to); reason != "" {
 		return Delivery{}, false, &NameError{Name: to, Reason: reason}
@@ -157,8 +157,8 @@ func (k keys) read(to, key string) (m *Message, data []byte, ino uint64, err err
 	return m, data, f.st.Ino, nil
 }
 
-// isOld reports whether tmp/ has the file under a name that marks it for removal; see
-// [Mailbox.Clean].
+// isOld reports whether tmp/ contains the file under a name that marks it for removal;
+// see [Mailbox.Clean].
 func (k keys) isOld(to string, ino uint64) (bool, error) {
 	names, err := k.store.disk.names(to + "/" + tmpFolder)
 	if err != nil {
@@ -184,9 +184,9 @@ func (k keys) sync(to string) error {
 	return errors.Join(k.store.disk.syncDir(to+"/"+keysFolder), k.store.disk.syncDir(to+"/"+newFolder))
 }
 
-// forget removes an old key file. A lock on keys/ lets only one caller at a time look and
-// remove. Otherwise a slow caller could remove a newer key file of that name, and the
-// next caller would deliver the message again.
+// forget removes an old key file. A lock on keys/ lets only one caller at a time check
+// the file and remove it. Otherwise a slow caller could remove a newer key file with the
+// same name, and the next caller would deliver the message again.
 func (k keys) forget(to, link string, ino uint64) error {
 	folder, err := k.store.disk.folder(to + "/" + keysFolder)
 	if err != nil {

@@ -4,9 +4,9 @@ package dropbox
 // none of them. A listing takes half a microsecond per name, so list once, handle all
 // messages of the list, and then list again.
 //
-// List also makes the file FULL when MaxWaiting is reached, and removes it when there is
-// room again, as a claim does. It sets aside files whose name is not that of a message:
-// it moves them to dead/, with a reason. It leaves unfinished files alone (see
+// List also makes the file FULL when MaxWaiting is reached. Like a claim, it removes FULL
+// when there is room again. It sets aside files whose names are not message names: it
+// moves them to dead/, with a reason. It leaves unfinished files alone (see
 // [Drops.List]).
 //
 // On a local Linux disk a listing shows the folder at one moment: if it contains a
@@ -18,14 +18,14 @@ func (b *Mailbox) List() ([]Entry, error) {
 	return entries, err
 }
 
-// ListAside is List, and also returns the files that this call set aside.
+// ListAside is List that also returns the files that this call set aside.
 func (b *Mailbox) ListAside() ([]Entry, []DeadLetter, error) {
 	entries, odd, err := b.list(newFolder)
 	if err != nil {
 		return nil, nil, b.wrap("list", err)
 	}
-	// If FULL cannot be updated, or a file cannot be set aside, for example on a full
-	// disk, the mail must not be blocked: the next listing retries.
+	// Ignore errors from updating FULL and from setting files aside, for example on a
+	// full disk. They must not block the mail, and the next listing retries.
 	_ = fullMark{b}.update(len(entries))
 	var aside []DeadLetter
 	for _, name := range odd {

@@ -40,7 +40,7 @@ func (s *Store) Lock() (release func() error, err error) {
 }
 
 // Halted reports whether the file HALT exists. While it does, nothing is claimed;
-// deliveries continue. Any program may make and remove it: `touch` is enough.
+// deliveries continue. Any program may make or remove HALT: `touch` is enough to make it.
 func (s *Store) Halted() bool {
 	there, err := s.disk.exists(haltFile)
 	return there || err != nil // an error counts as halted
@@ -55,7 +55,8 @@ func (s *Store) Halt(why string) error {
 	return nil
 }
 
-// HaltReason returns the text that Halt or a person wrote into HALT, or "" without HALT.
+// HaltReason returns the text that Halt or a person wrote into HALT, or "" if HALT does
+// not exist.
 func (s *Store) HaltReason() string {
 	data, err := s.disk.readFile(haltFile, 4096)
 	if err != nil {

@@ -36,10 +36,10 @@ func (b *Mailbox) Make() error { return b.wrap("make the folders", makeMailbox(b
 // Name returns the name of the mailbox. An agent's mailbox has the agent's name.
 func (b *Mailbox) Name() string { return b.name }
 
-// at makes the path of a file in the mailbox, relative to the store.
+// at returns the path of a file in the mailbox, relative to the store.
 func (b *Mailbox) at(folder, name string) string { return b.name + "/" + folder + "/" + name }
 
-// dir makes the path of one of the mailbox's folders.
+// dir returns the path of one of the mailbox's folders.
 func (b *Mailbox) dir(folder string) string { return b.name + "/" + folder }
 
 // wrap adds the action and the mailbox to an error that is not nil.
@@ -57,7 +57,7 @@ func (b *Mailbox) list(folder string) (entries []Entry, odd []string, err error)
 	if err != nil {
 		return nil, nil, err
 	}
-	// Names sort as entries do, and sorting strings takes half the time.
+	// Sorting the names gives the same order as sorting the entries, in half the time.
 	slices.Sort(names)
 	entries = make([]Entry, 0, len(names))
 	for _, name := range names {
@@ -116,5 +116,5 @@ func parseAs(e Entry, data []byte) (*Message, error) {
 
 // maxFile returns the size of the largest file that can be a message. A file that a
 // program put into new/ may have a longer body than a delivery allows; the caller that
-// claims it decides about it.
+// claims it decides what to do with it.
 func (s *Store) maxFile() int64 { return s.opts.MaxAttachment + maxFront + 64 }

@@ -8,8 +8,8 @@ import (
 )
 
 // MakeMailbox makes the mailbox of an agent, of lead or of a bridge, or its missing
-// folders. A file in place of one of the folders, such as a symlink, is renamed within the
-// mailbox, where it becomes a [Stray]. Repeating it is harmless and cheap.
+// folders. If a file, such as a symlink, is in the place of a folder, it is renamed within
+// the mailbox and becomes a [Stray]. Repeating it is harmless and cheap.
 func (s *Store) MakeMailbox(name string) error {
 	if err := CheckMailbox(name); err != nil {
 		return fmt.Errorf("make mailbox: %w", err)
@@ -78,8 +78,8 @@ func (s *Store) unknown(name string) error {
 	return &UnknownError{Name: name, Near: Nearest(name, known)}
 }
 
-// Known returns nil when an agent, lead or a bridge has a mailbox of that name. The error
-// is an [*UnknownError] or a [*NameError].
+// Known returns nil when a mailbox with that name exists or existed. The error is an
+// [*UnknownError] or a [*NameError].
 func (s *Store) Known(name string) error {
 	if err := CheckMailbox(name); err != nil {
 		return s.misnamed(name, err)
@@ -124,7 +124,7 @@ func (s *Store) repair(name string) error {
 }
 
 // misnamed returns the error for a name that no mailbox can have. If there are similar
-// names, the error lists them: they help more than the rule for names.
+// names, the error lists them: similar names are more helpful than the rule for names.
 func (s *Store) misnamed(name string, err error) error {
 	known, listErr := s.Mailboxes()
 	if near := Nearest(name, known); listErr == nil && len(near) > 0 {

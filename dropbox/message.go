@@ -10,14 +10,14 @@ import (
 	"unicode/utf8"
 )
 
-// Version is the number of the message format, the field v.
+// Version is the number of the message format. A message has it in the field v.
 const Version = 1
 
 // MaxHops is the number of times that programs may pass a message on, unless Options set
 // another number. More hops count as a loop.
 const MaxHops = 8
 
-// Type is the kind of a message: what its sender expects.
+// Type is the kind of a message. It says what the sender expects.
 type Type string
 
 // The types. Status and Note begin no turn: they go into the prompt of the next turn.
@@ -93,7 +93,8 @@ func (m *Message) entry() Entry {
 	return e
 }
 
-// fill sets fields that a file may leave out, from the name of the file.
+// fill sets the fields that a file may leave out, from the file's name or to their
+// defaults.
 func (m *Message) fill(e Entry) {
 	m.V, m.ID, m.Priority, m.Created = Version, e.ID, e.Priority, e.Created
 	setIfEmpty(&m.From, Lead)
@@ -178,8 +179,8 @@ func (m *Message) check() error {
 	return nil
 }
 
-// checkText refuses text that is too long or not UTF-8, and characters that would break a
-// line of the envelope or of a terminal.
+// checkText refuses text that is too long or not UTF-8. It also refuses control
+// characters, which would break a line of the envelope or of a terminal.
 func checkText(what, s string, most int) error {
 	if len(s) > most {
 		return invalid("%s has %d bytes, %d at most", what, len(s), most)
@@ -193,11 +194,11 @@ func checkText(what, s string, most int) error {
 	return nil
 }
 
-// attachDir is the folder of the attachments, below the store's folder.
+// attachDir is the folder of the attachments, in the store's folder.
 const attachDir = "attach"
 
 // An Attachment is a file that belongs to a message. Its path in the store contains the
-// hash of its content, so the same file from two senders is kept once.
+// hash of its content, so the same file from two senders is stored only once.
 type Attachment struct {
 	Name   string // the file's own name
 	Path   string // relative to the store: attach/<sha256>/NAME
@@ -246,9 +247,9 @@ func attachmentName(name string) string {
 	return name
 }
 
-// Gist returns the content of a message in one line: its subject, or without one the
-// beginning of its text. It leaves out the mark that a bridge puts before a text. It may
-// contain control characters for a terminal.
+// Gist describes a message in one line: with its subject or, if it has none, with the
+// beginning of its text. It leaves out the mark that a bridge puts before a text. The
+// result may contain terminal control characters.
 func (m *Message) Gist() string {
 	about := m.Subject
 	if about == "" {
@@ -260,8 +261,8 @@ func (m *Message) Gist() string {
 	return strings.Join(strings.Fields(about), " ")
 }
 
-// Heard splits a line that a bridge brought, such as "[IRC where] <who> what" from the
-// bridge irc. ok is false for any other text.
+// Heard splits a line that came through a bridge, such as "[IRC where] <who> what" from
+// the bridge irc. ok is false for any other text.
 func Heard(bridge, text string) (who, what string, ok bool) {
 	inner, found := strings.CutPrefix(text, "[")
 	title, _, spaced := strings.Cut(inner, " ")

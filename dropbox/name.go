@@ -9,7 +9,7 @@ import (
 )
 
 // timeLayout is the format of the time in a file name: UTC with microseconds, without
-// colons. Sorting such times as text sorts them by time.
+// colons. Sorting such times as text puts them in chronological order.
 const timeLayout = "20060102T150405.000000Z"
 
 const (
@@ -17,8 +17,8 @@ const (
 	baseLen = len("1-") + len(timeLayout) + len("-") + idLen
 )
 
-// An Entry contains what a message's file name says. Messages are claimed in the order of
-// their names, so no file is opened to choose the next message.
+// An Entry contains the information in a message's file name. Messages are claimed in the
+// order of their names, so no file is opened to choose the next message.
 //
 //	1-20261121T045102.123456Z-k7f3q9m2xd.md        waits, never begun
 //	1-20261121T045102.123456Z-k7f3q9m2xd~2.1.md    begun twice, failed once
@@ -29,13 +29,13 @@ type Entry struct {
 	Priority Priority
 	Created  time.Time // UTC, microseconds
 	ID       string
-	Begun    int    // how many turns began with it
+	Begun    int    // how many turns began with the message
 	Failed   int    // how many of them failed
 	Name     string // the file's name now; empty if only a receipt is left
 }
 
-// ParseName parses a message's file name; FileName of the result returns the same name.
-// For any other name the error is an [*InvalidError].
+// ParseName parses a message's file name; [Entry.FileName] turns the result back into
+// that name. For any other name the error is an [*InvalidError].
 func ParseName(name string) (Entry, error) {
 	e, ok := parseName(name)
 	if !ok {
@@ -104,7 +104,8 @@ func parseTime(s string) (time.Time, bool) {
 	return at, y == n[0] && int(m) == n[1] && d == n[2] && n[3] < 24 && n[4] < 60 && n[5] < 60
 }
 
-// parseCount reads a decimal number below a million as strconv.Itoa writes it.
+// parseCount reads a decimal number below a million, in the form that strconv.Itoa
+// writes.
 func parseCount(s string) (int, bool) {
 	if len(s) == 0 || len(s) > 6 || len(s) > 1 && s[0] == '0' {
 		return 0, false
@@ -158,7 +159,7 @@ var idEncoding = base32.NewEncoding(idLetters).WithPadding(base32.NoPadding)
 // deliver messages.
 func NewID() string {
 	var raw [7]byte
-	rand.Read(raw[:]) // returns no error: if it fails, it ends the program
+	rand.Read(raw[:]) // never returns an error: a failure ends the program
 	return idEncoding.EncodeToString(raw[:])[:idLen]
 }
 
@@ -189,12 +190,12 @@ func idPartShape(s string) bool {
 	return s != "" && len(s) <= idLen
 }
 
-// Priority says which of two messages comes first, regardless of their age. It is the
-// first letter of a message's file name (0, 1 or 2), so that sorted names have the most
-// urgent message first. The zero value is Normal.
+// Priority says which of two messages comes first, regardless of their age. It gives a
+// message's file name its first character (0, 1 or 2), so the most urgent message comes
+// first when names are sorted. The zero value is Normal.
 type Priority int8
 
-// The priorities, the most urgent first; they compare as numbers.
+// The priorities, most urgent first. They can be compared as numbers.
 const (
 	Urgent Priority = iota - 1
 	Normal

@@ -12,11 +12,11 @@ import (
 const (
 	firstNames = 32 << 10 // the names of about 450 messages
 	mostNames  = 8 << 20  // the names of about 110,000 messages
-	mostName   = 19 + 256 // the longest name; see getdents64(2)
+	mostName   = 19 + 256 // the longest entry; see getdents64(2)
 )
 
-// mostReads is the number of times, at most, that namesIn reads a folder to get all names
-// from one moment.
+// mostReads is the largest number of times that namesIn reads a folder to get all names
+// as they were at one moment.
 const mostReads = 5
 
 // nameBuffers keeps the buffers of earlier listings, so that the next listing of a large
@@ -75,7 +75,8 @@ func readRest(folder *os.File, buf []byte, n int) (names []string, once bool, er
 	return names, once, nil
 }
 
-// readDirent reads as many of the next names in a folder as fit. n is 0 at the end.
+// readDirent reads as many of the next names in a folder as fit into buf. At the end of
+// the folder, n is 0.
 func readDirent(folder *os.File, buf []byte) (n int, err error) {
 	err = retryEINTR(func() (err error) {
 		n, err = unix.ReadDirent(int(folder.Fd()), buf)

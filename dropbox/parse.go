@@ -63,7 +63,7 @@ func splitFront(data []byte) (front, body []byte, ok bool, err error) {
 	}
 }
 
-// parseFront reads a front matter: YAML without the features that a message does not need.
+// parseFront reads front matter: YAML without the features that a message does not need.
 func parseFront(front []byte) (*Message, error) {
 	root, err := yamlMapping(front)
 	if err != nil {
@@ -97,7 +97,8 @@ func parseFront(front []byte) (*Message, error) {
 	return m, nil
 }
 
-// yamlMapping parses YAML into its nodes, without comments. An empty text gives nil.
+// yamlMapping parses YAML into its nodes, without comments. For an empty text it returns
+// nil.
 func yamlMapping(text []byte) (_ *yaml.Node, err error) {
 	defer func() {
 		// yaml.v3 3.0.1 panics on some broken input instead of returning an error.

@@ -36,7 +36,7 @@ type readable struct {
 // wait for the other end of a fifo.
 const readFlags = unix.O_RDONLY | unix.O_NONBLOCK | unix.O_CLOEXEC | unix.O_NOFOLLOW
 
-// openRead opens a file of any kind. It does not wait for a fifo.
+// openRead opens a file of any kind. It does not wait for the other end of a fifo.
 func (d *disk) openRead(name string) (readable, error) {
 	fd, err := openBeneath(d.fd, name, readFlags, 0)
 	if err != nil {

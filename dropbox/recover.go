@@ -7,9 +7,9 @@ import (
 )
 
 // Recover repairs a mailbox after a power cut on a disk that writes the two halves of a
-// rename separately. Such a cut may leave a message both at its old and at its new place.
-// Recover keeps the message only at its newest place. After an ordinary crash, and on
-// most disks, it has nothing to repair and costs four listings.
+// rename separately. Such a cut may leave a message in both its old and its new place.
+// Recover keeps the message only in its newest place. After an ordinary crash, and on
+// most disks, it finds nothing to repair, and costs four listings.
 //
 // Call it once before the first claim, with [Store.Lock] held, then continue as after any
 // crash. Repeating it is harmless.
@@ -79,7 +79,7 @@ func (r recovery) run() error {
 		return err
 	}
 	for i, e := range fresh {
-		// Most messages have only one name, and are not recorded.
+		// Most messages have only one name, and need not be recorded.
 		if all[e.Base()] != nil || i+1 < len(fresh) && fresh[i+1].ID == e.ID {
 			w := placesOf(e)
 			w.fresh = append(w.fresh, e)
@@ -137,15 +137,17 @@ func (r recovery) separate(w *places) error {
 }
 
 // dropDuplicate removes other if it and keep are two names of one file. It renames other
-// first and looks again: if one file only moved between the two looks, dropDuplicate
-// renames it back.
+// first and looks again: if there was only one file, which moved between the two looks,
+// dropDuplicate renames it back.
 func (r recovery) dropDuplicate(other, keep string) error {
 	one, err := r.box.disk.stat(other)
 	if err != nil {
 		return ignoreMissing(err)
 	}
 	if same, err := r.box.disk.isFile(keep, one.Ino); !same || err != nil {
-		return err // another file with the same id: the caller that claims it decides
+		// If it is another file with the same id, the caller that claims it decides what to
+		// do with it.
+		return err
 	}
 	aside := r.box.at(tmpFolder, "twin-"+NewID())
 	if err := r.box.disk.move(other, aside); err != nil {

@@ -12,10 +12,10 @@ import (
 type Refusal struct {
 	Entry
 	Reason string    // why, one or more lines; may be empty
-	At     time.Time // time of the reason; zero without a reason
+	At     time.Time // when the reason was written; zero if there is none
 }
 
-// Refusals are the refused messages of a mailbox, in refused/ of the store.
+// Refusals are the refused messages of a mailbox, in the store's folder refused/.
 type Refusals struct{ box *Mailbox }
 
 // Refusals returns the refused mail of the mailbox.
@@ -24,13 +24,13 @@ func (b *Mailbox) Refusals() Refusals { return Refusals{b} }
 // passedEnd is the suffix of the file that marks a message that a person has let through.
 const passedEnd = ".passed.txt"
 
-// path makes the path of a file among this mailbox's refused mail.
+// path returns the path of a file among this mailbox's refused mail.
 func (r Refusals) path(name string) string { return refusedDir + "/" + r.box.name + "/" + name }
 
-// Refuse moves a message that must not be worked on from cur/ or new/ of the mailbox to
-// refused/ of the store. Before the rename, it makes the reason durable there. It may be
-// repeated, and a repetition after a crash completes it. The first reason is kept. The
-// error is [ErrGone] when the message is in neither folder.
+// Refuse moves a message that must not be worked on from cur/ or new/ to the store's
+// folder refused/. Before the move, it writes the reason there, durably. Refuse may be
+// repeated, and a repetition after a crash completes the move. The first reason is kept.
+// The error is [ErrGone] when the message is in neither folder.
 func (b *Mailbox) Refuse(e Entry, reason string) error {
 	return b.wrap("refuse "+e.ID, b.Refusals().add(e, reason))
 }
@@ -109,7 +109,7 @@ func (r Refusals) Unfinished() ([]Entry, error) {
 	return cut, nil
 }
 
-// List lists the refused messages with their reasons, the oldest message first.
+// List lists the refused messages with their reasons, oldest message first.
 func (r Refusals) List() ([]Refusal, error) {
 	entries, err := r.entries()
 	if err != nil {
@@ -138,8 +138,8 @@ func (r Refusals) List() ([]Refusal, error) {
 	return list, nil
 }
 
-// Count returns the number of refused messages that are kept, and the number of those
-// that were refused since a time. It opens no message, because status commands call it
+// Count returns the number of refused messages that are kept, and how many of them were
+// refused since the given time. It opens no message, because status commands call it
 // often.
 func (r Refusals) Count(since time.Time) (kept, fresh int, err error) {
 	entries, err := r.entries()
@@ -177,7 +177,7 @@ func (r Refusals) entries() ([]Entry, error) {
 	return entries, nil
 }
 
-// at returns the time of the reason.
+// at returns the time when the reason was written.
 func (r Refusals) at(e Entry) (time.Time, error) {
 	st, err := r.box.disk.stat(r.path(e.reasonName()))
 	if err != nil {
@@ -186,11 +186,11 @@ func (r Refusals) at(e Entry) (time.Time, error) {
 	return modTime(&st).UTC(), nil
 }
 
-// Readmit makes a refused message wait again, at its old place in the order, with its
-// counts at 0. With pass it also records that a person let the message through:
-// [Refusals.Passes] then returns true, and the message must not be refused again. Without
-// pass the rules decide again. The error is [ErrGone] when the message is no longer in
-// refused/.
+// Readmit makes a refused message wait again, at its old place in the order, and resets
+// its counts to 0. If pass is set, it also records that a person let the message through:
+// [Refusals.Passes] then returns true, and the message must not be refused again. If pass
+// is not set, the rules decide again. The error is [ErrGone] when the message is no
+// longer in refused/.
 func (r Refusals) Readmit(e Entry, pass bool) error {
 	return r.box.wrap("readmit "+e.ID, r.readmit(e, pass))
 }

@@ -9,14 +9,15 @@ import (
 )
 
 // minRetain is the smallest number of days for which done/ is kept. It is the lifetime of
-// a key, so that a message that is delivered again still finds its receipt.
+// a key, so that a message's receipt still exists if the message is delivered again.
 const minRetain = 7
 
-// Retain makes room in the done/ folders of all mailboxes. It removes the messages of
-// days that are older than the given number of days. Then it removes the oldest messages
-// until done/ has at most mb megabytes in all mailboxes together. A limit of 0 means no
-// limit. Retain keeps messages younger than 7 days, and messages without a receipt,
-// because a person may still need them. It returns the number of messages that it removed.
+// Retain makes room in the done/ folders of all mailboxes. It removes messages that were
+// filed more than the given number of days ago. Then it removes the oldest messages until
+// done/ has at most mb megabytes in all mailboxes together. A limit of 0 means no limit.
+// Retain always keeps messages that were filed within the last 7 days. It also keeps
+// messages without a receipt, because a person may still need them. It returns the number
+// of messages that it removed.
 func (s *Store) Retain(days int, mb int64) (removed int, err error) {
 	if removed, err = (retention{s}).done(days, mb); err != nil {
 		return removed, fmt.Errorf("retain: %w", err)
@@ -71,9 +72,9 @@ func (r retention) done(days int, mb int64) (removed int, err error) {
 	return removed, nil
 }
 
-// doneFiles lists the messages that may be removed, which are those with a receipt. The
-// message comes before its receipt, so a crash may leave a receipt, but never a message
-// without one, which would look unfinished.
+// doneFiles lists the messages that have a receipt; only these may be removed. In each
+// result the message comes before its receipt. So a crash may leave a receipt without its
+// message, but never a message without its receipt, which would look unfinished.
 func (r retention) doneFiles(sizes bool) ([]doneFile, error) {
 	mailboxes, err := r.store.Mailboxes()
 	if err != nil {
@@ -116,8 +117,8 @@ func (r retention) doneFiles(sizes bool) ([]doneFile, error) {
 // RetainRefused makes room in refused/. It removes messages that were refused more than
 // the given number of days ago. Then it removes the oldest messages, of any age, until
 // refused/ has at most mb megabytes in total. A limit of 0 means no limit. It keeps the
-// mark of a message that a person let through and that still waits. It returns the number
-// of messages that it removed.
+// mark of a message that a person let through and that is still waiting or claimed. It
+// returns the number of messages that it removed.
 func (s *Store) RetainRefused(days int, mb int64) (removed int, err error) {
 	if removed, err = (retention{s}).refused(days, mb); err != nil {
 		return removed, fmt.Errorf("retain what was refused: %w", err)
@@ -214,8 +215,9 @@ func (r retention) refusedFiles() ([]*refusedFile, error) {
 	return files, nil
 }
 
-// spareWaiting removes two kinds of files from the list: those of released messages that
-// still wait, and the reasons of messages whose refusal is not complete yet.
+// spareWaiting removes two kinds of files from the list: those of readmitted messages
+// that are still waiting or claimed, and the reasons of messages whose refusal is not
+// complete yet.
 func (r retention) spareWaiting(mailbox string, all map[string]*refusedFile) error {
 	for _, folder := range []string{newFolder, curFolder} {
 		names, err := r.store.disk.names(mailbox + "/" + folder)

@@ -8,8 +8,7 @@ import (
 
 // Send delivers a message to all names in m.To and, as a note, to all names in m.CC: one
 // file per recipient, each with its own id, all in one thread. The name "all" means every
-// mailbox except the sender's, lead, the bridges and [Hooks]. Each recipient gets the
-// message once.
+// agent that has a mailbox, except the sender. Each recipient gets the message once.
 //
 // Send checks all names before it writes anything: if one name is wrong, or one mailbox
 // is full, it delivers nothing. If the disk fails partway, Send returns the error and the
@@ -104,8 +103,9 @@ func (s *Store) expand(names []string, from string) ([]string, error) {
 	return list, nil
 }
 
-// copies delivers the notes for the names in cc that have a mailbox; first is the recipient
-// of the message itself. The key makes a repetition harmless.
+// copies delivers the message as a note to the names in cc that have a mailbox. It leaves
+// out first, which is the recipient of the message itself. The key makes a repetition
+// harmless.
 func (s *Store) copies(first string, m *Message, thread string) error {
 	names, err := s.expand(slices.DeleteFunc(slices.Clone(m.CC), func(name string) bool {
 		return name != All && (name == Hooks || CheckMailbox(name) != nil)

@@ -58,7 +58,7 @@ func parseAside(name string) (DeadLetter, bool) {
 	return DeadLetter{Entry: Entry{Created: at, ID: id, Name: name}, Original: name[head:]}, true
 }
 
-// tameName replaces characters of a name that are not safe to print or to use in a path.
+// tameName replaces characters in a name that are not safe to print or to use in a path.
 // It also shortens the name, so that a suffix still fits.
 func tameName(name string) string {
 	name = strings.Map(func(r rune) rune {

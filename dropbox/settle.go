@@ -16,8 +16,8 @@ func (b *Mailbox) Commit(e Entry, receipt []byte) error {
 	return b.wrap("commit "+e.ID, err)
 }
 
-// Finish files a committed message and then its receipt in done/<UTC day>/, durably. It
-// may be repeated, and a repetition after a crash completes it.
+// Finish files a committed message and then its receipt in done/<UTC day>/, durably.
+// Finish may be repeated, and a repetition after a crash completes the filing.
 func (b *Mailbox) Finish(e Entry) error {
 	return b.wrap("finish "+e.ID, b.file(e))
 }
@@ -124,8 +124,9 @@ func (b *Mailbox) HasReceipt(e Entry) (bool, error) {
 }
 
 // Receipts returns the messages whose receipt is still in cur/, in the order of their
-// names. Finish must complete them. If only the receipt is left, Name is empty. When
-// Receipts returns, the receipts are durable, even if Commit was interrupted.
+// names. Finish must complete them. If only the receipt of a message is left, the entry's
+// Name is empty. When Receipts returns, the receipts are durable, even if Commit was
+// interrupted.
 func (b *Mailbox) Receipts() ([]Entry, error) {
 	names, err := b.disk.names(b.dir(curFolder))
 	if err != nil {
@@ -155,8 +156,8 @@ func (b *Mailbox) Receipts() ([]Entry, error) {
 	return entries, b.wrap("list receipts", err)
 }
 
-// Finished returns the messages that have a receipt in done/ of one UTC day, in the order
-// of their names. It opens none of them.
+// Finished returns the messages whose receipt was filed in done/ on one UTC day, in the
+// order of their names. It opens none of them.
 func (b *Mailbox) Finished(day time.Time) ([]Entry, error) {
 	names, err := b.disk.dayNames(b.at(doneFolder, day.UTC().Format(dayLayout)))
 	if err != nil {
@@ -175,8 +176,8 @@ func (b *Mailbox) Finished(day time.Time) ([]Entry, error) {
 	return entries, nil
 }
 
-// Filed returns the messages in done/ of one UTC day, with or without a receipt, in the
-// order of their names. It opens none of them; [Store.Load] does that.
+// Filed returns the messages that were filed in done/ on one UTC day, with or without a
+// receipt, in the order of their names. It opens none of them; [Store.Load] does that.
 func (b *Mailbox) Filed(day time.Time) ([]Found, error) {
 	date := day.UTC().Format(dayLayout)
 	folder := b.at(doneFolder, date)
@@ -197,8 +198,8 @@ func (b *Mailbox) Filed(day time.Time) ([]Found, error) {
 // Receipt reads the receipt of a message, from cur/ or from done/. The error is
 // [ErrNotFound] if the message has no receipt.
 func (b *Mailbox) Receipt(e Entry) ([]byte, error) {
-	// The daemon writes this file. It contains an answer, so allow the longest one that a
-	// client can print.
+	// The daemon writes this file. It contains an answer, so allow the longest answer
+	// that a client can print.
 	const limit = 256 << 20
 	data, err := b.disk.readFile(b.at(curFolder, e.receiptName()), limit)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -2,7 +2,7 @@ package dropbox
 
 import "os"
 
-// A Settlement is a claimed message that is done, and its receipt.
+// A Settlement is a claimed message whose turn is over, with its receipt.
 type Settlement struct {
 	Entry   Entry
 	Receipt []byte
@@ -10,8 +10,8 @@ type Settlement struct {
 
 // SettleBatch is Commit and Finish for several messages of the mailbox. It returns one
 // error per message; a message with an error may be settled again. A message that is
-// settled alone waits for the disk six times; here all messages wait together. All
-// receipts are durable before the first message moves.
+// settled alone waits for the disk five times, and the first one of a day six times; here
+// all messages wait together. All receipts are durable before the first message moves.
 func (b *Mailbox) SettleBatch(list []Settlement) []error {
 	errs := make([]error, len(list))
 	for at := 0; at < len(list); at += maxBatch {
@@ -21,8 +21,8 @@ func (b *Mailbox) SettleBatch(list []Settlement) []error {
 			if filed[i] {
 				continue
 			}
-			// Another file was in the way, or a crash interrupted an earlier try: settle
-			// this message alone.
+			// The batch could not settle this message, for example because a crash
+			// interrupted an earlier attempt. Settle it alone.
 			err := b.Commit(st.Entry, st.Receipt)
 			if err == nil {
 				err = b.Finish(st.Entry)
@@ -116,7 +116,7 @@ func (sb settleBatch) commit(list []Settlement, cur *os.File, tmp nameAt) (there
 	return there
 }
 
-// isNowhereDone reports whether no earlier try has filed the message.
+// isNowhereDone reports whether the message is not in done/ yet.
 func (sb settleBatch) isNowhereDone(e Entry) bool {
 	day, err := sb.box.store.doneDay(sb.box.name, e, e.Base()+".md")
 	return err == nil && day == ""

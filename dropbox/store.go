@@ -18,7 +18,7 @@ type Options struct {
 	MaxBody       int64 // longest body, in bytes; 0 means 8 KiB
 	MaxAttachment int64 // largest attachment or dropped file, in bytes; 0 means 10 MiB
 	MaxWaiting    int   // messages that may wait in one mailbox; 0 means 10,000
-	MaxHops       int   // how many times programs may pass a message on; 0 means [MaxHops], below 0 any number
+	MaxHops       int   // how often programs may pass a message on; 0 means [MaxHops], below 0 no limit
 
 	// Now returns the time; nil means time.Now.
 	Now func() time.Time
@@ -72,12 +72,13 @@ const ignored = "# What is finished is tracked: done/, dead/, attach/, board/.\n
 // scratchPrefix is the prefix of the names of incomplete files outside a mailbox.
 const scratchPrefix = ".scratch-"
 
-// haltedDir has a file for every halted conversation.
+// haltedDir contains a file for every halted conversation.
 const haltedDir = "halted"
 
 // Create makes the folder dir and the first content of a store: version, .gitignore,
 // board/, attach/, refused/ and the mailbox of the lead. Existing files stay unchanged, so
-// repeating it is harmless. The error is [ErrVersion] for a folder of a newer version.
+// repeating it is harmless. The error is [ErrVersion] if dir is a store of a newer
+// version.
 func Create(dir string) error {
 	if err := create(dir); err != nil {
 		return fmt.Errorf("create mailboxes in %s: %w", dir, err)
@@ -181,11 +182,12 @@ func (s *Store) Now() time.Time { return s.opts.Now() }
 // MaxBody returns the longest body of a message, in bytes; see [Options].
 func (s *Store) MaxBody() int64 { return s.opts.MaxBody }
 
-// TooManyHops reports whether a message was passed on more times than allowed.
+// TooManyHops reports whether this number of hops is more than the store allows.
 func (s *Store) TooManyHops(hops int) bool { return s.opts.MaxHops > 0 && hops > s.opts.MaxHops }
 
-// stamp returns the time for a new file name: now, in microseconds, and later than any
-// stamp before, so that the messages of one process sort in the order of sending.
+// stamp returns the time for a new file name: the current time in microseconds, but
+// always later than any earlier stamp. So the messages of one process sort in the order
+// in which they were sent.
 func (s *Store) stamp() time.Time {
 	now := s.opts.Now().UnixMicro()
 	for {

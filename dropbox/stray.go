@@ -10,15 +10,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Drops are the files in a mailbox's own folder that are not the store's: a person, a
-// program or the agent put them there.
+// Drops are the files in a mailbox's own folder that do not belong to the store: a
+// person, a program or the agent put them there.
 type Drops struct{ box *Mailbox }
 
 // Drops returns the drops of the mailbox.
 func (b *Mailbox) Drops() Drops { return Drops{b} }
 
-// A Stray is a file in a mailbox's own folder at one moment. A person dropped it there, or
-// the agent wrote it.
+// A Stray describes a file in a mailbox's own folder at one moment. A person or a program
+// dropped it there, or the agent wrote it.
 type Stray struct {
 	Name    string
 	Kind    Kind
@@ -30,16 +30,16 @@ type Stray struct {
 }
 
 // Same reports whether the file is unchanged between two looks: the same file, with the
-// same size and the same time of modification. A file that stays the same for a while is
-// complete.
+// same size and the same time of modification. A file that stays the same for a while
+// counts as complete.
 func (st Stray) Same(other Stray) bool {
 	return st.Name == other.Name && st.Kind == other.Kind && st.Size == other.Size &&
 		st.ModTime.Equal(other.ModTime) && st.Dev == other.Dev && st.Ino == other.Ino
 }
 
-// List lists the drops, the oldest first. It leaves out files that are surely incomplete or
-// never messages: hidden ones, #x#, and those that end with ~ or with swp, swo, swx, tmp,
-// temp, part, partial, crdownload or filepart.
+// List lists the drops, oldest first. It leaves out files that are certainly incomplete or
+// can never be messages: hidden files, names like #x#, and names that end with ~ or with
+// .swp, .swo, .swx, .tmp, .temp, .part, .partial, .crdownload or .filepart.
 func (drops Drops) List() ([]Stray, error) {
 	names, err := drops.box.disk.names(drops.box.name)
 	if err != nil {
@@ -115,9 +115,9 @@ func (b *Mailbox) Arrived(e Entry) (time.Time, error) {
 	return changeTime(&st), nil
 }
 
-// MoveToWork moves a file that an agent wrote for itself to its folder work/. It replaces a
-// file of that name, as the agent would have done. If a folder has that name, the new name
-// ends with an id.
+// MoveToWork moves a file that an agent wrote for itself to the agent's folder work/. It
+// replaces an existing file with that name, as the agent would have done. If work/ contains
+// a folder with that name, the new name of the file ends with an id.
 func (drops Drops) MoveToWork(st Stray) error {
 	from, to := drops.box.name+"/"+st.Name, drops.box.at(workFolder, st.Name)
 	err := drops.box.disk.mkdir(drops.box.dir(workFolder))

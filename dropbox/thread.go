@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Threads keeps the halted conversations of a store.
+// Threads are the halted conversations of a store.
 type Threads struct{ store *Store }
 
 // Threads returns the halted conversations of the store.
@@ -24,8 +24,8 @@ type HaltedThread struct {
 	Since  time.Time // UTC
 }
 
-// haltFileOf returns the file that halts a thread: halted/<thread>. If the thread cannot
-// be a file name, its SHA-256 is the file name.
+// haltFileOf returns the path of the file that halts a thread: halted/<thread>. If the
+// thread cannot be a file name, its SHA-256 is the file name.
 func haltFileOf(thread string) string {
 	if idPartShape(thread) {
 		return haltedDir + "/" + thread
@@ -34,10 +34,10 @@ func haltFileOf(thread string) string {
 	return haltedDir + "/" + hex.EncodeToString(sum[:])
 }
 
-// Halt halts one conversation, durably, with the reason for people. The store only
-// records the halt; callers that deliver or claim ask [Threads.Halted]. If the
-// conversation is already halted, the first reason is kept. Any program may do the same
-// by making the file halted/THREAD.
+// Halt halts one conversation, durably, and records the reason for people to read. The
+// store only records the halt; callers that deliver or claim must check [Threads.Halted].
+// If the conversation is already halted, the first reason is kept. Any program may do the
+// same by making the file halted/THREAD.
 func (t Threads) Halt(thread, why string) error {
 	if err := t.halt(thread, why); err != nil {
 		return fmt.Errorf("halt thread %s: %w", thread, err)
@@ -63,7 +63,8 @@ func (t Threads) halt(thread, why string) error {
 	return t.store.disk.put(haltedDir+"/"+scratchPrefix+NewID(), haltFileOf(thread), []byte(text))
 }
 
-// Halted returns the halt of a conversation, or nil. It looks up one name.
+// Halted returns the halt of a conversation, or nil if it is not halted. It looks up only
+// one name.
 func (t Threads) Halted(thread string) (*HaltedThread, error) {
 	if thread == "" {
 		return nil, nil
@@ -104,7 +105,7 @@ func (t Threads) read(file, thread string) (*HaltedThread, error) {
 	return h, nil
 }
 
-// List lists the halted conversations, the newest first.
+// List lists the halted conversations, most recently halted first.
 func (t Threads) List() ([]HaltedThread, error) {
 	names, err := t.store.disk.names(haltedDir)
 	if err != nil {
@@ -132,7 +133,8 @@ func (t Threads) List() ([]HaltedThread, error) {
 	return list, nil
 }
 
-// Unhalt lets a conversation continue; it is not an error if it is not halted.
+// Unhalt lets a conversation continue. If the conversation is not halted, that is not an
+// error.
 func (t Threads) Unhalt(thread string) error {
 	err := ignoreMissing(t.store.disk.remove(haltFileOf(thread)))
 	if err == nil {

@@ -13,14 +13,14 @@ import (
 )
 
 // A Change says where to look. It may come late, twice, or never, so rely only on the
-// content of the folder.
+// contents of the folder.
 type Change struct {
 	Mailbox string // the mailbox; empty for All, Lost and Halt
 	Name    string // the file that appeared in new/, if the event had its name
 	Stray   bool   // a file changed in the mailbox's own folder, or there is room again: see [Drops.List]
 	Halt    bool   // HALT was made or removed
 	All     bool   // events were lost, or folders were made or removed: look everywhere
-	Lost    bool   // a watch is gone, or an error happened: call [Watcher.Rewatch] soon
+	Lost    bool   // a watch is gone, or an error occurred: call [Watcher.Rewatch] soon
 }
 
 // A Watcher reports changes in a store. One watcher serves all mailboxes: the kernel
@@ -31,15 +31,15 @@ type Watcher struct {
 	runs   sync.WaitGroup
 
 	mu      sync.Mutex
-	fs      *fsnotify.Watcher // nil while the system gives us none
+	fs      *fsnotify.Watcher // nil until the system gives us one
 	watched map[string]bool   // mailboxes that were added; true: all their watches are set
 	err     error             // the newest reason for a missing watch
 }
 
-// Watch begins to watch the store's folder and every mailbox in it, or only the named
+// Watch starts watching the store's folder and every mailbox in it, or only the named
 // mailboxes. It calls notify in the watcher's own goroutine. notify must not block: a
-// callback that takes 20 microseconds per event loses events in a burst. notify
-// should set a flag, or send on a channel that has room for one value.
+// callback that takes 20 microseconds per event loses events in a burst. notify should
+// set a flag, or try to send on a channel with a buffer for one value.
 //
 // Close ends the watcher. If the system has no watches left, Watch succeeds anyway:
 // [Watcher.Missing] returns the number of mailboxes that are not watched, and
@@ -81,8 +81,8 @@ func (w *Watcher) begin() error {
 	return nil
 }
 
-// noWatches reports a limit of the system in our own words: inotify returns ENOSPC for it,
-// which has nothing to do with the disk.
+// noWatches replaces the error for a limit of the system: for some limits inotify returns
+// ENOSPC, although the disk is not full.
 func noWatches(err error) error {
 	switch {
 	case errors.Is(err, unix.ENOSPC):
@@ -94,7 +94,8 @@ func noWatches(err error) error {
 }
 
 // Missing returns the number of mailboxes that are not watched. Only a listing finds
-// their new mail. err is the newest known reason. Missing makes no system call.
+// their new mail. err is the newest known reason why they are not watched. Missing makes
+// no system call.
 func (w *Watcher) Missing() (missing int, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -143,7 +144,7 @@ func (w *Watcher) add(name string) error {
 		return w.err
 	}
 	for _, folder := range []string{name, name + "/" + newFolder} {
-		// fsnotify would follow a symlink in place of the folder.
+		// fsnotify would follow a symlink that replaced the folder.
 		err := w.store.disk.isFolder(folder)
 		if err == nil {
 			err = w.fs.Add(filepath.Join(w.store.dir, folder))
@@ -196,7 +197,8 @@ func (w *Watcher) Rewatch() (missing int, err error) {
 	return w.missing()
 }
 
-// run is the watcher's goroutine. It only calls notify.
+// run is the watcher's goroutine. It passes events to notify, and changes nothing in the
+// watcher.
 func (w *Watcher) run(fw *fsnotify.Watcher) {
 	events, errs := fw.Events, fw.Errors
 	for events != nil || errs != nil {
@@ -221,7 +223,7 @@ func (w *Watcher) run(fw *fsnotify.Watcher) {
 	}
 }
 
-// change turns an event into the place to look at.
+// change turns an event into a Change. It returns false for an event that can be ignored.
 func (w *Watcher) change(ev fsnotify.Event) (Change, bool) {
 	rel, ok := strings.CutPrefix(ev.Name, w.store.dir)
 	if !ok || ev.Op == fsnotify.Chmod {
@@ -248,7 +250,7 @@ func (w *Watcher) change(ev fsnotify.Event) (Change, bool) {
 	case folder == newFolder || unfinished(folder):
 		return Change{}, false
 	}
-	if folder == fullFile { // there is room again, and a dropped file may wait for it
+	if folder == fullFile { // there is room again, and a dropped file may be waiting for it
 		return Change{Mailbox: mailbox, Stray: true}, gone
 	}
 	if slices.Contains(mailboxFolders, folder) {
