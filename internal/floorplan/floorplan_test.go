@@ -65,7 +65,7 @@ var floors = map[string][]string{
 	"internal/bridge":       {"dropbox", "internal/durable", "internal/discovery"},
 	"ircbridge":             {"internal/bridge", "ircbridge/irc"},
 
-	// Test machinery: no program links it.
+	// Test helpers: no program links them.
 	"internal/testkit/acprecord":      {"internal/testkit/acptest", "internal/testkit/models"},
 	"internal/testkit/acptest":        {},
 	"internal/testkit/acpstandin":     {"internal/testkit/standin"},
@@ -201,8 +201,8 @@ func TestNoProgramHoldsTestMachinery(t *testing.T) {
 	}
 }
 
-// TestTrackedFilesSpeakOfTheProductAlone looks for what belongs to one machine
-// and not to the product.
+// TestTrackedFilesSpeakOfTheProductAlone looks for text that belongs to one machine and not
+// to the product.
 func TestTrackedFilesSpeakOfTheProductAlone(t *testing.T) {
 	root := strings.TrimSpace(goList(t, "-m", "-f", "{{.Dir}}"))
 	out, err := exec.CommandContext(t.Context(), "git", "-C", root, "ls-files", "-z").Output()

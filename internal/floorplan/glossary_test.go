@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// The glossary has three parts. Pictures are metaphors that once were names here and that
-// a reader could not understand without an explanation. The value of each is the usual
+// The glossary has three parts. Pictures are metaphors that were once names here and that a
+// reader could not understand without an explanation. The value of each is the usual
 // technical noun. No identifier may have a picture as a part of its name.
 var pictures = map[string]string{
 	"house":     "deps",
@@ -40,7 +40,7 @@ var pictures = map[string]string{
 	"spot":      "at",
 }
 
-// alone has words that say nothing if they are the whole name of a function.
+// alone lists words that say nothing if they are the whole name of a function.
 var alone = map[string]string{
 	"again":   "retryEINTR, or what is done once more",
 	"between": "inBothDirs",
@@ -101,7 +101,7 @@ func TestGlossary(t *testing.T) {
 }
 
 // dialect returns the first words of a text that are not plain English, with the words
-// after them; "" for none. A question may begin with its question word.
+// after them, or "" if there are none. A question may begin with its question word.
 func dialect(text string) string {
 	text = strings.Join(strings.Fields(text), " ")
 	for _, m := range phrases.FindAllStringIndex(text, -1) {

@@ -58,7 +58,7 @@ func TestMakeInstall(t *testing.T) {
 	}
 }
 
-// The stage fails when the program is larger than it may be.
+// The stage fails if the program is larger than the limit.
 func TestTheSizeOfTheProgram(t *testing.T) {
 	for name, tc := range map[string]struct {
 		sizes map[string]int64

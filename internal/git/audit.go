@@ -65,8 +65,8 @@ func (e *SecretError) Error() string {
 }
 
 // An Audit records one folder of mailboxes in the git repository around it. It keeps
-// nothing open. Only one goroutine at a time may call Record; any number of audits, in any
-// number of processes and worktrees, may share a repository.
+// nothing open. Only one goroutine at a time may call Record; Several audits, in different
+// processes and worktrees, may share a repository.
 type Audit struct {
 	git *program
 	dir string // the mailboxes, absolute
@@ -123,7 +123,7 @@ func openAudit(ctx context.Context, deadDrop string, o Options) (*Audit, error) 
 //
 // The errors to test for are [ErrCheckedOut], [ErrForeign] and [*SecretError]. After a
 // SecretError everything except the files that it names is recorded. All other errors come
-// from git or from the disk. If ctx is done, Record ends git, and the branch is unchanged
+// from git or from the disk. If ctx is done, Record stops git. The branch is then unchanged
 // or has all commits of one batch.
 func (a *Audit) Record(ctx context.Context) error {
 	a.secrets = nil

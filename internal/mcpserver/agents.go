@@ -159,7 +159,7 @@ func tagsText(tags []string) string {
 	return client.TagMark + strings.Join(tags, " "+client.TagMark)
 }
 
-// cannotWork returns why an agent will not start work on a message soon; "" if it will.
+// cannotWork returns why an agent will not start work on a message soon, or "" if it will.
 func cannotWork(st swarm.Status, name string) string {
 	if st.Daemon == nil {
 		return noDaemon

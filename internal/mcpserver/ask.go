@@ -45,7 +45,7 @@ func (in askArguments) patience() time.Duration {
 // maxDefault bounds the asker's default answer, in bytes.
 const maxDefault = 1024
 
-// takeForNo ends the note of a result if a missing answer counts as a no.
+// takeForNo is appended to a result's note if a missing answer counts as a no.
 const takeForNo = " Treat that as a no: do not do what you have asked for."
 
 // An answer is the result of ask.
@@ -104,7 +104,8 @@ func (c asker) ask(ctx context.Context, in askArguments) (*answer, error) {
 	return a, c.wait(ctx, a, sent, asks, in)
 }
 
-// asked returns the mailboxes that a question goes to, the lead's first.
+// asked returns the mailboxes that a question goes to. If the lead is among them, its
+// mailbox comes first.
 func (c asker) asked(in askArguments) ([]string, error) {
 	to, err := c.Recipients(in.To)
 	switch {
@@ -126,7 +127,7 @@ func (c asker) asked(in askArguments) ([]string, error) {
 	return to, nil
 }
 
-// nobodyCan returns why none of the recipients of a question can answer now; "" if one
+// nobodyCan returns why none of the recipients of a question can answer now, or "" if one
 // can. The lead always counts as able to answer.
 func (c asker) nobodyCan(ctx context.Context, to []string) (string, error) {
 	if slices.Contains(to, dropbox.Lead) {
@@ -147,7 +148,7 @@ func (c asker) nobodyCan(ctx context.Context, to []string) (string, error) {
 	return first, nil
 }
 
-// wait waits for the answer, and puts it into a.
+// wait waits for the answer and stores it in a.
 func (c asker) wait(ctx context.Context, a *answer, sent []dropbox.Delivery, asks *client.Questioning, in askArguments) error {
 	wait, err := c.Wait(sent)
 	if err != nil {
@@ -186,8 +187,8 @@ func (c asker) wait(ctx context.Context, a *answer, sent []dropbox.Delivery, ask
 	}
 }
 
-// receive puts an answer into the result, and files it, so that it does not arrive again as
-// a message.
+// receive puts an answer into the result and files the answer, so that it does not arrive
+// again as a message.
 func (c asker) receive(a *answer, got *client.Answer) error {
 	v := view.MessageIn(c.Client, c.Me.Name, dropbox.Waiting, got.Message)
 	a.Outcome, a.Text = answered, strings.TrimRight(v.Body, "\n")

@@ -7,8 +7,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/client"
 )
 
-// checkBody returns what is wrong with a text; tooLong is the advice for a text that is too
-// long.
+// checkBody returns what is wrong with a text, or nil. tooLong is the advice to give if the
+// text is too long.
 func checkBody(body []byte, most int, tooLong string) error {
 	switch flaw, at := client.FlawOf(body, most); flaw {
 	case client.Empty:

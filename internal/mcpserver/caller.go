@@ -7,7 +7,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// A Caller is the agent, or the lead, that calls a tool, with the present state of its
+// A Caller is the agent, or the lead, that calls a tool, with the current state of its
 // project.
 type Caller struct {
 	*client.Client

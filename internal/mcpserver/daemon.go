@@ -37,7 +37,7 @@ func (l daemonLink) open(ctx context.Context) (Daemon, error) {
 	return d, err
 }
 
-// hindrance returns why no agent works on its mail now; "" if the agents work.
+// hindrance returns why no agent works on its mail now, or "" if the agents are working.
 func (l daemonLink) hindrance(ctx context.Context) (string, error) {
 	d, err := l.open(ctx)
 	switch {
@@ -53,8 +53,8 @@ func (l daemonLink) hindrance(ctx context.Context) (string, error) {
 }
 
 // readsLater says which receivers of an urgent message read it only after their running
-// turn; "" for none. It also returns "" if the daemon cannot be asked: that is no error,
-// since the messages are already sent.
+// turn, or "" if there are none. It also returns "" if the daemon cannot be asked: that is
+// no error, since the messages are already sent.
 func (l daemonLink) readsLater(ctx context.Context, sent []dropbox.Delivery) string {
 	d, err := l.open(ctx)
 	if err != nil || d == nil {

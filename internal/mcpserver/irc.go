@@ -69,9 +69,9 @@ func (c chat) say(channel, text string) (*saidOnIRC, error) {
 	return out, err
 }
 
-// ircNote returns the note of a result. It says if the bridge is away. If the caller has
-// not read its channels for a long time, it says so; otherwise it counts the unread lines
-// of this channel.
+// ircNote returns the note of a result. The note says if the bridge is away. If the caller
+// has not read its channels for a long time, it says so; otherwise it counts the unread
+// lines of this channel.
 func (c chat) ircNote(channel string) (string, error) {
 	st, err := c.irc.Bridge()
 	if err != nil {
@@ -147,7 +147,7 @@ func (c chat) read(_ context.Context, in ircReadArguments) (*channelLines, error
 	return &channelLines{Channel: at, Lines: c.ircLines(got.Lines), Dropped: got.Dropped, Left: got.Left, Note: c.whySilent(got.Lines)}, nil
 }
 
-// whySilent returns why nothing new can arrive from a channel; "" if the bridge is
+// whySilent returns why nothing new can arrive from a channel, or "" if the bridge is
 // connected.
 func (c chat) whySilent(lines []bridge.Line) string {
 	if len(lines) > 0 {

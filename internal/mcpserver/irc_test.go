@@ -102,8 +102,8 @@ func TestIRCSend(t *testing.T) {
 	}
 }
 
-// irc_read lists each line only once, the oldest first. read_messages lists lines again,
-// the newest first.
+// irc_read lists each line only once, oldest first. read_messages lists lines again, newest
+// first.
 func TestIRCRead(t *testing.T) {
 	p := newChat(t)
 	texts := func(out map[string]any) string {
@@ -153,8 +153,8 @@ func TestIRCReadCallsTheLeadByName(t *testing.T) {
 	}
 }
 
-// An agent that has not read its channels for a long time is reminded to, once, instead of
-// getting the note about one channel.
+// An agent that has not read its channels for a long time is reminded once to read them.
+// The reminder replaces the note about one channel.
 func TestIRCAdvice(t *testing.T) {
 	p := newChat(t)
 	quiet := func(d time.Duration) {
@@ -387,7 +387,7 @@ func TestReplyToAQuestionOnIRC(t *testing.T) {
 	}
 }
 
-// The asker says what happens if no person answers.
+// The asker decides what happens if no person answers.
 func TestIRCAskWithoutAnswer(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

@@ -9,7 +9,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
 
-// This file has the tools about the channels themselves.
+// This file contains the tools that manage the channels.
 
 type channelArguments struct {
 	Channel string `json:"channel" jsonschema:"#channel"`

@@ -35,8 +35,8 @@ func readLine(r *bufio.Reader) ([]byte, error) {
 	}
 }
 
-// A lineWriter writes the server's lines, each in one piece. It keeps the first error: a
-// client that does not read has hung up.
+// A lineWriter writes the server's lines, each in a single write. It keeps the first error
+// and then writes nothing more, since the client has hung up.
 type lineWriter struct {
 	mu  sync.Mutex
 	w   io.Writer

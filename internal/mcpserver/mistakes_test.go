@@ -167,7 +167,7 @@ func (p *project) state() string {
 	return strings.Join(append(all, board, topics), "\n")
 }
 
-// A text may have as many bytes as the schemas say.
+// A text may be exactly as long as the schemas allow.
 func TestATextThatJustFits(t *testing.T) {
 	p := newChat(t)
 	text := strings.Repeat("x", 8192)

@@ -90,7 +90,7 @@ func (list properties) MarshalJSON() ([]byte, error) {
 	return []byte("{" + b.String() + "}"), nil
 }
 
-// marshal does not escape <, > and &: a model reads the text.
+// marshal does not escape <, > and &, because a model reads the text.
 func marshal(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

@@ -95,7 +95,7 @@ func (w mail) post(ctx context.Context, m *dropbox.Message, body string, attach 
 }
 
 // postNoted does what post does. It also calls note with the id and the mailbox of each
-// copy, before anybody can see that copy.
+// copy, before anyone can see that copy.
 func (w mail) postNoted(ctx context.Context, m *dropbox.Message, body string, attach []string, note func(id, to string)) (*sentMessages, error) {
 	if err := w.fill(m, body, attach); err != nil {
 		return nil, err

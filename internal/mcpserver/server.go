@@ -18,10 +18,10 @@ type Options struct {
 	IRC     bool   // the tools for IRC are offered as well
 	Budget  bool   // the tool for the budget is offered as well
 	Turn    bool   // the server runs in a turn, whose system prompt already has the instructions
-	// Open opens the project in its present state for one call: the configuration may have
+	// Open opens the project for one call, with its current configuration, which may have
 	// changed since the last call. The server closes it.
 	Open func() (*Caller, error)
-	// Dial finds the daemon. The error is [control.ErrNoDaemon] when none runs.
+	// Dial finds the daemon. The error is [control.ErrNoDaemon] if none is running.
 	Dial func(ctx context.Context, c *Caller) (Daemon, error)
 	// Whispers returns the supervisor's new whispers for the caller, which go before the
 	// result of a call; it may be nil.

@@ -34,8 +34,8 @@ type session struct {
 	running map[string]context.CancelFunc // unanswered calls, by the keys of their ids
 }
 
-// Serve answers a client that sends lines until it hangs up or ctx is done. Serve then ends
-// the calls that still run, and waits for them.
+// Serve answers a client that sends lines until it hangs up or ctx is done. Serve then
+// cancels the calls that are still running and waits for them to end.
 func (s *Server) Serve(ctx context.Context, r io.Reader, w io.Writer) error {
 	ctx, cancel := context.WithCancel(ctx)
 	c := &session{Server: s, out: &lineWriter{w: w}, running: map[string]context.CancelFunc{}}

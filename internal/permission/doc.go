@@ -13,8 +13,8 @@
 // entry in deny or ask is read broadly: it also matches a part of a command line, or one of
 // several paths. An entry in allow is read narrowly: all paths must match, and * does not
 // stand for text with which the shell begins another command or writes to a file. A line of
-// plain commands, joined by && || ; | and newlines, is allowed if each of its commands is.
-// No pattern allows a line that the shell cannot read.
+// plain commands, joined by && || ; | and newlines, is allowed if each of its commands is
+// allowed. No pattern allows a line that the shell cannot read.
 //
 // Reading, searching and thinking are allowed if no entry is about them, and so are edits
 // in the agent's folder if otherwise is not set.

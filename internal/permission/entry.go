@@ -59,7 +59,7 @@ func (e Entry) String() string { return strings.TrimSpace(e.Kind + " " + e.Patte
 const maxEntry = 200
 
 // EntryFor returns an entry that allows this call and as little else as possible, or false
-// if there is no short one.
+// if no such entry is short enough.
 func EntryFor(r runner.PermissionRequest) (Entry, bool) {
 	e := Entry{Kind: r.Kind}
 	switch {

@@ -54,7 +54,8 @@ func (e Entry) allows(c *call, dir string) bool {
 	case e.Kind == tool:
 		return fits(e.Pattern, c.Tool, "")
 	case e.Kind == execute:
-		// A pattern allows a command, but no other rights that the client asks for with it.
+		// A pattern allows a command, but not any other rights that the client requests
+		// with it.
 		return c.Command != "" && len(c.Beside) == 0 && !c.line.bad && fits(e.Pattern, c.line.text, operators)
 	case len(c.Paths) > 0:
 		return !slices.ContainsFunc(c.Paths, func(p string) bool {

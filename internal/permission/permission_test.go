@@ -252,7 +252,8 @@ func TestDenyOfACommandMeansItsArgumentsToo(t *testing.T) {
 	}
 }
 
-// A person who is asked gets an entry that allows this call, if there is a short one.
+// A person who is asked about a call is offered an entry that allows it, if a short one
+// exists.
 func TestEntryFor(t *testing.T) {
 	long := strings.Repeat("x", 200)
 	for _, test := range []struct {
@@ -261,7 +262,7 @@ func TestEntryFor(t *testing.T) {
 	}{
 		{runner.PermissionRequest{Kind: "execute", Command: "go  test\t./..."}, "execute go test ./..."},
 		{runner.PermissionRequest{Kind: "execute", Command: "go test", Paths: []string{"a"}}, "execute go test"},
-		{runner.PermissionRequest{Kind: "execute", Command: "go test 'a"}, ""}, // the shell cannot read it
+		{runner.PermissionRequest{Kind: "execute", Command: "go test 'a"}, ""}, // the shell cannot parse it
 		{runner.PermissionRequest{Kind: "execute", Command: "go test", Beside: []byte("{}")}, ""},
 		{runner.PermissionRequest{Kind: "execute", Title: "go test"}, ""},
 		{runner.PermissionRequest{Kind: "execute", Command: long}, ""},
@@ -391,7 +392,7 @@ func TestEditsStayInTheFolder(t *testing.T) {
 	}
 }
 
-// A pattern allows a command, but not the rights that the client asks for with it.
+// A pattern allows a command, but not any other rights that the client requests with it.
 func TestMoreThanACommandIsNotAllowedByItsPattern(t *testing.T) {
 	const beside = `{"additionalPermissions":{"network":{"enabled":true}},"url":"https://evil.example/"}`
 	for _, test := range []struct {

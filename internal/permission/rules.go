@@ -25,8 +25,8 @@ const (
 // Rules say what a client may do. The zero value allows what [Unsaid] allows.
 type Rules struct {
 	Allow, Ask, Deny []Entry
-	Otherwise        Answer        // for calls without an entry, except reading, searching and thinking, which are allowed
-	Timeout          time.Duration // how long a question waits; a call without an answer is denied
+	Otherwise        Answer        // for calls that match no entry, except reading, searching and thinking, which are allowed
+	Timeout          time.Duration // how long a question waits; a call that gets no answer is denied
 	// Dir is the agent's folder, as an absolute path. Entries may name paths relative to
 	// it.
 	Dir string

@@ -21,8 +21,8 @@ type Access struct {
 
 // acl checks an agent's lists: the agents to which it may write, and the topics on which it
 // may publish. Every agent may write to the lead, and may answer a question. If several
-// agents may have written a message, each of them needs the permission; a person who is the
-// author can send it with a proof instead.
+// agents may have written a message, each of them needs the permission. A person who wrote
+// the message can send it with a proof instead.
 func (p Policy) acl(q Question) Verdict {
 	m := q.Message
 	if q.person() || q.To == dropbox.Lead || m.Type == dropbox.Result && m.ReplyTo != "" && (q.Proven || len(q.Suspects) == 0) {

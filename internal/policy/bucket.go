@@ -15,12 +15,12 @@ import (
 // at its place among them.
 type bucket struct {
 	Tokens float64 `json:"tokens"` // number of tokens at the time Last
-	Last   int64   `json:"last"`   // time of sending of the newest message that is not in Recent; Unix milliseconds
-	Recent []int64 `json:"recent"` // times of the messages after Last, oldest first; empty for a new bucket, which is full
+	Last   int64   `json:"last"`   // when the newest message that is not in Recent was sent, in Unix milliseconds
+	Recent []int64 `json:"recent"` // when the messages after Last were sent, oldest first; empty for a new bucket, which is full
 }
 
-// hasRoom reports whether there is a token for a message sent at that time, and still one
-// for each later message that passed.
+// hasRoom reports whether the bucket has a token for a message sent at that time and still
+// has one for each later message that passed.
 func (b *bucket) hasRoom(perMinute int, at time.Time) bool {
 	tokens, last := b.start(perMinute)
 	sent := at.UnixMilli()
@@ -62,7 +62,7 @@ func (b *bucket) spend(perMinute int, at time.Time) {
 	}
 }
 
-// start returns the number of tokens before the messages that the bucket remembers.
+// start returns how many tokens the bucket had before the messages that it remembers.
 func (b *bucket) start(perMinute int) (tokens float64, last int64) {
 	if len(b.Recent) == 0 {
 		return float64(perMinute), 0

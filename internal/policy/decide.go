@@ -11,7 +11,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
 
-// Decide returns whether a message may pass. A nil past is an empty one. Decide changes
+// Decide returns whether a message may pass. A nil past counts as empty. Decide changes
 // neither the policy nor the past.
 func (p Policy) Decide(past *Past, q Question) Verdict {
 	if q.daemon() {
@@ -48,7 +48,7 @@ func (p Policy) Decide(past *Past, q Question) Verdict {
 	return halts
 }
 
-// passes is the verdict of a rule without an objection.
+// passes is the verdict of a rule that does not object.
 var passes = Verdict{Pass: true}
 
 func refuse(r Rule, reason, next string) Verdict { return Verdict{Rule: r, Reason: reason, Next: next} }
@@ -90,8 +90,8 @@ func (p Policy) types(q Question) Verdict {
 		"send it as one of these")
 }
 
-// size bounds the body. Before its delivery a result may be longer, since the delivery
-// turns it into an attachment.
+// size bounds the body. A result that is not delivered yet may be longer, since the
+// delivery turns it into an attachment.
 func (p Policy) size(q Question) Verdict {
 	if q.BeforeDelivery && q.Message.Type == dropbox.Result {
 		return passes

@@ -50,8 +50,8 @@ func fromLead(q *policy.Question) {
 	q.Message.From, q.Message.Hops, q.Message.Path = dropbox.Lead, 0, nil
 }
 
-// Every rule that needs no past is tried at its limit, below and above it, and with
-// messages to which it does not apply.
+// The test tries every rule that needs no past at, below and above its limit, and with
+// messages to which the rule does not apply.
 func TestRules(t *testing.T) {
 	loose := policy.Policy{}
 	access := policy.Default()
@@ -184,7 +184,8 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// check compares a verdict with the rule that should refuse; "" for none.
+// check compares a verdict with the rule that should refuse the message, or "" if none
+// should.
 func check(t *testing.T, v policy.Verdict, want policy.Rule, halts bool) {
 	t.Helper()
 	if v.Pass != (want == "") || !v.Pass && v.Rule != want || v.Halt != halts {
@@ -192,7 +193,7 @@ func check(t *testing.T, v policy.Verdict, want policy.Rule, halts bool) {
 	}
 }
 
-// A gate answers one question after the other.
+// A gate answers questions one after another.
 type gate struct {
 	t *testing.T
 	*policy.Gate
@@ -218,7 +219,7 @@ func (g *gate) alone(q *policy.Question) {
 	q.Message.Body = []byte(strings.Repeat("x", g.n))
 }
 
-// other makes the text of every message different.
+// other gives every message a different text.
 func (g *gate) other(q *policy.Question) { q.Message.Body = []byte(strings.Repeat("y", g.n)) }
 
 func TestRates(t *testing.T) {
@@ -323,7 +324,7 @@ func TestATryIsNotCounted(t *testing.T) {
 	check(t, g.say(0), policy.RuleSenderRate, false)
 }
 
-// Messages that others send in an agent's name do not count against the agent's rate.
+// Messages that others send in the name of an agent do not count against its rate.
 func TestImpersonationTakesNoRoom(t *testing.T) {
 	g := newGate(t, policy.Default())
 	for range 60 {
@@ -400,7 +401,7 @@ func TestAnAnswerToAnAnswerIsAnEcho(t *testing.T) {
 	t.Error("two agents thank each other for ever")
 }
 
-// A conversation that continues after a halt begins without a past.
+// When a halted conversation continues, its earlier messages no longer count.
 func TestAHaltedConversationBeginsAnew(t *testing.T) {
 	g := newGate(t, policy.Default())
 	for range 2 {

@@ -33,7 +33,7 @@ type said struct {
 func Fingerprint(body []byte) string {
 	kept := make([]byte, 0, len(body))
 	// Between digits a dot, comma, colon, dash or slash belongs to the number: 1.5, 10:30,
-	// 2026-11-21. The next character decides, so the sign waits until then.
+	// 2026-11-21. The character after the sign decides, so the sign is kept until then.
 	number, held := false, rune(0)
 	for _, r := range string(body) {
 		switch {
@@ -61,8 +61,8 @@ func Fingerprint(body []byte) string {
 	return fmt.Sprintf("%016x", h.Sum64())
 }
 
-// pair returns one name for the sender and the recipient of a message. It is the same in
-// both directions.
+// pair returns one name for the sender and the recipient of a message. The name is the same
+// in both directions.
 func pair(q Question) string {
 	a, b := q.speaker(), q.To
 	if a > b {

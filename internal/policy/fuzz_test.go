@@ -11,8 +11,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/policy"
 )
 
-// For any envelope, the verdict is the same when asked twice, and a refusal has one line
-// with the reason and one with the next step. The daemon refuses every message that is
+// For any envelope, the verdict is the same when asked twice, and a refusal gives the
+// reason in one line and the next step in another. The daemon refuses every message that is
 // refused before delivery.
 func FuzzDecide(f *testing.F) {
 	f.Add("coder", "reviewer", "task", "tttttttttt", "", "coder,reviewer", 2, "body", true, false, "", int64(0))

@@ -13,8 +13,8 @@ import (
 
 // A Ceiling knows what may still be spent.
 type Ceiling interface {
-	// Spent returns in one line why nothing more may be spent on mail for that agent in
-	// that conversation, or "". It must be safe for concurrent use.
+	// Spent returns, in one line, why nothing more may be spent on mail for that agent in
+	// that conversation, or "" if more may be spent. It must be safe for concurrent use.
 	Spent(agent, thread string) string
 }
 
@@ -31,7 +31,7 @@ type Gate struct {
 // NewGate makes a gate with an empty past. ceiling may be nil.
 func NewGate(p Policy, ceiling Ceiling) *Gate { return &Gate{policy: p, ceiling: ceiling} }
 
-// Set changes the rules in force. The past stays.
+// Set changes the rules in force. The past is kept.
 func (g *Gate) Set(p Policy) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -61,7 +61,7 @@ func (g *Gate) Ask(q Question) Verdict {
 		g.past.admit(g.policy, q)
 	}
 	if v.Halt {
-		// A conversation that a person continues begins without a past.
+		// When a person continues a conversation, its earlier messages no longer count.
 		g.past.forget(threadOf(q.Message))
 	}
 	g.dirty = g.dirty || v.Pass || v.Halt

@@ -70,7 +70,7 @@ func TestASpoiltPastIsForgotten(t *testing.T) {
 		t.Error(err)
 	}
 	check(t, g.say(0), "", false)
-	// An error of the disk is returned unchanged.
+	// A disk error is returned unchanged.
 	if err := g.Load(t.TempDir()); !errors.Is(err, syscall.EISDIR) {
 		t.Errorf("Load of a folder = %v, want %v", err, syscall.EISDIR)
 	}

@@ -14,8 +14,8 @@ const (
 	maxKnown   = 2048
 )
 
-// A Past has the recent messages that decisions need. The zero value is empty. It is not
-// safe for concurrent use; a [Gate] is.
+// A Past contains the recent messages that decisions need. The zero value is empty. It is
+// not safe for concurrent use; a [Gate] is.
 type Past struct {
 	senders map[string]*sender
 	threads map[string]*thread
@@ -25,7 +25,7 @@ type Past struct {
 
 type sender struct {
 	bucket
-	Used int64 `json:"used"` // time of its last use; Unix milliseconds
+	Used int64 `json:"used"` // when it was last used, in Unix milliseconds
 }
 
 type thread struct {
@@ -147,8 +147,8 @@ func (p *Past) thread(name string, now time.Time) *thread {
 	return t
 }
 
-// dropOldest makes room for one more entry. It drops an eighth in one step, so that it is
-// rarely needed.
+// dropOldest makes room for one more entry. It drops an eighth of the entries at once, so
+// that it is rarely needed.
 func dropOldest[T any](m map[string]T, most int, used func(T) int64) {
 	if len(m) < most {
 		return

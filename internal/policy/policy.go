@@ -11,8 +11,8 @@ import (
 type Policy struct {
 	Types      []dropbox.Type // allowed types; nil allows all
 	MaxBody    int            // bytes of a body
-	PerSender  int            // messages of one sender a minute
-	PerThread  int            // messages in one conversation a minute
+	PerSender  int            // messages from one sender per minute
+	PerThread  int            // messages in one conversation per minute
 	MaxHops    int            // how many times programs may pass a message on
 	MaxReturns int            // how many times a request may come back to an agent that passed it on
 	MaxEchoes  int            // how many times two agents may repeat nearly the same text
@@ -48,8 +48,8 @@ func (p Policy) BodyLimit() int {
 // A Rule is the name of a rule that can refuse a message.
 type Rule string
 
-// The rules, in the order in which they are asked. The last four depend on the past, so
-// only the daemon asks them.
+// The rules, in the order in which they are checked. The last four depend on the past, so
+// only the daemon checks them.
 const (
 	RuleUnproven   Rule = "unproven"    // the sender is not proven, and a proof is required
 	RuleReserved   Rule = "reserved"    // no sender may use the name
@@ -66,7 +66,7 @@ const (
 	RuleEcho       Rule = "echo"        // nearly the same text was repeated too many times
 )
 
-// Rules lists the rules in the order in which they are asked.
+// Rules lists the rules in the order in which they are checked.
 func Rules() []Rule {
 	return []Rule{RuleUnproven, RuleReserved, RuleType, RuleSize, RuleHalted, RuleSentinel, RuleHops, RuleRing, RuleACL, RuleCost, RuleSenderRate, RuleThreadRate, RuleEcho}
 }
@@ -94,7 +94,7 @@ func isReserved(name string) bool {
 	return dropbox.Reserved(name) && name != dropbox.Lead && !dropbox.IsBridge(name)
 }
 
-// broadcasts reports whether a message goes to all other agents, and there are several.
+// broadcasts reports whether a message goes to all other agents and there is more than one.
 func (p Policy) broadcasts(m *dropbox.Message) bool {
 	if slices.Contains(m.To, dropbox.All) || slices.Contains(m.CC, dropbox.All) {
 		return true

@@ -22,7 +22,8 @@ type Question struct {
 	// Halted is the reason why the conversation is halted; "" if it is not. The caller
 	// reads it: see [dropbox.Threads.Halted].
 	Halted string
-	// Spent is the reason why nothing more may be spent on this message, or "".
+	// Spent is the reason why nothing more may be spent on this message, or "" if more may
+	// be spent.
 	Spent string
 }
 
@@ -32,9 +33,10 @@ func (q *Question) daemon() bool {
 	return q.Message.From == dropbox.Swarm && q.Proven && !q.BeforeDelivery
 }
 
-// person reports whether a message in the lead's name counts as a person's: it is proven,
-// or no agent passed it on and no agent was working when it appeared. A file that a turn
-// left in a mailbox has the hops and the path of that turn, and so is not from a person.
+// person reports whether a message in the lead's name counts as a person's. It does if it
+// is proven, or if no agent passed it on and no agent was working when it appeared. A file
+// that a turn left in a mailbox has the hops and the path of that turn, and so is not from
+// a person.
 func (q *Question) person() bool {
 	m := q.Message
 	return m.From == dropbox.Lead && (q.Proven || m.Hops == 0 && len(m.Path) == 0 && len(q.Suspects) == 0)

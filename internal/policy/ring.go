@@ -12,9 +12,9 @@ import (
 // The path of a message names the agents that passed the request on and have no answer to
 // it yet: an answer goes back along the path and removes the names. So if the recipient's
 // name is on the path, the recipient is asked in the course of a request that it made
-// itself. It is legitimate that a request comes back once: the receiver of a task may ask
-// back. A request that comes back a second time has begun a second round, and that is a
-// ring. A result is never a ring, nor is a message that begins no turn.
+// itself. A request may come back once, because the receiver of a task may ask its sender
+// something. A request that comes back a second time has begun a second round, and that is
+// a ring. A result is never a ring, nor is a message that begins no turn.
 func (p Policy) loop(q Question) Verdict {
 	m := q.Message
 	if p.MaxReturns == 0 || m.Type == dropbox.Result || !q.wakes() {
@@ -27,7 +27,8 @@ func (p Policy) loop(q Question) Verdict {
 }
 
 // returns counts how many times to is already on the path. Mail to oneself is not a round:
-// the same name several times in a row counts once, and not at all at the end.
+// a name that appears several times in a row counts once, and does not count at the end of
+// the path.
 func returns(path []string, to string) int {
 	n := 0
 	for i, name := range path {
