@@ -11,8 +11,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/testkit/acptest"
 )
 
-// Each client, in the version that the tests run, has a recording of each row, without any
-// trace of the machine that made it.
+// Each client, in the version that the tests run, has a recording of each row. No recording
+// contains a trace of the machine that made it.
 func TestEveryRowIsRecorded(t *testing.T) {
 	// The neutral home is /tmp/acp/home.
 	machine := regexp.MustCompile(`/root|[^p]/home/|/Users/|127\.0\.0\.1:(808[1-9]|[1-79]|80[0-79])|` + regexp.QuoteMeta(os.TempDir()) + `/acp[0-9]`)

@@ -39,7 +39,7 @@ type dialogue struct {
 	lines  []line
 	decide string   // the kind of option that answers a question; "" leaves it open
 	asked  []any    // ids of questions without an answer
-	odd    []string // surprises, for the person who records
+	odd    []string // unexpected events, for the person who makes the recordings
 }
 
 // start starts the client.
@@ -65,14 +65,14 @@ func (d *dialogue) start(ctx context.Context) error {
 	if err := d.cmd.Start(); err != nil {
 		return err
 	}
-	go func() { // end waits for this goroutine
+	go func() { // [dialogue.end] waits for this goroutine
 		defer close(d.read)
 		d.follow(out)
 	}()
 	return nil
 }
 
-// follow reads the client's messages to their end.
+// follow reads the client's messages until its output ends.
 func (d *dialogue) follow(out io.Reader) {
 	r := bufio.NewReaderSize(out, 1<<20)
 	for {
@@ -94,7 +94,7 @@ func (d *dialogue) follow(out io.Reader) {
 	}
 }
 
-// question answers a request of the client.
+// question answers a request from the client.
 func (d *dialogue) question(msg map[string]any) {
 	if msg["method"] != "session/request_permission" {
 		d.send(object{"jsonrpc": "2.0", "id": msg["id"], "error": object{"code": -32601, "message": "Method not found"}})
@@ -118,7 +118,7 @@ func (d *dialogue) question(msg map[string]any) {
 
 type object = map[string]any
 
-// say records a surprise.
+// say records an unexpected event.
 func (d *dialogue) say(text string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -135,7 +135,7 @@ func (d *dialogue) permit(kind string) {
 func (d *dialogue) send(msg object) {
 	data, err := json.Marshal(msg)
 	if err != nil {
-		panic(err) // all messages are ours
+		panic(err) // this program makes all messages
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -162,7 +162,7 @@ func (d *dialogue) call(method string, params object) map[string]any {
 	return d.answer(id)
 }
 
-// answer returns the answer to the request id, or nil while it is missing.
+// answer returns the answer to the request id, or nil if none has arrived.
 func (d *dialogue) answer(id string) map[string]any {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -175,8 +175,8 @@ func (d *dialogue) answer(id string) map[string]any {
 	return nil
 }
 
-// until waits for a condition; it returns false at the time limit or when the client has
-// ended.
+// until waits until ok returns true. It returns false if the time limit passes first, or if
+// the client has ended.
 func (d *dialogue) until(limit time.Duration, ok func() bool) bool {
 	for end := time.Now().Add(limit); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		if ok() {
@@ -195,7 +195,7 @@ func (d *dialogue) await(id string, limit time.Duration) bool {
 	return d.until(limit, func() bool { return d.answer(id) != nil })
 }
 
-// seen waits until a message of the client contains text.
+// seen waits until a message from the client contains text.
 func (d *dialogue) seen(text string) {
 	if !d.until(30*time.Second, func() bool {
 		d.mu.Lock()
@@ -272,7 +272,8 @@ func (d *dialogue) cancel() {
 	d.send(object{"jsonrpc": "2.0", "method": "session/cancel", "params": object{"sessionId": d.session}})
 }
 
-// end closes the client's input, and kills its group if it does not exit.
+// end closes the client's input, and kills the client's process group if the client does
+// not exit.
 func (d *dialogue) end() {
 	if d.cmd == nil {
 		return

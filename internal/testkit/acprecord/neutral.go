@@ -63,8 +63,8 @@ var ids = []struct {
 	{regexp.MustCompile(`20[0-9]{2}-[0-9]{2}-[0-9]{2}T[0-9:.]+(Z|[+-][0-9:]{5})`), "2026-01-01T00:00:00.000Z", true},
 }
 
-// shorten keeps the first two entries of long lists of things that a client offers, and the
-// beginning of long texts.
+// shorten keeps only the first two entries of long lists of what a client offers, and only
+// the beginning of long texts.
 func shorten(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -88,8 +88,8 @@ func shorten(v any) any {
 
 var offers = []string{"availableCommands", "availableModels", "options"}
 
-// isPermission distinguishes the answers to a question, which stay, from the values of a
-// setting.
+// isPermission reports whether options are the answers to a permission question, which are
+// all kept, and not the values of a setting.
 func isPermission(options []any) bool {
 	first, _ := options[0].(map[string]any)
 	return first["optionId"] != nil

@@ -2,8 +2,8 @@ package main
 
 import "time"
 
-// A row is one dialogue. before runs in an earlier process of the same home, which is not
-// recorded.
+// A row is one dialogue. The function before runs first, in an earlier process with the
+// same home. That process is not recorded.
 type row struct {
 	name   string
 	before func(*dialogue)
@@ -83,8 +83,8 @@ func earlier(d *dialogue) {
 	}
 }
 
-// fails runs a turn that ends with an error of the model's service, and the next turn. It
-// cancels the turn of a client that is silent for a while.
+// fails runs a turn that ends with an error from the model's service, and then another
+// turn. If the client does not answer within 20 seconds, fails cancels the first turn.
 func (d *dialogue) fails(script string) {
 	d.open()
 	id := d.begin(script)

@@ -8,8 +8,8 @@ import (
 const insideVar = "CLAUDE_SWARM_ACP_INSIDE" // set in the network namespace
 
 // Again runs this program with its arguments in a network namespace that has only loopback,
-// if the machine allows one, and returns its exit status. done is false inside the
-// namespace, and on a machine that allows none: the caller must continue then.
+// if the machine allows one, and returns its exit status. If done is false, the caller must
+// do the work itself: it is already inside the namespace, or the machine allows none.
 func Again() (status int, done bool, err error) {
 	if os.Getenv(insideVar) != "" {
 		return 0, false, nil

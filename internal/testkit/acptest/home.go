@@ -8,8 +8,8 @@ import (
 	"slices"
 )
 
-// Model is the name of the scripted model. Clients with several providers need the name in
-// [Home].Model.
+// Model is the name of the scripted model. Clients that have several providers need the
+// name in [Home].Model instead.
 const Model = "stub-model"
 
 // A Home is what one client needs: a home folder with its configuration, a working folder
@@ -23,7 +23,7 @@ type Home struct {
 	Model   string   // the model, as the client calls it
 }
 
-// Find returns the client with a name.
+// Find returns the client with the given name.
 func Find(name string) (Client, error) {
 	i := slices.IndexFunc(Clients, func(c Client) bool { return c.Name == name })
 	if i < 0 {
@@ -32,13 +32,15 @@ func Find(name string) (Client, error) {
 	return Clients[i], nil
 }
 
-// Path is where `make acp-tools` installs the client, below the folder of the repository.
+// Path returns the path at which `make acp-tools` installs the client, below the folder of
+// the repository.
 func (c Client) Path(repository string) string {
 	return filepath.Join(repository, ".tools", "acp", c.Name, c.Version, "node_modules", ".bin", c.Program)
 }
 
 // Prepare makes a home for c below the empty folder dir. The client's model is the scripted
-// one at url, such as "http://127.0.0.1:8080". It fails if the client is not installed.
+// one at url, such as "http://127.0.0.1:8080". Prepare fails if the client is not
+// installed.
 func Prepare(c Client, repository, dir, url string) (*Home, error) {
 	h := &Home{Client: c, Dir: filepath.Join(dir, "home"), Work: filepath.Join(dir, "work"), Program: c.Path(repository), Model: Model}
 	if _, err := os.Stat(h.Program); err != nil {
@@ -98,8 +100,8 @@ enabled = false
 	},
 	"cline": func(h *Home, url string) error {
 		h.Env = append(h.Env, "CLINE_API_KEY=dummy", "CLINE_PROVIDER=openai-compatible")
-		// This is the file that `cline auth -p openai -k dummy -m stub-model -b URL` of
-		// 3.0.65 writes.
+		// `cline auth -p openai -k dummy -m stub-model -b URL` of version 3.0.65 writes the
+		// same file.
 		return h.writeJSON(".cline/data/settings/providers.json", object{
 			"version": 1, "lastUsedProvider": "openai-compatible", "modes": object{},
 			"providers": object{"openai-compatible": object{

@@ -25,8 +25,8 @@ var Rows = []Row{
 	{"kill", "a stopped turn leaves no process", true},
 }
 
-// Cannot has the rows that a client cannot pass, by client and row, with the reason. The
-// reason is the end of a sentence that begins with the client's name.
+// Cannot maps a client, and a row that the client cannot pass, to the reason. The reason
+// completes a sentence that begins with the client's name.
 var Cannot = map[string]map[string]string{
 	"gemini": {
 		"cancel": "forgets a session whose first turn was stopped: the next turn has a new one",

@@ -12,10 +12,10 @@ type Tools struct {
 	Env     map[string]string
 }
 
-// Speak returns the command line that starts the client as an agent of the protocol with the
-// server s, additions to its environment, and the servers for session/new: each client takes
-// an MCP server in its own way. The command trusts the working folder, and asks before it
-// uses a tool.
+// Speak returns the command line that starts the client as an agent of the protocol with
+// the server s, additions to its environment, and the servers for session/new. How an MCP
+// server is passed differs between clients. The command makes the client trust the working
+// folder and ask before it uses a tool.
 func (h *Home) Speak(s Tools) (command, env []string, servers []any, err error) {
 	pairs := []any{}
 	for key, value := range s.Env {
@@ -29,8 +29,8 @@ func (h *Home) Speak(s Tools) (command, env []string, servers []any, err error) 
 	case "opencode":
 		return []string{h.Program, "acp"}, nil, servers, nil
 	case "gemini":
-		// Without this setting gemini deletes sessions that another process has loaded when
-		// it starts.
+		// Without this setting, gemini deletes at its start sessions that another process
+		// has loaded.
 		system := filepath.Join(h.Dir, "system.json")
 		err = h.writeJSON("system.json", object{"general": object{"sessionRetention": object{"enabled": false}}})
 		return []string{h.Program, "--acp", "--skip-trust", "-m", h.Model}, []string{"GEMINI_CLI_SYSTEM_SETTINGS_PATH=" + system}, servers, err

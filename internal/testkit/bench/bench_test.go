@@ -85,7 +85,7 @@ func TestGoalsAreJudgedByMedians(t *testing.T) {
 	}
 }
 
-// Floor and ours take turns at being first, every variant runs once a round, and an error
+// Floor and ours take turns running first, every variant runs once a round, and an error
 // ends the measurement.
 func TestMeasureRotates(t *testing.T) {
 	var order []string

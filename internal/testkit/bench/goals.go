@@ -16,8 +16,8 @@ type value struct {
 type comparison int
 
 const (
-	speed  comparison = iota // floor/ours, at least the goal: ours does that share of what the floor does
-	cost                     // ours/floor, at most the goal: ours takes that many times as long
+	speed  comparison = iota // floor/ours, at least the goal: ours reaches at least that share of the floor's speed
+	cost                     // ours/floor, at most the goal: ours takes at most that many times as long
 	bound                    // ours alone, at most the goal, in the unit of ours
 	excess                   // ours - floor, at most the goal, in the unit of ours
 )
@@ -123,8 +123,8 @@ var goals = []goal{
 	{what: "context added to the first request", how: bound, ours: value{firstRequest, "tokens"}, is: 2550, linux: true},
 }
 
-// variants returns the variants that some goals need, each once, floors and ours beside
-// each other.
+// variants returns the variants that some goals need. Each appears once, with floor and
+// ours of a goal in the same group.
 func variants(of []goal) [][]variant {
 	var groups [][]variant
 	seen := map[variant]bool{}

@@ -27,7 +27,8 @@ func main() {
 	}
 }
 
-// run measures and prints. progress gets one line that run overwrites.
+// run measures and prints the table. It writes one line to progress and keeps overwriting
+// it.
 func run(ctx context.Context, out, progress io.Writer, rounds int, only string, asJSON bool) (err error) {
 	chosen := choose(goals, only, runtime.GOOS)
 	if len(chosen) == 0 || rounds < 1 {
@@ -70,9 +71,9 @@ func choose(all []goal, only, system string) []goal {
 	})
 }
 
-// measure runs each variant once in every round. A variant that counts runs in the first
-// round only. A group is the floor and ours of a line. Its variants take turns at being
-// first, and each round begins with another group.
+// measure runs each variant once in every round, except firstRequest, which counts and so
+// runs in the first round only. A group contains the floor and ours of a line. Its variants
+// take turns running first, and each round begins with a different group.
 func measure(ctx context.Context, run func(context.Context, variant) (map[string]float64, error),
 	groups [][]variant, rounds int, progress io.Writer) (map[value]sample, error) {
 	measured := map[value]sample{}

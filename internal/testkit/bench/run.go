@@ -15,7 +15,7 @@ import (
 	"strings"
 )
 
-// A bench runs benchmarks. Their files stay in its folder.
+// A bench runs benchmarks. Their files stay in its scratch folder.
 type bench struct {
 	module  string // folder of the module
 	scratch string
@@ -67,8 +67,8 @@ func (b *bench) programs(ctx context.Context) error {
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("go build ./testdata/bench/...: %w", err)
 	}
-	// All are copied in the same way as make install copies ours: the way in which a
-	// program was written to the disk decides how fast it starts.
+	// All are copied in the same way as make install copies ours: how fast a program starts
+	// depends on how it was written to the disk.
 	others, err := filepath.Glob(filepath.Join(linked, "*"))
 	if err != nil {
 		return err
@@ -83,7 +83,7 @@ func (b *bench) programs(ctx context.Context) error {
 
 func (b *bench) bin() string { return filepath.Join(b.scratch, "bin") }
 
-// close deletes what the benchmarks left.
+// close deletes the files that the benchmarks left.
 func (b *bench) close() error { return os.RemoveAll(b.scratch) }
 
 func (b *bench) binary(pkg string) string {
@@ -125,7 +125,7 @@ func (b *bench) run(ctx context.Context, v variant) (map[string]float64, error) 
 	return values, nil
 }
 
-// exactly returns the pattern for one benchmark.
+// exactly returns a pattern that matches only the benchmark with this name.
 func exactly(name string) string {
 	parts := strings.Split(name, "/")
 	for i, part := range parts {
@@ -135,8 +135,8 @@ func exactly(name string) string {
 }
 
 // parse reads the lines of benchmarks in the format of the Go project's proposal 14313:
-// name, iterations, and pairs of a value and its unit. Names lose the number of
-// processors at their end.
+// name, iterations, and pairs of a value and its unit. It removes the number of processors
+// from the end of each name.
 func parse(r io.Reader) (map[string]map[string]float64, error) {
 	all := map[string]map[string]float64{}
 	sc := bufio.NewScanner(r)

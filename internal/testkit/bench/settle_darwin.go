@@ -5,7 +5,7 @@ import "golang.org/x/sys/unix"
 // settle asks the system to write all dirty data; it does not wait for all of it.
 func settle(string) error { return unix.Sync() }
 
-// kernel names the system that runs.
+// kernel returns the name and release of the running system.
 func kernel() string {
 	release, err := unix.Sysctl("kern.osrelease")
 	if err != nil {

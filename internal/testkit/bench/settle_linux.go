@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// settle waits until the file system that dir is on has nothing left to write.
+// settle waits until the file system that contains dir has nothing left to write.
 func settle(dir string) error {
 	f, err := os.Open(dir)
 	if err != nil {
@@ -16,7 +16,7 @@ func settle(dir string) error {
 	return unix.Syncfs(int(f.Fd()))
 }
 
-// kernel names the system that runs.
+// kernel returns the name and release of the running system.
 func kernel() string {
 	var u unix.Utsname
 	if unix.Uname(&u) != nil {

@@ -84,8 +84,8 @@ func rowOf(g goal, measured map[value]sample) row {
 	return r
 }
 
-// write prints the table, at most 80 columns wide. Counts of tokens are a sentence below
-// it, since they do not depend on the machine.
+// write prints the table, at most 80 columns wide. Token counts are printed in a sentence
+// below it, since they do not depend on the machine.
 func write(w io.Writer, machine string, rounds int, rows []row) {
 	fmt.Fprintf(w, "%s\n%d rounds: median, least–most\n\n", machine, rounds)
 	fmt.Fprintf(w, "%-21s %-17s %-17s %5s %s\n", "what", "floor", "ours", "ratio", "goal")
@@ -184,7 +184,8 @@ func scale(unit string, size float64) (factor float64, shown string) {
 // exact formats a chosen number, such as a goal.
 func exact(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
 
-// number formats two or three figures, and no more than the spread allows.
+// number formats a value: without decimals if it is whole or large, and otherwise with two
+// or three significant figures.
 func number(x float64) string {
 	switch a := math.Abs(x); {
 	case x == math.Trunc(x), a >= 9.95:

@@ -1,5 +1,5 @@
 // Package durabletest cuts the power in the middle of a write, for tests of code that
-// writes by package durable.
+// writes with package durable.
 package durabletest
 
 import (
@@ -13,11 +13,11 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/durable"
 )
 
-// A Cut ends the power before one change on disk: this change and all later ones are not
+// A Cut cuts the power before one change on disk: neither this change nor any later one is
 // made.
 type Cut struct {
-	Before int            // the changes that are made
-	Steps  []durable.Step // the changes that were asked for
+	Before int            // the number of changes that are made
+	Steps  []durable.Step // the changes that were asked for, made or not
 }
 
 // ErrCut is the error of every change after the cut.
@@ -32,11 +32,11 @@ func (c *Cut) Step(s durable.Step) error {
 	return nil
 }
 
-// Check tests the promise of a durable write. write writes the file at path with the hook,
-// with content that depends on n: Check calls it with 1, which no cut interrupts, and with
-// 2 for every possible cut. After a cut write must return [ErrCut], and the file must have
-// one of the two contents, complete. Without a cut, the content must be synced before the
-// file gets its name.
+// Check tests the promise of a durable write. The function write writes the file at path
+// through f, with content that depends on n. Check calls it with n = 1, which no cut
+// interrupts, and with n = 2 for every possible cut. After a cut, write must return
+// [ErrCut], and the file must contain one of the two contents in full. Without a cut, the
+// content must be synced before the file gets its name.
 func Check(t *testing.T, path string, write func(f durable.Files, n int) error) {
 	t.Helper()
 	if err := write(durable.Files{}, 1); err != nil {

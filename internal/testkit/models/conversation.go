@@ -16,8 +16,8 @@ type conversation struct {
 type message struct {
 	from    role
 	text    string
-	calls   int // tool calls in it, of the model
-	results int // results of tool calls in it
+	calls   int // the model's tool calls in it
+	results int // the results of tool calls in it
 }
 
 type role int
@@ -31,12 +31,12 @@ const (
 // An offer is a tool of the client.
 type offer struct {
 	name      string
-	namespace string // of an MCP server's tool in codex
-	free      bool   // takes text in place of JSON
+	namespace string // that codex gives to the tool of an MCP server
+	free      bool   // accepts plain text instead of JSON
 }
 
-// add adds a message. Consecutive parts of one side are one message, except the user's
-// parts, since each may be a script.
+// add adds a message. Consecutive messages from the model become one. The user's stay
+// separate, since each may be a script.
 func (c *conversation) add(m message) {
 	if n := len(c.messages); n > 0 && m.from == assistant && c.messages[n-1].from == assistant {
 		last := &c.messages[n-1]
@@ -60,7 +60,7 @@ func (c *conversation) next() (prompt string, left []step) {
 		done := 0
 		for _, m := range c.messages[i+1:] {
 			if m.from == assistant && m.calls == 0 {
-				return "", nil // the script's last answer: later messages have no script
+				return "", nil // this answer ended the script, and no later message has one
 			}
 			done += m.results
 		}
@@ -86,10 +86,10 @@ func after(steps []step, n int) []step {
 	return kept
 }
 
-// A toolCall is a call as the client knows it.
+// A toolCall is a call of a tool under the client's name for the tool.
 type toolCall struct {
 	offer
-	input any // an object, or a string for a tool that takes a text
+	input any // an object, or a string for a tool that accepts plain text
 }
 
 // resolve finds the client's tool for a call.

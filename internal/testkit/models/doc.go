@@ -1,4 +1,4 @@
-// Package models is one scripted model with the three wire formats that coding agents use.
+// Package models is one scripted model that speaks the three wire formats of coding agents.
 // With it the real clients run whole turns without a network and without an account.
 //
 //	POST /v1/responses                                       codex
@@ -14,15 +14,15 @@
 //	@tool NAME JSON        calls the tool of an MCP server, by the server's name for it
 //	@sleep DURATION        waits
 //	@hang                  waits until the client hangs up
-//	@status CODE [retry-after SECONDS] [times N]   an HTTP error, to the first N requests
-//	@limit [SECONDS]       the usage limit of the account, which ends after so many seconds
+//	@status CODE [retry-after SECONDS] [times N]   sends an HTTP error to the first N requests
+//	@limit [SECONDS]       reports the account's usage limit, which ends after so many seconds
 //	@cut                   closes the connection in the middle of the answer
-//	@context TOKENS        the input tokens of the request from here on
+//	@context TOKENS        sets the input tokens that answers report from here on
 //
 // An answer ends with the first tool call. The client's next request brings the call's
-// result, and the answer to it continues after the call. After the last step, and for a
-// prompt without a script, the model says [Fixed]. A request that offers no tools, such as
-// one for a title, always gets [Title].
+// result, and the answer to that request continues the script after the call. After the
+// last step, and for a prompt without a script, the model says [Fixed]. A request that
+// offers no tools, such as one for a title, always gets [Title].
 //
 // Each answer reports 100 input tokens and 10 output tokens, so a test can check what a
 // client adds up.

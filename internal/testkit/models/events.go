@@ -7,7 +7,7 @@ import (
 	"strconv"
 )
 
-// events writes server-sent events, each at once.
+// events writes server-sent events and flushes each one immediately.
 type events struct {
 	w     http.ResponseWriter
 	begun bool
@@ -25,7 +25,7 @@ func (e *events) send(name string, data any) {
 	if !ok {
 		buf, err := json.Marshal(data)
 		if err != nil {
-			panic(err) // all types are ours
+			panic(err) // this package defines all types
 		}
 		text = string(buf)
 	}

@@ -74,7 +74,7 @@ type response struct {
 	id   string
 	n    int
 	text string
-	open bool // the text's item has begun
+	open bool // the item of the text has begun
 	out  []any
 }
 
@@ -101,7 +101,7 @@ func (a *response) item(item object) {
 	a.out = append(a.out, item)
 }
 
-// close ends the text's item.
+// close ends the item of the text.
 func (a *response) close() {
 	if a.open {
 		a.item(object{"type": "message", "role": "assistant", "id": "msg_" + a.id,

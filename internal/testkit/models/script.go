@@ -30,7 +30,7 @@ type call struct {
 // A refusal is an HTTP error in place of an answer.
 type refusal struct {
 	status int
-	after  int  // seconds of the header retry-after; 0 for no such header
+	after  int  // seconds in the Retry-After header; 0 for no such header
 	limit  bool // the account's usage limit, which ends after that time
 	times  int  // how many requests get it; 0 for all
 	text   string
@@ -38,7 +38,7 @@ type refusal struct {
 
 const forever = 365 * 24 * time.Hour
 
-// words has the functions that make the steps of a script, by word.
+// words maps each word of a script to the function that makes its step.
 var words = map[string]func(arg string) (step, error){
 	"say":     func(arg string) (step, error) { return step{say: arg}, nil },
 	"sh":      func(arg string) (step, error) { return step{call: &call{do: "sh", text: arg}}, nil },
@@ -52,8 +52,8 @@ var words = map[string]func(arg string) (step, error){
 	"context": func(arg string) (step, error) { n, err := strconv.Atoi(arg); return step{context: n}, err },
 }
 
-// script returns the steps of a prompt; none for a prompt without a script. A wrong
-// argument turns the whole script into one refusal that names the argument.
+// script returns the steps of a prompt, or none if the prompt has no script. A wrong
+// argument replaces the whole script with one refusal that names the argument.
 func script(prompt string) []step {
 	var steps []step
 	given := false // inside the earlier turns that the prompt repeats
@@ -75,8 +75,8 @@ func script(prompt string) []step {
 	return steps
 }
 
-// unwrap removes the tags that a client puts around a prompt, such as <user_input>, from one
-// line.
+// unwrap removes from one line the tags that a client puts around a prompt, such as
+// <user_input>.
 func unwrap(line string) string {
 	for strings.HasPrefix(line, "<") {
 		_, rest, ok := strings.Cut(line, ">")

@@ -11,14 +11,14 @@ import (
 	"time"
 )
 
-// Fixed is what the model says after the last step and without a script. Title is its
-// answer to a request without tools.
+// Fixed is the model's answer after the last step of a script, and to a prompt without a
+// script. Title is its answer to a request without tools.
 const (
 	Fixed = "Done."
 	Title = "Scripted title"
 )
 
-// Each answer has these tokens.
+// Each answer reports these token counts.
 const (
 	InputTokens  = 100
 	OutputTokens = 10
@@ -29,7 +29,7 @@ const (
 type Server struct {
 	mu       sync.Mutex
 	requests []Request
-	refused  map[string]int // by script
+	refused  map[string]int // how many requests got an error, by script
 }
 
 // A Request is one request of a client to the model.
@@ -51,7 +51,7 @@ func (s *Server) Requests() []Request {
 
 // A wire is one of the wire formats.
 type wire interface {
-	// read reads a request. stream means that the client wants the answer in pieces.
+	// read reads a request. If stream is true, the client wants the answer in pieces.
 	read(r *http.Request, body []byte) (c *conversation, stream bool, err error)
 	// refuse writes an error.
 	refuse(w http.ResponseWriter, r *refusal)
@@ -123,8 +123,8 @@ func (s *Server) keep(got Request) int {
 	return len(s.requests)
 }
 
-// refuses reports whether the script's next step is an error. It removes an error that
-// enough requests have got.
+// refuses reports whether the script's next step is an error to send. Once enough requests
+// have got the error, refuses removes it from steps.
 func (s *Server) refuses(prompt string, steps *[]step) bool {
 	if len(*steps) == 0 || (*steps)[0].refuse == nil {
 		return false
@@ -164,7 +164,7 @@ func play(ctx context.Context, w http.ResponseWriter, c *conversation, a answer,
 			if !sleep(ctx, st.wait) {
 				return
 			}
-		case st.cut, st.refuse != nil: // an error can no longer be sent
+		case st.cut, st.refuse != nil: // the answer has begun, so no error can be sent
 			panic(http.ErrAbortHandler)
 		case st.call != nil:
 			if known, ok := c.resolve(*st.call); ok {

@@ -29,12 +29,12 @@ type mutant struct {
 	fn        string // the function that it is in, such as (*Mailbox).take
 	rule      rule
 	was       string // the text that is replaced, on one line
-	nth       int    // of those with the same function, rule and text; from 1
+	nth       int    // its number among those with the same function, rule and text, from 1
 	from, to  int    // bytes of the file that are replaced
 	with      string
 }
 
-// id names a mutant without the number of its line.
+// id returns the mutant's name, which does not contain its line number.
 func (m mutant) id() string {
 	id := fmt.Sprintf("%s/%s %s %s: %s", m.pkg, m.file, m.rule, m.fn, m.was)
 	if m.nth > 1 {
@@ -47,7 +47,7 @@ func (m mutant) String() string {
 	return fmt.Sprintf("%s/%s:%d: %s in %s: %s", m.pkg, m.file, m.line, m.rule, m.fn, m.was)
 }
 
-// apply makes the mistake in the text of the file.
+// apply returns src, the text of the file, with the mistake in it.
 func (m mutant) apply(src []byte) []byte {
 	return slices.Concat(src[:m.from], []byte(m.with), src[m.to:])
 }
@@ -129,7 +129,7 @@ func (g *generator) learn(file *ast.File) {
 	}
 }
 
-// isError reports whether an expression is an error, as far as its syntax tells.
+// isError reports whether an expression is an error, judging by its syntax alone.
 func (g *generator) isError(e ast.Expr) bool {
 	switch e := e.(type) {
 	case *ast.ParenExpr:
@@ -187,8 +187,8 @@ func (g *generator) mutants(pkg, name string, src []byte, fset *token.FileSet, f
 				only, known := g.onlyErrors[called(n)]
 				if durable.MatchString(called(n)) && (only || !known) {
 					add(drop, n, func(text string) string {
-						// The arguments of the call stay in use, or the code would not
-						// build.
+						// The call remains in the code. Otherwise its arguments might be
+						// unused, and the code would not build.
 						return "func() (err error) { if false { err = " + text + " }; return }()"
 					})
 				}

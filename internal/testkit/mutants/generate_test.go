@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// example has code that each rule changes, and code that no rule changes.
+// example contains code that each rule changes, and code that no rule changes.
 const example = `package example
 
 type box struct{ f *os.File }
@@ -93,7 +93,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// A name identifies one mutant, independent of the code above it in the file.
+// A name identifies one mutant and does not depend on the code above it in the file.
 func TestNames(t *testing.T) {
 	before, after := mutate(t, example), mutate(t, strings.Replace(example, "type box", "\n// More.\n\ntype box", 1))
 	var names []string

@@ -48,18 +48,18 @@ func (k *memory) add(f finding) error {
 	return err
 }
 
-// known returns the finding about a mutant, if it is still valid: that of a caught mutant
-// while the file is the same, and that of an escaped one while the package and its tests
-// are the same.
+// known returns the finding about a mutant if it is still valid. A finding about a caught
+// mutant is valid until its file changes, and one about an escaped mutant until the package
+// or its tests change.
 func (k *memory) known(m mutant, s states) (finding, bool) {
 	f, ok := k.by[m.id()]
 	return f, ok && f.State == s.of(m, f.Verdict)
 }
 
-// states has the hashes of sources.
+// states contains hashes of the sources.
 type states struct {
 	files    map[string]string // by their path in the module
-	packages map[string]string // by folder; including the tests that run, even those in another folder
+	packages map[string]string // by folder; includes the tests that run, even those in another folder
 }
 
 func (s states) of(m mutant, v verdict) string {

@@ -19,7 +19,7 @@ func (t *tally) add(o tally) {
 	t.left += o.left
 }
 
-// percent returns the percentage of caught mutants, among those that count.
+// percent returns the percentage of caught mutants among the caught and the escaped ones.
 func (t tally) percent() float64 {
 	if t.caught+t.escaped == 0 {
 		return 100
@@ -28,7 +28,7 @@ func (t tally) percent() float64 {
 }
 
 // report prints the findings about the chosen mutants: the escaped ones, the equivalent
-// ones with the reasons, and a line for each package. The error says why the run failed.
+// ones with their reasons, and a line for each package. The error says why the run failed.
 func (r *runner) report(chosen []mutant) error {
 	var tallies []tally
 	var sum tally

@@ -32,8 +32,8 @@ type finding struct {
 	Mutant  string  `json:"mutant"` // its id
 	Verdict verdict `json:"verdict"`
 	By      string  `json:"by,omitempty"`      // the test that failed, or what else went wrong
-	Seconds float64 `json:"seconds,omitempty"` // that it took
-	State   string  `json:"state"`             // of the sources for which it is valid
+	Seconds float64 `json:"seconds,omitempty"` // that the verdict took
+	State   string  `json:"state"`             // hash of the sources for which the finding is valid
 }
 
 // A bench builds and tests mutants of one package. It is safe for concurrent use.
@@ -41,14 +41,14 @@ type bench struct {
 	root   string // the folder of the module
 	target target
 	tmp    string
-	quick  bool // the short tests are enough
+	quick  bool // run only the short tests
 
 	mu     sync.Mutex
-	plain  map[string]string        // the tests without a mutant, by folder
-	limits map[string]time.Duration // of a stage, by its name
+	plain  map[string]string        // the test programs without a mutant, by folder
+	limits map[string]time.Duration // the time limits of the stages, by name
 }
 
-// A stage is some of the tests of a package.
+// A stage is a selection of the tests of one package.
 type stage struct {
 	name string
 	dir  string // the folder of the package
@@ -73,12 +73,13 @@ func (b *bench) stages() (all []stage) {
 	return all
 }
 
-// leastLimit is the limit for very short tests; a mutant may make them wait.
+// leastLimit is the shortest time limit of a stage, since a mutant may make very short
+// tests wait.
 const leastLimit = 30 * time.Second
 
-// limit returns the longest time for a stage with a mutant: four times the time of the
-// tests without one, since the machine may be busier then. The tests run without a mutant
-// when the first mutant reaches the stage, and must pass.
+// limit returns how long a stage may take with a mutant. That is four times as long as the
+// tests take without one, since the machine may be busier then. When the first mutant
+// reaches the stage, limit runs the tests without a mutant, and they must pass.
 func (b *bench) limit(ctx context.Context, s stage) (time.Duration, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -143,9 +144,9 @@ func (b *bench) judge(ctx context.Context, m mutant) (finding, error) {
 	return f, nil
 }
 
-// fails runs a stage and says what failed; "" when nothing did. A test that fails once and
-// then passes alone may have failed because the machine was busy, so the stage is repeated
-// with twice the time.
+// fails runs a stage and returns what failed, or "" if nothing did. A test that fails once
+// and then passes when run alone may have failed because the machine was busy, so the stage
+// is repeated with twice the time.
 func (b *bench) fails(ctx context.Context, bin string, s stage, limit time.Duration) (by string, err error) {
 	for range 2 {
 		if by, err = b.test(ctx, bin, s, limit); err != nil || by == "" {
@@ -164,17 +165,17 @@ func (b *bench) fails(ctx context.Context, bin string, s stage, limit time.Durat
 	return by, nil
 }
 
-// name returns a short name for files: tests make sockets, and the length of a socket's
-// path is limited.
+// name returns a name for the mutant's files. It is short because tests make sockets, and
+// the length of a socket's path is limited.
 func (m mutant) name() string { return fmt.Sprintf("%x", lot(m)[:4]) }
 
-// A buildError is the error of the compiler for a mutant.
+// A buildError is the compiler's error for a mutant that does not build.
 type buildError struct{ says string }
 
 func (e *buildError) Error() string { return e.says }
 
-// build compiles the tests of a package into a program, with a mutant in place of the
-// text of its file.
+// build compiles the tests of a package into a program. If m is not nil, the mutated file
+// takes the place of the original.
 func (b *bench) build(ctx context.Context, dir, name string, m *mutant) (string, error) {
 	bin := filepath.Join(b.tmp, filepath.Base(dir)+name+".test")
 	args := []string{"test", "-c", "-vet=off", "-ldflags=-w", "-o", bin}
@@ -206,15 +207,16 @@ func (b *bench) build(ctx context.Context, dir, name string, m *mutant) (string,
 	return bin, err
 }
 
-// test runs a stage and says what failed; "" when nothing did. When the time runs out, the
-// running test has failed: because of the mutant it waits for an event that never comes.
+// test runs a stage and returns what failed, or "" if nothing did. If the time runs out,
+// the test that is running counts as failed: the mutant makes it wait for an event that
+// never comes.
 func (b *bench) test(ctx context.Context, bin string, s stage, limit time.Duration) (by string, err error) {
 	tmp, err := os.MkdirTemp(b.tmp, "")
 	if err != nil {
 		return "", err
 	}
 	defer func() { err = errors.Join(err, removeAll(tmp)) }()
-	timed, cancel := context.WithTimeout(ctx, limit+10*time.Second) // the tests' time limit ends them before that
+	timed, cancel := context.WithTimeout(ctx, limit+10*time.Second) // the tests' time limit ends them earlier
 	defer cancel()
 	cmd := exec.CommandContext(timed, bin, append(slices.Clone(s.args), "-test.timeout", limit.String())...)
 	cmd.Dir = filepath.Join(b.root, s.dir)
@@ -245,8 +247,8 @@ var (
 	panicked   = regexp.MustCompile(`(?m)^(panic: .*|fatal error: .*)$`)
 )
 
-// failure finds the first failed test in the output of tests. A subtest is printed after
-// its test.
+// failure returns the first failed test in the output of tests, or what else went wrong. A
+// subtest is printed after its test.
 func failure(out []byte) string {
 	if t := timedOut.FindSubmatch(out); t != nil {
 		return string(t[1]) + " without an end"

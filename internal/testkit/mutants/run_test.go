@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// module is a module with three functions, of which the tests check two.
+// module is a module with three functions. Its tests check two of them.
 var module = map[string]string{
 	"go.mod": "module example\n\ngo 1.26\n",
 	"p/p.go": "package p\n\nfunc Larger(a, b int) bool { return a > b }\n\nfunc Same(a, b int) bool { return a == b }\n\n" +
@@ -96,8 +96,8 @@ func TestTestsOfTwoPackages(t *testing.T) {
 	}
 }
 
-// Tests that exceed their limit together, but not separately, say nothing about a mutant:
-// the machine was busy.
+// Tests that exceed their limit together but not separately do not catch a mutant: the
+// machine was busy.
 func TestTestsOfABusyMachine(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -130,8 +130,8 @@ func TestTestsThatFailWithoutAMutant(t *testing.T) {
 	}
 }
 
-// A result stays valid as long as possible: that of a caught mutant while its file is the
-// same, and that of an escaped one while no test is added.
+// A result about a caught mutant stays valid until its file changes. A result about an
+// escaped one stays valid until its file or the tests change.
 func TestWhatIsKnown(t *testing.T) {
 	root, of, all := newModule(t)
 	file := filepath.Join(root, ".mutants")
@@ -211,7 +211,7 @@ func TestReport(t *testing.T) {
 	root, of, all := newModule(t)
 	for name, c := range map[string]struct {
 		verdicts [3]verdict
-		same     int // number of the one that is named equivalent; -1 for none
+		same     int // index of the mutant that is listed as equivalent; -1 for none
 		wants    []string
 		err      string
 	}{

@@ -10,9 +10,9 @@ import (
 const enough = 170
 
 // sample chooses the mutants of a run: one in n of each rule in each file, and at least
-// one. The hashes of their names decide which ones, so a change of the code changes the
-// choice only at the changed place. For n = 0 it takes the smallest n that chooses at
-// most enough.
+// one. The hashes of their names decide which ones, so a change to the code changes the
+// choice only where the code has changed. If n is 0, sample uses the smallest n that
+// chooses at most [enough].
 func sample(all []mutant, n int) (chosen []mutant, oneIn int) {
 	if n > 0 {
 		return choose(all, n), n
@@ -44,8 +44,7 @@ func choose(all []mutant, n int) []mutant {
 	return slices.DeleteFunc(slices.Clone(all), func(m mutant) bool { return !chosen[m.id()] })
 }
 
-// lot returns the hash of a mutant's name, by which the mutants are sorted for the
-// choice.
+// lot returns the hash of a mutant's name. The choice sorts the mutants by this hash.
 func lot(m mutant) string {
 	sum := sha256.Sum256([]byte(m.id()))
 	return string(sum[:])
