@@ -7,8 +7,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// capped: a turn with a cap ends after the request that spends it, and keeps an answer that
-// was complete. Follow reads the same from the turn's file, and no client stays.
+// capped: a turn with a cap ends after the request that spends the cap, and keeps an answer
+// that was complete. Follow reads the same outcome from the turn's file, and the client
+// does not stay.
 func (f Fixture) capped(t *testing.T) {
 	for name, c := range map[string]struct {
 		script string
@@ -48,7 +49,7 @@ func (f Fixture) capped(t *testing.T) {
 			}
 		})
 	}
-	// The cap is the turn's, not the session's.
+	// The cap applies to the turn, not to the session.
 	turn := f.Turn(t, "@cost 0.375\n@say one")
 	turn.CapUSD = 0.5
 	out := f.run(t, t.Context(), turn)

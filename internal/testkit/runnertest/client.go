@@ -38,7 +38,7 @@ type client struct {
 	said     string
 	denied   []streamjson.Denial
 	decided  []runner.Decision
-	asks     bool // before it uses a tool
+	asks     bool // it asks before it uses a tool
 	lines    int
 	taken    bool            // the prompt was repeated
 	brought  []string        // UUIDs of the messages that Steering brought, for this daemon or an earlier one
@@ -74,8 +74,8 @@ func (c *client) close() {
 
 var errTimedOut = errors.New("timed out")
 
-// play runs the steps. A step that ends the turn returns its outcome. After each step it
-// compares the cost with the cap, as a client does after each request: if the last step was
+// play runs the steps. A step that ends the turn returns its outcome. After each step, play
+// compares the cost with the cap, as a client does after each request. If the last step was
 // the answer, the answer is kept.
 func (c *client) play(steps []Step) runner.Outcome {
 	for i, step := range steps {
@@ -188,7 +188,7 @@ func (c *client) birth() {
 	c.emit(streamjson.Event{Kind: streamjson.KindReplay, UUID: c.turn.UUID, Blocks: []streamjson.Block{{Kind: streamjson.BlockText, Text: c.turn.Prompt}}})
 }
 
-// assistant emits one block of the model's reply, which one request brings.
+// assistant emits one block of the model's reply, and counts it as one request.
 func (c *client) assistant(b streamjson.Block) {
 	c.birth()
 	c.cost, c.answered, c.asked = c.cost+c.price, b.Kind == streamjson.BlockText, true
@@ -215,8 +215,8 @@ func (c *client) spentUp() bool {
 	return asked && c.cap > 0 && c.cost >= c.cap
 }
 
-// These mark the result of a turn that has spent its cap, and whether its answer was
-// finished.
+// These mark the result of a turn that has spent its cap: spentCap always, and finished if
+// the answer was complete.
 const (
 	spentCap = "budget_exhausted"
 	finished = "end_turn"

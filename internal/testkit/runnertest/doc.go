@@ -2,18 +2,18 @@
 // turns follow the test or the prompt, and [Suite] checks the promises that every backend
 // keeps, with a stand-in for its client.
 //
-// A turn of Scripted is a list of [Step], which a test writes in Go. Without such a list,
-// lines of the prompt that begin with an @ and a known word are the steps: "@say ready". It
-// ignores other lines. Without a step the client says "Done: " and the first line of the
-// message.
+// A turn of Scripted is a list of [Step] values, which a test writes in Go. Without such a
+// list, lines of the prompt that begin with an @ and a known word are the steps: "@say
+// ready". Other lines are ignored. Without a step the client says "Done: " and the first
+// line of the message.
 //
 // Scripted is a separate kind of client: it has a name, tools, a hook and a login that no
-// real client has, so that tests find code which expects those of one real client.
+// real client has, so that tests find code that assumes those of one real client.
 //
 // It obeys [runner.Turn].CapUSD as Claude Code does: after each request (a text or a tool
-// call) it compares what the turn has cost with the cap, so a turn is over its cap by at
-// most one request; an answer that was finished is kept.
+// call) it compares what the turn has cost with the cap, so a turn exceeds its cap by at
+// most one request. An answer that was finished is kept.
 //
-// Scripted uses plain time and starts no goroutine, so it runs inside a bubble
-// of testing/synctest.
+// Scripted uses the clock of package time and starts no goroutine, so it runs inside a
+// bubble of testing/synctest.
 package runnertest

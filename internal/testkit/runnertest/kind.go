@@ -17,7 +17,7 @@ var kind = runner.Kind{Name: "scripted", Cost: runner.CostOfResult, Caps: true, 
 var plain = runner.Kind{Name: kind.Name, Tools: kind.Tools, Hooks: kind.Hooks, Login: kind.Login}
 
 // asking is a scripted client that names its sessions, asks before it uses a tool, runs a
-// prompt each time it gets it, and reports no cost.
+// prompt again if it receives the prompt again, and reports no cost.
 var asking = runner.Kind{Name: kind.Name, Resumes: true, NamesSessions: true, Asks: true, Steers: true, Compacts: true, Tools: kind.Tools, Hooks: kind.Hooks, Login: kind.Login}
 
 // quiet is a scripted client that resumes its session, but reports less and reads no mail
@@ -30,7 +30,7 @@ const (
 	Save  = "save"  // writes a file: {"path": "a.go"}
 )
 
-// tools knows the calls of these tools.
+// tools describes the calls of these tools.
 type tools struct{}
 
 func (tools) About(tool string, input []byte) string {
@@ -60,7 +60,7 @@ func (t tools) Allow(tool string, input []byte) string { return tool + " " + t.A
 // HookRoom is the longest text that a scripted client accepts from its hook.
 const HookRoom = 4000
 
-// hooks knows the one hook of a scripted client, which prints text for the model.
+// hooks describes the only hook of a scripted client, which prints text for the model.
 type hooks struct{}
 
 const hookEvent = "compacted"

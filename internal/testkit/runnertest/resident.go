@@ -71,7 +71,7 @@ func next(turn runner.Turn, out runner.Outcome, warm runner.Warm, script string)
 	return turn
 }
 
-// closed closes a client and checks that it leaves nothing.
+// closed closes a client and checks that it leaves nothing behind.
 func (f residents) closed(t *testing.T, turn runner.Turn, warm runner.Warm) {
 	t.Helper()
 	warm.Close(t.Context())

@@ -34,7 +34,7 @@ func (f Fixture) rows(t *testing.T) {
 // command returns a command that an asking client does not run without permission.
 func (f Fixture) command() string { return cmp.Or(f.Command, "npm test") }
 
-// refused returns the step of a refused call: Permit refuses it if the client asks;
+// refused returns a step with a refused call. If the client asks, Permit refuses the call;
 // otherwise the client itself does.
 func (f Fixture) refused() string {
 	if f.Backend.Kind().Asks {
@@ -141,7 +141,7 @@ func (f Fixture) cancelled(t *testing.T) (runner.Turn, runner.Outcome) {
 }
 
 // rowCancelAndGoOn: an open question does not delay a stop, and the backend can run other
-// turns.
+// turns afterwards.
 func (f Fixture) rowCancelAndGoOn(t *testing.T) {
 	turn := f.Turn(t, "@say begun\n@sh "+f.command()+"\n@sleep 10m")
 	ctx, cancel := context.WithCancel(t.Context())
@@ -295,7 +295,7 @@ func (f Fixture) rowKill(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	pid := filepath.Join(turn.Spec.Dir, "pid")
-	go func() { // ends with the turn, whose context it ends
+	go func() { // cancels the turn's context and then ends
 		for ctx.Err() == nil {
 			if data, err := os.ReadFile(pid); err == nil && len(data) > 0 {
 				cancel()

@@ -7,8 +7,9 @@ import (
 	"time"
 )
 
-// words has the words after an @ at the beginning of a line of a prompt: those of [Suite],
-// and more for tests of the daemon. A wrong argument fails the turn.
+// words maps each word that may follow an @ at the beginning of a line of a prompt to its
+// step: the words of [Suite], and more for tests of the daemon. A wrong argument fails the
+// turn.
 var words = map[string]func(arg string) Step{
 	"say":      Say,
 	"sh":       func(arg string) Step { return Tool(Shell, map[string]string{"command": arg}, "") },
@@ -61,8 +62,8 @@ func firstWord(text string) string {
 	return word
 }
 
-// status ends the turn as an answer of a model's service does; arg may end in retry-after
-// and a number of seconds.
+// status ends the turn as it ends when the model's service answers with this HTTP status.
+// arg may end in retry-after and a number of seconds.
 func status(arg string) func(code int) Step {
 	return func(code int) Step {
 		switch code {
@@ -70,7 +71,7 @@ func status(arg string) func(code int) Step {
 			return Refused(fmt.Sprintf("the service refused (%d)", code))
 		case 402, 403, 408, 409, 429, 500, 502, 503, 504, 529:
 			_, after, _ := strings.Cut(arg, " retry-after ")
-			d, _ := time.ParseDuration(after + "s") // 0 if it does not say
+			d, _ := time.ParseDuration(after + "s") // 0 if arg names no time
 			return limited(fmt.Sprintf("the service takes nothing (%d)", code), d)
 		}
 		return Fail(fmt.Sprintf("the service failed (%d)", code))

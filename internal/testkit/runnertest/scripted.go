@@ -10,12 +10,12 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// Scripted is a [runner.Backend] without processes. It keeps the promises of a real one
-// that memory can keep: Started comes before the first event, a session is made once and
-// resumed only if it was made, a UUID is run once, Stall and Timeout are obeyed, and Stdout
-// is written so that Follow can read it (one event per line). Its clients can stay (see
-// [runner.Resident]) if they have an output. The zero value is ready to use; it is safe for
-// concurrent use.
+// Scripted is a [runner.Backend] without processes. It keeps those promises of a real
+// backend that can be kept in memory: Started comes before the first event, a session is
+// made once and resumed only if it was made, a prompt with a given UUID is run once, Stall
+// and Timeout are obeyed, and Stdout is written so that Follow can read it (one event per
+// line). Its clients can stay (see [runner.Resident]) if they have an output. The zero
+// value is ready to use; it is safe for concurrent use.
 type Scripted struct {
 	// Name is the name of its kind; "" is "scripted".
 	Name string

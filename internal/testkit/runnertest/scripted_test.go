@@ -193,7 +193,7 @@ func TestACap(t *testing.T) {
 			}
 		})
 	}
-	// A client without a count of its cost has no cap.
+	// A client that does not report its cost has no cap.
 	out := (&runnertest.Scripted{Asks: true}).Run(t.Context(), runner.Turn{ID: "t-1", Prompt: "@price 0.6\n@say I look\n@say ready", CapUSD: 0.5})
 	if out.End != runner.Done || !out.CostUnknown {
 		t.Errorf("Run of an uncapped kind = %s for %v USD", out.End, out.CostUSD)

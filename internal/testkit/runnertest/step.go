@@ -19,7 +19,7 @@ func goOn(f func(*client)) Step {
 	return func(c *client) *runner.Outcome { f(c); return nil }
 }
 
-// Say lets the client say text. The last text is the turn's text.
+// Say makes the client say text. The last text is the turn's text.
 func Say(text string) Step {
 	return goOn(func(c *client) {
 		c.said = text
@@ -27,7 +27,7 @@ func Say(text string) Step {
 	})
 }
 
-// Tool lets the client call a tool, which returns result at once. input is written as
+// Tool makes the client call a tool, which returns result at once. input is written as
 // JSON.
 func Tool(name string, input any, result string) Step {
 	return goOn(func(c *client) {
@@ -40,7 +40,7 @@ func Tool(name string, input any, result string) Step {
 	})
 }
 
-// deny lets the client call a tool and be refused.
+// deny makes the client call a tool and be refused.
 func deny(name, what string) Step {
 	return goOn(func(c *client) {
 		input := map[string]string{"path": what}
@@ -93,7 +93,7 @@ func encode(input any) json.RawMessage {
 	return data
 }
 
-// sleep waits for d. It ends the turn if that is longer than Stall.
+// sleep waits for d. It ends the turn if d is longer than Stall.
 func sleep(d time.Duration) Step {
 	return func(c *client) *runner.Outcome { c.birth(); return c.wait(d) }
 }
@@ -101,8 +101,8 @@ func sleep(d time.Duration) Step {
 // forever is longer than any test.
 const forever = 100 * 365 * 24 * time.Hour
 
-// Do calls f in the goroutine of Run, with Run's context: for effects outside the client.
-// An error ends the turn as Failed.
+// Do calls f, for effects outside the client, in the goroutine of Run and with Run's
+// context. An error ends the turn as Failed.
 func Do(f func(context.Context, runner.Turn) error) Step {
 	return func(c *client) *runner.Outcome {
 		c.birth()
@@ -113,11 +113,11 @@ func Do(f func(context.Context, runner.Turn) error) Step {
 	}
 }
 
-// TakeIn lets the client wait for a message from the turn's Steering and read it.
+// TakeIn makes the client wait for a message from the turn's Steering and read it.
 func TakeIn() Step {
 	return func(c *client) *runner.Outcome {
 		c.birth()
-		for c.ctx.Err() == nil { // play notices it
+		for c.ctx.Err() == nil { // [client.play] notices the end of ctx
 			if s, ok := c.turn.Steering.Next(); ok {
 				c.brought = append(c.brought, s.UUID)
 				c.emit(streamjson.Event{Kind: streamjson.KindReplay, UUID: s.UUID, Blocks: []streamjson.Block{{Kind: streamjson.BlockText, Text: s.Prompt}}})
@@ -132,7 +132,7 @@ func TakeIn() Step {
 	}
 }
 
-// TookIn lets a followed client read a message that an earlier daemon brought.
+// TookIn makes a followed client read a message that an earlier daemon brought.
 func TookIn(uuid string) Step {
 	return goOn(func(c *client) { c.emit(streamjson.Event{Kind: streamjson.KindReplay, UUID: uuid}) })
 }
@@ -149,7 +149,7 @@ func Cost(usd float64) Step { return goOn(func(c *client) { c.cost = usd }) }
 // each tool call is one request.
 func Price(usd float64) Step { return goOn(func(c *client) { c.price = usd }) }
 
-// Compact lets the client compact its context, without running the turn's hook.
+// Compact makes the client compact its context, without running the turn's hook.
 func Compact() Step {
 	return goOn(func(c *client) {
 		c.birth()
@@ -162,7 +162,7 @@ func Compact() Step {
 	})
 }
 
-// HookRan lets the client report that the compact hook printed output.
+// HookRan makes the client report that the compact hook printed output.
 func HookRan(output string) Step {
 	return goOn(func(c *client) {
 		c.birth()
@@ -189,13 +189,13 @@ func Fail(text string) Step { return ends(runner.Failed, text, func(*runner.Outc
 // Refused ends the turn as one that cannot work, for example because of a wrong key.
 func Refused(reason string) Step { return ends(runner.Refused, reason, func(*runner.Outcome) {}) }
 
-// Unknown ends the turn Limited, for a cause that the client does not name.
+// Unknown ends the turn as Limited, for a cause that the client does not name.
 func Unknown() Step {
 	return ends(runner.Limited, "API Error: something is wrong", func(out *runner.Outcome) { out.Unknown = true })
 }
 
-// Limited ends the turn at the usage limit, which is lifted after d; a negative d means
-// that it was lifted already, and 0 that the client does not say.
+// Limited ends the turn at the usage limit, which is lifted after d. A negative d means
+// that the limit was lifted already, and 0 that the client does not say when it is lifted.
 func Limited(d time.Duration) Step { return limited("the usage limit is reached (429)", d) }
 
 func limited(reason string, d time.Duration) Step {

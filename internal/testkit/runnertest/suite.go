@@ -17,9 +17,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// A Fixture is a backend and a stand-in of its client.
+// A Fixture is a backend and a stand-in for its client.
 type Fixture struct {
-	// Backend has short times, since the suite waits for them.
+	// Backend must have short time limits, since the suite waits for them.
 	Backend runner.Backend
 	// Turn makes a turn whose client plays script, in a new session with a new folder for
 	// its files. The suite uses the words say, fail, sleep, hang, noresult, unborn, status,
@@ -35,12 +35,13 @@ type Fixture struct {
 	// Commands says that the stand-in really runs commands in a shell and writes files.
 	Commands bool
 	// Server is an MCP server, and Calls is the script of a turn that calls one of its
-	// tools, so that the turn's text or a tool's result contains Result. If Calls is "" the
-	// turn only proves that the client has the server's tools. A nil Server means that the
-	// stand-in starts no servers.
+	// tools, so that the turn's text or a tool's result contains Result. If Calls is "",
+	// the turn only proves that the client has the server's tools. A nil Server means that
+	// the stand-in starts no servers.
 	Server        func(t *testing.T) *runner.Server
 	Calls, Result string
-	// Ends are the ends that differ from those that the suite expects, by script.
+	// Ends has, by script, the ends that differ from those that the suite expects
+	// otherwise.
 	Ends map[string]runner.End
 	// Lacks says what this client does not report.
 	Lacks Lacks
@@ -203,7 +204,7 @@ func (f Fixture) ends(t *testing.T) {
 	}
 }
 
-// order: Started comes first, then the events in order, without a loss.
+// order: Started comes first, then all events in order.
 func (f Fixture) order(t *testing.T) {
 	turn := f.Turn(t, "@say one\n@say two\n@say three")
 	var said []string
@@ -269,9 +270,9 @@ func (f Fixture) account(t *testing.T) {
 func (f Fixture) sessions(t *testing.T) {
 	turn := f.Turn(t, "@say one")
 	names := f.Backend.Kind().NamesSessions
-	taken := runner.NoSession // a second session with the same id
+	taken := runner.NoSession // the end of a turn that makes a second session with the same id
 	if names {
-		taken = runner.Done // in another session than the first one
+		taken = runner.Done // the client makes a session with a different id
 	}
 	var out runner.Outcome
 	seen := map[string]bool{}
@@ -320,7 +321,7 @@ func (f Fixture) sameUUID(t *testing.T) {
 	}
 }
 
-// stopped: the most stubborn client is gone when Run returns.
+// stopped: even a client that ignores signals is gone when Run returns.
 func (f Fixture) stopped(t *testing.T) {
 	for _, script := range []string{"@say begun\n@sleep 10m", "@say begun\n@hang"} {
 		t.Run(script, func(t *testing.T) {

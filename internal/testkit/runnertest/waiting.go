@@ -93,8 +93,8 @@ func (w *waiting) Process() runner.Process { return w.process }
 func (w *waiting) Exited() <-chan struct{} { return w.exited }
 func (w *waiting) Place() runner.Place     { return w.place }
 
-// Stirs returns true if the file has grown: a test writes to it what the client prints
-// unasked.
+// Stirs returns true if the file has grown or is gone. A test writes into the file what the
+// client prints unasked.
 func (w *waiting) Stirs() bool {
 	info, err := os.Stat(w.stdout)
 	return err != nil || info.Size() > w.place.Offset

@@ -40,7 +40,7 @@ type arena struct {
 	program string
 	client  string // the stand-in
 	dir     string // of the project
-	home    string // the home of all processes that the arena starts, by which they are recognized
+	home    string // the home of all processes that the arena starts; they are recognized by it
 	env     []string
 	agents  []string
 	store   *dropbox.Store
@@ -126,7 +126,7 @@ func (a *arena) swarm(ctx context.Context, args ...string) (string, error) {
 	return a.feed(ctx, nil, args...)
 }
 
-// feed does what swarm does, with a standard input.
+// feed runs a verb as swarm does, with stdin as its standard input.
 func (a *arena) feed(ctx context.Context, stdin []byte, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()
@@ -197,7 +197,7 @@ func (a *arena) dial(ctx context.Context) (*control.Client, error) {
 // patience is the time without a change after which a condition counts as never met.
 const patience = time.Minute
 
-// until waits for a condition.
+// until waits until ok returns true. It returns an error after [patience].
 func until(ctx context.Context, what string, ok func() bool) error {
 	return within(ctx, patience, what, ok)
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// asleep stops the daemon for a while, as a closed laptop does: clients end and mail
-// arrives in that time, and the daemon notices nothing before it wakes.
+// asleep stops the daemon for a while, as closing a laptop does. Clients end and mail
+// arrives in that time, and the daemon notices neither until it wakes.
 var asleep = fault{
 	name: "daemon asleep", what: "SIGSTOP for up to three seconds, then SIGCONT",
 	full: 40, short: 4,
@@ -46,7 +46,7 @@ var drowsy = fault{
 }
 
 // stalled stops clients permanently. The daemon notices that and ends the turn, although
-// the client reacts only to the last signal, and the next client works on the message.
+// the client reacts only to the last signal. The next client works on the message.
 var stalled = fault{
 	name: "client never wakes", what: "SIGSTOP for good; the turn is ended, its message done later",
 	full: 3, short: 1,
@@ -81,8 +81,8 @@ var stalled = fault{
 	},
 }
 
-// nap stops a process of that role for d. If the process has ended before, nap tries
-// another one.
+// nap stops a process of role r for d. If the process has already ended, nap tries another
+// one.
 func nap(ctx context.Context, a *arena, r role, d time.Duration) error {
 	p, err := (&killer{a: a}).find(ctx, r)
 	if err != nil {

@@ -17,7 +17,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// inArenas injects a fault into several arenas at once, each with a share of the times.
+// inArenas injects a fault into several arenas at once. Each arena gets an equal share of
+// the times.
 func inArenas(ctx context.Context, r *rig, arenas, times int, spec arenaSpec, inject func(context.Context, *arena, int) (counts, error)) (counts, error) {
 	var (
 		wg   sync.WaitGroup
@@ -45,7 +46,7 @@ func inArenas(ctx context.Context, r *rig, arenas, times int, spec arenaSpec, in
 	return sum, errors.Join(errs...)
 }
 
-// addUp joins equal notes into one line with their number.
+// addUp joins equal notes into one line that begins with their number.
 func addUp(notes []string) []string {
 	times := map[string]int{}
 	for _, n := range notes {
@@ -65,13 +66,13 @@ func addUp(notes []string) []string {
 type battle struct {
 	traffic traffic // its messages; more are sent while the fault strikes
 	backlog int     // the largest number of waiting messages; 0: 40
-	calm    int     // milliseconds at most from one strike to the next; 0: 250
+	calm    int     // the longest pause before a strike, in milliseconds; 0: 250
 	alone   bool    // the agents must continue by themselves
 	strike  func(ctx context.Context, c *counts) error
 	after   func(ctx context.Context) error // called when all messages are done and the daemon still runs; may be nil
 }
 
-// fight starts the daemon, strikes the given number of times, and counts.
+// fight starts the daemon, strikes the given number of times, and counts the outcomes.
 func (a *arena) fight(ctx context.Context, times int, b battle) (counts, error) {
 	if err := a.start(ctx); err != nil {
 		return counts{}, err

@@ -14,7 +14,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// sameCost is how far two sums of the same costs may differ, in US dollars.
+// sameCost is the amount, in US dollars, by which two sums of the same costs may differ.
 const sameCost = 1e-6
 
 // tallyCosts finds turns whose cost in the ledger differs from the cost that their clients
@@ -57,7 +57,7 @@ func (a *arena) tallyCosts(c *counts, turns map[string]turn) error {
 	return nil
 }
 
-// spent returns the cost of the results in a part of a stream, in US dollars.
+// spent returns the summed cost of the results in a part of a stream, in US dollars.
 func spent(stream []byte) (usd float64) {
 	for line := range bytes.Lines(stream) {
 		var l struct {

@@ -16,9 +16,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/claude"
 )
 
-// TestTallyFindsWhatIsBookedWrong books the turns of one session, as the daemon books
-// them and wrongly. One client does the first turn; another client, which stays, does the
-// others.
+// TestTallyFindsWhatIsBookedWrong books the turns of one session, once as the daemon books
+// them and then wrongly. One client runs the first turn; another client, which stays, runs
+// the others.
 func TestTallyFindsWhatIsBookedWrong(t *testing.T) {
 	for name, c := range map[string]struct {
 		book  func(b *bookedTurn) float64
@@ -61,7 +61,7 @@ type bookedTurn struct {
 	total   float64 // of the session
 }
 
-// threeTurns lets the stand-in do turn a in one client, and then the turns b and c in
+// threeTurns makes the stand-in run turn a in one client, and then the turns b and c in
 // another.
 func threeTurns(t *testing.T, a *arena) []*bookedTurn {
 	t.Helper()
@@ -69,8 +69,8 @@ func threeTurns(t *testing.T, a *arena) []*bookedTurn {
 	t.Setenv("CLAUDE_CONFIG_DIR", t.TempDir())
 	all := []*bookedTurn{{turn: turn{Turn: "a", UUID: "a"}}, {turn: turn{Turn: "b", UUID: "b"}}, {turn: turn{Turn: "c", UUID: "c", Client: "b"}}}
 	client := func(stream string, turns []*bookedTurn, args ...string) {
-		// Prompts that wait at the same time become one turn, so each gets a process and,
-		// as with a client that stays, its part of one stream.
+		// Prompts that wait at the same time would become one turn, so each prompt is
+		// run separately. The output of all becomes one stream, as with a client that stays.
 		var out bytes.Buffer
 		for _, b := range turns {
 			line, err := json.Marshal(map[string]any{"type": "user", "uuid": b.UUID, "message": map[string]any{"role": "user", "content": "@cost 0.25\n@say " + b.UUID}})

@@ -32,14 +32,16 @@ func (a *arena) count(ctx context.Context) (counts, error) {
 	return c, errors.Join(settled, err)
 }
 
-// halt does what count does, without the wait.
+// halt stops the daemon and counts as count does, but does not wait until the arena is
+// settled.
 func (a *arena) halt(ctx context.Context) (counts, error) {
 	stopped := a.stop(ctx)
 	c, err := a.tally()
 	return c, errors.Join(stopped, err)
 }
 
-// tally counts the files on disk, and the processes that still run. The daemon is stopped.
+// tally counts the outcomes in the files on disk, and the processes that still run. The
+// daemon must have been stopped.
 func (a *arena) tally() (counts, error) {
 	var c counts
 	jobs := a.sent()
@@ -131,7 +133,7 @@ func numbers(turns map[string]turn, jobs []*job) map[string]int {
 	return out
 }
 
-// tallyTurns finds jobs that ran twice, in a wrong order, or at the same time.
+// tallyTurns finds jobs that ran twice, in the wrong order, or at the same time.
 func (a *arena) tallyTurns(c *counts, j *turnLog, jobs []*job, turns map[string]turn) {
 	by := map[int]*job{}
 	for _, o := range jobs {
@@ -169,12 +171,12 @@ func (a *arena) tallyTurns(c *counts, j *turnLog, jobs []*job, turns map[string]
 	}
 }
 
-// A turn is a turn in the daemon's record.
+// A turn is the daemon's record of a turn.
 type turn struct {
 	Turn    string
 	Message string // its id
 	UUID    string
-	Client  string // the turn that started its client, if that was another
+	Client  string // the turn that started its client, if it was a different one
 	From    struct{ Offset int64 }
 }
 
@@ -252,7 +254,7 @@ func (a *arena) tallyAnswers(c *counts, j *turnLog, jobs []*job) error {
 			c.remark("job %d was given up, and its sender told", o.n)
 		case dead[o.id]:
 			lost(o, "given up, and nobody told")
-		case (o.note || a.halted) && waits[o.id]: // for the next turn
+		case (o.note || a.halted) && waits[o.id]: // it waits for the next turn
 		case !done[o.id]:
 			lost(o, "no receipt")
 		case o.note:

@@ -137,8 +137,8 @@ func (b *broken) turn(uuid string, n int, result bool) {
 	}
 }
 
-// cutIn logs that a job's turn was cut off, in the client of an earlier turn that has its
-// result.
+// cutIn logs that an attempt at a job was cut off before the job's good turn. The attempt
+// ran in the client of an earlier turn, which has its result.
 func (b *broken) cutIn(client string, n int) {
 	stream := filepath.Join(b.a.own().Turns(), "turn-"+client+".jsonl")
 	data, err := os.ReadFile(stream)

@@ -40,7 +40,8 @@ type scarcity struct {
 }
 
 // starve takes a resource away while agents work on messages, and gives it back. It checks
-// that the status says so, that a send is refused, and that the work continues by itself.
+// that the status names the problem, that a send is refused, and that the work continues by
+// itself.
 func (a *arena) starve(ctx context.Context, times int, s scarcity) (counts, error) {
 	c, err := a.fight(ctx, times, battle{
 		traffic: traffic{keyed: true, senders: 3}, backlog: 30, alone: true,
@@ -109,8 +110,8 @@ func (a *arena) says(ctx context.Context, word string) error {
 	return nil
 }
 
-// refused sends a message that must be refused, with word and a next step. The room that
-// the daemon gave up is sometimes enough for one message, so the test uses it up first.
+// refused sends a message that must be refused, with word and a next step. Sometimes enough
+// room for one message has become free, so the test uses that room up first.
 func (a *arena) refused(ctx context.Context, s scarcity) error {
 	for range 50 {
 		if err := s.more(); err != nil {

@@ -17,23 +17,23 @@
 //
 // # Counts
 //
-// The stand-ins log when each turn begins and ends, and hold a lock as long as they or
-// one of their children live. This log, the mailboxes and the files of the turns give one
+// The stand-ins log when each turn begins and ends, and hold a lock as long as they or one
+// of their children live. This log, the mailboxes and the files of the turns determine one
 // line of the table:
 //
 //	lost     accepted, and neither done and answered nor given up with a bounce
-//	doubled  begun again although an earlier turn had printed its result, or
+//	doubled  started again although an earlier turn had printed its result, or
 //	         answered twice; or a turn is booked in the ledger with more than its
 //	         client reported, or with less although it ended well
-//	order    begun before an earlier message of the same sender, agent and priority
+//	order    started before an earlier message of the same sender, agent and priority
 //	overlap  a client began while another of the same agent, or a child of it,
 //	         still ran
-//	left     processes, locks, files in tmp/, new/ and cur/ when all is over
-//	again    begun again after a cut; that is not a fault and only shown
+//	left     processes, locks, files in tmp/, new/ and cur/ at the end
+//	again    started again after a cut, which is not a fault
 //
-// All except the last must be 0. A fault may promise more, such as that the status says
-// what is wrong. If such a promise is broken, the line of the fault says so. The exit
-// status is 1 when anything is wrong.
+// All except the last must be 0. A fault may make further promises, for example that the
+// status says what is wrong. If such a promise is broken, the line of the fault says so.
+// The exit status is 1 when anything is wrong.
 //
 // # Namespaces
 //

@@ -17,9 +17,9 @@ type fault struct {
 	full  int    // how many times `make torture` injects it
 	short int    // how many times the tests do
 	alone bool   // needs separate namespaces: it mounts, or sets limits
-	// inject injects the fault that number of times into new arenas, counts, and leaves
-	// nothing running. An error means that a promise beyond the counts was broken, or that
-	// the fault could not be injected.
+	// inject injects the fault that number of times into new arenas, counts the outcomes,
+	// and leaves nothing running. An error means that a promise beyond the counts was
+	// broken, or that the fault could not be injected.
 	inject func(ctx context.Context, r *rig, times int) (counts, error)
 }
 
@@ -105,8 +105,8 @@ type row struct {
 
 func (r row) wrong() bool { return !r.clean() || r.Failed != "" }
 
-// row injects the fault and makes its line. A panic becomes a line too, so that the counts
-// before it are not lost.
+// row injects the fault and returns its line. A panic becomes a line too, so that the
+// counts before it are not lost.
 func (f fault) row(ctx context.Context, r *rig, times int) (line row) {
 	line.Fault = f.name
 	if f.alone && !inside() {

@@ -19,7 +19,7 @@ type figures struct {
 	routines int // goroutines
 	files    int // open
 	children int // processes, including zombies
-	switches int // voluntary context switches so far: it waited and was woken
+	switches int // voluntary context switches so far: how often it waited and was woken
 }
 
 func (f figures) String() string {

@@ -39,7 +39,7 @@ var folders = fault{
 	},
 }
 
-// A mover changes the folders of one arena, in one way after the other.
+// A mover changes the folders of one arena. Each strike changes them in the next way.
 type mover struct {
 	a    *arena
 	next int
@@ -84,8 +84,8 @@ func (m *mover) movesAll(ctx context.Context) error {
 	return errors.Join(away(ctx), os.Rename(to, m.a.mail()))
 }
 
-// quietly changes a mailbox while its agent is paused and no turn of it runs, so that no
-// file of a running turn moves.
+// quietly changes a mailbox while its agent is paused and none of its turns runs, so that
+// no file of a running turn moves.
 func (m *mover) quietly(ctx context.Context, name string, do func() error) error {
 	if _, err := m.a.swarm(ctx, "pause", name); err != nil {
 		return err
@@ -138,12 +138,12 @@ func merge(from, to string) error {
 	})
 }
 
-// links puts a symlink to another folder in the place of new/, which no program may follow:
-// the waiting mail is hidden, and nothing goes to the other folder. The daemon may set the
-// symlink aside and make new/ again; then links merges the two.
+// links puts a symlink to another folder in the place of new/. No program may follow it:
+// the waiting mail is hidden, and nothing is written to the other folder. The daemon may
+// set the symlink aside and make new/ again; then links merges the two.
 func (m *mover) links(ctx context.Context, name string) error {
 	at := filepath.Join(m.a.box(name), "new")
-	// The place is outside the mailbox, where the folder would count as a drop.
+	// Both are outside the mailbox, since a folder in it would count as a drop.
 	aside, other := filepath.Join(filepath.Dir(m.a.dir), "aside-"+name), filepath.Join(filepath.Dir(m.a.dir), "other-"+name)
 	if err := errors.Join(os.MkdirAll(other, 0o700), os.Symlink(other, aside), swap(at, aside)); err != nil {
 		return err

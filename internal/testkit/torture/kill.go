@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// kills end processes in the middle of their work: the daemon, while it works and while it
-// starts; a client; a command that a client runs; daemon and client at once. Each time the
-// fault starts the daemon again, which finds and follows the surviving clients. A message
-// whose turn had printed its result is not run again.
+// kills ends processes in the middle of their work: the daemon, while it works and while it
+// starts; a client; a command that a client runs; daemon and client at once. Each time, the
+// fault starts the daemon again, and the daemon finds and follows the surviving clients. A
+// message whose turn had printed its result is not run again.
 var kills = fault{
 	name: "kill -9", what: "daemon, client, command, daemon and client, at random moments",
 	full: 300, short: 30,
@@ -56,7 +56,7 @@ func (k *killer) strike(ctx context.Context, c *counts) error {
 	return k.ensureDaemon(ctx)
 }
 
-// find waits for a process of that role, and picks one.
+// find waits until processes of role r run, and picks one.
 func (k *killer) find(ctx context.Context, r role) (process, error) {
 	var found []process
 	err := until(ctx, "a "+string(r)+" to kill", func() bool {
@@ -105,7 +105,7 @@ func (k *killer) killAtStart(ctx context.Context) error {
 	return errors.Join(err, k.ensureDaemon(ctx))
 }
 
-// ensureDaemon starts the daemon, unless it lives.
+// ensureDaemon starts the daemon unless it is running.
 func (k *killer) ensureDaemon(ctx context.Context) error {
 	err := k.a.start(ctx)
 	if err != nil && strings.Contains(err.Error(), "runs here already") {

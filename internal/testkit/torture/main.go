@@ -40,7 +40,7 @@ func main() {
 	}
 }
 
-// An order has the options of the command line.
+// An order contains the options of the command line.
 type order struct {
 	only  string
 	short bool
@@ -48,7 +48,7 @@ type order struct {
 	soak  time.Duration
 }
 
-// errWrong ends a run whose table is not all zeros.
+// errWrong is the error of a run whose table shows a broken promise.
 var errWrong = errors.New("a promise was broken; see the table")
 
 // run injects the faults, one after the other, and prints the table.

@@ -50,8 +50,8 @@ func (a *arena) processes() []process {
 		if err != nil || !bytes.Contains(environ, mark) {
 			continue
 		}
-		// The parent is read before the arguments: a fork that ends in between then has no
-		// arguments, and counts as gone.
+		// The parent is read before the arguments: a forked process that ends in between
+		// has no arguments, and counts as gone.
 		p := process{pid: pid, parent: parentOf(pid), role: senderRole}
 		ours := false
 		for entry := range bytes.SplitSeq(environ, []byte{0}) {
@@ -92,7 +92,7 @@ func (a *arena) processes() []process {
 	return slices.DeleteFunc(out, func(p process) bool { return p.role == daemonRole && daemons[p.parent] })
 }
 
-// parentOf returns the process that started another, or 0 if it has ended.
+// parentOf returns the parent of a process, or 0 if the process has ended.
 func parentOf(pid int) int {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	// pid (name) state ppid; the name may contain any character, even a bracket.

@@ -31,7 +31,7 @@ func newRig(ctx context.Context, soak time.Duration) (*rig, error) {
 	if err != nil {
 		return nil, fmt.Errorf("go list: %w", err)
 	}
-	// The path of a control socket has a limit.
+	// The path is short, since the length of a control socket's path is limited.
 	scratch, err := os.MkdirTemp("", "torture")
 	if err != nil {
 		return nil, err
@@ -49,7 +49,7 @@ func newRig(ctx context.Context, soak time.Duration) (*rig, error) {
 	return r, nil
 }
 
-// close deletes what the arenas left.
+// close deletes the files that the arenas left.
 func (r *rig) close() error { return os.RemoveAll(r.scratch) }
 
 // newDir returns a new folder for an arena.

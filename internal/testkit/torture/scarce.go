@@ -39,8 +39,8 @@ var fewFiles = fault{
 	},
 }
 
-// limitFiles lets a daemon open only that many more files than it has open when no turn
-// runs.
+// limitFiles sets a daemon's limit of open files to the number that it has open when no turn
+// runs, plus more.
 func limitFiles(pid, more int) (restore func() error, err error) {
 	links, err := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", pid))
 	if err != nil {
@@ -63,8 +63,8 @@ func limitFiles(pid, more int) (restore func() error, err error) {
 	return restore, unix.Prlimit(pid, unix.RLIMIT_NOFILE, &less, nil)
 }
 
-// noRights takes the daemon's right to write into the mailboxes, as a careless chmod does.
-// For that the daemon runs without the rights of root.
+// noRights takes away the daemon's right to write into the mailboxes, as a careless chmod
+// does. For this to have an effect, the daemon runs without the rights of root.
 var noRights = fault{
 	name: "rights taken away", what: "no folder of the mailboxes can be written; then they can",
 	full: 12, short: 2, alone: true,

@@ -13,7 +13,7 @@ import (
 )
 
 // soak injects a fault about every second for a while. None of these faults ends the
-// daemon: so the same daemon runs at the end, and its resources must not have grown.
+// daemon, so the same daemon runs at the end, and its resources must not have grown.
 var soak = fault{
 	name: "soak", what: "killed and sleeping clients, pauses, a sleeping daemon; at the end it uses no more than at first",
 	full: 1, short: 1,
@@ -119,7 +119,7 @@ func (s *soaker) compare(ctx context.Context) error {
 		return err
 	}
 	// With other work on the machine a status may take twice as long, and a single status
-	// may take any time, so a short soak does not judge the times.
+	// may take much longer, so a short soak does not judge the times.
 	first, last := s.median(s.first), s.median(s.last)
 	if min(len(s.first), len(s.last)) >= enoughStatuses && last > 10*first+100*time.Millisecond {
 		err = fmt.Errorf("a status took %v at first and %v at the end", first, last)
@@ -127,7 +127,7 @@ func (s *soaker) compare(ctx context.Context) error {
 	return errors.Join(err, notGrown(s.before, s.now))
 }
 
-// median returns the middle one of some durations.
+// median returns the median of some durations.
 func (s *soaker) median(of []time.Duration) time.Duration {
 	if len(of) == 0 {
 		return 0

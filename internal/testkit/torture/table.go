@@ -41,7 +41,7 @@ func line(w io.Writer, name string, c counts) {
 	fmt.Fprintf(w, "%-25s %6d %8d %5d %8d %6d %8d %5d\n", name, c.Injected, c.Messages, c.Lost, c.Doubled, c.Disorder, c.Overlaps, c.Left)
 }
 
-// kernel names the system that runs.
+// kernel returns the name and release of the running system.
 func kernel() string {
 	var u unix.Utsname
 	if unix.Uname(&u) != nil {

@@ -26,12 +26,12 @@ type job struct {
 	err    error // why it was refused; nil when it was accepted
 }
 
-// A traffic describes the messages to an arena.
+// A traffic describes the messages that are sent to an arena.
 type traffic struct {
 	messages int
 	enough   <-chan struct{}                 // nil: messages is the exact number; otherwise at least that many are sent, and more until it is closed
 	senders  int                             // goroutines; each waits for its previous message
-	script   func(n int) string              // what the stand-in does, see package standin; nil: a turn of some milliseconds
+	script   func(n int) string              // what the stand-in does, see package standin; nil: a turn of a few milliseconds
 	rest     func(ctx context.Context) error // called after each message of a sender; nil: no rest
 	to       []string                        // nil: all agents in turn
 	note     bool
@@ -162,7 +162,7 @@ func (a *arena) deliver(ctx context.Context, j *job, t traffic) (id string, err 
 	return d.ID, err
 }
 
-// shortTurn returns a turn of some milliseconds; every third one has a command.
+// shortTurn returns a turn of a few milliseconds; every third one has a command.
 func shortTurn(n int) string {
 	ms := 5 + n*37%60
 	if n%3 == 0 {
@@ -220,8 +220,8 @@ func (a *arena) accepted() int {
 	return n
 }
 
-// settle waits until all accepted messages are done or given up, as long as there is
-// progress.
+// settle waits until all accepted messages are done or given up. It returns an error if
+// there is no progress for [patience].
 func (a *arena) settle(ctx context.Context) error {
 	for last, since := -1, time.Now(); ; {
 		n := a.finished()

@@ -21,17 +21,17 @@ type volume struct {
 	files int  // how many files used up the names
 }
 
-// mount mounts it, with its size in MiB and its number of files.
+// mount mounts the volume, with its size in MiB and its number of files.
 func (v *volume) mount(mib, files int) error {
 	return system("mount", "-t", "tmpfs", "-o", fmt.Sprintf("size=%dm,nr_inodes=%d,mode=700", mib, files), "torture", v.dir)
 }
 
-// unmount unmounts it, even while a killed process is still ending.
+// unmount unmounts the volume, even while a killed process is still ending.
 func (v *volume) unmount() error { return unix.Unmount(v.dir, unix.MNT_DETACH) }
 
 func (v *volume) filler() string { return filepath.Join(v.dir, ".filler") }
 
-// fill uses up the room: alternately the bytes, and the names for further files.
+// fill uses up the room: alternately all bytes, or all names for further files.
 func (v *volume) fill() error {
 	v.names = !v.names
 	if err := os.MkdirAll(v.filler(), 0o700); err != nil {
@@ -68,7 +68,7 @@ func (v *volume) top() error {
 	return nil
 }
 
-// empty gives the room back.
+// empty frees the room again.
 func (v *volume) empty() error { return os.RemoveAll(v.filler()) }
 
 func orNoSpace(err error) error {
