@@ -92,8 +92,8 @@ func (p *params) text() string {
 	return text
 }
 
-// request answers every request except session/prompt. after runs once the answer is
-// written.
+// request answers every request except session/prompt. It may set after to a function that
+// runs once the answer is written.
 func (a *agent) request(m message, after *func()) (any, error) {
 	var p params
 	if err := json.Unmarshal(m.Params, &p); err != nil {
@@ -143,7 +143,7 @@ func (a *agent) request(m message, after *func()) (any, error) {
 	case m.Method == "_session/steering":
 		return a.steered(&p), nil
 	case m.Method == "session/set_model", p.ConfigID == "model":
-		s.Model = p.ModelID + p.Value // one of the two
+		s.Model = p.ModelID + p.Value // only one of the two is set
 	case !slices.Contains(a.is.Modes, p.ModeID+p.Value):
 		return nil, invalid("no mode is called %q", p.ModeID+p.Value)
 	default:

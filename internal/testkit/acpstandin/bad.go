@@ -11,9 +11,9 @@ import (
 	"time"
 )
 
-// Bad lists the bad clients that ACPSTANDIN_BAD chooses, as KIND or KIND:METHOD. With a
-// METHOD the client is good until it writes the answer to that request, or its own message
-// with that method; without one it is bad from its first message on.
+// Bad lists the kinds of bad clients. ACPSTANDIN_BAD chooses one, as KIND or KIND:METHOD.
+// With a METHOD the client behaves well until it writes the answer to that request, or its
+// own message with that method. Without one it misbehaves from its first message on.
 var Bad = []string{
 	"prose",      // prints sentences
 	"silent",     // reads, and prints nothing
@@ -28,15 +28,15 @@ var Bad = []string{
 	"twice",      // prints each message twice
 	"strings",    // numbers are strings
 	"deep",       // arrays within arrays, 200,000 levels
-	"mute",       // leaves this message out
+	"mute",       // omits this message
 	"asks",       // asks for permissions endlessly
-	"wants",      // asks for a strange method endlessly, and reads no answer
+	"wants",      // sends requests with an unknown method endlessly, and reads no answer
 }
 
 // garbageSize is the size of the long garbage, in bytes.
 const garbageSize = 100 << 20
 
-// misbehave makes the agent a bad client. all means that the client never speaks the
+// misbehave makes the agent a bad client. If all is true, the client never spoke the
 // protocol and has ended with code.
 func (a *agent) misbehave(bad string, stdin io.Reader, stdout io.Writer) (code int, all bool) {
 	kind, method, _ := strings.Cut(bad, ":")
@@ -127,7 +127,7 @@ func (a *agent) spoiled(kind string, line []byte) []byte {
 	return line
 }
 
-// numbers replaces the numbers in a line by strings, except inside strings.
+// numbers replaces the numbers in a line with strings, except inside strings.
 func numbers(line []byte) []byte {
 	var out []byte
 	quoted, number := false, false

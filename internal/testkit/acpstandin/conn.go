@@ -106,7 +106,8 @@ func (c *conn) ask(method string, params any) <-chan message {
 	return answer
 }
 
-// answered passes an answer on. It returns false for an answer without a request.
+// answered passes an answer to the goroutine that asked. It returns false if the answer
+// belongs to no open request.
 func (c *conn) answered(m message) bool {
 	c.mu.Lock()
 	answer := c.open[string(m.ID)]

@@ -19,12 +19,12 @@
 //	@steer               waits for _session/steering and follows its script
 //	@late                sends updates after the response
 //	@fail TEXT           says TEXT, and ends the turn as one that the model refuses
-//	@status 429          ends the turn as this client does at this status of its model's service;
-//	                     "@status 429 usage" is the usage limit of a subscription
+//	@status 429          ends the turn as this client does when its model's service answers with
+//	                     this status; "@status 429 usage" is the usage limit of a subscription
 //	@noresult            exits in the middle of the turn, with status 1
 //
-// The real clients differ. A [Personality] is data: one field for each difference that was
-// seen, and [Personalities] has one entry for each client, with its values.
+// The real clients differ. A [Personality] is data: one field for each observed difference.
+// [Personalities] has one entry for each client, with its values.
 //
 // Variables of the environment choose what the stand-in plays:
 //

@@ -132,7 +132,7 @@ func (a *agent) leaveDaemon() {
 	a.complain(err)
 }
 
-// heed ends the process at a signal, unless a turn is deaf.
+// heed ends the process on a signal, unless a turn is deaf.
 func (a *agent) heed() {
 	signals := make(chan os.Signal, 4)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)

@@ -26,7 +26,7 @@ type Personality struct {
 	// LateServers says that servers start with the first prompt.
 	LateServers bool `json:"late_servers"`
 	ClosedEnv   bool `json:"closed_env"` // an MCP server gets little of the client's environment
-	// AllowedTools are the flags before the name of a server or tool that needs no question.
+	// AllowedTools are the flags that name a server or tool that needs no question.
 	AllowedTools []string `json:"allowed_tools"`
 
 	// Asks says when the client asks: always, dangerous (only for rm -rf) or never.
@@ -58,7 +58,7 @@ type Personality struct {
 	// Missing is the error for an unknown session; %s is its id.
 	Missing rpcError `json:"missing"`
 
-	Errors  []Error `json:"errors"`  // what the client makes of an answer of the service; the first match counts
+	Errors  []Error `json:"errors"`  // how the client reports an error of the service; the first match counts
 	Silence int     `json:"silence"` // how long the client is silent before a silent error, in milliseconds
 	// CancelEnds says that session/cancel during this silence ends the turn with end_turn,
 	// not cancelled.
@@ -66,10 +66,10 @@ type Personality struct {
 	ZeroUsed   bool `json:"zero_used"` // a usage_update with 0 used tokens comes before an error
 
 	StaysOpen bool   `json:"stays_open"` // with an MCP server it outlives the end of its input
-	ExitAfter int    `json:"exit_after"` // from the end of its input to its exit, in milliseconds
+	ExitAfter int    `json:"exit_after"` // time from the end of its input to its exit, in milliseconds
 	Launcher  string `json:"launcher"`   // a process around the agent: "", forwards, dies or deaf (for signals)
 	Signals   bool   `json:"signals"`    // it exits with status 0 on a signal
-	Daemon    bool   `json:"daemon"`     // it leaves a daemon, unless CLINE_SESSION_BACKEND_MODE is local
+	Daemon    bool   `json:"daemon"`     // it leaves a daemon running, unless CLINE_SESSION_BACKEND_MODE is local
 
 	Modes    []string `json:"modes"` // the first one is the default
 	Models   []string `json:"models"`
@@ -90,7 +90,7 @@ type Option struct {
 	Name string `json:"name"`
 }
 
-// An Error says what the client makes of an answer of its model's service.
+// An Error says how the client reports an error of its model's service.
 type Error struct {
 	Statuses []int `json:"statuses"` // empty: all
 	// As is error (a JSON-RPC error), code (one with the status as its code), login (one that
@@ -106,13 +106,13 @@ var standard = []Option{{"allow_once", "allow_once", "Allow once"}, {"allow_alwa
 // notThere is the error of the protocol's library for an unknown session.
 var notThere = rpcError{Code: -32002, Message: "Resource not found: %s", Data: map[string]any{"uri": "%s"}}
 
-// copilotMode begins the ids of copilot's modes.
+// copilotMode is the prefix of the ids of copilot's modes.
 const copilotMode = "https://agentclientprotocol.com/protocol/session-modes#"
 
-// outage has the statuses after which clients try again for a long time.
+// outage contains the statuses after which clients try again for a long time.
 var outage = []int{429, 500, 502, 503, 504, 529}
 
-// Personalities has the personality of each client, by the name of its backend.
+// Personalities maps the name of each backend to the personality of its client.
 var Personalities = map[string]Personality{
 	"acp": {
 		Missing: notThere,

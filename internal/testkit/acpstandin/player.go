@@ -83,7 +83,8 @@ func NewPlayer(lines []Line) *Player {
 	return p
 }
 
-// kindOf names a message of the client, so that the same one can be found in the record.
+// kindOf names the kind of a message of the client, by which the matching message is found
+// in the record.
 func kindOf(m message) string {
 	if m.Method == "" {
 		return "answer to " + string(m.ID)
@@ -191,8 +192,8 @@ func same(a, b json.RawMessage) bool {
 }
 
 // playRecord plays a connection of a recorded dialogue: the first process of a home plays
-// the first one, the next process the second one. It exits with status 4 when the client
-// does not follow the record.
+// the first connection, and the next process plays the second one. It exits with status 4
+// when the client does not follow the record.
 func (a *agent) playRecord(path string) int {
 	lines, err := a.connection(path)
 	if err != nil {
@@ -227,7 +228,7 @@ func (a *agent) playRecord(path string) int {
 }
 
 // startRecorded starts the MCP servers that a client names and lists their tools, since the
-// record has only the client's messages.
+// record does not contain the dialogue with these servers.
 func (a *agent) startRecorded(m message) error {
 	if m.Method != "session/new" && m.Method != "session/resume" && m.Method != "session/load" {
 		return nil

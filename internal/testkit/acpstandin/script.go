@@ -28,7 +28,7 @@ func script(prompt string) []step {
 	return steps
 }
 
-// duration reads a text such as 3s or 250ms; it returns 0 for a wrong one.
+// duration parses a text such as 3s or 250ms. It returns 0 for an invalid text.
 func duration(text string) time.Duration {
 	d, _ := time.ParseDuration(text)
 	return d

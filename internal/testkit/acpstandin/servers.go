@@ -117,7 +117,7 @@ func serverFile(config string) ([]serverSpec, error) {
 	return specs, nil
 }
 
-// startServers starts the servers of a session that do not run yet.
+// startServers starts the servers of a session that are not running yet.
 func (a *agent) startServers(s *session) {
 	for _, spec := range s.waiting {
 		server, err := a.startServer(spec, s)

@@ -21,7 +21,7 @@ type session struct {
 	Output  int     `json:"output"` // tokens of the whole session
 	Used    int     `json:"used"`   // tokens in the context
 	Cost    float64 `json:"cost"`   // US dollars of the whole session
-	Calls   int     `json:"calls"`  // tool calls, which are numbered
+	Calls   int     `json:"calls"`  // tool calls so far
 	History []said  `json:"history"`
 
 	cwd     string

@@ -35,7 +35,7 @@ func (t *turn) newCall(kind, name, title string) *call {
 	return &call{id: fmt.Sprintf("call_%d", t.s.Calls), kind: kind, name: name, title: title, locations: []any{}}
 }
 
-// shell runs a command. double asks twice for it.
+// shell runs a command. If double is true, the agent asks for permission twice.
 func (t *turn) shell(command string, double bool) error {
 	c := t.newCall("execute", "bash", command)
 	c.command = command
@@ -114,8 +114,8 @@ func (t *turn) write(arg string) error {
 	})
 }
 
-// offer asks the client to write a file, although the client has not said that it can.
-// The client must refuse.
+// offer asks the client to write a file, although the client has not said that it supports
+// this. The client must refuse.
 func (t *turn) offer(path, text string) error {
 	select {
 	case m := <-t.a.conn.ask("fs/write_text_file", map[string]any{"sessionId": t.s.ID, "path": path, "content": text}):
@@ -161,7 +161,7 @@ func (t *turn) tool(arg string) error {
 	return nil
 }
 
-// mcpShape gives a call the form in which the real client reports it.
+// mcpShape returns a call in the form in which the real client reports it.
 func (t *turn) mcpShape(c *call, s *server, tool string) *call {
 	told := *c
 	if t.a.is.BareTool {
@@ -226,7 +226,7 @@ func (t *turn) rule(c *call) string {
 	case c.mcp:
 		return "ask"
 	case t.a.is.Asks == "dangerous" && strings.HasPrefix(c.command, "rm -rf"):
-		if mode == "agent" { // in this mode a second model decides, which tests lack
+		if mode == "agent" { // in this mode a second model decides, and tests have none
 			return "deny"
 		}
 		return "ask"
@@ -314,7 +314,7 @@ func (t *turn) announce(c *call) {
 	t.send(update)
 }
 
-// progress says that a call runs.
+// progress reports that a call is running.
 func (t *turn) progress(c *call) {
 	switch t.a.is.Calls {
 	case "partial":

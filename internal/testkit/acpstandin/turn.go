@@ -13,7 +13,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/testkit/standin"
 )
 
-// Each call of the model has these tokens.
+// Each call of the model uses these numbers of tokens.
 const (
 	callInput  = 100
 	callOutput = 10
@@ -141,7 +141,7 @@ func (t *turn) do(next step) ([]step, error) {
 	return nil, nil
 }
 
-// wait waits for d or the end of the turn. It returns false at the end of the turn.
+// wait waits for d or the end of the turn. It returns false if the turn has ended.
 func (t *turn) wait(d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -253,7 +253,8 @@ func (t *turn) result(stop string, noUsage bool) any {
 	return result
 }
 
-// noise sends messages that a client need not know, and requires an error for a request.
+// noise sends messages that a client need not know, and requires that the client answers an
+// unknown request with an error.
 func (t *turn) noise() error {
 	t.a.conn.notify("_stand-in/noise", map[string]any{"weather": "fine"})
 	t.a.update(t.s, map[string]any{"sessionUpdate": "moon_phase_update", "phase": 0.5})

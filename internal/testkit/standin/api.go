@@ -92,7 +92,7 @@ func (c *client) ask(ctx context.Context, base string, messages []message, tools
 	}
 }
 
-// longWait is the shortest retry-after, in seconds, on which the real program gives up at
+// longWait is the shortest retry-after, in seconds, that makes the real program give up at
 // once.
 const longWait = 60
 

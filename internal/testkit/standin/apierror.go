@@ -60,8 +60,8 @@ func (c *client) retry(attempt, status int, kind string) {
 // retryDelay returns roughly the pause of the real program, in milliseconds.
 func retryDelay(attempt int) float64 { return min(500*float64(int(1)<<(attempt-1)), 32000) + 0.5 }
 
-// apiErrorText has the real program's words for an error: in the result, on the assistant
-// line, and on the lines before another try.
+// apiErrorText contains the real program's words for an error: in the result, on the
+// assistant line, and on the lines before another try.
 type apiErrorText struct {
 	kind, retry, text string
 	again             bool

@@ -26,8 +26,8 @@ func (o *options) setCap(value string) error {
 	return nil
 }
 
-// withinCap compares, once after each request of the turn, what the process has spent with
-// its cap. The turn that has spent the cap ends with an error, even if the request was its
+// withinCap compares the process's spending with its cap, once after each request of the
+// turn. The turn that has spent the cap ends with an error, even if the request was its
 // answer.
 func (t *turn) withinCap(answered bool) error {
 	c := t.c

@@ -20,8 +20,8 @@ func slashCommand(text string) (string, bool) {
 	return strings.TrimSpace(word), word != ""
 }
 
-// slash answers a prompt that begins with a slash. The newer version gives a command that
-// it does not know to the model.
+// slash answers a prompt that begins with a slash. The newer version passes an unknown
+// command to the model.
 func (t *turn) slash(ctx context.Context, name string) error {
 	c := t.c
 	least := 2

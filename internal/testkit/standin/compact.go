@@ -59,8 +59,8 @@ func (c *client) full() bool {
 	return c.sess.context >= window-20000-13000
 }
 
-// compact makes the context small. It prints the status lines, with the SessionStart hooks
-// in between, then the boundary and the summary. If the summary fails the turn continues
+// compact compacts the session. It prints the status lines, with the SessionStart hooks in
+// between, then the boundary and the summary. If the summary fails, the turn continues
 // without a compaction.
 func (c *client) compact(ctx context.Context, trigger string) error {
 	began := time.Now()
@@ -110,7 +110,7 @@ func (c *client) compact(ctx context.Context, trigger string) error {
 	if given != "" {
 		whole += "\n\nSessionStart hook additional context: " + given
 	}
-	// A restart forgets the uuids before a compaction; this process does not.
+	// A resumed session forgets the uuids from before a compaction; this process does not.
 	known, rest := c.sess.known, c.sess.history[c.sess.mark:]
 	err := c.sess.add(record{
 		Type: "compact", Message: &message{Role: "user", Content: encode(whole)}, Context: c.sess.context, Model: c.model,

@@ -1,4 +1,4 @@
-// Package standin is a stand-in for the claude command line program. It takes the same
+// Package standin is a stand-in for the claude command line program. It accepts the same
 // flags, keeps sessions and prints the same stream of JSON lines as Claude Code 2.1.330
 // does in print mode, or 2.1.197 where STANDIN_VERSION says so, but it asks no model: the
 // prompt contains the script of a turn. Tests run thousands of turns with it, in the test
@@ -73,21 +73,21 @@
 //
 // A session is a file below $CLAUDE_CONFIG_DIR (or $HOME/.claude), in standin/<hash of the
 // working directory>/<id>.jsonl. A message whose uuid the session knows is printed back and
-// not run again, until a compaction makes it forget. In 2.1.330 the totals of a result
-// (total_cost_usd, modelUsage) cover the session with its earlier processes, and
-// model_usage_since_last_result covers only the turn. In 2.1.197 the totals cover only the
-// process. When the context reaches the compact window (settings autoCompactWindow, or
-// CLAUDE_CODE_AUTO_COMPACT_WINDOW) less 33,000 tokens the next turn compacts first and runs
-// the SessionStart hooks of --settings. In 2.1.330 the system prompt of the first turn
-// applies until a compaction, unless --system-prompt-snapshot off or an initialize request
-// says otherwise.
+// not run again, until a compaction makes the session forget the uuid. In 2.1.330 the
+// totals of a result (total_cost_usd, modelUsage) cover the session with its earlier
+// processes, and model_usage_since_last_result covers only the turn. In 2.1.197 the totals
+// cover only the process. When the context reaches the compact window (settings
+// autoCompactWindow, or CLAUDE_CODE_AUTO_COMPACT_WINDOW) less 33,000 tokens, the next turn
+// compacts first and runs the SessionStart hooks of --settings. In 2.1.330 the system
+// prompt of the first turn applies until a compaction, unless --system-prompt-snapshot off
+// or an initialize request says otherwise.
 //
 // # Prompts
 //
 // 2.1.330 prints the state of a prompt that came with a uuid (command_lifecycle): queued
-// when it was read, started, then completed, or cancelled by an interrupt. The line that
-// repeats the prompt comes with the beginning of its turn; the real program prints it with
-// the first content.
+// when it was read, started, then completed, or cancelled by an interrupt. The stand-in
+// prints the line that repeats the prompt when the prompt's turn begins; the real program
+// prints it with the first content.
 //
 // # Stopping
 //
@@ -98,11 +98,10 @@
 // # What it leaves out
 //
 // The stand-in leaves out hooks other than SessionStart, sub-agents, background commands,
-// plugins, titles of sessions, and "priority" on a message. MCP servers are named where
-// the real program names them, and not started. A prompt of the form /word is answered as
-// the real program does, but only /compact and /clear do something. There is no socket
-// for the messages of other sessions (messaging_socket_path), and no MCP tool is
-// deferred.
+// plugins, titles of sessions, and "priority" on a message. MCP servers are named where the
+// real program names them, but not started. A prompt of the form /word is answered as the
+// real program does, but only /compact and /clear have an effect. There is no socket for
+// the messages of other sessions (messaging_socket_path), and no MCP tool is deferred.
 //
 // # Environment
 //
@@ -125,6 +124,6 @@
 //	STANDIN_MCP_ANSWER=W how mcp_status is answered: none, unknown, or "after D" (after
 //	                     D, during which nothing else is read)
 //
-// AGENT is $CLAUDE_SWARM_AGENT or a dash. A line of the log is written by one
+// AGENT is $CLAUDE_SWARM_AGENT or a dash. Each line of the log is written with a single
 // write, so that many processes can share the file.
 package standin

@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// newUUID makes a random UUID. It keeps no secret, so the fast source is good enough.
+// newUUID makes a random UUID. The UUID protects no secret, so the fast source of random
+// numbers is good enough.
 func newUUID() string {
 	a, b := rand.Uint64(), rand.Uint64()
 	return fmt.Sprintf("%08x-%04x-4%03x-%04x-%012x",

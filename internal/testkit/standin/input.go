@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// A prompt is a message that came over stdin, or the command line.
+// A prompt is a message that came over stdin or on the command line.
 type prompt struct {
 	seq     int // 1 for the first of the process
 	uuid    string
@@ -18,7 +18,7 @@ type prompt struct {
 	at      string          // when it came, for the replay line
 }
 
-// inputLine is a line of standard input in the format stream-json.
+// inputLine is a line of standard input in stream-json format.
 type inputLine struct {
 	Type      string  `json:"type"`
 	UUID      string  `json:"uuid"`
@@ -30,12 +30,12 @@ type inputLine struct {
 	} `json:"request"`
 }
 
-// An inbox has the waiting prompts. The reader of stdin adds them, and the goroutine of the
-// turns removes them.
+// An inbox contains the waiting prompts. The reader of stdin adds them, and the goroutine
+// of the turns removes them.
 type inbox struct {
 	mu     sync.Mutex
 	items  []prompt
-	last   int // seq of the last one put in
+	last   int // seq of the prompt that was added last
 	cut    int // prompts up to this seq were interrupted
 	closed bool
 	bell   chan struct{} // of capacity one: a signal that prompts may have come
@@ -53,7 +53,7 @@ func (b *inbox) put(p prompt) {
 }
 
 // cutOff marks all prompts so far as interrupted, including those that no turn has taken
-// yet: an interrupt that comes before its turn has begun is not lost.
+// yet, so that an interrupt that comes before its turn begins is not lost.
 func (b *inbox) cutOff() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -89,7 +89,8 @@ func (b *inbox) drain() (all []prompt, closed bool) {
 	return all, b.closed
 }
 
-// wait returns the waiting prompts as soon as there are some; none at the end of the input.
+// wait returns the waiting prompts as soon as there are some, or none at the end of the
+// input.
 func (b *inbox) wait() []prompt {
 	for {
 		all, closed := b.drain()

@@ -2,7 +2,8 @@ package standin
 
 import "encoding/json"
 
-// This file has the lines of the stream, with the keys of the real program in its order.
+// This file contains the lines of the stream, with the keys of the real program in its
+// order.
 
 // tokens is the usage of one request.
 type tokens struct {
@@ -233,8 +234,8 @@ type denial struct {
 	Input json.RawMessage `json:"tool_input"`
 }
 
-// modelUsage is a running total of the process, per model, or of the session in the newer
-// version.
+// modelUsage is the running total of one model: of the process, or of the session in the
+// newer version.
 type modelUsage struct {
 	Input         int     `json:"inputTokens"`
 	Output        int     `json:"outputTokens"`

@@ -115,7 +115,7 @@ type client struct {
 	delay      time.Duration          // before each result
 	deaf       atomic.Bool            // @hang and @spin ignore all signals
 	leaving    atomic.Bool            // SIGINT: the process ends with the turn
-	noSnapshot atomic.Bool            // the system prompt of an earlier process does not count
+	noSnapshot atomic.Bool            // the system prompt of an earlier process does not apply
 	heard      map[string]bool        // uuids of prompts; it belongs to the reader of stdin
 	id         atomic.Pointer[string] // of the session, for the reader
 
@@ -221,7 +221,7 @@ func (c *client) readText(stdin io.Reader) error {
 	return nil
 }
 
-// serve runs one turn after the other until the input ends.
+// serve runs one turn after another until the input ends.
 func (c *client) serve(ctx context.Context) {
 	for {
 		prompts := c.inbox.wait()
@@ -246,7 +246,7 @@ func boolStatus(bad bool) int {
 	return 0
 }
 
-// end lets the process exit with code. A caller in the middle of a turn must then block
+// end makes the process exit with code. A caller in the middle of a turn must then block
 // with [client.stay].
 func (c *client) end(code int) {
 	select {

@@ -61,8 +61,8 @@ func (t *turn) misbehave(ctx context.Context, s Step) error {
 	return nil
 }
 
-// goDeaf makes the process ignore every request to end, and writes a line to the log:
-// before that line a signal still counts.
+// goDeaf makes the process ignore every request to end, and then writes a line to the log.
+// Until this line is written, a signal may still have an effect.
 func (t *turn) goDeaf() {
 	t.c.deaf.Store(true)
 	t.c.journal("deaf", t.prompt)

@@ -25,7 +25,7 @@ type options struct {
 	settings        string
 	system          string // text appended to the system prompt
 	systemFile      string
-	noSnapshot      bool // the system prompt of an earlier process does not count
+	noSnapshot      bool // the system prompt of an earlier process does not apply
 	mcp             []string
 	maxTurns        int
 	budget          float64 // --max-budget-usd; 0: none

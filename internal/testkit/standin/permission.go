@@ -30,7 +30,7 @@ func (c *client) scriptDenial(name string, in *toolInput) string {
 	return ""
 }
 
-// modelDenial applies to the tools that a model calls: all modes count.
+// modelDenial applies to the tools that a model calls. All modes apply to them.
 func (c *client) modelDenial(name string, in *toolInput) string {
 	if why := c.scriptDenial(name, in); why != "" {
 		return why
@@ -54,7 +54,7 @@ func (c *client) inside(path string) bool {
 func (c *client) disallowed(name string) bool { return slices.Contains(c.o.denied, name) }
 
 // matchAny reports whether one of the rules names the call: "Write", "Bash(make)",
-// "Bash(git *)" or, older, "Bash(git:*)".
+// "Bash(git *)" or, in the older form, "Bash(git:*)".
 func matchAny(rules []string, name string, in *toolInput) bool {
 	return slices.ContainsFunc(rules, func(rule string) bool {
 		tool, pattern, limited := strings.Cut(rule, "(")

@@ -101,7 +101,7 @@ func (t *turn) sleep(ctx context.Context, d time.Duration) error {
 	return nil
 }
 
-// tick says a text again and again, at intervals of each, until d is over.
+// tick says a text repeatedly, at intervals of each, until d has passed.
 func (t *turn) tick(ctx context.Context, d, each time.Duration) error {
 	end := time.Now().Add(d)
 	for n := 1; ; n++ {

@@ -11,8 +11,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/fakeapi"
 )
 
-// TestCompactsWhenFull: the turn after the one that filled the context compacts
-// first, and the hook's output is between the lines, with its payload on stdin.
+// TestCompactsWhenFull: the turn after the one that filled the context compacts first. The
+// hook gets its payload on stdin, and its output is between the lines of the compaction.
 func TestCompactsWhenFull(t *testing.T) {
 	p := newPlace(t)
 	settings := filepath.Join(t.TempDir(), "settings.json")

@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// A printer writes the lines of the stream, each by one write. It is safe for concurrent
-// use: the answers to control requests come from the reader.
+// A printer writes the lines of the stream, each with a single write. It is safe for
+// concurrent use: the answers to control requests come from the reader.
 type printer struct {
 	mu     sync.Mutex
 	w      io.Writer
@@ -16,7 +16,7 @@ type printer struct {
 	silent bool
 }
 
-// line prints v as one line of the stream. In the formats text and json only the result is
+// line prints v as one line of the stream. In text and json format only the result is
 // shown. A closed output is not an error of the turn.
 func (p *printer) line(v any) {
 	result, isResult := v.(*resultLine)

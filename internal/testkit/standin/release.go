@@ -118,7 +118,7 @@ func (r *resultLine) wire() any {
 	}{r.APIMS, r}
 }
 
-// notFast is the reason for which the fast mode is off.
+// notFast is the reason why the fast mode is off.
 const notFast = "sdk_opt_in_required"
 
 // initMore are the keys of an init line that only the newer version has.

@@ -104,7 +104,8 @@ func (c *client) control(in *inputLine) {
 	}
 }
 
-// span reads a duration from the environment; it returns 0 for a wrong one.
+// span parses a duration from the environment. It complains about an invalid one and
+// returns 0.
 func (c *client) span(text string) time.Duration {
 	d, err := parseDuration(text)
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 // firstContext is the size of an empty context in tokens: the system prompt and the tools.
 const firstContext = 12000
 
-// A session is the memory of a conversation, in a file of one record a line. The goroutine
-// that runs the turns owns it.
+// A session is the memory of a conversation, in a file with one record per line. The
+// goroutine that runs the turns owns it.
 type session struct {
 	id    string
 	path  string // "" when the session is not kept
@@ -33,7 +33,7 @@ type session struct {
 	totals  totals  // at the last result
 }
 
-// totals has what all processes of a session have used.
+// totals is the usage of all processes of a session.
 type totals struct {
 	CostUSD float64                `json:"cost_usd"`
 	APIMS   int64                  `json:"api_ms"`

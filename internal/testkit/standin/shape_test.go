@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// shapes has the keys of the lines of one sort: those that are always present, and those
-// that are sometimes present.
+// shapes has, for each sort of line, the keys that are always present and those that are
+// sometimes present.
 type shapes map[string]struct{ always, ever map[string]bool }
 
 // add adds the keys of l.
@@ -127,7 +127,7 @@ func recorded(t *testing.T, dir string) shapes {
 				break
 			}
 			var l line
-			// Lines of a sub-agent have their own keys, which nothing here prints.
+			// Lines of a sub-agent have different keys, which nothing here prints.
 			if err := json.Unmarshal(raw, &l); err == nil && l["parent_tool_use_id"] == nil {
 				s.add(l)
 			}
@@ -179,7 +179,7 @@ func testShapes(t *testing.T, version string, real, older shapes) {
 				want.ever[key] = want.ever[key] || real["result/success error false true"].ever[key]
 			}
 			if strings.HasPrefix(name, ".message.content[].input.") {
-				want.ever[key] = want.ever[key] || older[sort].ever[key] // the recordings of one version do not have all tools
+				want.ever[key] = want.ever[key] || older[sort].ever[key] // the recordings of one version do not contain all tools
 			}
 			if known && !want.ever[key] && !(kind != "null" && want.ever[name+" null"]) {
 				t.Errorf("%s: %s is not in the real ones", sort, key)

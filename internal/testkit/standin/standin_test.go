@@ -76,7 +76,8 @@ func (p *place) start(args ...string) *run {
 	if r.stdin, err = r.cmd.StdinPipe(); err != nil {
 		p.t.Fatal(err)
 	}
-	// This pipe is ours, since Wait would close the pipe of os/exec before it is read.
+	// The test makes this pipe, since Wait would close the pipe of os/exec before it is
+	// read.
 	out, in, err := os.Pipe()
 	if err != nil {
 		p.t.Fatal(err)
@@ -180,8 +181,8 @@ func (r *run) until(kind string) []line {
 // shows reports whether the test wants to see a line.
 func (r *run) shows(l line) bool { return r.whole || l.kind() != "command_lifecycle" }
 
-// end closes stdin, reads the rest and returns the exit status. The status after a signal
-// is the negative number of the signal.
+// end closes stdin, reads the remaining lines and returns the exit status. The status after
+// a signal is the negative number of the signal.
 func (r *run) end() (rest []line, status int) {
 	r.t.Helper()
 	r.stdin.Close()
@@ -298,7 +299,7 @@ func TestScript(t *testing.T) {
 	}
 }
 
-// real resolves symbolic links, as in the working directory of a process.
+// real returns dir without symbolic links, as a process sees its working directory.
 func real(t *testing.T, dir string) string {
 	t.Helper()
 	path, err := filepath.EvalSymlinks(dir)

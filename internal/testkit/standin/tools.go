@@ -145,7 +145,7 @@ func (c *client) metaOf(id string, a answer) []toolMeta {
 	return []toolMeta{{ID: id, Decision: &toolPermission{"accept", "config", "rule"}}}
 }
 
-// abs returns path below the working directory, unless it is absolute.
+// abs returns path below the working directory, or path itself if it is absolute.
 func (c *client) abs(path string) string {
 	if filepath.IsAbs(path) {
 		return path
@@ -154,7 +154,7 @@ func (c *client) abs(path string) string {
 }
 
 // bash runs command in a separate session, as the real program does: a signal to the
-// client's process group does not reach it. An interrupt kills it.
+// client's process group does not reach the command. An interrupt kills it.
 func (c *client) bash(ctx context.Context, command string) answer {
 	out, code, err := c.shell(ctx, command, nil, nil)
 	if err != nil {
@@ -194,9 +194,9 @@ func (c *client) keep(out []byte) (string, error) {
 	return path, os.WriteFile(path, out, 0o600)
 }
 
-// shell runs command by /bin/sh and returns what it wrote to stdout, and to stderr too
-// where errOut is nil. It waits only for the shell, not for processes that the shell left;
-// the code of a killed shell is 128 plus the signal.
+// shell runs command with /bin/sh and returns what it wrote to stdout, and to stderr too if
+// errOut is nil. It waits only for the shell, not for processes that the shell left behind.
+// The code of a killed shell is 128 plus the signal.
 func (c *client) shell(ctx context.Context, command string, stdin []byte, errOut *[]byte) (out []byte, code int, err error) {
 	stdout, err := scratch()
 	if err != nil {

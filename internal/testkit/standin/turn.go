@@ -118,7 +118,7 @@ func (c *client) begin(ctx context.Context, last prompt) (context.Context, func(
 }
 
 // merge makes one prompt of several, as the real program does with prompts that came while
-// it was busy. The last uuid stands for all.
+// it was busy. The result has the last uuid.
 func merge(prompts []prompt) prompt {
 	last := prompts[len(prompts)-1]
 	if len(prompts) == 1 {
@@ -189,7 +189,7 @@ func (t *turn) run(ctx context.Context, prompts []prompt) error {
 	return t.say("Done: " + t.first)
 }
 
-// misspelt ends the process: a wrong script is a mistake of the test, and must not look
+// misspelt ends the process: a wrong script is a mistake in the test, and must not look
 // like a turn.
 func (t *turn) misspelt(err error) {
 	t.c.complain("standin: " + err.Error())
