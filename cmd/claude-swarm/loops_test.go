@@ -67,10 +67,13 @@ var loopWays = []loopWay{
 	{"make", `printf 'pass:\n\t@env -i PATH="$$PATH" HOME="$$HOME" XDG_RUNTIME_DIR="$$XDG_RUNTIME_DIR" claude-swarm send %s "$$(cat ball-%s)"\n' $to $me > make-$me; printf '%s' "$B" > ball-$me; make -s -f make-$me pass`, "", true},
 	{"a child that the daemon adopts", `printf '%s' "$B" > ball-$me; (clean setsid sh -c "sleep 0.3; claude-swarm send $to \"\$(cat ball-$me)\"" >/dev/null 2>&1 &); sleep 1`, "", true},
 	{"as the other agent", `CLAUDE_SWARM_AGENT=$to claude-swarm send $to "$B"`, "", true},
-	// When the other turn ends, the daemon ends every process that claims to belong to it.
+	// When the other turn ends, the daemon ends every process that claims to belong to it,
+	// and all others in the session of such a process, until there are none. So each try has
+	// its own session, and comes after a pause.
 	{"in another turn", `for try in 1 2 3 4 5; do
 		other=$(ls .claude-swarm/turns | sed -n 's/\.json$//p' | head -1)
-		CLAUDE_SWARM_TURN=$other claude-swarm send $to "$B" && break
+		setsid -w env CLAUDE_SWARM_TURN=$other claude-swarm send $to "$B" && break
+		sleep 0.3
 	done`, "", true},
 	{"a file in a named folder", `drop $to`, ".dead-drop/a/ .dead-drop/b/", true},
 	{"a file in a folder that is not named", `drop $to`, "", false},

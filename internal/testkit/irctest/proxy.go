@@ -174,7 +174,7 @@ func (p *Proxy) Heal() {
 // OnText makes the proxy call f, which causes a fault, while a text is on its way. The
 // call comes after the given number of pieces with a PRIVMSG have passed in that
 // direction, when one more has reached the proxy but not passed it. Connections that the
-// client has left do not count. The returned channel is closed after the call.
+// client has left, or that have ended, do not count. The returned channel is closed after the call.
 func (p *Proxy) OnText(w Way, after int, f func()) (struck <-chan struct{}) {
 	done := make(chan struct{})
 	p.change(func() {
@@ -406,7 +406,7 @@ func (p *Proxy) trigger(l *link, data []byte, w Way) func() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	t := &p.armed[w]
-	if t.strike == nil || l.left || !bytes.Contains(data, []byte("PRIVMSG")) {
+	if t.strike == nil || l.left || !p.links[l] || !bytes.Contains(data, []byte("PRIVMSG")) {
 		return nil
 	}
 	if t.after > 0 {
