@@ -7,7 +7,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/bridge"
 )
 
-// People with the right control can make the bridge join and leave channels, and set
+// People with the "control" right can make the bridge join and leave channels, and set
 // topics.
 func TestOrdersAboutChannels(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
@@ -49,7 +49,7 @@ func TestOrdersAboutChannels(t *testing.T) {
 		ann.sees("#news swarm: ann: I leave #news.")
 		left()
 		joe.say("#project-x", "swarm: join #news")
-		joe.like("joe: To steer the swarm one needs the right control")
+		joe.like("joe: To steer the swarm, you need the \"control\" right")
 		ann.say("#project-x", "swarm: join #shut")
 		ann.like("ann: #shut does not let me in: ")
 	})

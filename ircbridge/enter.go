@@ -124,7 +124,7 @@ func (r *rooms) CannotBe(name string) string {
 }
 
 // invited follows an invitation. Anybody may invite the bridge into a wanted channel, but
-// only a person with the right control may invite it into another channel.
+// only a person with the "control" right may invite it into another channel.
 func (r *rooms) invited(e irc.Invited) {
 	now := time.Now()
 	who := personOf(e.Nick, e.Source)

@@ -217,8 +217,8 @@ func TestCommands(t *testing.T) {
 			{"swarm", "read same", []string{"ann swarm: same fits 2 messages:", "ann swarm: sameaaaaaa from lead to tester, note: first of two", "ann swarm: samebbbbbb from lead to tester, note: second"}},
 			{"swarm", "help", []string{"ann swarm: More: swarm: help ORDER, swarm: help all"}},
 			{"#project-x", "swarm: help", []string{`#project-x swarm: ann: "coder: how far are you?" asks; "TASK: @coder fix the build" gives a task.`}},
-			{"#project-x", "swarm: help halt", []string{"#project-x swarm: ann: swarm: halt [WHY] - nobody begins a turn (right control)"}},
-			{"swarm", "help all", []string{"ann swarm: swarm: join #CHANNEL - I join a channel (right control)", "ann swarm: swarm: help [ORDER, or all] - this"}},
+			{"#project-x", "swarm: help halt", []string{"#project-x swarm: ann: swarm: halt [WHY] - nobody begins a turn (needs the \"control\" right)"}},
+			{"swarm", "help all", []string{"ann swarm: swarm: join #CHANNEL - I join a channel (needs the \"control\" right)", "ann swarm: swarm: help [ORDER, or all] - this"}},
 			{"#project-x", "swarm: make some coffee", []string{`#project-x swarm: ann: There is no order "make". Try: swarm: help`}},
 			{"#project-x", "@coder resume", []string{"#project-x swarm: ann: done: resume coder"}},
 		} {
@@ -229,7 +229,7 @@ func TestCommands(t *testing.T) {
 		}
 		joe.say("#project-x", "swarm: pause coder")
 		joe.say("swarm", "TASK: coder: go on")
-		joe.say("#project-x", "swarm: status coder") // joe has the right talk
+		joe.say("#project-x", "swarm: status coder") // joe has the "talk" right
 		joe.sees("#project-x swarm: joe: coder works on k7f3q9m2xd")
 		s.mail("coder", 1) // no order became a message
 		daemon.mu.Lock()

@@ -170,7 +170,8 @@ func (s *scene) secretsReachNobody(planted []string) {
 	ann := newPerson(s, s.o.Server.Addr, "ann", "#project-x")
 	for i, text := range planted {
 		s.say("coder", bridge.Origin{}, fmt.Sprintf("no %d: %s", i, text))
-		// The limit of a line must not cut a secret into halves that no masker recognizes.
+		// A long line must not be split within a secret, because no masker would recognize
+		// the two parts.
 		s.say("coder", bridge.Origin{}, strings.Repeat("wordy ", 60)+text)
 	}
 	s.say("coder", bridge.Origin{Do: bridge.DoTopic, Channel: "#project-x"}, planted[0])

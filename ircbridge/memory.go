@@ -8,7 +8,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// Limits on when another process may have sent a message.
+// How much the time of a message that another process sent may differ from what we
+// expect.
 const (
 	provenWithin = 2 * time.Minute // longest wait for a proof; the library ends the connection sooner than that
 	clockSkew    = time.Minute     // between the server and us

@@ -81,7 +81,7 @@ func TestKickedManyTimes(t *testing.T) {
 }
 
 // Anyone may invite the bridge back into its channels; into other channels it follows
-// only people with the right control.
+// only people with the "control" right.
 func TestInvitations(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		ann, joe := newPerson(t, addr, "ann", "#other"), newPerson(t, addr, "joe", "#joes")
@@ -166,7 +166,7 @@ func TestConfiguredChannelsAreNotLeft(t *testing.T) {
 	})
 }
 
-// A person with the right control can also end the tries to join a channel.
+// A person with the "control" right can also end the tries to join a channel.
 func TestAShutChannelIsGivenUpByOrder(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		ann := newPerson(t, addr, "ann", "#asked")

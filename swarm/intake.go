@@ -186,7 +186,7 @@ func (in *intake) places() []place {
 
 // takeInFor delivers a file that was dropped into the mailbox of the lead, or of IRC: as a
 // note, unless the file names another type. It sets aside a file that is not a message, or
-// that a full disk cut off.
+// that was cut short by a full disk.
 func (in *intake) takeInFor(box *dropbox.Mailbox, st dropbox.Stray, cut string) bool {
 	log := in.swarm.log.With("file", st.Name)
 	err := setCutAside(box, st, cut)
@@ -219,8 +219,8 @@ func setCutAside(box *dropbox.Mailbox, st dropbox.Stray, cut string) error {
 	return &dropbox.InvalidError{Reason: cut}
 }
 
-// takeIn delivers one finished file in the agent's folder, and sets aside a file that a
-// full disk cut off. It returns false when the file has to wait.
+// takeIn delivers one finished file in the agent's folder, and sets aside a file that was
+// cut short by a full disk. It returns false when the file has to wait.
 func (a *agent) takeIn(st dropbox.Stray, cut string) bool {
 	log := a.log.With("file", st.Name)
 	if a.turns.Runs.WroteFile(st.Name) {

@@ -167,7 +167,7 @@ type AgentStatus struct {
 	Description    string   `json:"description"` // of the running task, one line
 }
 
-// LimitStatus is the limit of an account, or its outage, that parks an agent.
+// LimitStatus is the account limit, or the outage, that parks an agent.
 type LimitStatus struct {
 	Account string    `json:"account"` // the same for all its agents, and not secret
 	Until   time.Time `json:"until"`   // time of this agent's next try

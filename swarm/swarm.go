@@ -41,7 +41,7 @@ type Swarm struct {
 // A member is an agent with the handles that the swarm needs to end it.
 type member struct {
 	*agent
-	leave context.CancelFunc // begins no more turns; the goroutine ends after the running turn
+	leave context.CancelFunc // makes the agent begin no more turns; its goroutine ends after the running turn
 	gone  chan struct{}      // closed when the goroutine has ended
 	after <-chan struct{}    // closed when an earlier agent of this name has ended; nil if there was none
 }

@@ -81,7 +81,7 @@ func newPlaceOf(b *testing.B, dir string, agents int, client string, env ...stri
 
 func newPlaceOfKind(b *testing.B, dir string, agents int, backend, client string, env ...string) *place {
 	b.Helper()
-	runtime, err := os.MkdirTemp("", "cs") // the path of a socket is limited to about 100 bytes
+	runtime, err := os.MkdirTemp("", "cs") // a socket's path can have at most about 100 bytes
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -10,7 +10,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// shortProject returns a project with a short path, because the path of a socket is limited.
+// shortProject returns a project with a short path, because the length of a socket's path is
+// limited.
 func shortProject(t *testing.T) *project {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "cs")

@@ -136,7 +136,7 @@ type loop struct {
 func newLoop(t *testing.T, way loopWay, acl string) *loop {
 	t.Helper()
 	l := &loop{t: t, dir: t.TempDir()}
-	runtime, err := os.MkdirTemp("", "cs") // the path of a socket has about 100 bytes
+	runtime, err := os.MkdirTemp("", "cs") // a socket's path can have at most about 100 bytes
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -84,7 +84,7 @@ func openRecording(t *testing.T, recording string) *recordedProject {
 	if err != nil {
 		t.Fatal(err)
 	}
-	runtime, err := os.MkdirTemp("", "cs") // the path of a socket has about 100 bytes
+	runtime, err := os.MkdirTemp("", "cs") // a socket's path can have at most about 100 bytes
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -112,7 +112,7 @@ func scripts(dir string) testscript.Params {
 }
 
 func setup(env *testscript.Env) error {
-	// The path of a socket may have only about 100 bytes.
+	// A socket's path can have at most about 100 bytes.
 	runtime, err := os.MkdirTemp("", "cs")
 	if err != nil {
 		return err

@@ -230,8 +230,9 @@ func (t Topics) openEntry(id string) (dropbox.Entry, error) {
 	return dropbox.Entry{}, fmt.Errorf("%s: %w", id, dropbox.ErrNotFound)
 }
 
-// Open lists the publications that are not closed, in the order of work.
-// Files that are not messages are left out.
+// Open lists the publications that are not closed: first those that nobody has claimed, in
+// the order in which they would be claimed, and then the claimed ones. Files that are not
+// messages are left out.
 func (t Topics) Open() ([]Publication, error) {
 	var all []Publication
 	for _, list := range []func() ([]dropbox.Entry, error){t.box.Peek, t.box.Claimed} {

@@ -35,7 +35,7 @@ func (r *orders) orderChannel(t Text, word, name, text string) {
 	}
 }
 
-// joinFor joins a channel for a person with the right control, and tells the person the
+// joinFor joins a channel for a person with the "control" right, and tells the person the
 // outcome when it is known. A channel that shut us out is retried at once.
 func (r *orders) joinFor(t Text, name string) {
 	if ch, _ := r.link.Rooms().Channel(name); ch.In {
@@ -52,7 +52,7 @@ func (r *orders) joinFor(t Text, name string) {
 	})
 }
 
-// partFor leaves a channel for a person with the right control, and returns the outcome
+// partFor leaves a channel for a person with the "control" right, and returns the outcome
 // in one line.
 func (r *orders) partFor(name string) (said string) {
 	ch, known := r.link.Rooms().Channel(name)

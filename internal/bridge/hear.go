@@ -248,7 +248,7 @@ func (r *listener) undelivered(t Text, agent string, err error) {
 
 // hinted reads an order that the bridge suggested, typed without the bridge's name: a
 // reply to a waiting question, or the order to read a message of this project. It looks
-// up nothing for a person who lacks the right talk.
+// up nothing for a person who lacks the "talk" right.
 func (r *listener) hinted(t Text) (meaning, bool) {
 	words := strings.Fields(t.Body)
 	if len(words) < 2 || t.Private || !r.permits.may(t.Who, Talk) {

@@ -335,7 +335,7 @@ func TestMeant(t *testing.T) {
 	}
 }
 
-// Only people with the right control can answer a question from the daemon. The daemon
+// Only people with the "control" right can answer a question from the daemon. The daemon
 // checks the words and files the question, so the answer does not end the question here.
 func TestAnAnswerToTheDaemon(t *testing.T) {
 	r, log := newListener(t, "irc.example", Options{Allow: []Permit{{Account: "ann", May: Rights()}, {Account: "joe", May: []Right{Talk, Tasks}}}})

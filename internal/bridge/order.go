@@ -3,6 +3,7 @@ package bridge
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 )
@@ -135,7 +136,7 @@ func helpOn(word, bridge string, agents []string, c Names) []string {
 		}
 		line := strings.Join(strings.Fields(bridge+": "+o.word+" "+o.with), " ") + " - " + o.does
 		if o.need == Control {
-			line += " (right " + string(o.need) + ")"
+			line += " (needs the " + strconv.Quote(string(o.need)) + " right)"
 		}
 		lines = append(lines, line)
 	}

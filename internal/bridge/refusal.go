@@ -3,6 +3,7 @@ package bridge
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -105,9 +106,9 @@ func (r *notices) lacks(t Text, need Right, has []Right, now time.Time) {
 	what := map[Right]string{Talk: "To speak to agents", Tasks: "To give a task", Control: "To steer the swarm"}[need]
 	var have []string
 	for _, right := range has {
-		have = append(have, string(right))
+		have = append(have, strconv.Quote(string(right)))
 	}
-	r.rep.tell(t, fmt.Sprintf("%s one needs the right %s; you have %s. It is given under %s.allow in claude-swarm.yaml.", what, need, strings.Join(have, " and "), r.mail.name))
+	r.rep.tell(t, fmt.Sprintf("%s, you need the %q right; you have %s. It is given under %s.allow in claude-swarm.yaml.", what, need, strings.Join(have, " and "), r.mail.name))
 }
 
 // wake counts a message to an agent from a channel. When there are too many it returns
@@ -205,7 +206,7 @@ func (r *notices) tellCrowds(now time.Time) {
 	}
 }
 
-// wayOut says what a person with the right control can do when no message reaches the
+// wayOut says what a person with the "control" right can do when no message reaches the
 // agent.
 func (r *notices) wayOut(t Text, agent string) string {
 	if !r.permits.may(t.Who, Control) {

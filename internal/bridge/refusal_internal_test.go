@@ -57,9 +57,9 @@ func TestAMissingRightIsTold(t *testing.T) {
 	say("eve", "eve", "swarm: pause coder")
 	say("joe", "", "TASK: @coder a forged one")
 	want := []string{
-		"joe: To give a task one needs the right task; you have talk. It is given under irc.allow in claude-swarm.yaml.",
-		"joe: To steer the swarm one needs the right control; you have talk. It is given under irc.allow in claude-swarm.yaml.",
-		"tim: To speak to agents one needs the right talk; you have task and control. It is given under irc.allow in claude-swarm.yaml.",
+		`joe: To give a task, you need the "task" right; you have "talk". It is given under irc.allow in claude-swarm.yaml.`,
+		`joe: To steer the swarm, you need the "control" right; you have "talk". It is given under irc.allow in claude-swarm.yaml.`,
+		`tim: To speak to agents, you need the "talk" right; you have "task" and "control". It is given under irc.allow in claude-swarm.yaml.`,
 	}
 	if got := r.told(t, "#project-x"); !slices.Equal(slices.Sorted(slices.Values(got)), want) {
 		t.Errorf("told %q, want %q\n%s", got, want, log)

@@ -87,7 +87,8 @@ type OpenWork struct {
 	Claimed string    `json:"claimed" jsonschema:"by whom; empty when nobody has"`
 }
 
-// OpenWork lists the published work that is not done, in the order of work.
+// OpenWork lists the published work that is not done, in the order of
+// [topic.Topics.Open].
 func (c *Client) OpenWork() ([]OpenWork, error) {
 	open, err := topic.Of(c.Store).Open()
 	work := []OpenWork{}

@@ -20,8 +20,8 @@ import (
 //	         added puts a list before that of defaults; removable drops a name whose value
 //	         is null; switch also allows true and false; later waits until the rest of the
 //	         file is known; absent hides the zero value
-//	type     the allowed values, as the reference shows them: words with | between them are
-//	         the only ones; null and auto stand for the zero value
+//	type     the allowed values, as the reference shows them: if words are
+//	         separated by |, no others are allowed; null and auto stand for the zero value
 //	of       the allowed words of a list
 //	least    the least number; the default is 1, or 0 for a number with decimals
 //	most     the largest number

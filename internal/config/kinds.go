@@ -141,8 +141,8 @@ func lacking(k *runner.Kind) map[string]string {
 	return all
 }
 
-// lacks refuses the keys of an agent that its client cannot follow, and resets those that
-// come from defaults.
+// lacks refuses those keys of an agent that its client does not support. If such a key
+// comes from defaults, it is reset instead.
 func (r *reader) lacks(a *Agent, k *runner.Kind) {
 	lacking, v, standard := lacking(k), reflect.ValueOf(a).Elem(), standardAgent()
 	for _, f := range fieldsOf(agentType) {

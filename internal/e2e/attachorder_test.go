@@ -106,7 +106,7 @@ func (s *session) ended() {
 	})
 }
 
-// close ends the session like a person.
+// close ends the session as a person would.
 func (s *session) close() {
 	s.t.Helper()
 	s.in.Close()

@@ -11,7 +11,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/view"
 )
 
-// A mailbox gives tools read access to the caller's mail.
+// A mailbox lets the tools read the caller's mail.
 type mailbox struct {
 	*client.Client
 	daemon daemonLink

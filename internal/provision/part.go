@@ -195,8 +195,7 @@ func (s *setup) check(p part) error {
 	return nil
 }
 
-// speaksFor returns the reason to keep a part of an agent's session that was made for
-// another agent.
+// speaksFor returns the reason to keep a part that was made for another agent's session.
 func speaksFor(other, agent string) string { return "it speaks for " + other + ", not for " + agent }
 
 // bothByPlugin returns the command that gives each of the two agents a plugin.

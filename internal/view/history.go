@@ -24,8 +24,8 @@ type PastTurn struct {
 	Reason  string    `json:"reason,omitempty"`
 	Seconds float64   `json:"seconds"`
 	CostUSD float64   `json:"cost_usd"`
-	// CostUnknown says that the client did not report the cost, or not all of it, or that a
-	// person's own session did the turn. CostUSD is the known part.
+	// CostUnknown says that the client did not report the cost, or not all of it, or that
+	// the turn ran in a person's own session. CostUSD is the known part.
 	CostUnknown bool             `json:"cost_unknown,omitempty"`
 	Receipt     *journal.Receipt `json:"receipt,omitempty"` // of a turn that ended well
 }

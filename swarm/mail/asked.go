@@ -13,7 +13,7 @@ import (
 // Questions of agents. The process that asks writes the question into the .asks file of its
 // turn, and later its outcome. The daemon puts both on the list of events:
 //
-//	asked:           a question through a bridge. One to the lead is mail, which the list has.
+//	asked:           a question through a bridge. A question to the lead is mail, and mail is on the list anyway.
 //	nobody answered: a question to a person, through a bridge or in the mailbox of the lead
 //
 // Then it notes in the .asks file which of them are on the list. A crash between the two

@@ -20,9 +20,9 @@ type Queue struct {
 	mu      sync.Mutex
 	changed []string        // names that events brought
 	look    bool            // the folder must be listed
-	list    []dropbox.Entry // messages that begin turns, in this order
-	notes   []dropbox.Entry // notes for the prompt of the next turn, in this order
-	parked  []dropbox.Entry // messages that wait for budget, in this order
+	list    []dropbox.Entry // messages that begin turns, in the order in which they do
+	notes   []dropbox.Entry // notes for the prompt of the next turn, in the order in which it shows them
+	parked  []dropbox.Entry // messages that wait for budget, in the order in which they will get it
 	count   Waiting         // counts the entries of all three lists
 }
 

@@ -17,8 +17,8 @@ import (
 // they end:
 //
 //	happened: the event gets the end of the quiet hours (Event.Quiet), durable in the list
-//	keep:     the listener of the lead puts it into quiet.json in place of the mailbox
-//	Tell:     after the end, quiet.json is closed -> one alert -> quiet.json is told
+//	keep:     the listener of the lead puts it into quiet.json instead of the mailbox
+//	Tell:     after the end, quiet.json is closed -> one alert -> quiet.json is marked as told
 //
 // Each step can be repeated: events and the alert have keys. No fact is added to a closed
 // file, so an alert that is repeated after a crash has the same key and the same facts.

@@ -190,8 +190,6 @@ func number(x float64) string {
 	switch a := math.Abs(x); {
 	case x == math.Trunc(x), a >= 9.95:
 		return fmt.Sprintf("%.0f", x)
-	case a >= 0.995:
-		return fmt.Sprintf("%.2f", x)
 	case a >= 0.1:
 		return fmt.Sprintf("%.2f", x)
 	}

@@ -28,8 +28,8 @@
 // decide only if no field does ([Client].Errors).
 //
 // A turn begins when our tools' server has listed its tools for the client. Some clients
-// start servers only with the first prompt; then the turn counts only if the file exists at
-// its end.
+// start servers only with the first prompt; then the turn counts only if the file that
+// proves it ([removeReady]) exists at its end.
 //
 // The requests and their names come from the library acp-go-sdk. This package itself reads
 // the client's messages, line by line from the file with its output, for three reasons. It

@@ -12,7 +12,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// builtIn lists the tools, of this and earlier versions of the client, that may need a
+// builtIn lists the tools, of this and earlier versions of the client, that may need
 // permission. A name that the client does not know does no harm.
 var builtIn = []string{
 	"Agent", "Bash", "BashOutput", "Edit", "EnterWorktree", "ExitWorktree",

@@ -32,9 +32,9 @@
 // without it the model of 2.1.330 would see only their names.
 //
 // Sessions of one user can reach each other in 2.1.330: the settings refuse incoming
-// messages, and the tools SendMessage and ListAgents are always off. Tools that begin work
-// that no message asked for (timers, Monitor, teams) and work in the background are off
-// unless Spec.Background allows them.
+// messages, and the tools SendMessage and ListAgents are always off. Unless
+// Spec.Background allows them, background work and the tools that begin work without a
+// message (timers, Monitor, teams) are off.
 //
 // Permissions: the mail commands of claude-swarm, such as send and inbox, are always
 // allowed. AskUserQuestion is never allowed, since no person could answer. With a list of
