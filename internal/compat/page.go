@@ -13,17 +13,17 @@ import (
 func pageOf(versions []string, answers [][]answer) string {
 	return fmt.Sprintf(`# Compatibility
 
-claude-swarm works with Claude Code %[1]s to %[2]s. The end-to-end tests run with the oldest and the newest.
-`+"`claude-swarm doctor`"+` says which version it finds. An older version is an error. A newer version is only a
-remark: it may work, and if something does not, please report it with the version.
+claude-swarm works with Claude Code %[1]s to %[2]s. The end-to-end tests run with the oldest and the newest of these
+versions. `+"`claude-swarm doctor`"+` says which version it finds. It reports an older version as an error. It only remarks on
+a newer version, which may work; if something does not work, please report it with the version.
 
 `+"```console"+`
 $ npm install -g @anthropic-ai/claude-code@%[2]s
 `+"```"+`
 
-The table is printed by `+"`make compat`"+`, which runs each experiment with the real programs: against a scripted API, in a
-network namespace with loopback only. It lists the facts on which claude-swarm relies, and how each version answered.
-An answer with which claude-swarm does not work would be **bold**, and `+"`make compat`"+` would fail.
+`+"`make compat`"+` prints the table. It runs each experiment with the real programs, against a scripted API, in a network
+namespace with loopback only. The table lists the facts on which claude-swarm relies, and how each version behaved.
+Behavior with which claude-swarm does not work would be **bold**, and `+"`make compat`"+` would fail.
 
 %[3]s
 To test other versions, which need not be in the range:
