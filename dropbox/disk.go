@@ -145,7 +145,7 @@ func nameIn(folder *os.File, name string) nameAt {
 	return nameAt{dirfd: int(folder.Fd()), base: path.Base(name)}
 }
 
-// sibling returns another name in the same folder; the caller does not close it.
+// sibling returns another name in the same folder. The caller must not close it.
 func (sp nameAt) sibling(base string) nameAt { return nameAt{dirfd: sp.dirfd, base: base} }
 
 func (sp nameAt) close() {

@@ -7,8 +7,8 @@ package supervisor
 //	  +----clean----+------clean------+     a person resumes|
 //	  +-----------------------------------------------------+
 //
-// The threshold is the number of the bad verdict that escalates. If it is above 3, the
-// agent is told strongly several times.
+// The threshold is the number of bad verdicts in a row after which the ladder escalates.
+// If it is above 3, the agent is told strongly several times.
 type ladder struct {
 	bad  int
 	over bool // it has escalated

@@ -20,8 +20,8 @@ type Finding struct {
 	Sub   bool   // a sub-agent did it
 }
 
-// flagged applies the rules to the last step of a window, which is complete. Steps of other
-// sub-agents, and those before a new message or a compaction, do not count.
+// flagged applies the rules to the last step of a window. That step must be complete. Steps
+// of other sub-agents, and those before a new message or a compaction, do not count.
 func flagged(window []*Step, s Settings) (f Finding, bad bool) {
 	last := window[len(window)-1]
 	for i := range last.Calls {

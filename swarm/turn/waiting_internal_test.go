@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// If too many clients are waiting, those that have waited longest must be closed, and
+// If too many clients are waiting, those that have waited longest must be closed, so
 // their agents are woken. A removed client does not count.
 func TestWaitingClients(t *testing.T) {
 	w := NewWaitingClients(2)

@@ -17,7 +17,7 @@ import (
 )
 
 // A client may ask twice for one call: each request gets a decision, and the turn has one
-// call, which runs only if both were allowed.
+// call, which runs only if both requests were allowed.
 func TestTwoQuestionsForOneCall(t *testing.T) {
 	for _, c := range []struct {
 		name    string
