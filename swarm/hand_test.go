@@ -364,10 +364,10 @@ func TestPatienceWithWhatCannotBeTakenIn(t *testing.T) {
 	}
 }
 
-// A full disk may cut off a file while a person drops it. While the disk is full, nothing
-// is taken in or set aside. Once there is room, a file that was written to its end, or
-// written again, is worked on. A file that stayed short is set aside with the reason, and
-// the lead gets one alert about it.
+// A full disk may cut a file short while a person drops it. While the disk is full,
+// nothing is taken in or set aside. Once there is room, a file that was written to its
+// end, or written again, is worked on. A file that stayed short is set aside with the
+// reason, and the lead gets one alert about it.
 func TestADropThatAFullDiskCutOff(t *testing.T) {
 	f := newField(t, "coder")
 	var full atomic.Bool

@@ -35,7 +35,7 @@ type strayState struct {
 	wait    time.Duration // how long to wait after a failed delivery; doubles
 	full    bool          // the mailbox was full
 	tight   bool          // its disk was full
-	cut     string        // the reason to set the file aside if a full disk may have cut it off, or ""
+	cut     string        // the reason to set the file aside if a full disk may have cut it short, or ""
 }
 
 // roomAgain is the time between two attempts to write to a full disk while files wait for
@@ -207,8 +207,8 @@ func (in *intake) takeInFor(box *dropbox.Mailbox, st dropbox.Stray, cut string) 
 	return true
 }
 
-// setCutAside sets aside a file that a full disk cut off, with the reason, and returns the
-// reason as an [*dropbox.InvalidError]. Without a reason it does nothing.
+// setCutAside sets aside a file that was cut short by a full disk, with the reason, and
+// returns the reason as an [*dropbox.InvalidError]. Without a reason it does nothing.
 func setCutAside(box *dropbox.Mailbox, st dropbox.Stray, cut string) error {
 	if cut == "" {
 		return nil
@@ -262,9 +262,9 @@ func (d *deps) tellNotTaken(mailbox string, st dropbox.Stray, bad *dropbox.Inval
 		"The file "+st.Name+" in the mailbox of "+mailbox+" was not taken in: "+bad.Reason+".\n\nIt is kept in dead/: claude-swarm dead list "+mailbox+"\n")
 }
 
-// cutShort returns the reason to set aside a file that a full disk may have cut off, or "".
-// A full disk cuts a file off after a whole block, and the smallest blocks have 512 bytes. So
-// a file whose length is not a multiple of 512 bytes is complete.
+// cutShort returns the reason to set aside a file that a full disk may have cut short, or "".
+// A full disk cuts a file short after a whole block, and the smallest blocks have 512 bytes.
+// So a file whose length is not a multiple of 512 bytes is complete.
 func cutShort(st dropbox.Stray) string {
 	const block, why = 512, "; the disk was full, which may have cut it off"
 	switch {

@@ -11,8 +11,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// A record that a crash cut off in the middle belongs to a client that never got its
-// prompt: the message begins as if there were no record.
+// A record that was cut short by a crash belongs to a client that never got its prompt:
+// the message begins as if there were no record.
 func TestARecordThatWasCutOff(t *testing.T) {
 	for name, left := range map[string]string{"empty": "", "half": `{"v":1,"turn":"k7f3q9`} {
 		t.Run(name, func(t *testing.T) {
