@@ -16,7 +16,7 @@ type spoken struct {
 
 // Text that is pasted, or too long for one line, comes as several lines. A line that
 // follows the last one within pastedWithin is part of such a text, because no person
-// types so fast. After a full line the limit is tornWithin, because a client may delay
+// types that fast. After a full line the limit is tornWithin, because a client may delay
 // the next line.
 const (
 	pastedWithin = 500 * time.Millisecond

@@ -65,7 +65,7 @@ func (e *SecretError) Error() string {
 }
 
 // An Audit records one folder of mailboxes in the git repository around it. It keeps
-// nothing open. Only one goroutine at a time may call Record; Several audits, in different
+// nothing open. Only one goroutine at a time may call Record. Several audits, in different
 // processes and worktrees, may share a repository.
 type Audit struct {
 	git *program

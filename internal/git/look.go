@@ -22,7 +22,7 @@ const (
 
 // found lists what the mailboxes have and the branch lacks.
 type found struct {
-	turns []*turn  // in the order of their ends
+	turns []*turn  // in the order in which they ended
 	rest  []change // all other changes
 	open  map[string]bool
 }

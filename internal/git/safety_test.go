@@ -22,7 +22,7 @@ var hooks = []string{
 	"sendemail-validate", "update",
 }
 
-// trap arranges that every program that git could run leaves a file behind.
+// trap makes every program that git could run leave a file behind.
 func (p *project) trap() (sprung string) {
 	p.Helper()
 	sprung = filepath.Join(p.home, "sprung")

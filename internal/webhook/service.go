@@ -133,7 +133,7 @@ func (s *Service) Failures() (list []Failure) {
 	return list
 }
 
-// Drain waits until no message is due that a working webhook could post, or ctx is done.
+// Drain waits until no working webhook has a message that is due, or until ctx is done.
 func (s *Service) Drain(ctx context.Context) {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
