@@ -11,8 +11,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
 
-// An answerWait waits for answers to messages. Meanwhile it tells a person where a message
-// is and what holds it up.
+// An answerWait waits for answers to messages. While it waits, it tells a person where a
+// message is and what holds it up.
 type answerWait struct {
 	*client.Wait
 	show  *progress

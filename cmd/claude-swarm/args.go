@@ -7,10 +7,11 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// A commandLine is a command line in the order that the flag parser of the library requires:
-// flags first. But people also write `logs coder -f`. The parser in version 3 of the library
-// accepts flags anywhere. However, it stops at a text such as "- one", even if flags follow,
-// and it treats "-a list" and " --json " as flags; see the texts in TestArrange.
+// A commandLine is a command line reordered for the library's flag parser, which requires
+// the flags first. People also write flags last, as in `logs coder -f`. Version 3 of the
+// library accepts flags anywhere, but its parser stops at a text such as "- one", even if
+// flags follow, and it treats "-a list" and " --json " as flags; see the texts in
+// TestArrange.
 type commandLine struct {
 	args  []string
 	chain []*cli.Command // the verb, then its subcommand
@@ -69,7 +70,7 @@ func arrange(app *cli.App, args []string) (commandLine, error) {
 	}
 }
 
-// A level is what split found for one verb.
+// A level is what [split] finds for one verb.
 type level struct {
 	flags  []string // with their values
 	global []string // flags of the program, which may follow the verb
@@ -77,8 +78,8 @@ type level struct {
 	span   optional
 }
 
-// An optional is a flag without a value and the word after it, which may be the flag's time
-// span.
+// An optional is a flag that was typed without a value, and the word after it, which may be
+// the flag's time span.
 type optional struct {
 	flag int  // index of the flag in level.flags
 	word int  // index of the word in the operands
@@ -144,7 +145,7 @@ func split(args []string, flags, global []cli.Flag, all bool) (l level, operands
 	return l, operands, err
 }
 
-// isShort reports whether arg is a one-letter flag and its number in one word: -n1.
+// isShort reports whether arg is a one-letter flag joined to its number, such as -n1.
 func isShort(arg string, flags []cli.Flag) bool {
 	if len(arg) < 3 || arg[1] == '-' || strings.Trim(arg[2:], "0123456789") != "" {
 		return false
@@ -153,9 +154,9 @@ func isShort(arg string, flags []cli.Flag) bool {
 	return f != nil && takesValue(f)
 }
 
-// assignSpan decides whether the word after an optional flag is the time span of the flag. For
-// that it must be the last word, and the message must have a text without it. Otherwise the
-// word may be part of the text, and assignSpan returns an error.
+// assignSpan decides whether the word after an optional flag is the time span of the flag. It
+// is the span only if it is the last word, and if the message has a text even without it.
+// Otherwise the word may be part of the text, and assignSpan returns an error.
 func (l *level) assignSpan(operands []string) ([]string, *flagError) {
 	if !l.span.set {
 		return operands, nil

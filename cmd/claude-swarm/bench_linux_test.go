@@ -21,13 +21,13 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// The benchmarks of this package measure the program as it is shipped, in separate
-// processes. The floors (what the simplest program needs) and the client are the small
-// programs in testdata/bench. If SWARM_BENCH_BIN names a folder, the benchmarks build nothing
-// and use the programs in that folder. A build leaves many files to delete, and that would
-// slow down the next program that creates files.
+// The benchmarks in this package measure the program as it is shipped, in separate processes.
+// The floors (what the simplest program needs) and the client are the small programs in
+// testdata/bench. If SWARM_BENCH_BIN names a folder, the benchmarks build nothing and use the
+// programs in that folder. A build leaves many files to delete, and that would slow down the
+// next program that creates files.
 
-// shipped returns the path of the program.
+// shipped returns the path of the program to measure.
 func shipped(b *testing.B) string {
 	b.Helper()
 	if dir := os.Getenv("SWARM_BENCH_BIN"); dir != "" {
@@ -67,8 +67,8 @@ type place struct {
 	env     []string
 }
 
-// newPlace makes a project with this number of agents. Their client is testdata/bench/client,
-// the smallest that the daemon accepts.
+// newPlace makes a project with the given number of agents. Their client is
+// testdata/bench/client, the smallest that the daemon accepts.
 func newPlace(b *testing.B, agents int, env ...string) *place {
 	b.Helper()
 	return newPlaceOf(b, b.ArtifactDir(), agents, small(b, "client"), env...)
@@ -138,8 +138,8 @@ func medianOf(b *testing.B, times []time.Duration) {
 }
 
 // BenchmarkSend reports the lifetime of a process, from the fork to its exit status. It
-// measures a program that does nothing, and `send`, which reads the configuration and returns
-// when the message is durable.
+// measures two programs: one that does nothing, and `send`, which reads the configuration and
+// returns when the message is durable.
 func BenchmarkSend(b *testing.B) {
 	var p *place
 	for _, variant := range []struct {
@@ -210,8 +210,8 @@ func BenchmarkSendToStart(b *testing.B) {
 
 // BenchmarkSendToReplay reports the time from an acknowledged delivery until the client
 // prints the line that repeats the prompt. In the cold case the daemon starts a client for
-// the message; in the warm case the client of the last turn still runs (linger). The client
-// of the benchmark starts at once; the real one needs half a second.
+// the message; in the warm case the client of the last turn is still running (linger). The
+// benchmark's client starts at once; the real client needs half a second.
 func BenchmarkSendToReplay(b *testing.B) {
 	for name, linger := range map[string]string{"cold": "0s", "warm": "10m"} {
 		b.Run("ours/"+name, func(b *testing.B) {
@@ -304,7 +304,7 @@ func sendToStart(b *testing.B, store *dropbox.Store, stamps *stamps) {
 		for busy(filepath.Join(store.Dir(), "agent0")) {
 			time.Sleep(time.Millisecond)
 		}
-		time.Sleep(3 * time.Millisecond) // for the work after the turn, which is not part of the next start
+		time.Sleep(3 * time.Millisecond) // lets the work after the turn finish, so that it does not delay the next start
 	}
 	medianOf(b, times)
 	b.ReportMetric(0, "ns/op") // ns/op would include the pauses
@@ -321,7 +321,7 @@ func busy(mailbox string) bool {
 }
 
 // BenchmarkStart reports how long `start` takes until 5,000 agents are ready. new-ns includes
-// the creation of their mailboxes; again-ns is the time when the mailboxes exist.
+// the creation of their mailboxes; again-ns is the time if the mailboxes already exist.
 func BenchmarkStart(b *testing.B) {
 	b.Run("ours", func(b *testing.B) {
 		var times [2]time.Duration

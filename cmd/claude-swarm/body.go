@@ -19,11 +19,11 @@ type textSource struct {
 	most  int // largest size in bytes
 	// readable checks that the sender may send the file, and returns the path to open.
 	readable func(path string) (string, error)
-	// as begins the command line that a hint shows: "claude-swarm send coder".
+	// The beginning of the command line that a hint shows: "claude-swarm send coder".
 	as string
 }
 
-// read returns the text after it has checked it. Text from a file or the standard input stays
+// read reads the text, checks it and returns it. Text from a file or the standard input stays
 // as it is, byte for byte. read appends a newline to words from the command line, so that
 // every message ends like a text file.
 func (s textSource) read() ([]byte, error) {
@@ -55,7 +55,7 @@ func (s textSource) read() ([]byte, error) {
 	return body, s.check(body)
 }
 
-// check refuses bytes that are not text, and text above the limit.
+// check refuses bytes that are not text, and text that is longer than the limit.
 func (s textSource) check(body []byte) error {
 	switch flaw, at := client.FlawOf(body, s.most); flaw {
 	case client.Empty:
@@ -94,7 +94,7 @@ func (s textSource) fileError(err error) error {
 var errFolder = errors.New("a folder")
 
 // maxRead limits how many bytes of a text are read. It is above the limit for a message, so
-// that the error can tell the length of a text that is too long.
+// that the error can state the length of a text that is too long.
 const maxRead = 64 << 20
 
 func readText(r io.Reader) ([]byte, error) { return io.ReadAll(io.LimitReader(r, maxRead)) }

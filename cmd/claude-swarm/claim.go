@@ -56,14 +56,15 @@ func claim(c *cli.Context, p *post, id string) error {
 	return err
 }
 
-// becameOf describes each state of a message, in words that end a sentence.
+// becameOf describes each state of a message, in words that complete a sentence about it.
 var becameOf = map[dropbox.State]string{
 	dropbox.Waiting: "waits", dropbox.Claimed: "is being worked on", dropbox.Done: "is done",
 	dropbox.Dead: "is a dead letter", dropbox.Refused: "was refused",
 }
 
-// claimFor claims work for an agent, or for the caller if agent is "". If a message gave the
-// agent this work earlier, before is that message: an agent gets the same work only once.
+// claimFor claims work for an agent, or for the caller if agent is "". If the agent got this
+// work from an earlier message, claimFor returns that message as before, because an agent
+// gets the same work only once.
 func (p *post) claimFor(work topic.Publication, agent, id string) (g topic.Grant, before dropbox.Found, err error) {
 	next := "claude-swarm claim " + shellWord(id) + " --for %s"
 	if p.file.Leads(agent) {

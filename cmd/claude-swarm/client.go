@@ -25,8 +25,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// connect connects to the project's daemon, even if the daemon runs with a different
-// environment, so that its socket is in a different folder. The caller closes the client.
+// connect connects to the project's daemon, even if the daemon's socket is in a different
+// folder because the daemon was started with a different environment. The caller closes
+// the client.
 func (p *project) connect(ctx context.Context) (*control.Client, error) {
 	note, _ := discovery.Holder(p.home.LockFile())
 	client, err := control.Dial(ctx, p.dir, version, os.Getenv, note.Socket)
@@ -65,8 +66,8 @@ func takeWhispers(dir, agent string, show func(line string)) {
 	client.Close()           // ends the goroutine that calls show
 }
 
-// dial is connect for a verb that needs the daemon. If no daemon runs, the error is
-// [control.ErrNoDaemon] with the next step. The caller closes the client.
+// dial is like connect, but for a verb that needs the daemon. If no daemon runs, the
+// error is [control.ErrNoDaemon] with the next step. The caller closes the client.
 func dial(c *cli.Context, p *project) (*control.Client, error) {
 	client, err := p.connect(c.Context)
 	note, held := discovery.Holder(p.home.LockFile())
@@ -127,11 +128,11 @@ func oneAgent(c *cli.Context) (*project, string, error) {
 	return p, c.Args().First(), err
 }
 
-// eachAgent carries out an order for the agents that the command line names: one, several,
-// or all. do carries out the order for one agent, and returns the text to print. If the
-// command line says "all" and where is not nil, where returns an error for each agent to leave
-// out. If a named agent is unknown, the order is carried out for none. If do fails for one
-// agent, the others are not affected.
+// eachAgent carries out an order for the agents that the command line names: one, several, or
+// all. The function do carries out the order for one agent, and returns the text to print. If
+// the command line says "all", eachAgent leaves out the agents for which the function where,
+// if not nil, returns an error. If a named agent is unknown, the order is carried out for no
+// agent. If do fails for one agent, the others are not affected.
 func eachAgent(c *cli.Context, where func(swarm.AgentStatus) error, do func(client *control.Client, by, agent string) (string, error)) error {
 	verb, names := c.Command.Name, namesIn(c)
 	if len(names) == 0 {
@@ -183,8 +184,8 @@ func namesIn(c *cli.Context) (names []string) {
 	return names
 }
 
-// agentsOf returns the names, after it has checked that the daemon knows the agents. For the
-// name "all" it returns every agent for which where returns no error.
+// agentsOf checks that the daemon knows the named agents, and returns their names. For the
+// name "all" it returns every agent for which the function where returns no error.
 func agentsOf(ctx context.Context, client *control.Client, names []string, where func(swarm.AgentStatus) error) ([]string, error) {
 	if !slices.Contains(names, dropbox.All) {
 		_, err := client.Status(ctx, names...)
@@ -212,7 +213,7 @@ func agentsOf(ctx context.Context, client *control.Client, names []string, where
 }
 
 // agentNamed returns the agent that the command line names, as its only argument or by a
-// flag, or "".
+// flag, or "" if it names none.
 func agentNamed(c *cli.Context, flag string) (string, error) {
 	verb, by := strings.TrimPrefix(c.Command.HelpName, "claude-swarm "), c.String(flag)
 	switch first := c.Args().First(); {
@@ -227,8 +228,8 @@ func agentNamed(c *cli.Context, flag string) (string, error) {
 	}
 }
 
-// noArguments returns an error if the command line has arguments. It is for verbs that take
-// none.
+// noArguments returns an error if the command line has arguments. It is for verbs that
+// accept none.
 func noArguments(c *cli.Context) error {
 	if c.NArg() > 0 {
 		verb := c.Command.HelpName // such as "claude-swarm dead list"

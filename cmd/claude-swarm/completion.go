@@ -18,8 +18,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/backends"
 )
 
-// The scripts ask the hidden verb __complete at every press of the tab key, so they need no
-// update when the verbs change.
+// The scripts call the hidden verb __complete whenever the tab key is pressed, so they need
+// no update when the verbs change.
 var (
 	//go:embed completion/claude-swarm.bash
 	bashCompletion string
@@ -53,13 +53,13 @@ ids of messages.` +
 	}
 }
 
-// completeName is the verb that the scripts of the shells call.
+// completeName is the verb that the completion scripts call.
 const completeName = "__complete"
 
-// completeCommand makes the verb that the scripts call: __complete -- WORD… with the words
-// of the command line up to the cursor; the last one may be empty. It prints a line for each
-// candidate: the word, a tab and a description. It prints ":files" if the word may be a file
-// name.
+// completeCommand makes the verb that the scripts call: __complete -- WORD… The words are
+// those of the command line up to the cursor; the last one may be empty. The verb prints a
+// line for each candidate: the word, a tab and a description. It prints ":files" if the word
+// may be a file name.
 func completeCommand() *cli.Command {
 	return &cli.Command{
 		Name: completeName, Hidden: true, SkipFlagParsing: true,

@@ -89,7 +89,7 @@ func effective(f *config.File) keyed {
 	})
 }
 
-// yamlSpan writes a span as a person does: 10m, not 10m0s.
+// yamlSpan writes a span as a person would: 10m, not 10m0s.
 func yamlSpan(d time.Duration) string {
 	s := d.String()
 	if strings.HasSuffix(s, "m0s") {

@@ -19,7 +19,8 @@ func cutText(cut swarm.Cut) string {
 	return "the turn was ended, and its message " + cut.Message + " waits again"
 }
 
-// cutCompaction is cutText for a turn without a message, which compacts the context.
+// cutCompaction is like cutText, but for a turn that compacts the context and so has no
+// message.
 func cutCompaction(state dropbox.State) string {
 	switch state {
 	case dropbox.Done:

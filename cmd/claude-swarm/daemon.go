@@ -59,8 +59,9 @@ func runDaemon(ctx context.Context, o daemonOrder) (err error) {
 	if err := p.home.Make(); err != nil {
 		return err
 	}
-	// A caller that waits for the end of the daemon waits until its connection ends. So the
-	// connections end last, when the locks and the socket are free for the next daemon.
+	// A caller that waits for the daemon to end waits until its connection is closed. So
+	// the connections are closed last, when the locks and the socket are free for the next
+	// daemon.
 	answering, silent := context.WithCancel(ctx)
 	var wg sync.WaitGroup
 	defer wg.Wait()
@@ -117,7 +118,7 @@ func runDaemon(ctx context.Context, o daemonOrder) (err error) {
 	wg.Go(func() { d.answer(answering, o.ready) })
 	wg.Go(func() { d.keepPast(answering, p.home.GateFile()) })
 	err = d.Run(d.stopping, d.killing)
-	d.savePast(p.home.GateFile()) // before the next daemon can read it
+	d.savePast(p.home.GateFile()) // before the next daemon can read the file
 	d.webhooks.drain(d.killing)
 	d.irc.drain(d.killing)
 	d.irc.stop()
@@ -219,7 +220,7 @@ func (d *daemon) choose(ctx context.Context, names []string, by string) error {
 // socketCheck is how often the daemon checks that its socket still exists.
 const socketCheck = 30 * time.Second
 
-// answer serves the socket from the moment when the swarm is ready.
+// answer serves the socket once the swarm is ready.
 func (d *daemon) answer(ctx context.Context, ready func()) {
 	select {
 	case <-d.Ready():

@@ -60,7 +60,8 @@ all. Only you may do this, not an agent.` +
 	}
 }
 
-// whyNoRetry returns an error if a letter would be given up again at once.
+// whyNoRetry returns an error if a retried letter would at once become a dead letter
+// again.
 func (p *post) whyNoRetry(d view.DeadLetter, now time.Time) error {
 	if d.Letter.Original != "" {
 		return nil // the letter is a file that was set aside; a retry delivers it

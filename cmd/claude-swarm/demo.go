@@ -51,8 +51,8 @@ func demo(c *cli.Context) (err error) {
 	if err := noArguments(c); err != nil {
 		return err
 	}
-	// However a terminal ends the demo, the demo also ends its daemon. SIGPIPE arrives when
-	// the reader of the output has gone.
+	// Whichever of these signals ends the demo, the demo ends its daemon first. SIGPIPE
+	// arrives when the program that reads the output has ended.
 	ctx, stop := signal.NotifyContext(c.Context, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)
 	defer stop()
 	s, err := newStage(ctx, c.String("dir"), c.Bool("keep"), c.Bool("live"))
@@ -159,7 +159,7 @@ type child struct {
 	err   error // how it ended; read it after done
 }
 
-// watch reads the daemon's output until its end.
+// watch reads the daemon's output until it ends.
 func (d *child) watch(r io.Reader) {
 	defer close(d.done)
 	text := &lineBuffer{}
@@ -183,7 +183,8 @@ func (d *child) watch(r io.Reader) {
 
 // stopDaemon ends the daemon in at most three steps. The first interrupt lets a running turn
 // finish, the second interrupt ends the turn, and the third step kills the daemon. If ctx is
-// done, it waits only 200 ms before the second step. It may be called more than once.
+// done, stopDaemon waits only 200 ms before the second step. It may be called more than
+// once.
 func (s *stage) stopDaemon(ctx context.Context) error {
 	if s.daemon == nil {
 		return nil
@@ -222,7 +223,7 @@ func (s *stage) sendTask(ctx context.Context) (id, answer string, err error) {
 	line := newTimeline(s)
 	shown := make(chan struct{})
 	watched, unwatch := context.WithCancel(ctx)
-	go func() { // the code below waits for its end
+	go func() { // the code below waits until it ends
 		defer close(shown)
 		line.follow(watched)
 	}()
@@ -231,7 +232,7 @@ func (s *stage) sendTask(ctx context.Context) (id, answer string, err error) {
 	out, err := cmd.Output()
 	unwatch()
 	<-shown
-	line.look() // shows the events since its last look
+	line.look() // shows the events since the last call
 	if err != nil {
 		return "", "", fmt.Errorf("%w: %s%s", err, strings.TrimSpace(fmt.Sprint(cmd.Stderr)), line.failures())
 	}
@@ -304,7 +305,7 @@ func (s *stage) showReceipts() error {
 	return nil
 }
 
-// lineBuffer cuts a stream into lines.
+// lineBuffer splits a stream into lines.
 type lineBuffer struct{ rest string }
 
 func (b *lineBuffer) add(data []byte) []string {

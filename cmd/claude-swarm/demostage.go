@@ -34,11 +34,11 @@ var (
 	demoTask string
 )
 
-// A stage is the scratch folder of a demo with the processes that run there.
+// A stage is the scratch folder of a demo, with the processes that run there.
 //
 //	DIR/project  the git repository with the two agents
-//	DIR/home     HOME of all processes, unless the demo is live; so they neither read nor
-//	             change the settings and sessions of the person
+//	DIR/home     HOME of all processes, unless the demo is live, so that they neither read nor
+//	             change the person's settings and sessions
 //	DIR/bin      a link named claude-swarm to this program, whatever its file is called
 type stage struct {
 	dir, runtime string // runtime contains the socket, whose path has to be short
@@ -226,7 +226,7 @@ func (s *stage) script() string {
 
 // jsonText returns v as JSON, which is also YAML.
 func jsonText(v any) string {
-	data, _ := json.Marshal(v) // strings always encode
+	data, _ := json.Marshal(v) // a string can always be encoded
 	return string(data)
 }
 

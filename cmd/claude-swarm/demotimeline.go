@@ -51,8 +51,8 @@ func (t *timeline) follow(ctx context.Context) {
 	}
 }
 
-// look prints what is new: first the messages of the lead, then the work of the agents, then
-// all other messages. The exact order of the events since the last look is unknown.
+// look prints what is new: first the messages from the lead, then the agents' work, then all
+// other messages. The exact order of the events since the last call is unknown.
 func (t *timeline) look() {
 	t.messages(func(m *dropbox.Message) bool { return m.From == dropbox.Lead })
 	for _, name := range demoAgents {
@@ -61,7 +61,7 @@ func (t *timeline) look() {
 	t.messages(func(*dropbox.Message) bool { return true })
 }
 
-// messages prints a line for each new message if which returns true for it.
+// messages prints a line for each new message that the function which selects.
 func (t *timeline) messages(which func(*dropbox.Message) bool) {
 	file, err := config.Load(t.s.path(config.Name))
 	if err != nil {
@@ -111,7 +111,8 @@ func (t *timeline) log(agent string) {
 	}
 }
 
-// begun matches the line of a log that says which message a turn works on.
+// begun is a regular expression for the log line that says which message a turn is
+// working on.
 var begun = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^= [a-z]+ from `) })
 
 // logEntries returns the texts of the entries in a log. Further lines of an entry are indented
@@ -152,7 +153,8 @@ func (t *timeline) entry(who, text string, attrs ...color.Attribute) {
 	}
 }
 
-// failures returns the last three lines about failures in parentheses, for the end of an error.
+// failures returns the last three lines about failures, in parentheses, as the end of an
+// error text.
 func (t *timeline) failures() string {
 	if len(t.wrong) == 0 {
 		return ""

@@ -40,7 +40,7 @@ const (
 type hintError struct {
 	err  error
 	hint string // a command line, or a short sentence; "" for none
-	code int    // 0: the kind of err decides
+	code int    // if 0, the kind of err determines the exit status
 }
 
 func (e *hintError) Error() string { return e.err.Error() }

@@ -122,11 +122,11 @@ type eventFilter struct {
 	words []string // empty: all notices
 	all   bool
 	since time.Time
-	seen  map[string]bool // the keys of the events that rest has returned
+	seen  map[string]bool // the keys of the events that [eventFilter.rest] has returned
 }
 
-// rest reads the remaining events, and returns those that the filter selects. Of the events
-// with the same key it returns only the first.
+// rest reads the remaining events, and returns those that the filter selects. Of several
+// events with the same key it returns only the first.
 func (f *eventFilter) rest(r *journal.Reader) (found []journal.Event, err error) {
 	for {
 		events, err := r.Next()

@@ -45,8 +45,8 @@ func TestAllFacesSayTheSame(t *testing.T) {
 	}
 	compare(t, p, store, done, want)
 
-	// A daemon has separate code to count the mail. It begins no turn, because the swarm is
-	// halted. It puts back messages that were claimed without a turn.
+	// A daemon has separate code to count the mail. This daemon begins no turn, because the
+	// swarm is halted. It puts back messages that were claimed without a turn.
 	for i := range 3 {
 		if err := os.Remove(filepath.Join(store.Dir(), "coder", fmt.Sprintf("drop%d.md", i))); err != nil {
 			t.Fatal(err)
@@ -332,7 +332,7 @@ func toolsOf(t *testing.T, p *project) (call func(tool string, arguments map[str
 	})
 	requests, ask := io.Pipe()
 	answers, say := io.Pipe()
-	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context())) // the clean-up ends it
+	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context())) // the clean-up cancels it
 	served := make(chan error, 1)
 	go func() {
 		err := server.Serve(ctx, requests, say)

@@ -38,8 +38,8 @@ reads first. A running turn ends first.` +
 	}
 }
 
-// forget gives an order to clear or compact the context of an agent. said is the text to print
-// afterwards, with %s for the agent.
+// forget gives an order to clear or compact the context of an agent. The argument said is the
+// text to print afterwards, with %s for the agent.
 func forget(c *cli.Context, order func(*control.Client, context.Context, string, string) error, said string) error {
 	p, agent, err := oneAgent(c)
 	if err != nil {

@@ -140,8 +140,8 @@ func unhaltThread(c *cli.Context, p *post, id string) error {
 	return err
 }
 
-// thread finds a conversation. id is the name of a halted conversation, or the id of one of its
-// messages that the caller may read.
+// thread finds a conversation. The argument id is the name of a halted conversation, or the
+// id of any message that the caller may read.
 func (p *post) thread(id string) (string, error) {
 	if h, err := p.Store.Threads().Halted(id); h != nil || err != nil {
 		return id, err

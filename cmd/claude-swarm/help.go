@@ -82,7 +82,7 @@ func writeFlags(w io.Writer, flags []cli.Flag) {
 			names = append(names, dashes(n))
 		}
 		left, usage := strings.Join(names, ", "), doc.GetUsage()
-		// The word in back quotes is the name of the value.
+		// The word in backquotes is the name of the value.
 		if before, rest, ok := strings.Cut(usage, "`"); ok {
 			value, after, _ := strings.Cut(rest, "`")
 			usage = before + value + after

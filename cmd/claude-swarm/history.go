@@ -105,9 +105,9 @@ func writeHistory(w io.Writer, v *view.History, long bool, now time.Time) {
 // longestAgent is the largest number of columns for an agent's name in a short row.
 const longestAgent = 12
 
-// historyTable makes a table of a history. outcome is the index of the column that says how a
-// turn ended. long keeps the whole subject of a turn; short leaves out the least important
-// columns.
+// historyTable makes a table of a history. The result outcome is the index of the column that
+// says how a turn ended. If long is set, the table contains the whole subject of each turn;
+// if short is set, it leaves out the least important columns.
 func historyTable(w io.Writer, v *view.History, now time.Time, long, short bool) (t *table, outcome int) {
 	costs := make([]float64, len(v.Turns))
 	for i, turn := range v.Turns {

@@ -17,7 +17,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// restingWords describe to a person the states in which an agent begins no turn.
+// restingWords describes, for a person, the states in which an agent begins no turn.
 var restingWords = map[swarm.State]string{
 	swarm.Backoff: "in backoff",
 	swarm.Limited: "limited",
@@ -27,14 +27,14 @@ var restingWords = map[swarm.State]string{
 	swarm.Stopped: "stopped",
 }
 
-// holdups tell a person who waits for an answer why the agent does not work on the message.
-// They print each reason once, when it arises.
+// A holdups tells a person who is waiting for an answer why the agent is not working on the
+// message. It prints each reason once, when it arises.
 type holdups struct {
 	c       *cli.Context
 	project *project
 	show    *progress // its line is cleared before a reason is printed
 	w       io.Writer
-	wake    chan struct{} // the daemon may have changed something
+	wake    chan struct{} // receives when the daemon may have changed something
 	agents  []string      // the agents with waiting messages
 	said    map[string]string
 	cancel  context.CancelFunc
@@ -64,7 +64,8 @@ func (h *holdups) close() {
 }
 
 // setAgents sets the agents with waiting messages, and prints what holds them up. It does
-// nothing if the agents are the same as before, since the daemon reports changes.
+// nothing if the agents are the same as before, because the daemon reports when their
+// state changes.
 func (h *holdups) setAgents(ctx context.Context, agents []string) {
 	if slices.Equal(h.agents, agents) {
 		return
@@ -73,8 +74,8 @@ func (h *holdups) setAgents(ctx context.Context, agents []string) {
 	h.look(ctx)
 }
 
-// look asks the daemon about the agents, and prints each new reason why
-// they do not work.
+// look asks the daemon about the agents, and prints each new reason why they are not
+// working.
 func (h *holdups) look(ctx context.Context) {
 	if len(h.agents) == 0 {
 		return

@@ -34,7 +34,7 @@ func sessionHooks() []*cli.Command {
 			Flags:       append([]cli.Flag{asFlag()}, more...),
 			Action: func(c *cli.Context) error {
 				if os.Getenv(runner.MarkVar) != "" {
-					return nil // in a turn of the daemon, which handles the mail itself
+					return nil // the daemon started this turn, and handles the mail itself
 				}
 				return serveSession(c, action)
 			},
@@ -94,7 +94,7 @@ type hookCall struct {
 	} `json:"background_tasks"` // in Stop, since 2.1.330
 
 	agent config.Agent
-	dir   string // of the project
+	dir   string // the folder of the project
 }
 
 // promptSubmitted is the event of a prompt that goes to the model.
@@ -210,8 +210,8 @@ func addContext(c *cli.Context, text string) error {
 	return json.NewEncoder(c.App.Writer).Encode(out)
 }
 
-// say answers the client in the JSON that a hook prints. A prompt makes the session continue,
-// and the client shows a notice to the person.
+// say prints the hook's answer to the client as JSON. A prompt makes the session continue.
+// The client shows a notice to the person.
 func say(c *cli.Context, err error, prompt, notice string) error {
 	if err != nil || prompt == "" && notice == "" {
 		return err

@@ -116,8 +116,8 @@ func urgentMark(m *view.Message) string {
 	return ""
 }
 
-// allButQuestions returns the ids of the messages in the caller's mailbox that ask for no
-// answer.
+// allButQuestions returns the ids of the messages in the caller's mailbox that do not ask
+// for an answer.
 func (p *post) allButQuestions(c *cli.Context) ([]string, error) {
 	list, err := view.Inbox(p.Client, p.Me.Name, false)
 	var ids []string

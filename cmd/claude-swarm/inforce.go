@@ -38,8 +38,9 @@ func loadInForce(c *cli.Context) (*project, error) {
 }
 
 // openFolder opens the store for verbs that need only the store's folder from the
-// configuration, and finds out who calls. If the configuration is bad, openFolder takes the
-// folder of the configuration in force, or the default folder. The caller closes the store.
+// configuration, and finds out who the caller is. If the configuration is bad, openFolder
+// takes the folder of the configuration in force, or the default folder. The caller closes
+// the store.
 func openFolder(c *cli.Context) (*dropbox.Store, journal.Identity, error) {
 	var nobody journal.Identity
 	path, err := findConfig(c)

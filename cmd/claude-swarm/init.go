@@ -127,7 +127,8 @@ func runInit(c *cli.Context) error {
 	return printInit(c, report)
 }
 
-// proposal returns the text for a new claude-swarm.yaml; "" stands for the template.
+// proposal returns the text for a new claude-swarm.yaml, or "" if the template is to be
+// used.
 func proposal(c *cli.Context, dir string) (string, error) {
 	_, err := os.Lstat(filepath.Join(dir, config.Name))
 	there := err == nil
@@ -228,7 +229,8 @@ func removeInit(c *cli.Context, dir string) error {
 	if lockHeld(journal.HomeOf(dir)) {
 		return fail(exitFailed, "claude-swarm stop && "+commandTyped(c), "the daemon of this project runs")
 	}
-	// After a daemon was killed, an agent's client may still work on a message and use files.
+	// After a daemon was killed, an agent's client may still be working on a message and
+	// using files.
 	if pids := provision.Working(dir); len(pids) > 0 {
 		return fail(exitFailed, "claude-swarm start && claude-swarm stop && "+commandTyped(c)+"   (stop waits for it; stop --now ends it)",
 			"a turn of this project still runs without a daemon: pid %s", strings.Trim(fmt.Sprint(pids), "[]"))

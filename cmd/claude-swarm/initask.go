@@ -22,8 +22,8 @@ import (
 // askProposal looks at the project, proposes agents, and lets the person change them. It
 // returns the text for claude-swarm.yaml.
 func askProposal(c *cli.Context, dir string, p provision.Proposal) (string, error) {
-	// A call of Done on the verb's context would make the program catch ^C, and the dialogue
-	// would ignore it. Here ^C must end the program at once.
+	// A call to Done on the verb's context would make the program catch ^C, and the dialogue
+	// would ignore ^C. Here ^C must end the program at once.
 	found := provision.Propose(context.WithoutCancel(c.Context), dir)
 	p.Agents, p.Installed = found.Agents, found.Installed
 	p, err := talkOver(c.App.Reader, c.App.Writer, p)

@@ -7,14 +7,15 @@ import (
 	"sync"
 )
 
-// An interruptible is the context of a verb: it is done at the first Ctrl-C. It starts to
-// listen for Ctrl-C at the first call of Done, because listening needs a thread, which takes a
-// tenth of the time of a `send`. Before that call, Ctrl-C ends the program like any other.
+// An interruptible is the context of a verb. The first Ctrl-C cancels it. It listens for
+// Ctrl-C only after the first call to Done, because listening needs a thread, and starting
+// one takes a tenth of the time of a `send`. Before that call, Ctrl-C ends the program at
+// once, as it ends any other program.
 type interruptible struct {
 	context.Context
 	cancel context.CancelFunc
 	once   sync.Once
-	ended  func() // stops listening; nil before the first call of Done
+	ended  func() // stops listening; nil before the first call to Done
 }
 
 func newInterruptible() *interruptible {
@@ -23,7 +24,7 @@ func newInterruptible() *interruptible {
 	return i
 }
 
-// Done is closed at the first Ctrl-C.
+// Done returns a channel that is closed at the first Ctrl-C.
 func (i *interruptible) Done() <-chan struct{} {
 	i.once.Do(func() {
 		heard, ended := signal.NotifyContext(i.Context, os.Interrupt)

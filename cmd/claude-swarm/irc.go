@@ -154,8 +154,8 @@ func ircSend(c *cli.Context, p *post) error {
 	return nil
 }
 
-// noWhere reports whether the channel on the command line is empty, as when a variable of a
-// script is not set. A text never goes to a channel that was not named.
+// noWhere reports whether the channel on the command line is empty, as happens when a
+// variable in a script is not set. A text never goes to a channel that was not named.
 func noWhere(c *cli.Context) bool { return strings.TrimSpace(c.Args().First()) == "" }
 
 // ircText returns the text after the channel.
@@ -222,7 +222,7 @@ func ircRead(c *cli.Context, p *post) error {
 			Channel string        `json:"channel"`
 			Lines   []bridge.Line `json:"lines"`
 			Dropped int           `json:"dropped"` // number of lines that were dropped unread
-			Left    int           `json:"left"`    // number of further new lines
+			Left    int           `json:"left"`    // number of new lines that remain to be read
 		}{1, channel, append([]bridge.Line{}, got.Lines...), got.Dropped, got.Left})
 	}
 	writeLines(c.App.Writer, channel, got, p.Called, time.Now())
@@ -279,7 +279,7 @@ func ircAsk(c *cli.Context, p *post) error {
 	if c.Bool("json") {
 		return printJSON(c.App.Writer, struct {
 			V       int    `json:"v"`
-			ID      string `json:"id"` // of the question
+			ID      string `json:"id"` // the id of the question
 			Channel string `json:"channel"`
 			Nick    string `json:"nick"`
 			Account string `json:"account"` // "" if the server vouches for no account

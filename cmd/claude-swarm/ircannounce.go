@@ -108,8 +108,8 @@ func workChannel(i *config.IRC, mo mail.Announcement) string {
 	return bridge.Channels{Work: i.Channel(i.Channels.Work)}.WorkOf(mo.Message.Thread)
 }
 
-// shownTo returns the name that the line shows after the speaker, or "". If a turn begins or
-// fails, that is the agent.
+// shownTo returns the name that the line shows after the speaker, or "". For example, if a
+// turn begins or fails, it is the agent's name.
 func shownTo(mo mail.Announcement, s shownLine) string {
 	if s.how == bridge.Said && s.text != "" {
 		return "" // the line is for everyone in the channel
@@ -140,9 +140,9 @@ func howShown(mo mail.Announcement) bridge.Announcement {
 	return bridge.Said
 }
 
-// announced returns the lines for an announcement, with their channels. The first matching rule
-// of the configuration decides; if no rule matches, the defaults apply. A rule for the word of
-// a notice decides only about the line of the notice.
+// announced returns the lines for an announcement, with their channels. The first matching
+// rule of the configuration decides; if no rule matches, the defaults apply. A rule for a
+// notice's word changes only the line for that notice.
 func announced(i *config.IRC, mo mail.Announcement) []shownLine {
 	for _, r := range i.Map {
 		if !fits(r, mo) {
@@ -173,7 +173,7 @@ type lines []shownLine
 func (l *lines) add(i *config.IRC, mo mail.Announcement, channel string, how bridge.Announcement, text string) {
 	if channel = i.Channel(channel); channel == "" || mo.Of != nil && saidIn(mo.Of, channel) && how == bridge.Ended ||
 		mo.Notice != nil && how == bridge.Alert && strings.EqualFold(mo.Notice.Place, channel) {
-		return // there is no channel, or the bridge posts the answer or the question there
+		return // there is no channel, or the bridge itself posts the answer or the question there
 	}
 	if !slices.ContainsFunc(*l, func(s shownLine) bool { return strings.EqualFold(s.channel, channel) }) {
 		*l = append(*l, shownLine{channel, how, text})
@@ -204,7 +204,7 @@ func (l *lines) usual(i *config.IRC, mo mail.Announcement) {
 		case from != dropbox.Swarm:
 			l.add(i, mo, i.ProjectOf(from), bridge.Said, "")
 		case mo.Notice == nil && !strings.HasPrefix(mo.Message.Key, swarm.StuckQuestions):
-			// The daemon asks a person. The line names the words that answer the question.
+			// The daemon asks a person. The line lists the words that answer the question.
 			l.add(i, mo, i.Channels.Alerts, bridge.Said, "")
 		}
 	case journal.Permission:
@@ -271,15 +271,15 @@ func resultsIn(i *config.IRC, task *dropbox.Message) string {
 	return i.Channel(i.Channels.Standup)
 }
 
-// saidIn reports whether a person on IRC said a message in that channel.
+// saidIn reports whether a person on IRC wrote the message in that channel.
 func saidIn(m *dropbox.Message, channel string) bool {
 	n, ok := bridge.OriginOf(m, ircbridge.Name)
 	return ok && m.From == ircbridge.Name && strings.EqualFold(n.Channel, channel)
 }
 
-// fits reports whether a rule matches an announcement. The moment of the rule is compared with
-// the kind of the event and the word of its notice. The type of the rule is compared with the
-// type of the message that the turn works on, or that arrived.
+// fits reports whether a rule matches an announcement. The rule's moment is compared with the
+// kind of the event and the word of its notice. The rule's type is compared with the type of
+// the message that the turn works on, or that arrived.
 func fits(r config.IRCRule, mo mail.Announcement) bool {
 	about := mo.Message
 	if mo.Of != nil {

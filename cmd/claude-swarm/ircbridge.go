@@ -93,8 +93,8 @@ func channelNames(i config.IRC, templates []string) []string {
 	return names
 }
 
-// secret reads a password from the source in the configuration. It returns "" if the
-// configuration has no source.
+// secret reads a password from the source that the configuration names. It returns "" if
+// the configuration names no source.
 func secret(key, variable, path string) (string, error) {
 	switch {
 	case variable != "":
@@ -176,8 +176,8 @@ func (n *agentNames) now() *config.File {
 	return n.file
 }
 
-// An ircService runs the bridge of a daemon, and starts another one when the configuration
-// of IRC changes. Its errors are logged, and affect no agent.
+// An ircService runs the bridge of a daemon, and replaces the bridge when the IRC
+// configuration changes. Its errors are logged, and affect no agent.
 type ircService struct {
 	project *project
 	store   *dropbox.Store
@@ -198,13 +198,14 @@ type ircService struct {
 // ircAgain is the pause before a bridge that has failed is started again.
 const ircAgain = 5 * time.Second
 
-// follow puts a configuration into force. It keeps a connected bridge whose settings have not
-// changed. Otherwise it ends the running bridge before it starts another one.
+// follow puts a configuration into force. If the bridge is connected and its settings have
+// not changed, follow keeps it. Otherwise follow ends the running bridge before it starts
+// another one.
 func (s *ircService) follow(ctx context.Context, file *config.File) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.names.Store(file)
-	keys, _ := channelKeys(file.IRC) // the bridge reports an error in their file
+	keys, _ := channelKeys(file.IRC) // the bridge reports an error in the file of the keys
 	if s.cancel != nil && reflect.DeepEqual(s.running, file.IRC) && maps.Equal(s.keys, keys) && s.connected() {
 		return // a bridge without a connection is started again below, and reads its password again
 	}
@@ -234,8 +235,8 @@ func (s *ircService) connected() bool {
 	return err == nil && st.Connected
 }
 
-// lastWords is how long the daemon waits at its end for the bridge to post its messages. The
-// next bridge posts the remaining ones.
+// lastWords is how long the daemon, before it ends, waits for the bridge to post its
+// messages. The next bridge posts the remaining ones.
 const lastWords = 3 * time.Second
 
 // drain waits until the bridge has posted the messages of the last turns, for at most lastWords.
@@ -315,7 +316,7 @@ func (s *ircService) once(ctx context.Context, p *project) (err error) {
 	if err != nil {
 		return err
 	}
-	quiet := time.AfterFunc(ircAgain, func() { s.trouble.set("") }) // a bridge that has run this long works
+	quiet := time.AfterFunc(ircAgain, func() { s.trouble.set("") }) // a bridge that has run this long is considered to work
 	defer quiet.Stop()
 	return b.Run(ctx)
 }

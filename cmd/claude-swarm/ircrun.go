@@ -73,8 +73,9 @@ func runApart(c *cli.Context, p *project) error {
 	}
 }
 
-// bridgeUntil runs one bridge until it ends or a signal arrives. After SIGHUP again is true: the
-// caller reads the configuration again, and calls bridgeUntil again.
+// bridgeUntil runs one bridge until it ends or a signal arrives. After SIGHUP, the result
+// again is true; the caller then reads the configuration again, and calls bridgeUntil once
+// more.
 func bridgeUntil(ctx context.Context, sigs <-chan os.Signal, p *project, store *dropbox.Store, log *slog.Logger) (again bool, err error) {
 	o, err := ircOptions(p, store, log)
 	if err != nil {
@@ -87,7 +88,7 @@ func bridgeUntil(ctx context.Context, sigs <-chan os.Signal, p *project, store *
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	ended := make(chan error, 1)
-	go func() { ended <- b.Run(ctx) }() // the code below waits for its end
+	go func() { ended <- b.Run(ctx) }() // the code below waits until it ends
 	log.Info("bridge begins", "server", p.file.IRC.Server, "pid", os.Getpid())
 	select {
 	case err = <-ended:

@@ -96,8 +96,9 @@ func unknownHere(p *project, agent string) error {
 	return fmt.Errorf("no agent named %q here\nagents: %s", agent, strings.Join(p.file.Names(), ", "))
 }
 
-// agentLine describes an agent in one line that is short enough for a telephone. next is the
-// next step, to be printed after it. The line names the client if the swarm is mixed.
+// agentLine describes an agent in one line that is short enough for a phone. The result next
+// is the next step, to be printed after the line. If mixed is set, the agents have clients
+// of different kinds, and the line names the client.
 func agentLine(a swarm.AgentStatus, mixed bool, now time.Time) (line, next string) {
 	line = a.Name + " " + string(a.State)
 	if a.Since != nil {
@@ -118,8 +119,8 @@ func agentLine(a swarm.AgentStatus, mixed bool, now time.Time) (line, next strin
 	return line, next
 }
 
-// questionLine describes an agent's open question to people on IRC: since when it is open, and
-// how to answer it.
+// questionLine describes an agent's open question to people on IRC: how long it has been
+// open, and how to answer it.
 func (v daemonVoice) questionLine(q bridge.OpenQuestion, now time.Time) string {
 	what := q.ID
 	if found, err := v.store.Find(q.ID); err == nil {
@@ -156,7 +157,7 @@ func (v daemonVoice) Held(ctx context.Context, agent string) (string, error) {
 }
 
 // heldLine says in one line why an agent does not work on its mail, or returns "" if nothing
-// holds it up.
+// holds the agent up.
 func heldLine(a swarm.AgentStatus) string {
 	held := view.HoldupOf(a)
 	if held == nil {
@@ -169,7 +170,7 @@ func heldLine(a swarm.AgentStatus) string {
 	return line
 }
 
-// status asks the daemon, or reads the files if none is running.
+// status asks the daemon, or reads the files if no daemon is running.
 func (v daemonVoice) status(ctx context.Context) (st swarm.Status, err error) {
 	err = v.ask(ctx, func(ctx context.Context, c *control.Client) (err error) {
 		st, err = view.Ask(ctx, c, nil, func() ([]string, error) { return v.project.file.Names(), nil })

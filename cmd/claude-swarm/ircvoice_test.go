@@ -35,8 +35,8 @@ func projectWithMail(t *testing.T, agents string) (*project, *dropbox.Store) {
 	return p, store
 }
 
-// The status on IRC says who halted everything and why. A person who halts a second time
-// learns that the first reason stays.
+// The status on IRC says who halted everything and why. A person who halts everything a
+// second time is told that the first reason stays in force.
 func TestTheVoiceSaysWhyAllIsHalted(t *testing.T) {
 	p, store := projectWithMail(t, "{coder: }")
 	v := daemonVoice{p, store}
@@ -98,7 +98,8 @@ func TestTheVoiceSaysWhatHoldsUpAnAgent(t *testing.T) {
 	}
 }
 
-// The status on IRC shows the question of an agent, since when it is open, and how to answer it.
+// The status on IRC shows an agent's question, how long it has been open, and how to answer
+// it.
 func TestTheVoiceTellsWhatAnAgentAsks(t *testing.T) {
 	p, store := projectWithMail(t, "{coder: , tester: }")
 	if err := store.MakeMailbox("irc"); err != nil {
@@ -143,7 +144,7 @@ func TestTheVoiceCallsTheLeadByName(t *testing.T) {
 	}
 }
 
-// The line of an agent names its client if the agents have clients of different kinds.
+// If the agents have clients of different kinds, the line of each agent names its client.
 func TestTheVoiceNamesTheClientsOfAMixedSwarm(t *testing.T) {
 	now := time.Date(2026, 11, 21, 10, 30, 0, 0, time.UTC)
 	a := swarm.AgentStatus{Name: "coder", State: swarm.Idle, Since: new(now.Add(-time.Minute)), Client: "codex 2.6.0", Why: "rests"}

@@ -171,7 +171,7 @@ func readOn(ctx context.Context, events <-chan swarm.FeedEvent, tick <-chan time
 		var ev swarm.FeedEvent // has no kind on a tick
 		select {
 		case <-ctx.Done():
-			return nil // Ctrl-C is the way to leave
+			return nil // Ctrl-C is how a person stops following
 		case ev = <-events:
 		case <-tick:
 		}
@@ -211,7 +211,7 @@ func rawLog(c *cli.Context, p *project, agent string) error {
 		return nil
 	}
 	return follow(c, swarm.Filter{Agent: agent}, func(swarm.FeedEvent) {}, func() error {
-		// Look for the next turn first: if there is one, the turn before has ended, and
+		// Look for the next turn first: if there is one, the previous turn has ended, and
 		// its file is complete.
 		next, _, err := turns.next()
 		if err != nil {
@@ -261,7 +261,7 @@ func (f *turnFiles) next() (newest string, from int64, err error) {
 		}
 		data, err := os.ReadFile(filepath.Join(f.home.Turns(), name))
 		if err != nil {
-			continue // just rotated away
+			continue // the file has just been rotated
 		}
 		var rec struct {
 			Turn, Client, Agent string

@@ -90,7 +90,7 @@ func TestLogFollowLateText(t *testing.T) {
 	)
 	for name, tc := range map[string]struct {
 		steps []any  // a string is a line that is added to the file
-		want  string // without the head of each line
+		want  string // the output, without the head of each line
 	}{
 		"in time":                  {[]any{text("hel"), text("lo"), "hello", line("hello"), text("wor"), "world", line("world")}, "hello\nworld\n"},
 		"all of it":                {[]any{"hello", tick{}, text("hel"), text("lo"), line("hello")}, "hello\n"},
@@ -203,7 +203,7 @@ func rename(t *testing.T, path string) {
 func TestLastLines(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log")
 	var all []string
-	for i := range 20_000 { // more than one step back
+	for i := range 20_000 { // more than lastLines reads in one step
 		all = append(all, fmt.Sprintf("line %d\n", i))
 	}
 	appendTo(t, path, strings.Join(all, "")+"cut")

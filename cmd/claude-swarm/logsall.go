@@ -24,8 +24,8 @@ type allLogs struct {
 	tails map[string]*tail
 }
 
-// A logEntry is a line of a log with the indented lines after it. at includes the date; the
-// line itself has only the time of day.
+// A logEntry is a line of a log with the indented lines after it. The field at includes the
+// date; the line itself has only the time of day.
 type logEntry struct {
 	at   time.Time
 	text []byte

@@ -14,7 +14,7 @@ import (
 )
 
 // A logPrinter prints an agent's log. On a terminal it shows text while the agent is
-// writing it, and then only the missing rest of the finished line.
+// writing it, and then only what is missing of the finished line.
 type logPrinter struct {
 	w     io.Writer
 	live  bool

@@ -42,7 +42,7 @@ call() { # one of the agents' tools: TO
 // A loopWay is one way in which two agents can keep each other awake.
 type loopWay struct {
 	name string
-	pass string // how the ball is passed on, after loopPrelude
+	pass string // the shell code that passes the ball on, run after loopPrelude
 	arg  string // the argument of each turn's tool call
 	rule bool   // whether the rules for messages end the loop before the limit on turns does
 }
@@ -67,9 +67,9 @@ var loopWays = []loopWay{
 	{"make", `printf 'pass:\n\t@env -i PATH="$$PATH" HOME="$$HOME" XDG_RUNTIME_DIR="$$XDG_RUNTIME_DIR" claude-swarm send %s "$$(cat ball-%s)"\n' $to $me > make-$me; printf '%s' "$B" > ball-$me; make -s -f make-$me pass`, "", true},
 	{"a child that the daemon adopts", `printf '%s' "$B" > ball-$me; (clean setsid sh -c "sleep 0.3; claude-swarm send $to \"\$(cat ball-$me)\"" >/dev/null 2>&1 &); sleep 1`, "", true},
 	{"as the other agent", `CLAUDE_SWARM_AGENT=$to claude-swarm send $to "$B"`, "", true},
-	// When the other turn ends, the daemon ends every process that claims to belong to it,
-	// and all others in the session of such a process, until there are none. So each try has
-	// its own session, and comes after a pause.
+	// When the other turn ends, the daemon ends every process that claims to belong to that
+	// turn, and every other process in the same session, until none is left. So each try
+	// runs in a separate session, and the next try comes after a pause.
 	{"in another turn", `for try in 1 2 3 4 5; do
 		other=$(ls .claude-swarm/turns | sed -n 's/\.json$//p' | head -1)
 		setsid -w env CLAUDE_SWARM_TURN=$other claude-swarm send $to "$B" && break
@@ -142,7 +142,7 @@ func newLoop(t *testing.T, way loopWay, acl string) *loop {
 	}
 	home := filepath.Join(l.dir, ".home")
 	l.env = append(withoutMarks(os.Environ()), "HOME="+home, "XDG_RUNTIME_DIR="+runtime, "PWD="+l.dir, "GORACE=atexit_sleep_ms=0")
-	client, err := exec.LookPath("claude") // this test binary, see TestMain
+	client, err := exec.LookPath("claude") // the stand-in, which is this test binary; see TestMain
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -272,8 +272,7 @@ func (l *loop) stopped() []string {
 	return slices.Compact(why)
 }
 
-// An agent without the right to write to others reaches no other agent in any of these
-// ways.
+// An agent that may not write to others reaches no other agent in any of these ways.
 func TestAListHoldsInEveryWay(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
