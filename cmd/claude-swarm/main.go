@@ -22,12 +22,12 @@
 //	main.go                      one command line, from its arguments to the exit status
 //	app.go, args.go, help.go     the flags and the help of all verbs
 //	verbs.go                     the list of the verbs
-//	send.go, status.go, …        the verbs, a file each
-//	daemon.go, wire.go, irc*.go  the daemon that start runs, with all that it connects
-//	post.go, wait.go, events.go  the project's mail, answers to it, and what the daemon tells
+//	send.go, status.go, …        the verbs, one file each
+//	daemon.go, wire.go, irc*.go  the daemon that start runs, with everything that it connects
+//	post.go, wait.go, events.go  the project's mail, the answers to it, and the daemon's events
 //	client.go, project.go        the daemon and the configuration of a project
-//	print.go, table.go, text.go  how a person and a program get their output
-//	errors.go, flags.go …        exit statuses and hints, flags, what was typed
+//	print.go, table.go, text.go  output for people and for programs
+//	errors.go, flags.go …        exit statuses, hints, flags, and the typed command line
 //
 // The scripts in testdata/script test the verbs in the whole program, with real daemons and a
 // stand-in for the agents' client; script_test.go has the commands that they may use.
@@ -47,11 +47,11 @@ func main() {
 	os.Exit(run(os.Args, os.Stdin, os.Stdout, os.Stderr))
 }
 
-// run returns the program as a function: it returns the exit status.
+// run carries out one command line, and returns the exit status.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	ctx := newInterruptible()
 	defer ctx.stop()
-	out := &output{w: stdout, broken: ctx.cancel} // ends a verb whose output nobody reads
+	out := &output{w: stdout, broken: ctx.cancel} // if nobody reads the output any more, the verb ends
 	app := newApp(args, stdin, out, stderr)
 	app.Metadata = map[string]any{typedArgs: args[1:]}
 	line, err := arrange(app, args)

@@ -25,8 +25,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/whisper"
 )
 
-// mcpCommand has no category, because clients run it, not people. So the program's help
-// does not list it.
+// mcpCommand makes a verb that clients run, not people. The verb has no category, so the
+// program's help does not list it.
 func mcpCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "mcp",
@@ -79,7 +79,7 @@ func sayReady(stderr io.Writer) {
 }
 
 // offers reports whether the configuration has IRC, and whether it has a budget cap. It
-// ignores a mistake in the file, because every tool call reports that.
+// ignores a mistake in the file, because every tool call reports the mistake.
 func offers(path string) (irc, capped bool) {
 	file, err := loadForTools(path)
 	if err != nil {
@@ -144,7 +144,7 @@ func foldersOf(file *config.File, name string) []string {
 	return list
 }
 
-// whispers holds the whispers that came with the daemon's answers until a tool's result
+// whispers keeps the whispers that came with the daemon's answers until a tool's result
 // shows them.
 type whispers struct {
 	mu    sync.Mutex

@@ -163,7 +163,7 @@ func TestACopyHasNoDaemon(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer lock.Close() // frees it
+	defer lock.Close() // releases the lock
 	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
 		t.Fatal(err)
 	}

@@ -38,7 +38,7 @@ func newToolsTalk(t *testing.T, env ...string) *toolsTalk {
 		t.Fatal(err)
 	}
 	c := &toolsTalk{t: t, in: in, out: make(chan string, 100)}
-	go func() { // the clean-up reads until it ends
+	go func() { // the clean-up waits until it ends
 		defer close(c.out)
 		lines := bufio.NewScanner(stdout)
 		lines.Buffer(nil, 1<<20)
@@ -167,7 +167,7 @@ func TestBadLines(t *testing.T) {
 	c.hears(`{"jsonrpc":"2.0","id":8,"method":"nothing/such"}`, []any{8.0, -32601.0})
 }
 
-// Batches belong to the protocol 2025-03-26 and to no later version.
+// Batches exist in protocol version 2025-03-26 and in no later version.
 func TestBatches(t *testing.T) {
 	note := `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":55}}`
 	batch := `[` + ping + `,` + note + `,{"jsonrpc":"2.0","id":"w","method":"tools/call","params":{"name":"whoami","arguments":{}}}]`
@@ -188,7 +188,7 @@ func TestBatches(t *testing.T) {
 		c.hears(`[1,2]`, []any{[]any{nil, -32600.0}, []any{nil, -32600.0}})
 		c.hears(`[]`, []any{nil, -32600.0})
 		c.hears(`[{"jsonrpc":"2.0","id":4,"method":"initialize","params":{}}]`, []any{[]any{4.0, -32600.0}})
-		c.say(`[` + note + `]`) // there is no answer
+		c.say(`[` + note + `]`) // a batch of notifications gets no answer
 		c.hears(ping, 7.0)
 	})
 }

@@ -18,7 +18,7 @@ type flagError struct {
 	flags []cli.Flag
 	left  int    // the number of arguments after it
 	value string // the value that the error is about
-	err   error  // the error of the value; nil: the flag does not exist
+	err   error  // what is wrong with the value; nil if the flag does not exist
 }
 
 // errNoValue means that a flag has no value. errUnclearSpan means that a word may be either
@@ -64,8 +64,8 @@ func unknownVerb(chain, commands []*cli.Command, name string, typed []string, at
 	return usagef(next, "no verb %q; did you mean %s?", name, near)
 }
 
-// in returns the error as a person sees it. chain is the verb, and typed is the whole
-// command line.
+// The method in returns the error as a person sees it. The argument chain is the verb,
+// and typed is the whole command line.
 func (e *flagError) in(chain []*cli.Command, typed []string) error {
 	dashed, at := dashes(e.name), len(typed)-e.left-1
 	if wrong, ok := errors.AsType[*config.SpanError](e.err); ok {

@@ -13,7 +13,7 @@ import (
 // at the end. An output is safe for concurrent use.
 type output struct {
 	w      io.Writer
-	broken func() // called on the first error, unless it is nil
+	broken func() // called on the first error; may be nil
 
 	mu  sync.Mutex
 	err error
@@ -36,7 +36,7 @@ func (o *output) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// printed returns the first error of printing to w, if w is an [output].
+// printed returns the first error that occurred when printing to w, if w is an [output].
 func printed(w io.Writer) error {
 	o, ok := w.(*output)
 	if !ok {
@@ -56,7 +56,7 @@ func fileOf(w io.Writer) (*os.File, bool) {
 	return f, ok
 }
 
-// cannotPrint returns the error for output that is cut off.
+// cannotPrint returns the error for output that could not be printed completely.
 func cannotPrint(err error) error {
 	return fail(exitFailed, "print to another place; the disk behind this one may be full", "cannot print: %w", withoutPath(err))
 }
@@ -70,8 +70,8 @@ func withoutPath(err error) error {
 	return err
 }
 
-// unprinted returns an error of printing, if there is one, and says that the message was
-// delivered: the sender must not send it again.
+// If err is an error of printing, unprinted adds that the message was delivered, so that
+// the sender does not send it again. If err is nil, it returns nil.
 func unprinted(id string, err error) error {
 	if err == nil {
 		return nil

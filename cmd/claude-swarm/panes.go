@@ -55,7 +55,7 @@ func showInTmux(c *cli.Context, p *project) error {
 	case err == nil:
 		return nil
 	case strings.Contains(said.String(), "no current client"):
-		// tmux has no terminal here that it could switch to the session.
+		// tmux found no terminal that it could switch to the session.
 		return tellSession(c, session, shown)
 	default:
 		return fail(exitFailed, "tmux attach -t "+session, "the panes are made, but tmux does not show them: %s",

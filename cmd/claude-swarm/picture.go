@@ -28,8 +28,8 @@ func lookOf(c *cli.Context, now time.Time) look {
 	return look{now: now, paint: paletteOf(c.App.Writer), columns: textWidth(c.App.Writer), short: c.Bool("short")}
 }
 
-// A picture is the status in three parts, each of whole lines, so that a small screen can
-// leave out the one in the middle.
+// A picture is the status in three parts. Each part consists of whole lines, so that the
+// middle part can be left out on a small screen.
 type picture struct{ head, agents, tail string }
 
 func draw(st swarm.Status, l look) picture {
@@ -68,7 +68,7 @@ func smaller(st swarm.Status, l look, rows int) []string {
 	if lines := slices.Concat(head, agents, tail); len(lines) <= rows {
 		return lines
 	}
-	room := rows - 1 // in addition to the line that says how many are left out
+	room := rows - 1 // one row is for the line that says how many lines are left out
 	tail = tail[max(0, len(tail)-max(room/2, min(2, room))):]
 	head = head[:min(len(head), max(room/3, 1), room-len(tail))]
 	agents = agents[:min(len(agents), room-len(tail)-len(head))]
@@ -178,7 +178,8 @@ func (l look) writeAgents(w io.Writer, st *view.Status) {
 	})
 }
 
-// writeTail prints the tasks for a person. Each part has an empty line before it.
+// writeTail prints the costs, the facts that need a person's attention, and the state of
+// IRC. Each part has an empty line before it.
 func (l look) writeTail(w io.Writer, st *view.Status) {
 	p, now, columns := l.paint, l.now, l.columns
 	if text := costs(st.Cost()); text != "" {

@@ -36,7 +36,7 @@ func parkedSwarm(now time.Time) swarm.Status {
 	}
 }
 
-// The limit of an account takes one line for all of its agents.
+// An account's limit is shown on one line for all the agents that use the account.
 func TestALimitIsSaidOnce(t *testing.T) {
 	now := time.Date(2026, 11, 21, 10, 30, 0, 0, time.Local)
 	st := parkedSwarm(now)

@@ -36,7 +36,8 @@ func withPost(do func(*cli.Context, *post) error) cli.ActionFunc {
 	}
 }
 
-// onMessage is withPost for a verb whose only argument is an id or a part of an id.
+// onMessage is like withPost, but for a verb whose only argument is an id or a part of an
+// id.
 func onMessage(do func(c *cli.Context, p *post, id string) error) cli.ActionFunc {
 	return func(c *cli.Context) error {
 		if c.NArg() != 1 && strings.HasSuffix(c.Command.HelpName, "dead "+c.Command.Name) {
@@ -103,8 +104,8 @@ func (p *post) ownName(mailbox string) string {
 	return "the mailbox of " + mailbox
 }
 
-// saysHalted tells the sender that the text has halted its conversation, and returns whether
-// it will therefore get no answer.
+// saysHalted tells the sender if the text has halted the conversation. It returns true if
+// the message will therefore get no answer.
 func (p *post) saysHalted(c *cli.Context, m *dropbox.Message) bool {
 	if p.Halted == "" {
 		return false
@@ -161,8 +162,8 @@ func refused(err error, to string) error {
 	return err
 }
 
-// private adds the exit status and the next step to the error that an agent may not see the
-// mail of others.
+// private adds the exit status and the next step to the error which says that an agent may
+// not see others' mail.
 func private(err error) error {
 	if err == nil {
 		return nil
@@ -191,8 +192,8 @@ func notFound(err error, id string) error {
 }
 
 // unfound returns the error for a letter that was not found. The argument where names the
-// place that was searched. If id does not have the length of an id, the error also says how
-// much of an id is enough.
+// place that was searched. If id does not have the length of a full id, the error also says
+// how many characters of an id are enough.
 func unfound(next, what, where, id string) error {
 	if len(id) != len(dropbox.NewID()) {
 		where += fmt.Sprintf("; the beginning or the end of an id is enough, from %d characters on", dropbox.MinIDPart)

@@ -63,7 +63,7 @@ var agentColours = []color.Attribute{
 	color.FgHiCyan, color.FgHiGreen, color.FgHiMagenta, color.FgHiYellow, color.FgHiBlue,
 }
 
-// agentColour returns the colour for a name, which is always the same.
+// agentColour returns the colour for a name. The same name always gets the same colour.
 func agentColour(name string) color.Attribute {
 	var sum uint32 = 2166136261 // FNV-1a
 	for i := range len(name) {
@@ -89,8 +89,8 @@ func textWidth(w io.Writer) int {
 	return screenWidth(w)
 }
 
-// printable returns the text that may be printed to w. A program gets all of it. A terminal
-// gets it without control characters, because it would obey them.
+// printable returns the text as it may be printed to w. If w is a terminal, printable
+// removes the control characters, because the terminal would obey them.
 func printable(w io.Writer, text []byte) string {
 	if isTerminal(w) {
 		return screen.Plain(string(text))

@@ -113,9 +113,9 @@ func (p *project) agents(names []string, next string) ([]string, error) {
 }
 
 // inTurn reports whether this process runs in a turn that the daemon waits for: a turn of
-// an agent of this project, whatever the environment says. The daemon does not wait for an
-// attached session of a person. A turn of another project may do here whatever a person may
-// do.
+// an agent of this project, whatever the environment says. A person's attached session does
+// not count, because the daemon does not wait for it. A process in a turn of another
+// project may do here whatever a person may do.
 func (p *project) inTurn() (bool, error) {
 	me, err := p.whoAmI()
 	if err != nil || me.Turn == "" {

@@ -122,7 +122,8 @@ func printPublished(c *cli.Context, sent topic.Published) error {
 	return nil
 }
 
-// sayWhoListens warns about a publication that reaches no agent.
+// sayWhoListens warns about a publication that reaches no agent, or whose receivers have
+// to wait.
 func (p *post) sayWhoListens(c *cli.Context, name string, sent topic.Published) error {
 	if len(sent.Offered) == 0 && !sent.Duplicate {
 		listener := p.file.Topics.Fallback

@@ -22,15 +22,15 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// TestRecordedProject opens projects that earlier versions of this program have made, and
+// TestRecordedProject opens projects that earlier versions of this program made, and
 // finishes their work. It fails if a change to a file format loses or duplicates mail,
 // forgets which agents were stopped, or starts a session over. A version that changes a
 // format on purpose records an additional project and keeps the old one; see
 // testdata/project-v1/README.md.
 //
-// opened.txt has the output of the verbs before a daemon runs, and finished.txt has the
-// outcome of every message. RECORD=1 writes both files for a new recording. Do not write
-// them again for an accepted recording.
+// opened.txt contains the output of the verbs before a daemon runs, and finished.txt
+// contains the outcome of every message. RECORD=1 writes both files for a new recording.
+// Do not write them again for an accepted recording.
 func TestRecordedProject(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds; CI runs it always")
@@ -73,7 +73,7 @@ type recordedProject struct {
 	dir, home string
 	env       []string
 	ids       map[string]string // ids of messages, by the names that record.sh gives them
-	recorded  map[string]string // folder of each message, by its id
+	recorded  map[string]string // folder of each message, by the message's id
 }
 
 // openRecording copies a recording and fills in the paths of this machine and the current
@@ -106,14 +106,14 @@ func openRecording(t *testing.T, recording string) *recordedProject {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range strings.Fields(string(folders)) { // git keeps no empty folder
+	for _, name := range strings.Fields(string(folders)) { // git keeps no empty folders
 		if err := os.MkdirAll(filepath.Join(p.dir, hiddenName(name)), 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
 	copyRecorded(t, filepath.Join(recording, "recording", "files"), func(name string) string { return filepath.Join(p.dir, hiddenName(name)) }, fill)
-	// The stand-in keeps a folder's sessions in a subfolder named by a hash of the folder's
-	// path.
+	// The stand-in keeps a folder's sessions in a subfolder named after a hash of the
+	// folder's path.
 	hash := fnv.New64a()
 	hash.Write([]byte(p.dir))
 	sessions := fmt.Sprintf("standin/%016x", hash.Sum64())
@@ -278,7 +278,7 @@ func (p *recordedProject) end() {
 			return
 		}
 		if pid := discovery.ReadNote(home.LockFile()).PID; pid > 0 {
-			_ = syscall.Kill(pid, sig) // it may have ended in the meantime
+			_ = syscall.Kill(pid, sig) // the daemon may have ended in the meantime
 		}
 		for deadline := time.Now().Add(2 * time.Second); lockHeld(home) && time.Now().Before(deadline); {
 			time.Sleep(20 * time.Millisecond)

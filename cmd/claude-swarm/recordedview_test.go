@@ -114,9 +114,9 @@ func (p *recordedProject) writeTrace(b *strings.Builder, id string) {
 	}
 }
 
-// writeHistory lists the turns of an agent. The stand-in estimates the cost of a turn of
-// this run from the wording of this version's prompt. So the cost is left out, except for
-// the two turns that state their cost.
+// writeHistory lists the turns of an agent. In this run, the stand-in estimates the cost
+// of a turn from the wording of this version's prompt. So the cost is left out, except
+// for the two turns that state their cost.
 func (p *recordedProject) writeHistory(b *strings.Builder, agent string) {
 	h := verbJSON[view.History](p, "history", agent)
 	ledger := p.read(filepath.Join(p.source, "recording", "files", "claude-swarm", "ledger.jsonl"))
@@ -174,8 +174,8 @@ func topLine(text string) string {
 	return line
 }
 
-// finish lets the daemon do the waiting work: first in the recorded state, then also for
-// the agents that were stopped, paused or limited.
+// finish lets the daemon work off the waiting mail: first in the recorded state, then
+// also for the agents that were stopped, paused or limited.
 func (p *recordedProject) finish() {
 	p.run("start")
 	p.await("the claimed mail and the dropped file are done", func() bool {
@@ -227,7 +227,7 @@ func (p *recordedProject) finish() {
 	}
 }
 
-// demandKey sends a message again with a key of the recording. For seven days after the
+// demandKey sends a message again with a key from the recording. For seven days after the
 // first message with that key, sending prints the id of the first message and delivers
 // nothing.
 func (p *recordedProject) demandKey() {

@@ -15,7 +15,7 @@ func needsRestart(old, new *config.File) error {
 		"dead_drop_dir": old.DeadDropDir != new.DeadDropDir,
 		"max_waiting":   old.MaxWaiting != new.MaxWaiting,
 		"audit":         old.Audit != new.Audit,
-		// These keys are used when the mailboxes are opened.
+		// These keys take effect only when the mailboxes are opened.
 		"policy.max_body_bytes": old.Policy.MaxBodyBytes != new.Policy.MaxBodyBytes,
 		"policy.max_hops":       old.Policy.MaxHops != new.Policy.MaxHops,
 	} {

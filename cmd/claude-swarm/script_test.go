@@ -86,11 +86,11 @@ func scriptsWith(t *testing.T, program string) {
 //	until [!] PATTERN COMMAND…   run a command again until its stdout matches
 //	gone FILE                    wait until the process whose pid is in FILE has ended
 //	signal NAME FILE             send HUP, INT, TERM or KILL to that process
-//	mail MAILBOX FOLDER N        wait until so many messages are in new, cur, done or dead
-//	code N COMMAND…              run a command and demand its exit status
+//	mail MAILBOX FOLDER N        wait until new, cur, done or dead contains N messages
+//	code N COMMAND…              run a command and check its exit status
 //	keep NAME                    put the first word of stdout into a variable
 //	post FILE MAILBOX            deliver a message file with the proof of its sender
-//	keys FILE FILE…              demand that each status has all fields, and anyway
+//	keys FILE FILE…              check that each status has all documented fields, and the same ones
 func scripts(dir string) testscript.Params {
 	return testscript.Params{
 		Dir:                 dir,
@@ -221,9 +221,9 @@ func gone(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// zombie reports whether a process has ended and only waits for its parent to collect it.
-// The parent of a daemon is the init of the container. The first thread may be a zombie
-// while other threads still have files open.
+// zombie reports whether a process has ended and is only waiting for its parent to
+// collect it. The parent of a daemon is the init of the container. The first thread may
+// be a zombie while other threads still have files open.
 func zombie(pid int) bool {
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
@@ -263,8 +263,8 @@ func countMail(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// postProven delivers a message with the proof of its sender, for example of a bridge,
-// whose answers must be proven.
+// postProven delivers a message with the proof of its sender. For example, the answers of
+// a bridge need such a proof.
 func postProven(ts *testscript.TestScript, _ bool, args []string) {
 	if len(args) != 2 {
 		ts.Fatalf("usage: post FILE MAILBOX")

@@ -155,7 +155,7 @@ func send(c *cli.Context, wait optionalSpan) error {
 		p.sayIfUrgentWaits(c, m, sent[:len(m.To)])
 	}
 	if wait.set {
-		return p.await(c, sent[:len(m.To)], wait.span, how) // nobody answers the copies
+		return p.await(c, sent[:len(m.To)], wait.span, how) // nobody answers the copies, so they are not awaited
 	}
 	p.sayIfNobodyWorks(c, append(m.To, m.CC...)...)
 	return nil
@@ -186,8 +186,8 @@ func (p *post) interrupt(c *cli.Context, sent []dropbox.Delivery) error {
 	return err
 }
 
-// askingOf reads the flags of a question. as is the command line without the text of the
-// message.
+// askingOf reads the flags of a question. The argument as is the command line without the
+// text of the message.
 func (p *post) askingOf(c *cli.Context, m *dropbox.Message, wait optionalSpan, as string) (asking, error) {
 	u, err := p.unansweredOf(c, as+` "…" --wait=10m`)
 	how := asking{unanswered: u}
@@ -215,7 +215,7 @@ func (p *post) answerable(to string, m *dropbox.Message, how asking) error {
 	case how.answerers == client.ByHuman && !p.Leads(to):
 		return usagef(`claude-swarm send lead "…" --wait --answerers human`, "--answerers human asks a person, and %q is not one", to)
 	case how.answerers == client.ByHuman:
-		m.To = []string{dropbox.Lead} // even if an agent leads
+		m.To = []string{dropbox.Lead} // even if an agent is the lead
 	case how.answerers == client.ByAny && len(m.To) > 1:
 		return usagef(`claude-swarm send `+shellWord(to)+` "…" --wait --answerers first`, "--answerers any asks one at a time; %q are %d", to, len(m.To))
 	case how.answerers == client.ByFirst:

@@ -75,5 +75,5 @@ func (s *socket) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.closed = true
-	s.l.Close() // fails only if the server has failed and has already closed it
+	s.l.Close() // fails only if the server has failed and has already closed the listener
 }

@@ -135,8 +135,8 @@ func takesSpan(f cli.Flag) bool {
 }
 
 // likeSpan reports whether a person may have meant the word after a flag with an optional
-// span as that span. The word is a span, lacks only the unit, or spells a span in another
-// way, such as 10min.
+// span as that span. It returns true if the word is a span, lacks only the unit, or
+// spells a span in another way, such as 10min.
 func likeSpan(word string) bool {
 	_, err := config.ParseSpan(word)
 	wrong, ok := errors.AsType[*config.SpanError](err)

@@ -67,8 +67,8 @@ func start(c *cli.Context) error {
 	return showInTmux(c, p)
 }
 
-// settlePatience is how long start waits for a daemon that holds the project and does not
-// answer: one that has just been killed, or that does not listen yet.
+// settlePatience is how long start waits for a daemon that holds the project's lock but
+// does not answer, because it has just been killed or is not listening yet.
 const settlePatience = 2 * time.Second
 
 // dialSettled connects to the daemon. It waits for a daemon that is starting or ending.
@@ -87,9 +87,9 @@ func dialSettled(c *cli.Context, p *project) (*control.Client, error) {
 	}
 }
 
-// startAgents starts the named agents of a running daemon. Without names the command asks
-// for a second daemon, which startAgents refuses, unless the verb only has to show the
-// panes.
+// startAgents starts the named agents of a running daemon. Without names, the command
+// asks for a second daemon. startAgents refuses that, unless the verb only has to show
+// the panes.
 func startAgents(c *cli.Context, p *project, client *control.Client, names []string) error {
 	if len(names) == 0 && !c.Bool("tmux") {
 		if st, err := client.Status(c.Context); err != nil {
@@ -147,8 +147,9 @@ func foreground(c *cli.Context, p *project, names []string) error {
 	return err
 }
 
-// leaveTurn executes the program again without the variables of a turn, if it was started
-// in one: when the turn ends, the daemon ends every process with its mark.
+// If the program was started in a turn, leaveTurn executes it again without the turn's
+// variables, because when a turn ends, the daemon ends every process that has the turn's
+// mark.
 func leaveTurn(p *project, c *cli.Context, names []string) error {
 	env := withoutMarks(os.Environ())
 	if len(env) == len(os.Environ()) {

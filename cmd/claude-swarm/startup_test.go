@@ -30,7 +30,7 @@ func madeReady(t *testing.T, dir string, args ...string) string {
 }
 
 // Every verb has to wait for the initialization of the packages. So our packages only fill
-// their tables there, and compile regular expressions when they are needed.
+// tables during initialization, and compile regular expressions when they are needed.
 func TestStartMakesLittleReady(t *testing.T) {
 	const most = 16 << 10 // bytes per package; the tables of the configuration take 5 KiB
 	made := regexp.MustCompile(`(?m)^init (github\.com/claude-swarm/claude-swarm/\S+) .*, (\d+) bytes`)

@@ -51,7 +51,7 @@ func haltedLines(threads []view.Need) []string {
 	return lines
 }
 
-// forYou says how much mail waits for the person, or returns "" if no mail waits.
+// forYou says how much mail waits for the person, or returns "" if no mail is waiting.
 func forYou(st *view.Status) string {
 	mail := slices.Concat(st.Needed(view.NeedQuestion), st.Needed(view.NeedUnread))
 	words := map[view.NeedKind]string{view.NeedQuestion: "question", view.NeedUnread: "unread message"}
@@ -97,7 +97,7 @@ func drops(n int) string {
 	return screen.Count(n, "drop") + ", not taken in yet"
 }
 
-// money returns the cost of today, in US dollars.
+// money returns today's cost in US dollars.
 func money(c journal.Cost) string {
 	if c.Today == 0 && c.TodayUnknown == 0 {
 		return "-"
@@ -105,8 +105,7 @@ func money(c journal.Cost) string {
 	return screen.CostCell(c.Today, c.TodayUnknown > 0, screen.Digits(c.Today))
 }
 
-// costs returns the cost of today and the total cost for a line, or "" if nothing was
-// spent.
+// costs returns today's cost and the total cost as one line, or "" if nothing was spent.
 func costs(c journal.Cost) string {
 	switch {
 	case c.Total == 0 && c.TotalUnknown == 0:
@@ -117,7 +116,7 @@ func costs(c journal.Cost) string {
 	return screen.Cost(c.Today, c.TodayUnknown > 0) + " today, " + screen.Cost(c.Total, c.TotalUnknown > 0) + " in all"
 }
 
-// task says what an agent works on, or why it does not work.
+// task says what an agent is working on, or why it is not working.
 func task(a swarm.AgentStatus) string {
 	if m := a.Message; m != nil {
 		what := m.Subject
@@ -129,8 +128,8 @@ func task(a swarm.AgentStatus) string {
 	return screen.OneLine(a.Why)
 }
 
-// warm describes a client that waits for work: how long it has waited, its memory, and the
-// share of a core that it uses while it waits.
+// warm describes a client that is waiting for work: how long it has waited, its memory,
+// and the share of a core that it uses while it waits.
 func warm(w turn.WarmStatus, now time.Time) string {
 	waited := max(now.Sub(w.Since), time.Second)
 	return fmt.Sprintf("warm for %s (pid %d, %d MiB, %.0f %% of a core)", since(w.Since, now), w.PID, w.RSSBytes>>20, w.CPUSeconds/waited.Seconds()*100)

@@ -109,7 +109,7 @@ type abortedView struct {
 }
 
 func abort(c *cli.Context) error {
-	var mu sync.Mutex // the turns of several agents end at the same time
+	var mu sync.Mutex // the turns of several agents may end at the same time
 	var ended []abortedView
 	err := eachAgent(c, inTurnOnly, func(client *control.Client, by, agent string) (string, error) {
 		cut, err := client.Abort(c.Context, agent, by, "")
@@ -145,8 +145,8 @@ func abort(c *cli.Context) error {
 	}{1, ended}))
 }
 
-// inTurnOnly returns an error for an agent without a turn. abort all leaves such an agent
-// out.
+// inTurnOnly returns an error for an agent without a turn. `abort all` leaves out such an
+// agent.
 func inTurnOnly(a swarm.AgentStatus) error {
 	if a.Message == nil {
 		return fail(exitFailed, "claude-swarm status", "%s", noTurn)

@@ -137,14 +137,14 @@ func stop(c *cli.Context) error {
 // A stopView is the outcome of a stop, as --json prints it.
 type stopView struct {
 	V      int           `json:"v"`
-	Daemon bool          `json:"daemon"` // whether it has ended
+	Daemon bool          `json:"daemon"` // whether the daemon has ended
 	Agents []stopOfAgent `json:"agents"` // the named agents; for the daemon, the agents whose turns had to end
 }
 
 // A stopOfAgent is the outcome of a stop for one agent.
 type stopOfAgent struct {
 	Agent      string `json:"agent"`
-	Stopped    bool   `json:"stopped"` // false: it stops after its turn, which waits for the caller's turn
+	Stopped    bool   `json:"stopped"` // false if the agent stops only after its turn, because that turn is waiting for the caller's
 	*swarm.Cut        // nil if no turn had to end
 }
 
@@ -186,8 +186,8 @@ func stopDaemon(c *cli.Context, p *project) error {
 	})
 }
 
-// sayStopped says that the daemon has ended. It also says how the turns ended that were
-// running when the daemon was told to stop, which it reads from the files.
+// sayStopped says that the daemon has ended. It reads from the files how the turns ended
+// that were running when the daemon was told to stop, and prints that too.
 func sayStopped(c *cli.Context, home journal.Home, agents []swarm.AgentStatus) error {
 	view := stopView{V: 1, Daemon: true, Agents: []stopOfAgent{}}
 	for _, a := range agents {
@@ -214,7 +214,8 @@ func sayStopped(c *cli.Context, home journal.Home, agents []swarm.AgentStatus) e
 
 // cutIn reads the state of the message of an ended turn from the mailboxes. It returns nil
 // if the message is gone, or if the next daemon will handle it. A turn without a message
-// compacts the context. It was completed unless the order to compact still exists.
+// compacts the context. If the order to compact no longer exists, the compaction was
+// completed, and cutIn returns nil.
 func cutIn(c *cli.Context, home journal.Home, agent, id string) (*swarm.Cut, error) {
 	store, _, err := openFolder(c)
 	if err != nil {
@@ -284,9 +285,9 @@ func runningTurns(st swarm.Status, now time.Time) string {
 	return strings.Join(turns, ", ")
 }
 
-// awaited says what a stop waits for: running turns, or the work after the last turn, such
-// as the last messages on IRC. waited is how long the stop has waited. If no turn is
-// running and waited is below longEnd, awaited returns "".
+// awaited says what a stop is waiting for: running turns, or the work after the last turn,
+// such as the last messages on IRC. The argument waited is how long the stop has been
+// waiting. If no turn is running and waited is below longEnd, awaited returns "".
 func awaited(st swarm.Status, now time.Time, waited time.Duration) string {
 	if turns := runningTurns(st, now); turns != noTurn {
 		return turns
@@ -297,7 +298,8 @@ func awaited(st swarm.Status, now time.Time, waited time.Duration) string {
 	return "the end: " + noTurn
 }
 
-// longEnd is how long the end of a daemon may take before the stop says so.
+// longEnd is how long a daemon without a running turn may take to end before the stop
+// says that it is still waiting.
 const longEnd = 3 * time.Second
 
 // A waiting shows the turns that a stop waits for. On a terminal it rewrites one line every
@@ -312,8 +314,8 @@ func waitingFor(w io.Writer, client *control.Client, names []string) *waiting {
 	return &waiting{w: w, client: client, names: names}
 }
 
-// until prints what the stop waits for until done is closed or ctx is done. It prints
-// nothing if the stop ends at once.
+// until prints what the stop is waiting for, until done is closed or ctx is done. It
+// prints nothing if the stop ends at once.
 func (t *waiting) until(ctx context.Context, done <-chan struct{}) {
 	live := isTerminal(t.w)
 	shown, began := false, time.Now()

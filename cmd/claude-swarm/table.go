@@ -10,8 +10,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
 
-// A table aligns its columns. The last column gets the rest of the width and is cut there;
-// if almost no width is left, it gets a separate line.
+// A table aligns its columns. The last column gets the remaining width, and its cells are
+// cut to fit. If almost no width remains, the last cell of a row gets a separate line.
 type table struct {
 	width int  // of the screen; 0 means 80 for the rows, and no limit for lines that are kept whole
 	spill bool // a last cell that is too long gets a separate line
@@ -47,8 +47,8 @@ func (t *table) add(cells ...string) { t.rows = append(t.rows, tableRow{cells: c
 // last returns the row that was added last.
 func (t *table) last() *tableRow { return &t.rows[len(t.rows)-1] }
 
-// write prints the table. decorate, when not nil, colours a cell; it must not change its
-// width on the screen.
+// write prints the table. The function decorate, if not nil, colours a cell; it must not
+// change the cell's width on the screen.
 func (t *table) write(w io.Writer, decorate func(row, column int, cell string) string) {
 	across := cmp.Or(t.width, width)
 	widths := t.widths()

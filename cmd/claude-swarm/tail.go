@@ -114,7 +114,7 @@ func (t *tail) more() ([]byte, error) {
 func (t *tail) replaced() (bool, error) {
 	now, err := os.Stat(t.path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil // between the rename and the new file
+		return false, nil // the old file was renamed, and the new one does not exist yet
 	} else if err != nil {
 		return false, err
 	}

@@ -33,7 +33,7 @@ func since(t, now time.Time) string {
 	return screen.Span(d)
 }
 
-// number prints a count, and a dash for 0.
+// number returns a count as text, or a dash for 0.
 func number(n int) string {
 	if n == 0 {
 		return "-"

@@ -46,14 +46,14 @@ func (t tree) write(w io.Writer, v *view.Trace) {
 	fmt.Fprintf(w, "\n%s\n", screen.Whole(total, t.columns))
 }
 
-// shown returns the messages of a list that are printed. Copies are printed only with
-// --all, or if the trace of the copy was requested.
+// shown returns the messages of a list that are to be printed. A copy is printed only
+// with --all, or if the trace of that copy was requested.
 func (t tree) shown(list []*view.TracedMessage) []*view.TracedMessage {
 	return slices.DeleteFunc(slices.Clone(list), func(m *view.TracedMessage) bool { return m.Copy && !t.all && m.ID != t.asked })
 }
 
-// writeMessage prints a message. Its line begins with first, and the lines below begin with
-// rest.
+// writeMessage prints a message. The message's line begins with the prefix first, and each
+// line below begins with the prefix rest.
 func (t tree) writeMessage(w io.Writer, m *view.TracedMessage, first, rest string) {
 	id := m.ID
 	if id == t.asked {

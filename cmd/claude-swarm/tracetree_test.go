@@ -12,7 +12,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// family returns a task, a question asked in its turn, the answer to that, and the result.
+// family returns a task, a question asked in the task's turn, the answer to the question,
+// and the result.
 func family(at time.Time) []*view.TracedMessage {
 	second := func(n int) time.Time { return at.Add(time.Duration(n) * time.Second) }
 	return []*view.TracedMessage{
@@ -136,7 +137,8 @@ func TestMoment(t *testing.T) {
 	}
 }
 
-// An urgent message names the turn that it reached, since it had no turn itself.
+// The trace of an urgent message names the turn that the message reached, since the
+// message had no turn itself.
 func TestAnUrgentMessageNamesTheTurnThatTookItIn(t *testing.T) {
 	at := time.Date(2026, 11, 21, 5, 12, 0, 0, time.Local)
 	trace := view.NewTrace("urgenturge", []*view.TracedMessage{{

@@ -28,7 +28,7 @@ func typedWith(c *cli.Context, old, word string) string {
 	return before + " " + word + after
 }
 
-// retyped returns the typed command line with another word at one place.
+// retyped returns the typed command line with the word at one index replaced.
 func retyped(typed []string, at int, word string) string {
 	typed = slices.Clone(typed)
 	typed[at] = word

@@ -22,7 +22,8 @@ func questionFlags() []cli.Flag {
 	}
 }
 
-// unanswered says who may answer a question, and what happens when nobody does in time.
+// An unanswered says who may answer a question, and what happens if nobody answers it in
+// time.
 type unanswered struct {
 	post      *post
 	answerers string // "" if the command line does not say
@@ -31,7 +32,7 @@ type unanswered struct {
 	lack client.Lack // must be set before end is called
 }
 
-// unansweredOf reads the flags. as is the command line without them.
+// unansweredOf reads the flags. The argument as is the command line without the flags.
 func (p *post) unansweredOf(c *cli.Context, as string) (u unanswered, err error) {
 	u = unanswered{post: p, answerers: c.String("answerers"), onTimeout: c.String("on-timeout")}
 	who := []string{client.ByHuman, client.ByAny, client.ByFirst}
@@ -55,8 +56,8 @@ func (u *unanswered) asked(text string, patience time.Duration, sent []dropbox.D
 	}
 }
 
-// end does what the command line says about a question that nobody answered in time. late is the
-// error that says so.
+// end does what the command line says about a question that nobody answered in time. The
+// argument late is the error which says that nobody answered.
 func (u *unanswered) end(c *cli.Context, late error) error {
 	waited, id := screen.Span(u.lack.Patience), u.lack.Asked[0].ID
 	me := u.post.Me.Name

@@ -14,7 +14,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
-// A busyDaemon has two agents in a turn. Coder's client reads no mail during a turn.
+// A busyDaemon reports that each agent is in a turn, and that coder's client reads no
+// mail during a turn.
 type busyDaemon struct{ control.Daemon }
 
 func (busyDaemon) Status(names ...string) (st swarm.Status, err error) {

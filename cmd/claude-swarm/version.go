@@ -28,7 +28,7 @@ func versionCommand() *cli.Command {
 	}
 }
 
-// A versionView is what version prints.
+// A versionView is the output of the verb version.
 type versionView struct {
 	V        int    `json:"v"`
 	Version  string `json:"version"`

@@ -37,7 +37,8 @@ type awaiting struct {
 //	nothing in time        an error, exit status 5
 //
 // For several messages it prints all answers, and at the end an error if one is missing.
-// how says whether one answer is enough, and what happens if no answer arrives in time.
+// The argument how says whether one answer is enough, and what happens if no answer
+// arrives in time.
 func (p *post) await(c *cli.Context, sent []dropbox.Delivery, limit time.Duration, how asking) error {
 	ctx, cancel := within(c.Context, limit)
 	defer cancel()
@@ -88,8 +89,8 @@ type asking struct {
 }
 
 // sendAsking sends a message. If the message is a question and the sender waits for the
-// answer, the running turn is recorded as asking, and the caller must end asks. Otherwise
-// asks is nil.
+// answer, the running turn is recorded as asking, and the caller must call asks.End.
+// Otherwise asks is nil.
 func (p *post) sendAsking(m *dropbox.Message, wait optionalSpan) (sent []dropbox.Delivery, asks *client.Questioning, err error) {
 	if !wait.set || m.Type != dropbox.Question {
 		sent, err = p.Send(m)
@@ -107,7 +108,8 @@ func (p *post) sendAsking(m *dropbox.Message, wait optionalSpan) (sent []dropbox
 // openEnd is the time that is recorded for a wait without a limit.
 const openEnd = 7 * 24 * time.Hour
 
-// mayAwait refuses to wait, in a turn, for a message that can begin only after this turn.
+// mayAwait returns an error if a turn would wait for a message that can begin only after
+// that turn.
 func (p *post) mayAwait(to []string, as string) error {
 	if p.Me.Turn == "" || !slices.Contains(to, p.Me.Name) {
 		return nil

@@ -21,7 +21,7 @@ const (
 	screenEnter = "\x1b[?1049h\x1b[?25l\x1b[?7l" // alternate screen, no cursor, long lines cut
 	screenLeave = "\x1b[?7h\x1b[?25h\x1b[?1049l"
 	screenHome  = "\x1b[H"
-	lineClear   = "\x1b[K" // from the cursor on
+	lineClear   = "\x1b[K" // clears from the cursor to the end of the line
 	screenClear = "\x1b[J"
 )
 
@@ -103,7 +103,7 @@ func frame(c *cli.Context, st swarm.Status, at time.Time) ([]byte, error) {
 
 // redraw overwrites the old picture line by line, and clears only the rest of the screen.
 // Clearing the whole screen would make it flicker. A line is cleared before it is written,
-// because after a line of full width the cursor is still on its last letter.
+// because after a line of full width the cursor is still on the line's last character.
 func redraw(w io.Writer, lines []string, rows int) {
 	picture := screenHome + lineClear + strings.Join(lines, "\n"+lineClear)
 	if len(lines) < rows || rows == 0 {

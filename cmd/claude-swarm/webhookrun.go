@@ -56,8 +56,8 @@ func newHookService(p *project, store *dropbox.Store, announcer *ircAnnouncer, l
 	return s, err
 }
 
-// listener returns the listener for events. It also listens while there are no webhooks. So
-// a webhook that a reload adds gets only events from that time on.
+// listener returns the listener for events. It listens even while there are no webhooks, so
+// that a webhook which a reload adds gets only the events after the reload.
 func (s *hookService) listener() mail.Listener {
 	return mail.Listener{Name: "webhooks", Behind: "webhooks miss events", Hear: s.Hear}
 }
@@ -114,7 +114,7 @@ func (s *hookService) once(ctx context.Context) (err error) {
 			err = fmt.Errorf("a fault in claude-swarm: %v", r)
 		}
 	}()
-	works := time.AfterFunc(hooksAgain, func() { s.trouble.set("") }) // after this time it counts as working
+	works := time.AfterFunc(hooksAgain, func() { s.trouble.set("") }) // after this time the service is considered to work
 	defer works.Stop()
 	return s.Run(ctx)
 }

@@ -102,7 +102,7 @@ func triesAgain(w view.Webhook, now time.Time) string {
 	return "tries again now, if a daemon runs"
 }
 
-// lastTry briefly describes the last try of a webhook.
+// lastTry briefly describes a webhook's last try.
 func lastTry(w view.Webhook, now time.Time) string {
 	switch {
 	case w.Last == nil:

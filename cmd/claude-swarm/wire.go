@@ -23,8 +23,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
-// listeners returns the listeners for events in addition to the lead and IRC. The only one
-// is git, which records finished turns if the configuration says so.
+// listeners returns the additional listeners for events, besides the lead and IRC. The
+// only such listener is git, which records finished turns if the configuration says so.
 func listeners(ctx context.Context, f *config.File, log *slog.Logger) ([]mail.Listener, error) {
 	if !f.Audit.Git {
 		return nil, nil
@@ -170,7 +170,7 @@ func specOf(f *config.File, a config.Agent) swarm.Spec {
 		Tools:        a.MCP,
 		Permissions:  a.Permissions.Rules(),
 	}
-	if secrets := append(f.IRC.Secrets(), f.HookSecrets()...); len(secrets) > 0 { // agents do not need them
+	if secrets := append(f.IRC.Secrets(), f.HookSecrets()...); len(secrets) > 0 { // agents do not need the secrets
 		spec.EnvDrop = append(slices.Clone(a.EnvDrop), secrets...)
 	}
 	if filepath.Base(f.Path) != config.Name {
