@@ -14,7 +14,7 @@ func newApp(args []string, stdin io.Reader, stdout, stderr io.Writer) *cli.App {
 		Name:        "claude-swarm",
 		Usage:       "files in folders wake coding agents",
 		HideVersion: true,
-		HideHelp:    true, // writeHelp prints the help
+		HideHelp:    true, // writeHelp prints the help instead
 		Reader:      stdin,
 		Writer:      stdout,
 		ErrWriter:   stderr,
@@ -22,7 +22,7 @@ func newApp(args []string, stdin io.Reader, stdout, stderr io.Writer) *cli.App {
 			&cli.StringFlag{Name: "config", Usage: "read the configuration from `FILE`, not from the claude-swarm.yaml of this folder or one above it"},
 		},
 		Commands:       commandsFor(args),
-		ExitErrHandler: func(*cli.Context, error) {}, // run reports the errors
+		ExitErrHandler: func(*cli.Context, error) {}, // run reports the errors instead
 	}
 	app.OnUsageError = badValue
 	each(app.Commands, func(c *cli.Command) {

@@ -176,7 +176,8 @@ func BenchmarkSend(b *testing.B) {
 }
 
 // BenchmarkSendToStart reports the time from an acknowledged delivery to the first
-// instruction of the client. It measures a minimal daemon and ours, each of them idle.
+// instruction of the client. It measures a minimal daemon and ours, both while they are
+// idle.
 func BenchmarkSendToStart(b *testing.B) {
 	b.Run("floor", func(b *testing.B) {
 		dir, client, least := b.ArtifactDir(), small(b, "client"), small(b, "least")
@@ -345,10 +346,10 @@ func BenchmarkStart(b *testing.B) {
 // of the folders.
 const quiet = 20 * time.Second
 
-// BenchmarkIdle watches two daemons that have nothing to do, with one agent and with 1,000.
-// MiB is the memory of the first daemon. KiB/agent is the additional memory for each further
-// agent. switches/s-… is how many times a second the threads of a daemon went to sleep and
-// were woken again.
+// BenchmarkIdle watches two daemons that have nothing to do: one with a single agent, and
+// one with 1,000 agents. MiB is the memory of the first daemon. KiB/agent is the additional
+// memory for each further agent. switches/s-… is how many times a second the threads of a
+// daemon went to sleep and were woken again.
 func BenchmarkIdle(b *testing.B) {
 	client := small(b, "client")
 	b.Run("ours", func(b *testing.B) {
@@ -361,7 +362,7 @@ func BenchmarkIdle(b *testing.B) {
 				pids = append(pids, p.start())
 				defer p.stop()
 			}
-			time.Sleep(2 * time.Second) // until the work of the start has ended
+			time.Sleep(2 * time.Second) // until the startup work is done
 			var memory, before, after []float64
 			for _, pid := range pids {
 				before = append(before, switches(b, pid))
@@ -389,7 +390,7 @@ func BenchmarkIdleACP(b *testing.B) {
 		for range b.N {
 			p := newPlaceOfKind(b, filepath.Join(b.ArtifactDir(), "acp"), 50, "acp", client)
 			pid := p.start()
-			time.Sleep(2 * time.Second) // until the work of the start has ended
+			time.Sleep(2 * time.Second) // until the startup work is done
 			b.ReportMetric(field(b, fmt.Sprintf("/proc/%d/status", pid), "VmRSS:")/1024, "MiB")
 			p.stop()
 		}

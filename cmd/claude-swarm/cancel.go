@@ -28,7 +28,7 @@ func cancel(c *cli.Context, p *post, id string) error {
 	found, m, err := p.message(id)
 	if found.Path == "" {
 		return err
-	} // otherwise the file exists: a person may also take back an unreadable message
+	} // if the file exists, err is ignored: a person may also take back an unreadable message
 	if err := p.MayTakeBack(found, m); err != nil {
 		return &hintError{err: err, code: exitRefused, hint: askLead}
 	}

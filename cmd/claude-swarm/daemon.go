@@ -43,7 +43,7 @@ type daemon struct {
 	stop, kill        context.CancelFunc
 
 	mu      sync.Mutex
-	file    *config.File // in force
+	file    *config.File // the configuration in force
 	refused string       // why the last reload kept the old file, or ""
 }
 

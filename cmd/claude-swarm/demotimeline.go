@@ -28,8 +28,8 @@ var demoAgents = []string{"coder", "reviewer"}
 type timeline struct {
 	s     *stage
 	from  time.Time
-	seen  map[string]bool  // messages
-	read  map[string]int64 // bytes of each log
+	seen  map[string]bool  // ids of the messages already shown
+	read  map[string]int64 // number of bytes read from each log
 	wrong []string         // lines about failures
 }
 

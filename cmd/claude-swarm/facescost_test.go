@@ -14,8 +14,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// If a client reports no cost, all faces show its cost as unknown, and a sum that leaves it out
-// as incomplete. No face shows 0.
+// If a client reports no cost, all faces show its cost as unknown, and show a sum that leaves
+// this cost out as incomplete. No face shows 0.
 func TestAllFacesSayThatACostIsUnknown(t *testing.T) {
 	p, store := projectWithMail(t, "{coder: , reviewer: }")
 	turns := runScripted(t, p, store, map[string]string{"coder": "@say done", "reviewer": "@cost 0.5\n@say done"})
@@ -69,8 +69,8 @@ func TestAllFacesSayThatACostIsUnknown(t *testing.T) {
 
 // scriptedTurns records what a daemon with scripted clients did.
 type scriptedTurns struct {
-	task map[string]string // the id of the task of each agent
-	feed []swarm.FeedEvent // the ends of the turns
+	task map[string]string // the id of each agent's task
+	feed []swarm.FeedEvent // the events that ended turns
 }
 
 // runScripted gives each agent of a project one task, and runs a daemon until they are

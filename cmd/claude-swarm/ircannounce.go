@@ -31,7 +31,7 @@ func (m *ircAnnouncer) set(i config.IRC) { m.section.Store(&i) }
 type shownLine struct {
 	channel string
 	how     bridge.Announcement
-	text    string // replaces the text of the message, unless it is ""
+	text    string // replaces the text of the message; "" keeps it
 }
 
 // Bridge implements [mail.Announcer].

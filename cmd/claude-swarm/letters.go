@@ -54,8 +54,8 @@ func pick[L letter](all []L, ids []string, what string, none func(id string) err
 func idOf(l letter) string { return l.Candidate().ID }
 
 // writeLetter prints a letter as part of a list: its id, time, sender, receiver and
-// subject, with the reason on the line below. The argument way names the sender and the
-// receiver.
+// subject, with the reason on the line below. The argument way is the text that names the
+// sender and the receiver.
 func writeLetter(w io.Writer, l letter, created time.Time, way, reason string) {
 	columns := textWidth(w)
 	fmt.Fprintln(w, screen.Fit(fmt.Sprintf("%s  %s  %s  %s", idOf(l), timeText(created, time.Now()), screen.OneLine(way), screen.OneLine(l.Candidate().Subject)), columns))

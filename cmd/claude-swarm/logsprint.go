@@ -20,7 +20,7 @@ type logPrinter struct {
 	live  bool
 	p     palette
 	agent string
-	open  string   // shown text that is not a line yet
+	open  string   // text that is shown, but is not a line of the log yet
 	ahead []string // printed entries that the daemon has not reported yet
 	gap   bool     // pieces of text were lost since the last line that the daemon reported
 }

@@ -64,8 +64,8 @@ func unknownVerb(chain, commands []*cli.Command, name string, typed []string, at
 	return usagef(next, "no verb %q; did you mean %s?", name, near)
 }
 
-// The method in returns the error as a person sees it. The argument chain is the verb,
-// and typed is the whole command line.
+// in returns the error as a person sees it. The argument chain is the verb, and typed is
+// the whole command line.
 func (e *flagError) in(chain []*cli.Command, typed []string) error {
 	dashed, at := dashes(e.name), len(typed)-e.left-1
 	if wrong, ok := errors.AsType[*config.SpanError](e.err); ok {

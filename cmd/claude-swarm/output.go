@@ -70,8 +70,8 @@ func withoutPath(err error) error {
 	return err
 }
 
-// If err is an error of printing, unprinted adds that the message was delivered, so that
-// the sender does not send it again. If err is nil, it returns nil.
+// unprinted adds to an error of printing that the message was delivered, so that the
+// sender does not send it again. It returns nil if err is nil.
 func unprinted(id string, err error) error {
 	if err == nil {
 		return nil

@@ -121,7 +121,8 @@ func reply(c *cli.Context, wait optionalSpan) error {
 	return nil
 }
 
-// answerTo makes the envelope of an answer. kind is its type, or "".
+// answerTo makes the envelope of an answer. The argument kind is the type of the answer,
+// or "".
 func (p *post) answerTo(old *dropbox.Message, kind string) (*dropbox.Message, error) {
 	m := p.Answer(old, dropbox.Type(kind))
 	if !m.Type.Valid() {

@@ -90,7 +90,7 @@ func scriptsWith(t *testing.T, program string) {
 //	code N COMMAND…              run a command and check its exit status
 //	keep NAME                    put the first word of stdout into a variable
 //	post FILE MAILBOX            deliver a message file with the proof of its sender
-//	keys FILE FILE…              check that each status has all documented fields, and the same ones
+//	keys FILE FILE…              check that all status files have the documented fields
 func scripts(dir string) testscript.Params {
 	return testscript.Params{
 		Dir:                 dir,
@@ -99,14 +99,14 @@ func scripts(dir string) testscript.Params {
 		UpdateScripts:       os.Getenv("UPDATE") != "",
 		Setup:               setup,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"until":  until,      // until [!] PATTERN COMMAND…: run it again until its output fits
-			"gone":   gone,       // gone FILE: wait for the end of the process that the file names
-			"signal": sendSignal, // signal NAME FILE: send it to that process
-			"mail":   countMail,  // mail MAILBOX FOLDER N: wait for N messages
-			"code":   exitsWith,  // code N COMMAND…: it must end with that status
-			"keep":   keep,       // keep NAME: put the first word that was printed into that variable
-			"post":   postProven, // post FILE MAILBOX: deliver a message with the proof of its sender
-			"keys":   demandKeys, // keys FILE FILE…: these outputs of status --json have all keys
+			"until":  until,
+			"gone":   gone,
+			"signal": sendSignal,
+			"mail":   countMail,
+			"code":   exitsWith,
+			"keep":   keep,
+			"post":   postProven,
+			"keys":   demandKeys,
 		},
 	}
 }

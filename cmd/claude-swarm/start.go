@@ -147,9 +147,9 @@ func foreground(c *cli.Context, p *project, names []string) error {
 	return err
 }
 
-// If the program was started in a turn, leaveTurn executes it again without the turn's
-// variables, because when a turn ends, the daemon ends every process that has the turn's
-// mark.
+// leaveTurn executes the program again without the turn's variables, if the program was
+// started in a turn. Otherwise the daemon would end this process when the turn ends,
+// because it ends every process that has the turn's mark.
 func leaveTurn(p *project, c *cli.Context, names []string) error {
 	env := withoutMarks(os.Environ())
 	if len(env) == len(os.Environ()) {

@@ -107,7 +107,7 @@ func stop(c *cli.Context) error {
 			})
 		}
 		done := make(chan struct{})
-		go func() { wg.Wait(); close(done) }() // waited for below
+		go func() { wg.Wait(); close(done) }() // the code below waits for done
 		told.until(c.Context, done)
 		<-done
 		if ctx.Err() != nil {

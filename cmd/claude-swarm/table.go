@@ -13,7 +13,7 @@ import (
 // A table aligns its columns. The last column gets the remaining width, and its cells are
 // cut to fit. If almost no width remains, the last cell of a row gets a separate line.
 type table struct {
-	width int  // of the screen; 0 means 80 for the rows, and no limit for lines that are kept whole
+	width int  // the screen's width; 0 means 80 for the rows, and no limit for lines that are kept whole
 	spill bool // a last cell that is too long gets a separate line
 	keep  int  // how many cells stay in their row if the last column has too little room; 0 means all
 	rows  []tableRow

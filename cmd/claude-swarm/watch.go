@@ -38,7 +38,7 @@ func watchStatus(c *cli.Context) error {
 	wake := make(chan struct{}, 1)
 	ctx, cancel := context.WithCancel(c.Context)
 	ended := make(chan struct{})
-	go func() { // ends with ctx; waited for below
+	go func() { // ends with ctx; the code below waits for it
 		defer close(ended)
 		wakeOnEvents(ctx, c, wake)
 	}()

@@ -90,7 +90,7 @@ func webhooksList(c *cli.Context, p *post) error {
 	return nil
 }
 
-// triesAgain says when the failed events will be tried again, or returns "" if none has
+// triesAgain says when the failed events will be sent again, or returns "" if none has
 // failed.
 func triesAgain(w view.Webhook, now time.Time) string {
 	switch {

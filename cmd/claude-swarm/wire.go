@@ -37,7 +37,8 @@ func listeners(ctx context.Context, f *config.File, log *slog.Logger) ([]mail.Li
 }
 
 // recorder makes a listener from an audit. The audit records finished work. The files may
-// be written a moment after the event; in that case the listener checks again.
+// be written a moment after the event that ends the work, so the listener records them
+// once more the next time it is called.
 func recorder(audit *git.Audit) mail.Listener {
 	again := true
 	return mail.Listener{Name: "audit", Behind: "the audit trail is behind", Hear: func(ctx context.Context, events []journal.Event) error {
@@ -50,7 +51,8 @@ func recorder(audit *git.Audit) mail.Listener {
 	}}
 }
 
-// A gate answers the daemon's questions from the policy and the recent decisions.
+// A gate decides what the daemon asks it, according to the policy and the recent
+// decisions.
 type gate struct{ *policy.Gate }
 
 func (g gate) Ask(q mail.GateQuestion) mail.GateVerdict {
