@@ -44,8 +44,8 @@ func claim(c *cli.Context, p *post, id string) error {
 		return printJSON(c.App.Writer, struct {
 			V int `json:"v"`
 			topic.Grant
-			Message string        `json:"message,omitempty"` // the message that gave the work to the agent before
-			State   dropbox.State `json:"state,omitempty"`   // of that message
+			Message string        `json:"message,omitempty"` // the earlier message that gave the work to the agent
+			State   dropbox.State `json:"state,omitempty"`   // the state of that message
 		}{1, g, before.Entry.ID, before.State})
 	}
 	if before.Entry.ID != "" {
@@ -63,8 +63,8 @@ var becameOf = map[dropbox.State]string{
 }
 
 // claimFor claims work for an agent, or for the caller if agent is "". If the agent got this
-// work from an earlier message, claimFor returns that message as before, because an agent
-// gets the same work only once.
+// work from an earlier message, the result before is that message, because an agent gets the
+// same work only once.
 func (p *post) claimFor(work topic.Publication, agent, id string) (g topic.Grant, before dropbox.Found, err error) {
 	next := "claude-swarm claim " + shellWord(id) + " --for %s"
 	if p.file.Leads(agent) {

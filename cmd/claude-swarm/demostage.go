@@ -54,7 +54,7 @@ type stage struct {
 	apiDone func() error
 }
 
-// newStage creates the folders of a stage. The caller clears the stage.
+// newStage creates the folders of a stage. The caller must call clear on the stage.
 func newStage(ctx context.Context, dir string, keep, live bool) (*stage, error) {
 	s := &stage{keep: keep || dir != "", live: live, began: time.Now(), out: io.Discard}
 	if _, err := exec.LookPath("git"); err != nil {
@@ -137,8 +137,8 @@ func (s *stage) environ(base []string) []string {
 	}
 }
 
-// run prepares a command that runs in the repository. Ctrl-C reaches only the demo, which then
-// ends its children in order.
+// run prepares a command that runs in the repository. Ctrl-C reaches only the demo, which
+// then ends its child processes itself.
 func (s *stage) run(ctx context.Context, program string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Dir, cmd.Env = s.path(""), s.env

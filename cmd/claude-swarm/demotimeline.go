@@ -61,7 +61,7 @@ func (t *timeline) look() {
 	t.messages(func(*dropbox.Message) bool { return true })
 }
 
-// messages prints a line for each new message that the function which selects.
+// messages prints a line for each new message m for which which(m) is true.
 func (t *timeline) messages(which func(*dropbox.Message) bool) {
 	file, err := config.Load(t.s.path(config.Name))
 	if err != nil {

@@ -76,7 +76,8 @@ func typeWords() []string {
 	return words
 }
 
-// badWord returns the error for the value of a flag that is not one of the words.
+// badWord returns the error for a flag's value if the value is not one of the given
+// words.
 func badWord(flag, value string, words []string) error {
 	next := "--" + flag + " " + words[0]
 	text := fmt.Sprintf("--%s: %q is not one of %s", flag, value, strings.Join(words, ", "))

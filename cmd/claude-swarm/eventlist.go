@@ -155,7 +155,7 @@ func (f *eventFilter) fits(ev journal.Event) bool {
 // An eventPrinter prints events.
 type eventPrinter struct {
 	w       io.Writer
-	columns int // of the terminal; 0 is no limit
+	columns int // the terminal's width; 0 means no limit
 	json    bool
 	irc     *config.IRC
 }

@@ -26,8 +26,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// facts are what a face says about a project, by name. A face is one of the ways to look at a
-// project, such as a verb or IRC.
+// facts contains the facts that a face shows about a project, by name. A face is one of the
+// ways to look at a project, such as a verb or IRC.
 type facts map[string]string
 
 func (f facts) set(name string, value any) { f[name] = fmt.Sprint(value) }
@@ -323,8 +323,8 @@ func needFacts(t *testing.T, p *project) facts {
 	return f
 }
 
-// toolsOf serves the agents' tools of a project until the test ends. The returned function
-// calls one tool.
+// toolsOf serves the tools for a project's agents until the test ends. The returned
+// function calls one tool.
 func toolsOf(t *testing.T, p *project) (call func(tool string, arguments map[string]any, into any)) {
 	t.Helper()
 	server := mcpserver.New(mcpserver.Options{

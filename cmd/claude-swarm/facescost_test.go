@@ -73,8 +73,9 @@ type scriptedTurns struct {
 	feed []swarm.FeedEvent // the events that ended turns
 }
 
-// runScripted gives each agent of a project one task, and runs a daemon until they are
-// done. coder's client is called codex and reports no cost; the others are called claude.
+// runScripted gives each agent of a project one task, and runs a daemon until the tasks
+// are done. coder's client is called codex and reports no cost; the others are called
+// claude.
 func runScripted(t *testing.T, p *project, store *dropbox.Store, tasks map[string]string) (turns scriptedTurns) {
 	t.Helper()
 	plan := swarm.Plan{Debounce: time.Millisecond}

@@ -13,9 +13,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// loadInForce is loadProject for callers that have to work while a person edits the file. If
-// the file has a mistake, and the caller is in a turn or a daemon runs, loadInForce returns
-// the configuration that the daemon uses, and prints a warning.
+// loadInForce is like loadProject, but for callers that have to work while a person edits
+// the file. If the file has a mistake, and the caller is in a turn or a daemon runs,
+// loadInForce returns the configuration that the daemon uses, and prints a warning.
 func loadInForce(c *cli.Context) (*project, error) {
 	p, err := loadProject(c)
 	if !isConfigError(err) {

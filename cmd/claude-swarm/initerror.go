@@ -8,7 +8,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/provision"
 )
 
-// initError gives a bad configuration its exit status. An error without a next step gets one.
+// initError adds the exit status and the next step to an error in a configuration. To any
+// other error without a next step it adds one.
 func initError(c *cli.Context, err error) error {
 	if isConfigError(err) {
 		return badConfig(err)

@@ -347,7 +347,7 @@ func ircTopic(c *cli.Context, p *post) error {
 type channelView struct {
 	Name    string `json:"name"`
 	Joined  bool   `json:"joined"`
-	Why     string `json:"why"` // why it is not joined
+	Why     string `json:"why"` // why the bridge is not in the channel
 	Topic   string `json:"topic"`
 	Members int    `json:"members"`
 	Unread  int    `json:"unread"`

@@ -50,7 +50,7 @@ func TestAnnouncer(t *testing.T) {
 	answered.Of.Body, answered.Of.To = []byte("[IRC @mention in #standup-x] <ann> TASK: @coder, Paint the door"), []string{"coder"}
 	privately := complete("irc")
 	privately.Of.Extra = bridge.Origin{Channel: "ann", Nick: "ann"}.Extra(ircbridge.Name)
-	back := ended(journal.Result, dropbox.Result, "reviewer") // the turn on the result of the delegated task
+	back := ended(journal.Result, dropbox.Result, "reviewer") // the turn that worked on the delegated task's result
 	back.Of.ID, back.Message.Body = "cccccccccc", []byte("It is green.\nTwice.\n")
 	delegated := func(from, channel string) mail.Announcement {
 		mo := back

@@ -156,8 +156,8 @@ func (v daemonVoice) Held(ctx context.Context, agent string) (string, error) {
 	return "", nil
 }
 
-// heldLine says in one line why an agent does not work on its mail, or returns "" if nothing
-// holds the agent up.
+// heldLine says in one line why an agent is not working on its mail, or returns "" if
+// nothing holds the agent up.
 func heldLine(a swarm.AgentStatus) string {
 	held := view.HoldupOf(a)
 	if held == nil {

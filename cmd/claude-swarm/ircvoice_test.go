@@ -80,7 +80,7 @@ func TestTheVoiceSaysWhyAllIsHalted(t *testing.T) {
 	}
 }
 
-// A person who writes to an agent on IRC is told why the agent does not work.
+// A person who writes to an agent on IRC is told why the agent is not working.
 func TestTheVoiceSaysWhatHoldsUpAnAgent(t *testing.T) {
 	for want, a := range map[string]swarm.AgentStatus{
 		"": {Name: "coder", State: swarm.Idle},

@@ -20,7 +20,7 @@ import (
 )
 
 // readyTimeout is how long start waits for a new daemon. A daemon is usually ready within
-// milliseconds, or within two seconds if it starts after long turns.
+// milliseconds, or within two seconds if it has to recover long turns.
 const readyTimeout = 30 * time.Second
 
 // A readiness is the message that a new daemon sends to the waiting start verb.

@@ -112,8 +112,9 @@ func (a *allLogs) close() {
 	}
 }
 
-// dated gives the entries of a log their dates. last is the time of the last entry. If an
-// entry has a later time of day than the next entry, it is from the day before that entry.
+// dated returns the entries of a log with their dates. The argument last is the time of
+// the last entry. If an entry has a later time of day than the next entry, dated assumes
+// that it is from the day before the next entry.
 func dated(lines []byte, last time.Time) []logEntry {
 	var all []logEntry
 	for _, text := range entriesIn(lines) {

@@ -1,6 +1,6 @@
 // Claude-swarm lets files in folders wake coding agents. Each agent has a mailbox, which is a
 // folder. A person or a program leaves a message there, the agent works on it, and the answer
-// comes to the mailbox of the lead.
+// goes to the lead's mailbox.
 //
 // Usage:
 //

@@ -185,8 +185,8 @@ func (w *whispers) dial(ctx context.Context, d *mcpserver.Caller) (mcpserver.Dae
 	return client, nil
 }
 
-// dialDaemon finds the daemon of a project. heard is called with each whisper that comes
-// with the daemon's answers.
+// dialDaemon finds the daemon of a project. The function heard is called with each
+// whisper that comes with the daemon's answers.
 func dialDaemon(ctx context.Context, d *mcpserver.Caller, heard func(string)) (*control.Client, error) {
 	note, _ := discovery.Holder(d.Home.LockFile())
 	client, err := control.Dial(ctx, d.Project, version, os.Getenv, note.Socket)

@@ -102,8 +102,8 @@ func TestToolsForIRC(t *testing.T) {
 	}
 }
 
-// Outside a turn the server serves the lead. Inside a turn it serves the agent, whatever
-// the working folder is.
+// Outside a turn the server serves the lead. Inside a turn it serves the turn's agent,
+// whatever the working folder is.
 func TestWhomItServes(t *testing.T) {
 	dir := toolsProject(t)
 	client := connect(t, dir)

@@ -41,8 +41,8 @@ var habits = map[string]string{
 	"ask": "send", "answer": "reply", "undo": "cancel",
 }
 
-// unknownVerb returns the error for an unknown verb, with the verb that was probably meant. The
-// hint is the typed command line with that verb at the index at.
+// unknownVerb returns the error for an unknown verb, with the verb that was probably meant.
+// The hint is the typed command line with that verb in place of the word at index at.
 func unknownVerb(chain, commands []*cli.Command, name string, typed []string, at int) error {
 	var known []string
 	for _, c := range commands {

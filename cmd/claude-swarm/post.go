@@ -115,8 +115,8 @@ func (p *post) saysHalted(c *cli.Context, m *dropbox.Message) bool {
 	return !m.Type.WantsAnswer()
 }
 
-// longest returns how many bytes a text of type t may have. A result that is too long for a
-// body is turned into an attachment automatically.
+// longest returns how many bytes the text of a message of type t may have. A result that is
+// too long for a body is turned into an attachment automatically.
 func (p *post) longest(t dropbox.Type) int {
 	if t == dropbox.Result {
 		return maxAttached
@@ -229,8 +229,8 @@ func (p *post) recipients(list, next string) ([]string, error) {
 	return names, nil
 }
 
-// leadOnly returns an error if the caller is an agent, because only a person may do this.
-// The argument what names the action.
+// leadOnly returns an error if the caller is an agent. It is for actions that only a
+// person may perform. The argument what names the action.
 func (p *post) leadOnly(what string) error { return leadOnly(p.Me, what) }
 
 func leadOnly(me journal.Identity, what string) error {

@@ -89,7 +89,7 @@ func warnUnread(w io.Writer, file *config.File, names []string) {
 	}
 }
 
-// pathOf returns the PATH of an agent's client, as a variable of an environment.
+// pathOf returns the PATH of an agent's client, in the form of an environment.
 func pathOf(a config.Agent, self string) []string {
 	o := runner.EnvOptions{Drop: a.EnvDrop}
 	if path, ok := a.Env["PATH"]; ok {

@@ -62,7 +62,7 @@ func loadProject(c *cli.Context) (*project, error) {
 // next step is the advice of the first error, or else to open an editor at its line.
 func badConfig(err error) error {
 	if _, ok := errors.AsType[*hintError](err); ok {
-		return err // it has a next step already
+		return err // the error already has a next step
 	}
 	next := nextStep(err)
 	if errs, ok := errors.AsType[config.Errors](err); ok {
@@ -90,8 +90,8 @@ func (p *project) whoAmI() (journal.Identity, error) {
 	return journal.WhoAmI(p.home, os.Getenv)
 }
 
-// agent checks that the project has an agent of that name. next is the command to suggest
-// after a wrong name, with %s for the right name.
+// agent checks that the project has an agent with that name. next is the command to
+// suggest after a wrong name, with %s for the right name.
 func (p *project) agent(name, next string) (config.Agent, error) {
 	if a, ok := p.file.Agent(name); ok {
 		return a, nil

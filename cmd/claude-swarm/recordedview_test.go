@@ -15,8 +15,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// opened returns what the verbs print about a recording before a daemon runs, as lines. It
-// leaves out times and texts that depend on the day.
+// opened returns, as lines, what the verbs print about a recording before a daemon runs.
+// It leaves out times and texts that depend on the day.
 func (p *recordedProject) opened() string {
 	var b strings.Builder
 	st := verbJSON[swarm.Status](p, "status")

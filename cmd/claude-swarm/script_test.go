@@ -66,8 +66,8 @@ func notRun(t *testing.T, format string, args ...any) {
 	t.Skipf("not run: "+format, args...)
 }
 
-// scriptsWith runs the scripts that need a program. They are in the folder with the name of
-// that program.
+// scriptsWith runs the scripts that need the given program. They are in the folder named
+// after the program.
 func scriptsWith(t *testing.T, program string) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -222,8 +222,8 @@ func gone(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // zombie reports whether a process has ended and is only waiting for its parent to
-// collect it. The parent of a daemon is the init of the container. The first thread may
-// be a zombie while other threads still have files open.
+// collect it. A daemon's parent is the container's init process. The first thread may be
+// a zombie while other threads still have files open.
 func zombie(pid int) bool {
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {

@@ -40,7 +40,7 @@ func TestStartMakesLittleReady(t *testing.T) {
 		t.Fatalf("version made %d packages ready, too few for this test to say anything:\n%s", len(seen), trace)
 	}
 	for _, m := range seen {
-		if strings.HasSuffix(m[1], "/cmd/claude-swarm") { // including the initialization of its tests
+		if strings.HasSuffix(m[1], "/cmd/claude-swarm") { // this line includes the initialization of the tests
 			continue
 		}
 		if bytes, err := strconv.Atoi(m[2]); err != nil || bytes > most {

@@ -74,8 +74,8 @@ all.` +
 	}
 }
 
-// overtimeText says until when an agent works outside its hours after it was resumed. It
-// returns "" if the agent does not work outside its hours.
+// overtimeText says until when a resumed agent works outside its hours. It returns "" if
+// the agent does not work outside its hours.
 func overtimeText(ctx context.Context, client *control.Client, agent string, resumed error) string {
 	if resumed != nil {
 		return ""

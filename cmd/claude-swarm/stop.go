@@ -186,8 +186,9 @@ func stopDaemon(c *cli.Context, p *project) error {
 	})
 }
 
-// sayStopped says that the daemon has ended. It reads from the files how the turns ended
-// that were running when the daemon was told to stop, and prints that too.
+// sayStopped prints that the daemon has ended. For each turn that was running when the
+// daemon was told to stop, it reads from the files how the turn ended, and prints that
+// too.
 func sayStopped(c *cli.Context, home journal.Home, agents []swarm.AgentStatus) error {
 	view := stopView{V: 1, Daemon: true, Agents: []stopOfAgent{}}
 	for _, a := range agents {
@@ -302,8 +303,8 @@ func awaited(st swarm.Status, now time.Time, waited time.Duration) string {
 // says that it is still waiting.
 const longEnd = 3 * time.Second
 
-// A waiting shows the turns that a stop waits for. On a terminal it rewrites one line every
-// second; elsewhere it prints one line once.
+// A waiting shows the turns that a stop is waiting for. On a terminal it rewrites one line
+// every second; elsewhere it prints one line once.
 type waiting struct {
 	w      io.Writer
 	client *control.Client

@@ -106,7 +106,7 @@ func (t *table) crowded(widths []int, across int) bool {
 	return len(widths) > t.keep && room < fewWords && room < widths[len(widths)-1]
 }
 
-// fold moves the cells after the first keep ones into a line below their row.
+// fold moves all but the first t.keep cells of each row into a line below the row.
 func (t *table) fold() {
 	for i := range t.rows {
 		row := &t.rows[i]

@@ -20,8 +20,8 @@ type tail struct {
 // lines.
 const tailChunk = 64 << 10
 
-// openTail opens path and returns its last n lines. It ignores the bytes before the offset
-// from.
+// openTail opens the file at path and returns its last n lines. The argument from is a
+// byte offset: openTail ignores everything before it.
 func openTail(path string, from int64, n int) (*tail, []byte, error) {
 	t := &tail{path: path}
 	if err := t.open(); err != nil || t.file == nil {
@@ -54,8 +54,9 @@ func (t *tail) close() error {
 	return err
 }
 
-// lastLines reads backwards until it has n lines or reaches the offset from. It leaves the
-// position at the end of the file. The text after the last newline is kept for [tail.more].
+// lastLines reads backwards until it has n lines or reaches the offset in the argument
+// from. It leaves the file position at the end of the file. The text after the last newline
+// is kept for [tail.more].
 func (t *tail) lastLines(from int64, n int) ([]byte, error) {
 	end, err := t.file.Seek(0, io.SeekEnd)
 	if err != nil {

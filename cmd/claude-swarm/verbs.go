@@ -61,7 +61,8 @@ func verbs() []verb {
 
 // commandsFor makes the commands for a command line. If the first word is a verb, it makes
 // only the command of that verb, because making the flags and the help of all verbs would
-// take longer than most verbs need to run. For completion it makes all commands.
+// take longer than most verbs need to run. Otherwise, and for completion, it makes all
+// commands.
 func commandsFor(args []string) []*cli.Command {
 	all := verbs()
 	if len(args) > 1 && args[1] != completeName {

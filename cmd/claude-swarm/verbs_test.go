@@ -2,7 +2,8 @@ package main
 
 import "testing"
 
-// commandsFor makes only the typed verb, by the name under which it is listed.
+// commandsFor makes only the command of the typed verb. The command has the name under
+// which the verb is listed.
 func TestATypedVerbIsMadeAlone(t *testing.T) {
 	all := commandsFor(nil)
 	if len(all) != len(verbs()) || len(all) < 30 {

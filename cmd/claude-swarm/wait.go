@@ -29,7 +29,7 @@ type awaiting struct {
 	answers []*client.Answer // printed at the end, as JSON
 }
 
-// await waits for the first answer to each of the messages. limit 0 means no limit.
+// await waits for the first answer to each of the messages. A limit of 0 means no limit.
 // For one message it prints:
 //
 //	a result or question   the body, exit status 0

@@ -91,7 +91,8 @@ func watchStatus(c *cli.Context) error {
 // one.
 func canRedraw(w io.Writer) bool { return isTerminal(w) && os.Getenv("TERM") != "dumb" }
 
-// frame returns the status as text or JSON, drawn as of the time at.
+// frame returns the status as text or JSON. The argument at is the time for which the
+// status is drawn.
 func frame(c *cli.Context, st swarm.Status, at time.Time) ([]byte, error) {
 	var out bytes.Buffer
 	if c.Bool("json") {
