@@ -178,8 +178,8 @@ func serveSession(c *cli.Context, action func(*cli.Context, *mail.Attached, hook
 // A sessionGate is the gate for the hooks of one session. Each hook is a separate process, so
 // the gate reads the recent decisions from a file before it decides, and writes them to the
 // file afterwards. The lock of the session ensures that only one hook does so at a time. The
-// file contains only the decisions for this mailbox: the daemon counts the messages to other
-// mailboxes.
+// file contains only the decisions for this mailbox, because the daemon counts the messages
+// to other mailboxes.
 type sessionGate struct {
 	policy policy.Policy
 	file   string

@@ -205,7 +205,7 @@ func (s *ircService) follow(ctx context.Context, file *config.File) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.names.Store(file)
-	keys, _ := channelKeys(file.IRC) // the bridge reports an error in the file of the keys
+	keys, _ := channelKeys(file.IRC) // the bridge reports an error in the key file
 	if s.cancel != nil && reflect.DeepEqual(s.running, file.IRC) && maps.Equal(s.keys, keys) && s.connected() {
 		return // a bridge without a connection is started again below, and reads its password again
 	}

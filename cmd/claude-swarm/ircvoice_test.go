@@ -15,7 +15,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// projectWithMail makes a project and its store. agents is the YAML for its agents.
+// projectWithMail makes a project and its store. The argument agents is the YAML for the
+// project's agents.
 func projectWithMail(t *testing.T, agents string) (*project, *dropbox.Store) {
 	t.Helper()
 	p := shortProject(t)

@@ -247,7 +247,8 @@ type turnFiles struct {
 }
 
 // next returns the stream of the newest turn that began after the last call, and the offset
-// at which that turn begins in the stream. newest is "" if there is no such turn.
+// at which that turn begins in the stream. The result newest is "" if there is no such
+// turn.
 func (f *turnFiles) next() (newest string, from int64, err error) {
 	files, err := os.ReadDir(f.home.Turns())
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

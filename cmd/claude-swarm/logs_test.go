@@ -22,7 +22,7 @@ func TestLogPrinter(t *testing.T) {
 	const head = "04:51:02 coder k7f3q9m2xd  "
 	at := time.Date(2026, 11, 21, 4, 51, 2, 0, time.Local)
 	for name, tc := range map[string]struct {
-		steps []string // "…text" is a piece of text, the others are lines of the log
+		steps []string // "…text" is a piece of text; all other steps are lines of the log
 		want  string
 	}{
 		"a line":                    {[]string{head + "hello\n"}, head + "hello\n"},

@@ -30,7 +30,8 @@
 //	errors.go, flags.go …        exit statuses, hints, flags, and the typed command line
 //
 // The scripts in testdata/script test the verbs in the whole program, with real daemons and a
-// stand-in for the agents' client; script_test.go has the commands that they may use.
+// stand-in for the agents' client; script_test.go lists the commands that the scripts may
+// use.
 //
 // No verb uses the list of verbs directly. Completion gets the list from its [cli.App], and
 // [arrange] finds a mistyped verb.

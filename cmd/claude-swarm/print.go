@@ -40,7 +40,7 @@ func isTerminal(w io.Writer) bool {
 	return ok && isatty.IsTerminal(f.Fd())
 }
 
-// A palette colours text for one writer: only on a terminal, and not when
+// A palette colours text for one writer. It does so only on a terminal, and not if
 // NO_COLOR is set or the terminal is dumb.
 type palette bool
 

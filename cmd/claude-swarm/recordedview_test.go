@@ -174,8 +174,8 @@ func topLine(text string) string {
 	return line
 }
 
-// finish lets the daemon work off the waiting mail: first in the recorded state, then
-// also for the agents that were stopped, paused or limited.
+// finish lets the daemon do the waiting work: first in the recorded state, then also for
+// the agents that were stopped, paused or limited.
 func (p *recordedProject) finish() {
 	p.run("start")
 	p.await("the claimed mail and the dropped file are done", func() bool {

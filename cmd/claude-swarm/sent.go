@@ -10,8 +10,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
 
-// printSent prints the id of the delivered message, or, for several, one line per message
-// with the id and the receiver.
+// printSent prints the id of the delivered message. For several messages it prints one
+// line each, with the id and the receiver.
 func printSent(c *cli.Context, sent []dropbox.Delivery, waits bool) error {
 	if waits {
 		c.Context.Done() // from here on, Ctrl-C is handled: a person who sees the id may press it

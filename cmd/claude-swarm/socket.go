@@ -12,8 +12,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/discovery"
 )
 
-// A socket is the daemon's control socket. The daemon can create it again: systemd removes
-// the runtime folder of a user who has logged out, and the daemon keeps running.
+// A socket is the daemon's control socket. The daemon can create it again, because systemd
+// removes the runtime folder of a user who has logged out, while the daemon keeps running.
 type socket struct {
 	project *project
 	note    discovery.Note

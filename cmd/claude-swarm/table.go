@@ -120,7 +120,7 @@ func (t *table) fold() {
 }
 
 // fitted returns the cells of a row, padded and cut so that together they fit the screen.
-// spilled is the last cell if it gets a separate line.
+// The result spilled is the last cell if that cell gets a separate line.
 func (t *table) fitted(row tableRow, widths []int, across int) (cells []string, spilled string) {
 	room := across
 	for i, cell := range row.cells {

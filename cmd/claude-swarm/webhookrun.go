@@ -42,7 +42,7 @@ type hookService struct {
 }
 
 // newHookService makes the service. The caller sets its field tell before calling begin.
-// announcer knows which IRC channel shows a result.
+// The argument announcer knows which IRC channel shows a result.
 func newHookService(p *project, store *dropbox.Store, announcer *ircAnnouncer, log *slog.Logger) (*hookService, error) {
 	tokens, err := p.home.Tokens(dropbox.Swarm)
 	if err != nil {
@@ -62,8 +62,8 @@ func (s *hookService) listener() mail.Listener {
 	return mail.Listener{Name: "webhooks", Behind: "webhooks miss events", Hear: s.Hear}
 }
 
-// lost tells the lead that a webhook has given up on an event. It tells the lead only once
-// until the receiver accepts an event again.
+// lost tells the lead that a webhook has given up on an event. The service calls it only
+// once until the receiver accepts an event again.
 func (s *hookService) lost(hook, why string) {
 	s.tell(fmt.Sprintf("webhook:%s:%d", hook, time.Now().Unix()), "webhook "+hook+" does not work",
 		fmt.Sprintf("The webhook %s has not taken an event: %s.\n\nThe events are kept: claude-swarm dead list %s\nWhen it works (claude-swarm webhooks test %s), give them back: claude-swarm dead retry ID…\n",
