@@ -34,7 +34,7 @@ type holdups struct {
 	project *project
 	show    *progress // its line is cleared before a reason is printed
 	w       io.Writer
-	wake    chan struct{} // receives when the daemon may have changed something
+	wake    chan struct{} // gets a value when the daemon may have changed something
 	agents  []string      // the agents with waiting messages
 	said    map[string]string
 	cancel  context.CancelFunc

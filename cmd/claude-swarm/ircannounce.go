@@ -109,7 +109,7 @@ func workChannel(i *config.IRC, mo mail.Announcement) string {
 }
 
 // shownTo returns the name that the line shows after the speaker, or "". For example, if a
-// turn begins or fails, it is the agent's name.
+// turn begins or fails, the name is the agent's.
 func shownTo(mo mail.Announcement, s shownLine) string {
 	if s.how == bridge.Said && s.text != "" {
 		return "" // the line is for everyone in the channel

@@ -15,7 +15,7 @@ type entry struct {
 	value any
 }
 
-// MarshalJSON returns a JSON object with the keys in the order of k.
+// MarshalJSON returns a JSON object with the keys in the order in which k lists them.
 func (k keyed) MarshalJSON() ([]byte, error) {
 	var out bytes.Buffer
 	out.WriteByte('{')
@@ -37,7 +37,7 @@ func (k keyed) MarshalJSON() ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// MarshalYAML returns a YAML mapping with the keys in the order of k.
+// MarshalYAML returns a YAML mapping with the keys in the order in which k lists them.
 func (k keyed) MarshalYAML() (any, error) {
 	node := &yaml.Node{Kind: yaml.MappingNode}
 	for _, e := range k {

@@ -90,7 +90,7 @@ func scriptsWith(t *testing.T, program string) {
 //	code N COMMAND…              run a command and check its exit status
 //	keep NAME                    put the first word of stdout into a variable
 //	post FILE MAILBOX            deliver a message file with the proof of its sender
-//	keys FILE FILE…              check that all status files have the documented fields
+//	keys FILE FILE…              check for all documented fields, the same in each file
 func scripts(dir string) testscript.Params {
 	return testscript.Params{
 		Dir:                 dir,

@@ -51,7 +51,8 @@ func haltedLines(threads []view.Need) []string {
 	return lines
 }
 
-// forYou says how much mail waits for the person, or returns "" if no mail is waiting.
+// forYou says how much mail is waiting for the person, or returns "" if no mail is
+// waiting.
 func forYou(st *view.Status) string {
 	mail := slices.Concat(st.Needed(view.NeedQuestion), st.Needed(view.NeedUnread))
 	words := map[view.NeedKind]string{view.NeedQuestion: "question", view.NeedUnread: "unread message"}
