@@ -9,7 +9,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// A remedied link returns a remedy for every reason.
+// A remedied link returns the same remedy for every reason.
 type remedied struct {
 	*stubLink
 	remedy Remedy

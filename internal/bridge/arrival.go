@@ -7,8 +7,8 @@ import "github.com/claude-swarm/claude-swarm/dropbox"
 const maxArrivals = 256
 
 // An arrival is a line together with the messages that it asks for. The line goes into
-// the buffer only after those messages are delivered, so every line in the buffer after a
-// crash has been carried out.
+// the buffer only after those messages are delivered, so the bridge has already acted on
+// every line that is in the buffer after a crash.
 type arrival struct {
 	line   Line
 	drafts []dropbox.Draft
@@ -35,7 +35,7 @@ type arrivals struct {
 // buffer. Lines keep their order.
 func (r *arrivals) finish(a arrival) {
 	if len(a.drafts) == 0 && !r.delivering {
-		r.rec.keep(a.line) // no earlier line waits
+		r.rec.keep(a.line) // no earlier line is waiting
 		return
 	}
 	for len(r.waiting) >= maxArrivals {

@@ -9,9 +9,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// The bridge gives up a message after the other side has hung up because of it this many
-// times. The first number applies when the server announced that it would hang up. The
-// second applies when the connection ended without a word from the server, as on a bad
+// The bridge gives up a message once the server has hung up this many times while the
+// message was being sent. maxHangUps applies if the server announced that it would hang
+// up, maxBareHangUp if the connection ended without a word from the server, as on a bad
 // network.
 const (
 	maxHangUps    = 2
@@ -59,7 +59,7 @@ func (o *outbox) begin(f *flight) {
 	})
 }
 
-// landed decides what happens to a message after the attempt to send it. It reports
+// landed decides what happens to a message after an attempt to send it. It reports
 // whether the message is waiting again.
 func (o *outbox) landed(s *Saying, l Landing) (waits bool) {
 	f := o.flights[s.ID]
@@ -113,8 +113,8 @@ func (o *outbox) asked(f *flight) {
 	o.questions.bound()
 }
 
-// putBack puts back a message that may have been partly sent. hungUp says that the other
-// side may have hung up on it.
+// putBack puts back a message that may have been partly sent. hungUp says whether the
+// other side may have hung up on it.
 func (o *outbox) putBack(f *flight, hungUp bool) {
 	delete(o.flights, f.ID)
 	if _, err := o.mail.box.PutBack(f.Entry, hungUp); err != nil && !errors.Is(err, dropbox.ErrGone) {

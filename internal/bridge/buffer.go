@@ -33,7 +33,7 @@ type Line struct {
 }
 
 // Speaker returns the name of a line's speaker as people see it. called returns the name
-// of a mailbox's owner; a speaker without a mailbox keeps the nick.
+// of a mailbox's owner. For a speaker without a mailbox, Speaker returns the nick.
 func (l Line) Speaker(called func(mailbox string) string) string {
 	if l.Drop == "" {
 		return l.Nick
@@ -224,7 +224,7 @@ func (b *buffer) close() error { return b.f.Close() }
 // folder. The result includes lines without a number, which readers do not see.
 func Buffered(dir, channel string) ([]Line, error) { return readLines(bufferFile(dir, channel)) }
 
-// readLines reads a buffer's file. A file that does not exist has no lines.
+// readLines reads a buffer's file. If the file does not exist, it returns no lines.
 func readLines(path string) ([]Line, error) {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {

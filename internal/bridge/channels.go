@@ -10,7 +10,7 @@ import (
 type Channels struct {
 	Project string // the channel for messages that have no other channel
 	Standup string
-	Work    string // with {task-id} in it; see [Channels.WorkOf]
+	Work    string // the channel of a task, with {task-id} in its name; see [Channels.WorkOf]
 	Alerts  string
 	Errors  string
 
@@ -33,7 +33,7 @@ func (c Channels) WorkOf(taskID string) string {
 	return strings.ReplaceAll(c.Work, "{task-id}", taskID)
 }
 
-// taskID is the length of the id of a conversation.
+// taskID is the length of a conversation's id.
 const taskID = 10
 
 // taskOf returns the id of the conversation that a channel belongs to, judging by the

@@ -27,7 +27,7 @@ type check struct {
 
 // CheckIn returns one line of advice for a reader who has not read for [Silence] while a
 // channel that the bridge is in has unread lines. Otherwise it returns "". It gives the
-// advice once in each such silence. Neither the reader's own lines nor the bridge's own
+// advice only once per silence. Neither the reader's own lines nor the bridge's own
 // lines, such as the news that a turn began, count as unread. project is the channel that
 // is read when none is named. tool says whether the reader has the irc_read tool in
 // addition to the command line.
@@ -121,7 +121,7 @@ func (r Reader) waits(channel string, mark int64, bridge string) (bool, error) {
 			continue
 		}
 		if newest && mark > l.N {
-			mark = 0 // as in New
+			mark = 0 // the channel's file was deleted; see [Reader.New]
 		}
 		newest = false
 		switch {

@@ -150,7 +150,7 @@ func (r *orders) ask(t Text, question func(context.Context) (string, error)) {
 	})
 }
 
-// reply answers the question with the given id. A part of the id is enough.
+// reply answers the question with the given id. Part of the id is enough.
 func (r *orders) reply(t Text, id, text string) {
 	id = bareID(id)
 	meant := r.questions.like(id)

@@ -13,9 +13,9 @@ type destination struct {
 	person    string // the person who is addressed in a channel; "" means everybody
 	priority  Priority
 	announces Announcement
-	passing   bool   // see the function passing
+	passing   bool   // nobody is waiting for it; see passing below
 	copied    bool   // it shows a copy of a message that is stored elsewhere
-	alone     bool   // it is private: the target does not begin with one of the server's prefixes for channels
+	alone     bool   // it is text for a person: the target is not a channel
 	answers   string // the server's id of the line that the message answers; "" if it is unknown
 }
 
@@ -43,9 +43,9 @@ func destinationOf(m *dropbox.Message, n, origin Origin, c Channels, bridge stri
 	return p
 }
 
-// passing reports whether a message is a copy that nobody is waiting for, such as one
-// that says that a turn began. A copy of the result of a person's task is not passing:
-// that person is waiting for the result.
+// passing reports whether a message is a copy that nobody is waiting for, such as a
+// report that a turn began. A copy of the result of a person's task is not passing: that
+// person is waiting for the result.
 func passing(m *dropbox.Message, n Origin, bridge string) bool {
 	if n.About == "" || n.Do != "" || m.Priority != dropbox.Low || m.Type == dropbox.Question {
 		return false

@@ -27,11 +27,11 @@
 //
 // # Promises
 //
-// A message that the bridge's mailbox accepted is posted, or it ends in dead/ with the
-// reason and its sender is told. When a connection or this process ends in the middle of
-// a message, the link later resends every part that is not proven to have arrived. After
-// a long outage, one line says how many turns began and ended. The separate copies that
-// report those turns are filed as not shown.
+// Every message that the bridge's mailbox accepts is either posted, or ends in dead/ with
+// the reason; in the second case its sender is told. When a connection or this process
+// ends in the middle of a message, the link later resends every part that is not proven
+// to have arrived. After a long outage, one line says how many turns began and ended. The
+// separate copies that report those turns are filed as not shown.
 //
 // Only a permitted person can give orders: see [Permit]. A denied order is kept in the
 // buffer and in the log, and goes nowhere else. Lines from the history, notices, lines
@@ -40,17 +40,18 @@
 // # Files
 //
 // Other programs read everything that they need to know about a bridge from files, even
-// while the bridge is not running. None of the functions for this needs a connection. The
-// files are in the [Folder] of the bridge, below the daemon's:
+// while the bridge is not running. None of the functions that read these files needs a
+// connection. The files are in the bridge's [Folder], inside the daemon's folder:
 //
-//	lock                 held by the one bridge that runs
+//	lock                 held by the running bridge
 //	state.json           the bridge's state: see [ReadState]
 //	buffer/CHANNEL.jsonl the last lines of a channel: see [Reader]
-//	marks/READER.json    how far somebody has read
-//	checks/READER.json   when somebody last read, and last got advice: see [Reader.CheckIn]
-//	joined.json          channels that were asked for, besides those of the options
+//	marks/READER.json    how far a reader has read
+//	checks/READER.json   when a reader last read, and last got advice: see [Reader.CheckIn]
+//	joined.json          channels that people asked for, besides those in the options
 //	questions.json       questions that were shown and wait for an answer
 //
-// An order for the bridge is a message, too: an [Origin] in its front matter says where
-// to post it, or asks the bridge to join or leave a channel, or to set a channel's topic.
+// A program also uses a message to give the bridge an order: the [Origin] in the
+// message's front matter asks the bridge to join or leave a channel, or to set its topic.
+// Without such a request, the Origin says where to post the text.
 package bridge

@@ -27,7 +27,7 @@ func TestALinkOfLines(t *testing.T) {
 
 // A said is one line in a file.
 type said struct {
-	ID   string // of the message; only in the bridge's lines
+	ID   string // the message's id; only in the bridge's lines
 	From string
 	To   string // a channel or a person
 	Text string

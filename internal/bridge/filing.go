@@ -8,7 +8,7 @@ import (
 
 // settleTries is how many times a failed disk step is retried. The pause before the first
 // retry is settlePause, and it doubles for each further retry. If the last retry fails,
-// the message stays claimed, and the next sweep continues with it.
+// the message stays claimed, and the next sweep tries again.
 const (
 	settleTries = 6
 	settlePause = 100 * time.Millisecond
@@ -69,8 +69,8 @@ func (o *outbox) fileNext() {
 	})
 }
 
-// onDisk does the last step for a message in parallel with the loop, and retries it if it
-// fails. Once the step has succeeded, the loop runs the function then.
+// onDisk performs the last step for a message in parallel with the loop, and retries the
+// step if it fails. Once the step has succeeded, the loop calls then().
 func (o *outbox) onDisk(f *flight, what string, step func() error, then func()) {
 	f.filing = true
 	o.loop.do(func() func() {

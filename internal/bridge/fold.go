@@ -12,8 +12,8 @@ import (
 // turns began and ended. Otherwise the bridge would post old reports for a quarter of an
 // hour.
 const (
-	foldAge  = 3 * time.Minute // younger copies are news
-	foldKeep = 3               // how many of the newest are posted anyway
+	foldAge  = 3 * time.Minute // younger copies are still news, and are posted
+	foldKeep = 3               // how many of the newest copies are posted anyway
 )
 
 // foldUp looks, once per connection, for copies that were waiting before the connection
@@ -55,7 +55,7 @@ func (o *outbox) foldUp() {
 			Extra: Origin{Channel: last.target, About: last.ID}.Extra(o.mail.name),
 		})
 		if err != nil {
-			o.rec.trouble("copies were not folded", err) // so they are posted
+			o.rec.trouble("copies were not folded", err) // so the copies are posted
 			continue
 		}
 		for _, w := range list {

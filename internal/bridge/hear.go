@@ -49,8 +49,8 @@ func (r *listener) names(agents []string) []name {
 	return all
 }
 
-// hear handles a line: it carries the line out if that is allowed, and then puts it into
-// the buffer.
+// hear handles a line: it obeys the line if that is allowed, and then puts it into the
+// buffer.
 func (r *listener) hear(t Text) {
 	now := time.Now()
 	if t.Via != "" && (!t.Private || r.link.Ours(t.Nick)) {
@@ -77,8 +77,8 @@ func lineOf(t Text, c Names) Line {
 	return Line{At: t.Time, Channel: t.Peer(), Nick: t.Nick, Account: t.Account, Text: text, MsgID: t.MsgID, Replay: t.History, Notice: t.Notice}
 }
 
-// obey carries out a line, if the person may ask for it. It adds the messages that the
-// line asks for to the arrival a.
+// obey does what a line asks for, if the person has the right to ask for it. The messages
+// that the line asks for are added to the arrival a.
 func (r *listener) obey(t Text, now time.Time, a *arrival) {
 	agents := r.agents()
 	var selves []string
@@ -159,8 +159,8 @@ func (r *listener) notListened(t Text, need Right, now time.Time) string {
 }
 
 // mailed reports whether a line from the history has already reached its agents. That can
-// happen if an earlier bridge was killed after it delivered the line but before it kept
-// the line.
+// happen if an earlier bridge was killed after it delivered the line but before it put
+// the line into the buffer.
 func (r *listener) mailed(t Text, agents []string) bool {
 	if t.MsgID == "" || len(agents) == 0 {
 		return false
@@ -241,7 +241,7 @@ func (r *listener) undelivered(t Text, agent string, err error) {
 	if errors.Is(err, syscall.ENOSPC) {
 		why = "the disk is full. Say it again when there is room."
 	} else if errno, ok := errors.AsType[syscall.Errno](err); ok {
-		why = errno.Error() // without paths
+		why = errno.Error() // the bare error contains no paths
 	}
 	r.rep.tell(t, agent+" did not get that: "+why)
 }

@@ -206,8 +206,8 @@ func TestTheSameLineIsDeliveredOnce(t *testing.T) {
 }
 
 // A line enters the buffer only after its message is delivered. Later lines enter the
-// buffer after that line. So every line in the buffer was carried out, even after a
-// crash.
+// buffer after that line. So even after a crash, the bridge has acted on every line in
+// the buffer.
 func TestALineIsKeptBehindItsMessage(t *testing.T) {
 	r, _ := newListener(t, "irc.example", Options{Allow: []Permit{{Account: "ann", May: Rights()}}})
 	kept := func() (texts []string) {
@@ -336,7 +336,8 @@ func TestMeant(t *testing.T) {
 }
 
 // Only people with the "control" right can answer a question from the daemon. The daemon
-// checks the words and files the question, so the answer does not end the question here.
+// checks the words and files the question, so the answer alone does not end the question
+// here.
 func TestAnAnswerToTheDaemon(t *testing.T) {
 	r, log := newListener(t, "irc.example", Options{Allow: []Permit{{Account: "ann", May: Rights()}, {Account: "joe", May: []Right{Talk, Tasks}}}})
 	for _, name := range []string{dropbox.Lead, dropbox.Swarm} {

@@ -10,8 +10,8 @@ import (
 // on their message.
 type holdup struct {
 	told  string    // "" means that nothing holds the agent up
-	asked time.Time // when the daemon was asked about it
-	asks  bool      // the daemon is being asked now
+	asked time.Time // when the daemon was last asked about the agent
+	asks  bool      // the daemon is being asked right now
 }
 
 // heldLook is the shortest time between two questions to the daemon about the same agent
@@ -47,8 +47,8 @@ func (r *notices) tellHeld(t Text, agent string) {
 	})
 }
 
-// tellTaken tells the person who gave a task that the agent has the task, and how many
-// messages come before it.
+// tellTaken tells the person who gave a task that the agent has received it, and how many
+// messages the agent handles first.
 func (r *notices) tellTaken(t Text, agent, id string) {
 	r.loop.do(func() func() {
 		n, err := r.mail.before(agent, id)

@@ -46,7 +46,7 @@ func (r *run) takeIn(now time.Time) (wait bool) {
 		case errors.Is(err, dropbox.ErrChanged):
 			wait = true
 		case !errors.Is(err, dropbox.ErrGone):
-			r.rec.trouble("dropped file was not taken in", err) // the sweep tries again
+			r.rec.trouble("dropped file was not taken in", err) // the next sweep tries again
 		}
 	}
 	r.resting = rest

@@ -7,7 +7,8 @@ import (
 
 // Names interprets names and text the way a network does.
 type Names interface {
-	// Fold returns the form of a name to use as a map key. It has the same length.
+	// Fold returns the form of a name to use as a map key. The form is as long as the
+	// name.
 	Fold(name string) string
 	// Same reports whether two names mean the same person or channel.
 	Same(a, b string) bool
@@ -24,13 +25,15 @@ type Names interface {
 
 // A Link carries messages to one network and back, and keeps the connection up. Only the
 // goroutine of the bridge calls it, and none of its methods blocks: slow work runs in
-// parallel, through [Host.Do]. It knows channels and people, but no mailboxes.
+// parallel, through [Host.Do]. It knows about channels and people, but not about
+// mailboxes.
 type Link interface {
 	Names
 
-	// Open begins to connect. Once the context stop is done, the link begins nothing new.
-	// Once kill is done, the connections end. joined are channels to join in addition to
-	// those in the link's configuration. Open fails only if the configuration is wrong.
+	// Open begins to connect. When the context stop is done, the link stops starting
+	// anything new. When kill is done, it ends its connections. joined lists channels to
+	// join in addition to those in the link's configuration. Open fails only if the
+	// configuration is wrong.
 	Open(stop, kill context.Context, h Host, joined []string) error
 	// Sweep does the periodic work.
 	Sweep(now time.Time)
@@ -47,31 +50,32 @@ type Link interface {
 	// Sound reports whether the connection has proved reliable. Until then the bridge sends
 	// no message that may make the network hang up.
 	Sound() bool
-	// LookAgain returns how soon a waiting message may be sent without any other event; 0
-	// means never. suspects tells the link that the network may hang up on some of the
-	// waiting messages.
+	// LookAgain returns the time after which the bridge should check again whether a
+	// waiting message may be sent, even if no event occurs in the meantime; 0 means that
+	// only an event can change this. suspects tells the link that the network may hang up
+	// on some of the waiting messages.
 	LookAgain(suspects bool) time.Duration
 
-	// Self is the bridge's current name on the network.
+	// Self returns the bridge's current name on the network.
 	Self() string
-	// Selves are the names with which people address the bridge.
+	// Selves returns the names by which people address the bridge.
 	Selves() []string
 	// Ours reports whether a name is, or was, one of ours.
 	Ours(name string) bool
-	// Called are the names of an agent on the network, besides its mailbox's name.
+	// Called returns the names of an agent on the network, besides its mailbox's name.
 	Called(agent string) []string
-	// NowCalled is the current name of a person who used to have the given one.
+	// NowCalled returns the current name of the person who used to have the given name.
 	NowCalled(name string) string
-	// Network is the network's name, as used in the keys of messages.
+	// Network returns the network's name, as used in message keys.
 	Network() string
-	// Server is the server's address, as written in receipts.
+	// Server returns the server's address, as written in receipts.
 	Server() string
-	// Vouched is the server's address for [Permit.Check], or "" if the address does not
-	// show who can reach the server.
+	// Vouched returns the server's address for [Permit.Check], or "" if the address does
+	// not show who can reach the server.
 	Vouched() string
 
-	// Say sends a message, or the part of it that is not sent yet, and reports its fate
-	// with [Host.Landed].
+	// Say sends a message, or the part of it that has not been sent yet, and reports its
+	// fate with [Host.Landed].
 	Say(s *Saying)
 	// Tell sends a few lines to people immediately, and never retries. answers is the id
 	// of the text that the lines answer, or "" if they answer no text.
@@ -81,7 +85,7 @@ type Link interface {
 	Fit(text, target, person string) []string
 
 	// Remedy says what would resolve a refusal with the given reason. It must also work
-	// after a crash, when only the reason remains.
+	// after a crash, when only the reason is still known.
 	Remedy(reason string) Remedy
 
 	// Rooms returns the link's methods for channels.
@@ -96,22 +100,22 @@ type Rooms interface {
 	// Channel returns the state of a channel; ok is false if the link does not know the
 	// channel.
 	Channel(name string) (c ChannelState, ok bool)
-	// Joined are the channels that the link wants to be in.
+	// Joined returns the channels that the link wants to be in.
 	Joined() []ChannelState
 	// MaySay reports whether a message for a channel may be sent now, and makes the link
-	// join the channel if necessary. begun says that part of the message may have been sent
-	// before.
+	// join the channel if necessary. begun says whether part of the message may have been
+	// sent before.
 	MaySay(channel string, begun bool) bool
 	// Shut returns the reason why the link cannot speak in a channel for now, or "" if it
 	// can or if that is not known yet.
 	Shut(channel string) string
-	// Join joins a channel, and calls the function then as soon as the outcome is known.
-	// If now is true, a channel that shut us out is retried at once.
+	// Join joins a channel, and calls then with the outcome as soon as that is known. If
+	// now is true, a channel that shut us out is retried at once.
 	Join(name string, now bool, then func(Entry))
 	// Leave leaves a channel for good.
 	Leave(name string)
-	// SetTopic sets the topic of a channel to one line of text. It calls the function
-	// then with nil, a [*RefusedError], an [*ImpossibleError], or another error if the
+	// SetTopic sets the topic of a channel to one line of text. It calls then with nil on
+	// success, a [*RefusedError], an [*ImpossibleError], or another error if the
 	// connection has ended.
 	SetTopic(channel, text string, then func(error))
 }
@@ -119,19 +123,21 @@ type Rooms interface {
 // A Host is the bridge as a [Link] sees it. Only the goroutine of the bridge calls its
 // methods, except Event and Do.
 type Host interface {
-	// Event passes f to the goroutine of the bridge, in order. It blocks until the bridge
-	// accepts f; ok is false if the bridge is ending and accepts no more events.
+	// Event passes f to the goroutine of the bridge, which runs events in the order in
+	// which they arrive. It blocks until the bridge accepts f; ok is false if the bridge
+	// is ending and accepts no more events.
 	Event(f func()) (ok bool)
 	// Do runs f in parallel with the bridge. The bridge's goroutine then runs the
 	// function that f returned. The bridge does not end before f has returned.
 	Do(f func() func())
-	// Later is like Event, but for work that began with Do. It returns after f has run.
+	// Later is like Event, but for work that was started with Do. It returns after f has
+	// run.
 	Later(f func())
 
 	// Heard handles a message that arrived from the network.
 	Heard(t Text)
-	// Landed reports the fate of a message. waits says that the message is waiting again;
-	// otherwise it is finished.
+	// Landed reports the fate of a message. waits is true if the message is waiting
+	// again, and false if it is finished.
 	Landed(s *Saying, l Landing) (waits bool)
 	// Changed marks the state as changed, so that it is written.
 	Changed()
@@ -154,11 +160,11 @@ type Host interface {
 	// id.
 	HasSaid(channel, msgid string) bool
 
-	// Agents are the current names of the agents.
+	// Agents returns the current names of the agents.
 	Agents() []string
 	// MayControl reports whether a person may control the bridge.
 	MayControl(p Person) bool
-	// Stopping says that the bridge is about to end.
+	// Stopping reports whether the bridge is about to end.
 	Stopping() bool
 }
 
@@ -210,7 +216,7 @@ type Saying struct {
 	Name     string // the name of the speaker for people
 	Target   string // a channel or a person
 	Text     string // the whole text, without secrets
-	ReadID   string // the id with which people read the rest
+	ReadID   string // the id with which people can read the rest
 	Answers  string // the server's id of the text that it answers; "" if it answers no text
 	Priority Priority
 	Copy     bool      // it shows a copy of a message that is stored elsewhere
@@ -236,7 +242,7 @@ const (
 	HungUpOn               // likewise, and the other side may have hung up on it
 )
 
-// A Landing says how a [Saying] ended.
+// A Landing is the outcome of an attempt to send a [Saying].
 type Landing struct {
 	Fate   Fate
 	Why    string // for NeverAgain: the reason
@@ -277,7 +283,7 @@ type Told interface {
 // A ChannelState is the state of a channel.
 type ChannelState struct {
 	Name   string
-	Fixed  bool // named by the configuration: the link never leaves it
+	Fixed  bool // named in the configuration: the link never leaves it
 	Wanted bool // the link wants to be in it
 	In     bool // the link is in it
 	Topic  string
@@ -287,8 +293,8 @@ type ChannelState struct {
 type Entry struct {
 	In      bool   // the link is in
 	Dropped bool   // the connection or the bridge ended: the outcome is unknown
-	Why     string // why not
-	Advice  string // for people: why not, and what to do about it
+	Why     string // why the link is not in the channel
+	Advice  string // for people: why the link is not in, and what to do about it
 	Name    string // of the channel, as the link writes it
 }
 
@@ -313,7 +319,7 @@ const (
 	OtherChannel                     // there can be no such channel
 	TheirComing                      // the person is not on the network
 	FewerChannels                    // the bridge is in too many channels
-	BeingOperator                    // the bridge lacks the rank of an operator
+	BeingOperator                    // the bridge is not a channel operator
 	BeingLetIn                       // the channel does not let the bridge in
 	BeingThere                       // the bridge is not in the channel
 	BeingAllowedToTalk               // the bridge may not speak there

@@ -20,7 +20,7 @@ func newLoop(ctx context.Context) *loop {
 }
 
 // do runs f in a separate goroutine; the loop then runs the function that f returns. The
-// goroutine ends only after that function, so the function may call do.
+// goroutine ends only after that function has returned, so the function may call do.
 func (l *loop) do(f func() func()) {
 	l.work.Go(func() {
 		if then := f(); then != nil {
@@ -51,8 +51,8 @@ func (l *loop) event(f func()) bool {
 	}
 }
 
-// catchUp runs the results that wait for the loop, so that the next claims take all of
-// them into account.
+// catchUp runs the functions that wait for the loop, so that the next claims take all
+// results into account.
 func (l *loop) catchUp() {
 	for range cap(l.later) {
 		select {

@@ -7,12 +7,12 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// mail is the bridge's mailbox, with the store that contains it.
+// mail is the bridge's mailbox, together with the store that contains it.
 type mail struct {
 	store *dropbox.Store
 	box   *dropbox.Mailbox
 	name  string // of the mailbox, and so of the bridge
-	title string // the network's name for people
+	title string // what people call the network
 	sign  func(m *dropbox.Message, to string) string
 }
 
@@ -64,8 +64,8 @@ func (l *mail) file(st dropbox.Settlement) error {
 	return l.box.SettleBatch([]dropbox.Settlement{st})[0]
 }
 
-// isHere reports whether the store has a message with that id. A part of an id is enough
-// if it has leastRead characters and fits one message only.
+// isHere reports whether the store has a message with that id. id may be part of an id if
+// it has at least leastRead characters and matches only one message.
 func (l *mail) isHere(id string) bool {
 	if len(id) < leastRead {
 		return false

@@ -10,8 +10,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// An Origin is the part of a message that is about a network. In the front matter it is
-// one line, under a key with the bridge's name:
+// An Origin contains the facts in a message that concern one network. In the front matter
+// it is one line, whose key is the bridge's name:
 //
 //	irc: {channel: "#project-x", about: k7f3q9m2xd, moment: begun}
 //
@@ -33,7 +33,7 @@ type Origin struct {
 type Do string
 
 // The requests. The body of a message that sets a topic is the topic; the bridge ignores
-// the body of the others.
+// the body of every other request.
 const (
 	DoJoin  Do = "join"
 	DoPart  Do = "part"

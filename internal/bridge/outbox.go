@@ -107,7 +107,7 @@ func (o *outbox) mayClaim() bool {
 }
 
 // holdFor is the pause after a message could not be claimed. Putting the message back wakes
-// the bridge, so without a pause it would try again at once.
+// the bridge, so without a pause the bridge would try again at once.
 const holdFor = time.Second
 
 // hold records that the disk refused something, and stops sending for a while.
@@ -129,8 +129,8 @@ func (o *outbox) hold(what string, err error) {
 	})
 }
 
-// takeWaiting claims the messages that may go now, in order. The claims are not durable
-// yet.
+// takeWaiting claims the messages that may go now, in the order that the plan chooses.
+// The claims are not durable yet.
 func (o *outbox) takeWaiting() (taken []*flight) {
 	for o.mayClaim() && (o.unproven() < maxUnproven || o.noneAlone()) && len(o.flights) < maxUnsettled && !o.suspected() {
 		w, ok, err := o.plan.next(o.ready, o.unproven() >= maxUnproven)
@@ -214,9 +214,9 @@ func (o *outbox) ready(w waiter) bool {
 	return o.link.Rooms().MaySay(w.target, w.Begun > 0)
 }
 
-// noChannelOf reports whether a copy is for the channel of a conversation that has no
-// channel, because it began without a task or is over. The bridge does not join a channel
-// for text that it also posts elsewhere.
+// noChannelOf reports whether a copy is addressed to a task's channel that the bridge is
+// not in, because the conversation began without a task or is over. The bridge does not
+// join a channel for text that it also posts elsewhere.
 func (o *outbox) noChannelOf(to destination) bool {
 	if !to.copied || o.channels.taskOf(to.target) == "" {
 		return false

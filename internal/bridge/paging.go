@@ -27,8 +27,9 @@ type more struct {
 	at    time.Time
 }
 
-// fitting cuts lines for a person to the length of a line of the network, and drops empty
-// ones. It masks secrets first, because a secret that is cut in two is not recognized.
+// fitting splits lines for a person so that each piece fits in one line of the network,
+// and drops empty lines. It masks secrets first, because a secret that is cut in two is
+// not recognized.
 func (r *replies) fitting(t Text, lines []string) (cut []string) {
 	for _, l := range r.link.Fit(r.rec.mask(strings.Join(lines, "\n")), t.Peer(), t.Nick) {
 		if text := strings.TrimRight(l, " \t"); text != "" {
@@ -43,7 +44,7 @@ func (r *replies) fitting(t Text, lines []string) (cut []string) {
 
 // tellPage sends the beginning of a text that may be long, and keeps the rest for `more`.
 func (r *replies) tellPage(t Text, lines []string, page int) {
-	if len(lines) <= page+1 { // the note about more lines takes a line, too
+	if len(lines) <= page+1 { // the note about more lines takes up a line itself
 		r.tellLines(t, lines)
 		return
 	}

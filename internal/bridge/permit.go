@@ -25,7 +25,7 @@ func Rights() []Right { return []Right{Talk, Tasks, Control} }
 // who matches several permits has the rights of all of them; one who matches none has none.
 type Permit struct {
 	Account string // the account that the server vouches for: the safe way
-	Mask    string // nick!user@host, with * and ? as wildcards; as reliable as the host that the server reports
+	Mask    string // nick!user@host, with * and ? as wildcards; only as reliable as the host that the server reports
 	Nick    string // only on a server on this machine: a nick proves nothing
 	May     []Right
 }

@@ -9,16 +9,16 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// The method next usually looks only at the first waiting messages; the constant ahead is
-// their number. Every deepEvery turns, and when none of the first messages can be sent,
-// next looks at all waiting messages. So one target with thousands of messages does not
-// hide the others.
+// [plan.next] usually looks only at the first waiting messages; ahead is how many. For
+// one choice in deepEvery, and whenever none of the first messages can be sent, it looks
+// at all waiting messages. So one target with thousands of messages does not hide the
+// others.
 const (
 	ahead     = 256
 	deepEvery = 64
 )
 
-// A waiter is a waiting message, with what the plan needs to choose.
+// A waiter is a waiting message, together with what the plan needs for its choice.
 type waiter struct {
 	dropbox.Entry
 	destination
@@ -32,18 +32,18 @@ const (
 	privateInARow = 3
 )
 
-// A plan is the list of waiting messages, and chooses the next one. Private messages come
-// first, except every fourth time; then alerts, then answers to people, then all other
-// messages. Within each kind the targets take turns, and the messages for one target go
-// in the order of their file names. One goroutine owns the plan.
+// A plan lists the waiting messages, and chooses the next one to send. Private messages
+// come first, except every fourth time; then alerts, then answers to people, then all
+// other messages. Within each kind the targets take turns, and the messages for one
+// target go in the order of their file names. One goroutine owns the plan.
 type plan struct {
 	box   *dropbox.Mailbox
 	where func(*dropbox.Message) destination
 
 	entries []dropbox.Entry // the last listing, without the messages that were claimed since
 	known   map[string]waiter
-	private []waiter          // messages for people among those that were read, in order
-	fresh   []dropbox.Entry   // messages that were not read yet
+	private []waiter          // the private messages among those already read, in the order of the list
+	fresh   []dropbox.Entry   // messages that have not been read yet
 	served  map[string]uint64 // by target: when it had its last turn
 	turn    uint64
 	inARow  int // how many private messages were chosen since the last message for a channel
@@ -107,8 +107,8 @@ func (p *plan) lookFor() {
 	}
 }
 
-// next returns the next message that the function ready accepts; ok is false if ready
-// accepts no message. If private is set, next chooses only among messages for people.
+// next returns the next message for which ready returns true; ok is false if there is
+// none. If private is set, next chooses only among messages for people.
 func (p *plan) next(ready func(waiter) bool, private bool) (w waiter, ok bool, err error) {
 	if err := p.list(); err != nil {
 		return waiter{}, false, err

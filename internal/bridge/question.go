@@ -37,7 +37,7 @@ type questions struct {
 	mail *mail
 	rec  *record
 	link Link
-	over func(*dropbox.Message) string // why a question needs no answer any more; see [Options]
+	over func(*dropbox.Message) string // why a question no longer needs an answer; see [Options]
 	open []question                    // oldest first
 }
 
@@ -83,7 +83,7 @@ func (q *questions) bound() {
 	}
 }
 
-// like returns the open questions with the given id. A part of an id is enough.
+// like returns the open questions with the given id. Part of an id is enough.
 func (q *questions) like(id string) []question {
 	id = bareID(id)
 	return slices.DeleteFunc(slices.Clone(q.open), func(o question) bool { return !dropbox.MatchID(o.ID, id) })
@@ -131,8 +131,8 @@ func (q *questions) isForDaemon(order string) bool {
 		slices.ContainsFunc(q.like(words[1]), func(o question) bool { return o.From == dropbox.Swarm })
 }
 
-// answer delivers a person's words to the agent that asked, or to the daemon. already says that
-// another person answered before.
+// answer delivers a person's words to the agent that asked, or to the daemon. already reports
+// that the question was answered before, or is closed for another reason.
 func (q *questions) answer(to question, o Origin, body string) (already bool, err error) {
 	found, old, err := q.mail.find(to.ID)
 	if errors.Is(err, dropbox.ErrNotFound) {

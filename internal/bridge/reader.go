@@ -22,7 +22,7 @@ type Reader struct {
 	Own []string
 }
 
-// A Reading holds the new lines of a channel.
+// A Reading contains the new lines of a channel.
 type Reading struct {
 	Lines   []Line // oldest first
 	Dropped int    // how many unread lines were dropped because more arrived than are kept
@@ -65,8 +65,8 @@ func (r Reader) New(channel string, limit int) (Reading, error) {
 	return got, r.mark(marks)
 }
 
-// Recent returns the lines of a channel that came after the time since, newest first. It
-// returns at most limit lines; limit 0 means all. It moves no mark.
+// Recent returns the lines of a channel that are newer than since, newest first. It
+// returns at most limit lines; limit 0 means all. It does not move the reader's mark.
 func (r Reader) Recent(channel string, since time.Time, limit int) ([]Line, error) {
 	lines, err := r.lines(channel)
 	if err == nil {

@@ -35,7 +35,7 @@ func newRecord(o *Options) *record {
 // changed marks the state as changed, so that it is written.
 func (r *record) changed() { r.dirty = true }
 
-// trouble records an error of the disk or of the network that a person should see.
+// trouble records a disk or network error that a person should see.
 func (r *record) trouble(what string, err error) {
 	r.log.Error(what, keyErr, err)
 	r.state.LastError, r.state.LastAt, r.dirty = what+": "+r.mask(err.Error()), time.Now().UTC(), true

@@ -33,12 +33,12 @@ type notices struct {
 	away    map[string]*absence    // by folded nick: what they said while we were away
 	lacking map[string]time.Time   // by folded nick and right: when we told them that they lack it
 	deaf    map[string]time.Time   // by agent, folded nick and channel: when we told them that the agent does not hear the channel
-	spoken  map[string]spoken      // the last line of people to agents, by folded channel and nick
+	spoken  map[string]spoken      // the last line that each person addressed to agents, by folded channel and nick
 	holdups map[string]holdup      // the hold-ups of agents that people were told about, by agent and folded nick
 }
 
 // The bridge tells a person about their missed lines together, once no further line has
-// come for missedFor. It waits at most missedRounds times.
+// come for missedFor. It waits for missedFor at most missedRounds times.
 const (
 	missedFor    = 2 * time.Second
 	missedRounds = 5
@@ -139,10 +139,10 @@ func (r *notices) sweep(now time.Time) {
 	}
 }
 
-// A crowd counts the lines to agents in one channel above the limit.
+// A crowd counts the lines to agents that exceed the limit of one channel.
 type crowd struct {
 	told time.Time
-	over map[string]*overflow // by folded nick: the lines since told
+	over map[string]*overflow // by folded nick: the lines since the time told
 }
 
 // An overflow counts the lines of one person in a crowd.

@@ -58,8 +58,7 @@ func (r *replies) tellOne(t Text, target, text string) Told {
 	return told
 }
 
-// tellThen sends a person a line, and calls the function then once the line has been
-// sent.
+// tellThen sends a person a line, and calls then() once the line has been sent.
 func (r *replies) tellThen(t Text, line string, then func()) {
 	d := r.tellLines(t, r.fitting(t, []string{line}))
 	r.loop.do(func() func() {

@@ -58,7 +58,7 @@ func TestTabsAreSpaces(t *testing.T) {
 	}
 }
 
-// No agent is called swarm, so only the order reply answers a question from the daemon.
+// No agent is called swarm, so only a "reply" order answers a question from the daemon.
 func TestAQuestionOfTheDaemonIsShown(t *testing.T) {
 	for subject, begin := range map[string]string{"": "[QUESTION] ", "the day has cost $20": "[QUESTION] the day has cost $20\n", "[BUDGET] $20": "[BUDGET] $20\n"} {
 		m := &dropbox.Message{ID: "k7f3q9m2xd", From: dropbox.Swarm, Type: dropbox.Question, Subject: subject, Body: []byte("Answer with one of these words:\n  more: raise it\n")}

@@ -14,14 +14,14 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/discovery"
 )
 
-// A State is the state of the bridge. The bridge writes it at every change, at most 4 times
-// a second.
+// A State is the state of the bridge. The bridge writes it after every change, but at most
+// 4 times a second.
 type State struct {
 	V  int       `json:"v"`
 	At time.Time `json:"at"` // when it was written
 
-	// Running reports whether a bridge runs now. The reader finds that out; all other fields
-	// are from the last bridge that ran.
+	// Running says whether a bridge is running now. [ReadState] finds that out; all other
+	// fields were written by the last bridge that ran.
 	Running bool `json:"-"`
 
 	Connected bool      `json:"connected"`
@@ -29,9 +29,9 @@ type State struct {
 	Why       string    `json:"why,omitempty"`      // why it is not connected; never "" while the bridge runs without a connection
 	NextTry   time.Time `json:"next_try,omitzero"`  // when the bridge tries to connect again; zero: never, or not known
 	Server    string    `json:"server"`             // host:port
-	Network   string    `json:"network,omitempty"`  // the name that the network gives itself
+	Network   string    `json:"network,omitempty"`  // what the network calls itself
 	Nick      string    `json:"nick,omitempty"`     // the bridge's current nick
-	Wanted    string    `json:"wanted,omitempty"`   // the nick that the bridge wants, if it has another one
+	Wanted    string    `json:"wanted,omitempty"`   // the nick that the bridge wants, if it has a different one
 	Mask      string    `json:"mask,omitempty"`     // nick!user@host as others see it
 	Account   string    `json:"account,omitempty"`  // the account that it is logged in as
 	Style     string    `json:"style"`              // the style in use
@@ -42,7 +42,7 @@ type State struct {
 	Channels  []Channel `json:"channels,omitempty"` // sorted
 
 	Waiting    int            `json:"waiting"`  // messages that wait to be sent
-	Unproven   int            `json:"unproven"` // sent, and not proven yet
+	Unproven   int            `json:"unproven"` // sent, but not proven yet
 	Halted     bool           `json:"halted,omitempty"`
 	Sent       int            `json:"sent"`     // messages since the bridge began
 	Received   int            `json:"received"` // lines since the bridge began
@@ -114,7 +114,7 @@ func ReadState(dir string) (State, error) {
 		return State{}, fmt.Errorf("read the bridge's state: %w", err)
 	}
 	if s.Running && !s.Connected && s.Why == "" {
-		s.Why = "the server has not let it in yet" // the first attempt continues
+		s.Why = "the server has not let it in yet" // the first attempt to connect is still running
 	}
 	return s, nil
 }

@@ -9,7 +9,8 @@ import (
 // called from several goroutines. The bridge shows the errors of a Swarm to people, so
 // each error is written for people, with the next step on a second line.
 type Swarm interface {
-	// Status returns the status of an agent, or of all when it is "", as lines for people.
+	// Status returns the status of an agent, or of all agents when agent is "", as lines
+	// for people.
 	Status(ctx context.Context, agent string) (string, error)
 
 	// Held says in one line why a message for an agent waits for something other than the

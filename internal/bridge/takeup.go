@@ -54,7 +54,7 @@ func (o *outbox) takeUp() error {
 
 func joinedFile(dir string) string { return filepath.Join(dir, "joined.json") }
 
-// readJoined reads the channels that people asked for, besides those of the options.
+// readJoined reads the channels that people asked for, besides those in the options.
 func readJoined(dir string) ([]string, error) {
 	data, err := os.ReadFile(joinedFile(dir))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -16,7 +16,7 @@ func clip(s string, most int) string {
 	return strings.ToValidUTF8(s[:most], "") + " …"
 }
 
-// tabStop is the greatest width of a tab, in columns: a phone's screen has few.
+// tabStop is the greatest width of a tab, in columns: a phone's screen has few columns.
 const tabStop = 4
 
 // withoutTabs replaces tabs with spaces: clients show a tab as a symbol, or as nothing.
