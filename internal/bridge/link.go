@@ -30,10 +30,10 @@ type Names interface {
 type Link interface {
 	Names
 
-	// Open begins to connect. When the context stop is done, the link stops starting
-	// anything new. When kill is done, it ends its connections. joined lists channels to
-	// join in addition to those in the link's configuration. Open fails only if the
-	// configuration is wrong.
+	// Open begins to connect. When the context stop is done, the link starts nothing new.
+	// When kill is done, it ends its connections. joined lists channels to join in
+	// addition to those in the link's configuration. Open fails only if the configuration
+	// is wrong.
 	Open(stop, kill context.Context, h Host, joined []string) error
 	// Sweep does the periodic work.
 	Sweep(now time.Time)
@@ -109,13 +109,13 @@ type Rooms interface {
 	// Shut returns the reason why the link cannot speak in a channel for now, or "" if it
 	// can or if that is not known yet.
 	Shut(channel string) string
-	// Join joins a channel, and calls then with the outcome as soon as that is known. If
-	// now is true, a channel that shut us out is retried at once.
+	// Join joins a channel, and calls then() with the outcome as soon as the outcome is
+	// known. If now is true, a channel that shut us out is retried at once.
 	Join(name string, now bool, then func(Entry))
 	// Leave leaves a channel for good.
 	Leave(name string)
-	// SetTopic sets the topic of a channel to one line of text. It calls then with nil on
-	// success, a [*RefusedError], an [*ImpossibleError], or another error if the
+	// SetTopic sets the topic of a channel to one line of text. It calls then() with nil
+	// on success, a [*RefusedError], an [*ImpossibleError], or another error if the
 	// connection has ended.
 	SetTopic(channel, text string, then func(error))
 }

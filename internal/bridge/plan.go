@@ -9,10 +9,10 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// [plan.next] usually looks only at the first waiting messages; ahead is how many. For
-// one choice in deepEvery, and whenever none of the first messages can be sent, it looks
-// at all waiting messages. So one target with thousands of messages does not hide the
-// others.
+// The constant ahead limits how many waiting messages [plan.next] usually looks at, from
+// the front of the list. For every deepEvery-th choice, and whenever none of those
+// messages can be sent, it looks at all waiting messages. So one target with thousands of
+// messages does not hide the others.
 const (
 	ahead     = 256
 	deepEvery = 64

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// Body joins the words of a command line to a body. It ends with a newline, as a text file
-// does, unless that makes the body longer than most, in bytes.
+// Body joins the words of a command line into a body. The body ends with a newline, as a
+// text file does, unless the newline would make it longer than most bytes.
 func Body(words []string, most int) []byte {
 	body := []byte(strings.Join(words, " "))
 	if len(body) < most && !bytes.HasSuffix(body, []byte("\n")) {

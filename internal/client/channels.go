@@ -11,10 +11,10 @@ import (
 // Channels has the IRC settings of the configuration.
 type Channels struct {
 	Project string              // the default channel
-	Alerts  string              // the channel in which people see who waits for them; "" for none
+	Alerts  string              // the channel in which people see which agents wait for them; "" for none
 	Buffer  int                 // how many lines of a channel are kept
-	Known   []string            // the channels of the configuration
-	Own     map[string][]string // the channels of the agents that have some, by name
+	Known   []string            // the channels in the configuration
+	Own     map[string][]string // the agents' own channels, by agent; an agent without any has no entry
 }
 
 // ErrNoIRC says that the configuration has no IRC.
@@ -68,8 +68,8 @@ func (e *TargetError) Error() string {
 	return fmt.Sprintf("%q can be neither a channel nor a nick: those have no spaces, commas and colons, a nick none of ! @ $ * ? %% either, and 64 bytes at most", e.Name)
 }
 
-// A StaysError says that the bridge does not leave a channel of the configuration, since
-// the bridge could then no longer read what people write there.
+// A StaysError says that the bridge does not leave a configured channel, since the bridge
+// could then no longer read what people write there.
 type StaysError struct{ Channel string }
 
 func (e *StaysError) Error() string {

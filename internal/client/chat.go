@@ -35,8 +35,8 @@ func (c Chat) Channel(name string) (string, error) {
 	return name, checkTarget(name)
 }
 
-// target returns a channel, or the nick of a person. A channel of the configuration, or one
-// that the bridge is in, may be named without its #.
+// target returns a channel, or the nick of a person. A channel may be named without its #
+// if it is configured, or if the bridge is in it.
 func (c Chat) target(name string) (string, error) {
 	name = strings.TrimSpace(name)
 	if name == "" || isChannel(name) || c.channels == nil {
@@ -61,7 +61,7 @@ type Said struct {
 	dropbox.Delivery                    // for the bridge
 	At               string             // the channel, or the nick of a person
 	Tasks            []dropbox.Delivery // the tasks that the message gave to agents
-	Note             string             // why a message that looks like a task gave none; "" if it does not apply
+	Note             string             // why a message that looks like a task gave no task; "" otherwise
 }
 
 // Say leaves text for a channel, or for a person privately; "" is the default channel. A
@@ -99,8 +99,9 @@ func (c Chat) post(t dropbox.Type, o bridge.Origin, to, text string) (sent dropb
 	return c.postNoted(&dropbox.Message{Type: t}, o, to, text, func(string, string) {})
 }
 
-// postNoted does what post does. It also calls note with the id and the place before the
-// bridge can see the message. The caller may set the type and the key.
+// postNoted does what post does. It also calls the function note, with the message's id
+// and its channel or nick, before the bridge can see the message. The caller may set the
+// type and the key.
 func (c Chat) postNoted(m *dropbox.Message, o bridge.Origin, to, text string, note func(id, at string)) (sent dropbox.Delivery, at string, err error) {
 	if o.Channel, err = c.target(to); err != nil {
 		return sent, "", err

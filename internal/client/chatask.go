@@ -23,7 +23,7 @@ const (
 	ByFirst = mail.ByFirst
 )
 
-// The values of on_timeout: what an asker does without an answer in time.
+// The values of on_timeout: what an asker does if no answer arrives in time.
 const (
 	AtContinue = "continue" // it continues with its default
 	AtPause    = "pause"    // it begins no turn until somebody answers
@@ -58,7 +58,7 @@ type Inquired struct {
 
 // Inquire asks people on IRC. Inside a turn, the daemon also tells people elsewhere about
 // the question, and tells them later if nobody answered. Outside a turn, the channel for
-// alerts shows the question, and later that nobody answered.
+// alerts shows the question, and later a notice if nobody answered.
 func (c Chat) Inquire(q Inquiry) (*Inquired, error) {
 	q.Answerers, q.OnTimeout = cmp.Or(q.Answerers, ByHuman), cmp.Or(q.OnTimeout, AtContinue)
 	in := &Inquired{chat: c, question: q}
@@ -87,13 +87,13 @@ func (c Chat) Inquire(q Inquiry) (*Inquired, error) {
 	return in, nil
 }
 
-// ask asks in one place.
+// ask asks in one channel, or asks one person.
 func (in *Inquired) ask(at string) error {
 	c, q := in.chat, in.question
 	wait := &journal.Waiting{}
 	m := &dropbox.Message{Type: dropbox.Question, Key: QuestionKey(q.Answerers)}
 	sent, _, err := c.postNoted(m, bridge.Origin{}, at, q.Text, func(id, at string) {
-		wait.End("") // of an attempt that failed
+		wait.End("") // ends the record of an attempt that failed
 		a := journal.Asked{ID: id, Of: at, Mailbox: ircbridge.Name, Text: string(m.Body)}
 		if len(in.Sent) > 0 {
 			a.Copy = in.Sent[0].ID
@@ -111,7 +111,8 @@ func (in *Inquired) ask(at string) error {
 	return c.alert("question", sent.ID, at, fmt.Sprintf("[QUESTION] %s needs input: %q", c.client.Called(c.client.Me.Name), strings.TrimSpace(q.Text)))
 }
 
-// end records that nobody waits any more; only the first record about a question counts.
+// end records that nobody is waiting for the answer any more; only the first record about
+// a question counts.
 func (in *Inquired) end(why string) {
 	for _, w := range in.waits {
 		w.End(why)
@@ -138,9 +139,8 @@ type PersonsAnswer struct {
 	Note string        // what else went wrong; "" for nothing
 }
 
-// Await waits for the answer, and files it. It returns nil when no answer arrives in time,
-// and people are told about that. The error is a [*NoAnswerError] when no answer can come
-// any more.
+// Await waits for the answer, and files it. If no answer arrives in time, it tells people
+// so and returns nil. The error is a [*NoAnswerError] if no answer can come any more.
 func (in *Inquired) Await(ctx context.Context) (*PersonsAnswer, error) {
 	defer in.end("")
 	wait, err := in.chat.client.Wait(in.Sent)
@@ -160,7 +160,7 @@ func (in *Inquired) Await(ctx context.Context) (*PersonsAnswer, error) {
 			return nil, in.late()
 		case err != nil:
 			return nil, err
-		case got.None != nil && len(wait.Pending) > 0: // the others may answer
+		case got.None != nil && len(wait.Pending) > 0: // another recipient may still answer
 			note = strings.TrimSpace(note + " " + got.None.Error())
 		case got.None != nil:
 			return nil, got.None

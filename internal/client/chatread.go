@@ -26,8 +26,8 @@ func (c Chat) Unread(channel string, limit int) (bridge.Reading, string, error) 
 	return got, name, err
 }
 
-// Recent returns the newest lines of a channel, newest first, whether they were read or
-// not.
+// Recent returns the newest lines of a channel, newest first, whether or not the caller
+// has read them.
 func (c Chat) Recent(channel string, since time.Time, limit int) ([]bridge.Line, string, error) {
 	name, err := c.target(channel)
 	if err != nil {
@@ -45,8 +45,9 @@ func (c Chat) UnreadCounts() (map[string]int, error) {
 	return c.reader().Unread()
 }
 
-// CheckIn returns a reminder for an agent with the tools for IRC that has not read its
-// channels for a long time although they have something new; "" if none is needed.
+// CheckIn returns a reminder for an agent that has the IRC tools, but has not read its
+// channels for a long time although they contain something new. It returns "" if no
+// reminder is needed.
 func (c Chat) CheckIn() (string, error) {
 	if c.channels == nil || c.client.Me.Name == dropbox.Lead {
 		return "", nil
@@ -62,8 +63,8 @@ func (c Chat) Bridge() (bridge.State, error) {
 	return bridge.ReadState(ircbridge.Folder(c.client.Home.Dir()))
 }
 
-// InChannel returns the bridge's state of a channel. The error is a [*NotThereError] if
-// the bridge is not in it.
+// InChannel returns the state of a channel, as the bridge recorded it. The error is a
+// [*NotThereError] if the bridge is not in it.
 func (c Chat) InChannel(channel string) (bridge.Channel, error) {
 	name, err := c.Channel(channel)
 	if err != nil {

@@ -11,9 +11,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// ConfigVar is the environment variable that names the configuration inside a turn if the
-// file is not called claude-swarm.yaml, so that a claude-swarm that the agent starts finds
-// the project in every folder.
+// ConfigVar is the environment variable that names the configuration file inside a turn if
+// the file is not called claude-swarm.yaml. With it, a claude-swarm that the agent starts
+// in any folder finds the project.
 const ConfigVar = "CLAUDE_SWARM_CONFIG"
 
 // A NoProjectError says that there is no configuration.

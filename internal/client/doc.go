@@ -1,6 +1,7 @@
 // Package client is the part that the command line and the agents' tools share. A [Client]
-// knows its caller. It completes a message from the caller's turn, signs it, delivers it,
-// and notes it in the turn; it reads the caller's mailbox, and waits for answers.
+// knows its caller. It fills in the envelope of a message with facts about the caller's
+// turn, signs the message, delivers it, and records it in the turn. It also reads the
+// caller's mailbox, and waits for answers.
 //
 //	Open ── envelope ── sign ── deliver ── note in the turn
 //	                               └─ Wait: the answer, or why none can come
@@ -17,5 +18,5 @@
 //	attach, find, rules       which file, which message, which rule
 //	permission                what an agent may see
 //	client, project, config   the caller, the project, its configuration
-//	reading, channels, body   leaves: files of an agent's tools, names of channels, texts
+//	reading, channels, body   leaf files: what an agent's tools may read, channel names, texts
 package client

@@ -27,7 +27,7 @@ type AmbiguousError struct {
 	Candidates []Candidate
 }
 
-// Error has a line for each of the messages.
+// Error returns a text with a line for each of the messages.
 func (e *AmbiguousError) Error() string {
 	text := fmt.Sprintf("%q fits %d %s:", e.Part, len(e.Candidates), e.What)
 	for _, c := range e.Candidates {
@@ -36,11 +36,11 @@ func (e *AmbiguousError) Error() string {
 	return text
 }
 
-// Unwrap makes an AmbiguousError a [dropbox.ErrAmbiguous].
+// Unwrap makes an AmbiguousError match [dropbox.ErrAmbiguous].
 func (e *AmbiguousError) Unwrap() error { return dropbox.ErrAmbiguous }
 
 // Find looks for the one message that part matches (see [dropbox.MatchID]), among those
-// that the caller may read. A whole id always finds its message. The error is
+// that the caller may read. A full id always finds its message. The error is
 // [dropbox.ErrNotFound], or an [*AmbiguousError].
 func (c *Client) Find(part string) (dropbox.Found, error) {
 	found, err := c.Store.Find(part)
@@ -73,8 +73,8 @@ func (c *Client) Find(part string) (dropbox.Found, error) {
 	return dropbox.Found{}, readable
 }
 
-// Message finds a message by its id or a part of it, wherever it is, and reads it. The
-// errors are those of [Client.Find].
+// Message finds a message by its id or part of the id, in whichever mailbox it is, and
+// reads it. The errors are those of [Client.Find].
 func (c *Client) Message(id string) (dropbox.Found, *dropbox.Message, error) {
 	found, err := c.Find(id)
 	if err != nil {

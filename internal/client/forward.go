@@ -11,7 +11,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// A Forward is one message that went to another agent.
+// A Forward says where one waiting message of a removed agent went.
 type Forward struct {
 	ID string `json:"id"`             // the id of the original message
 	As string `json:"as,omitempty"`   // its id in the other mailbox; "" for an offer, which was given back
@@ -26,9 +26,10 @@ var ErrUnsettled = errors.New("one of its turns is not settled")
 // arrives once, however many times Forward is repeated: the copy is durable, under a key
 // made from the id, before the message is filed with a receipt that says where it went.
 // Sender, thread, subject and text do not change. A proven message gets a proof for the new
-// recipient; any other stays unproven. An offer of published work is given back instead.
-// The error is [ErrUnsettled] if a turn of the agent runs, or was cut off and not settled.
-// Forward skips a message that it cannot read, and names it in the error at the end.
+// recipient; an unproven message stays unproven. An offer of published work is given back
+// instead. The error is [ErrUnsettled] if a turn of the agent is running, or was cut off
+// and not settled. Forward skips each message that it cannot read, and names these messages
+// in the error that it returns at the end.
 func (c *Client) Forward(agent, to string) ([]Forward, error) {
 	box, err := c.Mailbox(agent)
 	if err != nil {

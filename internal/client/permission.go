@@ -18,7 +18,7 @@ func (e *PrivateError) Error() string {
 }
 
 // MaySee checks that the caller may look into a mailbox: an agent may see its own mailbox,
-// a person may see all. The error is a [*PrivateError].
+// a person may see all mailboxes. The error is a [*PrivateError].
 func (c *Client) MaySee(mailbox string) error {
 	if c.Me.Name == dropbox.Lead || c.Me.Name == mailbox {
 		return nil
@@ -35,7 +35,7 @@ func (c *Client) MayReadMessage(found dropbox.Found, m *dropbox.Message) error {
 	return &PrivateError{c.Me.Name, "the message " + found.Entry.ID + " in the mailbox of " + found.Mailbox}
 }
 
-// A TakeBackError says that an agent may not take back a message of another sender.
+// A TakeBackError says that an agent may not take back a message from another sender.
 type TakeBackError struct {
 	Who string // the agent
 	ID  string // of the message

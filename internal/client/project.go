@@ -16,11 +16,11 @@ type Project struct {
 	Tags   map[string][]string // the agents with each tag, in the same order
 	Lead   string              // the agent that gets the lead's mail; "" is the person
 
-	LeadName string   // a second name of the person; "" for none
+	LeadName string   // a second name for the person; "" for none
 	CCLead   []string // agents whose messages to others are copied to the lead
 	Rules    policy.Policy
 	IRC      *Channels // nil: there is no IRC
-	// Reading has the files that each agent may send. An agent without an entry may send
+	// Reading says which files each agent may send. An agent without an entry may send
 	// only files in its mailbox.
 	Reading map[string]Reading
 }

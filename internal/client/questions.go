@@ -12,8 +12,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// A Questioning is a question by mail that the running turn waits for. If it has several
-// copies, the first answer is enough.
+// A Questioning is a question by mail whose answer the running turn waits for. If the
+// question has several copies, the first answer is enough.
 type Questioning struct {
 	client   *Client
 	question *dropbox.Message
@@ -23,7 +23,7 @@ type Questioning struct {
 	waits    map[string]*journal.Waiting
 }
 
-// Asks prepares the record that the running turn waits for the answer to a question.
+// Asks prepares to record that the running turn waits for the answer to a question.
 // patience is the longest wait. The caller sends the question by SendNoted with Note, and
 // then calls Sent.
 func (c *Client) Asks(question *dropbox.Message, patience time.Duration) *Questioning {
@@ -42,8 +42,8 @@ func (q *Questioning) Note(id, to string) {
 	q.waits[id] = q.client.Me.Asks(a, q.patience)
 }
 
-// Sent records which copies were delivered. A delivery that repeats an earlier one has the
-// id of the earlier one.
+// Sent records which copies were delivered. A repeated delivery has the id of the first
+// delivery.
 func (q *Questioning) Sent(copies []dropbox.Delivery) {
 	q.sent = copies
 	still := map[string]bool{}
@@ -72,9 +72,9 @@ func (q *Questioning) Late(does string) {
 	}
 }
 
-// Answered records that the other copies need no answer any more, and tells their
-// recipients: an agent that works on its copy gets a note, and the person's copy is filed.
-// An agent that has not begun never sees its copy. Answered returns the reason if a
+// Answered records that the other copies no longer need an answer, and tells their
+// recipients: an agent that is working on its copy gets a note, and the person's copy is
+// filed. An agent that has not begun never sees its copy. Answered returns the reason if a
 // recipient could not be told.
 func (q *Questioning) Answered(got *Answer) string {
 	c := q.client

@@ -95,8 +95,9 @@ func (r Reading) check(name string, in agentFolders) (string, error) {
 }
 
 // daemons reports whether a file, named without symbolic links, is in the daemon's folder
-// of this project or another one. It checks the names in the path, the folder itself, which
-// may have a second name, and whether the file is a hard link to a file in the folder.
+// of this project or another one. It checks the names in the path, then whether the path
+// leads through the folder under a second name, and whether the file is a hard link to a
+// file in the folder.
 func daemons(file, folder string) (bool, error) {
 	for part := range strings.SplitSeq(file, string(filepath.Separator)) {
 		if strings.EqualFold(part, discovery.HomeName) {
@@ -208,8 +209,9 @@ func isWhole(tool string) func(string) bool {
 
 // covers reports whether the entry Read(PATTERN) in a list of tools covers a file. As in
 // the client, //FOLDER is absolute, ~/ is the home folder, and any other pattern is
-// relative to the working folder. A pattern for a folder covers the files below it, too. A
-// pattern that denies and has no slash covers every file with that name.
+// relative to the working folder. A pattern for a folder covers the files below it, too.
+// If denies is set, a pattern without a slash covers every file with that name, in any
+// folder.
 func (r Reading) covers(entry, file string, denies bool) bool {
 	pattern, ok := strings.CutPrefix(strings.TrimSpace(entry), "Read(")
 	if pattern, ok = cutEnd(pattern, ok); !ok {
@@ -242,8 +244,8 @@ func cutEnd(s string, ok bool) (string, bool) {
 	return s, ok && end && s != ""
 }
 
-// glob translates a pattern of a path into a regular expression: ** matches any folders, *
-// and ? match within one name.
+// glob translates a path pattern into a regular expression: ** matches any number of
+// folders, * and ? match within one name.
 func glob(pattern string) *regexp.Regexp {
 	expr := regexp.QuoteMeta(pattern)
 	for _, r := range [][2]string{{`/\*\*/`, "/(?:.*/)?"}, {`\*\*`, ".*"}, {`\*`, "[^/]*"}, {`\?`, "[^/]"}} {

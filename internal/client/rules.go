@@ -68,7 +68,7 @@ func (c *Client) why(reason string) string {
 	return reason
 }
 
-// HaltThread halts a conversation, with a reason; "" for none.
+// HaltThread halts a conversation. why is the reason, or "" for none.
 func (c *Client) HaltThread(thread, why string) error {
 	text := "by " + c.Me.Name
 	if why = strings.TrimSpace(why); why != "" {
@@ -79,8 +79,8 @@ func (c *Client) HaltThread(thread, why string) error {
 
 // UnhaltThread lets a conversation continue. It puts back the messages that were refused
 // only because the conversation was halted, and returns their number. It recognizes them by
-// their recorded reason, since a file that an agent wrote belongs to the conversation of
-// the turn that wrote it.
+// their recorded reason, not by the thread in the message: the rules count a file that an
+// agent wrote as part of the conversation of the turn that wrote it.
 func (c *Client) UnhaltThread(thread string) (back int, err error) {
 	if err := c.Store.Threads().Unhalt(thread); err != nil {
 		return 0, err

@@ -12,9 +12,9 @@ import (
 )
 
 // Messages that were refused because a conversation was halted are put back when it
-// continues, even if the file names another conversation than the rules did, such as the
-// conversation of the turn that wrote the file. Messages that were refused for another
-// reason stay refused.
+// continues. This holds even if the file names a different conversation from the one to
+// which the rules counted it, such as the conversation of the turn that wrote the file.
+// Messages that were refused for another reason stay refused.
 func TestUnhaltGivesBackByTheReason(t *testing.T) {
 	drop := filepath.Join(t.TempDir(), ".dead-drop")
 	if err := dropbox.Create(drop); err != nil {

@@ -34,10 +34,10 @@ var ErrAlone = errors.New("there is no agent but the sender")
 // ErrNobody says that a list of recipients names nobody.
 var ErrNobody = errors.New("the list of recipients is empty")
 
-// Recipients checks and returns the names in a comma-separated list. A name is an agent,
-// lead or an alias for it ([swarm.Plan.Leads]), all for every agent but the sender, or
-// @TAG for every agent but the sender with that tag. The error is a
-// [*swarm.UnknownAgentError], a [*TagError], [ErrOwnTag], [ErrAlone] or [ErrNobody].
+// Recipients checks and returns the names in a comma-separated list. A name is the name
+// of an agent, "lead" or an alias for it ([swarm.Plan.Leads]), "all" for every agent
+// except the sender, or @TAG for every agent with that tag except the sender. The error
+// is a [*swarm.UnknownAgentError], a [*TagError], [ErrOwnTag], [ErrAlone] or [ErrNobody].
 func (c *Client) Recipients(list string) ([]string, error) {
 	var names []string
 	for name := range strings.SplitSeq(list, ",") {
@@ -86,8 +86,8 @@ func (c *Client) addresses() []string {
 }
 
 // Send signs m and delivers it to all names in To, and as a note to all names in CC, to
-// which it adds the lead if the configuration says so. All copies are in one thread. When a
-// copy fails, Send returns the deliveries before it and a [*DeliveryError]. Inside a turn
+// which it adds the lead if the configuration says so. All copies are in one thread. If a
+// delivery fails, Send returns the earlier deliveries and a [*DeliveryError]. Inside a turn
 // the error may be a [*TurnError]. A [*RefusedError] says that a rule refuses the message
 // and that nothing was delivered.
 //
@@ -175,8 +175,8 @@ func (c *Client) answersTurn(m *dropbox.Message) error {
 	return err
 }
 
-// Work returns the message that the caller's turn works on; nil outside a turn, and when
-// the message was removed in the meantime.
+// Work returns the message that the caller's turn is working on. It returns nil outside a
+// turn, or if the message has been removed in the meantime.
 func (c *Client) Work() (*dropbox.Message, error) {
 	if c.Me.Turn == "" {
 		return nil, nil
@@ -194,7 +194,8 @@ func (c *Client) Work() (*dropbox.Message, error) {
 	return m, nil
 }
 
-// MessageOf returns the id of the message that a turn works on: a turn's id is ID-ATTEMPT.
+// MessageOf returns the id of the message that a turn works on. It is part of the turn's
+// id, which has the form ID-ATTEMPT.
 func MessageOf(turn string) string {
 	id, _, _ := strings.Cut(turn, "-")
 	return id

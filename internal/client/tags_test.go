@@ -65,7 +65,7 @@ func TestATagIsAnAddress(t *testing.T) {
 	}
 }
 
-// A task on IRC names a tag as it names agents.
+// A task on IRC can name a tag in place of agents.
 func TestATaskOnIRCTakesATag(t *testing.T) {
 	agents, tags := []string{"ann", "bob", "cat"}, map[string][]string{"frontend": {"ann", "bob"}}
 	to, what, ok := ircbridge.TaskFor("TASK: @frontend, cat: fix it", agents, tags)

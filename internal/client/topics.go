@@ -29,7 +29,7 @@ func (c *Client) Publish(m *dropbox.Message) (topic.Published, error) {
 		return topic.Published{}, err
 	}
 	sent, err := topic.Of(c.Store).Publish(m, c.Me.Sign)
-	deliveries := sent.Offered // of a status or a note
+	deliveries := sent.Offered // a published status or note has only these
 	if sent.ID != "" {
 		deliveries = []dropbox.Delivery{sent.Delivery}
 	}
@@ -39,8 +39,9 @@ func (c *Client) Publish(m *dropbox.Message) (topic.Published, error) {
 	return sent, err
 }
 
-// Subscribe subscribes an agent, or the lead, to the topics that fit the patterns, and returns
-// all its patterns. The error is a [*RefusedError] if a rule refuses a pattern.
+// Subscribe subscribes an agent, or the lead, to the topics that match the patterns, and
+// returns all patterns of the subscriber. The error is a [*RefusedError] if a rule refuses a
+// pattern.
 func (c *Client) Subscribe(name string, patterns ...string) ([]string, error) {
 	for _, pattern := range patterns {
 		if v := c.Rules.Subscribe(name, pattern); !v.Pass {
@@ -107,9 +108,9 @@ type NotPublishedError struct{ ID string }
 
 func (e *NotPublishedError) Error() string { return e.ID + " was not published on a topic" }
 
-// Published finds published work by a part of its id or of the id of one of its offers. The
-// error is that of [Client.Message], a [*NotPublishedError], or a [*topic.TakenError] when
-// the work is closed.
+// Published finds published work by part of its id, or by part of the id of one of its
+// offers. The error is that of [Client.Message], a [*NotPublishedError], or a
+// [*topic.TakenError] when the work is closed.
 func (c *Client) Published(id string) (topic.Publication, error) {
 	_, m, err := c.Message(id)
 	if err != nil {
@@ -159,8 +160,8 @@ func (c *Client) ClaimFor(work topic.Publication, agent string) (topic.Grant, er
 
 // Ack closes published work. It first claims the work if the caller has not done so. end
 // is [topic.Completed] or [topic.Failed]. text is the result for the publisher; "" means
-// no result. Subscribers to the ends of such work get a note. Repeating Ack after an error
-// is harmless.
+// no result. Agents that subscribe to the ends of work on its topic get a note. Repeating
+// Ack after an error is harmless.
 func (c *Client) Ack(work topic.Publication, end, text string) error {
 	if _, err := c.Claim(work); err != nil {
 		return err
@@ -196,7 +197,7 @@ func (c *Client) answerPublished(work topic.Publication, text string) error {
 	return err
 }
 
-// firstOf returns as much of a text as a receipt keeps.
+// firstOf returns the beginning of a text, with the length that a receipt keeps.
 func firstOf(text string) string {
 	const most = 4096
 	if len(text) > most {

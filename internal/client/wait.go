@@ -16,7 +16,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
 )
 
-// lookAgain is how often a wait looks even without an event: a file system may drop events.
+// lookAgain is how often a wait looks for an outcome even without an event: a file system
+// may drop events.
 const lookAgain = 2 * time.Second
 
 // noAnswerAfter is how long after a successful turn its answer may still arrive. The daemon
@@ -69,16 +70,16 @@ type Wait struct {
 	// Proven accepts only answers that are proven to be from the recipient of the message,
 	// or from a person: see [mail.MayAnswer]. Others stay in the mailbox.
 	Proven bool
-	// Agents accepts the proven answers of all agents, too.
+	// Agents also accepts the proven answers of all agents.
 	Agents bool
 
 	client *Client
 	box    *dropbox.Mailbox // the sender's
 	wakes  <-chan struct{}
 	stop   func()
-	// seen has the files that are not answers, so that each is read only once.
+	// seen contains the files that are not answers, so that each is read only once.
 	seen map[string]bool
-	// ended has the time when each message was first seen to be finished.
+	// ended contains the time when each message was first seen to be finished.
 	ended map[string]time.Time
 }
 
@@ -125,8 +126,8 @@ func (w *Wait) Look(now time.Time) (*Outcome, error) {
 	return w.fate(now)
 }
 
-// watchFolder wakes the receiver when something appears in dir, and every [lookAgain], even
-// if the machine's limits do not allow another watch.
+// watchFolder wakes the receiver when something appears in dir, and also every [lookAgain].
+// The second part works even if the machine's limits do not allow another watch.
 func watchFolder(dir string) (wakes <-chan struct{}, stop func()) {
 	out := make(chan struct{}, 1)
 	quit, done := make(chan struct{}), make(chan struct{})
@@ -204,7 +205,7 @@ func (w *Wait) look() (*Outcome, error) {
 }
 
 // mayAnswer reports whether the sender of m, a message in the caller's mailbox, may answer
-// a message to the mailbox to.
+// a message that the caller sent. to is the mailbox that got the caller's message.
 func (w *Wait) mayAnswer(m *dropbox.Message, to string) bool {
 	c := w.client
 	tokens, err := c.Home.Tokens()
