@@ -160,8 +160,8 @@ func (c *Client) ClaimFor(work topic.Publication, agent string) (topic.Grant, er
 
 // Ack closes published work. It first claims the work if the caller has not done so. end
 // is [topic.Completed] or [topic.Failed]. text is the result for the publisher; "" means
-// no result. Agents that subscribe to the ends of work on its topic get a note. Repeating
-// Ack after an error is harmless.
+// no result. Ack also publishes the end as a status, for example on task.completed if the
+// work is on task.created. Repeating Ack after an error is harmless.
 func (c *Client) Ack(work topic.Publication, end, text string) error {
 	if _, err := c.Claim(work); err != nil {
 		return err

@@ -48,9 +48,9 @@ type Client struct {
 	whisper func(line string)
 }
 
-// Dial finds the daemon of a project. version is the version of the calling program. also
-// lists further paths to try after those of the project; Dial skips empty ones. The error
-// is [ErrNoDaemon] if no daemon answers. The caller closes the client.
+// Dial finds the daemon of a project. version is the version of the calling program.
+// After the paths of the project, Dial tries the paths in also, and skips empty ones. The
+// error is [ErrNoDaemon] if no daemon answers. The caller closes the client.
 func Dial(ctx context.Context, project, version string, getenv func(string) string, also ...string) (*Client, error) {
 	paths, err := discovery.Paths(project, getenv)
 	if err != nil {
@@ -140,7 +140,7 @@ func (c *Client) greet(ctx context.Context, version string) (*lineReader, error)
 	return lines, c.conn.SetDeadline(time.Time{})
 }
 
-// Close closes the connection and ends its calls and its streams.
+// Close closes the connection, and ends the calls and streams that use it.
 func (c *Client) Close() error {
 	c.once.Do(func() { close(c.closing) })
 	err := c.conn.Close()
@@ -153,8 +153,8 @@ func (c *Client) Close() error {
 func (c *Client) Gone() <-chan struct{} { return c.done }
 
 // OnWhisper sets the function that is called with each whisper, as one line, for the agent
-// in whose turn the program runs. The goroutine that reads calls show before it delivers
-// the response that follows the whisper. OnWhisper must be called before the first request.
+// in whose turn the program runs. The reading goroutine calls show() before it delivers the
+// response that follows the whisper. OnWhisper must be called before the first request.
 func (c *Client) OnWhisper(show func(line string)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

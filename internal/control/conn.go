@@ -84,8 +84,9 @@ func (l lentWhispers) write(to io.Writer) (err error) {
 	return nil
 }
 
-// write sends queued frames until here is done, and then the frames that are still queued.
-// So a client that sends requests and then shuts down its side still gets its answers.
+// write sends queued frames until the context here is done, and then the frames that are
+// still queued. So a client that sends requests and then shuts down its side still gets
+// its answers.
 func (c *conn) write(here context.Context) {
 	err := writeFrame(c.c, hello{Type: typeHello, V: protocolVersion, Version: c.s.opts.Version})
 	for err == nil {
@@ -181,8 +182,8 @@ func (c *conn) handle(ctx, here context.Context, wg *sync.WaitGroup, req request
 		c.subscribe(here, wg, req)
 		return true
 	case reqStop, reqAbort, reqInterrupt:
-		// These wait for a turn. They continue when the client hangs up: a client that no
-		// longer waits does not want the turn to be ended more forcefully.
+		// These requests wait for a turn. They continue if the client hangs up: a client
+		// that no longer waits does not want the turn to be ended more forcefully.
 		if !c.begin(here, req.ID) {
 			return true
 		}
@@ -288,9 +289,9 @@ func (c *conn) ask(ctx context.Context, req request) (any, error) {
 }
 
 // orderedBy returns the name of whoever gives an order. If the caller runs in a turn of an
-// agent, that is the agent, whatever the request says. Otherwise it is the name in the
-// request. It refuses an order that only a person may give if it cannot identify the
-// caller.
+// agent, that is the agent's name, whatever the request says. Otherwise it is the name in
+// the request. If orderedBy cannot identify the caller, it refuses an order that only a
+// person may give.
 func (c *conn) orderedBy(req request) (by string, inTurn bool, err error) {
 	if req.Type == reqStatus || c.s.opts.CallerOf == nil || c.from.pid == 0 {
 		return req.By, false, nil

@@ -296,8 +296,8 @@ func TestOneConnectionTooManyIsToldWhy(t *testing.T) {
 	})
 }
 
-// The process at the other end decides who gives an order, not the request. If the server
-// cannot identify the process, it refuses orders that only a person may give.
+// The process at the other end, not the request, determines who gives an order. If the
+// server cannot identify the process, it refuses orders that only a person may give.
 func TestAnOrderIsItsCallers(t *testing.T) {
 	p, d := newProject(t), newFakeDaemon()
 	caller, trouble := "coder", error(nil)

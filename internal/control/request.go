@@ -2,22 +2,22 @@ package control
 
 import "github.com/claude-swarm/claude-swarm/swarm"
 
-// The requests.
+// The requests, each with the fields that it uses.
 const (
 	reqStatus    = "status"    // agents
-	reqStart     = "start"     // agent by
-	reqStop      = "stop"      // agent by now; answered when the agent's turn has ended
-	reqPause     = "pause"     // agent by why for questions
-	reqResume    = "resume"    // agent by
-	reqAbort     = "abort"     // agent by why; answered when its turn has ended
-	reqInterrupt = "interrupt" // agent by message; answered when its turn has ended
-	reqCompact   = "compact"   // agent by; done before its next message
-	reqClear     = "clear"     // agent by; done before its next message
-	reqRaise     = "raise"     // scope usd turns for by; adds to a cap of the budget
-	reqReload    = "reload"    //
-	reqShutdown  = "shutdown"  // now; answered at once; the connection stays open until the daemon ends
-	reqWhispers  = "whispers"  // the whispers for the agent of the turn come before the response
-	reqSubscribe = "subscribe" // agent text raw; a stream
+	reqStart     = "start"     // agent, by
+	reqStop      = "stop"      // agent, by, now; answered when the agent's turn has ended
+	reqPause     = "pause"     // agent, by, why, for, questions
+	reqResume    = "resume"    // agent, by
+	reqAbort     = "abort"     // agent, by, why; answered when the agent's turn has ended
+	reqInterrupt = "interrupt" // agent, by, message; answered when the agent's turn has ended
+	reqCompact   = "compact"   // agent, by; done before its next message
+	reqClear     = "clear"     // agent, by; done before its next message
+	reqRaise     = "raise"     // scope, usd, turns, for, by; adds to a cap of the budget
+	reqReload    = "reload"    // by
+	reqShutdown  = "shutdown"  // by, now; answered at once; the connection stays open until the daemon ends
+	reqWhispers  = "whispers"  // no fields; the whispers for the agent in whose turn the client runs come before the response
+	reqSubscribe = "subscribe" // agent, text, raw; starts a stream
 )
 
 // A request is one line from a client. It has the fields of all request types; each type

@@ -29,8 +29,8 @@ type Daemon interface {
 	RaiseBudget(scope string, by budget.Amount, who string) (budget.Row, error)
 	Subscribe(f swarm.Filter) Feed
 	Reload(by string) (swarm.Changes, error)
-	// Shutdown starts to end the daemon and returns at once. With now, it also ends running
-	// turns.
+	// Shutdown begins to shut down the daemon, and returns at once. If now is set, it also
+	// ends running turns.
 	Shutdown(by string, now bool)
 }
 

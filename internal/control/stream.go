@@ -10,8 +10,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// A Stream returns the events of a subscription in order. Next may be called from one
-// goroutine at a time, Close from any.
+// A Stream returns the events of a subscription in the order in which the daemon sends
+// them. Next may be called from one goroutine at a time, Close from any.
 type Stream struct {
 	c      *Client
 	id     string

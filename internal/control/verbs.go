@@ -50,8 +50,9 @@ func (c *Client) Abort(ctx context.Context, agent, by, why string) (swarm.Cut, e
 }
 
 // Interrupt ends an agent's running turn and puts its message back. It waits until the turn
-// has ended, and returns the outcome for the message. A turn that already works on the
-// message urgent keeps running. The error is [swarm.ErrNoTurn] if there is no turn to end.
+// has ended, and returns the outcome for the message. urgent is the id of the message for
+// which the turn should end; a turn that is already working on that message keeps running.
+// The error is [swarm.ErrNoTurn] if there is no turn to end.
 func (c *Client) Interrupt(ctx context.Context, agent, by, urgent string) (swarm.Cut, error) {
 	var cut swarm.Cut
 	err := c.call(ctx, request{Type: reqInterrupt, Agent: agent, By: by, Message: urgent}, &cut)
@@ -69,8 +70,8 @@ func (c *Client) Clear(ctx context.Context, agent, by string) error {
 	return c.call(ctx, request{Type: reqClear, Agent: agent, By: by}, nil)
 }
 
-// RaiseBudget adds to the cap of a scope, and returns the scope. The error may be a
-// [budget.UnknownScopeError].
+// RaiseBudget adds to the cap of a scope, and returns the scope's new state. The error
+// may be a [budget.UnknownScopeError].
 func (c *Client) RaiseBudget(ctx context.Context, scope string, amount budget.Amount, by string) (budget.Row, error) {
 	var row budget.Row
 	err := c.call(ctx, request{Type: reqRaise, Scope: scope, USD: amount.Dollars(), Turns: int(amount[budget.Turns]), For: span(amount.Span()), By: by}, &row)
@@ -90,9 +91,9 @@ func (c *Client) Whispers(ctx context.Context) error {
 	return c.call(ctx, request{Type: reqWhispers}, nil)
 }
 
-// Shutdown tells the daemon to end, after its running turns or, with now, at once. It
-// returns when the daemon has accepted the order; [Client.Gone] shows when the daemon has
-// ended.
+// Shutdown tells the daemon to end: when its running turns have ended, or at once if now
+// is set. It returns when the daemon has accepted the order; [Client.Gone] shows when the
+// daemon has ended.
 func (c *Client) Shutdown(ctx context.Context, by string, now bool) error {
 	return c.call(ctx, request{Type: reqShutdown, By: by, Now: now}, nil)
 }

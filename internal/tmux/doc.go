@@ -12,7 +12,7 @@
 // pane, the session or tmux itself can be closed at any time, and the swarm keeps running.
 // [Server.Show] recreates closed panes.
 //
-// The environment of tmux lacks the variables that mark a process as part of a turn
-// (CLAUDE_SWARM_*). Otherwise, a tmux server that an agent started would be ended with that
-// agent's turn.
+// Package tmux runs tmux without the environment variables that mark a process as part of a
+// turn (CLAUDE_SWARM_*). Otherwise, a tmux server that an agent started would be killed at
+// the end of that agent's turn.
 package tmux

@@ -21,7 +21,7 @@ var ErrMissing = errors.New("tmux is missing")
 type Options struct {
 	Program string   // "" means tmux, looked up in PATH
 	Socket  string   // name of a separate server, as for tmux -L
-	Environ []string // environment of the tmux program; nil means that of this process
+	Environ []string // environment of the tmux program; nil means the environment of this process
 }
 
 // A Server is a running tmux server, or one that the first session will start. It keeps no

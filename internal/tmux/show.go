@@ -57,7 +57,7 @@ func (s *Server) Show(ctx context.Context, session string, panes []Pane) (Shown,
 		if err := s.create(ctx, session, panes[0]); err == nil {
 			done.Created = true
 			done.Added = append(done.Added, panes[0].Title)
-		} else if there, _ := s.Has(ctx, session); !there { // else another process created it first
+		} else if there, _ := s.Has(ctx, session); !there { // if the session exists, another process created it first
 			return done, err
 		}
 	}
@@ -135,9 +135,9 @@ func (s *Server) add(ctx context.Context, session string, p Pane) error {
 	return s.setOptions(ctx, id, p)
 }
 
-// setOptions sets the title of a new pane. It gives the window borders that show titles,
-// and makes room for another pane. A pane stays when its command ends, so that a person can
-// read its last output.
+// setOptions sets the title of a new pane. It gives the panes of the window borders that
+// show titles, and evens out their sizes. A pane stays open when its command ends, so that
+// a person can read the command's last output.
 func (s *Server) setOptions(ctx context.Context, id string, p Pane) error {
 	_, err := s.run(ctx,
 		"set-option", "-p", "-t", id, mark, argument(p.Title), ";",
@@ -155,7 +155,8 @@ type pane struct {
 	dead              bool
 }
 
-// list finds our panes in all windows of the session, in the order on the screen.
+// list finds our panes in all windows of the session, in the order in which they are on
+// the screen.
 func (s *Server) list(ctx context.Context, session string) ([]pane, error) {
 	out, err := s.run(ctx, "list-panes", "-s", "-t", exactly(session), "-F", "#{pane_id} #{window_id} #{pane_dead} #{"+mark+"}")
 	if err != nil {
@@ -175,7 +176,7 @@ func (s *Server) list(ctx context.Context, session string) ([]pane, error) {
 func start(p Pane) []string {
 	var args []string
 	if p.Dir != "" {
-		// tmux interprets the folder as a format.
+		// tmux interprets the folder's path as a format string.
 		args = append(args, "-c", argument(strings.ReplaceAll(p.Dir, "#", "##")))
 	}
 	args = append(args, "--")

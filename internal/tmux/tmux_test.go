@@ -189,8 +189,8 @@ func TestManyAgentsGetMoreWindows(t *testing.T) {
 	}
 }
 
-// The variables that mark a process of a turn do not reach tmux; otherwise the panes would
-// be ended together with that turn.
+// The variables that mark a process as part of a turn do not reach tmux; otherwise the
+// panes would be killed at the end of that turn.
 func TestTheMarksOfATurnAreLeftOut(t *testing.T) {
 	b := newBench(t)
 	dir := t.TempDir()

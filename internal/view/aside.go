@@ -22,7 +22,7 @@ type DeadLetter struct {
 	Type    dropbox.Type `json:"type,omitempty"`
 	Subject string       `json:"subject,omitempty"` // or the beginning of the text
 
-	Letter  dropbox.DeadLetter `json:"-"` // as the mailbox knows the message
+	Letter  dropbox.DeadLetter `json:"-"` // the same dead letter, as the mailbox describes it
 	Expires time.Time          `json:"-"` // zero: never
 }
 

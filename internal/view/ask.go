@@ -19,9 +19,9 @@ type Daemon interface {
 // thousand.
 const askedAtOnce = 100
 
-// Ask asks a daemon for the status of agents, or of all agents if none is named. If one
-// answer cannot hold all of them, Ask asks about a few agents at a time. It calls all for
-// the names of all agents.
+// Ask asks a daemon for the status of agents, or of all agents if none is named. If the
+// status of all agents is too long for one answer, Ask calls all() to get their names,
+// and asks about a few agents at a time.
 func Ask(ctx context.Context, d Daemon, agents []string, all func() ([]string, error)) (swarm.Status, error) {
 	st, err := d.Status(ctx, agents...)
 	if e, ok := errors.AsType[*control.Error](err); !ok || e.Code != control.CodeTooLong || len(agents) > 0 {

@@ -13,8 +13,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// A crowd is a daemon with many agents. An answer about more agents than most is too long
-// for one line.
+// A crowd is a daemon with many agents. most is the largest number of agents whose status
+// fits in an answer of one line.
 type crowd struct {
 	names []string
 	most  int

@@ -13,7 +13,7 @@ import (
 // A PastTurn is one line of a history.
 type PastTurn struct {
 	Agent   string    `json:"agent"`
-	At      time.Time `json:"at"` // the end
+	At      time.Time `json:"at"` // when the turn ended
 	Turn    string    `json:"turn"`
 	Message string    `json:"message"`
 	From    string    `json:"from"`
@@ -24,8 +24,8 @@ type PastTurn struct {
 	Reason  string    `json:"reason,omitempty"`
 	Seconds float64   `json:"seconds"`
 	CostUSD float64   `json:"cost_usd"`
-	// CostUnknown says that the client did not report the cost, or not all of it, or that
-	// the turn ran in a person's own session. CostUSD is the known part.
+	// CostUnknown says that the client did not report the full cost, or that the turn ran
+	// in a person's own session. CostUSD is the known part.
 	CostUnknown bool             `json:"cost_unknown,omitempty"`
 	Receipt     *journal.Receipt `json:"receipt,omitempty"` // of a turn that ended well
 }
@@ -33,10 +33,10 @@ type PastTurn struct {
 // A History is the last turns of an agent.
 type History struct {
 	V       int        `json:"v"`
-	Agent   string     `json:"agent"` // "": of all agents
+	Agent   string     `json:"agent"` // "" means all agents
 	Turns   []PastTurn `json:"turns"`
 	CostUSD float64    `json:"cost_usd"` // the known cost of these turns
-	// CostUnknown is the number of turns whose cost is not known, or not in full.
+	// CostUnknown is the number of turns whose cost is unknown or only partly known.
 	CostUnknown int `json:"cost_unknown_turns,omitempty"`
 	Failed      int `json:"failed"`
 }

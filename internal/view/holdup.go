@@ -4,7 +4,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// A Holdup is a reason, other than its running turn, why an agent's mail waits.
+// A Holdup is a reason why an agent's mail waits, other than the agent's running turn.
 type Holdup struct {
 	Agent string      `json:"agent"`
 	State swarm.State `json:"state"`
@@ -27,7 +27,7 @@ func HoldupOf(a swarm.AgentStatus) *Holdup {
 	return nil
 }
 
-// ReadsLater says that an urgent message waits for the end of the agent's running turn,
+// ReadsLater says that an urgent message waits until the agent's running turn ends,
 // because the client reads no mail during a turn. It returns "" if the message does not
 // wait, for example because the running turn is already the turn of that message.
 func ReadsLater(a swarm.AgentStatus, message string) string {

@@ -11,9 +11,9 @@ import (
 )
 
 // Inbox reads the unfinished messages in a mailbox. It lists the lead's messages in the
-// order in which they arrived. unread leaves out the message of the running turn and the
-// messages that the lead has read. A message that cannot be parsed is listed with the
-// reason.
+// order in which they arrived. If unread is set, it leaves out the message of the running
+// turn and the messages that the lead has read. A message that cannot be parsed is listed
+// with the reason.
 func Inbox(c *client.Client, mailbox string, unread bool) ([]*Message, error) {
 	box, err := c.Mailbox(mailbox)
 	if err != nil {

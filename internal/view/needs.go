@@ -35,9 +35,9 @@ const (
 // unknown, or if it has no meaning for the kind.
 type Need struct {
 	Kind   NeedKind   `json:"kind"`
-	Agents []string   `json:"agents"` // what it is about
+	Agents []string   `json:"agents"` // the agents that the need is about
 	Thread string     `json:"thread"` // the conversation
-	Count  int        `json:"count"`  // of messages
+	Count  int        `json:"count"`  // how many messages
 	Since  *time.Time `json:"since"`
 	Why    string     `json:"why"`
 	Next   string     `json:"next"` // the command to type

@@ -44,7 +44,7 @@ type TracedMessage struct {
 	Below []*TracedMessage `json:"-"` // the messages that it caused, by time
 }
 
-// A TracedWhisper is a whisper of the supervisor.
+// A TracedWhisper is a whisper from the supervisor.
 type TracedWhisper struct {
 	At   time.Time `json:"at"`
 	Turn string    `json:"turn"`
@@ -53,7 +53,7 @@ type TracedWhisper struct {
 
 // A TracedTurn is one turn of a message, either running or ended.
 type TracedTurn struct {
-	journal.Attempt // its reason is "" if the turn ended well
+	journal.Attempt // the Reason in it is "" if the turn ended well
 	// The receipt has these counts for the last turn only.
 	ToolCalls, Compactions int
 }
@@ -81,7 +81,7 @@ type Trace struct {
 	Messages []*TracedMessage `json:"messages"` // by time
 	Turns    int              `json:"turns"`
 	CostUSD  float64          `json:"cost_usd"` // the known cost
-	// CostUnknown is the number of turns whose cost is not known, or not in full.
+	// CostUnknown is the number of turns whose cost is unknown or only partly known.
 	CostUnknown int       `json:"cost_unknown_turns,omitempty"`
 	Began       time.Time `json:"began"`
 	Ended       time.Time `json:"ended"` // the last known event
@@ -147,7 +147,7 @@ func TraceOf(c *client.Client, found dropbox.Found) (*Trace, error) {
 type whispers struct {
 	home journal.Home
 	read map[string][]whisper.Whisper
-	err  error // the error for files that could not be read
+	err  error // the error if files could not be read
 }
 
 // about returns the whispers to an agent about the turns of a message.
@@ -252,7 +252,7 @@ func NewTrace(id string, messages []*TracedMessage) *Trace {
 	return t
 }
 
-// under reports whether m is below above.
+// under reports whether m is a descendant of the message above.
 func (m *TracedMessage) under(above *TracedMessage) bool {
 	for _, s := range above.Below {
 		if s == m || m.under(s) {

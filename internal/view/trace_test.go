@@ -79,7 +79,7 @@ func TestTraceParents(t *testing.T) {
 	at := time.Date(2026, 11, 21, 5, 12, 0, 0, time.UTC)
 	for name, tc := range map[string]struct {
 		messages []*view.TracedMessage
-		want     map[string]string // parents
+		want     map[string]string // the parent of each message, by the message's id
 	}{
 		"what a turn sent": {family(at), map[string]string{
 			"tasktaskta": "", "questionqu": "tasktaskta", "answeransw": "questionqu", "resultresu": "tasktaskta", "copycopyco": "resultresu",
