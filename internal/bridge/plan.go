@@ -107,8 +107,8 @@ func (p *plan) lookFor() {
 	}
 }
 
-// next returns the next message for which ready returns true; ok is false if there is
-// none. If private is set, next chooses only among messages for people.
+// next returns the next message for which ready returns true; ok is false if no message
+// qualifies. If private is set, next chooses only among messages for people.
 func (p *plan) next(ready func(waiter) bool, private bool) (w waiter, ok bool, err error) {
 	if err := p.list(); err != nil {
 		return waiter{}, false, err
