@@ -11,7 +11,7 @@ import (
 )
 
 // loginScene returns a bridge with an account, on a network whose server and services are
-// real programs of other projects.
+// real programs from other projects.
 func loginScene(t *testing.T) (*scene, *irctest.Network) {
 	t.Helper()
 	n := irctest.NewNetwork(t)

@@ -64,8 +64,8 @@ func (r *raw) until(part string) (line string, ok bool) {
 	return "", false
 }
 
-// folder makes a folder that `go test -artifacts` deletes later: after many deletions
-// ext4 takes long to find an inode number for each new file.
+// folder makes a folder that `go test -artifacts` deletes later, because after many
+// deletions ext4 takes a long time to find an inode number for each new file.
 func folder(b *testing.B) string {
 	b.Helper()
 	dir := filepath.Join(b.ArtifactDir(), dropbox.NewID())

@@ -13,7 +13,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// A connection is a connection that the irc package keeps up: the bridge's or, with
+// A connection is an IRC connection that the irc package keeps up: the bridge's or, with
 // [StyleNicks], an agent's. The loop owns its fields.
 type connection struct {
 	agent  string // "" means the bridge's own connection
@@ -22,7 +22,7 @@ type connection struct {
 
 	up       bool
 	doubtful bool // see [connection.doubt]
-	caught   bool // all private talk until now is known
+	caught   bool // all private messages up to now are known
 	gen      int  // counts connections
 	nick     string
 	nicks    []string // all its nicks so far, folded: a line from any of them is ours
@@ -63,7 +63,7 @@ func (c *connection) begun(st irc.State) {
 // has reports whether a nick is, or was, a nick of the connection.
 func (c *connection) has(nick string) bool { return slices.Contains(c.nicks, c.fold.Fold(nick)) }
 
-// connect makes a connection and begins to keep it up until ctx is done.
+// connect makes a connection, which a goroutine keeps up until ctx is done.
 func (l *link) connect(ctx context.Context, agent, nick string) (*connection, error) {
 	cfg, err := l.o.config(nick)
 	if err != nil {
@@ -114,7 +114,8 @@ func (l *link) connect(ctx context.Context, agent, nick string) (*connection, er
 
 // hungUp reports whether the other side ended a connection. spoken means that the server
 // announced it, for a reason other than a shutdown. bare means that the connection ended
-// without a word. Both are false if the connection fell silent, or if we ended it.
+// without an announcement. Both are false if the connection fell silent, or if we ended
+// it.
 func hungUp(err error) (spoken, bare bool) {
 	if refused, ok := errors.AsType[*irc.Refused](err); ok {
 		text := strings.ToLower(refused.Text)

@@ -33,7 +33,7 @@ type piece struct {
 // A cutter cuts a masked text into pieces.
 type cutter struct {
 	prefix string // put before each piece, such as "[coder] "
-	limit  int    // bytes of a line, including the prefix
+	limit  int    // most bytes in a line, including the prefix
 	whole  bool   // the server accepts multiline messages
 	read   string // the order that shows the rest
 }
@@ -45,7 +45,7 @@ func (c cutter) short(text string) string {
 		return text
 	}
 	lines := irc.Split(text, c.room())
-	if len(lines) > maxShown+1 { // the line about one more line takes a line, too
+	if len(lines) > maxShown+1 { // to cut off one line saves nothing: the notice takes a line, too
 		text = withoutMarkup(text)
 		lines = irc.Split(text, c.room())
 	}
@@ -91,9 +91,9 @@ func (c cutter) pieces(text string, from, unsure int) []piece {
 	return all
 }
 
-// said returns how many bytes at the beginning of rest were sent in the line heard,
-// marked or not, or 0 if the line is unrelated. The line may have been cut at another
-// place, because a longer nick leaves less room in a line.
+// said returns how many bytes at the beginning of rest were sent in the line heard, or 0
+// if the line is unrelated. The line may be marked (again) or not. The line may have been
+// cut at another place, because a longer nick leaves less room in a line.
 func (c cutter) said(rest, heard string) int {
 	line, ok := strings.CutPrefix(heard, c.prefix)
 	if !ok {

@@ -12,15 +12,15 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// A status is the part of the state about the connection, besides the channels.
+// A status is the part of the state that describes the connection but not its channels.
 type status struct {
 	connected  bool
 	since      time.Time // when connected last changed
 	why        string    // why it is not connected
 	nextTry    time.Time
 	us         irc.State // the present state of the bridge's connection
-	offers     irc.State // what the connection could do when it began
-	text       int       // the longest text in the project's channel, in bytes
+	offers     irc.State // the state of the connection when it began
+	text       int       // how many bytes of text fit in a line to the project's channel
 	style      Style     // the style in use
 	instead    string    // why style is not the requested style
 	noRelay    string    // why nothing is relayed on this server
@@ -59,7 +59,7 @@ func (l *link) Describe(s *bridge.State) {
 		s.Warnings = append(s.Warnings, fmt.Sprintf("another user has the nick %s: the bridge is %s until it is free", s.Wanted, s.Nick))
 	}
 	for _, agent := range slices.Sorted(maps.Keys(l.others)) {
-		if want, c := l.o.Nick(agent), l.others[agent]; c.up && !strings.HasPrefix(c.fold.Fold(want), c.fold.Fold(c.nick)) { // a server may cut it
+		if want, c := l.o.Nick(agent), l.others[agent]; c.up && !strings.HasPrefix(c.fold.Fold(want), c.fold.Fold(c.nick)) { // a server may shorten a nick
 			s.Warnings = append(s.Warnings, fmt.Sprintf("another user has the nick %s: the agent is %s until it is free", want, c.nick))
 		}
 	}
@@ -90,8 +90,8 @@ func (l *link) describeConnection(s *bridge.State) {
 }
 
 // describeHeard records the time until which all private talk is known, so that a later
-// bridge asks only for newer talk. It leaves out a connection that the loop does not know
-// yet.
+// bridge asks only for newer talk. It does nothing if the loop does not know the present
+// connection yet.
 func (l *link) describeHeard(s *bridge.State) {
 	if conn, ok := l.main.client.Conn(); ok && l.main.caught {
 		if st := conn.State(); st.Since.Equal(l.main.state.Since) {

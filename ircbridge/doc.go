@@ -1,5 +1,5 @@
-// Package ircbridge links the mailboxes to an IRC network: it is the [bridge.Link] of the
-// bridge "irc".
+// Package ircbridge links the mailboxes to an IRC network: it implements [bridge.Link]
+// for the bridge named "irc".
 //
 // It splits each text of the bridge into lines that fit, sends them under a name that the
 // [Style] chooses, and tracks each line until its arrival is proven:

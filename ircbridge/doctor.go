@@ -22,7 +22,7 @@ type Report struct {
 	Took     time.Duration `json:"took_ns"` // from dialling to the end of the greeting
 	Caps     []string      `json:"caps,omitempty"`
 	Limits   bridge.Limits `json:"limits"`
-	Missing  []string      `json:"missing,omitempty"`  // missing features of the server, and their effect
+	Missing  []string      `json:"missing,omitempty"`  // features that the server lacks, and what does not work without them
 	Problems []string      `json:"problems,omitempty"` // problems with this configuration
 }
 
@@ -38,7 +38,7 @@ var whatFor = []struct{ name, without string }{
 
 // Doctor connects to the server, finds out what it can do, and leaves again. It joins no
 // channel and says nothing. It adds one character to the nick, so that a running bridge
-// keeps its own. The error says why there is no connection.
+// keeps its nick. The error says why there is no connection.
 func Doctor(ctx context.Context, o Options) (Report, error) {
 	if err := o.check(); err != nil {
 		return Report{}, fmt.Errorf("irc: %w", err)

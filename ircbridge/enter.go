@@ -10,8 +10,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// inviteEvery is the shortest time between two invitations to the same channel that the
-// link follows, because following one costs a line.
+// inviteEvery is the minimum time between two invitations to the same channel that the
+// link follows. To follow an invitation, the link must send a line.
 const inviteEvery = 10 * time.Second
 
 // enter asks the server at once to let us into a channel.

@@ -52,7 +52,7 @@ func (s *speech) land(f *saying, via *connection, i int, d *irc.Delivery) {
 }
 
 // weightOf orders the errors of the pieces of one message. The error with the greatest
-// weight decides.
+// weight decides the fate of the message.
 func weightOf(err error) int {
 	switch {
 	case err == nil:
@@ -140,7 +140,7 @@ func (l *link) inside(conn *irc.Conn, target string) bool {
 	return in
 }
 
-// release puts back a text if this attempt sent no part of it.
+// release puts back a text of which this attempt has sent nothing.
 func (s *speech) release(f *saying) {
 	end := bridge.Landing{Fate: bridge.Put}
 	if f.said > 0 || f.unsure > 0 {

@@ -13,7 +13,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// Keys of the log.
+// Keys of log attributes.
 const (
 	keyChannel = "channel"
 	keyErr     = "err"
@@ -177,7 +177,7 @@ func (l *link) textOf(c *connection, t irc.Text) bridge.Text {
 	}
 }
 
-// personOf makes the writer of a line from the nick and the source, nick!user@host.
+// personOf returns the person who wrote a line. The source has the form nick!user@host.
 func personOf(nick, source string) bridge.Person {
 	p := bridge.Person{Nick: nick}
 	if _, userhost, ok := strings.Cut(source, "!"); ok {
@@ -224,8 +224,8 @@ func (l *link) disconnected(c *connection, e irc.Down) {
 	}
 }
 
-// levelOf returns the log level for the end of a connection. Failed retries after that
-// end have a lower level.
+// levelOf returns the log level for the end of a connection. A retry that failed has a
+// lower level.
 func levelOf(e irc.Down) slog.Level {
 	if e.Was {
 		return slog.LevelWarn
@@ -345,8 +345,8 @@ func (l *link) Network() string {
 // Server implements [bridge.Link].
 func (l *link) Server() string { return l.o.Server.HostPort() }
 
-// Vouched implements [bridge.Link]: "" behind a bouncer, whose address does not show who
-// can reach the server.
+// Vouched implements [bridge.Link]. Behind a bouncer it returns "", because the bouncer's
+// address does not show who can reach the server.
 func (l *link) Vouched() string {
 	if l.main.state.Bouncer {
 		return ""
@@ -354,7 +354,7 @@ func (l *link) Vouched() string {
 	return l.o.Server.Addr
 }
 
-// names returns names that interprets them as the current server does.
+// names returns a [names] with the current server's case mapping.
 func (l *link) names() names { return names{l.main.fold} }
 
 // Fold implements [bridge.Names].

@@ -23,16 +23,17 @@ type Options struct {
 	Style  Style    // "" means StylePrefix
 	Join   []string // further channels to join and never leave
 
-	// Keys are the keys of channels that ask for one (mode +k), by the channel's name in
-	// any case. They are secrets.
+	// Keys contains the keys of channels that require one (mode +k), by channel name.
+	// Upper and lower case in the name do not matter. The keys are secrets.
 	Keys map[string]string
 
 	// RejoinAfter are the pauses between tries to get into a channel that has shut us out
 	// several times; the last one repeats. nil means 1, 2, 5 and 10 minutes.
 	RejoinAfter []time.Duration
 
-	// Nick is the nick of an agent with [StyleNicks], and with [StyleRelay] the part
-	// before the slash of the relayed nick. If Nick is nil, the agent's name is used.
+	// Nick returns an agent's nick with [StyleNicks]. With [StyleRelay] it returns the
+	// part of the relayed nick before the slash. If Nick is nil, the agent's name is
+	// used.
 	Nick func(agent string) string
 
 	// Secrets are masked in everything that is sent or logged. The server's passwords and
@@ -138,9 +139,9 @@ type Style string
 // The styles. On a server that lacks support, the bridge falls back to StylePrefix, and the
 // state says why.
 const (
-	StylePrefix Style = "prefix"   // [agent] text, all by one connection
+	StylePrefix Style = "prefix"   // [agent] text; one connection for all agents
 	StyleNicks  Style = "nicks"    // a connection for each agent, under its own nick
-	StyleRelay  Style = "relaymsg" // one connection, and agent/x as the nick: ergo's RELAYMSG
+	StyleRelay  Style = "relaymsg" // one connection; agent/bridge, the nicks of both, is the nick of a line: ergo's RELAYMSG
 )
 
 // fixed returns the channels to join at the start, without duplicates.

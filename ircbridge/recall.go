@@ -35,7 +35,7 @@ func (s *speech) recall(f *saying) {
 		return
 	}
 	if known.at.IsZero() {
-		// The message was on its way together with the last proven line, or after it.
+		// The message was being sent at the same time as the last proven line, or later.
 		known.at = kept.Spoke.Add(-provenWithin)
 	}
 	since := f.Created
@@ -66,8 +66,8 @@ func (l *link) earlier(conn *irc.Conn, channel string) bool {
 	return slices.ContainsFunc(members, func(nick string) bool { return l.Ours(nick) && !l.now(nick) })
 }
 
-// A lookup is a request for a history, with the texts that wait for it: those of which a
-// part may have been sent, and the texts after them.
+// A lookup is a request for a history, with the texts that wait for the answer: texts
+// that may have been sent in part, and the texts queued after them.
 type lookup struct {
 	since   time.Time
 	flights []*saying

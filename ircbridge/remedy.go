@@ -8,8 +8,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// Parts of the link's reasons. They show what would help. This works even after a crash,
-// when only the reason remains.
+// These are parts of the reasons that the link gives. From them, [remedyOf] can tell what
+// would help, even after a crash, when only the reason remains.
 const (
 	notAName   = "cannot be the name of a channel"
 	longName   = "the name of the channel has"

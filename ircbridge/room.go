@@ -41,7 +41,7 @@ type room struct {
 	joiners []func(bridge.Entry) // called when we know whether we are in
 	modes   map[string]string
 	bare    string // with [StyleRelay]: why nothing is relayed here
-	stale   bool   // somebody came or went since modes were asked for
+	stale   bool   // somebody came or went since we last asked for modes
 }
 
 // rooms are the channels of a link. The goroutine of the bridge owns them.
@@ -67,7 +67,7 @@ func (r *rooms) room(name string) *room {
 	return rm
 }
 
-// regroup folds the names of the rooms as the present server does.
+// regroup stores the rooms by their names as the present server folds them.
 func (r *rooms) regroup() {
 	old := r.all
 	r.all = make(map[string]*room, len(old))
@@ -94,7 +94,7 @@ func (r *rooms) noChannel(name string) string {
 	return ""
 }
 
-// want makes us join a channel, even after it was given up.
+// want makes us join a channel, even one that we had given up.
 func (r *rooms) want(rm *room) {
 	if rm.wanted && rm.failed == "" {
 		return
@@ -120,7 +120,7 @@ func (r *rooms) leave(rm *room, reason string) {
 // known returns the room of a channel, or nil if the link does not know the channel.
 func (r *rooms) known(name string) *room { return r.all[r.l.Fold(name)] }
 
-// handle handles events of channels.
+// handle handles events about channels.
 func (r *rooms) handle(e irc.Event) {
 	switch e := e.(type) {
 	case irc.Joined:
@@ -240,7 +240,7 @@ func (r *rooms) overdue(now time.Time) {
 	}
 }
 
-// askModes asks for the ranks of the members of a channel.
+// askModes asks for the ranks of a channel's members.
 func (r *rooms) askModes(rm *room) {
 	if !rm.joined || !r.l.main.up {
 		return
@@ -272,7 +272,8 @@ func (r *rooms) askModes(rm *room) {
 	})
 }
 
-// rankSigns returns the prefixes of the nicks of members who have a rank.
+// rankSigns returns the characters that a server puts before a nick to show the member's
+// rank.
 func rankSigns(s irc.ISupport) string {
 	if _, signs, ok := strings.Cut(s["PREFIX"], ")"); ok {
 		return signs
@@ -298,8 +299,8 @@ func (rm *room) told(main *connection) bridge.Channel {
 	return c
 }
 
-// noteJoined lets the host store the channels that people asked for, besides those of the
-// options.
+// noteJoined gives the host the channels that people asked for, without those in the
+// options, so that it can store them.
 func (r *rooms) noteJoined() {
 	var names []string
 	for _, rm := range r.all {

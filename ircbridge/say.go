@@ -8,7 +8,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// A saying is a text on its way.
+// A saying is a text that is being sent.
 type saying struct {
 	*bridge.Saying
 
@@ -21,7 +21,7 @@ type saying struct {
 
 	said   int // bytes from the beginning that are proven
 	unsure int // bytes that may have been sent before
-	sent   int // bytes that this attempt has written, at least in part
+	sent   int // end of the last piece of which this attempt has written at least a part
 	marked bool
 	at     time.Time // when it was sent first
 	msgids []string
@@ -41,7 +41,7 @@ type speech struct {
 	sayings map[string]*saying      // texts on their way, by the id of the message
 	cut     map[*irc.Conn][]*saying // texts under way when a connection ended
 	resume  map[string]resume       // progress of the messages that wait for a retry, by id
-	lookups map[string]*lookup      // histories that are being asked for, by target
+	lookups map[string]*lookup      // requests for histories, by target
 	posted  uint64                  // counts sayings
 }
 
@@ -81,7 +81,8 @@ func (s *speech) voice(f *saying) (via *connection, prefix, as string) {
 	return s.l.main, prefix, ""
 }
 
-// cutterOf returns the cutter of a text for a voice.
+// cutterOf returns the cutter for a text, given the prefix and the nick from
+// [speech.voice].
 func (s *speech) cutterOf(f *saying, conn *irc.Conn, prefix, as string) cutter {
 	st := conn.State()
 	return cutter{
